@@ -1,0 +1,39 @@
+// The daemon's answers as pure functions: request in, JSON out (docs/api.md has the shapes).
+//
+// The HTTP layer adds the common frame (meta, snapshot age, errors) and nothing else. Safe from any
+// thread: everything comes in as an argument. Errors carry a JSON pointer into the request body.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "common/error.h"
+#include "common/gpu_naming.h"
+#include "common/snapshot.h"
+#include "common/start_of.h"
+
+namespace gpuadvise {
+
+/// One consistent view of the cluster, for the length of one request.
+struct ClusterView {
+  const Snapshot& snapshot;
+  const QueueModel& queue;  // PrepareQueue(snapshot)
+  const GpuNaming& gpus;
+};
+
+/// POST /v1/advise. `request` is the body. The answer lacks only `advice_id`.
+Result<nlohmann::json> AnswerAdvise(const nlohmann::json& request, const ClusterView& view,
+                                    const Submitter& caller);
+
+/// POST /v1/when.
+Result<nlohmann::json> AnswerWhen(const nlohmann::json& request, const ClusterView& view,
+                                  const Submitter& caller);
+
+/// GET /v1/gpus.
+nlohmann::json AnswerGpus(const ClusterView& view, const Submitter& caller);
+
+/// The pending job that strategy `rank` of `advice` (an answer of AnswerAdvise) became under
+/// `job_id`, to be counted until a snapshot shows it. Errors: kNotFound for an unknown rank.
+Result<Job> SubmittedJob(const nlohmann::json& advice, int64_t rank, int64_t job_id,
+                         const ClusterView& view, const Submitter& caller);
+
+}  // namespace gpuadvise
