@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "common/gpu_naming.h"
+#include "common/model_presets.h"
 #include "common/snapshot.h"
 #include "common/start_of.h"
 
@@ -18,6 +19,7 @@ struct ClusterView {
   const Snapshot& snapshot;
   const QueueModel& queue;  // PrepareQueue(snapshot)
   const GpuNaming& gpus;
+  const ModelPresets& models;  // config/models.yaml
 };
 
 /// POST /v1/advise. `request` is the body. The answer lacks only `advice_id`.

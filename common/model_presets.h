@@ -1,0 +1,58 @@
+// Model presets: what `model: {preset: NAME}` in a train.yaml stands for.
+//
+// From the JSON form of config/models.yaml; a site's file may add or override entries. Immutable.
+// Sizes are bytes (GB = 10^9 in the file).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+
+namespace gpuadvise {
+
+/// Training memory as a straight line in the micro-batch: base + per_sample × batch + overhead.
+/// Source: S0's formula, "weights 5 GB + 1.2 GB per sample + 2 GB overhead".
+struct MemoryLine {
+  int64_t base_bytes = 0;
+  int64_t per_sample_bytes = 0;
+  int64_t overhead_bytes = 0;
+};
+
+/// One timing of this training on a known GPU: the anchor that calibrates all others.
+struct MeasuredStep {
+  std::string gpu;        // any spelling of the catalogue's
+  int64_t gpus = 1;       // in all
+  int64_t micro_batch = 1;
+  double seconds_per_step = 0;  // of one optimizer step, accumulation included
+  int64_t effective_batch_size = 0;  // 0: what the spec's range gives at this micro-batch
+};
+
+struct ModelPreset {
+  std::string name;
+  std::string title;
+  double params = 0;  // parameters
+  std::optional<MemoryLine> memory;
+  std::vector<MeasuredStep> measured;
+  bool fp16 = true;  // false: overflows in fp16 (T5 and mT5)
+  std::string source;
+};
+
+class ModelPresets {
+ public:
+  ModelPresets() = default;
+  /// Errors name entry and key by JSON pointer.
+  static Result<ModelPresets> FromJson(const nlohmann::json& document);
+
+  const ModelPreset* Find(const std::string& name) const;
+  std::vector<std::string> Names() const;
+
+ private:
+  std::map<std::string, ModelPreset> presets_;
+};
+
+}  // namespace gpuadvise
