@@ -1,0 +1,35 @@
+// Where snapshots come from: one small interface, one file per source.
+//
+// A source is asked by one thread, one Step() at a time. Step() may block (Slurm's calls do), but
+// every wait inside it has an end. It returns the whole cluster as of now and says which tables
+// differ from its previous answer, so that the rest need not be printed again. A source never
+// sleeps between polls and never prints: the loop (collect_loop.h) does both.
+#pragma once
+
+#include <memory>
+
+#include "common/error.h"
+#include "common/snapshot.h"
+#include "common/snapshot_records.h"
+
+namespace gpuadvise {
+
+struct Poll {
+  Snapshot snapshot;
+  TableSet changed;   // tables that differ from the last Step(); all of them the first time
+  bool last = false;  // nothing comes after this one: the loop prints it and ends
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  /// The cluster as of now. Errors: kUnavailable when Slurm does not answer (the loop prints the
+  /// sentence, backs off and asks again); any other code ends the program with that sentence.
+  virtual Result<Poll> Step() = 0;
+};
+
+/// Sources are made by functions named Make...Source in their own headers.
+using SourceResult = Result<std::unique_ptr<Source>>;
+
+}  // namespace gpuadvise
