@@ -1,0 +1,18 @@
+// What a plain YAML scalar means, by the core schema of YAML 1.2 (chapter 10.3.2).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "common/error.h"
+
+namespace gpuadvise {
+
+/// null, a boolean, a number or a string. Errors (without file and line) for numbers that JSON has
+/// no word for: .inf, .nan and those beyond a double.
+Result<nlohmann::json> PlainScalar(const std::string& text);
+
+/// `text` with an explicit tag ("tag:yaml.org,2002:str"). Errors: unknown tags.
+Result<nlohmann::json> TaggedScalar(const std::string& tag, const std::string& text);
+
+}  // namespace gpuadvise
