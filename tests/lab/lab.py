@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""A real Slurm on this machine, private, in one folder, for tests.
+
+    with Lab(accounting=True) as lab:                  # needs root and Debian's Slurm packages
+        job = lab.submit("--gres=gpu:gpu4090:4", "-t", "60", user="lab1")
+        lab.wait_for_state(job, "RUNNING")
+        print(lab.run("squeue").stdout)
+
+    lab.py up DIR [--accounting] [--cluster seed|tiny]     for people: stays up, prints the environment
+    lab.py down DIR
+
+What runs: munged, slurmctld, one slurmd per node of the cluster (and mariadbd and slurmdbd with
+accounting), on loopback with free ports and a munge socket of their own. `lab.env` holds SLURM_CONF
+for every client. Nothing outlives the test: a guard process ends everything, by process id and in
+order, also when the test itself was killed.
+
+Waiting: `wait_until(condition, what)` asks again and again until a deadline; no test needs a sleep.
+With accounting: accounts a0 (users lab1, lab2), a1 (lab3, lab4), a2 (lab5, lab6) with 50, 30 and 20
+shares; QOS normal (priority 10) and high (priority 1000, at most 4 GPUs a user); limits enforced;
+priority/multifactor. lab1 may also use a1.
+"""
+import argparse
+import os
+import pathlib
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import lab_config  # noqa: E402
+import lab_processes  # noqa: E402
+
+PROGRAMS = ["munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol"]
+ACCOUNTING_PROGRAMS = ["slurmdbd", "sacctmgr", "mariadbd", "mariadb-install-db"]
+USERS = [f"lab{i}" for i in range(1, 7)]
+os.environ["PATH"] = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+
+
+class LabError(RuntimeError):
+    """The lab could not do what was asked; the message says why."""
+
+
+def why_not(accounting=False):
+    """A sentence on why no lab can run here, or '' when one can."""
+    if os.geteuid() != 0:
+        return "the Slurm lab needs root (it runs slurmd and submits as several users)"
+    wanted = PROGRAMS + (ACCOUNTING_PROGRAMS if accounting else [])
+    missing = [p for p in wanted if not shutil.which(p)]
+    if missing:
+        return f"the Slurm lab needs {', '.join(missing)}: install slurm-wlm, munge, slurmdbd, mariadb-server"
+    return ""
+
+
+def wait_until(condition, what, timeout=30.0):
+    """Asks condition() until it is true and returns its value; LabError after `timeout` seconds."""
+    deadline = time.monotonic() + timeout
+    pause = 0.02
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise LabError(f"waited {timeout:g} s in vain for: {what}")
+        time.sleep(pause)  # how often to ask, not what is waited for
+        pause = min(pause * 1.5, 0.5)
+
+
+class Lab:
+    """One private Slurm. `conf` adds or replaces lines of slurm.conf; `cluster`: seed or tiny."""
+
+    def __init__(self, folder=None, accounting=False, cluster="seed", conf=None, guarded=True):
+        self.owns_folder = folder is None
+        self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="gpuadvise-lab-")).absolute()
+        self.accounting = accounting
+        self.cluster = cluster
+        self.conf_changes = dict(conf or {})
+        self.guarded = guarded
+        self.processes = lab_processes.Processes(self.folder)
+        self.slurm_conf = self.folder / "slurm.conf"
+        self.env = dict(os.environ, SLURM_CONF=str(self.slurm_conf), TZ="UTC")
+        for name in [n for n in self.env if n.startswith(("SBATCH_", "SLURM_")) and n != "SLURM_CONF"]:
+            del self.env[name]
+
+    # ---- life ------------------------------------------------------------------------------
+
+    def __enter__(self):
+        try:
+            self.up()
+        except BaseException:
+            self.down()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.down()
+
+    def up(self):
+        """Starts everything and returns when every node is idle."""
+        reason = why_not(self.accounting)
+        if reason:
+            raise LabError(reason)
+        if self.guarded:
+            self.processes.start_guard()
+        self._make_users()
+        lab_config.write(self)
+        self._start_munge()
+        if self.accounting:
+            self._start_database()
+        self.start_slurmctld()
+        self.start_slurmds()
+        if self.accounting:
+            self._make_qos()
+        wait_until(self._all_idle, "every node idle", 60)
+
+    def down(self):
+        """Ends every process of the lab, in order, and removes its folder if the lab made it."""
+        self.processes.end_all()
+        if self.owns_folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    # ---- Slurm's daemons -------------------------------------------------------------------
+
+    def start_slurmctld(self):
+        """Starts slurmctld (again) and waits until it answers."""
+        self.processes.start("slurmctld", ["slurmctld", "-D", "-f", self.slurm_conf], self.env)
+        self.wait_for_slurmctld()
+
+    def wait_for_slurmctld(self, timeout=30):
+        wait_until(self._slurmctld_answers, "slurmctld to answer " + self.log_tail("slurmctld"), timeout)
+
+    def kill_slurmctld(self):
+        """kill -9, and waits until it is gone."""
+        self.processes.end("slurmctld", signal.SIGKILL)
+
+    def stop_slurmctld(self):
+        """SIGSTOP: the kernel still accepts connections, nobody answers."""
+        self.processes.send("slurmctld", signal.SIGSTOP)
+
+    def continue_slurmctld(self):
+        self.processes.send("slurmctld", signal.SIGCONT)
+
+    def start_slurmds(self):
+        for node in lab_config.node_names(self.cluster):
+            self.processes.start(f"slurmd.{node}", ["slurmd", "-D", "-f", self.slurm_conf, "-N", node], self.env)
+
+    def hide_slurm_conf(self):
+        """Takes slurm.conf away from clients; the daemons keep what they read."""
+        self.slurm_conf.rename(self.folder / "slurm.conf.hidden")
+
+    def show_slurm_conf(self):
+        (self.folder / "slurm.conf.hidden").rename(self.slurm_conf)
+
+    # ---- commands --------------------------------------------------------------------------
+
+    def run(self, *argv, user=None, check=True, timeout=60, env=None, stdin=""):
+        """Runs a command with the lab's environment, as `user` if given; text output captured."""
+        who = pwd.getpwnam(user) if user else None
+        done = subprocess.run(
+            [str(a) for a in argv], env=dict(self.env, **(env or {})), input=stdin, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, cwd="/",
+            user=who.pw_uid if who else None, group=who.pw_gid if who else None,
+            extra_groups=[] if who else None)
+        if check and done.returncode != 0:
+            raise LabError(f"{' '.join(map(str, argv))}: exit {done.returncode}: {done.stdout}{done.stderr}")
+        return done
+
+    def submit(self, *sbatch_options, user="lab1", command="sleep 3600", output="/dev/null"):
+        """Submits `command` as `user` and returns the job's id. Output goes to /dev/null by default."""
+        done = self.run("sbatch", "--parsable", f"--uid={user}", f"--output={output}", "--chdir=/tmp",
+                        *sbatch_options, f"--wrap={command}")
+        return int(done.stdout.strip().split(";")[0])
+
+    def job(self, job_id):
+        """What `scontrol show job` says, as a dict of its words; {} when the job is gone."""
+        done = self.run("scontrol", "-o", "-d", "show", "job", job_id, check=False)
+        words = done.stdout.splitlines()[0].split() if done.returncode == 0 and done.stdout else []
+        return dict(w.split("=", 1) for w in words if "=" in w)
+
+    def wait_for_state(self, job_id, *states, timeout=30):
+        """Waits until the job is in one of `states` (Slurm's words) and returns its dict."""
+        def reached():
+            job = self.job(job_id)
+            return job if job.get("JobState") in states else None
+        return wait_until(reached, f"job {job_id} to be {' or '.join(states)}", timeout)
+
+    def wait_for_reason(self, job_id, *reasons, timeout=60):
+        """Waits until the pending job gives one of `reasons` (Priority, Resources, …)."""
+        def reached():
+            job = self.job(job_id)
+            return job if job.get("Reason") in reasons else None
+        return wait_until(reached, f"job {job_id} to wait for {' or '.join(reasons)}", timeout)
+
+    def cancel_all(self):
+        """Cancels every job and waits until all nodes are idle again."""
+        self.run("scancel", "--state=PENDING,RUNNING,SUSPENDED", "--signal=KILL", check=False)
+        self.run("scancel", *[f"--user={u}" for u in USERS], check=False)
+        wait_until(lambda: not self.run("squeue", "-h", check=False).stdout.strip(), "an empty queue", 60)
+
+    def log_tail(self, name, lines=5):
+        """The last lines of a daemon's log, for messages."""
+        path = self.processes.log_path(name)
+        return "\n".join(path.read_text(errors="replace").splitlines()[-lines:]) if path.exists() else ""
+
+    # ---- parts -----------------------------------------------------------------------------
+
+    def _make_users(self):
+        for user in USERS:
+            try:
+                pwd.getpwnam(user)
+            except KeyError:
+                subprocess.run(["useradd", "--no-create-home", "--home-dir", "/tmp", "--shell", "/bin/sh", user],
+                               check=True)
+
+    def _start_munge(self):
+        run = self.folder / "run"
+        self.processes.start("munged", [
+            "munged", "-F", "--force", f"--key-file={self.folder}/munge.key", f"--socket={run}/munge.sock",
+            f"--pid-file={run}/munged.pid", f"--log-file={self.folder}/log/munged.own.log",
+            f"--seed-file={self.folder}/munge.seed"], self.env)
+        wait_until(lambda: (run / "munge.sock").exists(), "munged's socket", 10)
+
+    def _start_database(self):
+        data, sock = self.folder / "mysql", self.folder / "run" / "mysql.sock"
+        subprocess.run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--user=root",
+                        "--skip-test-db", "--auth-root-authentication-method=normal"],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.processes.start("mariadbd", [
+            "mariadbd", "--no-defaults", "--user=root", f"--datadir={data}", f"--socket={sock}", "--skip-networking",
+            f"--pid-file={self.folder}/run/mysql.pid", "--innodb-buffer-pool-size=64M",
+            "--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=16M",
+            "--innodb-lock-wait-timeout=900"], self.env)
+        client = ["mariadb", "--no-defaults", "-u", "root", f"--socket={sock}"]
+        sql = ("create database if not exists slurm_lab; create user if not exists slurm@localhost "
+               "identified by 'lab'; grant all on slurm_lab.* to slurm@localhost")
+        wait_until(lambda: subprocess.run(client + ["-e", sql], capture_output=True).returncode == 0,
+                   "mariadbd to answer", 30)
+        self.processes.start("slurmdbd", ["slurmdbd", "-D"], dict(self.env, MYSQL_UNIX_PORT=str(sock)))
+        wait_until(lambda: self._lives("slurmdbd") and
+                   self.run("sacctmgr", "-n", "show", "cluster", check=False).returncode == 0,
+                   "slurmdbd to answer", 30)
+        self._make_accounts()
+
+    def _make_accounts(self):
+        def manage(*words):
+            self.run("sacctmgr", "-i", *words)
+        manage("add", "cluster", lab_config.CLUSTER_NAME)
+        for account, shares, users in [("a0", 50, "lab1,lab2"), ("a1", 30, "lab3,lab4"), ("a2", 20, "lab5,lab6")]:
+            manage("add", "account", account, f"fairshare={shares}", "description=lab", "organization=lab")
+            manage("add", "user", users, f"account={account}")
+        manage("add", "user", "lab1", "account=a1")
+        manage("add", "qos", "high", "priority=1000")
+        manage("modify", "qos", "normal", "set", "priority=10")
+        manage("modify", "account", "a0,a1,a2", "set", "qos=normal,high", "defaultqos=normal")
+
+    def _make_qos(self):
+        """Limits on GPUs need the TRES that slurmctld tells slurmdbd when it first starts."""
+        def limited():
+            done = self.run("sacctmgr", "-i", "modify", "qos", "high", "set", "maxtresperuser=gres/gpu=4", check=False)
+            return done.returncode == 0
+        wait_until(limited, "slurmdbd to know gres/gpu", 30)
+
+    def _lives(self, name):
+        if not self.processes.alive(name):
+            raise LabError(f"{name} ended: {self.log_tail(name)}")
+        return True
+
+    def _slurmctld_answers(self):
+        return self._lives("slurmctld") and " UP" in self.run("scontrol", "ping", check=False).stdout
+
+    def _all_idle(self):
+        states = self.run("sinfo", "-h", "-N", "-o", "%T", check=False).stdout.split()
+        return states and all(s == "idle" for s in states)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="A private Slurm for tests")
+    parser.add_argument("command", choices=["up", "down"])
+    parser.add_argument("folder")
+    parser.add_argument("--accounting", action="store_true")
+    parser.add_argument("--cluster", choices=sorted(lab_config.CLUSTERS), default="seed")
+    options = parser.parse_args()
+    lab = Lab(options.folder, options.accounting, options.cluster, guarded=False)
+    if options.command == "down":
+        return lab.down()
+    try:
+        lab.up()
+    except LabError as error:
+        lab.down()
+        sys.exit(f"lab.py: {error}")
+    print(f"export SLURM_CONF={lab.slurm_conf}")
+
+
+if __name__ == "__main__":
+    main()

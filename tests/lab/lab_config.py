@@ -1,0 +1,142 @@
+"""The files that a lab's daemons read: slurm.conf, gres.conf, slurmdbd.conf, the munge key."""
+import os
+import random
+import socket
+
+CLUSTER_NAME = "lab"
+
+# Groups of equal nodes: names, GPU type, GPUs per node. "seed" is the cluster of the founding
+# documents; "tiny" is enough for tests of one thing and starts faster.
+CLUSTERS = {
+    "seed": [
+        ([f"classt{i:02d}" for i in [*range(1, 6), *range(7, 17)]], "gpu2080", 4),
+        (["classt06"], "gpu4070", 4),
+        (["classt21", "classt22"], "gpul40s", 6),
+        (["classt23", "classt24"], "h100_1g.11gb", 14),
+        (["classt25"], "gpu4090", 4),
+    ],
+    "tiny": [
+        (["n1", "n2"], "gpu2080", 4),
+        (["n3"], "gpu4090", 4),
+    ],
+}
+PARTITION = "markov_gpu"
+
+
+def node_names(cluster):
+    return [name for names, _, _ in CLUSTERS[cluster] for name in names]
+
+
+def free_ports(count):
+    """Ports below the kernel's own range, free now; the start is random so that labs do not meet."""
+    ports, candidate = [], random.SystemRandom().randrange(12000, 28000)
+    while len(ports) < count:
+        candidate += 1
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", candidate))
+                ports.append(candidate)
+            except OSError:
+                continue
+    return ports
+
+
+def write(lab):
+    """Writes every configuration file of `lab` into its folder."""
+    folder = lab.folder
+    for name in ["run", "log", "spool", "state"]:
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o755)  # users read slurm.conf and reach munge's socket
+    _write_private(folder / "munge.key", os.urandom(128))
+    names = node_names(lab.cluster)
+    ports = free_ports(len(names) + 3)
+    lab.slurm_conf.write_text(_slurm_conf(lab, ports[0], ports[1], dict(zip(names, ports[3:]))))
+    (folder / "gres.conf").write_text(_gres_conf(lab.cluster))
+    (folder / "cgroup.conf").write_text("CgroupAutomount=no\n")
+    if lab.accounting:
+        _write_private(folder / "slurmdbd.conf", _slurmdbd_conf(folder, ports[1]).encode())
+
+
+def _write_private(path, data):
+    path.touch(mode=0o600)
+    path.chmod(0o600)
+    path.write_bytes(data)
+
+
+def _slurm_conf(lab, ctld_port, dbd_port, node_ports):
+    folder = lab.folder
+    settings = {
+        "ClusterName": CLUSTER_NAME,
+        "SlurmctldHost": f"{socket.gethostname()}(127.0.0.1)",
+        "SlurmctldPort": ctld_port,
+        "SlurmUser": "root",
+        "SlurmdUser": "root",
+        "AuthType": "auth/munge",
+        "CredType": "cred/munge",
+        "AuthInfo": f"socket={folder}/run/munge.sock",
+        "SlurmdParameters": "config_overrides",
+        "ProctrackType": "proctrack/linuxproc",
+        "TaskPlugin": "task/none",
+        "MpiDefault": "none",
+        "ReturnToService": 2,
+        "SelectType": "select/cons_tres",
+        "SelectTypeParameters": "CR_Core_Memory",
+        "DefMemPerCPU": 2000,
+        "GresTypes": "gpu",
+        "JobCompType": "jobcomp/filetxt",
+        "JobCompLoc": f"{folder}/jobcomp.txt",
+        "StateSaveLocation": f"{folder}/state",
+        "SlurmdSpoolDir": f"{folder}/spool/%n",
+        "SlurmdPidFile": f"{folder}/run/slurmd.%n.pid",
+        "SlurmctldPidFile": f"{folder}/run/slurmctld.pid",
+        "SchedulerType": "sched/backfill",
+        "SchedulerParameters": "bf_interval=2,bf_continue,sched_interval=2,batch_sched_delay=0",
+        "KillWait": 2,
+        "MinJobAge": 60,
+        "InactiveLimit": 0,
+        "SlurmdTimeout": 300,
+        "LaunchParameters": "send_gids",
+    }
+    if lab.accounting:
+        types = sorted({kind for _, kind, _ in CLUSTERS[lab.cluster]})
+        settings.update({
+            "AccountingStorageType": "accounting_storage/slurmdbd",
+            "AccountingStorageHost": "127.0.0.1",
+            "AccountingStoragePort": dbd_port,
+            "AccountingStoragePass": f"{folder}/run/munge.sock",
+            "AccountingStorageEnforce": "associations,limits,qos",
+            "AccountingStorageTRES": ",".join(["gres/gpu"] + [f"gres/gpu:{t}" for t in types]),
+            "PriorityType": "priority/multifactor",
+            "PriorityWeightAge": 1000,
+            "PriorityWeightFairshare": 100000,
+            "PriorityWeightJobSize": 1000,
+            "PriorityWeightPartition": 1000,
+            "PriorityWeightQOS": 10000,
+            "PriorityWeightTRES": "CPU=500,GRES/gpu=2000",
+            "PriorityMaxAge": "1-00:00:00",
+            "PriorityDecayHalfLife": "7-00:00:00",
+            "PriorityCalcPeriod": "00:01:00",
+        })
+    settings.update(lab.conf_changes)
+    lines = [f"{key}={value}" for key, value in settings.items() if value is not None]
+    for names, kind, count in CLUSTERS[lab.cluster]:
+        for name in names:
+            lines.append(f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={node_ports[name]} CPUs=32 "
+                         f"RealMemory=128000 Gres=gpu:{kind}:{count}")
+    lines.append(f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=7-00:00:00 State=UP")
+    return "\n".join(lines) + "\n"
+
+
+def _gres_conf(cluster):
+    lines = ["AutoDetect=off"]
+    for names, kind, count in CLUSTERS[cluster]:
+        lines += [f"NodeName={name} Name=gpu Type={kind} File=/dev/tty[0-{count - 1}]" for name in names]
+    return "\n".join(lines) + "\n"
+
+
+def _slurmdbd_conf(folder, port):
+    return "\n".join([
+        f"AuthType=auth/munge\nAuthInfo=socket={folder}/run/munge.sock",
+        f"DbdHost=localhost\nDbdAddr=127.0.0.1\nDbdPort={port}\nSlurmUser=root",
+        "StorageType=accounting_storage/mysql\nStorageHost=localhost\nStorageUser=slurm\nStoragePass=lab",
+        f"StorageLoc=slurm_lab\nPidFile={folder}/run/slurmdbd.pid\n"])
