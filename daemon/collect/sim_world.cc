@@ -1,0 +1,114 @@
+#include "daemon/collect/sim_world.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "daemon/collect/sim_cluster.h"
+
+namespace gpuadvise {
+namespace {
+
+/// The priority that Slurm's priority/basic gives its first job; each next one gets one less.
+constexpr int64_t kFirstBasicPriority = 4294901760;
+
+std::vector<Node> NodesWith(const std::vector<Node>& nodes, const std::string& gpu_type) {
+  std::vector<Node> found;
+  for (const Node& node : nodes) {
+    if (node.gpus.front().type == gpu_type) found.push_back(node);
+  }
+  return found;
+}
+
+UnixSeconds After(UnixSeconds t, const PoolHabits& habits, Dice& dice) {
+  return t + 1 + std::llround(dice.Exponential(3600 / habits.arrivals_per_hour));
+}
+
+/// The queue as squeue shows it: the head waits for resources, the others for the head.
+void AppendQueue(const SimPool& pool, UnixSeconds now, std::vector<Job>& jobs) {
+  for (const SimJob& pending : pool.queue()) {
+    jobs.push_back(pending.job);
+    jobs.back().reason = "Priority";
+  }
+  if (pool.queue().empty()) return;
+  Job& head = jobs[jobs.size() - pool.queue().size()];
+  head.reason = "Resources";
+  head.start_time = pool.PromiseToHead(now).start;
+}
+
+/// Backfill marks idle nodes that it has promised to the head of the queue.
+void AppendNodes(const SimPool& pool, UnixSeconds now, std::vector<Node>& nodes) {
+  const size_t first = nodes.size();
+  nodes.insert(nodes.end(), pool.nodes().begin(), pool.nodes().end());
+  if (pool.queue().empty()) return;
+  for (const Allocation& part : pool.PromiseToHead(now).where) {
+    for (size_t i = first; i < nodes.size(); ++i) {
+      const bool promised = nodes[i].name == part.node && nodes[i].state.base == NodeBase::kIdle;
+      if (promised) nodes[i].state.Add(NodeFlag::kPlanned);
+    }
+  }
+}
+
+}  // namespace
+
+SimWorld::SimWorld(uint64_t seed, UnixSeconds begin)
+    : cluster_(SeedCluster()), users_(SeedUsers(seed)), now_(begin) {
+  for (const PoolHabits& habits : SeedHabits()) {
+    Dice dice(seed * SeedHabits().size() + parts_.size() + 1);
+    const UnixSeconds first = After(begin, habits, dice);
+    parts_.push_back({&habits, SimPool(NodesWith(cluster_.nodes, habits.gpu_type)), dice, first});
+  }
+}
+
+void SimWorld::AdvanceTo(UnixSeconds t) {
+  while (true) {
+    const auto next = std::min_element(
+        parts_.begin(), parts_.end(),
+        [this](const Part& a, const Part& b) { return NextEvent(a) < NextEvent(b); });
+    const UnixSeconds event = NextEvent(*next);
+    if (event > t) break;
+    Step(*next, event);
+  }
+  now_ = std::max(now_, t);
+}
+
+UnixSeconds SimWorld::NextEvent(const Part& part) const {
+  return std::min(part.next_arrival, part.pool.NextEnd().value_or(part.next_arrival));
+}
+
+void SimWorld::Step(Part& part, UnixSeconds t) {
+  part.pool.EndJobs(t);
+  if (part.next_arrival == t) Arrive(part, t);
+  part.pool.StartWhatFits(t);
+}
+
+void SimWorld::Arrive(Part& part, UnixSeconds t) {
+  part.next_arrival = After(t, *part.habits, part.dice);
+  const bool comes = part.dice.Chance(HourFactor(t));
+  std::vector<SimJob> burst =
+      DrawBurst(*part.habits, users_, part.pool.nodes().front(), t, part.dice);
+  if (!comes) return;
+  for (SimJob& job : burst) {
+    if (part.pool.BacklogHours() > part.habits->patience_hours) return;
+    job.job.id = next_job_id_++;
+    job.job.priority = kFirstBasicPriority - job.job.id;
+    part.pool.Submit(std::move(job));
+  }
+}
+
+Snapshot SimWorld::Look() const {
+  Snapshot snapshot = cluster_;
+  snapshot.taken_at = now_;
+  snapshot.nodes.clear();
+  for (const Part& part : parts_) {
+    AppendNodes(part.pool, now_, snapshot.nodes);
+    for (const SimJob& running : part.pool.running()) snapshot.jobs.push_back(running.job);
+    AppendQueue(part.pool, now_, snapshot.jobs);
+  }
+  std::sort(snapshot.nodes.begin(), snapshot.nodes.end(),
+            [](const Node& a, const Node& b) { return a.name < b.name; });
+  std::sort(snapshot.jobs.begin(), snapshot.jobs.end(),
+            [](const Job& a, const Job& b) { return a.id < b.id; });
+  return snapshot;
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,46 @@
+// The simulated cluster as a function of seed and time: a discrete-event world without a clock.
+//
+// It begins idle and lives from one arrival or end of a job to the next. Advancing in one step or
+// in many gives the same world. Not thread-safe. A day costs some 10 ms.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/snapshot.h"
+#include "daemon/collect/sim_pool.h"
+#include "daemon/collect/sim_workload.h"
+
+namespace gpuadvise {
+
+class SimWorld {
+ public:
+  /// Idle at `begin`.
+  SimWorld(uint64_t seed, UnixSeconds begin);
+
+  /// Plays everything up to and including `t`. An earlier `t` than before changes nothing.
+  void AdvanceTo(UnixSeconds t);
+
+  /// What Slurm would show now, in canonical form. `taken_at` is the time reached.
+  Snapshot Look() const;
+
+ private:
+  struct Part {
+    const PoolHabits* habits;
+    SimPool pool;
+    Dice dice;
+    UnixSeconds next_arrival;
+  };
+
+  UnixSeconds NextEvent(const Part& part) const;
+  void Step(Part& part, UnixSeconds t);
+  void Arrive(Part& part, UnixSeconds t);
+
+  Snapshot cluster_;  // idle: what never changes
+  std::vector<SimUser> users_;
+  std::vector<Part> parts_;
+  UnixSeconds now_;
+  int64_t next_job_id_ = 1001;
+};
+
+}  // namespace gpuadvise
