@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Installs the Debian packages of the named sections of debian-packages.txt that are not there yet.
+#
+#     packaging/install-packages.sh build [test]
+#
+# Says what it installs, uses sudo only when not root, and does nothing when all are there.
+set -euo pipefail
+
+list=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/debian-packages.txt
+export DEBIAN_FRONTEND=noninteractive
+
+fail() {
+  printf 'install-packages: %s\n' "$*" >&2
+  exit 1
+}
+
+packages_of() { # SECTION...
+  local line section=""
+  while read -r line; do
+    case $line in
+      '' | '#'*) ;;
+      '['*']') section=${line:1:-1} ;;
+      *) [[ " $* " == *" $section "* ]] && echo "$line" ;;
+    esac
+  done <"$list"
+  return 0
+}
+
+missing_of() { # PACKAGE...
+  local installed package
+  installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
+  for package in "$@"; do
+    grep -qxF "$package installed" <<<"$installed" || echo "$package"
+  done
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo DEBIAN_FRONTEND=noninteractive "$@"
+  else
+    fail "root is needed to install packages and there is no sudo; as root run: apt-get install ${missing[*]}"
+  fi
+}
+
+[ $# -gt 0 ] || fail "say which packages: build, or build test"
+mapfile -t wanted < <(packages_of "$@")
+[ "${#wanted[@]}" -gt 0 ] || fail "no packages are listed under: $*"
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  fail "this is not a Debian-like system; install the counterparts of these by hand, then use cmake --preset release: ${wanted[*]}"
+fi
+mapfile -t missing < <(missing_of "${wanted[@]}")
+[ "${#missing[@]}" -gt 0 ] || exit 0
+
+echo "Installing ${#missing[@]} packages: ${missing[*]}"
+quiet=(-o Dpkg::Use-Pty=0 -qq)
+as_root apt-get "${quiet[@]}" update ||
+  echo "install-packages: the package lists could not be refreshed; trying with those that are there" >&2
+as_root apt-get "${quiet[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null ||
+  fail "apt-get could not install all of: ${missing[*]} (the lines above say why; Debian 12 has every one of them)"
