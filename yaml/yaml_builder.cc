@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "yaml/text_check.h"
 #include "yaml/yaml_scalar.h"
 
 namespace gpuadvise {
@@ -35,10 +36,18 @@ bool IsQuoted(const std::string& tag) { return tag == "!"; }
 
 constexpr size_t kMaxPointerBytes = 16 << 20;
 
-json ScalarValue(int line, const std::string& tag, const std::string& text) {
+// Escapes can put into a text what the file itself may not hold; yaml-cpp's \_ and \N give bytes
+// that are no UTF-8.
+void CheckUnescaped(int line, const std::string& text) {
   if (text.find('\0') != std::string::npos) {
     Refuse(line, "a text contains a NUL character; remove it");
   }
+  if (FirstInvalidUtf8(text)) {
+    Refuse(line, "an escape (\\_ or \\N) that gives no UTF-8 text; write the character itself");
+  }
+}
+
+json ScalarValue(int line, const std::string& tag, const std::string& text) {
   if (IsQuoted(tag)) return json(text);
   Result<json> value = IsPlain(tag) || tag.empty() ? PlainScalar(text) : TaggedScalar(tag, text);
   if (!value) Refuse(line, value.error().message);
@@ -65,6 +74,7 @@ void YamlBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
 void YamlBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                            const std::string& value) {
   const int line = LineOfMark(mark);
+  CheckUnescaped(line, value);
   if (ExpectsKey()) return SetKey(line, tag, value);
   Count(line, 1, value.size());
   json parsed = ScalarValue(line, tag, value);
@@ -162,7 +172,6 @@ bool YamlBuilder::ExpectsKey() const {
 
 void YamlBuilder::SetKey(int line, const std::string& tag, const std::string& text) {
   Frame& frame = frames_.back();
-  if (text.find('\0') != std::string::npos) Refuse(line, "a key contains a NUL character");
   frame.key_is_merge = text == "<<" && !IsQuoted(tag);
   frame.key = text;
   if (frame.key_is_merge) return;

@@ -212,6 +212,14 @@ TEST(Refused, BytesThatAreNoText) {
   EXPECT_EQ(Refusal("a: \"x\\0y\"\n"), "train.yaml:1: a text contains a NUL character; remove it");
 }
 
+TEST(Refused, EscapesThatAreNoUtf8) {
+  const std::string sentence =
+      "an escape (\\_ or \\N) that gives no UTF-8 text; write the character itself";
+  EXPECT_EQ(Refusal("a: \"x\\_\"\n"), "train.yaml:1: " + sentence);
+  EXPECT_EQ(Refusal("a: 1\n\"\\N\": 1\n"), "train.yaml:2: " + sentence);
+  EXPECT_EQ(ValueOf("\"\\x41\\u00e9\""), json("A\u00e9"));
+}
+
 TEST(Refused, SyntaxErrorsHaveALine) {
   EXPECT_NE(Refusal("a: 1\nb: [1, 2\nc: 3\n").find("train.yaml:3: not valid YAML ("),
             std::string::npos);
