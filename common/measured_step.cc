@@ -1,0 +1,45 @@
+#include "common/measured_step.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace gpuadvise {
+
+std::optional<MemoryLine> ReadMemoryLine(FieldReader& reader, const std::string& key) {
+  std::optional<FieldReader> line = reader.Object(key);
+  if (!line) return {};
+  std::optional<int64_t> base = line->Size("base");
+  std::optional<int64_t> per_sample = line->Size("per_sample");
+  std::optional<int64_t> overhead = line->Size("overhead");
+  line->RefuseUnknown();
+  if (!base || !per_sample) {
+    reader.Refuse(key, fmt::format("{} needs base and per_sample, each a size such as 5 GB", key));
+    return {};
+  }
+  return MemoryLine{*base, *per_sample, overhead.value_or(0)};
+}
+
+std::vector<MeasuredStep> ReadMeasuredSteps(FieldReader& reader, const std::string& key) {
+  std::vector<MeasuredStep> steps;
+  const std::vector<const nlohmann::json*> items = reader.List(key);
+  for (size_t i = 0; i < items.size(); ++i) {
+    std::string pointer = PointerTo(reader.PointerOf(key), std::to_string(i));
+    FieldReader item(*items[i], pointer, reader.errors());
+    MeasuredStep step;
+    step.gpu = item.Text("gpu").value_or("");
+    step.gpus = item.Int("gpus", 1, 1'000'000).value_or(1);
+    step.micro_batch = item.Int("batch", 1, 1'000'000).value_or(0);
+    step.seconds_per_step = item.Number("seconds_per_step", 1e-6, 1e7).value_or(0);
+    step.effective_batch_size = item.Int("effective_batch_size", 1, 1'000'000).value_or(0);
+    item.Size("peak");
+    item.RefuseUnknown();
+    if (step.gpu.empty() || step.micro_batch == 0 || step.seconds_per_step == 0) {
+      reader.errors()->Note("a measured line needs gpu, batch and seconds_per_step", pointer);
+    }
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,283 @@
+#include "common/strategy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "common/host_list.h"
+#include "common/words.h"
+
+namespace gpuadvise {
+namespace {
+
+// The standard normal's quantiles at (i + 0.5) / 16: equally likely run times around the median.
+constexpr std::array<double, 16> kNormalQuantiles = {
+    -1.8627, -1.3180, -1.0100, -0.7764, -0.5791, -0.4023, -0.2372, -0.0784,
+    0.0784,  0.2372,  0.4023,  0.5791,  0.7764,  1.0100,  1.3180,  1.8627};
+constexpr double kNormalP90 = 1.2816;
+constexpr double kTimeLimitMargin = 1.10;
+constexpr int64_t kTimeLimitStep = 15 * 60;
+
+double QuantileOf(const std::vector<double>& ascending, double q) {
+  double place = q * static_cast<double>(ascending.size() - 1);
+  auto below = static_cast<size_t>(place);
+  size_t above = std::min(below + 1, ascending.size() - 1);
+  return ascending[below] + (ascending[above] - ascending[below]) * (place - static_cast<double>(below));
+}
+
+Spread SpreadOf(const std::vector<double>& ascending) {
+  double sum = 0;
+  for (double value : ascending) sum += value;
+  return {QuantileOf(ascending, .1), QuantileOf(ascending, .5), QuantileOf(ascending, .9),
+          sum / static_cast<double>(ascending.size())};
+}
+
+Spread LogNormal(double median, double sigma) {
+  return {median * std::exp(-kNormalP90 * sigma), median, median * std::exp(kNormalP90 * sigma),
+          median * std::exp(sigma * sigma / 2)};
+}
+
+Result<const ModelPreset*> PresetOf(const Question& question, const Stage& stage) {
+  if (stage.model.preset.empty()) return nullptr;
+  if (const ModelPreset* preset = question.presets.Find(stage.model.preset)) return preset;
+  std::vector<std::string> names = question.presets.Names();
+  return BadInput(fmt::format("no model preset is called '{}'{}; there is {}", stage.model.preset,
+                              DidYouMean(stage.model.preset, names), JoinNames(names, 40)),
+                  "/spec" + stage.pointer + "/model/preset");
+}
+
+// bf16 where the GPU has it and the spec does not say otherwise, else fp16 where the model bears it.
+Result<std::string> PrecisionOn(const GpuModel& gpu, const TrainingSpec& training,
+                                const ModelPreset* preset) {
+  if (training.fp16 == "true") return "fp16";
+  if (training.bf16 != "false" && gpu.bf16) return "bf16";
+  if (training.bf16 == "false" && training.fp16 == "false") return "fp32";
+  if (training.fp16 != "false" && (preset == nullptr || preset->fp16)) return "fp16";
+  return Fail(ErrorCode::kInfeasible, "this GPU has no bf16 and the model overflows in fp16");
+}
+
+// The largest micro-batch of `stage` on `gpu`: by the memory line, or one that was measured there.
+Result<int64_t> LargestOn(const Question& question, const Stage& stage, const MemoryLine* line,
+                          const GpuModel& gpu, StagePlan& plan) {
+  int64_t measured = 0;
+  for (const MeasuredStep& step : stage.training.measured) {
+    if (question.catalogue.Resolve(step.gpu) == &gpu) measured = std::max(measured, step.micro_batch);
+  }
+  if (line == nullptr) {
+    if (measured > 0) return measured;
+    if (stage.training.micro_batch) return *stage.training.micro_batch;
+    return BadInput("nothing says how much memory this model takes: give model.preset, or "
+                    "model.memory {base, per_sample, overhead}, or fix "
+                    "training.per_device_train_batch_size",
+                    "/spec" + stage.pointer + "/model");
+  }
+  int64_t fits = LargestMicroBatch(*line, gpu, kRecommendedMargin);
+  if (stage.training.micro_batch) {  // the user's choice may use the margin, not more than the card
+    fits = std::max(fits, std::min(*stage.training.micro_batch, LargestMicroBatch(*line, gpu, 0)));
+  }
+  if (measured > fits) {
+    plan.batch_measured = true;
+    return measured;
+  }
+  if (fits >= 1) return fits;
+  if (LargestMicroBatch(*line, gpu, 0) >= 1) return 1;
+  return Fail(ErrorCode::kInfeasible,
+              fmt::format("one sample takes {:.1f} GB, the GPU has {:g} GB",
+                          static_cast<double>(MemoryOf(*line, 1)) / 1e9, gpu.memory_gb));
+}
+
+Result<StagePlan> PlanStage(const Question& question, const Stage& stage, const ModelPreset* preset,
+                            const Placement& placement) {
+  const GpuModel& gpu = *placement.pool->model;
+  const MemoryLine* line = stage.model.memory ? &*stage.model.memory : nullptr;
+  if (line == nullptr && preset != nullptr && preset->memory) line = &*preset->memory;
+  StagePlan plan;
+  plan.name = stage.name;
+  Result<int64_t> largest = LargestOn(question, stage, line, gpu, plan);
+  if (!largest) return tl::unexpected<Error>(largest.error());
+  const int64_t gpus = placement.gpus_per_node * placement.nodes;
+  Result<BatchPlan> batch = PlanBatch(stage.training, gpus, *largest);
+  if (!batch) return tl::unexpected<Error>(batch.error());
+  plan.batch = *batch;
+  plan.work = WorkOf(stage.training, batch->effective);
+  if (line != nullptr) plan.memory_bytes = MemoryOf(*line, batch->micro_batch);
+
+  RunTimeBasis basis{stage.training.measured, stage.model.params.value_or(preset ? preset->params : 0),
+                     stage.training.max_seq_length.value_or(0)};
+  const bool from_preset = basis.measured.empty() && preset != nullptr;
+  if (from_preset) basis.measured = preset->measured;
+  RunShape shape{&gpu, placement.gpus_per_node, placement.nodes, batch->micro_batch};
+  Result<Rate> rate = EstimateRate(stage.training, basis, shape, question.catalogue);
+  if (!rate) {
+    Error error = rate.error();
+    error.pointer = "/spec" + stage.pointer + "/training" + (from_preset ? "" : error.pointer);
+    return tl::unexpected<Error>(error);
+  }
+  plan.run_p50_seconds = static_cast<double>(plan.work.steps) * static_cast<double>(batch->effective) /
+                         rate->samples_per_second;
+  plan.sigma = rate->sigma;
+  plan.basis = rate->basis;
+  return plan;
+}
+
+// The limit that goes into the forecast and to sbatch alike.
+Result<void> ChooseTimeLimit(const Question& question, Strategy& strategy) {
+  const Partition& partition = *strategy.placement.pool->partition;
+  const SlurmNumber most = partition.max_time_seconds;
+  const auto& fixed = question.constraints.time_limit_seconds;
+  double p50 = strategy.run.p50;
+  if (fixed) {
+    if (most.has_value() && *fixed > most.value()) {
+      return Fail(ErrorCode::kInfeasible,
+                  fmt::format("the time limit {} is over the partition's {}",
+                              DurationInWords(static_cast<double>(*fixed)),
+                              DurationInWords(static_cast<double>(most.value()))),
+                  "/time");
+    }
+    if (p50 > static_cast<double>(*fixed)) {
+      return Fail(ErrorCode::kInfeasible,
+                  fmt::format("would take {}, over your time limit of {}", DurationInWords(p50),
+                              DurationInWords(static_cast<double>(*fixed))));
+    }
+    strategy.time_limit_seconds = *fixed;
+    strategy.limit_is_capped = strategy.run.p90 > static_cast<double>(*fixed);
+    return {};
+  }
+  if (most.has_value() && p50 > static_cast<double>(most.value())) {
+    return Fail(ErrorCode::kInfeasible,
+                fmt::format("would take {}, over the partition's {}", DurationInWords(p50),
+                            DurationInWords(static_cast<double>(most.value()))));
+  }
+  double wanted = std::min(strategy.run.p90 * kTimeLimitMargin, 1e9);
+  auto steps = static_cast<int64_t>(std::ceil(wanted / kTimeLimitStep));
+  strategy.time_limit_seconds = steps * kTimeLimitStep;
+  if (most.has_value() && strategy.time_limit_seconds > most.value()) {
+    strategy.time_limit_seconds = most.value();
+    strategy.limit_is_capped = strategy.run.p90 > static_cast<double>(most.value());
+  }
+  return {};
+}
+
+JobRequest RequestOf(const Question& question, const Strategy& strategy) {
+  const Placement& placement = strategy.placement;
+  JobRequest request;
+  request.partitions = {placement.pool->partition->name};
+  request.nodes_min = placement.nodes;
+  request.tasks = placement.nodes;
+  request.cpus_per_task = placement.cpus_per_node;
+  request.cpus = placement.cpus_per_node * placement.nodes;
+  if (placement.memory_per_node_mib) request.memory_per_node_mib = *placement.memory_per_node_mib;
+  request.gpus_per_node = {{placement.pool->gres_type, placement.gpus_per_node}};
+  request.features = question.constraints.constraint;
+  if (!placement.selector.constraint.empty()) {
+    request.features = request.features.empty()
+                           ? placement.selector.constraint
+                           : fmt::format("({})&{}", request.features, placement.selector.constraint);
+  }
+  if (auto nodes = ExpandHostList(question.constraints.nodelist)) request.required_nodes = *nodes;
+  if (auto nodes = ExpandHostList(question.constraints.exclude)) request.excluded_nodes = *nodes;
+  const std::vector<std::string>& others = placement.selector.exclude;
+  request.excluded_nodes.insert(request.excluded_nodes.end(), others.begin(), others.end());
+  request.time_limit_seconds = strategy.time_limit_seconds;
+  return request;
+}
+
+void NoteWhatMatters(Strategy& strategy) {
+  const GpuModel& gpu = *strategy.placement.pool->model;
+  if (strategy.precision == "fp16" && !gpu.bf16) strategy.notes.push_back("fp16: this GPU has no bf16");
+  if (strategy.precision == "fp32") strategy.notes.push_back("fp32: slower than the rate assumed");
+  if (strategy.placement.nodes > 1) {
+    strategy.notes.push_back("low confidence: the network between nodes is not known");
+  }
+  for (const StagePlan& stage : strategy.stages) {
+    if (stage.batch_measured) {
+      strategy.notes.push_back(fmt::format("micro-batch {} is taken as measured; by the memory line it is "
+                                           "over the recommended margin", stage.batch.micro_batch));
+      break;
+    }
+  }
+  if (strategy.limit_is_capped) {
+    strategy.notes.push_back("may run into its time limit: save checkpoints and resume");
+  }
+}
+
+void AddCost(Strategy& strategy) {
+  const GpuModel& gpu = *strategy.placement.pool->model;
+  auto gpus = static_cast<double>(strategy.placement.gpus_per_node * strategy.placement.nodes);
+  strategy.gpu_hours = gpus * strategy.run.mean / 3600;
+  if (gpu.price_per_gpu_hour > 0) strategy.cost = strategy.gpu_hours * gpu.price_per_gpu_hour;
+}
+
+void AddTotal(Strategy& strategy) {
+  std::vector<double> waits(strategy.start.wait_seconds.begin(), strategy.start.wait_seconds.end());
+  strategy.wait = SpreadOf(waits);
+  const double sigma = std::log(strategy.run.p90 / strategy.run.p50) / kNormalP90;
+  std::vector<double>& totals = strategy.total_samples;
+  totals.clear();
+  for (double wait : waits) {
+    for (double z : kNormalQuantiles) totals.push_back(wait + strategy.run.p50 * std::exp(sigma * z));
+  }
+  std::sort(totals.begin(), totals.end());
+  strategy.total = SpreadOf(totals);
+  strategy.total.mean = strategy.wait.mean + strategy.run.mean;
+}
+
+}  // namespace
+
+Result<void> FitAndEstimate(const Question& question, Strategy& strategy) {
+  double seconds = kStartUpSeconds, doubt = 0;
+  for (const Stage& stage : question.spec.stages) {
+    Result<const ModelPreset*> preset = PresetOf(question, stage);
+    if (!preset) return tl::unexpected<Error>(preset.error());
+    Result<std::string> precision =
+        PrecisionOn(*strategy.placement.pool->model, stage.training, *preset);
+    if (!precision) return tl::unexpected<Error>(precision.error());
+    strategy.precision = *precision;
+    Result<StagePlan> plan = PlanStage(question, stage, *preset, strategy.placement);
+    if (!plan) return tl::unexpected<Error>(plan.error());
+    seconds += plan->run_p50_seconds;
+    doubt += plan->sigma * plan->run_p50_seconds;  // stages are wrong together, not independently
+    strategy.stages.push_back(std::move(*plan));
+  }
+  strategy.run = LogNormal(seconds, doubt / seconds);
+  Result<void> limited = ChooseTimeLimit(question, strategy);
+  if (!limited) return limited;
+  strategy.request = RequestOf(question, strategy);
+  strategy.account = question.constraints.account;
+  AddCost(strategy);
+  NoteWhatMatters(strategy);
+  return {};
+}
+
+Result<void> PredictStart(const Question& question, Strategy& strategy) {
+  constexpr double kWorthAnotherQos = 60;  // seconds of mean wait
+  std::optional<Error> first_error;
+  bool found = false;
+  double default_wait = 0;
+  for (const std::string& qos : strategy.placement.qos) {
+    Submitter submitter = question.caller;
+    submitter.account = strategy.account;
+    submitter.qos = qos;
+    Result<StartSamples> start = StartOf(question.queue, strategy.request, submitter);
+    if (!start) {
+      if (!first_error) first_error = start.error();
+      continue;
+    }
+    if (!found) default_wait = start->Mean();
+    if (found && start->Mean() > strategy.start.Mean() - kWorthAnotherQos) continue;
+    found = true;
+    strategy.start = std::move(*start);
+    strategy.qos = qos;
+  }
+  if (!found) return tl::unexpected<Error>(*first_error);
+  if (!strategy.qos.empty() && question.constraints.qos.empty()) {
+    strategy.reasons.push_back(fmt::format("QOS {} starts it {} earlier than your default", strategy.qos,
+                                           DurationInWords(default_wait - strategy.start.Mean())));
+  }
+  AddTotal(strategy);
+  return {};
+}
+
+}  // namespace gpuadvise

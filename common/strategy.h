@@ -1,0 +1,73 @@
+// One way to run the training, with everything that is predicted about it.
+//
+// fit -> estimate -> time limit -> predict, for one placement. Times are seconds from the snapshot.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/batch_fit.h"
+#include "common/error.h"
+#include "common/model_presets.h"
+#include "common/placement.h"
+#include "common/run_time.h"
+#include "common/start_of.h"
+#include "common/train_spec.h"
+
+namespace gpuadvise {
+
+/// p10, p50, p90 and mean of one predicted time.
+struct Spread {
+  double p10 = 0, p50 = 0, p90 = 0, mean = 0;
+};
+
+/// What one stage does on the strategy's GPUs.
+struct StagePlan {
+  std::string name;
+  BatchPlan batch;
+  Work work;
+  int64_t memory_bytes = 0;  // 0: the spec has no memory line
+  bool batch_measured = false;  // the micro-batch ran on this GPU, whatever the line says
+  double run_p50_seconds = 0;
+  double sigma = 0;
+  std::string basis;  // what the run time rests on
+};
+
+struct Strategy {
+  Placement placement;
+  std::string account, qos;
+  std::string precision;  // "bf16", "fp16", "fp32"
+  std::vector<StagePlan> stages;
+  Spread run, wait, total;
+  std::vector<double> total_samples;  // ascending
+  int64_t time_limit_seconds = 0;
+  bool limit_is_capped = false;  // the run's p90 may not fit in the partition's limit
+  JobRequest request;
+  StartSamples start;
+  double gpu_hours = 0;
+  std::optional<double> cost;
+  std::vector<std::string> reasons;
+  std::vector<std::string> notes;
+};
+
+/// Everything that the strategies of one question share.
+struct Question {
+  const TrainSpec& spec;
+  const Constraints& constraints;
+  const Snapshot& snapshot;
+  const QueueModel& queue;
+  const GpuCatalogue& catalogue;
+  const ModelPresets& presets;
+  const Submitter& caller;
+};
+
+/// Fills `strategy` (whose placement is set) up to the run time and the time limit.
+/// Errors: kInfeasible with the reason; kBadInput when no placement could ever do.
+Result<void> FitAndEstimate(const Question& question, Strategy& strategy);
+
+/// Asks StartOf for each QOS of the placement and keeps the best by mean wait (ties: the default).
+Result<void> PredictStart(const Question& question, Strategy& strategy);
+
+}  // namespace gpuadvise

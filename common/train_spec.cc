@@ -1,0 +1,321 @@
+#include "common/train_spec.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/json_fields.h"
+#include "common/measured_step.h"
+#include "common/words.h"
+
+namespace gpuadvise {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kMaxCount = 1'000'000'000'000;  // samples and steps beyond this are typing errors
+constexpr int64_t kMaxBatch = 1'000'000;  // keeps every product of batch numbers inside 64 bits
+constexpr double kMaxParams = 1e15;
+
+// The shape keys of a transformer; the same for the model, its encoder and its vision tower. The
+// memory line and the parameter count are what advice rests on today.
+void CheckShapeKeys(FieldReader& reader) {
+  reader.Int("hidden_size", 1, 10'000'000);
+  reader.Int("num_hidden_layers", 1, 100'000);
+  reader.Int("num_attention_heads", 1, 1'000'000);
+  reader.Int("num_key_value_heads", 1, 1'000'000);
+  reader.Int("intermediate_size", 1, 100'000'000);
+  reader.Int("vocab_size", 1, 100'000'000);
+  reader.Bool("tie_word_embeddings");
+}
+
+void CheckTower(FieldReader& model, const std::string& key) {
+  std::optional<FieldReader> tower = model.Object(key);
+  if (!tower) return;
+  tower->Number("params", 1, kMaxParams);
+  CheckShapeKeys(*tower);
+  tower->Int("tokens_per_image", 1, 10'000'000);
+  tower->Bool("frozen");
+  tower->RefuseUnknown();
+}
+
+ModelSpec ReadModel(FieldReader reader) {
+  ModelSpec model;
+  model.preset = reader.Text("preset").value_or("");
+  reader.Any("hf_config");
+  model.params = reader.Number("params", 1, kMaxParams);
+  CheckShapeKeys(reader);
+  CheckTower(reader, "encoder");
+  CheckTower(reader, "vision");
+  reader.Number("extra_params", 0, kMaxParams);
+  model.memory = ReadMemoryLine(reader, "memory");
+  reader.RefuseUnknown();
+  return model;
+}
+
+std::optional<BatchRange> ReadBatchRange(FieldReader& reader, const std::string& key) {
+  const json* value = reader.Any(key);
+  if (value == nullptr) return {};
+  auto refuse = [&] {
+    reader.Refuse(key, fmt::format("{} must be a whole number from 1 or a range [low, high] of two "
+                                   "with low ≤ high, not {}",
+                                   key, value->dump(-1, ' ', false, json::error_handler_t::replace)));
+    return std::optional<BatchRange>();
+  };
+  auto whole = [](const json& item) {
+    bool is_whole = item.is_number_integer() && item.is_number_unsigned();
+    return is_whole && item.get<uint64_t>() >= 1 && item.get<uint64_t>() <= kMaxBatch;
+  };
+  if (whole(*value)) return BatchRange{value->get<int64_t>(), value->get<int64_t>()};
+  if (!value->is_array() || value->size() != 2) return refuse();
+  if (!whole((*value)[0]) || !whole((*value)[1])) return refuse();
+  BatchRange range{(*value)[0].get<int64_t>(), (*value)[1].get<int64_t>()};
+  return range.low <= range.high ? std::optional(range) : refuse();
+}
+
+void CheckLora(FieldReader& training) {
+  std::optional<FieldReader> lora = training.Object("lora");
+  if (!lora) return;
+  lora->Int("r", 1, 65536);
+  lora->Number("lora_alpha", 0, 1e6);
+  lora->Number("lora_dropout", 0, 1);
+  lora->Texts("target_modules");
+  lora->Texts("modules_to_save");
+  lora->RefuseUnknown();
+}
+
+// Keys that the memory model will use; today their values are only checked.
+void CheckMemoryKeys(FieldReader& reader) {
+  reader.Int("per_device_eval_batch_size", 1, kMaxBatch);
+  reader.Int("images_per_sample", 0, 100'000);
+  reader.Bool("packing");
+  CheckLora(reader);
+  reader.Text("optim");
+  reader.Switch("pure_bf16", {"auto"});
+  reader.Switch("tf32", {"auto"});
+  reader.Any("deepspeed");
+  reader.Choice("offload", {"none", "optimizer", "all"});
+  reader.Choice("fsdp", {"full_shard", "shard_grad_op"});
+  reader.Bool("chunked_cross_entropy");
+  reader.Bool("retry_on_oom");
+  reader.Switch("resume", {"auto"});
+}
+
+// One way of saying how much work there is, and enough to say it.
+void CheckWork(const TrainingSpec& training, FieldReader& reader) {
+  int ways = (training.max_steps ? 1 : 0) + (training.num_train_epochs ? 1 : 0) +
+             (training.samples ? 1 : 0);
+  if (ways == 0) {
+    reader.errors()->Note(
+        "training says nothing about how long it runs: give max_steps, num_train_epochs with "
+        "num_samples, or samples",
+        reader.pointer());
+  } else if (ways > 1) {
+    reader.errors()->Note(
+        "training gives more than one of max_steps, num_train_epochs and samples: keep one",
+        reader.pointer());
+  } else if (training.num_train_epochs && !training.num_samples) {
+    reader.Refuse("num_train_epochs",
+                  "num_train_epochs needs num_samples, the number of samples in the data set");
+  }
+}
+
+TrainingSpec ReadTraining(FieldReader reader) {
+  TrainingSpec training;
+  training.max_steps = reader.Int("max_steps", 1, kMaxCount);
+  training.num_train_epochs = reader.Number("num_train_epochs", 1e-6, 1e9);
+  training.num_samples = reader.Int("num_samples", 1, kMaxCount);
+  training.samples = reader.Int("samples", 1, kMaxCount);
+  training.effective_batch_size = ReadBatchRange(reader, "effective_batch_size");
+  training.micro_batch = reader.Int("per_device_train_batch_size", 1, kMaxBatch);
+  training.accumulation = reader.Int("gradient_accumulation_steps", 1, kMaxBatch);
+  training.max_seq_length = reader.Int("max_seq_length", 1, 100'000'000);
+  training.bf16 = reader.Switch("bf16", {"auto"}).value_or("auto");
+  training.fp16 = reader.Switch("fp16", {"auto"}).value_or("auto");
+  training.gradient_checkpointing =
+      reader.Switch("gradient_checkpointing", {"auto", "selective"}).value_or("auto");
+  training.method = reader.Choice("method", {"full", "lora", "dora", "qlora"}).value_or("full");
+  training.attn_implementation =
+      reader.Choice("attn_implementation", {"flash_attention_2", "sdpa", "eager"}).value_or("");
+  training.torch_compile = reader.Bool("torch_compile");
+  training.dataloader_num_workers = reader.Int("dataloader_num_workers", 0, 100'000);
+  training.measured = ReadMeasuredSteps(reader, "measured");
+  CheckMemoryKeys(reader);
+  reader.RefuseUnknown();
+  if (training.bf16 == "true" && training.fp16 == "true") {
+    reader.Refuse("fp16", "bf16 and fp16 are both true: keep one");
+  }
+  CheckWork(training, reader);
+  return training;
+}
+
+ResourceSpec ReadResources(FieldReader reader) {
+  ResourceSpec resources;
+  resources.gpus = reader.Texts("gpus");
+  resources.max_nodes = reader.Int("max_nodes", 1, 100'000);
+  resources.max_gpus = reader.Int("max_gpus", 1, 10'000'000);
+  resources.cpus_per_gpu = reader.Int("cpus_per_gpu", 1, 100'000);
+  resources.mem_per_gpu_bytes = reader.Size("mem_per_gpu");
+  reader.RefuseUnknown();
+  return resources;
+}
+
+SlurmSpec ReadSlurm(FieldReader reader) {
+  SlurmSpec slurm;
+  slurm.account = reader.Text("account").value_or("");
+  slurm.qos = reader.Text("qos").value_or("");
+  slurm.partition = reader.Text("partition").value_or("");
+  slurm.constraint = reader.Text("constraint").value_or("");
+  slurm.exclude = reader.Text("exclude").value_or("");
+  slurm.nodelist = reader.Text("nodelist").value_or("");
+  slurm.time_limit_seconds = reader.TimeLimit("time");
+  reader.Text("array");
+  reader.Texts("extra");
+  reader.RefuseUnknown();
+  return slurm;
+}
+
+OutputSpec ReadOutput(FieldReader reader) {
+  OutputSpec output;
+  reader.Text("dir");
+  output.checkpoint_bytes = reader.Size("checkpoint");
+  output.keep = reader.Int("keep", 1, 1'000'000);
+  output.save_steps = reader.Int("save_steps", 1, kMaxCount);
+  reader.RefuseUnknown();
+  return output;
+}
+
+RequiresSpec ReadRequires(FieldReader reader) {
+  RequiresSpec requires_gpu;
+  requires_gpu.flash_attention_2 = reader.Bool("flash_attention_2").value_or(false);
+  requires_gpu.min_compute_capability = reader.Number("min_compute_capability", 1, 100);
+  reader.RefuseUnknown();
+  return requires_gpu;
+}
+
+// S1's inference settings; the training advice does not use them.
+void CheckInference(FieldReader& top) {
+  std::optional<FieldReader> inference = top.Object("inference");
+  if (!inference) return;
+  inference->Int("batch_size", 1, kMaxBatch);
+  inference->Int("per_device_eval_batch_size", 1, kMaxBatch);
+  inference->Int("max_seq_length", 1, 100'000'000);
+  inference->Switch("bf16", {"auto"});
+  inference->Switch("fp16", {"auto"});
+  inference->RefuseUnknown();
+}
+
+// The member `key` of the document, overridden by the stage's own.
+json Merged(const json& document, const json& stage, const std::string& key) {
+  json merged = document.value(key, json::object());
+  if (!stage.is_object() || !stage.contains(key)) return merged;
+  if (!stage[key].is_object() || !merged.is_object()) return stage[key];
+  merged.update(stage[key]);
+  return merged;
+}
+
+Stage ReadStage(const json& document, const json& stage_json, const std::string& pointer,
+                FirstError* errors) {
+  Stage stage;
+  stage.pointer = pointer;
+  FieldReader reader(stage_json, pointer, errors);
+  stage.name = reader.Text("name").value_or("");
+  reader.Any("model");
+  reader.Any("training");
+  reader.RefuseUnknown();
+  const json model = Merged(document, stage_json, "model");
+  stage.model = ReadModel(FieldReader(model, reader.PointerOf("model"), errors));
+  const json training = Merged(document, stage_json, "training");
+  stage.training = ReadTraining(FieldReader(training, reader.PointerOf("training"), errors));
+  return stage;
+}
+
+std::vector<Stage> ReadStages(const json& document, FieldReader& top) {
+  std::vector<Stage> stages;
+  if (top.Any("stages") == nullptr) {
+    json whole = {{"model", document.value("model", json::object())},
+                  {"training", document.value("training", json::object())}};
+    stages.push_back(ReadStage(json::object(), whole, top.pointer(), top.errors()));
+    return stages;
+  }
+  std::vector<const json*> items = top.List("stages");
+  if (items.empty()) top.Refuse("stages", "stages must list one stage or more; remove it for one run");
+  for (size_t i = 0; i < items.size(); ++i) {
+    std::string pointer = PointerTo(top.PointerOf("stages"), std::to_string(i));
+    stages.push_back(ReadStage(document, *items[i], pointer, top.errors()));
+  }
+  return stages;
+}
+
+// Keys that the client uses when it writes the job; here only their kind is checked.
+void CheckClientKeys(FieldReader& top) {
+  top.Texts("setup");
+  top.Text("container");
+  top.Text("workdir");
+  top.Any("env");
+  top.Text("command");
+  CheckInference(top);
+}
+
+const json& MemberOrNull(const json& document, const char* key) {
+  static const json kNull;
+  auto found = document.find(key);
+  return found == document.end() ? kNull : *found;
+}
+
+}  // namespace
+
+std::string ToWord(Objective objective) {
+  switch (objective) {
+    case Objective::kFinish:
+      return "finish";
+    case Objective::kStart:
+      return "start";
+    case Objective::kCost:
+      return "cost";
+    case Objective::kDeadline:
+      return "deadline";
+  }
+  return "finish";
+}
+
+std::optional<Objective> ObjectiveFromWord(const std::string& word) {
+  for (Objective objective :
+       {Objective::kFinish, Objective::kStart, Objective::kCost, Objective::kDeadline}) {
+    if (ToWord(objective) == word) return objective;
+  }
+  return {};
+}
+
+Result<TrainSpec> ParseTrainSpec(const json& document, const std::string& pointer) {
+  FirstError errors;
+  FieldReader top(document, pointer, &errors);
+  if (!document.is_object()) {
+    errors.Note("the training file must be a mapping of keys to values", pointer);
+    return tl::unexpected<Error>(errors.AsResult().error());
+  }
+  TrainSpec spec;
+  spec.name = top.Text("name").value_or("train");
+  top.Any("model");
+  top.Any("training");
+  auto section = [&](const char* key) {
+    top.Any(key);
+    return FieldReader(MemberOrNull(document, key), top.PointerOf(key), &errors);
+  };
+  spec.resources = ReadResources(section("resources"));
+  spec.slurm = ReadSlurm(section("slurm"));
+  spec.output = ReadOutput(section("output"));
+  spec.requires_gpu = ReadRequires(section("requires"));
+  if (auto word = top.Choice("objective", {"finish", "start", "cost", "deadline"})) {
+    spec.objective = *ObjectiveFromWord(*word);
+  }
+  spec.deadline = top.Int("deadline", 1, kMaxCount);
+  CheckClientKeys(top);
+  top.Any("stages");
+  top.RefuseUnknown();
+  spec.stages = ReadStages(document, top);
+  if (Result<void> result = errors.AsResult(); !result) return tl::unexpected<Error>(result.error());
+  return spec;
+}
+
+}  // namespace gpuadvise
