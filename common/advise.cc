@@ -1,5 +1,7 @@
 #include "common/advise.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "common/tips.h"
@@ -19,31 +21,52 @@ void AddRejection(const Placement& placement, const std::string& reason,
 
 // When every placement fell to the same key of the document, that key is what is wrong.
 Result<void> SameCauseEverywhere(const std::vector<Error>& errors, const Placements& placements,
-                                 const TrainSpec& spec) {
+                                 const AdviceRequest& request) {
   if (errors.empty() || errors.size() != placements.possible.size()) return {};
   const Error& last = errors.back();
   if (last.pointer.empty()) return {};
   for (const Error& error : errors) {
     if (error.pointer != last.pointer) return {};
   }
-  bool is_time = last.pointer == "/time";
-  return BadInput(last.message, is_time ? "/spec/slurm/time"
-                                        : "/spec" + spec.stages.front().pointer + "/training" + last.pointer);
+  if (last.pointer != "/time") {
+    return BadInput(last.message,
+                    "/spec" + request.spec.stages.front().pointer + "/training" + last.pointer);
+  }
+  bool from_spec = request.constraints.time_limit_seconds == request.spec.slurm.time_limit_seconds;
+  return BadInput(last.message, from_spec ? "/spec/slurm/time" : "/constraints/time_limit_seconds");
 }
 
-// One entry per pool and shared reason keeps the list readable: the largest count speaks for all.
-std::vector<Rejection> Merged(const std::vector<Rejection>& rejected) {
+// "× 3: would take …"; the pool's largest shape needs no prefix.
+std::string ReasonOf(const Rejection& rejection, const Rejection& largest) {
+  const std::string& reason = rejection.reasons.front();
+  if (rejection.gpus_per_node == largest.gpus_per_node && rejection.nodes == largest.nodes)
+    return reason;
+  if (rejection.nodes > 1) {
+    return fmt::format("× {} on {} nodes: {}", rejection.gpus_per_node, rejection.nodes, reason);
+  }
+  return fmt::format("× {}: {}", rejection.gpus_per_node, reason);
+}
+
+// GPUs that cannot be used in any number get one entry, in which the largest shape speaks first.
+std::vector<Rejection> Merged(std::vector<Rejection> rejected,
+                              const std::vector<Strategy>& possible) {
+  constexpr size_t kMostReasons = 3;
+  std::stable_sort(rejected.begin(), rejected.end(), [](const Rejection& a, const Rejection& b) {
+    return a.gpus_per_node > b.gpus_per_node;
+  });
   std::vector<Rejection> merged;
   for (const Rejection& rejection : rejected) {
-    auto same = std::find_if(merged.begin(), merged.end(), [&](const Rejection& other) {
-      return other.pool == rejection.pool && other.gpus_per_node == rejection.gpus_per_node &&
-             other.nodes == rejection.nodes;
+    auto is_same_pool = [&](const auto& other) { return other.pool == rejection.pool; };
+    bool partly = std::any_of(possible.begin(), possible.end(), [&](const Strategy& strategy) {
+      return strategy.placement.pool == rejection.pool;
     });
-    if (same == merged.end()) {
+    auto largest = std::find_if(merged.begin(), merged.end(), is_same_pool);
+    if (partly || largest == merged.end()) {
       merged.push_back(rejection);
-    } else {
-      same->reasons.insert(same->reasons.end(), rejection.reasons.begin(), rejection.reasons.end());
+      continue;
     }
+    std::string reason = ReasonOf(rejection, *largest);
+    if (largest->reasons.size() < kMostReasons) largest->reasons.push_back(std::move(reason));
   }
   return merged;
 }
@@ -54,13 +77,12 @@ Result<Advice> Advise(const AdviceRequest& request, const ClusterView& view,
                       const Submitter& caller) {
   Advice advice;
   advice.pools = FindGpuPools(view.snapshot, view.gpus);
-  Result<Placements> placements =
-      FindPlacements(request.spec, request.constraints, view.snapshot, advice.pools,
-                     view.gpus.catalogue(), caller);
+  Result<Placements> placements = FindPlacements(request.spec, request.constraints, view.snapshot,
+                                                 advice.pools, view.gpus.catalogue(), caller);
   if (!placements) return tl::unexpected<Error>(placements.error());
 
-  const Question question{request.spec, request.constraints, view.snapshot, view.queue,
-                          view.gpus.catalogue(), view.models, caller};
+  const Question question{request.spec,          request.constraints, view.snapshot, view.queue,
+                          view.gpus.catalogue(), view.models,         caller};
   advice.rejected = std::move(placements->rejected);
   std::vector<Error> errors;
   for (const Placement& placement : placements->possible) {
@@ -76,12 +98,12 @@ Result<Advice> Advise(const AdviceRequest& request, const ClusterView& view,
     errors.push_back(done.error());
     AddRejection(placement, done.error().message, advice.rejected);
   }
-  Result<void> cause = SameCauseEverywhere(errors, *placements, request.spec);
+  Result<void> cause = SameCauseEverywhere(errors, *placements, request);
   if (!cause) return tl::unexpected<Error>(cause.error());
 
   Rank(advice.strategies, request.by);
   ExplainRanks(advice.strategies, request.by);
-  advice.rejected = Merged(advice.rejected);
+  advice.rejected = Merged(std::move(advice.rejected), advice.strategies);
   advice.tips = TipsFor(request.spec, advice.strategies);
   return advice;
 }

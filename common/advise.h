@@ -22,7 +22,7 @@ struct AdviceRequest {
 };
 
 struct Advice {
-  std::vector<GpuPool> pools;  // what strategies and rejections point into
+  std::vector<GpuPool> pools;        // what strategies and rejections point into
   std::vector<Strategy> strategies;  // best first
   std::vector<Rejection> rejected;
   std::vector<std::string> tips;

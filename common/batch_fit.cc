@@ -10,7 +10,8 @@
 namespace gpuadvise {
 namespace {
 
-// The smallest accumulation with which `per_step` (micro-batch × GPUs) samples reach the range, or 0.
+// The smallest accumulation with which `per_step` (micro-batch × GPUs) samples reach the range, or
+// 0.
 int64_t AccumulationInto(const BatchRange& range, int64_t per_step) {
   int64_t accumulation = (range.low + per_step - 1) / per_step;
   return accumulation * per_step <= range.high ? accumulation : 0;
@@ -32,8 +33,10 @@ tl::unexpected<Error> NoProduct(const TrainingSpec& training, const BatchRange& 
                                 int64_t gpus) {
   int64_t unit = gpus * training.micro_batch.value_or(1) * training.accumulation.value_or(1);
   std::string of = Plural(gpus, "GPU");
-  if (training.micro_batch) of += fmt::format(" with per_device_train_batch_size {}", *training.micro_batch);
-  if (training.accumulation) of += fmt::format(" and gradient_accumulation_steps {}", *training.accumulation);
+  if (training.micro_batch)
+    of += fmt::format(" with per_device_train_batch_size {}", *training.micro_batch);
+  if (training.accumulation)
+    of += fmt::format(" and gradient_accumulation_steps {}", *training.accumulation);
   return Fail(ErrorCode::kInfeasible,
               fmt::format("effective_batch_size {} cannot be made from {}; nearest {}",
                           RangeInWords(range), of, NearestMultiples(range, unit)),
@@ -76,10 +79,11 @@ int64_t LargestMicroBatch(const MemoryLine& line, const GpuModel& gpu, double ma
 Result<BatchPlan> PlanBatch(const TrainingSpec& training, int64_t gpus, int64_t largest) {
   assert(gpus >= 1 && largest >= 1);
   if (training.micro_batch && *training.micro_batch > largest) {
-    return Fail(ErrorCode::kInfeasible,
-                fmt::format("per_device_train_batch_size {} does not fit; the largest that does is {}",
-                            *training.micro_batch, largest),
-                "/per_device_train_batch_size");
+    return Fail(
+        ErrorCode::kInfeasible,
+        fmt::format("per_device_train_batch_size {} does not fit; the largest that does is {}",
+                    *training.micro_batch, largest),
+        "/per_device_train_batch_size");
   }
   if (!training.effective_batch_size) return PlanWithoutRange(training, gpus, largest);
   const BatchRange& range = *training.effective_batch_size;

@@ -7,10 +7,11 @@
 // overhead"), so the largest micro-batch is one division; of all products inside the range the one
 // with most samples per second wins, and as a larger micro-batch is never slower per sample, that
 // is the largest micro-batch with any product in the range, with the least accumulation.
-// Margins (share of the card's memory left free): aggressive 0, recommended 20 %, conservative 40 %.
-// With them S0's formula gives its own 6 / 10 / 14 on 24 GB. Where it is wrong: memory is not quite
-// linear, and S0's table allows 4–5 on 11 GB where the formula says 1 / 3 (recommended / bound).
-// A card is counted as the GB it is sold by (10^9), like the formula; the true size is 7 % more.
+// Margins (share of the card's memory left free): aggressive 0, recommended 20 %, conservative 40
+// %. With them S0's formula gives its own 6 / 10 / 14 on 24 GB. Where it is wrong: memory is not
+// quite linear, and S0's table allows 4–5 on 11 GB where the formula says 1 / 3 (recommended /
+// bound). A card is counted as the GB it is sold by (10^9), like the formula; the true size is 7 %
+// more.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +39,8 @@ struct BatchPlan {
 };
 
 /// The plan for `gpus` GPUs (in all) that take up to `largest` samples each. What `training` fixes
-/// (micro-batch, accumulation, range) is kept. Errors: kInfeasible with the nearest batch sizes that
-/// could be made. REQUIRES: gpus >= 1, largest >= 1.
+/// (micro-batch, accumulation, range) is kept. Errors: kInfeasible with the nearest batch sizes
+/// that could be made. REQUIRES: gpus >= 1, largest >= 1.
 Result<BatchPlan> PlanBatch(const TrainingSpec& training, int64_t gpus, int64_t largest);
 
 }  // namespace gpuadvise

@@ -27,20 +27,20 @@ enum class GpuLink {
 };
 
 struct GpuModel {
-  std::string id;            // catalogue key: "rtx4090", "a100-80gb", "h100-1g.11gb"
-  std::string display_name;  // "RTX 4090", "H100 MIG 1g.11gb"
-  std::string architecture;  // "Ada"
+  std::string id;                 // catalogue key: "rtx4090", "a100-80gb", "h100-1g.11gb"
+  std::string display_name;       // "RTX 4090", "H100 MIG 1g.11gb"
+  std::string architecture;       // "Ada"
   double compute_capability = 0;  // 8.9
   double memory_gb = 0;           // as sold
   int64_t memory_bytes = 0;       // memory_gb × 2^30
   double memory_bandwidth_gb_per_s = 0;
-  double dense_tflops = 0;   // fp16/bf16 tensor, dense, fp32 accumulation
-  double efficiency = 0;     // share of dense_tflops that training reaches (measured where known)
+  double dense_tflops = 0;  // fp16/bf16 tensor, dense, fp32 accumulation
+  double efficiency = 0;    // share of dense_tflops that training reaches (measured where known)
   bool efficiency_measured = false;  // false: the architecture's typical share
   bool bf16 = false;
   GpuLink link = GpuLink::kPcie;
-  double tdp_watts = 0;              // 0: unknown
-  double price_per_gpu_hour = 0;     // 0: none given
+  double tdp_watts = 0;           // 0: unknown
+  double price_per_gpu_hour = 0;  // 0: none given
   bool is_mig_slice = false;
 
   double achieved_tflops() const { return dense_tflops * efficiency; }
@@ -73,8 +73,9 @@ class GpuCatalogue {
   /// card of that family, so that nothing is promised memory it may not have.
   const GpuModel* Resolve(std::string_view name) const;
 
-  /// Whether a person who asks for `name` would accept `model`: "a100" accepts both sizes, "a100-80"
-  /// only one; a whole-card name never accepts a MIG slice, "h100_1g.11gb" accepts just that slice.
+  /// Whether a person who asks for `name` would accept `model`: "a100" accepts both sizes,
+  /// "a100-80" only one; a whole-card name never accepts a MIG slice, "h100_1g.11gb" accepts just
+  /// that slice.
   bool Accepts(std::string_view name, const GpuModel& model) const;
 
   const std::vector<GpuModel>& models() const { return models_; }

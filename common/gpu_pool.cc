@@ -20,18 +20,13 @@ PartitionsOfNode IndexPartitions(const Snapshot& snapshot) {
   return index;
 }
 
-bool CanTakeASmallJob(const Node& node) {
-  return node.cpus_allocated < node.cpus && node.memory_allocated_mib < node.memory_mib;
-}
-
 void AddNode(const Node& node, const GpuCount& gpus, GpuPool& pool) {
   pool.nodes.push_back(&node);
   pool.total += gpus.count;
   if (!IsUsable(node.state)) return;
   pool.usable.push_back(&node);
   pool.usable_gpus += gpus.count;
-  if (!CanTakeASmallJob(node)) return;
-  pool.free_gpus += std::max<int64_t>(0, gpus.count - GpusOfType(node.gpus_allocated, gpus.type));
+  pool.free_gpus += FreeGpusOn(node, gpus.type);
 }
 
 void FinishPool(GpuPool& pool) {
@@ -67,6 +62,13 @@ std::string GpuPool::Id() const {
   return gres_type.empty() ? "gpu" : gres_type;
 }
 
+int64_t FreeGpusOn(const Node& node, const std::string& type) {
+  bool takes_work = IsUsable(node.state) && node.cpus_allocated < node.cpus &&
+                    node.memory_allocated_mib < node.memory_mib;
+  if (!takes_work) return 0;
+  return std::max<int64_t>(0, GpusOfType(node.gpus, type) - GpusOfType(node.gpus_allocated, type));
+}
+
 std::vector<GpuPool> FindGpuPools(const Snapshot& snapshot, const GpuNaming& naming) {
   std::map<std::string, const Node*> node_of;
   for (const Node& node : snapshot.nodes) node_of[node.name] = &node;
@@ -81,7 +83,12 @@ std::vector<GpuPool> FindGpuPools(const Snapshot& snapshot, const GpuNaming& nam
       for (const GpuCount& gpus : found->second->gpus) {
         const GpuModel* model = naming.ModelOf(*found->second, partitions_of.at(name), gpus.type);
         auto [entry, is_new] = place.try_emplace({gpus.type, model}, pools.size());
-        if (is_new) pools.push_back({.partition = &partition, .model = model, .gres_type = gpus.type, .nodes = {}, .usable = {}});
+        if (is_new)
+          pools.push_back({.partition = &partition,
+                           .model = model,
+                           .gres_type = gpus.type,
+                           .nodes = {},
+                           .usable = {}});
         AddNode(*found->second, gpus, pools[entry->second]);
       }
     }

@@ -32,6 +32,9 @@ struct GpuPool {
 /// root-only partitions are left out.
 std::vector<GpuPool> FindGpuPools(const Snapshot& snapshot, const GpuNaming& naming);
 
+/// GPUs of `type` that `node` could give to a job of one CPU and little memory now.
+int64_t FreeGpusOn(const Node& node, const std::string& type);
+
 /// What else must be said to get just this pool's GPUs where GRES is untyped: a feature that all
 /// its nodes and no other node with untyped GPUs of the partition have, else the others' names.
 struct PoolSelector {

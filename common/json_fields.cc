@@ -49,14 +49,13 @@ std::string KindOf(const json& value) {
 }
 
 FieldReader::FieldReader(const json& value, std::string pointer, FirstError* errors)
-    : object_(value.is_object() ? &value : nullptr),
-      pointer_(std::move(pointer)),
-      errors_(errors) {
+    : object_(value.is_object() ? &value : nullptr), pointer_(std::move(pointer)), errors_(errors) {
   if (object_ == nullptr && !value.is_null()) {
-    errors_->Note(fmt::format("{} must be a mapping of keys to values, not {}",
-                              pointer_.empty() ? "the document" : pointer_.substr(pointer_.rfind('/') + 1),
-                              KindOf(value)),
-                  pointer_);
+    errors_->Note(
+        fmt::format("{} must be a mapping of keys to values, not {}",
+                    pointer_.empty() ? "the document" : pointer_.substr(pointer_.rfind('/') + 1),
+                    KindOf(value)),
+        pointer_);
   }
 }
 

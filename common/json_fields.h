@@ -50,7 +50,8 @@ class FieldReader {
   std::optional<bool> Bool(const std::string& key);
   std::optional<std::string> Text(const std::string& key);
   /// One of `allowed`; the error lists them.
-  std::optional<std::string> Choice(const std::string& key, const std::vector<std::string>& allowed);
+  std::optional<std::string> Choice(const std::string& key,
+                                    const std::vector<std::string>& allowed);
   /// One text or a list of texts (numbers count as text: `account: 42`).
   std::vector<std::string> Texts(const std::string& key);
   /// true, false or one of `words` ("auto"): "true"/"false" for the booleans.

@@ -25,10 +25,10 @@ struct MemoryLine {
 
 /// One timing of this training on a known GPU: the anchor that calibrates all others.
 struct MeasuredStep {
-  std::string gpu;        // any spelling of the catalogue's
-  int64_t gpus = 1;       // in all
+  std::string gpu;   // any spelling of the catalogue's
+  int64_t gpus = 1;  // in all
   int64_t micro_batch = 1;
-  double seconds_per_step = 0;  // of one optimizer step, accumulation included
+  double seconds_per_step = 0;       // of one optimizer step, accumulation included
   int64_t effective_batch_size = 0;  // 0: what the spec's range gives at this micro-batch
 };
 

@@ -14,7 +14,8 @@ namespace {
 std::vector<std::string> NamesOf(const std::vector<GpuPool>& pools) {
   std::vector<std::string> names;
   for (const GpuPool& pool : pools) {
-    if (std::find(names.begin(), names.end(), pool.Name()) == names.end()) names.push_back(pool.Name());
+    if (std::find(names.begin(), names.end(), pool.Name()) == names.end())
+      names.push_back(pool.Name());
   }
   return names;
 }
@@ -83,8 +84,9 @@ class Enumerator {
       found_.rejected.push_back(
           {&pool, pool.gpus_per_node, 1, {"slices have no peer-to-peer: one slice a job"}});
     }
-    for (int64_t gpus : constraints_.gpus_per_node ? std::vector{*constraints_.gpus_per_node}
-                                                   : CountsToTry(is_slice ? 1 : pool.gpus_per_node)) {
+    for (int64_t gpus : constraints_.gpus_per_node
+                            ? std::vector{*constraints_.gpus_per_node}
+                            : CountsToTry(is_slice ? 1 : pool.gpus_per_node)) {
       AddCount(pool, gpus);
     }
   }
@@ -114,12 +116,15 @@ class Enumerator {
   // Why no count of these GPUs will do; "" when some may.
   std::string WhyNever(const GpuPool& pool) const {
     if (pool.model == nullptr) {
-      return fmt::format("nothing is known about GPUs of type '{}': the site can name them in "
-                         "gpu_aliases or untyped_gpus", pool.gres_type);
+      return fmt::format(
+          "nothing is known about GPUs of type '{}': the site can name them in "
+          "gpu_aliases or untyped_gpus",
+          pool.gres_type);
     }
     if (pool.usable.empty()) {
-      return pool.nodes.size() == 1 ? fmt::format("its node {} is down or drained", pool.nodes[0]->name)
-                                    : fmt::format("all {} nodes are down or drained", pool.nodes.size());
+      return pool.nodes.size() == 1
+                 ? fmt::format("its node {} is down or drained", pool.nodes[0]->name)
+                 : fmt::format("all {} nodes are down or drained", pool.nodes.size());
     }
     if (pool.partition->state != PartitionState::kUp) {
       return fmt::format("partition {} does not start jobs now", pool.partition->name);
@@ -132,11 +137,13 @@ class Enumerator {
     bool flash = spec_.requires_gpu.flash_attention_2;
     for (const Stage& stage : spec_.stages) {
       flash = flash || stage.training.attn_implementation == "flash_attention_2";
-      if (stage.training.bf16 == "true" && !model.bf16) return "bf16 is required and this GPU has none";
+      if (stage.training.bf16 == "true" && !model.bf16)
+        return "bf16 is required and this GPU has none";
     }
     if (flash && model.compute_capability < kFlashAttention2) {
-      return fmt::format("FlashAttention-2 needs compute capability 8.0 (Ampere), this GPU has {:.1f}",
-                         model.compute_capability);
+      return fmt::format(
+          "FlashAttention-2 needs compute capability 8.0 (Ampere), this GPU has {:.1f}",
+          model.compute_capability);
     }
     auto least = spec_.requires_gpu.min_compute_capability;
     if (least && model.compute_capability < *least) {
@@ -163,12 +170,19 @@ class Enumerator {
 
   void AddShape(const GpuPool& pool, int64_t gpus, int64_t nodes) {
     if (nodes > static_cast<int64_t>(pool.usable.size())) {
-      Reject(pool, gpus, nodes, fmt::format("only {} can be used", Plural(static_cast<int64_t>(pool.usable.size()), "node")));
+      Reject(pool, gpus, nodes,
+             fmt::format("only {} can be used",
+                         Plural(static_cast<int64_t>(pool.usable.size()), "node")));
       return;
     }
     if (spec_.resources.max_gpus && gpus * nodes > *spec_.resources.max_gpus) return;
-    Placement placement{.pool = &pool, .gpus_per_node = gpus, .nodes = nodes, .cpus_per_node = 1,
-                        .memory_per_node_mib = {}, .qos = qos_, .selector = SelectorOf(pool, pools_)};
+    Placement placement{.pool = &pool,
+                        .gpus_per_node = gpus,
+                        .nodes = nodes,
+                        .cpus_per_node = 1,
+                        .memory_per_node_mib = {},
+                        .qos = qos_,
+                        .selector = SelectorOf(pool, pools_)};
     if (std::string reason = SizeHost(placement); !reason.empty()) {
       Reject(pool, gpus, nodes, reason);
       return;
@@ -188,8 +202,8 @@ class Enumerator {
     if (auto each = spec_.resources.cpus_per_gpu) {
       placement.cpus_per_node = gpus * *each;
       if (placement.cpus_per_node > cpus) {
-        return fmt::format("cpus_per_gpu {} needs {} CPUs, its nodes have {}: at most {} a GPU", *each,
-                           placement.cpus_per_node, cpus, cpus / gpus);
+        return fmt::format("cpus_per_gpu {} needs {} CPUs, its nodes have {}: at most {} a GPU",
+                           *each, placement.cpus_per_node, cpus, cpus / gpus);
       }
     } else {
       placement.cpus_per_node = std::max<int64_t>(1, cpus * gpus / pool.gpus_per_node);
@@ -255,8 +269,9 @@ Result<Placements> FindPlacements(const TrainSpec& spec, const Constraints& cons
   if (checked) checked = CheckNames(constraints.gpus, "/constraints/gpus", pools, catalogue);
   if (checked && !constraints.partition.empty()) {
     bool from_spec = constraints.partition == spec.slurm.partition;
-    checked = CheckPartition(constraints.partition,
-                             from_spec ? "/spec/slurm/partition" : "/constraints/partition", snapshot);
+    checked =
+        CheckPartition(constraints.partition,
+                       from_spec ? "/spec/slurm/partition" : "/constraints/partition", snapshot);
   }
   if (checked) checked = CheckCounts(constraints, pools);
   if (!checked) return tl::unexpected<Error>(checked.error());

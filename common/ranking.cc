@@ -18,14 +18,16 @@ int64_t GpusOf(const Strategy& strategy) {
 }
 
 std::string Title(const Strategy& strategy) {
-  std::string title = fmt::format("{} × {}", strategy.placement.pool->Name(),
-                                  strategy.placement.gpus_per_node);
-  return strategy.placement.nodes == 1 ? title
-                                       : fmt::format("{} on {} nodes", title, strategy.placement.nodes);
+  std::string title =
+      fmt::format("{} × {}", strategy.placement.pool->Name(), strategy.placement.gpus_per_node);
+  return strategy.placement.nodes == 1
+             ? title
+             : fmt::format("{} on {} nodes", title, strategy.placement.nodes);
 }
 
 // What the objective minimises; smaller tuples come first.
-std::tuple<double, double, double> Key(const Strategy& strategy, const RankBy& by, bool all_priced) {
+std::tuple<double, double, double> Key(const Strategy& strategy, const RankBy& by,
+                                       bool all_priced) {
   double price = all_priced ? *strategy.cost : strategy.gpu_hours;
   switch (by.objective) {
     case Objective::kFinish:
@@ -46,7 +48,8 @@ std::tuple<double, double, double> Key(const Strategy& strategy, const RankBy& b
 // "waits 3 h 02 longer", "runs 3 h 40 less"; "" when they are about the same.
 std::string Difference(const char* verb, double seconds) {
   if (std::abs(seconds) < 30) return {};
-  return fmt::format("{} {} {}", verb, DurationInWords(std::abs(seconds)), seconds > 0 ? "longer" : "less");
+  return fmt::format("{} {} {}", verb, DurationInWords(std::abs(seconds)),
+                     seconds > 0 ? "longer" : "less");
 }
 
 std::vector<std::string> Against(const Strategy& strategy, const Strategy& other) {
@@ -61,7 +64,8 @@ std::vector<std::string> Against(const Strategy& strategy, const Strategy& other
 // The best strategy on other hardware, which is what a reader compares the first one with.
 const Strategy* NextHardware(const std::vector<Strategy>& strategies) {
   for (const Strategy& strategy : strategies) {
-    if (strategy.placement.pool->model != strategies.front().placement.pool->model) return &strategy;
+    if (strategy.placement.pool->model != strategies.front().placement.pool->model)
+      return &strategy;
   }
   return strategies.size() > 1 ? &strategies[1] : nullptr;
 }
@@ -74,12 +78,13 @@ std::string WhyFirst(const std::vector<Strategy>& strategies, const RankBy& by) 
   std::string rest = parts.empty() ? "" : fmt::format(": {}", JoinNames(parts));
   switch (by.objective) {
     case Objective::kFinish:
-      return fmt::format("done {} before {}{}", DurationInWords(next->total.mean - first.total.mean),
-                         Title(*next), rest);
+      return fmt::format("done {} before {}{}",
+                         DurationInWords(next->total.mean - first.total.mean), Title(*next), rest);
     case Objective::kStart:
       return fmt::format("starts first; against {}{}", Title(*next), rest);
     case Objective::kCost:
-      return fmt::format("{:.1f} GPU-hours against {:.1f} on {}", first.gpu_hours, next->gpu_hours, Title(*next));
+      return fmt::format("{:.1f} GPU-hours against {:.1f} on {}", first.gpu_hours, next->gpu_hours,
+                         Title(*next));
     case Objective::kDeadline:
       return fmt::format("makes the deadline with {:.0f} %, {} with {:.0f} %",
                          100 * ChanceToFinishBy(first, by.seconds_to_deadline), Title(*next),
@@ -114,12 +119,14 @@ void ExplainRanks(std::vector<Strategy>& strategies, const RankBy& by) {
     if (i > 0) {
       std::vector<std::string> parts = Against(strategy, strategies.front());
       if (!parts.empty()) {
-        strategy.reasons.insert(strategy.reasons.begin(),
-                                fmt::format("{} than {}", JoinNames(parts), Title(strategies.front())));
+        strategy.reasons.insert(
+            strategy.reasons.begin(),
+            fmt::format("{} than {}", JoinNames(parts), Title(strategies.front())));
       }
     }
     if (strategy.start.jobs_before > 0) {
-      strategy.reasons.push_back(fmt::format("{} before it", Plural(strategy.start.jobs_before, "waiting job")));
+      strategy.reasons.push_back(
+          fmt::format("{} before it", Plural(strategy.start.jobs_before, "waiting job")));
     }
     strategy.reasons.push_back("run time " + strategy.stages.front().basis);
   }

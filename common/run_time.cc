@@ -75,12 +75,14 @@ Result<std::vector<Anchor>> FindAnchors(const RunTimeBasis& basis, const GpuCata
     const GpuModel* gpu = catalogue.Resolve(step.gpu);
     if (gpu == nullptr) {
       return BadInput(fmt::format("measured: no GPU called '{}' is known; use a name of the "
-                                  "catalogue such as rtx4090, l40s or a100-80gb", step.gpu),
+                                  "catalogue such as rtx4090, l40s or a100-80gb",
+                                  step.gpu),
                       fmt::format("/measured/{}/gpu", i));
     }
     if (step.gpus > 1 && ScalingEfficiency(gpu->link, step.gpus, 1) <= 0) {
       return BadInput(fmt::format("measured: {} cannot train on {} together, a MIG slice has no "
-                                  "peer-to-peer", gpu->display_name, step.gpus),
+                                  "peer-to-peer",
+                                  gpu->display_name, step.gpus),
                       fmt::format("/measured/{}/gpus", i));
     }
     anchors.push_back({&step, gpu});
@@ -137,16 +139,18 @@ Result<Rate> EstimateRate(const TrainingSpec& training, const RunTimeBasis& basi
   if (!anchors) return tl::unexpected<Error>(anchors.error());
   Rate rate;
   if (const Anchor* same = SameCard(*anchors, shape)) {
-    rate = {SaturatedRate(training, *same->step, *same->gpu), kSigmaSameGpu, "timed on " + TimedOn(*same)};
+    rate = {SaturatedRate(training, *same->step, *same->gpu), kSigmaSameGpu,
+            "timed on " + TimedOn(*same)};
   } else if (!anchors->empty()) {
     rate = CarriedOver(training, *anchors, *shape.gpu);
   } else if (basis.params > 0 && basis.tokens_per_sample > 0) {
     rate = FromOperations(basis, *shape.gpu);
   } else {
-    return BadInput("nothing says how fast this model trains: add one timing, for example "
-                    "measured: [{gpu: rtx4090, gpus: 4, batch: 10, seconds_per_step: 3.9}], or "
-                    "model.params and training.max_seq_length",
-                    "/measured");
+    return BadInput(
+        "nothing says how fast this model trains: add one timing, for example "
+        "measured: [{gpu: rtx4090, gpus: 4, batch: 10, seconds_per_step: 3.9}], or "
+        "model.params and training.max_seq_length",
+        "/measured");
   }
   auto gpus = static_cast<double>(shape.gpus_per_node * shape.nodes);
   rate.samples_per_second *= gpus * MicroBatchEfficiency(shape.micro_batch) *
@@ -162,9 +166,11 @@ Work WorkOf(const TrainingSpec& training, int64_t effective_batch_size) {
     work.samples = work.steps * effective_batch_size;
     return work;
   }
-  double samples = training.samples ? static_cast<double>(*training.samples)
-                                    : *training.num_train_epochs * static_cast<double>(*training.num_samples);
-  work.steps = static_cast<int64_t>(std::ceil(std::min(samples, 9e17) / static_cast<double>(effective_batch_size)));
+  double samples = training.samples
+                       ? static_cast<double>(*training.samples)
+                       : *training.num_train_epochs * static_cast<double>(*training.num_samples);
+  work.steps = static_cast<int64_t>(
+      std::ceil(std::min(samples, 9e17) / static_cast<double>(effective_batch_size)));
   work.samples = static_cast<int64_t>(std::min(samples, 9e17));
   return work;
 }

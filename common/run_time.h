@@ -10,10 +10,10 @@
 // operations a sample against the achieved rate (Kaplan et al. 2020, eq. 2.2).
 // A fixed start-up is added: S0's 100 steps take half an hour where 10,000 take 18–24 hours, which
 // leaves 15–20 minutes before the first step.
-// Doubt: run time is log-normal around p50; sigma is 0.08 when timed on this card, 0.25 when carried
-// over from another (cards differ by more than their peaks: 17–56 % of it), 0.40 without timings.
-// Not the published TFLOPS: S0's own hours do not follow from its table (660 : 1099 : 107).
-// Where it is wrong: bandwidth, loaders and gradient traffic are inside the two constants.
+// Doubt: run time is log-normal around p50; sigma is 0.08 when timed on this card, 0.25 when
+// carried over from another (cards differ by more than their peaks: 17–56 % of it), 0.40 without
+// timings. Not the published TFLOPS: S0's own hours do not follow from its table (660 : 1099 :
+// 107). Where it is wrong: bandwidth, loaders and gradient traffic are inside the two constants.
 // Times are seconds.
 #pragma once
 
@@ -37,7 +37,7 @@ double ScalingEfficiency(GpuLink link, int64_t gpus_per_node, int64_t nodes);
 /// What the run is timed by: the spec's own measured lines, else the preset's.
 struct RunTimeBasis {
   std::vector<MeasuredStep> measured;
-  double params = 0;          // 0 unknown
+  double params = 0;              // 0 unknown
   int64_t tokens_per_sample = 0;  // 0 unknown
 };
 
@@ -55,8 +55,8 @@ struct Rate {
   std::string basis;  // in words: "timed on RTX 4090 × 4"
 };
 
-/// Samples per second of `shape`. Errors: kBadInput when nothing says how fast this model trains, or
-/// a measured line names a GPU that the catalogue does not have (pointer "/measured/0/gpu").
+/// Samples per second of `shape`. Errors: kBadInput when nothing says how fast this model trains,
+/// or a measured line names a GPU that the catalogue does not have (pointer "/measured/0/gpu").
 Result<Rate> EstimateRate(const TrainingSpec& training, const RunTimeBasis& basis,
                           const RunShape& shape, const GpuCatalogue& catalogue);
 

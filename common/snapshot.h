@@ -134,8 +134,8 @@ struct Allocation {
 
 struct Job {
   int64_t id = 0;
-  int64_t array_job_id = 0;    // 0: not an array
-  std::string array_tasks;     // pending record: task expression ("5-7"); one running task: "5"
+  int64_t array_job_id = 0;      // 0: not an array
+  std::string array_tasks;       // pending record: task expression ("5-7"); one running task: "5"
   int64_t array_task_count = 1;  // how many jobs a pending array record still stands for
   int64_t array_throttle = 0;    // the N of "%N"; 0: none
   int64_t het_job_id = 0;        // 0: not heterogeneous
@@ -148,7 +148,7 @@ struct Job {
   std::string reason;    // Slurm's word ("Priority", "Resources", "QOSMaxGRESPerUser"); "" for None
   int64_t priority = 0;  // 0: held
   int64_t nice = 0;
-  std::string dependency;                 // as Slurm prints it; "" none
+  std::string dependency;  // as Slurm prints it; "" none
   std::optional<UnixSeconds> submit_time;
   std::optional<UnixSeconds> eligible_time;
   std::optional<UnixSeconds> start_time;  // running: real; pending: what backfill published
@@ -187,7 +187,7 @@ struct Partition {
   std::string qos;  // the partition's own
   int64_t priority_tier = 1;
   int64_t priority_job_factor = 1;
-  bool exclusive = false;     // OverSubscribe=EXCLUSIVE
+  bool exclusive = false;      // OverSubscribe=EXCLUSIVE
   std::string over_subscribe;  // as Slurm prints it: NO, YES:4, FORCE:1, EXCLUSIVE
   std::string preempt_mode;
   std::string billing_weights;  // TRESBillingWeights
@@ -223,7 +223,7 @@ struct PriorityWeights {
 };
 
 struct SchedulerConfig {
-  std::string slurm_version;  // "22.05.8"
+  std::string slurm_version;         // "22.05.8"
   std::string scheduler_type;        // "sched/backfill"
   std::string scheduler_parameters;  // as configured
   std::string select_type_parameters;
@@ -252,9 +252,9 @@ struct Limits {
   SlurmNumber group_jobs;
   int64_t group_jobs_used = 0;
   SlurmNumber group_submit_jobs;
-  SlurmNumber max_jobs;          // per user
-  SlurmNumber max_submit_jobs;   // per user
-  TresCounts max_tres_per_job;   // MaxTRES / MaxTRESPerJob
+  SlurmNumber max_jobs;         // per user
+  SlurmNumber max_submit_jobs;  // per user
+  TresCounts max_tres_per_job;  // MaxTRES / MaxTRESPerJob
   TresCounts max_tres_per_node;
   TresCounts max_tres_per_user;     // QOS only
   TresCounts max_tres_per_account;  // QOS only

@@ -24,7 +24,8 @@ double QuantileOf(const std::vector<double>& ascending, double q) {
   double place = q * static_cast<double>(ascending.size() - 1);
   auto below = static_cast<size_t>(place);
   size_t above = std::min(below + 1, ascending.size() - 1);
-  return ascending[below] + (ascending[above] - ascending[below]) * (place - static_cast<double>(below));
+  return ascending[below] +
+         (ascending[above] - ascending[below]) * (place - static_cast<double>(below));
 }
 
 Spread SpreadOf(const std::vector<double>& ascending) {
@@ -48,7 +49,8 @@ Result<const ModelPreset*> PresetOf(const Question& question, const Stage& stage
                   "/spec" + stage.pointer + "/model/preset");
 }
 
-// bf16 where the GPU has it and the spec does not say otherwise, else fp16 where the model bears it.
+// bf16 where the GPU has it and the spec does not say otherwise, else fp16 where the model bears
+// it.
 Result<std::string> PrecisionOn(const GpuModel& gpu, const TrainingSpec& training,
                                 const ModelPreset* preset) {
   if (training.fp16 == "true") return "fp16";
@@ -63,15 +65,17 @@ Result<int64_t> LargestOn(const Question& question, const Stage& stage, const Me
                           const GpuModel& gpu, StagePlan& plan) {
   int64_t measured = 0;
   for (const MeasuredStep& step : stage.training.measured) {
-    if (question.catalogue.Resolve(step.gpu) == &gpu) measured = std::max(measured, step.micro_batch);
+    if (question.catalogue.Resolve(step.gpu) == &gpu)
+      measured = std::max(measured, step.micro_batch);
   }
   if (line == nullptr) {
     if (measured > 0) return measured;
     if (stage.training.micro_batch) return *stage.training.micro_batch;
-    return BadInput("nothing says how much memory this model takes: give model.preset, or "
-                    "model.memory {base, per_sample, overhead}, or fix "
-                    "training.per_device_train_batch_size",
-                    "/spec" + stage.pointer + "/model");
+    return BadInput(
+        "nothing says how much memory this model takes: give model.preset, or "
+        "model.memory {base, per_sample, overhead}, or fix "
+        "training.per_device_train_batch_size",
+        "/spec" + stage.pointer + "/model");
   }
   int64_t fits = LargestMicroBatch(*line, gpu, kRecommendedMargin);
   if (stage.training.micro_batch) {  // the user's choice may use the margin, not more than the card
@@ -104,7 +108,8 @@ Result<StagePlan> PlanStage(const Question& question, const Stage& stage, const 
   plan.work = WorkOf(stage.training, batch->effective);
   if (line != nullptr) plan.memory_bytes = MemoryOf(*line, batch->micro_batch);
 
-  RunTimeBasis basis{stage.training.measured, stage.model.params.value_or(preset ? preset->params : 0),
+  RunTimeBasis basis{stage.training.measured,
+                     stage.model.params.value_or(preset ? preset->params : 0),
                      stage.training.max_seq_length.value_or(0)};
   const bool from_preset = basis.measured.empty() && preset != nullptr;
   if (from_preset) basis.measured = preset->measured;
@@ -115,8 +120,8 @@ Result<StagePlan> PlanStage(const Question& question, const Stage& stage, const 
     error.pointer = "/spec" + stage.pointer + "/training" + (from_preset ? "" : error.pointer);
     return tl::unexpected<Error>(error);
   }
-  plan.run_p50_seconds = static_cast<double>(plan.work.steps) * static_cast<double>(batch->effective) /
-                         rate->samples_per_second;
+  plan.run_p50_seconds = static_cast<double>(plan.work.steps) *
+                         static_cast<double>(batch->effective) / rate->samples_per_second;
   plan.sigma = rate->sigma;
   plan.basis = rate->basis;
   return plan;
@@ -172,9 +177,9 @@ JobRequest RequestOf(const Question& question, const Strategy& strategy) {
   request.gpus_per_node = {{placement.pool->gres_type, placement.gpus_per_node}};
   request.features = question.constraints.constraint;
   if (!placement.selector.constraint.empty()) {
-    request.features = request.features.empty()
-                           ? placement.selector.constraint
-                           : fmt::format("({})&{}", request.features, placement.selector.constraint);
+    request.features = request.features.empty() ? placement.selector.constraint
+                                                : fmt::format("({})&{}", request.features,
+                                                              placement.selector.constraint);
   }
   if (auto nodes = ExpandHostList(question.constraints.nodelist)) request.required_nodes = *nodes;
   if (auto nodes = ExpandHostList(question.constraints.exclude)) request.excluded_nodes = *nodes;
@@ -186,15 +191,18 @@ JobRequest RequestOf(const Question& question, const Strategy& strategy) {
 
 void NoteWhatMatters(Strategy& strategy) {
   const GpuModel& gpu = *strategy.placement.pool->model;
-  if (strategy.precision == "fp16" && !gpu.bf16) strategy.notes.push_back("fp16: this GPU has no bf16");
+  if (strategy.precision == "fp16" && !gpu.bf16)
+    strategy.notes.push_back("fp16: this GPU has no bf16");
   if (strategy.precision == "fp32") strategy.notes.push_back("fp32: slower than the rate assumed");
   if (strategy.placement.nodes > 1) {
     strategy.notes.push_back("low confidence: the network between nodes is not known");
   }
   for (const StagePlan& stage : strategy.stages) {
     if (stage.batch_measured) {
-      strategy.notes.push_back(fmt::format("micro-batch {} is taken as measured; by the memory line it is "
-                                           "over the recommended margin", stage.batch.micro_batch));
+      strategy.notes.push_back(
+          fmt::format("micro-batch {} is taken as measured; by the memory line it is "
+                      "over the recommended margin",
+                      stage.batch.micro_batch));
       break;
     }
   }
@@ -217,7 +225,8 @@ void AddTotal(Strategy& strategy) {
   std::vector<double>& totals = strategy.total_samples;
   totals.clear();
   for (double wait : waits) {
-    for (double z : kNormalQuantiles) totals.push_back(wait + strategy.run.p50 * std::exp(sigma * z));
+    for (double z : kNormalQuantiles)
+      totals.push_back(wait + strategy.run.p50 * std::exp(sigma * z));
   }
   std::sort(totals.begin(), totals.end());
   strategy.total = SpreadOf(totals);
@@ -273,7 +282,8 @@ Result<void> PredictStart(const Question& question, Strategy& strategy) {
   }
   if (!found) return tl::unexpected<Error>(*first_error);
   if (!strategy.qos.empty() && question.constraints.qos.empty()) {
-    strategy.reasons.push_back(fmt::format("QOS {} starts it {} earlier than your default", strategy.qos,
+    strategy.reasons.push_back(fmt::format("QOS {} starts it {} earlier than your default",
+                                           strategy.qos,
                                            DurationInWords(default_wait - strategy.start.Mean())));
   }
   AddTotal(strategy);

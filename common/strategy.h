@@ -28,7 +28,7 @@ struct StagePlan {
   std::string name;
   BatchPlan batch;
   Work work;
-  int64_t memory_bytes = 0;  // 0: the spec has no memory line
+  int64_t memory_bytes = 0;     // 0: the spec has no memory line
   bool batch_measured = false;  // the micro-batch ran on this GPU, whatever the line says
   double run_p50_seconds = 0;
   double sigma = 0;

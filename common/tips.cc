@@ -15,13 +15,16 @@ constexpr double kWorthCompiling = 2 * 3600;
 std::string LoaderTip(const TrainingSpec& training, const Strategy& first) {
   if (training.dataloader_num_workers) return {};
   int64_t cpus = first.placement.cpus_per_node / first.placement.gpus_per_node;
-  return fmt::format("dataloader_num_workers: {} with pin_memory keeps {} fed (one worker a CPU of the GPU's share)",
-                     cpus < 8 ? cpus : 8, first.placement.pool->Name());
+  return fmt::format(
+      "dataloader_num_workers: {} with pin_memory keeps {} fed (one worker a CPU of the GPU's "
+      "share)",
+      cpus < 8 ? cpus : 8, first.placement.pool->Name());
 }
 
 std::string CompileTip(const TrainingSpec& training, const Strategy& first) {
   if (training.torch_compile || first.run.p50 < kWorthCompiling) return {};
-  return "torch_compile: true is said to give +10 to +40 % after a slow start; not with changing shapes";
+  return "torch_compile: true is said to give +10 to +40 % after a slow start; not with changing "
+         "shapes";
 }
 
 std::string CheckpointTip(const TrainSpec& spec, const Strategy& first) {
@@ -38,8 +41,10 @@ std::string CheckpointTip(const TrainSpec& spec, const Strategy& first) {
 std::string AccumulationTip(const Strategy& first) {
   const BatchPlan& batch = first.stages.front().batch;
   if (batch.micro_batch > 2 || batch.accumulation < 8) return {};
-  return fmt::format("the micro-batch is only {}: gradient_checkpointing: true (about -50 % memory, "
-                     "-20 % speed) may allow a larger one", batch.micro_batch);
+  return fmt::format(
+      "the micro-batch is only {}: gradient_checkpointing: true (about -50 % memory, "
+      "-20 % speed) may allow a larger one",
+      batch.micro_batch);
 }
 
 }  // namespace

@@ -57,9 +57,10 @@ std::optional<BatchRange> ReadBatchRange(FieldReader& reader, const std::string&
   const json* value = reader.Any(key);
   if (value == nullptr) return {};
   auto refuse = [&] {
-    reader.Refuse(key, fmt::format("{} must be a whole number from 1 or a range [low, high] of two "
-                                   "with low ≤ high, not {}",
-                                   key, value->dump(-1, ' ', false, json::error_handler_t::replace)));
+    reader.Refuse(key,
+                  fmt::format("{} must be a whole number from 1 or a range [low, high] of two "
+                              "with low ≤ high, not {}",
+                              key, value->dump(-1, ' ', false, json::error_handler_t::replace)));
     return std::optional<BatchRange>();
   };
   auto whole = [](const json& item) {
@@ -239,7 +240,8 @@ std::vector<Stage> ReadStages(const json& document, FieldReader& top) {
     return stages;
   }
   std::vector<const json*> items = top.List("stages");
-  if (items.empty()) top.Refuse("stages", "stages must list one stage or more; remove it for one run");
+  if (items.empty())
+    top.Refuse("stages", "stages must list one stage or more; remove it for one run");
   for (size_t i = 0; i < items.size(); ++i) {
     std::string pointer = PointerTo(top.PointerOf("stages"), std::to_string(i));
     stages.push_back(ReadStage(document, *items[i], pointer, top.errors()));
@@ -314,7 +316,8 @@ Result<TrainSpec> ParseTrainSpec(const json& document, const std::string& pointe
   top.Any("stages");
   top.RefuseUnknown();
   spec.stages = ReadStages(document, top);
-  if (Result<void> result = errors.AsResult(); !result) return tl::unexpected<Error>(result.error());
+  if (Result<void> result = errors.AsResult(); !result)
+    return tl::unexpected<Error>(result.error());
   return spec;
 }
 

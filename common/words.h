@@ -20,7 +20,8 @@ std::string DidYouMean(std::string_view name, std::span<const std::string> candi
 /// "a", "a and b", "a, b and c"; more than `limit` names end in "and 7 more".
 std::string JoinNames(std::span<const std::string> names, size_t limit = 12);
 
-/// A duration for people: "now" (under 30 s), "45 s", "8 m", "1 h 50", "3 d 4 h". Rounded to what is shown.
+/// A duration for people: "now" (under 30 s), "45 s", "8 m", "1 h 50", "3 d 4 h". Rounded to what
+/// is shown.
 std::string DurationInWords(double seconds);
 
 /// "1 GPU", "4 GPUs".

@@ -1,0 +1,114 @@
+// GET /v1/gpus: per GPU type what there is, what is free, and how long one would wait.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "common/answers.h"
+#include "common/gpu_pool.h"
+#include "common/gres.h"
+#include "common/node_state.h"
+
+namespace gpuadvise {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr int64_t kAskedLimitSeconds = 3600;
+
+// One GPU type over all partitions: a node that is in several of them counts once.
+struct TypeRow {
+  std::vector<const GpuPool*> pools;
+  std::set<std::pair<const Node*, std::string>> gpus;  // node and GRES type
+};
+
+std::map<std::string, TypeRow> RowsByType(const std::vector<GpuPool>& pools,
+                                          std::vector<std::string>& order) {
+  std::map<std::string, TypeRow> rows;
+  for (const GpuPool& pool : pools) {
+    if (!rows.contains(pool.Id())) order.push_back(pool.Id());
+    TypeRow& row = rows[pool.Id()];
+    row.pools.push_back(&pool);
+    for (const Node* node : pool.nodes) row.gpus.emplace(node, pool.gres_type);
+  }
+  return rows;
+}
+
+// Median wait of `gpus` per node on `nodes` nodes, in the partition where it starts first.
+json WaitOf(const TypeRow& row, int64_t gpus, int64_t nodes, const ClusterView& view,
+            const Submitter& caller) {
+  json best;
+  for (const GpuPool* pool : row.pools) {
+    JobRequest request;
+    request.partitions = {pool->partition->name};
+    request.nodes_min = nodes;
+    request.tasks = nodes;
+    request.cpus = nodes;
+    request.gpus_per_node = {{pool->gres_type, gpus}};
+    request.time_limit_seconds = kAskedLimitSeconds;
+    Result<StartSamples> start = StartOf(view.queue, request, caller);
+    if (!start) continue;
+    int64_t wait = std::llround(start->Quantile(.5));
+    if (best.is_null() || wait < best.get<int64_t>()) best = wait;
+  }
+  return best;
+}
+
+struct Counts {
+  int64_t nodes = 0, total = 0, usable = 0, free = 0;
+};
+
+Counts CountGpus(const TypeRow& row) {
+  Counts counts;
+  std::set<const Node*> nodes;
+  for (const auto& [node, type] : row.gpus) {
+    nodes.insert(node);
+    counts.total += GpusOfType(node->gpus, type);
+    if (IsUsable(node->state)) counts.usable += GpusOfType(node->gpus, type);
+    counts.free += FreeGpusOn(*node, type);
+  }
+  counts.nodes = static_cast<int64_t>(nodes.size());
+  return counts;
+}
+
+json RowJson(const TypeRow& row, const ClusterView& view, const Submitter& caller) {
+  const GpuPool& first = *row.pools.front();
+  std::set<std::string> types, partitions;
+  int64_t per_node = 0;
+  for (const GpuPool* pool : row.pools) {
+    types.insert(pool->gres_type);
+    partitions.insert(pool->partition->name);
+    per_node = std::max(per_node, pool->gpus_per_node);
+  }
+  const Counts counts = CountGpus(row);
+  return {
+      {"gpu", first.Id()},
+      {"gpu_name", first.Name()},
+      {"gres_types", types},
+      {"partitions", partitions},
+      {"memory_bytes", first.model != nullptr ? json(first.model->memory_bytes) : json()},
+      {"nodes", counts.nodes},
+      {"gpus_per_node", per_node},
+      {"total", counts.total},
+      {"usable", counts.usable},
+      {"free", counts.free},
+      {"wait_one_seconds", WaitOf(row, 1, 1, view, caller)},
+      {"wait_half_node_seconds", WaitOf(row, std::max<int64_t>(1, per_node / 2), 1, view, caller)},
+      {"wait_node_seconds", WaitOf(row, per_node, 1, view, caller)},
+      {"wait_two_nodes_seconds", WaitOf(row, per_node, 2, view, caller)}};
+}
+
+}  // namespace
+
+json AnswerGpus(const ClusterView& view, const Submitter& caller) {
+  const std::vector<GpuPool> pools = FindGpuPools(view.snapshot, view.gpus);
+  std::vector<std::string> order;
+  const std::map<std::string, TypeRow> rows = RowsByType(pools, order);
+  json list = json::array();
+  for (const std::string& type : order) list.push_back(RowJson(rows.at(type), view, caller));
+  return {{"gpus", list}};
+}
+
+}  // namespace gpuadvise
