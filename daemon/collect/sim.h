@@ -1,0 +1,27 @@
+// The simulated cluster as a source: SimWorld asked at the wall clock.
+//
+// The world begins at midnight UTC of the day before the source is made, so the first answer shows
+// a cluster that has lived for a day, and a source made again on the same day continues the same
+// world. From then on it advances with the clock, `speed` simulated seconds a second; at a speed
+// other than 1 its times run away from the clock's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "daemon/collect/source.h"
+
+namespace gpuadvise {
+
+struct SimOptions {
+  uint64_t seed = 1;
+  double speed = 1;  // simulated seconds a real second, above 0
+};
+
+/// Real time, now.
+using WallClock = std::function<UnixSeconds()>;
+
+/// Errors: kBadInput for a speed that is not above 0.
+SourceResult MakeSimSource(const SimOptions& options, WallClock clock);
+
+}  // namespace gpuadvise
