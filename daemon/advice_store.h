@@ -1,0 +1,45 @@
+// Advice given lately, by id, with who asked: what `submitted` refers to.
+//
+// Bounded by number and bytes; the oldest is forgotten first. Ids start with a word that differs
+// from one run of the daemon to the next, so that an old id never means new advice. Safe from any
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace gpuadvise {
+
+class AdviceStore {
+ public:
+  static constexpr size_t kMaxAdvice = 1000;
+  static constexpr size_t kMaxBytes = 64u << 20;
+
+  /// `run` is that word; letters and digits.
+  explicit AdviceStore(std::string run) : run_(std::move(run)) {}
+
+  /// Keeps `answer` (the JSON text of the advice) for `uid` and returns its id.
+  std::string Add(int64_t uid, std::string answer);
+
+  /// The text, if `id` is kept and was given to `uid`.
+  std::optional<std::string> Find(const std::string& id, int64_t uid) const;
+
+ private:
+  struct Entry {
+    int64_t uid;
+    std::string answer;
+  };
+
+  const std::string run_;
+  mutable std::mutex mutex_;
+  int64_t next_ = 1;
+  size_t bytes_ = 0;
+  std::deque<std::string> order_;  // oldest first
+  std::unordered_map<std::string, Entry> entries_;
+};
+
+}  // namespace gpuadvise

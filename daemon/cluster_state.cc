@@ -1,0 +1,137 @@
+#include "daemon/cluster_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+namespace gpuadvise {
+namespace {
+
+/// The ids under which `snapshot` shows jobs: each job's own and that of its array or het job.
+std::unordered_set<int64_t> ShownIds(const Snapshot& snapshot) {
+  std::unordered_set<int64_t> ids;
+  for (const Job& job : snapshot.jobs) {
+    ids.insert(job.id);
+    if (job.array_job_id != 0) ids.insert(job.array_job_id);
+    if (job.het_job_id != 0) ids.insert(job.het_job_id);
+  }
+  return ids;
+}
+
+/// Time inside a simulation or a recording is not ours: their age counts from arrival.
+bool HasOwnTime(const Snapshot& snapshot) {
+  return snapshot.source == "sim" || snapshot.source == "replay";
+}
+
+}  // namespace
+
+ClusterState::ClusterState(const Clock& clock, std::shared_ptr<const Knowledge> knowledge,
+                           int64_t stale_after_seconds)
+    : clock_(clock), knowledge_(std::move(knowledge)), stale_after_seconds_(stale_after_seconds) {}
+
+std::shared_ptr<const View> ClusterState::view() const {
+  const std::lock_guard lock(mutex_);
+  return view_;
+}
+
+Freshness ClusterState::FreshnessOf(const View* view) const {
+  const std::lock_guard lock(mutex_);
+  Freshness freshness;
+  freshness.cause = cause_;
+  if (view == nullptr) return freshness;
+  const UnixSeconds since =
+      HasOwnTime(*view->snapshot) ? view->received_at : view->snapshot->taken_at;
+  freshness.age_seconds = std::max<int64_t>(0, clock_.Now() - since);
+  if (!freshness.cause && freshness.age_seconds > stale_after_seconds_) {
+    freshness.cause =
+        fmt::format("the collector has brought nothing new for {} s", freshness.age_seconds);
+  }
+  return freshness;
+}
+
+void ClusterState::Accept(std::shared_ptr<const Snapshot> snapshot) {
+  {
+    const std::lock_guard lock(mutex_);
+    SettleSubmitted(*snapshot);
+    base_ = std::move(snapshot);
+    received_at_ = clock_.Now();
+    cause_.reset();
+    ++news_;
+  }
+  Prepare();
+}
+
+void ClusterState::AddSubmitted(Job job) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (base_ && ShownIds(*base_).count(job.id) != 0) return;
+    std::erase_if(submitted_, [&](const Submitted& other) { return other.job.id == job.id; });
+    if (submitted_.size() >= kMaxSubmitted) submitted_.erase(submitted_.begin());
+    submitted_.push_back({std::move(job), 0});
+    ++news_;
+  }
+  Prepare();
+}
+
+void ClusterState::SetCause(std::string cause) {
+  const std::lock_guard lock(mutex_);
+  cause_ = std::move(cause);
+}
+
+void ClusterState::SetKnowledge(std::shared_ptr<const Knowledge> knowledge) {
+  {
+    const std::lock_guard lock(mutex_);
+    knowledge_ = std::move(knowledge);
+    ++news_;
+  }
+  Prepare();
+}
+
+void ClusterState::SetStaleAfter(int64_t seconds) {
+  const std::lock_guard lock(mutex_);
+  stale_after_seconds_ = seconds;
+}
+
+void ClusterState::SettleSubmitted(const Snapshot& snapshot) {
+  if (submitted_.empty()) return;
+  const std::unordered_set<int64_t> shown = ShownIds(snapshot);
+  for (Submitted& one : submitted_) ++one.polls_without;
+  std::erase_if(submitted_, [&](const Submitted& one) {
+    return shown.count(one.job.id) != 0 || one.polls_without >= kPollsUntilForgotten;
+  });
+}
+
+Snapshot ClusterState::Merged(const Snapshot& base, const std::vector<Job>& submitted) const {
+  Snapshot merged = base;
+  merged.jobs.insert(merged.jobs.end(), submitted.begin(), submitted.end());
+  std::stable_sort(merged.jobs.begin(), merged.jobs.end(),
+                   [](const Job& a, const Job& b) { return a.id < b.id; });
+  return merged;
+}
+
+void ClusterState::Prepare() {
+  const std::lock_guard one_at_a_time(preparing_);
+  auto view = std::make_shared<View>();
+  std::vector<Job> submitted;
+  uint64_t news = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!base_ || prepared_ == news_) return;
+    news = news_;
+    view->snapshot = base_;
+    view->knowledge = knowledge_;
+    view->received_at = received_at_;
+    for (const Submitted& one : submitted_) submitted.push_back(one.job);
+  }
+  if (!submitted.empty()) {
+    view->snapshot = std::make_shared<const Snapshot>(Merged(*view->snapshot, submitted));
+  }
+  view->queue = PrepareQueue(*view->snapshot);
+  prepared_ = news;
+  const std::lock_guard lock(mutex_);
+  view_ = std::move(view);
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,189 @@
+#include "daemon/daemon.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <csignal>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "daemon/logging.h"
+#include "daemon/service_manager.h"
+#include "daemon/sources.h"
+#include "daemon/version.h"
+
+namespace gpuadvise {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+namespace {
+
+constexpr std::chrono::seconds kDrainTime{10};
+
+/// The word that tells this run's advice ids from those of an earlier one.
+std::string RunWord() { return fmt::format("{:06x}", std::random_device()() & 0xffffff); }
+
+unsigned AnsweringThreads() { return std::clamp(std::thread::hardware_concurrency(), 2u, 8u); }
+
+int64_t InSeconds(std::chrono::milliseconds duration) {
+  return std::chrono::ceil<std::chrono::seconds>(duration).count();
+}
+
+HttpLimits LimitsFrom(const Settings& settings) {
+  HttpLimits limits;
+  limits.max_connections = static_cast<size_t>(settings.max_connections);
+  limits.request_timeout = settings.request_timeout;
+  return limits;
+}
+
+/// Keys that are read at the start only.
+bool NeedsRestart(const std::string& key) {
+  static const std::vector<std::string> kKeys = {"socket",         "socket_mode", "socket_group",
+                                                 "listen",         "state_dir",   "max_connections",
+                                                 "request_timeout"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
+}  // namespace
+
+Result<Daemon::Parts> Daemon::PartsFor(const Settings& settings) {
+  Result<std::shared_ptr<const Knowledge>> knowledge = LoadKnowledge(settings);
+  if (!knowledge) return tl::unexpected<Error>(std::move(knowledge.error()));
+  Result<std::string> collector = FindCollector(settings.collector, OwnPath());
+  if (!collector) return tl::unexpected<Error>(std::move(collector.error()));
+  return Parts{std::move(*knowledge), PlanFor(settings, *collector)};
+}
+
+Result<std::unique_ptr<Daemon>> Daemon::Make(const CommandLineSettings& command_line,
+                                             LoadedSettings loaded) {
+  Result<Parts> parts = PartsFor(loaded.settings);
+  if (!parts) return tl::unexpected<Error>(std::move(parts.error()));
+  std::unique_ptr<Daemon> daemon(new Daemon(command_line, std::move(loaded), *parts));
+  Result<void> bound = daemon->BindSockets();
+  if (!bound) return tl::unexpected<Error>(std::move(bound.error()));
+  return daemon;
+}
+
+Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, const Parts& parts)
+    : command_line_(command_line),
+      loaded_(std::move(loaded)),
+      answering_(AnsweringThreads()),
+      cluster_(clock_, parts.knowledge, InSeconds(loaded_.settings.stale_after)),
+      advice_(RunWord()),
+      users_(clock_),
+      api_{cluster_, advice_, users_},
+      sink_(cluster_),
+      plan_(parts.plan),
+      collector_(io_, intake_, sink_,
+                 [this](std::string cause) { cluster_.SetCause(std::move(cause)); }),
+      server_(io_, answering_, LimitsFrom(loaded_.settings),
+              [this](const ApiRequest& request, const Peer& peer) {
+                return Handle(request, peer, api_);
+              }),
+      signals_(io_, SIGTERM, SIGINT, SIGHUP),
+      watchdog_(io_) {}
+
+Daemon::~Daemon() {
+  // Workers may still hold a request or a batch; nothing they use goes before they do.
+  answering_.join();
+  intake_.join();
+}
+
+Result<void> Daemon::BindSockets() {
+  const Settings& settings = loaded_.settings;
+  Result<UnixListener> listener =
+      UnixListener::Bind(settings.socket, settings.socket_mode, settings.socket_group);
+  if (!listener) return tl::unexpected<Error>(std::move(listener.error()));
+  unix_.emplace(std::move(*listener));
+  server_.Listen(unix_->TakeDescriptor(), HttpServer::Callers::kFromKernel);
+  if (settings.listen.empty()) return {};
+  Result<int> tcp = BindTcp(settings.listen);
+  if (!tcp) return tl::unexpected<Error>(std::move(tcp.error()));
+  server_.Listen(*tcp, HttpServer::Callers::kAnonymous);
+  return {};
+}
+
+void Daemon::Run() {
+  WatchSignals();
+  collector_.Run(plan_);
+  if (const auto interval = WatchdogInterval()) FeedWatchdog(*interval);
+  spdlog::info("gpuadvised {} answers on {} from {}", kVersion, loaded_.settings.socket,
+               loaded_.settings.source);
+  NotifyReady();
+  io_.run();
+}
+
+void Daemon::WatchSignals() {
+  signals_.async_wait([this](error_code error, int number) {
+    if (error) return;
+    if (number == SIGHUP) {
+      Reload();
+    } else {
+      Stop();
+    }
+    WatchSignals();
+  });
+}
+
+void Daemon::FeedWatchdog(std::chrono::microseconds interval) {
+  NotifyWatchdog();
+  watchdog_.expires_after(interval);
+  watchdog_.async_wait([this, interval](error_code error) {
+    if (!error) FeedWatchdog(interval);
+  });
+}
+
+void Daemon::Reload() {
+  if (stopping_) return;
+  NotifyReloading();
+  Result<LoadedSettings> loaded = LoadSettings(command_line_);
+  Result<Parts> parts =
+      loaded ? PartsFor(loaded->settings) : Result<Parts>(tl::unexpected<Error>(loaded.error()));
+  if (parts) {
+    Apply(std::move(*loaded), *parts);
+  } else {
+    spdlog::error("{}; the settings stay as they were", parts.error().message);
+  }
+  NotifyReady();
+}
+
+void Daemon::Apply(LoadedSettings loaded, const Parts& parts) {
+  std::vector<std::string> waiting;
+  for (const std::string& key : ChangedKeys(loaded_.settings, loaded.settings)) {
+    if (NeedsRestart(key)) waiting.push_back(key);
+  }
+  loaded_ = std::move(loaded);
+  SetLogLevel(loaded_.settings.log_level);
+  cluster_.SetStaleAfter(InSeconds(loaded_.settings.stale_after));
+  asio::post(intake_, [this, knowledge = parts.knowledge] { cluster_.SetKnowledge(knowledge); });
+  if (!(parts.plan == plan_)) {
+    plan_ = parts.plan;
+    collector_.Run(plan_);
+  }
+  spdlog::info("settings read again from {}", loaded_.file.empty() ? "the defaults" : loaded_.file);
+  if (!waiting.empty()) {
+    spdlog::warn("changed, but read at the start only: {}; restart gpuadvised",
+                 fmt::join(waiting, ", "));
+  }
+}
+
+void Daemon::Stop() {
+  if (stopping_) {
+    io_.stop();  // asked twice: at once
+    return;
+  }
+  stopping_ = true;
+  spdlog::info("stopping");
+  NotifyStopping();
+  collector_.Stop();
+  server_.Drain(kDrainTime, [this] { io_.stop(); });
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,73 @@
+// The daemon itself: the one place where its parts are made and told about signals.
+//
+// One io thread (the caller of Run()), one worker that takes snapshots in, a few that answer.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "common/error.h"
+#include "daemon/advice_store.h"
+#include "daemon/cluster_state.h"
+#include "daemon/collector.h"
+#include "daemon/handlers.h"
+#include "daemon/http_server.h"
+#include "daemon/listening.h"
+#include "daemon/settings_file.h"
+#include "daemon/snapshot_sink.h"
+#include "daemon/user_names.h"
+
+namespace gpuadvise {
+
+class Daemon {
+ public:
+  /// Reads what the settings name and binds the sockets. Errors: the first thing that stands in the
+  /// way, with its remedy.
+  static Result<std::unique_ptr<Daemon>> Make(const CommandLineSettings& command_line,
+                                              LoadedSettings loaded);
+  ~Daemon();
+
+  /// Serves until SIGTERM or SIGINT, then drains.
+  void Run();
+
+ private:
+  struct Parts {
+    std::shared_ptr<const Knowledge> knowledge;
+    CollectorPlan plan;
+  };
+
+  Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, const Parts& parts);
+  static Result<Parts> PartsFor(const Settings& settings);
+  Result<void> BindSockets();
+  void WatchSignals();
+  void FeedWatchdog(std::chrono::microseconds interval);
+  void Reload();
+  void Apply(LoadedSettings loaded, const Parts& parts);
+  void Stop();
+
+  const CommandLineSettings command_line_;
+  LoadedSettings loaded_;
+  const SystemClock clock_;
+  boost::asio::io_context io_{1};
+  boost::asio::thread_pool intake_{1};
+  boost::asio::thread_pool answering_;
+  ClusterState cluster_;
+  AdviceStore advice_;
+  UserNames users_;
+  ApiState api_;
+  SnapshotSink sink_;
+  CollectorPlan plan_;
+  Collector collector_;
+  HttpServer server_;
+  std::optional<UnixListener> unix_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer watchdog_;
+  bool stopping_ = false;
+};
+
+}  // namespace gpuadvise

@@ -1,0 +1,90 @@
+#include "daemon/frame.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "daemon/version.h"
+
+namespace gpuadvise {
+namespace {
+
+using nlohmann::json;
+
+const char* CodeName(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kBadInput:
+      return "bad_input";
+    case ErrorCode::kNotFound:
+      return "not_found";
+    case ErrorCode::kInfeasible:
+      return "infeasible";
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kStale:
+      return "unavailable";
+    case ErrorCode::kInternal:
+      return "internal";
+  }
+  return "internal";
+}
+
+json Meta(const View* view, const Freshness& freshness) {
+  json meta = {{"version", kVersion},
+               {"cluster", nullptr},
+               {"source", nullptr},
+               {"snapshot_taken_at", nullptr},
+               {"stale_cause", nullptr}};
+  if (view != nullptr) {
+    meta["cluster"] = view->snapshot->cluster;
+    meta["source"] = view->snapshot->source;
+    meta["snapshot_taken_at"] = view->snapshot->taken_at;
+  }
+  if (freshness.cause) meta["stale_cause"] = *freshness.cause;
+  return meta;
+}
+
+json ErrorEntry(const char* code, const std::string& message, const std::string& pointer) {
+  return {{"code", code}, {"message", message}, {"pointer", pointer}};
+}
+
+}  // namespace
+
+json Framed(json answer, const View* view, const Freshness& freshness) {
+  answer["meta"] = Meta(view, freshness);
+  answer["snapshot_age_seconds"] = view != nullptr ? json(freshness.age_seconds) : json(nullptr);
+  if (!answer.contains("errors")) answer["errors"] = json::array();
+  if (!answer.contains("warnings")) answer["warnings"] = json::array();
+  return answer;
+}
+
+json FramedError(const Error& error, const View* view, const Freshness& freshness) {
+  json answer = {{"errors", {ErrorEntry(CodeName(error.code), error.message, error.pointer)}}};
+  return Framed(std::move(answer), view, freshness);
+}
+
+ApiResponse PlainError(int status, const char* code, const std::string& message) {
+  const json answer = {{"errors", {ErrorEntry(code, message, "")}}};
+  return {status, Text(Framed(answer, nullptr, {})), ""};
+}
+
+int StatusOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kBadInput:
+      return 400;
+    case ErrorCode::kNotFound:
+      return 404;
+    case ErrorCode::kInfeasible:
+      return 422;
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kStale:
+      return 503;
+    case ErrorCode::kInternal:
+      return 500;
+  }
+  return 500;
+}
+
+std::string Text(const json& document) {
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,28 @@
+// The frame that every answer has (docs/api.md, "Every answer"): where the data comes from, how old
+// it is, errors and warnings. Pure.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "common/error.h"
+#include "daemon/api_types.h"
+#include "daemon/cluster_state.h"
+
+namespace gpuadvise {
+
+/// `answer`'s own members inside the frame. `view` may be null.
+nlohmann::json Framed(nlohmann::json answer, const View* view, const Freshness& freshness);
+
+/// The frame with `error` as its only error.
+nlohmann::json FramedError(const Error& error, const View* view, const Freshness& freshness);
+
+/// An error answer that needs no cluster: the edge's own (400, 408, 413, 429, 431).
+ApiResponse PlainError(int status, const char* code, const std::string& message);
+
+/// The HTTP status of an error code.
+int StatusOf(ErrorCode code);
+
+/// JSON text that is valid whatever bytes a job's name may hold.
+std::string Text(const nlohmann::json& document);
+
+}  // namespace gpuadvise

@@ -1,0 +1,204 @@
+#include "daemon/handlers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/answers.h"
+#include "daemon/frame.h"
+#include "daemon/request_json.h"
+
+namespace gpuadvise {
+namespace {
+
+using nlohmann::json;
+
+/// One request on its way: the picture it is answered from never changes under it.
+struct Call {
+  const ApiRequest& request;
+  const Peer& peer;
+  ApiState& state;
+  std::shared_ptr<const View> view;
+  Freshness freshness;
+  std::string id;  // the {id} of the path
+};
+
+struct Route {
+  const char* method;
+  const char* before;  // the path, up to its {id}
+  const char* after;   // what follows the {id}; nullptr: the path has none
+  bool anonymous;      // may be asked over TCP
+  ApiResponse (*answer)(Call& call);
+};
+
+ApiResponse Reply(const Call& call, json answer, int status = 200) {
+  return {status, Text(Framed(std::move(answer), call.view.get(), call.freshness)), ""};
+}
+
+ApiResponse Refuse(const Call& call, const Error& error) {
+  return {StatusOf(error.code), Text(FramedError(error, call.view.get(), call.freshness)), ""};
+}
+
+Error NoSnapshotYet(const Freshness& freshness) {
+  std::string cause =
+      freshness.cause.value_or("the first one is on its way; ask again in a moment");
+  return {ErrorCode::kUnavailable, "no snapshot of the cluster yet: " + std::move(cause), ""};
+}
+
+ClusterView ViewFor(const View& view) {
+  return {*view.snapshot, *view.queue, view.knowledge->gpus, view.knowledge->models};
+}
+
+Submitter CallerOf(const Call& call) {
+  Submitter caller;
+  if (call.peer.anonymous) return caller;
+  caller.uid = call.peer.uid;
+  caller.user = call.state.users.NameOf(call.peer.uid);
+  return caller;
+}
+
+/// `answer` of the request's body, in the frame.
+using AnswerFunction = Result<json> (*)(const json&, const ClusterView&, const Submitter&);
+
+Result<json> AnswerBody(const Call& call, AnswerFunction answer) {
+  if (!call.view) return tl::unexpected<Error>(NoSnapshotYet(call.freshness));
+  Result<json> body = ParseRequestJson(call.request.body);
+  if (!body) return body;
+  return answer(*body, ViewFor(*call.view), CallerOf(call));
+}
+
+ApiResponse Advise(Call& call) {
+  Result<json> answer = AnswerBody(call, AnswerAdvise);
+  if (!answer) return Refuse(call, answer.error());
+  if (!call.peer.anonymous) {
+    (*answer)["advice_id"] = call.state.advice.Add(call.peer.uid, Text(*answer));
+  }
+  return Reply(call, std::move(*answer));
+}
+
+ApiResponse When(Call& call) {
+  Result<json> answer = AnswerBody(call, AnswerWhen);
+  return answer ? Reply(call, std::move(*answer)) : Refuse(call, answer.error());
+}
+
+ApiResponse Gpus(Call& call) {
+  if (!call.view) return Refuse(call, NoSnapshotYet(call.freshness));
+  return Reply(call, AnswerGpus(ViewFor(*call.view), CallerOf(call)));
+}
+
+Result<int64_t> WholeNumber(const json& body, const char* name) {
+  const auto found = body.find(name);
+  if (found == body.end() || !found->is_number_integer() || found->get<int64_t>() < 1) {
+    return BadInput(fmt::format("{} is missing or no positive whole number", name),
+                    fmt::format("/{}", name));
+  }
+  return found->get<int64_t>();
+}
+
+/// The job that the advice became, from the request's body.
+Result<Job> ReportedJob(const Call& call) {
+  const std::optional<std::string> advice = call.state.advice.Find(call.id, call.peer.uid);
+  if (!advice) {
+    return Fail(
+        ErrorCode::kNotFound,
+        fmt::format("no advice {} was given to you; it may be too old, or the daemon was restarted",
+                    call.id));
+  }
+  if (!call.view) return tl::unexpected<Error>(NoSnapshotYet(call.freshness));
+  Result<json> body = ParseRequestJson(call.request.body);
+  if (!body) return tl::unexpected<Error>(std::move(body.error()));
+  const Result<int64_t> job_id = WholeNumber(*body, "job_id");
+  if (!job_id) return tl::unexpected<Error>(job_id.error());
+  const Result<int64_t> rank = WholeNumber(*body, "rank");
+  if (!rank) return tl::unexpected<Error>(rank.error());
+  return SubmittedJob(json::parse(*advice), *rank, *job_id, ViewFor(*call.view), CallerOf(call));
+}
+
+ApiResponse Submitted(Call& call) {
+  Result<Job> job = ReportedJob(call);
+  if (!job) return Refuse(call, job.error());
+  const int64_t id = job->id;
+  call.state.cluster.AddSubmitted(std::move(*job));
+  return Reply(call, {{"job_id", id}});
+}
+
+ApiResponse Health(Call& call) {
+  if (!call.view) {
+    return Reply(call, {{"status", "starting"}, {"cause", NoSnapshotYet(call.freshness).message}},
+                 503);
+  }
+  if (call.freshness.cause) {
+    return Reply(call, {{"status", "stale"}, {"cause", *call.freshness.cause}});
+  }
+  return Reply(call, {{"status", "ok"}});
+}
+
+const Route kRoutes[] = {
+    {"POST", "/v1/advise", nullptr, true, Advise},
+    {"POST", "/v1/when", nullptr, true, When},
+    {"GET", "/v1/gpus", nullptr, true, Gpus},
+    {"POST", "/v1/advice/", "/submitted", false, Submitted},
+    {"GET", "/healthz", nullptr, true, Health},
+};
+
+/// Whether `path` is the route's; its {id} goes to `id`.
+bool Matches(const Route& route, std::string_view path, std::string& id) {
+  const std::string_view before = route.before;
+  if (route.after == nullptr) return path == before;
+  const std::string_view after = route.after;
+  if (path.size() <= before.size() + after.size()) return false;
+  if (path.substr(0, before.size()) != before) return false;
+  if (path.substr(path.size() - after.size()) != after) return false;
+  const std::string_view middle =
+      path.substr(before.size(), path.size() - before.size() - after.size());
+  if (middle.find('/') != std::string_view::npos) return false;
+  id = middle;
+  return true;
+}
+
+ApiResponse Dispatch(Call& call) {
+  const std::string_view target = call.request.target;
+  const std::string_view path = target.substr(0, target.find('?'));
+  std::string allow;
+  for (const Route& route : kRoutes) {
+    if (!Matches(route, path, call.id)) continue;
+    if (call.peer.anonymous && !route.anonymous) continue;
+    if (call.request.method == route.method) return route.answer(call);
+    allow = route.method;
+  }
+  if (allow.empty()) {
+    return Refuse(call,
+                  {ErrorCode::kNotFound,
+                   fmt::format("there is no {}; docs/api.md lists what can be asked", path), ""});
+  }
+  ApiResponse response =
+      Refuse(call, {ErrorCode::kBadInput,
+                    fmt::format("{} wants {}, not {}", path, allow, call.request.method), ""});
+  response.status = 405;
+  response.allow = allow;
+  return response;
+}
+
+}  // namespace
+
+ApiResponse Handle(const ApiRequest& request, const Peer& peer, ApiState& state) {
+  Call call{request, peer, state, state.cluster.view(), {}, ""};
+  call.freshness = state.cluster.FreshnessOf(call.view.get());
+  try {
+    return Dispatch(call);
+  } catch (const std::exception& error) {
+    return Refuse(call,
+                  {ErrorCode::kInternal,
+                   fmt::format("a bug while answering {}: {}", request.target, error.what()), ""});
+  }
+}
+
+}  // namespace gpuadvise

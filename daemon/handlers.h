@@ -1,0 +1,23 @@
+// The API as one function: request, peer and state in, response out (docs/api.md).
+//
+// Knows nothing of sockets. Safe from any thread; takes as long as the answer functions of
+// common/answers.h do, so the edge calls it on a worker. Never throws.
+#pragma once
+
+#include "daemon/advice_store.h"
+#include "daemon/api_types.h"
+#include "daemon/cluster_state.h"
+#include "daemon/user_names.h"
+
+namespace gpuadvise {
+
+/// What the handlers read and change. Everything outlives the calls and is itself thread-safe.
+struct ApiState {
+  ClusterState& cluster;
+  AdviceStore& advice;
+  UserNames& users;
+};
+
+ApiResponse Handle(const ApiRequest& request, const Peer& peer, ApiState& state);
+
+}  // namespace gpuadvise

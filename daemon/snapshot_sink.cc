@@ -1,0 +1,58 @@
+#include "daemon/snapshot_sink.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace gpuadvise {
+
+void SnapshotSink::Begin() {
+  assembler_ = SnapshotAssembler();
+  lines_ = LineSplitter(kMaxRecordBytes);
+  rubbish_lines_ = 0;
+  dropped_before_ = 0;
+}
+
+CollectorProgress SnapshotSink::Take(std::string_view bytes) {
+  CollectorProgress progress;
+  lines_.Feed(bytes, [&](std::string_view line) { TakeLine(line, progress); });
+  const int64_t dropped = lines_.dropped() - dropped_before_;
+  if (dropped > 0) {
+    dropped_before_ = lines_.dropped();
+    rubbish_lines_ += dropped;
+    if (!progress.rubbish) {
+      progress.rubbish =
+          fmt::format("it printed a line of more than {} KiB", kMaxRecordBytes / 1024);
+    }
+  }
+  return progress;
+}
+
+void SnapshotSink::TakeLine(std::string_view line, CollectorProgress& progress) {
+  auto outcome = assembler_.Feed(line);
+  if (outcome) {
+    if (*outcome) Deliver(std::move(**outcome), progress);
+    return;
+  }
+  if (outcome.error().code == ErrorCode::kUnavailable) {
+    progress.alive = true;
+    progress.error = std::move(outcome.error().message);
+    return;
+  }
+  // The first bad line of a batch tells the story; the rest are counted.
+  if (rubbish_lines_++ == 0)
+    progress.rubbish = "it printed what is no record: " + outcome.error().message;
+}
+
+void SnapshotSink::Deliver(std::shared_ptr<const Snapshot> snapshot, CollectorProgress& progress) {
+  if (rubbish_lines_ > 1)
+    spdlog::warn("the collector printed {} bad lines since its last batch", rubbish_lines_);
+  rubbish_lines_ = 0;
+  progress = CollectorProgress{true, true, std::nullopt, std::nullopt};
+  cluster_.Accept(std::move(snapshot));
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,35 @@
+// Turns a collector's output into snapshots of the cluster state.
+// Used by one thread at a time (a worker).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/snapshot_records.h"
+#include "daemon/cluster_state.h"
+#include "daemon/collector_sink.h"
+#include "daemon/line_splitter.h"
+
+namespace gpuadvise {
+
+class SnapshotSink : public CollectorSink {
+ public:
+  /// REQUIRES: `cluster` outlives the sink.
+  explicit SnapshotSink(ClusterState& cluster) : cluster_(cluster) {}
+
+  void Begin() override;
+  CollectorProgress Take(std::string_view bytes) override;
+
+ private:
+  void TakeLine(std::string_view line, CollectorProgress& progress);
+  void Deliver(std::shared_ptr<const Snapshot> snapshot, CollectorProgress& progress);
+
+  ClusterState& cluster_;
+  SnapshotAssembler assembler_;
+  LineSplitter lines_{kMaxRecordBytes};
+  int64_t rubbish_lines_ = 0;  // since the last snapshot
+  int64_t dropped_before_ = 0;
+};
+
+}  // namespace gpuadvise

@@ -1,0 +1,6 @@
+// The release this daemon was built from; CMake's project version.
+#pragma once
+
+namespace gpuadvise {
+inline constexpr const char* kVersion = GPUADVISE_VERSION;
+}  // namespace gpuadvise
