@@ -1,0 +1,280 @@
+// The whole of advice over small clusters: what is chosen, what is refused, and with which words.
+#include "common/advise.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/advice_json.h"
+#include "tests/fakes/seed_cluster.h"
+#include "tests/fakes/shipped_knowledge.h"
+#include "tests/fakes/snapshot_text.h"
+
+namespace gpuadvise {
+namespace {
+
+using nlohmann::json;
+
+json Gr00t() {
+  return json::parse(R"({"name": "gr00t",
+    "model": {"memory": {"base": "5 GB", "per_sample": "1.2 GB", "overhead": "2 GB"}},
+    "training": {"max_steps": 10000, "effective_batch_size": [120, 144], "bf16": "auto", "measured": [
+      {"gpu": "rtx4090", "gpus": 4, "batch": 10, "seconds_per_step": 3.9},
+      {"gpu": "l40s", "gpus": 6, "batch": 12, "seconds_per_step": 2.6},
+      {"gpu": "rtx2080ti", "gpus": 4, "batch": 5, "seconds_per_step": 7.3}]},
+    "resources": {"cpus_per_gpu": 8}})");
+}
+
+struct World {
+  explicit World(const std::string& lines, const GpuNaming& gpus = ShippedGpus())
+      : snapshot(SnapshotOf(kSeedCluster + lines)), queue(PrepareQueue(snapshot)), naming(gpus) {}
+  Snapshot snapshot;
+  std::shared_ptr<const QueueModel> queue;
+  const GpuNaming& naming;
+
+  ClusterView View() const { return {snapshot, *queue, naming, ShippedModels()}; }
+  Result<json> Ask(const json& spec, const json& more = json::object()) const {
+    json body = more;
+    body["spec"] = spec;
+    return AnswerAdvise(body, View(), {1001, "ann", "", ""});
+  }
+};
+
+json Must(const Result<json>& answer) {
+  EXPECT_TRUE(answer) << (answer ? "" : answer.error().message + " at " + answer.error().pointer);
+  return answer.value_or(json{{"strategies", json::array()}, {"rejected", json::array()}});
+}
+
+json First(const json& answer) {
+  return answer["strategies"].empty() ? json::object() : answer["strategies"][0];
+}
+
+// The best strategy on `gpu`, or null.
+json BestOn(const json& answer, const std::string& gpu) {
+  for (const json& strategy : answer["strategies"]) {
+    if (strategy["gpu"] == gpu) return strategy;
+  }
+  return {};
+}
+
+std::string RejectionOf(const json& answer, const std::string& gpu) {
+  for (const json& rejection : answer["rejected"]) {
+    if (rejection["gpu"] == gpu && rejection["others_possible"] == false) return rejection["reasons"].dump();
+  }
+  return {};
+}
+
+const char* kL40SBusy = "run 1 classt[21-22] gpul40s:6 cpus 48 ends 20h\n";
+
+TEST(Advise, OnAnEmptyClusterTheFastestRunIsFirst) {
+  json answer = Must(World("").Ask(Gr00t()));
+  EXPECT_EQ(First(answer)["gpu"], "l40s");
+  EXPECT_EQ(First(answer)["gpus_per_node"], 6);
+}
+
+TEST(Advise, WhenTheFastestWaitsTheOneThatIsDoneFirstWins) {
+  json answer = Must(World(kL40SBusy).Ask(Gr00t()));
+  EXPECT_EQ(First(answer)["gpu"], "rtx4090");
+  EXPECT_EQ(First(answer)["micro_batch"], 10);
+  EXPECT_EQ(First(answer)["accumulation"], 3);
+  EXPECT_EQ(First(answer)["effective_batch_size"], 120);
+  EXPECT_EQ(BestOn(answer, "l40s")["wait_p50_seconds"], 20 * 3600);
+}
+
+TEST(Advise, TheEconomyStrategyStartsNowWhenAllElseIsTaken) {
+  World world(std::string(kL40SBusy) + "run 2 classt25 gpu4090:4 cpus 32 ends 40h\n");
+  json answer = Must(world.Ask(Gr00t(), {{"objective", "start"}}));
+  EXPECT_EQ(First(answer)["wait_p50_seconds"], 0);
+  json finish = Must(world.Ask(Gr00t()));
+  EXPECT_EQ(First(finish)["gpu"], "rtx2080ti");
+}
+
+TEST(Advise, EveryStrategyKeepsTheEffectiveBatchExactly) {
+  json answer = Must(World("").Ask(Gr00t()));
+  ASSERT_FALSE(answer["strategies"].empty());
+  for (const json& s : answer["strategies"]) {
+    int64_t product = s["micro_batch"].get<int64_t>() * s["accumulation"].get<int64_t>() *
+                      s["gpus_per_node"].get<int64_t>() * s["nodes"].get<int64_t>();
+    EXPECT_EQ(product, s["effective_batch_size"]);
+    EXPECT_GE(product, 120);
+    EXPECT_LE(product, 144);
+  }
+}
+
+TEST(Advise, RanksByTheMeanOfWaitAndRun) {
+  json answer = Must(World(kL40SBusy).Ask(Gr00t()));
+  int64_t before = 0;
+  for (const json& s : answer["strategies"]) {
+    EXPECT_GE(s["total_mean_seconds"].get<int64_t>(), before);
+    before = s["total_mean_seconds"];
+    EXPECT_LE(s["total_p50_seconds"], s["total_p90_seconds"]);
+    EXPECT_GE(s["time_limit_seconds"].get<int64_t>(), s["run_p50_seconds"].get<int64_t>());
+  }
+}
+
+TEST(Advise, SlicesAreOneAJobAndSayWhyNot) {
+  json answer = Must(World("").Ask(Gr00t()));
+  std::string reasons = RejectionOf(answer, "h100-1g.11gb");
+  EXPECT_NE(reasons.find("no peer-to-peer"), std::string::npos) << reasons;
+  EXPECT_NE(reasons.find("over the partition's 2 d"), std::string::npos) << reasons;
+}
+
+TEST(Advise, TuringRunsInFp16AndSaysSo) {
+  json answer = Must(World("").Ask(Gr00t()));
+  json turing = BestOn(answer, "rtx2080ti");
+  EXPECT_EQ(turing["precision"], "fp16");
+  EXPECT_NE(turing["notes"].dump().find("no bf16"), std::string::npos);
+  EXPECT_EQ(BestOn(answer, "l40s")["precision"], "bf16");
+}
+
+TEST(Advise, FlashAttention2NeedsAmpere) {
+  json spec = Gr00t();
+  spec["requires"]["flash_attention_2"] = true;
+  json answer = Must(World("").Ask(spec));
+  EXPECT_TRUE(BestOn(answer, "rtx2080ti").is_null());
+  EXPECT_NE(RejectionOf(answer, "rtx2080ti").find("FlashAttention-2"), std::string::npos);
+}
+
+TEST(Advise, TheSameLimitGoesIntoForecastAndSbatch) {
+  json spec = Gr00t();
+  spec["slurm"]["time"] = "30:00:00";
+  for (const json& s : Must(World("").Ask(spec))["strategies"]) {
+    EXPECT_EQ(s["time_limit_seconds"], 30 * 3600);
+    EXPECT_EQ(s["sbatch"]["time"], "1-06:00:00");
+  }
+}
+
+TEST(Advise, ALimitOverEveryPartitionsIsTheCallersToMend) {
+  json spec = Gr00t();
+  spec["slurm"]["time"] = "10-00:00:00";
+  Result<json> answer = World("").Ask(spec);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kBadInput);
+  EXPECT_EQ(answer.error().pointer, "/spec/slurm/time");
+}
+
+TEST(Advise, AnUnknownGpuIsNamedWithThoseThereAre) {
+  json spec = Gr00t();
+  spec["resources"]["gpus"] = {"rtx4090", "a100"};
+  Result<json> answer = World("").Ask(spec);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().pointer, "/spec/resources/gpus/1");
+  EXPECT_NE(answer.error().message.find("RTX 4090"), std::string::npos) << answer.error().message;
+}
+
+TEST(Advise, AnEffectiveBatchThatNothingHitsPointsAtItsLine) {
+  json spec = Gr00t();
+  spec["training"]["effective_batch_size"] = 7;
+  Result<json> answer = World("").Ask(spec, {{"constraints", {{"gpus_per_node", 4}}}});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().pointer, "/spec/training/effective_batch_size");
+}
+
+TEST(Advise, MoreGpusThanAnyNodeHasIsRefused) {
+  Result<json> answer = World("").Ask(Gr00t(), {{"constraints", {{"gpus_per_node", 99}}}});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().pointer, "/constraints/gpus_per_node");
+}
+
+TEST(Advise, WhatTheCallerFixedStays) {
+  json constraints = {{"constraints", {{"gpus", {"2080ti"}}, {"gpus_per_node", 2}, {"time_limit_seconds", 172800}}}};
+  json answer = Must(World("").Ask(Gr00t(), constraints));
+  for (const json& s : answer["strategies"]) {
+    EXPECT_EQ(s["gpu"], "rtx2080ti");
+    EXPECT_EQ(s["gpus_per_node"], 2);
+    EXPECT_EQ(s["time_limit_seconds"], 172800);
+  }
+}
+
+TEST(Advise, NodesAreOnlyPinnedWhenTheCallerPins) {
+  World world("");
+  for (const json& s : Must(world.Ask(Gr00t()))["strategies"]) EXPECT_FALSE(s["sbatch"].contains("nodelist"));
+  json pinned = Must(world.Ask(Gr00t(), {{"constraints", {{"nodelist", "classt25"}}}}));
+  EXPECT_EQ(First(pinned)["sbatch"]["nodelist"], "classt25");
+  EXPECT_EQ(First(pinned)["gpu"], "rtx4090");
+}
+
+TEST(Advise, DrainedNodesAreNotOfferedAndAreNamed) {
+  World world("node spare gpuh100:8 state DRAIN\n");
+  json answer = Must(world.Ask(Gr00t()));
+  EXPECT_EQ(answer.dump().find("\"gpu\":\"h100-80gb-sxm\",\"gpu_hours\""), std::string::npos);
+  EXPECT_NE(answer["rejected"].dump().find("down or drained"), std::string::npos);
+}
+
+TEST(Advise, SeveralNodesOnlyWhenAllowedAndWithLowConfidence) {
+  json spec = Gr00t();
+  spec["resources"]["max_nodes"] = 2;
+  json answer = Must(World("").Ask(spec));
+  auto two = std::find_if(answer["strategies"].begin(), answer["strategies"].end(),
+                          [](const json& s) { return s["nodes"] == 2; });
+  ASSERT_NE(two, answer["strategies"].end());
+  EXPECT_NE((*two)["notes"].dump().find("low confidence"), std::string::npos);
+  for (const json& s : Must(World("").Ask(Gr00t()))["strategies"]) EXPECT_EQ(s["nodes"], 1);
+}
+
+TEST(Advise, CpusThatANodeDoesNotHaveAreSaid) {
+  json spec = Gr00t();
+  spec["resources"]["cpus_per_gpu"] = 40;
+  json answer = Must(World("").Ask(spec));
+  EXPECT_NE(answer["rejected"].dump().find("cpus_per_gpu 40"), std::string::npos);
+}
+
+TEST(Advise, UntypedGresIsReachedByFeatureOrExclude) {
+  GpuNaming naming(ShippedGpus().catalogue(),
+                   {{{"gpu2080", "rtx2080ti"}},
+                    {{.partition = "", .feature = "ada", .node = "", .gpu = "l40s"},
+                     {.partition = "", .feature = "", .node = "old1", .gpu = "rtx3090"}}});
+  World world("node new1 gpu:4 features ada cpus 32\nnode old1 gpu:4 cpus 32\n", naming);
+  json answer = Must(world.Ask(Gr00t(), {{"constraints", {{"gpus", {"rtx3090", "l40s"}}}}}));
+  json by_feature, by_exclude;
+  for (const json& s : answer["strategies"]) {
+    if (s["gres_type"] != "") continue;
+    if (s["gpu"] == "l40s") by_feature = s["sbatch"];
+    if (s["gpu"] == "rtx3090") by_exclude = s["sbatch"];
+  }
+  EXPECT_EQ(by_feature.value("constraint", ""), "ada");
+  EXPECT_EQ(by_exclude.value("exclude", ""), "new1");
+  EXPECT_EQ(by_exclude.value("gres", "").substr(0, 4), "gpu:");
+}
+
+TEST(Advise, TheDeadlineObjectivePrefersTheCheapestThatMakesIt) {
+  World world("");
+  json far = Must(world.Ask(Gr00t(), {{"objective", "deadline"}, {"deadline", kSnapshotTime + 90 * 3600}}));
+  json near = Must(world.Ask(Gr00t(), {{"objective", "deadline"}, {"deadline", kSnapshotTime + 9 * 3600}}));
+  EXPECT_LT(First(far)["gpu_hours"].get<double>(), First(near)["gpu_hours"].get<double>() + 1e-9);
+  EXPECT_EQ(First(near)["gpu"], "l40s");
+  Result<json> without = world.Ask(Gr00t(), {{"objective", "deadline"}});
+  ASSERT_FALSE(without);
+  EXPECT_EQ(without.error().pointer, "/deadline");
+}
+
+TEST(Advise, ASubmittedStrategyIsAPendingJobThatDelaysTheNext) {
+  World before("");
+  json answer = Must(before.Ask(Gr00t()));
+  Result<Job> job = SubmittedJob(answer, 1, 4711, before.View(), {1001, "ann", "", ""});
+  ASSERT_TRUE(job);
+  Snapshot after = before.snapshot;
+  after.jobs.push_back(*job);
+  Job second = *job;
+  second.id = 4712;
+  after.jobs.push_back(second);  // both L40S nodes are spoken for
+  auto queue = PrepareQueue(after);
+  Result<json> next = AnswerAdvise({{"spec", Gr00t()}}, {after, *queue, ShippedGpus(), ShippedModels()},
+                                   {1002, "bob", "", ""});
+  EXPECT_GT(BestOn(Must(next), "l40s")["wait_p50_seconds"].get<int64_t>(), 3600);
+  EXPECT_FALSE(SubmittedJob(answer, 999, 1, before.View(), {}));
+}
+
+TEST(Advise, HostileBodiesGetSentences) {
+  World world("");
+  for (const char* body : {"[]", "null", "{}", R"({"spec": 3})", R"({"spec": {}, "constraints": 4})",
+                           R"({"spec": {"model": {"preset": 7}, "training": {"max_steps": 1}}})"}) {
+    Result<json> answer = AnswerAdvise(json::parse(body), world.View(), {});
+    ASSERT_FALSE(answer) << body;
+    EXPECT_FALSE(answer.error().message.empty());
+  }
+}
+
+}  // namespace
+}  // namespace gpuadvise
