@@ -1,0 +1,109 @@
+#include "daemon/collect/collect_loop.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <random>
+
+#include "common/snapshot_records.h"
+#include "daemon/collect/line_output.h"
+#include "daemon/collect/slow_watch.h"
+
+namespace gpuadvise {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr milliseconds kFirstRetry{5'000};
+constexpr milliseconds kLongestRetry{20'000};
+constexpr milliseconds kSlow{10'000};
+
+milliseconds WithJitter(milliseconds pause) {
+  static std::minstd_rand random{std::random_device{}()};
+  std::uniform_real_distribution<double> factor(0.9, 1.1);
+  return milliseconds(static_cast<int64_t>(static_cast<double>(pause.count()) * factor(random)));
+}
+
+bool IsPipeOrSocket(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
+/// Takes what is there; false when the other end has closed.
+bool StillOpen(int input) {
+  std::array<char, 256> ignored;
+  return ::read(input, ignored.data(), ignored.size()) > 0;
+}
+
+/// Waits; false when the reader or the writer of our input has gone meanwhile.
+bool WaitWhileWanted(milliseconds pause, const LoopOptions& options) {
+  const auto until = Clock::now() + pause;
+  std::array<pollfd, 2> watched = {{{options.output, 0, 0}, {options.input, POLLIN, 0}}};
+  if (!IsPipeOrSocket(options.input)) watched[1].fd = -1;
+  while (true) {
+    const auto left = std::chrono::duration_cast<milliseconds>(until - Clock::now());
+    if (left.count() <= 0) return true;
+    const int ready = ::poll(watched.data(), watched.size(),
+                             static_cast<int>(std::min<int64_t>(left.count() + 1, 60'000)));
+    if (ready <= 0) continue;
+    if ((watched[0].revents & (POLLERR | POLLNVAL)) != 0) return false;
+    if (watched[1].revents != 0 && !StillOpen(options.input)) return false;
+  }
+}
+
+bool WriteError(LineOutput& output, std::string_view message) {
+  return output.Write([&](const LineOutput::Sink& sink) { sink(ErrorRecord(message)); });
+}
+
+int Failed(const LoopOptions& options, const Error& error) {
+  fmt::print(stderr, "gpuadvise-collect: {}: {}\n", options.source_name, error.message);
+  return 1;
+}
+
+std::string SlowMessage(const LoopOptions& options, std::chrono::seconds waited) {
+  return fmt::format("{} has had no answer for {} s; waiting on", options.source_name,
+                     waited.count());
+}
+
+}  // namespace
+
+std::chrono::milliseconds PauseAfter(milliseconds interval, int failures, milliseconds took) {
+  if (failures == 0) return std::max(interval, std::min(3 * took, 2 * interval));
+  const milliseconds first = std::min(interval, kFirstRetry);
+  const milliseconds longest = std::max(interval, std::min(kLongestRetry, 8 * interval));
+  return std::min(first * (1 << std::min(failures - 1, 10)), longest);
+}
+
+int RunCollectLoop(Source& source, const LoopOptions& options) {
+  LineOutput output(options.output);
+  int failures = 0;
+  while (true) {
+    const auto begin = Clock::now();
+    Result<Poll> poll = [&] {
+      const SlowWatch watch(kSlow, [&](std::chrono::seconds waited) {
+        if (!options.once) WriteError(output, SlowMessage(options, waited));
+      });
+      return source.Step();
+    }();
+    const auto took = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
+    failures = poll ? 0 : failures + 1;
+    if (!poll && (options.once || poll.error().code != ErrorCode::kUnavailable)) {
+      if (!options.once) WriteError(output, poll.error().message);
+      return Failed(options, poll.error());
+    }
+    const bool read = poll ? output.Write([&](const LineOutput::Sink& sink) {
+      WriteBatch(poll->snapshot, poll->changed, sink);
+    })
+                           : WriteError(output, poll.error().message);
+    if (!read || options.once || (poll && poll->last)) return 0;
+    if (!WaitWhileWanted(WithJitter(PauseAfter(options.interval, failures, took)), options)) return 0;
+  }
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,34 @@
+// The life of a collector: ask the source, print what it says, wait, again.
+//
+// Prints to a file descriptor (a pipe to the daemon) one batch of records for each answer and an
+// error record with the cause whenever there is none. Waits between polls with ±10 % of jitter, so
+// that many clusters are not asked in step; longer after errors and slow answers, so that a
+// struggling slurmctld is left alone. When one answer takes long, error records say so meanwhile.
+// Ends when the reader goes away or, if stdin is a pipe or socket, when that is closed.
+// Blocks its thread; the only other thread is the one that watches for slow answers.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "daemon/collect/source.h"
+
+namespace gpuadvise {
+
+struct LoopOptions {
+  std::string source_name;                 // for messages: "slurm-api"
+  std::chrono::milliseconds interval{30'000};
+  bool once = false;                       // one batch, no waiting; an error ends with status 1
+  int output = 1;                          // file descriptors
+  int input = 0;
+};
+
+/// Runs until the end and returns the exit status: 0, or 1 with a sentence on stderr.
+int RunCollectLoop(Source& source, const LoopOptions& options);
+
+/// How long to wait before the next poll, without jitter. `failures`: errors in a row until now;
+/// `took`: how long the last answer took.
+std::chrono::milliseconds PauseAfter(std::chrono::milliseconds interval, int failures,
+                                     std::chrono::milliseconds took);
+
+}  // namespace gpuadvise

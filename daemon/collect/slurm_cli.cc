@@ -1,0 +1,116 @@
+#include "daemon/collect/slurm_cli.h"
+
+#include <ctime>
+#include <optional>
+#include <utility>
+
+#include "daemon/collect/accounting_text.h"
+#include "daemon/collect/changed_tables.h"
+#include "daemon/collect/command.h"
+#include "daemon/collect/scontrol.h"
+#include "daemon/collect/slurm_conf.h"
+#include "daemon/collect/slurm_values.h"
+
+namespace gpuadvise {
+namespace {
+
+class SlurmCliSource : public Source {
+ public:
+  explicit SlurmCliSource(SlurmCliOptions options) : options_(std::move(options)) {}
+
+  Result<Poll> Step() override;
+
+ private:
+  Result<std::string> Run(std::vector<std::string> words);
+  Result<void> LoadTables(Snapshot& snapshot);
+  Result<void> LoadPolicy(Snapshot& snapshot);
+  void LoadAccounting(Snapshot& snapshot);
+
+  const SlurmCliOptions options_;
+  std::optional<Snapshot> last_;
+  std::optional<std::chrono::steady_clock::time_point> policy_time_;
+};
+
+Result<std::string> SlurmCliSource::Run(std::vector<std::string> words) {
+  if (!options_.bin_dir.empty()) words.front() = options_.bin_dir + "/" + words.front();
+  Command command;
+  command.words = std::move(words);
+  command.environment = {"SLURM_TIME_FORMAT=%s", "TZ=UTC",       "LC_ALL=C",
+                         "SLURM_BITSTR_LEN=0",   "SLURM_CLUSTERS=", "SCONTROL_ALL=1"};
+  command.deadline = options_.deadline;
+  return RunCommand(command);
+}
+
+Result<void> SlurmCliSource::LoadTables(Snapshot& snapshot) {
+  const auto nodes = Run({"scontrol", "-a", "-d", "show", "node"});
+  if (!nodes) return tl::unexpected(nodes.error());
+  snapshot.nodes = ParseNodes(*nodes);
+  const auto jobs = Run({"scontrol", "-a", "-d", "show", "job"});
+  if (!jobs) return tl::unexpected(jobs.error());
+  snapshot.jobs = ParseJobs(*jobs);
+  const auto partitions = Run({"scontrol", "-a", "show", "partition"});
+  if (!partitions) return tl::unexpected(partitions.error());
+  snapshot.partitions = ParsePartitions(*partitions);
+  const auto reservations = Run({"scontrol", "-a", "show", "reservation"});
+  if (!reservations) return tl::unexpected(reservations.error());
+  snapshot.reservations = ParseReservations(*reservations);
+  if (snapshot.nodes.empty() || snapshot.partitions.empty()) {
+    return Fail(ErrorCode::kUnavailable,
+                "scontrol shows no node or no partition; is it Slurm's own scontrol?");
+  }
+  return {};
+}
+
+/// What accounting says is an addition: a slurmdbd that is down hides no cluster.
+void SlurmCliSource::LoadAccounting(Snapshot& snapshot) {
+  const auto assoc_mgr = Run({"scontrol", "show", "assoc_mgr"});
+  if (!assoc_mgr) return;
+  const std::string cluster = "cluster=" + snapshot.cluster;
+  const auto shares = Run({"sshare", "-a", "-m", "-P", "-o", std::string(kShareColumns)});
+  const auto associations = Run({"sacctmgr", "-P", "show", "assoc", cluster,
+                                 "format=" + std::string(kAssociationColumns)});
+  const auto qos = Run({"sacctmgr", "-P", "show", "qos", "format=" + std::string(kQosColumns)});
+  const auto text = [](const Result<std::string>& result) {
+    return result ? std::string_view(*result) : std::string_view();
+  };
+  const AccountingText all = {*assoc_mgr, text(shares), text(associations), text(qos)};
+  snapshot.associations = ParseAssociations(all);
+  snapshot.qos = ParseQos(all);
+}
+
+Result<void> SlurmCliSource::LoadPolicy(Snapshot& snapshot) {
+  const auto now = std::chrono::steady_clock::now();
+  if (policy_time_ && now - *policy_time_ < options_.policy_interval) return {};
+  const auto text = Run({"scontrol", "show", "config"});
+  if (!text) return tl::unexpected(text.error());
+  ClusterConfig config = ParseConfig(*text);
+  snapshot.cluster = std::move(config.cluster);
+  snapshot.config = std::move(config.config);
+  if (config.has_accounting) LoadAccounting(snapshot);
+  policy_time_ = now;
+  return {};
+}
+
+Result<Poll> SlurmCliSource::Step() {
+  const auto conf = FindSlurmConf();
+  const bool is_named = std::getenv("SLURM_CONF") != nullptr;  // else the tools know where it is
+  if (!conf && is_named) return tl::unexpected(conf.error());
+  Poll poll;
+  if (last_) poll.snapshot = *last_;
+  poll.snapshot.source = "slurm-cli";
+  if (auto loaded = LoadPolicy(poll.snapshot); !loaded) return tl::unexpected(loaded.error());
+  if (auto loaded = LoadTables(poll.snapshot); !loaded) return tl::unexpected(loaded.error());
+  poll.snapshot.taken_at = std::time(nullptr);
+  Canonicalise(poll.snapshot);
+  poll.changed = last_ ? ChangedTables(*last_, poll.snapshot) : TableSet::All();
+  last_ = poll.snapshot;
+  return poll;
+}
+
+}  // namespace
+
+SourceResult MakeSlurmCliSource(const SlurmCliOptions& options) {
+  return std::make_unique<SlurmCliSource>(options);
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,122 @@
+#include "daemon/collect/slurm_values.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "common/host_list.h"
+
+namespace gpuadvise {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, JobState>, 15> kLivingStates = {{
+    {"PENDING", JobState::kPending},
+    {"REQUEUED", JobState::kPending},
+    {"REQUEUE_HOLD", JobState::kPending},
+    {"REQUEUE_FED", JobState::kPending},
+    {"SPECIAL_EXIT", JobState::kPending},
+    {"RESV_DEL_HOLD", JobState::kPending},
+    {"EXPEDITING", JobState::kPending},
+    {"RUNNING", JobState::kRunning},
+    {"RESIZING", JobState::kRunning},
+    {"SIGNALING", JobState::kRunning},
+    {"STOPPED", JobState::kRunning},
+    {"SUSPENDED", JobState::kSuspended},
+    {"COMPLETING", JobState::kCompleting},
+    {"CONFIGURING", JobState::kConfiguring},
+    {"POWER_UP_NODE", JobState::kConfiguring},
+}};
+
+/// How many numbers "3-9:2" or "3" stands for.
+int64_t CountRange(std::string_view range) {
+  const size_t dash = range.find('-');
+  if (dash == std::string_view::npos) return range.empty() ? 0 : 1;
+  const size_t colon = range.find(':');
+  const int64_t low = ToInteger(range.substr(0, dash));
+  const int64_t high = ToInteger(range.substr(dash + 1));
+  const int64_t step = colon == std::string_view::npos ? 1 : ToInteger(range.substr(colon + 1), 1);
+  return high < low || step < 1 ? 0 : (high - low) / step + 1;
+}
+
+std::string_view WithoutThrottle(std::string_view expression) {
+  return expression.substr(0, expression.find('%'));
+}
+
+int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// --mem-per-gpu is kept as TRES; as memory of each node it is that much for each of its GPUs.
+void FillMemoryPerGpu(std::string_view memory_per_tres, JobRequest& request) {
+  const size_t colon = memory_per_tres.rfind(':');
+  const size_t equals = memory_per_tres.rfind('=');
+  const size_t cut = std::max(colon == std::string_view::npos ? 0 : colon + 1,
+                              equals == std::string_view::npos ? 0 : equals + 1);
+  const int64_t per_gpu = ToMib(memory_per_tres.substr(cut));
+  const int64_t per_node = TotalGpus(request.gpus_per_node);
+  const int64_t nodes = std::max<int64_t>(request.nodes_min, 1);
+  const int64_t gpus = per_node > 0 ? per_node : CeilDivide(TotalGpus(request.gpus_total), nodes);
+  if (per_gpu <= 0 || gpus <= 0) return;
+  request.memory_per_node_mib = per_gpu * gpus;
+  request.memory_per_cpu_mib = SlurmNumber::Absent();
+}
+
+template <typename T, typename Key>
+void SortBy(std::vector<T>& items, Key key) {
+  std::stable_sort(items.begin(), items.end(),
+                   [key](const T& a, const T& b) { return a.*key < b.*key; });
+}
+
+}  // namespace
+
+std::optional<JobState> JobStateFromWord(std::string_view word) {
+  for (const auto& [name, state] : kLivingStates) {
+    if (name == word) return state;
+  }
+  return std::nullopt;
+}
+
+std::string ReasonWord(std::string_view text) {
+  std::string word(OrNothing(text));
+  std::replace(word.begin(), word.end(), ' ', '_');
+  return word;
+}
+
+std::string ArrayTasks(std::string_view expression) {
+  return std::string(WithoutThrottle(expression));
+}
+
+int64_t CountArrayTasks(std::string_view expression) {
+  int64_t count = 0;
+  for (std::string_view range : Split(WithoutThrottle(expression), ',')) count += CountRange(range);
+  return std::max<int64_t>(count, 1);
+}
+
+std::vector<std::string> Hosts(std::string_view expression) {
+  return ExpandHostList(expression).value_or(std::vector<std::string>());
+}
+
+Gres GresOf(std::string_view text) { return ParseGres(text).value_or(Gres()); }
+
+void FillTres(const TresRequest& tres, JobRequest& request) {
+  const Gres node = GresOf(tres.per_node);
+  const Gres socket = GresOf(tres.per_socket);
+  const Gres task = GresOf(tres.per_task);
+  request.gpus_per_node =
+      AddGpus(node.gpus, MultiplyGpus(socket.gpus, std::max<int64_t>(tres.sockets_per_node, 1)));
+  request.shards_per_node = node.shards;
+  request.gpus_total = GresOf(tres.per_job).gpus;
+  if (request.gpus_total.empty()) {
+    request.gpus_total = MultiplyGpus(task.gpus, std::max<int64_t>(request.tasks, 1));
+  }
+  if (!OrNothing(tres.memory_per_tres).empty()) FillMemoryPerGpu(tres.memory_per_tres, request);
+}
+
+void Canonicalise(Snapshot& snapshot) {
+  SortBy(snapshot.nodes, &Node::name);
+  SortBy(snapshot.jobs, &Job::id);
+  SortBy(snapshot.partitions, &Partition::name);
+  SortBy(snapshot.reservations, &Reservation::name);
+  SortBy(snapshot.associations, &Association::id);
+  SortBy(snapshot.qos, &Qos::name);
+}
+
+}  // namespace gpuadvise
