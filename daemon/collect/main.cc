@@ -71,6 +71,13 @@ SourceResult MakeSource(const Arguments& arguments) {
   return MakeSimSource(arguments.sim, [] { return static_cast<UnixSeconds>(std::time(nullptr)); });
 }
 
+/// What a person's shell may hold must not change which cluster is asked and how it prints.
+void TidyEnvironment(const Arguments& arguments) {
+  if (!arguments.slurm_conf.empty()) ::setenv("SLURM_CONF", arguments.slurm_conf.c_str(), 1);
+  ::setenv("SLURM_BITSTR_LEN", "0", 1);  // array tasks are never cut short
+  for (const char* name : {"SLURM_CLUSTERS", "SLURM_TIME_FORMAT"}) ::unsetenv(name);
+}
+
 /// Nobody may be left asking slurmctld: end with the parent, and at once when told to.
 void TieToParent() {
   std::signal(SIGPIPE, SIG_IGN);
@@ -84,7 +91,7 @@ int Main(int argc, char** argv) {
   Declare(app, arguments);
   CLI11_PARSE(app, argc, argv);
   TieToParent();
-  if (!arguments.slurm_conf.empty()) ::setenv("SLURM_CONF", arguments.slurm_conf.c_str(), 1);
+  TidyEnvironment(arguments);
   SourceResult source = MakeSource(arguments);
   if (!source) {
     std::fprintf(stderr, "gpuadvise-collect: %s\n", source.error().message.c_str());

@@ -35,8 +35,7 @@ Result<std::string> SlurmCliSource::Run(std::vector<std::string> words) {
   if (!options_.bin_dir.empty()) words.front() = options_.bin_dir + "/" + words.front();
   Command command;
   command.words = std::move(words);
-  command.environment = {"SLURM_TIME_FORMAT=%s", "TZ=UTC",       "LC_ALL=C",
-                         "SLURM_BITSTR_LEN=0",   "SLURM_CLUSTERS=", "SCONTROL_ALL=1"};
+  command.environment = {"SLURM_TIME_FORMAT=%s", "TZ=UTC", "LC_ALL=C", "SLURM_BITSTR_LEN=0"};
   command.deadline = options_.deadline;
   return RunCommand(command);
 }
