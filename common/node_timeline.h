@@ -1,0 +1,68 @@
+// What is free on one node from now on: a step function of time, as the plan so far leaves it.
+//
+// Times are seconds from the snapshot; the first step starts at 0 and the last one never ends.
+// Amounts are counts, not identities: jobs that each keep k of n equal GPUs over an interval can
+// always be given fixed ones when the counts never exceed n (interval graphs are perfect), so a
+// plan of counts is a plan of GPUs. A value: copy it to try something; safe from any thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace gpuadvise {
+
+/// Later than anything a plan can say: the end of jobs without a limit.
+inline constexpr int64_t kNever = int64_t{1} << 40;
+
+/// GRES types that one node can have and the plan can tell apart. GPUs of further types are not
+/// planned with (whole cards and seven MIG profiles make eight).
+inline constexpr size_t kMaxGpuTypesPerNode = 8;
+
+/// Amounts on one node. `gpus` are by the node's own slots (PoolNode::gpu_types).
+struct Resources {
+  int64_t cpus = 0;
+  int64_t memory_mib = 0;
+  int64_t shards = 0;
+  std::array<int32_t, kMaxGpuTypesPerNode> gpus{};
+
+  Resources& operator+=(const Resources& other);
+  Resources& operator-=(const Resources& other);
+  int64_t TotalGpus() const;
+  friend auto operator<=>(const Resources&, const Resources&) = default;
+};
+
+/// The smaller of the two, amount by amount.
+Resources Least(const Resources& a, const Resources& b);
+
+class NodeTimeline {
+ public:
+  struct Step {
+    int64_t start = 0;
+    Resources free;
+    friend auto operator<=>(const Step&, const Step&) = default;
+  };
+
+  explicit NodeTimeline(const Resources& capacity) : steps_{{0, capacity}} {}
+
+  /// Takes `amount` during [from, to). REQUIRES: 0 <= from. An empty interval takes nothing.
+  void Take(int64_t from, int64_t to, const Resources& amount);
+
+  /// What is free all through [from, to), amount by amount.
+  Resources FreeThroughout(int64_t from, int64_t to) const;
+
+  /// Index of the step that holds at `time`. REQUIRES: 0 <= time.
+  size_t StepAt(int64_t time) const;
+
+  const std::vector<Step>& steps() const { return steps_; }
+  friend auto operator<=>(const NodeTimeline&, const NodeTimeline&) = default;
+
+ private:
+  size_t SplitAt(int64_t time);
+
+  std::vector<Step> steps_;  // ascending starts, neighbours may be equal
+};
+
+}  // namespace gpuadvise

@@ -1,0 +1,39 @@
+// Slurm's order of the queue, and which pending jobs take part in it at all.
+//
+// Order: jobs of reservations first, then the partition's priority tier, then priority, then job id
+// (submission). Held jobs, jobs with unmet dependencies and jobs over a limit neither block others
+// nor are promised anything until that changes, which no plan can know. Pure functions.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "common/node_timeline.h"
+#include "common/snapshot.h"
+
+namespace gpuadvise {
+
+/// Place in the queue; smaller comes first.
+struct Rank {
+  bool outside_reservations = true;
+  int64_t tier = 0;      // higher first
+  int64_t priority = 0;  // higher first
+  int64_t job_id =
+      std::numeric_limits<int64_t>::max();  // a job not yet submitted: after its equals
+
+  friend bool operator==(const Rank&, const Rank&) = default;
+  friend std::strong_ordering operator<=>(const Rank& a, const Rank& b);
+};
+
+/// Whether `reason` says that only time or somebody's act lets the job compete: holds,
+/// dependencies, limits of QOS or association, a partition that is down, nodes that are not
+/// available.
+bool ReasonHolds(std::string_view reason);
+
+/// Seconds from the snapshot from which a pending job competes for resources: 0 now, its begin time
+/// if that lies ahead, kNever while it is held. REQUIRES: the job is pending.
+int64_t CompetesFrom(const Job& job, UnixSeconds now);
+
+}  // namespace gpuadvise
