@@ -60,7 +60,8 @@ json BestOn(const json& answer, const std::string& gpu) {
 
 std::string RejectionOf(const json& answer, const std::string& gpu) {
   for (const json& rejection : answer["rejected"]) {
-    if (rejection["gpu"] == gpu && rejection["others_possible"] == false) return rejection["reasons"].dump();
+    if (rejection["gpu"] == gpu && rejection["others_possible"] == false)
+      return rejection["reasons"].dump();
   }
   return {};
 }
@@ -178,7 +179,9 @@ TEST(Advise, MoreGpusThanAnyNodeHasIsRefused) {
 }
 
 TEST(Advise, WhatTheCallerFixedStays) {
-  json constraints = {{"constraints", {{"gpus", {"2080ti"}}, {"gpus_per_node", 2}, {"time_limit_seconds", 172800}}}};
+  json constraints = {
+      {"constraints",
+       {{"gpus", {"2080ti"}}, {"gpus_per_node", 2}, {"time_limit_seconds", 172800}}}};
   json answer = Must(World("").Ask(Gr00t(), constraints));
   for (const json& s : answer["strategies"]) {
     EXPECT_EQ(s["gpu"], "rtx2080ti");
@@ -189,7 +192,8 @@ TEST(Advise, WhatTheCallerFixedStays) {
 
 TEST(Advise, NodesAreOnlyPinnedWhenTheCallerPins) {
   World world("");
-  for (const json& s : Must(world.Ask(Gr00t()))["strategies"]) EXPECT_FALSE(s["sbatch"].contains("nodelist"));
+  for (const json& s : Must(world.Ask(Gr00t()))["strategies"])
+    EXPECT_FALSE(s["sbatch"].contains("nodelist"));
   json pinned = Must(world.Ask(Gr00t(), {{"constraints", {{"nodelist", "classt25"}}}}));
   EXPECT_EQ(First(pinned)["sbatch"]["nodelist"], "classt25");
   EXPECT_EQ(First(pinned)["gpu"], "rtx4090");
@@ -240,8 +244,10 @@ TEST(Advise, UntypedGresIsReachedByFeatureOrExclude) {
 
 TEST(Advise, TheDeadlineObjectivePrefersTheCheapestThatMakesIt) {
   World world("");
-  json far = Must(world.Ask(Gr00t(), {{"objective", "deadline"}, {"deadline", kSnapshotTime + 90 * 3600}}));
-  json near = Must(world.Ask(Gr00t(), {{"objective", "deadline"}, {"deadline", kSnapshotTime + 9 * 3600}}));
+  json far = Must(
+      world.Ask(Gr00t(), {{"objective", "deadline"}, {"deadline", kSnapshotTime + 90 * 3600}}));
+  json near =
+      Must(world.Ask(Gr00t(), {{"objective", "deadline"}, {"deadline", kSnapshotTime + 9 * 3600}}));
   EXPECT_LT(First(far)["gpu_hours"].get<double>(), First(near)["gpu_hours"].get<double>() + 1e-9);
   EXPECT_EQ(First(near)["gpu"], "l40s");
   Result<json> without = world.Ask(Gr00t(), {{"objective", "deadline"}});
@@ -260,16 +266,17 @@ TEST(Advise, ASubmittedStrategyIsAPendingJobThatDelaysTheNext) {
   second.id = 4712;
   after.jobs.push_back(second);  // both L40S nodes are spoken for
   auto queue = PrepareQueue(after);
-  Result<json> next = AnswerAdvise({{"spec", Gr00t()}}, {after, *queue, ShippedGpus(), ShippedModels()},
-                                   {1002, "bob", "", ""});
+  Result<json> next = AnswerAdvise(
+      {{"spec", Gr00t()}}, {after, *queue, ShippedGpus(), ShippedModels()}, {1002, "bob", "", ""});
   EXPECT_GT(BestOn(Must(next), "l40s")["wait_p50_seconds"].get<int64_t>(), 3600);
   EXPECT_FALSE(SubmittedJob(answer, 999, 1, before.View(), {}));
 }
 
 TEST(Advise, HostileBodiesGetSentences) {
   World world("");
-  for (const char* body : {"[]", "null", "{}", R"({"spec": 3})", R"({"spec": {}, "constraints": 4})",
-                           R"({"spec": {"model": {"preset": 7}, "training": {"max_steps": 1}}})"}) {
+  for (const char* body :
+       {"[]", "null", "{}", R"({"spec": 3})", R"({"spec": {}, "constraints": 4})",
+        R"({"spec": {"model": {"preset": 7}, "training": {"max_steps": 1}}})"}) {
     Result<json> answer = AnswerAdvise(json::parse(body), world.View(), {});
     ASSERT_FALSE(answer) << body;
     EXPECT_FALSE(answer.error().message.empty());

@@ -23,7 +23,8 @@ struct World {
   ClusterView View() const { return {snapshot, *queue, ShippedGpus(), ShippedModels()}; }
   json When(const json& job) const {
     Result<json> answer = AnswerWhen({{"jobs", {job}}}, View(), kAnn);
-    return answer ? (*answer)["answers"][0] : json{{"error", {{"message", answer.error().message}}}};
+    return answer ? (*answer)["answers"][0]
+                  : json{{"error", {{"message", answer.error().message}}}};
   }
 };
 
@@ -50,7 +51,8 @@ TEST(AnswerWhen, TakesTheNamesThatPeopleType) {
 
 TEST(AnswerWhen, AnUnknownNameIsAnsweredWithThoseThereAre) {
   json answer = World("").When({{"gres", "gpu:a100:1"}});
-  EXPECT_NE(answer["error"]["message"].get<std::string>().find("gpul40s"), std::string::npos) << answer;
+  EXPECT_NE(answer["error"]["message"].get<std::string>().find("gpul40s"), std::string::npos)
+      << answer;
 }
 
 TEST(AnswerWhen, WithoutALimitThePartitionsCounts) {
@@ -60,8 +62,8 @@ TEST(AnswerWhen, WithoutALimitThePartitionsCounts) {
 
 TEST(AnswerWhen, OneImpossibleJobDoesNotSpoilTheOthers) {
   World world("");
-  Result<json> answer = AnswerWhen({{"jobs", {{{"gres", "gpu:gpu4090:9"}}, {{"gres", "gpu:gpu4090:1"}}}}},
-                                   world.View(), kAnn);
+  Result<json> answer = AnswerWhen(
+      {{"jobs", {{{"gres", "gpu:gpu4090:9"}}, {{"gres", "gpu:gpu4090:1"}}}}}, world.View(), kAnn);
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_FALSE((*answer)["answers"][0]["error"].is_null());
   EXPECT_EQ((*answer)["answers"][1]["wait_p50_seconds"], 0);

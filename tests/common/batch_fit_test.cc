@@ -54,8 +54,9 @@ TEST(PlanBatch, GivesTheFoundingStrategies) {
 TEST(PlanBatch, NamesTheNearestMultiples) {
   Result<BatchPlan> plan = PlanBatch(Range(120, 120), 7, 4);
   ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().message,
-            "effective_batch_size 120 cannot be made from 7 GPUs; nearest 119 (17 × 7) or 126 (18 × 7)");
+  EXPECT_EQ(
+      plan.error().message,
+      "effective_batch_size 120 cannot be made from 7 GPUs; nearest 119 (17 × 7) or 126 (18 × 7)");
 }
 
 TEST(PlanBatch, KeepsWhatIsFixed) {

@@ -52,8 +52,7 @@ TEST(RunTime, DoubtGrowsWithTheDistanceFromATiming) {
 }
 
 TEST(RunTime, WithoutAnyBasisItSaysWhatToAdd) {
-  Result<Rate> rate =
-      EstimateRate(Gr00t(), {}, Shape("l40s", 1, 1), ShippedGpus().catalogue());
+  Result<Rate> rate = EstimateRate(Gr00t(), {}, Shape("l40s", 1, 1), ShippedGpus().catalogue());
   ASSERT_FALSE(rate);
   EXPECT_NE(rate.error().message.find("seconds_per_step"), std::string::npos);
 }
@@ -66,7 +65,8 @@ TEST(RunTime, AnUnknownCardInATimingIsNamed) {
 }
 
 TEST(ScalingEfficiency, NeverRisesWithMoreGpusAndNeverExceedsOne) {
-  for (GpuLink link : {GpuLink::kPcieNoP2p, GpuLink::kPcie, GpuLink::kNvlinkPairs, GpuLink::kNvlink}) {
+  for (GpuLink link :
+       {GpuLink::kPcieNoP2p, GpuLink::kPcie, GpuLink::kNvlinkPairs, GpuLink::kNvlink}) {
     double before = 1;
     for (int64_t gpus = 1; gpus <= 16; ++gpus) {
       double efficiency = ScalingEfficiency(link, gpus, 1);

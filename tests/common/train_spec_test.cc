@@ -62,7 +62,8 @@ TEST(TrainSpec, ReadsEveryKeyOfTheFile) {
 
 TEST(TrainSpec, StagesOverrideWhatTheyShare) {
   json document = Smallest();
-  document["stages"] = json::parse(R"([{"name": "one"}, {"name": "two", "training": {"max_steps": 50}}])");
+  document["stages"] =
+      json::parse(R"([{"name": "one"}, {"name": "two", "training": {"max_steps": 50}}])");
   Result<TrainSpec> spec = ParseTrainSpec(document, "/spec");
   ASSERT_TRUE(spec) << spec.error().message;
   ASSERT_EQ(spec->stages.size(), 2u);
@@ -78,12 +79,14 @@ TEST(TrainSpec, MisspeltKeyNamesTheNearest) {
 }
 
 TEST(TrainSpec, UnknownTopLevelKeyIsRefused) {
-  EXPECT_EQ(ErrorWith(R"({"trainig": {}})").message, "unknown key 'trainig' (did you mean 'training'?)");
+  EXPECT_EQ(ErrorWith(R"({"trainig": {}})").message,
+            "unknown key 'trainig' (did you mean 'training'?)");
 }
 
 TEST(TrainSpec, ZeroAndNegativeStepsAreRefused) {
   EXPECT_EQ(ErrorWith(R"({"training": {"max_steps": 0}})").pointer, "/spec/training/max_steps");
-  EXPECT_NE(ErrorWith(R"({"training": {"max_steps": -3}})").message.find("not -3"), std::string::npos);
+  EXPECT_NE(ErrorWith(R"({"training": {"max_steps": -3}})").message.find("not -3"),
+            std::string::npos);
 }
 
 TEST(TrainSpec, ARangeTurnedRoundIsRefused) {
@@ -100,26 +103,31 @@ TEST(TrainSpec, ASizeWithoutUnitIsRefused) {
 
 TEST(TrainSpec, WorkMustBeSaidOnce) {
   EXPECT_EQ(ErrorWith(R"({"training": {"max_steps": null}})").pointer, "/spec/training");
-  EXPECT_NE(ErrorWith(R"({"training": {"samples": 5}})").message.find("more than one"), std::string::npos);
+  EXPECT_NE(ErrorWith(R"({"training": {"samples": 5}})").message.find("more than one"),
+            std::string::npos);
   Error error = ErrorWith(R"({"training": {"max_steps": null, "num_train_epochs": 3}})");
   EXPECT_EQ(error.pointer, "/spec/training/num_train_epochs");
 }
 
 TEST(TrainSpec, BothHalfPrecisionsAreRefused) {
-  EXPECT_EQ(ErrorWith(R"({"training": {"bf16": true, "fp16": true}})").pointer, "/spec/training/fp16");
+  EXPECT_EQ(ErrorWith(R"({"training": {"bf16": true, "fp16": true}})").pointer,
+            "/spec/training/fp16");
 }
 
 TEST(TrainSpec, HugeIntegersAreRefusedNotWrapped) {
   EXPECT_EQ(ErrorWith(R"({"training": {"max_steps": 18446744073709551615}})").pointer,
             "/spec/training/max_steps");
-  EXPECT_EQ(ErrorWith(R"({"resources": {"max_nodes": 1e300}})").pointer, "/spec/resources/max_nodes");
+  EXPECT_EQ(ErrorWith(R"({"resources": {"max_nodes": 1e300}})").pointer,
+            "/spec/resources/max_nodes");
 }
 
 TEST(TrainSpec, EveryTypeInEveryPlaceGivesASentenceOrAValue) {
-  const json values = json::parse(R"([1, -1, 0.5, "x", "", true, null, [], {}, [1], {"a": 1}, [[]], 1e308])");
+  const json values =
+      json::parse(R"([1, -1, 0.5, "x", "", true, null, [], {}, [1], {"a": 1}, [[]], 1e308])");
   const json smallest = Smallest();
-  for (const char* section : {"name", "model", "training", "resources", "slurm", "output", "requires", "stages",
-                              "objective", "deadline", "env", "inference", "command", "setup"}) {
+  for (const char* section :
+       {"name", "model", "training", "resources", "slurm", "output", "requires", "stages",
+        "objective", "deadline", "env", "inference", "command", "setup"}) {
     for (const json& value : values) {
       json document = smallest;
       document[section] = value;
