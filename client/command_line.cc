@@ -1,0 +1,265 @@
+#include "client/command_line.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <deque>
+
+#include "client/exit_code.h"
+#include "client/version.h"
+
+namespace gpuadvise {
+namespace {
+
+constexpr const char* kObjectives[] = {"finish", "start", "cost", "deadline"};
+
+// Flags that are sbatch's own: kept as text, read by one parser (client/job_question.h).
+class SlurmFlags {
+ public:
+  void AddTo(CLI::App* app) {
+    Add(app, "-p,--partition", "partition", "Partition to stay in");
+    Add(app, "-A,--account", "account", "Account to charge");
+    Add(app, "-q,--qos", "qos", "Quality of service");
+    Add(app, "-t,--time", "time", "Time limit: minutes, HH:MM:SS, D-HH:MM:SS");
+    Add(app, "-N,--nodes", "nodes", "Number of nodes");
+    Add(app, "-C,--constraint", "constraint", "Features that the nodes must have");
+    Add(app, "--gres", "gres", "GPUs per node, like gpu:l40s:6");
+    Add(app, "-G,--gpus", "gpus", "GPUs in all, like l40s:12");
+    Add(app, "--gpus-per-node", "gpus-per-node", "GPUs per node, like l40s:6");
+    Add(app, "-w,--nodelist", "nodelist", "Only these nodes (delays the start; better --exclude)");
+    Add(app, "-x,--exclude", "exclude", "Never these nodes");
+  }
+  SbatchOptions Given() const {
+    SbatchOptions options;
+    for (const Flag& flag : flags_) {
+      if (flag.option->count() > 0) options.Set(flag.name, flag.value);
+    }
+    return options;
+  }
+
+ private:
+  struct Flag {
+    std::string name;
+    std::string value;
+    CLI::Option* option = nullptr;
+  };
+  void Add(CLI::App* app, const char* spelling, const char* name, const char* help) {
+    Flag& flag = flags_.emplace_back();  // a deque: the addresses stay
+    flag.name = name;
+    flag.option = app->add_option(spelling, flag.value, help)->group("What you fix (as in sbatch)");
+    flag.option->option_text("X");
+  }
+  std::deque<Flag> flags_;
+};
+
+std::string CheckObjective(const std::string& word) {
+  for (const char* objective : kObjectives) {
+    if (word == objective) return {};
+  }
+  return "'" + word + "' is no objective; choose finish, start, cost or deadline";
+}
+
+void AddQuestion(CLI::App* app, AdviceQuestion* question, SlurmFlags* flags) {
+  app->add_option("FILE", question->file, "The training file (train.yaml)")->required();
+  app->add_option("--section", question->section, "Section of FILE to take")->option_text("NAME");
+  app->add_option("--objective", question->objective,
+                  "finish (default), start, cost or deadline: what to rank by")
+      ->option_text("WORD")
+      ->check(CLI::Validator(CheckObjective, "", ""));
+  app->add_option("--deadline", question->deadline,
+                  "When it must be done: fri, 18:00, 2026-11-27T18:00, now+2days")
+      ->option_text("TIME");
+  flags->AddTo(app);
+}
+
+void AddMaxAge(CLI::App* app, std::optional<double>* max_age) {
+  app->add_option("--max-age", *max_age, "Exit 5 when the data is older than so many seconds")
+      ->option_text("SECONDS");
+}
+
+void AddCommon(CLI::App* app, std::string* socket, bool* json) {
+  app->add_flag("--json", *json, "Print the API's JSON");
+  app->add_option("--socket", *socket, "Socket of gpuadvised")->option_text("PATH");
+}
+
+constexpr const char* kWhenFooter =
+    "\ngpuadvise when [OPTIONS] [SBATCH OPTIONS] [job.sh]\n"
+    "Asks when a job with these sbatch options would start. Understood: -p -A -q -t -N -n -c -C\n"
+    "-G --gres --gpus-per-node --gpus-per-task --mem --mem-per-cpu --mem-per-gpu -w/--nodelist\n"
+    "-x/--exclude --exclusive -b/--begin --reservation. Other options are skipped (-v lists "
+    "them).\n"
+    "With a job script its #SBATCH lines are read first; options here win.\n"
+    "\nExample: gpuadvise when -p gpu --gres gpu:l40s:6 -t 600\n";
+
+constexpr const char* kSubmitFooter =
+    "\nWhat follows -- goes to sbatch untouched and wins over the advice:\n"
+    "  gpuadvise submit train.yaml -- --mail-type=END --time=12:00:00\n";
+
+constexpr const char* kExitCodes =
+    "\nExit codes: 0 ok, 1 error, 2 wrong flag or file, 3 nothing can run it, 4 gpuadvised does "
+    "not\n"
+    "answer, 5 answered from data older than --max-age.\n";
+
+// `when` takes sbatch's options as they are; only ours go to CLI11.
+std::vector<std::string> TakeWhenArguments(std::vector<std::string>* arguments) {
+  std::vector<std::string> sbatch;
+  std::vector<std::string> ours = {"when"};
+  for (size_t i = 1; i < arguments->size(); ++i) {
+    const std::string& word = (*arguments)[i];
+    const bool flag = word == "--json" || word == "-v" || word == "--verbose" || word == "-h" ||
+                      word == "--help" || word.starts_with("--socket=");
+    if (flag) {
+      ours.push_back(word);
+    } else if (word == "--socket" && i + 1 < arguments->size()) {
+      ours.push_back(word);
+      ours.push_back((*arguments)[++i]);
+    } else {
+      sbatch.push_back(word);
+    }
+  }
+  *arguments = std::move(ours);
+  return sbatch;
+}
+
+std::vector<std::string> TakeAfterDashes(std::vector<std::string>* arguments) {
+  const auto dashes = std::find(arguments->begin(), arguments->end(), "--");
+  if (dashes == arguments->end()) return {};
+  std::vector<std::string> after(dashes + 1, arguments->end());
+  arguments->erase(dashes, arguments->end());
+  return after;
+}
+
+// Everything the parser writes to, and the subcommands, in the order of use.
+struct Parser {
+  Parser()
+      : app("Where and how to run a training job on this Slurm cluster, and when it is done.") {
+    app.name("gpuadvise");
+    app.set_version_flag("--version", std::string("gpuadvise ") + kClientVersion);
+    app.require_subcommand(1);
+    app.get_formatter()->column_width(32);
+    app.footer(kExitCodes);
+    AddAdvise();
+    AddSubmit();
+    AddWhen();
+    AddSmall();
+  }
+
+  void AddAdvise() {
+    advise = app.add_subcommand("advise", "Rank the ways to run a training file");
+    AddQuestion(advise, &line.advise.question, &advise_flags);
+    AddMaxAge(advise, &line.advise.max_age_seconds);
+    advise->add_flag("--all", line.advise.all, "Every row and every impossible one, with reasons");
+    AddCommon(advise, &line.socket, &line.advise.json);
+  }
+
+  void AddSubmit() {
+    submit = app.add_subcommand("submit", "Submit it the best way (or the one you pick)");
+    AddQuestion(submit, &line.submit.question, &submit_flags);
+    AddMaxAge(submit, &line.submit.max_age_seconds);
+    submit->add_option("--pick", line.submit.pick, "Take row N of `advise`")
+        ->option_text("N")
+        ->check(CLI::PositiveNumber);
+    submit->add_flag("-y,--yes", line.submit.yes, "Submit without asking");
+    submit->add_flag("--dry-run", line.submit.dry_run, "Print the script and submit nothing");
+    AddCommon(submit, &line.socket, &line.submit.json);
+    submit->footer(kSubmitFooter);
+  }
+
+  void AddWhen() {
+    when = app.add_subcommand("when", "When any job would start: sbatch options or a job script");
+    when->add_flag("-v,--verbose", line.when.verbose, "List the options that were skipped");
+    AddCommon(when, &line.socket, &line.when.json);
+    when->footer(kWhenFooter);
+  }
+
+  void AddSmall() {
+    gpus = app.add_subcommand("gpus", "GPUs of the cluster: total, usable, free, and the wait");
+    AddCommon(gpus, &line.socket, &line.json);
+    doctor = app.add_subcommand("doctor", "Check what an answer needs, with remedies");
+    AddCommon(doctor, &line.socket, &line.json);
+    init = app.add_subcommand("init", "Write a train.yaml to start from");
+    init->add_option("FILE", line.init.file, "File to write (default train.yaml)");
+    init->add_option("--from", line.init.from, "Turn this job script into a train.yaml")
+        ->option_text("JOB.SH");
+    init->add_option("--socket", line.socket, "Socket of gpuadvised")->option_text("PATH");
+  }
+
+  bool Knows(const std::string& verb) const {
+    for (const CLI::App* command : {advise, submit, when, gpus, doctor, init}) {
+      if (command->get_name() == verb) return true;
+    }
+    return false;
+  }
+
+  Verb Chosen() const {
+    if (submit->parsed()) return Verb::kSubmit;
+    if (when->parsed()) return Verb::kWhen;
+    if (gpus->parsed()) return Verb::kGpus;
+    if (doctor->parsed()) return Verb::kDoctor;
+    if (init->parsed()) return Verb::kInit;
+    return Verb::kAdvise;
+  }
+
+  CLI::App app;
+  CommandLine line;
+  SlurmFlags advise_flags;
+  SlurmFlags submit_flags;
+  CLI::App* advise = nullptr;
+  CLI::App* submit = nullptr;
+  CLI::App* when = nullptr;
+  CLI::App* gpus = nullptr;
+  CLI::App* doctor = nullptr;
+  CLI::App* init = nullptr;
+};
+
+Leave UsageError(const std::string& sentence, const std::string& verb) {
+  return {kExitUsage, "gpuadvise: " + sentence + " (gpuadvise" + (verb.empty() ? "" : " " + verb) +
+                          " --help)\n"};
+}
+
+// What follows `--` joins what the flags fix, and wins over it.
+Result<void> FixPassedOn(std::vector<std::string> passed_on, SubmitCommand* submit) {
+  const Result<ParsedArguments> parsed = ParseSbatchArguments(passed_on);
+  if (!parsed) return BadInput("after --: " + parsed.error().message);
+  if (!parsed->rest.empty()) {
+    return BadInput("after --: '" + parsed->rest.front() +
+                    "' is no option of sbatch; the script is gpuadvise's own");
+  }
+  submit->question.fixed.OverrideWith(parsed->options);
+  submit->passed_on = std::move(passed_on);
+  return {};
+}
+
+}  // namespace
+
+tl::expected<CommandLine, Leave> ParseCommandLine(std::vector<std::string> arguments) {
+  const std::string verb = arguments.empty() ? "" : arguments.front();
+  std::vector<std::string> sbatch;
+  if (verb == "when") sbatch = TakeWhenArguments(&arguments);
+  if (verb == "submit") sbatch = TakeAfterDashes(&arguments);
+  Parser parser;
+  try {
+    std::reverse(arguments.begin(), arguments.end());  // CLI11's order for vectors
+    parser.app.parse(arguments);
+  } catch (const CLI::CallForVersion& version) {
+    return tl::unexpected(Leave{kExitOk, std::string(version.what()) + "\n"});
+  } catch (const CLI::CallForHelp&) {
+    return tl::unexpected(Leave{kExitOk, parser.app.help()});
+  } catch (const CLI::Error& error) {
+    return tl::unexpected(UsageError(error.what(), parser.Knows(verb) ? verb : ""));
+  }
+  CommandLine line = std::move(parser.line);
+  line.verb = parser.Chosen();
+  line.advise.question.fixed = parser.advise_flags.Given();
+  line.submit.question.fixed = parser.submit_flags.Given();
+  line.when.arguments = sbatch;
+  if (line.verb == Verb::kSubmit) {
+    if (Result<void> fixed = FixPassedOn(sbatch, &line.submit); !fixed) {
+      return tl::unexpected(UsageError(fixed.error().message, verb));
+    }
+  }
+  return line;
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,35 @@
+// The command line of `gpuadvise`, read into the commands of client/commands.h.
+//
+// The only file that knows CLI11. Pure: arguments in, a command or a text to leave with out.
+#pragma once
+
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "client/commands.h"
+
+namespace gpuadvise {
+
+enum class Verb { kAdvise, kSubmit, kWhen, kGpus, kDoctor, kInit };
+
+struct CommandLine {
+  Verb verb = Verb::kAdvise;
+  std::string socket;  // --socket, "" when not given
+  bool json = false;   // of gpus and doctor
+  AdviseCommand advise;
+  SubmitCommand submit;
+  WhenCommand when;
+  InitCommand init;
+};
+
+/// Help, the version, or what is wrong: the process prints `text` and ends.
+struct Leave {
+  int exit_code = 0;
+  std::string text;  // to standard output when exit_code is 0, else to standard error
+};
+
+/// `arguments` without the program's name.
+tl::expected<CommandLine, Leave> ParseCommandLine(std::vector<std::string> arguments);
+
+}  // namespace gpuadvise

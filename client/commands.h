@@ -1,0 +1,61 @@
+// What each command of `gpuadvise` does, once its command line is read.
+//
+// A command prints to the console, asks the API and returns the exit code. Nothing here reads the
+// environment or the clock; main.cc builds the console and the API.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/advice_question.h"
+#include "client/console.h"
+#include "client/daemon_client.h"
+#include "client/job_runner.h"
+#include "client/sbatch_options.h"
+
+namespace gpuadvise {
+
+struct AdviseCommand {
+  AdviceQuestion question;
+  std::optional<double> max_age_seconds;
+  bool all = false;
+  bool json = false;
+};
+
+struct SubmitCommand {
+  AdviceQuestion question;  // `fixed` holds the flags and what follows `--`
+  std::optional<double> max_age_seconds;
+  std::vector<std::string> passed_on;  // what follows `--`, as written
+  int64_t pick = 0;                    // 0: the first
+  bool yes = false;
+  bool dry_run = false;
+  bool json = false;
+};
+
+struct WhenCommand {
+  std::vector<std::string> arguments;  // sbatch's options and perhaps a job script
+  bool json = false;
+  bool verbose = false;
+};
+
+struct InitCommand {
+  std::string file = "train.yaml";
+  std::string from;  // a job script; "" an example for this cluster
+};
+
+int RunAdvise(const AdviseCommand& command, Api& api, Console& console);
+int RunSubmit(const SubmitCommand& command, Api& api, JobRunner& runner,
+              const std::string& job_template, Console& console);
+int RunWhen(const WhenCommand& command, Api& api, Console& console);
+int RunGpus(bool json, Api& api, Console& console);
+int RunInit(const InitCommand& command, Api& api, Console& console);
+
+/// Says the error and gives its exit code.
+int Report(const Error& error, Console& console);
+/// Printed by every --json: the API's own JSON.
+void PrintJson(const nlohmann::json& answer, Console& console);
+/// kExitStale, with a sentence, when the answer is older than the caller allows; else kExitOk.
+int CheckAge(const nlohmann::json& answer, std::optional<double> max_age_seconds, Console& console);
+
+}  // namespace gpuadvise

@@ -1,0 +1,164 @@
+#include "client/doctor_command.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "client/answer_reader.h"
+#include "client/commands.h"
+#include "client/display.h"
+#include "client/exit_code.h"
+#include "client/job_runner.h"
+#include "client/text_table.h"
+#include "client/version.h"
+#include "common/words.h"
+
+namespace gpuadvise {
+namespace {
+
+using nlohmann::json;
+
+Check VersionCheck(const json& health, const Surroundings& around) {
+  const std::string version = TextOf(ObjectOf(health, "meta"), "version");
+  if (version == around.client_version) return {Health::kOk, "daemon", "gpuadvised " + version};
+  return {Health::kWarning, "daemon",
+          "gpuadvised " + version + ", but this client is " + around.client_version +
+              "; install the same version of both"};
+}
+
+Check DataCheck(const json& health) {
+  const json& meta = ObjectOf(health, "meta");
+  const std::string about = ClusterAndAge(health) + ", from " + TextOf(meta, "source");
+  std::string cause = TextOf(health, "cause");
+  if (cause.empty()) cause = TextOf(meta, "stale_cause");
+  if (TextOf(health, "status") != "stale" && cause.empty()) return {Health::kOk, "data", about};
+  return {Health::kWarning, "data",
+          about + ": " + cause + "; answers come from the last data, see gpuadvised's log"};
+}
+
+Check SbatchCheck(const Surroundings& around) {
+  if (around.sbatch.empty()) {
+    return {Health::kError, "sbatch",
+            "not in PATH; `submit` needs a login node, or your site's `module load slurm`"};
+  }
+  if (around.sbatch_version.empty()) {
+    return {Health::kError, "sbatch",
+            around.sbatch + " does not run; try `sbatch --version` and see what it says"};
+  }
+  return {Health::kOk, "sbatch", around.sbatch + ", " + around.sbatch_version};
+}
+
+Check SlurmConfCheck(const Surroundings& around) {
+  if (around.slurm_conf.empty()) {
+    return {Health::kWarning, "slurm.conf",
+            "none found; fine where Slurm runs configless, otherwise set SLURM_CONF"};
+  }
+  if (!around.slurm_conf_readable) {
+    return {Health::kError, "slurm.conf",
+            around.slurm_conf + " cannot be read by you; ask for mode 0644"};
+  }
+  return {Health::kOk, "slurm.conf", around.slurm_conf};
+}
+
+Check SettingsCheck(const Surroundings& around) {
+  if (around.settings_files.empty()) return {Health::kOk, "settings", "none, defaults are used"};
+  return {Health::kOk, "settings", JoinNames(around.settings_files)};
+}
+
+const char* Word(Health health) {
+  switch (health) {
+    case Health::kOk:
+      return "ok";
+    case Health::kWarning:
+      return "warning";
+    case Health::kError:
+      return "error";
+  }
+  return "error";
+}
+
+std::string Coloured(Health health, bool colour) {
+  const std::string word = Word(health);
+  const std::string padded = word + std::string(9 - word.size(), ' ');
+  if (health == Health::kOk) return Green(padded, colour);
+  return health == Health::kWarning ? Yellow(padded, colour) : Red(padded, colour);
+}
+
+std::string CheckText(const Check& check, const Look& look) {
+  constexpr int kIndent = 21;
+  std::string subject = check.subject;
+  subject.resize(12, ' ');
+  std::string text = Coloured(check.health, look.colour) + subject;
+  bool first = true;
+  for (const std::string& line :
+       Wrapped(Printable(check.finding), std::max(30, look.width - kIndent))) {
+    text += (first ? "" : std::string(kIndent, ' ')) + line + "\n";
+    first = false;
+  }
+  return text;
+}
+
+std::string SlurmConfPath() {
+  if (const char* variable = std::getenv("SLURM_CONF"); variable != nullptr && *variable != '\0') {
+    return variable;
+  }
+  for (const char* path : {"/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
+                           "/usr/local/etc/slurm.conf", "/run/slurm/conf/slurm.conf"}) {
+    if (::access(path, F_OK) == 0) return path;
+  }
+  return {};
+}
+
+std::string FirstLine(std::string text) {
+  text.resize(std::min(text.find('\n'), text.size()));
+  return Printable(text);
+}
+
+}  // namespace
+
+Surroundings LookAround(const SettingsPlaces& places, const std::string& socket) {
+  Surroundings around;
+  around.client_version = kClientVersion;
+  around.socket = socket;
+  around.settings_files = SettingsFiles(places);
+  around.sbatch = FindInPath("sbatch", std::getenv("PATH"));
+  if (!around.sbatch.empty()) {
+    const auto printed = RunProgram(around.sbatch, {"--version"}, "", ChildErrors::kDiscarded);
+    if (printed) around.sbatch_version = FirstLine(*printed);
+  }
+  around.slurm_conf = SlurmConfPath();
+  around.slurm_conf_readable = ::access(around.slurm_conf.c_str(), R_OK) == 0;
+  return around;
+}
+
+std::vector<Check> CheckHealth(Api& api, const Surroundings& around) {
+  std::vector<Check> checks;
+  const Result<json> health = api.Get("/healthz");
+  if (health) {
+    checks.push_back({Health::kOk, "socket", around.socket});
+    checks.push_back(VersionCheck(*health, around));
+    checks.push_back(DataCheck(*health));
+  } else {
+    checks.push_back({Health::kError, "daemon", health.error().message});
+  }
+  checks.push_back(SbatchCheck(around));
+  checks.push_back(SlurmConfCheck(around));
+  checks.push_back(SettingsCheck(around));
+  return checks;
+}
+
+int RunDoctor(bool as_json, Api& api, const Surroundings& around, Console& console) {
+  json list = json::array();
+  int exit_code = kExitOk;
+  for (const Check& check : CheckHealth(api, around)) {
+    if (check.health == Health::kError) exit_code = kExitError;
+    list.push_back(
+        {{"check", check.subject}, {"health", Word(check.health)}, {"finding", check.finding}});
+    if (!as_json) console.Print(CheckText(check, console.look()));
+  }
+  if (as_json) PrintJson({{"checks", list}}, console);
+  return exit_code;
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,41 @@
+// `gpuadvise doctor`: what stands between this user and an answer, with the remedy for each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/console.h"
+#include "client/daemon_client.h"
+#include "client/user_settings.h"
+
+namespace gpuadvise {
+
+enum class Health { kOk, kWarning, kError };
+
+struct Check {
+  Health health = Health::kOk;
+  std::string subject;  // "socket"
+  std::string finding;  // one sentence; a remedy where it is not ok
+};
+
+/// What doctor looks at outside the API; a value, so that tests decide.
+struct Surroundings {
+  std::string client_version;
+  std::string socket;
+  std::string sbatch;          // path, "" not in PATH
+  std::string sbatch_version;  // "slurm 22.05.8", "" when it does not run
+  std::string slurm_conf;      // the file that would be read, "" none found
+  bool slurm_conf_readable = false;
+  std::vector<std::string> settings_files;
+};
+
+/// The process's own surroundings; runs `sbatch --version`.
+Surroundings LookAround(const SettingsPlaces& places, const std::string& socket);
+
+/// All checks, in the order in which an answer needs them.
+std::vector<Check> CheckHealth(Api& api, const Surroundings& surroundings);
+
+/// Prints the checks; kExitError when one failed.
+int RunDoctor(bool as_json, Api& api, const Surroundings& surroundings, Console& console);
+
+}  // namespace gpuadvise

@@ -1,0 +1,57 @@
+// gpuadvise: reads the command line, asks gpuadvised, shows the answer, submits.
+#include <clocale>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "client/command_line.h"
+#include "client/commands.h"
+#include "client/console.h"
+#include "client/doctor_command.h"
+#include "client/exit_code.h"
+#include "client/user_settings.h"
+
+namespace gpuadvise {
+namespace {
+
+int Submit(const CommandLine& line, const SettingsPlaces& places, Api& api, Console& console) {
+  const Result<std::string> job_template = FindJobTemplate(places);
+  if (!job_template) return Report(job_template.error(), console);
+  SbatchRunner runner;
+  return RunSubmit(line.submit, api, runner, *job_template, console);
+}
+
+int Run(const CommandLine& line, Console& console) {
+  const SettingsPlaces places = PlacesFromEnvironment(line.socket);
+  const Result<std::string> socket = FindSocket(places);
+  if (!socket) return Report(socket.error(), console);
+  DaemonClient api(*socket);
+  switch (line.verb) {
+    case Verb::kAdvise:
+      return RunAdvise(line.advise, api, console);
+    case Verb::kSubmit:
+      return Submit(line, places, api, console);
+    case Verb::kWhen:
+      return RunWhen(line.when, api, console);
+    case Verb::kGpus:
+      return RunGpus(line.json, api, console);
+    case Verb::kDoctor:
+      return RunDoctor(line.json, api, LookAround(places, *socket), console);
+    case Verb::kInit:
+      return RunInit(line.init, api, console);
+  }
+  return kExitError;
+}
+
+}  // namespace
+}  // namespace gpuadvise
+
+int main(int argc, char** argv) {
+  const auto line = gpuadvise::ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc));
+  if (!line) {
+    std::fputs(line.error().text.c_str(), line.error().exit_code == 0 ? stdout : stderr);
+    return line.error().exit_code;
+  }
+  gpuadvise::SystemConsole console;
+  return gpuadvise::Run(*line, console);
+}

@@ -1,0 +1,33 @@
+// Columns of text, aligned by what a terminal shows.
+//
+// Pure values and functions. Texts are Printable already; widths count terminal columns.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gpuadvise {
+
+enum class Align { kLeft, kRight };
+
+struct TextColumn {
+  std::string header;
+  std::vector<std::string> cells;
+  Align align = Align::kLeft;
+};
+
+/// Columns that a table of `columns` takes, two blanks between them.
+int TableWidth(const std::vector<TextColumn>& columns);
+
+/// The header line and one line per row, without trailing blanks or newlines, each clipped to
+/// `width`. REQUIRES: all columns have the same number of cells.
+std::vector<std::string> TableLines(const std::vector<TextColumn>& columns, int width);
+
+/// Control sequences around `text`, or just `text` without colour.
+std::string Bold(const std::string& text, bool colour);
+std::string Dim(const std::string& text, bool colour);
+std::string Green(const std::string& text, bool colour);
+std::string Yellow(const std::string& text, bool colour);
+std::string Red(const std::string& text, bool colour);
+
+}  // namespace gpuadvise

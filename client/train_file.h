@@ -1,0 +1,50 @@
+// A train.yaml, or one section of it, ready to be asked about.
+//
+// Reads the file, takes the section (S1's form: a map of named parts, each with training:), and
+// puts the JSON files it names (hf_config, deepspeed) into the spec, because the daemon opens no
+// path of a caller. Remembers where every value came from, so that an error about the request is
+// told with the file's line. Whether keys and values make sense is the daemon's to say.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "yaml/yaml_document.h"
+
+namespace gpuadvise {
+
+class TrainFile {
+ public:
+  /// Errors: kBadInput or kNotFound, the sentence starting with file and line. `now` resolves a
+  /// deadline in words ("fri 18:00").
+  static Result<TrainFile> Load(const std::string& path, const std::string& section, int64_t now);
+  /// The same from text; files it names are looked for beside `path`.
+  static Result<TrainFile> FromText(std::string_view text, const std::string& path,
+                                    const std::string& section, int64_t now);
+
+  const nlohmann::json& spec() const { return spec_; }
+  const std::string& path() const { return path_; }
+
+  /// "train.yaml:7: message" for an error at `/spec/…`, or at a pointer into the spec itself.
+  std::string Explain(const Error& error) const;
+  /// The same as an error.
+  tl::unexpected<Error> Refuse(const std::string& message, const std::string& pointer) const;
+
+ private:
+  Result<void> TakeSection(const std::string& section);
+  Result<void> InlineFiles();
+  Result<void> InlineFilesOf(nlohmann::json& part, const std::string& pointer);
+  Result<void> InlineJson(nlohmann::json& value, const std::string& pointer);
+  Result<void> ResolveDeadline(int64_t now);
+  std::string PointerInDocument(const std::string& pointer) const;
+  std::vector<std::string> SectionNames() const;
+
+  std::string path_;
+  YamlDocument document_;
+  std::string section_;  // "" when the whole file is the spec
+  nlohmann::json spec_;
+};
+
+}  // namespace gpuadvise
