@@ -171,8 +171,8 @@ TresCounts ParseTresCounts(std::string_view text) {
     const std::string_view name = part.substr(0, equals);
     const std::string_view value = part.substr(equals + 1);
     if (!ToCount(value).has_value()) continue;
-    counts[std::string(name)] = name == "mem" ? ToMib(value.substr(0, value.find('(')))
-                                              : ToInteger(value);
+    counts[std::string(name)] =
+        name == "mem" ? ToMib(value.substr(0, value.find('('))) : ToInteger(value);
   }
   return counts;
 }

@@ -14,10 +14,10 @@
 namespace gpuadvise {
 
 struct AccountingText {
-  std::string_view assoc_mgr;      // scontrol show assoc_mgr
-  std::string_view shares;         // sshare -a -m -P -o kShareColumns
-  std::string_view associations;   // sacctmgr -P show assoc format=kAssociationColumns
-  std::string_view qos;            // sacctmgr -P show qos format=kQosColumns
+  std::string_view assoc_mgr;     // scontrol show assoc_mgr
+  std::string_view shares;        // sshare -a -m -P -o kShareColumns
+  std::string_view associations;  // sacctmgr -P show assoc format=kAssociationColumns
+  std::string_view qos;           // sacctmgr -P show qos format=kQosColumns
 };
 
 inline constexpr std::string_view kShareColumns =

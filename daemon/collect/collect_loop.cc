@@ -32,7 +32,8 @@ milliseconds WithJitter(milliseconds pause) {
 
 bool IsPipeOrSocket(int descriptor) {
   struct stat status {};
-  return ::fstat(descriptor, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+  return ::fstat(descriptor, &status) == 0 &&
+         (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
 /// Takes what is there; false when the other end has closed.
@@ -102,7 +103,8 @@ int RunCollectLoop(Source& source, const LoopOptions& options) {
     })
                            : WriteError(output, poll.error().message);
     if (!read || options.once || (poll && poll->last)) return 0;
-    if (!WaitWhileWanted(WithJitter(PauseAfter(options.interval, failures, took)), options)) return 0;
+    if (!WaitWhileWanted(WithJitter(PauseAfter(options.interval, failures, took)), options))
+      return 0;
   }
 }
 

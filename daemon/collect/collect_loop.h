@@ -16,10 +16,10 @@
 namespace gpuadvise {
 
 struct LoopOptions {
-  std::string source_name;                 // for messages: "slurm-api"
+  std::string source_name;  // for messages: "slurm-api"
   std::chrono::milliseconds interval{30'000};
-  bool once = false;                       // one batch, no waiting; an error ends with status 1
-  int output = 1;                          // file descriptors
+  bool once = false;  // one batch, no waiting; an error ends with status 1
+  int output = 1;     // file descriptors
   int input = 0;
 };
 

@@ -192,10 +192,11 @@ Result<std::string> RunCommand(const Command& command) {
   Output output = ReadAll(command, pipes, deadline);
   const int status = Wait(pid, deadline, output.late || output.too_much);
   if (output.late) {
-    return Cannot(command, fmt::format("did not answer within {} s",
-                                       command.deadline.count() / 1000.0));
+    return Cannot(command,
+                  fmt::format("did not answer within {} s", command.deadline.count() / 1000.0));
   }
-  if (output.too_much) return Cannot(command, "printed more than can be right; its answer is dropped");
+  if (output.too_much)
+    return Cannot(command, "printed more than can be right; its answer is dropped");
   if (!WIFEXITED(status)) return Cannot(command, "was ended by a signal");
   if (WEXITSTATUS(status) == kNoProgram && output.error.empty()) {
     return Cannot(command, "cannot be run; is it installed and in PATH?");

@@ -75,7 +75,9 @@ SourceResult MakeSource(const Arguments& arguments) {
 void TidyEnvironment(const Arguments& arguments) {
   if (!arguments.slurm_conf.empty()) ::setenv("SLURM_CONF", arguments.slurm_conf.c_str(), 1);
   ::setenv("SLURM_BITSTR_LEN", "0", 1);  // array tasks are never cut short
-  for (const char* name : {"SLURM_CLUSTERS", "SLURM_TIME_FORMAT"}) ::unsetenv(name);
+  ::setenv("SLURM_TIME_FORMAT", "%s", 1);
+  ::setenv("TZ", "UTC", 1);
+  ::unsetenv("SLURM_CLUSTERS");
 }
 
 /// Nobody may be left asking slurmctld: end with the parent, and at once when told to.

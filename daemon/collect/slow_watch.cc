@@ -22,7 +22,8 @@ void SlowWatch::Run(std::chrono::milliseconds period,
   const auto begin = std::chrono::steady_clock::now();
   std::unique_lock<std::mutex> lock(mutex_);
   while (!ended_.wait_for(lock, period, [this] { return end_; })) {
-    tell(std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin));
+    tell(
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin));
   }
 }
 

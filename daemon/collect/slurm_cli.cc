@@ -41,10 +41,10 @@ Result<std::string> SlurmCliSource::Run(std::vector<std::string> words) {
 }
 
 Result<void> SlurmCliSource::LoadTables(Snapshot& snapshot) {
-  const auto nodes = Run({"scontrol", "-a", "-d", "show", "node"});
+  const auto nodes = Run({"scontrol", "-a", "--local", "-d", "show", "node"});
   if (!nodes) return tl::unexpected(nodes.error());
   snapshot.nodes = ParseNodes(*nodes);
-  const auto jobs = Run({"scontrol", "-a", "-d", "show", "job"});
+  const auto jobs = Run({"scontrol", "-a", "--local", "-d", "show", "job"});
   if (!jobs) return tl::unexpected(jobs.error());
   snapshot.jobs = ParseJobs(*jobs);
   const auto partitions = Run({"scontrol", "-a", "show", "partition"});
@@ -66,8 +66,8 @@ void SlurmCliSource::LoadAccounting(Snapshot& snapshot) {
   if (!assoc_mgr) return;
   const std::string cluster = "cluster=" + snapshot.cluster;
   const auto shares = Run({"sshare", "-a", "-m", "-P", "-o", std::string(kShareColumns)});
-  const auto associations = Run({"sacctmgr", "-P", "show", "assoc", cluster,
-                                 "format=" + std::string(kAssociationColumns)});
+  const auto associations = Run(
+      {"sacctmgr", "-P", "show", "assoc", cluster, "format=" + std::string(kAssociationColumns)});
   const auto qos = Run({"sacctmgr", "-P", "show", "qos", "format=" + std::string(kQosColumns)});
   const auto text = [](const Result<std::string>& result) {
     return result ? std::string_view(*result) : std::string_view();

@@ -10,9 +10,9 @@
 namespace gpuadvise {
 
 struct SlurmCliOptions {
-  std::string bin_dir;                           // where the tools are; "": PATH
+  std::string bin_dir;                                 // where the tools are; "": PATH
   std::chrono::milliseconds policy_interval{300'000};  // between polls of the slow-changing tables
-  std::chrono::milliseconds deadline{20'000};    // for each tool
+  std::chrono::milliseconds deadline{20'000};          // for each tool
 };
 
 SourceResult MakeSlurmCliSource(const SlurmCliOptions& options);

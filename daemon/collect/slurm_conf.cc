@@ -26,9 +26,10 @@ Result<std::string> FindSlurmConf(const std::string& configured,
   if (!configured.empty()) {
     const std::string why = WhyUnreadable(configured);
     if (why.empty()) return configured;
-    return Fail(ErrorCode::kUnavailable,
-                fmt::format("Slurm's configuration {} cannot be read: {}; mend it or set SLURM_CONF",
-                            configured, why));
+    return Fail(
+        ErrorCode::kUnavailable,
+        fmt::format("Slurm's configuration {} cannot be read: {}; mend it or set SLURM_CONF",
+                    configured, why));
   }
   for (const std::string& place : places) {
     if (WhyUnreadable(place).empty()) return place;
@@ -42,11 +43,11 @@ Result<std::string> FindSlurmConf(const std::string& configured,
 
 Result<std::string> FindSlurmConf() {
   const char* configured = std::getenv("SLURM_CONF");
-  return FindSlurmConf(configured == nullptr ? "" : configured,
-                       {"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf",
-                        "/etc/slurm-llnl/slurm.conf", "/usr/local/etc/slurm.conf",
-                        "/opt/slurm/etc/slurm.conf"},
-                       std::getenv("SLURM_CONF_SERVER") != nullptr);
+  return FindSlurmConf(
+      configured == nullptr ? "" : configured,
+      {"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf", "/etc/slurm-llnl/slurm.conf",
+       "/usr/local/etc/slurm.conf", "/opt/slurm/etc/slurm.conf"},
+      std::getenv("SLURM_CONF_SERVER") != nullptr);
 }
 
 }  // namespace gpuadvise

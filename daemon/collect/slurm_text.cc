@@ -10,8 +10,8 @@ namespace {
 
 // Keys whose value people write freely; at the start of a line it runs to the end of that line.
 constexpr std::array<std::string_view, 12> kFreeText = {
-    "Reason", "Comment", "AdminComment", "SystemComment", "Command", "WorkDir",
-    "StdErr", "StdIn",   "StdOut",       "OS",            "Extra",   "BurstBuffer"};
+    "Reason", "Comment", "AdminComment", "SystemComment", "Command",    "WorkDir", "StdErr",
+    "StdIn",  "StdOut",  "OS",           "Extra",         "BurstBuffer"};
 
 bool IsKeyByte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -184,11 +184,20 @@ int64_t ToMib(std::string_view text) {
   if (error != std::errc() || !(value >= 0) || value > 1e15) return 0;
   double factor = 1;
   switch (end == last ? 'M' : *end) {
-    case 'K': factor = 1.0 / 1024; break;
-    case 'G': factor = 1024; break;
-    case 'T': factor = 1024.0 * 1024; break;
-    case 'P': factor = 1024.0 * 1024 * 1024; break;
-    default: break;
+    case 'K':
+      factor = 1.0 / 1024;
+      break;
+    case 'G':
+      factor = 1024;
+      break;
+    case 'T':
+      factor = 1024.0 * 1024;
+      break;
+    case 'P':
+      factor = 1024.0 * 1024 * 1024;
+      break;
+    default:
+      break;
   }
   const double mib = value * factor;
   return mib > 1e15 ? 0 : std::llround(mib);

@@ -46,11 +46,7 @@ int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// --mem-per-gpu is kept as TRES; as memory of each node it is that much for each of its GPUs.
 void FillMemoryPerGpu(std::string_view memory_per_tres, JobRequest& request) {
-  const size_t colon = memory_per_tres.rfind(':');
-  const size_t equals = memory_per_tres.rfind('=');
-  const size_t cut = std::max(colon == std::string_view::npos ? 0 : colon + 1,
-                              equals == std::string_view::npos ? 0 : equals + 1);
-  const int64_t per_gpu = ToMib(memory_per_tres.substr(cut));
+  const int64_t per_gpu = MemoryPerGpuMib(memory_per_tres);
   const int64_t per_node = TotalGpus(request.gpus_per_node);
   const int64_t nodes = std::max<int64_t>(request.nodes_min, 1);
   const int64_t gpus = per_node > 0 ? per_node : CeilDivide(TotalGpus(request.gpus_total), nodes);
@@ -108,6 +104,11 @@ void FillTres(const TresRequest& tres, JobRequest& request) {
     request.gpus_total = MultiplyGpus(task.gpus, std::max<int64_t>(request.tasks, 1));
   }
   if (!OrNothing(tres.memory_per_tres).empty()) FillMemoryPerGpu(tres.memory_per_tres, request);
+}
+
+int64_t MemoryPerGpuMib(std::string_view memory_per_tres) {
+  const size_t cut = memory_per_tres.find_last_of(":=");
+  return ToMib(cut == std::string_view::npos ? memory_per_tres : memory_per_tres.substr(cut + 1));
 }
 
 void Canonicalise(Snapshot& snapshot) {

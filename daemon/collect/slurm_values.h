@@ -46,6 +46,9 @@ struct TresRequest {
 /// Fills GPUs, shards and memory per GPU of `request`, whose tasks and nodes are already set.
 void FillTres(const TresRequest& tres, JobRequest& request);
 
+/// The memory of "gres:gpu:3000" or "gres/gpu=3G" in MiB.
+int64_t MemoryPerGpuMib(std::string_view memory_per_tres);
+
 /// Sorts every table into the canonical order of common/snapshot.h.
 void Canonicalise(Snapshot& snapshot);
 
