@@ -90,7 +90,9 @@ class JobReader {
   /// `snapshot` has the nodes and the configuration.
   explicit JobReader(const Snapshot& snapshot)
       : tracks_memory_(snapshot.config.select_type_parameters.find("MEMORY") != std::string::npos) {
-    for (const Node& node : snapshot.nodes) node_memory_[node.name] = node.memory_mib;
+    for (const Node& node : snapshot.nodes) {
+      nodes_[node.name] = {node.memory_mib, node.threads_per_core};
+    }
   }
 
   std::vector<Job> Read(const job_info_msg_t& message) {
@@ -111,8 +113,17 @@ class JobReader {
   int64_t MemoryOn(const slurm_job_info_t& info, int index, const Allocation& allocation) const;
   const std::string& UserName(uint32_t uid);
 
+  struct NodeFacts {
+    int64_t memory_mib = 0;
+    int64_t threads_per_core = 1;
+  };
+  NodeFacts FactsOf(const std::string& node) const {
+    const auto found = nodes_.find(node);
+    return found == nodes_.end() ? NodeFacts() : found->second;
+  }
+
   bool tracks_memory_;
-  std::unordered_map<std::string, int64_t> node_memory_;
+  std::unordered_map<std::string, NodeFacts> nodes_;
   std::unordered_map<uint32_t, std::string> users_;
 };
 
@@ -192,8 +203,7 @@ int64_t JobReader::MemoryOn(const slurm_job_info_t& info, int index,
   if ((info.pn_min_memory & MEM_PER_CPU) != 0) {
     return memory * slurm_job_cpus_allocated_on_node_id(info.job_resrcs, index);
   }
-  const auto node = node_memory_.find(allocation.node);
-  return memory > 0 || node == node_memory_.end() ? memory : node->second;
+  return memory > 0 ? memory : FactsOf(allocation.node).memory_mib;
 }
 
 std::vector<Allocation> JobReader::ReadAllocations(const slurm_job_info_t& info) const {
@@ -205,8 +215,8 @@ std::vector<Allocation> JobReader::ReadAllocations(const slurm_job_info_t& info)
     Allocation& allocation = allocations.emplace_back();
     allocation.node = std::move(name);
     if (slurm_job_cpus_allocated_str_on_node_id(ids.data(), ids.size(), info.job_resrcs, index) ==
-        0) {
-      allocation.cpus = CountCpuIds(ids.data());
+        0) {  // it names cores; all threads of a core are taken
+      allocation.cpus = CountCpuIds(ids.data()) * FactsOf(allocation.node).threads_per_core;
     }
     if (static_cast<uint32_t>(index) < info.gres_detail_cnt) {
       const Gres gres = GresOf(OrNothing(View(info.gres_detail_str[index])));
