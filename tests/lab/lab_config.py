@@ -5,26 +5,65 @@ import socket
 
 CLUSTER_NAME = "lab"
 
-# Groups of equal nodes: names, GPU type, GPUs per node. "seed" is the cluster of the founding
-# documents; "tiny" is enough for tests of one thing and starts faster.
-CLUSTERS = {
-    "seed": [
-        ([f"classt{i:02d}" for i in [*range(1, 6), *range(7, 17)]], "gpu2080", 4),
-        (["classt06"], "gpu4070", 4),
-        (["classt21", "classt22"], "gpul40s", 6),
-        (["classt23", "classt24"], "h100_1g.11gb", 14),
-        (["classt25"], "gpu4090", 4),
-    ],
-    "tiny": [
-        (["n1", "n2"], "gpu2080", 4),
-        (["n3"], "gpu4090", 4),
-    ],
-}
+PLAIN = "CPUs=32 RealMemory=128000"
 PARTITION = "markov_gpu"
+EVERYTHING = f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=7-00:00:00 State=UP"
+
+# Groups of equal nodes: names, [(GPU type, GPUs per node)], the rest of their NodeName line; and the
+# partitions. "seed" is the cluster of the founding documents; "tiny" is enough for tests of one
+# thing; "odd" has what makes counting hard: threads, specialised cores and memory, shards, several
+# GPU types on a node, untyped GPUs, features, weights, and partitions with rules.
+CLUSTERS = {
+    "seed": {
+        "nodes": [
+            ([f"classt{i:02d}" for i in [*range(1, 6), *range(7, 17)]], [("gpu2080", 4)], PLAIN),
+            (["classt06"], [("gpu4070", 4)], PLAIN),
+            (["classt21", "classt22"], [("gpul40s", 6)], PLAIN),
+            (["classt23", "classt24"], [("h100_1g.11gb", 14)], PLAIN),
+            (["classt25"], [("gpu4090", 4)], PLAIN),
+        ],
+        "partitions": [EVERYTHING],
+    },
+    "tiny": {
+        "nodes": [(["n1", "n2"], [("gpu2080", 4)], PLAIN), (["n3"], [("gpu4090", 4)], PLAIN)],
+        "partitions": [EVERYTHING],
+    },
+    "odd": {
+        "nodes": [
+            (["t1", "t2"], [("a100", 2)], "CPUs=16 Sockets=1 CoresPerSocket=8 ThreadsPerCore=2 RealMemory=64000 "
+             "CoreSpecCount=1 MemSpecLimit=2000 Feature=nvlink,ib Weight=5"),
+            (["m1"], [("a100", 1), ("l40s", 2)], "CPUs=32 RealMemory=128000 Feature=ib Weight=10"),
+            (["u1"], [("", 4)], PLAIN),
+            (["c1"], [], "CPUs=8 RealMemory=16000"),
+        ],
+        "partitions": [
+            EVERYTHING,
+            "PartitionName=short Nodes=t[1-2],c1 MaxTime=60 DefaultTime=10 MaxNodes=2 MinNodes=1 PriorityTier=3 "
+            "PriorityJobFactor=7 DefMemPerNode=1000 MaxMemPerNode=32000 MaxCPUsPerNode=12 State=UP "
+            "TRESBillingWeights=CPU=1.0,Mem=0.25G",
+            "PartitionName=secret Nodes=m1 Hidden=YES RootOnly=YES OverSubscribe=EXCLUSIVE State=UP",
+            "PartitionName=shared Nodes=c1 OverSubscribe=FORCE:2 AllowGroups=root,lab1 DefMemPerCPU=500 State=UP",
+            "PartitionName=closed Nodes=u1 State=DOWN",
+        ],
+    },
+}
 
 
 def node_names(cluster):
-    return [name for names, _, _ in CLUSTERS[cluster] for name in names]
+    return [name for names, _, _ in CLUSTERS[cluster]["nodes"] for name in names]
+
+
+def gres_type(kind):
+    """The type of a group's GRES, "" where it has none."""
+    return "" if kind.startswith("feature:") else kind
+
+
+def _gres_words(kind, count):
+    """What a node's line says about its GPUs."""
+    if gres_type(kind):
+        return f"Gres=gpu:{kind}:{count}"
+    feature = kind.removeprefix("feature:")
+    return f"Gres=gpu:{count}" + (f" Feature={feature}" if feature else "")
 
 
 def free_ports(count):
@@ -98,7 +137,7 @@ def _slurm_conf(lab, ctld_port, dbd_port, node_ports):
         "LaunchParameters": "send_gids",
     }
     if lab.accounting:
-        types = sorted({kind for _, kind, _ in CLUSTERS[lab.cluster]})
+        types = sorted({gres_type(kind) for _, kind, _ in CLUSTERS[lab.cluster]} - {""})
         settings.update({
             "AccountingStorageType": "accounting_storage/slurmdbd",
             "AccountingStorageHost": "127.0.0.1",
@@ -119,18 +158,23 @@ def _slurm_conf(lab, ctld_port, dbd_port, node_ports):
         })
     settings.update(lab.conf_changes)
     lines = [f"{key}={value}" for key, value in settings.items() if value is not None]
-    for names, kind, count in CLUSTERS[lab.cluster]:
+    for names, gpus, rest in CLUSTERS[lab.cluster]["nodes"]:
+        gres = ",".join(f"gpu:{kind}:{count}" if kind else f"gpu:{count}" for kind, count in gpus)
         for name in names:
-            lines.append(f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={node_ports[name]} CPUs=32 "
-                         f"RealMemory=128000 Gres=gpu:{kind}:{count}")
-    lines.append(f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=7-00:00:00 State=UP")
-    return "\n".join(lines) + "\n"
+            lines.append(f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={node_ports[name]} {rest}"
+                         + (f" Gres={gres}" if gres else ""))
+    return "\n".join(lines + CLUSTERS[lab.cluster]["partitions"]) + "\n"
 
 
 def _gres_conf(cluster):
+    """A device file per GPU, else slurmd finds fewer than configured."""
     lines = ["AutoDetect=off"]
-    for names, kind, count in CLUSTERS[cluster]:
-        lines += [f"NodeName={name} Name=gpu Type={kind} File=/dev/tty[0-{count - 1}]" for name in names]
+    for names, gpus, _ in CLUSTERS[cluster]["nodes"]:
+        first = 0
+        for kind, count in gpus:
+            what = (f" Type={kind}" if kind else "") + f" File=/dev/tty[{first}-{first + count - 1}]"
+            lines += [f"NodeName={name} Name=gpu{what}" for name in names]
+            first += count
     return "\n".join(lines) + "\n"
 
 
