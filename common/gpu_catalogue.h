@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/gpu_name.h"
 
 namespace gpuadvise {
 
@@ -70,7 +71,9 @@ class GpuCatalogue {
 
   /// The entry that `name` (a GRES type, a driver's product name, what a person types) means, or
   /// nullptr when it means none. A name that leaves the memory size open ("a100") gets the smallest
-  /// card of that family, so that nothing is promised memory it may not have.
+  /// card of that family, so that nothing is promised memory it may not have; one that leaves the
+  /// form open (SXM or PCIe) the one that the catalogue lists first. A MIG profile that no entry
+  /// has means none: its rates are not guessed. The pointer lives as long as the catalogue.
   const GpuModel* Resolve(std::string_view name) const;
 
   /// Whether a person who asks for `name` would accept `model`: "a100" accepts both sizes,
@@ -81,8 +84,16 @@ class GpuCatalogue {
   const std::vector<GpuModel>& models() const { return models_; }
 
  private:
+  struct Spellings {
+    std::vector<std::string> folded;  // id, name and aliases as a whole
+    std::vector<GpuName> parts;       // of the id, and of a slice's aliases
+
+    bool HasWhole(const std::string& name) const;
+    bool Matches(const GpuName& name, const GpuModel& model) const;
+  };
+
   std::vector<GpuModel> models_;
-  std::vector<std::vector<std::string>> spellings_;  // normalised names, parallel to models_
+  std::vector<Spellings> spellings_;  // parallel to models_
 };
 
 }  // namespace gpuadvise
