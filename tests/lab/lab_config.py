@@ -12,7 +12,8 @@ EVERYTHING = f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=7-00:00:0
 # Groups of equal nodes: names, [(GPU type, GPUs per node)], the rest of their NodeName line; and the
 # partitions. "seed" is the cluster of the founding documents; "tiny" is enough for tests of one
 # thing; "odd" has what makes counting hard: threads, specialised cores and memory, shards, several
-# GPU types on a node, untyped GPUs, features, weights, and partitions with rules.
+# GPU types on a node, untyped GPUs, features, weights, and partitions with rules; "untyped" has GPUs
+# that only a feature, or the node's name, tells apart.
 CLUSTERS = {
     "seed": {
         "nodes": [
@@ -46,24 +47,19 @@ CLUSTERS = {
             "PartitionName=closed Nodes=u1 State=DOWN",
         ],
     },
+    "untyped": {
+        "nodes": [
+            (["u1", "u2"], [("", 4)], f"{PLAIN} Feature=turing"),
+            (["u3"], [("", 4)], f"{PLAIN} Feature=ada"),
+            (["u4"], [("", 4)], PLAIN),
+        ],
+        "partitions": [EVERYTHING],
+    },
 }
 
 
 def node_names(cluster):
     return [name for names, _, _ in CLUSTERS[cluster]["nodes"] for name in names]
-
-
-def gres_type(kind):
-    """The type of a group's GRES, "" where it has none."""
-    return "" if kind.startswith("feature:") else kind
-
-
-def _gres_words(kind, count):
-    """What a node's line says about its GPUs."""
-    if gres_type(kind):
-        return f"Gres=gpu:{kind}:{count}"
-    feature = kind.removeprefix("feature:")
-    return f"Gres=gpu:{count}" + (f" Feature={feature}" if feature else "")
 
 
 def free_ports(count):
@@ -137,7 +133,7 @@ def _slurm_conf(lab, ctld_port, dbd_port, node_ports):
         "LaunchParameters": "send_gids",
     }
     if lab.accounting:
-        types = sorted({gres_type(kind) for _, kind, _ in CLUSTERS[lab.cluster]} - {""})
+        types = sorted({kind for _, gpus, _ in CLUSTERS[lab.cluster]["nodes"] for kind, _ in gpus} - {""})
         settings.update({
             "AccountingStorageType": "accounting_storage/slurmdbd",
             "AccountingStorageHost": "127.0.0.1",
