@@ -55,25 +55,26 @@ class Search {
   /// The first start >= from at which `node` serves for the whole duration.
   Candidate FirstFit(int32_t index, int64_t from, int64_t not_after) const {
     const PoolNode& node = Node(index);
-    const std::vector<NodeTimeline::Step>& steps = Timeline(index).steps();
+    const NodeTimeline& line = Timeline(index);
     int64_t start = AfterReserved(node, from);
-    size_t first = start >= kNever ? steps.size() : Timeline(index).StepAt(start);
-    while (first < steps.size() && start <= not_after && start < kNever) {
-      std::optional<size_t> blocked;  // the last step that cannot be part of the interval
-      Resources least = steps[first].free;
-      for (size_t i = first; i < steps.size() && steps[i].start < End(start); ++i) {
-        if (i > first) least = Least(least, steps[i].free);
+    size_t first = start >= kNever ? line.size() : line.StepAt(start);
+    while (first < line.size() && start <= not_after) {
+      std::optional<size_t> blocked;  // the last step that the start must lie after
+      Resources least = line.Free(first);
+      for (size_t i = first; i < line.size() && line.Start(i) < End(start); ++i) {
+        if (i > first) least = Least(least, line.Free(i));
         if (Serves(node, least)) continue;
         // A step that fails alone rules out every start up to it; else only this start is ruled
         // out.
-        blocked = Serves(node, steps[i].free) ? first : i;
+        blocked = Serves(node, line.Free(i)) ? first : i;
         break;
       }
       if (!blocked) return {index, start, least};
       first = *blocked + 1;
-      if (first == steps.size()) break;
-      start = AfterReserved(node, steps[first].start);
-      if (start > steps[first].start && start < kNever) first = Timeline(index).StepAt(start);
+      if (first == line.size()) break;
+      start = AfterReserved(node, line.Start(first));
+      if (start >= kNever) break;
+      if (start > line.Start(first)) first = line.StepAt(start);
     }
     return {index, kNever, {}};
   }
@@ -146,9 +147,9 @@ class Search {
   int64_t NextChange(int64_t after) const {
     int64_t next = kNever;
     for (const int32_t node : *shape_.nodes) {
-      const auto& steps = Timeline(node).steps();
-      const size_t at = Timeline(node).StepAt(after) + 1;
-      if (at < steps.size()) next = std::min(next, steps[at].start);
+      const NodeTimeline& line = Timeline(node);
+      const size_t at = line.StepAt(after) + 1;
+      if (at < line.size()) next = std::min(next, line.Start(at));
       for (const ReservedWindow& window : Node(node).reserved) {
         if (window.end > after) next = std::min(next, window.end);
       }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <numeric>
 
 namespace gpuadvise {
 
@@ -22,10 +21,6 @@ Resources& Resources::operator-=(const Resources& other) {
   return *this;
 }
 
-int64_t Resources::TotalGpus() const {
-  return std::accumulate(gpus.begin(), gpus.end(), int64_t{0});
-}
-
 Resources Least(const Resources& a, const Resources& b) {
   Resources least;
   least.cpus = std::min(a.cpus, b.cpus);
@@ -37,30 +32,32 @@ Resources Least(const Resources& a, const Resources& b) {
 
 size_t NodeTimeline::StepAt(int64_t time) const {
   assert(time >= 0);
-  const auto after = std::upper_bound(steps_.begin(), steps_.end(), time,
-                                      [](int64_t t, const Step& step) { return t < step.start; });
-  return static_cast<size_t>(after - steps_.begin()) - 1;
+  if (time >= starts_.back()) return starts_.size() - 1;
+  const auto after = std::upper_bound(starts_.begin(), starts_.end(), time);
+  return static_cast<size_t>(after - starts_.begin()) - 1;
 }
 
 size_t NodeTimeline::SplitAt(int64_t time) {
   const size_t at = StepAt(time);
-  if (steps_[at].start == time) return at;
-  const auto next = steps_.begin() + static_cast<std::ptrdiff_t>(at) + 1;
-  steps_.insert(next, Step{time, steps_[at].free});
+  if (starts_[at] == time) return at;
+  const auto next = static_cast<std::ptrdiff_t>(at) + 1;
+  starts_.insert(starts_.begin() + next, time);
+  const Resources same = free_[at];
+  free_.insert(free_.begin() + next, same);
   return at + 1;
 }
 
 void NodeTimeline::Take(int64_t from, int64_t to, const Resources& amount) {
   if (from >= to) return;
   const size_t first = SplitAt(from);
-  const size_t last = to >= kNever ? steps_.size() : SplitAt(to);
-  for (size_t i = first; i < last; ++i) steps_[i].free -= amount;
+  const size_t last = to >= kNever ? free_.size() : SplitAt(to);
+  for (size_t i = first; i < last; ++i) free_[i] -= amount;
 }
 
 Resources NodeTimeline::FreeThroughout(int64_t from, int64_t to) const {
   size_t at = StepAt(from);
-  Resources free = steps_[at].free;
-  for (++at; at < steps_.size() && steps_[at].start < to; ++at) free = Least(free, steps_[at].free);
+  Resources free = free_[at];
+  for (++at; at < starts_.size() && starts_[at] < to; ++at) free = Least(free, free_[at]);
   return free;
 }
 

@@ -7,9 +7,9 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace gpuadvise {
@@ -30,7 +30,11 @@ struct Resources {
 
   Resources& operator+=(const Resources& other);
   Resources& operator-=(const Resources& other);
-  int64_t TotalGpus() const;
+  int64_t TotalGpus() const {
+    int64_t total = 0;
+    for (const int32_t count : gpus) total += count;
+    return total;
+  }
   friend auto operator<=>(const Resources&, const Resources&) = default;
 };
 
@@ -39,30 +43,29 @@ Resources Least(const Resources& a, const Resources& b);
 
 class NodeTimeline {
  public:
-  struct Step {
-    int64_t start = 0;
-    Resources free;
-    friend auto operator<=>(const Step&, const Step&) = default;
-  };
-
-  explicit NodeTimeline(const Resources& capacity) : steps_{{0, capacity}} {}
+  explicit NodeTimeline(const Resources& capacity) : starts_{0}, free_{capacity} {}
 
   /// Takes `amount` during [from, to). REQUIRES: 0 <= from. An empty interval takes nothing.
   void Take(int64_t from, int64_t to, const Resources& amount);
 
-  /// What is free all through [from, to), amount by amount.
+  /// What is free all through [from, to), amount by amount. REQUIRES: 0 <= from < to.
   Resources FreeThroughout(int64_t from, int64_t to) const;
+
+  /// Steps, by index: [Start(i), Start(i + 1)) has Free(i); the last one never ends.
+  size_t size() const { return starts_.size(); }
+  int64_t Start(size_t step) const { return starts_[step]; }
+  const Resources& Free(size_t step) const { return free_[step]; }
 
   /// Index of the step that holds at `time`. REQUIRES: 0 <= time.
   size_t StepAt(int64_t time) const;
 
-  const std::vector<Step>& steps() const { return steps_; }
   friend auto operator<=>(const NodeTimeline&, const NodeTimeline&) = default;
 
  private:
   size_t SplitAt(int64_t time);
 
-  std::vector<Step> steps_;  // ascending starts, neighbours may be equal
+  std::vector<int64_t> starts_;  // ascending; apart from free_, because searches touch nothing else
+  std::vector<Resources> free_;  // parallel; neighbours may be equal
 };
 
 }  // namespace gpuadvise

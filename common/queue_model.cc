@@ -141,11 +141,27 @@ class QueueModel::Planner {
     std::vector<size_t> partitions;
   };
 
+  /// Where the searches for jobs of one shape ended, by duration. What is free only shrinks from
+  /// job to job, and a longer job fits no earlier than a shorter one: no later search need look
+  /// before.
+  struct Bounds {
+    std::map<int64_t, int64_t> starts;  // duration -> start; both ascending
+
+    int64_t NotBefore(int64_t duration) const {
+      const auto after = starts.upper_bound(duration);
+      return after == starts.begin() ? 0 : std::prev(after)->second;
+    }
+    void Found(int64_t duration, int64_t start) {
+      auto at = starts.insert_or_assign(duration, start).first;
+      for (++at; at != starts.end() && at->second < start;) at = starts.erase(at);
+    }
+  };
+
   /// One way to run a job: its shape in one partition.
   struct Way {
     size_t partition = 0;
     JobShape shape;
-    int64_t* not_before = nullptr;  // where the search for the last job of this shape ended
+    Bounds* bounds = nullptr;
   };
 
   void CountRunning(const Job& job) {
@@ -210,9 +226,10 @@ class QueueModel::Planner {
     Slot best;
     Way* chosen = nullptr;
     for (Way& way : ways) {
-      Slot slot = EarliestStart(model_.pool_, free_, way.shape, std::max(from, *way.not_before));
+      const int64_t not_before = way.bounds->NotBefore(way.shape.duration);
+      Slot slot = EarliestStart(model_.pool_, free_, way.shape, std::max(from, not_before));
       // Only a search that nothing but the profile held back says something about the next job.
-      if (from <= *way.not_before) *way.not_before = std::min(slot.start, kNever);
+      if (from <= not_before) way.bounds->Found(way.shape.duration, slot.start);
       if (slot.start < best.start) {
         best = std::move(slot);
         chosen = &way;
@@ -263,7 +280,7 @@ class QueueModel::Planner {
       if (!known->second) continue;
       Way way{index, *known->second, nullptr};
       if (!SetTimes(model_.pool_, snapshot_, partition, request, way.shape)) continue;
-      way.not_before = &not_before_[{key, way.shape.duration}];
+      way.bounds = &bounds_[key];
       ways.push_back(std::move(way));
     }
     return ways;
@@ -275,7 +292,7 @@ class QueueModel::Planner {
   std::unordered_map<std::string, size_t> partition_index_;
   std::unordered_map<int64_t, Ends> running_tasks_;
   std::unordered_map<std::string, Result<JobShape>> shapes_;
-  std::map<std::pair<std::string, int64_t>, int64_t> not_before_;
+  std::unordered_map<std::string, Bounds> bounds_;
 };
 
 QueueModel::QueueModel(const Snapshot& snapshot)
