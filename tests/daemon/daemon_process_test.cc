@@ -1,0 +1,203 @@
+// The whole daemon as a process: what its users, its service manager and its operator see.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/daemon/running_daemon.h"
+
+namespace gpuadvise {
+namespace {
+
+using nlohmann::json;
+
+class DaemonProcess : public testing::Test {
+ protected:
+  json Ask(const std::string& request) const {
+    const auto reply = daemon_.Connect().Ask(request);
+    return reply ? json::parse(reply->body) : json();
+  }
+
+  std::string StopIt() {
+    daemon_.Signal(SIGTERM);
+    return daemon_.AwaitEnd();
+  }
+
+  RunningDaemon daemon_;
+};
+
+TEST_F(DaemonProcess, AnswersOverItsSocketAndStopsWhenAsked) {
+  ASSERT_TRUE(daemon_.Start());
+  ASSERT_TRUE(daemon_.Shows("/healthz", R"("status":"ok")"));
+  EXPECT_EQ(Ask(Get("/v1/gpus"))["meta"]["cluster"], "seed");
+  EXPECT_EQ(StopIt(), "exited with status 0");
+  EXPECT_NE(access(daemon_.socket_path().c_str(), F_OK), 0);
+}
+
+TEST_F(DaemonProcess, TellsTheServiceManagerWhatItDoes) {
+  ASSERT_TRUE(daemon_.Start());
+  daemon_.Signal(SIGHUP);
+  EXPECT_TRUE(daemon_.Await("RELOADING=1"));
+  EXPECT_TRUE(daemon_.Await("READY=1"));
+  daemon_.Signal(SIGTERM);
+  EXPECT_TRUE(daemon_.Await("STOPPING=1"));
+  EXPECT_EQ(daemon_.AwaitEnd(), "exited with status 0");
+}
+
+TEST_F(DaemonProcess, AdviceBecomesAPendingJobForTheNextCaller) {
+  ASSERT_TRUE(daemon_.Start());
+  ASSERT_TRUE(daemon_.Shows("/healthz", R"("status":"ok")"));
+  const json question = {
+      {"spec",
+       {{"name", "t"},
+        {"model", {{"preset", "gr00t-n1-2b"}}},
+        {"training", {{"max_steps", 10000}, {"effective_batch_size", {120, 144}}}},
+        {"command", "true"}}},
+      {"constraints", {{"gpus", {"rtx4090"}}, {"gpus_per_node", 4}}}};
+  const json advice = Ask(Post("/v1/advise", question.dump()));
+  ASSERT_EQ(advice["strategies"][0]["wait_p50_seconds"], 0) << advice;
+  const std::string report = "/v1/advice/" + advice["advice_id"].get<std::string>() + "/submitted";
+  EXPECT_EQ(Ask(Post(report, R"({"job_id": 77, "rank": 1})"))["job_id"], 77);
+  EXPECT_GT(Ask(Post("/v1/advise", question.dump()))["strategies"][0]["wait_p50_seconds"], 0);
+}
+
+TEST_F(DaemonProcess, TheSocketHasItsMode) {
+  daemon_.SettingsAre("source: sim\nsocket_mode: \"0600\"\n");
+  ASSERT_TRUE(daemon_.Start());
+  struct stat info {};
+  ASSERT_EQ(stat(daemon_.socket_path().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST_F(DaemonProcess, LivesWithoutACollectorThatWorksAndSaysWhy) {
+  daemon_.CollectorIs("echo 'slurm.conf cannot be read' >&2; exit 1");
+  daemon_.SettingsAre("source: auto\n");
+  ASSERT_TRUE(daemon_.Start());
+  EXPECT_TRUE(daemon_.Shows("/healthz",
+                            "slurm-api exited with status 1: slurm.conf cannot be read; "
+                            "slurm-cli exited with status 1: slurm.conf cannot be read"));
+  EXPECT_EQ(daemon_.Connect().Ask(Get("/v1/gpus"))->status, 503);
+}
+
+TEST_F(DaemonProcess, GoesOnAnsweringWhenItsCollectorIsGone) {
+  daemon_.CollectorIs(
+      "[ -e $BATCH.done ] && { echo slurmctld is gone >&2; exit 1; }\n"
+      "touch $BATCH.done; cat $BATCH; exit 1");
+  ASSERT_TRUE(daemon_.Start());
+  EXPECT_TRUE(daemon_.Shows("/healthz", "sim exited with status 1: slurmctld is gone"));
+  const json answer = Ask(Get("/v1/gpus"));
+  EXPECT_FALSE(answer["gpus"].empty());
+  EXPECT_EQ(answer["meta"]["stale_cause"], "sim exited with status 1: slurmctld is gone");
+}
+
+TEST_F(DaemonProcess, AReloadTakesTheNewSettings) {
+  ASSERT_TRUE(daemon_.Start());
+  ASSERT_TRUE(daemon_.Shows("/healthz", R"("status":"ok")"));
+  daemon_.SettingsAre("source: slurm-cli\nlog_level: debug\nmax_connections: 5\n");
+  daemon_.CollectorIs("echo \"started as $1\" >&2; exit 1");
+  daemon_.Signal(SIGHUP);
+  ASSERT_TRUE(daemon_.Await("READY=1"));
+  EXPECT_TRUE(daemon_.Shows("/healthz", "started as slurm-cli"));
+  StopIt();
+  EXPECT_NE(daemon_.log().find("settings read again"), std::string::npos);
+  EXPECT_NE(daemon_.log().find(
+                "changed, but read at the start only: max_connections; restart gpuadvised"),
+            std::string::npos);
+}
+
+TEST_F(DaemonProcess, AReloadOfABadFileChangesNothing) {
+  ASSERT_TRUE(daemon_.Start());
+  ASSERT_TRUE(daemon_.Shows("/healthz", R"("status":"ok")"));
+  daemon_.SettingsAre("source: sim\npol_interval: 3s\n");
+  daemon_.Signal(SIGHUP);
+  ASSERT_TRUE(daemon_.Await("READY=1"));
+  EXPECT_EQ(Ask(Get("/healthz"))["status"], "ok");
+  StopIt();
+  EXPECT_NE(daemon_.log().find(
+                "gpuadvised.yaml:4: unknown key pol_interval; did you mean poll_interval?; "
+                "the settings stay as they were"),
+            std::string::npos)
+      << daemon_.log();
+}
+
+TEST_F(DaemonProcess, ASecondOneOnTheSameSocketEndsWithASentence) {
+  ASSERT_TRUE(daemon_.Start());
+  RunningDaemon second;
+  second.folder().Write("gpuadvised.yaml", "source: sim\nsocket: " + daemon_.socket_path() +
+                                               "\ncollector: " + second.folder().Path("collect") +
+                                               "\n");
+  EXPECT_FALSE(second.Start());
+  EXPECT_EQ(second.AwaitEnd(), "exited with status 1");
+  EXPECT_EQ(second.log(), "gpuadvised: another gpuadvised answers on " + daemon_.socket_path() +
+                              "; stop it first or set socket: (--socket) to another path\n");
+  EXPECT_TRUE(daemon_.Connect().connected());
+}
+
+TEST_F(DaemonProcess, TheSocketOfAKilledOneIsReplaced) {
+  ASSERT_TRUE(daemon_.Start());
+  daemon_.Signal(SIGKILL);
+  daemon_.AwaitEnd();
+  ASSERT_EQ(access(daemon_.socket_path().c_str(), F_OK), 0);
+  ASSERT_TRUE(daemon_.Start());
+  EXPECT_TRUE(daemon_.Shows("/healthz", R"("status":"ok")"));
+}
+
+TEST_F(DaemonProcess, ItsCollectorDiesWithIt) {
+  daemon_.CollectorIs("echo $$ > $BATCH.pid; cat $BATCH; exec sleep 1000");
+  ASSERT_TRUE(daemon_.Start());
+  ASSERT_TRUE(daemon_.Shows("/healthz", R"("status":"ok")"));
+  const pid_t collector = std::stoi(daemon_.folder().Read("batch.pid"));
+  daemon_.Signal(SIGKILL);
+  daemon_.AwaitEnd();
+  // Whoever adopts it reaps it; until then it is a zombie, which kill() still finds.
+  const std::string state_file = "/proc/" + std::to_string(collector) + "/stat";
+  for (;;) {
+    std::ifstream file(state_file);
+    std::string id, name, state;
+    if (!(file >> id >> name >> state) || state == "Z" || state == "X") break;
+  }
+}
+
+/// Runs it with `arguments`: its status and what it said.
+std::pair<std::string, std::string> RunIt(std::vector<std::string> arguments) {
+  const TempFolder folder;
+  std::string line = GPUADVISED_PATH;
+  for (const std::string& argument : arguments) line += " '" + argument + "'";
+  line += " > " + folder.Path("out") + " 2>&1";
+  auto child = ChildProcess::Start({{"/bin/sh", "-c", line}, {}});
+  siginfo_t info{};
+  waitid(P_PID, static_cast<id_t>(child->pid()), &info, WEXITED | WNOWAIT);
+  return {child->Ended().value_or(""), folder.Read("out")};
+}
+
+TEST(DaemonCommandLine, CheckConfigShowsWhatWouldBeUsed) {
+  const TempFolder folder;
+  const std::string file = folder.Write("a.yaml", "poll_interval: 45s\n");
+  const auto [status, said] = RunIt({"--check-config", "--config", file, "--source", "sim"});
+  EXPECT_EQ(status, "exited with status 0");
+  EXPECT_EQ(said.rfind("# from " + file + "\n", 0), 0u) << said;
+  EXPECT_NE(said.find("\npoll_interval: \"45s\"\n"), std::string::npos);
+  EXPECT_NE(said.find("\nsource: \"sim\"\n"), std::string::npos);
+}
+
+TEST(DaemonCommandLine, CheckConfigRefusesWhatTheDaemonWould) {
+  const TempFolder folder;
+  const std::string file = folder.Write("a.yaml", "source: sim\nlisten: nowhere\n");
+  const auto [status, said] = RunIt({"--check-config", "--config", file});
+  EXPECT_EQ(status, "exited with status 2");
+  EXPECT_EQ(said,
+            "gpuadvised: " + file +
+                ":2: listen is \"nowhere\"; write HOST:PORT such as 127.0.0.1:6818, or nothing\n");
+}
+
+TEST(DaemonCommandLine, AnUnknownOptionIsAUsageError) {
+  EXPECT_EQ(RunIt({"--sockett", "/x"}).first, "exited with status 2");
+  EXPECT_EQ(RunIt({"--help"}).first, "exited with status 0");
+  EXPECT_EQ(RunIt({"--version"}),
+            (std::pair<std::string, std::string>("exited with status 0", "gpuadvised 0.1.0\n")));
+}
+
+}  // namespace
+}  // namespace gpuadvise

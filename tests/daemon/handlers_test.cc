@@ -1,0 +1,243 @@
+#include "daemon/handlers.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/seed_cluster.h"
+#include "tests/fakes/shipped_knowledge.h"
+#include "tests/fakes/snapshot_text.h"
+
+namespace gpuadvise {
+namespace {
+
+using nlohmann::json;
+
+const Peer kMe{static_cast<int64_t>(getuid()), false};
+const Peer kSomebodyElse{54321, false};
+const Peer kNobody{};
+
+json Train() {
+  return {{"spec",
+           {{"name", "gr00t-finetune"},
+            {"model", {{"preset", "gr00t-n1-2b"}}},
+            {"training", {{"max_steps", 10000}, {"effective_batch_size", {120, 144}}}},
+            {"command", "true"}}}};
+}
+
+class HandlersTest : public testing::Test {
+ protected:
+  HandlersTest()
+      : cluster_(clock_,
+                 std::make_shared<const Knowledge>(Knowledge{ShippedGpus(), ShippedModels()}),
+                 120) {}
+
+  void ClusterIs(const std::string& lines) {
+    Snapshot snapshot = SnapshotOf(kSeedCluster + lines);
+    snapshot.cluster = "seed";
+    snapshot.source = "slurm-cli";
+    cluster_.Accept(std::make_shared<const Snapshot>(std::move(snapshot)));
+  }
+
+  ApiResponse Raw(const std::string& method, const std::string& target,
+                  const std::string& body = "", const Peer& peer = kMe) {
+    return Handle({method, target, body}, peer, state_);
+  }
+
+  json Ask(const std::string& method, const std::string& target, const json& body = nullptr,
+           const Peer& peer = kMe) {
+    return json::parse(Raw(method, target, body.is_null() ? "" : body.dump(), peer).body);
+  }
+
+  FakeClock clock_{kSnapshotTime};
+  ClusterState cluster_;
+  AdviceStore advice_{"test"};
+  UserNames users_{clock_};
+  ApiState state_{cluster_, advice_, users_};
+};
+
+TEST_F(HandlersTest, HealthSaysStartingBeforeTheFirstSnapshot) {
+  const ApiResponse response = Raw("GET", "/healthz");
+  EXPECT_EQ(response.status, 503);
+  const json answer = json::parse(response.body);
+  EXPECT_EQ(answer["status"], "starting");
+  EXPECT_EQ(answer["cause"],
+            "no snapshot of the cluster yet: the first one is on its way; ask again in a moment");
+  EXPECT_TRUE(answer["snapshot_age_seconds"].is_null());
+}
+
+TEST_F(HandlersTest, HealthIsOkWhileSnapshotsArriveAndStaleWithTheCauseAfterwards) {
+  ClusterIs("");
+  EXPECT_EQ(Ask("GET", "/healthz")["status"], "ok");
+  cluster_.SetCause("slurmctld does not answer");
+  clock_.Advance(30);
+  const ApiResponse response = Raw("GET", "/healthz");
+  EXPECT_EQ(response.status, 200);
+  const json answer = json::parse(response.body);
+  EXPECT_EQ(answer["status"], "stale");
+  EXPECT_EQ(answer["cause"], "slurmctld does not answer");
+  EXPECT_EQ(answer["snapshot_age_seconds"], 30);
+}
+
+TEST_F(HandlersTest, EveryAnswerHasTheFrame) {
+  ClusterIs("");
+  clock_.Advance(12);
+  const json answer = Ask("GET", "/v1/gpus");
+  EXPECT_EQ(answer["meta"], (json{{"version", "0.1.0"},
+                                  {"cluster", "seed"},
+                                  {"source", "slurm-cli"},
+                                  {"snapshot_taken_at", kSnapshotTime},
+                                  {"stale_cause", nullptr}}));
+  EXPECT_EQ(answer["snapshot_age_seconds"], 12);
+  EXPECT_EQ(answer["errors"], json::array());
+  EXPECT_EQ(answer["warnings"], json::array());
+  EXPECT_FALSE(answer["gpus"].empty());
+}
+
+TEST_F(HandlersTest, WithoutASnapshotQuestionsAre503WithTheCause) {
+  cluster_.SetCause("slurm-api is not built in; slurm-cli: no sinfo");
+  for (const auto& [method, target] :
+       {std::pair{"POST", "/v1/advise"}, {"POST", "/v1/when"}, {"GET", "/v1/gpus"}}) {
+    const ApiResponse response = Raw(method, target, "{}");
+    EXPECT_EQ(response.status, 503) << target;
+    const json error = json::parse(response.body)["errors"][0];
+    EXPECT_EQ(error["code"], "unavailable");
+    EXPECT_EQ(error["message"],
+              "no snapshot of the cluster yet: slurm-api is not built in; slurm-cli: no sinfo");
+  }
+}
+
+TEST_F(HandlersTest, AnOldSnapshotStillAnswersWithItsAgeAndCause) {
+  ClusterIs("");
+  cluster_.SetCause("slurmctld does not answer");
+  clock_.Advance(3600);
+  const json answer = Ask("POST", "/v1/advise", Train());
+  EXPECT_FALSE(answer["strategies"].empty());
+  EXPECT_EQ(answer["snapshot_age_seconds"], 3600);
+  EXPECT_EQ(answer["meta"]["stale_cause"], "slurmctld does not answer");
+}
+
+TEST_F(HandlersTest, AdviceHasAnIdOfItsOwn) {
+  ClusterIs("");
+  EXPECT_EQ(Ask("POST", "/v1/advise", Train())["advice_id"], "a-test-1");
+  EXPECT_EQ(Ask("POST", "/v1/advise", Train())["advice_id"], "a-test-2");
+}
+
+TEST_F(HandlersTest, ASubmittedStrategyIsPendingForTheNextCaller) {
+  ClusterIs("");
+  json train = Train();
+  train["constraints"] = {{"gpus", {"rtx4090"}}, {"gpus_per_node", 4}};
+  const json first = Ask("POST", "/v1/advise", train);
+  ASSERT_EQ(first["strategies"][0]["wait_p50_seconds"], 0) << first.dump(1);
+  const std::string id = first["advice_id"];
+  const json reported =
+      Ask("POST", "/v1/advice/" + id + "/submitted", {{"job_id", 4711}, {"rank", 1}});
+  EXPECT_EQ(reported["job_id"], 4711) << reported;
+  const json second = Ask("POST", "/v1/advise", train, kSomebodyElse);
+  EXPECT_GT(second["strategies"][0]["wait_p50_seconds"], 0);
+}
+
+TEST_F(HandlersTest, OnlyWhoeverAskedMayReportAJob) {
+  ClusterIs("");
+  const std::string id = Ask("POST", "/v1/advise", Train())["advice_id"];
+  const std::string target = "/v1/advice/" + id + "/submitted";
+  const std::string body = R"({"job_id": 1, "rank": 1})";
+  EXPECT_EQ(Raw("POST", target, body, kSomebodyElse).status, 404);
+  EXPECT_EQ(Raw("POST", target, body, kNobody).status, 404);
+  EXPECT_EQ(Raw("POST", "/v1/advice/a-other-1/submitted", body).status, 404);
+  EXPECT_EQ(Raw("POST", target, body).status, 200);
+}
+
+TEST_F(HandlersTest, AReportWithoutAProperJobIdOrRankIsRefused) {
+  ClusterIs("");
+  const std::string id = Ask("POST", "/v1/advise", Train())["advice_id"];
+  const auto refusal = [&](const json& body) {
+    const ApiResponse response = Raw("POST", "/v1/advice/" + id + "/submitted", body.dump());
+    const json error = json::parse(response.body)["errors"][0];
+    return std::to_string(response.status) + " " + error["pointer"].get<std::string>() + " " +
+           error["message"].get<std::string>();
+  };
+  EXPECT_EQ(refusal({{"rank", 1}}), "400 /job_id job_id is missing or no positive whole number");
+  EXPECT_EQ(refusal({{"job_id", -4}, {"rank", 1}}),
+            "400 /job_id job_id is missing or no positive whole number");
+  EXPECT_EQ(refusal({{"job_id", "4"}, {"rank", 1}}),
+            "400 /job_id job_id is missing or no positive whole number");
+  EXPECT_EQ(refusal({{"job_id", 18446744073709551615u}, {"rank", 1}}).substr(0, 11), "400 /job_id");
+  EXPECT_EQ(refusal({{"job_id", 4}, {"rank", 0}}),
+            "400 /rank rank is missing or no positive whole number");
+  EXPECT_EQ(refusal({{"job_id", 4}, {"rank", 999}}).substr(0, 3), "404");
+}
+
+TEST_F(HandlersTest, WhenAnswersEveryJobOfTheQuestion) {
+  ClusterIs("");
+  const json answer =
+      Ask("POST", "/v1/when", {{"jobs", {{{"gres", "gpu:l40s:6"}}, {{"gres", "gpu:l40s:60"}}}}});
+  ASSERT_EQ(answer["answers"].size(), 2u);
+  EXPECT_EQ(answer["answers"][0]["wait_p50_seconds"], 0);
+  EXPECT_TRUE(answer["answers"][0]["error"].is_null());
+  EXPECT_FALSE(answer["answers"][1]["error"].is_null());
+}
+
+TEST_F(HandlersTest, AnErrorOfTheAnswerKeepsItsPointer) {
+  ClusterIs("");
+  json train = Train();
+  train["spec"]["training"]["max_steps"] = -1;
+  const ApiResponse response = Raw("POST", "/v1/advise", train.dump());
+  EXPECT_EQ(response.status, 400);
+  const json error = json::parse(response.body)["errors"][0];
+  EXPECT_EQ(error["code"], "bad_input");
+  EXPECT_EQ(error["pointer"], "/spec/training/max_steps");
+}
+
+TEST_F(HandlersTest, WhatIsNoJsonObjectIsRefused) {
+  ClusterIs("");
+  for (const std::string& body :
+       {std::string(""), std::string("[1]"), std::string("{\"a\": "), std::string("nul"),
+        std::string("{\"a\": \"\xff\"}"), std::string(100000, '[')}) {
+    const ApiResponse response = Raw("POST", "/v1/when", body);
+    EXPECT_EQ(response.status, 400) << body.substr(0, 20);
+    EXPECT_EQ(json::parse(response.body)["errors"][0]["code"], "bad_input");
+  }
+}
+
+TEST_F(HandlersTest, AQueryInTheTargetIsIgnored) {
+  ClusterIs("");
+  EXPECT_EQ(Raw("GET", "/v1/gpus?pretty=1").status, 200);
+}
+
+TEST_F(HandlersTest, AnUnknownPathIsNotFound) {
+  for (const char* target :
+       {"/", "/v1", "/v1/gpus/", "/v1/advice//submitted", "/v1/advice/a/b/submitted", "*", ""}) {
+    const ApiResponse response = Raw("GET", target);
+    EXPECT_EQ(response.status, 404) << target;
+    EXPECT_EQ(json::parse(response.body)["errors"][0]["code"], "not_found") << target;
+  }
+}
+
+TEST_F(HandlersTest, AWrongMethodIsToldTheRightOne) {
+  const ApiResponse response = Raw("GET", "/v1/advise");
+  EXPECT_EQ(response.status, 405);
+  EXPECT_EQ(response.allow, "POST");
+  EXPECT_EQ(json::parse(response.body)["errors"][0]["message"], "/v1/advise wants POST, not GET");
+  EXPECT_EQ(Raw("DELETE", "/v1/gpus").allow, "GET");
+}
+
+TEST_F(HandlersTest, AnAnonymousCallerMayAskButGetsNothingToReportAgainst) {
+  ClusterIs("");
+  EXPECT_EQ(Raw("GET", "/v1/gpus", "", kNobody).status, 200);
+  EXPECT_EQ(Raw("POST", "/v1/when", R"({"jobs": [{}]})", kNobody).status, 200);
+  const json advice = Ask("POST", "/v1/advise", Train(), kNobody);
+  EXPECT_FALSE(advice["strategies"].empty());
+  EXPECT_FALSE(advice.contains("advice_id"));
+}
+
+TEST_F(HandlersTest, BytesThatAreNoUtf8DoNotBreakTheAnswer) {
+  const ApiResponse response = Raw("GET", "/\xff\xfe");
+  EXPECT_EQ(response.status, 404);
+  EXPECT_TRUE(json::accept(response.body));
+}
+
+}  // namespace
+}  // namespace gpuadvise

@@ -1,0 +1,64 @@
+#include "daemon/knowledge.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/daemon/temp_folder.h"
+
+namespace gpuadvise {
+namespace {
+
+std::string Complaint(const Settings& settings) {
+  const auto knowledge = LoadKnowledge(settings);
+  return knowledge ? "" : knowledge.error().message;
+}
+
+TEST(Knowledge, TheBuiltInFilesAreSound) {
+  const auto knowledge = LoadKnowledge(Settings());
+  ASSERT_TRUE(knowledge) << knowledge.error().message;
+  EXPECT_NE((*knowledge)->gpus.catalogue().Resolve("rtx4090"), nullptr);
+  EXPECT_NE((*knowledge)->models.Find("gr00t-n1-2b"), nullptr);
+}
+
+TEST(Knowledge, ASitesModelsAreAddedToTheBuiltInOnes) {
+  const TempFolder folder;
+  Settings settings;
+  settings.models_file = folder.Write(
+      "models.yaml",
+      "ours:\n  params: 1e9\n  memory: {base: 1 GB, per_sample: 1 GB, overhead: 1 GB}\n");
+  const auto knowledge = LoadKnowledge(settings);
+  ASSERT_TRUE(knowledge) << knowledge.error().message;
+  EXPECT_NE((*knowledge)->models.Find("ours"), nullptr);
+  EXPECT_NE((*knowledge)->models.Find("gr00t-n1-2b"), nullptr);
+}
+
+TEST(Knowledge, AnAliasOfNothingIsRefused) {
+  Settings settings;
+  settings.gpu_names.aliases = {{"biggpu", "warp-drive"}};
+  EXPECT_EQ(Complaint(settings),
+            "gpu_aliases says that biggpu is warp-drive, which is no GPU of the catalogue; "
+            "use a known name or add it to gpus_file");
+}
+
+TEST(Knowledge, AnUntypedRuleOfNothingIsRefused) {
+  Settings settings;
+  settings.gpu_names.untyped = {{"old", "", "", "warp-drive"}};
+  EXPECT_EQ(Complaint(settings),
+            "untyped_gpus names warp-drive, which is no GPU of the catalogue; "
+            "use a known name or add it to gpus_file");
+}
+
+TEST(Knowledge, AMissingSiteFileIsNamed) {
+  Settings settings;
+  settings.gpus_file = "/nowhere/gpus.yaml";
+  EXPECT_NE(Complaint(settings).find("/nowhere/gpus.yaml"), std::string::npos);
+}
+
+TEST(Knowledge, AnErrorInASiteFileNamesItsLine) {
+  const TempFolder folder;
+  Settings settings;
+  settings.models_file = folder.Write("models.yaml", "\nours:\n  params: 1e9\n  memoryy: 3\n");
+  EXPECT_EQ(Complaint(settings).rfind(settings.models_file + ":4: ", 0), 0u) << Complaint(settings);
+}
+
+}  // namespace
+}  // namespace gpuadvise
