@@ -217,6 +217,8 @@ class Search {
       slot.shares.push_back({nodes[i].node, ShareOf(pool_, Node(nodes[i].node), shape_,
                                                     nodes[i].free, tasks[i], gpus[i])});
     }
+    std::sort(slot.shares.begin(), slot.shares.end(),
+              [](const Share& a, const Share& b) { return a.node < b.node; });
     return slot;
   }
 
