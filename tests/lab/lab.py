@@ -196,9 +196,10 @@ class Lab:
 
     def cancel_all(self):
         """Cancels every job and waits until all nodes are idle again."""
-        self.run("scancel", "--state=PENDING,RUNNING,SUSPENDED", "--signal=KILL", check=False)
-        self.run("scancel", *[f"--user={u}" for u in USERS], check=False)
-        wait_until(lambda: not self.run("squeue", "-h", check=False).stdout.strip(), "an empty queue", 60)
+        def jobs():
+            return self.run("squeue", "-h", "-a", "-o", "%A", check=False).stdout.split()
+        self.run("scancel", *jobs(), check=False)
+        wait_until(lambda: not jobs(), "an empty queue", 60)
 
     def log_tail(self, name, lines=5):
         """The last lines of a daemon's log, for messages."""

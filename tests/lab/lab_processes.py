@@ -69,7 +69,7 @@ class Processes:
     def end_all(self):
         for name in ORDER:
             if name == "jobs":
-                self._end_pids(self._job_pids, signal.SIGKILL)
+                self._end_pids(self.job_pids, signal.SIGKILL)
             else:
                 self.send(name, signal.SIGCONT)
                 self.end(name)
@@ -96,7 +96,7 @@ class Processes:
         while living() and time.monotonic() < deadline + GRACE_SECONDS:
             time.sleep(0.02)
 
-    def _job_pids(self):
+    def job_pids(self):
         """Jobs and their slurmstepd: whoever has this lab's slurm.conf in its environment."""
         mark = f"SLURM_CONF={self.folder}/slurm.conf".encode()
         found = []
