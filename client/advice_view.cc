@@ -162,7 +162,7 @@ std::string MoreText(size_t rows_left_out, size_t rejected_left_out) {
   if (rejected_left_out > 0) {
     parts.push_back(fmt::format("{} impossible", rejected_left_out));
   }
-  return parts.empty() ? "" : JoinNames(parts) + ": --all shows them.\n";
+  return parts.empty() ? "" : JoinNames(parts) + " with --all.\n";
 }
 
 std::string TipsText(const json& answer, const AdviceViewOptions& options) {

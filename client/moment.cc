@@ -95,7 +95,8 @@ std::optional<std::tm> ParseDate(const std::string& word) {
       std::sscanf(word.c_str(), "%4d-%2d-%2d%n", &day.tm_year, &day.tm_mon, &day.tm_mday, &used);
   if (fields != 3 || static_cast<size_t>(used) != word.size()) return std::nullopt;
   const std::tm asked = day;
-  if (day.tm_year < 1970 || day.tm_mon < 1 || day.tm_mday < 1) return std::nullopt;
+  if (day.tm_year < 1970 || day.tm_mon < 1 || day.tm_mon > 12 || day.tm_mday < 1)
+    return std::nullopt;
   day.tm_year -= 1900;
   day.tm_mon -= 1;
   day.tm_isdst = -1;

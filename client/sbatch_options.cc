@@ -28,7 +28,7 @@ LongMatch ByName(std::string_view name) {
     if (match.option == nullptr) {
       match.option = &option;
     } else {
-      match.other = &option;
+      if (match.other == nullptr) match.other = &option;
     }
   }
   return match;

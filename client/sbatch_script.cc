@@ -79,7 +79,6 @@ Result<std::string> Exports(const json& spec, const json& strategy, const std::s
   const Result<std::string> user = UserExports(spec, words);
   if (!user) return user;
   exports += *user;
-  if (!directory.empty()) exports += "mkdir -p \"$GPUADVISE_OUTPUT_DIR\"\n";
   return WithoutTrailingNewlines(exports);
 }
 
@@ -87,6 +86,9 @@ std::string Setup(const json& spec, const Placeholders& words) {
   std::string setup;
   const std::string workdir = RawText(spec, "workdir");
   if (!workdir.empty()) setup += "cd " + ShellExpanding(Filled(workdir, words)) + "\n";
+  if (!RawText(ObjectOf(spec, "output"), "dir").empty()) {
+    setup += "mkdir -p \"$GPUADVISE_OUTPUT_DIR\"\n";
+  }
   for (const std::string& line : RawTexts(spec, "setup")) setup += Filled(line, words) + "\n";
   return WithoutTrailingNewlines(setup);
 }

@@ -219,7 +219,7 @@ class Converter {
   void WriteOutput() {
     if (!arguments_.contains("output_dir")) return;
     yaml_ += "output:\n";
-    Argument("output_dir", "dir");
+    Key("dir", YamlText(arguments_.at("output_dir")));  // shell variables work there
     Argument("save_total_limit", "keep");
     Argument("save_steps", "save_steps");
     yaml_ += "\n";

@@ -1,0 +1,115 @@
+#include "client/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/client/golden.h"
+
+namespace gpuadvise {
+namespace {
+
+using Words = std::vector<std::string>;
+
+CommandLine Line(const Words& words) {
+  auto line = ParseCommandLine(words);
+  EXPECT_TRUE(line) << (line ? "" : line.error().text);
+  return line ? *std::move(line) : CommandLine{};
+}
+
+Leave Left(const Words& words) {
+  const auto line = ParseCommandLine(words);
+  EXPECT_FALSE(line);
+  return line ? Leave{-1, ""} : line.error();
+}
+
+TEST(Help, ListsTheCommandsInOrderOfUse) {
+  const Leave leave = Left({"--help"});
+  EXPECT_EQ(leave.exit_code, 0);
+  ExpectGolden("help.txt", leave.text);
+}
+
+TEST(Help, OfEveryCommand) {
+  for (const char* verb : {"advise", "submit", "when", "gpus", "doctor", "init"}) {
+    const Leave leave = Left({verb, "--help"});
+    EXPECT_EQ(leave.exit_code, 0);
+    ExpectGolden(std::string("help_") + verb + ".txt", leave.text);
+  }
+}
+
+TEST(Version, IsTheProjects) {
+  EXPECT_EQ(Left({"--version"}).text, "gpuadvise " GPUADVISE_VERSION "\n");
+}
+
+TEST(Advise, TakesSlurmsFlags) {
+  const CommandLine line = Line({"advise",    "-p",          "gpu",        "-A",
+                                 "lab",       "-qhigh",      "--time=60",  "-N",
+                                 "2",         "-C",          "x",          "--gres",
+                                 "gpu:4",     "-G",          "8",          "--nodelist=n1",
+                                 "--exclude", "n2",          "train.yaml", "--all",
+                                 "--json",    "--max-age",   "30",         "--section",
+                                 "s",         "--objective", "start",      "--socket",
+                                 "/s"});
+  EXPECT_EQ(line.verb, Verb::kAdvise);
+  EXPECT_EQ(line.advise.question.file, "train.yaml");
+  EXPECT_EQ(line.advise.question.section, "s");
+  EXPECT_EQ(line.advise.question.objective, "start");
+  EXPECT_EQ(line.advise.max_age_seconds, 30);
+  EXPECT_TRUE(line.advise.all && line.advise.json);
+  EXPECT_EQ(line.socket, "/s");
+  EXPECT_EQ(line.advise.question.fixed.ToArguments(),
+            (Words{"--account=lab", "--constraint=x", "--exclude=n2", "--gpus=8", "--gres=gpu:4",
+                   "--nodelist=n1", "--nodes=2", "--partition=gpu", "--qos=high", "--time=60"}));
+}
+
+TEST(Advise, ABadObjectiveIsNamed) {
+  EXPECT_EQ(
+      Left({"advise", "f", "--objective", "fast"}).text,
+      "gpuadvise: --objective: 'fast' is no objective; choose finish, start, cost or deadline "
+      "(gpuadvise advise --help)\n");
+}
+
+TEST(Submit, TakesWhatFollowsTheDashes) {
+  const CommandLine line =
+      Line({"submit", "f", "-p", "a", "--pick", "2", "-y", "--", "--mem=5G", "-p", "b", "--json"});
+  EXPECT_EQ(line.verb, Verb::kSubmit);
+  EXPECT_EQ(line.submit.pick, 2);
+  EXPECT_TRUE(line.submit.yes);
+  EXPECT_FALSE(line.submit.json);
+  EXPECT_EQ(line.submit.passed_on, (Words{"--mem=5G", "-p", "b", "--json"}));
+  EXPECT_EQ(line.submit.question.fixed.ToArguments(), (Words{"--mem=5G", "--partition=b"}));
+}
+
+TEST(Submit, AScriptAfterTheDashesIsRefused) {
+  EXPECT_EQ(Left({"submit", "f", "--", "job.sh"}).text,
+            "gpuadvise: after --: 'job.sh' is no option of sbatch; the script is gpuadvise's own "
+            "(gpuadvise submit --help)\n");
+  EXPECT_EQ(Left({"submit", "f", "--", "-p"}).exit_code, 2);
+}
+
+TEST(When, LeavesSbatchsOptionsAlone) {
+  const CommandLine line = Line({"when", "-p", "gpus", "--gres", "gpu:1", "-t10", "--json", "-v",
+                                 "--socket", "/s", "job.sh"});
+  EXPECT_EQ(line.verb, Verb::kWhen);
+  EXPECT_TRUE(line.when.json && line.when.verbose);
+  EXPECT_EQ(line.socket, "/s");
+  EXPECT_EQ(line.when.arguments, (Words{"-p", "gpus", "--gres", "gpu:1", "-t10", "job.sh"}));
+}
+
+TEST(Init, HasADefaultFile) {
+  EXPECT_EQ(Line({"init"}).init.file, "train.yaml");
+  const CommandLine line = Line({"init", "--from", "job.sh", "x.yaml"});
+  EXPECT_EQ(line.init.from, "job.sh");
+  EXPECT_EQ(line.init.file, "x.yaml");
+}
+
+TEST(Usage, WhatIsWrongIsExit2) {
+  for (const Words& words : {Words{}, Words{"advise"}, Words{"nonsense"},
+                             Words{"advise", "f", "--no"}, Words{"submit", "f", "--pick", "0"},
+                             Words{"gpus", "extra"}, Words{"advise", "f", "--max-age", "x"}}) {
+    const Leave leave = Left(words);
+    EXPECT_EQ(leave.exit_code, 2);
+    EXPECT_TRUE(leave.text.starts_with("gpuadvise: ")) << leave.text;
+  }
+}
+
+}  // namespace
+}  // namespace gpuadvise

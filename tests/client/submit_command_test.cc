@@ -1,0 +1,203 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/commands.h"
+#include "client/exit_code.h"
+#include "embedded/default_sbatch_template.h"
+#include "tests/client/fake_api.h"
+#include "tests/client/fake_console.h"
+#include "tests/client/golden.h"
+#include "tests/client/temporary_folder.h"
+
+namespace gpuadvise {
+namespace {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+class FakeRunner : public JobRunner {
+ public:
+  Result<std::string> Submit(const Words& arguments, const std::string& script) override {
+    ++runs;
+    given = arguments;
+    stdin_text = script;
+    return answer;
+  }
+  int runs = 0;
+  Words given;
+  std::string stdin_text;
+  Result<std::string> answer = std::string("4711\n");
+};
+
+class SubmitTest : public testing::Test {
+ protected:
+  SubmitTest() {
+    command.question.file = folder.Write(
+        "train.yaml", "name: x\ntraining: {max_steps: 5}\ncommand: train {micro_batch}\n");
+    api.Answer(json::parse(TestData("advice.json")));
+  }
+  int Run() {
+    return RunSubmit(command, api, runner, std::string(DefaultSbatchTemplate()), console);
+  }
+  void PassOn(const Words& words) {
+    command.passed_on = words;
+    command.question.fixed = ParseSbatchArguments(words)->options;
+  }
+
+  TemporaryFolder folder;
+  FakeApi api;
+  FakeConsole console;
+  FakeRunner runner;
+  SubmitCommand command;
+};
+
+TEST_F(SubmitTest, SubmitsTheFirstAndTellsTheDaemon) {
+  command.yes = true;
+  api.Answer({{"job_id", 4711}});
+  EXPECT_EQ(Run(), kExitOk);
+  ExpectGolden("submit.txt", console.printed);
+  EXPECT_EQ(runner.given.front(), "--parsable");
+  EXPECT_NE(runner.stdin_text.find("\ntrain 10\n"), std::string::npos);
+  ASSERT_EQ(api.asked.size(), 2u);
+  EXPECT_EQ(api.asked[1].first, "/v1/advice/a-17/submitted");
+  EXPECT_EQ(api.asked[1].second, json::parse(R"({"job_id": 4711, "rank": 1})"));
+}
+
+TEST_F(SubmitTest, OptionsStandOnTheCommandLineToo) {
+  command.yes = true;
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(runner.given, (Words{"--parsable", "--account=lab", "--cpus-per-task=32",
+                                 "--gres=gpu:gpu4090:4", "--job-name=x", "--mem=80G", "--nodes=1",
+                                 "--ntasks-per-node=1", "--output=x-%j.out",
+                                 "--partition=markov_gpu", "--qos=normal", "--time=13:00:00"}));
+}
+
+TEST_F(SubmitTest, APersonIsAsked) {
+  console.can_ask = true;
+  console.answer = true;
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(console.questions, Words{"Submit this job? [y/N] "});
+  EXPECT_EQ(runner.runs, 1);
+}
+
+TEST_F(SubmitTest, NoMeansNo) {
+  console.can_ask = true;
+  EXPECT_EQ(Run(), kExitError);
+  EXPECT_EQ(runner.runs, 0);
+  EXPECT_EQ(console.complained, "Nothing was submitted.\n");
+}
+
+TEST_F(SubmitTest, WithoutATerminalItMustBeSaid) {
+  EXPECT_EQ(Run(), kExitUsage);
+  EXPECT_EQ(runner.runs, 0);
+  EXPECT_NE(console.complained.find("add --yes to submit"), std::string::npos);
+}
+
+TEST_F(SubmitTest, ADryRunPrintsTheScriptAlone) {
+  command.dry_run = true;
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(runner.runs, 0);
+  EXPECT_TRUE(console.printed.starts_with("#!/bin/bash\n#SBATCH --account=lab\n"));
+  EXPECT_TRUE(console.complained.starts_with("✔ 1 RTX 4090 × 4 in markov_gpu"));
+}
+
+TEST_F(SubmitTest, AnotherRowCanBePicked) {
+  command.yes = true;
+  command.pick = 4;
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_NE(runner.stdin_text.find("--gres=gpu:gpu2080:4"), std::string::npos);
+  EXPECT_EQ(api.asked[1].second["rank"], 4);
+}
+
+TEST_F(SubmitTest, ARowThatIsNotThereIsExit2) {
+  command.pick = 9;
+  EXPECT_EQ(Run(), kExitUsage);
+  EXPECT_EQ(console.complained,
+            "gpuadvise: --pick 9: there is no such row; `advise --all` shows 1, 2, 3, 4 and 5\n");
+}
+
+TEST_F(SubmitTest, WhatFollowsTheDashesGoesOnUntouchedAndWins) {
+  command.yes = true;
+  PassOn({"-t", "10:00:00", "--mem=64G", "--site-plugin", "--mail-type=END"});
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(Words(runner.given.end() - 5, runner.given.end()), command.passed_on);
+  EXPECT_EQ(std::count(runner.given.begin(), runner.given.end(), "--time=13:00:00"), 0);
+  EXPECT_EQ(api.asked[0].second["constraints"]["time_limit_seconds"], 36000);
+  EXPECT_NE(console.printed.find("kept as you said: --mail-type=END --mem=64G --time=10:00:00"),
+            std::string::npos);
+  EXPECT_NE(console.printed.find("not in the forecast: --mem=64G"), std::string::npos);
+}
+
+TEST_F(SubmitTest, AFailingSbatchIsExit1) {
+  command.yes = true;
+  runner.answer = Fail(ErrorCode::kInternal, "/usr/bin/sbatch failed (exit status 1)");
+  EXPECT_EQ(Run(), kExitError);
+  EXPECT_EQ(console.complained,
+            "gpuadvise: /usr/bin/sbatch failed (exit status 1); nothing was submitted\n");
+  EXPECT_EQ(api.asked.size(), 1u);
+}
+
+TEST_F(SubmitTest, JobIdsOfOtherClustersAndNoisySitesAreRead) {
+  command.yes = true;
+  runner.answer = "Welcome to the cluster\n4712;seed\n";
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(api.asked[1].second["job_id"], 4712);
+}
+
+TEST_F(SubmitTest, NoJobIdIsSaid) {
+  command.yes = true;
+  runner.answer = "\n";
+  EXPECT_EQ(Run(), kExitError);
+  EXPECT_NE(console.complained.find("sbatch printed no job id"), std::string::npos);
+}
+
+TEST_F(SubmitTest, ADaemonThatCannotBeToldSpoilsNothing) {
+  command.yes = true;
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_NE(console.printed.find("Submitted job 4711"), std::string::npos);
+  EXPECT_NE(console.complained.find("gpuadvised was not told"), std::string::npos);
+}
+
+TEST_F(SubmitTest, DataThatIsTooOldSubmitsNothing) {
+  command.yes = true;
+  command.max_age_seconds = 5;
+  EXPECT_EQ(Run(), kExitStale);
+  EXPECT_EQ(runner.runs, 0);
+}
+
+TEST_F(SubmitTest, JsonHasJobAndScript) {
+  command.yes = true;
+  command.json = true;
+  EXPECT_EQ(Run(), kExitOk);
+  const json printed = json::parse(console.printed);
+  EXPECT_EQ(printed["job_id"], 4711);
+  EXPECT_EQ(printed["strategy"]["rank"], 1);
+  EXPECT_EQ(printed["script"], runner.stdin_text);
+}
+
+TEST_F(SubmitTest, AFileWithoutACommandIsNamed) {
+  command.question.file = folder.Write("no.yaml", "training: {max_steps: 5}\n");
+  EXPECT_EQ(Run(), kExitUsage);
+  EXPECT_NE(console.complained.find("no.yaml: there is no command: to run"), std::string::npos);
+}
+
+TEST(SubmitNothing, NoStrategyIsExit3) {
+  TemporaryFolder folder;
+  FakeApi api;
+  FakeConsole console;
+  FakeRunner runner;
+  json advice = json::parse(TestData("advice.json"));
+  advice["strategies"] = json::array();
+  api.Answer(advice);
+  SubmitCommand command;
+  command.yes = true;
+  command.question.file = folder.Write("train.yaml", "training: {max_steps: 5}\ncommand: x\n");
+  EXPECT_EQ(RunSubmit(command, api, runner, std::string(DefaultSbatchTemplate()), console),
+            kExitInfeasible);
+  EXPECT_EQ(runner.runs, 0);
+  EXPECT_NE(console.printed.find("Not possible"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gpuadvise
