@@ -274,6 +274,7 @@ Result<void> SnapshotAssembler::Begin(const Json& record) {
   }
   missing_ = missing;
   Batch& batch = batch_.emplace();
+  records_ = 0;
   batch.tables = *tables;
   if (last_) batch.draft = *last_;
   Clear(batch.draft, *tables);
@@ -291,7 +292,7 @@ Result<void> SnapshotAssembler::Row(const std::string& kind, const Json& record)
   if (!batch_->tables.Has(table->table)) {
     return BadInput(fmt::format("A {} came, but the batch does not list {}.", kind, table->name));
   }
-  if (++batch_->records > kMaxRecordsPerBatch) {
+  if (++records_ > kMaxRecordsPerBatch) {
     return BadInput(fmt::format("The batch has more than {} records.", kMaxRecordsPerBatch));
   }
   ++batch_->counts[std::string(table->name)];

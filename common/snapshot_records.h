@@ -88,7 +88,6 @@ class SnapshotAssembler {
     Snapshot draft;
     TableSet tables;
     std::map<std::string, int64_t> counts;  // by table
-    int64_t records = 0;
     std::string pieces;  // of the record that comes in pieces; empty when none does
   };
 
@@ -100,6 +99,7 @@ class SnapshotAssembler {
   Outcome Piece(const nlohmann::json& record);
 
   std::optional<Batch> batch_;
+  int64_t records_ = 0;  // of this batch
   bool skipping_ = false;
   TableSet missing_ = TableSet::All();  // what the next batch must hold
   std::shared_ptr<const Snapshot> last_;
