@@ -9,7 +9,9 @@
 // plugin adds (site factor) cannot be known and counts 0.
 //
 // Where it is wrong: slurmctld recounts job size and TRES once it has tried a job on real nodes, so
-// a job on nodes with rounded-up CPUs may drift by the extra CPUs.
+// a job on nodes with rounded-up CPUs may drift by the extra CPUs. Memory set aside for the system
+// (MemSpecLimit) counts in Slurm's total of a partition, not here; the dampening of classic fair
+// share is taken as 1, and a TRES weight on billing as 0.
 #include "common/priority.h"
 
 #include <algorithm>
@@ -24,6 +26,7 @@ namespace {
 
 constexpr int64_t kTopBasicPriority = 0xffff0000 - 1;  // what priority/basic gives the first job
 constexpr double kHighestPriority = 4294967295.0;
+constexpr double kNoUsageYet = 4294967294.0;  // NO_VAL
 
 /// Fair Tree factors are ranks over the number of users; tools print six digits of them. The rank
 /// is restored, since a product just below a whole number would be cut to the one below.
@@ -32,6 +35,14 @@ double ExactFairShare(double factor, int64_t users) {
   const double count = static_cast<double>(users);
   const double rank = std::round(factor * count);
   return std::abs(rank / count - factor) < 1e-6 ? rank / count : factor;
+}
+
+/// The classic factor: half for every own share that was used. Slurm's tools leave it out.
+double ClassicFairShare(const Association& association) {
+  if (association.fair_share > 0) return association.fair_share;
+  if (association.shares_normalised <= 0) return 0;
+  const bool used = association.usage_effective < kNoUsageYet;
+  return used ? std::exp2(-association.usage_effective / association.shares_normalised) : 1;
 }
 
 double SizeRelativeToTime(const PriorityScale& scale, const JobRequest& request,
@@ -64,12 +75,17 @@ double SizeFactor(const SchedulerConfig& config, const PriorityScale& scale,
   return std::clamp(factor, 0.0, 1.0);
 }
 
+/// Whether the factor of this flag is used as it stands. Slurm prints all of them as one word.
+bool IsRaw(const SchedulerConfig& config, std::string_view flag) {
+  return HasFlag(config.priority_flags, flag) || HasFlag(config.priority_flags, "NO_NORMAL_ALL");
+}
+
 double TresSum(const SchedulerConfig& config, const PriorityScale& scale, const JobRequest& request,
                const Partition& partition) {
   if (config.weights.tres.empty()) return 0;
   const TresCounts wanted = RequestTres(request, partition, config);
   const auto totals = scale.partition_tres.find(partition.name);
-  const bool raw = HasFlag(config.priority_flags, "NO_NORMAL_TRES");
+  const bool raw = IsRaw(config, "NO_NORMAL_TRES");
   double sum = 0;
   for (const auto& [name, weight] : config.weights.tres) {
     const std::string tres = CanonicalTres(name);
@@ -134,12 +150,12 @@ PriorityFactors PredictPriority(const Snapshot& snapshot, const PriorityScale& s
   const auto weighted = [](int64_t weight, double factor) {
     return static_cast<double>(weight) * factor;
   };
-  const auto raw = [&](std::string_view flag) { return HasFlag(config.priority_flags, flag); };
+  const auto raw = [&](std::string_view flag) { return IsRaw(config, flag); };
   PriorityFactors factors;
   const Association* assoc = FindAssociation(snapshot, submitter, partition.name);
   if (assoc != nullptr) {
-    const double share = raw("NO_FAIR_TREE")
-                             ? assoc->fair_share
+    const double share = HasFlag(config.priority_flags, "NO_FAIR_TREE")
+                             ? ClassicFairShare(*assoc)
                              : ExactFairShare(assoc->fair_share, scale.user_associations);
     factors.fair_share = weighted(weights.fair_share, share);
     factors.association =

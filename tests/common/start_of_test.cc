@@ -184,12 +184,10 @@ TEST(StartOf, CpusAreGivenAsWholeCores) {
 }
 
 TEST(StartOf, AJobWithoutMemoryTakesTheDefaultOrAll) {
-  JobRequest request = RequestOf("a100:1");
-  request.memory_per_cpu_mib = SlurmNumber::Absent();
   const std::string cluster = "node n1 a100:4 mem 100G\nrun 7 n1 a100:1 mem 1G ends 1h\n";
-  EXPECT_EQ(StartOf(*PrepareQueue(SnapshotOf(cluster)), request, kAnn)->wait_seconds[0], kHour);
-  const std::string with_default = cluster + "config def-mem-per-cpu 2000";
-  EXPECT_EQ(StartOf(*PrepareQueue(SnapshotOf(with_default)), request, kAnn)->wait_seconds[0], 0);
+  EXPECT_EQ(Wait(cluster, "a100:1 mem default"), kHour);
+  EXPECT_EQ(Wait(cluster + "config def-mem-per-cpu 2000", "a100:1 mem default"), 0);
+  EXPECT_EQ(Wait(cluster + "partition p n1 mem-per-node 2G", "a100:1 mem default"), 0);
 }
 
 TEST(StartOf, AnExclusiveJobNeedsTheNodeForItself) {

@@ -123,7 +123,11 @@ void AddRequest(Grammar& grammar, JobRequest& request, bool& cpus_given) {
   keys["cpus"] = [&](const std::string& w) { request.cpus = Number(w), cpus_given = true; };
   keys["tasks"] = [&request](const std::string& w) { request.tasks = Number(w); };
   keys["cpus-per-task"] = [&request](const std::string& w) { request.cpus_per_task = Number(w); };
-  keys["mem"] = [&request](const std::string& w) { request.memory_per_node_mib = Mebibytes(w); };
+  keys["mem"] = [&request](const std::string& w) {
+    // Infinite marks "said to be not said" until FinishRequest.
+    request.memory_per_node_mib =
+        w == "default" ? SlurmNumber::Infinite() : SlurmNumber(Mebibytes(w));
+  };
   keys["mem-per-cpu"] = [&request](const std::string& w) {
     request.memory_per_cpu_mib = Mebibytes(w);
   };
@@ -153,6 +157,7 @@ void FinishRequest(JobRequest& request, bool cpus_given) {
   if (request.memory_per_node_mib.absent() && request.memory_per_cpu_mib.absent()) {
     request.memory_per_cpu_mib = 1000;
   }
+  if (request.memory_per_node_mib.infinite()) request.memory_per_node_mib = SlurmNumber::Absent();
 }
 
 void AddLimits(Grammar& grammar, Limits& limits) {

@@ -23,7 +23,7 @@
 //     config KEY VALUE     keys: priority select enforce age fairshare size partition qos assoc
 //     flags
 //          max-age favor-small tres def-mem-per-cpu def-mem-per-node kill-wait
-//   REQUEST: [TYPE:N …] [total TYPE:N] [nodes N|N-M] [cpus N] [tasks N] [cpus-per-task N] [mem 4G]
+//   REQUEST: [TYPE:N …] [total TYPE:N] [nodes N|N-M] [cpus N] [tasks N] [cpus-per-task N] [mem 4G|default]
 //            [mem-per-cpu 2G] [limit 3h|unlimited|none] [in p1,p2] [features EXPR] [on HOSTS] [not
 //            HOSTS] [exclusive] [shards N] [begin 1h] [reservation R]
 //   LIMITS:  [max-wall 1h] [per-job gres/gpu=4,cpu=8] [per-user …] [per-account …] [group …] [min
