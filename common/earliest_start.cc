@@ -37,7 +37,7 @@ class Search {
 
   bool Serves(const PoolNode& node, const Resources& free) const {
     if (!CanServe(pool_, node, shape_, free, TasksOnEach())) return false;
-    if (shape_.nodes_max > 1) return true;
+    if (shape_.nodes_max > 1) return HasSomeOf(node, free, shape_.gpus_total);
     return std::all_of(
         shape_.gpus_total.begin(), shape_.gpus_total.end(),
         [&](const GpuNeed& need) { return FreeGpus(node, free, need.type) >= need.count; });

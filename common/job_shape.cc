@@ -107,6 +107,12 @@ int64_t FreeGpus(const PoolNode& node, const Resources& free, int32_t type) {
   return slot < 0 ? 0 : std::min<int64_t>(whole, free.gpus[static_cast<size_t>(slot)]);
 }
 
+bool HasSomeOf(const PoolNode& node, const Resources& free, const std::vector<GpuNeed>& needs) {
+  if (needs.empty()) return true;
+  return std::any_of(needs.begin(), needs.end(),
+                     [&](const GpuNeed& need) { return FreeGpus(node, free, need.type) > 0; });
+}
+
 bool CanServe(const NodePool& pool, const PoolNode& node, const JobShape& shape,
               const Resources& free, int64_t tasks) {
   const int64_t cpus = pool.WholeCores(node, shape.cpus(tasks));

@@ -58,6 +58,9 @@ int64_t TasksThatFit(const NodePool& pool, const PoolNode& node, const JobShape&
 /// Free GPUs of one type (-1: of any) that are not cut into shards in use.
 int64_t FreeGpus(const PoolNode& node, const Resources& free, int32_t type);
 
+/// Whether at least one GPU of these is free; true when none are needed.
+bool HasSomeOf(const PoolNode& node, const Resources& free, const std::vector<GpuNeed>& needs);
+
 /// What `tasks` tasks hold on `node`, with `extra` GPUs (parallel to JobShape::gpus_total, may be
 /// empty) on top of those per node; GPUs of no given type come from the fullest slots.
 /// REQUIRES: they fit in `free`.

@@ -199,7 +199,9 @@ class Filter {
 
   Result<void> Everything() {
     Members kept = Keep(nodes_, [&](int32_t n) {
-      return TasksThatFit(pool_, At(pool_, n), shape_, At(pool_, n).capacity, 1) > 0;
+      const PoolNode& node = At(pool_, n);
+      return TasksThatFit(pool_, node, shape_, node.capacity, 1) > 0 &&
+             HasSomeOf(node, node.capacity, shape_.gpus_total);
     });
     return Narrow(kept, [&] { return OnlySoMany(kept, "that has all this at once"); });
   }
