@@ -43,15 +43,18 @@ std::optional<json> Parsed(std::string_view text, int base) {
   return json(value);
 }
 
+// Non-negative integers are unsigned, as nlohmann::json's own parser makes them: the value is the
+// same whether it came from YAML or over the socket.
 std::optional<json> Integer(std::string_view text) {
   if (text.starts_with("0o") && AllDigits(text.substr(2), "01234567")) {
-    return Parsed<int64_t>(text.substr(2), 8);
+    return Parsed<uint64_t>(text.substr(2), 8);
   }
   if (text.starts_with("0x") && AllDigits(text.substr(2), "0123456789abcdefABCDEF")) {
-    return Parsed<int64_t>(text.substr(2), 16);
+    return Parsed<uint64_t>(text.substr(2), 16);
   }
   if (!AllDigits(WithoutSign(text), "0123456789")) return std::nullopt;
-  return Parsed<int64_t>(WithoutPlus(text), 10);
+  if (text[0] == '-') return Parsed<int64_t>(text, 10);
+  return Parsed<uint64_t>(WithoutPlus(text), 10);
 }
 
 // [-+]? ( . [0-9]+ | [0-9]+ ( . [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?

@@ -6,6 +6,7 @@
 #include "client/exit_code.h"
 #include "client/train_file.h"
 #include "client/train_yaml_writer.h"
+#include "common/train_spec.h"
 #include "tests/client/fake_api.h"
 #include "tests/client/fake_console.h"
 #include "tests/client/golden.h"
@@ -45,7 +46,9 @@ TEST_F(InitTest, WritesAnExampleForThisCluster) {
   api.Answer(json::parse(TestData("gpus.json")));
   EXPECT_EQ(Run(), kExitOk);
   ExpectGolden("init.yaml", Written());
-  EXPECT_TRUE(TrainFile::Load(command.file, "", console.clock));
+  const auto file = TrainFile::Load(command.file, "", console.clock);
+  ASSERT_TRUE(file);
+  EXPECT_TRUE(ParseTrainSpec(file->spec(), ""));
   EXPECT_EQ(console.printed,
             "Wrote " + command.file + "; next: gpuadvise advise " + command.file + "\n");
 }
@@ -104,6 +107,14 @@ TEST(FromScript, ShellVariablesInFiguresAreNotRead) {
     said = said || sentence.starts_with("--max_steps $STEPS: a shell variable");
   }
   EXPECT_TRUE(said);
+}
+
+TEST(FromScript, OnlyTheModelIsLeftToFillIn) {
+  json spec = Read(Converted(ReadTextFile(std::string(GPUADVISE_EXAMPLES) + "/job.sh").value()));
+  EXPECT_TRUE(spec["model"].is_null());
+  spec["model"] = json::parse(R"({"memory": {"base": "5 GB", "per_sample": "1 GB"}})");
+  const Result<TrainSpec> read = ParseTrainSpec(spec, "");
+  EXPECT_TRUE(read) << (read ? "" : read.error().message + " at " + read.error().pointer);
 }
 
 TEST(FromScript, NoLauncherIsRefused) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/train_spec.h"
 #include "tests/client/temporary_folder.h"
 
 namespace gpuadvise {
@@ -117,16 +118,19 @@ TEST(TrainFile, AMissingFileIsNamed) {
             "/nonexistent.yaml: there is no such file; check the name");
 }
 
-TEST(Examples, CanAllBeRead) {
-  for (const char* name : {"gr00t.yaml", "llm-lora.yaml"}) {
-    const auto file = TrainFile::Load(std::string(GPUADVISE_EXAMPLES) + "/" + name, "", kNow);
-    EXPECT_TRUE(file) << file.error().message;
-  }
-  for (const char* section : {"xlsum_mt5", "eenzeenee"}) {
-    const auto file =
-        TrainFile::Load(std::string(GPUADVISE_EXAMPLES) + "/xlsum-sections.yaml", section, kNow);
-    EXPECT_TRUE(file) << file.error().message;
-  }
+// Not only can they be read: every key in them means something.
+void ExpectTrainSpec(const std::string& name, const std::string& section) {
+  const auto file = TrainFile::Load(std::string(GPUADVISE_EXAMPLES) + "/" + name, section, kNow);
+  ASSERT_TRUE(file) << file.error().message;
+  const Result<TrainSpec> spec = ParseTrainSpec(file->spec(), "/spec");
+  EXPECT_TRUE(spec) << (spec ? "" : file->Explain(spec.error()));
+}
+
+TEST(Examples, AreGoodTrainingFiles) {
+  ExpectTrainSpec("gr00t.yaml", "");
+  ExpectTrainSpec("llm-lora.yaml", "");
+  ExpectTrainSpec("xlsum-sections.yaml", "xlsum_mt5");
+  ExpectTrainSpec("xlsum-sections.yaml", "eenzeenee");
 }
 
 }  // namespace

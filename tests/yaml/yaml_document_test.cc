@@ -50,6 +50,13 @@ TEST(Scalars, NumberTypesAreKept) {
   EXPECT_TRUE(ValueOf("4").is_number_integer());
   EXPECT_TRUE(ValueOf("4.0").is_number_float());
   EXPECT_TRUE(ValueOf("99999999999999999999").is_number_float());
+  EXPECT_EQ(ValueOf("18446744073709551615"), json(UINT64_MAX));
+}
+
+TEST(Scalars, IntegersAreOfTheTypeThatParsedJsonHas) {
+  for (const char* number : {"0", "5", "-5"}) {
+    EXPECT_EQ(ValueOf(number).type(), json::parse(number).type()) << number;
+  }
 }
 
 TEST(Scalars, TimesAndOldBooleansStayStrings) {
