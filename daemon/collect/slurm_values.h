@@ -35,11 +35,11 @@ Gres GresOf(std::string_view text);
 
 /// What a job asked for in TRES, as Slurm keeps it ("gres:gpu:l40s:3").
 struct TresRequest {
-  std::string_view per_job;
-  std::string_view per_node;
-  std::string_view per_socket;
-  std::string_view per_task;
-  std::string_view memory_per_tres;  // "gres:gpu:3000", MiB
+  std::string_view per_job = {};
+  std::string_view per_node = {};
+  std::string_view per_socket = {};
+  std::string_view per_task = {};
+  std::string_view memory_per_tres = {};  // "gres:gpu:3000", MiB
   int64_t sockets_per_node = 1;
 };
 
