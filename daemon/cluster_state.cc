@@ -45,8 +45,8 @@ Freshness ClusterState::FreshnessOf(const View* view) const {
       HasOwnTime(*view->snapshot) ? view->received_at : view->snapshot->taken_at;
   freshness.age_seconds = std::max<int64_t>(0, clock_.Now() - since);
   if (!freshness.cause && freshness.age_seconds > stale_after_seconds_) {
-    freshness.cause =
-        fmt::format("the collector has brought nothing new for {} s", freshness.age_seconds);
+    freshness.cause = fmt::format("{} has brought nothing new for {} s", view->snapshot->source,
+                                  freshness.age_seconds);
   }
   return freshness;
 }
