@@ -59,6 +59,10 @@ class QueueModel {
   const std::vector<PlannedJob>& plan() const { return plan_; }
   std::span<const Share> SharesOf(const PlannedJob& job) const;
 
+  /// Without backfill (sched/builtin) nobody overtakes in a partition: the start of the last of the
+  /// first `position` planned jobs there, before which no later one starts. 0 with backfill.
+  int64_t NotBefore(size_t position, size_t partition) const;
+
   /// How many planned jobs come before a job of this rank.
   size_t PositionOf(const Rank& rank) const;
 
@@ -81,6 +85,7 @@ class QueueModel {
   PriorityScale scale_;
   NodePool pool_;
   UsageBook usage_;
+  bool backfill_ = true;
   std::vector<std::vector<int32_t>> members_;
   std::vector<PlannedJob> plan_;
   std::vector<Share> shares_;  // of all planned jobs, one after the other

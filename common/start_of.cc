@@ -94,9 +94,9 @@ Result<void> CheckReservation(const Snapshot& policy, const JobRequest& request,
 
 /// The earliest time that both the nodes and the limits on use at the same time allow.
 Slot FirstSlot(const QueueModel& queue, const JobShape& shape, const Authority& authority,
-               const Submitter& submitter, const TresCounts& wanted, size_t position) {
+               const Submitter& submitter, const TresCounts& wanted, size_t position,
+               int64_t from) {
   const std::shared_ptr<const Profile> free = queue.FreeAt(position);
-  int64_t from = 0;
   while (true) {
     Slot slot = EarliestStart(queue.pool(), *free, shape, from);
     if (slot.start >= kNever) return slot;
@@ -128,7 +128,8 @@ Result<Start> StartIn(const QueueModel& queue, size_t index, const JobRequest& r
   start.position = queue.PositionOf(rank);
   const TresCounts wanted =
       queue.usage().keeps_books() ? RequestTres(request, partition, policy.config) : TresCounts{};
-  Slot slot = FirstSlot(queue, *shape, authority, submitter, wanted, start.position);
+  const int64_t from = queue.NotBefore(start.position, index);
+  Slot slot = FirstSlot(queue, *shape, authority, submitter, wanted, start.position, from);
   start.time = slot.start;
   start.shares = std::move(slot.shares);
   if (start.time < kNever) return start;

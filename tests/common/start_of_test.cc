@@ -63,6 +63,17 @@ TEST(StartOf, AShortJobFitsIntoTheHoleBeforeAReservedOne) {
   EXPECT_EQ(Wait(cluster, "a100:4 limit 3h"), 5 * kHour);
 }
 
+TEST(StartOf, WithoutBackfillNobodyOvertakesInThePartition) {
+  const std::string cluster =
+      "config scheduler builtin\n"
+      "node n[1-2] a100:4\nnode n3 l40s:4\npartition p n[1-2]\npartition q n3\n"
+      "run 7 n1 a100:4 ends 2h\n"
+      "pend 8 a100:4 nodes 2 limit 3h\n"
+      "pend 9 a100:1 limit 1h";
+  EXPECT_EQ(Wait(cluster, "a100:1 limit 1h"), 5 * kHour);
+  EXPECT_EQ(Wait(cluster, "l40s:1 in q"), 0);
+}
+
 TEST(StartOf, HeldJobsNeitherBlockNorArePromisedAnything) {
   for (const char* held : {"priority 0", "reason JobHeldUser", "dependency afterok:3",
                            "reason QOSMaxGRESPerUser", "reason AssocGrpGRES",

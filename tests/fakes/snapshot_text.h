@@ -20,10 +20,11 @@
 //     qos NAME [priority N] [flags a,b] LIMITS          assoc ACCOUNT [user U] [parent P] [fair
 //     0.5]
 //          [priority N] [qos a,b] [default-qos Q] [default] LIMITS
-//     config KEY VALUE     keys: priority select enforce age fairshare size partition qos assoc
-//     flags
+//     config KEY VALUE     keys: priority scheduler select enforce age fairshare size partition qos
+//     assoc flags
 //          max-age favor-small tres def-mem-per-cpu def-mem-per-node kill-wait
-//   REQUEST: [TYPE:N …] [total TYPE:N] [nodes N|N-M] [cpus N] [tasks N] [cpus-per-task N] [mem 4G|default]
+//   REQUEST: [TYPE:N …] [total TYPE:N] [nodes N|N-M] [cpus N] [tasks N] [cpus-per-task N] [mem
+//   4G|default]
 //            [mem-per-cpu 2G] [limit 3h|unlimited|none] [in p1,p2] [features EXPR] [on HOSTS] [not
 //            HOSTS] [exclusive] [shards N] [begin 1h] [reservation R]
 //   LIMITS:  [max-wall 1h] [per-job gres/gpu=4,cpu=8] [per-user …] [per-account …] [group …] [min
