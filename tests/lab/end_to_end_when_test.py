@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""When a job would start, asked on a real cluster; and what it costs Slurm to be asked.
+
+    end_to_end_when_test.py BIN_DIR [unittest options]
+"""
+import re
+
+import programs
+
+HOUR = 3600
+WHOLE_4090 = ["-p", "markov_gpu", "--gres", "gpu:gpu4090:4"]
+TRAIN = """\
+name: on-the-4090
+model: {memory: {base: 5 GB, per_sample: 1.2 GB, overhead: 2 GB}}
+training:
+  max_steps: 10000
+  effective_batch_size: 120
+  measured: [{gpu: rtx4090, gpus: 4, batch: 10, seconds_per_step: 3.9}]
+resources: {cpus_per_gpu: 2, mem_per_gpu: 4G, gpus: [rtx4090]}
+slurm: {time: 15:00:00}
+command: sleep 3000
+"""
+
+
+class Waiting(programs.SiteTest):
+    """Answers from a daemon that polls all the time."""
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.site.start()
+
+    def occupy_the_4090(self, hours=1):
+        """A job of `hours` runs on the only 4090 node and a pending one of 3 h waits for it."""
+        running = self.lab.submit("--gres=gpu:gpu4090:4", "-t", hours * 60, user="lab1")
+        self.lab.wait_for_state(running, "RUNNING")
+        pending = self.lab.submit("--gres=gpu:gpu4090:4", "-t", 3 * 60, user="lab2")
+        self.lab.wait_for_reason(pending, "Priority", "Resources")
+        self.site.wait_for_next_snapshot()
+        return running, pending
+
+    def test_a_pending_job_counts_where_slurms_own_estimate_forgets_it(self):
+        self.occupy_the_4090()
+        answer = self.site.when(*WHOLE_4090, "-t", "60", user="lab3")
+        self.assertAlmostEqual(answer["wait_p50_seconds"], 4 * HOUR, delta=120)
+        self.assertEqual(answer["jobs_before"], 1)
+        # Slurm spreads the pending job's 3 h over all 21 nodes of the partition: 1 h 08.
+        self.assertLess(self.slurms_own_estimate("--gres=gpu:gpu4090:4", "-t", "60"), 1.25 * HOUR)
+
+    def test_only_the_gpus_that_are_taken_are_waited_for(self):
+        self.occupy_the_4090()
+        answer = self.site.when("--gres", "gpu:gpu2080:4", "-t", "60", user="lab3")
+        self.assertLess(answer["wait_p50_seconds"], 60)
+        gpus = {g["gpu"]: g for g in self.site.json("gpus")["gpus"]}
+        self.assertEqual((gpus["rtx4090"]["total"], gpus["rtx4090"]["free"]), (4, 0))
+        self.assertEqual((gpus["rtx2080ti"]["total"], gpus["rtx2080ti"]["free"]), (60, 60))
+        self.assertAlmostEqual(gpus["rtx4090"]["wait_node_seconds"], 4 * HOUR, delta=120)
+
+    def test_a_short_job_beside_a_pending_one_is_backfilled(self):
+        running = self.lab.submit("--gres=gpu:gpu4090:2", "-t", "120", user="lab1")
+        self.lab.wait_for_state(running, "RUNNING")
+        pending = self.lab.submit("--gres=gpu:gpu4090:4", "-t", "180", user="lab2")
+        self.lab.wait_for_reason(pending, "Priority", "Resources")
+        self.site.wait_for_next_snapshot()
+        short = self.site.when("--gres", "gpu:gpu4090:2", "-t", "60", user="lab3")
+        long = self.site.when("--gres", "gpu:gpu4090:2", "-t", "240", user="lab3")
+        self.assertLess(short["wait_p50_seconds"], 60)
+        self.assertAlmostEqual(long["wait_p50_seconds"], 5 * HOUR, delta=120)
+        backfilled = self.lab.submit("--gres=gpu:gpu4090:2", "-t", "60", user="lab3")
+        self.lab.wait_for_state(backfilled, "RUNNING")  # Slurm agrees
+
+    def test_a_job_script_is_asked_about_by_its_sbatch_lines(self):
+        self.occupy_the_4090()
+        script = self.site.write("job.sh", "#!/bin/bash\n#SBATCH -p markov_gpu\n#SBATCH --gres=gpu:gpu4090:1 -t 30\n"
+                                           "srun hostname\n")
+        self.assertAlmostEqual(self.site.when(script)["wait_p50_seconds"], 4 * HOUR, delta=120)
+        text = self.site.run("when", script).stdout
+        self.assertRegex(text, r"starts in 4 h")
+
+    def test_a_drained_node_is_said_to_be_the_reason(self):
+        self.lab.run("scontrol", "update", "nodename=classt25", "state=drain", "reason=test")
+        try:
+            self.site.wait_for_next_snapshot()
+            gpus = {g["gpu"]: g for g in self.site.json("gpus")["gpus"]}
+            self.assertEqual((gpus["rtx4090"]["total"], gpus["rtx4090"]["usable"]), (4, 0))
+            done = self.site.run("advise", self.site.write("train.yaml", TRAIN), check=False)
+            self.assertEqual(done.returncode, 3, done)
+            self.assertIn("classt25 is down or drained", done.stdout)
+        finally:
+            self.lab.run("scontrol", "update", "nodename=classt25", "state=resume")
+
+    def slurms_own_estimate(self, *options):
+        """In how many seconds sbatch --test-only says the job would start."""
+        done = self.lab.run("sbatch", "--test-only", *options, "--wrap=true", user="lab3")
+        start = re.search(r"to start at (\S+)", done.stderr).group(1)
+        now = int(self.lab.run("date", "+%s").stdout)
+        return int(self.lab.run("date", "-d", start, "+%s").stdout) - now
+
+
+class Seldom(programs.SiteTest):
+    """Answers from a daemon that polls once an hour."""
+    LAB = {"cluster": "tiny"}
+    SETTINGS = {"poll_interval": "1h", "policy_interval": "1h"}
+
+    def setUp(self):
+        self.site.start()
+        self.addCleanup(self.site.stop)
+
+    def test_a_job_just_submitted_is_pending_for_the_next_caller(self):
+        train = self.site.write("train.yaml", TRAIN)
+        before = self.site.when(*WHOLE_4090, "-t", "60", user="lab2")
+        self.assertLess(before["wait_p50_seconds"], 60)
+        taken = self.site.json("gpus")["meta"]["snapshot_taken_at"]
+        answer = self.site.json("submit", train, "--yes")
+        after = self.site.when(*WHOLE_4090, "-t", "60", user="lab2")
+        self.assertEqual(after["jobs_before"], 1)
+        self.assertAlmostEqual(after["wait_p50_seconds"], answer["strategy"]["time_limit_seconds"], delta=120)
+        theirs = self.site.write("train.yaml", TRAIN, "lab2")
+        advised = self.site.json("advise", theirs, user="lab2")["strategies"][0]
+        self.assertAlmostEqual(advised["wait_p50_seconds"], 15 * HOUR, delta=120)
+        self.assertEqual(self.site.json("gpus")["meta"]["snapshot_taken_at"], taken, "no poll happened meanwhile")
+
+    def test_a_hundred_questions_cost_slurmctld_nothing(self):
+        train = self.site.write("train.yaml", TRAIN, "lab2")
+        before = self.rpcs()
+        for _ in range(34):
+            self.site.run("gpus", user="lab2")
+            self.site.run("advise", train, user="lab2")
+            self.site.run("when", *WHOLE_4090, "-t", "60", user="lab2")
+        after = self.rpcs()
+        for user in ("lab2", programs.DAEMON_USER):
+            self.assertEqual(after.get(user, 0), before.get(user, 0), f"RPCs of {user}")
+
+    def rpcs(self):
+        """RPCs that slurmctld has served, by user."""
+        text = self.lab.run("sdiag").stdout
+        part = text[text.index("statistics by user"):].split("\n\n")[0]
+        found = re.findall(r"^\s*(\S+)\s*\(\s*\d+\)\s*count:(\d+)", part, re.M)
+        self.assertTrue(found, text)
+        return {user: int(count) for user, count in found}
+
+
+if __name__ == "__main__":
+    programs.main()
