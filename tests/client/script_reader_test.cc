@@ -17,7 +17,7 @@ TEST(ScriptReader, LinesAreSortedByWhatTheyDo) {
       "conda activate x\n"
       "export A=1 B='two words'\n"
       "export C=$(hostname)\n"
-      "cd /work/x\n"
+      "cd /data/x\n"
       "rm -rf old\n"
       "CUDA_VISIBLE_DEVICES=0 python train.py \\\n"
       "  --x 1\n");
@@ -25,7 +25,7 @@ TEST(ScriptReader, LinesAreSortedByWhatTheyDo) {
                                 "export C=$(hostname)"}));
   EXPECT_EQ(parts.env,
             (std::vector<std::pair<std::string, std::string>>{{"A", "1"}, {"B", "two words"}}));
-  EXPECT_EQ(parts.workdir, "/work/x");
+  EXPECT_EQ(parts.workdir, "/data/x");
   EXPECT_EQ(parts.command, "CUDA_VISIBLE_DEVICES=0 python train.py --x 1");
   EXPECT_EQ(parts.not_read, Words{"rm -rf old"});
 }

@@ -117,6 +117,28 @@ TEST_F(SubmitTest, ARowThatIsNotThereIsExit2) {
             "gpuadvise: --pick 9: there is no such row; `advise --all` shows 1, 2, 3, 4 and 5\n");
 }
 
+TEST_F(SubmitTest, FlagsReachSbatchInSlurmsWordsAndBesideTheStrategysOwn) {
+  command.yes = true;
+  command.question.fixed.Set("gres", "gpu:rtx4090:4");
+  command.question.fixed.Set("exclude", "n9");
+  json answer = json::parse(TestData("advice.json"));
+  answer["strategies"][0]["sbatch"]["exclude"] = "n[7-9]";
+  api = FakeApi();
+  api.Answer(answer);
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(std::count(runner.given.begin(), runner.given.end(), "--gres=gpu:gpu4090:4"), 1);
+  EXPECT_EQ(std::count(runner.given.begin(), runner.given.end(), "--exclude=n[7-9]"), 1);
+  EXPECT_EQ(runner.stdin_text.find("rtx4090:4"), std::string::npos);
+}
+
+TEST_F(SubmitTest, OtherGenericResourcesOfAFlagAreKeptAsWritten) {
+  command.yes = true;
+  command.question.fixed.Set("gres", "gpu:gpu4090:4,lustre:1");
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(std::count(runner.given.begin(), runner.given.end(), "--gres=gpu:gpu4090:4,lustre:1"),
+            1);
+}
+
 TEST_F(SubmitTest, WhatFollowsTheDashesGoesOnUntouchedAndWins) {
   command.yes = true;
   PassOn({"-t", "10:00:00", "--mem=64G", "--site-plugin", "--mail-type=END"});
