@@ -40,6 +40,23 @@ int64_t Pending(const Snapshot& snapshot, const std::string& type) {
   return pending;
 }
 
+/// Hours that the GPUs of `type` are promised to others at limits: running and pending.
+double PromisedHours(const Snapshot& snapshot, const std::string& type) {
+  double gpu_seconds = 0;
+  double gpus = 0;
+  for (const Node& node : snapshot.nodes) {
+    if (node.gpus.front().type == type) gpus += static_cast<double>(node.gpus.front().count);
+  }
+  for (const Job& job : snapshot.jobs) {
+    if (TypeOf(job) != type) continue;
+    const int64_t left = job.state == JobState::kPending ? job.request.time_limit_seconds.value()
+                                                         : *job.end_time - snapshot.taken_at;
+    const int64_t count = job.request.nodes_min * job.request.gpus_per_node.front().count;
+    gpu_seconds += static_cast<double>(count * left);
+  }
+  return gpu_seconds / gpus / 3600;
+}
+
 /// In how many of 240 snapshots (ten seeds, each hour of the second day) `holds`.
 template <typename Predicate>
 int CountSnapshots(Predicate holds) {
@@ -151,6 +168,13 @@ TEST(SimWorld, The4090IsContended) {
 TEST(SimWorld, TheL40SHasTheLongestQueue) {
   const auto queued = [](const Snapshot& s) { return Pending(s, "gpul40s") > 0; };
   EXPECT_GE(CountSnapshots(queued), 200);
+}
+
+TEST(SimWorld, TheL40SIsPromisedToOthersForHoursLongerThanThe4090) {
+  const auto longer = [](const Snapshot& s) {
+    return PromisedHours(s, "gpul40s") > PromisedHours(s, "gpu4090") + 4;
+  };
+  EXPECT_GE(CountSnapshots(longer), 228);
 }
 
 TEST(SimWorld, The2080TiIsPlenty) {
