@@ -67,8 +67,7 @@ std::string TakeMigProfile(std::string& lower) {
       ++size;
     const size_t end = DigitsEnd(lower, size);
     if (end == size || lower.substr(end, 2) != "gb") continue;
-    const std::string profile =
-        lower.substr(begin, 2) + '.' + lower.substr(size, end - size) + "gb";
+    std::string profile = lower.substr(begin, 2) + '.' + lower.substr(size, end - size) + "gb";
     lower.replace(begin, end + 2 - begin, " ");
     return profile;
   }

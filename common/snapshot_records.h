@@ -27,9 +27,9 @@
 namespace gpuadvise {
 
 /// With the newline that ends it.
-inline constexpr size_t kMaxRecordBytes = 64 * 1024;
+inline constexpr size_t kMaxRecordBytes = size_t{64} * 1024;
 /// All pieces of one record together.
-inline constexpr size_t kMaxPiecedRecordBytes = 16 * 1024 * 1024;
+inline constexpr size_t kMaxPiecedRecordBytes = size_t{16} * 1024 * 1024;
 inline constexpr int64_t kMaxRecordsPerBatch = 2'000'000;
 
 enum class Table { kNodes, kJobs, kPartitions, kReservations, kConfig, kAssociations, kQos };
