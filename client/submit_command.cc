@@ -79,13 +79,38 @@ std::string ChoiceText(const Choice& choice, const SubmitCommand& command, const
   return text;
 }
 
+// "gpu:l40s:6" and "gpu:a100:1,gpu:l40s:2", but not "gpu:1,lustre:1".
+bool AsksForGpusOnly(const std::string& gres) {
+  for (size_t start = 0; start <= gres.size();) {
+    const size_t comma = std::min(gres.find(',', start), gres.size());
+    const std::string part = gres.substr(start, comma - start);
+    if (part != "gpu" && !part.starts_with("gpu:")) return false;
+    start = comma + 1;
+  }
+  return true;
+}
+
+// The strategy already has what flags say about GPUs and nodes: GPUs in Slurm's words, not the
+// catalogue's, features and excluded nodes together with its own. What follows `--` stays.
+SbatchOptions FixedInScript(const SubmitCommand& command) {
+  SbatchOptions fixed = command.question.fixed;
+  const auto passed_on = ParseSbatchArguments(command.passed_on);
+  for (const char* name : {"gres", "gpus", "gpus-per-node", "constraint", "exclude"}) {
+    if (!passed_on || passed_on->options.Has(name)) continue;
+    if (name == std::string_view("gres") && !AsksForGpusOnly(fixed.Get(name).value_or("")))
+      continue;
+    fixed.Erase(name);
+  }
+  return fixed;
+}
+
 Result<Choice> Choose(const SubmitCommand& command, const TrainFile& file, json answer,
                       const std::string& job_template) {
   Choice choice;
   Result<json> strategy = PickedStrategy(answer, command.pick);
   if (!strategy) return tl::unexpected<Error>(strategy.error());
   Result<JobScript> script = MakeJobScript(job_template, file.spec(), *strategy,
-                                           TextOf(answer, "advice_id"), command.question.fixed);
+                                           TextOf(answer, "advice_id"), FixedInScript(command));
   if (!script) return Fail(script.error().code, file.Explain(script.error()));
   choice.answer = std::move(answer);
   choice.strategy = *std::move(strategy);

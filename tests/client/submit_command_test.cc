@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "client/commands.h"
@@ -149,6 +150,21 @@ TEST_F(SubmitTest, WhatFollowsTheDashesGoesOnUntouchedAndWins) {
   EXPECT_NE(console.printed.find("kept as you said: --mail-type=END --mem=64G --time=10:00:00"),
             std::string::npos);
   EXPECT_NE(console.printed.find("not in the forecast: --mem=64G"), std::string::npos);
+}
+
+TEST_F(SubmitTest, AFlagWithACataloguesNameBecomesSlurmsOwnWord) {
+  command.yes = true;
+  command.question.fixed = ParseSbatchArguments({"--gres=gpu:rtx4090:4"})->options;
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(std::count(runner.given.begin(), runner.given.end(), "--gres=gpu:gpu4090:4"), 1);
+}
+
+TEST_F(SubmitTest, OtherResourcesOfAGresFlagAreKept) {
+  command.yes = true;
+  command.question.fixed = ParseSbatchArguments({"--gres=gpu:gpu4090:4,lustre:1"})->options;
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(std::count(runner.given.begin(), runner.given.end(), "--gres=gpu:gpu4090:4,lustre:1"),
+            1);
 }
 
 TEST_F(SubmitTest, AFailingSbatchIsExit1) {
