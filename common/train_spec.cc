@@ -316,6 +316,7 @@ Result<TrainSpec> ParseTrainSpec(const json& document, const std::string& pointe
   top.Any("stages");
   top.RefuseUnknown();
   spec.stages = ReadStages(document, top);
+  for (Stage& stage : spec.stages) stage.pointer.erase(0, pointer.size());
   if (Result<void> result = errors.AsResult(); !result)
     return tl::unexpected<Error>(result.error());
   return spec;

@@ -72,6 +72,13 @@ TEST(TrainSpec, StagesOverrideWhatTheyShare) {
   EXPECT_EQ(spec->stages[1].training.effective_batch_size->low, 8);
 }
 
+TEST(TrainSpec, AStageKnowsItsPlaceInTheFile) {
+  json document = Smallest();
+  EXPECT_EQ(ParseTrainSpec(document, "/spec")->stages.at(0).pointer, "");
+  document["stages"] = json::parse(R"([{"name": "one"}, {"name": "two"}])");
+  EXPECT_EQ(ParseTrainSpec(document, "/spec")->stages.at(1).pointer, "/stages/1");
+}
+
 TEST(TrainSpec, MisspeltKeyNamesTheNearest) {
   Error error = ErrorWith(R"({"training": {"max_step": 5}})");
   EXPECT_EQ(error.pointer, "/spec/training/max_step");
