@@ -1,6 +1,8 @@
 // The whole daemon as a process: what its users, its service manager and its operator see.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -158,6 +160,73 @@ TEST_F(DaemonProcess, ItsCollectorDiesWithIt) {
     std::string id, name, state;
     if (!(file >> id >> name >> state) || state == "Z" || state == "X") break;
   }
+}
+
+TEST_F(DaemonProcess, FeedsTheWatchdog) {
+  ASSERT_TRUE(daemon_.Start({"WATCHDOG_USEC=200000"}));
+  EXPECT_TRUE(daemon_.Await("WATCHDOG=1"));
+  EXPECT_TRUE(daemon_.Await("WATCHDOG=1"));
+}
+
+TEST_F(DaemonProcess, UnderTheJournalLinesStartWithTheirLevel) {
+  ASSERT_TRUE(daemon_.Start({"JOURNAL_STREAM=8:1"}));
+  StopIt();
+  EXPECT_EQ(daemon_.log().rfind("<6>gpuadvised 0.1.0 answers on ", 0), 0u) << daemon_.log();
+}
+
+TEST_F(DaemonProcess, ALogLevelHidesWhatIsBelowIt) {
+  daemon_.SettingsAre("source: sim\nlog_level: error\n");
+  ASSERT_TRUE(daemon_.Start());
+  StopIt();
+  EXPECT_EQ(daemon_.log(), "");
+}
+
+TEST_F(DaemonProcess, WaitsForARequestThatIsOnItsWay) {
+  ASSERT_TRUE(daemon_.Start());
+  ASSERT_TRUE(daemon_.Shows("/healthz", R"("status":"ok")"));
+  HttpPeer peer = daemon_.Connect();
+  const std::string request = Post("/v1/when", R"({"jobs": [{}]})");
+  ASSERT_TRUE(peer.Send(request.substr(0, 20)));
+  ASSERT_TRUE(daemon_.Shows("/healthz", "ok"));  // so the beginning has been seen
+  daemon_.Signal(SIGTERM);
+  ASSERT_TRUE(daemon_.Await("STOPPING=1"));
+  ASSERT_TRUE(peer.Send(request.substr(20)));
+  EXPECT_EQ(peer.Receive()->status, 200);
+  EXPECT_EQ(daemon_.AwaitEnd(), "exited with status 0");
+}
+
+TEST_F(DaemonProcess, ASecondSignalEndsItAtOnce) {
+  ASSERT_TRUE(daemon_.Start());
+  HttpPeer peer = daemon_.Connect();
+  ASSERT_TRUE(peer.Send("POST /v1/when HTTP/1.1\r\n"));
+  ASSERT_TRUE(daemon_.Shows("/healthz", "status"));
+  daemon_.Signal(SIGTERM);
+  ASSERT_TRUE(daemon_.Await("STOPPING=1"));
+  daemon_.Signal(SIGINT);
+  EXPECT_EQ(daemon_.AwaitEnd(), "exited with status 0");
+}
+
+/// A TCP port that was free a moment ago.
+std::string FreePort() {
+  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  bind(probe, reinterpret_cast<sockaddr*>(&address), size);
+  getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size);
+  close(probe);
+  return std::to_string(ntohs(address.sin_port));
+}
+
+TEST_F(DaemonProcess, OverTcpAnybodyMayReadButNotReport) {
+  const std::string port = FreePort();
+  daemon_.SettingsAre("source: sim\nlisten: 127.0.0.1:" + port + "\n");
+  ASSERT_TRUE(daemon_.Start());
+  ASSERT_TRUE(daemon_.Shows("/healthz", R"("status":"ok")"));
+  EXPECT_EQ(HttpPeer::OverTcp(port).Ask(Get("/v1/gpus"))->status, 200);
+  EXPECT_EQ(HttpPeer::OverTcp(port).Ask(Post("/v1/when", R"({"jobs": [{}]})"))->status, 200);
+  EXPECT_EQ(HttpPeer::OverTcp(port).Ask(Post("/v1/advice/a-1/submitted", "{}"))->status, 404);
 }
 
 /// Runs it with `arguments`: its status and what it said.

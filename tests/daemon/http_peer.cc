@@ -1,5 +1,6 @@
 #include "tests/daemon/http_peer.h"
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -15,12 +16,30 @@ HttpPeer::HttpPeer(const std::string& socket_path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   socket_path.copy(address.sun_path, sizeof(address.sun_path) - 1);
-  const timeval limit{30, 0};  // a hung server fails the test instead of hanging it
-  setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-  setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+  SetPatience();
   if (connect(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) return;
   close(descriptor_);
   descriptor_ = -1;
+}
+
+HttpPeer HttpPeer::OverTcp(const std::string& port) {
+  HttpPeer peer;
+  peer.descriptor_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(std::stoi(port)));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  peer.SetPatience();
+  if (connect(peer.descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
+    close(std::exchange(peer.descriptor_, -1));
+  }
+  return peer;
+}
+
+void HttpPeer::SetPatience() const {
+  const timeval limit{30, 0};  // a hung server fails the test instead of hanging it
+  setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+  setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 }
 
 HttpPeer::HttpPeer(HttpPeer&& other) noexcept

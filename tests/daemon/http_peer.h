@@ -17,6 +17,9 @@ class HttpPeer {
  public:
   /// Connects; check connected().
   explicit HttpPeer(const std::string& socket_path);
+  /// On loopback TCP.
+  static HttpPeer OverTcp(const std::string& port);
+
   HttpPeer(HttpPeer&& other) noexcept;
   HttpPeer& operator=(HttpPeer&&) = delete;
   ~HttpPeer();
@@ -36,7 +39,9 @@ class HttpPeer {
   std::optional<HttpReply> Ask(std::string_view request);
 
  private:
+  HttpPeer() = default;
   bool ReadMore();
+  void SetPatience() const;
 
   int descriptor_ = -1;
   std::string buffer_;

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "common/snapshot_records.h"
 #include "tests/fakes/seed_cluster.h"
@@ -56,10 +57,10 @@ void RunningDaemon::SettingsAre(const std::string& more) {
                                        "\ncollector: " + folder_.Path("collect") + "\n" + more);
 }
 
-bool RunningDaemon::Start() {
-  Result<ChildProcess> started =
-      ChildProcess::Start({{GPUADVISED_PATH, "--config", folder_.Path("gpuadvised.yaml")},
-                           {"NOTIFY_SOCKET=" + folder_.Path("notify")}});
+bool RunningDaemon::Start(std::vector<std::string> environment) {
+  environment.push_back("NOTIFY_SOCKET=" + folder_.Path("notify"));
+  Result<ChildProcess> started = ChildProcess::Start(
+      {{GPUADVISED_PATH, "--config", folder_.Path("gpuadvised.yaml")}, std::move(environment)});
   if (!started) return false;
   if (errors_ >= 0) close(errors_);
   process_.emplace(std::move(*started));

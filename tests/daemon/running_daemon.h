@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/child_process.h"
 #include "tests/daemon/http_peer.h"
@@ -22,8 +23,8 @@ class RunningDaemon {
   /// Writes the settings: `more` lines after socket and collector.
   void SettingsAre(const std::string& more);
 
-  /// Starts it; true when it says that it is ready.
-  bool Start();
+  /// Starts it; true when it says that it is ready. `environment`: further "NAME=VALUE".
+  bool Start(std::vector<std::string> environment = {});
 
   /// Waits for the notification `what` ("READY=1"); false when it ends first.
   bool Await(const std::string& what);
