@@ -47,6 +47,11 @@ std::string ReasonOf(const Rejection& rejection, const Rejection& largest) {
   return fmt::format("× {}: {}", rejection.gpus_per_node, reason);
 }
 
+// What a reason says before its first figure: "would take ", "its nodes have ".
+std::string BeforeFigures(const std::string& reason) {
+  return reason.substr(0, reason.find_first_of("0123456789"));
+}
+
 // GPUs that cannot be used in any number get one entry, in which the largest shape speaks first.
 std::vector<Rejection> Merged(std::vector<Rejection> rejected,
                               const std::vector<Strategy>& possible) {
@@ -65,8 +70,14 @@ std::vector<Rejection> Merged(std::vector<Rejection> rejected,
       merged.push_back(rejection);
       continue;
     }
-    std::string reason = ReasonOf(rejection, *largest);
-    if (largest->reasons.size() < kMostReasons) largest->reasons.push_back(std::move(reason));
+    // A smaller shape that falls to the same cause with other figures adds nothing.
+    bool is_news = std::none_of(
+        largest->reasons.begin(), largest->reasons.end(), [&](const std::string& told) {
+          return BeforeFigures(told) == BeforeFigures(rejection.reasons.front());
+        });
+    if (is_news && largest->reasons.size() < kMostReasons) {
+      largest->reasons.push_back(ReasonOf(rejection, *largest));
+    }
   }
   return merged;
 }
