@@ -6,6 +6,7 @@
 import re
 
 import programs
+from lab import wait_until
 
 HOUR = 3600
 WHOLE_4090 = ["-p", "markov_gpu", "--gres", "gpu:gpu4090:4"]
@@ -45,6 +46,32 @@ class Waiting(programs.SiteTest):
         self.assertEqual(answer["jobs_before"], 1)
         # Slurm spreads the pending job's 3 h over all 21 nodes of the partition: 1 h 08.
         self.assertLess(self.slurms_own_estimate("--gres=gpu:gpu4090:4", "-t", "60"), 1.25 * HOUR)
+
+    def test_what_is_promised_is_what_slurm_then_plans(self):
+        """Slurm's own plan for a job exists only once it waits; ours is asked before."""
+        self.occupy_the_4090()
+        for user, options in [("lab3", [*WHOLE_4090, "-t", "90"]), ("lab4", [*WHOLE_4090, "-t", "600"]),
+                              ("lab5", ["--gres", "gpu:gpu4090:1", "-t", "60"])]:
+            promised = self.site.when(*options, user=user)["start_p50"]
+            job = self.lab.submit(*options, user=user)
+            planned = wait_until(lambda job=job: self.planned_start(job), f"Slurm to plan job {job}")
+            self.assertAlmostEqual(promised, planned, delta=120, msg=options)
+            self.site.wait_for_next_snapshot()
+
+    def planned_start(self, job):
+        start = self.lab.job(job)["StartTime"]
+        return None if start == "Unknown" else int(self.lab.run("date", "-d", start, "+%s").stdout)
+
+    def test_a_submitted_job_that_is_cancelled_is_forgotten(self):
+        train = self.site.write("train.yaml", TRAIN)
+        for _ in range(2):
+            answer = self.site.json("submit", train, "--yes")
+            self.lab.run("scancel", answer["job_id"])
+        self.lab.cancel_all()
+        for _ in range(4):
+            self.site.wait_for_next_snapshot()
+        answer = self.site.when(*WHOLE_4090, "-t", "60", user="lab3")
+        self.assertEqual((answer["jobs_before"], answer["wait_p50_seconds"] < 60), (0, True))
 
     def test_only_the_gpus_that_are_taken_are_waited_for(self):
         self.occupy_the_4090()
@@ -88,6 +115,11 @@ class Waiting(programs.SiteTest):
         finally:
             self.lab.run("scontrol", "update", "nodename=classt25", "state=resume")
 
+    def test_the_file_that_init_writes_can_be_asked_about_and_all_is_well(self):
+        self.site.run("init", "new.yaml", user="lab3")
+        self.assertIn("RTX 4090", self.site.run("advise", "new.yaml", user="lab3").stdout)
+        self.assertNotIn("FAIL", self.site.run("doctor", user="lab3").stdout.upper())
+
     def slurms_own_estimate(self, *options):
         """In how many seconds sbatch --test-only says the job would start."""
         done = self.lab.run("sbatch", "--test-only", *options, "--wrap=true", user="lab3")
@@ -118,6 +150,14 @@ class Seldom(programs.SiteTest):
         advised = self.site.json("advise", theirs, user="lab2")["strategies"][0]
         self.assertAlmostEqual(advised["wait_p50_seconds"], 15 * HOUR, delta=120)
         self.assertEqual(self.site.json("gpus")["meta"]["snapshot_taken_at"], taken, "no poll happened meanwhile")
+
+    def test_people_who_ask_within_one_poll_are_not_promised_the_same_gpus(self):
+        promised = []
+        for user in ("lab1", "lab2", "lab3"):
+            train = self.site.write("train.yaml", TRAIN, user)
+            promised.append(self.site.json("submit", train, "--yes", user=user)["strategy"]["wait_p50_seconds"])
+        for place, wait in enumerate(promised):
+            self.assertAlmostEqual(wait, place * 15 * HOUR, delta=120)
 
     def test_a_hundred_questions_cost_slurmctld_nothing(self):
         train = self.site.write("train.yaml", TRAIN, "lab2")

@@ -160,8 +160,8 @@ class Site:
         return self.json("when", *options, user=user)["answers"][0]
 
     def client_env(self, user, env=None):
-        return dict(self.lab.env, HOME=str(self.home(user)), USER=user, GPUADVISE_SOCKET=str(self.socket),
-                    COLUMNS="120", **(env or {}))
+        return {**self.lab.env, "HOME": str(self.home(user)), "USER": user, "GPUADVISE_SOCKET": str(self.socket),
+                "COLUMNS": "120", **(env or {})}
 
     def write(self, name, content, user="lab1"):
         """A file in the user's folder; text or bytes. Returns its path."""
