@@ -29,7 +29,8 @@ struct World {
 };
 
 json GpuRow(const World& world, const std::string& gpu) {
-  for (const json& row : AnswerGpus(world.View(), kAnn)["gpus"]) {
+  const json answer = AnswerGpus(world.View(), kAnn);
+  for (const json& row : answer["gpus"]) {
     if (row["gpu"] == gpu) return row;
   }
   return {};
