@@ -79,6 +79,7 @@ class Lab:
         self.cluster = cluster
         self.conf_changes = dict(conf or {})
         self.guarded = guarded
+        self.newest_job = None
         self.processes = lab_processes.Processes(self.folder)
         self.slurm_conf = self.folder / "slurm.conf"
         self.env = dict(os.environ, SLURM_CONF=str(self.slurm_conf), TZ="UTC")
@@ -133,7 +134,8 @@ class Lab:
         wait_until(self._slurmctld_answers, "slurmctld to answer " + self.log_tail("slurmctld"), timeout)
 
     def kill_slurmctld(self):
-        """kill -9, and waits until it is gone."""
+        """kill -9, once the jobs that were submitted are on disk, and waits until it is gone."""
+        self._wait_until_saved()
         self.processes.end("slurmctld", signal.SIGKILL)
 
     def stop_slurmctld(self):
@@ -172,7 +174,8 @@ class Lab:
         """Submits `command` as `user` and returns the job's id. Output goes to /dev/null by default."""
         done = self.run("sbatch", "--parsable", f"--uid={user}", f"--output={output}", "--chdir=/tmp",
                         *sbatch_options, f"--wrap={command}")
-        return int(done.stdout.strip().split(";")[0])
+        self.newest_job = int(done.stdout.strip().split(";")[0])
+        return self.newest_job
 
     def job(self, job_id):
         """What `scontrol show job` says, as a dict of its words; {} when the job is gone."""
@@ -263,6 +266,15 @@ class Lab:
             done = self.run("sacctmgr", "-i", "modify", "qos", "high", "set", "maxtresperuser=gres/gpu=4", check=False)
             return done.returncode == 0
         wait_until(limited, "slurmdbd to know gres/gpu", 30)
+
+    def _wait_until_saved(self):
+        """slurmctld saves its jobs seconds after a change; a change that changes nothing shows when."""
+        name = self.run("squeue", "-h", "-o", "%j", "-j", self.newest_job or 0, check=False).stdout.split("\n")[0]
+        if not name:
+            return
+        state, now = self.folder / "state" / "job_state", time.time()
+        self.run("scontrol", "update", f"jobid={self.newest_job}", f"name={name}", check=False)
+        wait_until(lambda: state.exists() and state.stat().st_mtime > now, "slurmctld to save its jobs")
 
     def _lives(self, name):
         if not self.processes.alive(name):
