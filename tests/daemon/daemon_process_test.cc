@@ -243,7 +243,7 @@ std::pair<std::string, std::string> RunIt(std::vector<std::string> arguments) {
 
 TEST(DaemonCommandLine, CheckConfigShowsWhatWouldBeUsed) {
   const TempFolder folder;
-  const std::string file = folder.Write("a.yaml", "poll_interval: 45s\n");
+  const std::string file = folder.Write("a.yaml", "poll_interval: 45s\ncollector: /bin/true\n");
   const auto [status, said] = RunIt({"--check-config", "--config", file, "--source", "sim"});
   EXPECT_EQ(status, "exited with status 0");
   EXPECT_EQ(said.rfind("# from " + file + "\n", 0), 0u) << said;
