@@ -35,8 +35,9 @@ std::vector<GpuPool> FindGpuPools(const Snapshot& snapshot, const GpuNaming& nam
 /// GPUs of `type` that `node` could give to a job of one CPU and little memory now.
 int64_t FreeGpusOn(const Node& node, const std::string& type);
 
-/// What else must be said to get just this pool's GPUs where GRES is untyped: a feature that all
-/// its nodes and no other node with untyped GPUs of the partition have, else the others' names.
+/// What else must be said to get just this pool's GPUs where GRES is untyped ("gpu:4" means any
+/// GPU, also a typed one): a feature that all its nodes and no other node with GPUs of the
+/// partition have, else the others' names.
 struct PoolSelector {
   std::string constraint;            // for -C; "" none needed
   std::vector<std::string> exclude;  // for --exclude

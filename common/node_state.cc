@@ -189,8 +189,8 @@ bool IsUsable(const NodeState& state) {
     case NodeBase::kIdle:
     case NodeBase::kAllocated:
     case NodeBase::kMixed:
+    case NodeBase::kUnknown:  // for seconds after slurmctld starts, until the node has registered
       break;
-    case NodeBase::kUnknown:
     case NodeBase::kDown:
     case NodeBase::kError:
     case NodeBase::kFuture:

@@ -19,7 +19,8 @@ NodeState ParseNodeState(std::string_view text);
 std::string ToString(const NodeState& state);
 
 /// Whether a new job can be given this node, now or once it is free again without anybody's help.
-/// Powered-down, rebooting, reserved and planned nodes can; down, drained and failing ones cannot.
+/// Powered-down, rebooting, reserved, planned and not yet registered (UNKNOWN) nodes can; down,
+/// drained and failing ones cannot.
 bool IsUsable(const NodeState& state);
 
 /// Whether backfill keeps the node for a job that waits: free, but not for a newcomer.

@@ -135,11 +135,14 @@ Result<void> ChooseTimeLimit(const Question& question, Strategy& strategy) {
   double p50 = strategy.run.p50;
   if (fixed) {
     if (most.has_value() && *fixed > most.value()) {
-      return Fail(ErrorCode::kInfeasible,
-                  fmt::format("the time limit {} is over the partition's {}",
-                              DurationInWords(static_cast<double>(*fixed)),
-                              DurationInWords(static_cast<double>(most.value()))),
-                  "/time");
+      return Fail(
+          ErrorCode::kInfeasible,
+          fmt::format(
+              "the time limit {} is over the partition's {}: lower it, or leave it out and one "
+              "that fits is chosen",
+              DurationInWords(static_cast<double>(*fixed)),
+              DurationInWords(static_cast<double>(most.value()))),
+          "/time");
     }
     if (p50 > static_cast<double>(*fixed)) {
       return Fail(ErrorCode::kInfeasible,

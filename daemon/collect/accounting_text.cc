@@ -80,7 +80,7 @@ Association ParseAssociation(const TextRecord& record) {
   const auto usage = Split(record.Get("UsageRaw/Norm/Efctv"), '/');
   if (usage.size() == 3) {
     association.usage_raw = static_cast<double>(ToInteger(usage[0]));
-    association.usage_effective = ToDouble(usage[2]);
+    association.usage_effective = KnownUsage(ToDouble(usage[2]));
   }
   association.limits = ParseLimits(record);
   association.limits.max_jobs = ParseLimitAndUse(record.Get("MaxJobs")).limit;
@@ -102,7 +102,7 @@ void AddShares(std::string_view text, std::vector<Association>& associations) {
     const TextRecord& row = found->second;
     association.shares_normalised = ToDouble(row.Get("NormShares"));
     association.usage_raw = static_cast<double>(row.Integer("RawUsage"));
-    association.usage_effective = ToDouble(row.Get("EffectvUsage"));
+    association.usage_effective = KnownUsage(ToDouble(row.Get("EffectvUsage")));
     association.fair_share = ToDouble(row.Get("FairShare"));
   }
 }

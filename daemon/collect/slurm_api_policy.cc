@@ -115,7 +115,7 @@ Association PolicyReader::ReadAssociation(const slurmdb_assoc_rec_t& record) con
   if (const slurmdb_assoc_usage_t* usage = record.usage; usage != nullptr) {
     association.shares_normalised = SixDigits(usage->shares_norm);
     association.usage_raw = static_cast<double>(static_cast<int64_t>(usage->usage_raw));
-    association.usage_effective = SixDigits(usage->usage_efctv);
+    association.usage_effective = KnownUsage(SixDigits(usage->usage_efctv));
     if (!association.user.empty()) association.fair_share = SixDigits(usage->fs_factor);
   }
   return association;

@@ -210,4 +210,9 @@ SlurmNumber ToCount(std::string_view text) {
   return error == std::errc() ? SlurmNumber(value) : SlurmNumber::Absent();
 }
 
+double KnownUsage(double usage) {
+  constexpr double kNoVal = 4294967294;
+  return usage >= kNoVal ? 0 : usage;
+}
+
 }  // namespace gpuadvise

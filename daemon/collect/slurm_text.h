@@ -69,4 +69,7 @@ int64_t ToMib(std::string_view text);
 /// A count that may be UNLIMITED (infinite) or NONE, "" (absent).
 SlurmNumber ToCount(std::string_view text);
 
+/// A usage that Slurm has not computed yet is NO_VAL (4294967294): nothing was used so far.
+double KnownUsage(double usage);
+
 }  // namespace gpuadvise

@@ -136,5 +136,10 @@ RC_GTEST_PROP(SlurmText, AnyBytesAreReadWithoutHarm, (const std::string& text)) 
   ToMib(text);
 }
 
+TEST(KnownUsage, WhatSlurmHasNotComputedIsNothingUsed) {
+  EXPECT_EQ(KnownUsage(4294967294.0), 0);
+  EXPECT_EQ(KnownUsage(0.25), 0.25);
+}
+
 }  // namespace
 }  // namespace gpuadvise

@@ -100,11 +100,12 @@ TEST(NodeState, WordsOfANewerSlurmDoNotHideTheRest) {
 }
 
 TEST(NodeState, OnlyHealthyNodesAreUsable) {
-  for (const char* text : {"IDLE", "MIXED", "ALLOCATED", "IDLE+PLANNED", "IDLE+CLOUD+POWERED_DOWN",
-                           "IDLE+POWERING_UP", "IDLE+RESERVED", "IDLE+COMPLETING", "mix-"}) {
+  for (const char* text :
+       {"IDLE", "MIXED", "ALLOCATED", "IDLE+PLANNED", "IDLE+CLOUD+POWERED_DOWN", "IDLE+POWERING_UP",
+        "IDLE+RESERVED", "IDLE+COMPLETING", "UNKNOWN", "mix-"}) {
     EXPECT_TRUE(IsUsable(ParseNodeState(text))) << text;
   }
-  for (const char* text : {"DOWN", "IDLE+DRAIN", "MIXED+DRAIN", "IDLE*", "UNKNOWN", "FUTURE",
+  for (const char* text : {"DOWN", "IDLE+DRAIN", "MIXED+DRAIN", "IDLE*", "UNKNOWN*", "FUTURE",
                            "ERROR", "IDLE+FAIL", "IDLE+INVALID_REG", "drng"}) {
     EXPECT_FALSE(IsUsable(ParseNodeState(text))) << text;
   }
