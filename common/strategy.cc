@@ -18,7 +18,7 @@ constexpr std::array<double, 16> kNormalQuantiles = {
     0.0784,  0.2372,  0.4023,  0.5791,  0.7764,  1.0100,  1.3180,  1.8627};
 constexpr double kNormalP90 = 1.2816;
 constexpr double kTimeLimitMargin = 1.10;
-constexpr int64_t kTimeLimitStep = 15 * 60;
+constexpr int64_t kTimeLimitStep = int64_t{15} * 60;
 
 double QuantileOf(const std::vector<double>& ascending, double q) {
   double place = q * static_cast<double>(ascending.size() - 1);

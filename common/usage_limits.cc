@@ -68,7 +68,7 @@ std::vector<UsageBook::Cap> UsageBook::CapsOf(const Authority& authority,
   TresCounts grouped;  // limited by a QOS: the associations' limits of these do not apply
   for (const Qos* qos : {authority.partition_qos, authority.qos}) {
     if (qos == nullptr ||
-        (qos == authority.qos && caps.size() > 0 && authority.qos == authority.partition_qos)) {
+        (qos == authority.qos && !caps.empty() && authority.qos == authority.partition_qos)) {
       continue;
     }
     const int32_t id = names_.Find(qos->name);
