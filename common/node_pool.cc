@@ -82,7 +82,7 @@ NodePool::NodePool(const Snapshot& snapshot) : reservations_(snapshot.reservatio
     nodes_[i].usable = false;
     nodes_[i].why_unusable = "reserved";
   }
-  AddRunning(snapshot);
+  AddUnexplained(snapshot);
 }
 
 void NodePool::AddNode(const Node& node) {
@@ -97,6 +97,7 @@ void NodePool::AddNode(const Node& node) {
     pool.gpu_types.push_back(IndexOf(gpu_types_, gpu.type));
   }
   const int64_t gpus = pool.capacity.TotalGpus();
+  pool.capacity.any_gpus = static_cast<int32_t>(gpus);
   if (gpus > 0) pool.shards_per_gpu = node.shards / gpus;
   pool.threads_per_core = std::max<int64_t>(node.threads_per_core, 1);
   pool.weight = node.weight;
@@ -107,7 +108,6 @@ void NodePool::AddNode(const Node& node) {
     if (!node.reason.empty()) pool.why_unusable += fmt::format(" ({})", node.reason);
   }
   node_index_.emplace(node.name, static_cast<int32_t>(nodes_.size()));
-  running_.emplace_back(pool.capacity);
   nodes_.push_back(std::move(pool));
 }
 
@@ -143,12 +143,26 @@ Resources NodePool::Held(const PoolNode& node, const Allocation& allocation) con
   for (const GpuCount& gpu : allocation.gpus) {
     int slot = node.SlotOf(FindGpuType(gpu.type));
     if (slot < 0 && gpu.type.empty() && !node.gpu_types.empty()) slot = 0;
-    if (slot >= 0) held.gpus[static_cast<size_t>(slot)] += static_cast<int32_t>(gpu.count);
+    if (slot < 0) continue;
+    held.gpus[static_cast<size_t>(slot)] += static_cast<int32_t>(gpu.count);
+    held.any_gpus += static_cast<int32_t>(gpu.count);
+    held.shards += gpu.count * node.shards_per_gpu;  // a GPU is handed out whole or as shards
   }
   return held;
 }
 
-void NodePool::AddRunning(const Snapshot& snapshot) {
+std::vector<NodeShare> NodePool::HeldBy(const Job& job) const {
+  std::vector<NodeShare> shares;
+  for (const Allocation& allocation : job.allocations) {
+    const int32_t node = FindNode(allocation.node);
+    if (node >= 0) shares.push_back({node, Held(nodes_[static_cast<size_t>(node)], allocation)});
+  }
+  return shares;
+}
+
+/// Jobs of other users where they are hidden, which may run to the longest limit; elsewhere a job
+/// that ended between two tables, gone in a moment.
+void NodePool::AddUnexplained(const Snapshot& snapshot) {
   std::vector<Resources> left(nodes_.size());  // what the node says is in use, less what jobs hold
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = snapshot.nodes[i];
@@ -157,34 +171,21 @@ void NodePool::AddRunning(const Snapshot& snapshot) {
   }
   for (const Job& job : snapshot.jobs) {
     if (!HoldsNodes(job)) continue;
-    const int64_t until = RunningUntil(job, snapshot.taken_at, snapshot.config);
-    for (const Allocation& allocation : job.allocations) {
-      const int32_t found = FindNode(allocation.node);
-      if (found < 0) continue;
-      const auto node = static_cast<size_t>(found);
-      const Resources held = Held(nodes_[node], allocation);
-      running_[node].Take(0, until, held);
-      left[node] -= held;
-    }
+    for (const NodeShare& share : HeldBy(job)) left[static_cast<size_t>(share.node)] -= share.held;
   }
-  TakeUnexplained(snapshot, std::move(left));
-}
-
-/// What is in use though no visible job holds it: jobs of other users where they are hidden, which
-/// may run to the longest limit; elsewhere a job that ended between two tables, gone in a moment.
-void NodePool::TakeUnexplained(const Snapshot& snapshot, std::vector<Resources> left) {
   const bool hidden = HasWord(snapshot.config.private_data, "jobs");
-  int64_t longest = kReleaseSeconds;
   for (const Partition& partition : snapshot.partitions) {
-    if (hidden) longest = std::max(longest, partition.max_time_seconds.value_or(kNever));
+    if (!hidden) break;
+    unexplained_until_ = std::max(unexplained_until_, partition.max_time_seconds.value_or(kNever));
   }
   for (size_t i = 0; i < nodes_.size(); ++i) {
     Resources more = left[i];
     more.cpus = std::max<int64_t>(more.cpus, 0);
     more.memory_mib = std::max<int64_t>(more.memory_mib, 0);
     more.shards = std::max<int64_t>(more.shards, 0);
+    more.any_gpus = std::max(more.any_gpus, 0);
     for (int32_t& gpus : more.gpus) gpus = std::max(gpus, 0);
-    if (more != Resources{}) running_[i].Take(0, longest, more);
+    if (more != Resources{}) unexplained_.push_back({static_cast<int32_t>(i), more});
   }
 }
 

@@ -43,6 +43,12 @@ struct PoolNode {
   int SlotOf(int32_t type) const;
 };
 
+/// Something held on one node.
+struct NodeShare {
+  int32_t node = 0;
+  Resources held;
+};
+
 class NodePool {
  public:
   explicit NodePool(const Snapshot& snapshot);
@@ -51,8 +57,12 @@ class NodePool {
   const std::vector<std::string>& gpu_types() const { return gpu_types_; }
   const std::vector<Reservation>& reservations() const { return reservations_; }
 
-  /// What running jobs and nothing else leave free, node by node.
-  const std::vector<NodeTimeline>& running() const { return running_; }
+  /// What `job` holds, by node. Nodes that the snapshot does not have are left out.
+  std::vector<NodeShare> HeldBy(const Job& job) const;
+
+  /// What is in use though no job of the snapshot holds it, and until when at the latest.
+  const std::vector<NodeShare>& unexplained() const { return unexplained_; }
+  int64_t unexplained_until() const { return unexplained_until_; }
 
   /// Indices; -1 when there is none of that name.
   int32_t FindNode(std::string_view name) const;
@@ -68,14 +78,14 @@ class NodePool {
  private:
   void AddNode(const Node& node);
   void AddReservations(const Snapshot& snapshot);
-  void AddRunning(const Snapshot& snapshot);
-  void TakeUnexplained(const Snapshot& snapshot, std::vector<Resources> left);
+  void AddUnexplained(const Snapshot& snapshot);
   Resources Held(const PoolNode& node, const Allocation& allocation) const;
 
   std::vector<PoolNode> nodes_;
   std::vector<std::string> gpu_types_;
   std::vector<Reservation> reservations_;
-  std::vector<NodeTimeline> running_;
+  std::vector<NodeShare> unexplained_;
+  int64_t unexplained_until_ = kReleaseSeconds;
   std::unordered_map<std::string, int32_t> node_index_;
   bool memory_is_counted_ = true;
   bool whole_cores_ = true;

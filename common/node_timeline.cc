@@ -9,6 +9,7 @@ Resources& Resources::operator+=(const Resources& other) {
   cpus += other.cpus;
   memory_mib += other.memory_mib;
   shards += other.shards;
+  any_gpus += other.any_gpus;
   for (size_t i = 0; i < gpus.size(); ++i) gpus[i] += other.gpus[i];
   return *this;
 }
@@ -17,6 +18,7 @@ Resources& Resources::operator-=(const Resources& other) {
   cpus -= other.cpus;
   memory_mib -= other.memory_mib;
   shards -= other.shards;
+  any_gpus -= other.any_gpus;
   for (size_t i = 0; i < gpus.size(); ++i) gpus[i] -= other.gpus[i];
   return *this;
 }
@@ -26,15 +28,31 @@ Resources Least(const Resources& a, const Resources& b) {
   least.cpus = std::min(a.cpus, b.cpus);
   least.memory_mib = std::min(a.memory_mib, b.memory_mib);
   least.shards = std::min(a.shards, b.shards);
+  least.any_gpus = std::min(a.any_gpus, b.any_gpus);
   for (size_t i = 0; i < least.gpus.size(); ++i) least.gpus[i] = std::min(a.gpus[i], b.gpus[i]);
   return least;
 }
 
 size_t NodeTimeline::StepAt(int64_t time) const {
-  assert(time >= 0);
+  if (time <= starts_.front()) return 0;
   if (time >= starts_.back()) return starts_.size() - 1;
   const auto after = std::upper_bound(starts_.begin(), starts_.end(), time);
   return static_cast<size_t>(after - starts_.begin()) - 1;
+}
+
+void NodeTimeline::Reset(int64_t now, const Resources& free) {
+  starts_.assign(1, now);
+  free_.assign(1, free);
+}
+
+void NodeTimeline::ReleaseLast(int64_t time, const Resources& amount) {
+  assert(time >= starts_.back());
+  if (time > starts_.back()) {
+    const Resources before = free_.back();
+    starts_.push_back(time);
+    free_.push_back(before);
+  }
+  free_.back() += amount;
 }
 
 size_t NodeTimeline::SplitAt(int64_t time) {
@@ -48,6 +66,7 @@ size_t NodeTimeline::SplitAt(int64_t time) {
 }
 
 void NodeTimeline::Take(int64_t from, int64_t to, const Resources& amount) {
+  from = std::max(from, starts_.front());
   if (from >= to) return;
   const size_t first = SplitAt(from);
   const size_t last = to >= kNever ? free_.size() : SplitAt(to);

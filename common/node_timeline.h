@@ -26,6 +26,7 @@ struct Resources {
   int64_t cpus = 0;
   int64_t memory_mib = 0;
   int64_t shards = 0;
+  int32_t any_gpus = 0;  // of whatever type, those counted in `gpus` as well
   std::array<int32_t, kMaxGpuTypesPerNode> gpus{};
 
   Resources& operator+=(const Resources& other);
@@ -48,6 +49,12 @@ class NodeTimeline {
   /// Takes `amount` during [from, to). REQUIRES: 0 <= from. An empty interval takes nothing.
   void Take(int64_t from, int64_t to, const Resources& amount);
 
+  /// Starts again: `free` from `now` on, for ever.
+  void Reset(int64_t now, const Resources& free);
+
+  /// `amount` comes free at `time`, after everything so far. REQUIRES: no step starts later.
+  void ReleaseLast(int64_t time, const Resources& amount);
+
   /// What is free all through [from, to), amount by amount. REQUIRES: 0 <= from < to.
   Resources FreeThroughout(int64_t from, int64_t to) const;
 
@@ -56,7 +63,7 @@ class NodeTimeline {
   int64_t Start(size_t step) const { return starts_[step]; }
   const Resources& Free(size_t step) const { return free_[step]; }
 
-  /// Index of the step that holds at `time`. REQUIRES: 0 <= time.
+  /// Index of the step that holds at `time`; the first one for a time before it.
   size_t StepAt(int64_t time) const;
 
   friend auto operator<=>(const NodeTimeline&, const NodeTimeline&) = default;

@@ -1,66 +1,19 @@
-// Playing the queue forward.
-//
-// Problem. A job starts when running jobs have ended and the pending jobs before it have been
-// served. `sbatch --test-only` looks at the running ones alone, so on a queue it promises far too
-// much. What the next job gets depends on what every job before it took.
-//
-// Idea. Give each pending job, in Slurm's order, the earliest interval in which its nodes, CPUs,
-// memory and GPUs are free given all placed before it, and take that interval: conservative
-// backfill at the limits, which is what Slurm's backfill plans (its published start times). Each
-// node has a step function of what is free; a placed job is subtracted and never moved. The plan is
-// kept as a list in queue order. A request of rank r sees exactly the jobs before r: fold the first
-// k entries over the running jobs' profile and look for its own earliest interval there. Jobs after
-// it cannot delay it, and one plan answers for every place in the queue.
-//
-// Why not the obvious way. Inserting the request and replaying everything costs a whole plan per
-// question, while advice asks about 30 alternatives within 2 ms. Folding is a copy and some
-// subtractions, and its results are cached by position; most questions of one caller share two or
-// three positions.
-//
-// Cost. Planning is O(jobs × nodes × steps per node); jobs of equal shape start their search where
-// the last one ended, since what is free only shrinks from job to job. A question is O(nodes ×
-// steps). Measured on one core: 21 nodes and 50 pending jobs 0.4 ms to plan, 4 µs a question;
-// 10,000 nodes, 20,000 running and 30,000 pending jobs 8 s to plan, 10 ms for the first question at
-// a place of the queue and 2 ms for every other.
-//
-// Where it is wrong. Jobs end before their limits, so real starts are mostly earlier, and jobs that
-// arrive later may overtake. Held jobs that are released come as a surprise. Limits of users and
-// QOS hold back only the request, not the pending jobs (those that a limit holds say so in their
-// reason and are left out). Preemption, licences, topology and socket affinity are not played. A
-// job in several partitions takes one place, that of its best tier. Reserved nodes count as
-// reserved whole.
 #include "common/queue_model.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <map>
-#include <queue>
+#include <numeric>
 #include <utility>
 
-#include "common/access.h"
+#include "common/past.h"
 #include "common/policy.h"
 #include "common/request_tres.h"
+#include "common/simulation.h"
 
 namespace gpuadvise {
 namespace {
-
-constexpr size_t kCachedProfiles = 16;
-
-Snapshot WithoutJobs(const Snapshot& snapshot) {
-  Snapshot policy;
-  policy.cluster = snapshot.cluster;
-  policy.source = snapshot.source;
-  policy.taken_at = snapshot.taken_at;
-  policy.nodes = snapshot.nodes;
-  policy.partitions = snapshot.partitions;
-  policy.reservations = snapshot.reservations;
-  policy.config = snapshot.config;
-  policy.associations = snapshot.associations;
-  policy.qos = snapshot.qos;
-  return policy;
-}
 
 std::vector<std::vector<int32_t>> MembersOf(const Snapshot& snapshot, const NodePool& pool) {
   std::vector<std::vector<int32_t>> members;
@@ -94,6 +47,30 @@ std::string KeyOf(const JobRequest& request, size_t partition) {
   return key;
 }
 
+TresCounts TresOf(const Job& job) {
+  TresCounts tres;
+  for (const Allocation& held : job.allocations) {
+    tres["node"] += 1;
+    tres["cpu"] += held.cpus;
+    tres["mem"] += held.memory_mib;
+    for (const GpuCount& gpu : held.gpus) {
+      tres["gres/gpu"] += gpu.count;
+      if (!gpu.type.empty()) tres["gres/gpu:" + gpu.type] += gpu.count;
+    }
+  }
+  return tres;
+}
+
+/// Jobs of one user and shape submitted within so many seconds of each other are one burst.
+constexpr UnixSeconds kBurstSeconds = 600;
+
+/// Jobs of one key may be of one burst.
+std::string BurstKeyOf(const Job& job) {
+  if (job.array_job_id != 0) return fmt::format("{}", job.array_job_id);
+  return fmt::format("{}|{}|{}|", job.user, job.name, job.request.time_limit_seconds.value_or(0)) +
+         KeyOf(job.request, 0);
+}
+
 }  // namespace
 
 Rank RankOf(const Snapshot& policy, const std::vector<size_t>& partitions, bool in_reservation,
@@ -105,267 +82,329 @@ Rank RankOf(const Snapshot& policy, const std::vector<size_t>& partitions, bool 
   return rank;
 }
 
-/// Fills plan_, shares_ and usage_ of a model; lives only while it is built.
-class QueueModel::Planner {
+/// Fills a model; lives only while it is built.
+class QueueModel::Builder {
  public:
-  Planner(QueueModel& model, const Snapshot& snapshot)
-      : model_(model),
-        snapshot_(snapshot),
-        free_(model.pool_.running()),
-        last_start_(snapshot.partitions.size(), 0) {
+  Builder(QueueModel& model, const Snapshot& snapshot, Past* past)
+      : model_(model), snapshot_(snapshot), past_(past) {
     for (size_t i = 0; i < snapshot.partitions.size(); ++i) {
       partition_index_[snapshot.partitions[i].name] = i;
     }
   }
 
-  std::shared_ptr<const Profile> Run() {
-    std::vector<Entry> queue;
+  void Run() {
+    if (past_ != nullptr) TellWhoRuns();
+    for (const NodeGroup& group : model_.groups_.groups()) {
+      model_.free_now_.push_back(group.capacity);
+    }
     for (const Job& job : snapshot_.jobs) {
-      if (HoldsNodes(job)) {
-        CountRunning(job);
-      } else {
-        Enqueue(job, queue);
-      }
+      if (HoldsNodes(job)) AddRunning(job);
     }
-    std::sort(queue.begin(), queue.end(),
-              [](const Entry& a, const Entry& b) { return a.rank < b.rank; });
-    for (const Entry& entry : queue) {
-      if (model_.plan_.size() >= kMaxPlanned) break;
-      Place(entry);
+    AddUnexplained();
+    for (const Job& job : snapshot_.jobs) {
+      if (!HoldsNodes(job)) Enqueue(job);
     }
-    return std::make_shared<const Profile>(std::move(free_));
+    std::stable_sort(model_.pending_.begin(), model_.pending_.end(),
+                     [](const PendingJob& a, const PendingJob& b) { return a.rank < b.rank; });
+    FindBursts();
+    CountUse();
+    FindComponents();
+    if (past_ != nullptr) MarkHeld();
   }
 
  private:
-  using Ends = std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>>;
+  void TellWhoRuns() {
+    std::vector<JobRecord> running;
+    for (const Job& job : snapshot_.jobs) {
+      if (HoldsNodes(job)) running.push_back(RecordOf(job));
+    }
+    past_->run_times.SetRunning(running, snapshot_.taken_at);
+  }
 
-  struct Entry {
-    Rank rank;
-    const Job* job = nullptr;
-    int64_t from = 0;
+  std::shared_ptr<const RunTimeDistribution> RunTimeOf(const JobRecord& record) {
+    if (const auto* known = model_.options_.known_run_times) {
+      const auto found = known->find(record.id);
+      if (found != known->end()) {
+        return std::make_shared<const RunTimeDistribution>(
+            RunTimeDistribution::Exactly(found->second));
+      }
+    }
+    if (past_ == nullptr) return nullptr;
+    const std::string key =
+        fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", record.user, record.name, record.account,
+                    record.partition, record.gpu, record.nodes, record.cpus, record.gpus,
+                    record.limit_seconds.value_or(0), record.array_job_id, record.submit / 60);
+    auto& known = run_times_[key];
+    if (!known) known = std::make_shared<const RunTimeDistribution>(past_->run_times.Of(record));
+    return known;
+  }
+
+  double LastTwo(const JobRecord& record) const {
+    return past_ == nullptr ? 0 : past_->run_times.LastTwo(record);
+  }
+
+  std::vector<GroupShare> OnGroups(const std::vector<NodeShare>& shares) const {
+    std::vector<GroupShare> on;
+    for (const NodeShare& share : shares) {
+      const int32_t group = model_.groups_.GroupOf(share.node);
+      const auto same = std::find_if(on.begin(), on.end(),
+                                     [&](const GroupShare& each) { return each.group == group; });
+      if (same != on.end()) {
+        same->held += share.held;
+      } else {
+        on.push_back({group, share.held});
+      }
+    }
+    return on;
+  }
+
+  void TakeNow(const RunningJob& job) {
+    for (const GroupShare& share : job.shares) {
+      model_.free_now_[static_cast<size_t>(share.group)] -= share.held;
+    }
+  }
+
+  CapUses UsesOf(const Job& job, size_t partition, const TresCounts& tres) {
+    if (!model_.limits_.keeps_books()) return {};
+    const std::string key = fmt::format("{}|{}|{}|{}", partition, job.user, job.account, job.qos);
+    const auto known = authorities_.find(key);
+    const Authority& authority =
+        known != authorities_.end()
+            ? known->second
+            : authorities_
+                  .emplace(key, AuthorityOf(snapshot_, snapshot_.partitions[partition],
+                                            {job.uid, job.user, job.account, job.qos}))
+                  .first->second;
+    return model_.limits_.Count(authority, job.user, tres);
+  }
+
+  int32_t ThrottleOf(const Job& job) {
+    if (job.array_job_id == 0) return -1;
+    const auto known = throttles_.find(job.array_job_id);
+    if (known != throttles_.end()) return known->second;
+    for (const Job& each : snapshot_.jobs) {
+      if (each.array_job_id != job.array_job_id || each.array_throttle <= 0) continue;
+      return throttles_.emplace(job.array_job_id, model_.limits_.AddCap(each.array_throttle))
+          .first->second;
+    }
+    return throttles_.emplace(job.array_job_id, -1).first->second;
+  }
+
+  void AddRunning(const Job& job) {
+    RunningJob running;
+    running.id = job.id;
+    running.shares = OnGroups(model_.pool_.HeldBy(job));
+    running.until = RunningUntil(job, snapshot_.taken_at, snapshot_.config);
+    running.elapsed =
+        static_cast<double>(snapshot_.taken_at - job.start_time.value_or(snapshot_.taken_at));
+    if (!model_.at_limits() && job.state == JobState::kRunning) {
+      const JobRecord record = RecordOf(job);
+      running.run_time = RunTimeOf(record);
+      running.last_two = LastTwo(record);
+    }
+    if (!job.request.partitions.empty()) {
+      const auto partition = partition_index_.find(job.request.partitions.front());
+      if (partition != partition_index_.end()) {
+        running.caps = UsesOf(job, partition->second, TresOf(job));
+      }
+    }
+    if (const int32_t cap = ThrottleOf(job); cap >= 0) running.caps.push_back({cap, 1});
+    TakeNow(running);
+    model_.running_.push_back(std::move(running));
+  }
+
+  void AddUnexplained() {
+    for (const GroupShare& share : OnGroups(model_.pool_.unexplained())) {
+      RunningJob running;
+      running.shares = {share};
+      running.until = model_.pool_.unexplained_until();
+      TakeNow(running);
+      model_.running_.push_back(std::move(running));
+    }
+  }
+
+  void Enqueue(const Job& job) {
+    PendingJob pending;
+    pending.id = job.id;
+    const int64_t from = CompetesFrom(job, snapshot_.taken_at);
+    if (from >= kNever) return;
     std::vector<size_t> partitions;
-  };
-
-  /// Where the searches for jobs of one shape ended, by duration. What is free only shrinks from
-  /// job to job, and a longer job fits no earlier than a shorter one: no later search need look
-  /// before.
-  struct Bounds {
-    std::map<int64_t, int64_t> starts;  // duration -> start; both ascending
-
-    int64_t NotBefore(int64_t duration) const {
-      const auto after = starts.upper_bound(duration);
-      return after == starts.begin() ? 0 : std::prev(after)->second;
+    for (const std::string& name : job.request.partitions) AddWay(job, name, pending, partitions);
+    if (pending.ways.empty() || !FindDependencies(job, pending)) return;
+    if (ReasonIsLimit(job.reason) && pending.caps.empty()) return;  // a limit that is not known
+    for (JobWay& way : pending.ways) way.earliest = std::max(way.earliest, from);
+    pending.rank =
+        RankOf(snapshot_, partitions, !job.request.reservation.empty(), job.priority, job.id);
+    pending.user = static_cast<int32_t>(users_.emplace(job.user, users_.size()).first->second);
+    const std::optional<UnixSeconds> since =
+        job.eligible_time ? job.eligible_time : job.submit_time;
+    pending.age = std::max<int64_t>(snapshot_.taken_at - since.value_or(snapshot_.taken_at), 0);
+    if (!model_.at_limits()) {
+      const JobRecord record = RecordOf(job);
+      pending.run_time = RunTimeOf(record);
+      pending.last_two = LastTwo(record);
     }
-    void Found(int64_t duration, int64_t start) {
-      auto at = starts.insert_or_assign(duration, start).first;
-      for (++at; at != starts.end() && at->second < start;) at = starts.erase(at);
-    }
-  };
-
-  /// One way to run a job: its shape in one partition.
-  struct Way {
-    size_t partition = 0;
-    JobShape shape;
-    Bounds* bounds = nullptr;
-  };
-
-  void CountRunning(const Job& job) {
-    const int64_t until = RunningUntil(job, snapshot_.taken_at, snapshot_.config);
-    if (job.array_job_id != 0) running_tasks_[job.array_job_id].push(until);
-    if (!model_.usage_.keeps_books()) return;
-    TresCounts tres;
-    for (const Allocation& held : job.allocations) {
-      tres["node"] += 1;
-      tres["cpu"] += held.cpus;
-      tres["mem"] += held.memory_mib;
-      for (const GpuCount& gpu : held.gpus) {
-        tres["gres/gpu"] += gpu.count;
-        if (!gpu.type.empty()) tres["gres/gpu:" + gpu.type] += gpu.count;
-      }
-    }
-    const std::string& name = job.request.partitions.empty() ? "" : job.request.partitions.front();
-    model_.usage_.AddRunning(
-        model_.usage_.UseOf(job, FindPartition(snapshot_, name), 0, until, std::move(tres)));
-  }
-
-  void Enqueue(const Job& job, std::vector<Entry>& queue) const {
-    Entry entry;
-    entry.job = &job;
-    entry.from = CompetesFrom(job, snapshot_.taken_at);
-    if (entry.from >= kNever) return;
-    for (const std::string& name : job.request.partitions) {
-      const auto found = partition_index_.find(name);
-      if (found == partition_index_.end()) continue;
-      const PartitionState state = snapshot_.partitions[found->second].state;
-      if (state == PartitionState::kUp || state == PartitionState::kDrain) {
-        entry.partitions.push_back(found->second);
-      }
-    }
-    if (entry.partitions.empty()) return;
-    entry.rank =
-        RankOf(snapshot_, entry.partitions, !job.request.reservation.empty(), job.priority, job.id);
-    queue.push_back(std::move(entry));
-  }
-
-  void Place(const Entry& entry) {
-    std::vector<Way> ways = WaysOf(entry);
-    if (ways.empty()) return;
-    const Job& job = *entry.job;
-    Ends* ends = job.array_job_id != 0 && job.array_throttle > 0 ? &running_tasks_[job.array_job_id]
-                                                                 : nullptr;
-    const int64_t tasks = std::clamp<int64_t>(job.array_task_count, 1, kMaxPlannedTasks);
-    for (int64_t i = 0; i < tasks && model_.plan_.size() < kMaxPlanned; ++i) {
-      int64_t from = entry.from;
-      while (ends != nullptr && static_cast<int64_t>(ends->size()) >= job.array_throttle) {
-        from = std::max(from, ends->top());
-        ends->pop();
-      }
-      const int64_t end = PlaceOne(entry, ways, from);
-      if (end < 0) return;
-      if (ends != nullptr) ends->push(end);
+    if (const int32_t cap = ThrottleOf(job); cap >= 0) pending.caps.push_back({cap, 1});
+    const int64_t tasks = std::clamp<int64_t>(job.array_task_count, 1, kMaxTasks);
+    for (pending.task = 0; pending.task < tasks; ++pending.task) {
+      model_.pending_.push_back(pending);
     }
   }
 
-  /// Places one task in the way that starts first; its end, or -1 when it never starts.
-  int64_t PlaceOne(const Entry& entry, std::vector<Way>& ways, int64_t from) {
-    Slot best;
-    Way* chosen = nullptr;
-    for (Way& way : ways) {
-      const int64_t not_before = way.bounds->NotBefore(way.shape.duration);
-      const int64_t after = std::max(from, last_start_[way.partition]);
-      Slot slot = EarliestStart(model_.pool_, free_, way.shape, std::max(after, not_before));
-      // Only a search that nothing but the profile held back says something about the next job.
-      if (after <= not_before) way.bounds->Found(way.shape.duration, slot.start);
-      if (slot.start < best.start) {
-        best = std::move(slot);
-        chosen = &way;
-      }
+  void AddWay(const Job& job, const std::string& name, PendingJob& pending,
+              std::vector<size_t>& partitions) {
+    const auto found = partition_index_.find(name);
+    if (found == partition_index_.end()) return;
+    const Partition& partition = snapshot_.partitions[found->second];
+    if (partition.state != PartitionState::kUp && partition.state != PartitionState::kDrain) return;
+    partitions.push_back(found->second);
+    const Result<JobShape>& shape = ShapeIn(job.request, found->second);
+    if (!shape) return;
+    JobShape timed = *shape;
+    if (!SetTimes(model_.pool_, snapshot_, partition, job.request, timed)) return;
+    JobWay way;
+    way.partition = static_cast<int32_t>(found->second);
+    way.shape = OnGroupsOf(job.request, found->second, *shape);
+    way.duration = timed.duration;
+    way.earliest = timed.earliest;
+    way.latest = timed.latest;
+    if (pending.ways.empty()) {
+      pending.caps =
+          UsesOf(job, found->second, RequestTres(job.request, partition, snapshot_.config));
     }
-    if (chosen == nullptr) return -1;
-    PlannedJob planned;
-    planned.rank = entry.rank;
-    planned.job_id = entry.job->id;
-    planned.partition = static_cast<int32_t>(chosen->partition);
-    planned.start = best.start;
-    planned.end = chosen->shape.duration >= kNever ? kNever : best.start + chosen->shape.duration;
-    planned.first_share = model_.shares_.size();
-    planned.share_count = best.shares.size();
-    for (const Share& share : best.shares) {
-      free_[static_cast<size_t>(share.node)].Take(planned.start, planned.end, share.held);
-      model_.shares_.push_back(share);
-    }
-    CountPlanned(*entry.job, planned);
-    if (!model_.backfill_) last_start_[chosen->partition] = planned.start;
-    model_.plan_.push_back(planned);
-    return planned.end;
+    pending.ways.push_back(std::move(way));
   }
 
-  void CountPlanned(const Job& job, const PlannedJob& planned) {
-    if (!model_.usage_.keeps_books()) return;
-    const Partition& partition = snapshot_.partitions[static_cast<size_t>(planned.partition)];
-    model_.usage_.AddPlanned(
-        model_.usage_.UseOf(job, &partition, planned.start, planned.end,
-                            RequestTres(job.request, partition, snapshot_.config)),
-        model_.plan_.size());
+  const Result<JobShape>& ShapeIn(const JobRequest& request, size_t partition) {
+    const std::string key = KeyOf(request, partition);
+    const auto known = shapes_.find(key);
+    if (known != shapes_.end()) return known->second;
+    JobRequest any_time = request;
+    any_time.begin_time.reset();
+    return shapes_
+        .emplace(key, ShapeOf(model_.pool_, snapshot_, snapshot_.partitions[partition],
+                              model_.Members(partition), any_time))
+        .first->second;
   }
 
-  std::vector<Way> WaysOf(const Entry& entry) {
-    std::vector<Way> ways;
-    for (const size_t index : entry.partitions) {
-      const Partition& partition = snapshot_.partitions[index];
-      const JobRequest& request = entry.job->request;
-      const std::string key = KeyOf(request, index);
-      auto known = shapes_.find(key);
-      if (known == shapes_.end()) {
-        JobRequest any_time = request;
-        any_time.begin_time.reset();
-        known = shapes_
-                    .emplace(key, ShapeOf(model_.pool_, snapshot_, partition, model_.Members(index),
-                                          any_time))
-                    .first;
-      }
-      if (!known->second) continue;
-      Way way{index, *known->second, nullptr};
-      if (!SetTimes(model_.pool_, snapshot_, partition, request, way.shape)) continue;
-      way.bounds = &bounds_[key];
-      ways.push_back(std::move(way));
+  std::shared_ptr<const GroupShape> OnGroupsOf(const JobRequest& request, size_t partition,
+                                               const JobShape& shape) {
+    auto& known = group_shapes_[KeyOf(request, partition)];
+    if (!known) {
+      known = std::make_shared<const GroupShape>(model_.groups_.ShapeOn(model_.pool_, shape));
     }
-    return ways;
+    return known;
+  }
+
+  /// False when the job waits for something that will not end.
+  bool FindDependencies(const Job& job, PendingJob& pending) {
+    if (ids_.empty()) {
+      for (const Job& each : snapshot_.jobs) {
+        ids_.insert(each.id);
+        if (each.array_job_id != 0) ids_.insert(each.array_job_id);
+      }
+    }
+    for (const int64_t id : DependsOn(job.dependency)) {
+      if (ids_.contains(id) && id != job.id) pending.after.push_back(id);
+    }
+    // Slurm strikes out what has been met: a dependency on jobs that are not there never ends.
+    return (job.dependency.empty() || !pending.after.empty()) &&
+           job.reason != "DependencyNeverSatisfied";
+  }
+
+  /// Numbers for those that were submitted together: tasks of an array, and jobs of one user and
+  /// shape whose submissions follow each other closely.
+  void FindBursts() {
+    struct Member {
+      UnixSeconds submit;
+      int32_t* burst;
+    };
+    std::map<std::string, std::vector<Member>> alike;
+    std::unordered_map<int64_t, const Job*> jobs;
+    for (const Job& job : snapshot_.jobs) jobs.emplace(job.id, &job);
+    const auto add = [&](int64_t id, int32_t& burst) {
+      const auto job = jobs.find(id);
+      if (job == jobs.end()) return;
+      alike[BurstKeyOf(*job->second)].push_back({job->second->submit_time.value_or(0), &burst});
+    };
+    for (RunningJob& job : model_.running_) add(job.id, job.burst);
+    for (PendingJob& job : model_.pending_) add(job.id, job.burst);
+    int32_t next = 0;
+    for (auto& [key, members] : alike) {
+      if (members.size() < 2) continue;
+      std::stable_sort(members.begin(), members.end(),
+                       [](const Member& a, const Member& b) { return a.submit < b.submit; });
+      for (size_t i = 0; i < members.size(); ++i) {
+        if (i == 0 || members[i].submit - members[i - 1].submit > kBurstSeconds) ++next;
+        *members[i].burst = next;
+      }
+    }
+  }
+
+  void CountUse() {
+    model_.cap_use_.assign(model_.limits_.most().size(), 0);
+    for (const RunningJob& job : model_.running_) {
+      for (const CapUse& use : job.caps)
+        model_.cap_use_[static_cast<size_t>(use.cap)] += use.amount;
+    }
+  }
+
+  int32_t RootOf(int32_t group) {
+    int32_t& up = model_.component_[static_cast<size_t>(group)];
+    if (up != group) up = RootOf(up);
+    return up;
+  }
+
+  void FindComponents() {
+    model_.component_.resize(model_.groups_.groups().size());
+    std::iota(model_.component_.begin(), model_.component_.end(), 0);
+    const GroupShape* last = nullptr;
+    for (const PendingJob& job : model_.pending_) {
+      int32_t first = -1;
+      for (const JobWay& way : job.ways) {
+        if (way.shape.get() == last && job.ways.size() == 1) continue;
+        last = way.shape.get();
+        for (const Place& place : way.shape->places) {
+          const int32_t root = RootOf(place.group);
+          if (first < 0) first = root;
+          model_.component_[static_cast<size_t>(root)] = RootOf(first);
+        }
+      }
+    }
+    for (size_t i = 0; i < model_.component_.size(); ++i) RootOf(static_cast<int32_t>(i));
+  }
+
+  void MarkHeld() {
+    for (PendingJob& job : model_.pending_) job.held = past_->held.IsHeld(job.id);
+    past_->held.Seen(StartableNow(model_), snapshot_.taken_at);
+    for (PendingJob& job : model_.pending_) job.held = past_->held.IsHeld(job.id);
   }
 
   QueueModel& model_;
   const Snapshot& snapshot_;
-  Profile free_;
-  std::vector<int64_t> last_start_;  // by partition; stays 0 where backfill lets jobs overtake
+  Past* past_;
   std::unordered_map<std::string, size_t> partition_index_;
-  std::unordered_map<int64_t, Ends> running_tasks_;
+  std::unordered_map<std::string, size_t> users_;
+  std::unordered_map<std::string, Authority> authorities_;
+  std::unordered_map<int64_t, int32_t> throttles_;
   std::unordered_map<std::string, Result<JobShape>> shapes_;
-  std::unordered_map<std::string, Bounds> bounds_;
+  std::unordered_map<std::string, std::shared_ptr<const GroupShape>> group_shapes_;
+  std::unordered_map<std::string, std::shared_ptr<const RunTimeDistribution>> run_times_;
+  std::unordered_set<int64_t> ids_;
 };
 
-QueueModel::QueueModel(const Snapshot& snapshot)
-    : policy_(WithoutJobs(snapshot)),
-      scale_(ScaleOf(snapshot)),
-      pool_(snapshot),
-      usage_(snapshot),
-      backfill_(snapshot.config.scheduler_type != "sched/builtin"),
-      members_(MembersOf(snapshot, pool_)) {
-  std::shared_ptr<const Profile> last = Planner(*this, snapshot).Run();
-  cache_.push_back({0, 0, std::make_shared<const Profile>(pool_.running())});
-  cache_.push_back({plan_.size(), 0, std::move(last)});
-}
-
-std::span<const Share> QueueModel::SharesOf(const PlannedJob& job) const {
-  return {shares_.data() + job.first_share, job.share_count};
-}
-
-int64_t QueueModel::NotBefore(size_t position, size_t partition) const {
-  int64_t last = 0;
-  for (size_t i = 0; i < position && !backfill_; ++i) {
-    if (static_cast<size_t>(plan_[i].partition) == partition) last = plan_[i].start;
-  }
-  return last;
-}
-
-size_t QueueModel::PositionOf(const Rank& rank) const {
-  const auto after =
-      std::upper_bound(plan_.begin(), plan_.end(), rank,
-                       [](const Rank& r, const PlannedJob& job) { return r < job.rank; });
-  return static_cast<size_t>(after - plan_.begin());
-}
-
-std::shared_ptr<const Profile> QueueModel::FreeAt(size_t position) const {
-  assert(position <= plan_.size());
-  Cached base;
-  {
-    const std::lock_guard lock(mutex_);
-    for (Cached& cached : cache_) {
-      if (cached.position > position || cached.position < base.position) continue;
-      cached.last_use = ++uses_;
-      base = cached;
-    }
-  }
-  if (base.position == position) return base.profile;
-  std::shared_ptr<const Profile> profile = Build(base, position);
-  const std::lock_guard lock(mutex_);
-  if (cache_.size() >= kCachedProfiles) {
-    const auto oldest =
-        std::min_element(cache_.begin() + 2, cache_.end(),
-                         [](const Cached& a, const Cached& b) { return a.last_use < b.last_use; });
-    cache_.erase(oldest);
-  }
-  cache_.push_back({position, ++uses_, profile});
-  return profile;
-}
-
-std::shared_ptr<const Profile> QueueModel::Build(const Cached& base, size_t position) const {
-  auto profile = std::make_shared<Profile>(*base.profile);
-  for (size_t i = base.position; i < position; ++i) {
-    for (const Share& share : SharesOf(plan_[i])) {
-      (*profile)[static_cast<size_t>(share.node)].Take(plan_[i].start, plan_[i].end, share.held);
-    }
-  }
-  return profile;
+QueueModel::QueueModel(std::shared_ptr<const Snapshot> snapshot, Past* past,
+                       const SimulationOptions& options)
+    : snapshot_(std::move(snapshot)),
+      past_(past),
+      options_(options),
+      scheduler_(OptionsOf(snapshot_->config)),
+      scale_(ScaleOf(*snapshot_)),
+      pool_(*snapshot_),
+      members_(MembersOf(*snapshot_, pool_)),
+      groups_(pool_, members_),
+      limits_(*snapshot_) {
+  Builder(*this, *snapshot_, past).Run();
 }
 
 }  // namespace gpuadvise

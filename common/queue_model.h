@@ -1,98 +1,133 @@
-// The state as of a snapshot, played forward once so that many questions are cheap: what is free on
-// each node at any later time, after any number of the pending jobs have been given their place.
+// The state as of a snapshot, worked out once so that questions can be played forward from it: what
+// each group of nodes has, what runs and for how long, who waits in which order with which shape.
 //
-// See queue_model.cc for the idea. Built once, then immutable to its callers; FreeAt keeps a small
-// cache behind a mutex. Safe from any thread. Times are seconds from the snapshot.
+// Built once per snapshot, then immutable: safe from any thread. Times are seconds from the
+// snapshot. See simulation.cc for what is done with it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
-#include "common/earliest_start.h"
+#include "common/access.h"
 #include "common/job_shape.h"
+#include "common/limit_book.h"
+#include "common/node_groups.h"
 #include "common/node_pool.h"
 #include "common/priority_scale.h"
 #include "common/queue_order.h"
+#include "common/run_time_distribution.h"
+#include "common/scheduler_options.h"
 #include "common/snapshot.h"
-#include "common/usage_limits.h"
+#include "common/start_of.h"
 
 namespace gpuadvise {
 
-/// What is free, node by node (parallel to NodePool::nodes()).
-using Profile = std::vector<NodeTimeline>;
+struct Past;
 
-/// Tasks that the plan places at most, in all and of one array: later ones are too far ahead for a
-/// plan at limits to say anything about.
-inline constexpr size_t kMaxPlanned = 100'000;
-inline constexpr int64_t kMaxPlannedTasks = 2'000;
-
-/// One pending job (or task of an array) with its place in the plan.
-struct PlannedJob {
-  Rank rank;
-  int64_t job_id = 0;
-  int32_t partition = 0;  // index in the snapshot's partitions
-  int64_t start = 0;
-  int64_t end = kNever;
-  size_t first_share = 0;
-  size_t share_count = 0;
+/// One job's share of one group.
+struct GroupShare {
+  int32_t group = 0;
+  Resources held;
 };
+
+/// A job that holds nodes now.
+struct RunningJob {
+  int64_t id = 0;
+  std::vector<GroupShare> shares;
+  int64_t until = kNever;  // at its limit
+  double elapsed = 0;
+  double last_two = 0;  // run time by the mean of its user's last two; 0: not known
+  std::shared_ptr<const RunTimeDistribution> run_time;  // null: until its limit
+  CapUses caps;
+  int32_t burst = -1;
+};
+
+/// One way to run a job: its shape in one partition.
+struct JobWay {
+  int32_t partition = 0;
+  std::shared_ptr<const GroupShape> shape;
+  int64_t duration = kNever;  // its limit
+  int64_t earliest = 0;
+  int64_t latest = kNever;
+};
+
+/// A job that waits (or one task of an array).
+struct PendingJob {
+  Rank rank;
+  int64_t id = 0;
+  int64_t task = 0;  // of an array record that stands for several
+  int32_t user = -1;
+  int64_t age = 0;  // since it became eligible
+  std::vector<JobWay> ways;
+  double last_two = 0;
+  std::shared_ptr<const RunTimeDistribution> run_time;  // null: its limit
+  CapUses caps;
+  std::vector<int64_t> after;  // ids of jobs of this snapshot that have to end first
+  int32_t burst = -1;
+  bool held = false;  // could have started long ago: by something unseen
+};
+
+/// Tasks of one array that are played at most: later ones are too far ahead to say anything about.
+inline constexpr int64_t kMaxTasks = 2'000;
 
 class QueueModel {
  public:
-  explicit QueueModel(const Snapshot& snapshot);
+  /// `past` null: every job runs until its limit, and one sample says it all. Else it is told who
+  /// runs now and which jobs are passed over.
+  /// REQUIRES: `past` outlives the model and is not written while questions are asked.
+  QueueModel(std::shared_ptr<const Snapshot> snapshot, Past* past,
+             const SimulationOptions& options);
 
-  /// The snapshot without its jobs: policy, partitions, nodes.
-  const Snapshot& policy() const { return policy_; }
+  const Snapshot& snapshot() const { return *snapshot_; }
+  const Past* past() const { return past_; }
   const PriorityScale& scale() const { return scale_; }
   const NodePool& pool() const { return pool_; }
-  const UsageBook& usage() const { return usage_; }
+  const NodeGroups& groups() const { return groups_; }
+  const LimitBook& limits() const { return limits_; }
+  const SchedulerOptions& scheduler() const { return scheduler_; }
+  const SimulationOptions& options() const { return options_; }
+  /// No past: one sample, in which everybody runs until the limit.
+  bool at_limits() const { return past_ == nullptr && options_.known_run_times == nullptr; }
 
   /// Node indices of a partition, ascending.
   const std::vector<int32_t>& Members(size_t partition) const { return members_[partition]; }
 
-  /// Pending jobs that were given a place, in queue order. Held and impossible ones are not here.
-  const std::vector<PlannedJob>& plan() const { return plan_; }
-  std::span<const Share> SharesOf(const PlannedJob& job) const;
+  const std::vector<RunningJob>& running() const { return running_; }
 
-  /// Without backfill (sched/builtin) nobody overtakes in a partition: the start of the last of the
-  /// first `position` planned jobs there, before which no later one starts. 0 with backfill.
-  int64_t NotBefore(size_t position, size_t partition) const;
+  /// In the order of the queue; without those that cannot compete (held, impossible).
+  const std::vector<PendingJob>& pending() const { return pending_; }
 
-  /// How many planned jobs come before a job of this rank.
-  size_t PositionOf(const Rank& rank) const;
+  /// Amounts that running jobs count against each cap.
+  const std::vector<int64_t>& cap_use() const { return cap_use_; }
 
-  /// What is free after running jobs and the first `position` of the plan. REQUIRES: position <=
-  /// plan().size().
-  std::shared_ptr<const Profile> FreeAt(size_t position) const;
+  /// Free now in each group, after running jobs.
+  const std::vector<Resources>& free_now() const { return free_now_; }
+
+  /// Groups that belong together because a waiting job could use either; numbers of components.
+  const std::vector<int32_t>& component_of_group() const { return component_; }
 
  private:
-  class Planner;
+  class Builder;
 
-  struct Cached {
-    size_t position = 0;
-    uint64_t last_use = 0;
-    std::shared_ptr<const Profile> profile;
-  };
-
-  std::shared_ptr<const Profile> Build(const Cached& base, size_t position) const;
-
-  Snapshot policy_;
+  std::shared_ptr<const Snapshot> snapshot_;
+  const Past* past_ = nullptr;
+  SimulationOptions options_;
+  SchedulerOptions scheduler_;
   PriorityScale scale_;
   NodePool pool_;
-  UsageBook usage_;
-  bool backfill_ = true;
   std::vector<std::vector<int32_t>> members_;
-  std::vector<PlannedJob> plan_;
-  std::vector<Share> shares_;  // of all planned jobs, one after the other
-
-  mutable std::mutex mutex_;
-  mutable std::vector<Cached> cache_;  // guarded by mutex_; the first entry is position 0
-  mutable uint64_t uses_ = 0;          // guarded by mutex_
+  NodeGroups groups_;
+  LimitBook limits_;
+  std::vector<RunningJob> running_;
+  std::vector<PendingJob> pending_;
+  std::vector<int64_t> cap_use_;
+  std::vector<Resources> free_now_;
+  std::vector<int32_t> component_;
 };
 
 /// The best tier and so the place of a job in these partitions (indices in policy.partitions).

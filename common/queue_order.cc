@@ -51,9 +51,44 @@ bool ReasonHolds(std::string_view reason) {
                      [&](std::string_view prefix) { return reason.starts_with(prefix); });
 }
 
+bool ReasonIsLimit(std::string_view reason) {
+  static constexpr std::array kPrefixes = {
+      std::string_view("QOSGrp"), std::string_view("QOSMaxJobsPer"), std::string_view("QOSMax"),
+      std::string_view("AssocGrp"), std::string_view("AssocMaxJobs")};
+  if (reason.find("PerJob") != std::string_view::npos ||
+      reason.find("Wall") != std::string_view::npos ||
+      reason.find("Minutes") != std::string_view::npos) {
+    return false;
+  }
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](std::string_view prefix) { return reason.starts_with(prefix); });
+}
+
+std::vector<int64_t> DependsOn(std::string_view dependency) {
+  std::vector<int64_t> ids;
+  int64_t id = 0;
+  bool reading = false;
+  char before = 0;
+  for (const char c : dependency) {
+    if (c >= '0' && c <= '9') {
+      if (!reading && before == ':') reading = true;
+      if (reading && id < 100'000'000'000) id = id * 10 + (c - '0');
+    } else if (reading) {
+      ids.push_back(id);
+      id = 0;
+      reading = false;
+    }
+    before = c;
+  }
+  if (reading) ids.push_back(id);
+  return ids;
+}
+
 int64_t CompetesFrom(const Job& job, UnixSeconds now) {
   assert(job.state == JobState::kPending);
-  if (job.priority == 0 || !job.dependency.empty() || ReasonHolds(job.reason)) return kNever;
+  const bool waits_for_others = job.reason == "Dependency" || ReasonIsLimit(job.reason);
+  if (!job.dependency.empty() && DependsOn(job.dependency).empty()) return kNever;  // singleton
+  if (job.priority == 0 || (ReasonHolds(job.reason) && !waits_for_others)) return kNever;
   int64_t from = 0;
   if (job.request.begin_time) from = std::max(from, *job.request.begin_time - now);
   if (job.eligible_time) from = std::max(from, *job.eligible_time - now);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include "common/node_timeline.h"
 #include "common/snapshot.h"
@@ -32,8 +33,17 @@ struct Rank {
 /// available.
 bool ReasonHolds(std::string_view reason);
 
+/// Whether `reason` is a limit of a QOS or association on what is used at the same time: it clears
+/// by itself when other jobs end.
+bool ReasonIsLimit(std::string_view reason);
+
+/// Ids of the jobs named in a dependency as Slurm prints it
+/// ("afterok:12(unfulfilled),afterany:13").
+std::vector<int64_t> DependsOn(std::string_view dependency);
+
 /// Seconds from the snapshot from which a pending job competes for resources: 0 now, its begin time
-/// if that lies ahead, kNever while it is held. REQUIRES: the job is pending.
+/// if that lies ahead, kNever while it is held. Dependencies and limits on use are not looked at.
+/// REQUIRES: the job is pending.
 int64_t CompetesFrom(const Job& job, UnixSeconds now);
 
 }  // namespace gpuadvise

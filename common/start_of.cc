@@ -27,23 +27,18 @@
 #include <optional>
 
 #include "common/access.h"
+#include "common/past.h"
 #include "common/policy.h"
 #include "common/queue_model.h"
 #include "common/request_tres.h"
+#include "common/simulation.h"
 #include "common/words.h"
 
 namespace gpuadvise {
 namespace {
 
-/// The start of the request in one partition.
-struct Start {
-  int64_t time = kNever;
-  int64_t priority = 0;
-  size_t position = 0;
-  size_t partition = 0;
-  std::shared_ptr<const std::vector<int32_t>> nodes;  // that could serve
-  std::vector<Share> shares;
-};
+/// Into so many equally likely points a forecast is cut, to be added to run times.
+constexpr int kLikelySamples = 64;
 
 Result<std::vector<size_t>> PartitionsOf(const Snapshot& policy, const JobRequest& request) {
   std::vector<std::string> names = request.partitions;
@@ -92,25 +87,11 @@ Result<void> CheckReservation(const Snapshot& policy, const JobRequest& request,
                           submitter.user, account));
 }
 
-/// The earliest time that both the nodes and the limits on use at the same time allow.
-Slot FirstSlot(const QueueModel& queue, const JobShape& shape, const Authority& authority,
-               const Submitter& submitter, const TresCounts& wanted, size_t position,
-               int64_t from) {
-  const std::shared_ptr<const Profile> free = queue.FreeAt(position);
-  while (true) {
-    Slot slot = EarliestStart(queue.pool(), *free, shape, from);
-    if (slot.start >= kNever) return slot;
-    from = queue.usage().FirstAllowed(authority, submitter, wanted, position, slot.start);
-    if (from == slot.start) return slot;
-    if (from >= kNever) return {};
-  }
-}
-
-Result<Start> StartIn(const QueueModel& queue, size_t index, const JobRequest& request,
-                      const Submitter& submitter) {
-  const Snapshot& policy = queue.policy();
+/// One way to run the request; who may run it and how is checked on the way.
+Result<JobWay> WayIn(const QueueModel& queue, size_t index, const JobRequest& request,
+                     const Submitter& submitter, const Authority& authority) {
+  const Snapshot& policy = queue.snapshot();
   const Partition& partition = policy.partitions[index];
-  const Authority authority = AuthorityOf(policy, partition, submitter);
   if (auto good = CheckAccess(policy, partition, request, submitter, authority); !good) {
     return tl::unexpected(good.error());
   }
@@ -119,50 +100,145 @@ Result<Start> StartIn(const QueueModel& queue, size_t index, const JobRequest& r
   }
   auto shape = ShapeOf(queue.pool(), policy, partition, queue.Members(index), request);
   if (!shape) return tl::unexpected(shape.error());
-  Start start;
-  start.partition = index;
-  start.nodes = shape->nodes;
-  start.priority = PredictPriority(policy, queue.scale(), request, partition, submitter).total;
-  const Rank rank =
-      RankOf(policy, {index}, !request.reservation.empty(), start.priority, Rank{}.job_id);
-  start.position = queue.PositionOf(rank);
-  const TresCounts wanted =
-      queue.usage().keeps_books() ? RequestTres(request, partition, policy.config) : TresCounts{};
-  const int64_t from = queue.NotBefore(start.position, index);
-  Slot slot = FirstSlot(queue, *shape, authority, submitter, wanted, start.position, from);
-  start.time = slot.start;
-  start.shares = std::move(slot.shares);
-  if (start.time < kNever) return start;
+  JobWay way;
+  way.partition = static_cast<int32_t>(index);
+  way.shape = std::make_shared<const GroupShape>(queue.groups().ShapeOn(queue.pool(), *shape));
+  way.duration = shape->duration;
+  way.earliest = shape->earliest;
+  way.latest = shape->latest;
+  return way;
+}
+
+tl::unexpected<Error> NeverFree(const QueueModel& queue, const PendingJob& job) {
+  const auto partition = static_cast<size_t>(job.ways.front().partition);
   return Fail(ErrorCode::kInfeasible,
               fmt::format("no end is known of what now holds the nodes, GPUs or limits that this "
                           "job needs in partition {} (jobs without a time limit, or a reservation)",
-                          partition.name));
+                          queue.snapshot().partitions[partition].name));
 }
 
-/// Planned jobs before `position` that use a node which the request could use too.
-int64_t RivalsBefore(const QueueModel& queue, size_t position, const std::vector<int32_t>& nodes) {
-  std::vector<bool> mine(queue.pool().nodes().size(), false);
-  for (const int32_t node : nodes) mine[static_cast<size_t>(node)] = true;
-  int64_t rivals = 0;
-  for (size_t i = 0; i < position; ++i) {
-    const auto shares = queue.SharesOf(queue.plan()[i]);
-    rivals += std::any_of(shares.begin(), shares.end(), [&](const Share& share) {
-      return mine[static_cast<size_t>(share.node)];
+/// The request as one more job of the queue.
+Result<PendingJob> Insert(const QueueModel& queue, const JobRequest& request,
+                          const Submitter& submitter) {
+  const Snapshot& policy = queue.snapshot();
+  const auto partitions = PartitionsOf(policy, request);
+  if (!partitions) return tl::unexpected(partitions.error());
+  PendingJob job;
+  std::vector<size_t> used;
+  std::optional<Error> why_not;
+  bool over = false;
+  for (const size_t index : *partitions) {
+    const Partition& partition = policy.partitions[index];
+    const Authority authority = AuthorityOf(policy, partition, submitter);
+    auto way = WayIn(queue, index, request, submitter, authority);
+    if (!way) {
+      if (!why_not) why_not = way.error();
+      continue;
+    }
+    if (job.ways.empty() && queue.limits().keeps_books()) {
+      job.caps = queue.limits().CountRequest(authority, submitter.user,
+                                             RequestTres(request, partition, policy.config), over);
+    }
+    const int64_t priority =
+        PredictPriority(policy, queue.scale(), request, partition, submitter).total;
+    job.rank.priority = std::max(job.rank.priority, priority);
+    job.ways.push_back(std::move(*way));
+    used.push_back(index);
+  }
+  if (job.ways.empty()) return tl::unexpected(*why_not);
+  job.rank = RankOf(policy, used, !request.reservation.empty(), job.rank.priority, Rank{}.job_id);
+  if (over) return NeverFree(queue, job);
+  return job;
+}
+
+/// What there is of the nodes' GPUs that could serve the request (CPUs where it wants none).
+double FreeShare(const QueueModel& queue, const PendingJob& job) {
+  int64_t free_gpus = 0;
+  int64_t gpus = 0;
+  int64_t free_cpus = 0;
+  int64_t cpus = 0;
+  for (const Place& place : job.ways.front().shape->places) {
+    const auto group = static_cast<size_t>(place.group);
+    free_gpus += queue.free_now()[group].TotalGpus();
+    gpus += queue.groups().groups()[group].capacity.TotalGpus();
+    free_cpus += queue.free_now()[group].cpus;
+    cpus += queue.groups().groups()[group].capacity.cpus;
+  }
+  if (gpus > 0) return static_cast<double>(free_gpus) / static_cast<double>(gpus);
+  return cpus > 0 ? static_cast<double>(free_cpus) / static_cast<double>(cpus) : 0;
+}
+
+/// Whether two jobs have a group of nodes in common.
+bool Compete(const PendingJob& a, const PendingJob& b) {
+  std::vector<int32_t> groups;
+  for (const JobWay& way : a.ways) {
+    for (const Place& place : way.shape->places) groups.push_back(place.group);
+  }
+  std::sort(groups.begin(), groups.end());
+  return std::any_of(b.ways.begin(), b.ways.end(), [&](const JobWay& way) {
+    return std::any_of(way.shape->places.begin(), way.shape->places.end(), [&](const Place& p) {
+      return std::binary_search(groups.begin(), groups.end(), p.group);
     });
-  }
-  return rivals;
+  });
 }
 
-StartSamples SamplesOf(const QueueModel& queue, const Start& start) {
-  StartSamples samples;
-  samples.wait_seconds = {start.time};
-  samples.priority = start.priority;
-  samples.jobs_before = RivalsBefore(queue, start.position, *start.nodes);
-  samples.partition = queue.policy().partitions[start.partition].name;
-  for (const Share& share : start.shares) {
-    samples.nodes.push_back(queue.pool().nodes()[static_cast<size_t>(share.node)].name);
+void CountRivals(const QueueModel& queue, const PendingJob& job, SimulatedWait& wait) {
+  const GroupShape* last = nullptr;
+  bool competes = false;
+  for (const PendingJob& each : queue.pending()) {
+    if (each.ways.size() != 1 || each.ways.front().shape.get() != last) {
+      competes = Compete(job, each);
+      last = each.ways.size() == 1 ? each.ways.front().shape.get() : nullptr;
+    }
+    if (!competes) continue;
+    ++wait.jobs_competing;
+    if (each.rank < job.rank) ++wait.jobs_before;
+    if (each.held) ++wait.held_jobs;
   }
-  return samples;
+}
+
+std::vector<std::string> NodesOf(const QueueModel& queue, const PendingJob& job,
+                                 const PlayedStart& start) {
+  std::vector<std::string> names;
+  const GroupShape& shape = *job.ways[static_cast<size_t>(start.way)].shape;
+  for (const PlacedNodes& placed : start.nodes) {
+    const Place& place = shape.places[static_cast<size_t>(placed.place)];
+    const NodeGroup& group = queue.groups().groups()[static_cast<size_t>(place.group)];
+    if (group.pooled()) continue;  // one of many equal ones
+    names.push_back(queue.pool().nodes()[static_cast<size_t>(group.nodes.front())].name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// Samples that never start lie at the horizon.
+std::vector<int64_t> Play(const QueueModel& queue, const PendingJob& job, PlayedStart& first) {
+  const int samples = queue.at_limits() ? 1 : queue.options().samples;
+  std::vector<int64_t> waits;
+  bool any = false;
+  for (int sample = 0; sample < samples; ++sample) {
+    PlayedStart start = PlayForward(queue, job, sample);
+    any = any || start.start < kNever;
+    waits.push_back(std::min(start.start, queue.options().horizon_seconds));
+    if (sample == 0) first = std::move(start);
+    // Without anything that ends, no other sample will do better.
+    if (sample == 0 && !any && queue.at_limits()) break;
+  }
+  if (!any) return {};
+  std::sort(waits.begin(), waits.end());
+  return waits;
+}
+
+JobRecord RecordFor(const QueueModel& queue, const JobRequest& request,
+                    const Submitter& submitter) {
+  Job job;
+  job.user = submitter.user;
+  job.uid = submitter.uid;
+  job.account = submitter.account;
+  job.qos = submitter.qos;
+  job.request = request;
+  job.submit_time = queue.snapshot().taken_at;
+  return RecordOf(job);
 }
 
 }  // namespace
@@ -184,25 +260,66 @@ double StartSamples::Mean() const {
 }
 
 std::shared_ptr<const QueueModel> PrepareQueue(const Snapshot& snapshot) {
-  return std::make_shared<const QueueModel>(snapshot);
+  SimulationOptions options;
+  options.horizon_seconds = kNever - 1;
+  return std::make_shared<const QueueModel>(std::make_shared<const Snapshot>(snapshot), nullptr,
+                                            options);
+}
+
+std::shared_ptr<const QueueModel> PrepareQueue(std::shared_ptr<const Snapshot> snapshot, Past& past,
+                                               const SimulationOptions& options) {
+  return std::make_shared<const QueueModel>(std::move(snapshot), &past, options);
+}
+
+Result<SimulatedStart> SimulateStart(const QueueModel& queue, const JobRequest& request,
+                                     const Submitter& submitter) {
+  const auto job = Insert(queue, request, submitter);
+  if (!job) return tl::unexpected(job.error());
+  SimulatedStart simulated;
+  PlayedStart first;
+  simulated.samples.wait_seconds = Play(queue, *job, first);
+  if (simulated.samples.wait_seconds.empty()) return NeverFree(queue, *job);
+  SimulatedWait& wait = simulated.wait;
+  CountRivals(queue, *job, wait);
+  simulated.samples.priority = job->rank.priority;
+  simulated.samples.jobs_before = wait.jobs_before;
+  const auto partition = static_cast<size_t>(job->ways[static_cast<size_t>(first.way)].partition);
+  simulated.samples.partition = queue.snapshot().partitions[partition].name;
+  simulated.samples.nodes = NodesOf(queue, *job, first);
+  if (queue.at_limits()) return simulated;
+  const auto horizon = static_cast<double>(queue.options().horizon_seconds);
+  const auto planned = [&](Durations durations) {
+    return std::min(static_cast<double>(PlanNow(queue, *job, durations).start), horizon);
+  };
+  wait.simulation = WaitDistribution::OfSamples(
+      {simulated.samples.wait_seconds.begin(), simulated.samples.wait_seconds.end()});
+  wait.plan_limits_seconds = planned(Durations::kLimits);
+  wait.plan_last_two_seconds = planned(Durations::kLastTwo);
+  wait.free_now = IsFreeNow(queue, *job);
+  wait.free_share = FreeShare(queue, *job);
+  simulated.record = RecordFor(queue, request, submitter);
+  return simulated;
+}
+
+StartSamples StartFrom(const QueueModel& queue, SimulatedStart simulated) {
+  StartSamples samples = std::move(simulated.samples);
+  if (queue.at_limits()) return samples;
+  auto forecast = std::make_shared<const WaitForecast>(
+      queue.past()->waits.Forecast(queue.snapshot(), simulated.record, simulated.wait));
+  samples.wait_seconds.clear();
+  for (int i = 0; i < kLikelySamples; ++i) {
+    samples.wait_seconds.push_back(
+        std::llround(forecast->wait.Quantile((i + 0.5) / kLikelySamples)));
+  }
+  samples.forecast = std::move(forecast);
+  return samples;
 }
 
 Result<StartSamples> StartOf(const QueueModel& queue, const JobRequest& request,
                              const Submitter& submitter) {
-  const auto partitions = PartitionsOf(queue.policy(), request);
-  if (!partitions) return tl::unexpected(partitions.error());
-  std::optional<Start> best;
-  std::optional<Error> why_not;
-  for (const size_t partition : *partitions) {
-    auto start = StartIn(queue, partition, request, submitter);
-    if (!start) {
-      if (!why_not) why_not = start.error();
-    } else if (!best || start->time < best->time) {
-      best = std::move(*start);
-    }
-  }
-  if (!best) return tl::unexpected(*why_not);
-  return SamplesOf(queue, *best);
+  auto simulated = SimulateStart(queue, request, submitter);
+  if (!simulated) return tl::unexpected(simulated.error());
+  return StartFrom(queue, std::move(*simulated));
 }
 
 }  // namespace gpuadvise

@@ -12,10 +12,13 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "common/error.h"
+#include "common/job_record.h"
 #include "common/snapshot.h"
+#include "common/wait_learner.h"
 
 namespace gpuadvise {
 
@@ -31,19 +34,42 @@ struct Submitter {
 struct StartSamples {
   std::vector<int64_t> wait_seconds;  // never empty
   int64_t priority = 0;               // the priority the job would have at submission
-  int64_t jobs_before = 0;            // pending jobs planned before it
+  int64_t jobs_before = 0;            // pending jobs of higher rank that want some of its nodes
   std::string partition;              // the one it would start in first
   std::vector<std::string> nodes;     // where the first sample puts it (a forecast, not a promise)
+  std::shared_ptr<const WaitForecast> forecast;  // what was pooled; null without a past
 
   /// The q-quantile, 0 <= q <= 1, by linear interpolation between samples.
   double Quantile(double q) const;
   double Mean() const;
 };
 
-class QueueModel;
+/// The part of StartOf that plays the scheduler forward: heavy, pure, for any thread. The rest of
+/// StartOf (what the past says about such waits) has to see submissions in the order of time.
+struct SimulatedStart {
+  SimulatedWait wait;
+  StartSamples samples;  // of the simulation alone
+  JobRecord record;
+};
 
-/// Prepares `snapshot` for questions. O(jobs × log jobs) once; the snapshot may be dropped after.
+class QueueModel;
+struct Past;
+
+struct SimulationOptions {
+  int samples = 32;
+  uint64_t seed = 1;
+  int64_t horizon_seconds = int64_t{30} * 86'400;
+  /// What is known of how long jobs will run in all, by job id: for a world that is replayed.
+  const std::unordered_map<int64_t, double>* known_run_times = nullptr;
+};
+
+/// Prepares `snapshot` for questions, where every job runs until its limit (one sample).
 std::shared_ptr<const QueueModel> PrepareQueue(const Snapshot& snapshot);
+
+/// The same with what history knows. Tells `past` who runs now and who is passed over, hence not
+/// const. REQUIRES: `past` outlives the model and is not written while questions are asked.
+std::shared_ptr<const QueueModel> PrepareQueue(std::shared_ptr<const Snapshot> snapshot, Past& past,
+                                               const SimulationOptions& options = {});
 
 /// Samples of the start of `request`, submitted by `submitter` at the snapshot's time.
 ///
@@ -52,5 +78,10 @@ std::shared_ptr<const QueueModel> PrepareQueue(const Snapshot& snapshot);
 /// partition, reservation or node name, naming those that exist.
 Result<StartSamples> StartOf(const QueueModel& queue, const JobRequest& request,
                              const Submitter& submitter);
+
+/// The two halves of StartOf, for callers that simulate many submissions on several threads.
+Result<SimulatedStart> SimulateStart(const QueueModel& queue, const JobRequest& request,
+                                     const Submitter& submitter);
+StartSamples StartFrom(const QueueModel& queue, SimulatedStart simulated);
 
 }  // namespace gpuadvise

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "common/job_record.h"
@@ -51,6 +52,9 @@ struct WaitForecast {
   std::array<WaitDistribution, kExperts> experts;
   std::array<double, kExperts> weights{};  // in the pool; sum 1
   std::vector<float> features;
+  WaitDistribution pooled;        // before calibration
+  std::vector<std::string> keys;  // of the state, for the histories
+  bool forest_ready = false;
 };
 
 class WaitLearner {

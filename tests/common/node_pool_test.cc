@@ -7,12 +7,27 @@
 namespace gpuadvise {
 namespace {
 
-Resources FreeAt(const NodePool& pool, const std::string& node, int64_t time) {
-  return pool.running()[static_cast<size_t>(pool.FindNode(node))].FreeThroughout(time, time + 1);
+/// What is left of a node at `time` when everybody stays to the limit.
+Resources FreeAt(const Snapshot& snapshot, const std::string& node, int64_t time) {
+  const NodePool pool(snapshot);
+  const int32_t index = pool.FindNode(node);
+  Resources left = pool.nodes()[static_cast<size_t>(index)].capacity;
+  const auto take = [&](const std::vector<NodeShare>& shares) {
+    for (const NodeShare& share : shares) {
+      if (share.node == index) left -= share.held;
+    }
+  };
+  for (const Job& job : snapshot.jobs) {
+    if (HoldsNodes(job) && RunningUntil(job, snapshot.taken_at, snapshot.config) > time) {
+      take(pool.HeldBy(job));
+    }
+  }
+  if (pool.unexplained_until() > time) take(pool.unexplained());
+  return left;
 }
 
 TEST(NodePool, RunningJobsHoldTheirPartUntilTheirLimit) {
-  const NodePool pool(
+  const Snapshot pool(
       SnapshotOf("node n1 a:2 b:2 cpus 16 mem 64000\n"
                  "run 7 n1 a:1 b:2 cpus 4 mem 1000 ends 1h"));
   EXPECT_EQ(FreeAt(pool, "n1", 0).cpus, 12);
@@ -45,11 +60,11 @@ TEST(NodePool, AReservedNodeWithoutAVisibleReservationIsOut) {
 TEST(NodePool, WhatNoVisibleJobExplainsIsSoonFreeOrHidden) {
   Snapshot snapshot = SnapshotOf("node n1 a100:4\npartition p n1 max 2d");
   snapshot.nodes[0].gpus_allocated = {{"a100", 3}};
-  const NodePool open(snapshot);
+  const Snapshot open = snapshot;
   EXPECT_EQ(FreeAt(open, "n1", 0).TotalGpus(), 1);
   EXPECT_EQ(FreeAt(open, "n1", kReleaseSeconds).TotalGpus(), 4);
   snapshot.config.private_data = "jobs,usage";
-  const NodePool hidden(snapshot);
+  const Snapshot hidden = snapshot;
   EXPECT_EQ(FreeAt(hidden, "n1", 47 * 3600).TotalGpus(), 1);
   EXPECT_EQ(FreeAt(hidden, "n1", 48 * 3600).TotalGpus(), 4);
 }
@@ -57,7 +72,7 @@ TEST(NodePool, WhatNoVisibleJobExplainsIsSoonFreeOrHidden) {
 TEST(NodePool, GpusOfAnAllocationWithoutTypeAreTheNodesFirst) {
   Snapshot snapshot = SnapshotOf("node n1 a100:4\nrun 7 n1 a100:2 ends 1h");
   snapshot.jobs[0].allocations[0].gpus = {{"", 2}};
-  EXPECT_EQ(FreeAt(NodePool(snapshot), "n1", 0).TotalGpus(), 2);
+  EXPECT_EQ(FreeAt(snapshot, "n1", 0).TotalGpus(), 2);
 }
 
 TEST(NodePool, SelectParametersSayWhatIsCounted) {

@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "common/simulation.h"
 #include "tests/fakes/snapshot_text.h"
 
 namespace gpuadvise {
@@ -13,10 +14,10 @@ constexpr int64_t kHour = 3600;
 
 /// "8@3600 9@7200": the plan in queue order.
 std::string PlanOf(const std::string& cluster) {
-  const QueueModel queue(SnapshotOf(cluster));
+  const auto queue = PrepareQueue(SnapshotOf(cluster));
   std::string text;
-  for (const PlannedJob& job : queue.plan()) {
-    text += (text.empty() ? "" : " ") + std::to_string(job.job_id) + "@" +
+  for (const PlayedJob& job : PlayQueue(*queue, 0)) {
+    text += (text.empty() ? "" : " ") + std::to_string(queue->pending()[job.pending].id) + "@" +
             std::to_string(job.start / 60) + "m";
   }
   return text;
@@ -72,53 +73,67 @@ TEST(QueueModel, TimeLimitsAreWholeMinutes) {
   EXPECT_EQ(PlanOf("node n1 a100:4\npend 8 a100:4 limit 61s\npend 9 a100:4"), "8@0m 9@2m");
 }
 
-TEST(QueueModel, AnArrayOfVeryManyTasksIsPlannedInPart) {
-  const QueueModel queue(SnapshotOf("node n1 a100:4\npend 8 a100:4 limit 1h count 1000000"));
-  EXPECT_EQ(queue.plan().size(), static_cast<size_t>(kMaxPlannedTasks));
+TEST(QueueModel, AnArrayOfVeryManyTasksIsPlayedInPart) {
+  const auto queue = PrepareQueue(SnapshotOf("node n1 a100:4\npend 8 a100:4 count 1000000"));
+  EXPECT_EQ(queue->pending().size(), static_cast<size_t>(kMaxTasks));
 }
 
-TEST(QueueModel, APositionIsTheNumberOfJobsBefore) {
-  const QueueModel queue(
-      SnapshotOf("node n1 a100:4\npend 8 a100:4 priority 5 count 3\npend 9 a100:4 priority 3"));
-  const auto at = [&](int64_t priority) {
-    return queue.PositionOf(RankOf(queue.policy(), {0}, false, priority, Rank{}.job_id));
-  };
-  EXPECT_EQ(at(6), 0u);
-  EXPECT_EQ(at(5), 3u);
-  EXPECT_EQ(at(4), 3u);
-  EXPECT_EQ(at(1), 4u);
+TEST(QueueModel, ThrottledArraysRunSoManyAtATime) {
+  EXPECT_EQ(PlanOf("node n[1-3] a100:4\npend 8 a100:4 limit 1h count 3 throttle 2"),
+            "8@0m 8@0m 8@60m");
 }
 
-TEST(QueueModel, WhatIsFreeShrinksFromPlaceToPlace) {
-  const QueueModel queue(SnapshotOf("node n1 a100:4\npend 8 a100:1 limit 1h count 4"));
-  for (size_t position = 0; position <= 4; ++position) {
-    const Profile& free = *queue.FreeAt(position);
-    EXPECT_EQ(free[0].FreeThroughout(0, kHour).TotalGpus(), 4 - static_cast<int64_t>(position));
-    EXPECT_EQ(free[0].FreeThroughout(kHour, 2 * kHour).TotalGpus(), 4);
-  }
+TEST(QueueModel, ADependentStartsWhenTheOtherHasEnded) {
+  Snapshot snapshot = SnapshotOf(
+      "node n[1-2] a100:4\nrun 7 n1 a100:4 ends 2h\npend 8 a100:4 limit 1h reason Dependency");
+  snapshot.jobs.back().dependency = "afterok:7(unfulfilled)";
+  const auto queue = PrepareQueue(snapshot);
+  ASSERT_EQ(PlayQueue(*queue, 0).size(), 1u);
+  EXPECT_EQ(PlayQueue(*queue, 0)[0].start, 2 * kHour);
 }
 
-TEST(QueueModel, AnswersTheSameHoweverOftenAndInWhichOrder) {
-  const QueueModel queue(SnapshotOf("node n[1-3] a100:4\npend 8 a100:1 limit 1h count 60"));
-  const size_t last = queue.plan().size();
-  std::vector<Profile> forward;
-  for (size_t position = 0; position <= last; ++position)
-    forward.push_back(*queue.FreeAt(position));
-  for (size_t position = last + 1; position-- > 0;) {
-    EXPECT_EQ(*queue.FreeAt(position), forward[position]) << position;
-  }
+TEST(QueueModel, ADependencyThatCanNeverBeMetIsLeftOut) {
+  EXPECT_EQ(PlanOf("node n1 a100:4\npend 8 a100:4 reason DependencyNeverSatisfied"), "");
+}
+
+TEST(QueueModel, LimitsOfAUserHoldBackOnlyTheirOwnJobs) {
+  EXPECT_EQ(PlanOf("config enforce limits\nnode n[1-3] a100:4\nqos normal per-user gres/gpu=4\n"
+                   "assoc lab user ann\nassoc lab user bob\n"
+                   "run 7 n1 a100:4 ends 2h user ann\n"
+                   "pend 8 a100:4 limit 1h user ann reason QOSMaxGRESPerUser\n"
+                   "pend 9 a100:4 limit 1h user bob"),
+            "8@120m 9@0m");
+}
+
+TEST(QueueModel, EqualNodesInNumberBecomeOneGroup) {
+  const auto few = PrepareQueue(SnapshotOf("node n[1-10] a100:4"));
+  EXPECT_EQ(few->groups().groups().size(), 10u);
+  const auto many = PrepareQueue(SnapshotOf("node n[1-100] a100:4\nnode m1 a100:8"));
+  EXPECT_EQ(many->groups().groups().size(), 2u);
+  EXPECT_EQ(many->groups().groups()[many->groups().GroupOf(5)].capacity.TotalGpus(), 400);
+}
+
+TEST(QueueModel, JobsOfOnePoolDoNotDependOnAnother) {
+  const auto queue =
+      PrepareQueue(SnapshotOf("node n[1-2] a:4\nnode m1 b:4\npend 8 a:4 nodes 2\npend 9 b:4"));
+  const std::vector<int32_t>& component = queue->component_of_group();
+  EXPECT_EQ(component[queue->groups().GroupOf(queue->pool().FindNode("n1"))],
+            component[queue->groups().GroupOf(queue->pool().FindNode("n2"))]);
+  EXPECT_NE(component[queue->groups().GroupOf(queue->pool().FindNode("n1"))],
+            component[queue->groups().GroupOf(queue->pool().FindNode("m1"))]);
 }
 
 TEST(QueueModel, ManyThreadsMayAskAtOnce) {
-  const QueueModel queue(SnapshotOf("node n[1-3] a100:4\npend 8 a100:1 limit 1h count 60"));
-  const QueueModel other(SnapshotOf("node n[1-3] a100:4\npend 8 a100:1 limit 1h count 60"));
+  const auto queue =
+      PrepareQueue(SnapshotOf("node n[1-3] a100:4\npend 8 a100:1 limit 1h count 60"));
+  const std::vector<PlayedJob> alone = PlayQueue(*queue, 0);
   std::vector<std::thread> threads;
   std::vector<int> wrong(4, 0);
   for (size_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
-      for (size_t i = 0; i < 100; ++i) {
-        const size_t position = (i * 7 + t * 13) % (queue.plan().size() + 1);
-        wrong[t] += *queue.FreeAt(position) != *other.FreeAt(position);
+      for (int i = 0; i < 20; ++i) {
+        const std::vector<PlayedJob> again = PlayQueue(*queue, 0);
+        for (size_t k = 0; k < alone.size(); ++k) wrong[t] += again[k].start != alone[k].start;
       }
     });
   }
@@ -127,9 +142,7 @@ TEST(QueueModel, ManyThreadsMayAskAtOnce) {
 }
 
 TEST(QueueModel, AnEmptyClusterIsNoError) {
-  const QueueModel queue(Snapshot{});
-  EXPECT_TRUE(queue.plan().empty());
-  EXPECT_TRUE(queue.FreeAt(0)->empty());
+  EXPECT_TRUE(PlayQueue(*PrepareQueue(Snapshot{}), 0).empty());
 }
 
 }  // namespace

@@ -1,13 +1,15 @@
-// The plan against what must hold for every cluster, and against a slow obvious model.
+// The played queue against what must hold for every cluster, and against a slow obvious model.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <tuple>
 
-#include "common/policy.h"
+#include "common/past.h"
 #include "common/queue_model.h"
+#include "common/simulation.h"
 #include "common/start_of.h"
 #include "tests/fakes/snapshot_text.h"
 
@@ -75,20 +77,37 @@ Snapshot DrawSnapshot() {
 
 using Starts = std::vector<std::pair<int64_t, int64_t>>;  // job, start
 
-Starts StartsOf(const QueueModel& queue) {
+/// The queue of `snapshot` in one sample; at the limits when there is no history.
+struct World {
+  explicit World(const Snapshot& of) : queue(PrepareQueue(of)), played(PlayQueue(*queue, 0)) {}
+  World(const Snapshot& of, Past& past, int sample)
+      : queue(PrepareQueue(std::make_shared<const Snapshot>(of), past, {4, 9, 30 * 86'400})),
+        played(PlayQueue(*queue, sample)) {}
+  int64_t IdOf(const PlayedJob& job) const { return queue->pending()[job.pending].id; }
+
+  std::shared_ptr<const QueueModel> queue;
+  std::vector<PlayedJob> played;
+};
+
+Starts StartsOf(const World& world) {
   Starts starts;
-  for (const PlannedJob& job : queue.plan()) starts.emplace_back(job.job_id, job.start);
+  for (const PlayedJob& job : world.played) starts.emplace_back(world.IdOf(job), job.start);
   return starts;
 }
 
-/// What a node has left at `time` by simply adding up everybody who is there.
-Resources LeftAt(const QueueModel& queue, size_t jobs, int32_t node, int64_t time) {
-  Resources left = queue.pool().running()[static_cast<size_t>(node)].FreeThroughout(time, time + 1);
-  for (size_t i = 0; i < jobs; ++i) {
-    const PlannedJob& job = queue.plan()[i];
+/// What a group has left at `time` after those that started later than now, by simply adding up.
+Resources LeftAt(const World& world, int32_t group, int64_t time) {
+  Resources left = world.queue->groups().groups()[static_cast<size_t>(group)].capacity;
+  for (const RunningJob& job : world.queue->running()) {
+    if (time >= job.until) continue;
+    for (const GroupShare& share : job.shares) {
+      if (share.group == group) left -= share.held;
+    }
+  }
+  for (const PlayedJob& job : world.played) {
     if (time < job.start || time >= job.end) continue;
-    for (const Share& share : queue.SharesOf(job)) {
-      if (share.node == node) left -= share.held;
+    for (const GroupShare& share : job.shares) {
+      if (share.group == group) left -= share.held;
     }
   }
   return left;
@@ -99,134 +118,207 @@ bool AllAtLeastZero(const Resources& left) {
          std::all_of(left.gpus.begin(), left.gpus.end(), [](int32_t n) { return n >= 0; });
 }
 
-/// The slow obvious model: could `request` hold the node for its whole time from `start` on?
-bool NodeCouldServe(const QueueModel& queue, size_t jobs, const JobRequest& request, int32_t index,
-                    int64_t start) {
-  const PoolNode& node = queue.pool().nodes()[static_cast<size_t>(index)];
-  Resources least = node.capacity;
-  const int64_t duration = request.time_limit_seconds.value();
-  for (int64_t t = start; t < start + duration; t += kStep) {
-    least = Least(least, LeftAt(queue, jobs, index, t));
-  }
-  if (request.exclusive && least != node.capacity) return false;
-  if (least.cpus < request.cpus_per_task) return false;
-  if (least.memory_mib < request.memory_per_node_mib.value()) return false;
-  for (const GpuCount& gpu : request.gpus_per_node) {
-    const int32_t type = queue.pool().FindGpuType(gpu.type);
-    const int slot = node.SlotOf(type);
-    const int64_t has = gpu.type.empty() ? least.TotalGpus()
-                        : slot < 0       ? 0
-                                         : least.gpus[static_cast<size_t>(slot)];
-    if (has < gpu.count) return false;
-  }
-  return true;
-}
-
-int64_t SlowStart(const QueueModel& queue, size_t jobs, const JobRequest& request, int64_t from,
-                  int64_t give_up) {
-  for (int64_t start = from; start <= give_up; start += kStep) {
-    int64_t ready = 0;
-    for (size_t n = 0; n < queue.pool().nodes().size(); ++n) {
-      ready += NodeCouldServe(queue, jobs, request, static_cast<int32_t>(n), start);
-    }
-    if (ready >= request.nodes_min) return start;
-  }
-  return kNever;
-}
-
-RC_GTEST_PROP(QueuePlan, GivesNothingTwiceAtAnyTime, ()) {
-  const QueueModel queue(DrawSnapshot());
-  for (const PlannedJob& job : queue.plan()) {
-    for (const Share& share : queue.SharesOf(job)) {
-      // Whatever overlaps a job does so at somebody's start.
-      for (const PlannedJob& other : queue.plan()) {
-        const int64_t time = std::max(job.start, other.start);
-        RC_ASSERT(AllAtLeastZero(LeftAt(queue, queue.plan().size(), share.node, time)));
+/// Whether nobody holds more than there is whenever somebody starts. At the limits running jobs
+/// stay until `until`; in samples they may leave earlier, so that only queued jobs are added up.
+void NothingGivenTwice(const World& world) {
+  for (const PlayedJob& job : world.played) {
+    for (const GroupShare& share : job.shares) {
+      for (const PlayedJob& other : world.played) {
+        RC_ASSERT(AllAtLeastZero(LeftAt(world, share.group, std::max(job.start, other.start))));
       }
     }
   }
 }
 
-RC_GTEST_PROP(QueuePlan, EveryJobHoldsWhatItAskedFor, ()) {
+RC_GTEST_PROP(PlayedQueue, GivesNothingTwiceAtAnyTime, ()) {
+  NothingGivenTwice(World(DrawSnapshot()));
+}
+
+/// A history in which users run everything between seconds and the limit.
+Past DrawPast() {
+  Past past;
+  for (int i = 0; i < 20; ++i) {
+    JobRecord job;
+    job.id = 50'000 + i;
+    job.user = "ann";
+    job.partition = "main";
+    job.limit_seconds = kStep * Draw(1, 9);
+    job.start = 0;
+    job.end = Draw(1, static_cast<int>(job.limit_seconds.value()));
+    past.run_times.Ended(job);
+  }
+  return past;
+}
+
+RC_GTEST_PROP(PlayedQueue, GivesNothingTwiceWhenJobsEndEarly, ()) {
+  // Nothing runs at first: all that holds nodes is in `played`, with its real end.
+  Snapshot snapshot = DrawSnapshot();
+  std::erase_if(snapshot.jobs, [](const Job& job) { return HoldsNodes(job); });
+  Past past = DrawPast();
+  for (int sample = 0; sample < 4; ++sample) NothingGivenTwice(World(snapshot, past, sample));
+}
+
+RC_GTEST_PROP(PlayedQueue, TheSameSeedGivesTheSameSamples, ()) {
   const Snapshot snapshot = DrawSnapshot();
-  const QueueModel queue(snapshot);
+  Past past = DrawPast();
+  RC_ASSERT(StartsOf(World(snapshot, past, 2)) == StartsOf(World(snapshot, past, 2)));
+}
+
+RC_GTEST_PROP(PlayedQueue, EveryJobHoldsWhatItAskedFor, ()) {
+  const Snapshot snapshot = DrawSnapshot();
+  const World world(snapshot);
   std::map<int64_t, const Job*> jobs;
   for (const Job& job : snapshot.jobs) jobs[job.id] = &job;
-  for (const PlannedJob& planned : queue.plan()) {
-    const JobRequest& request = jobs.at(planned.job_id)->request;
-    RC_ASSERT(static_cast<int64_t>(planned.share_count) == request.nodes_min);
-    RC_ASSERT(planned.end - planned.start == request.time_limit_seconds.value());
-    for (const Share& share : queue.SharesOf(planned)) {
+  for (const PlayedJob& played : world.played) {
+    const JobRequest& request = jobs.at(world.IdOf(played))->request;
+    RC_ASSERT(static_cast<int64_t>(played.shares.size()) == request.nodes_min);
+    RC_ASSERT(played.end - played.start == request.time_limit_seconds.value());
+    for (const GroupShare& share : played.shares) {
       RC_ASSERT(share.held.cpus >= request.cpus_per_task);
       RC_ASSERT(share.held.memory_mib >= request.memory_per_node_mib.value());
       int64_t gpus = 0;
       for (const GpuCount& gpu : request.gpus_per_node) gpus += gpu.count;
-      RC_ASSERT(request.exclusive || share.held.TotalGpus() == gpus);
+      RC_ASSERT(request.exclusive || share.held.any_gpus == gpus);
     }
   }
 }
 
-RC_GTEST_PROP(QueuePlan, StartsEachJobAsEarlyAsTheSlowModel, ()) {
-  const Snapshot snapshot = DrawSnapshot();
-  const QueueModel queue(snapshot);
-  std::map<int64_t, const Job*> jobs;
-  for (const Job& job : snapshot.jobs) jobs[job.id] = &job;
-  for (size_t i = 0; i < queue.plan().size(); ++i) {
-    const Job& job = *jobs.at(queue.plan()[i].job_id);
-    if (job.array_throttle > 0) continue;
-    RC_ASSERT(SlowStart(queue, i, job.request, 0, queue.plan()[i].start) == queue.plan()[i].start);
-  }
-}
+// ---- a slow obvious model ----------------------------------------------------------------------
 
-RC_GTEST_PROP(QueuePlan, LeavesOutOnlyWhatNeverFits, ()) {
-  const Snapshot snapshot = DrawSnapshot();
-  const QueueModel queue(snapshot);
-  std::map<int64_t, int64_t> placed;
-  for (const PlannedJob& job : queue.plan()) ++placed[job.job_id];
-  for (const Job& job : snapshot.jobs) {
-    if (HoldsNodes(job)) continue;
-    const bool fits_when_empty =
-        SlowStart(queue, 0, job.request, kStep * 1000, kStep * 1000) < kNever;
-    RC_ASSERT(placed[job.id] == (fits_when_empty ? job.array_task_count : 0));
-  }
-}
-
-RC_GTEST_PROP(QueuePlan, KeepsAtMostTheThrottledTasksRunning, ()) {
-  const Snapshot snapshot = DrawSnapshot();
-  const QueueModel queue(snapshot);
-  for (const Job& job : snapshot.jobs) {
-    if (job.array_throttle == 0) continue;
-    for (const PlannedJob& at : queue.plan()) {
-      int64_t together = 0;
-      for (const PlannedJob& other : queue.plan()) {
-        together += at.job_id == job.id && other.job_id == job.id && other.start <= at.start &&
-                    at.start < other.end;
+/// EASY's stricter sibling in slow motion, on nodes of one type and jobs that take whole nodes: at
+/// every step of time, everybody in order gets the first interval at the limits that still has
+/// enough nodes; whose interval starts now starts.
+Starts SlowStarts(int nodes, std::vector<std::pair<int64_t, int>> holding,
+                  const std::vector<std::pair<int, int64_t>>& jobs) {
+  Starts starts;
+  std::vector<bool> done(jobs.size(), false);
+  for (int64_t now = 0; starts.size() < jobs.size(); now += kStep) {
+    std::vector<std::tuple<int64_t, int64_t, int>> plan;  // from, to, nodes
+    for (const auto& [until, count] : holding) {
+      if (until > now) plan.emplace_back(now, until, count);
+    }
+    for (size_t j = 0; j < jobs.size(); ++j) {
+      if (done[j]) continue;
+      const auto& [wanted, limit] = jobs[j];
+      for (int64_t start = now;; start += kStep) {
+        int most = 0;
+        for (int64_t t = start; t < start + limit; t += kStep) {
+          int used = 0;
+          for (const auto& [from, to, count] : plan) used += from <= t && t < to ? count : 0;
+          most = std::max(most, used);
+        }
+        if (most + wanted > nodes) continue;
+        plan.emplace_back(start, start + limit, wanted);
+        if (start == now) {
+          done[j] = true;
+          holding.emplace_back(now + limit, wanted);
+          starts.emplace_back(static_cast<int64_t>(j) + 1000, now);
+        }
+        break;
       }
-      RC_ASSERT(together <= job.array_throttle);
+    }
+  }
+  std::sort(starts.begin(), starts.end());
+  return starts;
+}
+
+RC_GTEST_PROP(PlayedQueue, AgreesWithTheSlowModelOnWholeNodes, ()) {
+  // So many equal nodes are one group: which of them a job gets makes no difference.
+  const int nodes = static_cast<int>(kPoolFrom);
+  std::vector<std::pair<int64_t, int>> busy;
+  std::vector<std::pair<int, int64_t>> jobs;
+  std::ostringstream text;
+  text << "node n[1-" << nodes << "] a:4\n";
+  for (int first = 1; first < nodes; first += 16) {
+    if (Draw(0, 1) == 0) continue;
+    const int ends = Draw(1, 9);
+    busy.emplace_back(kStep * ends, 16);
+    text << "run " << first << " n[" << first << "-" << first + 15 << "] a:4 ends " << Minutes(ends)
+         << "\n";
+  }
+  for (int j = Draw(0, 8); j > 0; --j) {
+    const int wanted = Draw(1, nodes);
+    const int limit = Draw(1, 9);
+    text << "pend " << 1000 + jobs.size() << " a:4 nodes " << wanted << " limit " << Minutes(limit)
+         << "\n";
+    jobs.emplace_back(wanted, kStep * limit);
+  }
+  Starts starts = StartsOf(World(SnapshotOf(text.str())));
+  std::sort(starts.begin(), starts.end());
+  RC_ASSERT(starts == SlowStarts(nodes, busy, jobs));
+}
+
+// ---- order -------------------------------------------------------------------------------------
+
+/// One GPU type, whole nodes, nobody overtakes: the world in which more is never worse.
+std::string StrictFifo(int nodes, const std::string& queue) {
+  return "config scheduler builtin\nnode n[1-" + std::to_string(nodes) + "] a:4\n" + queue;
+}
+
+std::string DrawWholeNodeJobs(int most_nodes) {
+  std::ostringstream text;
+  for (int j = 0; j < Draw(0, 8); ++j) {
+    text << "pend " << 1000 + j << " a:4 nodes " << Draw(1, most_nodes) << DrawLimit()
+         << " priority " << Draw(10, 20) << "\n";
+  }
+  return text.str();
+}
+
+RC_GTEST_PROP(PlayedQueue, MoreNodesNeverMeanALaterStartInStrictFifo, ()) {
+  const std::string jobs = DrawWholeNodeJobs(2);
+  const JobRequest request = RequestOf("a:4 nodes 2" + DrawLimit());
+  Past past = DrawPast();
+  const auto starts = [&](int nodes) {
+    const auto snapshot = std::make_shared<const Snapshot>(SnapshotOf(StrictFifo(nodes, jobs)));
+    const auto start =
+        SimulateStart(*PrepareQueue(snapshot, past, {4, 3, 30 * 86'400}), request, kAnn);
+    return start->samples.wait_seconds;
+  };
+  const auto few = starts(2);
+  const auto more = starts(3);
+  for (size_t i = 0; i < few.size(); ++i) RC_ASSERT(more[i] <= few[i]);
+}
+
+RC_GTEST_PROP(PlayedQueue, AHigherPriorityNeverMeansALaterStartInStrictFifo, ()) {
+  const Snapshot snapshot = SnapshotOf(StrictFifo(3, DrawWholeNodeJobs(3)));
+  Past past = DrawPast();
+  const auto queue =
+      PrepareQueue(std::make_shared<const Snapshot>(snapshot), past, {4, 3, 30 * 86'400});
+  PendingJob job;
+  job.ways.push_back(
+      {0,
+       std::make_shared<const GroupShape>(GroupShape{{{0, 1, queue->groups().groups()[0].each},
+                                                      {1, 1, queue->groups().groups()[1].each},
+                                                      {2, 1, queue->groups().groups()[2].each}},
+                                                     2,
+                                                     -1}),
+       kStep * 3, 0, kNever});
+  for (int sample = 0; sample < 4; ++sample) {
+    int64_t before = kNever;
+    for (const int64_t priority : {5, 12, 15, 18, 30}) {
+      job.rank = RankOf(snapshot, {0}, false, priority, Rank{}.job_id);
+      const int64_t start = PlayForward(*queue, job, sample).start;
+      RC_ASSERT(start <= before);
+      before = start;
     }
   }
 }
 
-RC_GTEST_PROP(QueuePlan, LaterJobsNeverDelayEarlierOnes, ()) {
+RC_GTEST_PROP(PlayedQueue, BackfillNeverDelaysTheFirstJobThatWaits, ()) {
   Snapshot snapshot = DrawSnapshot();
-  const Starts all = StartsOf(QueueModel(snapshot));
-  if (all.empty()) return;
-  const int64_t last = all.back().first;
-  std::erase_if(snapshot.jobs, [&](const Job& job) { return job.id == last; });
-  const Starts fewer = StartsOf(QueueModel(snapshot));
-  RC_ASSERT(fewer.size() < all.size());
-  RC_ASSERT(std::equal(fewer.begin(), fewer.end(), all.begin()));
+  const World all(snapshot);
+  if (all.queue->pending().empty()) return;
+  const int64_t first = all.queue->pending().front().id;
+  std::erase_if(snapshot.jobs, [&](const Job& job) { return !HoldsNodes(job) && job.id != first; });
+  const World alone(snapshot);
+  RC_ASSERT(alone.played.empty() == (all.played.empty() || all.IdOf(all.played[0]) != first));
+  if (!alone.played.empty()) RC_ASSERT(all.played[0].start == alone.played[0].start);
 }
 
-RC_GTEST_PROP(QueuePlan, IsTheSameForTheSameSnapshot, ()) {
-  const Snapshot snapshot = DrawSnapshot();
-  RC_ASSERT(StartsOf(QueueModel(snapshot)) == StartsOf(QueueModel(snapshot)));
-}
-
-RC_GTEST_PROP(QueuePlan, PermutingEqualNodesChangesNoStart, ()) {
+RC_GTEST_PROP(PlayedQueue, PermutingEqualNodesChangesNoStart, ()) {
   const int nodes = Draw(2, 5);
   Snapshot snapshot = SnapshotOf(DrawNodes(nodes, true) + DrawPending(Draw(1, 8), true));
-  const Starts before = StartsOf(QueueModel(snapshot));
+  const Starts before = StartsOf(World(snapshot));
   std::map<std::string, std::string> renamed;
   std::vector<int> order(static_cast<size_t>(nodes));
   for (int n = 0; n < nodes; ++n) order[static_cast<size_t>(n)] = n + 1;
@@ -242,25 +334,10 @@ RC_GTEST_PROP(QueuePlan, PermutingEqualNodesChangesNoStart, ()) {
   }
   std::sort(snapshot.nodes.begin(), snapshot.nodes.end(),
             [](const Node& a, const Node& b) { return a.name < b.name; });
-  RC_ASSERT(StartsOf(QueueModel(snapshot)) == before);
+  RC_ASSERT(StartsOf(World(snapshot)) == before);
 }
 
-RC_GTEST_PROP(QueuePlan, AnEarlierPlaceNeverStartsLater, ()) {
-  const Snapshot snapshot = DrawSnapshot();
-  const QueueModel queue(snapshot);
-  const Partition& partition = snapshot.partitions.front();
-  const auto shape = ShapeOf(queue.pool(), queue.policy(), partition, queue.Members(0),
-                             RequestOf(DrawRequest(false) + DrawLimit()));
-  if (!shape) return;
-  int64_t before = 0;
-  for (size_t position = 0; position <= queue.plan().size(); ++position) {
-    const int64_t start = EarliestStart(queue.pool(), *queue.FreeAt(position), *shape, 0).start;
-    RC_ASSERT(start >= before);
-    before = start;
-  }
-}
-
-RC_GTEST_PROP(StartOf, SaysWhatThePlanGivesOnceTheJobIsSubmitted, ()) {
+RC_GTEST_PROP(StartOf, SaysWhatThePlayGivesOnceTheJobIsSubmitted, ()) {
   Snapshot snapshot = DrawSnapshot();
   const JobRequest request = RequestOf(DrawRequest(false) + DrawLimit());
   const auto start = StartOf(*PrepareQueue(snapshot), request, kAnn);
@@ -274,18 +351,9 @@ RC_GTEST_PROP(StartOf, SaysWhatThePlanGivesOnceTheJobIsSubmitted, ()) {
   job.request = request;
   job.request.partitions = {start->partition};
   snapshot.jobs.push_back(job);
-  const Starts starts = StartsOf(QueueModel(snapshot));
-  RC_ASSERT(starts.back() == std::pair(job.id, start->wait_seconds.front()));
-}
-
-RC_GTEST_PROP(StartOf, NeverAsksForMoreThanThereIs, ()) {
-  const Snapshot snapshot = DrawSnapshot();
-  const auto queue = PrepareQueue(snapshot);
-  const JobRequest request = RequestOf(DrawRequest(false) + DrawLimit());
-  const auto start = StartOf(*queue, request, kAnn);
-  const bool possible = SlowStart(*queue, 0, request, kStep * 1000, kStep * 1000) < kNever;
-  RC_ASSERT(start.has_value() == possible);
-  RC_ASSERT(start.has_value() || !start.error().message.empty());
+  for (const auto& [id, when] : StartsOf(World(snapshot))) {
+    if (id == job.id) RC_ASSERT(when == start->wait_seconds.front());
+  }
 }
 
 }  // namespace

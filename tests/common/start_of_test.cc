@@ -83,10 +83,12 @@ TEST(StartOf, HeldJobsNeitherBlockNorArePromisedAnything) {
   }
 }
 
-TEST(StartOf, AJobWithABeginTimeBlocksFromThenOn) {
-  const std::string cluster = "node n1 a100:4\npend 8 a100:4 limit 3h begin 2h reason BeginTime";
-  EXPECT_EQ(Wait(cluster, "a100:1 limit 2h"), 0);
-  EXPECT_EQ(Wait(cluster, "a100:1 limit 3h"), 5 * kHour);
+TEST(StartOf, AJobWithABeginTimeIsBeforeOthersOnlyFromThenOn) {
+  const std::string pending = "pend 8 a100:4 limit 3h begin 2h reason BeginTime";
+  // Slurm keeps nothing free for it until then.
+  EXPECT_EQ(Wait("node n1 a100:4\n" + pending, "a100:1 limit 3h"), 0);
+  EXPECT_EQ(Wait("node n1 a100:4\nrun 7 n1 a100:4 ends 1h\n" + pending, "a100:1 limit 3h"), kHour);
+  EXPECT_EQ(Wait("node n1 a100:4\nrun 7 n1 a100:4 ends 3h\n" + pending, "a100:1"), 6 * kHour);
 }
 
 TEST(StartOf, OwnBeginTimeIsKept) {

@@ -1,0 +1,213 @@
+#include "backtest/back_test.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "backtest/replay.h"
+#include "common/job_random.h"
+#include "common/past.h"
+#include "common/queue_model.h"
+#include "common/start_of.h"
+
+namespace gpuadvise {
+namespace {
+
+constexpr size_t kChunk = 32;
+constexpr int64_t kWeek = 7 * 86'400;
+
+/// One submission on its way through the stages.
+struct Question {
+  size_t job = 0;
+  std::shared_ptr<const QueueModel> queue;
+  JobRequest request;
+  Submitter submitter;
+  std::optional<Result<SimulatedStart>> simulated;
+};
+
+/// An event to be learned from once the forecasts before it have been made.
+struct Step {
+  LogEvent event;
+  std::optional<size_t> question;
+};
+
+class BackTest {
+ public:
+  BackTest(const JobLog& log, const Snapshot& cluster, const BackTestOptions& options)
+      : log_(log), options_(options), replay_(log, cluster) {
+    for (size_t i = 0; i < log.jobs.size(); ++i) CountBurst(i);
+    for (const LogJob& job : log.jobs) {
+      log_end_ = std::max({log_end_, job.eligible, job.start.value_or(0)});
+    }
+  }
+
+  BackTestResult Run(const std::function<void(size_t, size_t)>& progress) {
+    const std::vector<LogEvent> events = EventsOf(log_);
+    size_t done = 0;
+    for (const LogEvent& event : events) {
+      See(event);
+      if (questions_.size() >= kChunk) Flush();
+      if (++done % 256 == 0) progress(done, events.size());
+    }
+    Flush();
+    result_.without_room = replay_.without_room();
+    return std::move(result_);
+  }
+
+ private:
+  std::string BurstKey(const LogJob& job) const {
+    return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", job.user, job.partition, job.gpu, job.nodes,
+                       job.cpus_per_node, job.gpus_per_node, job.limit_seconds.value_or(0),
+                       job.eligible / 60);
+  }
+
+  void CountBurst(size_t index) {
+    const auto [known, added] =
+        burst_numbers_.emplace(BurstKey(log_.jobs[index]), burst_sizes_.size());
+    if (added) burst_sizes_.push_back(0);
+    burst_of_.push_back(known->second);
+    ++burst_sizes_[known->second];
+  }
+
+  bool IsAsked(size_t index) const {
+    const LogJob& job = log_.jobs[index];
+    if (!options_.partition.empty() && job.partition != options_.partition) return false;
+    return UniformOf(options_.seed, 0, burst_of_[index]) < options_.sample;
+  }
+
+  bool IsScored(size_t index) const {
+    const double place =
+        static_cast<double>(index) / static_cast<double>(std::max<size_t>(log_.jobs.size(), 1));
+    return place >= options_.from && place < options_.to;
+  }
+
+  /// The first stage: what happens, and what could be seen of it.
+  void See(const LogEvent& event) {
+    const LogJob& job = log_.jobs[event.job];
+    Step step{event, std::nullopt};
+    if (event.kind == LogEventKind::kSubmit) {
+      if (options_.partition.empty() || job.partition == options_.partition) {
+        ++result_.submissions;
+      }
+      if (IsAsked(event.job)) {
+        step.question = questions_.size();
+        Ask(event.job, event.time);
+      }
+    } else if (event.kind == LogEventKind::kEnd) {
+      JobRecord record = RecordOf(job);
+      record.start = job.start;
+      record.end = job.end;
+      past_.run_times.Ended(record);
+      past_.held.Left(job.id);
+    } else {
+      past_.held.Left(job.id);
+    }
+    replay_.Apply(event);
+    steps_.push_back(step);
+  }
+
+  void Ask(size_t index, UnixSeconds now) {
+    Question question;
+    question.job = index;
+    SimulationOptions simulation;
+    simulation.samples = options_.samples;
+    simulation.seed = options_.seed;
+    question.queue =
+        PrepareQueue(std::make_shared<const Snapshot>(replay_.At(now)), past_, simulation);
+    question.request = RequestOf(log_.jobs[index]);
+    question.submitter = SubmitterOf(log_.jobs[index]);
+    questions_.push_back(std::move(question));
+  }
+
+  /// The second stage on all threads, then the third in order.
+  void Flush() {
+    std::atomic<size_t> next = 0;
+    const auto work = [&] {
+      for (size_t i = next++; i < questions_.size(); i = next++) {
+        Question& question = questions_[i];
+        question.simulated = SimulateStart(*question.queue, question.request, question.submitter);
+      }
+    };
+    std::vector<std::thread> threads;
+    for (unsigned t = 1; t < options_.threads; ++t) threads.emplace_back(work);
+    work();
+    for (std::thread& thread : threads) thread.join();
+    for (const Step& step : steps_) Learn(step);
+    steps_.clear();
+    questions_.clear();
+  }
+
+  void Learn(const Step& step) {
+    const LogJob& job = log_.jobs[step.event.job];
+    past_.waits.Advance(step.event.time);
+    switch (step.event.kind) {
+      case LogEventKind::kSubmit:
+        if (step.question && questions_[*step.question].simulated->has_value()) {
+          return Forecast(questions_[*step.question]);
+        }
+        if (step.question) ++result_.impossible;
+        return past_.waits.Submitted(RecordOf(job));
+      case LogEventKind::kStart:
+        return past_.waits.Started(job.id, step.event.time);
+      case LogEventKind::kEnd:
+        return past_.waits.Ended(job.id, step.event.time);
+      case LogEventKind::kVanish:
+        return past_.waits.Vanished(job.id, step.event.time);
+    }
+  }
+
+  void Forecast(Question& question) {
+    const LogJob& job = log_.jobs[question.job];
+    SimulatedStart& simulated = **question.simulated;
+    simulated.record = RecordOf(job);
+    const StartSamples samples = StartFrom(*question.queue, std::move(simulated));
+    past_.waits.Submitted(RecordOf(job), *samples.forecast);
+    if (IsScored(question.job)) result_.jobs.push_back(Score(question.job, *samples.forecast));
+  }
+
+  Scored Score(size_t index, const WaitForecast& forecast) const {
+    const LogJob& job = log_.jobs[index];
+    Scored scored;
+    scored.job_id = job.id;
+    scored.week = (job.eligible - log_.jobs.front().eligible) / kWeek;
+    scored.group = forecast.group;
+    scored.weight = 1 / static_cast<double>(burst_sizes_[burst_of_[index]]);
+    scored.started = job.start.has_value();
+    const UnixSeconds until = job.start.value_or(job.end.value_or(log_end_));
+    scored.wait = static_cast<double>(std::max<UnixSeconds>(until - job.eligible, 0));
+    if (job.test_only && job.start) {
+      scored.test_only_error = std::abs(static_cast<double>(*job.test_only - *job.start));
+    }
+    scored.said[0] = SaidBy(forecast.wait);
+    for (size_t k = 0; k < kExperts; ++k) scored.said[k + 1] = SaidBy(forecast.experts[k]);
+    return scored;
+  }
+
+  const JobLog& log_;
+  const BackTestOptions& options_;
+  Replay replay_;
+  Past past_;
+  std::vector<Question> questions_;
+  std::vector<Step> steps_;
+  std::unordered_map<std::string, size_t> burst_numbers_;
+  std::vector<size_t> burst_of_;
+  std::vector<int64_t> burst_sizes_;
+  UnixSeconds log_end_ = 0;
+  BackTestResult result_;
+};
+
+}  // namespace
+
+BackTestResult RunBackTest(const JobLog& log, const Snapshot& cluster,
+                           const BackTestOptions& options,
+                           const std::function<void(size_t, size_t)>& progress) {
+  return BackTest(log, cluster, options).Run(progress);
+}
+
+}  // namespace gpuadvise

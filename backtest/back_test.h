@@ -1,0 +1,41 @@
+// The back-test: every submission of a log forecast with what was known then, through StartOf.
+//
+// Replay and learning go strictly in the order of time; the simulations of some submissions at a
+// time, which depend on nothing learned from each other, run on several threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backtest/job_log.h"
+#include "backtest/scoring.h"
+#include "common/snapshot.h"
+
+namespace gpuadvise {
+
+struct BackTestOptions {
+  double from = 0;        // share of the submissions before which nothing is scored
+  double to = 1;          // … and after which nothing is
+  std::string partition;  // only this one's; "": all
+  double sample = 1;      // share of the bursts that are forecast
+  uint64_t seed = 1;
+  int samples = 32;  // of the simulation
+  unsigned threads = 1;
+};
+
+struct BackTestResult {
+  std::vector<Scored> jobs;
+  int64_t submissions = 0;   // in the log, of the partition
+  int64_t impossible = 0;    // the cluster of the file could never run them
+  int64_t without_room = 0;  // started though the cluster of the file had no room
+  double wall_seconds = 0;   // filled by the caller
+};
+
+/// `progress(done, of)` is called now and then.
+BackTestResult RunBackTest(const JobLog& log, const Snapshot& cluster,
+                           const BackTestOptions& options,
+                           const std::function<void(size_t, size_t)>& progress);
+
+}  // namespace gpuadvise

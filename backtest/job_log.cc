@@ -1,0 +1,103 @@
+#include "backtest/job_log.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+namespace gpuadvise {
+namespace {
+
+/// Slurm's own greatest run times are years; beyond this a clock was wrong.
+constexpr int64_t kLongestSeconds = int64_t{5} * 365 * 86'400;
+
+}  // namespace
+
+void JobLog::LeaveOut(const std::string& why, int64_t line) {
+  LogIssue& issue = left_out[why];
+  if (issue.rows++ == 0) issue.first_line = line;
+}
+
+void JobLog::Mend(const std::string& what, int64_t line) {
+  LogIssue& issue = mended[what];
+  if (issue.rows++ == 0) issue.first_line = line;
+}
+
+std::string_view Row::Text(const std::string& column) const {
+  const auto found = columns_.find(column);
+  if (found == columns_.end() || found->second >= values_.size()) return "";
+  return values_[found->second];
+}
+
+std::optional<int64_t> Row::Number(const std::string& column) const {
+  const std::string_view text = Text(column);
+  int64_t whole = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
+  if (error == std::errc() && end == text.data() + text.size()) return whole;
+  double number = 0;  // some tools write "1200.0"
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  if (!std::isfinite(number) || std::abs(number) > 9e15) return std::nullopt;
+  return static_cast<int64_t>(number);
+}
+
+std::vector<std::string> SplitLine(std::string_view line, char separator) {
+  std::vector<std::string> values(1);
+  bool quoted = false;
+  while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) line.remove_suffix(1);
+  for (const char c : line) {
+    if (c == '"' && separator == ',') {
+      quoted = !quoted;
+    } else if (c == separator && !quoted) {
+      values.emplace_back();
+    } else {
+      values.back() += c;
+    }
+  }
+  return values;
+}
+
+void AddJob(LogJob job, int64_t line, JobLog& log) {
+  if (job.nodes <= 0 || job.cpus_per_node < 0 || job.gpus_per_node < 0) {
+    return log.LeaveOut("asks for no nodes", line);
+  }
+  if (job.limit_seconds.has_value() && job.limit_seconds.value() <= 0) {
+    job.limit_seconds = SlurmNumber::Absent();
+    log.Mend("a limit of 0 counts as none", line);
+  }
+  job.eligible = std::max(job.eligible, job.submit);
+  if (!job.start && job.end && *job.end < job.submit) {
+    return log.LeaveOut("ended before it was submitted", line);
+  }
+  if (job.start) {
+    if (!job.end) job.end = *job.start + job.limit_seconds.value_or(kLongestSeconds);
+    if (*job.end < *job.start) return log.LeaveOut("ended before it started", line);
+    if (*job.end - *job.start > kLongestSeconds || *job.start - job.submit > kLongestSeconds) {
+      return log.LeaveOut("ran or waited for more than five years", line);
+    }
+    if (*job.start < job.submit) return log.LeaveOut("started before it was submitted", line);
+    if (*job.start < job.eligible) {
+      job.eligible = job.submit;
+      log.Mend("started before it was eligible: counted from its submission", line);
+    }
+  }
+  log.jobs.push_back(std::move(job));
+}
+
+void FinishLog(JobLog& log) {
+  const auto by_time = [](const LogJob& a, const LogJob& b) {
+    return std::tuple(a.eligible, a.id) < std::tuple(b.eligible, b.id);
+  };
+  if (!std::is_sorted(log.jobs.begin(), log.jobs.end(), by_time)) {
+    std::stable_sort(log.jobs.begin(), log.jobs.end(), by_time);
+  }
+  std::set<int64_t> seen;
+  std::erase_if(log.jobs, [&](const LogJob& job) {
+    if (seen.insert(job.id).second) return false;
+    log.LeaveOut("repeats the job id of another row", 0);
+    return true;
+  });
+}
+
+}  // namespace gpuadvise

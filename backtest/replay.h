@@ -1,0 +1,75 @@
+// A log played back in the order in which things happened, and what could be seen of it at any
+// moment.
+//
+// At equal times: ends, then starts of jobs submitted earlier, then each submission followed by its
+// own immediate start. A job counts as submitted when it became eligible. Nodes are those of the
+// log where it names them, else the fullest that serve; a job for which the cluster has no room
+// (the log knows of more nodes than the cluster file) runs all the same and is counted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backtest/job_log.h"
+#include "common/job_record.h"
+#include "common/snapshot.h"
+#include "common/start_of.h"
+
+namespace gpuadvise {
+
+enum class LogEventKind { kEnd, kStart, kSubmit, kVanish };
+
+struct LogEvent {
+  UnixSeconds time = 0;
+  LogEventKind kind = LogEventKind::kSubmit;
+  size_t job = 0;  // index in the log
+};
+
+/// All events in order. Jobs without an end stay.
+std::vector<LogEvent> EventsOf(const JobLog& log);
+
+JobRequest RequestOf(const LogJob& job);
+Submitter SubmitterOf(const LogJob& job);
+JobRecord RecordOf(const LogJob& job);
+
+class Replay {
+ public:
+  /// REQUIRES: `log` outlives it. `cluster` as ClusterOf gives it.
+  Replay(const JobLog& log, Snapshot cluster);
+
+  void Apply(const LogEvent& event);
+
+  /// What Slurm would show at `now`.
+  Snapshot At(UnixSeconds now) const;
+
+  /// Starts for which the nodes of the cluster file did not suffice.
+  int64_t without_room() const { return without_room_; }
+
+ private:
+  struct Present {
+    size_t job = 0;
+    bool running = false;
+    std::vector<Allocation> allocations;
+  };
+
+  std::vector<Allocation> Allocate(const LogJob& job);
+  void Give(const LogJob& job, size_t node, std::vector<Allocation>& allocations);
+  void Free(const Present& present);
+  Job JobOf(const Present& present, UnixSeconds now) const;
+
+  const JobLog& log_;
+  Snapshot cluster_;
+  std::vector<std::vector<size_t>> members_;  // nodes by partition
+  std::unordered_map<std::string, size_t> partition_index_;
+  std::unordered_map<std::string, size_t> node_index_;
+  std::vector<int64_t> free_cpus_;
+  std::vector<int64_t> free_gpus_;
+  std::vector<Present> present_;
+  std::unordered_map<size_t, size_t> place_;  // job -> index in present_
+  int64_t without_room_ = 0;
+};
+
+}  // namespace gpuadvise

@@ -1,0 +1,17 @@
+// What a back-test came to, as a table for people and as JSON. docs/forecast.md explains the
+// columns.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "backtest/back_test.h"
+#include "backtest/job_log.h"
+
+namespace gpuadvise {
+
+std::string ReportTable(const JobLog& log, const BackTestResult& result);
+
+nlohmann::json ReportJson(const JobLog& log, const BackTestResult& result);
+
+}  // namespace gpuadvise

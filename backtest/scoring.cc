@@ -1,0 +1,197 @@
+// Scores.
+//
+// The headline is the CRPS, approximated by the mean pinball loss at seven quantiles (Gneiting and
+// Raftery 2007), once of seconds, which the longest waits rule, and once of log(wait + 60 s), where
+// a factor counts the same at a minute and at a day. Jobs that still wait when the log ends say
+// nothing about losses, but one whose age has passed its p90 is a miss. Coverage is taken among
+// forecasts whose p90 is more than a minute: where most jobs start at once, coverage over all says
+// nothing.
+#include "backtest/scoring.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/job_random.h"
+
+namespace gpuadvise {
+namespace {
+
+constexpr double kOffset = 60;
+constexpr double kShownWait = 60;
+constexpr double kLongWait = 600;
+constexpr size_t kP50 = 3;
+constexpr size_t kP90 = 5;
+constexpr int kResamples = 400;
+
+double Pinball(double q, double said, double came) {
+  return came >= said ? q * (came - said) : (1 - q) * (said - came);
+}
+
+double P50(const Said& said) { return static_cast<double>(said.quantiles[kP50]); }
+double P90(const Said& said) { return static_cast<double>(said.quantiles[kP90]); }
+
+}  // namespace
+
+const std::array<const char*, kPredictors> kPredictorNames = {
+    "product",     "zero",          "partition_median", "like_states",
+    "plan_limits", "plan_last_two", "simulation",       "forest"};
+const std::array<const char*, kScoreGroups> kScoreGroupNames = {
+    "all", "fits_now", "free_but_queued", "not_free", "does_not_fit_now"};
+
+Said SaidBy(const WaitDistribution& forecast) {
+  Said said;
+  for (size_t i = 0; i < kScoredQuantiles.size(); ++i) {
+    said.quantiles[i] = static_cast<float>(forecast.Quantile(kScoredQuantiles[i]));
+  }
+  said.within_minute = static_cast<float>(forecast.Cdf(60));
+  return said;
+}
+
+double CrpsSeconds(const Said& said, double wait) {
+  double sum = 0;
+  for (size_t i = 0; i < kScoredQuantiles.size(); ++i) {
+    sum += Pinball(kScoredQuantiles[i], static_cast<double>(said.quantiles[i]), wait);
+  }
+  return sum / static_cast<double>(kScoredQuantiles.size());
+}
+
+double CrpsLog(const Said& said, double wait) {
+  double sum = 0;
+  for (size_t i = 0; i < kScoredQuantiles.size(); ++i) {
+    sum += Pinball(kScoredQuantiles[i], std::log(static_cast<double>(said.quantiles[i]) + kOffset),
+                   std::log(wait + kOffset));
+  }
+  return sum / static_cast<double>(kScoredQuantiles.size());
+}
+
+double WeightedMedian(std::vector<std::pair<double, double>> values) {
+  std::sort(values.begin(), values.end());
+  double total = 0;
+  for (const auto& [value, weight] : values) total += weight;
+  double sum = 0;
+  for (const auto& [value, weight] : values) {
+    sum += weight;
+    if (sum >= total / 2) return value;
+  }
+  return 0;
+}
+
+Scores ScoresOf(const std::vector<const Scored*>& jobs, size_t predictor) {
+  Scores scores;
+  double started = 0;
+  double covered = 0;
+  std::vector<std::pair<double, double>> errors;
+  std::vector<std::pair<double, double>> waited;
+  for (const Scored* job : jobs) {
+    const Said& said = job->said[predictor];
+    const double w = job->weight;
+    const bool past_p90 = job->wait > P90(said);
+    if (P90(said) > kShownWait && (job->started || past_p90)) {
+      covered += w;
+      ++scores.covered_jobs;
+      if (!past_p90) scores.coverage_p90 += w;
+      if (job->started && job->wait <= P50(said)) scores.coverage_p50 += w;
+    }
+    if (!job->started) continue;
+    started += w;
+    ++scores.jobs;
+    const double error = std::abs(P50(said) - job->wait);
+    errors.emplace_back(error, w);
+    if (job->wait > kLongWait) waited.emplace_back(error, w);
+    scores.crps_seconds += w * CrpsSeconds(said, job->wait);
+    scores.crps_log += w * CrpsLog(said, job->wait);
+    if (error <= 60) scores.within_60s += w;
+    if (error <= 600) scores.within_600s += w;
+    if (error <= 3600) scores.within_3600s += w;
+    const double came = job->wait <= 60 ? 1 : 0;
+    const double missed = static_cast<double>(said.within_minute) - came;
+    scores.brier_60s += w * missed * missed;
+  }
+  for (double* sum : {&scores.crps_seconds, &scores.crps_log, &scores.within_60s,
+                      &scores.within_600s, &scores.within_3600s, &scores.brier_60s}) {
+    if (started > 0) *sum /= started;
+  }
+  for (double* sum : {&scores.coverage_p50, &scores.coverage_p90}) {
+    if (covered > 0) *sum /= covered;
+  }
+  scores.median_abs_error_seconds = WeightedMedian(std::move(errors));
+  scores.waited_abs_error_seconds = WeightedMedian(std::move(waited));
+  return scores;
+}
+
+std::vector<const Scored*> InGroup(const std::vector<Scored>& jobs, ScoreGroup group) {
+  std::vector<const Scored*> in;
+  for (const Scored& job : jobs) {
+    const bool fits = job.group == WaitGroup::kFitsNow;
+    const bool free = job.group == WaitGroup::kFreeButQueued;
+    const bool belongs = group == ScoreGroup::kAll || (group == ScoreGroup::kFitsNow && fits) ||
+                         (group == ScoreGroup::kFreeButQueued && free) ||
+                         (group == ScoreGroup::kNotFree && !fits && !free) ||
+                         (group == ScoreGroup::kDoesNotFitNow && !fits);
+    if (belongs) in.push_back(&job);
+  }
+  return in;
+}
+
+namespace {
+
+double LossOf(const std::vector<const Scored*>& jobs, size_t predictor, Loss loss) {
+  if (loss == Loss::kMedianAbsError) {
+    std::vector<std::pair<double, double>> errors;
+    for (const Scored* job : jobs) {
+      if (job->started) {
+        errors.emplace_back(std::abs(P50(job->said[predictor]) - job->wait), job->weight);
+      }
+    }
+    return WeightedMedian(std::move(errors));
+  }
+  double sum = 0;
+  double weights = 0;
+  for (const Scored* job : jobs) {
+    if (!job->started) continue;
+    const Said& said = job->said[predictor];
+    sum += job->weight *
+           (loss == Loss::kCrpsLog ? CrpsLog(said, job->wait) : CrpsSeconds(said, job->wait));
+    weights += job->weight;
+  }
+  return weights > 0 ? sum / weights : 0;
+}
+
+}  // namespace
+
+Ratio RatioToBest(const std::vector<const Scored*>& jobs, Loss loss, uint64_t seed) {
+  Ratio ratio;
+  size_t best = kBaselinesFrom;
+  double least = -1;
+  for (size_t k = kBaselinesFrom; k < kBaselinesTo; ++k) {
+    const double own = LossOf(jobs, k, loss);
+    if (least >= 0 && own >= least) continue;
+    least = own;
+    best = k;
+  }
+  ratio.best_baseline = kPredictorNames[best];
+  if (least <= 0) return ratio;
+  ratio.ratio = LossOf(jobs, 0, loss) / least;
+  std::map<int64_t, std::vector<const Scored*>> weeks;
+  for (const Scored* job : jobs) weeks[job->week].push_back(job);
+  std::vector<const std::vector<const Scored*>*> blocks;
+  for (const auto& [week, in] : weeks) blocks.push_back(&in);
+  std::vector<double> drawn;
+  for (int i = 0; i < kResamples; ++i) {
+    std::vector<const Scored*> sample;
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      const double u = UniformOf(seed, static_cast<uint64_t>(i), b);
+      const auto& block = *blocks[static_cast<size_t>(u * static_cast<double>(blocks.size()))];
+      sample.insert(sample.end(), block.begin(), block.end());
+    }
+    const double baseline = LossOf(sample, best, loss);
+    if (baseline > 0) drawn.push_back(LossOf(sample, 0, loss) / baseline);
+  }
+  std::sort(drawn.begin(), drawn.end());
+  if (drawn.empty()) return ratio;
+  ratio.low = drawn[drawn.size() / 20];
+  ratio.high = drawn[drawn.size() - 1 - drawn.size() / 20];
+  return ratio;
+}
+
+}  // namespace gpuadvise

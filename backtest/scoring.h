@@ -1,0 +1,85 @@
+// How right were the forecasts? Scores of one predictor over many jobs, by the group that was known
+// at submission. Waits in seconds; each job weighs 1 / jobs of its burst. See scoring.cc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/wait_distribution.h"
+#include "common/wait_learner.h"
+
+namespace gpuadvise {
+
+inline constexpr std::array<double, 7> kScoredQuantiles = {0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95};
+
+/// Predictors in the order of the table: the product, the five baselines, simulation and forest.
+inline constexpr size_t kPredictors = 8;
+extern const std::array<const char*, kPredictors> kPredictorNames;
+inline constexpr size_t kBaselinesFrom = 1;
+inline constexpr size_t kBaselinesTo = 6;
+
+/// What one predictor said, reduced to what is scored.
+struct Said {
+  std::array<float, kScoredQuantiles.size()> quantiles{};
+  float within_minute = 0;  // probability of a start within 60 s
+};
+Said SaidBy(const WaitDistribution& forecast);
+
+/// One scored submission.
+struct Scored {
+  int64_t job_id = 0;
+  int64_t week = 0;
+  WaitGroup group = WaitGroup::kFitsNow;
+  double weight = 1;
+  double wait = 0;  // or the age when the log ends
+  bool started = true;
+  std::optional<double> test_only_error;
+  std::array<Said, kPredictors> said;
+};
+
+/// Mean pinball loss over kScoredQuantiles, of the waits or of log(wait + 60 s).
+double CrpsSeconds(const Said& said, double wait);
+double CrpsLog(const Said& said, double wait);
+
+struct Scores {
+  double crps_seconds = 0;
+  double crps_log = 0;
+  double median_abs_error_seconds = 0;
+  double waited_abs_error_seconds = 0;  // median, of those that waited more than ten minutes
+  double within_60s = 0;
+  double within_600s = 0;
+  double within_3600s = 0;
+  double brier_60s = 0;
+  double coverage_p50 = 0;  // among those whose forecast p90 is more than a minute
+  double coverage_p90 = 0;
+  int64_t jobs = 0;
+  int64_t covered_jobs = 0;  // behind the coverages
+};
+
+/// REQUIRES: predictor < kPredictors. All zero without jobs.
+Scores ScoresOf(const std::vector<const Scored*>& jobs, size_t predictor);
+
+/// The median where each value counts by its weight; 0 without values.
+double WeightedMedian(std::vector<std::pair<double, double>> values_and_weights);
+
+enum class ScoreGroup { kAll, kFitsNow, kFreeButQueued, kNotFree, kDoesNotFitNow };
+inline constexpr size_t kScoreGroups = 5;
+extern const std::array<const char*, kScoreGroups> kScoreGroupNames;
+std::vector<const Scored*> InGroup(const std::vector<Scored>& jobs, ScoreGroup group);
+
+/// Loss of the product over the loss of the best single baseline, with a 90 % interval of a
+/// bootstrap over weeks.
+struct Ratio {
+  std::string best_baseline;
+  double ratio = 0;
+  double low = 0;
+  double high = 0;
+};
+enum class Loss { kCrpsSeconds, kCrpsLog, kMedianAbsError };
+Ratio RatioToBest(const std::vector<const Scored*>& jobs, Loss loss, uint64_t seed);
+
+}  // namespace gpuadvise

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""One day of jobs through a real Slurm whose clock runs faster: a job log to judge forecasts by.
+
+    bench/lab_day.py --workload W.csv --out day.csv [--speed 60] [--multifactor]
+
+W.csv: t_s,user,gres,nodes,limit_min,runtime_s,probe - when after the beginning of the day a user
+u00 .. u17 submits what, how long it really runs, and whether `sbatch --test-only` is asked for the
+start right before. The log has one line per job that ran, times in unix seconds; `test_only` is what
+Slurm answered. The day ends when the last job has.
+
+--multifactor: accounting, fair share between accounts a0, a1 and a2 with 1, 2 and 4 shares (user k
+is in account k mod 3), QOS high for every fifth user, at most 8 GPUs at a time for every fourth, and
+Slurm's `priority` right after the submission as a further column.
+
+Idea: the lab of the tests (tests/lab/lab.py, 21 nodes), all of it on one clock of libfaketime. A
+`faketime` that does nothing but hold that clock lends its environment to every process of the lab.
+This script stays on the true clock, so that its deadlines mean what they say, and reckons when the
+next submission is due. At 60x a day takes 24 minutes, its tail about 10 more, and some per cent of a
+core. Where it is wrong: one true second of a busy machine is a minute of the day. Run it with
+`nice -n -5`; the lag of the submissions is printed at the end, and belongs beside the results.
+
+Needs root, Debian's slurm-wlm, munge, faketime, and for --multifactor slurmdbd and mariadb-server.
+"""
+import argparse
+import csv
+import datetime
+import os
+import pathlib
+import pwd
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "lab"))
+import lab as slurm_lab  # noqa: E402
+import lab_config  # noqa: E402
+
+USERS = [f"u{k:02d}" for k in range(18)]
+SHARES = {"a0": 1, "a1": 2, "a2": 4}
+LIMITED_GPUS = 8
+FIRST_SUBMISSION_AFTER = 60  # seconds of the day's clock between "all nodes idle" and the day's second 0
+# Slurm's own scheduling, and deadlines that a fast clock does not run into.
+CONF = {"SchedulerParameters": None, "MinJobAge": 300, "KillWait": 30, "SlurmdTimeout": 0, "MessageTimeout": 100,
+        "SlurmctldTimeout": 3600, "TCPTimeout": 100}
+MULTIFACTOR = {
+    "PriorityWeightAge": 2000, "PriorityMaxAge": "2-00:00:00", "PriorityWeightFairshare": 10000,
+    "PriorityWeightJobSize": 500, "PriorityWeightQOS": 3000, "PriorityWeightPartition": None,
+    "PriorityWeightTRES": None, "PriorityDecayHalfLife": "1-00:00:00", "PriorityCalcPeriod": "00:05:00"}
+COLUMNS = ("job_id,submit,start,end,limit,nodes,cpus_per_node,gpus_per_node,gpu,user,account,partition,state,"
+           "nodelist,test_only").split(",")
+MULTIFACTOR_COLUMNS = ["qos", "group_gpu_limit", "priority"]
+
+
+class FastClock:
+    """A clock `speed` times as fast as the true one, for every process that is given `env`."""
+
+    def __init__(self, speed):
+        self.speed = speed
+        # The first process sets the clock's beginning; all others, from then on, must not.
+        self.holder = subprocess.Popen(
+            ["faketime", "-f", f"+0 x{speed:g}", "sh", "-c",
+             "date >/dev/null; export FAKETIME_DONT_RESET=1; env -0; echo; exec cat"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        pairs = [pair.split("=", 1) for pair in self.holder.stdout.readline()[:-2].decode().split("\0")]
+        self.env = {name: value for name, value in pairs if name.startswith("FAKETIME") or name == "LD_PRELOAD"}
+        for name in self.env["FAKETIME_SHARED"].split():  # jobs of every user read the clock
+            for path in [f"/dev/shm{name}", f"/dev/shm/sem.{name[1:]}"]:
+                if os.path.exists(path):
+                    os.chmod(path, 0o666)
+        self.zero = float(self._date()) - time.monotonic() * speed
+
+    def _date(self):
+        env = dict(os.environ, **self.env)
+        return subprocess.run(["date", "+%s.%N"], env=env, check=True, capture_output=True, text=True).stdout
+
+    def now(self):
+        return self.zero + time.monotonic() * self.speed
+
+    def sleep_until(self, moment):
+        time.sleep(max(0.0, (moment - self.now()) / self.speed))
+
+    def end(self):
+        """Ends the holder by the end of its input, so that it takes its shared memory with it."""
+        self.holder.stdin.close()
+        self.holder.wait()
+
+
+class DayLab(slurm_lab.Lab):
+    """The lab with the day's clock, users, accounts and limits."""
+
+    def __init__(self, clock, multifactor):
+        super().__init__(accounting=multifactor, conf={**CONF, **(MULTIFACTOR if multifactor else {})})
+        self.env.update(clock.env)
+
+    def _make_users(self):
+        for user in USERS:
+            try:
+                pwd.getpwnam(user)
+            except KeyError:
+                subprocess.run(["useradd", "--no-create-home", "--home-dir", "/tmp", "--shell", "/bin/sh", user],
+                               check=True)
+
+    def _make_accounts(self):
+        self.run("sacctmgr", "-i", "add", "cluster", lab_config.CLUSTER_NAME)
+        for account, shares in SHARES.items():
+            self.run("sacctmgr", "-i", "add", "account", account, f"fairshare={shares}", "description=lab",
+                     "organization=lab")
+            users = ",".join(user for user in USERS if account_of(user) == account)
+            self.run("sacctmgr", "-i", "add", "user", users, f"account={account}")
+        self.run("sacctmgr", "-i", "add", "qos", "high", "priority=100")
+        self.run("sacctmgr", "-i", "modify", "qos", "normal", "set", "priority=10")
+        self.run("sacctmgr", "-i", "modify", "account", "a0,a1,a2", "set", "qos=normal,high", "defaultqos=normal")
+
+    def _make_qos(self):
+        limited = ",".join(user for user in USERS if gpu_limit_of(user))
+
+        def done():
+            return self.run("sacctmgr", "-i", "modify", "user", limited, "set", f"grptres=gres/gpu={LIMITED_GPUS}",
+                            check=False).returncode == 0
+        slurm_lab.wait_until(done, "slurmdbd to know gres/gpu", 30)
+
+
+def number_of(user):
+    return int(user[1:])
+
+
+def account_of(user):
+    return f"a{number_of(user) % 3}"
+
+
+def qos_of(user):
+    return "high" if number_of(user) % 5 == 0 else "normal"
+
+
+def gpu_limit_of(user):
+    return LIMITED_GPUS if number_of(user) % 4 == 0 else ""
+
+
+class Day:
+    """Submits a workload in time and makes the log of what became of it."""
+
+    def __init__(self, lab, clock, workload, multifactor):
+        self.lab, self.clock, self.workload, self.multifactor = lab, clock, workload, multifactor
+        self.lags = []  # seconds of the day's clock
+        self.rows = {}  # job id -> the log's line as far as it is known
+
+    def run(self):
+        begin = self.clock.now() + FIRST_SUBMISSION_AFTER
+        for row in self.workload:
+            self.clock.sleep_until(begin + float(row["t_s"]))
+            self._submit(row)
+            self.lags.append(self.clock.now() - begin - float(row["t_s"]))
+        while self.lab.run("squeue", "-h", "-o", "%A").stdout.strip():
+            time.sleep(2)
+
+    def _submit(self, row):
+        user, multifactor = row["user"], self.multifactor
+        account = [f"--account={account_of(user)}", f"--qos={qos_of(user)}"] if multifactor else []
+        options = [f"--gres=gpu:{row['gres']}", f"--nodes={row['nodes']}", f"--time={row['limit_min']}", *account]
+        answer = self._test_only(user, options) if row["probe"] == "1" else ""
+        job = self.lab.submit(*options, user=user, command=f"sleep {row['runtime_s']}")
+        gpu, gpus = row["gres"].split(":")
+        self.rows[job] = {
+            "job_id": job, "limit": int(row["limit_min"]) * 60, "nodes": row["nodes"], "cpus_per_node": 1,
+            "gpus_per_node": gpus, "gpu": gpu, "user": user, "test_only": answer}
+        if multifactor:
+            priority = self.lab.run("squeue", "-h", "-j", job, "-o", "%Q", check=False).stdout.strip()
+            self.rows[job].update(account=account_of(user), qos=qos_of(user), group_gpu_limit=gpu_limit_of(user),
+                                  priority=priority)
+
+    def _test_only(self, user, options):
+        done = self.lab.run("sbatch", "--test-only", f"--uid={user}", "--chdir=/tmp", *options, "--wrap=sleep 1",
+                            check=False)
+        found = re.search(r"to start at (\S+)", done.stderr)
+        return unix_seconds(found.group(1)) if found else ""
+
+    def log(self):
+        """The lines of all jobs that ran, by submission, from Slurm's own record of completed jobs."""
+        for words in completions((self.lab.folder / "jobcomp.txt").read_text()):
+            row = self.rows.get(int(words["JobId"]))
+            if row is not None and words["StartTime"] != "Unknown":
+                row.update(submit=unix_seconds(words["SubmitTime"]), start=unix_seconds(words["StartTime"]),
+                           end=unix_seconds(words["EndTime"]), state=words["JobState"], nodelist=words["NodeList"],
+                           partition=words["Partition"])
+        return sorted((row for row in self.rows.values() if "start" in row), key=lambda row: row["job_id"])
+
+
+def completions(text):
+    """The lines of jobcomp/filetxt as dicts."""
+    for line in text.splitlines():
+        words = dict(word.split("=", 1) for word in line.split() if "=" in word)
+        if "JobId" in words:
+            yield words
+
+
+def unix_seconds(text):
+    """Slurm's 2026-11-21T04:00:00, in UTC as the lab is."""
+    return int(datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.timezone.utc).timestamp())
+
+
+def write_log(path, rows, multifactor):
+    with open(path, "w", newline="") as out:
+        writer = csv.DictWriter(out, COLUMNS + (MULTIFACTOR_COLUMNS if multifactor else []), restval="",
+                                lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def median(values):
+    values = sorted(values)
+    return values[len(values) // 2] if values else float("nan")
+
+
+def summary(rows, lags):
+    """What to know of a day before it is used: its lag, its waits, and how far off --test-only was."""
+    waited = [r for r in rows if r["start"] - r["submit"] > 600]
+    asked = [r for r in waited if r["test_only"] != ""]
+    return (f"{len(rows)} jobs, {len(waited)} waited over 10 min, {sum(r['test_only'] != '' for r in rows)} asked; "
+            f"lag of submissions median {median(lags):.1f} s, worst {max(lags, default=0):.1f} s; median error of "
+            f"the {len(asked)} asked that waited: --test-only {median([abs(r['test_only'] - r['start']) for r in asked])}"
+            f" s, zero {median([r['start'] - r['submit'] for r in asked])} s")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="One day of jobs through a real Slurm with a fast clock")
+    parser.add_argument("--workload", required=True, help="t_s,user,gres,nodes,limit_min,runtime_s,probe")
+    parser.add_argument("--out", required=True, help="the job log to write")
+    parser.add_argument("--speed", type=float, default=60)
+    parser.add_argument("--multifactor", action="store_true")
+    options = parser.parse_args()
+    with open(options.workload, newline="") as file:
+        workload = list(csv.DictReader(file))
+    clock = FastClock(options.speed)
+    try:
+        with DayLab(clock, options.multifactor) as lab:
+            day = Day(lab, clock, workload, options.multifactor)
+            day.run()
+            rows = day.log()
+    finally:
+        clock.end()
+    write_log(options.out, rows, options.multifactor)
+    print(summary(rows, day.lags))
+
+
+if __name__ == "__main__":
+    main()

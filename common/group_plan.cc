@@ -1,0 +1,200 @@
+#include "common/group_plan.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+#include <tuple>
+
+#include "common/job_random.h"
+
+namespace gpuadvise {
+namespace {
+
+int64_t EndOf(int64_t start, int64_t duration) {
+  return duration >= kNever || start >= kNever ? kNever : start + duration;
+}
+
+}  // namespace
+
+std::vector<int32_t> FillOrder(const NodeGroups& groups, const GroupShape& shape,
+                               const std::vector<Resources>& free,
+                               const std::vector<uint64_t>& contents) {
+  std::vector<int32_t> order(shape.places.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto key = [&](int32_t i) {
+    const auto at = static_cast<size_t>(i);
+    const auto group = static_cast<size_t>(shape.places[at].group);
+    return std::tuple(!shape.places[at].required, groups.groups()[group].weight, free[at].any_gpus,
+                      free[at].cpus, free[at].memory_mib, contents[group], i);
+  };
+  std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return key(a) < key(b); });
+  return order;
+}
+
+GroupSlot TakeNodes(const NodeGroups& groups, const GroupShape& shape,
+                    const std::vector<int64_t>& counts, const std::vector<Resources>& free,
+                    const std::vector<uint64_t>& contents, int64_t start) {
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (shape.places[i].required && counts[i] == 0) return {};
+  }
+  if (std::accumulate(counts.begin(), counts.end(), int64_t{0}) < shape.nodes) return {};
+  GroupSlot slot{start, {}};
+  int64_t left = shape.nodes;
+  for (const int32_t place : FillOrder(groups, shape, free, contents)) {
+    const int64_t taken = std::min(left, counts[static_cast<size_t>(place)]);
+    if (taken > 0) slot.nodes.push_back({place, taken});
+    left -= taken;
+    if (left == 0) break;
+  }
+  return slot;
+}
+
+GroupPlan::GroupPlan(const NodeGroups& groups)
+    : groups_(groups), contents_(groups.groups().size(), 0) {
+  lines_.reserve(groups.groups().size());
+  for (const NodeGroup& group : groups.groups()) lines_.emplace_back(group.capacity);
+}
+
+void GroupPlan::Reset(int32_t group, int64_t now, const Resources& free, uint64_t content) {
+  lines_[static_cast<size_t>(group)].Reset(now, free);
+  contents_[static_cast<size_t>(group)] = content;
+}
+
+void GroupPlan::Release(int32_t group, int64_t time, const Resources& amount) {
+  lines_[static_cast<size_t>(group)].ReleaseLast(time, amount);
+}
+
+int64_t GroupPlan::AfterReserved(const NodeGroup& group, int32_t own, int64_t from,
+                                 int64_t duration) const {
+  for (const ReservedWindow& window : group.reserved) {
+    if (window.reservation == own) continue;
+    if (window.start < EndOf(from, duration) && window.end > from) from = window.end;
+  }
+  return from;
+}
+
+int64_t GroupPlan::FirstFit(const Place& place, int64_t nodes, int32_t reservation,
+                            int64_t duration, int64_t from, int64_t not_after) const {
+  const NodeGroup& group = groups_.groups()[static_cast<size_t>(place.group)];
+  const NodeTimeline& line = Line(place.group);
+  const Resources need = nodes == 1 ? place.each : Times(place.each, nodes);
+  int64_t start = AfterReserved(group, reservation, from, duration);
+  if (start >= kNever) return kNever;
+  for (size_t first = line.StepAt(start); start <= not_after;) {
+    const int64_t end = EndOf(start, duration);
+    size_t step = first;
+    while (step < line.size() && line.Start(step) < end && Fits(need, line.Free(step))) ++step;
+    if (step == line.size() || line.Start(step) >= end) return start;
+    first = step + 1;
+    if (first == line.size()) return kNever;
+    start = AfterReserved(group, reservation, line.Start(first), duration);
+    if (start >= kNever) return kNever;
+    if (start > line.Start(first)) first = line.StepAt(start);
+  }
+  return kNever;
+}
+
+int64_t GroupPlan::CountThroughout(const Place& place, int32_t reservation, int64_t from,
+                                   int64_t duration) const {
+  const NodeGroup& group = groups_.groups()[static_cast<size_t>(place.group)];
+  if (AfterReserved(group, reservation, from, duration) != from) return 0;
+  const NodeTimeline& line = Line(place.group);
+  const int64_t end = EndOf(from, duration);
+  int64_t count = place.most;
+  for (size_t step = line.StepAt(from); step < line.size() && line.Start(step) < end; ++step) {
+    count = std::min(count, NodesThatFit(place, group.pooled(), line.Free(step)));
+    if (count == 0) break;
+  }
+  return count;
+}
+
+int64_t GroupPlan::LowerBound(const GroupShape& shape, int64_t duration, int64_t from) const {
+  std::vector<std::pair<int64_t, int64_t>> starts;  // first fit of one node, nodes there at most
+  starts.reserve(shape.places.size());
+  for (const Place& place : shape.places) {
+    starts.emplace_back(FirstFit(place, 1, shape.reservation, duration, from, kNever), place.most);
+  }
+  std::sort(starts.begin(), starts.end());
+  int64_t nodes = 0;
+  for (const auto& [start, most] : starts) {
+    nodes += most;
+    if (nodes >= shape.nodes) return start;
+  }
+  return kNever;
+}
+
+int64_t GroupPlan::NextChange(const GroupShape& shape, int64_t after) const {
+  int64_t next = kNever;
+  for (const Place& place : shape.places) {
+    const NodeTimeline& line = Line(place.group);
+    const size_t step = line.StepAt(after) + 1;
+    if (step < line.size()) next = std::min(next, line.Start(step));
+    for (const ReservedWindow& window :
+         groups_.groups()[static_cast<size_t>(place.group)].reserved) {
+      if (window.end > after) next = std::min(next, window.end);
+    }
+  }
+  return next;
+}
+
+GroupSlot GroupPlan::SlotAt(const GroupShape& shape, int64_t duration, int64_t start) const {
+  std::vector<int64_t> counts;
+  std::vector<Resources> free;
+  for (const Place& place : shape.places) {
+    counts.push_back(CountThroughout(place, shape.reservation, start, duration));
+    free.push_back(Line(place.group).Free(Line(place.group).StepAt(start)));
+  }
+  return TakeNodes(groups_, shape, counts, free, contents_, start);
+}
+
+GroupSlot GroupPlan::OneNode(const GroupShape& shape, int64_t duration, int64_t from) const {
+  GroupSlot best;
+  std::tuple<int64_t, int32_t, int64_t, int64_t, uint64_t> best_key;
+  for (size_t i = 0; i < shape.places.size(); ++i) {
+    const Place& place = shape.places[i];
+    const int64_t start = FirstFit(place, 1, shape.reservation, duration, from, best.start);
+    if (start > best.start || start >= kNever) continue;
+    const NodeTimeline& line = Line(place.group);
+    const Resources& free = line.Free(line.StepAt(start));
+    const std::tuple key(groups_.groups()[static_cast<size_t>(place.group)].weight, free.any_gpus,
+                         free.cpus, free.memory_mib, contents_[static_cast<size_t>(place.group)]);
+    if (start < best.start || key < best_key) {
+      best = {start, {{static_cast<int32_t>(i), 1}}};
+      best_key = key;
+    }
+  }
+  return best;
+}
+
+GroupSlot GroupPlan::Earliest(const GroupShape& shape, int64_t duration, int64_t from,
+                              int64_t latest) const {
+  GroupSlot slot;
+  if (shape.places.size() == 1 && shape.places.front().most >= shape.nodes) {
+    const int64_t start =
+        FirstFit(shape.places.front(), shape.nodes, shape.reservation, duration, from, kNever);
+    if (start < kNever) slot = {start, {{0, shape.nodes}}};
+  } else if (shape.nodes == 1) {
+    slot = OneNode(shape, duration, from);
+  } else {
+    int64_t start = LowerBound(shape, duration, from);
+    while (start < latest && start < kNever) {
+      slot = SlotAt(shape, duration, start);
+      if (slot.start < kNever) break;
+      start = std::max(NextChange(shape, start), LowerBound(shape, duration, start));
+    }
+  }
+  if (slot.start >= latest) return {};
+  return slot;
+}
+
+void GroupPlan::Take(const GroupShape& shape, const GroupSlot& slot, int64_t duration) {
+  for (const PlacedNodes& placed : slot.nodes) {
+    const Place& place = shape.places[static_cast<size_t>(placed.place)];
+    lines_[static_cast<size_t>(place.group)].Take(slot.start, EndOf(slot.start, duration),
+                                                  Times(place.each, placed.nodes));
+    contents_[static_cast<size_t>(place.group)] +=
+        MixBits(static_cast<uint64_t>(slot.start) * 1'000'003 + static_cast<uint64_t>(duration));
+  }
+}
+
+}  // namespace gpuadvise

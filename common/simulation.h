@@ -1,0 +1,48 @@
+// Playing Slurm's scheduler forward from a QueueModel: when would the request start?
+//
+// See simulation.cc for the idea. Everything here is pure: the same model, request and sample give
+// the same answer, on any thread. Times are seconds from the snapshot.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/queue_model.h"
+
+namespace gpuadvise {
+
+/// What one sample came to.
+struct PlayedStart {
+  int64_t start = kNever;  // kNever: not before the horizon, or never
+  int32_t way = 0;         // index in the request's ways
+  std::vector<PlacedNodes> nodes;
+};
+
+/// One sample of the start of `request`, whose rank puts it into the queue. `sample` picks the
+/// random numbers: the same jobs run equally long in the same sample of every question.
+PlayedStart PlayForward(const QueueModel& queue, const PendingJob& request, int sample);
+
+/// One job of the queue as a sample plays it.
+struct PlayedJob {
+  size_t pending = 0;  // index in queue.pending()
+  int64_t start = 0;
+  int64_t end = 0;
+  std::vector<GroupShare> shares;
+};
+
+/// One sample of the whole queue, without a request: in the order of the queue, those that start
+/// before the horizon.
+std::vector<PlayedJob> PlayQueue(const QueueModel& queue, int sample);
+
+/// Where the backfill plan puts `request` now, behind everything of higher rank.
+enum class Durations { kLimits, kLastTwo };
+PlayedStart PlanNow(const QueueModel& queue, const PendingJob& request, Durations durations);
+
+/// Ids of pending jobs that the scheduler would start at once; those held as well, as if they were
+/// first in their place.
+std::vector<int64_t> StartableNow(const QueueModel& queue);
+
+/// Whether nodes for `request` are free now, whoever else waits.
+bool IsFreeNow(const QueueModel& queue, const PendingJob& request);
+
+}  // namespace gpuadvise

@@ -1,0 +1,212 @@
+#include "common/wait_features.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace gpuadvise {
+namespace {
+
+constexpr double kHour = 3600;
+constexpr double kDay = 86'400;
+
+float Log(double value) { return static_cast<float>(std::log1p(std::max(value, 0.0))); }
+
+int64_t SizeOf(const JobRecord& job) { return job.gpus > 0 ? job.gpus : job.cpus; }
+
+std::string ShapeKey(const JobRecord& job) {
+  return fmt::format("{}|{}|{}|{}|{}", job.partition, job.gpu, job.nodes, SizeOf(job),
+                     job.limit_seconds.value_or(0) / 3600);
+}
+
+/// Jobs of one owner in the queue: how many, how much, how old.
+struct Crowd {
+  double pending = 0;
+  double pending_size = 0;
+  double pending_work = 0;  // size × limit
+  double oldest = 0;
+  double age_sum = 0;
+  double running = 0;
+  double running_size = 0;
+  double running_rest = 0;  // size × time left of the limit
+
+  void Count(const Job& job, double size, UnixSeconds now) {
+    const auto limit = static_cast<double>(job.request.time_limit_seconds.value_or(0));
+    if (job.state == JobState::kPending) {
+      const auto age = static_cast<double>(now - job.eligible_time.value_or(now));
+      ++pending;
+      pending_size += size;
+      pending_work += size * limit;
+      oldest = std::max(oldest, age);
+      age_sum += std::max(age, 0.0);
+    } else {
+      ++running;
+      running_size += size;
+      const auto ran = static_cast<double>(now - job.start_time.value_or(now));
+      running_rest += size * std::max(limit - ran, 0.0);
+    }
+  }
+
+  void Append(std::vector<float>& features) const {
+    features.insert(features.end(), {Log(pending), Log(pending_size), Log(pending_work),
+                                     Log(oldest), Log(pending > 0 ? age_sum / pending : 0),
+                                     Log(running), Log(running_size), Log(running_rest)});
+  }
+};
+
+double SizeOf(const Job& job) {
+  int64_t gpus = 0;
+  for (const GpuCount& gpu : job.request.gpus_per_node) {
+    gpus += gpu.count * job.request.nodes_min;
+  }
+  for (const GpuCount& gpu : job.request.gpus_total) gpus += gpu.count;
+  return static_cast<double>(gpus > 0 ? gpus : job.request.cpus);
+}
+
+bool WantsSame(const Job& job, const JobRecord& record) {
+  const JobRequest& request = job.request;
+  const bool same_partition = std::find(request.partitions.begin(), request.partitions.end(),
+                                        record.partition) != request.partitions.end();
+  if (!same_partition || record.gpu.empty()) return same_partition;
+  return request.gpus_per_node.empty() || request.gpus_per_node.front().type.empty() ||
+         request.gpus_per_node.front().type == record.gpu;
+}
+
+void AppendJob(const JobRecord& job, UnixSeconds now, std::vector<float>& features) {
+  const auto limit = static_cast<double>(job.limit_seconds.value_or(0));
+  const auto size = static_cast<double>(SizeOf(job));
+  const double hour = std::fmod(static_cast<double>(now), kDay) / kDay * 2 * M_PI;
+  const double day = std::fmod(static_cast<double>(now) / kDay, 7) / 7 * 2 * M_PI;
+  features.insert(features.end(),
+                  {Log(static_cast<double>(job.nodes)), Log(size), Log(limit), Log(size * limit),
+                   static_cast<float>(std::sin(hour)), static_cast<float>(std::cos(hour)),
+                   static_cast<float>(std::sin(day)), static_cast<float>(std::cos(day))});
+}
+
+void AppendSimulated(const SimulatedWait& simulated, std::vector<float>& features) {
+  features.insert(features.end(),
+                  {simulated.free_now ? 1.0F : 0.0F, static_cast<float>(simulated.free_share),
+                   Log(static_cast<double>(simulated.jobs_before)),
+                   Log(static_cast<double>(simulated.jobs_competing)),
+                   Log(static_cast<double>(simulated.held_jobs)),
+                   Log(simulated.plan_limits_seconds), Log(simulated.plan_last_two_seconds)});
+  for (const double q : {0.1, 0.25, 0.5, 0.75, 0.9}) {
+    features.push_back(Log(simulated.simulation.Quantile(q)));
+  }
+}
+
+void AppendQueue(const Snapshot& state, const JobRecord& job, std::vector<float>& features) {
+  Crowd rivals;
+  Crowd own;
+  Crowd own_alike;
+  Crowd account;
+  Crowd smaller;
+  Crowd young;  // submitted within the last hour
+  const auto size = static_cast<double>(SizeOf(job));
+  for (const Job& each : state.jobs) {
+    const double its_size = SizeOf(each);
+    const bool mine = each.user == job.user;
+    if (mine) own.Count(each, its_size, state.taken_at);
+    if (!job.account.empty() && each.account == job.account) {
+      account.Count(each, its_size, state.taken_at);
+    }
+    if (!WantsSame(each, job)) continue;
+    rivals.Count(each, its_size, state.taken_at);
+    if (its_size <= size) smaller.Count(each, its_size, state.taken_at);
+    const auto age = static_cast<double>(state.taken_at - each.eligible_time.value_or(0));
+    if (age <= kHour) young.Count(each, its_size, state.taken_at);
+    if (mine && std::abs(its_size - size) < 0.5) own_alike.Count(each, its_size, state.taken_at);
+  }
+  rivals.Append(features);
+  own.Append(features);
+  own_alike.Append(features);
+  account.Append(features);
+  features.insert(features.end(), {Log(smaller.pending), Log(smaller.oldest), Log(smaller.running),
+                                   Log(young.pending), Log(young.running)});
+}
+
+}  // namespace
+
+double RecentUse::Decayed::At(UnixSeconds now, double half_life) const {
+  return value * std::exp2(-std::max(static_cast<double>(now - at), 0.0) / half_life);
+}
+
+void RecentUse::Decayed::Add(double more, UnixSeconds now, double half_life) {
+  value = At(now, half_life) + more;
+  at = now;
+}
+
+void RecentUse::Submitted(const JobRecord& job, UnixSeconds at) {
+  submitted_["u" + job.user].Add(1, at, kDay);
+  submitted_["p" + job.partition + job.gpu].Add(1, at, kHour);
+}
+
+void RecentUse::Started(const JobRecord& job, double wait_seconds, UnixSeconds at) {
+  started_["p" + job.partition + job.gpu].Add(1, at, kHour);
+  started_["u" + job.user].Add(1, at, kDay);
+  const double logged = std::log(std::max(wait_seconds, 0.0) + 60);
+  for (const std::string& key :
+       {"u" + job.user, "s" + ShapeKey(job), "p" + job.partition + job.gpu}) {
+    LastWaits& waits = waits_[key];
+    waits.mean = waits.last < 0 ? logged : 0.7 * waits.mean + 0.3 * logged;
+    waits.last = std::max(wait_seconds, 0.0);
+    waits.at = at;
+  }
+}
+
+void RecentUse::Ended(const JobRecord& job, UnixSeconds at) {
+  if (!job.start) return;
+  const double work =
+      static_cast<double>(SizeOf(job)) * std::max(static_cast<double>(at - *job.start), 0.0);
+  use_["u" + job.user].Add(work, at, 7 * kDay);
+  if (!job.account.empty()) use_["a" + job.account].Add(work, at, 7 * kDay);
+}
+
+double RecentUse::Look(const Sums& sums, const std::string& key, UnixSeconds now,
+                       double half_life) {
+  const auto found = sums.find(key);
+  return found == sums.end() ? 0 : found->second.At(now, half_life);
+}
+
+void RecentUse::Append(const JobRecord& job, UnixSeconds now, std::vector<float>& features) const {
+  const std::string pool = "p" + job.partition + job.gpu;
+  features.insert(
+      features.end(),
+      {Log(Look(use_, "u" + job.user, now, 7 * kDay)),
+       Log(Look(use_, "a" + job.account, now, 7 * kDay)),
+       Log(Look(submitted_, "u" + job.user, now, kDay)), Log(Look(submitted_, pool, now, kHour)),
+       Log(Look(started_, pool, now, kHour)), Log(Look(started_, "u" + job.user, now, kDay))});
+  for (const std::string& key : {"u" + job.user, "s" + ShapeKey(job), pool}) {
+    const auto found = waits_.find(key);
+    const bool known = found != waits_.end();
+    features.push_back(known ? Log(found->second.last) : -1.0F);
+    features.push_back(known ? static_cast<float>(found->second.mean) : 0.0F);
+    features.push_back(known ? Log(static_cast<double>(now - found->second.at)) : 20.0F);
+  }
+}
+
+int64_t OwnPending(const Snapshot& state, const JobRecord& job) {
+  return std::count_if(state.jobs.begin(), state.jobs.end(), [&](const Job& each) {
+    return each.state == JobState::kPending && each.user == job.user;
+  });
+}
+
+std::vector<float> FeaturesOf(const Snapshot& state, const JobRecord& job,
+                              const SimulatedWait& simulated, const RecentUse& recent,
+                              const WaitDistribution& like_states,
+                              const WaitDistribution& in_partition) {
+  std::vector<float> features;
+  features.reserve(96);
+  AppendJob(job, state.taken_at, features);
+  AppendSimulated(simulated, features);
+  AppendQueue(state, job, features);
+  recent.Append(job, state.taken_at, features);
+  for (const WaitDistribution* waits : {&like_states, &in_partition}) {
+    for (const double q : {0.25, 0.5, 0.75, 0.9}) features.push_back(Log(waits->Quantile(q)));
+  }
+  return features;
+}
+
+}  // namespace gpuadvise

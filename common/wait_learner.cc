@@ -1,0 +1,218 @@
+// The learned part of the wait forecast: histories, forest, pool and calibration, fed in the order
+// of time. The ideas are in quantile_forest.cc, expert_pool.cc and conformal.cc.
+#include "common/wait_learner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "common/conformal.h"
+#include "common/expert_pool.h"
+#include "common/job_random.h"
+#include "common/quantile_forest.h"
+#include "common/wait_features.h"
+#include "common/wait_history.h"
+
+namespace gpuadvise {
+namespace {
+
+constexpr UnixSeconds kBurstSeconds = 60;
+constexpr double kShownWait = 60;  // coverage is about forecasts whose p90 is longer
+constexpr int64_t kStartsForCap =
+    200;  // from so many starts on, nothing is forecast beyond the longest
+constexpr double kCapMargin = 1.5;
+
+size_t At(Expert expert) { return static_cast<size_t>(expert); }
+
+WaitGroup GroupOf(const SimulatedWait& simulated) {
+  if (!simulated.free_now) return WaitGroup::kNotFree;
+  return simulated.jobs_competing == 0 ? WaitGroup::kFitsNow : WaitGroup::kFreeButQueued;
+}
+
+WaitDistribution Capped(const WaitDistribution& wait, double cap) {
+  if (wait.points().back().seconds <= cap) return wait;
+  std::vector<WeightedWait> points = wait.points();
+  for (WeightedWait& point : points) point.seconds = std::min(point.seconds, cap);
+  return WaitDistribution::OfWeighted(std::move(points));
+}
+
+}  // namespace
+
+struct WaitLearner::State {
+  /// A job that waits, with what was said about it.
+  struct Waiting {
+    JobRecord record;
+    StateKeys keys;
+    int64_t burst = 0;
+    int64_t row = -1;  // of the forest
+    bool forecast = false;
+    WaitGroup group = WaitGroup::kFitsNow;
+    ExpertGrid grid{};
+    std::array<bool, kExperts> ready{};
+    WaitDistribution pooled;
+    double p90 = 0;
+    bool missed = false;  // past its p90, and counted so
+  };
+
+  explicit State(uint64_t seed_in) : seed(seed_in), forest(seed_in) {}
+
+  int64_t BurstOf(const JobRecord& job);
+  double WeightOf(const Waiting& job) const;
+  Waiting& Remember(const JobRecord& job);
+
+  uint64_t seed;
+  WaitHistory history;
+  RecentUse recent;
+  QuantileForest forest;
+  ExpertPool pool;
+  Conformal conformal;
+  std::unordered_map<int64_t, Waiting> waiting;
+  std::unordered_map<int64_t, JobRecord> running;
+  std::unordered_map<std::string, std::pair<UnixSeconds, int64_t>> bursts;
+  std::vector<int64_t> burst_sizes;
+};
+
+int64_t WaitLearner::State::BurstOf(const JobRecord& job) {
+  const std::string key =
+      job.array_job_id != 0
+          ? fmt::format("{}", job.array_job_id)
+          : fmt::format("{}|{}|{}|{}|{}|{}|{}", job.user, job.partition, job.gpu, job.nodes,
+                        job.cpus, job.gpus, job.limit_seconds.value_or(0));
+  auto& [last, burst] = bursts[key];
+  if (burst == 0 || job.submit - last > kBurstSeconds) {
+    burst_sizes.push_back(0);
+    burst = static_cast<int64_t>(burst_sizes.size());
+  }
+  last = job.submit;
+  ++burst_sizes[static_cast<size_t>(burst) - 1];
+  return burst;
+}
+
+double WaitLearner::State::WeightOf(const Waiting& job) const {
+  return 1 /
+         static_cast<double>(std::max<int64_t>(burst_sizes[static_cast<size_t>(job.burst) - 1], 1));
+}
+
+WaitLearner::State::Waiting& WaitLearner::State::Remember(const JobRecord& job) {
+  Waiting& one = waiting[job.id];
+  one = {};
+  one.record = job;
+  one.burst = BurstOf(job);
+  one.keys = StateKeysOf(job, 0, 0, 0);
+  recent.Submitted(job, job.submit);
+  return one;
+}
+
+WaitLearner::WaitLearner(uint64_t seed) : state_(std::make_unique<State>(seed)) {}
+WaitLearner::~WaitLearner() = default;
+WaitLearner::WaitLearner(WaitLearner&&) noexcept = default;
+WaitLearner& WaitLearner::operator=(WaitLearner&&) noexcept = default;
+
+WaitForecast WaitLearner::Forecast(const Snapshot& state, const JobRecord& job,
+                                   const SimulatedWait& simulated) const {
+  const State& s = *state_;
+  WaitForecast forecast;
+  forecast.group = GroupOf(simulated);
+  const StateKeys keys = StateKeysOf(job, static_cast<int>(forecast.group),
+                                     simulated.jobs_competing, OwnPending(state, job));
+  const double cap = s.history.starts() >= kStartsForCap ? kCapMargin * s.history.longest()
+                                                         : GridSeconds(kGridPoints - 1);
+  auto& experts = forecast.experts;
+  experts[At(Expert::kPartitionMedian)] = s.history.InPartition(keys);
+  experts[At(Expert::kLikeStates)] = s.history.LikeStates(keys);
+  experts[At(Expert::kPlanLimits)] = WaitDistribution::At(simulated.plan_limits_seconds);
+  experts[At(Expert::kPlanLastTwo)] = WaitDistribution::At(simulated.plan_last_two_seconds);
+  experts[At(Expert::kSimulation)] = simulated.simulation;
+  forecast.features = FeaturesOf(state, job, simulated, s.recent, experts[At(Expert::kLikeStates)],
+                                 experts[At(Expert::kPartitionMedian)]);
+  const auto grown = s.forest.Predict(forecast.features, state.taken_at, cap);
+  experts[At(Expert::kForest)] = grown.value_or(experts[At(Expert::kLikeStates)]);
+  std::array<bool, kExperts> ready{};
+  ready.fill(true);
+  ready[At(Expert::kForest)] = grown.has_value();
+  forecast.weights = s.pool.Weights(forecast.group, ready);
+  std::vector<WaitDistribution> capped;
+  for (const WaitDistribution& expert : experts) capped.push_back(Capped(expert, cap));
+  std::vector<const WaitDistribution*> parts;
+  for (const WaitDistribution& expert : capped) parts.push_back(&expert);
+  forecast.pooled = WaitDistribution::Mix(
+      parts, std::vector<double>(forecast.weights.begin(), forecast.weights.end()));
+  forecast.wait = s.conformal.Calibrate(forecast.group, forecast.pooled);
+  forecast.keys = {keys.begin(), keys.end()};
+  forecast.forest_ready = grown.has_value();
+  return forecast;
+}
+
+void WaitLearner::Submitted(const JobRecord& job) { state_->Remember(job); }
+
+void WaitLearner::Submitted(const JobRecord& job, const WaitForecast& forecast) {
+  State& s = *state_;
+  State::Waiting& one = s.Remember(job);
+  std::copy(forecast.keys.begin(), forecast.keys.end(), one.keys.begin());
+  one.forecast = true;
+  one.group = forecast.group;
+  one.grid = GridOf(forecast.experts);
+  one.ready.fill(true);
+  one.ready[At(Expert::kForest)] = forecast.forest_ready;
+  one.pooled = forecast.pooled;
+  one.p90 = forecast.wait.Quantile(0.9);
+  one.row = s.forest.Add(forecast.features, job.eligible, one.burst);
+}
+
+void WaitLearner::Started(int64_t job_id, UnixSeconds at) {
+  State& s = *state_;
+  const auto found = s.waiting.find(job_id);
+  if (found == s.waiting.end()) return;
+  State::Waiting& job = found->second;
+  const auto wait = static_cast<double>(std::max<UnixSeconds>(at - job.record.eligible, 0));
+  const double weight = s.WeightOf(job);
+  s.history.Started(job.keys, wait, weight);
+  s.recent.Started(job.record, wait, at);
+  if (job.forecast) {
+    s.pool.Started(job.group, job.grid, job.ready, wait, weight);
+    if (job.p90 > kShownWait && !job.missed) {
+      const double tie = UniformOf(s.seed, 11, static_cast<uint64_t>(job_id));
+      s.conformal.Learn(job.group, Conformal::PlaceOf(job.pooled, wait, tie), weight);
+    }
+    s.forest.Started(job.row, wait, at);
+  }
+  job.record.start = at;
+  s.running[job_id] = std::move(job.record);
+  s.waiting.erase(found);
+}
+
+void WaitLearner::Ended(int64_t job_id, UnixSeconds at) {
+  const auto found = state_->running.find(job_id);
+  if (found == state_->running.end()) return;
+  state_->recent.Ended(found->second, at);
+  state_->running.erase(found);
+}
+
+void WaitLearner::Vanished(int64_t job_id, UnixSeconds at) {
+  State& s = *state_;
+  const auto found = s.waiting.find(job_id);
+  if (found == s.waiting.end()) return;
+  if (found->second.row >= 0) {
+    s.forest.Vanished(found->second.row, static_cast<double>(at - found->second.record.eligible));
+  }
+  s.waiting.erase(found);
+}
+
+void WaitLearner::Advance(UnixSeconds now) {
+  State& s = *state_;
+  for (auto& [id, job] : s.waiting) {
+    const auto age = static_cast<double>(now - job.record.eligible);
+    if (!job.forecast || job.missed || age <= job.p90) continue;
+    job.missed = true;
+    const double weight = s.WeightOf(job);
+    s.pool.StillWaits(job.group, job.grid, job.ready, age, weight);
+    if (job.p90 <= kShownWait) continue;
+    // Its place is at least that of its age; beyond everything said so far it counts as such.
+    s.conformal.Learn(job.group, Conformal::PlaceOf(job.pooled, age, 1), weight);
+  }
+}
+
+}  // namespace gpuadvise
