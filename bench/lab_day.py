@@ -28,6 +28,8 @@ import os
 import pathlib
 import pwd
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -47,6 +49,7 @@ MULTIFACTOR = {
     "PriorityWeightAge": 2000, "PriorityMaxAge": "2-00:00:00", "PriorityWeightFairshare": 10000,
     "PriorityWeightJobSize": 500, "PriorityWeightQOS": 3000, "PriorityWeightPartition": None,
     "PriorityWeightTRES": None, "PriorityDecayHalfLife": "1-00:00:00", "PriorityCalcPeriod": "00:05:00"}
+WORKLOAD_COLUMNS = "t_s,user,gres,nodes,limit_min,runtime_s,probe".split(",")
 COLUMNS = ("job_id,submit,start,end,limit,nodes,cpus_per_node,gpus_per_node,gpu,user,account,partition,state,"
            "nodelist,test_only").split(",")
 MULTIFACTOR_COLUMNS = ["qos", "group_gpu_limit", "priority"]
@@ -68,7 +71,9 @@ class FastClock:
             for path in [f"/dev/shm{name}", f"/dev/shm/sem.{name[1:]}"]:
                 if os.path.exists(path):
                     os.chmod(path, 0o666)
-        self.zero = float(self._date()) - time.monotonic() * speed
+        before = time.monotonic()
+        date = float(self._date())
+        self.zero = date - (before + time.monotonic()) / 2 * speed
 
     def _date(self):
         env = dict(os.environ, **self.env)
@@ -83,6 +88,7 @@ class FastClock:
     def end(self):
         """Ends the holder by the end of its input, so that it takes its shared memory with it."""
         self.holder.stdin.close()
+        self.holder.stdout.close()
         self.holder.wait()
 
 
@@ -143,13 +149,17 @@ class Day:
     def __init__(self, lab, clock, workload, multifactor):
         self.lab, self.clock, self.workload, self.multifactor = lab, clock, workload, multifactor
         self.lags = []  # seconds of the day's clock
+        self.refused = []  # why jobs could not be submitted
         self.rows = {}  # job id -> the log's line as far as it is known
 
     def run(self):
         begin = self.clock.now() + FIRST_SUBMISSION_AFTER
         for row in self.workload:
             self.clock.sleep_until(begin + float(row["t_s"]))
-            self._submit(row)
+            try:
+                self._submit(row)
+            except slurm_lab.LabError as error:
+                self.refused.append(str(error))
             self.lags.append(self.clock.now() - begin - float(row["t_s"]))
         while self.lab.run("squeue", "-h", "-o", "%A").stdout.strip():
             time.sleep(2)
@@ -212,6 +222,19 @@ def median(values):
     return values[len(values) // 2] if values else float("nan")
 
 
+def read_workload(path):
+    with open(path, newline="") as file:
+        reader = csv.DictReader(file)
+        missing = [name for name in WORKLOAD_COLUMNS if name not in (reader.fieldnames or [])]
+        if missing:
+            raise slurm_lab.LabError(f"{path}: no column {', '.join(missing)}")
+        rows = sorted(reader, key=lambda row: float(row["t_s"]))
+    strangers = sorted({row["user"] for row in rows} - set(USERS))
+    if strangers:
+        raise slurm_lab.LabError(f"{path}: user {strangers[0]} is none of {USERS[0]} .. {USERS[-1]}")
+    return rows
+
+
 def summary(rows, lags):
     """What to know of a day before it is used: its lag, its waits, and how far off --test-only was."""
     waited = [r for r in rows if r["start"] - r["submit"] > 600]
@@ -229,8 +252,18 @@ def main():
     parser.add_argument("--speed", type=float, default=60)
     parser.add_argument("--multifactor", action="store_true")
     options = parser.parse_args()
-    with open(options.workload, newline="") as file:
-        workload = list(csv.DictReader(file))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("lab_day.py: ended by SIGTERM"))  # an end in order
+    try:
+        record(options)
+    except (slurm_lab.LabError, OSError) as error:
+        sys.exit(f"lab_day.py: {error}")
+
+
+def record(options):
+    workload = read_workload(options.workload)
+    reason = slurm_lab.why_not(options.multifactor)
+    if reason or not shutil.which("faketime"):
+        raise slurm_lab.LabError(reason or "faketime is missing: install faketime")
     clock = FastClock(options.speed)
     try:
         with DayLab(clock, options.multifactor) as lab:
@@ -241,6 +274,8 @@ def main():
         clock.end()
     write_log(options.out, rows, options.multifactor)
     print(summary(rows, day.lags))
+    if day.refused:
+        print(f"{len(day.refused)} could not be submitted, the first: {day.refused[0]}")
 
 
 if __name__ == "__main__":
