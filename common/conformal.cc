@@ -22,8 +22,8 @@ namespace gpuadvise {
 namespace {
 
 constexpr double kOffset = 60;
-constexpr size_t kWindow = 400;
-constexpr double kPriorWeight = 30;  // of "as forecast"
+constexpr size_t kWindow = 150;
+constexpr double kPriorWeight = 15;  // of "as forecast"
 constexpr double kInnerLow = 0.25;
 constexpr double kInnerHigh = 0.75;
 constexpr double kMostStretch = 2.5;  // e^… times the longest sample at most

@@ -25,14 +25,19 @@ namespace {
 
 constexpr double kOffset = 60;
 constexpr double kLongest = 60.0 * 86'400;
-constexpr double kRate = 1.2;            // of the gradient, whose differences are some 0.1 … 1
+constexpr double kRate = 0.2;            // of the gradient, whose differences are some 0.1 … 1
 constexpr double kOtherContexts = 0.15;  // as much of it counts there
 constexpr double kShare = 0.002;         // handed out anew with each job
 
 constexpr size_t kCount = kExperts;
 
-/// Before anything is known: the simulation rules.
-constexpr ExpertWeights kPrior = {0.05, 0.03, 0.10, 0.04, 0.08, 0.45, 0.25};
+/// Before anything is known: the simulation rules; what fits now starts now.
+constexpr ExpertWeights kPriorFits = {0.40, 0.01, 0.03, 0.01, 0.01, 0.50, 0.04};
+constexpr ExpertWeights kPriorQueued = {0.05, 0.03, 0.10, 0.04, 0.08, 0.45, 0.25};
+
+const ExpertWeights& PriorOf(size_t context) {
+  return context == static_cast<size_t>(WaitGroup::kFitsNow) ? kPriorFits : kPriorQueued;
+}
 
 double Step() { return std::log((kLongest + kOffset) / kOffset) / (kGridPoints - 1); }
 
@@ -60,7 +65,11 @@ ExpertGrid GridOf(const std::array<WaitDistribution, kExperts>& experts) {
   return grid;
 }
 
-ExpertPool::ExpertPool() { weights_.fill(kPrior); }
+ExpertPool::ExpertPool() {
+  for (size_t context = 0; context < weights_.size(); ++context) {
+    weights_[context] = PriorOf(context);
+  }
+}
 
 ExpertWeights ExpertPool::Weights(WaitGroup group, const std::array<bool, kExperts>& ready) const {
   ExpertWeights weights = weights_[Context(group)];
@@ -105,7 +114,7 @@ void ExpertPool::Learn(WaitGroup group, const ExpertGrid& experts,
     // Those that were not ready keep what they have.
     for (size_t k = 0; k < kCount; ++k) {
       if (ready[k]) mine[k] *= before / std::max(after, 1e-300);
-      mine[k] = (1 - kShare * weight) * mine[k] + kShare * weight * kPrior[k];
+      mine[k] = (1 - kShare * weight) * mine[k] + kShare * weight * PriorOf(context)[k];
     }
   }
 }
