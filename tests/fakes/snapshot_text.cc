@@ -254,6 +254,7 @@ void Reader::ConfigLine(const Words& words) {
   grammar.keys = {
       {"priority", [&](const std::string& w) { config.priority_type = "priority/" + w; }},
       {"scheduler", [&](const std::string& w) { config.scheduler_type = "sched/" + w; }},
+      {"parameters", [&](const std::string& w) { config.scheduler_parameters = w; }},
       {"select", [&](const std::string& w) { config.select_type_parameters = w; }},
       {"enforce", [&](const std::string& w) { config.enforce = w; }},
       {"flags", [&](const std::string& w) { config.priority_flags = w; }},

@@ -20,7 +20,7 @@
 //     qos NAME [priority N] [flags a,b] LIMITS          assoc ACCOUNT [user U] [parent P] [fair
 //     0.5]
 //          [priority N] [qos a,b] [default-qos Q] [default] LIMITS
-//     config KEY VALUE     keys: priority scheduler select enforce age fairshare size partition qos
+//     config KEY VALUE     keys: priority scheduler parameters select enforce age fairshare size partition qos
 //     assoc flags
 //          max-age favor-small tres def-mem-per-cpu def-mem-per-node kill-wait
 //   REQUEST: [TYPE:N …] [total TYPE:N] [nodes N|N-M] [cpus N] [tasks N] [cpus-per-task N] [mem
