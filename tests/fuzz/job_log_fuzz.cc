@@ -1,0 +1,17 @@
+// Job logs as people and sacct write them: CSV and `sacct -P`.
+#include <string_view>
+
+#include "backtest/job_log.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const auto& log :
+       {gpuadvise::ParseCsvLog(text, "log"), gpuadvise::ParseSacctLog(text, "log")}) {
+    if (!log) continue;
+    for (const gpuadvise::LogJob& job : log->jobs) {
+      if (job.eligible < job.submit) __builtin_trap();
+      if (job.start && (*job.start < job.eligible || *job.end < *job.start)) __builtin_trap();
+    }
+  }
+  return 0;
+}
