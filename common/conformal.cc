@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kOffset = 60;
 constexpr size_t kWindow = 150;
-constexpr double kPriorWeight = 15;  // of "as forecast"
+constexpr double kPriorWeight = 25;  // of "as forecast"
 constexpr double kInnerLow = 0.25;
 constexpr double kInnerHigh = 0.75;
 constexpr double kMostStretch = 2.5;  // e^… times the longest sample at most

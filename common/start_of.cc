@@ -3,19 +3,19 @@
 // Problem. The wait is half of the answer, and it differs for every shape, partition, account and
 // QOS the caller could use, because each gets another place in the queue and other nodes.
 //
-// Idea. In every partition that the request names: may it run there at all (access, limits per job,
-// nodes that could serve when empty)? If so, at which place of the queue, by the priority Slurm
-// would give it and the partition's tier? Then the earliest interval free at that place, not before
-// limits on what user, account and QOS use at the same time let it in. The partition that starts
-// it first wins, as in Slurm.
+// Idea. The request becomes one more pending job: in every partition that it names, may it run
+// there at all (access, limits per job, nodes that could serve when empty), and at which place of
+// the queue, by the priority Slurm would give it and the partition's tier? Then the scheduler is
+// played forward, once for each sample of how long everybody runs (simulation.cc), and what the
+// past says about such waits is pooled with what the play says (wait_learner.cc).
 //
 // Why not ask Slurm. `sbatch --test-only` ignores pending jobs, takes slurmctld's write locks,
 // burns a job id per question and speaks for the calling user only.
 //
-// Cost. A few µs at seed size once the place's profile is cached; see queue_model.cc.
+// Cost. A play of a seed-size queue some 20 to 200 µs a sample. See docs/performance.md.
 //
-// Where it is wrong. It is the plan at the limits: one sample, so p10 = p50 = p90. Whoever needs a
-// distribution draws run times, plays them forward and returns more samples through the same type.
+// Where it is wrong. Without a past every job runs until its limit and there is one sample, so that
+// p10 = p50 = p90. docs/forecast.md says how right it is with one.
 #include "common/start_of.h"
 
 #include <fmt/format.h>
@@ -39,6 +39,10 @@ namespace {
 
 /// Into so many equally likely points a forecast is cut, to be added to run times.
 constexpr int kLikelySamples = 64;
+
+/// At the limits a longer queue is planned once instead of played: what the first look of backfill
+/// would plan for everybody, without what changes while it waits (throttles, limits on use).
+constexpr size_t kLongQueue = 2'000;
 
 Result<std::vector<size_t>> PartitionsOf(const Snapshot& policy, const JobRequest& request) {
   std::vector<std::string> names = request.partitions;
@@ -217,7 +221,9 @@ std::vector<int64_t> Play(const QueueModel& queue, const PendingJob& job, Played
   std::vector<int64_t> waits;
   bool any = false;
   for (int sample = 0; sample < samples; ++sample) {
-    PlayedStart start = PlayForward(queue, job, sample);
+    PlayedStart start = queue.at_limits() && queue.pending().size() > kLongQueue
+                            ? PlanNow(queue, job, Durations::kLimits)
+                            : PlayForward(queue, job, sample);
     any = any || start.start < kNever;
     waits.push_back(std::min(start.start, queue.options().horizon_seconds));
     if (sample == 0) first = std::move(start);

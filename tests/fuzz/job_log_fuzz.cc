@@ -1,4 +1,6 @@
 // Job logs as people and sacct write them: CSV and `sacct -P`.
+#include <cstdint>
+#include <cstdlib>
 #include <string_view>
 
 #include "backtest/job_log.h"
@@ -9,8 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
        {gpuadvise::ParseCsvLog(text, "log"), gpuadvise::ParseSacctLog(text, "log")}) {
     if (!log) continue;
     for (const gpuadvise::LogJob& job : log->jobs) {
-      if (job.eligible < job.submit) __builtin_trap();
-      if (job.start && (*job.start < job.eligible || *job.end < *job.start)) __builtin_trap();
+      if (job.eligible < job.submit) std::abort();
+      if (job.start && (*job.start < job.eligible || *job.end < *job.start)) std::abort();
     }
   }
   return 0;
