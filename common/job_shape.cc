@@ -74,27 +74,6 @@ Result<void> FillGpus(const NodePool& pool, const Partition& partition,
   return {};
 }
 
-/// Takes `count` GPUs of `type` (-1: from the fullest slots) out of `left` into `share`.
-void TakeGpus(const PoolNode& node, int32_t type, int64_t count, Resources& left,
-              Resources& share) {
-  while (count > 0) {
-    size_t slot = 0;
-    if (type >= 0) {
-      const int found = node.SlotOf(type);
-      if (found < 0) return;
-      slot = static_cast<size_t>(found);
-    } else {
-      slot = static_cast<size_t>(std::max_element(left.gpus.begin(), left.gpus.end()) -
-                                 left.gpus.begin());
-    }
-    const auto taken = static_cast<int32_t>(std::min<int64_t>(count, left.gpus[slot]));
-    if (taken <= 0) return;
-    left.gpus[slot] -= taken;
-    share.gpus[slot] += taken;
-    count -= taken;
-  }
-}
-
 }  // namespace
 
 int64_t FreeGpus(const PoolNode& node, const Resources& free, int32_t type) {
@@ -135,23 +114,6 @@ int64_t TasksThatFit(const NodePool& pool, const PoolNode& node, const JobShape&
     --tasks;
   }
   return std::max<int64_t>(tasks, 0);
-}
-
-Resources ShareOf(const NodePool& pool, const PoolNode& node, const JobShape& shape,
-                  const Resources& free, int64_t tasks, const std::vector<int64_t>& extra) {
-  if (shape.whole_node) return node.capacity;
-  Resources share;
-  share.cpus = pool.WholeCores(node, shape.cpus(tasks));
-  if (pool.memory_is_counted()) share.memory_mib = MemoryFor(node, shape, share.cpus);
-  share.shards = shape.shards_per_node;
-  Resources left = free;
-  for (const GpuNeed& need : shape.gpus_per_node) {
-    TakeGpus(node, need.type, need.count, left, share);
-  }
-  for (size_t i = 0; i < extra.size(); ++i) {
-    TakeGpus(node, shape.gpus_total[i].type, extra[i], left, share);
-  }
-  return share;
 }
 
 Result<void> SetTimes(const NodePool& pool, const Snapshot& snapshot, const Partition& partition,

@@ -61,12 +61,6 @@ int64_t FreeGpus(const PoolNode& node, const Resources& free, int32_t type);
 /// Whether at least one GPU of these is free; true when none are needed.
 bool HasSomeOf(const PoolNode& node, const Resources& free, const std::vector<GpuNeed>& needs);
 
-/// What `tasks` tasks hold on `node`, with `extra` GPUs (parallel to JobShape::gpus_total, may be
-/// empty) on top of those per node; GPUs of no given type come from the fullest slots.
-/// REQUIRES: they fit in `free`.
-Resources ShareOf(const NodePool& pool, const PoolNode& node, const JobShape& shape,
-                  const Resources& free, int64_t tasks, const std::vector<int64_t>& extra);
-
 /// The shape of `request` in `partition`, whose nodes are `members` (indices in `pool`, ascending).
 ///
 /// Errors (kInfeasible, kNotFound, kBadInput) say which need leaves too few nodes, and which nodes,

@@ -23,16 +23,6 @@ Resources& Resources::operator-=(const Resources& other) {
   return *this;
 }
 
-Resources Least(const Resources& a, const Resources& b) {
-  Resources least;
-  least.cpus = std::min(a.cpus, b.cpus);
-  least.memory_mib = std::min(a.memory_mib, b.memory_mib);
-  least.shards = std::min(a.shards, b.shards);
-  least.any_gpus = std::min(a.any_gpus, b.any_gpus);
-  for (size_t i = 0; i < least.gpus.size(); ++i) least.gpus[i] = std::min(a.gpus[i], b.gpus[i]);
-  return least;
-}
-
 size_t NodeTimeline::StepAt(int64_t time) const {
   if (time <= starts_.front()) return 0;
   if (time >= starts_.back()) return starts_.size() - 1;
@@ -71,13 +61,6 @@ void NodeTimeline::Take(int64_t from, int64_t to, const Resources& amount) {
   const size_t first = SplitAt(from);
   const size_t last = to >= kNever ? free_.size() : SplitAt(to);
   for (size_t i = first; i < last; ++i) free_[i] -= amount;
-}
-
-Resources NodeTimeline::FreeThroughout(int64_t from, int64_t to) const {
-  size_t at = StepAt(from);
-  Resources free = free_[at];
-  for (++at; at < starts_.size() && starts_[at] < to; ++at) free = Least(free, free_[at]);
-  return free;
 }
 
 }  // namespace gpuadvise

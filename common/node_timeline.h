@@ -39,9 +39,6 @@ struct Resources {
   friend auto operator<=>(const Resources&, const Resources&) = default;
 };
 
-/// The smaller of the two, amount by amount.
-Resources Least(const Resources& a, const Resources& b);
-
 class NodeTimeline {
  public:
   explicit NodeTimeline(const Resources& capacity) : starts_{0}, free_{capacity} {}
@@ -54,9 +51,6 @@ class NodeTimeline {
 
   /// `amount` comes free at `time`, after everything so far. REQUIRES: no step starts later.
   void ReleaseLast(int64_t time, const Resources& amount);
-
-  /// What is free all through [from, to), amount by amount. REQUIRES: 0 <= from < to.
-  Resources FreeThroughout(int64_t from, int64_t to) const;
 
   /// Steps, by index: [Start(i), Start(i + 1)) has Free(i); the last one never ends.
   size_t size() const { return starts_.size(); }

@@ -18,7 +18,8 @@
 // alternatives are compared in the same future.
 //
 // Where it is wrong. Jobs that arrive later do not overtake; fair share does not change as time
-// passes; licences, topology and preemption are not played; a job runs once and is not requeued.
+// passes; licences, topology, bf_resolution and preemption are not
+// played; a job runs once and is not requeued.
 #include "common/simulation.h"
 
 #include <algorithm>
@@ -398,13 +399,12 @@ class Player {
     if (last == 0) return;
     FillPlan();
     tried_by_user_.clear();
+    tried_by_part_.clear();
     int64_t tried = 0;
     int64_t started = 0;
     for (size_t i = 0; i < last && tried < options_.max_job_test && !started_;) {
       const PendingJob& job = *pending_[i];
-      const bool skip = options_.max_job_user > 0 && job.user >= 0 &&
-                        ++tried_by_user_[job.user] > options_.max_job_user;
-      if (skip || !Competes(job)) {
+      if (!Competes(job) || HadItsTurns(job)) {
         ++i;
         continue;
       }
@@ -418,6 +418,15 @@ class Player {
       while (last > i && !FitsSomewhere(*pending_[last - 1])) --last;
       if (options_.max_job_start > 0 && ++started >= options_.max_job_start) return;
     }
+  }
+
+  /// Whether bf_max_job_user or bf_max_job_part jobs of its owner or partition came before it.
+  bool HadItsTurns(const PendingJob& job) {
+    const bool user = options_.max_job_user > 0 && job.user >= 0 &&
+                      ++tried_by_user_[job.user] > options_.max_job_user;
+    const bool partition = options_.max_job_part > 0 &&
+                           ++tried_by_part_[job.ways.front().partition] > options_.max_job_part;
+    return user || partition;
   }
 
   /// Gives the job its slot in the plan; true when it starts now.
@@ -466,6 +475,7 @@ class Player {
   std::vector<int64_t> edges_;                        // descending
   std::vector<bool> blocked_;                         // partitions, in a main pass
   std::unordered_map<int32_t, int64_t> tried_by_user_;
+  std::unordered_map<int32_t, int64_t> tried_by_part_;
   std::unordered_map<int64_t, int> wanted_ends_;
   std::unordered_map<int64_t, bool> open_;  // jobs that have not ended, where anybody waits for one
   bool started_ = false;

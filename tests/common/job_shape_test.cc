@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/node_groups.h"
 #include "common/request_tres.h"
 #include "tests/fakes/snapshot_text.h"
 
@@ -96,10 +97,10 @@ TEST(CanServe, CountsWholeCoresMemoryPerCpuAndGpus) {
   const PoolNode& node = world.pool.nodes()[0];
   const JobShape shape = *world.Shape("a100:2 tasks 1 cpus-per-task 3 mem-per-cpu 1000");
   EXPECT_TRUE(CanServe(world.pool, node, shape, node.capacity, 1));
-  const Resources share = ShareOf(world.pool, node, shape, node.capacity, 1, {});
-  EXPECT_EQ(share.cpus, 4);
-  EXPECT_EQ(share.memory_mib, 4000);
-  EXPECT_EQ(share.TotalGpus(), 2);
+  const Resources held = NodeGroups(world.pool, {{0}}).ShapeOn(world.pool, shape).places[0].each;
+  EXPECT_EQ(held.cpus, 4);
+  EXPECT_EQ(held.memory_mib, 4000);
+  EXPECT_EQ(held.any_gpus, 2);
   EXPECT_EQ(TasksThatFit(world.pool, node, shape, node.capacity, 9), 2);
 }
 
