@@ -1,10 +1,14 @@
 #include "backtest/job_log.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
 #include <tuple>
+
+#include "common/words.h"
 
 namespace gpuadvise {
 namespace {
@@ -98,6 +102,49 @@ void FinishLog(JobLog& log) {
     log.LeaveOut("repeats the job id of another row", 0);
     return true;
   });
+}
+
+namespace {
+
+Result<std::map<std::string, size_t>> ColumnsOf(const std::vector<std::string>& names,
+                                                const std::string& place, const LogForm& form) {
+  std::map<std::string, size_t> columns;
+  for (size_t i = 0; i < names.size(); ++i) columns.emplace(names[i], i);
+  for (const std::string& name : form.needed) {
+    if (columns.contains(name)) continue;
+    return BadInput(fmt::format("{}: the header has no column '{}'{}; {}", place, name,
+                                DidYouMean(name, names), form.remedy));
+  }
+  return columns;
+}
+
+}  // namespace
+
+Result<JobLog> ParseRows(std::string_view text, const std::string& file, const LogForm& form) {
+  JobLog log;
+  std::map<std::string, size_t> columns;
+  for (int64_t number = 1; !text.empty(); ++number) {
+    const size_t end = text.find('\n');
+    const std::vector<std::string> values = SplitLine(text.substr(0, end), form.separator);
+    text = end == std::string_view::npos ? "" : text.substr(end + 1);
+    if (values.size() == 1 && values.front().empty()) continue;
+    if (columns.empty()) {
+      auto read = ColumnsOf(values, fmt::format("{}:{}", file, number), form);
+      if (!read) return tl::unexpected(read.error());
+      columns = std::move(*read);
+      continue;
+    }
+    if (values.size() < columns.size()) {
+      log.LeaveOut("has fewer values than the header (cut off?)", number);
+    } else if (auto job = form.job_of(Row(columns, values))) {
+      AddJob(std::move(*job), number, log);
+    } else {
+      log.LeaveOut(form.unreadable, number);
+    }
+  }
+  FinishLog(log);
+  if (log.jobs.empty()) return BadInput(fmt::format("{}: no row can be used", file));
+  return log;
 }
 
 }  // namespace gpuadvise

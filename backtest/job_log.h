@@ -74,6 +74,19 @@ class Row {
 /// The values of a line, separated by `separator`; quotes as in CSV.
 std::vector<std::string> SplitLine(std::string_view line, char separator);
 
+/// How one kind of log is written.
+struct LogForm {
+  char separator = ',';
+  std::vector<std::string> needed;  // columns
+  std::string remedy;               // what to do when one is missing
+  std::string unreadable;           // why a row without a job is left out
+  std::optional<LogJob> (*job_of)(const Row&) = nullptr;
+};
+
+/// A log with a header line. Errors: kBadInput when a needed column is missing or no row can be
+/// used.
+Result<JobLog> ParseRows(std::string_view text, const std::string& file, const LogForm& form);
+
 /// The form of the development logs: CSV with the columns job_id, submit, start, end, limit, nodes,
 /// user, partition and any of eligible, cpus_per_node, gpus_per_node, gpu, account, qos, name,
 /// nodelist, test_only; times in unix seconds. `file` is the name that errors start with.

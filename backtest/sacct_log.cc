@@ -9,7 +9,6 @@
 #include "common/gres.h"
 #include "common/host_list.h"
 #include "common/slurm_time.h"
-#include "common/words.h"
 
 namespace gpuadvise {
 namespace {
@@ -76,39 +75,12 @@ std::optional<LogJob> JobOf(const Row& row) {
 }  // namespace
 
 Result<JobLog> ParseSacctLog(std::string_view text, const std::string& file) {
-  JobLog log;
-  std::map<std::string, size_t> columns;
-  int64_t line_number = 0;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    text = end == std::string_view::npos ? "" : text.substr(end + 1);
-    ++line_number;
-    const std::vector<std::string> values = SplitLine(line, '|');
-    if (values.size() == 1 && values.front().empty()) continue;
-    if (columns.empty()) {
-      for (size_t i = 0; i < values.size(); ++i) columns.emplace(values[i], i);
-      for (const char* name : kNeeded) {
-        if (columns.contains(name)) continue;
-        return BadInput(fmt::format("{}:{}: the header has no column '{}'{}; run {}", file,
-                                    line_number, name, DidYouMean(name, values), kSacctCommand));
-      }
-      continue;
-    }
-    if (values.size() < columns.size()) {
-      log.LeaveOut("has fewer values than the header (cut off?)", line_number);
-      continue;
-    }
-    auto job = JobOf(Row(columns, values));
-    if (!job) {
-      log.LeaveOut("its job id or submission time cannot be read", line_number);
-      continue;
-    }
-    AddJob(std::move(*job), line_number, log);
-  }
-  FinishLog(log);
-  if (log.jobs.empty()) return BadInput(fmt::format("{}: no row can be used", file));
-  return log;
+  static const LogForm kForm = {'|',
+                                {kNeeded.begin(), kNeeded.end()},
+                                fmt::format("run {}", kSacctCommand),
+                                "its job id or submission time cannot be read",
+                                JobOf};
+  return ParseRows(text, file, kForm);
 }
 
 }  // namespace gpuadvise
