@@ -85,13 +85,19 @@ class Picture:
 
 
 def spread(labels, top, bottom):
-    """The labels, moved apart so that none covers another, as little as that takes from below."""
+    """The labels, moved as little as keeps each LABEL_HEIGHT from the next: isotonic regression, by
+    pooling neighbours, of the heights less what the labels above take."""
     placed = sorted(map(list, labels))
+    blocks = []  # [sum, count]
     for one, label in enumerate(placed):
-        label[0] = max(label[0], placed[one - 1][0] + LABEL_HEIGHT if one else top)
-    for one in range(len(placed) - 1, -1, -1):
-        limit = placed[one + 1][0] - LABEL_HEIGHT if one + 1 < len(placed) else bottom
-        placed[one][0] = min(placed[one][0], limit)
+        blocks.append([label[0] - one * LABEL_HEIGHT, 1])
+        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] > blocks[-1][0] / blocks[-1][1]:
+            total, count = blocks.pop()
+            blocks[-1] = [blocks[-1][0] + total, blocks[-1][1] + count]
+    lowest = bottom - (len(placed) - 1) * LABEL_HEIGHT
+    offsets = [max(top, min(lowest, total / count)) for total, count in blocks for _ in range(count)]
+    for one, (label, offset) in enumerate(zip(placed, offsets)):
+        label[0] = offset + one * LABEL_HEIGHT
     return placed
 
 

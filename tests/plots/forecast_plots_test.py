@@ -85,6 +85,10 @@ class Labels(unittest.TestCase):
         self.assertEqual([label[0] for label in placed], [70, 85, 100])
         self.assertEqual([label[3] for label in placed], ["c", "b", "a"])
 
+    def test_labels_that_meet_move_apart_around_where_they_met(self):
+        placed = plots.spread([[50, 0, 0, "a"], [50, 0, 1, "b"], [50, 0, 2, "c"], [99, 0, 3, "d"]], 0, 100)
+        self.assertEqual([label[0] for label in placed], [35, 50, 65, 99])
+
     def test_labels_with_room_stay(self):
         self.assertEqual([label[0] for label in plots.spread([[80, 0, 0, "a"], [20, 0, 1, "b"]], 0, 100)], [20, 80])
 
