@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -22,18 +23,18 @@ namespace {
 constexpr size_t kChunk = 32;
 constexpr int64_t kWeek = 7 * 86'400;
 
-/// One submission on its way through the stages.
+/// One submission, or one that nobody made, on its way through the stages.
 struct Question {
-  size_t job = 0;
+  std::optional<size_t> job;  // nullopt: nobody made it
   std::shared_ptr<const QueueModel> queue;
   JobRequest request;
   Submitter submitter;
   std::optional<Result<SimulatedStart>> simulated;
 };
 
-/// An event to be learned from once the forecasts before it have been made.
+/// An event to be learned from once the forecasts before it have been made, or a hypothetical one.
 struct Step {
-  LogEvent event;
+  std::optional<LogEvent> event;
   std::optional<size_t> question;
 };
 
@@ -51,10 +52,12 @@ class BackTest {
     const std::vector<LogEvent> events = EventsOf(log_);
     size_t done = 0;
     for (const LogEvent& event : events) {
+      AskHypotheticals(event.time);
       See(event);
       if (questions_.size() >= kChunk) Flush();
       if (++done % 256 == 0) progress(done, events.size());
     }
+    AskHypotheticals(std::numeric_limits<UnixSeconds>::max());
     Flush();
     result_.without_room = replay_.without_room();
     return std::move(result_);
@@ -112,14 +115,29 @@ class BackTest {
     steps_.push_back(step);
   }
 
-  void Ask(size_t index, UnixSeconds now) {
-    Question question;
-    question.job = index;
+  std::shared_ptr<const QueueModel> QueueAt(UnixSeconds now) {
     SimulationOptions simulation;
     simulation.samples = options_.samples;
     simulation.seed = options_.seed;
-    question.queue =
-        PrepareQueue(std::make_shared<const Snapshot>(replay_.At(now)), past_, simulation);
+    return PrepareQueue(std::make_shared<const Snapshot>(replay_.At(now)), past_, simulation);
+  }
+
+  /// Those of before `time`.
+  void AskHypotheticals(UnixSeconds time) {
+    const std::vector<Hypothetical>& all = options_.hypotheticals;
+    std::shared_ptr<const QueueModel> queue;
+    for (; asked_ < all.size() && all[asked_].time < time; ++asked_) {
+      const Hypothetical& one = all[asked_];
+      if (!queue || queue->snapshot().taken_at != one.time) queue = QueueAt(one.time);
+      steps_.push_back({std::nullopt, questions_.size()});
+      questions_.push_back({std::nullopt, queue, one.request, one.submitter, std::nullopt});
+    }
+  }
+
+  void Ask(size_t index, UnixSeconds now) {
+    Question question;
+    question.job = index;
+    question.queue = QueueAt(now);
     question.request = RequestOf(log_.jobs[index]);
     question.submitter = SubmitterOf(log_.jobs[index]);
     questions_.push_back(std::move(question));
@@ -144,9 +162,11 @@ class BackTest {
   }
 
   void Learn(const Step& step) {
-    const LogJob& job = log_.jobs[step.event.job];
-    past_.waits.Advance(step.event.time);
-    switch (step.event.kind) {
+    if (!step.event) return Answer(questions_[*step.question]);
+    const LogEvent& event = *step.event;
+    const LogJob& job = log_.jobs[event.job];
+    past_.waits.Advance(event.time);
+    switch (event.kind) {
       case LogEventKind::kSubmit:
         if (step.question && questions_[*step.question].simulated->has_value()) {
           return Forecast(questions_[*step.question]);
@@ -154,21 +174,32 @@ class BackTest {
         if (step.question) ++result_.impossible;
         return past_.waits.Submitted(RecordOf(job));
       case LogEventKind::kStart:
-        return past_.waits.Started(job.id, step.event.time);
+        return past_.waits.Started(job.id, event.time);
       case LogEventKind::kEnd:
-        return past_.waits.Ended(job.id, step.event.time);
+        return past_.waits.Ended(job.id, event.time);
       case LogEventKind::kVanish:
-        return past_.waits.Vanished(job.id, step.event.time);
+        return past_.waits.Vanished(job.id, event.time);
+    }
+  }
+
+  void Answer(Question& question) {
+    Result<SimulatedStart>& simulated = *question.simulated;
+    if (!simulated) {
+      result_.hypotheticals.push_back(tl::unexpected(simulated.error()));
+    } else {
+      SimulatedWait wait = simulated->wait;
+      result_.hypotheticals.push_back(HypotheticalAnswer{
+          StartFrom(*question.queue, std::move(*simulated)), std::move(wait)});
     }
   }
 
   void Forecast(Question& question) {
-    const LogJob& job = log_.jobs[question.job];
+    const LogJob& job = log_.jobs[*question.job];
     SimulatedStart& simulated = **question.simulated;
     simulated.record = RecordOf(job);
     const StartSamples samples = StartFrom(*question.queue, std::move(simulated));
     past_.waits.Submitted(RecordOf(job), *samples.forecast);
-    if (IsScored(question.job)) result_.jobs.push_back(Score(question.job, *samples.forecast));
+    if (IsScored(*question.job)) result_.jobs.push_back(Score(*question.job, *samples.forecast));
   }
 
   Scored Score(size_t index, const WaitForecast& forecast) const {
@@ -195,6 +226,7 @@ class BackTest {
   Past past_;
   std::vector<Question> questions_;
   std::vector<Step> steps_;
+  size_t asked_ = 0;  // hypotheticals
   std::unordered_map<std::string, size_t> burst_numbers_;
   std::vector<size_t> burst_of_;
   std::vector<int64_t> burst_sizes_;

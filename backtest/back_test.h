@@ -12,8 +12,21 @@
 #include "backtest/job_log.h"
 #include "backtest/scoring.h"
 #include "common/snapshot.h"
+#include "common/start_of.h"
 
 namespace gpuadvise {
+
+/// A job that nobody submitted: when would it start?
+struct Hypothetical {
+  UnixSeconds time = 0;  // after everything that happens in this second
+  JobRequest request;
+  Submitter submitter;
+};
+
+struct HypotheticalAnswer {
+  StartSamples start;
+  SimulatedWait simulated;
+};
 
 struct BackTestOptions {
   double from = 0;        // share of the submissions before which nothing is scored
@@ -23,10 +36,12 @@ struct BackTestOptions {
   uint64_t seed = 1;
   int samples = 32;  // of the simulation
   unsigned threads = 1;
+  std::vector<Hypothetical> hypotheticals;  // ascending by time
 };
 
 struct BackTestResult {
   std::vector<Scored> jobs;
+  std::vector<Result<HypotheticalAnswer>> hypotheticals;  // one for each that was asked
   int64_t submissions = 0;   // in the log, of the partition
   int64_t impossible = 0;    // the cluster of the file could never run them
   int64_t without_room = 0;  // started though the cluster of the file had no room

@@ -136,7 +136,7 @@ Result<JobLog> ParseRows(std::string_view text, const std::string& file, const L
     }
     if (values.size() < columns.size()) {
       log.LeaveOut("has fewer values than the header (cut off?)", number);
-    } else if (auto job = form.job_of(Row(columns, values))) {
+    } else if (auto job = form.job_of(Row(columns, values, number))) {
       AddJob(std::move(*job), number, log);
     } else {
       log.LeaveOut(form.unreadable, number);

@@ -60,8 +60,10 @@ void FinishLog(JobLog& log);
 /// One value of a row by the name of its column; "" where the log has no such column.
 class Row {
  public:
-  Row(const std::map<std::string, size_t>& columns, const std::vector<std::string>& values)
-      : columns_(columns), values_(values) {}
+  Row(const std::map<std::string, size_t>& columns, const std::vector<std::string>& values,
+      int64_t line)
+      : columns_(columns), values_(values), line_(line) {}
+  int64_t line() const { return line_; }
   std::string_view Text(const std::string& column) const;
   /// nullopt for "" and for what is no number.
   std::optional<int64_t> Number(const std::string& column) const;
@@ -69,6 +71,7 @@ class Row {
  private:
   const std::map<std::string, size_t>& columns_;
   const std::vector<std::string>& values_;
+  int64_t line_;
 };
 
 /// The values of a line, separated by `separator`; quotes as in CSV.

@@ -176,22 +176,27 @@ void Replay::Free(const Present& present) {
   }
 }
 
-Job Replay::JobOf(const Present& present, UnixSeconds now) const {
-  const LogJob& logged = log_.jobs[present.job];
+Job Replay::Waiting(size_t index) const {
+  const LogJob& logged = log_.jobs[index];
   Job job;
   job.id = logged.id;
   job.name = logged.name;
   job.user = logged.user;
   job.account = logged.account;
   job.qos = logged.qos;
-  job.priority = kFirstPriority - static_cast<int64_t>(present.job);
+  job.priority = kFirstPriority - static_cast<int64_t>(index);
   job.submit_time = logged.eligible;
   job.eligible_time = logged.eligible;
   job.request = RequestOf(logged);
-  if (!present.running) {
-    job.reason = "Priority";
-    return job;
-  }
+  job.reason = "Priority";
+  return job;
+}
+
+Job Replay::JobOf(const Present& present, UnixSeconds now) const {
+  const LogJob& logged = log_.jobs[present.job];
+  Job job = Waiting(present.job);
+  if (!present.running) return job;
+  job.reason.clear();
   job.state = JobState::kRunning;
   job.start_time = logged.start;
   if (logged.limit_seconds.has_value()) {

@@ -45,6 +45,12 @@ class Replay {
   /// What Slurm would show at `now`.
   Snapshot At(UnixSeconds now) const;
 
+  /// A job that waits, as Slurm would show it.
+  Job Waiting(size_t job) const;
+
+  /// The cluster, empty.
+  const Snapshot& cluster() const { return cluster_; }
+
   /// Starts for which the nodes of the cluster file did not suffice.
   int64_t without_room() const { return without_room_; }
 
