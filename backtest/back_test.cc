@@ -102,6 +102,7 @@ class BackTest {
         step.question = questions_.size();
         Ask(event.job, event.time);
       }
+      past_.arrivals.Arrived(replay_.Waiting(event.job), event.time);
     } else if (event.kind == LogEventKind::kEnd) {
       JobRecord record = RecordOf(job);
       record.start = job.start;

@@ -147,12 +147,14 @@ GroupSlot GroupPlan::SlotAt(const GroupShape& shape, int64_t duration, int64_t s
   return TakeNodes(groups_, shape, counts, free, contents_, start);
 }
 
-GroupSlot GroupPlan::OneNode(const GroupShape& shape, int64_t duration, int64_t from) const {
+GroupSlot GroupPlan::OneNode(const GroupShape& shape, int64_t duration, int64_t from,
+                             int64_t not_after) const {
   GroupSlot best;
   std::tuple<int64_t, int32_t, int64_t, int64_t, uint64_t> best_key;
   for (size_t i = 0; i < shape.places.size(); ++i) {
     const Place& place = shape.places[i];
-    const int64_t start = FirstFit(place, 1, shape.reservation, duration, from, best.start);
+    const int64_t start =
+        FirstFit(place, 1, shape.reservation, duration, from, std::min(best.start, not_after));
     if (start > best.start || start >= kNever) continue;
     const NodeTimeline& line = Line(place.group);
     const Resources& free = line.Free(line.StepAt(start));
@@ -171,10 +173,10 @@ GroupSlot GroupPlan::Earliest(const GroupShape& shape, int64_t duration, int64_t
   GroupSlot slot;
   if (shape.places.size() == 1 && shape.places.front().most >= shape.nodes) {
     const int64_t start =
-        FirstFit(shape.places.front(), shape.nodes, shape.reservation, duration, from, kNever);
-    if (start < kNever) slot = {start, {{0, shape.nodes}}};
+        FirstFit(shape.places.front(), shape.nodes, shape.reservation, duration, from, latest - 1);
+    if (start < latest) slot = {start, {{0, shape.nodes}}};
   } else if (shape.nodes == 1) {
-    slot = OneNode(shape, duration, from);
+    slot = OneNode(shape, duration, from, latest - 1);
   } else {
     int64_t start = LowerBound(shape, duration, from);
     while (start < latest && start < kNever) {

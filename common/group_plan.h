@@ -46,7 +46,8 @@ class GroupPlan {
   int64_t LowerBound(const GroupShape& shape, int64_t duration, int64_t from) const;
   int64_t NextChange(const GroupShape& shape, int64_t after) const;
   GroupSlot SlotAt(const GroupShape& shape, int64_t duration, int64_t start) const;
-  GroupSlot OneNode(const GroupShape& shape, int64_t duration, int64_t from) const;
+  GroupSlot OneNode(const GroupShape& shape, int64_t duration, int64_t from,
+                    int64_t not_after) const;
 
   const NodeGroups& groups_;
   std::vector<NodeTimeline> lines_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "common/arrivals.h"
 #include "common/held_jobs.h"
 #include "common/job_record.h"
 #include "common/run_time_history.h"
@@ -17,6 +18,7 @@ struct Past {
   RunTimeHistory run_times;
   WaitLearner waits;
   HeldJobs held;
+  Arrivals arrivals;
 
   /// A job is in the queue from now on; the forecast made for it, where there is one.
   void Submitted(const JobRecord& job);

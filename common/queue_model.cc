@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "common/past.h"
@@ -73,6 +74,17 @@ std::string BurstKeyOf(const Job& job) {
 
 }  // namespace
 
+int64_t QueueModel::PriorityOfArrival(int64_t priority, int64_t time) const {
+  // One less, so that among equals those come first who were there first.
+  const SchedulerConfig& config = snapshot_->config;
+  if (config.priority_type != "priority/multifactor" || config.priority_max_age_seconds <= 0) {
+    return priority - 1;
+  }
+  const double gained = static_cast<double>(config.weights.age) * static_cast<double>(time) /
+                        static_cast<double>(config.priority_max_age_seconds);
+  return priority - 1 - static_cast<int64_t>(gained);
+}
+
 Rank RankOf(const Snapshot& policy, const std::vector<size_t>& partitions, bool in_reservation,
             int64_t priority, int64_t job_id) {
   Rank rank{!in_reservation, 0, priority, job_id};
@@ -104,6 +116,7 @@ class QueueModel::Builder {
     for (const Job& job : snapshot_.jobs) {
       if (!HoldsNodes(job)) Enqueue(job);
     }
+    if (past_ != nullptr) AddArrivals();
     std::stable_sort(model_.pending_.begin(), model_.pending_.end(),
                      [](const PendingJob& a, const PendingJob& b) { return a.rank < b.rank; });
     FindBursts();
@@ -224,14 +237,34 @@ class QueueModel::Builder {
   }
 
   void Enqueue(const Job& job) {
+    std::optional<PendingJob> pending = Wait(job);
+    if (!pending || !FindDependencies(job, *pending)) return;
+    if (!model_.at_limits()) {
+      const JobRecord record = RecordOf(job);
+      pending->run_time = RunTimeOf(record);
+      pending->last_two = LastTwo(record);
+    }
+    if (const int32_t cap = ThrottleOf(job); cap >= 0) pending->caps.push_back({cap, 1});
+    const int64_t tasks = TasksOf(job);
+    for (pending->task = 0; pending->task < tasks; ++pending->task) {
+      model_.pending_.push_back(*pending);
+    }
+  }
+
+  static int64_t TasksOf(const Job& job) {
+    return std::clamp<int64_t>(job.array_task_count, 1, kMaxTasks);
+  }
+
+  /// `job` as one that waits; nullopt when it cannot compete.
+  std::optional<PendingJob> Wait(const Job& job) {
     PendingJob pending;
     pending.id = job.id;
     const int64_t from = CompetesFrom(job, snapshot_.taken_at);
-    if (from >= kNever) return;
+    if (from >= kNever) return std::nullopt;
     std::vector<size_t> partitions;
     for (const std::string& name : job.request.partitions) AddWay(job, name, pending, partitions);
-    if (pending.ways.empty() || !FindDependencies(job, pending)) return;
-    if (ReasonIsLimit(job.reason) && pending.caps.empty()) return;  // a limit that is not known
+    if (pending.ways.empty()) return std::nullopt;
+    if (ReasonIsLimit(job.reason) && pending.caps.empty()) return std::nullopt;  // one not known
     for (JobWay& way : pending.ways) way.earliest = std::max(way.earliest, from);
     pending.rank =
         RankOf(snapshot_, partitions, !job.request.reservation.empty(), job.priority, job.id);
@@ -239,15 +272,38 @@ class QueueModel::Builder {
     const std::optional<UnixSeconds> since =
         job.eligible_time ? job.eligible_time : job.submit_time;
     pending.age = std::max<int64_t>(snapshot_.taken_at - since.value_or(snapshot_.taken_at), 0);
-    if (!model_.at_limits()) {
-      const JobRecord record = RecordOf(job);
-      pending.run_time = RunTimeOf(record);
-      pending.last_two = LastTwo(record);
-    }
-    if (const int32_t cap = ThrottleOf(job); cap >= 0) pending.caps.push_back({cap, 1});
-    const int64_t tasks = std::clamp<int64_t>(job.array_task_count, 1, kMaxTasks);
-    for (pending.task = 0; pending.task < tasks; ++pending.task) {
-      model_.pending_.push_back(pending);
+    return pending;
+  }
+
+  /// What was submitted lately, as if it were submitted again.
+  void AddArrivals() {
+    model_.watched_seconds_ = past_->arrivals.WatchedFor(snapshot_.taken_at);
+    std::unordered_map<std::string, std::pair<int64_t, int32_t>> bursts;  // last seen, number
+    int32_t next_burst = 0;
+    for (const Arrival& arrival : past_->arrivals.recent()) {
+      const Job& job = arrival.job;
+      const int64_t ago = snapshot_.taken_at - arrival.at;
+      const bool at_once = job.request.begin_time.value_or(0) <= arrival.at + kBurstSeconds;
+      if (ago < 0 || !job.dependency.empty() || !at_once) continue;
+      std::optional<PendingJob> pending = Wait(job);
+      if (!pending) continue;
+      const auto partition = static_cast<size_t>(pending->ways.front().partition);
+      pending->rank.priority =
+          PredictPriority(snapshot_, model_.scale_, job.request, snapshot_.partitions[partition],
+                          {job.uid, job.user, job.account, job.qos})
+              .total;
+      pending->age = 0;
+      JobRecord record = RecordOf(job);
+      record.id = 0;
+      record.array_job_id = 0;
+      record.submit = snapshot_.taken_at + kWatchedSeconds;  // with none of those who are there
+      pending->run_time = RunTimeOf(record);
+      const auto [burst, added] = bursts.try_emplace(BurstKeyOf(job), ago, next_burst);
+      auto& [last_ago, number] = burst->second;
+      if (added || last_ago - ago > kBurstSeconds) number = next_burst++;
+      last_ago = ago;
+      pending->burst = number;
+      model_.arriving_.push_back({std::move(*pending), ago, TasksOf(job)});
     }
   }
 

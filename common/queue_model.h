@@ -72,6 +72,14 @@ struct PendingJob {
   bool held = false;  // could have started long ago: by something unseen
 };
 
+/// A job that was submitted a while ago, as one that may come again: what it asks for, at the
+/// priority that it would get now.
+struct ArrivingJob {
+  PendingJob job;
+  int64_t ago = 0;
+  int64_t tasks = 1;
+};
+
 /// Tasks of one array that are played at most: later ones are too far ahead to say anything about.
 inline constexpr int64_t kMaxTasks = 2'000;
 
@@ -102,6 +110,14 @@ class QueueModel {
   /// In the order of the queue; without those that cannot compete (held, impossible).
   const std::vector<PendingJob>& pending() const { return pending_; }
 
+  /// The submissions of the last `watched_seconds`, oldest first, as jobs that may come again.
+  const std::vector<ArrivingJob>& arriving() const { return arriving_; }
+  int64_t watched_seconds() const { return watched_seconds_; }
+
+  /// The priority of a job that arrives at `time` with `priority`, beside those of jobs that wait
+  /// now: they will have gained by age until then.
+  int64_t PriorityOfArrival(int64_t priority, int64_t time) const;
+
   /// Amounts that running jobs count against each cap.
   const std::vector<int64_t>& cap_use() const { return cap_use_; }
 
@@ -125,6 +141,8 @@ class QueueModel {
   LimitBook limits_;
   std::vector<RunningJob> running_;
   std::vector<PendingJob> pending_;
+  std::vector<ArrivingJob> arriving_;
+  int64_t watched_seconds_ = 0;
   std::vector<int64_t> cap_use_;
   std::vector<Resources> free_now_;
   std::vector<int32_t> component_;

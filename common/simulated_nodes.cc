@@ -1,0 +1,116 @@
+#include "common/simulated_nodes.h"
+
+#include <algorithm>
+
+#include "common/job_random.h"
+
+namespace gpuadvise {
+namespace {
+
+/// Stands for one job on a node; those of a node are added up.
+uint64_t ContentOf(const ActiveJob& job) {
+  return MixBits(static_cast<uint64_t>(job.id) * 1'000'003 + static_cast<uint64_t>(job.until));
+}
+
+}  // namespace
+
+SimulatedNodes::SimulatedNodes(const QueueModel& queue, std::vector<bool> hot)
+    : queue_(queue),
+      hot_(std::move(hot)),
+      plan_(queue.groups()),
+      free_(queue.free_now()),
+      contents_(free_.size(), 0),
+      cap_use_(queue.cap_use()) {}
+
+void SimulatedNodes::Start(ActiveJob job) {
+  for (const GroupShare& share : job.shares) free_[static_cast<size_t>(share.group)] -= share.held;
+  for (const CapUse& use : *job.caps) cap_use_[static_cast<size_t>(use.cap)] += use.amount;
+  Resume(std::move(job));
+}
+
+void SimulatedNodes::Resume(ActiveJob job) {
+  for (const GroupShare& share : job.shares) {
+    contents_[static_cast<size_t>(share.group)] += ContentOf(job);
+  }
+  const size_t index = actives_.size();
+  ends_.emplace(job.end, index);
+  const Event entry(job.until, index);
+  by_until_.insert(std::upper_bound(by_until_.begin(), by_until_.end(), entry), entry);
+  actives_.push_back(std::move(job));
+}
+
+void SimulatedNodes::EndUntil(int64_t now, const std::function<void(int64_t)>& ended) {
+  while (!ends_.empty() && ends_.top().first <= now) {
+    const size_t index = ends_.top().second;
+    ends_.pop();
+    const ActiveJob& job = actives_[index];
+    for (const GroupShare& share : job.shares) {
+      free_[static_cast<size_t>(share.group)] += share.held;
+      contents_[static_cast<size_t>(share.group)] -= ContentOf(job);
+    }
+    for (const CapUse& use : *job.caps) cap_use_[static_cast<size_t>(use.cap)] -= use.amount;
+    by_until_.erase(
+        std::lower_bound(by_until_.begin(), by_until_.end(), Event(job.until, index)));
+    ended(job.id);
+  }
+}
+
+bool SimulatedNodes::WithinLimits(const PendingJob& job) const {
+  return std::all_of(job.caps.begin(), job.caps.end(), [&](const CapUse& use) {
+    const auto cap = static_cast<size_t>(use.cap);
+    return cap_use_[cap] + use.amount <= queue_.limits().most()[cap];
+  });
+}
+
+GroupSlot SimulatedNodes::FitNow(const JobWay& way, int64_t now) const {
+  if (way.earliest > now || way.latest <= now) return {};
+  const GroupShape& shape = *way.shape;
+  std::vector<int64_t> counts;
+  std::vector<Resources> free;
+  for (const Place& place : shape.places) {
+    const Resources& left = free_[static_cast<size_t>(place.group)];
+    counts.push_back(CountNow(place, way, left, now));
+    free.push_back(left);
+  }
+  return TakeNodes(queue_.groups(), shape, counts, free, contents_, now);
+}
+
+int64_t SimulatedNodes::CountNow(const Place& place, const JobWay& way, const Resources& free,
+                                 int64_t now) const {
+  const NodeGroup& group = queue_.groups().groups()[static_cast<size_t>(place.group)];
+  const int64_t end = way.duration >= kNever ? kNever : now + way.duration;
+  for (const ReservedWindow& window : group.reserved) {
+    if (window.reservation == way.shape->reservation) continue;
+    if (window.start < end && window.end > now) return 0;
+  }
+  return NodesThatFit(place, group.pooled(), free);
+}
+
+bool SimulatedNodes::FitsSomewhere(const PendingJob& job) const {
+  return std::any_of(job.ways.begin(), job.ways.end(), [&](const JobWay& way) {
+    int64_t nodes = 0;
+    for (const Place& place : way.shape->places) {
+      const auto group = static_cast<size_t>(place.group);
+      nodes += NodesThatFit(place, queue_.groups().groups()[group].pooled(), free_[group]);
+      if (nodes >= way.shape->nodes) return true;
+    }
+    return false;
+  });
+}
+
+GroupPlan& SimulatedNodes::PlanAt(int64_t now) {
+  for (size_t i = 0; i < hot_.size(); ++i) {
+    if (hot_[i]) plan_.Reset(static_cast<int32_t>(i), now, free_[i], contents_[i]);
+  }
+  for (const auto& [until, index] : by_until_) {
+    if (until >= kNever) break;
+    // Who is over its limit is planned to end at the next look.
+    const int64_t time = std::max(until, now + 1);
+    for (const GroupShare& share : actives_[index].shares) {
+      if (IsHot(share.group)) plan_.Release(share.group, time, share.held);
+    }
+  }
+  return plan_;
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,73 @@
+// Who holds what in one sample of the played queue, and until when: groups of nodes, GPUs, limits
+// on use. Knows nothing of the order of the queue.
+//
+// Times are seconds from the snapshot. Not thread-safe; one per sample.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "common/group_plan.h"
+#include "common/queue_model.h"
+
+namespace gpuadvise {
+
+/// A job that holds nodes in the sample.
+struct ActiveJob {
+  int64_t id = 0;
+  int64_t end = kNever;    // when it really ends
+  int64_t until = kNever;  // when its limit ends it, as the scheduler plans
+  std::vector<GroupShare> shares;
+  const CapUses* caps = nullptr;
+};
+
+class SimulatedNodes {
+ public:
+  /// `hot`: groups that are played; what happens on others is not looked at.
+  SimulatedNodes(const QueueModel& queue, std::vector<bool> hot);
+
+  bool IsHot(int32_t group) const { return hot_[static_cast<size_t>(group)]; }
+
+  /// `job` holds its shares, which are free, and counts against its limits from now on.
+  void Start(ActiveJob job);
+
+  /// The same for one that runs in the snapshot, where it is counted already.
+  void Resume(ActiveJob job);
+
+  /// The next time at which somebody ends; kNever when nobody does.
+  int64_t NextEnd() const { return ends_.empty() ? kNever : ends_.top().first; }
+
+  /// Ends all that end by `now` and calls `ended(id)` for each.
+  void EndUntil(int64_t now, const std::function<void(int64_t)>& ended);
+
+  bool WithinLimits(const PendingJob& job) const;
+
+  /// Nodes for `way` out of what is free at `now`, in the order in which Slurm fills them.
+  GroupSlot FitNow(const JobWay& way, int64_t now) const;
+
+  /// Whether the job would fit into what is free, whoever holds a reservation.
+  bool FitsSomewhere(const PendingJob& job) const;
+
+  /// The plan of the backfill scheduler at `now`: jobs end at their limits.
+  GroupPlan& PlanAt(int64_t now);
+
+ private:
+  using Event = std::pair<int64_t, size_t>;
+
+  int64_t CountNow(const Place& place, const JobWay& way, const Resources& free, int64_t now) const;
+
+  const QueueModel& queue_;
+  std::vector<bool> hot_;
+  GroupPlan plan_;
+  std::vector<Resources> free_;     // by group, now
+  std::vector<uint64_t> contents_;  // by group: who is there
+  std::vector<int64_t> cap_use_;
+  std::vector<ActiveJob> actives_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> ends_;
+  std::vector<Event> by_until_;  // ascending
+};
+
+}  // namespace gpuadvise
