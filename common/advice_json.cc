@@ -90,6 +90,7 @@ json StrategyJson(const Strategy& strategy, size_t rank, const Constraints& cons
               {"cost", strategy.cost ? json(std::round(*strategy.cost * 100) / 100) : json()},
               {"priority", strategy.start.priority},
               {"jobs_before", strategy.start.jobs_before},
+              {"lost_mean_seconds", std::llround(strategy.start.MeanLost())},
               {"reasons", strategy.reasons},
               {"notes", strategy.notes},
               {"sbatch", SbatchOf(strategy, constraints)}};

@@ -144,11 +144,17 @@ class QuestionReader {
   JobRequest request_;
 };
 
-std::vector<std::string> ReasonsOf(const StartSamples& start) {
+std::vector<std::string> WaitReasons(const StartSamples& start) {
   if (start.Mean() < 30) return {"fits now"};
   if (start.jobs_before == 0) return {"waits for running jobs or a reservation to end"};
   return {fmt::format("waits for running jobs to end and for {} before it",
                       Plural(start.jobs_before, "waiting job"))};
+}
+
+std::vector<std::string> ReasonsOf(const StartSamples& start) {
+  std::vector<std::string> reasons = WaitReasons(start);
+  if (const std::string risk = PreemptionInWords(start); !risk.empty()) reasons.push_back(risk);
+  return reasons;
 }
 
 json ErrorJson(const Error& error) {
@@ -174,6 +180,7 @@ json AnswerOf(const JobRequest& request, const StartSamples& start, UnixSeconds 
     answer[fmt::format("start_{}", name)] = now + wait;
   }
   answer["wait_mean_seconds"] = std::llround(start.Mean());
+  answer["lost_mean_seconds"] = std::llround(start.MeanLost());
   return answer;
 }
 

@@ -219,11 +219,30 @@ class QueueModel::Builder {
       const auto partition = partition_index_.find(job.request.partitions.front());
       if (partition != partition_index_.end()) {
         running.caps = UsesOf(job, partition->second, TresOf(job));
+        running.preempt_class = model_.preemption_.ClassOf(partition->second, job.qos);
       }
     }
     if (const int32_t cap = ThrottleOf(job); cap >= 0) running.caps.push_back({cap, 1});
+    running.priority = job.priority;
+    if (model_.preemption_.MayLose(running.preempt_class)) running.again = Again(job, running);
     TakeNow(running);
     model_.running_.push_back(std::move(running));
+  }
+
+  /// A running job as it would wait after its nodes have been taken.
+  std::shared_ptr<const PendingJob> Again(const Job& job, const RunningJob& running) {
+    Job once_more = job;
+    once_more.state = JobState::kPending;
+    once_more.reason.clear();
+    once_more.priority = std::max<int64_t>(job.priority, 1);
+    once_more.eligible_time = snapshot_.taken_at;
+    once_more.request.begin_time.reset();
+    once_more.dependency.clear();
+    std::optional<PendingJob> pending = Wait(once_more);
+    if (!pending) return nullptr;
+    pending->run_time = running.run_time;
+    pending->caps = running.caps;
+    return std::make_shared<const PendingJob>(std::move(*pending));
   }
 
   void AddUnexplained() {
@@ -324,6 +343,7 @@ class QueueModel::Builder {
     way.duration = timed.duration;
     way.earliest = timed.earliest;
     way.latest = timed.latest;
+    way.preempt_class = model_.preemption_.ClassOf(found->second, job.qos);
     if (pending.ways.empty()) {
       pending.caps =
           UsesOf(job, found->second, RequestTres(job.request, partition, snapshot_.config));
@@ -459,7 +479,8 @@ QueueModel::QueueModel(std::shared_ptr<const Snapshot> snapshot, Past* past,
       pool_(*snapshot_),
       members_(MembersOf(*snapshot_, pool_)),
       groups_(pool_, members_),
-      limits_(*snapshot_) {
+      limits_(*snapshot_),
+      preemption_(*snapshot_) {
   Builder(*this, *snapshot_, past).Run();
 }
 

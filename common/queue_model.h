@@ -18,6 +18,7 @@
 #include "common/limit_book.h"
 #include "common/node_groups.h"
 #include "common/node_pool.h"
+#include "common/preemption.h"
 #include "common/priority_scale.h"
 #include "common/queue_order.h"
 #include "common/run_time_distribution.h"
@@ -35,6 +36,8 @@ struct GroupShare {
   Resources held;
 };
 
+struct PendingJob;
+
 /// A job that holds nodes now.
 struct RunningJob {
   int64_t id = 0;
@@ -45,6 +48,9 @@ struct RunningJob {
   std::shared_ptr<const RunTimeDistribution> run_time;  // null: until its limit
   CapUses caps;
   int32_t burst = -1;
+  int64_t priority = 0;
+  int32_t preempt_class = -1;               // of Preemption
+  std::shared_ptr<const PendingJob> again;  // as it would wait once more; null: its nodes are safe
 };
 
 /// One way to run a job: its shape in one partition.
@@ -54,6 +60,7 @@ struct JobWay {
   int64_t duration = kNever;  // its limit
   int64_t earliest = 0;
   int64_t latest = kNever;
+  int32_t preempt_class = -1;  // of Preemption
 };
 
 /// A job that waits (or one task of an array).
@@ -97,6 +104,7 @@ class QueueModel {
   const NodePool& pool() const { return pool_; }
   const NodeGroups& groups() const { return groups_; }
   const LimitBook& limits() const { return limits_; }
+  const Preemption& preemption() const { return preemption_; }
   const SchedulerOptions& scheduler() const { return scheduler_; }
   const SimulationOptions& options() const { return options_; }
   /// No past: one sample, in which everybody runs until the limit.
@@ -139,6 +147,7 @@ class QueueModel {
   std::vector<std::vector<int32_t>> members_;
   NodeGroups groups_;
   LimitBook limits_;
+  Preemption preemption_;
   std::vector<RunningJob> running_;
   std::vector<PendingJob> pending_;
   std::vector<ArrivingJob> arriving_;

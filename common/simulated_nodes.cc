@@ -37,21 +37,31 @@ void SimulatedNodes::Resume(ActiveJob job) {
   const Event entry(job.until, index);
   by_until_.insert(std::upper_bound(by_until_.begin(), by_until_.end(), entry), entry);
   actives_.push_back(std::move(job));
+  gone_.push_back(false);
 }
 
-void SimulatedNodes::EndUntil(int64_t now, const std::function<void(int64_t)>& ended) {
-  while (!ends_.empty() && ends_.top().first <= now) {
+int64_t SimulatedNodes::NextEnd() {
+  while (!ends_.empty() && gone_[ends_.top().second]) ends_.pop();
+  return ends_.empty() ? kNever : ends_.top().first;
+}
+
+void SimulatedNodes::Remove(size_t index) {
+  const ActiveJob& job = actives_[index];
+  gone_[index] = true;
+  for (const GroupShare& share : job.shares) {
+    free_[static_cast<size_t>(share.group)] += share.held;
+    contents_[static_cast<size_t>(share.group)] -= ContentOf(job);
+  }
+  for (const CapUse& use : *job.caps) cap_use_[static_cast<size_t>(use.cap)] -= use.amount;
+  by_until_.erase(std::lower_bound(by_until_.begin(), by_until_.end(), Event(job.until, index)));
+}
+
+void SimulatedNodes::EndUntil(int64_t now, const std::function<void(const ActiveJob&)>& ended) {
+  while (NextEnd() <= now && !ends_.empty()) {
     const size_t index = ends_.top().second;
     ends_.pop();
-    const ActiveJob& job = actives_[index];
-    for (const GroupShare& share : job.shares) {
-      free_[static_cast<size_t>(share.group)] += share.held;
-      contents_[static_cast<size_t>(share.group)] -= ContentOf(job);
-    }
-    for (const CapUse& use : *job.caps) cap_use_[static_cast<size_t>(use.cap)] -= use.amount;
-    by_until_.erase(
-        std::lower_bound(by_until_.begin(), by_until_.end(), Event(job.until, index)));
-    ended(job.id);
+    Remove(index);
+    ended(actives_[index]);
   }
 }
 
@@ -63,16 +73,61 @@ bool SimulatedNodes::WithinLimits(const PendingJob& job) const {
 }
 
 GroupSlot SimulatedNodes::FitNow(const JobWay& way, int64_t now) const {
+  return FitInto(free_, way, now);
+}
+
+GroupSlot SimulatedNodes::FitInto(const std::vector<Resources>& free, const JobWay& way,
+                                  int64_t now) const {
   if (way.earliest > now || way.latest <= now) return {};
   const GroupShape& shape = *way.shape;
   std::vector<int64_t> counts;
-  std::vector<Resources> free;
+  std::vector<Resources> there;
   for (const Place& place : shape.places) {
-    const Resources& left = free_[static_cast<size_t>(place.group)];
+    const Resources& left = free[static_cast<size_t>(place.group)];
     counts.push_back(CountNow(place, way, left, now));
-    free.push_back(left);
+    there.push_back(left);
   }
-  return TakeNodes(queue_.groups(), shape, counts, free, contents_, now);
+  return TakeNodes(queue_.groups(), shape, counts, there, contents_, now);
+}
+
+GroupSlot SimulatedNodes::FitByPreempting(const JobWay& way, int64_t now) const {
+  std::vector<Resources> free = free_;
+  for (size_t i = 0; i < actives_.size(); ++i) {
+    const ActiveJob& job = actives_[i];
+    if (gone_[i] || job.again == nullptr) continue;
+    if (!queue_.preemption().May(way.preempt_class, job.preempt_class)) continue;
+    for (const GroupShare& share : job.shares) free[static_cast<size_t>(share.group)] += share.held;
+  }
+  return FitInto(free, way, now);
+}
+
+std::vector<ActiveJob> SimulatedNodes::Preempt(const JobWay& way, const GroupSlot& slot) {
+  std::vector<ActiveJob> taken;
+  for (const PlacedNodes& placed : slot.nodes) {
+    const Place& place = way.shape->places[static_cast<size_t>(placed.place)];
+    const auto group = static_cast<size_t>(place.group);
+    const Resources need = Times(place.each, placed.nodes);
+    while (!Fits(need, free_[group])) {
+      size_t weakest = actives_.size();
+      for (size_t i = 0; i < actives_.size(); ++i) {
+        const ActiveJob& job = actives_[i];
+        if (gone_[i] || job.again == nullptr) continue;
+        if (!queue_.preemption().May(way.preempt_class, job.preempt_class)) continue;
+        const bool there = std::any_of(job.shares.begin(), job.shares.end(),
+                                       [&](const GroupShare& s) { return s.group == place.group; });
+        if (!there) continue;
+        if (weakest == actives_.size() || job.priority < actives_[weakest].priority ||
+            (job.priority == actives_[weakest].priority &&
+             job.started > actives_[weakest].started)) {
+          weakest = i;
+        }
+      }
+      if (weakest == actives_.size()) return taken;  // not reached: the slot was found so
+      Remove(weakest);
+      taken.push_back(actives_[weakest]);
+    }
+  }
+  return taken;
 }
 
 int64_t SimulatedNodes::CountNow(const Place& place, const JobWay& way, const Resources& free,

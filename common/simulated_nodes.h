@@ -22,6 +22,14 @@ struct ActiveJob {
   int64_t until = kNever;  // when its limit ends it, as the scheduler plans
   std::vector<GroupShare> shares;
   const CapUses* caps = nullptr;
+
+  // What matters where its nodes may be taken.
+  int32_t preempt_class = -1;
+  int64_t priority = 0;
+  int64_t started = 0;
+  double run_seconds = -1;            // in all; below 0: until its limit
+  const PendingJob* again = nullptr;  // as it would wait once more; null: its nodes are safe
+  int32_t played = -1;                // its number in the record of the sample, where one is kept
 };
 
 class SimulatedNodes {
@@ -38,10 +46,10 @@ class SimulatedNodes {
   void Resume(ActiveJob job);
 
   /// The next time at which somebody ends; kNever when nobody does.
-  int64_t NextEnd() const { return ends_.empty() ? kNever : ends_.top().first; }
+  int64_t NextEnd();
 
-  /// Ends all that end by `now` and calls `ended(id)` for each.
-  void EndUntil(int64_t now, const std::function<void(int64_t)>& ended);
+  /// Ends all that end by `now` and calls `ended` for each.
+  void EndUntil(int64_t now, const std::function<void(const ActiveJob&)>& ended);
 
   bool WithinLimits(const PendingJob& job) const;
 
@@ -51,6 +59,13 @@ class SimulatedNodes {
   /// Whether the job would fit into what is free, whoever holds a reservation.
   bool FitsSomewhere(const PendingJob& job) const;
 
+  /// The same if the nodes of weaker jobs are taken; kNever when even that is not enough.
+  GroupSlot FitByPreempting(const JobWay& way, int64_t now) const;
+
+  /// Takes nodes of weaker jobs until `slot` of `way` is free: lowest priority first, then the
+  /// youngest. They are gone; gives them.
+  std::vector<ActiveJob> Preempt(const JobWay& way, const GroupSlot& slot);
+
   /// The plan of the backfill scheduler at `now`: jobs end at their limits.
   GroupPlan& PlanAt(int64_t now);
 
@@ -58,6 +73,8 @@ class SimulatedNodes {
   using Event = std::pair<int64_t, size_t>;
 
   int64_t CountNow(const Place& place, const JobWay& way, const Resources& free, int64_t now) const;
+  GroupSlot FitInto(const std::vector<Resources>& free, const JobWay& way, int64_t now) const;
+  void Remove(size_t index);
 
   const QueueModel& queue_;
   std::vector<bool> hot_;
@@ -66,6 +83,7 @@ class SimulatedNodes {
   std::vector<uint64_t> contents_;  // by group: who is there
   std::vector<int64_t> cap_use_;
   std::vector<ActiveJob> actives_;
+  std::vector<bool> gone_;  // of actives_
   std::priority_queue<Event, std::vector<Event>, std::greater<>> ends_;
   std::vector<Event> by_until_;  // ascending
 };

@@ -22,13 +22,21 @@
 // fate can depend on are played. Random numbers depend on seed, sample and job id alone, so that
 // alternatives are compared in the same future.
 //
-// Where it is wrong. Fair share does not change as time passes; licences, topology, bf_resolution
-// and preemption are not played; a job runs once and is not requeued.
+// Preemption. Who may (preemption.h) takes the nodes of others where nothing is free for it: of the
+// lowest priority first, then of the youngest. A job that lost its nodes waits again, with all of
+// its work before it (suspended ones with the rest). Where the request itself may lose its nodes,
+// the sample goes on until it ends and says what that cost.
+//
+// Where it is wrong. Fair share does not change as time passes; licences, topology, bf_resolution,
+// PreemptExemptTime and GraceTime are not played; work after a checkpoint counts as lost.
 #include "common/simulation.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <functional>
+#include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -48,7 +56,14 @@ struct Waiting {
   double run_seconds = -1;  // below 0: until its limit
   int64_t since = 0;        // when it arrived
   int32_t index = -1;       // in queue.pending(); -1: the request, or one that arrived
+  int64_t not_before = 0;   // after its nodes were taken
+  bool requeued = false;    // it has started before
 };
+
+/// Slurm lets a job whose nodes were taken wait so long before it looks at it again.
+constexpr int64_t kRequeueDelay = 121;
+
+constexpr uint64_t kOwnRun = 0x6f776e;  // the request's random number
 
 class Player {
  public:
@@ -58,7 +73,8 @@ class Player {
         request_(request),
         sample_(sample),
         options_(queue.scheduler()),
-        everything_(request == nullptr || !request->caps.empty() || !request->after.empty()),
+        everything_(request == nullptr || !request->caps.empty() || !request->after.empty() ||
+                    queue.preemption().enabled()),
         nodes_(queue, HotGroups()),
         coming_(queue, sample, [this](const PendingJob& job) { return IsPlayed(job); }) {
     DrawAll();
@@ -76,17 +92,17 @@ class Player {
     MainPass();
     int64_t backfill_at = options_.backfill ? phase_ : kNever;
     bool changed = true;
-    while (!started_ && !(request_ == nullptr && left_ == 0)) {
+    while (!done_ && !(request_ == nullptr && left_ == 0)) {
       const int64_t next = NextEvent();
       const int64_t due = changed ? backfill_at : kNever;
       now_ = std::min(next, due);
-      if (now_ >= kNever || now_ > queue_.options().horizon_seconds) return {};
+      if (now_ >= kNever || now_ > queue_.options().horizon_seconds) break;
       if (next <= now_ && SeeEvents()) {
         MainPass();
         changed = true;
         backfill_at = options_.backfill ? TickFrom(now_) : kNever;
       }
-      if (!started_ && changed && now_ >= backfill_at) {
+      if (!done_ && changed && now_ >= backfill_at) {
         BackfillPass();
         changed = false;
       }
@@ -97,7 +113,9 @@ class Player {
   std::vector<PlayedJob> RunQueue() {
     Run();
     std::sort(played_.begin(), played_.end(),
-              [](const PlayedJob& a, const PlayedJob& b) { return a.pending < b.pending; });
+              [](const PlayedJob& a, const PlayedJob& b) {
+                return std::tie(a.pending, a.start) < std::tie(b.pending, b.start);
+              });
     return std::move(played_);
   }
 
@@ -163,7 +181,12 @@ class Player {
     }
     active.shares = job.shares;
     active.caps = &job.caps;
-    if (active.end > now_) open_.insert(job.id);
+    active.preempt_class = job.preempt_class;
+    active.priority = job.priority;
+    active.started = -std::llround(job.elapsed);
+    active.run_seconds = job.run_time ? run_times_[index] : -1;
+    active.again = job.again.get();
+    open_.insert(job.id);
     nodes_.Resume(std::move(active));
   }
 
@@ -172,7 +195,7 @@ class Player {
     for (size_t i = 0; i < queue_.pending().size(); ++i) {
       const PendingJob& job = queue_.pending()[i];
       if (!inserted && request_->rank < job.rank) {
-        pending_.push_back({request_, request_->rank, -1, 0, -1});
+        pending_.push_back(Request());
         inserted = true;
       }
       if (!IsPlayed(job)) continue;
@@ -181,7 +204,16 @@ class Player {
       open_.insert(job.id);
       ++left_;
     }
-    if (!inserted) pending_.push_back({request_, request_->rank, -1, 0, -1});
+    if (!inserted) pending_.push_back(Request());
+  }
+
+  Waiting Request() const {
+    Waiting waiting{request_, request_->rank};
+    if (request_->run_time) {
+      const double u = UniformOf(queue_.options().seed, static_cast<uint64_t>(sample_), kOwnRun);
+      waiting.run_seconds = request_->run_time->Quantile(u);
+    }
+    return waiting;
   }
 
   // ---- time ------------------------------------------------------------------------------------
@@ -219,25 +251,65 @@ class Player {
   bool SeeEvents() {
     bool news = !edges_.empty() && edges_.back() <= now_;
     if (nodes_.NextEnd() <= now_) {
-      nodes_.EndUntil(now_, [&](int64_t id) { open_.erase(id); });
+      nodes_.EndUntil(now_, [&](const ActiveJob& job) { Ended(job); });
       news = true;
     }
     while (coming_.Next(now_) <= now_) {
       const ComingJob& one = coming_.Take();
       const Waiting waiting{one.job, one.rank, one.run_seconds, now_, -1};
-      const auto place = std::upper_bound(
-          pending_.begin(), pending_.end(), waiting,
-          [](const Waiting& a, const Waiting& b) { return a.rank < b.rank; });
-      pending_.insert(place, waiting);
+      Queue(waiting);
       news = news || nodes_.FitsSomewhere(*waiting.job);
     }
     return news;
   }
 
+  /// Puts a job into its place.
+  void Queue(const Waiting& waiting) {
+    const auto place =
+        std::upper_bound(pending_.begin(), pending_.end(), waiting,
+                         [](const Waiting& a, const Waiting& b) { return a.rank < b.rank; });
+    pending_.insert(place, waiting);
+  }
+
+  void Ended(const ActiveJob& job) {
+    open_.erase(job.id);
+    if (request_ == nullptr || job.again != request_) return;
+    done_ = true;
+    answer_.lost_seconds = std::max<int64_t>(now_ - answer_.start - own_run_, 0);
+  }
+
+  /// A job's nodes have been taken.
+  void Lost(const ActiveJob& job) {
+    if (job.played >= 0) played_[static_cast<size_t>(job.played)].end = now_;
+    const PreemptMode mode = queue_.preemption().ModeOf(job.preempt_class);
+    const bool own = job.again == request_;
+    if (mode == PreemptMode::kCancel && !own) {  // its user submits it again another day
+      open_.erase(job.id);
+      return;
+    }
+    Waiting waiting{job.again, job.again->rank, job.run_seconds, now_};
+    waiting.requeued = true;
+    if (job.played >= 0) {
+      waiting.index = static_cast<int32_t>(played_[static_cast<size_t>(job.played)].pending);
+    }
+    if (mode == PreemptMode::kRequeue) waiting.not_before = now_ + kRequeueDelay;
+    if (mode == PreemptMode::kSuspend) {
+      waiting.run_seconds = static_cast<double>(std::max<int64_t>(job.end - now_, 1));
+    }
+    if (waiting.not_before > now_) {
+      edges_.insert(std::lower_bound(edges_.begin(), edges_.end(), waiting.not_before,
+                                     std::greater<>()),
+                    waiting.not_before);
+    }
+    Queue(waiting);
+  }
+
   // ---- who may start ---------------------------------------------------------------------------
 
   /// Slurm looks at a job once its begin time and its dependencies are over and limits allow it.
-  bool Competes(const PendingJob& job) const {
+  bool Competes(const Waiting& waiting) const {
+    const PendingJob& job = *waiting.job;
+    if (waiting.not_before > now_) return false;
     const bool begun = std::any_of(job.ways.begin(), job.ways.end(),
                                    [&](const JobWay& way) { return way.earliest <= now_; });
     return begun && nodes_.WithinLimits(job) &&
@@ -247,12 +319,13 @@ class Player {
 
   void Start(const Waiting& waiting, size_t way_index, const GroupSlot& slot) {
     const PendingJob& job = *waiting.job;
-    if (&job == request_) {
-      started_ = true;
-      answer_ = {now_, static_cast<int32_t>(way_index), slot.nodes};
-      return;
-    }
     const JobWay& way = job.ways[way_index];
+    const bool safe = !queue_.preemption().MayLose(way.preempt_class);
+    if (&job == request_) {
+      if (answer_.start >= kNever) answer_ = {now_, static_cast<int32_t>(way_index), slot.nodes};
+      done_ = safe;
+      if (done_) return;
+    }
     ActiveJob active;
     active.id = job.id;
     active.until = way.duration >= kNever ? kNever : now_ + way.duration;
@@ -262,16 +335,20 @@ class Player {
                                        std::max(active.until, now_ + 1));
     }
     active.caps = &job.caps;
+    active.preempt_class = way.preempt_class;
+    active.priority = waiting.rank.priority;
+    active.started = now_;
+    active.run_seconds = waiting.run_seconds;
+    active.again = safe ? nullptr : &job;
+    if (&job == request_ && own_run_ < 0) own_run_ = active.end - now_;
     for (const PlacedNodes& placed : slot.nodes) {
       const Place& place = way.shape->places[static_cast<size_t>(placed.place)];
       active.shares.push_back({place.group, Times(place.each, placed.nodes)});
     }
-    if (waiting.index >= 0) {
-      --left_;
-      if (request_ == nullptr) {
-        played_.push_back(
-            {static_cast<size_t>(waiting.index), now_, active.end, active.shares});
-      }
+    if (waiting.index >= 0 && !waiting.requeued) --left_;
+    if (waiting.index >= 0 && request_ == nullptr) {
+      active.played = static_cast<int32_t>(played_.size());
+      played_.push_back({static_cast<size_t>(waiting.index), now_, active.end, active.shares});
     }
     nodes_.Start(std::move(active));
   }
@@ -282,11 +359,11 @@ class Player {
   void MainPass() {
     blocked_.assign(queue_.snapshot().partitions.size(), false);
     int64_t tried = 0;
-    for (size_t i = 0; i < pending_.size() && tried < options_.queue_depth && !started_;) {
+    for (size_t i = 0; i < pending_.size() && tried < options_.queue_depth && !done_;) {
       const Waiting waiting = pending_[i];
       const PendingJob& job = *waiting.job;
       bool gone = false;
-      if (Competes(job)) {
+      if (Competes(waiting)) {
         for (size_t w = 0; w < job.ways.size() && !gone; ++w) {
           const auto partition = static_cast<size_t>(job.ways[w].partition);
           if (blocked_[partition] || job.ways[w].earliest > now_) continue;
@@ -304,9 +381,40 @@ class Player {
         pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
         ++i;
-        if (std::all_of(blocked_.begin(), blocked_.end(), [](bool b) { return b; })) return;
+        if (std::all_of(blocked_.begin(), blocked_.end(), [](bool b) { return b; })) break;
       }
     }
+    if (queue_.preemption().enabled()) PreemptPass();
+  }
+
+  /// Who may take the nodes of others does so where nothing is free for it. Slurm's two passes do
+  /// this on their way; the queue's order is kept.
+  void PreemptPass() {
+    for (size_t i = 0; i < pending_.size() && !done_;) {
+      const Waiting waiting = pending_[i];
+      const auto slot = Competes(waiting) ? TakenSlot(*waiting.job) : std::nullopt;
+      if (!slot) {
+        ++i;
+        continue;
+      }
+      pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
+      const std::vector<ActiveJob> lost =
+          nodes_.Preempt(waiting.job->ways[slot->second], slot->first);
+      Start(waiting, slot->second, slot->first);
+      for (const ActiveJob& job : lost) Lost(job);
+    }
+  }
+
+  /// Nodes of others that the job takes, and by which of its ways.
+  std::optional<std::pair<GroupSlot, size_t>> TakenSlot(const PendingJob& job) const {
+    for (size_t w = 0; w < job.ways.size(); ++w) {
+      const JobWay& way = job.ways[w];
+      if (!queue_.preemption().MayTake(way.preempt_class)) continue;
+      if (nodes_.FitNow(way, now_).start < kNever) return std::nullopt;  // backfill's
+      GroupSlot slot = nodes_.FitByPreempting(way, now_);
+      if (slot.start < kNever) return std::pair(std::move(slot), w);
+    }
+    return std::nullopt;
   }
 
   /// How many jobs at the front of the queue the pass has to look at: behind the last one that
@@ -325,14 +433,13 @@ class Player {
     tried_by_part_.clear();
     int64_t tried = 0;
     int64_t started = 0;
-    for (size_t i = 0; i < last && tried < options_.max_job_test && !started_;) {
+    for (size_t i = 0; i < last && tried < options_.max_job_test && !done_;) {
       const Waiting waiting = pending_[i];
-      const bool overtakes = waiting.index < 0 && waiting.job != request_;
-      if (overtakes && !nodes_.FitsSomewhere(*waiting.job)) {
+      if (IsLater(waiting) && !nodes_.FitsSomewhere(*waiting.job)) {
         ++i;
         continue;
       }
-      if (!Competes(*waiting.job) || HadItsTurns(*waiting.job)) {
+      if (!Competes(waiting) || HadItsTurns(*waiting.job)) {
         ++i;
         continue;
       }
@@ -357,10 +464,15 @@ class Player {
     return user || partition;
   }
 
+  /// Whether it came after everybody who is there now.
+  bool IsLater(const Waiting& waiting) const {
+    return waiting.index < 0 && waiting.job != request_ && !waiting.requeued;
+  }
+
   /// Gives the job its slot in the plan; true when it starts now.
   bool PlanOne(GroupPlan& plan, const Waiting& waiting) {
     const PendingJob& job = *waiting.job;
-    const bool arrived = waiting.index < 0 && &job != request_;
+    const bool arrived = IsLater(waiting);
     GroupSlot best;
     size_t chosen = 0;
     for (size_t w = 0; w < job.ways.size(); ++w) {
@@ -403,7 +515,8 @@ class Player {
   std::unordered_map<int32_t, int64_t> tried_by_user_;
   std::unordered_map<int32_t, int64_t> tried_by_part_;
   std::unordered_set<int64_t> open_;  // jobs that have not ended
-  bool started_ = false;
+  bool done_ = false;
+  int64_t own_run_ = -1;  // of the request, where nothing comes between
   PlayedStart answer_;
   std::vector<PlayedJob> played_;  // where there is no request
 };

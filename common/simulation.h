@@ -16,6 +16,7 @@ struct PlayedStart {
   int64_t start = kNever;  // kNever: not before the horizon, or never
   int32_t way = 0;         // index in the request's ways
   std::vector<PlacedNodes> nodes;
+  int64_t lost_seconds = 0;  // from start to end less its run time: its nodes were taken between
 };
 
 /// One sample of the start of `request`, whose rank puts it into the queue. `sample` picks the
@@ -31,7 +32,7 @@ struct PlayedJob {
 };
 
 /// One sample of the whole queue, without a request: in the order of the queue, those that start
-/// before the horizon.
+/// before the horizon. A job whose nodes are taken is there once for each time that it starts.
 std::vector<PlayedJob> PlayQueue(const QueueModel& queue, int sample);
 
 /// Where the backfill plan puts `request` now, behind everything of higher rank.

@@ -33,6 +33,7 @@ struct Submitter {
 /// Equally likely start times of one job, ascending, in seconds from the snapshot's `taken_at`.
 struct StartSamples {
   std::vector<int64_t> wait_seconds;  // never empty
+  std::vector<int64_t> lost_seconds;  // to those who may take its nodes; empty: nobody may
   int64_t priority = 0;               // the priority the job would have at submission
   int64_t jobs_before = 0;            // pending jobs of higher rank that want some of its nodes
   std::string partition;              // the one it would start in first
@@ -42,7 +43,14 @@ struct StartSamples {
   /// The q-quantile, 0 <= q <= 1, by linear interpolation between samples.
   double Quantile(double q) const;
   double Mean() const;
+
+  /// What being preempted adds to the run time on average, requeue and work done again.
+  double MeanLost() const;
 };
+
+/// "jobs that may preempt it take its nodes in 20 % of all cases: 1 h 10 more on average"; "" where
+/// nobody may.
+std::string PreemptionInWords(const StartSamples& start);
 
 /// The part of StartOf that plays the scheduler forward: heavy, pure, for any thread. The rest of
 /// StartOf (what the past says about such waits) has to see submissions in the order of time.

@@ -227,13 +227,24 @@ void AddTotal(Strategy& strategy) {
   const double sigma = std::log(strategy.run.p90 / strategy.run.p50) / kNormalP90;
   std::vector<double>& totals = strategy.total_samples;
   totals.clear();
+  const std::vector<int64_t>& lost = strategy.start.lost_seconds;
   for (double wait : waits) {
-    for (double z : kNormalQuantiles)
-      totals.push_back(wait + strategy.run.p50 * std::exp(sigma * z));
+    for (double z : kNormalQuantiles) {
+      // What is lost belongs to no wait in particular: every pair gets another one.
+      const size_t number = totals.size();
+      const double taken = lost.empty() ? 0 : static_cast<double>(lost[number % lost.size()]);
+      totals.push_back(wait + strategy.run.p50 * std::exp(sigma * z) + taken);
+    }
   }
   std::sort(totals.begin(), totals.end());
   strategy.total = SpreadOf(totals);
-  strategy.total.mean = strategy.wait.mean + strategy.run.mean;
+  strategy.total.mean = strategy.wait.mean + strategy.run.mean + strategy.start.MeanLost();
+}
+
+void NotePreemption(Strategy& strategy) {
+  if (const std::string risk = PreemptionInWords(strategy.start); !risk.empty()) {
+    strategy.notes.push_back(risk);
+  }
 }
 
 }  // namespace
@@ -290,6 +301,7 @@ Result<void> PredictStart(const Question& question, Strategy& strategy) {
                                            DurationInWords(default_wait - strategy.start.Mean())));
   }
   AddTotal(strategy);
+  NotePreemption(strategy);
   return {};
 }
 

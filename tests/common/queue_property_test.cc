@@ -158,9 +158,68 @@ RC_GTEST_PROP(PlayedQueue, GivesNothingTwiceWhenJobsEndEarly, ()) {
   for (int sample = 0; sample < 4; ++sample) NothingGivenTwice(World(snapshot, past, sample));
 }
 
+/// The same jobs on the nodes of two partitions, of which one may take from the other.
+Snapshot DrawTiers() {
+  static const std::vector<std::string> kModes = {"REQUEUE", "CANCEL", "SUSPEND,GANG"};
+  const std::string mode = kModes[static_cast<size_t>(Draw(0, 2))];
+  std::istringstream lines(DrawPending(Draw(1, 10), false));
+  std::string text = "config preempt partition_prio\nconfig preempt-mode " + mode + "\n" +
+                     DrawNodes(Draw(1, 4), false) +
+                     "partition main ALL tier 1 default\npartition high ALL tier 2\n";
+  for (std::string line; std::getline(lines, line);) {
+    text += line + (Draw(0, 1) == 0 ? " in high begin " + Minutes(Draw(0, 5)) : "") + "\n";
+  }
+  Snapshot snapshot = SnapshotOf(text);
+  std::erase_if(snapshot.jobs, [](const Job& job) { return HoldsNodes(job); });
+  return snapshot;
+}
+
+RC_GTEST_PROP(PlayedQueue, GivesNothingTwiceWhenNodesAreTaken, ()) {
+  const Snapshot snapshot = DrawTiers();
+  NothingGivenTwice(World(snapshot));
+  Past past = DrawPast();
+  for (int sample = 0; sample < 4; ++sample) NothingGivenTwice(World(snapshot, past, sample));
+}
+
+/// Submissions of the last two hours, to be drawn from.
+void DrawArrivals(Past& past) {
+  for (int i = 0; i < 8; ++i) {
+    std::ostringstream text;
+    text << "node n1 a:4 b:4\npend " << 900 + i << " " << DrawRequest(false) << DrawLimit();
+    past.arrivals.Arrived(SnapshotOf(text.str()).jobs.front(), kSnapshotTime - 7200 + i * 900);
+  }
+}
+
+RC_GTEST_PROP(PlayedQueue, WhoArrivesLaterTakesNothingTwice, ()) {
+  Snapshot snapshot = DrawSnapshot();
+  std::erase_if(snapshot.jobs, [](const Job& job) { return HoldsNodes(job); });
+  Past past = DrawPast();
+  DrawArrivals(past);
+  for (int sample = 0; sample < 4; ++sample) NothingGivenTwice(World(snapshot, past, sample));
+}
+
+RC_GTEST_PROP(PlayedQueue, WhoArrivesLaterChangesNothingNow, ()) {
+  const Snapshot snapshot = DrawSnapshot();
+  Past calm;
+  Past busy;
+  DrawArrivals(busy);
+  const World alone(snapshot, calm, 1);
+  const World crowded(snapshot, busy, 1);
+  if (alone.played.empty()) return;
+  RC_ASSERT(!crowded.played.empty());
+  for (const PlayedJob& job : alone.played) {
+    if (job.start > 0) continue;
+    const bool too = std::any_of(crowded.played.begin(), crowded.played.end(), [&](auto& other) {
+      return other.pending == job.pending && other.start == 0;
+    });
+    RC_ASSERT(too);
+  }
+}
+
 RC_GTEST_PROP(PlayedQueue, TheSameSeedGivesTheSameSamples, ()) {
   const Snapshot snapshot = DrawSnapshot();
   Past past = DrawPast();
+  DrawArrivals(past);
   RC_ASSERT(StartsOf(World(snapshot, past, 2)) == StartsOf(World(snapshot, past, 2)));
 }
 

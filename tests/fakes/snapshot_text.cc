@@ -75,6 +75,7 @@ void Reader::PartitionLine(const Words& words) {
       {"max", [&](const std::string& w) { part.max_time_seconds = Duration(w); }},
       {"default-time", [&](const std::string& w) { part.default_time_seconds = Duration(w); }},
       {"tier", [&](const std::string& w) { part.priority_tier = Number(w); }},
+      {"preempt-mode", [&](const std::string& w) { part.preempt_mode = w; }},
       {"factor", [&](const std::string& w) { part.priority_job_factor = Number(w); }},
       {"mem-per-cpu",
        [&](const std::string& w) { part.default_memory_per_cpu_mib = Mebibytes(w); }},
@@ -223,6 +224,8 @@ void Reader::QosLine(const Words& words) {
   Grammar grammar;
   grammar.keys["priority"] = [&](const std::string& w) { qos.priority = Number(w); };
   grammar.keys["flags"] = [&](const std::string& w) { qos.flags = Split(w, ','); };
+  grammar.keys["preempts"] = [&](const std::string& w) { qos.preempt = Split(w, ','); };
+  grammar.keys["preempt-mode"] = [&](const std::string& w) { qos.preempt_mode = w; };
   AddLimits(grammar, qos.limits);
   Parse(words, 2, grammar);
   snapshot_.qos.push_back(qos);
@@ -258,6 +261,8 @@ void Reader::ConfigLine(const Words& words) {
       {"select", [&](const std::string& w) { config.select_type_parameters = w; }},
       {"enforce", [&](const std::string& w) { config.enforce = w; }},
       {"flags", [&](const std::string& w) { config.priority_flags = w; }},
+      {"preempt", [&](const std::string& w) { config.preempt_type = "preempt/" + w; }},
+      {"preempt-mode", [&](const std::string& w) { config.preempt_mode = w; }},
       {"age", [&](const std::string& w) { config.weights.age = Number(w); }},
       {"fairshare", [&](const std::string& w) { config.weights.fair_share = Number(w); }},
       {"size", [&](const std::string& w) { config.weights.job_size = Number(w); }},

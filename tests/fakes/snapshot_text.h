@@ -11,18 +11,19 @@
 //     [exclusive]
 //          [mem-per-cpu MIB] [mem-per-node MIB] [max-mem MIB] [max-nodes N] [min-nodes N] [qos Q]
 //          [allow-accounts a,b] [deny-accounts a,b] [allow-qos a,b] [deny-qos a,b] [root-only]
-//          [default]
+//          [default] [preempt-mode REQUEUE]
 //     run ID HOSTS REQUEST ends 2h|never [state RUNNING|COMPLETING|SUSPENDED]  (request: on each
 //     host) pend ID REQUEST [priority N] [reason Word] [dependency afterok:3] [count N] [throttle
 //     N]
 //          [eligible 1h] [nice N]           (run and pend: [user U] [account A] [qos Q] [array ID])
 //     reserve NAME HOSTS from 1h to 3h [users a,b] [accounts a,b] [flags MAINT,DAILY]
-//     qos NAME [priority N] [flags a,b] LIMITS          assoc ACCOUNT [user U] [parent P] [fair
+//     qos NAME [priority N] [flags a,b] [preempts a,b] [preempt-mode CANCEL] LIMITS
+//     assoc ACCOUNT [user U] [parent P] [fair
 //     0.5]
 //          [priority N] [qos a,b] [default-qos Q] [default] LIMITS
 //     config KEY VALUE     keys: priority scheduler parameters select enforce age fairshare size partition qos
 //     assoc flags
-//          max-age favor-small tres def-mem-per-cpu def-mem-per-node kill-wait
+//          preempt preempt-mode max-age favor-small tres def-mem-per-cpu def-mem-per-node kill-wait
 //   REQUEST: [TYPE:N …] [total TYPE:N] [nodes N|N-M] [cpus N] [tasks N] [cpus-per-task N] [mem
 //   4G|default]
 //            [mem-per-cpu 2G] [limit 3h|unlimited|none] [in p1,p2] [features EXPR] [on HOSTS] [not
