@@ -199,4 +199,14 @@ void GroupPlan::Take(const GroupShape& shape, const GroupSlot& slot, int64_t dur
   }
 }
 
+void GroupPlan::Reserve(const GroupShape& shape, const GroupSlot& slot, int64_t from, int64_t to) {
+  for (const PlacedNodes& placed : slot.nodes) {
+    const Place& place = shape.places[static_cast<size_t>(placed.place)];
+    const NodeGroup& group = groups_.groups()[static_cast<size_t>(place.group)];
+    lines_[static_cast<size_t>(place.group)].Take(from, to, Times(group.each, placed.nodes));
+    contents_[static_cast<size_t>(place.group)] +=
+        MixBits(static_cast<uint64_t>(slot.start) * 1'000'003 + static_cast<uint64_t>(to));
+  }
+}
+
 }  // namespace gpuadvise

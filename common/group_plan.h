@@ -36,6 +36,10 @@ class GroupPlan {
 
   void Take(const GroupShape& shape, const GroupSlot& slot, int64_t duration);
 
+  /// Keeps the nodes of `slot` for its job from `from` to `to`, whole nodes whatever it asks for:
+  /// so Slurm's backfill does it for jobs that wait.
+  void Reserve(const GroupShape& shape, const GroupSlot& slot, int64_t from, int64_t to);
+
  private:
   const NodeTimeline& Line(int32_t group) const { return lines_[static_cast<size_t>(group)]; }
   int64_t AfterReserved(const NodeGroup& group, int32_t own, int64_t from, int64_t duration) const;

@@ -37,6 +37,8 @@ SchedulerOptions OptionsOf(const SchedulerConfig& config) {
   options.queue_depth = number("default_queue_depth", options.queue_depth);
   options.interval_seconds = std::max<int64_t>(number("bf_interval", options.interval_seconds), 1);
   options.window_seconds = kMinute * number("bf_window", options.window_seconds / kMinute);
+  options.resolution_seconds =
+      std::max<int64_t>(number("bf_resolution", options.resolution_seconds), 1);
   options.max_job_test = number("bf_max_job_test", options.max_job_test);
   options.max_job_user = number("bf_max_job_user", 0);
   options.max_job_part = number("bf_max_job_part", 0);

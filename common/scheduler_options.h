@@ -15,6 +15,7 @@ struct SchedulerOptions {
   int64_t queue_depth = 100;            // default_queue_depth: jobs the main pass looks at
   int64_t interval_seconds = 30;        // bf_interval
   int64_t window_seconds = 86'400;      // bf_window, there in minutes
+  int64_t resolution_seconds = 60;      // bf_resolution
   int64_t max_job_test = 500;           // bf_max_job_test
   int64_t max_job_user = 0;             // bf_max_job_user; 0: as many as there are
   int64_t max_job_part = 0;             // bf_max_job_part

@@ -7,6 +7,8 @@
 namespace gpuadvise {
 namespace {
 
+constexpr int64_t kFirstStride = 30;  // seconds
+
 /// Stands for one job on a node; those of a node are added up.
 uint64_t ContentOf(const ActiveJob& job) {
   return MixBits(static_cast<uint64_t>(job.id) * 1'000'003 + static_cast<uint64_t>(job.until));
@@ -151,6 +153,32 @@ bool SimulatedNodes::FitsSomewhere(const PendingJob& job) const {
     }
     return false;
   });
+}
+
+int64_t SimulatedNodes::StartAsPlanned(const JobWay& way, int64_t start) const {
+  const std::vector<Place>& places = way.shape->places;
+  const auto usable = [&](const GroupShare& share) {
+    const auto place = std::lower_bound(places.begin(), places.end(), share.group,
+                                        [](const Place& p, int32_t group) { return p.group < group; });
+    return place != places.end() && place->group == share.group;
+  };
+  int64_t stride = kFirstStride;
+  int64_t first = -1;  // end of the first job of this stride
+  int64_t last = -1;
+  bool by_running = false;
+  for (const auto& [until, index] : by_until_) {
+    if (until > start && (first < 0 || until > first + stride)) break;
+    const std::vector<GroupShare>& shares = actives_[index].shares;
+    if (std::none_of(shares.begin(), shares.end(), usable)) continue;
+    if (first >= 0 && until > first + stride) {
+      stride *= 2;
+      first = -1;
+    }
+    if (first < 0) first = until;
+    last = until;
+    by_running = by_running || until == start;
+  }
+  return by_running ? std::max(start, last) : start;
 }
 
 GroupPlan& SimulatedNodes::PlanAt(int64_t now) {

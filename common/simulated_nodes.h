@@ -66,6 +66,10 @@ class SimulatedNodes {
   /// youngest. They are gone; gives them.
   std::vector<ActiveJob> Preempt(const JobWay& way, const GroupSlot& slot);
 
+  /// When Slurm thinks that `way` can start if it can at `start` by the limits of running jobs. It
+  /// lets them end in strides that double, and looks only after each: later than it could be.
+  int64_t StartAsPlanned(const JobWay& way, int64_t start) const;
+
   /// The plan of the backfill scheduler at `now`: jobs end at their limits.
   GroupPlan& PlanAt(int64_t now);
 

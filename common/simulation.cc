@@ -9,8 +9,9 @@
 // queue with what they know, which is the limits. The main pass goes down the queue and starts what
 // fits until the first job of a partition that does not. The backfill pass, every bf_interval,
 // gives each job in order the earliest slot of a plan at the limits; those whose slot is now start,
-// the others keep their slot against everyone behind them. The request is one of the jobs, at its
-// own rank; the sample is over when it starts.
+// for the others whole nodes are kept against everyone behind them, on a grid of bf_resolution and
+// from when Slurm's strides through the ends of running jobs find room. The request is one of the
+// jobs, at its own rank; the sample is over when it starts.
 //
 // Who comes later is drawn hour by hour from the submissions of the past (coming_jobs.cc) and has
 // the priority that Slurm would give it, less what those who wait gain by age until then. It
@@ -27,7 +28,7 @@
 // its work before it (suspended ones with the rest). Where the request itself may lose its nodes,
 // the sample goes on until it ends and says what that cost.
 //
-// Where it is wrong. Fair share does not change as time passes; licences, topology, bf_resolution,
+// Where it is wrong. Fair share does not change as time passes; licences, topology,
 // PreemptExemptTime and GraceTime are not played; work after a checkpoint counts as lost.
 #include "common/simulation.h"
 
@@ -487,10 +488,32 @@ class Player {
     }
     if (best.start >= kNever || best.start > now_ + options_.window_seconds) return false;
     const JobWay& way = job.ways[chosen];
-    const bool starts = best.start <= now_;
-    if (starts || MayReserve(waiting)) plan.Take(*way.shape, best, way.duration);
-    if (starts) Start(waiting, chosen, best);
-    return starts;
+    if (best.start <= now_) {
+      plan.Take(*way.shape, best, way.duration);
+      Start(waiting, chosen, best);
+      return true;
+    }
+    if (MayReserve(waiting)) Reserve(plan, way, std::move(best));
+    return false;
+  }
+
+  void Reserve(GroupPlan& plan, const JobWay& way, GroupSlot slot) const {
+    const bool as_planned = queue_.at_limits();  // no scheduler between the plan and the start
+    const int64_t start = as_planned ? slot.start : nodes_.StartAsPlanned(way, slot.start);
+    if (start > slot.start) slot = plan.Earliest(*way.shape, way.duration, start, way.latest);
+    if (slot.start >= kNever) return;
+    const int64_t end = way.duration >= kNever ? kNever : slot.start + way.duration;
+    if (as_planned) return plan.Reserve(*way.shape, slot, slot.start, end);
+    const int64_t from = std::max(OnGrid(slot.start), now_);
+    plan.Reserve(*way.shape, slot, from,
+                 std::max(OnGrid(end), from + options_.resolution_seconds));
+  }
+
+  /// Backfill's reservations begin and end on a grid of the clock (bf_resolution).
+  int64_t OnGrid(int64_t time) const {
+    if (time >= kNever) return kNever;
+    const int64_t clock = queue_.snapshot().taken_at + time;
+    return time - clock % options_.resolution_seconds;
   }
 
   bool MayReserve(const Waiting& waiting) const {
