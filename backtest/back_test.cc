@@ -189,8 +189,8 @@ class BackTest {
       result_.hypotheticals.push_back(tl::unexpected(simulated.error()));
     } else {
       SimulatedWait wait = simulated->wait;
-      result_.hypotheticals.push_back(HypotheticalAnswer{
-          StartFrom(*question.queue, std::move(*simulated)), std::move(wait)});
+      result_.hypotheticals.push_back(
+          HypotheticalAnswer{StartFrom(*question.queue, std::move(*simulated)), std::move(wait)});
     }
   }
 

@@ -42,7 +42,7 @@ struct BackTestOptions {
 struct BackTestResult {
   std::vector<Scored> jobs;
   std::vector<Result<HypotheticalAnswer>> hypotheticals;  // one for each that was asked
-  int64_t submissions = 0;   // in the log, of the partition
+  int64_t submissions = 0;                                // in the log, of the partition
   int64_t impossible = 0;    // the cluster of the file could never run them
   int64_t without_room = 0;  // started though the cluster of the file had no room
   double wall_seconds = 0;   // filled by the caller

@@ -75,9 +75,9 @@ std::vector<Moment> MomentsOf(const JobLog& log, const RegretOptions& options) {
     const double at = 0.1 + 0.9 * UniformOf(seed, kMoment, i);
     moment.time = std::llround(first + at * (last - first));
     moment.share = std::pow(kLeastShare, UniformOf(seed, kShare, i));
-    const auto before = std::count_if(
-        log.jobs.begin(), log.jobs.end(),
-        [&](const LogJob& job) { return job.eligible <= moment.time; });
+    const auto before = std::count_if(log.jobs.begin(), log.jobs.end(), [&](const LogJob& job) {
+      return job.eligible <= moment.time;
+    });
     const double user = UniformOf(seed, kUser, i) * static_cast<double>(before);
     moment.user = log.jobs[static_cast<size_t>(user)].user;
     moments.push_back(std::move(moment));
@@ -201,8 +201,8 @@ Result<std::vector<Alternative>> ParseAlternatives(std::string_view text) {
       one.hours = std::atof(part.c_str() + equals + 1);
     }
     if (one.gpu.empty() || one.gpus <= 0 || !(one.hours > 0)) {
-      return BadInput(fmt::format(
-          "'{}' is no alternative: write GPU:COUNT=HOURS, such as gpu4090:4=11", part));
+      return BadInput(
+          fmt::format("'{}' is no alternative: write GPU:COUNT=HOURS, such as gpu4090:4=11", part));
     }
     all.push_back(std::move(one));
   }

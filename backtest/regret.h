@@ -41,7 +41,7 @@ extern const std::array<const char*, kChoosers> kChooserNames;
 struct Dilemma {
   size_t day = 0;
   UnixSeconds time = 0;
-  double share = 1;              // of the whole training
+  double share = 1;               // of the whole training
   std::vector<double> to_result;  // by alternative, as it would really have gone
   std::array<size_t, kChoosers> chosen{};
 };

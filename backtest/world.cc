@@ -110,9 +110,9 @@ std::optional<double> World::WaitOf(const Extra& extra, UnixSeconds now) {
   job.eligible_time = now;
   job.reason = "Priority";
   // Behind everybody submitted before, ahead of everybody after: priority falls from job to job.
-  const auto later = std::upper_bound(
-      log_.jobs.begin(), log_.jobs.end(), now,
-      [](UnixSeconds time, const LogJob& each) { return time < each.eligible; });
+  const auto later =
+      std::upper_bound(log_.jobs.begin(), log_.jobs.end(), now,
+                       [](UnixSeconds time, const LogJob& each) { return time < each.eligible; });
   const auto before = static_cast<size_t>(later - log_.jobs.begin());
   job.priority = replay_.Waiting(before == 0 ? 0 : before - 1).priority;
   state.jobs.push_back(job);

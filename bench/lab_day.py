@@ -41,6 +41,7 @@ import lab_config  # noqa: E402
 USERS = [f"u{k:02d}" for k in range(18)]
 SHARES = {"a0": 1, "a1": 2, "a2": 4}
 LIMITED_GPUS = 8
+PATIENCE = 3600  # seconds of the day's clock in which nothing runs and nothing starts
 FIRST_SUBMISSION_AFTER = 60  # seconds of the day's clock between "all nodes idle" and the day's second 0
 # Slurm's own scheduling, and deadlines that a fast clock does not run into.
 CONF = {"SchedulerParameters": None, "MinJobAge": 300, "KillWait": 30, "SlurmdTimeout": 0, "MessageTimeout": 100,
@@ -150,6 +151,7 @@ class Day:
         self.lab, self.clock, self.workload, self.multifactor = lab, clock, workload, multifactor
         self.lags = []  # seconds of the day's clock
         self.refused = []  # why jobs could not be submitted
+        self.never_started = []
         self.rows = {}  # job id -> the log's line as far as it is known
 
     def run(self):
@@ -161,7 +163,20 @@ class Day:
             except slurm_lab.LabError as error:
                 self.refused.append(str(error))
             self.lags.append(self.clock.now() - begin - float(row["t_s"]))
-        while self.lab.run("squeue", "-h", "-o", "%A").stdout.strip():
+        self._wait_for_the_end()
+
+    def _wait_for_the_end(self):
+        """Until the last job has ended; what can never start (over a limit of its own) is cancelled and counted."""
+        idle_since = self.clock.now()
+        while left := self.lab.run("squeue", "-h", "-o", "%A %t").stdout.split("\n"):
+            jobs = [line.split() for line in left if line.strip()]
+            if not jobs:
+                return
+            if any(state != "PD" for _, state in jobs):
+                idle_since = self.clock.now()
+            elif self.clock.now() - idle_since > PATIENCE:
+                self.never_started = [job for job, _ in jobs]
+                self.lab.run("scancel", *self.never_started)
             time.sleep(2)
 
     def _submit(self, row):
@@ -274,6 +289,8 @@ def record(options):
         clock.end()
     write_log(options.out, rows, options.multifactor)
     print(summary(rows, day.lags))
+    if day.never_started:
+        print(f"{len(day.never_started)} could never start: {' '.join(day.never_started)}")
     if day.refused:
         print(f"{len(day.refused)} could not be submitted, the first: {day.refused[0]}")
 

@@ -22,8 +22,7 @@ struct ComingJob {
 class ComingJobs {
  public:
   /// `is_played`: whether a job is looked at in this sample.
-  ComingJobs(const QueueModel& queue, int sample,
-             std::function<bool(const PendingJob&)> is_played);
+  ComingJobs(const QueueModel& queue, int sample, std::function<bool(const PendingJob&)> is_played);
 
   /// When the next one arrives, later than `now`; kNever when nobody does before the horizon.
   int64_t Next(int64_t now);

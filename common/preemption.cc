@@ -8,7 +8,8 @@ namespace {
 
 bool Contains(std::string_view text, std::string_view word) {
   const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
   };
   return std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
 }
@@ -50,8 +51,8 @@ Preemption::Preemption(const Snapshot& snapshot) {
         const std::vector<std::string>& weaker = snapshot.qos[strong].preempt;
         stronger = std::find(weaker.begin(), weaker.end(), snapshot.qos[weak].name) != weaker.end();
       } else {
-        stronger = snapshot.partitions[strong].priority_tier >
-                   snapshot.partitions[weak].priority_tier;
+        stronger =
+            snapshot.partitions[strong].priority_tier > snapshot.partitions[weak].priority_tier;
       }
       may_[strong][weak] = stronger && modes_[weak] != PreemptMode::kOff;
     }
@@ -66,8 +67,7 @@ int32_t Preemption::ClassOf(size_t partition, const std::string& qos) const {
 }
 
 bool Preemption::May(int32_t strong, int32_t weak) const {
-  return strong >= 0 && weak >= 0 &&
-         may_[static_cast<size_t>(strong)][static_cast<size_t>(weak)];
+  return strong >= 0 && weak >= 0 && may_[static_cast<size_t>(strong)][static_cast<size_t>(weak)];
 }
 
 bool Preemption::MayTake(int32_t strong) const {

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "common/past.h"
 #include "common/policy.h"
+#include "common/queue_links.h"
 #include "common/request_tres.h"
 #include "common/simulation.h"
 
@@ -30,24 +29,6 @@ std::vector<std::vector<int32_t>> MembersOf(const Snapshot& snapshot, const Node
   return members;
 }
 
-/// Everything of a request that decides which nodes can serve and how much of each: jobs with equal
-/// keys have equal shapes but for their times.
-std::string KeyOf(const JobRequest& request, size_t partition) {
-  const auto number = [](SlurmNumber n) { return n.has_value() ? n.value() : -1; };
-  std::string key = fmt::format(
-      "{} {} {} {} {} {} {} {} {} {} {} {}|", partition, request.nodes_min, request.nodes_max,
-      request.cpus, request.cpus_per_task, number(request.memory_per_node_mib),
-      number(request.memory_per_cpu_mib), request.shards_per_node, request.exclusive,
-      request.reservation, request.features, request.tasks);
-  for (const GpuCount& gpu : request.gpus_per_node)
-    key += fmt::format("{}:{},", gpu.type, gpu.count);
-  key += '|';
-  for (const GpuCount& gpu : request.gpus_total) key += fmt::format("{}:{},", gpu.type, gpu.count);
-  for (const std::string& node : request.required_nodes) key += "+" + node;
-  for (const std::string& node : request.excluded_nodes) key += "-" + node;
-  return key;
-}
-
 TresCounts TresOf(const Job& job) {
   TresCounts tres;
   for (const Allocation& held : job.allocations) {
@@ -60,16 +41,6 @@ TresCounts TresOf(const Job& job) {
     }
   }
   return tres;
-}
-
-/// Jobs of one user and shape submitted within so many seconds of each other are one burst.
-constexpr UnixSeconds kBurstSeconds = 600;
-
-/// Jobs of one key may be of one burst.
-std::string BurstKeyOf(const Job& job) {
-  if (job.array_job_id != 0) return fmt::format("{}", job.array_job_id);
-  return fmt::format("{}|{}|{}|", job.user, job.name, job.request.time_limit_seconds.value_or(0)) +
-         KeyOf(job.request, 0);
 }
 
 }  // namespace
@@ -119,9 +90,9 @@ class QueueModel::Builder {
     if (past_ != nullptr) AddArrivals();
     std::stable_sort(model_.pending_.begin(), model_.pending_.end(),
                      [](const PendingJob& a, const PendingJob& b) { return a.rank < b.rank; });
-    FindBursts();
+    FindBursts(snapshot_, model_.running_, model_.pending_);
     CountUse();
-    FindComponents();
+    model_.component_ = ComponentsOf(model_.groups_, model_.pending_);
     if (past_ != nullptr) MarkHeld();
   }
 
@@ -352,7 +323,7 @@ class QueueModel::Builder {
   }
 
   const Result<JobShape>& ShapeIn(const JobRequest& request, size_t partition) {
-    const std::string key = KeyOf(request, partition);
+    const std::string key = ShapeKeyOf(request, partition);
     const auto known = shapes_.find(key);
     if (known != shapes_.end()) return known->second;
     JobRequest any_time = request;
@@ -365,7 +336,7 @@ class QueueModel::Builder {
 
   std::shared_ptr<const GroupShape> OnGroupsOf(const JobRequest& request, size_t partition,
                                                const JobShape& shape) {
-    auto& known = group_shapes_[KeyOf(request, partition)];
+    auto& known = group_shapes_[ShapeKeyOf(request, partition)];
     if (!known) {
       known = std::make_shared<const GroupShape>(model_.groups_.ShapeOn(model_.pool_, shape));
     }
@@ -388,66 +359,12 @@ class QueueModel::Builder {
            job.reason != "DependencyNeverSatisfied";
   }
 
-  /// Numbers for those that were submitted together: tasks of an array, and jobs of one user and
-  /// shape whose submissions follow each other closely.
-  void FindBursts() {
-    struct Member {
-      UnixSeconds submit;
-      int32_t* burst;
-    };
-    std::map<std::string, std::vector<Member>> alike;
-    std::unordered_map<int64_t, const Job*> jobs;
-    for (const Job& job : snapshot_.jobs) jobs.emplace(job.id, &job);
-    const auto add = [&](int64_t id, int32_t& burst) {
-      const auto job = jobs.find(id);
-      if (job == jobs.end()) return;
-      alike[BurstKeyOf(*job->second)].push_back({job->second->submit_time.value_or(0), &burst});
-    };
-    for (RunningJob& job : model_.running_) add(job.id, job.burst);
-    for (PendingJob& job : model_.pending_) add(job.id, job.burst);
-    int32_t next = 0;
-    for (auto& [key, members] : alike) {
-      if (members.size() < 2) continue;
-      std::stable_sort(members.begin(), members.end(),
-                       [](const Member& a, const Member& b) { return a.submit < b.submit; });
-      for (size_t i = 0; i < members.size(); ++i) {
-        if (i == 0 || members[i].submit - members[i - 1].submit > kBurstSeconds) ++next;
-        *members[i].burst = next;
-      }
-    }
-  }
-
   void CountUse() {
     model_.cap_use_.assign(model_.limits_.most().size(), 0);
     for (const RunningJob& job : model_.running_) {
       for (const CapUse& use : job.caps)
         model_.cap_use_[static_cast<size_t>(use.cap)] += use.amount;
     }
-  }
-
-  int32_t RootOf(int32_t group) {
-    int32_t& up = model_.component_[static_cast<size_t>(group)];
-    if (up != group) up = RootOf(up);
-    return up;
-  }
-
-  void FindComponents() {
-    model_.component_.resize(model_.groups_.groups().size());
-    std::iota(model_.component_.begin(), model_.component_.end(), 0);
-    const GroupShape* last = nullptr;
-    for (const PendingJob& job : model_.pending_) {
-      int32_t first = -1;
-      for (const JobWay& way : job.ways) {
-        if (way.shape.get() == last && job.ways.size() == 1) continue;
-        last = way.shape.get();
-        for (const Place& place : way.shape->places) {
-          const int32_t root = RootOf(place.group);
-          if (first < 0) first = root;
-          model_.component_[static_cast<size_t>(root)] = RootOf(first);
-        }
-      }
-    }
-    for (size_t i = 0; i < model_.component_.size(); ++i) RootOf(static_cast<int32_t>(i));
   }
 
   void MarkHeld() {

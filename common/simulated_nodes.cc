@@ -158,8 +158,9 @@ bool SimulatedNodes::FitsSomewhere(const PendingJob& job) const {
 int64_t SimulatedNodes::StartAsPlanned(const JobWay& way, int64_t start) const {
   const std::vector<Place>& places = way.shape->places;
   const auto usable = [&](const GroupShare& share) {
-    const auto place = std::lower_bound(places.begin(), places.end(), share.group,
-                                        [](const Place& p, int32_t group) { return p.group < group; });
+    const auto place =
+        std::lower_bound(places.begin(), places.end(), share.group,
+                         [](const Place& p, int32_t group) { return p.group < group; });
     return place != places.end() && place->group == share.group;
   };
   int64_t stride = kFirstStride;

@@ -38,35 +38,24 @@
 #include <functional>
 #include <optional>
 #include <tuple>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "common/coming_jobs.h"
 #include "common/group_plan.h"
 #include "common/job_random.h"
 #include "common/run_time_draw.h"
+#include "common/scheduler_passes.h"
 #include "common/simulated_nodes.h"
 
 namespace gpuadvise {
 namespace {
-
-/// A place in the queue of the sample.
-struct Waiting {
-  const PendingJob* job = nullptr;
-  Rank rank;
-  double run_seconds = -1;  // below 0: until its limit
-  int64_t since = 0;        // when it arrived
-  int32_t index = -1;       // in queue.pending(); -1: the request, or one that arrived
-  int64_t not_before = 0;   // after its nodes were taken
-  bool requeued = false;    // it has started before
-};
 
 /// Slurm lets a job whose nodes were taken wait so long before it looks at it again.
 constexpr int64_t kRequeueDelay = 121;
 
 constexpr uint64_t kOwnRun = 0x6f776e;  // the request's random number
 
-class Player {
+class Player final : public Sample {
  public:
   /// `request` null: the queue alone.
   Player(const QueueModel& queue, const PendingJob* request, int sample)
@@ -77,7 +66,8 @@ class Player {
         everything_(request == nullptr || !request->caps.empty() || !request->after.empty() ||
                     queue.preemption().enabled()),
         nodes_(queue, HotGroups()),
-        coming_(queue, sample, [this](const PendingJob& job) { return IsPlayed(job); }) {
+        coming_(queue, sample, [this](const PendingJob& job) { return IsPlayed(job); }),
+        passes_(queue, nodes_, pending_, *this) {
     DrawAll();
     for (size_t i = 0; i < queue.running().size(); ++i) AddRunning(queue.running()[i], i);
     AddPending();
@@ -90,7 +80,7 @@ class Player {
       phase_ = static_cast<int64_t>(
           interval * UniformOf(queue_.options().seed, static_cast<uint64_t>(sample_), 0));
     }
-    MainPass();
+    passes_.MainPass(now_);
     int64_t backfill_at = options_.backfill ? phase_ : kNever;
     bool changed = true;
     while (!done_ && !(request_ == nullptr && left_ == 0)) {
@@ -99,12 +89,12 @@ class Player {
       now_ = std::min(next, due);
       if (now_ >= kNever || now_ > queue_.options().horizon_seconds) break;
       if (next <= now_ && SeeEvents()) {
-        MainPass();
+        passes_.MainPass(now_);
         changed = true;
         backfill_at = options_.backfill ? TickFrom(now_) : kNever;
       }
       if (!done_ && changed && now_ >= backfill_at) {
-        BackfillPass();
+        passes_.BackfillPass(now_);
         changed = false;
       }
     }
@@ -113,10 +103,9 @@ class Player {
 
   std::vector<PlayedJob> RunQueue() {
     Run();
-    std::sort(played_.begin(), played_.end(),
-              [](const PlayedJob& a, const PlayedJob& b) {
-                return std::tie(a.pending, a.start) < std::tie(b.pending, b.start);
-              });
+    std::sort(played_.begin(), played_.end(), [](const PlayedJob& a, const PlayedJob& b) {
+      return std::tie(a.pending, a.start) < std::tie(b.pending, b.start);
+    });
     return std::move(played_);
   }
 
@@ -257,7 +246,8 @@ class Player {
     }
     while (coming_.Next(now_) <= now_) {
       const ComingJob& one = coming_.Take();
-      const Waiting waiting{one.job, one.rank, one.run_seconds, now_, -1};
+      Waiting waiting{one.job, one.rank, one.run_seconds, now_};
+      waiting.later = true;
       Queue(waiting);
       news = news || nodes_.FitsSomewhere(*waiting.job);
     }
@@ -279,8 +269,7 @@ class Player {
     answer_.lost_seconds = std::max<int64_t>(now_ - answer_.start - own_run_, 0);
   }
 
-  /// A job's nodes have been taken.
-  void Lost(const ActiveJob& job) {
+  void Lose(const ActiveJob& job) override {
     if (job.played >= 0) played_[static_cast<size_t>(job.played)].end = now_;
     const PreemptMode mode = queue_.preemption().ModeOf(job.preempt_class);
     const bool own = job.again == request_;
@@ -298,9 +287,9 @@ class Player {
       waiting.run_seconds = static_cast<double>(std::max<int64_t>(job.end - now_, 1));
     }
     if (waiting.not_before > now_) {
-      edges_.insert(std::lower_bound(edges_.begin(), edges_.end(), waiting.not_before,
-                                     std::greater<>()),
-                    waiting.not_before);
+      edges_.insert(
+          std::lower_bound(edges_.begin(), edges_.end(), waiting.not_before, std::greater<>()),
+          waiting.not_before);
     }
     Queue(waiting);
   }
@@ -308,7 +297,7 @@ class Player {
   // ---- who may start ---------------------------------------------------------------------------
 
   /// Slurm looks at a job once its begin time and its dependencies are over and limits allow it.
-  bool Competes(const Waiting& waiting) const {
+  bool Competes(const Waiting& waiting) const override {
     const PendingJob& job = *waiting.job;
     if (waiting.not_before > now_) return false;
     const bool begun = std::any_of(job.ways.begin(), job.ways.end(),
@@ -318,7 +307,9 @@ class Player {
                         [&](int64_t id) { return open_.contains(id); });
   }
 
-  void Start(const Waiting& waiting, size_t way_index, const GroupSlot& slot) {
+  bool Done() const override { return done_; }
+
+  void Start(const Waiting& waiting, size_t way_index, const GroupSlot& slot) override {
     const PendingJob& job = *waiting.job;
     const JobWay& way = job.ways[way_index];
     const bool safe = !queue_.preemption().MayLose(way.preempt_class);
@@ -354,173 +345,6 @@ class Player {
     nodes_.Start(std::move(active));
   }
 
-  // ---- the two passes --------------------------------------------------------------------------
-
-  /// Down the queue until, in each partition, the first job that does not fit.
-  void MainPass() {
-    blocked_.assign(queue_.snapshot().partitions.size(), false);
-    int64_t tried = 0;
-    for (size_t i = 0; i < pending_.size() && tried < options_.queue_depth && !done_;) {
-      const Waiting waiting = pending_[i];
-      const PendingJob& job = *waiting.job;
-      bool gone = false;
-      if (Competes(waiting)) {
-        for (size_t w = 0; w < job.ways.size() && !gone; ++w) {
-          const auto partition = static_cast<size_t>(job.ways[w].partition);
-          if (blocked_[partition] || job.ways[w].earliest > now_) continue;
-          ++tried;
-          const GroupSlot slot = nodes_.FitNow(job.ways[w], now_);
-          if (slot.start >= kNever) {
-            blocked_[partition] = true;
-            continue;
-          }
-          Start(waiting, w, slot);
-          gone = true;
-        }
-      }
-      if (gone) {
-        pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
-      } else {
-        ++i;
-        if (std::all_of(blocked_.begin(), blocked_.end(), [](bool b) { return b; })) break;
-      }
-    }
-    if (queue_.preemption().enabled()) PreemptPass();
-  }
-
-  /// Who may take the nodes of others does so where nothing is free for it. Slurm's two passes do
-  /// this on their way; the queue's order is kept.
-  void PreemptPass() {
-    for (size_t i = 0; i < pending_.size() && !done_;) {
-      const Waiting waiting = pending_[i];
-      const auto slot = Competes(waiting) ? TakenSlot(*waiting.job) : std::nullopt;
-      if (!slot) {
-        ++i;
-        continue;
-      }
-      pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
-      const std::vector<ActiveJob> lost =
-          nodes_.Preempt(waiting.job->ways[slot->second], slot->first);
-      Start(waiting, slot->second, slot->first);
-      for (const ActiveJob& job : lost) Lost(job);
-    }
-  }
-
-  /// Nodes of others that the job takes, and by which of its ways.
-  std::optional<std::pair<GroupSlot, size_t>> TakenSlot(const PendingJob& job) const {
-    for (size_t w = 0; w < job.ways.size(); ++w) {
-      const JobWay& way = job.ways[w];
-      if (!queue_.preemption().MayTake(way.preempt_class)) continue;
-      if (nodes_.FitNow(way, now_).start < kNever) return std::nullopt;  // backfill's
-      GroupSlot slot = nodes_.FitByPreempting(way, now_);
-      if (slot.start < kNever) return std::pair(std::move(slot), w);
-    }
-    return std::nullopt;
-  }
-
-  /// How many jobs at the front of the queue the pass has to look at: behind the last one that
-  /// would fit into what is free now, nobody can start.
-  size_t LastThatFits() {
-    size_t last = pending_.size();
-    while (last > 0 && !nodes_.FitsSomewhere(*pending_[last - 1].job)) --last;
-    return last;
-  }
-
-  void BackfillPass() {
-    size_t last = LastThatFits();
-    if (last == 0) return;
-    GroupPlan& plan = nodes_.PlanAt(now_);
-    tried_by_user_.clear();
-    tried_by_part_.clear();
-    int64_t tried = 0;
-    int64_t started = 0;
-    for (size_t i = 0; i < last && tried < options_.max_job_test && !done_;) {
-      const Waiting waiting = pending_[i];
-      if (IsLater(waiting) && !nodes_.FitsSomewhere(*waiting.job)) {
-        ++i;
-        continue;
-      }
-      if (!Competes(waiting) || HadItsTurns(*waiting.job)) {
-        ++i;
-        continue;
-      }
-      ++tried;
-      if (!PlanOne(plan, waiting)) {
-        ++i;
-        continue;
-      }
-      pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
-      --last;
-      while (last > i && !nodes_.FitsSomewhere(*pending_[last - 1].job)) --last;
-      if (options_.max_job_start > 0 && ++started >= options_.max_job_start) return;
-    }
-  }
-
-  /// Whether bf_max_job_user or bf_max_job_part jobs of its owner or partition came before it.
-  bool HadItsTurns(const PendingJob& job) {
-    const bool user = options_.max_job_user > 0 && job.user >= 0 &&
-                      ++tried_by_user_[job.user] > options_.max_job_user;
-    const bool partition = options_.max_job_part > 0 &&
-                           ++tried_by_part_[job.ways.front().partition] > options_.max_job_part;
-    return user || partition;
-  }
-
-  /// Whether it came after everybody who is there now.
-  bool IsLater(const Waiting& waiting) const {
-    return waiting.index < 0 && waiting.job != request_ && !waiting.requeued;
-  }
-
-  /// Gives the job its slot in the plan; true when it starts now.
-  bool PlanOne(GroupPlan& plan, const Waiting& waiting) {
-    const PendingJob& job = *waiting.job;
-    const bool arrived = IsLater(waiting);
-    GroupSlot best;
-    size_t chosen = 0;
-    for (size_t w = 0; w < job.ways.size(); ++w) {
-      const JobWay& way = job.ways[w];
-      const int64_t latest = arrived ? std::min(way.latest, now_ + 1) : way.latest;
-      GroupSlot slot =
-          plan.Earliest(*way.shape, way.duration, std::max(now_, way.earliest), latest);
-      if (slot.start < best.start) {
-        best = std::move(slot);
-        chosen = w;
-      }
-    }
-    if (best.start >= kNever || best.start > now_ + options_.window_seconds) return false;
-    const JobWay& way = job.ways[chosen];
-    if (best.start <= now_) {
-      plan.Take(*way.shape, best, way.duration);
-      Start(waiting, chosen, best);
-      return true;
-    }
-    if (MayReserve(waiting)) Reserve(plan, way, std::move(best));
-    return false;
-  }
-
-  void Reserve(GroupPlan& plan, const JobWay& way, GroupSlot slot) const {
-    const bool as_planned = queue_.at_limits();  // no scheduler between the plan and the start
-    const int64_t start = as_planned ? slot.start : nodes_.StartAsPlanned(way, slot.start);
-    if (start > slot.start) slot = plan.Earliest(*way.shape, way.duration, start, way.latest);
-    if (slot.start >= kNever) return;
-    const int64_t end = way.duration >= kNever ? kNever : slot.start + way.duration;
-    if (as_planned) return plan.Reserve(*way.shape, slot, slot.start, end);
-    const int64_t from = std::max(OnGrid(slot.start), now_);
-    plan.Reserve(*way.shape, slot, from,
-                 std::max(OnGrid(end), from + options_.resolution_seconds));
-  }
-
-  /// Backfill's reservations begin and end on a grid of the clock (bf_resolution).
-  int64_t OnGrid(int64_t time) const {
-    if (time >= kNever) return kNever;
-    const int64_t clock = queue_.snapshot().taken_at + time;
-    return time - clock % options_.resolution_seconds;
-  }
-
-  bool MayReserve(const Waiting& waiting) const {
-    return waiting.job->age + now_ - waiting.since >= options_.min_age_reserve_seconds &&
-           waiting.rank.priority >= options_.min_priority_reserve;
-  }
-
   const QueueModel& queue_;
   const PendingJob* request_;
   const int sample_;
@@ -533,10 +357,8 @@ class Player {
   std::vector<Waiting> pending_;   // in order
   size_t left_ = 0;                // of queue_.pending() that wait
   ComingJobs coming_;
-  std::vector<int64_t> edges_;     // descending
-  std::vector<bool> blocked_;      // partitions, in a main pass
-  std::unordered_map<int32_t, int64_t> tried_by_user_;
-  std::unordered_map<int32_t, int64_t> tried_by_part_;
+  std::vector<int64_t> edges_;  // descending
+  SchedulerPasses passes_;
   std::unordered_set<int64_t> open_;  // jobs that have not ended
   bool done_ = false;
   int64_t own_run_ = -1;  // of the request, where nothing comes between

@@ -110,8 +110,8 @@ Result<JobWay> WayIn(const QueueModel& queue, size_t index, const JobRequest& re
   way.duration = shape->duration;
   way.earliest = shape->earliest;
   way.latest = shape->latest;
-  way.preempt_class = queue.preemption().ClassOf(
-      index, EffectiveQos(policy, submitter, authority.association));
+  way.preempt_class =
+      queue.preemption().ClassOf(index, EffectiveQos(policy, submitter, authority.association));
   return way;
 }
 

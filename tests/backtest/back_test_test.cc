@@ -164,9 +164,9 @@ TEST(Program, PrintsJson) {
 }
 
 TEST(Program, SaysWhatChoosingCosts) {
-  const Ran ran = Program("--regret --moments 3 --samples 4 --alternatives gpu4090:4=1,gpu2080:4=3 --trace " +
-                          kData + "/lab_fifo_excerpt.csv --cluster " + kData +
-                          "/lab_cluster.yaml --json");
+  const Ran ran =
+      Program("--regret --moments 3 --samples 4 --alternatives gpu4090:4=1,gpu2080:4=3 --trace " +
+              kData + "/lab_fifo_excerpt.csv --cluster " + kData + "/lab_cluster.yaml --json");
   EXPECT_EQ(ran.code, 0);
   const auto regret = nlohmann::json::parse(ran.text)["regret"];
   EXPECT_EQ(regret["all"]["training_jobs"], 3);
@@ -181,10 +181,12 @@ TEST(Program, WrongUseIsOneSentenceAndExit2) {
   EXPECT_EQ(Program("--trace " + kData + "/small_log.csv").code, 2);
   EXPECT_EQ(Program(cluster).code, 2);
   EXPECT_EQ(Program("--trace " + kData + "/small_log.csv --from 2" + cluster).code, 2);
-  EXPECT_EQ(Program("--regret --alternatives x --trace " + kData + "/small_log.csv" + cluster).code, 2);
-  EXPECT_EQ(Program("--trace " + kData + "/small_log.csv --trace " + kData + "/small_log.csv" + cluster)
-                .code,
+  EXPECT_EQ(Program("--regret --alternatives x --trace " + kData + "/small_log.csv" + cluster).code,
             2);
+  EXPECT_EQ(
+      Program("--trace " + kData + "/small_log.csv --trace " + kData + "/small_log.csv" + cluster)
+          .code,
+      2);
   const Ran empty = Program("--trace " + kData + "/small_log.csv --partition none" + cluster);
   EXPECT_EQ(empty.code, 2);
   EXPECT_NE(empty.text.find("nothing to score"), std::string::npos);

@@ -16,9 +16,7 @@ namespace {
 constexpr int64_t kHour = 3600;
 const std::string kColumns = "t_s,user,gres,nodes,limit_min,runtime_s,probe\n";
 
-Snapshot Lab() {
-  return *ClusterOf(*LoadYamlFile(std::string(TEST_DATA) + "/lab_cluster.yaml"));
-}
+Snapshot Lab() { return *ClusterOf(*LoadYamlFile(std::string(TEST_DATA) + "/lab_cluster.yaml")); }
 
 JobLog Played(const std::string& rows) {
   auto log = PlayWorkload(kColumns + rows, "made.csv", Lab());
@@ -94,9 +92,9 @@ World::Extra WholeNode(double run_seconds) {
 
 TEST(World, KnowsHowLongJobsReallyRanAndWhoCameLater) {
   const JobLog log = Played(
-      "0,ann,gpu4090:4,1,2880,1000,0\n"      // whole node, asked for two days
-      "500,bob,gpu4090:4,1,2880,7000,0\n"    // before the extra one
-      "700,cat,gpu4090:4,1,10,500,0\n");     // after it
+      "0,ann,gpu4090:4,1,2880,1000,0\n"    // whole node, asked for two days
+      "500,bob,gpu4090:4,1,2880,7000,0\n"  // before the extra one
+      "700,cat,gpu4090:4,1,10,500,0\n");   // after it
   World world(log, Lab());
   const UnixSeconds first = JobOnLine(log, 2).submit;
   const auto wait = world.WaitOf(WholeNode(3600), first + 600);
@@ -112,8 +110,8 @@ TEST(World, AJobOfAnotherGpuDoesNotWait) {
 
 // ---- choices -----------------------------------------------------------------------------------
 
-/// A day on which the 4090 node is always taken by jobs that run an hour of the 12 they ask for, and
-/// the 2080 Ti nodes are idle.
+/// A day on which the 4090 node is always taken by jobs that run an hour of the 12 they ask for,
+/// and the 2080 Ti nodes are idle.
 JobLog BusyDay() {
   std::string rows;
   for (int hour = 0; hour < 24; ++hour) {
@@ -132,8 +130,8 @@ RegretOptions Options(const std::string& alternatives) {
 }
 
 TEST(Regret, OfTheBestChoiceIsNothingAndOfTheWorstMore) {
-  const auto dilemmas = RunRegret(BusyDay(), Lab(), 0, Options("gpu4090:4=1,gpu2080:4=30"),
-                                  [](size_t, size_t) {});
+  const auto dilemmas =
+      RunRegret(BusyDay(), Lab(), 0, Options("gpu4090:4=1,gpu2080:4=30"), [](size_t, size_t) {});
   ASSERT_TRUE(dilemmas) << dilemmas.error().message;
   ASSERT_EQ(dilemmas->size(), 12u);
   for (const Dilemma& dilemma : *dilemmas) {
@@ -163,8 +161,8 @@ TEST(Regret, IsTheSameForTheSameSeed) {
 }
 
 TEST(Regret, NeedsSomethingToChoose) {
-  const auto none = RunRegret(BusyDay(), Lab(), 0, Options("gpu4090:4=1,h200:8=30"),
-                              [](size_t, size_t) {});
+  const auto none =
+      RunRegret(BusyDay(), Lab(), 0, Options("gpu4090:4=1,h200:8=30"), [](size_t, size_t) {});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message,
             "no node of the cluster has h200 × 8, so there is nothing to choose; name other ways "

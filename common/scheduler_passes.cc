@@ -1,0 +1,175 @@
+#include "common/scheduler_passes.h"
+
+#include <algorithm>
+
+namespace gpuadvise {
+
+SchedulerPasses::SchedulerPasses(const QueueModel& queue, SimulatedNodes& nodes,
+                                 std::vector<Waiting>& pending, Sample& sample)
+    : queue_(queue),
+      options_(queue.scheduler()),
+      nodes_(nodes),
+      pending_(pending),
+      sample_(sample) {}
+
+void SchedulerPasses::MainPass(int64_t now) {
+  now_ = now;
+  blocked_.assign(queue_.snapshot().partitions.size(), false);
+  int64_t tried = 0;
+  for (size_t i = 0; i < pending_.size() && tried < options_.queue_depth && !sample_.Done();) {
+    const Waiting waiting = pending_[i];
+    const PendingJob& job = *waiting.job;
+    bool gone = false;
+    if (sample_.Competes(waiting)) {
+      for (size_t w = 0; w < job.ways.size() && !gone; ++w) {
+        const auto partition = static_cast<size_t>(job.ways[w].partition);
+        if (blocked_[partition] || job.ways[w].earliest > now_) continue;
+        ++tried;
+        const GroupSlot slot = nodes_.FitNow(job.ways[w], now_);
+        if (slot.start >= kNever) {
+          blocked_[partition] = true;
+          continue;
+        }
+        sample_.Start(waiting, w, slot);
+        gone = true;
+      }
+    }
+    if (gone) {
+      pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+      if (std::all_of(blocked_.begin(), blocked_.end(), [](bool b) { return b; })) break;
+    }
+  }
+  if (queue_.preemption().enabled()) PreemptPass();
+}
+
+/// Who may take the nodes of others does so where nothing is free for it. Slurm's two passes do
+/// this on their way; the queue's order is kept.
+void SchedulerPasses::PreemptPass() {
+  for (size_t i = 0; i < pending_.size() && !sample_.Done();) {
+    const Waiting waiting = pending_[i];
+    const auto slot = sample_.Competes(waiting) ? TakenSlot(*waiting.job) : std::nullopt;
+    if (!slot) {
+      ++i;
+      continue;
+    }
+    pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
+    const std::vector<ActiveJob> lost =
+        nodes_.Preempt(waiting.job->ways[slot->second], slot->first);
+    sample_.Start(waiting, slot->second, slot->first);
+    for (const ActiveJob& job : lost) sample_.Lose(job);
+  }
+}
+
+/// Nodes of others that the job takes, and by which of its ways.
+std::optional<std::pair<GroupSlot, size_t>> SchedulerPasses::TakenSlot(
+    const PendingJob& job) const {
+  for (size_t w = 0; w < job.ways.size(); ++w) {
+    const JobWay& way = job.ways[w];
+    if (!queue_.preemption().MayTake(way.preempt_class)) continue;
+    if (nodes_.FitNow(way, now_).start < kNever) return std::nullopt;  // backfill's
+    GroupSlot slot = nodes_.FitByPreempting(way, now_);
+    if (slot.start < kNever) return std::pair(std::move(slot), w);
+  }
+  return std::nullopt;
+}
+
+/// How many jobs at the front of the queue the pass has to look at: behind the last one that
+/// would fit into what is free now, nobody can start.
+size_t SchedulerPasses::LastThatFits() const {
+  size_t last = pending_.size();
+  while (last > 0 && !nodes_.FitsSomewhere(*pending_[last - 1].job)) --last;
+  return last;
+}
+
+void SchedulerPasses::BackfillPass(int64_t now) {
+  now_ = now;
+  size_t last = LastThatFits();
+  if (last == 0) return;
+  GroupPlan& plan = nodes_.PlanAt(now_);
+  tried_by_user_.clear();
+  tried_by_part_.clear();
+  int64_t tried = 0;
+  int64_t started = 0;
+  for (size_t i = 0; i < last && tried < options_.max_job_test && !sample_.Done();) {
+    const Waiting waiting = pending_[i];
+    if (waiting.later && !nodes_.FitsSomewhere(*waiting.job)) {
+      ++i;
+      continue;
+    }
+    if (!sample_.Competes(waiting) || HadItsTurns(*waiting.job)) {
+      ++i;
+      continue;
+    }
+    ++tried;
+    if (!PlanOne(plan, waiting)) {
+      ++i;
+      continue;
+    }
+    pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
+    --last;
+    while (last > i && !nodes_.FitsSomewhere(*pending_[last - 1].job)) --last;
+    if (options_.max_job_start > 0 && ++started >= options_.max_job_start) return;
+  }
+}
+
+/// Whether bf_max_job_user or bf_max_job_part jobs of its owner or partition came before it.
+bool SchedulerPasses::HadItsTurns(const PendingJob& job) {
+  const bool user = options_.max_job_user > 0 && job.user >= 0 &&
+                    ++tried_by_user_[job.user] > options_.max_job_user;
+  const bool partition = options_.max_job_part > 0 &&
+                         ++tried_by_part_[job.ways.front().partition] > options_.max_job_part;
+  return user || partition;
+}
+
+/// Gives the job its slot in the plan; true when it starts now.
+bool SchedulerPasses::PlanOne(GroupPlan& plan, const Waiting& waiting) {
+  const PendingJob& job = *waiting.job;
+  const bool arrived = waiting.later;
+  GroupSlot best;
+  size_t chosen = 0;
+  for (size_t w = 0; w < job.ways.size(); ++w) {
+    const JobWay& way = job.ways[w];
+    const int64_t latest = arrived ? std::min(way.latest, now_ + 1) : way.latest;
+    GroupSlot slot = plan.Earliest(*way.shape, way.duration, std::max(now_, way.earliest), latest);
+    if (slot.start < best.start) {
+      best = std::move(slot);
+      chosen = w;
+    }
+  }
+  if (best.start >= kNever || best.start > now_ + options_.window_seconds) return false;
+  const JobWay& way = job.ways[chosen];
+  if (best.start <= now_) {
+    plan.Take(*way.shape, best, way.duration);
+    sample_.Start(waiting, chosen, best);
+    return true;
+  }
+  if (MayReserve(waiting)) Reserve(plan, way, std::move(best));
+  return false;
+}
+
+void SchedulerPasses::Reserve(GroupPlan& plan, const JobWay& way, GroupSlot slot) const {
+  const bool as_planned = queue_.at_limits();  // no scheduler between the plan and the start
+  const int64_t start = as_planned ? slot.start : nodes_.StartAsPlanned(way, slot.start);
+  if (start > slot.start) slot = plan.Earliest(*way.shape, way.duration, start, way.latest);
+  if (slot.start >= kNever) return;
+  const int64_t end = way.duration >= kNever ? kNever : slot.start + way.duration;
+  if (as_planned) return plan.Reserve(*way.shape, slot, slot.start, end);
+  const int64_t from = std::max(OnGrid(slot.start), now_);
+  plan.Reserve(*way.shape, slot, from, std::max(OnGrid(end), from + options_.resolution_seconds));
+}
+
+/// Backfill's reservations begin and end on a grid of the clock (bf_resolution).
+int64_t SchedulerPasses::OnGrid(int64_t time) const {
+  if (time >= kNever) return kNever;
+  const int64_t clock = queue_.snapshot().taken_at + time;
+  return time - clock % options_.resolution_seconds;
+}
+
+bool SchedulerPasses::MayReserve(const Waiting& waiting) const {
+  return waiting.job->age + now_ - waiting.since >= options_.min_age_reserve_seconds &&
+         waiting.rank.priority >= options_.min_priority_reserve;
+}
+
+}  // namespace gpuadvise
