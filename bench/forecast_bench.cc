@@ -1,14 +1,18 @@
-// What one question costs, on the simulated seed cluster as it looks after a day of life.
+// What one question costs: on the simulated seed cluster as it looks after a day of life, and on a
+// made cluster of 10,000 nodes.
 //
-// The snapshot is the same in every run (seed 1, one moment), so that figures of two builds can be
-// compared: preparing the queue (once a snapshot), one StartOf, and a whole advice.
+// The snapshots are the same in every run, so that figures of two builds can be compared: preparing
+// the queue (once a snapshot), one StartOf, and a whole advice; at the limits, and with a history
+// (BM_…Samples: each iteration is one question of 16 samples).
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "bench/made_cluster.h"
 #include "common/answers.h"
+#include "common/past.h"
 #include "common/start_of.h"
 #include "daemon/collect/sim_world.h"
 #include "daemon/knowledge.h"
@@ -81,6 +85,86 @@ void BM_AnswerGpus(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(AnswerGpus(view, caller));
 }
 BENCHMARK(BM_AnswerGpus)->Unit(benchmark::kMicrosecond);
+
+constexpr int kSamples = 16;
+
+SimulationOptions SomeSamples() {
+  SimulationOptions options;
+  options.samples = kSamples;
+  options.horizon_seconds = int64_t{7} * 86'400;
+  return options;
+}
+
+/// A snapshot with a history of its users.
+struct Site {
+  std::shared_ptr<const Snapshot> snapshot;
+  Past past;
+};
+
+Site& SeedSite() {
+  static Site site = [] {
+    Site made{std::make_shared<const Snapshot>(BusyCluster()), {}};
+    // What runs and waits now has been seen before, and ran a third of its limit.
+    for (const Job& job : made.snapshot->jobs) {
+      JobRecord record = RecordOf(job);
+      record.id = -1 - job.id;
+      record.submit -= 86'400;
+      record.start = record.submit;
+      record.end = record.submit + record.limit_seconds.value_or(86'400) / 3;
+      made.past.run_times.Ended(record);
+      if (job.state == JobState::kPending) {
+        made.past.arrivals.Arrived(job, kMonday + kDayAndAHalf - 43'200);
+      }
+    }
+    return made;
+  }();
+  return site;
+}
+
+Site& MadeSite() {
+  static Site site = [] {
+    Site made{std::make_shared<const Snapshot>(MadeCluster({}, 3)), {}};
+    made.past = MadePast(*made.snapshot, 4);
+    return made;
+  }();
+  return site;
+}
+
+void PrepareWith(benchmark::State& state, Site& site) {
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(PrepareQueue(site.snapshot, site.past, SomeSamples()));
+  }
+  state.counters["jobs"] = static_cast<double>(site.snapshot->jobs.size());
+  state.counters["nodes"] = static_cast<double>(site.snapshot->nodes.size());
+}
+
+void AskWith(benchmark::State& state, Site& site, const JobRequest& request) {
+  const auto queue = PrepareQueue(site.snapshot, site.past, SomeSamples());
+  const Submitter caller{1000, "u001", "lab", "normal"};
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(ValueOrExit(SimulateStart(*queue, request, caller)));
+  }
+  state.counters["samples"] = kSamples;
+}
+
+void BM_PrepareQueueWithPast(benchmark::State& state) { PrepareWith(state, SeedSite()); }
+BENCHMARK(BM_PrepareQueueWithPast)->Unit(benchmark::kMicrosecond);
+
+void BM_StartOfSamples(benchmark::State& state) { AskWith(state, SeedSite(), WholeL40sNode()); }
+BENCHMARK(BM_StartOfSamples)->Unit(benchmark::kMicrosecond);
+
+void BM_PrepareMadeQueueWithPast(benchmark::State& state) { PrepareWith(state, MadeSite()); }
+BENCHMARK(BM_PrepareMadeQueueWithPast)->Unit(benchmark::kMillisecond)->Iterations(1);
+
+void BM_StartOfSamplesMade(benchmark::State& state) {
+  JobRequest request;
+  request.partitions = {"gpu"};
+  request.gpus_per_node = {{"gpu3", 4}};
+  request.cpus = request.cpus_per_task = 16;
+  request.time_limit_seconds = 8 * 3600;
+  AskWith(state, MadeSite(), request);
+}
+BENCHMARK(BM_StartOfSamplesMade)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 }  // namespace
 }  // namespace gpuadvise

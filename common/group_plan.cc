@@ -10,6 +10,9 @@
 namespace gpuadvise {
 namespace {
 
+constexpr int64_t kFinestGrid = 60;  // seconds
+constexpr int64_t kGridPointsAhead = 16;
+
 int64_t EndOf(int64_t start, int64_t duration) {
   return duration >= kNever || start >= kNever ? kNever : start + duration;
 }
@@ -49,19 +52,29 @@ GroupSlot TakeNodes(const NodeGroups& groups, const GroupShape& shape,
   return slot;
 }
 
-GroupPlan::GroupPlan(const NodeGroups& groups)
-    : groups_(groups), contents_(groups.groups().size(), 0) {
+GroupPlan::GroupPlan(const NodeGroups& groups, Grid grid)
+    : groups_(groups), grid_(grid), contents_(groups.groups().size(), 0) {
   lines_.reserve(groups.groups().size());
   for (const NodeGroup& group : groups.groups()) lines_.emplace_back(group.capacity);
 }
 
 void GroupPlan::Reset(int32_t group, int64_t now, const Resources& free, uint64_t content) {
+  now_ = now;
   lines_[static_cast<size_t>(group)].Reset(now, free);
   contents_[static_cast<size_t>(group)] = content;
 }
 
 void GroupPlan::Release(int32_t group, int64_t time, const Resources& amount) {
-  lines_[static_cast<size_t>(group)].ReleaseLast(time, amount);
+  lines_[static_cast<size_t>(group)].ReleaseLast(OnGrid(group, time), amount);
+}
+
+/// `time` or a little later.
+int64_t GroupPlan::OnGrid(int32_t group, int64_t time) const {
+  if (grid_ == Grid::kExact || time >= kNever) return time;
+  if (!groups_.groups()[static_cast<size_t>(group)].pooled()) return time;
+  int64_t width = kFinestGrid;
+  while (width * kGridPointsAhead < time - now_) width *= 2;
+  return (time + width - 1) / width * width;
 }
 
 int64_t GroupPlan::AfterReserved(const NodeGroup& group, int32_t own, int64_t from,
@@ -203,7 +216,8 @@ void GroupPlan::Reserve(const GroupShape& shape, const GroupSlot& slot, int64_t 
   for (const PlacedNodes& placed : slot.nodes) {
     const Place& place = shape.places[static_cast<size_t>(placed.place)];
     const NodeGroup& group = groups_.groups()[static_cast<size_t>(place.group)];
-    lines_[static_cast<size_t>(place.group)].Take(from, to, Times(group.each, placed.nodes));
+    lines_[static_cast<size_t>(place.group)].Take(from, OnGrid(place.group, to),
+                                                  Times(group.each, placed.nodes));
     contents_[static_cast<size_t>(place.group)] +=
         MixBits(static_cast<uint64_t>(slot.start) * 1'000'003 + static_cast<uint64_t>(to));
   }

@@ -20,7 +20,10 @@ struct GroupSlot {
 
 class GroupPlan {
  public:
-  explicit GroupPlan(const NodeGroups& groups);
+  /// kCoarse: what happens to pooled groups is put on a grid that widens with the distance, to a
+  /// sixteenth of it. Slurm's own strides are wider.
+  enum class Grid { kExact, kCoarse };
+  explicit GroupPlan(const NodeGroups& groups, Grid grid = Grid::kExact);
 
   /// Forgets everything about `group`: `free` at `now`, nothing ends. `content` stands for who is
   /// there: equal groups are told apart by it and not by their names.
@@ -53,7 +56,11 @@ class GroupPlan {
   GroupSlot OneNode(const GroupShape& shape, int64_t duration, int64_t from,
                     int64_t not_after) const;
 
+  int64_t OnGrid(int32_t group, int64_t time) const;
+
   const NodeGroups& groups_;
+  const Grid grid_;
+  int64_t now_ = 0;  // of the last Reset
   std::vector<NodeTimeline> lines_;
   std::vector<uint64_t> contents_;
 };

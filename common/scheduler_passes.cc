@@ -76,9 +76,12 @@ std::optional<std::pair<GroupSlot, size_t>> SchedulerPasses::TakenSlot(
 }
 
 /// How many jobs at the front of the queue the pass has to look at: behind the last one that
-/// would fit into what is free now, nobody can start.
+/// would fit into what is free now, nobody can start, and bf_max_job_test looks no further.
 size_t SchedulerPasses::LastThatFits() const {
-  size_t last = pending_.size();
+  size_t last = 0;
+  for (int64_t tried = 0; last < pending_.size() && tried < options_.max_job_test; ++last) {
+    if (sample_.Competes(pending_[last])) ++tried;
+  }
   while (last > 0 && !nodes_.FitsSomewhere(*pending_[last - 1].job)) --last;
   return last;
 }
@@ -90,6 +93,7 @@ void SchedulerPasses::BackfillPass(int64_t now) {
   GroupPlan& plan = nodes_.PlanAt(now_);
   tried_by_user_.clear();
   tried_by_part_.clear();
+  not_before_.clear();
   int64_t tried = 0;
   int64_t started = 0;
   for (size_t i = 0; i < last && tried < options_.max_job_test && !sample_.Done();) {
@@ -132,7 +136,13 @@ bool SchedulerPasses::PlanOne(GroupPlan& plan, const Waiting& waiting) {
   for (size_t w = 0; w < job.ways.size(); ++w) {
     const JobWay& way = job.ways[w];
     const int64_t latest = arrived ? std::min(way.latest, now_ + 1) : way.latest;
-    GroupSlot slot = plan.Earliest(*way.shape, way.duration, std::max(now_, way.earliest), latest);
+    int64_t& not_before =
+        not_before_.try_emplace({way.shape.get(), way.duration}, now_).first->second;
+    const int64_t from = std::max(not_before, way.earliest);
+    if (from >= latest) continue;
+    GroupSlot slot = plan.Earliest(*way.shape, way.duration, from, latest);
+    if (way.earliest <= now_)
+      not_before = slot.start >= kNever ? std::max(from, latest) : slot.start;
     if (slot.start < best.start) {
       best = std::move(slot);
       chosen = w;

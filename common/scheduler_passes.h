@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -78,6 +79,10 @@ class SchedulerPasses {
   std::vector<bool> blocked_;  // partitions, in a main pass
   std::unordered_map<int32_t, int64_t> tried_by_user_;
   std::unordered_map<int32_t, int64_t> tried_by_part_;
+
+  /// In one backfill pass, whose plan only fills up: nobody of a shape and duration finds a slot
+  /// before that of the last one.
+  std::map<std::pair<const GroupShape*, int64_t>, int64_t> not_before_;
 };
 
 }  // namespace gpuadvise

@@ -19,7 +19,7 @@ uint64_t ContentOf(const ActiveJob& job) {
 SimulatedNodes::SimulatedNodes(const QueueModel& queue, std::vector<bool> hot)
     : queue_(queue),
       hot_(std::move(hot)),
-      plan_(queue.groups()),
+      plan_(queue.groups(), queue.at_limits() ? GroupPlan::Grid::kExact : GroupPlan::Grid::kCoarse),
       free_(queue.free_now()),
       contents_(free_.size(), 0),
       cap_use_(queue.cap_use()) {}
@@ -157,6 +157,10 @@ bool SimulatedNodes::FitsSomewhere(const PendingJob& job) const {
 
 int64_t SimulatedNodes::StartAsPlanned(const JobWay& way, int64_t start) const {
   const std::vector<Place>& places = way.shape->places;
+  const bool pooled = std::all_of(places.begin(), places.end(), [&](const Place& place) {
+    return queue_.groups().groups()[static_cast<size_t>(place.group)].pooled();
+  });
+  if (pooled) return start;  // on the plan's grid already
   const auto usable = [&](const GroupShare& share) {
     const auto place =
         std::lower_bound(places.begin(), places.end(), share.group,
