@@ -31,11 +31,14 @@ json ToJson(const Scores& scores) {
           {"jobs", scores.jobs}};
 }
 
-json ToJson(const Ratio& ratio) {
-  return {{"best_baseline", ratio.best_baseline},
-          {"ratio", ratio.ratio},
-          {"low", ratio.low},
-          {"high", ratio.high}};
+json RatioJson(const std::vector<const Scored*>& jobs, Loss loss) {
+  const Ratio ratio = RatioToBest(jobs, loss, kBootstrapSeed);
+  json out = {{"best_baseline", ratio.best_baseline},
+              {"ratio", ratio.ratio},
+              {"low", ratio.low},
+              {"high", ratio.high}};
+  if (loss != Loss::kMedianAbsError) out["worst_from_200th_job"] = WorstSoFar(jobs, loss);
+  return out;
 }
 
 std::map<int64_t, std::vector<const Scored*>> ByWeek(const std::vector<Scored>& jobs) {
@@ -120,6 +123,10 @@ std::string RatioLine(const std::vector<const Scored*>& jobs) {
     const Ratio ratio = RatioToBest(jobs, loss, kBootstrapSeed);
     text += fmt::format("  {} / best baseline ({}): {:.3f} [{:.3f} .. {:.3f}]\n", name,
                         ratio.best_baseline, ratio.ratio, ratio.low, ratio.high);
+    if (loss == Loss::kMedianAbsError) continue;
+    if (const double worst = WorstSoFar(jobs, loss); worst > 0) {
+      text += fmt::format("    worst so far from the {}th job on: {:.3f}\n", kLearnedAfter, worst);
+    }
   }
   return text;
 }
@@ -203,10 +210,9 @@ json ReportJson(const JobLog& log, const BackTestResult& result) {
       group[kPredictorNames[k]] = ToJson(ScoresOf(jobs, k));
     }
     ratios[kScoreGroupNames[g]] = {
-        {"crps_log", ToJson(RatioToBest(jobs, Loss::kCrpsLog, kBootstrapSeed))},
-        {"crps_seconds", ToJson(RatioToBest(jobs, Loss::kCrpsSeconds, kBootstrapSeed))},
-        {"median_abs_error_seconds",
-         ToJson(RatioToBest(jobs, Loss::kMedianAbsError, kBootstrapSeed))}};
+        {"crps_log", RatioJson(jobs, Loss::kCrpsLog)},
+        {"crps_seconds", RatioJson(jobs, Loss::kCrpsSeconds)},
+        {"median_abs_error_seconds", RatioJson(jobs, Loss::kMedianAbsError)}};
   }
   return {{"groups", std::move(groups)},
           {"ratios_to_best_baseline", std::move(ratios)},

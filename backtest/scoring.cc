@@ -9,6 +9,7 @@
 #include "backtest/scoring.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "common/job_random.h"
@@ -135,6 +136,10 @@ std::vector<const Scored*> InGroup(const std::vector<Scored>& jobs, ScoreGroup g
 
 namespace {
 
+double CrpsOf(const Said& said, double wait, Loss loss) {
+  return loss == Loss::kCrpsLog ? CrpsLog(said, wait) : CrpsSeconds(said, wait);
+}
+
 double LossOf(const std::vector<const Scored*>& jobs, size_t predictor, Loss loss) {
   if (loss == Loss::kMedianAbsError) {
     std::vector<std::pair<double, double>> errors;
@@ -150,14 +155,29 @@ double LossOf(const std::vector<const Scored*>& jobs, size_t predictor, Loss los
   for (const Scored* job : jobs) {
     if (!job->started) continue;
     const Said& said = job->said[predictor];
-    sum += job->weight *
-           (loss == Loss::kCrpsLog ? CrpsLog(said, job->wait) : CrpsSeconds(said, job->wait));
+    sum += job->weight * CrpsOf(said, job->wait, loss);
     weights += job->weight;
   }
   return weights > 0 ? sum / weights : 0;
 }
 
 }  // namespace
+
+double WorstSoFar(const std::vector<const Scored*>& jobs, Loss loss) {
+  assert(loss != Loss::kMedianAbsError);
+  std::array<double, kBaselinesTo> sums{};
+  size_t seen = 0;
+  double worst = 0;
+  for (const Scored* job : jobs) {
+    if (!job->started) continue;
+    for (size_t k = 0; k < kBaselinesTo; ++k) {
+      sums[k] += job->weight * CrpsOf(job->said[k], job->wait, loss);
+    }
+    const double best = *std::min_element(sums.begin() + kBaselinesFrom, sums.end());
+    if (++seen >= kLearnedAfter && best > 0) worst = std::max(worst, sums[0] / best);
+  }
+  return worst;
+}
 
 Ratio RatioToBest(const std::vector<const Scored*>& jobs, Loss loss, uint64_t seed) {
   Ratio ratio;

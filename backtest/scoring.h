@@ -82,4 +82,12 @@ struct Ratio {
 enum class Loss { kCrpsSeconds, kCrpsLog, kMedianAbsError };
 Ratio RatioToBest(const std::vector<const Scored*>& jobs, Loss loss, uint64_t seed);
 
+/// From this job on the product is to be as good as any baseline.
+inline constexpr size_t kLearnedAfter = 200;
+
+/// The worst that the product's loss so far ever was over that of the baseline that was best so
+/// far, in the order of submission from the kLearnedAfter-th job on; 0 with fewer jobs.
+/// REQUIRES: loss is a CRPS.
+double WorstSoFar(const std::vector<const Scored*>& jobs, Loss loss);
+
 }  // namespace gpuadvise

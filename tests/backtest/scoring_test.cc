@@ -101,5 +101,20 @@ TEST(RatioToBest, NamesTheBestBaseline) {
   EXPECT_NEAR(ratio.high, 0.5, 1e-6);
 }
 
+TEST(WorstSoFar, IsFoundFromTheTwoHundredthJobOn) {
+  std::vector<Scored> jobs;
+  for (int i = 0; i < 400; ++i) {
+    Scored job = JobWith(1000, 0);  // every baseline is off by 1,000 s
+    // The product is bad at first, which counts only in the sum, and good later.
+    job.said[0] = SaidBy(WaitDistribution::At(i < 100 ? 5000 : 1000));
+    jobs.push_back(job);
+  }
+  const double at_200 =
+      100 * CrpsSeconds(jobs[0].said[0], 1000) / (200 * CrpsSeconds(jobs[0].said[1], 1000));
+  EXPECT_NEAR(WorstSoFar(Pointers(jobs), Loss::kCrpsSeconds), at_200, 1e-6);
+  jobs.resize(199);
+  EXPECT_EQ(WorstSoFar(Pointers(jobs), Loss::kCrpsSeconds), 0);
+}
+
 }  // namespace
 }  // namespace gpuadvise
