@@ -34,7 +34,7 @@ struct BackTestOptions {
   std::string partition;  // only this one's; "": all
   double sample = 1;      // share of the bursts that are forecast
   uint64_t seed = 1;
-  int samples = 32;  // of the simulation
+  int samples = 24;  // of the simulation
   unsigned threads = 1;
   std::vector<Hypothetical> hypotheticals;  // ascending by time
 };

@@ -14,7 +14,7 @@ constexpr int64_t kHour = 3'600;
 constexpr int64_t kFirstId = int64_t{1} << 48;  // behind those that are there
 
 /// So many jobs arrive in a sample at most: further ahead, who is there now decides.
-constexpr size_t kMost = 1'000;
+constexpr size_t kMost = 200;
 
 }  // namespace
 

@@ -216,7 +216,8 @@ void GroupPlan::Reserve(const GroupShape& shape, const GroupSlot& slot, int64_t 
   for (const PlacedNodes& placed : slot.nodes) {
     const Place& place = shape.places[static_cast<size_t>(placed.place)];
     const NodeGroup& group = groups_.groups()[static_cast<size_t>(place.group)];
-    // Before its slot the nodes are others': in a pool they would be taken from those that are free.
+    // Before its slot the nodes are others': in a pool they would be taken from those that are
+    // free.
     const int64_t begin = group.pooled() ? slot.start : from;
     lines_[static_cast<size_t>(place.group)].Take(begin, OnGrid(place.group, to),
                                                   Times(group.each, placed.nodes));

@@ -304,13 +304,14 @@ class QueueModel::Builder {
     const Partition& partition = snapshot_.partitions[found->second];
     if (partition.state != PartitionState::kUp && partition.state != PartitionState::kDrain) return;
     partitions.push_back(found->second);
-    const Result<JobShape>& shape = ShapeIn(job.request, found->second);
+    const std::string key = ShapeKeyOf(job.request, found->second);
+    const Result<JobShape>& shape = ShapeIn(key, job.request, found->second);
     if (!shape) return;
     JobShape timed = *shape;
     if (!SetTimes(model_.pool_, snapshot_, partition, job.request, timed)) return;
     JobWay way;
     way.partition = static_cast<int32_t>(found->second);
-    way.shape = OnGroupsOf(job.request, found->second, *shape);
+    way.shape = OnGroupsOf(key, *shape);
     way.duration = timed.duration;
     way.earliest = timed.earliest;
     way.latest = timed.latest;
@@ -322,8 +323,8 @@ class QueueModel::Builder {
     pending.ways.push_back(std::move(way));
   }
 
-  const Result<JobShape>& ShapeIn(const JobRequest& request, size_t partition) {
-    const std::string key = ShapeKeyOf(request, partition);
+  const Result<JobShape>& ShapeIn(const std::string& key, const JobRequest& request,
+                                  size_t partition) {
     const auto known = shapes_.find(key);
     if (known != shapes_.end()) return known->second;
     JobRequest any_time = request;
@@ -334,9 +335,8 @@ class QueueModel::Builder {
         .first->second;
   }
 
-  std::shared_ptr<const GroupShape> OnGroupsOf(const JobRequest& request, size_t partition,
-                                               const JobShape& shape) {
-    auto& known = group_shapes_[ShapeKeyOf(request, partition)];
+  std::shared_ptr<const GroupShape> OnGroupsOf(const std::string& key, const JobShape& shape) {
+    auto& known = group_shapes_[key];
     if (!known) {
       known = std::make_shared<const GroupShape>(model_.groups_.ShapeOn(model_.pool_, shape));
     }

@@ -78,9 +78,12 @@ std::optional<std::pair<GroupSlot, size_t>> SchedulerPasses::TakenSlot(
 /// How many jobs at the front of the queue the pass has to look at: behind the last one that
 /// would fit into what is free now, nobody can start, and bf_max_job_test looks no further.
 size_t SchedulerPasses::LastThatFits() const {
-  size_t last = 0;
-  for (int64_t tried = 0; last < pending_.size() && tried < options_.max_job_test; ++last) {
-    if (sample_.Competes(pending_[last])) ++tried;
+  size_t last = pending_.size();
+  if (static_cast<int64_t>(last) > options_.max_job_test) {
+    last = 0;
+    for (int64_t tried = 0; last < pending_.size() && tried < options_.max_job_test; ++last) {
+      if (sample_.Competes(pending_[last])) ++tried;
+    }
   }
   while (last > 0 && !nodes_.FitsSomewhere(*pending_[last - 1].job)) --last;
   return last;
