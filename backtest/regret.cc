@@ -46,24 +46,6 @@ JobRequest RequestOf(const Alternative& alternative, const std::string& partitio
   return request;
 }
 
-/// The first partition whose nodes have the GPUs; "" where none has.
-std::string PartitionFor(const Alternative& alternative, const Snapshot& cluster) {
-  const auto serves = [&](const Node& node) {
-    return std::any_of(node.gpus.begin(), node.gpus.end(), [&](const GpuCount& each) {
-      return each.type == alternative.gpu && each.count >= alternative.gpus;
-    });
-  };
-  for (const Partition& partition : cluster.partitions) {
-    for (const Node& node : cluster.nodes) {
-      if (serves(node) &&
-          std::binary_search(partition.nodes.begin(), partition.nodes.end(), node.name)) {
-        return partition.name;
-      }
-    }
-  }
-  return "";
-}
-
 /// After a tenth of the day, so that there is some history; by submitters in their frequency.
 std::vector<Moment> MomentsOf(const JobLog& log, const RegretOptions& options) {
   const auto first = static_cast<double>(log.jobs.front().eligible);
@@ -215,7 +197,7 @@ Result<std::vector<Dilemma>> RunRegret(const JobLog& log, const Snapshot& cluste
   std::vector<std::pair<Alternative, std::string>> possible;  // and its partition
   std::vector<std::string> impossible;
   for (const Alternative& one : options.alternatives) {
-    const std::string partition = PartitionFor(one, cluster);
+    const std::string partition = PartitionWith(cluster, one.gpu, one.gpus);
     if (partition.empty()) {
       impossible.push_back(fmt::format("{} × {}", one.gpu, one.gpus));
     } else {

@@ -59,20 +59,6 @@ std::optional<LogJob> JobOfWorkload(const Row& row) {
   return job;
 }
 
-/// The partition with nodes of this GPU; "" where there is none.
-std::string PartitionWith(const Snapshot& cluster, const std::string& gpu) {
-  for (const Partition& partition : cluster.partitions) {
-    for (const Node& node : cluster.nodes) {
-      const bool has = std::any_of(node.gpus.begin(), node.gpus.end(),
-                                   [&](const GpuCount& each) { return each.type == gpu; });
-      if (has && std::binary_search(partition.nodes.begin(), partition.nodes.end(), node.name)) {
-        return partition.name;
-      }
-    }
-  }
-  return "";
-}
-
 }  // namespace
 
 World::World(const JobLog& log, const Snapshot& cluster)
@@ -125,6 +111,19 @@ std::optional<double> World::WaitOf(const Extra& extra, UnixSeconds now) {
   return std::nullopt;
 }
 
+std::string PartitionWith(const Snapshot& cluster, const std::string& gpu, int64_t gpus) {
+  const auto serves = [&](const GpuCount& each) { return each.type == gpu && each.count >= gpus; };
+  for (const Partition& partition : cluster.partitions) {
+    for (const Node& node : cluster.nodes) {
+      if (std::any_of(node.gpus.begin(), node.gpus.end(), serves) &&
+          std::binary_search(partition.nodes.begin(), partition.nodes.end(), node.name)) {
+        return partition.name;
+      }
+    }
+  }
+  return "";
+}
+
 Result<JobLog> PlayWorkload(std::string_view text, const std::string& file,
                             const Snapshot& cluster) {
   static const LogForm kForm = {
@@ -135,10 +134,10 @@ Result<JobLog> PlayWorkload(std::string_view text, const std::string& file,
       JobOfWorkload};
   auto log = ParseRows(text, file, kForm);
   if (!log) return log;
-  for (LogJob& job : log->jobs) job.partition = PartitionWith(cluster, job.gpu);
+  for (LogJob& job : log->jobs) job.partition = PartitionWith(cluster, job.gpu, job.gpus_per_node);
   const auto strange =
       std::erase_if(log->jobs, [](const LogJob& job) { return job.partition.empty(); });
-  for (size_t i = 0; i < strange; ++i) log->LeaveOut("asks for a GPU that the cluster lacks", 0);
+  for (size_t i = 0; i < strange; ++i) log->LeaveOut("asks for GPUs that no node has", 0);
   if (log->jobs.empty()) {
     return BadInput(fmt::format("{}: the cluster has none of its GPUs", file));
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -39,6 +40,9 @@ class World {
   size_t happened_ = 0;  // of events_
   std::unordered_map<int64_t, double> run_seconds_;
 };
+
+/// The first partition with a node of `gpus` GPUs of a type; "" where there is none.
+std::string PartitionWith(const Snapshot& cluster, const std::string& gpu, int64_t gpus);
 
 /// A day of submissions as the lab's workload generators write it: columns t_s, user, gres
 /// (`type:count`), nodes, limit_min, runtime_s. Gives the log of that day on `cluster`, as the
