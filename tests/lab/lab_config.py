@@ -11,7 +11,7 @@ EVERYTHING = f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=7-00:00:0
 
 # Groups of equal nodes: names, [(GPU type, GPUs per node)], the rest of their NodeName line; and the
 # partitions. "seed" is the cluster of the founding documents; "tiny" is enough for tests of one
-# thing; "odd" has what makes counting hard: threads, specialised cores and memory, shards, several
+# thing; "tiers" has a node in two partitions of different tier; "odd" has what makes counting hard: threads, specialised cores and memory, shards, several
 # GPU types on a node, untyped GPUs, features, weights, and partitions with rules; "untyped" has GPUs
 # that only a feature, or the node's name, tells apart.
 CLUSTERS = {
@@ -28,6 +28,11 @@ CLUSTERS = {
     "tiny": {
         "nodes": [(["n1", "n2"], [("gpu2080", 4)], PLAIN), (["n3"], [("gpu4090", 4)], PLAIN)],
         "partitions": [EVERYTHING],
+    },
+    "tiers": {
+        "nodes": [(["n1"], [("gpu4090", 4)], PLAIN)],
+        "partitions": ["PartitionName=low Nodes=ALL Default=YES MaxTime=7-00:00:00 PriorityTier=1 State=UP",
+                       "PartitionName=high Nodes=ALL MaxTime=7-00:00:00 PriorityTier=10 State=UP"],
     },
     "odd": {
         "nodes": [
