@@ -21,7 +21,7 @@ namespace gpuadvise {
 namespace {
 
 constexpr size_t kChunk = 32;
-constexpr int64_t kWeek = 7 * 86'400;
+constexpr int64_t kWeek = int64_t{7} * 86'400;
 
 /// One submission, or one that nobody made, on its way through the stages.
 struct Question {

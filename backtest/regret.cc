@@ -19,7 +19,7 @@ namespace {
 constexpr double kLeastShare = 0.05;  // of the training: 500 of 10,000 steps
 constexpr double kLimitMargin = 1.2;  // time limit over run time, as advice sets it
 constexpr double kNever30Days = 30 * 86'400;
-constexpr UnixSeconds kBlock = 2 * 3600;  // of the bootstrap: what lies closer is one event
+constexpr UnixSeconds kBlock = int64_t{2} * 3600;  // of the bootstrap: what lies closer is one event
 constexpr int kBootstraps = 2'000;
 enum Chooser : size_t { kProduct, kFastestGpu, kMostIdle, kLimitPlan, kZeroWait };
 enum Draw : uint64_t { kMoment = 1, kShare, kUser, kResample };

@@ -14,7 +14,7 @@ namespace gpuadvise {
 
 /// So many submissions are kept at most, of the last so many seconds.
 inline constexpr size_t kKeptArrivals = 500;
-inline constexpr int64_t kWatchedSeconds = 7 * 86'400;
+inline constexpr int64_t kWatchedSeconds = int64_t{7} * 86'400;
 
 struct Arrival {
   UnixSeconds at = 0;
