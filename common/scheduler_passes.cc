@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace gpuadvise {
+namespace {
+
+/// After so many jobs a backfill pass looks whether anybody is left that could start.
+constexpr int kLooksAhead = 3;
+
+}  // namespace
 
 SchedulerPasses::SchedulerPasses(const QueueModel& queue, SimulatedNodes& nodes,
                                  std::vector<Waiting>& pending, Sample& sample)
@@ -99,7 +105,13 @@ void SchedulerPasses::BackfillPass(int64_t now) {
   not_before_.clear();
   int64_t tried = 0;
   int64_t started = 0;
+  int planned = kLooksAhead;
   for (size_t i = 0; i < last && tried < options_.max_job_test && !sample_.Done();) {
+    if (planned++ == kLooksAhead) {
+      last = LastWithASlotNow(plan, i, last);
+      planned = 0;
+      if (i >= last) return;
+    }
     const Waiting waiting = pending_[i];
     if (waiting.later && !nodes_.FitsSomewhere(*waiting.job)) {
       ++i;
@@ -119,6 +131,24 @@ void SchedulerPasses::BackfillPass(int64_t now) {
     while (last > i && !nodes_.FitsSomewhere(*pending_[last - 1].job)) --last;
     if (options_.max_job_start > 0 && ++started >= options_.max_job_start) return;
   }
+}
+
+/// The plan only fills up in a pass: who has no slot now in what is left of it gets none, and
+/// behind the last one that has nobody needs to be planned.
+size_t SchedulerPasses::LastWithASlotNow(const GroupPlan& plan, size_t from, size_t last) {
+  std::map<std::pair<const GroupShape*, int64_t>, bool> starts;
+  const auto has_slot = [&](const JobWay& way) {
+    const auto [known, added] = starts.try_emplace({way.shape.get(), way.duration}, false);
+    if (added) {
+      known->second = plan.Earliest(*way.shape, way.duration, now_, now_ + 1).start <= now_;
+    }
+    return known->second;
+  };
+  for (; last > from; --last) {
+    const std::vector<JobWay>& ways = pending_[last - 1].job->ways;
+    if (std::any_of(ways.begin(), ways.end(), has_slot)) break;
+  }
+  return last;
 }
 
 /// Whether bf_max_job_user or bf_max_job_part jobs of its owner or partition came before it.

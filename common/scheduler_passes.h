@@ -64,6 +64,7 @@ class SchedulerPasses {
   void PreemptPass();
   std::optional<std::pair<GroupSlot, size_t>> TakenSlot(const PendingJob& job) const;
   size_t LastThatFits() const;
+  size_t LastWithASlotNow(const GroupPlan& plan, size_t from, size_t last);
   bool HadItsTurns(const PendingJob& job);
   bool PlanOne(GroupPlan& plan, const Waiting& waiting);
   void Reserve(GroupPlan& plan, const JobWay& way, GroupSlot slot) const;
