@@ -199,7 +199,8 @@ class BackTest {
     SimulatedStart& simulated = **question.simulated;
     simulated.record = RecordOf(job);
     const StartSamples samples = StartFrom(*question.queue, std::move(simulated));
-    past_.waits.Submitted(RecordOf(job), *samples.forecast);
+    past_.waits.Submitted(RecordOf(job),
+                          std::make_shared<const WaitLesson>(LessonOf(*samples.forecast)));
     if (IsScored(*question.job)) result_.jobs.push_back(Score(*question.job, *samples.forecast));
   }
 

@@ -70,7 +70,7 @@ BENCHMARK(BM_StartOf)->Unit(benchmark::kMicrosecond);
 void BM_Advise(benchmark::State& state) {
   const auto knowledge = ValueOrExit(LoadKnowledge(Settings{}));
   const auto queue = PrepareQueue(BusyCluster());
-  const ClusterView view{BusyCluster(), *queue, knowledge->gpus, knowledge->models};
+  const ClusterView view{BusyCluster(), *queue, *queue, knowledge->gpus, knowledge->models};
   const nlohmann::json request = {{"spec", ValueOrExit(LoadYamlFile(EXAMPLE_FILE)).root}};
   const Submitter caller{1000, "ann", "lab", "normal"};
   for (auto _ : state) benchmark::DoNotOptimize(ValueOrExit(AnswerAdvise(request, view, caller)));
@@ -80,7 +80,7 @@ BENCHMARK(BM_Advise)->Unit(benchmark::kMicrosecond);
 void BM_AnswerGpus(benchmark::State& state) {
   const auto knowledge = ValueOrExit(LoadKnowledge(Settings{}));
   const auto queue = PrepareQueue(BusyCluster());
-  const ClusterView view{BusyCluster(), *queue, knowledge->gpus, knowledge->models};
+  const ClusterView view{BusyCluster(), *queue, *queue, knowledge->gpus, knowledge->models};
   const Submitter caller{1000, "ann", "lab", "normal"};
   for (auto _ : state) benchmark::DoNotOptimize(AnswerGpus(view, caller));
 }

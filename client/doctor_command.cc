@@ -1,5 +1,6 @@
 #include "client/doctor_command.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -35,6 +36,19 @@ Check DataCheck(const json& health) {
   if (TextOf(health, "status") != "stale" && cause.empty()) return {Health::kOk, "data", about};
   return {Health::kWarning, "data",
           about + ": " + cause + "; answers come from the last data, see gpuadvised's log"};
+}
+
+Check HistoryCheck(const json& health) {
+  const json& history = ObjectOf(health, "history");
+  const std::string problem = TextOf(history, "problem");
+  if (!problem.empty()) return {Health::kWarning, "history", problem};
+  std::string finding =
+      fmt::format("{}, {:.1f} MB, {}", TextOf(history, "file"), NumberOf(history, "bytes") / 1e6,
+                  Plural(IntOf(history, "jobs"), "job"));
+  if (const auto age = OptionalNumber(history, "oldest_age_seconds")) {
+    finding += ", the oldest submitted " + DurationInWords(*age) + " ago";
+  }
+  return {Health::kOk, "history", finding};
 }
 
 Check SbatchCheck(const Surroundings& around) {
@@ -139,6 +153,7 @@ std::vector<Check> CheckHealth(Api& api, const Surroundings& around) {
     checks.push_back({Health::kOk, "socket", around.socket});
     checks.push_back(VersionCheck(*health, around));
     checks.push_back(DataCheck(*health));
+    checks.push_back(HistoryCheck(*health));
   } else {
     checks.push_back({Health::kError, "daemon", health.error().message});
   }

@@ -67,9 +67,18 @@ std::string StartWords(const json& answer, int64_t now) {
   return fmt::format("starts {} (p90 in {}): {}", when, DurationInWords(p90), clock);
 }
 
+// What a plan at the limits would say, where that is another answer.
+std::string AtLimitsWords(const json& answer) {
+  const auto wait = OptionalNumber(answer, "wait_at_limits_seconds");
+  if (!wait || *wait < 60 || *wait < 1.1 * NumberOf(answer, "wait_p90_seconds")) return "";
+  return fmt::format("in {} if every job ran to its time limit and nobody came before it",
+                     DurationInWords(*wait));
+}
+
 std::string WhenText(const json& whole, const json& answer, int64_t now, int width) {
   std::string text = Clipped(JobWords(answer) + " · " + ClusterAndAge(whole), width) + "\n";
   std::vector<std::string> lines = {StartWords(answer, now)};
+  if (const std::string words = AtLimitsWords(answer); !words.empty()) lines.push_back(words);
   const int64_t before = IntOf(answer, "jobs_before", -1);
   if (before >= 0) {
     lines.push_back(fmt::format("priority {}, {} before it", IntOf(answer, "priority"),

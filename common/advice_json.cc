@@ -5,6 +5,7 @@
 
 #include "common/bytes.h"
 #include "common/host_list.h"
+#include "common/past.h"
 #include "common/slurm_time.h"
 
 namespace gpuadvise {
@@ -91,6 +92,7 @@ json StrategyJson(const Strategy& strategy, size_t rank, const Constraints& cons
               {"priority", strategy.start.priority},
               {"jobs_before", strategy.start.jobs_before},
               {"lost_mean_seconds", std::llround(strategy.start.MeanLost())},
+              {"wait_at_limits_seconds", strategy.wait_at_limits_seconds},
               {"reasons", strategy.reasons},
               {"notes", strategy.notes},
               {"sbatch", SbatchOf(strategy, constraints)}};
@@ -133,13 +135,23 @@ json TrainingOf(const TrainSpec& spec) {
 
 }  // namespace
 
-json ForecastNote(size_t samples) {
-  return {{"method", "limits"},
+json ForecastNote(size_t samples, const Past* past) {
+  if (past == nullptr) {
+    return {{"method", "limits"},
+            {"samples", samples},
+            {"note", "waits assume that every job runs to its time limit; most end earlier"},
+            {"record", nullptr}};
+  }
+  std::vector<const StartScore*> all;
+  for (const StartScore& score : past->scores.scores()) all.push_back(&score);
+  const Accuracy accuracy = AccuracyOf(all);
+  return {{"method", "history"},
           {"samples", samples},
-          {"note", "waits assume that every job runs to its time limit; most end earlier"}};
+          {"note", RecordInWords(accuracy)},
+          {"record", ToJson(accuracy)}};
 }
 
-json ToJson(const Advice& advice, const AdviceRequest& request) {
+json ToJson(const Advice& advice, const AdviceRequest& request, const Past* past) {
   json out = {{"name", request.spec.name},
               {"objective", ToWord(request.by.objective)},
               {"training", TrainingOf(request.spec)},
@@ -155,7 +167,7 @@ json ToJson(const Advice& advice, const AdviceRequest& request) {
   for (const Rejection& rejection : advice.rejected) {
     out["rejected"].push_back(RejectionJson(rejection, advice));
   }
-  out["forecast"] = ForecastNote(samples);
+  out["forecast"] = ForecastNote(samples, past);
   return out;
 }
 

@@ -92,8 +92,8 @@ Result<Advice> Advise(const AdviceRequest& request, const ClusterView& view,
                                                  advice.pools, view.gpus.catalogue(), caller);
   if (!placements) return tl::unexpected<Error>(placements.error());
 
-  const Question question{request.spec,          request.constraints, view.snapshot, view.queue,
-                          view.gpus.catalogue(), view.models,         caller};
+  const Question question{request.spec,   request.constraints,   view.snapshot, view.queue,
+                          view.at_limits, view.gpus.catalogue(), view.models,   caller};
   advice.rejected = std::move(placements->rejected);
   std::vector<Error> errors;
   for (const Placement& placement : placements->possible) {

@@ -165,7 +165,8 @@ json ErrorJson(const Error& error) {
   return {{"code", kNames.at(error.code)}, {"message", error.message}, {"pointer", error.pointer}};
 }
 
-json AnswerOf(const JobRequest& request, const StartSamples& start, UnixSeconds now) {
+json AnswerOf(const JobRequest& request, const StartSamples& start,
+              const Result<StartSamples>& at_limits, UnixSeconds now) {
   json answer = {{"partition", start.partition},
                  {"priority", start.priority},
                  {"jobs_before", start.jobs_before},
@@ -180,6 +181,7 @@ json AnswerOf(const JobRequest& request, const StartSamples& start, UnixSeconds 
     answer[fmt::format("start_{}", name)] = now + wait;
   }
   answer["wait_mean_seconds"] = std::llround(start.Mean());
+  answer["wait_at_limits_seconds"] = at_limits ? json(at_limits->wait_seconds.front()) : json();
   answer["lost_mean_seconds"] = std::llround(start.MeanLost());
   return answer;
 }
@@ -209,9 +211,10 @@ Result<json> AnswerWhen(const json& body, const ClusterView& view, const Submitt
       continue;
     }
     samples = std::max(samples, start->wait_seconds.size());
-    answers.push_back(AnswerOf(*request, *start, view.snapshot.taken_at));
+    answers.push_back(AnswerOf(*request, *start, StartOf(view.at_limits, *request, submitter),
+                               view.snapshot.taken_at));
   }
-  return json{{"answers", answers}, {"forecast", ForecastNote(samples)}};
+  return json{{"answers", answers}, {"forecast", ForecastNote(samples, PastBehind(view.queue))}};
 }
 
 }  // namespace gpuadvise

@@ -121,7 +121,7 @@ Result<json> AnswerAdvise(const json& body, const ClusterView& view, const Submi
   if (!request) return tl::unexpected<Error>(request.error());
   Result<Advice> advice = Advise(*request, view, caller);
   if (!advice) return tl::unexpected<Error>(advice.error());
-  return ToJson(*advice, *request);
+  return ToJson(*advice, *request, PastBehind(view.queue));
 }
 
 Result<Job> SubmittedJob(const json& advice, int64_t rank, int64_t job_id, const ClusterView& view,

@@ -17,7 +17,8 @@ namespace gpuadvise {
 /// One consistent view of the cluster, for the length of one request.
 struct ClusterView {
   const Snapshot& snapshot;
-  const QueueModel& queue;  // PrepareQueue(snapshot)
+  const QueueModel& queue;      // PrepareQueue(snapshot, …)
+  const QueueModel& at_limits;  // PrepareQueue(snapshot)
   const GpuNaming& gpus;
   const ModelPresets& models;  // config/models.yaml
 };
@@ -32,6 +33,9 @@ Result<nlohmann::json> AnswerWhen(const nlohmann::json& request, const ClusterVi
 
 /// GET /v1/gpus.
 nlohmann::json AnswerGpus(const ClusterView& view, const Submitter& caller);
+
+/// GET /v1/accuracy.
+nlohmann::json AnswerAccuracy(const ClusterView& view);
 
 /// The pending job that strategy `rank` of `advice` (an answer of AnswerAdvise) became under
 /// `job_id`, to be counted until a snapshot shows it. Errors: kNotFound for an unknown rank.

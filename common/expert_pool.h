@@ -13,10 +13,6 @@ namespace gpuadvise {
 
 using ExpertWeights = std::array<double, kExperts>;
 
-/// Distribution functions of all experts on one grid of waits.
-inline constexpr size_t kGridPoints = 64;
-using ExpertGrid = std::array<std::array<float, kGridPoints>, kExperts>;
-
 /// Wait of a grid point, seconds: equal steps of log(wait + 60 s) up to 60 days.
 double GridSeconds(size_t point);
 

@@ -95,7 +95,7 @@ int64_t QuantileForest::Add(std::vector<float> features, UnixSeconds eligible, i
   }
   ++burst_sizes_[static_cast<size_t>(burst)];
   for (Tree& tree : trees_) tree[LeafOf(tree, features)].rows.push_back(index);
-  row.features = std::move(features);
+  row.features = std::make_shared<const std::vector<float>>(std::move(features));
   rows_.push_back(std::move(row));
   if (rows_.size() > options_.kept_rows) {
     rows_.pop_front();
@@ -121,7 +121,7 @@ void QuantileForest::Vanished(int64_t row, double age_seconds) {
 }
 
 void QuantileForest::Rebuild(UnixSeconds now) {
-  if (starts_ < static_cast<int64_t>(options_.first_starts)) return;
+  if (paused_ || starts_ < static_cast<int64_t>(options_.first_starts)) return;
   if (trees_.empty()) {
     for (size_t i = 0; i < options_.trees; ++i) trees_.push_back(Build(now));
     return;
@@ -132,6 +132,12 @@ void QuantileForest::Rebuild(UnixSeconds now) {
     trees_[next_tree_] = Build(now);
     next_tree_ = (next_tree_ + 1) % trees_.size();
   }
+}
+
+void QuantileForest::Resume(UnixSeconds now) {
+  paused_ = false;
+  trees_.clear();
+  Rebuild(now);
 }
 
 size_t QuantileForest::LeafOf(const Tree& tree, const std::vector<float>& features) const {
@@ -180,7 +186,7 @@ void QuantileForest::Split(Tree& tree, size_t node, std::vector<int64_t> rows,
     tree[node].rows = std::move(rows);
     return;
   }
-  const size_t features = At(rows.front()).features.size();
+  const size_t features = At(rows.front()).features->size();
   const size_t tries = std::max<size_t>(features / 3, 1);
   double best_gain = 1e-9;
   int best_feature = -1;
@@ -194,7 +200,7 @@ void QuantileForest::Split(Tree& tree, size_t node, std::vector<int64_t> rows,
     float low = std::numeric_limits<float>::max();
     float high = std::numeric_limits<float>::lowest();
     for (const int64_t row : rows) {
-      const float value = At(row).features[feature];
+      const float value = (*At(row).features)[feature];
       low = std::min(low, value);
       high = std::max(high, value);
     }
@@ -203,7 +209,7 @@ void QuantileForest::Split(Tree& tree, size_t node, std::vector<int64_t> rows,
     double left = 0;
     double count = 0;
     for (const int64_t row : rows) {
-      if (At(row).features[feature] > threshold) continue;
+      if ((*At(row).features)[feature] > threshold) continue;
       left += target(row);
       count += 1;
     }
@@ -220,7 +226,7 @@ void QuantileForest::Split(Tree& tree, size_t node, std::vector<int64_t> rows,
     return;
   }
   const auto middle = std::stable_partition(rows.begin(), rows.end(), [&](int64_t row) {
-    return At(row).features[static_cast<size_t>(best_feature)] <= best_threshold;
+    return (*At(row).features)[static_cast<size_t>(best_feature)] <= best_threshold;
   });
   std::vector<int64_t> right(middle, rows.end());
   rows.erase(middle, rows.end());

@@ -2,11 +2,12 @@
 //
 // Rows are submissions: features, and a wait that is known once the job has started and before that
 // only "longer than its age". Deterministic for a seed. Not thread-safe while it learns; concurrent
-// predictions are fine.
+// predictions are fine. A value: a copy learns on its own.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -43,11 +44,15 @@ class QuantileForest {
   std::optional<WaitDistribution> Predict(const std::vector<float>& features, UnixSeconds now,
                                           double cap_seconds) const;
 
+  /// Between the two nothing is built: for a past that is told at once. `Resume` builds every tree.
+  void Pause() { paused_ = true; }
+  void Resume(UnixSeconds now);
+
   int64_t starts() const { return starts_; }
 
  private:
   struct Row {
-    std::vector<float> features;
+    std::shared_ptr<const std::vector<float>> features;  // shared by copies of the forest
     UnixSeconds eligible = 0;
     int64_t burst = 0;
     double seconds = 0;  // wait or age
@@ -81,6 +86,7 @@ class QuantileForest {
   std::vector<Tree> trees_;
   size_t next_tree_ = 0;
   double due_ = 0;  // trees to rebuild
+  bool paused_ = false;
   int64_t starts_ = 0;
   std::vector<int64_t> burst_sizes_;
 };

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "common/node_pool.h"
+#include "common/queue_order.h"
 
 namespace gpuadvise {
 namespace {
@@ -15,13 +16,20 @@ constexpr int kStarts = 2;
 constexpr int kArrives = 3;
 constexpr int kStartsAtOnce = 4;
 
+/// When it began to compete.
 UnixSeconds SubmissionOf(const Job& job, UnixSeconds now) {
-  return std::min(job.submit_time.value_or(now), now);
+  const UnixSeconds submit = job.submit_time.value_or(now);
+  return std::min(std::max(submit, job.eligible_time.value_or(submit)), now);
+}
+
+bool Competes(const Job& job, UnixSeconds now) {
+  return HoldsNodes(job) || (job.dependency.empty() && CompetesFrom(job, now) == 0);
 }
 
 /// When a job that holds nodes began to.
 UnixSeconds StartOf(const Job& job, UnixSeconds now) {
-  return std::clamp(job.start_time.value_or(now), SubmissionOf(job, now), now);
+  const UnixSeconds submit = std::min(job.submit_time.value_or(now), now);
+  return std::clamp(job.start_time.value_or(now), submit, now);
 }
 
 /// Whether the job still runs: not one that ended and whose nodes are being cleaned up.
@@ -33,38 +41,48 @@ bool IsSameJob(const Job& before, const Job& after) {
 
 }  // namespace
 
-void QueueWatch::Appear(const Job& job, UnixSeconds now, std::vector<Ordered>& events) const {
-  events.push_back({{JobEventKind::kSubmitted, SubmissionOf(job, now), job}, kArrives});
+void QueueWatch::Appear(Known& known, const Job& job, UnixSeconds now,
+                        std::vector<Ordered>& events) const {
+  known.told = Competes(job, now);
+  if (!known.told) return;
+  UnixSeconds submitted = SubmissionOf(job, now);
+  if (HoldsNodes(job)) submitted = std::min(submitted, StartOf(job, now));
+  events.push_back({{JobEventKind::kSubmitted, submitted, job}, kArrives});
   if (!HoldsNodes(job)) return;
   events.push_back({{JobEventKind::kStarted, StartOf(job, now), job}, kStartsAtOnce});
   if (!Runs(job)) events.push_back({{JobEventKind::kEnded, now, job}, kStartsAtOnce + 1});
 }
 
-void QueueWatch::Change(const Job& before, const Job& after, UnixSeconds now,
+void QueueWatch::Change(Known& known, const Job& after, UnixSeconds now,
                         std::vector<Ordered>& events) const {
-  if (!HoldsNodes(before) && HoldsNodes(after)) {
+  const Job& before = known.job;
+  if (!known.told) {
+    Appear(known, after, now, events);
+  } else if (!HoldsNodes(before) && HoldsNodes(after)) {
     events.push_back({{JobEventKind::kStarted, StartOf(after, now), after}, kStarts});
     if (!Runs(after)) events.push_back({{JobEventKind::kEnded, now, after}, kStarts});
   } else if (Runs(before) && after.state == JobState::kCompleting) {
     events.push_back({{JobEventKind::kEnded, now, before}, kEnds});
   } else if (HoldsNodes(before) && !HoldsNodes(after)) {  // requeued
     events.push_back({{JobEventKind::kVanished, now, before}, kLeaves});
-    events.push_back({{JobEventKind::kSubmitted, now, after}, kArrives});
+    known.told = Competes(after, now);
+    if (known.told) events.push_back({{JobEventKind::kSubmitted, now, after}, kArrives});
   }
 }
 
-void QueueWatch::Leave(const Job& job, UnixSeconds now, std::vector<Ordered>& events) const {
-  if (job.state == JobState::kCompleting) return;  // has ended already
-  const UnixSeconds last = std::min(last_, now);
-  UnixSeconds when = last + (now - last) / 2;
+void QueueWatch::Leave(const Known& known, UnixSeconds by, std::vector<Ordered>& events) const {
+  const Job& job = known.job;
+  if (!known.told || job.state == JobState::kCompleting) return;  // never came, or has ended
+  const UnixSeconds last = std::min(last_, by);
+  UnixSeconds when = last + (by - last) / 2;
   if (!HoldsNodes(job)) {
-    when = std::max(when, SubmissionOf(job, now));
+    when = std::max(when, SubmissionOf(job, by));
     events.push_back({{JobEventKind::kVanished, when, job}, kLeaves});
     return;
   }
   // Most who leave at their limit do so to the second.
-  if (job.end_time && *job.end_time > last && *job.end_time <= now) when = *job.end_time;
-  events.push_back({{JobEventKind::kEnded, std::max(when, StartOf(job, now)), job}, kEnds});
+  if (job.end_time && *job.end_time > last && *job.end_time <= by) when = *job.end_time;
+  events.push_back({{JobEventKind::kEnded, std::max(when, StartOf(job, by)), job}, kEnds});
 }
 
 std::vector<JobEvent> QueueWatch::See(const Snapshot& snapshot) {
@@ -75,12 +93,12 @@ std::vector<JobEvent> QueueWatch::See(const Snapshot& snapshot) {
     const auto [found, added] = known_.try_emplace(job.id);
     Known& known = found->second;
     if (added) {
-      Appear(job, now, events);
+      Appear(known, job, now, events);
     } else if (!IsSameJob(known.job, job)) {
-      Leave(known.job, now, events);
-      Appear(job, now, events);
+      Leave(known, SubmissionOf(job, now), events);  // before its id was given away
+      Appear(known, job, now, events);
     } else {
-      Change(known.job, job, now, events);
+      Change(known, job, now, events);
     }
     known.job = job;
     known.round = round_;
@@ -90,7 +108,7 @@ std::vector<JobEvent> QueueWatch::See(const Snapshot& snapshot) {
       ++one;
       continue;
     }
-    Leave(one->second.job, now, events);
+    Leave(one->second, now, events);
     one = known_.erase(one);
   }
   last_ = now;

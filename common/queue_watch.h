@@ -2,8 +2,10 @@
 //
 // A snapshot shows a moment; histories need events. Times are Slurm's own where the snapshot has
 // them, else the middle of the gap in which it must have happened. A job whose id comes back with
-// another submission (ids that wrap, a slurmctld that began anew) is another job. Clocks may jump:
-// nothing is said to have happened after the snapshot or to a job before its submission.
+// another submission (ids that wrap, a slurmctld that began anew) is another job. A job counts as
+// submitted when it became eligible: not while it is held, depends on others or has to begin later.
+// Clocks may jump: nothing is said to have happened after the snapshot or to a job before its
+// submission.
 // Pure state machine; not thread-safe.
 #pragma once
 
@@ -19,7 +21,7 @@ enum class JobEventKind {
   kEnded,     // after it ran
   kVanished,  // left the queue without having been seen running, or waits again
   kStarted,
-  kSubmitted,  // or became known
+  kSubmitted,  // competes from now on, or became known
 };
 
 struct JobEvent {
@@ -42,16 +44,17 @@ class QueueWatch {
   struct Known {
     Job job;
     uint64_t round = 0;
+    bool told = false;  // that it was submitted
   };
   struct Ordered {
     JobEvent event;
     int phase = 0;
   };
 
-  void Appear(const Job& job, UnixSeconds now, std::vector<Ordered>& events) const;
-  void Change(const Job& before, const Job& after, UnixSeconds now,
-              std::vector<Ordered>& events) const;
-  void Leave(const Job& job, UnixSeconds now, std::vector<Ordered>& events) const;
+  void Appear(Known& known, const Job& job, UnixSeconds now, std::vector<Ordered>& events) const;
+  void Change(Known& known, const Job& after, UnixSeconds now, std::vector<Ordered>& events) const;
+  /// By `by` at the latest.
+  void Leave(const Known& known, UnixSeconds by, std::vector<Ordered>& events) const;
 
   std::unordered_map<int64_t, Known> known_;
   UnixSeconds last_ = 0;  // of the snapshot before; 0: none

@@ -300,16 +300,21 @@ std::string PreemptionInWords(const StartSamples& start) {
 }
 
 std::shared_ptr<const QueueModel> PrepareQueue(const Snapshot& snapshot) {
+  return PrepareQueue(std::make_shared<const Snapshot>(snapshot));
+}
+
+std::shared_ptr<const QueueModel> PrepareQueue(std::shared_ptr<const Snapshot> snapshot) {
   SimulationOptions options;
   options.horizon_seconds = kNever - 1;
-  return std::make_shared<const QueueModel>(std::make_shared<const Snapshot>(snapshot), nullptr,
-                                            options);
+  return std::make_shared<const QueueModel>(std::move(snapshot), nullptr, options);
 }
 
 std::shared_ptr<const QueueModel> PrepareQueue(std::shared_ptr<const Snapshot> snapshot, Past& past,
                                                const SimulationOptions& options) {
   return std::make_shared<const QueueModel>(std::move(snapshot), &past, options);
 }
+
+const Past* PastBehind(const QueueModel& queue) { return queue.past(); }
 
 Result<SimulatedStart> SimulateStart(const QueueModel& queue, const JobRequest& request,
                                      const Submitter& submitter) {

@@ -73,11 +73,15 @@ struct SimulationOptions {
 
 /// Prepares `snapshot` for questions, where every job runs until its limit (one sample).
 std::shared_ptr<const QueueModel> PrepareQueue(const Snapshot& snapshot);
+std::shared_ptr<const QueueModel> PrepareQueue(std::shared_ptr<const Snapshot> snapshot);
 
 /// The same with what history knows. Tells `past` who runs now and who is passed over, hence not
 /// const. REQUIRES: `past` outlives the model and is not written while questions are asked.
 std::shared_ptr<const QueueModel> PrepareQueue(std::shared_ptr<const Snapshot> snapshot, Past& past,
                                                const SimulationOptions& options = {});
+
+/// What `queue` was prepared with; null: nothing, every job runs until its limit.
+const Past* PastBehind(const QueueModel& queue);
 
 /// Samples of the start of `request`, submitted by `submitter` at the snapshot's time.
 ///

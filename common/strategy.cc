@@ -293,6 +293,8 @@ Result<void> PredictStart(const Question& question, Strategy& strategy) {
     found = true;
     strategy.start = std::move(*start);
     strategy.qos = qos;
+    const auto at_limits = StartOf(question.at_limits, strategy.request, submitter);
+    strategy.wait_at_limits_seconds = at_limits ? at_limits->wait_seconds.front() : 0;
   }
   if (!found) return tl::unexpected<Error>(*first_error);
   if (!strategy.qos.empty() && question.constraints.qos.empty()) {

@@ -46,6 +46,7 @@ struct Strategy {
   bool limit_is_capped = false;  // the run's p90 may not fit in the partition's limit
   JobRequest request;
   StartSamples start;
+  int64_t wait_at_limits_seconds = 0;  // where every job that is there runs until its limit
   double gpu_hours = 0;
   std::optional<double> cost;
   std::vector<std::string> reasons;
@@ -58,6 +59,7 @@ struct Question {
   const Constraints& constraints;
   const Snapshot& snapshot;
   const QueueModel& queue;
+  const QueueModel& at_limits;
   const GpuCatalogue& catalogue;
   const ModelPresets& presets;
   const Submitter& caller;

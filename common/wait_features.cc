@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 
 namespace gpuadvise {
@@ -198,7 +199,7 @@ std::vector<float> FeaturesOf(const Snapshot& state, const JobRecord& job,
                               const WaitDistribution& like_states,
                               const WaitDistribution& in_partition) {
   std::vector<float> features;
-  features.reserve(96);
+  features.reserve(kWaitFeatures);
   AppendJob(job, state.taken_at, features);
   AppendSimulated(simulated, features);
   AppendQueue(state, job, features);
@@ -206,6 +207,7 @@ std::vector<float> FeaturesOf(const Snapshot& state, const JobRecord& job,
   for (const WaitDistribution* waits : {&like_states, &in_partition}) {
     for (const double q : {0.25, 0.5, 0.75, 0.9}) features.push_back(Log(waits->Quantile(q)));
   }
+  assert(features.size() == kWaitFeatures);
   return features;
 }
 

@@ -48,7 +48,9 @@ class RecentUse {
   Waits waits_;     // by user, by shape, by partition
 };
 
-/// Fixed number of features, always in the same order.
+/// Always so many features, in the same order.
+inline constexpr size_t kWaitFeatures = 80;
+
 std::vector<float> FeaturesOf(const Snapshot& state, const JobRecord& job,
                               const SimulatedWait& simulated, const RecentUse& recent,
                               const WaitDistribution& like_states,

@@ -24,6 +24,7 @@ constexpr double kShownWait = 60;  // coverage is about forecasts whose p90 is l
 constexpr int64_t kStartsForCap =
     200;  // from so many starts on, nothing is forecast beyond the longest
 constexpr double kCapMargin = 1.5;
+constexpr size_t kPooledQuantiles = 128;  // of the pool, kept until its job has started
 
 size_t At(Expert expert) { return static_cast<size_t>(expert); }
 
@@ -39,6 +40,19 @@ WaitDistribution Capped(const WaitDistribution& wait, double cap) {
   return WaitDistribution::OfWeighted(std::move(points));
 }
 
+std::array<bool, kExperts> ReadyIn(const WaitLesson& lesson) {
+  std::array<bool, kExperts> ready{};
+  ready.fill(true);
+  ready[At(Expert::kForest)] = lesson.forest_ready;
+  return ready;
+}
+
+WaitDistribution PooledOf(const WaitLesson& lesson) {
+  std::vector<WeightedWait> points;
+  for (const float seconds : lesson.pooled) points.push_back({static_cast<double>(seconds), 1});
+  return WaitDistribution::OfWeighted(std::move(points));
+}
+
 }  // namespace
 
 struct WaitLearner::State {
@@ -47,14 +61,9 @@ struct WaitLearner::State {
     JobRecord record;
     StateKeys keys;
     int64_t burst = 0;
-    int64_t row = -1;  // of the forest
-    bool forecast = false;
-    WaitGroup group = WaitGroup::kFitsNow;
-    ExpertGrid grid{};
-    std::array<bool, kExperts> ready{};
-    WaitDistribution pooled;
-    double p90 = 0;
-    bool missed = false;  // past its p90, and counted so
+    int64_t row = -1;                          // of the forest
+    std::shared_ptr<const WaitLesson> lesson;  // null: nothing was said
+    bool missed = false;                       // past its p90, and counted so
   };
 
   explicit State(uint64_t seed_in) : seed(seed_in), forest(seed_in) {}
@@ -108,6 +117,12 @@ WaitLearner::State::Waiting& WaitLearner::State::Remember(const JobRecord& job) 
 
 WaitLearner::WaitLearner(uint64_t seed) : state_(std::make_unique<State>(seed)) {}
 WaitLearner::~WaitLearner() = default;
+WaitLearner::WaitLearner(const WaitLearner& other)
+    : state_(std::make_unique<State>(*other.state_)) {}
+WaitLearner& WaitLearner::operator=(const WaitLearner& other) {
+  if (this != &other) state_ = std::make_unique<State>(*other.state_);
+  return *this;
+}
 WaitLearner::WaitLearner(WaitLearner&&) noexcept = default;
 WaitLearner& WaitLearner::operator=(WaitLearner&&) noexcept = default;
 
@@ -146,20 +161,30 @@ WaitForecast WaitLearner::Forecast(const Snapshot& state, const JobRecord& job,
   return forecast;
 }
 
+WaitLesson LessonOf(const WaitForecast& forecast) {
+  WaitLesson lesson;
+  lesson.group = forecast.group;
+  lesson.experts = GridOf(forecast.experts);
+  lesson.features = forecast.features;
+  for (size_t i = 0; i < kPooledQuantiles; ++i) {
+    const double q = static_cast<double>(i) / (kPooledQuantiles - 1);
+    lesson.pooled.push_back(static_cast<float>(forecast.pooled.Quantile(q)));
+  }
+  lesson.p90 = forecast.wait.Quantile(0.9);
+  lesson.keys = forecast.keys;
+  lesson.forest_ready = forecast.forest_ready;
+  return lesson;
+}
+
 void WaitLearner::Submitted(const JobRecord& job) { state_->Remember(job); }
 
-void WaitLearner::Submitted(const JobRecord& job, const WaitForecast& forecast) {
+void WaitLearner::Submitted(const JobRecord& job, std::shared_ptr<const WaitLesson> lesson) {
   State& s = *state_;
   State::Waiting& one = s.Remember(job);
-  std::copy(forecast.keys.begin(), forecast.keys.end(), one.keys.begin());
-  one.forecast = true;
-  one.group = forecast.group;
-  one.grid = GridOf(forecast.experts);
-  one.ready.fill(true);
-  one.ready[At(Expert::kForest)] = forecast.forest_ready;
-  one.pooled = forecast.pooled;
-  one.p90 = forecast.wait.Quantile(0.9);
-  one.row = s.forest.Add(forecast.features, job.eligible, one.burst);
+  std::copy_n(lesson->keys.begin(), std::min(lesson->keys.size(), one.keys.size()),
+              one.keys.begin());
+  one.row = s.forest.Add(lesson->features, job.eligible, one.burst);
+  one.lesson = std::move(lesson);
 }
 
 void WaitLearner::Started(int64_t job_id, UnixSeconds at) {
@@ -171,11 +196,12 @@ void WaitLearner::Started(int64_t job_id, UnixSeconds at) {
   const double weight = s.WeightOf(job);
   s.history.Started(job.keys, wait, weight);
   s.recent.Started(job.record, wait, at);
-  if (job.forecast) {
-    s.pool.Started(job.group, job.grid, job.ready, wait, weight);
-    if (job.p90 > kShownWait && !job.missed) {
+  if (job.lesson) {
+    const WaitLesson& lesson = *job.lesson;
+    s.pool.Started(lesson.group, lesson.experts, ReadyIn(lesson), wait, weight);
+    if (lesson.p90 > kShownWait && !job.missed) {
       const double tie = UniformOf(s.seed, 11, static_cast<uint64_t>(job_id));
-      s.conformal.Learn(job.group, Conformal::PlaceOf(job.pooled, wait, tie), weight);
+      s.conformal.Learn(lesson.group, Conformal::PlaceOf(PooledOf(lesson), wait, tie), weight);
     }
     s.forest.Started(job.row, wait, at);
   }
@@ -193,6 +219,7 @@ void WaitLearner::Ended(int64_t job_id, UnixSeconds at) {
 
 void WaitLearner::Vanished(int64_t job_id, UnixSeconds at) {
   State& s = *state_;
+  s.running.erase(job_id);
   const auto found = s.waiting.find(job_id);
   if (found == s.waiting.end()) return;
   if (found->second.row >= 0) {
@@ -205,14 +232,19 @@ void WaitLearner::Advance(UnixSeconds now) {
   State& s = *state_;
   for (auto& [id, job] : s.waiting) {
     const auto age = static_cast<double>(now - job.record.eligible);
-    if (!job.forecast || job.missed || age <= job.p90) continue;
+    if (!job.lesson || job.missed || age <= job.lesson->p90) continue;
     job.missed = true;
+    const WaitLesson& lesson = *job.lesson;
     const double weight = s.WeightOf(job);
-    s.pool.StillWaits(job.group, job.grid, job.ready, age, weight);
-    if (job.p90 <= kShownWait) continue;
+    s.pool.StillWaits(lesson.group, lesson.experts, ReadyIn(lesson), age, weight);
+    if (lesson.p90 <= kShownWait) continue;
     // Its place is at least that of its age; beyond everything said so far it counts as such.
-    s.conformal.Learn(job.group, Conformal::PlaceOf(job.pooled, age, 1), weight);
+    s.conformal.Learn(lesson.group, Conformal::PlaceOf(PooledOf(lesson), age, 1), weight);
   }
 }
+
+void WaitLearner::Pause() { state_->forest.Pause(); }
+
+void WaitLearner::Resume(UnixSeconds now) { state_->forest.Resume(now); }
 
 }  // namespace gpuadvise

@@ -57,10 +57,31 @@ struct WaitForecast {
   bool forest_ready = false;
 };
 
+/// Distribution functions of all experts on one grid of waits (expert_pool.h).
+inline constexpr size_t kGridPoints = 64;
+using ExpertGrid = std::array<std::array<float, kGridPoints>, kExperts>;
+
+/// What has to be kept of a forecast until it shows how right it was: what is learned from.
+struct WaitLesson {
+  WaitGroup group = WaitGroup::kFitsNow;
+  ExpertGrid experts{};
+  std::vector<float> features;
+  std::vector<float> pooled;  // quantiles of the pool, 0 … 1 in equal steps
+  double p90 = 0;             // of the forecast
+  std::vector<std::string> keys;
+  bool forest_ready = false;
+  friend bool operator==(const WaitLesson&, const WaitLesson&) = default;
+};
+
+WaitLesson LessonOf(const WaitForecast& forecast);
+
+/// A value: a copy learns on its own.
 class WaitLearner {
  public:
   explicit WaitLearner(uint64_t seed = 1);
   ~WaitLearner();
+  WaitLearner(const WaitLearner& other);
+  WaitLearner& operator=(const WaitLearner& other);
   WaitLearner(WaitLearner&&) noexcept;
   WaitLearner& operator=(WaitLearner&&) noexcept;
 
@@ -68,9 +89,9 @@ class WaitLearner {
   WaitForecast Forecast(const Snapshot& state, const JobRecord& job,
                         const SimulatedWait& simulated) const;
 
-  /// `job` is in the queue from now on. Without a forecast it only feeds the histories.
+  /// `job` is in the queue from now on. Without a lesson it only feeds the histories.
   void Submitted(const JobRecord& job);
-  void Submitted(const JobRecord& job, const WaitForecast& forecast);
+  void Submitted(const JobRecord& job, std::shared_ptr<const WaitLesson> lesson);
 
   void Started(int64_t job_id, UnixSeconds at);
   void Ended(int64_t job_id, UnixSeconds at);     // after it ran
@@ -78,6 +99,10 @@ class WaitLearner {
 
   /// Time has passed: pending jobs that are past their p90 count as misses; retrains when due.
   void Advance(UnixSeconds now);
+
+  /// Between the two the forest is not built: for a past that is told at once.
+  void Pause();
+  void Resume(UnixSeconds now);
 
  private:
   struct State;

@@ -1,6 +1,7 @@
 #include "daemon/cluster_state.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <unordered_set>
@@ -30,6 +31,16 @@ bool HasOwnTime(const Snapshot& snapshot) {
 ClusterState::ClusterState(const Clock& clock, std::shared_ptr<const Knowledge> knowledge,
                            int64_t stale_after_seconds)
     : clock_(clock), knowledge_(std::move(knowledge)), stale_after_seconds_(stale_after_seconds) {}
+
+void ClusterState::TellOf(std::function<void(std::vector<PastJob>)> told) {
+  const std::lock_guard lock(preparing_);
+  told_ = std::move(told);
+}
+
+void ClusterState::Restore(const std::function<Past()>& load) {
+  const std::lock_guard lock(preparing_);
+  live_.Restore(load());
+}
 
 std::shared_ptr<const View> ClusterState::view() const {
   const std::lock_guard lock(mutex_);
@@ -111,24 +122,36 @@ Snapshot ClusterState::Merged(const Snapshot& base, const std::vector<Job>& subm
   return merged;
 }
 
+void ClusterState::See(std::shared_ptr<const Snapshot> snapshot) {
+  LiveStep step = live_.See(std::move(snapshot));
+  outlook_ = std::move(step.outlook);
+  if (step.not_forecast > 0) {
+    spdlog::info("{} submissions since the last snapshot were too many to forecast",
+                 step.not_forecast);
+  }
+  if (told_ && !step.changed.empty()) told_(std::move(step.changed));
+}
+
 void ClusterState::Prepare() {
   const std::lock_guard one_at_a_time(preparing_);
   auto view = std::make_shared<View>();
+  std::shared_ptr<const Snapshot> base;
   std::vector<Job> submitted;
   uint64_t news = 0;
   {
     const std::lock_guard lock(mutex_);
     if (!base_ || prepared_ == news_) return;
     news = news_;
-    view->snapshot = base_;
+    base = base_;
     view->knowledge = knowledge_;
     view->received_at = received_at_;
     for (const Submitted& one : submitted_) submitted.push_back(one.job);
   }
-  if (!submitted.empty()) {
-    view->snapshot = std::make_shared<const Snapshot>(Merged(*view->snapshot, submitted));
-  }
-  view->queue = PrepareQueue(*view->snapshot);
+  if (!outlook_ || outlook_->snapshot != base) See(std::move(base));
+  static_cast<Outlook&>(*view) =
+      submitted.empty()
+          ? *outlook_
+          : *live_.With(std::make_shared<const Snapshot>(Merged(*outlook_->snapshot, submitted)));
   prepared_ = news;
   const std::lock_guard lock(mutex_);
   view_ = std::move(view);

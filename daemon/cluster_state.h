@@ -1,5 +1,6 @@
-// The state of the cluster that answers are made from: the newest snapshot, prepared for questions,
-// with the jobs that our client has just submitted already in it.
+// The state of the cluster that answers are made from: the newest snapshot with all that came
+// before it (common/live_forecast.h), and the jobs that our client has just submitted already in
+// it.
 //
 // Readers get an immutable View and keep it as long as they like. Preparing a view is done by the
 // thread that brings the news (a worker), one at a time; several pieces of news that arrive while
@@ -7,23 +8,22 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/live_forecast.h"
 #include "common/snapshot.h"
-#include "common/start_of.h"
 #include "daemon/clock.h"
 #include "daemon/knowledge.h"
 
 namespace gpuadvise {
 
 /// One consistent picture. All members are set.
-struct View {
-  std::shared_ptr<const Snapshot> snapshot;
-  std::shared_ptr<const QueueModel> queue;
+struct View : Outlook {
   std::shared_ptr<const Knowledge> knowledge;
   UnixSeconds received_at = 0;  // by the daemon's clock
 };
@@ -39,6 +39,14 @@ class ClusterState {
   /// `clock` must outlive the state. `stale_after_seconds`: an older view has a cause.
   ClusterState(const Clock& clock, std::shared_ptr<const Knowledge> knowledge,
                int64_t stale_after_seconds);
+
+  /// `told` gets the jobs that something happened to, after each snapshot, on the thread that
+  /// brought it. Call before the first one.
+  void TellOf(std::function<void(std::vector<PastJob>)> told);
+
+  /// From the next snapshot on what was learned is what `load` gives, which is called at once;
+  /// no snapshot is taken in meanwhile.
+  void Restore(const std::function<Past()>& load);
 
   /// nullptr before the first snapshot.
   std::shared_ptr<const View> view() const;
@@ -71,11 +79,15 @@ class ClusterState {
 
   void SettleSubmitted(const Snapshot& snapshot);  // REQUIRES: mutex_ held
   void Prepare();
+  void See(std::shared_ptr<const Snapshot> snapshot);  // REQUIRES: preparing_ held
   Snapshot Merged(const Snapshot& base, const std::vector<Job>& submitted) const;
 
   const Clock& clock_;
-  std::mutex preparing_;   // one Prepare() at a time; taken before mutex_
-  uint64_t prepared_ = 0;  // the news in view_; guarded by preparing_
+  std::mutex preparing_;   // one Prepare() at a time; taken before mutex_; guards until mutex_
+  uint64_t prepared_ = 0;  // the news in view_
+  LiveForecast live_;
+  std::shared_ptr<const Outlook> outlook_;  // of the newest snapshot that live_ has seen
+  std::function<void(std::vector<PastJob>)> told_;
 
   mutable std::mutex mutex_;  // guards all below
   uint64_t news_ = 0;

@@ -43,11 +43,16 @@ HttpLimits LimitsFrom(const Settings& settings) {
   return limits;
 }
 
+/// Simulations and recordings.
+bool HasOwnTime(const std::string& source) {
+  return source == "sim" || source.rfind("replay:", 0) == 0;
+}
+
 /// Keys that are read at the start only.
 bool NeedsRestart(const std::string& key) {
-  static const std::vector<std::string> kKeys = {"socket",         "socket_mode", "socket_group",
-                                                 "listen",         "state_dir",   "max_connections",
-                                                 "request_timeout"};
+  static const std::vector<std::string> kKeys = {
+      "socket",    "socket_mode",     "socket_group",    "listen",
+      "state_dir", "max_connections", "request_timeout", "history_retention"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -58,27 +63,46 @@ Result<Daemon::Parts> Daemon::PartsFor(const Settings& settings) {
   if (!knowledge) return tl::unexpected<Error>(std::move(knowledge.error()));
   Result<std::string> collector = FindCollector(settings.collector, OwnPath());
   if (!collector) return tl::unexpected<Error>(std::move(collector.error()));
-  return Parts{std::move(*knowledge), PlanFor(settings, *collector)};
+  return Parts{std::move(*knowledge), PlanFor(settings, *collector), nullptr, ""};
+}
+
+/// A daemon without a history answers all the same.
+void Daemon::OpenHistory(const Settings& settings, Parts& parts) {
+  if (HasOwnTime(settings.source)) {
+    parts.no_history = "a simulated or recorded cluster has none that outlives it";
+    return;
+  }
+  Result<std::unique_ptr<History>> history = History::Open(settings.state_dir, SystemClock().Now());
+  if (!history) {
+    parts.no_history = history.error().message;
+    spdlog::error("no history is kept: {}", parts.no_history);
+    return;
+  }
+  if (!(*history)->set_aside().empty()) spdlog::error("{}", (*history)->set_aside());
+  parts.history = std::move(*history);
 }
 
 Result<std::unique_ptr<Daemon>> Daemon::Make(const CommandLineSettings& command_line,
                                              LoadedSettings loaded) {
   Result<Parts> parts = PartsFor(loaded.settings);
   if (!parts) return tl::unexpected<Error>(std::move(parts.error()));
-  std::unique_ptr<Daemon> daemon(new Daemon(command_line, std::move(loaded), *parts));
+  OpenHistory(loaded.settings, *parts);
+  std::unique_ptr<Daemon> daemon(new Daemon(command_line, std::move(loaded), std::move(*parts)));
   Result<void> bound = daemon->BindSockets();
   if (!bound) return tl::unexpected<Error>(std::move(bound.error()));
   return daemon;
 }
 
-Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, const Parts& parts)
+Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, Parts parts)
     : command_line_(command_line),
       loaded_(std::move(loaded)),
       answering_(AnsweringThreads()),
       cluster_(clock_, parts.knowledge, InSeconds(loaded_.settings.stale_after)),
+      history_(std::move(parts.history), std::move(parts.no_history), clock_,
+               InSeconds(loaded_.settings.history_retention)),
       advice_(RunWord()),
       users_(clock_),
-      api_{cluster_, advice_, users_},
+      api_{cluster_, history_, advice_, users_, clock_},
       sink_(cluster_),
       plan_(parts.plan),
       collector_(io_, intake_, sink_,
@@ -112,6 +136,10 @@ Result<void> Daemon::BindSockets() {
 
 void Daemon::Run() {
   WatchSignals();
+  cluster_.TellOf([this](std::vector<PastJob> jobs) { history_.Put(std::move(jobs)); });
+  asio::post(intake_, [this] {  // before the first snapshot, which goes the same way
+    cluster_.Restore([this] { return PastOf(history_.Load(), clock_.Now()); });
+  });
   collector_.Run(plan_);
   if (const auto interval = WatchdogInterval()) FeedWatchdog(*interval);
   spdlog::info("gpuadvised {} answers on {} from {}", kVersion, loaded_.settings.socket,

@@ -16,6 +16,7 @@
 #include "daemon/cluster_state.h"
 #include "daemon/collector.h"
 #include "daemon/handlers.h"
+#include "daemon/history_writer.h"
 #include "daemon/http_server.h"
 #include "daemon/listening.h"
 #include "daemon/settings_file.h"
@@ -39,10 +40,13 @@ class Daemon {
   struct Parts {
     std::shared_ptr<const Knowledge> knowledge;
     CollectorPlan plan;
+    std::unique_ptr<History> history;  // null: none is kept
+    std::string no_history;            // because
   };
 
-  Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, const Parts& parts);
+  Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, Parts parts);
   static Result<Parts> PartsFor(const Settings& settings);
+  static void OpenHistory(const Settings& settings, Parts& parts);
   Result<void> BindSockets();
   void WatchSignals();
   void FeedWatchdog(std::chrono::microseconds interval);
@@ -57,6 +61,7 @@ class Daemon {
   boost::asio::thread_pool intake_{1};
   boost::asio::thread_pool answering_;
   ClusterState cluster_;
+  HistoryWriter history_;
   AdviceStore advice_;
   UserNames users_;
   ApiState api_;

@@ -54,7 +54,8 @@ Error NoSnapshotYet(const Freshness& freshness) {
 }
 
 ClusterView ViewFor(const View& view) {
-  return {*view.snapshot, *view.queue, view.knowledge->gpus, view.knowledge->models};
+  return {*view.snapshot, *view.queue, *view.at_limits, view.knowledge->gpus,
+          view.knowledge->models};
 }
 
 Submitter CallerOf(const Call& call) {
@@ -94,6 +95,11 @@ ApiResponse Gpus(Call& call) {
   return Reply(call, AnswerGpus(ViewFor(*call.view), CallerOf(call)));
 }
 
+ApiResponse AccuracyOfStarts(Call& call) {
+  if (!call.view) return Refuse(call, NoSnapshotYet(call.freshness));
+  return Reply(call, AnswerAccuracy(ViewFor(*call.view)));
+}
+
 Result<int64_t> WholeNumber(const json& body, const char* name) {
   const auto found = body.find(name);
   if (found == body.end() || !found->is_number_integer() || found->get<int64_t>() < 1) {
@@ -130,21 +136,41 @@ ApiResponse Submitted(Call& call) {
   return Reply(call, {{"job_id", id}});
 }
 
+json AgeOf(std::optional<UnixSeconds> time, UnixSeconds now) {
+  return time ? json(std::max<int64_t>(now - *time, 0)) : json();
+}
+
+json HistoryJson(const HistoryState& state, UnixSeconds now) {
+  json history = {{"problem", state.problem.empty() ? json() : json(state.problem)}};
+  if (!state.info) return history;
+  history.update({{"file", state.info->file},
+                  {"bytes", state.info->bytes},
+                  {"jobs", state.info->jobs},
+                  {"oldest_age_seconds", AgeOf(state.info->oldest, now)},
+                  {"newest_age_seconds", AgeOf(state.info->newest, now)}});
+  return history;
+}
+
 ApiResponse Health(Call& call) {
+  json health = {{"status", "ok"},
+                 {"history", HistoryJson(call.state.history.state(), call.state.clock.Now())}};
   if (!call.view) {
-    return Reply(call, {{"status", "starting"}, {"cause", NoSnapshotYet(call.freshness).message}},
-                 503);
+    health["status"] = "starting";
+    health["cause"] = NoSnapshotYet(call.freshness).message;
+    return Reply(call, std::move(health), 503);
   }
   if (call.freshness.cause) {
-    return Reply(call, {{"status", "stale"}, {"cause", *call.freshness.cause}});
+    health["status"] = "stale";
+    health["cause"] = *call.freshness.cause;
   }
-  return Reply(call, {{"status", "ok"}});
+  return Reply(call, std::move(health));
 }
 
 const Route kRoutes[] = {
     {"POST", "/v1/advise", nullptr, true, Advise},
     {"POST", "/v1/when", nullptr, true, When},
     {"GET", "/v1/gpus", nullptr, true, Gpus},
+    {"GET", "/v1/accuracy", nullptr, true, AccuracyOfStarts},
     {"POST", "/v1/advice/", "/submitted", false, Submitted},
     {"GET", "/healthz", nullptr, true, Health},
 };

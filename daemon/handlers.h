@@ -6,7 +6,9 @@
 
 #include "daemon/advice_store.h"
 #include "daemon/api_types.h"
+#include "daemon/clock.h"
 #include "daemon/cluster_state.h"
+#include "daemon/history_writer.h"
 #include "daemon/user_names.h"
 
 namespace gpuadvise {
@@ -14,8 +16,10 @@ namespace gpuadvise {
 /// What the handlers read and change. Everything outlives the calls and is itself thread-safe.
 struct ApiState {
   ClusterState& cluster;
+  HistoryWriter& history;
   AdviceStore& advice;
   UserNames& users;
+  const Clock& clock;
 };
 
 ApiResponse Handle(const ApiRequest& request, const Peer& peer, ApiState& state);

@@ -40,6 +40,10 @@ int CheckConfig(const LoadedSettings& loaded) {
   for (const CollectorCandidate& candidate : PlanFor(loaded.settings, *collector).candidates) {
     fmt::print("# collector: {}\n", fmt::join(candidate.command.arguments, " "));
   }
+  const Result<std::optional<HistoryInfo>> history = History::InfoOf(loaded.settings.state_dir);
+  if (!history) return Complain(history.error(), kBadSettings);
+  fmt::print("# history: {}\n", *history ? HistoryInWords(**history, SystemClock().Now())
+                                         : "none yet in " + loaded.settings.state_dir);
   return 0;
 }
 

@@ -79,7 +79,7 @@ Result<milliseconds> Duration(const json& value, const std::string& pointer, mil
                               milliseconds high) {
   const std::optional<double> seconds = ParseSeconds(value);
   if (!seconds || !std::isfinite(*seconds)) {
-    return Wrong(value, pointer, "a duration such as 30s, 5m or 1h");
+    return Wrong(value, pointer, "a duration such as 30s, 5m, 1h or 7d");
   }
   const double count = *seconds * 1000;
   if (count < static_cast<double>(low.count()) || count > static_cast<double>(high.count())) {
@@ -91,6 +91,8 @@ Result<milliseconds> Duration(const json& value, const std::string& pointer, mil
 
 std::string DurationText(milliseconds duration) {
   const int64_t count = duration.count();
+  constexpr int64_t kDay = 86'400'000;
+  if (count % kDay == 0 && count >= 2 * kDay) return fmt::format("{}d", count / kDay);
   if (count % 3'600'000 == 0 && count != 0) return fmt::format("{}h", count / 3'600'000);
   if (count % 60'000 == 0 && count != 0) return fmt::format("{}m", count / 60'000);
   if (count % 1000 == 0) return fmt::format("{}s", count / 1000);

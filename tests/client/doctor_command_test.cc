@@ -26,6 +26,8 @@ Surroundings Healthy() {
 
 json Health() {
   return json::parse(R"({"status": "ok", "snapshot_age_seconds": 12,
+      "history": {"problem": null, "file": "/var/lib/gpuadvise/history.db", "bytes": 3210000, "jobs": 1204,
+                  "oldest_age_seconds": 1040000, "newest_age_seconds": 40},
       "meta": {"version": "0.1.0", "cluster": "seed", "source": "slurm-api", "stale_cause": null}})");
 }
 
@@ -58,6 +60,13 @@ TEST(Doctor, OldDataAndAnotherVersionAreWarnings) {
   Surroundings around = Healthy();
   around.slurm_conf = "";
   ExpectGolden("doctor_warnings.txt", Doctor(health, around, kExitOk));
+}
+
+TEST(Doctor, AHistoryThatIsNotKeptIsAWarning) {
+  json health = Health();
+  health["history"] = {{"problem", "/var/lib/gpuadvise/history.db: database or disk is full"}};
+  EXPECT_NE(Doctor(health, Healthy(), kExitOk).find("warning  history     /var/lib/gpuadvise"),
+            std::string::npos);
 }
 
 TEST(Doctor, AnSbatchThatDoesNotRunIsAnError) {

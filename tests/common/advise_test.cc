@@ -33,7 +33,7 @@ struct World {
   std::shared_ptr<const QueueModel> queue;
   const GpuNaming& naming;
 
-  ClusterView View() const { return {snapshot, *queue, naming, ShippedModels()}; }
+  ClusterView View() const { return {snapshot, *queue, *queue, naming, ShippedModels()}; }
   Result<json> Ask(const json& spec, const json& more = json::object()) const {
     json body = more;
     body["spec"] = spec;
@@ -271,8 +271,9 @@ TEST(Advise, ASubmittedStrategyIsAPendingJobThatDelaysTheNext) {
   second.id = 4712;
   after.jobs.push_back(second);  // both L40S nodes are spoken for
   auto queue = PrepareQueue(after);
-  Result<json> next = AnswerAdvise(
-      {{"spec", Gr00t()}}, {after, *queue, ShippedGpus(), ShippedModels()}, {1002, "bob", "", ""});
+  Result<json> next =
+      AnswerAdvise({{"spec", Gr00t()}}, {after, *queue, *queue, ShippedGpus(), ShippedModels()},
+                   {1002, "bob", "", ""});
   EXPECT_GT(BestOn(Must(next), "l40s")["wait_p50_seconds"].get<int64_t>(), 3600);
   EXPECT_FALSE(SubmittedJob(answer, 999, 1, before.View(), {}));
 }

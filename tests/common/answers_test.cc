@@ -20,7 +20,7 @@ struct World {
       : snapshot(SnapshotOf(kSeedCluster + lines)), queue(PrepareQueue(snapshot)) {}
   Snapshot snapshot;
   std::shared_ptr<const QueueModel> queue;
-  ClusterView View() const { return {snapshot, *queue, ShippedGpus(), ShippedModels()}; }
+  ClusterView View() const { return {snapshot, *queue, *queue, ShippedGpus(), ShippedModels()}; }
   json When(const json& job) const {
     Result<json> answer = AnswerWhen({{"jobs", {job}}}, View(), kAnn);
     return answer ? (*answer)["answers"][0]

@@ -81,7 +81,7 @@ TEST(QueueWatch, AnIdThatComesBackIsAnotherJob) {
   watch.See(Look(kRuns));
   Snapshot anew = Look(kWaits, 60);
   anew.jobs.front().submit_time = kNow + 50;
-  EXPECT_EQ(Told(watch.See(anew)), "E1@30 A1@50");
+  EXPECT_EQ(Told(watch.See(anew)), "E1@25 A1@50");
 }
 
 TEST(QueueWatch, AnotherOrderOfTheSameSecond) {

@@ -261,7 +261,8 @@ WaitForecast LearnAndAsk(int jobs, double truth, WaitLearner& learner) {
     state.taken_at = i * 10'000;
     const JobRecord job = JobOf(i, state.taken_at);
     learner.Advance(state.taken_at);
-    learner.Submitted(job, learner.Forecast(state, job, simulated));
+    learner.Submitted(
+        job, std::make_shared<const WaitLesson>(LessonOf(learner.Forecast(state, job, simulated))));
     learner.Started(i, state.taken_at + static_cast<int64_t>(truth));
     learner.Ended(i, state.taken_at + static_cast<int64_t>(truth) + 100);
   }
@@ -302,7 +303,8 @@ TEST(WaitLearner, AJobPastItsP90IsAMissBeforeItStarts) {
       learner.Forecast(state, JobOf(1, state.taken_at), simulated).wait.Quantile(0.9);
   for (int i = 0; i < 40; ++i) {
     const JobRecord job = JobOf(5000 + i, state.taken_at + 100 * i);
-    learner.Submitted(job, learner.Forecast(state, job, simulated));
+    learner.Submitted(
+        job, std::make_shared<const WaitLesson>(LessonOf(learner.Forecast(state, job, simulated))));
   }
   state.taken_at += 200'000;
   learner.Advance(state.taken_at);

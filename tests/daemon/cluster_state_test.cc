@@ -124,7 +124,8 @@ TEST_F(ClusterStateTest, ASubmittedJobPushesTheNextOneBack) {
     EXPECT_EQ(StartOf(*state_.view()->queue, whole_node, ann)->wait_seconds.front(), 0);
     state_.AddSubmitted(Submitted(id));
   }
-  EXPECT_GT(StartOf(*state_.view()->queue, whole_node, ann)->wait_seconds.front(), 0);
+  EXPECT_GT(StartOf(*state_.view()->at_limits, whole_node, ann)->wait_seconds.front(), 0);
+  EXPECT_GT(StartOf(*state_.view()->queue, whole_node, ann)->Mean(), 0);
 }
 
 TEST_F(ClusterStateTest, ASubmittedJobIsOursUntilASnapshotShowsIt) {

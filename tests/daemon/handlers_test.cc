@@ -55,7 +55,8 @@ class HandlersTest : public testing::Test {
   ClusterState cluster_;
   AdviceStore advice_{"test"};
   UserNames users_{clock_};
-  ApiState state_{cluster_, advice_, users_};
+  HistoryWriter history_{nullptr, "none in this test", clock_, 1};
+  ApiState state_{cluster_, history_, advice_, users_, clock_};
 };
 
 TEST_F(HandlersTest, HealthSaysStartingBeforeTheFirstSnapshot) {

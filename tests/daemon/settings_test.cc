@@ -123,9 +123,9 @@ INSTANTIATE_TEST_SUITE_P(
                  "replay:FILE"},
         BadValue{R"({"source": "replay:log"})",
                  "/source: source is \"replay:log\"; write replay: and an absolute path"},
-        BadValue{
-            R"({"poll_interval": "soon"})",
-            "/poll_interval: poll_interval is \"soon\"; write a duration such as 30s, 5m or 1h"},
+        BadValue{R"({"poll_interval": "soon"})",
+                 "/poll_interval: poll_interval is \"soon\"; write a duration such as 30s, 5m, 1h "
+                 "or 7d"},
         BadValue{R"({"poll_interval": "30 parsecs"})",
                  "/poll_interval: poll_interval is \"30 parsecs\"; write a duration such as 30s, "
                  "5m or 1h"},

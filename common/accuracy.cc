@@ -1,0 +1,81 @@
+#include "common/accuracy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/words.h"
+
+namespace gpuadvise {
+namespace {
+
+double Median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double Share(int64_t part, int64_t all) {
+  return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
+}
+
+}  // namespace
+
+Accuracy AccuracyOf(const std::vector<const StartScore*>& scores) {
+  Accuracy accuracy;
+  std::vector<double> errors;
+  std::vector<double> slurm;
+  std::vector<double> beside_slurm;
+  int64_t within = 0;
+  int64_t by_p50 = 0;
+  int64_t by_p90 = 0;
+  for (const StartScore* score : scores) {
+    const double error = std::abs(score->said.p50 - score->wait);
+    errors.push_back(error);
+    if (error <= 600) ++within;
+    if (score->said.p90 > kSaysItWaits) {
+      ++accuracy.covered_jobs;
+      if (score->wait <= score->said.p50) ++by_p50;
+      if (score->wait <= score->said.p90) ++by_p90;
+    }
+    if (!score->slurm_error_seconds) continue;
+    slurm.push_back(*score->slurm_error_seconds);
+    beside_slurm.push_back(error);
+  }
+  accuracy.jobs = static_cast<int64_t>(errors.size());
+  accuracy.within_600s = Share(within, accuracy.jobs);
+  accuracy.coverage_p50 = Share(by_p50, accuracy.covered_jobs);
+  accuracy.coverage_p90 = Share(by_p90, accuracy.covered_jobs);
+  accuracy.slurm_jobs = static_cast<int64_t>(slurm.size());
+  accuracy.median_abs_error_seconds = Median(std::move(errors));
+  accuracy.slurm_median_abs_error_seconds = Median(std::move(slurm));
+  accuracy.median_abs_error_seconds_beside_slurm = Median(std::move(beside_slurm));
+  return accuracy;
+}
+
+std::string SizeClassOf(int64_t gpus) {
+  if (gpus <= 1) return fmt::format("{}", std::max<int64_t>(gpus, 0));
+  int64_t low = 2;
+  while (gpus >= 2 * low) low *= 2;
+  return fmt::format("{}-{}", low, 2 * low - 1);
+}
+
+std::string RecordInWords(const Accuracy& accuracy) {
+  if (accuracy.jobs < kEnoughScores) {
+    return fmt::format(
+        "too little history to say how right this is: {} of at least {} forecast jobs have started",
+        accuracy.jobs, kEnoughScores);
+  }
+  std::string words =
+      fmt::format("of {} forecast before, half started within {} of the median",
+                  Plural(accuracy.jobs, "job"), DurationInWords(accuracy.median_abs_error_seconds));
+  if (accuracy.covered_jobs >= kEnoughScores) {
+    words += fmt::format("; of {} that were said to wait, {:.0f} % started by their p90",
+                         accuracy.covered_jobs, 100 * accuracy.coverage_p90);
+  }
+  return words;
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,95 @@
+// GET /v1/accuracy: how right forecasts have been, by GPU type and job size.
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/accuracy.h"
+#include "common/advice_json.h"
+#include "common/answers.h"
+#include "common/past.h"
+
+namespace gpuadvise {
+
+using nlohmann::json;
+
+namespace {
+
+using Group = std::vector<const StartScore*>;
+
+// Canonical names of GPU types, as every other answer has them; a type nobody knows as Slurm says.
+std::map<std::string, std::string> NamesOf(const ClusterView& view) {
+  std::map<std::string, std::string> names;
+  for (const GpuPool& pool : FindGpuPools(view.snapshot, view.gpus)) {
+    names[pool.gres_type] = pool.Id();
+  }
+  return names;
+}
+
+json RowOf(const std::string& gpu, int64_t least, const Group& group) {
+  json row = ToJson(AccuracyOf(group));
+  row["gpu"] = gpu;
+  row["gpus"] = SizeClassOf(least);
+  return row;
+}
+
+int64_t LeastOf(int64_t gpus) {
+  int64_t low = std::min<int64_t>(std::max<int64_t>(gpus, 0), 2);
+  while (low >= 2 && gpus >= 2 * low) low *= 2;
+  return low;
+}
+
+}  // namespace
+
+json ToJson(const Accuracy& accuracy) {
+  json out = {{"jobs", accuracy.jobs},
+              {"median_abs_error_seconds", nullptr},
+              {"within_600s", nullptr},
+              {"covered_jobs", accuracy.covered_jobs},
+              {"coverage_p50", nullptr},
+              {"coverage_p90", nullptr},
+              {"slurm_jobs", accuracy.slurm_jobs},
+              {"slurm_median_abs_error_seconds", nullptr},
+              {"median_abs_error_seconds_beside_slurm", nullptr}};
+  if (accuracy.jobs > 0) {
+    out["median_abs_error_seconds"] = accuracy.median_abs_error_seconds;
+    out["within_600s"] = accuracy.within_600s;
+  }
+  if (accuracy.covered_jobs > 0) {
+    out["coverage_p50"] = accuracy.coverage_p50;
+    out["coverage_p90"] = accuracy.coverage_p90;
+  }
+  if (accuracy.slurm_jobs > 0) {
+    out["slurm_median_abs_error_seconds"] = accuracy.slurm_median_abs_error_seconds;
+    out["median_abs_error_seconds_beside_slurm"] = accuracy.median_abs_error_seconds_beside_slurm;
+  }
+  return out;
+}
+
+json AnswerAccuracy(const ClusterView& view) {
+  Group all;
+  Group fits_now;
+  Group waits;
+  std::map<std::pair<std::string, int64_t>, Group> by_size;
+  const std::map<std::string, std::string> names = NamesOf(view);
+  if (const Past* past = PastBehind(view.queue)) {
+    for (const StartScore& score : past->scores.scores()) {
+      all.push_back(&score);
+      (score.said.group == WaitGroup::kFitsNow ? fits_now : waits).push_back(&score);
+      const auto known = names.find(score.gpu);
+      const std::string& gpu = known == names.end() ? score.gpu : known->second;
+      by_size[{gpu, LeastOf(score.gpus)}].push_back(&score);
+    }
+  }
+  const Accuracy accuracy = AccuracyOf(all);
+  json rows = json::array();
+  for (const auto& [key, group] : by_size) rows.push_back(RowOf(key.first, key.second, group));
+  return {{"all", ToJson(accuracy)},
+          {"fits_now", ToJson(AccuracyOf(fits_now))},
+          {"does_not_fit_now", ToJson(AccuracyOf(waits))},
+          {"by_gpu", rows},
+          {"since", all.empty() ? json() : json(all.front()->started_at)},
+          {"note", RecordInWords(accuracy)}};
+}
+
+}  // namespace gpuadvise

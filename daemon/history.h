@@ -1,0 +1,93 @@
+// What survives a restart: every job that was seen or accounted for, with what was forecast for it
+// and what then happened, in one SQLite file (docs/operations.md).
+//
+// It is a cache of what Slurm's accounting knows plus our own forecasts, so nothing about it is
+// fatal: a file that is torn or was written by a newer version is set aside under another name and
+// a new one begun. One row a job, written whole in one transaction per snapshot; killed at any
+// moment, what was committed is there and nothing is half there (WAL).
+// Blocking. Not thread-safe: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "common/past.h"
+
+namespace SQLite {
+class Database;
+}
+
+namespace gpuadvise {
+
+/// The version of the tables that this program writes (PRAGMA user_version).
+inline constexpr int kHistoryVersion = 1;
+
+/// For so long and so many jobs it keeps what can be learned from; after that, the bare facts.
+inline constexpr int64_t kDetailSeconds = int64_t{30} * 86'400;
+inline constexpr int64_t kDetailJobs = 10'000;
+
+/// So many jobs are read back at most, the newest.
+inline constexpr int64_t kLoadedJobs = 50'000;
+
+struct HistoryInfo {
+  std::string file;
+  int64_t bytes = 0;  // on disk, with its log
+  int64_t jobs = 0;
+  std::optional<UnixSeconds> oldest;  // submissions
+  std::optional<UnixSeconds> newest;
+};
+
+/// "FILE, 3.2 MB, 1,204 jobs, the oldest of 12 days ago"
+std::string HistoryInWords(const HistoryInfo& info, UnixSeconds now);
+
+class History {
+ public:
+  /// Opens or begins `state_dir`/history.db, and makes the folder if need be.
+  /// Errors: kUnavailable, naming folder or file and the remedy: it cannot be made or written, lies
+  /// on a network file system, or another daemon uses it. What was set aside is in set_aside().
+  static Result<std::unique_ptr<History>> Open(const std::string& state_dir, UnixSeconds now);
+
+  ~History();
+
+  /// Why a file that was there is not used, and where it lies now; "" when nothing was set aside.
+  const std::string& set_aside() const { return set_aside_; }
+
+  /// All of `jobs` or none. A row of the same job id and submission is replaced.
+  /// Errors: kUnavailable (the disk is full, the file is gone); the history can still be used.
+  Result<void> Save(const std::vector<PastJob>& jobs);
+
+  /// What accounting says: adds jobs that are not there, and to those that are, only starts and
+  /// ends that are missing. How many rows that changed.
+  Result<int64_t> Complete(const std::vector<JobRecord>& jobs);
+
+  /// The newest kLoadedJobs jobs, in the order of submission. Rows that cannot be read are left
+  /// out and counted in `unreadable`.
+  Result<std::vector<PastJob>> Load(int64_t& unreadable) const;
+
+  /// Forgets jobs submitted before `before`, and what is too old to learn from.
+  Result<void> Prune(UnixSeconds before, UnixSeconds now);
+
+  /// A value under a name, for what has to be known at the next start; nullopt: never set.
+  Result<void> Note(const std::string& name, int64_t value);
+  Result<std::optional<int64_t>> Noted(const std::string& name) const;
+
+  Result<HistoryInfo> Info() const;
+
+  /// Of the history in `state_dir` without opening it for writing; nullopt: there is none.
+  static Result<std::optional<HistoryInfo>> InfoOf(const std::string& state_dir);
+
+ private:
+  History(std::string file, int lock, std::unique_ptr<SQLite::Database> database,
+          std::string set_aside);
+
+  std::string file_;
+  int lock_;
+  std::unique_ptr<SQLite::Database> database_;
+  std::string set_aside_;
+};
+
+}  // namespace gpuadvise
