@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One day of jobs through a real Slurm whose clock runs faster: a job log to judge forecasts by.
 
-    bench/lab_day.py --workload W.csv --out day.csv [--speed 60] [--multifactor]
+    bench/lab_day.py --workload W.csv --out day.csv [--speed 60] [--multifactor] [--programs BIN_DIR]
 
 W.csv: t_s,user,gres,nodes,limit_min,runtime_s,probe - when after the beginning of the day a user
 u00 .. u17 submits what, how long it really runs, and whether `sbatch --test-only` is asked for the
@@ -11,6 +11,12 @@ Slurm answered. The day ends when the last job has.
 --multifactor: accounting, fair share between accounts a0, a1 and a2 with 1, 2 and 4 shares (user k
 is in account k mod 3), QOS high for every fifth user, at most 8 GPUs at a time for every fourth, and
 Slurm's `priority` right after the submission as a further column.
+
+--programs: gpuadvised of BIN_DIR runs in the same clock from the first minute on, with an empty
+history. Right before each probed job its user asks `gpuadvise when` with the same options
+(columns when_p10 .. when_p90: the starts it named), then submits exactly that; and what the daemon
+said by itself of every job as of its submission is read from its history (said_p10 .. said_p90).
+What it then says of its own accuracy is printed.
 
 Idea: the lab of the tests (tests/lab/lab.py, 21 nodes), all of it on one clock of libfaketime. A
 `faketime` that does nothing but hold that clock lends its environment to every process of the lab.
@@ -30,6 +36,7 @@ import pwd
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -37,6 +44,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "lab"))
 import lab as slurm_lab  # noqa: E402
 import lab_config  # noqa: E402
+import programs  # noqa: E402
 
 USERS = [f"u{k:02d}" for k in range(18)]
 SHARES = {"a0": 1, "a1": 2, "a2": 4}
@@ -54,6 +62,9 @@ WORKLOAD_COLUMNS = "t_s,user,gres,nodes,limit_min,runtime_s,probe".split(",")
 COLUMNS = ("job_id,submit,start,end,limit,nodes,cpus_per_node,gpus_per_node,gpu,user,account,partition,state,"
            "nodelist,test_only").split(",")
 MULTIFACTOR_COLUMNS = ["qos", "group_gpu_limit", "priority"]
+QUANTILES = ["p10", "p50", "p90"]
+FORECAST_COLUMNS = [f"{who}_{q}" for who in ("when", "said") for q in QUANTILES]
+SHOWN_WAIT = 60  # coverage is about forecasts whose p90 is longer
 
 
 class FastClock:
@@ -101,6 +112,7 @@ class DayLab(slurm_lab.Lab):
         self.env.update(clock.env)
 
     def _make_users(self):
+        super()._make_users()
         for user in USERS:
             try:
                 pwd.getpwnam(user)
@@ -128,6 +140,38 @@ class DayLab(slurm_lab.Lab):
         slurm_lab.wait_until(done, "slurmdbd to know gres/gpu", 30)
 
 
+class DaySite(programs.Site):
+    """gpuadvised in the day's clock; its clients ask from the true one, so that they have time to wait."""
+
+    def __init__(self, lab, bin_folder):
+        super().__init__(lab, bin_folder, poll_interval="30s", policy_interval="5m", stale_after="1h",
+                         request_timeout="1h")
+        for user in USERS:
+            self._folder_of(user, self.home(user))
+
+    def client_env(self, user, env=None):
+        real = {name: value for name, value in self.lab.env.items()
+                if not name.startswith("FAKETIME") and name != "LD_PRELOAD"}
+        return {**real, "HOME": str(self.home(user)), "USER": user, "GPUADVISE_SOCKET": str(self.socket)}
+
+    def starts(self, user, options):
+        """The starts that `when` names, by quantile; nothing where it gives no answer."""
+        try:
+            answer = self.when(*options, user=user)
+        except (AssertionError, OSError, ValueError):
+            return {}
+        return {f"when_{q}": answer.get(f"start_{q}", "") for q in QUANTILES}
+
+    def said(self):
+        """What the daemon said of each job by itself: starts by quantile, by job id."""
+        database = sqlite3.connect(f"file:{self.folder}/state/history.db?mode=ro", uri=True)
+        rows = database.execute("SELECT job_id, eligible, said_p10, said_p50, said_p90 FROM job "
+                                "WHERE said_p50 IS NOT NULL").fetchall()
+        database.close()
+        return {job: {f"said_{q}": round(eligible + wait) for q, wait in zip(QUANTILES, waits)}
+                for job, eligible, *waits in rows}
+
+
 def number_of(user):
     return int(user[1:])
 
@@ -147,8 +191,8 @@ def gpu_limit_of(user):
 class Day:
     """Submits a workload in time and makes the log of what became of it."""
 
-    def __init__(self, lab, clock, workload, multifactor):
-        self.lab, self.clock, self.workload, self.multifactor = lab, clock, workload, multifactor
+    def __init__(self, lab, clock, workload, multifactor, site=None):
+        self.lab, self.clock, self.workload, self.multifactor, self.site = lab, clock, workload, multifactor, site
         self.lags = []  # seconds of the day's clock
         self.refused = []  # why jobs could not be submitted
         self.never_started = []
@@ -184,11 +228,12 @@ class Day:
         account = [f"--account={account_of(user)}", f"--qos={qos_of(user)}"] if multifactor else []
         options = [f"--gres=gpu:{row['gres']}", f"--nodes={row['nodes']}", f"--time={row['limit_min']}", *account]
         answer = self._test_only(user, options) if row["probe"] == "1" else ""
+        when = self.site.starts(user, options) if self.site and row["probe"] == "1" else {}
         job = self.lab.submit(*options, user=user, command=f"sleep {row['runtime_s']}")
         gpu, gpus = row["gres"].split(":")
         self.rows[job] = {
             "job_id": job, "limit": int(row["limit_min"]) * 60, "nodes": row["nodes"], "cpus_per_node": 1,
-            "gpus_per_node": gpus, "gpu": gpu, "user": user, "test_only": answer}
+            "gpus_per_node": gpus, "gpu": gpu, "user": user, "test_only": answer, **when}
         if multifactor:
             priority = self.lab.run("squeue", "-h", "-j", job, "-o", "%Q", check=False).stdout.strip()
             self.rows[job].update(account=account_of(user), qos=qos_of(user), group_gpu_limit=gpu_limit_of(user),
@@ -224,10 +269,10 @@ def unix_seconds(text):
     return int(datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.timezone.utc).timestamp())
 
 
-def write_log(path, rows, multifactor):
+def write_log(path, rows, multifactor, forecasts=False):
+    columns = COLUMNS + (MULTIFACTOR_COLUMNS if multifactor else []) + (FORECAST_COLUMNS if forecasts else [])
     with open(path, "w", newline="") as out:
-        writer = csv.DictWriter(out, COLUMNS + (MULTIFACTOR_COLUMNS if multifactor else []), restval="",
-                                lineterminator="\n")
+        writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 
@@ -260,12 +305,30 @@ def summary(rows, lags):
             f" s, zero {median([r['start'] - r['submit'] for r in asked])} s")
 
 
+def live_summary(rows):
+    """How right the live forecast was: of jobs asked about before they existed, and of all as they came."""
+    lines = []
+    for who, title in [("when", "asked with `when` before"), ("said", "forecast as they came")]:
+        known = [r for r in rows if r.get(f"{who}_p50") not in (None, "")]
+        for name, group in [("all", known), ("waited over 10 min", [r for r in known if r["start"] - r["submit"] > 600])]:
+            shown = [r for r in group if r[f"{who}_p90"] - r["submit"] > SHOWN_WAIT]
+            slurm = [r for r in group if r["test_only"] != ""]
+            ours = median([abs(r[f"{who}_p50"] - r["start"]) for r in slurm])
+            theirs = median([abs(r["test_only"] - r["start"]) for r in slurm])
+            covered = sum(r["start"] <= r[f"{who}_p90"] for r in shown) / max(1, len(shown))
+            lines.append(f"{title}, {name}: {len(group)} jobs, median error "
+                         f"{median([abs(r[f'{who}_p50'] - r['start']) for r in group])} s; p90 coverage {covered:.3f} "
+                         f"of {len(shown)}; beside --test-only {ours} : {theirs} s, {len(slurm)} jobs")
+    return "\n".join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description="One day of jobs through a real Slurm with a fast clock")
     parser.add_argument("--workload", required=True, help="t_s,user,gres,nodes,limit_min,runtime_s,probe")
     parser.add_argument("--out", required=True, help="the job log to write")
     parser.add_argument("--speed", type=float, default=60)
     parser.add_argument("--multifactor", action="store_true")
+    parser.add_argument("--programs", help="folder of gpuadvised, to forecast live")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("lab_day.py: ended by SIGTERM"))  # an end in order
     try:
@@ -282,17 +345,39 @@ def record(options):
     clock = FastClock(options.speed)
     try:
         with DayLab(clock, options.multifactor) as lab:
-            day = Day(lab, clock, workload, options.multifactor)
-            day.run()
-            rows = day.log()
+            site = DaySite(lab, pathlib.Path(options.programs)) if options.programs else None
+            if site:
+                site.start()
+            try:
+                day = Day(lab, clock, workload, options.multifactor, site)
+                day.run()
+                rows = day.log()
+                if site:
+                    report(site, rows, pathlib.Path(options.out))
+            finally:
+                if site:
+                    site.stop()
     finally:
         clock.end()
-    write_log(options.out, rows, options.multifactor)
+    write_log(options.out, rows, options.multifactor, bool(options.programs))
     print(summary(rows, day.lags))
+    if options.programs:
+        print(live_summary(rows))
     if day.never_started:
         print(f"{len(day.never_started)} could never start: {' '.join(day.never_started)}")
     if day.refused:
         print(f"{len(day.refused)} could not be submitted, the first: {day.refused[0]}")
+
+
+def report(site, rows, out):
+    """What the daemon knows at the end of the day: joined to the log, printed, and kept beside it."""
+    print(site.run("accuracy", user=USERS[0]).stdout)
+    time.sleep(2)  # the history is written behind the answers
+    said = site.said()
+    for row in rows:
+        row.update(said.get(int(row["job_id"]), {}))
+    shutil.copy2(site.folder / "state" / "history.db", out.with_suffix(".db"))
+    shutil.copy2(site.log, out.with_suffix(".log"))
 
 
 if __name__ == "__main__":

@@ -60,6 +60,13 @@ std::string CheckObjective(const std::string& word) {
   return "'" + word + "' is no objective; choose finish, start, cost or deadline";
 }
 
+std::string CheckJobId(const std::string& word) {
+  const bool digits =
+      !word.empty() && word.size() <= 12 &&
+      std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return digits ? "" : "'" + word + "' is no job id; write its number, as squeue shows it";
+}
+
 void AddQuestion(CLI::App* app, AdviceQuestion* question, SlurmFlags* flags) {
   app->add_option("FILE", question->file, "The training file (train.yaml)")->required();
   app->add_option("--section", question->section, "Section of FILE to take")->option_text("NAME");
@@ -176,6 +183,21 @@ struct Parser {
   void AddSmall() {
     gpus = app.add_subcommand("gpus", "GPUs of the cluster: total, usable, free, and the wait");
     AddCommon(gpus, &line.socket, &line.json);
+    queue = app.add_subcommand("queue", "The jobs of the cluster and when each will start");
+    queue->add_option("-u,--user", line.queue.user, "Only this user's")->option_text("NAME");
+    queue->add_option("-p,--partition", line.queue.partition, "Only of this partition")
+        ->option_text("NAME");
+    queue->add_option("-t,--state", line.queue.state, "Only pending or running ones")
+        ->option_text("STATE")
+        ->check(CLI::IsMember({"pending", "running"}, CLI::ignore_case));
+    AddCommon(queue, &line.socket, &line.queue.json);
+    why = app.add_subcommand("why", "Why a job waits, when it starts, what would start it earlier");
+    why->add_option("JOBID", line.job_id, "The job's number")
+        ->required()
+        ->check(CLI::Validator(CheckJobId, "", ""));
+    AddCommon(why, &line.socket, &line.json);
+    accuracy = app.add_subcommand("accuracy", "How right forecasts of starts have been here");
+    AddCommon(accuracy, &line.socket, &line.json);
     doctor = app.add_subcommand("doctor", "Check what an answer needs, with remedies");
     AddCommon(doctor, &line.socket, &line.json);
     init = app.add_subcommand("init", "Write a train.yaml to start from");
@@ -186,7 +208,8 @@ struct Parser {
   }
 
   bool Knows(const std::string& verb) const {
-    for (const CLI::App* command : {advise, submit, when, gpus, doctor, init}) {
+    for (const CLI::App* command :
+         {advise, submit, when, gpus, queue, why, accuracy, doctor, init}) {
       if (command->get_name() == verb) return true;
     }
     return false;
@@ -196,6 +219,9 @@ struct Parser {
     if (submit->parsed()) return Verb::kSubmit;
     if (when->parsed()) return Verb::kWhen;
     if (gpus->parsed()) return Verb::kGpus;
+    if (queue->parsed()) return Verb::kQueue;
+    if (why->parsed()) return Verb::kWhy;
+    if (accuracy->parsed()) return Verb::kAccuracy;
     if (doctor->parsed()) return Verb::kDoctor;
     if (init->parsed()) return Verb::kInit;
     return Verb::kAdvise;
@@ -209,6 +235,9 @@ struct Parser {
   CLI::App* submit = nullptr;
   CLI::App* when = nullptr;
   CLI::App* gpus = nullptr;
+  CLI::App* queue = nullptr;
+  CLI::App* why = nullptr;
+  CLI::App* accuracy = nullptr;
   CLI::App* doctor = nullptr;
   CLI::App* init = nullptr;
 };

@@ -11,15 +11,17 @@
 
 namespace gpuadvise {
 
-enum class Verb { kAdvise, kSubmit, kWhen, kGpus, kDoctor, kInit };
+enum class Verb { kAdvise, kSubmit, kWhen, kGpus, kQueue, kWhy, kAccuracy, kDoctor, kInit };
 
 struct CommandLine {
   Verb verb = Verb::kAdvise;
   std::string socket;  // --socket, "" when not given
-  bool json = false;   // of gpus and doctor
+  bool json = false;   // of gpus, why, accuracy and doctor
   AdviseCommand advise;
   SubmitCommand submit;
   WhenCommand when;
+  QueueCommand queue;
+  std::string job_id;  // of why
   InitCommand init;
 };
 

@@ -44,11 +44,21 @@ struct InitCommand {
   std::string from;  // a job script; "" an example for this cluster
 };
 
+struct QueueCommand {
+  std::string user;  // "": everybody
+  std::string partition;
+  std::string state;  // "pending", "running", "" both
+  bool json = false;
+};
+
 int RunAdvise(const AdviseCommand& command, Api& api, Console& console);
 int RunSubmit(const SubmitCommand& command, Api& api, JobRunner& runner,
               const std::string& job_template, Console& console);
 int RunWhen(const WhenCommand& command, Api& api, Console& console);
 int RunGpus(bool json, Api& api, Console& console);
+int RunQueue(const QueueCommand& command, Api& api, Console& console);
+int RunWhy(const std::string& job_id, bool json, Api& api, Console& console);
+int RunAccuracy(bool json, Api& api, Console& console);
 int RunInit(const InitCommand& command, Api& api, Console& console);
 
 /// Says the error and gives its exit code.

@@ -35,6 +35,12 @@ int Run(const CommandLine& line, Console& console) {
       return RunWhen(line.when, api, console);
     case Verb::kGpus:
       return RunGpus(line.json, api, console);
+    case Verb::kQueue:
+      return RunQueue(line.queue, api, console);
+    case Verb::kWhy:
+      return RunWhy(line.job_id, line.json, api, console);
+    case Verb::kAccuracy:
+      return RunAccuracy(line.json, api, console);
     case Verb::kDoctor:
       return RunDoctor(line.json, api, LookAround(places, *socket), console);
     case Verb::kInit:

@@ -21,8 +21,10 @@ struct Accuracy {
   int64_t jobs = 0;
   double median_abs_error_seconds = 0;
   double within_600s = 0;    // share of all
+  double at_once = 0;        // share within a minute of those said to start at once
   int64_t covered_jobs = 0;  // that were said to wait
-  double coverage_p50 = 0;   // share of those that started by then
+  double covered_median_abs_error_seconds = 0;
+  double coverage_p50 = 0;  // share of those that started by then
   double coverage_p90 = 0;
   int64_t slurm_jobs = 0;  // for which Slurm published a StartTime before they started
   double slurm_median_abs_error_seconds = 0;

@@ -45,7 +45,9 @@ json ToJson(const Accuracy& accuracy) {
   json out = {{"jobs", accuracy.jobs},
               {"median_abs_error_seconds", nullptr},
               {"within_600s", nullptr},
+              {"at_once", nullptr},
               {"covered_jobs", accuracy.covered_jobs},
+              {"covered_median_abs_error_seconds", nullptr},
               {"coverage_p50", nullptr},
               {"coverage_p90", nullptr},
               {"slurm_jobs", accuracy.slurm_jobs},
@@ -55,7 +57,9 @@ json ToJson(const Accuracy& accuracy) {
     out["median_abs_error_seconds"] = accuracy.median_abs_error_seconds;
     out["within_600s"] = accuracy.within_600s;
   }
+  if (accuracy.jobs > accuracy.covered_jobs) out["at_once"] = accuracy.at_once;
   if (accuracy.covered_jobs > 0) {
+    out["covered_median_abs_error_seconds"] = accuracy.covered_median_abs_error_seconds;
     out["coverage_p50"] = accuracy.coverage_p50;
     out["coverage_p90"] = accuracy.coverage_p90;
   }

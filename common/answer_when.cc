@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/advice_json.h"
+#include "common/answer_jobs.h"
 #include "common/answers.h"
 #include "common/gres.h"
 #include "common/gres_names.h"
@@ -175,12 +176,7 @@ json AnswerOf(const JobRequest& request, const StartSamples& start,
                  {"error", nullptr}};
   answer["time_limit_seconds"] =
       request.time_limit_seconds.has_value() ? json(request.time_limit_seconds.value()) : json();
-  for (auto [name, q] : {std::pair{"p10", .1}, {"p50", .5}, {"p90", .9}}) {
-    int64_t wait = std::llround(start.Quantile(q));
-    answer[fmt::format("wait_{}_seconds", name)] = wait;
-    answer[fmt::format("start_{}", name)] = now + wait;
-  }
-  answer["wait_mean_seconds"] = std::llround(start.Mean());
+  AddStart(start, now, answer);
   answer["wait_at_limits_seconds"] = at_limits ? json(at_limits->wait_seconds.front()) : json();
   answer["lost_mean_seconds"] = std::llround(start.MeanLost());
   return answer;
@@ -213,6 +209,9 @@ Result<json> AnswerWhen(const json& body, const ClusterView& view, const Submitt
     samples = std::max(samples, start->wait_seconds.size());
     answers.push_back(AnswerOf(*request, *start, StartOf(view.at_limits, *request, submitter),
                                view.snapshot.taken_at));
+    answers.back()["cheaper"] = CheaperOf(*request, *start, view, [&](const JobRequest& other) {
+      return StartOf(view.queue, other, submitter);
+    });
   }
   return json{{"answers", answers}, {"forecast", ForecastNote(samples, PastBehind(view.queue))}};
 }

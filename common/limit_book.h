@@ -37,15 +37,19 @@ class LimitBook {
                        bool& over) const;
 
   /// A counter of its own, such as an array's "%N".
-  int32_t AddCap(int64_t most);
+  int32_t AddCap(int64_t most, std::string name);
 
   /// How much each cap allows.
   const std::vector<int64_t>& most() const { return most_; }
+
+  /// What each cap limits: "QOS gpu4 for user ann on gres/gpu".
+  const std::vector<std::string>& names() const { return names_; }
 
  private:
   bool keeps_books_ = false;
   std::unordered_map<std::string, int32_t> caps_;
   std::vector<int64_t> most_;
+  std::vector<std::string> names_;
 };
 
 }  // namespace gpuadvise

@@ -103,7 +103,7 @@ PlayedStart PlanNow(const QueueModel& queue, const PendingJob& request, Duration
   const std::vector<bool> components = ComponentsOf(queue, request);
   for (const PendingJob& job : queue.pending()) {
     if (request.rank < job.rank) break;
-    if (!IsIn(queue, components, job)) continue;
+    if (!IsIn(queue, components, job) || (job.id == request.instead_of && job.task == 0)) continue;
     const Chosen chosen = EarliestOf(plan, job, durations);
     if (chosen.slot.start >= kNever) continue;
     const JobWay& way = job.ways[chosen.way];
@@ -111,6 +111,19 @@ PlayedStart PlanNow(const QueueModel& queue, const PendingJob& request, Duration
   }
   const Chosen own = EarliestOf(plan, request, durations);
   return {own.slot.start, static_cast<int32_t>(own.way), own.slot.nodes};
+}
+
+std::vector<int64_t> PlanAllNow(const QueueModel& queue, Durations durations) {
+  GroupPlan plan = PlanOfRunning(queue, durations);
+  std::vector<int64_t> starts;
+  for (const PendingJob& job : queue.pending()) {
+    const Chosen chosen = EarliestOf(plan, job, durations);
+    starts.push_back(chosen.slot.start);
+    if (chosen.slot.start >= kNever) continue;
+    const JobWay& way = job.ways[chosen.way];
+    plan.Take(*way.shape, chosen.slot, DurationOf(job, way, durations));
+  }
+  return starts;
 }
 
 std::vector<int64_t> StartableNow(const QueueModel& queue) {

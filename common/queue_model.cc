@@ -168,7 +168,11 @@ class QueueModel::Builder {
     if (known != throttles_.end()) return known->second;
     for (const Job& each : snapshot_.jobs) {
       if (each.array_job_id != job.array_job_id || each.array_throttle <= 0) continue;
-      return throttles_.emplace(job.array_job_id, model_.limits_.AddCap(each.array_throttle))
+      return throttles_
+          .emplace(job.array_job_id,
+                   model_.limits_.AddCap(
+                       each.array_throttle,
+                       fmt::format("the throttle of array {} on tasks", job.array_job_id)))
           .first->second;
     }
     return throttles_.emplace(job.array_job_id, -1).first->second;

@@ -76,7 +76,8 @@ struct PendingJob {
   CapUses caps;
   std::vector<int64_t> after;  // ids of jobs of this snapshot that have to end first
   int32_t burst = -1;
-  bool held = false;  // could have started long ago: by something unseen
+  bool held = false;       // could have started long ago: by something unseen
+  int64_t instead_of = 0;  // a job of the queue that is this one with another request; 0: none
 };
 
 /// A job that was submitted a while ago, as one that may come again: what it asks for, at the

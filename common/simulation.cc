@@ -188,13 +188,17 @@ class Player final : public Sample {
         pending_.push_back(Request());
         inserted = true;
       }
-      if (!IsPlayed(job)) continue;
+      if (!IsPlayed(job) || IsReplaced(job)) continue;
       const double ran = job.run_time ? run_times_[queue_.running().size() + i] : -1;
       pending_.push_back({&job, job.rank, ran, 0, static_cast<int32_t>(i)});
       open_.insert(job.id);
       ++left_;
     }
     if (!inserted) pending_.push_back(Request());
+  }
+
+  bool IsReplaced(const PendingJob& job) const {
+    return request_ != nullptr && request_->instead_of == job.id && job.task == 0 && job.id != 0;
   }
 
   Waiting Request() const {

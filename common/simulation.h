@@ -39,6 +39,9 @@ std::vector<PlayedJob> PlayQueue(const QueueModel& queue, int sample);
 enum class Durations { kLimits, kLastTwo };
 PlayedStart PlanNow(const QueueModel& queue, const PendingJob& request, Durations durations);
 
+/// The same for every job of the queue at once, parallel to queue.pending(); kNever: never.
+std::vector<int64_t> PlanAllNow(const QueueModel& queue, Durations durations);
+
 /// Ids of pending jobs that the scheduler would start at once; those held as well, as if they were
 /// first in their place.
 std::vector<int64_t> StartableNow(const QueueModel& queue);

@@ -5,6 +5,7 @@
 // each. Internal to snapshot_json.cc.
 #pragma once
 
+#include "common/job_record.h"
 #include "common/snapshot.h"
 
 namespace gpuadvise {
@@ -54,6 +55,26 @@ void VisitFields(const JobRequest*, F&& f) {
   f("time_limit_seconds", &JobRequest::time_limit_seconds, FieldKind::kPlain);
   f("begin_time", &JobRequest::begin_time, FieldKind::kPlain);
   f("reservation", &JobRequest::reservation, FieldKind::kPlain);
+}
+
+template <typename F>
+void VisitFields(const JobRecord*, F&& f) {
+  f("id", &JobRecord::id, FieldKind::kKey);
+  f("array_job_id", &JobRecord::array_job_id, FieldKind::kPlain);
+  f("name", &JobRecord::name, FieldKind::kPlain);
+  f("user", &JobRecord::user, FieldKind::kPlain);
+  f("account", &JobRecord::account, FieldKind::kPlain);
+  f("qos", &JobRecord::qos, FieldKind::kPlain);
+  f("partition", &JobRecord::partition, FieldKind::kPlain);
+  f("gpu", &JobRecord::gpu, FieldKind::kPlain);
+  f("nodes", &JobRecord::nodes, FieldKind::kPlain);
+  f("cpus", &JobRecord::cpus, FieldKind::kPlain);
+  f("gpus", &JobRecord::gpus, FieldKind::kPlain);
+  f("limit_seconds", &JobRecord::limit_seconds, FieldKind::kPlain);
+  f("submit", &JobRecord::submit, FieldKind::kKey);
+  f("eligible", &JobRecord::eligible, FieldKind::kPlain);
+  f("start", &JobRecord::start, FieldKind::kPlain);
+  f("end", &JobRecord::end, FieldKind::kPlain);
 }
 
 /// Without `node`: equal allocations of several nodes share one entry.

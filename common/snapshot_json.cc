@@ -44,6 +44,7 @@ Json ToJson(const Reservation& reservation) { return codec::EncodeFields(reserva
 Json ToJson(const SchedulerConfig& config) { return codec::EncodeFields(config); }
 Json ToJson(const Association& association) { return codec::EncodeFields(association); }
 Json ToJson(const Qos& qos) { return codec::EncodeFields(qos); }
+Json ToJson(const JobRecord& record) { return codec::EncodeFields(record); }
 
 template <typename T>
 Result<T> FromJson(const Json& json, const std::string& pointer) {
@@ -74,6 +75,7 @@ template Result<Reservation> FromJson<Reservation>(const Json&, const std::strin
 template Result<SchedulerConfig> FromJson<SchedulerConfig>(const Json&, const std::string&);
 template Result<Association> FromJson<Association>(const Json&, const std::string&);
 template Result<Qos> FromJson<Qos>(const Json&, const std::string&);
+template Result<JobRecord> FromJson<JobRecord>(const Json&, const std::string&);
 
 std::string SnapshotToText(const Snapshot& snapshot) {
   return ToJson(snapshot).dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "common/error.h"
+#include "common/job_record.h"
 #include "common/snapshot.h"
 
 namespace gpuadvise {
@@ -26,6 +27,7 @@ nlohmann::json ToJson(const Reservation& reservation);
 nlohmann::json ToJson(const SchedulerConfig& config);
 nlohmann::json ToJson(const Association& association);
 nlohmann::json ToJson(const Qos& qos);
+nlohmann::json ToJson(const JobRecord& record);
 
 /// The value of type T, one of those above, that `json` describes; `FromJson<Node>(json)`.
 /// `pointer` is where `json` stands in its document, for errors (kBadInput, with the JSON pointer).

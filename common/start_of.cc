@@ -219,7 +219,7 @@ void CountRivals(const QueueModel& queue, const PendingJob& job, SimulatedWait& 
       competes = Compete(job, each);
       last = each.ways.size() == 1 ? each.ways.front().shape.get() : nullptr;
     }
-    if (!competes) continue;
+    if (!competes || each.id == job.instead_of) continue;
     ++wait.jobs_competing;
     if (each.rank < job.rank) ++wait.jobs_before;
     if (each.held) ++wait.held_jobs;
@@ -316,10 +316,12 @@ std::shared_ptr<const QueueModel> PrepareQueue(std::shared_ptr<const Snapshot> s
 
 const Past* PastBehind(const QueueModel& queue) { return queue.past(); }
 
-Result<SimulatedStart> SimulateStart(const QueueModel& queue, const JobRequest& request,
-                                     const Submitter& submitter) {
-  const auto job = Insert(queue, request, submitter);
-  if (!job) return tl::unexpected(job.error());
+namespace {
+
+/// What the play says about `job`; of `request` by `submitter`.
+Result<SimulatedStart> Simulate(const QueueModel& queue, const PendingJob& of,
+                                const JobRequest& request, const Submitter& submitter) {
+  const PendingJob* job = &of;
   SimulatedStart simulated;
   PlayedStart first;
   simulated.samples = Play(queue, *job, first);
@@ -346,16 +348,58 @@ Result<SimulatedStart> SimulateStart(const QueueModel& queue, const JobRequest& 
   return simulated;
 }
 
+void UseForecast(const WaitDistribution& wait, StartSamples& samples) {
+  samples.wait_seconds.clear();
+  for (int i = 0; i < kLikelySamples; ++i) {
+    samples.wait_seconds.push_back(std::llround(wait.Quantile((i + 0.5) / kLikelySamples)));
+  }
+}
+
+}  // namespace
+
+Result<SimulatedStart> SimulateStart(const QueueModel& queue, const JobRequest& request,
+                                     const Submitter& submitter) {
+  const auto job = Insert(queue, request, submitter);
+  if (!job) return tl::unexpected(job.error());
+  return Simulate(queue, *job, request, submitter);
+}
+
+Result<StartSamples> StartOfWaiting(const QueueModel& queue, const Job& job,
+                                    const JobRequest& request) {
+  const auto same = std::find_if(queue.pending().begin(), queue.pending().end(),
+                                 [&](const PendingJob& each) { return each.id == job.id; });
+  if (same == queue.pending().end()) {
+    return Fail(ErrorCode::kInfeasible,
+                fmt::format("job {} does not compete for nodes now", job.id));
+  }
+  const Submitter submitter{job.uid, job.user, job.account, job.qos};
+  PendingJob one = *same;
+  if (!(request == job.request)) {
+    auto other = Insert(queue, request, submitter);
+    if (!other) return tl::unexpected(other.error());
+    other->rank = same->rank;
+    other->after = same->after;
+    other->held = same->held;
+    one = std::move(*other);
+  }
+  one.task = 0;
+  one.instead_of = job.id;
+  auto simulated = Simulate(queue, one, request, submitter);
+  if (!simulated) return tl::unexpected(simulated.error());
+  StartSamples samples = std::move(simulated->samples);
+  if (queue.at_limits()) return samples;
+  const UnixSeconds now = queue.snapshot().taken_at;
+  const auto known = request == job.request ? std::optional(job.id) : std::nullopt;
+  UseForecast(queue.past()->waits.ForecastWaiting(known, now, simulated->wait), samples);
+  return samples;
+}
+
 StartSamples StartFrom(const QueueModel& queue, SimulatedStart simulated) {
   StartSamples samples = std::move(simulated.samples);
   if (queue.at_limits()) return samples;
   auto forecast = std::make_shared<const WaitForecast>(
       queue.past()->waits.Forecast(queue.snapshot(), simulated.record, simulated.wait));
-  samples.wait_seconds.clear();
-  for (int i = 0; i < kLikelySamples; ++i) {
-    samples.wait_seconds.push_back(
-        std::llround(forecast->wait.Quantile((i + 0.5) / kLikelySamples)));
-  }
+  UseForecast(forecast->wait, samples);
   samples.forecast = std::move(forecast);
   return samples;
 }

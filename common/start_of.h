@@ -91,6 +91,14 @@ const Past* PastBehind(const QueueModel& queue);
 Result<StartSamples> StartOf(const QueueModel& queue, const JobRequest& request,
                              const Submitter& submitter);
 
+/// The start of `job`, which waits in the queue, if it asked for `request` instead, in its place in
+/// the queue; with its own request: of the job itself. What the past says counts for the latter.
+///
+/// Errors: as StartOf; kInfeasible when the job does not compete (held, waits for what never
+/// comes).
+Result<StartSamples> StartOfWaiting(const QueueModel& queue, const Job& job,
+                                    const JobRequest& request);
+
 /// The two halves of StartOf, for callers that simulate many submissions on several threads.
 Result<SimulatedStart> SimulateStart(const QueueModel& queue, const JobRequest& request,
                                      const Submitter& submitter);

@@ -53,6 +53,23 @@ WaitDistribution PooledOf(const WaitLesson& lesson) {
   return WaitDistribution::OfWeighted(std::move(points));
 }
 
+/// What is left of a wait that was said to have this distribution and is `age` long already;
+/// nullopt when it said that this could not be.
+std::optional<WaitDistribution> RestOf(const std::array<float, kGridPoints>& said, double age) {
+  constexpr double kLeastLeft = 0.02;
+  std::vector<WeightedWait> rest;
+  double left = 0;
+  for (size_t i = 0; i < kGridPoints; ++i) {
+    if (GridSeconds(i) <= age) continue;
+    const double weight = static_cast<double>(said[i] - (i > 0 ? said[i - 1] : 0.0F));
+    if (weight <= 0) continue;
+    rest.push_back({GridSeconds(i) - age, weight});
+    left += weight;
+  }
+  if (left < kLeastLeft) return std::nullopt;
+  return WaitDistribution::OfWeighted(std::move(rest));
+}
+
 }  // namespace
 
 struct WaitLearner::State {
@@ -159,6 +176,40 @@ WaitForecast WaitLearner::Forecast(const Snapshot& state, const JobRecord& job,
   forecast.keys = {keys.begin(), keys.end()};
   forecast.forest_ready = grown.has_value();
   return forecast;
+}
+
+WaitDistribution WaitLearner::ForecastWaiting(std::optional<int64_t> job_id, UnixSeconds now,
+                                              const SimulatedWait& simulated) const {
+  const State& s = *state_;
+  const WaitGroup group = GroupOf(simulated);
+  std::array<WaitDistribution, kExperts> experts;
+  std::array<bool, kExperts> ready{};
+  for (const auto& [expert, wait] :
+       {std::pair{Expert::kZero, WaitDistribution()},
+        {Expert::kPlanLimits, WaitDistribution::At(simulated.plan_limits_seconds)},
+        {Expert::kPlanLastTwo, WaitDistribution::At(simulated.plan_last_two_seconds)},
+        {Expert::kSimulation, simulated.simulation}}) {
+    experts[At(expert)] = wait;
+    ready[At(expert)] = true;
+  }
+  const auto waiting = job_id ? s.waiting.find(*job_id) : s.waiting.end();
+  if (waiting != s.waiting.end() && waiting->second.lesson) {
+    const State::Waiting& job = waiting->second;
+    const auto age = static_cast<double>(std::max<UnixSeconds>(now - job.record.eligible, 0));
+    const auto said_ready = ReadyIn(*job.lesson);
+    for (const Expert expert : {Expert::kPartitionMedian, Expert::kLikeStates, Expert::kForest}) {
+      if (!said_ready[At(expert)]) continue;
+      const auto rest = RestOf(job.lesson->experts[At(expert)], age);
+      if (!rest) continue;  // proved wrong
+      experts[At(expert)] = *rest;
+      ready[At(expert)] = true;
+    }
+  }
+  const ExpertWeights weights = s.pool.Weights(group, ready);
+  std::vector<const WaitDistribution*> parts;
+  for (const WaitDistribution& expert : experts) parts.push_back(&expert);
+  return s.conformal.Calibrate(
+      group, WaitDistribution::Mix(parts, std::vector<double>(weights.begin(), weights.end())));
 }
 
 WaitLesson LessonOf(const WaitForecast& forecast) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,11 @@ class WaitLearner {
   /// The wait of `job`, submitted at state.taken_at; `state` does not hold the job itself.
   WaitForecast Forecast(const Snapshot& state, const JobRecord& job,
                         const SimulatedWait& simulated) const;
+
+  /// How much longer a job waits that is in the queue already. `job_id`: what was said of it at its
+  /// submission counts as well, as far as it has not been proved wrong; nullopt: nothing was.
+  WaitDistribution ForecastWaiting(std::optional<int64_t> job_id, UnixSeconds now,
+                                   const SimulatedWait& simulated) const;
 
   /// `job` is in the queue from now on. Without a lesson it only feeds the histories.
   void Submitted(const JobRecord& job);

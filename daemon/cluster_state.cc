@@ -28,6 +28,11 @@ bool HasOwnTime(const Snapshot& snapshot) {
 
 }  // namespace
 
+const QueueStarts& View::Starts() const {
+  std::call_once(starts_->flag, [this] { starts_->starts = StartsInQueue(*queue); });
+  return starts_->starts;
+}
+
 ClusterState::ClusterState(const Clock& clock, std::shared_ptr<const Knowledge> knowledge,
                            int64_t stale_after_seconds)
     : clock_(clock), knowledge_(std::move(knowledge)), stale_after_seconds_(stale_after_seconds) {}

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/live_forecast.h"
+#include "common/queue_starts.h"
 #include "common/snapshot.h"
 #include "daemon/clock.h"
 #include "daemon/knowledge.h"
@@ -26,6 +27,16 @@ namespace gpuadvise {
 struct View : Outlook {
   std::shared_ptr<const Knowledge> knowledge;
   UnixSeconds received_at = 0;  // by the daemon's clock
+
+  /// When everybody in the queue will start: worked out when it is first asked for.
+  const QueueStarts& Starts() const;
+
+ private:
+  struct Once {
+    std::once_flag flag;
+    QueueStarts starts;
+  };
+  std::shared_ptr<Once> starts_ = std::make_shared<Once>();
 };
 
 /// How good the picture is.

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/words.h"
 #include "daemon/logging.h"
 #include "daemon/service_manager.h"
 #include "daemon/sources.h"
@@ -51,8 +52,9 @@ bool HasOwnTime(const std::string& source) {
 /// Keys that are read at the start only.
 bool NeedsRestart(const std::string& key) {
   static const std::vector<std::string> kKeys = {
-      "socket",    "socket_mode",     "socket_group",    "listen",
-      "state_dir", "max_connections", "request_timeout", "history_retention"};
+      "socket",          "socket_mode",       "socket_group",
+      "listen",          "state_dir",         "max_connections",
+      "request_timeout", "history_retention", "accounting_interval"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -63,7 +65,8 @@ Result<Daemon::Parts> Daemon::PartsFor(const Settings& settings) {
   if (!knowledge) return tl::unexpected<Error>(std::move(knowledge.error()));
   Result<std::string> collector = FindCollector(settings.collector, OwnPath());
   if (!collector) return tl::unexpected<Error>(std::move(collector.error()));
-  return Parts{std::move(*knowledge), PlanFor(settings, *collector), nullptr, ""};
+  return Parts{std::move(*knowledge), PlanFor(settings, *collector),
+               AccountingPlanFor(settings, *collector), nullptr, ""};
 }
 
 /// A daemon without a history answers all the same.
@@ -107,6 +110,8 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
       plan_(parts.plan),
       collector_(io_, intake_, sink_,
                  [this](std::string cause) { cluster_.SetCause(std::move(cause)); }),
+      accounting_(parts.accounting, history_, clock_,
+                  [this] { cluster_.Restore([this] { return PastFromHistory(); }); }),
       server_(io_, answering_, LimitsFrom(loaded_.settings),
               [this](const ApiRequest& request, const Peer& peer) {
                 return Handle(request, peer, api_);
@@ -138,7 +143,8 @@ void Daemon::Run() {
   WatchSignals();
   cluster_.TellOf([this](std::vector<PastJob> jobs) { history_.Put(std::move(jobs)); });
   asio::post(intake_, [this] {  // before the first snapshot, which goes the same way
-    cluster_.Restore([this] { return PastOf(history_.Load(), clock_.Now()); });
+    cluster_.Restore([this] { return PastFromHistory(); });
+    if (history_.state().info) accounting_.Run();
   });
   collector_.Run(plan_);
   if (const auto interval = WatchdogInterval()) FeedWatchdog(*interval);
@@ -146,6 +152,17 @@ void Daemon::Run() {
                loaded_.settings.source);
   NotifyReady();
   io_.run();
+}
+
+Past Daemon::PastFromHistory() {
+  const auto begun = std::chrono::steady_clock::now();
+  std::vector<PastJob> jobs = history_.Load();
+  const size_t count = jobs.size();
+  Past past = PastOf(std::move(jobs), clock_.Now());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  spdlog::info("learned from {} of the history in {:.1f} s",
+               Plural(static_cast<int64_t>(count), "job"), took.count());
+  return past;
 }
 
 void Daemon::WatchSignals() {

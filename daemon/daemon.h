@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "common/error.h"
+#include "daemon/accounting.h"
 #include "daemon/advice_store.h"
 #include "daemon/cluster_state.h"
 #include "daemon/collector.h"
@@ -40,6 +41,7 @@ class Daemon {
   struct Parts {
     std::shared_ptr<const Knowledge> knowledge;
     CollectorPlan plan;
+    AccountingPlan accounting;
     std::unique_ptr<History> history;  // null: none is kept
     std::string no_history;            // because
   };
@@ -48,6 +50,7 @@ class Daemon {
   static Result<Parts> PartsFor(const Settings& settings);
   static void OpenHistory(const Settings& settings, Parts& parts);
   Result<void> BindSockets();
+  Past PastFromHistory();
   void WatchSignals();
   void FeedWatchdog(std::chrono::microseconds interval);
   void Reload();
@@ -68,6 +71,7 @@ class Daemon {
   SnapshotSink sink_;
   CollectorPlan plan_;
   Collector collector_;
+  Accounting accounting_;
   HttpServer server_;
   std::optional<UnixListener> unix_;
   boost::asio::signal_set signals_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <exception>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 
 #include "common/answers.h"
 #include "daemon/frame.h"
+#include "daemon/query.h"
 #include "daemon/request_json.h"
 
 namespace gpuadvise {
@@ -100,6 +102,27 @@ ApiResponse AccuracyOfStarts(Call& call) {
   return Reply(call, AnswerAccuracy(ViewFor(*call.view)));
 }
 
+ApiResponse Queue(Call& call) {
+  if (!call.view) return Refuse(call, NoSnapshotYet(call.freshness));
+  const Result<QueueFilter> filter = FilterFrom(call.request.target);
+  if (!filter) return Refuse(call, filter.error());
+  return Reply(call,
+               AnswerQueue(*filter, ViewFor(*call.view), call.view->Starts(), CallerOf(call)));
+}
+
+ApiResponse Why(Call& call) {
+  if (!call.view) return Refuse(call, NoSnapshotYet(call.freshness));
+  int64_t id = 0;
+  const char* end = call.id.data() + call.id.size();
+  const auto [rest, status] = std::from_chars(call.id.data(), end, id);
+  if (status != std::errc() || rest != end || id < 1) {
+    return Refuse(call, {ErrorCode::kBadInput,
+                         fmt::format("'{}' is no job id; write its number", call.id), ""});
+  }
+  Result<json> answer = AnswerJob(id, ViewFor(*call.view), CallerOf(call));
+  return answer ? Reply(call, std::move(*answer)) : Refuse(call, answer.error());
+}
+
 Result<int64_t> WholeNumber(const json& body, const char* name) {
   const auto found = body.find(name);
   if (found == body.end() || !found->is_number_integer() || found->get<int64_t>() < 1) {
@@ -170,6 +193,8 @@ const Route kRoutes[] = {
     {"POST", "/v1/advise", nullptr, true, Advise},
     {"POST", "/v1/when", nullptr, true, When},
     {"GET", "/v1/gpus", nullptr, true, Gpus},
+    {"GET", "/v1/queue", nullptr, true, Queue},
+    {"GET", "/v1/jobs/", "", true, Why},
     {"GET", "/v1/accuracy", nullptr, true, AccuracyOfStarts},
     {"POST", "/v1/advice/", "/submitted", false, Submitted},
     {"GET", "/healthz", nullptr, true, Health},

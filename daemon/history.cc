@@ -358,23 +358,29 @@ Result<void> History::Save(const std::vector<PastJob>& jobs) {
 Result<int64_t> History::Complete(const std::vector<JobRecord>& jobs) {
   try {
     SQLite::Transaction all(*database_);
+    SQLite::Statement known(*database_,
+                            "SELECT end IS NOT NULL FROM job WHERE job_id = ? AND submit = ?");
     SQLite::Statement row(
         *database_,
         "INSERT INTO job (job_id, submit, array_job_id, name, user, account, qos, partition, gpu, "
         "nodes, cpus, gpus, limit_seconds, eligible, start, end, lost) "
         "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0) "
         "ON CONFLICT (job_id, submit) DO UPDATE SET "
-        "start = excluded.start, end = excluded.end, lost = 0 "
-        "WHERE excluded.end IS NOT NULL AND (end IS NULL OR lost OR start IS NOT excluded.start OR "
-        "end IS NOT excluded.end)");
-    int64_t changed = 0;
+        "start = excluded.start, end = excluded.end, lost = 0 WHERE excluded.end IS NOT NULL");
+    int64_t news = 0;
     for (const JobRecord& job : jobs) {
+      if (!job.end) continue;  // snapshots follow those that are not over
+      known.bind(1, job.id);
+      known.bind(2, job.submit);
+      const bool seen = known.executeStep() && known.getColumn(0).getInt() != 0;
+      known.reset();
       BindRecord(row, job);
-      changed += row.exec();
+      row.exec();
       row.reset();
+      if (!seen && job.start) ++news;
     }
     all.commit();
-    return changed;
+    return news;
   } catch (const SQLite::Exception& error) {
     return Unavailable(file_, error);
   }

@@ -60,8 +60,8 @@ class History {
   /// Errors: kUnavailable (the disk is full, the file is gone); the history can still be used.
   Result<void> Save(const std::vector<PastJob>& jobs);
 
-  /// What accounting says: adds jobs that are not there, and to those that are, only starts and
-  /// ends that are missing. How many rows that changed.
+  /// What accounting says: adds jobs that are not there, and to those that are, starts and ends.
+  /// How many that ran nobody had seen end.
   Result<int64_t> Complete(const std::vector<JobRecord>& jobs);
 
   /// The newest kLoadedJobs jobs, in the order of submission. Rows that cannot be read are left

@@ -59,6 +59,11 @@ Result<void> ReadInterval(const json& value, const std::string& pointer, Setting
   return Store(values::Duration(value, pointer, milliseconds(100), hours(24)), into.*kMember);
 }
 
+Result<void> ReadAccounting(const json& value, const std::string& pointer, Settings& into) {
+  return Store(values::Duration(value, pointer, milliseconds(0), hours(24)),
+               into.accounting_interval);
+}
+
 Result<void> ReadRetention(const json& value, const std::string& pointer, Settings& into) {
   return Store(values::Duration(value, pointer, hours(24), hours(24 * 3'660)),
                into.history_retention);
@@ -224,6 +229,7 @@ const Key kKeys[] = {
     {"socket_group", ReadText<&S::socket_group>, ShowText<&S::socket_group>},
     {"listen", ReadListen, ShowText<&S::listen>},
     {"state_dir", ReadNeededPath<&S::state_dir>, ShowText<&S::state_dir>},
+    {"accounting_interval", ReadAccounting, ShowDuration<&S::accounting_interval>},
     {"history_retention", ReadRetention, ShowDuration<&S::history_retention>},
     {"source", ReadSource, ShowText<&S::source>},
     {"poll_interval", ReadInterval<&S::poll_interval>, ShowDuration<&S::poll_interval>},

@@ -99,6 +99,21 @@ CollectorPlan PlanFor(const Settings& settings, const std::string& collector) {
   return plan;
 }
 
+AccountingPlan AccountingPlanFor(const Settings& settings, const std::string& collector) {
+  AccountingPlan plan;
+  plan.interval = settings.accounting_interval;
+  plan.rest = std::min<milliseconds>(std::chrono::seconds(10), plan.interval);
+  plan.command.arguments = {collector, "accounting"};
+  if (!settings.slurm_bin_dir.empty()) {
+    plan.command.arguments.insert(plan.command.arguments.end(),
+                                  {"--bin-dir", settings.slurm_bin_dir});
+  }
+  if (!settings.slurm_conf.empty()) {
+    plan.command.environment.push_back("SLURM_CONF=" + settings.slurm_conf);
+  }
+  return plan;
+}
+
 std::string OwnPath() {
   std::error_code ignored;
   return std::filesystem::read_symlink("/proc/self/exe", ignored).string();

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "daemon/accounting.h"
 #include "daemon/collector.h"
 #include "daemon/settings.h"
 
@@ -14,6 +15,7 @@ namespace gpuadvise {
 Result<std::string> FindCollector(const std::string& configured, const std::string& own_path);
 
 /// What to start for `settings`, with `collector` as the program.
+AccountingPlan AccountingPlanFor(const Settings& settings, const std::string& collector);
 CollectorPlan PlanFor(const Settings& settings, const std::string& collector);
 
 /// The path of the running program.

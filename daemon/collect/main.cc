@@ -10,6 +10,7 @@
 #include <ctime>
 #include <string>
 
+#include "daemon/collect/accounting.h"
 #include "daemon/collect/collect_loop.h"
 #include "daemon/collect/replay.h"
 #include "daemon/collect/sim.h"
@@ -28,6 +29,7 @@ struct Arguments {
   std::string slurm_conf;
   std::string slurm_bin_dir;
   SimOptions sim;
+  AccountingOptions accounting;
 };
 
 std::chrono::milliseconds Milliseconds(double seconds) {
@@ -35,9 +37,9 @@ std::chrono::milliseconds Milliseconds(double seconds) {
 }
 
 void Declare(CLI::App& app, Arguments& arguments) {
-  app.add_option("source", arguments.source, "slurm-api, slurm-cli, sim or replay")
+  app.add_option("source", arguments.source, "slurm-api, slurm-cli, sim, replay or accounting")
       ->required()
-      ->check(CLI::IsMember({"slurm-api", "slurm-cli", "sim", "replay"}));
+      ->check(CLI::IsMember({"slurm-api", "slurm-cli", "sim", "replay", "accounting"}));
   app.add_option("file", arguments.file, "the recording, for replay");
   app.add_flag("--once", arguments.once, "print one batch and end");
   app.add_option("--interval,--poll-interval", arguments.interval_seconds, "seconds between polls")
@@ -50,6 +52,8 @@ void Declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--slurm-conf", arguments.slurm_conf, "slurm.conf, instead of SLURM_CONF");
   app.add_option("--slurm-bin-dir,--bin-dir", arguments.slurm_bin_dir,
                  "where slurm-cli finds scontrol, sshare and sacctmgr, instead of PATH");
+  app.add_option("--since", arguments.accounting.since, "accounting: from here, unix seconds");
+  app.add_option("--until", arguments.accounting.until, "accounting: to here, unix seconds");
   app.add_option("--seed", arguments.sim.seed, "sim: which world")->capture_default_str();
   app.add_option("--speed", arguments.sim.speed, "sim: simulated seconds a second")
       ->capture_default_str();
@@ -87,6 +91,18 @@ void TieToParent() {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
+int Complain(const Error& error) {
+  std::fprintf(stderr, "gpuadvise-collect: %s\n", error.message.c_str());
+  return 1;
+}
+
+int Account(const Arguments& arguments) {
+  AccountingOptions options = arguments.accounting;
+  options.bin_dir = arguments.slurm_bin_dir;
+  const Result<void> printed = PrintAccounting(options, stdout);
+  return printed ? 0 : Complain(printed.error());
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Prints what a Slurm cluster looks like as JSON records, one a line.");
   Arguments arguments;
@@ -94,11 +110,9 @@ int Main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   TieToParent();
   TidyEnvironment(arguments);
+  if (arguments.source == "accounting") return Account(arguments);
   SourceResult source = MakeSource(arguments);
-  if (!source) {
-    std::fprintf(stderr, "gpuadvise-collect: %s\n", source.error().message.c_str());
-    return 1;
-  }
+  if (!source) return Complain(source.error());
   LoopOptions options;
   options.source_name = arguments.source;
   options.interval = Milliseconds(arguments.interval_seconds);

@@ -103,7 +103,7 @@ class Waiting(programs.SiteTest):
                                            "srun hostname\n")
         self.assertAlmostEqual(self.site.when(script)["wait_at_limits_seconds"], 4 * HOUR, delta=120)
         text = self.site.run("when", script).stdout
-        self.assertRegex(text, r"in (4 h|3 h 59) if every job ran to its time limit")
+        self.assertRegex(text, r"gpu:gpu4090:1 · limit 00:30:00 .*\n +starts in")
 
     def test_a_drained_node_is_said_to_be_the_reason(self):
         self.lab.run("scontrol", "update", "nodename=classt25", "state=drain", "reason=test")

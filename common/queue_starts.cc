@@ -1,0 +1,99 @@
+#include "common/queue_starts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "common/past.h"
+#include "common/queue_model.h"
+#include "common/simulation.h"
+
+namespace gpuadvise {
+namespace {
+
+constexpr int kLikelySamples = 64;  // into so many equally likely points a forecast is cut
+
+/// By index in queue.pending(): starts, one a sample; the horizon where it does not start.
+std::vector<std::vector<int64_t>> PlayAll(const QueueModel& queue) {
+  const int samples = queue.at_limits() ? 1 : queue.options().samples;
+  const int64_t horizon = queue.options().horizon_seconds;
+  std::vector<std::vector<int64_t>> starts(queue.pending().size());
+  for (std::vector<int64_t>& each : starts) each.reserve(static_cast<size_t>(samples));
+  for (int sample = 0; sample < samples; ++sample) {
+    for (const PlayedJob& job : PlayQueue(queue, sample)) {
+      std::vector<int64_t>& mine = starts[job.pending];
+      if (mine.size() == static_cast<size_t>(sample)) mine.push_back(std::min(job.start, horizon));
+    }
+    for (std::vector<int64_t>& each : starts) {
+      if (each.size() == static_cast<size_t>(sample)) each.push_back(horizon);
+    }
+  }
+  return starts;
+}
+
+/// Jobs of higher rank among those that could use the same nodes, by index.
+std::vector<int64_t> RivalsBefore(const QueueModel& queue, std::vector<int64_t>& in_all) {
+  std::vector<int64_t> before;
+  std::unordered_map<int32_t, int64_t> seen;  // by component
+  std::vector<int32_t> component_of;
+  for (const PendingJob& job : queue.pending()) {
+    const auto& places = job.ways.front().shape->places;
+    const int32_t component =
+        places.empty() ? -1 : queue.component_of_group()[static_cast<size_t>(places.front().group)];
+    before.push_back(seen[component]++);
+    component_of.push_back(component);
+  }
+  for (const int32_t component : component_of) in_all.push_back(seen[component] - 1);
+  return before;
+}
+
+SimulatedWait WaitOf(const QueueModel& queue, const PendingJob& job,
+                     const std::vector<int64_t>& starts, int64_t limits, int64_t last_two) {
+  const auto horizon = static_cast<double>(queue.options().horizon_seconds);
+  SimulatedWait wait;
+  wait.simulation = WaitDistribution::OfSamples({starts.begin(), starts.end()});
+  wait.plan_limits_seconds = std::min(static_cast<double>(limits), horizon);
+  wait.plan_last_two_seconds = std::min(static_cast<double>(last_two), horizon);
+  wait.free_now = IsFreeNow(queue, job);
+  return wait;
+}
+
+}  // namespace
+
+QueueStarts StartsInQueue(const QueueModel& queue) {
+  const std::vector<PendingJob>& pending = queue.pending();
+  std::vector<std::vector<int64_t>> starts = PlayAll(queue);
+  const bool learned = !queue.at_limits() && queue.past() != nullptr;
+  const auto limits = learned ? PlanAllNow(queue, Durations::kLimits) : std::vector<int64_t>();
+  const auto last_two = learned ? PlanAllNow(queue, Durations::kLastTwo) : std::vector<int64_t>();
+  std::vector<int64_t> competing;
+  const std::vector<int64_t> before = RivalsBefore(queue, competing);
+  QueueStarts all;
+  for (size_t i = 0; i < pending.size(); ++i) {
+    const PendingJob& job = pending[i];
+    const auto [known, added] = all.try_emplace(job.id);
+    if (!added) continue;  // a later task
+    StartSamples& samples = known->second;
+    samples.priority = job.rank.priority;
+    samples.jobs_before = before[i];
+    const auto partition = static_cast<size_t>(job.ways.front().partition);
+    samples.partition = queue.snapshot().partitions[partition].name;
+    if (learned) {
+      SimulatedWait wait = WaitOf(queue, job, starts[i], limits[i], last_two[i]);
+      wait.jobs_before = before[i];
+      wait.jobs_competing = competing[i];
+      const WaitDistribution rest =
+          queue.past()->waits.ForecastWaiting(job.id, queue.snapshot().taken_at, wait);
+      for (int k = 0; k < kLikelySamples; ++k) {
+        samples.wait_seconds.push_back(std::llround(rest.Quantile((k + 0.5) / kLikelySamples)));
+      }
+    } else {
+      samples.wait_seconds = std::move(starts[i]);
+      std::sort(samples.wait_seconds.begin(), samples.wait_seconds.end());
+    }
+  }
+  return all;
+}
+
+}  // namespace gpuadvise

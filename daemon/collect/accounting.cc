@@ -1,0 +1,66 @@
+#include "daemon/collect/accounting.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "common/accounted_job.h"
+#include "common/snapshot_json.h"
+#include "daemon/collect/command.h"
+
+namespace gpuadvise {
+namespace {
+
+constexpr char kSeparator = '\x1f';  // in no name
+constexpr std::chrono::minutes kDeadline{5};
+
+/// As sacct reads it where TZ is UTC.
+std::string InUtc(UnixSeconds time) {
+  const auto seconds = static_cast<std::time_t>(time);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  return text;
+}
+
+std::string Text(const nlohmann::json& value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+Result<void> PrintAccounting(const AccountingOptions& options, std::FILE* out) {
+  Command command;
+  command.words = {options.bin_dir.empty() ? "sacct" : options.bin_dir + "/sacct",
+                   "-a",
+                   "-n",
+                   "-X",
+                   "-P",
+                   fmt::format("--delimiter={}", kSeparator),
+                   "-S",
+                   InUtc(options.since),
+                   "-E",
+                   InUtc(options.until),
+                   "-o",
+                   std::string(kSacctColumns)};
+  command.environment = {"SLURM_TIME_FORMAT=%s", "TZ=UTC", "LC_ALL=C", "SLURM_BITSTR_LEN=0"};
+  command.deadline = kDeadline;
+  const auto printed = RunCommand(command);
+  if (!printed) return tl::unexpected(printed.error());
+  int64_t unreadable = 0;
+  const std::vector<AccountedJob> jobs = ParseSacct(*printed, kSeparator, unreadable);
+  for (const AccountedJob& job : jobs) {
+    std::fputs(Text({{"job", ToJson(job.record)}}).c_str(), out);
+  }
+  std::fputs(Text({{"end", jobs.size()}, {"unreadable", unreadable}}).c_str(), out);
+  if (std::fflush(out) != 0) {
+    return Fail(ErrorCode::kUnavailable, "the output of gpuadvise-collect is closed");
+  }
+  return {};
+}
+
+}  // namespace gpuadvise
