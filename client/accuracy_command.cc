@@ -47,11 +47,11 @@ std::vector<AnswerColumn> Columns() {
   return {{"JOBS THAT", Align::kLeft, [](const json& row) { return TextOf(row, "label"); }},
           Count("N", "jobs"),
           Error("MEDIAN ERROR", "median_abs_error_seconds"),
-          Part("≤ 10 MIN", "within_600s"),
           Count("SAID TO WAIT", "covered_jobs"),
           Error("ERROR", "covered_median_abs_error_seconds"),
-          Part("BY P50", "coverage_p50"),
           Part("BY P90", "coverage_p90"),
+          Part("BY P50", "coverage_p50"),
+          Part("≤ 10 MIN", "within_600s"),
           Error("SLURM'S ERROR", "slurm_median_abs_error_seconds"),
           Error("OURS THERE", "median_abs_error_seconds_beside_slurm"),
           Count("OF", "slurm_jobs")};

@@ -154,6 +154,9 @@ std::optional<ReasonInWords> LimitInWords(std::string_view reason) {
     longest = resource.word.size();
     what = resource.words;
   }
+  const bool amount = what == "memory" || what == "time" || what == "energy" ||
+                      what == "burst buffer" || what == "a resource";
+  const std::string how = fmt::format("how {} {}", amount ? "much" : "many", what);
   const auto has = [&](std::string_view part) { return rest.find(part) != std::string_view::npos; };
   if (kind == Kind::kLeast) {
     return ReasonInWords{
@@ -161,26 +164,26 @@ std::optional<ReasonInWords> LimitInWords(std::string_view reason) {
         "scancel it and ask for more, or another QOS"};
   }
   if (has("PerJob") || (what == "time" && kind == Kind::kMost)) {
-    return ReasonInWords{fmt::format("{} allows a single job less {}", owner, what),
-                         "ask for less (scontrol update), or another QOS"};
+    return ReasonInWords{
+        fmt::format("{} limits {} a single job has, and it wants more", owner, how),
+        "ask for less (scontrol update), or another QOS"};
   }
   if (has("PerNode")) {
-    return ReasonInWords{fmt::format("{} allows a job less {} on one node", owner, what),
+    return ReasonInWords{fmt::format("{} limits {} a job has on one node", owner, how),
                          "ask for less per node, or another QOS"};
   }
   const bool used_up = has("Minutes") || what == "time" || what == "energy";
   if (has("PerUser") || (kind == Kind::kMost && !has("PerAccount"))) {
-    return ReasonInWords{
-        fmt::format("{} lets each user have only so many {} at a time", owner, what),
-        used_up ? "as past use is forgotten" : "when jobs of the same user end"};
+    return ReasonInWords{fmt::format("{} limits {} each user has at a time", owner, how),
+                         used_up ? "as past use is forgotten" : "when jobs of the same user end"};
   }
   if (has("PerAccount")) {
     return ReasonInWords{
-        fmt::format("{} lets each account have only so many {} at a time", owner, what),
+        fmt::format("{} limits {} each account has at a time", owner, how),
         used_up ? "as past use is forgotten" : "when jobs of the same account end"};
   }
   return ReasonInWords{
-      fmt::format("{} as a whole may have only so many {} at a time", owner, what),
+      fmt::format("{} limits {} all of it together has at a time", owner, how),
       used_up ? "as past use is forgotten, or when the administrators grant more"
               : fmt::format("when jobs of {} end", qos ? "the same QOS" : "the same account")};
 }

@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "or 7d"},
         BadValue{R"({"poll_interval": "30 parsecs"})",
                  "/poll_interval: poll_interval is \"30 parsecs\"; write a duration such as 30s, "
-                 "5m or 1h"},
+                 "5m, 1h or 7d"},
         BadValue{R"({"poll_interval": 0})",
                  "/poll_interval: poll_interval is 0; write a duration from 100ms to 24h"},
         BadValue{R"({"stale_after": -5})",
