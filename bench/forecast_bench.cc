@@ -13,6 +13,7 @@
 #include "bench/made_cluster.h"
 #include "common/answers.h"
 #include "common/past.h"
+#include "common/queue_starts.h"
 #include "common/start_of.h"
 #include "daemon/collect/sim_world.h"
 #include "daemon/knowledge.h"
@@ -165,6 +166,18 @@ void BM_StartOfSamplesMade(benchmark::State& state) {
   AskWith(state, MadeSite(), request);
 }
 BENCHMARK(BM_StartOfSamplesMade)->Unit(benchmark::kMillisecond)->Iterations(1);
+
+void ForecastAll(benchmark::State& state, Site& site) {
+  const auto queue = PrepareQueue(site.snapshot, site.past, SomeSamples());
+  for (auto _ : state) benchmark::DoNotOptimize(StartsInQueue(*queue));
+  state.counters["samples"] = kSamples;
+}
+
+void BM_StartsInQueue(benchmark::State& state) { ForecastAll(state, SeedSite()); }
+BENCHMARK(BM_StartsInQueue)->Unit(benchmark::kMicrosecond);
+
+void BM_StartsInMadeQueue(benchmark::State& state) { ForecastAll(state, MadeSite()); }
+BENCHMARK(BM_StartsInMadeQueue)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 }  // namespace
 }  // namespace gpuadvise

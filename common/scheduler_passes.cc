@@ -8,6 +8,9 @@ namespace {
 /// After so many jobs a backfill pass looks whether anybody is left that could start.
 constexpr int kLooksAhead = 3;
 
+/// So many may lie about in a short queue that have started.
+constexpr size_t kMostGone = 16;
+
 }  // namespace
 
 SchedulerPasses::SchedulerPasses(const QueueModel& queue, SimulatedNodes& nodes,
@@ -18,11 +21,33 @@ SchedulerPasses::SchedulerPasses(const QueueModel& queue, SimulatedNodes& nodes,
       pending_(pending),
       sample_(sample) {}
 
+void SchedulerPasses::Insert(std::ptrdiff_t place, const Waiting& waiting) {
+  pending_.insert(pending_.begin() + place, waiting);
+  first_ = std::min(first_, static_cast<size_t>(place));
+}
+
+void SchedulerPasses::Leave(size_t index) {
+  pending_[index].gone = true;
+  ++gone_;
+}
+
+/// Taking out one by one would move a long queue for each start.
+void SchedulerPasses::Tidy() {
+  while (first_ < pending_.size() && pending_[first_].gone) ++first_;
+  if (gone_ <= kMostGone + pending_.size() / 8) return;
+  std::erase_if(pending_, [](const Waiting& waiting) { return waiting.gone; });
+  gone_ = 0;
+  first_ = 0;
+}
+
 void SchedulerPasses::MainPass(int64_t now) {
   now_ = now;
+  Tidy();
   blocked_.assign(queue_.snapshot().partitions.size(), false);
   int64_t tried = 0;
-  for (size_t i = 0; i < pending_.size() && tried < options_.queue_depth && !sample_.Done();) {
+  for (size_t i = first_; i < pending_.size() && tried < options_.queue_depth && !sample_.Done();
+       ++i) {
+    if (pending_[i].gone) continue;
     const Waiting waiting = pending_[i];
     const PendingJob& job = *waiting.job;
     bool gone = false;
@@ -36,16 +61,12 @@ void SchedulerPasses::MainPass(int64_t now) {
           blocked_[partition] = true;
           continue;
         }
+        Leave(i);
         sample_.Start(waiting, w, slot);
         gone = true;
       }
     }
-    if (gone) {
-      pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
-    } else {
-      ++i;
-      if (std::all_of(blocked_.begin(), blocked_.end(), [](bool b) { return b; })) break;
-    }
+    if (!gone && std::all_of(blocked_.begin(), blocked_.end(), [](bool b) { return b; })) break;
   }
   if (queue_.preemption().enabled()) PreemptPass();
 }
@@ -53,14 +74,12 @@ void SchedulerPasses::MainPass(int64_t now) {
 /// Who may take the nodes of others does so where nothing is free for it. Slurm's two passes do
 /// this on their way; the queue's order is kept.
 void SchedulerPasses::PreemptPass() {
-  for (size_t i = 0; i < pending_.size() && !sample_.Done();) {
+  for (size_t i = first_; i < pending_.size() && !sample_.Done(); ++i) {
     const Waiting waiting = pending_[i];
+    if (waiting.gone) continue;
     const auto slot = sample_.Competes(waiting) ? TakenSlot(*waiting.job) : std::nullopt;
-    if (!slot) {
-      ++i;
-      continue;
-    }
-    pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!slot) continue;
+    Leave(i);
     const std::vector<ActiveJob> lost =
         nodes_.Preempt(waiting.job->ways[slot->second], slot->first);
     sample_.Start(waiting, slot->second, slot->first);
@@ -88,17 +107,22 @@ size_t SchedulerPasses::LastThatFits() const {
   if (static_cast<int64_t>(last) > options_.max_job_test) {
     last = 0;
     for (int64_t tried = 0; last < pending_.size() && tried < options_.max_job_test; ++last) {
-      if (sample_.Competes(pending_[last])) ++tried;
+      if (!pending_[last].gone && sample_.Competes(pending_[last])) ++tried;
     }
   }
-  while (last > 0 && !nodes_.FitsSomewhere(*pending_[last - 1].job)) --last;
+  while (last > first_ && !IsLeft(last - 1)) --last;
   return last;
+}
+
+bool SchedulerPasses::IsLeft(size_t index) const {
+  return !pending_[index].gone && nodes_.FitsSomewhere(*pending_[index].job);
 }
 
 void SchedulerPasses::BackfillPass(int64_t now) {
   now_ = now;
+  Tidy();
   size_t last = LastThatFits();
-  if (last == 0) return;
+  if (last <= first_) return;
   GroupPlan& plan = nodes_.PlanAt(now_);
   tried_by_user_.clear();
   tried_by_part_.clear();
@@ -106,29 +130,20 @@ void SchedulerPasses::BackfillPass(int64_t now) {
   int64_t tried = 0;
   int64_t started = 0;
   int planned = kLooksAhead;
-  for (size_t i = 0; i < last && tried < options_.max_job_test && !sample_.Done();) {
+  for (size_t i = first_; i < last && tried < options_.max_job_test && !sample_.Done(); ++i) {
+    if (pending_[i].gone) continue;
     if (planned++ == kLooksAhead) {
       last = LastWithASlotNow(plan, i, last);
       planned = 0;
       if (i >= last) return;
     }
     const Waiting waiting = pending_[i];
-    if (waiting.later && !nodes_.FitsSomewhere(*waiting.job)) {
-      ++i;
-      continue;
-    }
-    if (!sample_.Competes(waiting) || HadItsTurns(*waiting.job)) {
-      ++i;
-      continue;
-    }
+    if (waiting.later && !nodes_.FitsSomewhere(*waiting.job)) continue;
+    if (!sample_.Competes(waiting) || HadItsTurns(*waiting.job)) continue;
     ++tried;
-    if (!PlanOne(plan, waiting)) {
-      ++i;
-      continue;
-    }
-    pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
-    --last;
-    while (last > i && !nodes_.FitsSomewhere(*pending_[last - 1].job)) --last;
+    if (!PlanOne(plan, waiting)) continue;
+    Leave(i);
+    while (last > i && !IsLeft(last - 1)) --last;
     if (options_.max_job_start > 0 && ++started >= options_.max_job_start) return;
   }
 }
@@ -145,6 +160,7 @@ size_t SchedulerPasses::LastWithASlotNow(const GroupPlan& plan, size_t from, siz
     return known->second;
   };
   for (; last > from; --last) {
+    if (pending_[last - 1].gone) continue;
     const std::vector<JobWay>& ways = pending_[last - 1].job->ways;
     if (std::any_of(ways.begin(), ways.end(), has_slot)) break;
   }

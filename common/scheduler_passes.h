@@ -26,6 +26,7 @@ struct Waiting {
   bool later = false;       // it arrived after all who are there now
   int64_t not_before = 0;   // after its nodes were taken
   bool requeued = false;    // it has started before
+  bool gone = false;        // it has started; out of the queue at the next tidying
 };
 
 /// The sample in which the passes work.
@@ -48,9 +49,13 @@ class Sample {
 
 class SchedulerPasses {
  public:
-  /// REQUIRES: all outlive it. `pending`: in the order of the queue; who starts is taken out.
+  /// REQUIRES: all outlive it. `pending`: in the order of the queue; who starts is marked
+  /// as gone, and taken out now and again.
   SchedulerPasses(const QueueModel& queue, SimulatedNodes& nodes, std::vector<Waiting>& pending,
                   Sample& sample);
+
+  /// Puts a job into its place of the queue.
+  void Insert(std::ptrdiff_t place, const Waiting& waiting);
 
   /// Down the queue until, in each partition, the first job that does not fit; then those who may
   /// take the nodes of others.
@@ -62,8 +67,11 @@ class SchedulerPasses {
 
  private:
   void PreemptPass();
+  void Leave(size_t index);
+  void Tidy();
   std::optional<std::pair<GroupSlot, size_t>> TakenSlot(const PendingJob& job) const;
   size_t LastThatFits() const;
+  bool IsLeft(size_t index) const;
   size_t LastWithASlotNow(const GroupPlan& plan, size_t from, size_t last);
   bool HadItsTurns(const PendingJob& job);
   bool PlanOne(GroupPlan& plan, const Waiting& waiting);
@@ -77,6 +85,8 @@ class SchedulerPasses {
   std::vector<Waiting>& pending_;
   Sample& sample_;
   int64_t now_ = 0;
+  size_t gone_ = 0;            // of pending_
+  size_t first_ = 0;           // of pending_ that may not be gone
   std::vector<bool> blocked_;  // partitions, in a main pass
   std::unordered_map<int32_t, int64_t> tried_by_user_;
   std::unordered_map<int32_t, int64_t> tried_by_part_;

@@ -36,8 +36,7 @@ void SimulatedNodes::Resume(ActiveJob job) {
   }
   const size_t index = actives_.size();
   ends_.emplace(job.end, index);
-  const Event entry(job.until, index);
-  by_until_.insert(std::upper_bound(by_until_.begin(), by_until_.end(), entry), entry);
+  unsorted_.emplace_back(job.until, index);
   actives_.push_back(std::move(job));
   gone_.push_back(false);
 }
@@ -55,7 +54,17 @@ void SimulatedNodes::Remove(size_t index) {
     contents_[static_cast<size_t>(share.group)] -= ContentOf(job);
   }
   for (const CapUse& use : *job.caps) cap_use_[static_cast<size_t>(use.cap)] -= use.amount;
-  by_until_.erase(std::lower_bound(by_until_.begin(), by_until_.end(), Event(job.until, index)));
+}
+
+/// Brings by_until_ up to date: in one go, for a long list is not moved for each start and end.
+void SimulatedNodes::SortByUntil() {
+  std::erase_if(by_until_, [&](const Event& entry) { return gone_[entry.second]; });
+  std::erase_if(unsorted_, [&](const Event& entry) { return gone_[entry.second]; });
+  std::sort(unsorted_.begin(), unsorted_.end());
+  const auto middle = static_cast<std::ptrdiff_t>(by_until_.size());
+  by_until_.insert(by_until_.end(), unsorted_.begin(), unsorted_.end());
+  std::inplace_merge(by_until_.begin(), by_until_.begin() + middle, by_until_.end());
+  unsorted_.clear();
 }
 
 void SimulatedNodes::EndUntil(int64_t now, const std::function<void(const ActiveJob&)>& ended) {
@@ -155,7 +164,7 @@ bool SimulatedNodes::FitsSomewhere(const PendingJob& job) const {
   });
 }
 
-int64_t SimulatedNodes::StartAsPlanned(const JobWay& way, int64_t start) const {
+int64_t SimulatedNodes::StartAsPlanned(const JobWay& way, int64_t start) {
   const std::vector<Place>& places = way.shape->places;
   const bool pooled = std::all_of(places.begin(), places.end(), [&](const Place& place) {
     return queue_.groups().groups()[static_cast<size_t>(place.group)].pooled();
@@ -167,6 +176,7 @@ int64_t SimulatedNodes::StartAsPlanned(const JobWay& way, int64_t start) const {
                          [](const Place& p, int32_t group) { return p.group < group; });
     return place != places.end() && place->group == share.group;
   };
+  if (!unsorted_.empty()) SortByUntil();  // who has started in this pass ends too
   int64_t stride = kFirstStride;
   int64_t first = -1;  // end of the first job of this stride
   int64_t last = -1;
@@ -187,6 +197,7 @@ int64_t SimulatedNodes::StartAsPlanned(const JobWay& way, int64_t start) const {
 }
 
 GroupPlan& SimulatedNodes::PlanAt(int64_t now) {
+  SortByUntil();
   for (size_t i = 0; i < hot_.size(); ++i) {
     if (hot_[i]) plan_.Reset(static_cast<int32_t>(i), now, free_[i], contents_[i]);
   }

@@ -68,7 +68,7 @@ class SimulatedNodes {
 
   /// When Slurm thinks that `way` can start if it can at `start` by the limits of running jobs. It
   /// lets them end in strides that double, and looks only after each: later than it could be.
-  int64_t StartAsPlanned(const JobWay& way, int64_t start) const;
+  int64_t StartAsPlanned(const JobWay& way, int64_t start);
 
   /// The plan of the backfill scheduler at `now`: jobs end at their limits.
   GroupPlan& PlanAt(int64_t now);
@@ -79,6 +79,7 @@ class SimulatedNodes {
   int64_t CountNow(const Place& place, const JobWay& way, const Resources& free, int64_t now) const;
   GroupSlot FitInto(const std::vector<Resources>& free, const JobWay& way, int64_t now) const;
   void Remove(size_t index);
+  void SortByUntil();
 
   const QueueModel& queue_;
   std::vector<bool> hot_;
@@ -89,7 +90,8 @@ class SimulatedNodes {
   std::vector<ActiveJob> actives_;
   std::vector<bool> gone_;  // of actives_
   std::priority_queue<Event, std::vector<Event>, std::greater<>> ends_;
-  std::vector<Event> by_until_;  // ascending
+  std::vector<Event> by_until_;  // ascending, with some that are gone
+  std::vector<Event> unsorted_;  // that belong into it
 };
 
 }  // namespace gpuadvise

@@ -53,6 +53,9 @@ namespace {
 /// Slurm lets a job whose nodes were taken wait so long before it looks at it again.
 constexpr int64_t kRequeueDelay = 121;
 
+/// Within a wait, however long, backfill looks about so often.
+constexpr int64_t kLooksInAWait = 64;
+
 constexpr uint64_t kOwnRun = 0x6f776e;  // the request's random number
 
 class Player final : public Sample {
@@ -214,7 +217,9 @@ class Player final : public Sample {
 
   int64_t TickFrom(int64_t time) const {
     if (queue_.at_limits()) return time;  // a plan, in which passes take no time
-    const int64_t interval = options_.interval_seconds;
+    // Further ahead looks may lie further apart: what that costs is small beside the wait.
+    int64_t interval = options_.interval_seconds;
+    while (interval <= time / (2 * kLooksInAWait)) interval *= 2;
     if (time <= phase_) return phase_;
     return phase_ + (time - phase_ + interval - 1) / interval * interval;
   }
@@ -263,7 +268,7 @@ class Player final : public Sample {
     const auto place =
         std::upper_bound(pending_.begin(), pending_.end(), waiting,
                          [](const Waiting& a, const Waiting& b) { return a.rank < b.rank; });
-    pending_.insert(place, waiting);
+    passes_.Insert(place - pending_.begin(), waiting);
   }
 
   void Ended(const ActiveJob& job) {
