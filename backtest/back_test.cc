@@ -119,6 +119,7 @@ class BackTest {
   std::shared_ptr<const QueueModel> QueueAt(UnixSeconds now) {
     SimulationOptions simulation;
     simulation.samples = options_.samples;
+    simulation.play_once_from = options_.play_once_from;
     simulation.seed = options_.seed;
     return PrepareQueue(std::make_shared<const Snapshot>(replay_.At(now)), past_, simulation);
   }

@@ -35,6 +35,7 @@ struct BackTestOptions {
   double sample = 1;      // share of the bursts that are forecast
   uint64_t seed = 1;
   int samples = 24;  // of the simulation
+  size_t play_once_from = 0;  // as in SimulationOptions
   unsigned threads = 1;
   std::vector<Hypothetical> hypotheticals;  // ascending by time
 };

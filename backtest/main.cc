@@ -161,6 +161,9 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed, "of all that is random");
   app.add_option("--samples", options.samples, "of the simulation, for each submission")
       ->check(CLI::Range(1, 10'000));
+  app.add_option("--play-once-from", options.play_once_from,
+                 "longer queues are played once for all questions, as the daemon does it")
+      ->capture_default_str();
   app.add_option("--threads", options.threads, "default: as many as there are cores")
       ->check(CLI::Range(1U, 1024U));
   app.add_flag("--regret", arguments.regret,

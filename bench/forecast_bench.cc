@@ -12,6 +12,7 @@
 
 #include "bench/made_cluster.h"
 #include "common/answers.h"
+#include "common/live_forecast.h"
 #include "common/past.h"
 #include "common/queue_starts.h"
 #include "common/start_of.h"
@@ -157,21 +158,47 @@ BENCHMARK(BM_StartOfSamples)->Unit(benchmark::kMicrosecond);
 void BM_PrepareMadeQueueWithPast(benchmark::State& state) { PrepareWith(state, MadeSite()); }
 BENCHMARK(BM_PrepareMadeQueueWithPast)->Unit(benchmark::kMillisecond)->Iterations(1);
 
-void BM_StartOfSamplesMade(benchmark::State& state) {
+JobRequest HalfAMadeNode() {
   JobRequest request;
   request.partitions = {"gpu"};
-  request.gpus_per_node = {{"gpu3", 4}};
+  request.gpus_per_node = {{"rtx4090", 4}};
   request.cpus = request.cpus_per_task = 16;
   request.time_limit_seconds = 8 * 3600;
-  AskWith(state, MadeSite(), request);
+  return request;
 }
+
+void BM_StartOfSamplesMade(benchmark::State& state) { AskWith(state, MadeSite(), HalfAMadeNode()); }
 BENCHMARK(BM_StartOfSamplesMade)->Unit(benchmark::kMillisecond)->Iterations(1);
+
+/// As the daemon does it: the queue is played once, then asked.
+void AskLive(benchmark::State& state, Site& site, const JobRequest& request) {
+  SimulationOptions options = SomeSamples();
+  options.play_once_from = kLongQueue;
+  const auto queue = PrepareQueue(site.snapshot, site.past, options);
+  const Submitter caller{1000, "u001", "lab", "normal"};
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(ValueOrExit(StartOf(*queue, request, caller)));
+  }
+  state.counters["samples"] = kSamples;
+}
 
 void ForecastAll(benchmark::State& state, Site& site) {
   const auto queue = PrepareQueue(site.snapshot, site.past, SomeSamples());
   for (auto _ : state) benchmark::DoNotOptimize(StartsInQueue(*queue));
   state.counters["samples"] = kSamples;
 }
+
+void BM_StartOfLiveMade(benchmark::State& state) { AskLive(state, MadeSite(), HalfAMadeNode()); }
+BENCHMARK(BM_StartOfLiveMade)->Unit(benchmark::kMillisecond);
+
+void BM_PrepareLiveMade(benchmark::State& state) {
+  SimulationOptions options = SomeSamples();
+  options.play_once_from = kLongQueue;
+  Site& site = MadeSite();
+  for (auto _ : state) benchmark::DoNotOptimize(PrepareQueue(site.snapshot, site.past, options));
+  state.counters["samples"] = kSamples;
+}
+BENCHMARK(BM_PrepareLiveMade)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 void BM_StartsInQueue(benchmark::State& state) { ForecastAll(state, SeedSite()); }
 BENCHMARK(BM_StartsInQueue)->Unit(benchmark::kMicrosecond);

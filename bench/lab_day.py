@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """One day of jobs through a real Slurm whose clock runs faster: a job log to judge forecasts by.
 
-    bench/lab_day.py --workload W.csv --out day.csv [--speed 60] [--multifactor] [--programs BIN_DIR]
+    bench/lab_day.py --workload W.csv --out day.csv [--speed 60] [--multifactor]
+                     [--programs BIN_DIR [--history DAY.db] [--days-ahead N]]
 
 W.csv: t_s,user,gres,nodes,limit_min,runtime_s,probe - when after the beginning of the day a user
 u00 .. u17 submits what, how long it really runs, and whether `sbatch --test-only` is asked for the
@@ -13,7 +14,8 @@ is in account k mod 3), QOS high for every fifth user, at most 8 GPUs at a time 
 Slurm's `priority` right after the submission as a further column.
 
 --programs: gpuadvised of BIN_DIR runs in the same clock from the first minute on, with an empty
-history. Right before each probed job its user asks `gpuadvise when` with the same options
+history, or that of an earlier day (--history DAY.db, which is left beside each log; --days-ahead 2
+for a clock that is past it). Right before each probed job its user asks `gpuadvise when` with the same options
 (columns when_p10 .. when_p90: the starts it named), then submits exactly that; and what the daemon
 said by itself of every job as of its submission is read from its history (said_p10 .. said_p90).
 What it then says of its own accuracy is printed.
@@ -70,11 +72,11 @@ SHOWN_WAIT = 60  # coverage is about forecasts whose p90 is longer
 class FastClock:
     """A clock `speed` times as fast as the true one, for every process that is given `env`."""
 
-    def __init__(self, speed):
+    def __init__(self, speed, days_ahead=0):
         self.speed = speed
         # The first process sets the clock's beginning; all others, from then on, must not.
         self.holder = subprocess.Popen(
-            ["faketime", "-f", f"+0 x{speed:g}", "sh", "-c",
+            ["faketime", "-f", f"+{days_ahead * 86400:g} x{speed:g}", "sh", "-c",
              "date >/dev/null; export FAKETIME_DONT_RESET=1; env -0; echo; exec cat"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         pairs = [pair.split("=", 1) for pair in self.holder.stdout.readline()[:-2].decode().split("\0")]
@@ -143,9 +145,12 @@ class DayLab(slurm_lab.Lab):
 class DaySite(programs.Site):
     """gpuadvised in the day's clock; its clients ask from the true one, so that they have time to wait."""
 
-    def __init__(self, lab, bin_folder):
+    def __init__(self, lab, bin_folder, history=None):
         super().__init__(lab, bin_folder, poll_interval="30s", policy_interval="5m", stale_after="1h",
                          request_timeout="1h")
+        if history:
+            shutil.copy2(history, self.folder / "state" / "history.db")
+            shutil.chown(self.folder / "state" / "history.db", programs.DAEMON_USER)
         for user in USERS:
             self._folder_of(user, self.home(user))
 
@@ -161,6 +166,14 @@ class DaySite(programs.Site):
         except (AssertionError, OSError, ValueError):
             return {}
         return {f"when_{q}": answer.get(f"start_{q}", "") for q in QUANTILES}
+
+    def copy_history(self, path):
+        """The history as it is now, in one file."""
+        path.unlink(missing_ok=True)
+        source, copy = sqlite3.connect(f"file:{self.folder}/state/history.db?mode=ro", uri=True), sqlite3.connect(path)
+        source.backup(copy)
+        source.close()
+        copy.close()
 
     def said(self):
         """What the daemon said of each job by itself: starts by quantile, by job id."""
@@ -329,6 +342,8 @@ def main():
     parser.add_argument("--speed", type=float, default=60)
     parser.add_argument("--multifactor", action="store_true")
     parser.add_argument("--programs", help="folder of gpuadvised, to forecast live")
+    parser.add_argument("--history", help="history.db of an earlier day to begin with")
+    parser.add_argument("--days-ahead", type=float, default=0, help="the day's clock begins so many days from now")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("lab_day.py: ended by SIGTERM"))  # an end in order
     try:
@@ -342,10 +357,10 @@ def record(options):
     reason = slurm_lab.why_not(options.multifactor)
     if reason or not shutil.which("faketime"):
         raise slurm_lab.LabError(reason or "faketime is missing: install faketime")
-    clock = FastClock(options.speed)
+    clock = FastClock(options.speed, options.days_ahead)
     try:
         with DayLab(clock, options.multifactor) as lab:
-            site = DaySite(lab, pathlib.Path(options.programs)) if options.programs else None
+            site = DaySite(lab, pathlib.Path(options.programs), options.history) if options.programs else None
             if site:
                 site.start()
             try:
@@ -376,7 +391,7 @@ def report(site, rows, out):
     said = site.said()
     for row in rows:
         row.update(said.get(int(row["job_id"]), {}))
-    shutil.copy2(site.folder / "state" / "history.db", out.with_suffix(".db"))
+    site.copy_history(out.with_suffix(".db"))
     shutil.copy2(site.log, out.with_suffix(".log"))
 
 

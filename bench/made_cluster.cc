@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -29,7 +31,11 @@ class Numbers {
   uint64_t count_ = 0;
 };
 
-std::string TypeName(int64_t type) { return fmt::format("gpu{}", type); }
+std::string TypeName(int64_t type) {
+  static constexpr std::array<const char*, kTypes> kNames = {"a100", "h100", "l40s", "rtx4090",
+                                                             "v100", "a40",  "a30",  "rtx3090"};
+  return kNames[static_cast<size_t>(type)];
+}
 
 JobRequest RequestOf(Numbers& numbers, int64_t type) {
   JobRequest request;
@@ -105,6 +111,37 @@ Snapshot MadeCluster(const MadeSize& size, uint64_t seed) {
     cluster.jobs.push_back(std::move(job));
   }
   return cluster;
+}
+
+void LetTimePass(Snapshot& cluster, int64_t seconds, int64_t changes, uint64_t seed) {
+  Numbers numbers(seed);
+  cluster.taken_at += seconds;
+  int64_t next_id = 1 + cluster.jobs.back().id;
+  for (int64_t i = 0; i < changes; ++i) {
+    // One ends, and the first that waits for as many of the same starts in its place.
+    const auto runs = [](const Job& job) { return job.state == JobState::kRunning; };
+    const auto from =
+        cluster.jobs.begin() + numbers.Below(static_cast<int64_t>(cluster.jobs.size()) / 3);
+    const auto ends = std::find_if(from, cluster.jobs.end(), runs);
+    if (ends == cluster.jobs.end()) continue;
+    const Job ended = *ends;
+    cluster.jobs.erase(ends);
+    const auto next = std::find_if(cluster.jobs.begin(), cluster.jobs.end(), [&](const Job& job) {
+      return !runs(job) && job.request.gpus_per_node == ended.request.gpus_per_node;
+    });
+    if (next != cluster.jobs.end()) {
+      next->state = JobState::kRunning;
+      next->reason.clear();
+      next->start_time = cluster.taken_at - seconds / 2;
+      next->end_time = *next->start_time + next->request.time_limit_seconds.value();
+      next->allocations = ended.allocations;
+    }
+    Job arrives = JobFor(numbers, next_id++, numbers.Below(kTypes));
+    arrives.priority = 4'000'000'000 - arrives.id;
+    arrives.reason = "Priority";
+    arrives.submit_time = arrives.eligible_time = cluster.taken_at - numbers.Below(seconds);
+    cluster.jobs.push_back(std::move(arrives));
+  }
 }
 
 Past MadePast(const Snapshot& cluster, uint64_t seed) {

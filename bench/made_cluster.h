@@ -19,6 +19,10 @@ struct MadeSize {
 /// users. As many run as the nodes hold, at most `running`.
 Snapshot MadeCluster(const MadeSize& size, uint64_t seed);
 
+/// `seconds` later: `changes` jobs have ended, as many have started in their place, as many have
+/// come.
+void LetTimePass(Snapshot& cluster, int64_t seconds, int64_t changes, uint64_t seed);
+
 /// What 500 such users ran before, and the last day's submissions.
 Past MadePast(const Snapshot& cluster, uint64_t seed);
 

@@ -183,6 +183,7 @@ class LiveForecast::Learner {
 SimulationOptions LiveOptions() {
   SimulationOptions options;
   options.samples = 24;
+  options.play_once_from = kLongQueue;
   return options;
 }
 

@@ -34,6 +34,9 @@ struct LiveStep {
 /// Submissions that are forecast at each snapshot at most.
 inline constexpr int kForecastsPerSnapshot = 64;
 
+/// A longer queue is played once for all questions: docs/forecast.md says what that loses.
+inline constexpr size_t kLongQueue = 2'000;
+
 /// As many samples as the figures of docs/forecast.md were made with.
 SimulationOptions LiveOptions();
 

@@ -1,10 +1,9 @@
 // The backfill plan as of now, without playing anything: who would get which slot if every job ran
 // as long as stated. At the limits it is what Slurm's backfill itself would publish.
+#include "common/plan_now.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "common/group_plan.h"
-#include "common/simulation.h"
 
 namespace gpuadvise {
 namespace {
@@ -24,24 +23,6 @@ int64_t DurationOf(const PendingJob& job, const JobWay& way, Durations durations
                   static_cast<long long>(way.duration));
 }
 
-GroupPlan PlanOfRunning(const QueueModel& queue, Durations durations) {
-  GroupPlan plan(queue.groups());
-  for (size_t i = 0; i < queue.groups().groups().size(); ++i) {
-    plan.Reset(static_cast<int32_t>(i), 0, queue.free_now()[i], i);
-  }
-  std::vector<std::pair<int64_t, const RunningJob*>> ends;
-  for (const RunningJob& job : queue.running()) {
-    const int64_t rest = RestOf(job, durations);
-    if (rest < kNever) ends.emplace_back(rest, &job);
-  }
-  std::stable_sort(ends.begin(), ends.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (const auto& [rest, job] : ends) {
-    for (const GroupShare& share : job->shares) plan.Release(share.group, rest, share.held);
-  }
-  return plan;
-}
-
 struct Chosen {
   GroupSlot slot;
   size_t way = 0;
@@ -56,26 +37,6 @@ Chosen EarliestOf(const GroupPlan& plan, const PendingJob& job, Durations durati
     if (slot.start < best.slot.start) best = {std::move(slot), w};
   }
   return best;
-}
-
-/// By component: whether the request's fate depends on it.
-std::vector<bool> ComponentsOf(const QueueModel& queue, const PendingJob& request) {
-  std::vector<bool> mine(queue.groups().groups().size(), false);
-  for (const JobWay& way : request.ways) {
-    for (const Place& place : way.shape->places) {
-      mine[static_cast<size_t>(queue.component_of_group()[static_cast<size_t>(place.group)])] =
-          true;
-    }
-  }
-  return mine;
-}
-
-bool IsIn(const QueueModel& queue, const std::vector<bool>& components, const PendingJob& job) {
-  return std::any_of(job.ways.begin(), job.ways.end(), [&](const JobWay& way) {
-    if (way.shape->places.empty()) return false;
-    const auto group = static_cast<size_t>(way.shape->places.front().group);
-    return static_cast<bool>(components[static_cast<size_t>(queue.component_of_group()[group])]);
-  });
 }
 
 bool FitsFree(const QueueModel& queue, const PendingJob& job, const std::vector<Resources>& free) {
@@ -98,30 +59,68 @@ bool WithinLimits(const QueueModel& queue, const PendingJob& job) {
 
 }  // namespace
 
-PlayedStart PlanNow(const QueueModel& queue, const PendingJob& request, Durations durations) {
-  GroupPlan plan = PlanOfRunning(queue, durations);
-  const std::vector<bool> components = ComponentsOf(queue, request);
-  for (const PendingJob& job : queue.pending()) {
-    if (request.rank < job.rank) break;
-    if (!IsIn(queue, components, job) || (job.id == request.instead_of && job.task == 0)) continue;
-    const Chosen chosen = EarliestOf(plan, job, durations);
-    if (chosen.slot.start >= kNever) continue;
+GroupPlan PlanOfRunning(const QueueModel& queue, Durations durations) {
+  GroupPlan plan(queue.groups());
+  for (size_t i = 0; i < queue.groups().groups().size(); ++i) {
+    plan.Reset(static_cast<int32_t>(i), 0, queue.free_now()[i], i);
+  }
+  std::vector<std::pair<int64_t, const RunningJob*>> ends;
+  for (const RunningJob& job : queue.running()) {
+    const int64_t rest = RestOf(job, durations);
+    if (rest < kNever) ends.emplace_back(rest, &job);
+  }
+  std::stable_sort(ends.begin(), ends.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [rest, job] : ends) {
+    for (const GroupShare& share : job->shares) plan.Release(share.group, rest, share.held);
+  }
+  return plan;
+}
+
+std::vector<bool> FateOf(const QueueModel& queue, const PendingJob& request) {
+  std::vector<bool> mine(queue.groups().groups().size(), false);
+  for (const JobWay& way : request.ways) {
+    for (const Place& place : way.shape->places) {
+      mine[static_cast<size_t>(queue.component_of_group()[static_cast<size_t>(place.group)])] =
+          true;
+    }
+  }
+  return mine;
+}
+
+bool IsIn(const QueueModel& queue, const std::vector<bool>& components, const PendingJob& job) {
+  return std::any_of(job.ways.begin(), job.ways.end(), [&](const JobWay& way) {
+    if (way.shape->places.empty()) return false;
+    const auto group = static_cast<size_t>(way.shape->places.front().group);
+    return static_cast<bool>(components[static_cast<size_t>(queue.component_of_group()[group])]);
+  });
+}
+
+PlayedStart PlanNext(GroupPlan& plan, const PendingJob& job, Durations durations) {
+  const Chosen chosen = EarliestOf(plan, job, durations);
+  if (chosen.slot.start < kNever) {
     const JobWay& way = job.ways[chosen.way];
     plan.Take(*way.shape, chosen.slot, DurationOf(job, way, durations));
   }
-  const Chosen own = EarliestOf(plan, request, durations);
-  return {own.slot.start, static_cast<int32_t>(own.way), own.slot.nodes};
+  return {chosen.slot.start, static_cast<int32_t>(chosen.way), chosen.slot.nodes};
+}
+
+PlayedStart PlanNow(const QueueModel& queue, const PendingJob& request, Durations durations) {
+  GroupPlan plan = PlanOfRunning(queue, durations);
+  const std::vector<bool> components = FateOf(queue, request);
+  for (const PendingJob& job : queue.pending()) {
+    if (request.rank < job.rank) break;
+    const bool replaced = job.id == request.instead_of && job.task == 0;
+    if (IsIn(queue, components, job) && !replaced) PlanNext(plan, job, durations);
+  }
+  return PlanNext(plan, request, durations);
 }
 
 std::vector<int64_t> PlanAllNow(const QueueModel& queue, Durations durations) {
   GroupPlan plan = PlanOfRunning(queue, durations);
   std::vector<int64_t> starts;
   for (const PendingJob& job : queue.pending()) {
-    const Chosen chosen = EarliestOf(plan, job, durations);
-    starts.push_back(chosen.slot.start);
-    if (chosen.slot.start >= kNever) continue;
-    const JobWay& way = job.ways[chosen.way];
-    plan.Take(*way.shape, chosen.slot, DurationOf(job, way, durations));
+    starts.push_back(PlanNext(plan, job, durations).start);
   }
   return starts;
 }

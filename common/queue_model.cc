@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/past.h"
+#include "common/played_queue.h"
 #include "common/policy.h"
 #include "common/queue_links.h"
 #include "common/request_tres.h"
@@ -403,6 +404,9 @@ QueueModel::QueueModel(std::shared_ptr<const Snapshot> snapshot, Past* past,
       limits_(*snapshot_),
       preemption_(*snapshot_) {
   Builder(*this, *snapshot_, past).Run();
+  if (options.play_once_from > 0 && pending_.size() > options.play_once_from) {
+    played_ = std::make_shared<const PlayedQueue>(*this);
+  }
 }
 
 }  // namespace gpuadvise

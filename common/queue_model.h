@@ -29,6 +29,7 @@
 namespace gpuadvise {
 
 struct Past;
+class PlayedQueue;
 
 /// One job's share of one group.
 struct GroupShare {
@@ -133,6 +134,9 @@ class QueueModel {
   /// Free now in each group, after running jobs.
   const std::vector<Resources>& free_now() const { return free_now_; }
 
+  /// The queue played once for all questions; null: each is played by itself.
+  const PlayedQueue* played() const { return played_.get(); }
+
   /// Groups that belong together because a waiting job could use either; numbers of components.
   const std::vector<int32_t>& component_of_group() const { return component_; }
 
@@ -156,6 +160,7 @@ class QueueModel {
   std::vector<int64_t> cap_use_;
   std::vector<Resources> free_now_;
   std::vector<int32_t> component_;
+  std::shared_ptr<const PlayedQueue> played_;
 };
 
 /// The best tier and so the place of a job in these partitions (indices in policy.partitions).

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/past.h"
+#include "common/played_queue.h"
 #include "common/queue_model.h"
 #include "common/simulation.h"
 
@@ -21,7 +22,11 @@ std::vector<std::vector<int64_t>> PlayAll(const QueueModel& queue) {
   std::vector<std::vector<int64_t>> starts(queue.pending().size());
   for (std::vector<int64_t>& each : starts) each.reserve(static_cast<size_t>(samples));
   for (int sample = 0; sample < samples; ++sample) {
-    for (const PlayedJob& job : PlayQueue(queue, sample)) {
+    const PlayedQueue* played = queue.at_limits() ? nullptr : queue.played();
+    const PlayedSample here = played == nullptr ? PlaySample(queue, sample) : PlayedSample();
+    const PlayedSample& of =
+        played == nullptr ? here : played->samples()[static_cast<size_t>(sample)];
+    for (const PlayedJob& job : of.jobs) {
       std::vector<int64_t>& mine = starts[job.pending];
       if (mine.size() == static_cast<size_t>(sample)) mine.push_back(std::min(job.start, horizon));
     }
@@ -30,6 +35,11 @@ std::vector<std::vector<int64_t>> PlayAll(const QueueModel& queue) {
     }
   }
   return starts;
+}
+
+std::vector<int64_t> PlannedStarts(const QueueModel& queue, Durations durations) {
+  return queue.played() == nullptr ? PlanAllNow(queue, durations)
+                                   : queue.played()->planned(durations);
 }
 
 /// Jobs of higher rank among those that could use the same nodes, by index.
@@ -65,8 +75,9 @@ QueueStarts StartsInQueue(const QueueModel& queue) {
   const std::vector<PendingJob>& pending = queue.pending();
   std::vector<std::vector<int64_t>> starts = PlayAll(queue);
   const bool learned = !queue.at_limits() && queue.past() != nullptr;
-  const auto limits = learned ? PlanAllNow(queue, Durations::kLimits) : std::vector<int64_t>();
-  const auto last_two = learned ? PlanAllNow(queue, Durations::kLastTwo) : std::vector<int64_t>();
+  const auto limits = learned ? PlannedStarts(queue, Durations::kLimits) : std::vector<int64_t>();
+  const auto last_two =
+      learned ? PlannedStarts(queue, Durations::kLastTwo) : std::vector<int64_t>();
   std::vector<int64_t> competing;
   const std::vector<int64_t> before = RivalsBefore(queue, competing);
   QueueStarts all;

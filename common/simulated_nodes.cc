@@ -37,6 +37,8 @@ void SimulatedNodes::Resume(ActiveJob job) {
   const size_t index = actives_.size();
   ends_.emplace(job.end, index);
   unsorted_.emplace_back(job.until, index);
+  has_more_.push_back(job.shares.size() > 1);
+  first_shares_.push_back(job.shares.empty() ? GroupShare{} : job.shares.front());
   actives_.push_back(std::move(job));
   gone_.push_back(false);
 }
@@ -205,7 +207,11 @@ GroupPlan& SimulatedNodes::PlanAt(int64_t now) {
     if (until >= kNever) break;
     // Who is over its limit is planned to end at the next look.
     const int64_t time = std::max(until, now + 1);
-    for (const GroupShare& share : actives_[index].shares) {
+    const GroupShare& first = first_shares_[index];
+    if (IsHot(first.group)) plan_.Release(first.group, time, first.held);
+    if (!has_more_[index]) continue;
+    for (size_t i = 1; i < actives_[index].shares.size(); ++i) {
+      const GroupShare& share = actives_[index].shares[i];
       if (IsHot(share.group)) plan_.Release(share.group, time, share.held);
     }
   }

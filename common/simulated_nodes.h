@@ -70,6 +70,9 @@ class SimulatedNodes {
   /// lets them end in strides that double, and looks only after each: later than it could be.
   int64_t StartAsPlanned(const JobWay& way, int64_t start);
 
+  /// Who has held nodes so far, also those that are gone.
+  const std::vector<ActiveJob>& actives() const { return actives_; }
+
   /// The plan of the backfill scheduler at `now`: jobs end at their limits.
   GroupPlan& PlanAt(int64_t now);
 
@@ -88,7 +91,9 @@ class SimulatedNodes {
   std::vector<uint64_t> contents_;  // by group: who is there
   std::vector<int64_t> cap_use_;
   std::vector<ActiveJob> actives_;
-  std::vector<bool> gone_;  // of actives_
+  std::vector<GroupShare> first_shares_;  // of actives_: all that most of them have, side by side
+  std::vector<bool> has_more_;            // of actives_: shares
+  std::vector<bool> gone_;                // of actives_
   std::priority_queue<Event, std::vector<Event>, std::greater<>> ends_;
   std::vector<Event> by_until_;  // ascending, with some that are gone
   std::vector<Event> unsorted_;  // that belong into it

@@ -54,7 +54,7 @@ namespace {
 constexpr int64_t kRequeueDelay = 121;
 
 /// Within a wait, however long, backfill looks about so often.
-constexpr int64_t kLooksInAWait = 64;
+constexpr int64_t kLooksInAWait = 32;
 
 constexpr uint64_t kOwnRun = 0x6f776e;  // the request's random number
 
@@ -104,12 +104,15 @@ class Player final : public Sample {
     return answer_;
   }
 
-  std::vector<PlayedJob> RunQueue() {
+  PlayedSample RunQueue() {
+    for (const ActiveJob& job : nodes_.actives()) {
+      others_.push_back({true, job.started, job.end, {}, job.shares});
+    }
     Run();
     std::sort(played_.begin(), played_.end(), [](const PlayedJob& a, const PlayedJob& b) {
       return std::tie(a.pending, a.start) < std::tie(b.pending, b.start);
     });
-    return std::move(played_);
+    return {std::move(played_), std::move(others_)};
   }
 
  private:
@@ -350,6 +353,8 @@ class Player final : public Sample {
     if (waiting.index >= 0 && request_ == nullptr) {
       active.played = static_cast<int32_t>(played_.size());
       played_.push_back({static_cast<size_t>(waiting.index), now_, active.end, active.shares});
+    } else if (request_ == nullptr) {
+      others_.push_back({false, now_, active.end, waiting.rank, active.shares});
     }
     nodes_.Start(std::move(active));
   }
@@ -373,6 +378,7 @@ class Player final : public Sample {
   int64_t own_run_ = -1;  // of the request, where nothing comes between
   PlayedStart answer_;
   std::vector<PlayedJob> played_;  // where there is no request
+  std::vector<PlayedOther> others_;
 };
 
 }  // namespace
@@ -382,6 +388,10 @@ PlayedStart PlayForward(const QueueModel& queue, const PendingJob& request, int 
 }
 
 std::vector<PlayedJob> PlayQueue(const QueueModel& queue, int sample) {
+  return Player(queue, nullptr, sample).RunQueue().jobs;
+}
+
+PlayedSample PlaySample(const QueueModel& queue, int sample) {
   return Player(queue, nullptr, sample).RunQueue();
 }
 

@@ -35,6 +35,22 @@ struct PlayedJob {
 /// before the horizon. A job whose nodes are taken is there once for each time that it starts.
 std::vector<PlayedJob> PlayQueue(const QueueModel& queue, int sample);
 
+/// Who else holds nodes in a sample: runs now, or arrives later.
+struct PlayedOther {
+  bool runs = false;  // now; else it arrives
+  int64_t start = 0;
+  int64_t end = 0;
+  Rank rank;  // of one that arrives
+  std::vector<GroupShare> shares;
+};
+
+/// The same with everybody else.
+struct PlayedSample {
+  std::vector<PlayedJob> jobs;
+  std::vector<PlayedOther> others;
+};
+PlayedSample PlaySample(const QueueModel& queue, int sample);
+
 /// Where the backfill plan puts `request` now, behind everything of higher rank.
 enum class Durations { kLimits, kLastTwo };
 PlayedStart PlanNow(const QueueModel& queue, const PendingJob& request, Durations durations);

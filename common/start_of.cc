@@ -28,6 +28,7 @@
 
 #include "common/access.h"
 #include "common/past.h"
+#include "common/played_queue.h"
 #include "common/policy.h"
 #include "common/queue_model.h"
 #include "common/request_tres.h"
@@ -42,7 +43,7 @@ constexpr int kLikelySamples = 64;
 
 /// At the limits a longer queue is planned once instead of played: what the first look of backfill
 /// would plan for everybody, without what changes while it waits (throttles, limits on use).
-constexpr size_t kLongQueue = 2'000;
+constexpr size_t kPlannedQueue = 2'000;
 
 Result<std::vector<size_t>> PartitionsOf(const Snapshot& policy, const JobRequest& request) {
   std::vector<std::string> names = request.partitions;
@@ -248,9 +249,7 @@ StartSamples Play(const QueueModel& queue, const PendingJob& job, PlayedStart& f
   const bool may_lose = MayLose(queue, job);
   bool any = false;
   for (int sample = 0; sample < samples; ++sample) {
-    PlayedStart start = queue.at_limits() && queue.pending().size() > kLongQueue
-                            ? PlanNow(queue, job, Durations::kLimits)
-                            : PlayForward(queue, job, sample);
+    PlayedStart start = PlayForward(queue, job, sample);
     any = any || start.start < kNever;
     waits.push_back(std::min(start.start, queue.options().horizon_seconds));
     if (may_lose) played.lost_seconds.push_back(start.lost_seconds);
@@ -262,6 +261,38 @@ StartSamples Play(const QueueModel& queue, const PendingJob& job, PlayedStart& f
   std::sort(waits.begin(), waits.end());
   std::sort(played.lost_seconds.begin(), played.lost_seconds.end());
   return played;
+}
+
+/// The same of a long queue at the limits, planned instead of played.
+StartSamples PlanOnce(const QueueModel& queue, const PendingJob& job, PlayedStart& first) {
+  first = queue.played() != nullptr ? queue.played()->Plan(job, Durations::kLimits)
+                                    : PlanNow(queue, job, Durations::kLimits);
+  StartSamples planned;
+  if (first.start < kNever) planned.wait_seconds = {first.start};
+  return planned;
+}
+
+/// The same among plays that were made for all questions.
+StartSamples PutIn(const QueueModel& queue, const PendingJob& job) {
+  StartSamples put;
+  bool any = false;
+  for (const int64_t start : queue.played()->StartsOf(job)) {
+    any = any || start < kNever;
+    put.wait_seconds.push_back(std::min(start, queue.options().horizon_seconds));
+  }
+  if (!any) return {};
+  std::sort(put.wait_seconds.begin(), put.wait_seconds.end());
+  return put;
+}
+
+StartSamples FindStarts(const QueueModel& queue, const PendingJob& job, PlayedStart& first) {
+  if (queue.at_limits() && queue.pending().size() > kPlannedQueue) {
+    return PlanOnce(queue, job, first);
+  }
+  if (!queue.at_limits() && queue.played() != nullptr && queue.played()->Takes(job)) {
+    return PutIn(queue, job);
+  }
+  return Play(queue, job, first);
 }
 
 }  // namespace
@@ -306,6 +337,7 @@ std::shared_ptr<const QueueModel> PrepareQueue(const Snapshot& snapshot) {
 std::shared_ptr<const QueueModel> PrepareQueue(std::shared_ptr<const Snapshot> snapshot) {
   SimulationOptions options;
   options.horizon_seconds = kNever - 1;
+  options.play_once_from = kPlannedQueue;
   return std::make_shared<const QueueModel>(std::move(snapshot), nullptr, options);
 }
 
@@ -324,7 +356,7 @@ Result<SimulatedStart> Simulate(const QueueModel& queue, const PendingJob& of,
   const PendingJob* job = &of;
   SimulatedStart simulated;
   PlayedStart first;
-  simulated.samples = Play(queue, *job, first);
+  simulated.samples = FindStarts(queue, *job, first);
   if (simulated.samples.wait_seconds.empty()) return NeverFree(queue, *job);
   SimulatedWait& wait = simulated.wait;
   CountRivals(queue, *job, wait);
@@ -336,7 +368,9 @@ Result<SimulatedStart> Simulate(const QueueModel& queue, const PendingJob& of,
   if (queue.at_limits()) return simulated;
   const auto horizon = static_cast<double>(queue.options().horizon_seconds);
   const auto planned = [&](Durations durations) {
-    return std::min(static_cast<double>(PlanNow(queue, *job, durations).start), horizon);
+    const PlayedStart plan = queue.played() != nullptr ? queue.played()->Plan(*job, durations)
+                                                       : PlanNow(queue, *job, durations);
+    return std::min(static_cast<double>(plan.start), horizon);
   };
   wait.simulation = WaitDistribution::OfSamples(
       {simulated.samples.wait_seconds.begin(), simulated.samples.wait_seconds.end()});

@@ -69,6 +69,8 @@ struct SimulationOptions {
   int64_t horizon_seconds = int64_t{30} * 86'400;
   /// What is known of how long jobs will run in all, by job id: for a world that is replayed.
   const std::unordered_map<int64_t, double>* known_run_times = nullptr;
+  /// A queue longer than this is played once for all questions (played_queue.h). 0: never.
+  size_t play_once_from = 0;
 };
 
 /// Prepares `snapshot` for questions, where every job runs until its limit (one sample).

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 #include <unordered_set>
 #include <utility>
 
@@ -139,6 +140,7 @@ void ClusterState::See(std::shared_ptr<const Snapshot> snapshot) {
 
 void ClusterState::Prepare() {
   const std::lock_guard one_at_a_time(preparing_);
+  const auto begun = std::chrono::steady_clock::now();
   auto view = std::make_shared<View>();
   std::shared_ptr<const Snapshot> base;
   std::vector<Job> submitted;
@@ -158,6 +160,10 @@ void ClusterState::Prepare() {
           ? *outlook_
           : *live_.With(std::make_shared<const Snapshot>(Merged(*outlook_->snapshot, submitted)));
   prepared_ = news;
+  view->prepared_in_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  spdlog::debug("a view of {} nodes and {} jobs took {:.3f} s", view->snapshot->nodes.size(),
+                view->snapshot->jobs.size(), view->prepared_in_seconds);
   const std::lock_guard lock(mutex_);
   view_ = std::move(view);
 }

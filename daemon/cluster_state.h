@@ -26,7 +26,8 @@ namespace gpuadvise {
 /// One consistent picture. All members are set.
 struct View : Outlook {
   std::shared_ptr<const Knowledge> knowledge;
-  UnixSeconds received_at = 0;  // by the daemon's clock
+  UnixSeconds received_at = 0;     // by the daemon's clock
+  double prepared_in_seconds = 0;  // from the snapshot to this view
 
   /// When everybody in the queue will start: worked out when it is first asked for.
   const QueueStarts& Starts() const;

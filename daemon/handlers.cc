@@ -182,6 +182,7 @@ ApiResponse Health(Call& call) {
     health["cause"] = NoSnapshotYet(call.freshness).message;
     return Reply(call, std::move(health), 503);
   }
+  health["view_seconds"] = call.view->prepared_in_seconds;
   if (call.freshness.cause) {
     health["status"] = "stale";
     health["cause"] = *call.freshness.cause;

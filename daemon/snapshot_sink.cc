@@ -18,7 +18,9 @@ void SnapshotSink::Begin() {
 
 CollectorProgress SnapshotSink::Take(std::string_view bytes) {
   CollectorProgress progress;
+  taken_at_ = std::chrono::steady_clock::now();
   lines_.Feed(bytes, [&](std::string_view line) { TakeLine(line, progress); });
+  reading_seconds_ += SinceTaken();
   const int64_t dropped = lines_.dropped() - dropped_before_;
   if (dropped > 0) {
     dropped_before_ = lines_.dropped();
@@ -29,6 +31,10 @@ CollectorProgress SnapshotSink::Take(std::string_view bytes) {
     }
   }
   return progress;
+}
+
+double SnapshotSink::SinceTaken() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - taken_at_).count();
 }
 
 void SnapshotSink::TakeLine(std::string_view line, CollectorProgress& progress) {
@@ -51,8 +57,11 @@ void SnapshotSink::Deliver(std::shared_ptr<const Snapshot> snapshot, CollectorPr
   if (rubbish_lines_ > 1)
     spdlog::warn("the collector printed {} bad lines since its last batch", rubbish_lines_);
   rubbish_lines_ = 0;
+  spdlog::debug("a snapshot was read in {:.3f} s", reading_seconds_ + SinceTaken());
+  reading_seconds_ = 0;
   progress = CollectorProgress{true, true, std::nullopt, std::nullopt};
   cluster_.Accept(std::move(snapshot));
+  taken_at_ = std::chrono::steady_clock::now();
 }
 
 }  // namespace gpuadvise

@@ -2,6 +2,7 @@
 // Used by one thread at a time (a worker).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ class SnapshotSink : public CollectorSink {
   CollectorProgress Take(std::string_view bytes) override;
 
  private:
+  double SinceTaken() const;
   void TakeLine(std::string_view line, CollectorProgress& progress);
   void Deliver(std::shared_ptr<const Snapshot> snapshot, CollectorProgress& progress);
 
@@ -30,6 +32,8 @@ class SnapshotSink : public CollectorSink {
   LineSplitter lines_{kMaxRecordBytes};
   int64_t rubbish_lines_ = 0;  // since the last snapshot
   int64_t dropped_before_ = 0;
+  double reading_seconds_ = 0;  // spent on the snapshot that is on its way, but for since …
+  std::chrono::steady_clock::time_point taken_at_;
 };
 
 }  // namespace gpuadvise
