@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What a whole daemon costs on a large cluster: reading a snapshot, the forecast, advice meanwhile, memory.
 
-    bench/whole_daemon.py BIN_DIR [--nodes 10000 --running 20000 --pending 30000] [--polls 4] [--changes 40] [--json]
+    bench/whole_daemon.py BIN_DIR [--nodes 10000 --running 20000 --pending 30000] [--polls 4] [--changes 40]
+                          [--clients 1] [--poll-interval 5s] [--json]
 
 A made cluster (bench/made_recording, target made_recording) is played to gpuadvised as a recording, one
-snapshot after the other, each with so many ends, starts and submissions; four clients ask for advice all the
+snapshot after the other, each with so many ends, starts and submissions; clients ask for advice all the
 time, also while a new forecast is made. Prints medians of what the daemon says it took (log_level debug),
 percentiles of whole HTTP requests, and the most memory that it had resident.
 """
@@ -20,7 +21,6 @@ import tempfile
 import threading
 import time
 
-CLIENTS = 4
 SPEC = {"spec": {"name": "made", "model": {"memory": {"base": "5 GB", "per_sample": "1.2 GB", "overhead": "2 GB"}},
                  "training": {"max_steps": 5000, "effective_batch_size": [120, 144],
                               "measured": [{"gpu": "rtx4090", "gpus": 4, "batch": 10, "seconds_per_step": 3.9}]},
@@ -91,7 +91,7 @@ def measure(options):
                 times.append((time.perf_counter() - start, len(answer["strategies"])))
                 time.sleep(0.05)
 
-        threads = [threading.Thread(target=client) for _ in range(CLIENTS)]
+        threads = [threading.Thread(target=client) for _ in range(options.clients)]
         for thread in threads:
             thread.start()
         wanted = options.polls
@@ -129,6 +129,7 @@ def main():
     parser.add_argument("--pending", type=int, default=30_000)
     parser.add_argument("--polls", type=int, default=4)
     parser.add_argument("--changes", type=int, default=40, help="ends, starts and submissions from poll to poll")
+    parser.add_argument("--clients", type=int, default=1, help="that ask at the same time")
     parser.add_argument("--poll-interval", default="5s")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

@@ -15,6 +15,7 @@ constexpr int64_t kFirstId = int64_t{1} << 48;  // behind those that are there
 
 /// So many jobs arrive in a sample at most: further ahead, who is there now decides.
 constexpr size_t kMost = 200;
+constexpr int64_t kHoursAhead = 7 * 24;  // and nobody later
 
 }  // namespace
 
@@ -24,7 +25,8 @@ ComingJobs::ComingJobs(const QueueModel& queue, int sample,
 
 int64_t ComingJobs::Next(int64_t now) {
   while (taken_ == coming_.size()) {
-    const bool over = hour_ * kHour > queue_.options().horizon_seconds || coming_.size() >= kMost;
+    const bool over = hour_ * kHour > queue_.options().horizon_seconds || hour_ > kHoursAhead ||
+                      coming_.size() >= kMost;
     if (over || queue_.arriving().empty()) return kNever;
     DrawHour(now);
   }

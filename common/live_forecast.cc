@@ -30,6 +30,9 @@ namespace {
 /// Up to so many jobs the queue is put together for each submission.
 constexpr size_t kExactQueue = 5'000;
 
+/// From so many jobs on, fewer samples: tens of thousands of them take seconds each.
+constexpr size_t kManyJobs = 10'000;
+
 /// Between snapshots further apart nobody can say what a submission met.
 constexpr int64_t kLongestGap = 600;
 
@@ -223,7 +226,9 @@ std::shared_ptr<const Outlook> LiveForecast::OutlookOf(std::shared_ptr<const Sna
                                                        std::shared_ptr<Past> past) const {
   auto outlook = std::make_shared<Outlook>();
   outlook->snapshot = std::move(snapshot);
-  outlook->queue = PrepareQueue(outlook->snapshot, *past, options_);
+  SimulationOptions options = options_;
+  if (outlook->snapshot->jobs.size() > kManyJobs) options.samples = std::min(options.samples, 16);
+  outlook->queue = PrepareQueue(outlook->snapshot, *past, options);
   outlook->at_limits = PrepareQueue(outlook->snapshot);
   outlook->past = std::move(past);
   return outlook;

@@ -59,8 +59,8 @@ bool WithinLimits(const QueueModel& queue, const PendingJob& job) {
 
 }  // namespace
 
-GroupPlan PlanOfRunning(const QueueModel& queue, Durations durations) {
-  GroupPlan plan(queue.groups());
+GroupPlan PlanOfRunning(const QueueModel& queue, Durations durations, GroupPlan::Grid grid) {
+  GroupPlan plan(queue.groups(), grid);
   for (size_t i = 0; i < queue.groups().groups().size(); ++i) {
     plan.Reset(static_cast<int32_t>(i), 0, queue.free_now()[i], i);
   }

@@ -10,7 +10,8 @@
 namespace gpuadvise {
 
 /// What comes free when, if nobody else starts.
-GroupPlan PlanOfRunning(const QueueModel& queue, Durations durations);
+GroupPlan PlanOfRunning(const QueueModel& queue, Durations durations,
+                        GroupPlan::Grid grid = GroupPlan::Grid::kExact);
 
 /// Gives `job` the earliest slot of `plan` and takes it out; kNever: there is none.
 PlayedStart PlanNext(GroupPlan& plan, const PendingJob& job, Durations durations);

@@ -150,7 +150,7 @@ void PlayedQueue::Apply(const Change& change, std::vector<Resources>& free) {
 }
 
 void PlayedQueue::PlanAll(Durations durations, Planned& planned) const {
-  GroupPlan plan = PlanOfRunning(queue_, durations);
+  GroupPlan plan = PlanOfRunning(queue_, durations, GroupPlan::Grid::kCoarse);
   const std::vector<PendingJob>& pending = queue_.pending();
   for (size_t i = 0; i < pending.size(); ++i) {
     if (i % plan_every_ == 0) planned.checkpoints.push_back(plan);
