@@ -200,6 +200,35 @@ void BM_PrepareLiveMade(benchmark::State& state) {
 }
 BENCHMARK(BM_PrepareLiveMade)->Unit(benchmark::kMillisecond)->Iterations(1);
 
+/// From a snapshot to a forecast, by nodes, waiting jobs and samples. docs/plots/growth_plot.py
+/// draws it.
+void BM_Growth(benchmark::State& state) {
+  const auto snapshot = std::make_shared<const Snapshot>(
+      MadeCluster({state.range(0), 2 * state.range(0), state.range(1)}, 3));
+  Past past = MadePast(*snapshot, 4);
+  SimulationOptions options;
+  options.samples = static_cast<int>(state.range(2));
+  options.play_once_from = 1;
+  for (auto _ : state) benchmark::DoNotOptimize(PrepareQueue(snapshot, past, options));
+}
+BENCHMARK(BM_Growth)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1)
+    ->ArgNames({"nodes", "pending", "samples"})
+    ->Args({100, 3'000, 16})
+    ->Args({300, 3'000, 16})
+    ->Args({1'000, 3'000, 16})
+    ->Args({3'000, 3'000, 16})
+    ->Args({10'000, 3'000, 16})
+    ->Args({1'000, 300, 16})
+    ->Args({1'000, 1'000, 16})
+    ->Args({1'000, 10'000, 16})
+    ->Args({1'000, 30'000, 16})
+    ->Args({1'000, 3'000, 4})
+    ->Args({1'000, 3'000, 8})
+    ->Args({1'000, 3'000, 32})
+    ->Args({1'000, 3'000, 64});
+
 void BM_StartsInQueue(benchmark::State& state) { ForecastAll(state, SeedSite()); }
 BENCHMARK(BM_StartsInQueue)->Unit(benchmark::kMicrosecond);
 

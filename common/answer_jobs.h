@@ -9,7 +9,8 @@
 
 namespace gpuadvise {
 
-/// Whether `caller` may see whose job this is (PrivateData=jobs hides those of others).
+/// Whether `caller` may see whose job this is: not those of others where PrivateData has jobs, and
+/// none for who asks anonymously.
 bool MaySee(const Snapshot& snapshot, const Job& job, const Submitter& caller);
 
 /// The job with its forecast. `start` null: none is known.

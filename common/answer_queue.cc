@@ -46,6 +46,13 @@ std::string Joined(const std::vector<std::string>& names) {
   return joined;
 }
 
+bool IsHidden(const Snapshot& snapshot, const std::vector<std::string>& partitions) {
+  return std::all_of(partitions.begin(), partitions.end(), [&](const std::string& name) {
+    const Partition* partition = FindPartition(snapshot, name);
+    return partition == nullptr || partition->hidden;
+  });
+}
+
 /// Those that wait in the order in which they are said to start, then those that run by id.
 std::vector<const Job*> InOrder(std::vector<const Job*> jobs, const QueueStarts& starts) {
   const auto median = [&](const Job* job) {
@@ -62,6 +69,7 @@ std::vector<const Job*> InOrder(std::vector<const Job*> jobs, const QueueStarts&
 }  // namespace
 
 bool MaySee(const Snapshot& snapshot, const Job& job, const Submitter& caller) {
+  if (caller.uid < 0) return false;
   if (!HasFlag(snapshot.config.private_data, "jobs")) return true;
   return caller.uid == 0 || (caller.uid >= 0 && caller.uid == job.uid);
 }
@@ -123,6 +131,7 @@ json AnswerQueue(const QueueFilter& filter, const ClusterView& view, const Queue
       continue;
     }
     if (filter.state && *filter.state != HoldsNodes(job)) continue;
+    if (caller.uid < 0 && IsHidden(view.snapshot, partitions)) continue;
     if (!filter.user.empty()) {
       if (!MaySee(view.snapshot, job, caller)) ++hidden;
       if (!MaySee(view.snapshot, job, caller) || job.user != filter.user) continue;

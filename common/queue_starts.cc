@@ -13,8 +13,6 @@
 namespace gpuadvise {
 namespace {
 
-constexpr int kLikelySamples = 64;  // into so many equally likely points a forecast is cut
-
 /// By index in queue.pending(): starts, one a sample; the horizon where it does not start.
 std::vector<std::vector<int64_t>> PlayAll(const QueueModel& queue) {
   const int samples = queue.at_limits() ? 1 : queue.options().samples;
@@ -96,9 +94,7 @@ QueueStarts StartsInQueue(const QueueModel& queue) {
       wait.jobs_competing = competing[i];
       const WaitDistribution rest =
           queue.past()->waits.ForecastWaiting(job.id, queue.snapshot().taken_at, wait);
-      for (int k = 0; k < kLikelySamples; ++k) {
-        samples.wait_seconds.push_back(std::llround(rest.Quantile((k + 0.5) / kLikelySamples)));
-      }
+      samples.wait_seconds = LikelyWaits(rest);
     } else {
       samples.wait_seconds = std::move(starts[i]);
       std::sort(samples.wait_seconds.begin(), samples.wait_seconds.end());

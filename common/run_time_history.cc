@@ -57,6 +57,8 @@ constexpr std::array<PriorStep, 12> kGraham = {{{0.0005, 0.10},
                                                 {0.7462, 0.05},
                                                 {0.99, 0.04}}};
 constexpr double kGrahamAtLimit = 0.06;
+constexpr int64_t kForgetEvery = 10'000;  // jobs
+constexpr int64_t kForgetSeconds = int64_t{180} * 86'400;
 constexpr double kWithoutLimitSeconds = 86'400;  // stands in for the limit of jobs without one
 
 int64_t LimitOf(const JobRecord& job) { return job.limit_seconds.value_or(0); }
@@ -264,7 +266,20 @@ void RunTimeHistory::Ended(const JobRecord& job) {
   std::array<double, 2>& last =
       last_two_.try_emplace(job.user, std::array{-1.0, -1.0}).first->second;
   last = {ran, last[0]};
-  ++jobs_;
+  if (++jobs_ % kForgetEvery == 0) Forget(job.submit - kForgetSeconds);
+}
+
+/// Names that carry dates and numbers are never seen again: who comes only once is not kept for
+/// ever.
+void RunTimeHistory::Forget(UnixSeconds before) {
+  for (Level& level : levels_) {
+    std::erase_if(level.keys, [&](const auto& key) {
+      const std::vector<Seen>& seen = key.second.seen;
+      return key.second.running.empty() &&
+             std::all_of(seen.begin(), seen.end(),
+                         [&](const Seen& one) { return one.submit < before; });
+    });
+  }
 }
 
 double RunTimeHistory::LastTwo(const JobRecord& job) const {

@@ -65,6 +65,7 @@ class RunTimeHistory {
     std::array<double, kEvidenceBuckets> trials{};  // evidence behind it
   };
 
+  void Forget(UnixSeconds before);
   static std::string KeyOf(const JobRecord& job, size_t level);
   static bool IsRelative(size_t level) { return level >= 5; }
   static size_t EvidenceBucket(double evidence);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 
 namespace gpuadvise {
 namespace {
@@ -77,6 +78,14 @@ double WaitDistribution::Mean() const {
   double mean = 0;
   for (const WeightedWait& point : points_) mean += point.seconds * point.weight;
   return mean;
+}
+
+std::vector<int64_t> LikelyWaits(const WaitDistribution& wait) {
+  std::vector<int64_t> waits;
+  for (int i = 0; i < kLikelyWaits; ++i) {
+    waits.push_back(std::llround(wait.Quantile((i + 0.5) / kLikelyWaits)));
+  }
+  return waits;
 }
 
 }  // namespace gpuadvise

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace gpuadvise {
@@ -50,5 +51,9 @@ class WaitDistribution {
  private:
   std::vector<WeightedWait> points_;
 };
+
+/// Equally likely waits, ascending, in whole seconds: what a forecast is added to run times as.
+inline constexpr int kLikelyWaits = 64;
+std::vector<int64_t> LikelyWaits(const WaitDistribution& wait);
 
 }  // namespace gpuadvise

@@ -24,6 +24,8 @@ constexpr double kShownWait = 60;  // coverage is about forecasts whose p90 is l
 constexpr int64_t kStartsForCap =
     200;  // from so many starts on, nothing is forecast beyond the longest
 constexpr double kCapMargin = 1.5;
+constexpr size_t kMostBursts = 20'000;  // then those of before yesterday are forgotten
+constexpr UnixSeconds kDay = 86'400;
 constexpr size_t kPooledQuantiles = 128;  // of the pool, kept until its job has started
 
 size_t At(Expert expert) { return static_cast<size_t>(expert); }
@@ -281,6 +283,9 @@ void WaitLearner::Vanished(int64_t job_id, UnixSeconds at) {
 
 void WaitLearner::Advance(UnixSeconds now) {
   State& s = *state_;
+  if (s.bursts.size() > kMostBursts) {
+    std::erase_if(s.bursts, [&](const auto& burst) { return burst.second.first < now - kDay; });
+  }
   for (auto& [id, job] : s.waiting) {
     const auto age = static_cast<double>(now - job.record.eligible);
     if (!job.lesson || job.missed || age <= job.lesson->p90) continue;

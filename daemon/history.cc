@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "common/words.h"
-#include "daemon/history_detail.h"
+#include "daemon/history_rows.h"
 
 namespace gpuadvise {
 namespace {
@@ -26,43 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFileName = "history.db";
 constexpr int kBusyMilliseconds = 5'000;
-
-constexpr const char* kSchema = R"sql(
-CREATE TABLE job (
-  job_id        INTEGER NOT NULL,
-  submit        INTEGER NOT NULL,  -- unix seconds, as all times here
-  array_job_id  INTEGER NOT NULL,
-  name          TEXT NOT NULL,
-  user          TEXT NOT NULL,
-  account       TEXT NOT NULL,
-  qos           TEXT NOT NULL,
-  partition     TEXT NOT NULL,
-  gpu           TEXT NOT NULL,     -- GRES type
-  nodes         INTEGER NOT NULL,
-  cpus          INTEGER NOT NULL,
-  gpus          INTEGER NOT NULL,
-  limit_seconds INTEGER,           -- NULL: none, or not known
-  eligible      INTEGER NOT NULL,
-  start         INTEGER,
-  end           INTEGER,           -- without a start: it left the queue then
-  lost          INTEGER NOT NULL,  -- left while nobody watched; when is not known
-  slurm_said    INTEGER,           -- the first StartTime that Slurm published
-  said_p10      REAL,              -- forecast wait from eligible, seconds; NULL: none
-  said_p50      REAL,
-  said_p90      REAL,
-  said_mean     REAL,
-  said_group    INTEGER,
-  detail        BLOB,              -- to learn from (history_detail.h); NULL: too old, or none
-  PRIMARY KEY (job_id, submit)
-) WITHOUT ROWID;
-CREATE INDEX job_submit ON job(submit);
-CREATE TABLE note (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-)sql";
-
-constexpr const char* kColumns =
-    "job_id, submit, array_job_id, name, user, account, qos, partition, gpu, nodes, cpus, gpus, "
-    "limit_seconds, eligible, start, end, lost, slurm_said, said_p10, said_p50, said_p90, "
-    "said_mean, said_group, detail";
 
 /// The name of a network file system of this type; nullptr: it is none.
 const char* NetworkFileSystem(const std::string& folder) {
@@ -129,7 +92,7 @@ std::string WhatIsWrong(SQLite::Database& database) {
 void MakeTables(SQLite::Database& database) {
   if (database.execAndGet("PRAGMA user_version").getInt() == kHistoryVersion) return;
   SQLite::Transaction all(database);
-  database.exec(kSchema);
+  database.exec(kHistorySchema);
   database.exec(fmt::format("PRAGMA user_version = {}", kHistoryVersion));
   all.commit();
 }
@@ -149,99 +112,8 @@ bool IsTorn(const SQLite::Exception& error) {
   return error.getErrorCode() == SQLITE_CORRUPT || error.getErrorCode() == SQLITE_NOTADB;
 }
 
-void BindOptional(SQLite::Statement& statement, int index, const std::optional<int64_t>& value) {
-  if (value) {
-    statement.bind(index, *value);
-  } else {
-    statement.bind(index);
-  }
-}
-
-void BindRecord(SQLite::Statement& row, const JobRecord& job) {
-  int at = 0;
-  row.bind(++at, job.id);
-  row.bind(++at, job.submit);
-  row.bind(++at, job.array_job_id);
-  for (const std::string* text :
-       {&job.name, &job.user, &job.account, &job.qos, &job.partition, &job.gpu}) {
-    row.bind(++at, *text);
-  }
-  row.bind(++at, job.nodes);
-  row.bind(++at, job.cpus);
-  row.bind(++at, job.gpus);
-  BindOptional(
-      row, ++at,
-      job.limit_seconds.has_value() ? std::optional(job.limit_seconds.value()) : std::nullopt);
-  row.bind(++at, job.eligible);
-  BindOptional(row, ++at, job.start);
-  BindOptional(row, ++at, job.end);
-}
-
-void BindJob(SQLite::Statement& row, const PastJob& job) {
-  BindRecord(row, job.record);
-  int at = 16;
-  row.bind(++at, job.lost ? 1 : 0);
-  BindOptional(row, ++at, job.slurm_said);
-  if (job.said) {
-    for (const double said : {job.said->p10, job.said->p50, job.said->p90, job.said->mean}) {
-      row.bind(++at, said);
-    }
-    row.bind(++at, static_cast<int>(job.said->group));
-  } else {
-    for (int i = 0; i < 5; ++i) row.bind(++at);
-  }
-  const std::vector<uint8_t> detail = EncodeDetail(job);
-  if (detail.empty()) {
-    row.bind(++at);
-  } else {
-    row.bind(++at, detail.data(), static_cast<int>(detail.size()));
-  }
-}
-
 std::optional<int64_t> OptionalOf(const SQLite::Column& column) {
   return column.isNull() ? std::nullopt : std::optional(column.getInt64());
-}
-
-JobRecord RecordOf(SQLite::Statement& row) {
-  int at = 0;
-  JobRecord job;
-  job.id = row.getColumn(at++).getInt64();
-  job.submit = row.getColumn(at++).getInt64();
-  job.array_job_id = row.getColumn(at++).getInt64();
-  for (std::string* text :
-       {&job.name, &job.user, &job.account, &job.qos, &job.partition, &job.gpu}) {
-    *text = row.getColumn(at++).getString();
-  }
-  job.nodes = row.getColumn(at++).getInt64();
-  job.cpus = row.getColumn(at++).getInt64();
-  job.gpus = row.getColumn(at++).getInt64();
-  if (const auto limit = OptionalOf(row.getColumn(at++))) job.limit_seconds = *limit;
-  job.eligible = row.getColumn(at++).getInt64();
-  job.start = OptionalOf(row.getColumn(at++));
-  job.end = OptionalOf(row.getColumn(at++));
-  return job;
-}
-
-bool ReadJob(SQLite::Statement& row, PastJob& job) {
-  job.record = RecordOf(row);
-  int at = 16;
-  job.lost = row.getColumn(at++).getInt() != 0;
-  job.slurm_said = OptionalOf(row.getColumn(at++));
-  if (!row.getColumn(at).isNull()) {
-    SaidWait said;
-    said.p10 = row.getColumn(at).getDouble();
-    said.p50 = row.getColumn(at + 1).getDouble();
-    said.p90 = row.getColumn(at + 2).getDouble();
-    said.mean = row.getColumn(at + 3).getDouble();
-    const int group = row.getColumn(at + 4).getInt();
-    if (group < 0 || group > 2) return false;
-    said.group = static_cast<WaitGroup>(group);
-    job.said = said;
-  }
-  const SQLite::Column detail = row.getColumn(at + 5);
-  if (detail.isNull()) return true;
-  return DecodeDetail(
-      {static_cast<const uint8_t*>(detail.getBlob()), static_cast<size_t>(detail.getBytes())}, job);
 }
 
 int64_t BytesOf(const std::string& file) {
@@ -342,7 +214,7 @@ Result<void> History::Save(const std::vector<PastJob>& jobs) {
     SQLite::Statement row(*database_,
                           fmt::format("INSERT OR REPLACE INTO job ({}) VALUES (?,?,?,?,?,"
                                       "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                                      kColumns));
+                                      kJobColumns));
     for (const PastJob& job : jobs) {
       BindJob(row, job);
       row.exec();
@@ -391,7 +263,7 @@ Result<std::vector<PastJob>> History::Load(int64_t& unreadable) const {
   try {
     SQLite::Statement row(*database_, fmt::format("SELECT {} FROM (SELECT {} FROM job ORDER BY "
                                                   "submit DESC LIMIT ?) ORDER BY submit, job_id",
-                                                  kColumns, kColumns));
+                                                  kJobColumns, kJobColumns));
     row.bind(1, kLoadedJobs);
     std::vector<PastJob> jobs;
     while (row.executeStep()) {

@@ -35,9 +35,11 @@ TEST(PendingReason, ReadsLimitsByTheirParts) {
       {"QOSMaxGRESPerUser", "its QOS limits how many GPUs each user has at a time"},
       {"QOSMaxJobsPerUserLimit", "its QOS limits how many jobs each user has at a time"},
       {"QOSGrpGRES", "its QOS limits how many GPUs all of it together has at a time"},
-      {"QOSGrpCPUMinutesLimit", "its QOS limits how many CPU minutes all of it together has at a time"},
+      {"QOSGrpCPUMinutesLimit",
+       "its QOS limits how many CPU minutes all of it together has at a time"},
       {"QOSMaxCpuPerJobLimit", "its QOS limits how many CPUs a single job has, and it wants more"},
-      {"QOSMaxWallDurationPerJobLimit", "its QOS limits how much time a single job has, and it wants more"},
+      {"QOSMaxWallDurationPerJobLimit",
+       "its QOS limits how much time a single job has, and it wants more"},
       {"QOSMinGRES", "its QOS wants every job to ask for at least so much (GPUs)"},
       {"AssocGrpMemLimit", "its account limits how much memory all of it together has at a time"},
       {"AssocMaxJobsLimit", "its account limits how many jobs each user has at a time"},
@@ -85,10 +87,11 @@ TEST(WhyItWaits, NamesTheLimitWithWhatIsUsed) {
       "config enforce limits\nnode n[1-2] a100:4\nqos normal per-user gres/gpu=4\n"
       "assoc lab user ann\nrun 1 n1 a100:3 ends 2h\n"
       "pend 2 a100:2 reason QOSMaxGRESPerUser limit 1h");
-  EXPECT_EQ(site.Why(2),
-            "its QOS limits how many GPUs each user has at a time -> when jobs of the same user end\n"
-            "QOS normal for user ann on gres/gpu: 3 of 4 in use, and it wants 2 -> when 1 of these "
-            "are given back\n");
+  EXPECT_EQ(
+      site.Why(2),
+      "its QOS limits how many GPUs each user has at a time -> when jobs of the same user end\n"
+      "QOS normal for user ann on gres/gpu: 3 of 4 in use, and it wants 2 -> when 1 of these "
+      "are given back\n");
 }
 
 TEST(WhyItWaits, NamesNodesThatAreOut) {
@@ -227,6 +230,18 @@ TEST(AnswerQueue, HidesOthersWherePrivateDataDoes) {
   of_bob.user = "bob";
   EXPECT_EQ(AnswerQueue(of_bob, view, starts, ann)["total"], 0);
   EXPECT_EQ(AnswerQueue(of_bob, view, starts, {1002, "bob", "", ""})["total"], 1);
+}
+
+TEST(AnswerQueue, AnAnonymousCallerSeesNoNamesAndNoHiddenPartitions) {
+  Snapshot snapshot = SnapshotOf(
+      "node n[1-2] a100:4\npartition open n1 default\npartition secret n2\n"
+      "run 1 n1 a100:4 ends 2h in open\nrun 2 n2 a100:4 ends 2h in secret");
+  snapshot.partitions[1].hidden = true;
+  const auto queue = PrepareQueue(snapshot);
+  const ClusterView view{snapshot, *queue, *queue, ShippedGpus(), ShippedModels()};
+  const json all = AnswerQueue({}, view, StartsInQueue(*queue), {});
+  EXPECT_EQ(all["total"], 1);
+  EXPECT_TRUE(all["jobs"][0]["user"].is_null());
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ class LiveDay(unittest.TestCase):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         with open(folder / "w.csv", "w", newline="") as file:
             csv.writer(file).writerows([["t_s", "user", "gres", "nodes", "limit_min", "runtime_s", "probe"],
-                                        *workload(seed, 48, 2)])
+                                        *workload(seed, 40, 1.5)])
         done = subprocess.run(
             [sys.executable, "-B", BENCH / "lab_day.py", "--workload", folder / "w.csv", "--out", folder / "day.csv",
              "--speed", SPEED, "--programs", BIN_DIR, *options], capture_output=True, text=True)

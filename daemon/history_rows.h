@@ -1,0 +1,24 @@
+// The rows of the history: its tables, and a job in and out of one.
+#pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "common/past.h"
+
+namespace gpuadvise {
+
+/// The tables of version kHistoryVersion.
+extern const char* const kHistorySchema;
+
+/// The columns of `job`, in the order in which rows are bound and read; those of a
+/// JobRecord come first.
+extern const char* const kJobColumns;
+
+/// Binds the columns of a JobRecord, or all of them.
+void BindRecord(SQLite::Statement& row, const JobRecord& job);
+void BindJob(SQLite::Statement& row, const PastJob& job);
+
+/// Reads all columns. False when what is there cannot be.
+bool ReadJob(SQLite::Statement& row, PastJob& job);
+
+}  // namespace gpuadvise
