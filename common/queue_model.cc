@@ -16,6 +16,8 @@
 namespace gpuadvise {
 namespace {
 
+constexpr size_t kPoolFromInALongQueue = 8;
+
 std::vector<std::vector<int32_t>> MembersOf(const Snapshot& snapshot, const NodePool& pool) {
   std::vector<std::vector<int32_t>> members;
   for (const Partition& partition : snapshot.partitions) {
@@ -28,6 +30,15 @@ std::vector<std::vector<int32_t>> MembersOf(const Snapshot& snapshot, const Node
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   }
   return members;
+}
+
+/// Long queues are played for all: there fewer equal nodes are counted together, for cost.
+size_t PoolFrom(const Snapshot& snapshot, const SimulationOptions& options) {
+  const auto waiting = std::count_if(snapshot.jobs.begin(), snapshot.jobs.end(),
+                                     [](const Job& job) { return !HoldsNodes(job); });
+  const bool is_long =
+      options.play_once_from > 0 && static_cast<size_t>(waiting) > options.play_once_from;
+  return is_long ? kPoolFromInALongQueue : kPoolFrom;
 }
 
 TresCounts TresOf(const Job& job) {
@@ -400,7 +411,7 @@ QueueModel::QueueModel(std::shared_ptr<const Snapshot> snapshot, Past* past,
       scale_(ScaleOf(*snapshot_)),
       pool_(*snapshot_),
       members_(MembersOf(*snapshot_, pool_)),
-      groups_(pool_, members_),
+      groups_(pool_, members_, PoolFrom(*snapshot_, options)),
       limits_(*snapshot_),
       preemption_(*snapshot_) {
   Builder(*this, *snapshot_, past).Run();
