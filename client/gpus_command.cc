@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/answer_reader.h"
+#include "client/answer_table.h"
 #include "client/commands.h"
 #include "client/display.h"
 #include "client/exit_code.h"
@@ -34,52 +35,40 @@ std::string Joined(const std::vector<std::string>& names) {
   return joined;
 }
 
-template <typename Cell>
-TextColumn Column(const char* header, const json& gpus, Align align, Cell cell) {
-  TextColumn column{header, {}, align};
-  for (const json& gpu : gpus) column.cells.push_back(cell(gpu));
-  return column;
+AnswerColumn WaitColumn(const char* header, const char* key) {
+  return {header, Align::kRight, [key](const json& gpu) { return Wait(gpu, key); }};
 }
 
-TextColumn WaitColumn(const char* header, const json& gpus, const char* key) {
-  return Column(header, gpus, Align::kRight, [key](const json& gpu) { return Wait(gpu, key); });
+AnswerColumn CountColumn(const char* header, const char* key) {
+  return {header, Align::kRight,
+          [key](const json& gpu) { return std::to_string(IntOf(gpu, key)); }};
 }
 
-TextColumn CountColumn(const char* header, const json& gpus, const char* key) {
-  return Column(header, gpus, Align::kRight,
-                [key](const json& gpu) { return std::to_string(IntOf(gpu, key)); });
+AnswerColumn NamesColumn(const char* header, const char* key) {
+  return {header, Align::kLeft, [key](const json& gpu) { return Joined(TextsOf(gpu, key)); }};
 }
 
-std::vector<TextColumn> Columns(const json& gpus) {
-  return {
-      Column("GPU", gpus, Align::kLeft, [](const json& gpu) { return TextOf(gpu, "gpu_name"); }),
-      CountColumn("FREE", gpus, "free"),
-      CountColumn("USABLE", gpus, "usable"),
-      CountColumn("TOTAL", gpus, "total"),
-      WaitColumn("1 GPU", gpus, "wait_one_seconds"),
-      WaitColumn("½ NODE", gpus, "wait_half_node_seconds"),
-      WaitColumn("NODE", gpus, "wait_node_seconds"),
-      WaitColumn("2 NODES", gpus, "wait_two_nodes_seconds"),
-      Column("MEMORY", gpus, Align::kRight, Memory),
-      Column("NODES × GPUS", gpus, Align::kLeft, NodesTimesGpus),
-      Column("GRES", gpus, Align::kLeft,
-             [](const json& gpu) { return Joined(TextsOf(gpu, "gres_types")); }),
-      Column("PARTITIONS", gpus, Align::kLeft,
-             [](const json& gpu) { return Joined(TextsOf(gpu, "partitions")); }),
-  };
+std::vector<AnswerColumn> Columns() {
+  return {{"GPU", Align::kLeft, [](const json& gpu) { return TextOf(gpu, "gpu_name"); }},
+          CountColumn("FREE", "free"),
+          CountColumn("USABLE", "usable"),
+          CountColumn("TOTAL", "total"),
+          WaitColumn("1 GPU", "wait_one_seconds"),
+          WaitColumn("½ NODE", "wait_half_node_seconds"),
+          WaitColumn("NODE", "wait_node_seconds"),
+          WaitColumn("2 NODES", "wait_two_nodes_seconds"),
+          {"MEMORY", Align::kRight, Memory},
+          {"NODES × GPUS", Align::kLeft, NodesTimesGpus},
+          NamesColumn("GRES", "gres_types"),
+          NamesColumn("PARTITIONS", "partitions")};
 }
 
 std::string GpusText(const json& answer, const Look& look) {
-  std::vector<TextColumn> columns = Columns(ListOf(answer, "gpus"));
-  while (columns.size() > 4 && TableWidth(columns) > look.width) columns.pop_back();
   std::string text =
       Clipped("GPUs · " + ClusterAndAge(answer) + " · waits (p50) for a job of one hour",
               look.width) +
       "\n\n";
-  const std::vector<std::string> lines = TableLines(columns, look.width);
-  for (size_t i = 0; i < lines.size(); ++i) {
-    text += (i == 0 ? Bold(lines[i], look.colour) : lines[i]) + "\n";
-  }
+  text += AnswerTable(ListOf(answer, "gpus"), Columns(), 4, look);
   if (const std::string stale = StaleSentence(answer); !stale.empty()) {
     text += Yellow("Warning: " + stale, look.colour) + "\n";
   }

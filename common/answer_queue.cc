@@ -8,6 +8,7 @@
 #include "common/node_pool.h"
 #include "common/pending_reason.h"
 #include "common/policy.h"
+#include "common/snapshot_json.h"
 
 namespace gpuadvise {
 
@@ -16,22 +17,6 @@ using nlohmann::json;
 namespace {
 
 constexpr size_t kMostRows = 10'000;
-
-const char* StateWord(JobState state) {
-  switch (state) {
-    case JobState::kPending:
-      return "PENDING";
-    case JobState::kRunning:
-      return "RUNNING";
-    case JobState::kSuspended:
-      return "SUSPENDED";
-    case JobState::kCompleting:
-      return "COMPLETING";
-    case JobState::kConfiguring:
-      return "CONFIGURING";
-  }
-  return "PENDING";
-}
 
 json TimeOrNull(const std::optional<UnixSeconds>& time) { return time ? json(*time) : json(); }
 
@@ -93,7 +78,7 @@ json JobJson(const Job& job, const StartSamples* start, const ClusterView& view,
               {"account", seen ? json(job.account) : json()},
               {"qos", seen ? json(job.qos) : json()},
               {"partition", Joined(job.request.partitions)},
-              {"state", StateWord(job.state)},
+              {"state", NameOf(job.state)},
               {"gres", GresOf(job)},
               {"nodes", job.request.nodes_min},
               {"time_limit_seconds", job.request.time_limit_seconds.has_value()
@@ -130,7 +115,7 @@ json AnswerQueue(const QueueFilter& filter, const ClusterView& view, const Queue
         std::find(partitions.begin(), partitions.end(), filter.partition) == partitions.end()) {
       continue;
     }
-    if (filter.state && *filter.state != HoldsNodes(job)) continue;
+    if (filter.running && *filter.running != HoldsNodes(job)) continue;
     if (caller.uid < 0 && IsHidden(view.snapshot, partitions)) continue;
     if (!filter.user.empty()) {
       if (!MaySee(view.snapshot, job, caller)) ++hidden;

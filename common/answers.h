@@ -41,7 +41,7 @@ nlohmann::json AnswerGpus(const ClusterView& view, const Submitter& caller);
 struct QueueFilter {
   std::string user;
   std::string partition;
-  std::optional<bool> state;  // true: that run, false: that wait
+  std::optional<bool> running;  // true: that run, false: that wait
   size_t limit = 10'000;
 };
 

@@ -12,7 +12,7 @@
 // The past is a value. That of a snapshot is a copy of the one before, told what happened since,
 // and then never changed again: questions keep theirs as long as they like, on any thread.
 //
-// Cost. At seed size a copy of the past is some ms, a forecast 1 to 5 ms. On a cluster of many
+// Cost. At seed size a copy of the past is some ms, a forecast 1 to 5 ms. With more than kLongQueue
 // jobs the queue is not put together anew for each submission: the last one stands for it.
 #include "common/live_forecast.h"
 
@@ -26,9 +26,6 @@
 
 namespace gpuadvise {
 namespace {
-
-/// Up to so many jobs the queue is put together for each submission.
-constexpr size_t kExactQueue = 5'000;
 
 /// From so many jobs on, fewer samples: tens of thousands of them take seconds each.
 constexpr size_t kManyJobs = 10'000;
@@ -53,7 +50,7 @@ class LiveForecast::Learner {
                          now - last->snapshot->taken_at <= kLongestGap;
     if (!follows) return;
     since_ = last->snapshot->taken_at;
-    if (last->snapshot->jobs.size() <= kExactQueue) between_.emplace(*last->snapshot);
+    if (last->snapshot->jobs.size() <= kLongQueue) between_.emplace(*last->snapshot);
   }
 
   void Learn(const JobEvent& event) {

@@ -41,20 +41,6 @@ size_t PoolFrom(const Snapshot& snapshot, const SimulationOptions& options) {
   return is_long ? kPoolFromInALongQueue : kPoolFrom;
 }
 
-TresCounts TresOf(const Job& job) {
-  TresCounts tres;
-  for (const Allocation& held : job.allocations) {
-    tres["node"] += 1;
-    tres["cpu"] += held.cpus;
-    tres["mem"] += held.memory_mib;
-    for (const GpuCount& gpu : held.gpus) {
-      tres["gres/gpu"] += gpu.count;
-      if (!gpu.type.empty()) tres["gres/gpu:" + gpu.type] += gpu.count;
-    }
-  }
-  return tres;
-}
-
 }  // namespace
 
 int64_t QueueModel::PriorityOfArrival(int64_t priority, int64_t time) const {
@@ -66,15 +52,6 @@ int64_t QueueModel::PriorityOfArrival(int64_t priority, int64_t time) const {
   const double gained = static_cast<double>(config.weights.age) * static_cast<double>(time) /
                         static_cast<double>(config.priority_max_age_seconds);
   return priority - 1 - static_cast<int64_t>(gained);
-}
-
-Rank RankOf(const Snapshot& policy, const std::vector<size_t>& partitions, bool in_reservation,
-            int64_t priority, int64_t job_id) {
-  Rank rank{!in_reservation, 0, priority, job_id};
-  for (const size_t partition : partitions) {
-    rank.tier = std::max(rank.tier, policy.partitions[partition].priority_tier);
-  }
-  return rank;
 }
 
 /// Fills a model; lives only while it is built.
@@ -205,7 +182,7 @@ class QueueModel::Builder {
     if (!job.request.partitions.empty()) {
       const auto partition = partition_index_.find(job.request.partitions.front());
       if (partition != partition_index_.end()) {
-        running.caps = UsesOf(job, partition->second, TresOf(job));
+        running.caps = UsesOf(job, partition->second, HeldTres(job));
         running.preempt_class = model_.preemption_.ClassOf(partition->second, job.qos);
       }
     }

@@ -163,8 +163,4 @@ class QueueModel {
   std::shared_ptr<const PlayedQueue> played_;
 };
 
-/// The best tier and so the place of a job in these partitions (indices in policy.partitions).
-Rank RankOf(const Snapshot& policy, const std::vector<size_t>& partitions, bool in_reservation,
-            int64_t priority, int64_t job_id);
-
 }  // namespace gpuadvise

@@ -13,6 +13,15 @@ std::strong_ordering operator<=>(const Rank& a, const Rank& b) {
   return a.job_id <=> b.job_id;
 }
 
+Rank RankOf(const Snapshot& policy, const std::vector<size_t>& partitions, bool in_reservation,
+            int64_t priority, int64_t job_id) {
+  Rank rank{!in_reservation, 0, priority, job_id};
+  for (const size_t partition : partitions) {
+    rank.tier = std::max(rank.tier, policy.partitions[partition].priority_tier);
+  }
+  return rank;
+}
+
 bool ReasonHolds(std::string_view reason) {
   // Slurm's words; some carry details after a comma ("ReqNodeNotAvail, UnavailableNodes:n7").
   static constexpr std::array kPrefixes = {

@@ -28,6 +28,10 @@ struct Rank {
   friend std::strong_ordering operator<=>(const Rank& a, const Rank& b);
 };
 
+/// The best tier and so the place of a job in these partitions (indices in policy.partitions).
+Rank RankOf(const Snapshot& policy, const std::vector<size_t>& partitions, bool in_reservation,
+            int64_t priority, int64_t job_id);
+
 /// Whether `reason` says that only time or somebody's act lets the job compete: holds,
 /// dependencies, limits of QOS or association, a partition that is down, nodes that are not
 /// available.

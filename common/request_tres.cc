@@ -67,4 +67,18 @@ std::string CanonicalTres(std::string_view name) {
   return canonical;
 }
 
+TresCounts HeldTres(const Job& job) {
+  TresCounts tres;
+  for (const Allocation& held : job.allocations) {
+    tres["node"] += 1;
+    tres["cpu"] += held.cpus;
+    tres["mem"] += held.memory_mib;
+    for (const GpuCount& gpu : held.gpus) {
+      tres["gres/gpu"] += gpu.count;
+      if (!gpu.type.empty()) tres["gres/gpu:" + gpu.type] += gpu.count;
+    }
+  }
+  return tres;
+}
+
 }  // namespace gpuadvise

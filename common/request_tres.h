@@ -10,6 +10,9 @@ namespace gpuadvise {
 TresCounts RequestTres(const JobRequest& request, const Partition& partition,
                        const SchedulerConfig& config);
 
+/// TRES that a job holds on its nodes; none while it waits.
+TresCounts HeldTres(const Job& job);
+
 /// TRES that the nodes of `partition` have together; up or down.
 TresCounts PartitionTres(const Snapshot& snapshot, const Partition& partition);
 

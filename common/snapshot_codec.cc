@@ -29,7 +29,7 @@ constexpr std::array kPartitionStates = {
 };
 
 template <typename Table, typename Enum>
-Json WordOf(const Table& table, Enum value) {
+const char* WordOf(const Table& table, Enum value) {
   for (const auto& [candidate, word] : table) {
     if (candidate == value) return word;
   }
@@ -67,6 +67,7 @@ Json Encode(const GpuCounts& gpus) {
 }
 
 Json Encode(const NodeState& state) { return ToString(state); }
+std::string_view NameOf(JobState state) { return WordOf(kJobStates, state); }
 Json Encode(JobState state) { return WordOf(kJobStates, state); }
 Json Encode(PartitionState state) { return WordOf(kPartitionStates, state); }
 

@@ -41,6 +41,7 @@ Json Encode(const std::map<std::string, Number>& map) {
 Json Encode(const SlurmNumber& number);  // REQUIRES: not absent
 Json Encode(const GpuCounts& gpus);
 Json Encode(const NodeState& state);
+std::string_view NameOf(JobState state);
 Json Encode(JobState state);
 Json Encode(PartitionState state);
 Json Encode(const std::vector<Allocation>& allocations);

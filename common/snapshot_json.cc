@@ -44,6 +44,7 @@ Json ToJson(const Reservation& reservation) { return codec::EncodeFields(reserva
 Json ToJson(const SchedulerConfig& config) { return codec::EncodeFields(config); }
 Json ToJson(const Association& association) { return codec::EncodeFields(association); }
 Json ToJson(const Qos& qos) { return codec::EncodeFields(qos); }
+std::string_view NameOf(JobState state) { return codec::NameOf(state); }
 Json ToJson(const JobRecord& record) { return codec::EncodeFields(record); }
 
 template <typename T>

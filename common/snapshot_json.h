@@ -29,6 +29,9 @@ nlohmann::json ToJson(const Association& association);
 nlohmann::json ToJson(const Qos& qos);
 nlohmann::json ToJson(const JobRecord& record);
 
+/// Slurm's word for it: "PENDING".
+std::string_view NameOf(JobState state);
+
 /// The value of type T, one of those above, that `json` describes; `FromJson<Node>(json)`.
 /// `pointer` is where `json` stands in its document, for errors (kBadInput, with the JSON pointer).
 /// A Snapshot comes out in canonical order; two nodes of one name (jobs of one id …) are refused.

@@ -113,8 +113,6 @@ StartSamples Play(const QueueModel& queue, const PendingJob& job, PlayedStart& f
     waits.push_back(std::min(start.start, queue.options().horizon_seconds));
     if (may_lose) played.lost_seconds.push_back(start.lost_seconds);
     if (sample == 0) first = std::move(start);
-    // Without anything that ends, no other sample will do better.
-    if (sample == 0 && !any && queue.at_limits()) break;
   }
   if (!any) return {};
   std::sort(waits.begin(), waits.end());

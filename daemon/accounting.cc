@@ -143,7 +143,7 @@ void Accounting::Report(const Error* error) {
 /// The next page of the past, newest first; nullopt when all of it is known.
 std::optional<std::pair<UnixSeconds, UnixSeconds>> Accounting::NextOfPast(UnixSeconds now) {
   const UnixSeconds back_to = history_.Noted(kBackTo).value_or(now);
-  if (back_to <= now - plan_.seed_seconds || empty_pages_ >= kEnoughEmptyPages) return std::nullopt;
+  if (back_to <= now - plan_.seed_seconds) return std::nullopt;
   return std::pair{back_to - kPageSeconds, back_to};
 }
 
@@ -159,7 +159,9 @@ std::chrono::milliseconds Accounting::Step() {
     if (to < now) return plan_.rest;
   } else if (const auto page = NextOfPast(now)) {
     if (!Ask(page->first, page->second)) return plan_.interval;
-    history_.Note(kBackTo, page->first);
+    // Where nothing has been for long there is nothing before: a restart does not look again.
+    const bool enough = empty_pages_ >= kEnoughEmptyPages;
+    history_.Note(kBackTo, enough ? now - plan_.seed_seconds : page->first);
     if (!seeded) history_.Note(kUntil, now);
     const int64_t pages = (now - page->first) / kPageSeconds;
     if (pages % kPagesUntilLearned != 1) return plan_.rest;

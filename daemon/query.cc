@@ -52,7 +52,7 @@ Result<QueueFilter> FilterFrom(std::string_view target) {
       if (value != "pending" && value != "running") {
         return BadInput(fmt::format("state is '{}'; write pending or running", value));
       }
-      filter.state = value == "running";
+      filter.running = value == "running";
     }
     if (name == "limit") {
       const char* end = value.data() + value.size();

@@ -130,7 +130,7 @@ TEST(StartOf, InALongQueueIsAskedOfThePlay) {
   const auto start = StartOf(*site.queue, request, {1001, "ann", "", ""});
   ASSERT_TRUE(start);
   EXPECT_GT(start->Quantile(0.5), 0);
-  EXPECT_EQ(start->jobs_before > 0, true);
+  EXPECT_GT(start->jobs_before, 0);
 }
 
 }  // namespace

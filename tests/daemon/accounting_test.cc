@@ -81,6 +81,18 @@ TEST_F(AccountingTest, ARestartGoesOnWhereItWas) {
   EXPECT_EQ(Asked(), 5);
 }
 
+TEST_F(AccountingTest, AfterAFortnightOfNothingItLooksNoFurtherEver) {
+  AccountingPlan plan = Plan();
+  plan.seed_seconds = 90 * kDay;
+  const auto writer = Writer();
+  JobWasSubmitted(kSnapshotTime - 80 * kDay);
+  for (int run = 0; run < 2; ++run) {
+    Accounting accounting(plan, *writer, clock_, [] {});
+    for (int i = 0; i < 30; ++i) accounting.Step();
+  }
+  EXPECT_EQ(Asked(), 14);
+}
+
 TEST_F(AccountingTest, WhatEndedUnseenIsFoundLater) {
   const auto writer = Writer();
   Accounting accounting(Plan(), *writer, clock_, [this] { ++learned_; });

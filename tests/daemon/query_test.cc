@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace gpuadvise {
@@ -19,8 +20,8 @@ TEST(Query, IsDecoded) {
 }
 
 RC_GTEST_PROP(Query, AnyTargetIsRead, (const std::string& text)) {
-  QueryOf(text);
-  QueryOf("?" + text);
+  const auto pairs = static_cast<size_t>(std::count(text.begin(), text.end(), '&')) + 1;
+  RC_ASSERT(QueryOf("?" + text).size() <= pairs);
 }
 
 TEST(QueueFilter, IsReadFromTheQuery) {
@@ -28,7 +29,7 @@ TEST(QueueFilter, IsReadFromTheQuery) {
   ASSERT_TRUE(filter);
   EXPECT_EQ(filter->user, "ann");
   EXPECT_EQ(filter->partition, "gpu");
-  EXPECT_EQ(filter->state, true);
+  EXPECT_EQ(filter->running, true);
   EXPECT_EQ(filter->limit, 5u);
 }
 
