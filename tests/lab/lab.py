@@ -115,7 +115,11 @@ class Lab:
         self.start_slurmds()
         if self.accounting:
             self._make_qos()
-        wait_until(self._all_idle, "every node idle", 60)
+        try:
+            wait_until(self._all_idle, "every node idle", 60)
+        except LabError as error:
+            ended = [f"{name} ended: {self.log_tail(name)}" for name in self.processes.ended()]
+            raise LabError("\n".join([str(error), *ended])) from error
 
     def down(self):
         """Ends every process of the lab, in order, and removes its folder if the lab made it."""

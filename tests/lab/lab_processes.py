@@ -36,10 +36,15 @@ class Processes:
         return self.folder / "log" / f"{name}.log"
 
     def start(self, name, argv, env):
-        """Starts a daemon in its own session, its output in log/NAME.log."""
+        """Starts a daemon in its own session, its output in log/NAME.log.
+
+        SIGPIPE stays ignored, as under systemd: on a fast clock munge's deadlines are some
+        milliseconds, and a slurmd that is coming up would die of a connection closed by munged.
+        """
         with open(self.log_path(name), "ab") as log:
             child = subprocess.Popen([str(a) for a in argv], env=env, stdin=subprocess.DEVNULL, stdout=log,
-                                     stderr=log, start_new_session=True, cwd=self.folder)
+                                     stderr=log, start_new_session=True, cwd=self.folder,
+                                     restore_signals=False)
         self.children[child.pid] = child
         with open(self.folder / "pids", "a") as pids:
             pids.write(f"{name} {child.pid} {start_time(child.pid)}\n")
@@ -57,6 +62,11 @@ class Processes:
 
     def alive(self, name):
         return bool(self.pids(name))
+
+    def ended(self):
+        """Names of daemons that were started, and not ended, and live no more."""
+        alive = {kind for kind, pid, started in self._recorded() if start_time(int(pid)) == started}
+        return sorted({kind for kind, _, _ in self._recorded()} - alive)
 
     def send(self, name, number):
         for pid in self.pids(name):
