@@ -95,19 +95,23 @@ Result<Advice> Advise(const AdviceRequest& request, const ClusterView& view,
   const Question question{request.spec,   request.constraints,   view.snapshot, view.queue,
                           view.at_limits, view.gpus.catalogue(), view.models,   caller};
   advice.rejected = std::move(placements->rejected);
+  std::vector<Strategy> tried(placements->possible.size());
+  std::vector<Result<void>> outcome(tried.size());
+  view.for_each(tried.size(), [&](size_t i) {
+    tried[i].placement = placements->possible[i];
+    outcome[i] = FitAndEstimate(question, tried[i]);
+    if (outcome[i]) outcome[i] = PredictStart(question, tried[i]);
+  });
   std::vector<Error> errors;
-  for (const Placement& placement : placements->possible) {
-    Strategy strategy;
-    strategy.placement = placement;
-    Result<void> done = FitAndEstimate(question, strategy);
-    if (done) done = PredictStart(question, strategy);
-    if (done) {
-      advice.strategies.push_back(std::move(strategy));
+  for (size_t i = 0; i < tried.size(); ++i) {
+    if (outcome[i]) {
+      advice.strategies.push_back(std::move(tried[i]));
       continue;
     }
-    if (EndsTheQuestion(done.error())) return tl::unexpected<Error>(done.error());
-    errors.push_back(done.error());
-    AddRejection(placement, done.error().message, advice.rejected);
+    const Error& error = outcome[i].error();
+    if (EndsTheQuestion(error)) return tl::unexpected<Error>(error);
+    errors.push_back(error);
+    AddRejection(tried[i].placement, error.message, advice.rejected);
   }
   Result<void> cause = SameCauseEverywhere(errors, *placements, request);
   if (!cause) return tl::unexpected<Error>(cause.error());
@@ -116,6 +120,8 @@ Result<Advice> Advise(const AdviceRequest& request, const ClusterView& view,
   ExplainRanks(advice.strategies, request.by);
   advice.rejected = Merged(std::move(advice.rejected), advice.strategies);
   advice.tips = TipsFor(request.spec, advice.strategies);
+  const std::string sooner = ShorterLimitTip(question, advice.strategies);
+  if (!sooner.empty()) advice.tips.insert(advice.tips.begin(), sooner);
   return advice;
 }
 

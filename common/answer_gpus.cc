@@ -106,9 +106,10 @@ json AnswerGpus(const ClusterView& view, const Submitter& caller) {
   const std::vector<GpuPool> pools = FindGpuPools(view.snapshot, view.gpus);
   std::vector<std::string> order;
   const std::map<std::string, TypeRow> rows = RowsByType(pools, order);
-  json list = json::array();
-  for (const std::string& type : order) list.push_back(RowJson(rows.at(type), view, caller));
-  return {{"gpus", list}};
+  std::vector<json> list(order.size());
+  view.for_each(order.size(),
+                [&](size_t i) { list[i] = RowJson(rows.at(order[i]), view, caller); });
+  return {{"gpus", std::move(list)}};
 }
 
 }  // namespace gpuadvise

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "common/for_each.h"
 #include "common/gpu_naming.h"
 #include "common/model_presets.h"
 #include "common/queue_starts.h"
@@ -23,7 +24,8 @@ struct ClusterView {
   const QueueModel& queue;      // PrepareQueue(snapshot, …)
   const QueueModel& at_limits;  // PrepareQueue(snapshot)
   const GpuNaming& gpus;
-  const ModelPresets& models;  // config/models.yaml
+  const ModelPresets& models;   // config/models.yaml
+  ForEach for_each = OneByOne;  // how forecasts that do not depend on each other are made
 };
 
 /// POST /v1/advise. `request` is the body. The answer lacks only `advice_id`.

@@ -26,6 +26,18 @@ constexpr double kNow = 30;  // seconds
 
 double MedianOf(const StartSamples& start) { return start.Quantile(0.5); }
 
+/// The start with `request`, where it is worth the change.
+std::optional<StartSamples> Worth(const JobRequest& request, const StartSamples& as_it_is,
+                                  const AskStart& ask) {
+  auto start = ask(request);
+  if (!start) return std::nullopt;
+  const double before = MedianOf(as_it_is);
+  const double saved = before - MedianOf(*start);
+  if (saved < kWorthSeconds || saved < kWorthShare * before) return std::nullopt;
+  if (start->Mean() >= as_it_is.Mean()) return std::nullopt;
+  return std::move(*start);
+}
+
 class Search {
  public:
   Search(const Snapshot& snapshot, const JobRequest& request, const StartSamples& as_it_is,
@@ -46,19 +58,8 @@ class Search {
   }
 
  private:
-  /// The start with `request`, where it is worth the change.
-  std::optional<StartSamples> Worth(const JobRequest& request) const {
-    auto start = ask_(request);
-    if (!start) return std::nullopt;
-    const double before = MedianOf(as_it_is_);
-    const double saved = before - MedianOf(*start);
-    if (saved < kWorthSeconds || saved < kWorthShare * before) return std::nullopt;
-    if (start->Mean() >= as_it_is_.Mean()) return std::nullopt;
-    return std::move(*start);
-  }
-
   bool Try(std::string change, const JobRequest& request) {
-    auto start = Worth(request);
+    auto start = Worth(request, as_it_is_, ask_);
     if (!start) return false;
     found_.push_back({std::move(change), request, std::move(*start)});
     return true;
@@ -72,7 +73,7 @@ class Search {
       if (shorter >= limit) continue;
       JobRequest request = request_;
       request.time_limit_seconds = shorter;
-      auto start = Worth(request);
+      auto start = Worth(request, as_it_is_, ask_);
       if (!start) continue;
       const double median = MedianOf(*start);
       const bool first = best == 0;
@@ -144,6 +145,15 @@ std::vector<CheaperStart> CheaperStarts(const Snapshot& snapshot, const JobReque
                                         const StartSamples& as_it_is, const AskStart& ask) {
   if (MedianOf(as_it_is) < kWorthSeconds) return {};
   return Search(snapshot, request, as_it_is, ask).Run();
+}
+
+std::optional<CheaperStart> WithShorterLimit(const JobRequest& request, int64_t limit_seconds,
+                                             const StartSamples& as_it_is, const AskStart& ask) {
+  JobRequest shorter = request;
+  shorter.time_limit_seconds = limit_seconds;
+  auto start = Worth(shorter, as_it_is, ask);
+  if (!start) return std::nullopt;
+  return CheaperStart{"-t " + FormatDuration(limit_seconds), shorter, std::move(*start)};
 }
 
 std::string InWords(const CheaperStart& cheaper, const StartSamples& as_it_is) {

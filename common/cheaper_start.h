@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,10 @@ using AskStart = std::function<Result<StartSamples>(const JobRequest&)>;
 inline constexpr size_t kMostCheaper = 5;
 std::vector<CheaperStart> CheaperStarts(const Snapshot& snapshot, const JobRequest& request,
                                         const StartSamples& as_it_is, const AskStart& ask);
+
+/// `request` with the time limit `limit_seconds`, where that is worth it.
+std::optional<CheaperStart> WithShorterLimit(const JobRequest& request, int64_t limit_seconds,
+                                             const StartSamples& as_it_is, const AskStart& ask);
 
 /// "with -t 04:00:00 it would start now", "with -p short it would start in 2 h (4 h earlier)".
 std::string InWords(const CheaperStart& cheaper, const StartSamples& as_it_is);

@@ -162,23 +162,26 @@ GroupSlot GroupPlan::SlotAt(const GroupShape& shape, int64_t duration, int64_t s
 
 GroupSlot GroupPlan::OneNode(const GroupShape& shape, int64_t duration, int64_t from,
                              int64_t not_after) const {
-  GroupSlot best;
+  int64_t best = kNever;
+  size_t best_place = 0;
   std::tuple<int64_t, int32_t, int64_t, int64_t, uint64_t> best_key;
   for (size_t i = 0; i < shape.places.size(); ++i) {
     const Place& place = shape.places[i];
     const int64_t start =
-        FirstFit(place, 1, shape.reservation, duration, from, std::min(best.start, not_after));
-    if (start > best.start || start >= kNever) continue;
+        FirstFit(place, 1, shape.reservation, duration, from, std::min(best, not_after));
+    if (start > best || start >= kNever) continue;
     const NodeTimeline& line = Line(place.group);
     const Resources& free = line.Free(line.StepAt(start));
     const std::tuple key(groups_.groups()[static_cast<size_t>(place.group)].weight, free.any_gpus,
                          free.cpus, free.memory_mib, contents_[static_cast<size_t>(place.group)]);
-    if (start < best.start || key < best_key) {
-      best = {start, {{static_cast<int32_t>(i), 1}}};
+    if (start < best || key < best_key) {
+      best = start;
+      best_place = i;
       best_key = key;
     }
   }
-  return best;
+  if (best >= kNever) return {};
+  return {best, {{static_cast<int32_t>(best_place), 1}}};
 }
 
 GroupSlot GroupPlan::Earliest(const GroupShape& shape, int64_t duration, int64_t from,

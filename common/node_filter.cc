@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/feature_expression.h"
 #include "common/host_list.h"
@@ -64,6 +66,25 @@ Result<Members> Resolve(const NodePool& pool, const std::vector<std::string>& na
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   return nodes;
 }
+
+/// `what` of each node, where that depends on its kind alone: so it is asked for few.
+template <typename Value>
+class ByKind {
+ public:
+  ByKind(const NodePool& pool, std::function<Value(const PoolNode&)> what)
+      : pool_(pool), what_(std::move(what)), known_(static_cast<size_t>(pool.kinds())) {}
+
+  Value operator()(int32_t node) {
+    std::optional<Value>& value = known_[static_cast<size_t>(At(pool_, node).kind)];
+    if (!value) value = what_(At(pool_, node));
+    return *value;
+  }
+
+ private:
+  const NodePool& pool_;
+  const std::function<Value(const PoolNode&)> what_;
+  std::vector<std::optional<Value>> known_;
+};
 
 /// One need after the other; each either narrows `nodes` or explains why it cannot.
 class Filter {
@@ -147,9 +168,9 @@ class Filter {
     only.tasks = 0;
     only.gpus_per_node = shape_.gpus_per_node;
     only.shards_per_node = shape_.shards_per_node;
-    Members kept = Keep(nodes_, [&](int32_t n) {
-      return CanServe(pool_, At(pool_, n), only, At(pool_, n).capacity, 0);
-    });
+    Members kept = Keep(nodes_, ByKind<bool>(pool_, [&](const PoolNode& node) {
+                          return CanServe(pool_, node, only, node.capacity, 0);
+                        }));
     return Narrow(kept, [&] {
       return fmt::format("{}; its GPUs are {}",
                          OnlySoMany(kept, "with " + NeedInWords(pool_, shape_)),
@@ -198,11 +219,10 @@ class Filter {
   }
 
   Result<void> Everything() {
-    Members kept = Keep(nodes_, [&](int32_t n) {
-      const PoolNode& node = At(pool_, n);
-      return TasksThatFit(pool_, node, shape_, node.capacity, 1) > 0 &&
-             HasSomeOf(node, node.capacity, shape_.gpus_total);
-    });
+    Members kept = Keep(nodes_, ByKind<bool>(pool_, [&](const PoolNode& node) {
+                          return TasksThatFit(pool_, node, shape_, node.capacity, 1) > 0 &&
+                                 HasSomeOf(node, node.capacity, shape_.gpus_total);
+                        }));
     return Narrow(kept, [&] { return OnlySoMany(kept, "that has all this at once"); });
   }
 
@@ -223,20 +243,20 @@ class Filter {
   /// Nodes needed when all are empty: enough for the tasks and for each total of GPUs.
   Result<void> Grow() {
     int64_t needed = shape_.nodes_min;
-    needed = std::max(needed, NodesFor(shape_.tasks, [&](int32_t n) {
-                        return TasksThatFit(pool_, At(pool_, n), shape_, At(pool_, n).capacity,
-                                            shape_.tasks);
+    needed = std::max(needed, NodesFor(shape_.tasks, [&](const PoolNode& node) {
+                        return TasksThatFit(pool_, node, shape_, node.capacity, shape_.tasks);
                       }));
     for (const GpuNeed& need : shape_.gpus_total) {
-      needed = std::max(needed, NodesFor(need.count, [&](int32_t n) {
-                          return FreeGpus(At(pool_, n), At(pool_, n).capacity, need.type);
+      needed = std::max(needed, NodesFor(need.count, [&](const PoolNode& node) {
+                          return FreeGpus(node, node.capacity, need.type);
                         }));
     }
     const bool fixed = request_.nodes_max > 0;
     if (needed == kNever || (fixed && needed > shape_.nodes_max)) return TooMuchInAll();
     shape_.nodes_max = std::max(shape_.nodes_max, needed);
     if (shape_.nodes_max > 1) return {};
-    Members alone = Keep(nodes_, [&](int32_t n) { return ServesAlone(At(pool_, n)); });
+    Members alone =
+        Keep(nodes_, ByKind<bool>(pool_, [&](const PoolNode& node) { return ServesAlone(node); }));
     if (alone.empty() && fixed) return TooMuchInAll();
     if (alone.empty()) {
       shape_.nodes_max = 2;  // one has the CPUs, another the GPUs
@@ -268,9 +288,10 @@ class Filter {
   }
 
   /// How many of the best nodes together give `wanted`; kNever when all do not.
-  int64_t NodesFor(int64_t wanted, const std::function<int64_t(int32_t)>& offer) const {
+  int64_t NodesFor(int64_t wanted, std::function<int64_t(const PoolNode&)> offer) const {
+    ByKind<int64_t> of_kind(pool_, std::move(offer));
     std::vector<int64_t> offers;
-    for (const int32_t node : nodes_) offers.push_back(offer(node));
+    for (const int32_t node : nodes_) offers.push_back(of_kind(node));
     std::sort(offers.rbegin(), offers.rend());
     int64_t sum = 0;
     for (size_t i = 0; i < offers.size(); ++i) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <tuple>
 
 #include "common/node_state.h"
 
@@ -76,6 +78,7 @@ NodePool::NodePool(const Snapshot& snapshot) : reservations_(snapshot.reservatio
   whole_nodes_only_ = !select.empty() && !parts;
   nodes_.reserve(snapshot.nodes.size());
   for (const Node& node : snapshot.nodes) AddNode(node);
+  NumberKinds();
   AddReservations(snapshot);
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (!nodes_[i].usable || !HiddenReservation(snapshot.nodes[i], nodes_[i])) continue;
@@ -109,6 +112,19 @@ void NodePool::AddNode(const Node& node) {
   }
   node_index_.emplace(node.name, static_cast<int32_t>(nodes_.size()));
   nodes_.push_back(std::move(pool));
+}
+
+void NodePool::NumberKinds() {
+  using Hardware = std::tuple<Resources, std::vector<int32_t>, int64_t, int64_t>;
+  std::map<Hardware, int32_t> known;
+  for (PoolNode& node : nodes_) {
+    node.kind = known
+                    .try_emplace(
+                        {node.capacity, node.gpu_types, node.shards_per_gpu, node.threads_per_core},
+                        static_cast<int32_t>(known.size()))
+                    .first->second;
+  }
+  kinds_ = static_cast<int32_t>(known.size());
 }
 
 void NodePool::AddReservations(const Snapshot& snapshot) {

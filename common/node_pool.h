@@ -34,6 +34,7 @@ struct PoolNode {
   int64_t shards_per_gpu = 0;
   int64_t threads_per_core = 1;
   int64_t weight = 1;
+  int32_t kind = 0;  // the same for nodes with the same hardware: all above but name and weight
   bool usable = true;
   std::string why_unusable;  // "drained (fan broken)"; "" when usable
   std::vector<std::string> features;
@@ -72,6 +73,9 @@ class NodePool {
   /// CPUs that `cpus` really cost on `node`: whole cores where cores are what is handed out.
   int64_t WholeCores(const PoolNode& node, int64_t cpus) const;
 
+  /// How many kinds of nodes there are; PoolNode::kind is below.
+  int32_t kinds() const { return kinds_; }
+
   bool memory_is_counted() const { return memory_is_counted_; }
   bool whole_nodes_only() const { return whole_nodes_only_; }
 
@@ -79,6 +83,7 @@ class NodePool {
   void AddNode(const Node& node);
   void AddReservations(const Snapshot& snapshot);
   void AddUnexplained(const Snapshot& snapshot);
+  void NumberKinds();
   Resources Held(const PoolNode& node, const Allocation& allocation) const;
 
   std::vector<PoolNode> nodes_;
@@ -87,6 +92,7 @@ class NodePool {
   std::vector<NodeShare> unexplained_;
   int64_t unexplained_until_ = kReleaseSeconds;
   std::unordered_map<std::string, int32_t> node_index_;
+  int32_t kinds_ = 0;
   bool memory_is_counted_ = true;
   bool whole_cores_ = true;
   bool whole_nodes_only_ = false;

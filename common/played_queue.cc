@@ -25,6 +25,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <tuple>
 
 #include "common/plan_now.h"
@@ -63,11 +65,6 @@ bool IsEasier(const JobWay& a, const JobWay& b) {
                       [](const Place& place) { return place.required; });
 }
 
-bool IsEasier(const PendingJob& a, const PendingJob& b) {
-  if (a.ways.size() != 1 || b.ways.size() != 1 || !a.after.empty() || a.held) return false;
-  return IsEasier(a.ways.front(), b.ways.front());
-}
-
 }  // namespace
 
 PlayedQueue::PlayedQueue(const QueueModel& queue)
@@ -79,6 +76,7 @@ PlayedQueue::PlayedQueue(const QueueModel& queue)
   const int samples = queue.at_limits() ? 0 : queue.options().samples;
   for (int i = 0; i < samples; ++i) samples_.push_back(PlaySample(queue, i));
   for (const PlayedSample& sample : samples_) Follow(sample);
+  FindKinds();
   PlanAll(Durations::kLimits, plans_[0]);
   if (!queue.at_limits()) PlanAll(Durations::kLastTwo, plans_[1]);
   cap_wanted_ = queue.cap_use();
@@ -177,17 +175,42 @@ bool PlayedQueue::Takes(const PendingJob& request) const {
   });
 }
 
+void PlayedQueue::FindKinds() {
+  std::map<std::tuple<const GroupShape*, int64_t, int64_t, int64_t>, size_t> known;
+  const std::vector<PendingJob>& pending = queue_.pending();
+  for (size_t i = 0; i < pending.size(); ++i) {
+    if (pending[i].ways.size() != 1) continue;
+    const JobWay& way = pending[i].ways.front();
+    const auto [kind, added] =
+        known.try_emplace({way.shape.get(), way.duration, way.earliest, way.latest}, kinds_.size());
+    if (added) kinds_.push_back({&way, {}});
+    kinds_[kind->second].jobs.push_back(i);
+  }
+}
+
 std::vector<int64_t> PlayedQueue::StartsOf(const PendingJob& request) const {
   std::vector<size_t> easier;
   std::vector<size_t> harder;
   const std::vector<PendingJob>& pending = queue_.pending();
-  for (size_t i = 0; i < pending.size(); ++i) {
-    const PendingJob& job = pending[i];
-    if (job.id == request.instead_of && job.task == 0) continue;
-    if (job.rank < request.rank) {
-      if (IsEasier(job, request)) easier.push_back(i);
-    } else if (IsEasier(request, job)) {
-      harder.push_back(i);
+  const auto replaced = [&](size_t i) {
+    return pending[i].id == request.instead_of && pending[i].task == 0;
+  };
+  const auto place =
+      std::lower_bound(pending.begin(), pending.end(), request.rank,
+                       [](const PendingJob& job, const Rank& rank) { return job.rank < rank; });
+  const auto own = static_cast<size_t>(place - pending.begin());
+  for (const Kind& kind : kinds_) {
+    if (request.ways.size() != 1) break;
+    const JobWay& way = request.ways.front();
+    const auto behind = std::lower_bound(kind.jobs.begin(), kind.jobs.end(), own);
+    if (behind != kind.jobs.begin() && IsEasier(*kind.way, way)) {
+      std::copy_if(kind.jobs.begin(), behind, std::back_inserter(easier), [&](size_t i) {
+        return pending[i].after.empty() && !pending[i].held && !replaced(i);
+      });
+    }
+    if (behind != kind.jobs.end() && !request.held && IsEasier(way, *kind.way)) {
+      std::copy_if(behind, kind.jobs.end(), std::back_inserter(harder),
+                   [&](size_t i) { return !replaced(i); });
     }
   }
   std::vector<int64_t> starts;

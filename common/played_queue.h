@@ -55,6 +55,11 @@ class PlayedQueue {
     std::vector<Change> changes;  // in order
     std::vector<Mark> marks;
   };
+  /// Jobs of the queue that are the same but for their place in it.
+  struct Kind {
+    const JobWay* way = nullptr;  // their only one
+    std::vector<size_t> jobs;     // ascending indices in queue.pending()
+  };
   struct Planned {
     std::vector<int64_t> starts;         // of queue.pending()
     std::vector<GroupPlan> checkpoints;  // before every plan_every_-th job
@@ -63,6 +68,7 @@ class PlayedQueue {
   int32_t ComponentOf(const Place& place) const;
   void Follow(const PlayedSample& sample);
   void AddMarks(size_t component, Followed& followed) const;
+  void FindKinds();
   void PlanAll(Durations durations, Planned& planned) const;
   int64_t LookedAtFrom(size_t sample, const PendingJob& request) const;
   int64_t StartIn(size_t sample, const PendingJob& request, const std::vector<size_t>& easier,
@@ -77,6 +83,7 @@ class PlayedQueue {
   std::vector<std::vector<Followed>> followed_;  // by sample and component
   std::vector<std::vector<int64_t>> starts_;     // by sample and job of the queue
   std::vector<std::vector<int64_t>> in_order_;   // the same, ascending
+  std::vector<Kind> kinds_;                      // of all that have one way
   Planned plans_[2];
   std::vector<int64_t> cap_wanted_;  // by cap: in use and wanted by all who wait
 };

@@ -392,6 +392,8 @@ QueueModel::QueueModel(std::shared_ptr<const Snapshot> snapshot, Past* past,
       limits_(*snapshot_),
       preemption_(*snapshot_) {
   Builder(*this, *snapshot_, past).Run();
+  rivals_ = RivalCount(pending_);
+  if (past != nullptr) crowds_.emplace(*snapshot_);
   if (options.play_once_from > 0 && pending_.size() > options.play_once_from) {
     played_ = std::make_shared<const PlayedQueue>(*this);
   }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -20,7 +21,9 @@
 #include "common/node_pool.h"
 #include "common/preemption.h"
 #include "common/priority_scale.h"
+#include "common/queue_crowds.h"
 #include "common/queue_order.h"
+#include "common/rivals.h"
 #include "common/run_time_distribution.h"
 #include "common/scheduler_options.h"
 #include "common/snapshot.h"
@@ -137,6 +140,12 @@ class QueueModel {
   /// The queue played once for all questions; null: each is played by itself.
   const PlayedQueue* played() const { return played_.get(); }
 
+  /// Who competes with a job.
+  const RivalCount& rivals() const { return rivals_; }
+
+  /// Everybody in the queue, counted for the forecast; REQUIRES: past() is not null.
+  const QueueCrowds& crowds() const { return *crowds_; }
+
   /// Groups that belong together because a waiting job could use either; numbers of components.
   const std::vector<int32_t>& component_of_group() const { return component_; }
 
@@ -160,6 +169,8 @@ class QueueModel {
   std::vector<int64_t> cap_use_;
   std::vector<Resources> free_now_;
   std::vector<int32_t> component_;
+  RivalCount rivals_;
+  std::optional<QueueCrowds> crowds_;
   std::shared_ptr<const PlayedQueue> played_;
 };
 

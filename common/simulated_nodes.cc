@@ -8,6 +8,7 @@ namespace gpuadvise {
 namespace {
 
 constexpr int64_t kFirstStride = 30;  // seconds
+constexpr size_t kLikelyStarts = 64;  // in a sample of a short queue
 
 /// Stands for one job on a node; those of a node are added up.
 uint64_t ContentOf(const ActiveJob& job) {
@@ -22,7 +23,15 @@ SimulatedNodes::SimulatedNodes(const QueueModel& queue, std::vector<bool> hot)
       plan_(queue.groups(), queue.at_limits() ? GroupPlan::Grid::kExact : GroupPlan::Grid::kCoarse),
       free_(queue.free_now()),
       contents_(free_.size(), 0),
-      cap_use_(queue.cap_use()) {}
+      cap_use_(queue.cap_use()) {
+  const size_t likely = queue.running().size() + kLikelyStarts;
+  actives_.reserve(likely);
+  unsorted_.reserve(likely);
+  first_shares_.reserve(likely);
+  std::vector<Event> ends;
+  ends.reserve(likely);
+  ends_ = decltype(ends_)(std::greater<>(), std::move(ends));
+}
 
 void SimulatedNodes::Start(ActiveJob job) {
   for (const GroupShare& share : job.shares) free_[static_cast<size_t>(share.group)] -= share.held;

@@ -74,6 +74,7 @@ class Player final : public Sample {
     DrawAll();
     for (size_t i = 0; i < queue.running().size(); ++i) AddRunning(queue.running()[i], i);
     AddPending();
+    FollowDependencies();
     FindEdges();
   }
 
@@ -182,7 +183,6 @@ class Player final : public Sample {
     active.started = -std::llround(job.elapsed);
     active.run_seconds = job.run_time ? run_times_[index] : -1;
     active.again = job.again.get();
-    open_.insert(job.id);
     nodes_.Resume(std::move(active));
   }
 
@@ -197,10 +197,21 @@ class Player final : public Sample {
       if (!IsPlayed(job) || IsReplaced(job)) continue;
       const double ran = job.run_time ? run_times_[queue_.running().size() + i] : -1;
       pending_.push_back({&job, job.rank, ran, 0, static_cast<int32_t>(i)});
-      open_.insert(job.id);
       ++left_;
     }
     if (!inserted) pending_.push_back(Request());
+  }
+
+  /// Who has not ended matters to those who wait for the end of another.
+  void FollowDependencies() {
+    const bool any = std::any_of(pending_.begin(), pending_.end(), [](const Waiting& waiting) {
+      return !waiting.job->after.empty();
+    });
+    if (!any) return;
+    for (const ActiveJob& job : nodes_.actives()) open_.insert(job.id);
+    for (const Waiting& waiting : pending_) {
+      if (waiting.job != request_) open_.insert(waiting.job->id);
+    }
   }
 
   bool IsReplaced(const PendingJob& job) const {
@@ -373,7 +384,7 @@ class Player final : public Sample {
   ComingJobs coming_;
   std::vector<int64_t> edges_;  // descending
   SchedulerPasses passes_;
-  std::unordered_set<int64_t> open_;  // jobs that have not ended
+  std::unordered_set<int64_t> open_;  // jobs that have not ended, where somebody waits for that
   bool done_ = false;
   int64_t own_run_ = -1;  // of the request, where nothing comes between
   PlayedStart answer_;

@@ -57,35 +57,6 @@ double FreeShare(const QueueModel& queue, const PendingJob& job) {
   return cpus > 0 ? static_cast<double>(free_cpus) / static_cast<double>(cpus) : 0;
 }
 
-/// Whether two jobs have a group of nodes in common.
-bool Compete(const PendingJob& a, const PendingJob& b) {
-  std::vector<int32_t> groups;
-  for (const JobWay& way : a.ways) {
-    for (const Place& place : way.shape->places) groups.push_back(place.group);
-  }
-  std::sort(groups.begin(), groups.end());
-  return std::any_of(b.ways.begin(), b.ways.end(), [&](const JobWay& way) {
-    return std::any_of(way.shape->places.begin(), way.shape->places.end(), [&](const Place& p) {
-      return std::binary_search(groups.begin(), groups.end(), p.group);
-    });
-  });
-}
-
-void CountRivals(const QueueModel& queue, const PendingJob& job, SimulatedWait& wait) {
-  const GroupShape* last = nullptr;
-  bool competes = false;
-  for (const PendingJob& each : queue.pending()) {
-    if (each.ways.size() != 1 || each.ways.front().shape.get() != last) {
-      competes = Compete(job, each);
-      last = each.ways.size() == 1 ? each.ways.front().shape.get() : nullptr;
-    }
-    if (!competes || each.id == job.instead_of) continue;
-    ++wait.jobs_competing;
-    if (each.rank < job.rank) ++wait.jobs_before;
-    if (each.held) ++wait.held_jobs;
-  }
-}
-
 std::vector<std::string> NodesOf(const QueueModel& queue, const PendingJob& job,
                                  const PlayedStart& start) {
   std::vector<std::string> names;
@@ -216,7 +187,10 @@ Result<SimulatedStart> Simulate(const QueueModel& queue, const PendingJob& of,
   simulated.samples = FindStarts(queue, *job, first);
   if (simulated.samples.wait_seconds.empty()) return NeverFree(queue, *job);
   SimulatedWait& wait = simulated.wait;
-  CountRivals(queue, *job, wait);
+  const Rivals rivals = queue.rivals().Of(*job);
+  wait.jobs_competing = rivals.competing;
+  wait.jobs_before = rivals.before;
+  wait.held_jobs = rivals.held;
   simulated.samples.priority = job->rank.priority;
   simulated.samples.jobs_before = wait.jobs_before;
   const auto partition = static_cast<size_t>(job->ways[static_cast<size_t>(first.way)].partition);
@@ -283,7 +257,7 @@ StartSamples StartFrom(const QueueModel& queue, SimulatedStart simulated) {
   StartSamples samples = std::move(simulated.samples);
   if (queue.at_limits()) return samples;
   auto forecast = std::make_shared<const WaitForecast>(
-      queue.past()->waits.Forecast(queue.snapshot(), simulated.record, simulated.wait));
+      queue.past()->waits.Forecast(queue.crowds(), simulated.record, simulated.wait));
   samples.wait_seconds = LikelyWaits(forecast->wait);
   samples.forecast = std::move(forecast);
   return samples;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "common/cheaper_start.h"
 #include "common/host_list.h"
 #include "common/words.h"
 
@@ -127,6 +128,12 @@ Result<StagePlan> PlanStage(const Question& question, const Stage& stage, const 
   return plan;
 }
 
+// The limit that most runs of the strategy stay under.
+int64_t EnoughTime(const Strategy& strategy) {
+  const double wanted = std::min(strategy.run.p90 * kTimeLimitMargin, 1e9);
+  return static_cast<int64_t>(std::ceil(wanted / kTimeLimitStep)) * kTimeLimitStep;
+}
+
 // The limit that goes into the forecast and to sbatch alike.
 Result<void> ChooseTimeLimit(const Question& question, Strategy& strategy) {
   const Partition& partition = *strategy.placement.pool->partition;
@@ -158,9 +165,7 @@ Result<void> ChooseTimeLimit(const Question& question, Strategy& strategy) {
                 fmt::format("would take {}, over the partition's {}", DurationInWords(p50),
                             DurationInWords(static_cast<double>(most.value()))));
   }
-  double wanted = std::min(strategy.run.p90 * kTimeLimitMargin, 1e9);
-  auto steps = static_cast<int64_t>(std::ceil(wanted / kTimeLimitStep));
-  strategy.time_limit_seconds = steps * kTimeLimitStep;
+  strategy.time_limit_seconds = EnoughTime(strategy);
   if (most.has_value() && strategy.time_limit_seconds > most.value()) {
     strategy.time_limit_seconds = most.value();
     strategy.limit_is_capped = strategy.run.p90 > static_cast<double>(most.value());
@@ -305,6 +310,34 @@ Result<void> PredictStart(const Question& question, Strategy& strategy) {
   AddTotal(strategy);
   NotePreemption(strategy);
   return {};
+}
+
+std::string ShorterLimitTip(const Question& question, const std::vector<Strategy>& ranked) {
+  constexpr size_t kMostAsked = 8;
+  std::optional<CheaperStart> best;
+  const Strategy* of = nullptr;
+  for (size_t i = 0; i < std::min(ranked.size(), kMostAsked); ++i) {
+    const Strategy& strategy = ranked[i];
+    const int64_t enough = EnoughTime(strategy);
+    if (enough >= strategy.time_limit_seconds) continue;
+    Submitter submitter = question.caller;
+    submitter.account = strategy.account;
+    submitter.qos = strategy.qos;
+    auto sooner = WithShorterLimit(
+        strategy.request, enough, strategy.start,
+        [&](const JobRequest& request) { return StartOf(question.queue, request, submitter); });
+    const auto done = [](const CheaperStart& start, const Strategy& by) {
+      return start.start.Mean() + by.run.p50;
+    };
+    const bool gains = sooner && done(*sooner, strategy) + kWorthSeconds <
+                                     ranked.front().start.Mean() + ranked.front().run.p50;
+    if (!gains || (best && done(*best, *of) <= done(*sooner, strategy))) continue;
+    best = std::move(sooner);
+    of = &strategy;
+  }
+  if (!best) return "";
+  return fmt::format("{} × {}: {}; most of its runs need no more", of->placement.pool->Name(),
+                     of->placement.gpus_per_node, InWords(*best, of->start));
 }
 
 }  // namespace gpuadvise

@@ -72,4 +72,9 @@ Result<void> FitAndEstimate(const Question& question, Strategy& strategy);
 /// Asks StartOf for each QOS of the placement and keeps the best by mean wait (ties: the default).
 Result<void> PredictStart(const Question& question, Strategy& strategy);
 
+/// "RTX 4090 × 2: with -t 10:15:00 it would start now …" where the caller's time limit is longer
+/// than most runs take and a shorter one would bring the result earlier than the first of `ranked`;
+/// else empty.
+std::string ShorterLimitTip(const Question& question, const std::vector<Strategy>& ranked);
+
 }  // namespace gpuadvise

@@ -22,59 +22,6 @@ std::string ShapeKey(const JobRecord& job) {
                      job.limit_seconds.value_or(0) / 3600);
 }
 
-/// Jobs of one owner in the queue: how many, how much, how old.
-struct Crowd {
-  double pending = 0;
-  double pending_size = 0;
-  double pending_work = 0;  // size × limit
-  double oldest = 0;
-  double age_sum = 0;
-  double running = 0;
-  double running_size = 0;
-  double running_rest = 0;  // size × time left of the limit
-
-  void Count(const Job& job, double size, UnixSeconds now) {
-    const auto limit = static_cast<double>(job.request.time_limit_seconds.value_or(0));
-    if (job.state == JobState::kPending) {
-      const auto age = static_cast<double>(now - job.eligible_time.value_or(now));
-      ++pending;
-      pending_size += size;
-      pending_work += size * limit;
-      oldest = std::max(oldest, age);
-      age_sum += std::max(age, 0.0);
-    } else {
-      ++running;
-      running_size += size;
-      const auto ran = static_cast<double>(now - job.start_time.value_or(now));
-      running_rest += size * std::max(limit - ran, 0.0);
-    }
-  }
-
-  void Append(std::vector<float>& features) const {
-    features.insert(features.end(), {Log(pending), Log(pending_size), Log(pending_work),
-                                     Log(oldest), Log(pending > 0 ? age_sum / pending : 0),
-                                     Log(running), Log(running_size), Log(running_rest)});
-  }
-};
-
-double SizeOf(const Job& job) {
-  int64_t gpus = 0;
-  for (const GpuCount& gpu : job.request.gpus_per_node) {
-    gpus += gpu.count * job.request.nodes_min;
-  }
-  for (const GpuCount& gpu : job.request.gpus_total) gpus += gpu.count;
-  return static_cast<double>(gpus > 0 ? gpus : job.request.cpus);
-}
-
-bool WantsSame(const Job& job, const JobRecord& record) {
-  const JobRequest& request = job.request;
-  const bool same_partition = std::find(request.partitions.begin(), request.partitions.end(),
-                                        record.partition) != request.partitions.end();
-  if (!same_partition || record.gpu.empty()) return same_partition;
-  return request.gpus_per_node.empty() || request.gpus_per_node.front().type.empty() ||
-         request.gpus_per_node.front().type == record.gpu;
-}
-
 void AppendJob(const JobRecord& job, UnixSeconds now, std::vector<float>& features) {
   const auto limit = static_cast<double>(job.limit_seconds.value_or(0));
   const auto size = static_cast<double>(SizeOf(job));
@@ -96,36 +43,6 @@ void AppendSimulated(const SimulatedWait& simulated, std::vector<float>& feature
   for (const double q : {0.1, 0.25, 0.5, 0.75, 0.9}) {
     features.push_back(Log(simulated.simulation.Quantile(q)));
   }
-}
-
-void AppendQueue(const Snapshot& state, const JobRecord& job, std::vector<float>& features) {
-  Crowd rivals;
-  Crowd own;
-  Crowd own_alike;
-  Crowd account;
-  Crowd smaller;
-  Crowd young;  // submitted within the last hour
-  const auto size = static_cast<double>(SizeOf(job));
-  for (const Job& each : state.jobs) {
-    const double its_size = SizeOf(each);
-    const bool mine = each.user == job.user;
-    if (mine) own.Count(each, its_size, state.taken_at);
-    if (!job.account.empty() && each.account == job.account) {
-      account.Count(each, its_size, state.taken_at);
-    }
-    if (!WantsSame(each, job)) continue;
-    rivals.Count(each, its_size, state.taken_at);
-    if (its_size <= size) smaller.Count(each, its_size, state.taken_at);
-    const auto age = static_cast<double>(state.taken_at - each.eligible_time.value_or(0));
-    if (age <= kHour) young.Count(each, its_size, state.taken_at);
-    if (mine && std::abs(its_size - size) < 0.5) own_alike.Count(each, its_size, state.taken_at);
-  }
-  rivals.Append(features);
-  own.Append(features);
-  own_alike.Append(features);
-  account.Append(features);
-  features.insert(features.end(), {Log(smaller.pending), Log(smaller.oldest), Log(smaller.running),
-                                   Log(young.pending), Log(young.running)});
 }
 
 }  // namespace
@@ -188,22 +105,16 @@ void RecentUse::Append(const JobRecord& job, UnixSeconds now, std::vector<float>
   }
 }
 
-int64_t OwnPending(const Snapshot& state, const JobRecord& job) {
-  return std::count_if(state.jobs.begin(), state.jobs.end(), [&](const Job& each) {
-    return each.state == JobState::kPending && each.user == job.user;
-  });
-}
-
-std::vector<float> FeaturesOf(const Snapshot& state, const JobRecord& job,
+std::vector<float> FeaturesOf(const QueueCrowds& queue, const JobRecord& job,
                               const SimulatedWait& simulated, const RecentUse& recent,
                               const WaitDistribution& like_states,
                               const WaitDistribution& in_partition) {
   std::vector<float> features;
   features.reserve(kWaitFeatures);
-  AppendJob(job, state.taken_at, features);
+  AppendJob(job, queue.taken_at(), features);
   AppendSimulated(simulated, features);
-  AppendQueue(state, job, features);
-  recent.Append(job, state.taken_at, features);
+  queue.Append(job, features);
+  recent.Append(job, queue.taken_at(), features);
   for (const WaitDistribution* waits : {&like_states, &in_partition}) {
     for (const double q : {0.25, 0.5, 0.75, 0.9}) features.push_back(Log(waits->Quantile(q)));
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/job_record.h"
+#include "common/queue_crowds.h"
 #include "common/snapshot.h"
 #include "common/wait_distribution.h"
 #include "common/wait_learner.h"
@@ -51,12 +52,9 @@ class RecentUse {
 /// Always so many features, in the same order.
 inline constexpr size_t kWaitFeatures = 80;
 
-std::vector<float> FeaturesOf(const Snapshot& state, const JobRecord& job,
+std::vector<float> FeaturesOf(const QueueCrowds& queue, const JobRecord& job,
                               const SimulatedWait& simulated, const RecentUse& recent,
                               const WaitDistribution& like_states,
                               const WaitDistribution& in_partition);
-
-/// What of the queue in `state` belongs to the job's user; pending jobs.
-int64_t OwnPending(const Snapshot& state, const JobRecord& job);
 
 }  // namespace gpuadvise

@@ -145,13 +145,13 @@ WaitLearner& WaitLearner::operator=(const WaitLearner& other) {
 WaitLearner::WaitLearner(WaitLearner&&) noexcept = default;
 WaitLearner& WaitLearner::operator=(WaitLearner&&) noexcept = default;
 
-WaitForecast WaitLearner::Forecast(const Snapshot& state, const JobRecord& job,
+WaitForecast WaitLearner::Forecast(const QueueCrowds& queue, const JobRecord& job,
                                    const SimulatedWait& simulated) const {
   const State& s = *state_;
   WaitForecast forecast;
   forecast.group = GroupOf(simulated);
   const StateKeys keys = StateKeysOf(job, static_cast<int>(forecast.group),
-                                     simulated.jobs_competing, OwnPending(state, job));
+                                     simulated.jobs_competing, queue.PendingOf(job.user));
   const double cap = s.history.starts() >= kStartsForCap ? kCapMargin * s.history.longest()
                                                          : GridSeconds(kGridPoints - 1);
   auto& experts = forecast.experts;
@@ -160,9 +160,9 @@ WaitForecast WaitLearner::Forecast(const Snapshot& state, const JobRecord& job,
   experts[At(Expert::kPlanLimits)] = WaitDistribution::At(simulated.plan_limits_seconds);
   experts[At(Expert::kPlanLastTwo)] = WaitDistribution::At(simulated.plan_last_two_seconds);
   experts[At(Expert::kSimulation)] = simulated.simulation;
-  forecast.features = FeaturesOf(state, job, simulated, s.recent, experts[At(Expert::kLikeStates)],
+  forecast.features = FeaturesOf(queue, job, simulated, s.recent, experts[At(Expert::kLikeStates)],
                                  experts[At(Expert::kPartitionMedian)]);
-  const auto grown = s.forest.Predict(forecast.features, state.taken_at, cap);
+  const auto grown = s.forest.Predict(forecast.features, queue.taken_at(), cap);
   experts[At(Expert::kForest)] = grown.value_or(experts[At(Expert::kLikeStates)]);
   std::array<bool, kExperts> ready{};
   ready.fill(true);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/job_record.h"
+#include "common/queue_crowds.h"
 #include "common/snapshot.h"
 #include "common/wait_distribution.h"
 
@@ -86,8 +87,8 @@ class WaitLearner {
   WaitLearner(WaitLearner&&) noexcept;
   WaitLearner& operator=(WaitLearner&&) noexcept;
 
-  /// The wait of `job`, submitted at state.taken_at; `state` does not hold the job itself.
-  WaitForecast Forecast(const Snapshot& state, const JobRecord& job,
+  /// The wait of `job`, submitted at queue.taken_at(); `queue` does not count the job itself.
+  WaitForecast Forecast(const QueueCrowds& queue, const JobRecord& job,
                         const SimulatedWait& simulated) const;
 
   /// How much longer a job waits that is in the queue already. `job_id`: what was said of it at its

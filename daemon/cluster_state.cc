@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <stop_token>
+#include <thread>
 #include <unordered_set>
 #include <utility>
 
@@ -29,6 +32,33 @@ bool HasOwnTime(const Snapshot& snapshot) {
 
 }  // namespace
 
+/// Frees views that nobody reads any more, on a thread of its own: with a large cluster that takes
+/// longer than to answer a request, and whoever reads one last would have to.
+class RetiredViews {
+ public:
+  void Add(std::unique_ptr<const View> view) {
+    const std::lock_guard lock(mutex_);
+    views_.push_back(std::move(view));
+    some_.notify_one();
+  }
+
+ private:
+  void Run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      std::vector<std::unique_ptr<const View>> freed;
+      std::unique_lock lock(mutex_);
+      some_.wait(lock, stop, [&] { return !views_.empty(); });
+      freed.swap(views_);
+      lock.unlock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any some_;
+  std::vector<std::unique_ptr<const View>> views_;
+  std::jthread thread_{[this](const std::stop_token& stop) { Run(stop); }};  // last: ends first
+};
+
 const QueueStarts& View::Starts() const {
   std::call_once(starts_->flag, [this] { starts_->starts = StartsInQueue(*queue); });
   return starts_->starts;
@@ -36,7 +66,10 @@ const QueueStarts& View::Starts() const {
 
 ClusterState::ClusterState(const Clock& clock, std::shared_ptr<const Knowledge> knowledge,
                            int64_t stale_after_seconds)
-    : clock_(clock), knowledge_(std::move(knowledge)), stale_after_seconds_(stale_after_seconds) {}
+    : clock_(clock),
+      retired_(std::make_shared<RetiredViews>()),
+      knowledge_(std::move(knowledge)),
+      stale_after_seconds_(stale_after_seconds) {}
 
 void ClusterState::TellOf(std::function<void(std::vector<PastJob>)> told) {
   const std::lock_guard lock(preparing_);
@@ -141,7 +174,7 @@ void ClusterState::See(std::shared_ptr<const Snapshot> snapshot) {
 void ClusterState::Prepare() {
   const std::lock_guard one_at_a_time(preparing_);
   const auto begun = std::chrono::steady_clock::now();
-  auto view = std::make_shared<View>();
+  auto view = std::make_unique<View>();
   std::shared_ptr<const Snapshot> base;
   std::vector<Job> submitted;
   uint64_t news = 0;
@@ -164,8 +197,11 @@ void ClusterState::Prepare() {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   spdlog::debug("a view of {} nodes and {} jobs took {:.3f} s", view->snapshot->nodes.size(),
                 view->snapshot->jobs.size(), view->prepared_in_seconds);
+  std::shared_ptr<const View> published(view.release(), [retired = retired_](const View* old) {
+    retired->Add(std::unique_ptr<const View>(old));
+  });
   const std::lock_guard lock(mutex_);
-  view_ = std::move(view);
+  view_.swap(published);
 }
 
 }  // namespace gpuadvise

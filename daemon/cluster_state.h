@@ -46,6 +46,8 @@ struct Freshness {
   std::optional<std::string> cause;  // why no newer one came; nullopt while they arrive
 };
 
+class RetiredViews;
+
 class ClusterState {
  public:
   /// `clock` must outlive the state. `stale_after_seconds`: an older view has a cause.
@@ -95,6 +97,7 @@ class ClusterState {
   Snapshot Merged(const Snapshot& base, const std::vector<Job>& submitted) const;
 
   const Clock& clock_;
+  const std::shared_ptr<RetiredViews> retired_;
   std::mutex preparing_;   // one Prepare() at a time; taken before mutex_; guards until mutex_
   uint64_t prepared_ = 0;  // the news in view_
   LiveForecast live_;

@@ -16,6 +16,7 @@
 #include "common/words.h"
 #include "daemon/logging.h"
 #include "daemon/service_manager.h"
+#include "daemon/shared_work.h"
 #include "daemon/sources.h"
 #include "daemon/version.h"
 
@@ -105,7 +106,7 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
                InSeconds(loaded_.settings.history_retention)),
       advice_(RunWord()),
       users_(clock_),
-      api_{cluster_, history_, advice_, users_, clock_},
+      api_{cluster_, history_, advice_, users_, clock_, SharedWork(answering_, AnsweringThreads())},
       sink_(cluster_),
       plan_(parts.plan),
       collector_(io_, intake_, sink_,

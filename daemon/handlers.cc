@@ -55,9 +55,10 @@ Error NoSnapshotYet(const Freshness& freshness) {
   return {ErrorCode::kUnavailable, "no snapshot of the cluster yet: " + std::move(cause), ""};
 }
 
-ClusterView ViewFor(const View& view) {
-  return {*view.snapshot, *view.queue, *view.at_limits, view.knowledge->gpus,
-          view.knowledge->models};
+ClusterView ViewFor(const Call& call) {
+  const View& view = *call.view;
+  return {*view.snapshot,         *view.queue,        *view.at_limits, view.knowledge->gpus,
+          view.knowledge->models, call.state.for_each};
 }
 
 Submitter CallerOf(const Call& call) {
@@ -75,7 +76,7 @@ Result<json> AnswerBody(const Call& call, AnswerFunction answer) {
   if (!call.view) return tl::unexpected<Error>(NoSnapshotYet(call.freshness));
   Result<json> body = ParseRequestJson(call.request.body);
   if (!body) return body;
-  return answer(*body, ViewFor(*call.view), CallerOf(call));
+  return answer(*body, ViewFor(call), CallerOf(call));
 }
 
 ApiResponse Advise(Call& call) {
@@ -94,20 +95,19 @@ ApiResponse When(Call& call) {
 
 ApiResponse Gpus(Call& call) {
   if (!call.view) return Refuse(call, NoSnapshotYet(call.freshness));
-  return Reply(call, AnswerGpus(ViewFor(*call.view), CallerOf(call)));
+  return Reply(call, AnswerGpus(ViewFor(call), CallerOf(call)));
 }
 
 ApiResponse AccuracyOfStarts(Call& call) {
   if (!call.view) return Refuse(call, NoSnapshotYet(call.freshness));
-  return Reply(call, AnswerAccuracy(ViewFor(*call.view)));
+  return Reply(call, AnswerAccuracy(ViewFor(call)));
 }
 
 ApiResponse Queue(Call& call) {
   if (!call.view) return Refuse(call, NoSnapshotYet(call.freshness));
   const Result<QueueFilter> filter = FilterFrom(call.request.target);
   if (!filter) return Refuse(call, filter.error());
-  return Reply(call,
-               AnswerQueue(*filter, ViewFor(*call.view), call.view->Starts(), CallerOf(call)));
+  return Reply(call, AnswerQueue(*filter, ViewFor(call), call.view->Starts(), CallerOf(call)));
 }
 
 ApiResponse Why(Call& call) {
@@ -119,7 +119,7 @@ ApiResponse Why(Call& call) {
     return Refuse(call, {ErrorCode::kBadInput,
                          fmt::format("'{}' is no job id; write its number", call.id), ""});
   }
-  Result<json> answer = AnswerJob(id, ViewFor(*call.view), CallerOf(call));
+  Result<json> answer = AnswerJob(id, ViewFor(call), CallerOf(call));
   return answer ? Reply(call, std::move(*answer)) : Refuse(call, answer.error());
 }
 
@@ -148,7 +148,7 @@ Result<Job> ReportedJob(const Call& call) {
   if (!job_id) return tl::unexpected<Error>(job_id.error());
   const Result<int64_t> rank = WholeNumber(*body, "rank");
   if (!rank) return tl::unexpected<Error>(rank.error());
-  return SubmittedJob(json::parse(*advice), *rank, *job_id, ViewFor(*call.view), CallerOf(call));
+  return SubmittedJob(json::parse(*advice), *rank, *job_id, ViewFor(call), CallerOf(call));
 }
 
 ApiResponse Submitted(Call& call) {

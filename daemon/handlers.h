@@ -4,6 +4,7 @@
 // common/answers.h do, so the edge calls it on a worker. Never throws.
 #pragma once
 
+#include "common/for_each.h"
 #include "daemon/advice_store.h"
 #include "daemon/api_types.h"
 #include "daemon/clock.h"
@@ -20,6 +21,7 @@ struct ApiState {
   AdviceStore& advice;
   UserNames& users;
   const Clock& clock;
+  ForEach for_each = OneByOne;  // lends threads to one request
 };
 
 ApiResponse Handle(const ApiRequest& request, const Peer& peer, ApiState& state);

@@ -1,6 +1,7 @@
 // The whole of advice over small clusters: what is chosen, what is refused, and with which words.
 #include "common/advise.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -89,6 +90,28 @@ TEST(Advise, TheEconomyStrategyStartsNowWhenAllElseIsTaken) {
   EXPECT_EQ(First(answer)["wait_p50_seconds"], 0);
   json finish = Must(world.Ask(Gr00t()));
   EXPECT_EQ(First(finish)["gpu"], "rtx2080ti");
+}
+
+// Two of four GPUs are free until somebody of higher priority gets all in 20 h.
+const char* kFreeFor20Hours =
+    "run 1 classt25 gpu4090:2 cpus 8 ends 20h\n"
+    "pend 2 gpu4090:4 cpus 16 priority 9000 limit 20h\n";
+
+TEST(Advise, SaysWhenAShorterTimeLimitWouldStartItNow) {
+  json spec = Gr00t();
+  spec["resources"]["gpus"] = {"rtx4090"};
+  spec["training"]["max_steps"] = 4000;
+  spec["slurm"]["time"] = "1-20:00:00";
+  const json answer = Must(World(kFreeFor20Hours).Ask(spec));
+  EXPECT_EQ(First(answer)["time_limit_seconds"], 44 * 3600);
+  EXPECT_GT(First(answer)["wait_p50_seconds"], 3600);
+  EXPECT_THAT(answer["tips"][0].get<std::string>(),
+              testing::HasSubstr("RTX 4090 × 2: with -t 10:30:00 it would start now"));
+
+  spec["slurm"].erase("time");  // chosen short enough
+  const json chosen = Must(World(kFreeFor20Hours).Ask(spec));
+  EXPECT_EQ(First(chosen)["wait_p50_seconds"], 0);
+  EXPECT_THAT(chosen["tips"].dump(), testing::Not(testing::HasSubstr("it would start")));
 }
 
 TEST(Advise, EveryStrategyKeepsTheEffectiveBatchExactly) {

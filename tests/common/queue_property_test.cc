@@ -9,6 +9,7 @@
 
 #include "common/past.h"
 #include "common/queue_model.h"
+#include "common/rivals.h"
 #include "common/simulation.h"
 #include "common/start_of.h"
 #include "tests/fakes/snapshot_text.h"
@@ -413,6 +414,40 @@ RC_GTEST_PROP(StartOf, SaysWhatThePlayGivesOnceTheJobIsSubmitted, ()) {
   for (const auto& [id, when] : StartsOf(World(snapshot))) {
     if (id == job.id) RC_ASSERT(when == start->wait_seconds.front());
   }
+}
+
+/// Whether both could use one group of nodes.
+bool Compete(const PendingJob& a, const PendingJob& b) {
+  for (const JobWay& one : a.ways) {
+    for (const JobWay& other : b.ways) {
+      for (const Place& here : one.shape->places) {
+        for (const Place& there : other.shape->places) {
+          if (here.group == there.group) return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+RC_GTEST_PROP(Rivals, AreThoseWhoCouldUseTheSameNodes, ()) {
+  const Snapshot snapshot = DrawSnapshot();
+  const QueueModel queue(std::make_shared<const Snapshot>(snapshot), nullptr, {});
+  if (queue.pending().empty()) return;
+  PendingJob job =
+      queue.pending()[static_cast<size_t>(Draw(0, static_cast<int>(queue.pending().size()) - 1))];
+  if (Draw(0, 1) == 0) job.instead_of = job.id;
+  Rivals expected;
+  for (const PendingJob& each : queue.pending()) {
+    if (!Compete(job, each) || (job.instead_of != 0 && each.id == job.instead_of)) continue;
+    ++expected.competing;
+    if (each.rank < job.rank) ++expected.before;
+    if (each.held) ++expected.held;
+  }
+  const Rivals counted = queue.rivals().Of(job);
+  RC_ASSERT(counted.competing == expected.competing);
+  RC_ASSERT(counted.before == expected.before);
+  RC_ASSERT(counted.held == expected.held);
 }
 
 }  // namespace

@@ -61,20 +61,14 @@ TEST(WaitFeatures, AreAsManyWhateverTheQueue) {
   const RecentUse recent;
   SimulatedWait simulated;
   const auto empty =
-      FeaturesOf(SnapshotOf("node n1 a100:4"), JobOf(1, 0), simulated, recent, {}, {});
-  const auto busy = FeaturesOf(SnapshotOf("node n1 a100:4\nrun 7 n1 a100:4 ends 1h\n"
-                                          "pend 8 a100:4 user u1\npend 9 a100:1 user bob"),
-                               JobOf(1, 0), simulated, recent, {}, {});
+      FeaturesOf(QueueCrowds(SnapshotOf("node n1 a100:4")), JobOf(1, 0), simulated, recent, {}, {});
+  const auto busy =
+      FeaturesOf(QueueCrowds(SnapshotOf("node n1 a100:4\nrun 7 n1 a100:4 ends 1h\n"
+                                        "pend 8 a100:4 user u1\npend 9 a100:1 user bob")),
+                 JobOf(1, 0), simulated, recent, {}, {});
   EXPECT_EQ(empty.size(), busy.size());
   EXPECT_GE(empty.size(), 60u);
   EXPECT_NE(empty, busy);
-}
-
-TEST(WaitFeatures, CountOwnPendingJobs) {
-  const Snapshot state = SnapshotOf(
-      "node n1 a100:4\npend 8 a100:4 user u1\npend 9 a100:1 user u1\n"
-      "pend 10 a100:1 user bob\nrun 7 n1 a100:1 ends 1h user u1");
-  EXPECT_EQ(OwnPending(state, JobOf(1, 0)), 2);
 }
 
 TEST(RecentUse, HalvesWithTime) {
@@ -261,13 +255,13 @@ WaitForecast LearnAndAsk(int jobs, double truth, WaitLearner& learner) {
     state.taken_at = i * 10'000;
     const JobRecord job = JobOf(i, state.taken_at);
     learner.Advance(state.taken_at);
-    learner.Submitted(
-        job, std::make_shared<const WaitLesson>(LessonOf(learner.Forecast(state, job, simulated))));
+    learner.Submitted(job, std::make_shared<const WaitLesson>(
+                               LessonOf(learner.Forecast(QueueCrowds(state), job, simulated))));
     learner.Started(i, state.taken_at + static_cast<int64_t>(truth));
     learner.Ended(i, state.taken_at + static_cast<int64_t>(truth) + 100);
   }
   state.taken_at = jobs * 10'000;
-  return learner.Forecast(state, JobOf(jobs, state.taken_at), simulated);
+  return learner.Forecast(QueueCrowds(state), JobOf(jobs, state.taken_at), simulated);
 }
 
 TEST(WaitLearner, TheSimulationRulesFromTheFirstMinute) {
@@ -300,16 +294,16 @@ TEST(WaitLearner, AJobPastItsP90IsAMissBeforeItStarts) {
   simulated.simulation = WaitDistribution::At(600);
   state.taken_at = 2'000'000;
   const double before =
-      learner.Forecast(state, JobOf(1, state.taken_at), simulated).wait.Quantile(0.9);
+      learner.Forecast(QueueCrowds(state), JobOf(1, state.taken_at), simulated).wait.Quantile(0.9);
   for (int i = 0; i < 40; ++i) {
     const JobRecord job = JobOf(5000 + i, state.taken_at + 100 * i);
-    learner.Submitted(
-        job, std::make_shared<const WaitLesson>(LessonOf(learner.Forecast(state, job, simulated))));
+    learner.Submitted(job, std::make_shared<const WaitLesson>(
+                               LessonOf(learner.Forecast(QueueCrowds(state), job, simulated))));
   }
   state.taken_at += 200'000;
   learner.Advance(state.taken_at);
   const double after =
-      learner.Forecast(state, JobOf(1, state.taken_at), simulated).wait.Quantile(0.9);
+      learner.Forecast(QueueCrowds(state), JobOf(1, state.taken_at), simulated).wait.Quantile(0.9);
   EXPECT_GT(after, 10 * before);
 }
 

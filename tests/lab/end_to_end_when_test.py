@@ -3,6 +3,7 @@
 
     end_to_end_when_test.py BIN_DIR [unittest options]
 """
+import concurrent.futures
 import re
 
 import programs
@@ -161,13 +162,14 @@ class Seldom(programs.SiteTest):
         for place, wait in enumerate(promised):
             self.assertAlmostEqual(wait, place * 15 * HOUR, delta=120)
 
-    def test_a_hundred_questions_cost_slurmctld_nothing(self):
+    def test_a_thousand_questions_from_many_processes_cost_slurmctld_nothing(self):
         train = self.site.write("train.yaml", TRAIN, "lab2")
+        questions = [("gpus",), ("advise", train), ("when", *WHOLE_4090, "-t", "60"), ("queue",)]
         before = self.rpcs()
-        for _ in range(34):
-            self.site.run("gpus", user="lab2")
-            self.site.run("advise", train, user="lab2")
-            self.site.run("when", *WHOLE_4090, "-t", "60", user="lab2")
+        with concurrent.futures.ThreadPoolExecutor(16) as many:
+            done = [many.submit(self.site.run, *questions[i % len(questions)], user="lab2") for i in range(1000)]
+            for each in done:
+                each.result()
         after = self.rpcs()
         for user in ("lab2", programs.DAEMON_USER):
             self.assertEqual(after.get(user, 0), before.get(user, 0), f"RPCs of {user}")

@@ -1,0 +1,127 @@
+#include "common/queue_crowds.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpuadvise {
+namespace {
+
+constexpr UnixSeconds kYoungSeconds = 3600;
+
+float Log(double value) { return static_cast<float>(std::log1p(std::max(value, 0.0))); }
+
+int64_t SizeOf(const Job& job) {
+  int64_t gpus = 0;
+  for (const GpuCount& gpu : job.request.gpus_per_node) {
+    gpus += gpu.count * job.request.nodes_min;
+  }
+  for (const GpuCount& gpu : job.request.gpus_total) gpus += gpu.count;
+  return gpus > 0 ? gpus : job.request.cpus;
+}
+
+int64_t SizeOf(const JobRecord& job) { return job.gpus > 0 ? job.gpus : job.cpus; }
+
+const std::string& GpuOf(const Job& job) {
+  static const std::string kAny;
+  return job.request.gpus_per_node.empty() ? kAny : job.request.gpus_per_node.front().type;
+}
+
+}  // namespace
+
+void QueueCrowds::Crowd::Count(const Job& job, int64_t job_size, UnixSeconds now) {
+  const auto size = static_cast<double>(job_size);
+  const auto limit = static_cast<double>(job.request.time_limit_seconds.value_or(0));
+  if (job.state == JobState::kPending) {
+    const auto age = static_cast<double>(now - job.eligible_time.value_or(now));
+    ++pending;
+    pending_size += size;
+    pending_work += size * limit;
+    oldest = std::max(oldest, age);
+    age_sum += std::max(age, 0.0);
+  } else {
+    ++running;
+    running_size += size;
+    const auto ran = static_cast<double>(now - job.start_time.value_or(now));
+    running_rest += size * std::max(limit - ran, 0.0);
+  }
+}
+
+void QueueCrowds::Crowd::Add(const Crowd& other) {
+  pending += other.pending;
+  pending_size += other.pending_size;
+  pending_work += other.pending_work;
+  oldest = std::max(oldest, other.oldest);
+  age_sum += other.age_sum;
+  running += other.running;
+  running_size += other.running_size;
+  running_rest += other.running_rest;
+}
+
+void QueueCrowds::Crowd::Append(std::vector<float>& features) const {
+  features.insert(features.end(), {Log(pending), Log(pending_size), Log(pending_work), Log(oldest),
+                                   Log(pending > 0 ? age_sum / pending : 0), Log(running),
+                                   Log(running_size), Log(running_rest)});
+}
+
+QueueCrowds::QueueCrowds(const Snapshot& state) : taken_at_(state.taken_at) {
+  std::unordered_map<std::string, size_t> places;
+  std::string key;
+  for (const Job& job : state.jobs) {
+    const int64_t size = SizeOf(job);
+    users_[job.user].Count(job, size, taken_at_);
+    if (!job.account.empty()) accounts_[job.account].Count(job, size, taken_at_);
+    key = GpuOf(job);
+    for (const std::string& partition : job.request.partitions) key += '|' + partition;
+    const auto [place, added] = places.try_emplace(key, alike_.size());
+    if (added) alike_.push_back({job.request.partitions, GpuOf(job), {}, {}, {}});
+    Alike& crowd = alike_[place->second];
+    crowd.by_size[size].Count(job, size, taken_at_);
+    crowd.by_size_and_user[{size, job.user}].Count(job, size, taken_at_);
+    if (taken_at_ - job.eligible_time.value_or(0) <= kYoungSeconds) {
+      crowd.young.Count(job, size, taken_at_);
+    }
+  }
+}
+
+const QueueCrowds::Crowd& QueueCrowds::Find(const std::unordered_map<std::string, Crowd>& crowds,
+                                            const std::string& name) {
+  static const Crowd kNobody;
+  const auto found = crowds.find(name);
+  return found == crowds.end() ? kNobody : found->second;
+}
+
+bool QueueCrowds::WantsSame(const Alike& crowd, const JobRecord& job) {
+  const auto& partitions = crowd.partitions;
+  return std::find(partitions.begin(), partitions.end(), job.partition) != partitions.end() &&
+         (job.gpu.empty() || crowd.gpu.empty() || crowd.gpu == job.gpu);
+}
+
+int64_t QueueCrowds::PendingOf(const std::string& user) const {
+  return std::llround(Find(users_, user).pending);
+}
+
+void QueueCrowds::Append(const JobRecord& job, std::vector<float>& features) const {
+  Crowd rivals;
+  Crowd own_alike;
+  Crowd smaller;
+  Crowd young;
+  const int64_t size = SizeOf(job);
+  for (const Alike& crowd : alike_) {
+    if (!WantsSame(crowd, job)) continue;
+    for (const auto& [its_size, jobs] : crowd.by_size) {
+      rivals.Add(jobs);
+      if (its_size <= size) smaller.Add(jobs);
+    }
+    young.Add(crowd.young);
+    const auto own = crowd.by_size_and_user.find({size, job.user});
+    if (own != crowd.by_size_and_user.end()) own_alike.Add(own->second);
+  }
+  rivals.Append(features);
+  Find(users_, job.user).Append(features);
+  own_alike.Append(features);
+  Find(accounts_, job.account).Append(features);
+  features.insert(features.end(), {Log(smaller.pending), Log(smaller.oldest), Log(smaller.running),
+                                   Log(young.pending), Log(young.running)});
+}
+
+}  // namespace gpuadvise
