@@ -149,6 +149,7 @@ struct Parser {
     AddAdvise();
     AddSubmit();
     AddWhen();
+    AddFit();
     AddSmall();
   }
 
@@ -180,6 +181,22 @@ struct Parser {
     when->footer(kWhenFooter);
   }
 
+  void AddFit() {
+    fit =
+        app.add_subcommand("fit", "What fits on which GPU: batch, memory by part, what saves some");
+    fit->add_option("FILE", line.fit.file, "The training file (train.yaml)")->required();
+    fit->add_option("--section", line.fit.section, "Section of FILE to take")->option_text("NAME");
+    fit->add_option("--gpu", line.fit.gpus, "Only this GPU, also one that the cluster lacks")
+        ->option_text("NAME");
+    fit->add_option("-G,--gpus", line.fit.gpus_in_all, "GPUs that one job has (default 1)")
+        ->option_text("N")
+        ->check(CLI::Range(1, 100'000));
+    fit->add_option("--micro-batch", line.fit.micro_batch, "Show this micro-batch")
+        ->option_text("N")
+        ->check(CLI::Range(1, 1'000'000));
+    AddCommon(fit, &line.socket, &line.fit.json);
+  }
+
   void AddSmall() {
     gpus = app.add_subcommand("gpus", "GPUs of the cluster: total, usable, free, and the wait");
     AddCommon(gpus, &line.socket, &line.json);
@@ -209,7 +226,7 @@ struct Parser {
 
   bool Knows(const std::string& verb) const {
     for (const CLI::App* command :
-         {advise, submit, when, gpus, queue, why, accuracy, doctor, init}) {
+         {advise, submit, when, fit, gpus, queue, why, accuracy, doctor, init}) {
       if (command->get_name() == verb) return true;
     }
     return false;
@@ -218,6 +235,7 @@ struct Parser {
   Verb Chosen() const {
     if (submit->parsed()) return Verb::kSubmit;
     if (when->parsed()) return Verb::kWhen;
+    if (fit->parsed()) return Verb::kFit;
     if (gpus->parsed()) return Verb::kGpus;
     if (queue->parsed()) return Verb::kQueue;
     if (why->parsed()) return Verb::kWhy;
@@ -234,6 +252,7 @@ struct Parser {
   CLI::App* advise = nullptr;
   CLI::App* submit = nullptr;
   CLI::App* when = nullptr;
+  CLI::App* fit = nullptr;
   CLI::App* gpus = nullptr;
   CLI::App* queue = nullptr;
   CLI::App* why = nullptr;

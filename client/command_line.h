@@ -11,7 +11,7 @@
 
 namespace gpuadvise {
 
-enum class Verb { kAdvise, kSubmit, kWhen, kGpus, kQueue, kWhy, kAccuracy, kDoctor, kInit };
+enum class Verb { kAdvise, kSubmit, kWhen, kFit, kGpus, kQueue, kWhy, kAccuracy, kDoctor, kInit };
 
 struct CommandLine {
   Verb verb = Verb::kAdvise;
@@ -20,6 +20,7 @@ struct CommandLine {
   AdviseCommand advise;
   SubmitCommand submit;
   WhenCommand when;
+  FitCommand fit;
   QueueCommand queue;
   std::string job_id;  // of why
   InitCommand init;

@@ -51,10 +51,20 @@ struct QueueCommand {
   bool json = false;
 };
 
+struct FitCommand {
+  std::string file;
+  std::string section;
+  std::vector<std::string> gpus;       // names; empty: those of the cluster
+  int64_t gpus_in_all = 1;             // of one job
+  std::optional<int64_t> micro_batch;  // show this one
+  bool json = false;
+};
+
 int RunAdvise(const AdviseCommand& command, Api& api, Console& console);
 int RunSubmit(const SubmitCommand& command, Api& api, JobRunner& runner,
               const std::string& job_template, Console& console);
 int RunWhen(const WhenCommand& command, Api& api, Console& console);
+int RunFit(const FitCommand& command, Api& api, Console& console);
 int RunGpus(bool json, Api& api, Console& console);
 int RunQueue(const QueueCommand& command, Api& api, Console& console);
 int RunWhy(const std::string& job_id, bool json, Api& api, Console& console);

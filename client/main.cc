@@ -33,6 +33,8 @@ int Run(const CommandLine& line, Console& console) {
       return Submit(line, places, api, console);
     case Verb::kWhen:
       return RunWhen(line.when, api, console);
+    case Verb::kFit:
+      return RunFit(line.fit, api, console);
     case Verb::kGpus:
       return RunGpus(line.json, api, console);
     case Verb::kQueue:

@@ -32,10 +32,12 @@ std::vector<MeasuredStep> ReadMeasuredSteps(FieldReader& reader, const std::stri
     step.micro_batch = item.Int("batch", 1, 1'000'000).value_or(0);
     step.seconds_per_step = item.Number("seconds_per_step", 1e-6, 1e7).value_or(0);
     step.effective_batch_size = item.Int("effective_batch_size", 1, 1'000'000).value_or(0);
-    item.Size("peak");
+    step.peak_bytes = item.Size("peak").value_or(0);
     item.RefuseUnknown();
-    if (step.gpu.empty() || step.micro_batch == 0 || step.seconds_per_step == 0) {
-      reader.errors()->Note("a measured line needs gpu, batch and seconds_per_step", pointer);
+    const bool measures = step.seconds_per_step > 0 || step.peak_bytes > 0;
+    if (step.gpu.empty() || step.micro_batch == 0 || !measures) {
+      reader.errors()->Note("a measured line needs gpu, batch and seconds_per_step or peak",
+                            pointer);
     }
     steps.push_back(step);
   }

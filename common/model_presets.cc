@@ -18,6 +18,10 @@ Result<ModelPresets> ModelPresets::FromJson(const nlohmann::json& document) {
       preset.title = reader.Text("title").value_or(name);
       preset.params = reader.Number("params", 1, 1e15).value_or(0);
       preset.memory = ReadMemoryLine(reader, "memory");
+      preset.shape = ReadModelShape(reader);
+      if (preset.params == 0 && preset.shape) {
+        preset.params = static_cast<double>(preset.shape->Parameters());
+      }
       preset.measured = ReadMeasuredSteps(reader, "measured");
       preset.fp16 = reader.Bool("fp16").value_or(true);
       preset.source = reader.Text("source").value_or("");

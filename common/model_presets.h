@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/model_shape.h"
 
 namespace gpuadvise {
 
@@ -28,7 +29,8 @@ struct MeasuredStep {
   std::string gpu;   // any spelling of the catalogue's
   int64_t gpus = 1;  // in all
   int64_t micro_batch = 1;
-  double seconds_per_step = 0;       // of one optimizer step, accumulation included
+  double seconds_per_step = 0;  // 0: not measured; of one optimizer step, accumulation included
+  int64_t peak_bytes = 0;       // of one GPU's memory; 0: not measured
   int64_t effective_batch_size = 0;  // 0: what the spec's range gives at this micro-batch
 };
 
@@ -37,6 +39,7 @@ struct ModelPreset {
   std::string title;
   double params = 0;  // parameters
   std::optional<MemoryLine> memory;
+  std::optional<ModelShape> shape;
   std::vector<MeasuredStep> measured;
   bool fp16 = true;  // false: overflows in fp16 (T5 and mT5)
   std::string source;

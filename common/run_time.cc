@@ -73,6 +73,7 @@ Result<std::vector<Anchor>> FindAnchors(const RunTimeBasis& basis, const GpuCata
   for (size_t i = 0; i < basis.measured.size(); ++i) {
     const MeasuredStep& step = basis.measured[i];
     const GpuModel* gpu = catalogue.Resolve(step.gpu);
+    if (step.seconds_per_step <= 0) continue;  // a peak alone
     if (gpu == nullptr) {
       return BadInput(fmt::format("measured: no GPU called '{}' is known; use a name of the "
                                   "catalogue such as rtx4090, l40s or a100-80gb",

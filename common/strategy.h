@@ -28,8 +28,9 @@ struct StagePlan {
   std::string name;
   BatchPlan batch;
   Work work;
-  int64_t memory_bytes = 0;     // 0: the spec has no memory line
-  bool batch_measured = false;  // the micro-batch ran on this GPU, whatever the line says
+  int64_t memory_bytes = 0;           // 0: the spec has no memory line
+  bool batch_measured = false;        // the micro-batch ran on this GPU, whatever the line says
+  bool checkpointing_chosen = false;  // gradient checkpointing was left to us
   double run_p50_seconds = 0;
   double sigma = 0;
   std::string basis;  // what the run time rests on

@@ -17,37 +17,22 @@ constexpr int64_t kMaxCount = 1'000'000'000'000;  // samples and steps beyond th
 constexpr int64_t kMaxBatch = 1'000'000;  // keeps every product of batch numbers inside 64 bits
 constexpr double kMaxParams = 1e15;
 
-// The shape keys of a transformer; the same for the model, its encoder and its vision tower. The
-// memory line and the parameter count are what advice rests on today.
-void CheckShapeKeys(FieldReader& reader) {
-  reader.Int("hidden_size", 1, 10'000'000);
-  reader.Int("num_hidden_layers", 1, 100'000);
-  reader.Int("num_attention_heads", 1, 1'000'000);
-  reader.Int("num_key_value_heads", 1, 1'000'000);
-  reader.Int("intermediate_size", 1, 100'000'000);
-  reader.Int("vocab_size", 1, 100'000'000);
-  reader.Bool("tie_word_embeddings");
-}
-
-void CheckTower(FieldReader& model, const std::string& key) {
-  std::optional<FieldReader> tower = model.Object(key);
-  if (!tower) return;
-  tower->Number("params", 1, kMaxParams);
-  CheckShapeKeys(*tower);
-  tower->Int("tokens_per_image", 1, 10'000'000);
-  tower->Bool("frozen");
-  tower->RefuseUnknown();
-}
-
 ModelSpec ReadModel(FieldReader reader) {
   ModelSpec model;
   model.preset = reader.Text("preset").value_or("");
-  reader.Any("hf_config");
   model.params = reader.Number("params", 1, kMaxParams);
-  CheckShapeKeys(reader);
-  CheckTower(reader, "encoder");
-  CheckTower(reader, "vision");
-  reader.Number("extra_params", 0, kMaxParams);
+  model.shape = ReadModelShape(reader);
+  const json* config = reader.Any("hf_config");
+  if (config != nullptr && config->is_object()) {
+    if (model.shape) {
+      model.assumed.push_back("the shape that the file itself gives, not the one of hf_config");
+    } else if (auto shape =
+                   ShapeFromHfConfig(*config, reader.PointerOf("hf_config"), model.assumed)) {
+      model.shape = *shape;
+    } else {
+      reader.errors()->Note(shape.error().message, shape.error().pointer);
+    }
+  }
   model.memory = ReadMemoryLine(reader, "memory");
   reader.RefuseUnknown();
   return model;
@@ -74,32 +59,55 @@ std::optional<BatchRange> ReadBatchRange(FieldReader& reader, const std::string&
   return range.low <= range.high ? std::optional(range) : refuse();
 }
 
-void CheckLora(FieldReader& training) {
+LoraSpec ReadLora(FieldReader& training) {
+  LoraSpec spec;
   std::optional<FieldReader> lora = training.Object("lora");
-  if (!lora) return;
-  lora->Int("r", 1, 65536);
+  if (!lora) return spec;
+  spec.r = lora->Int("r", 1, 65536).value_or(spec.r);
   lora->Number("lora_alpha", 0, 1e6);
   lora->Number("lora_dropout", 0, 1);
-  lora->Texts("target_modules");
-  lora->Texts("modules_to_save");
+  spec.target_modules = lora->Texts("target_modules");
+  spec.modules_to_save = lora->Texts("modules_to_save");
   lora->RefuseUnknown();
+  return spec;
 }
 
-// Keys that the memory model will use; today their values are only checked.
-void CheckMemoryKeys(FieldReader& reader) {
+// A stage by its number, or DeepSpeed's own JSON.
+std::optional<int64_t> ReadZeroStage(FieldReader& reader) {
+  const json* value = reader.Any("deepspeed");
+  if (value == nullptr) return {};
+  const json* stage = value;
+  if (value->is_object()) {
+    const auto zero = value->find("zero_optimization");
+    if (zero == value->end() || !zero->is_object() || !zero->contains("stage")) return 0;
+    stage = &(*zero)["stage"];
+  }
+  if (stage->is_number_integer() && stage->get<int64_t>() >= 0 && stage->get<int64_t>() <= 3) {
+    return stage->get<int64_t>();
+  }
+  if (value->is_string()) return {};  // a path that the client did not read: nothing is known of it
+  reader.Refuse("deepspeed",
+                "deepspeed must be a ZeRO stage from 0 to 3, or a DeepSpeed JSON file");
+  return {};
+}
+
+void ReadMemoryKeys(FieldReader& reader, TrainingSpec& training) {
   reader.Int("per_device_eval_batch_size", 1, kMaxBatch);
-  reader.Int("images_per_sample", 0, 100'000);
+  training.images_per_sample = reader.Int("images_per_sample", 0, 100'000);
   reader.Bool("packing");
-  CheckLora(reader);
-  reader.Text("optim");
-  reader.Switch("pure_bf16", {"auto"});
+  training.lora = ReadLora(reader);
+  training.optim = reader.Text("optim").value_or(training.optim);
+  training.pure_bf16 = reader.Switch("pure_bf16", {"auto"}).value_or("auto") == "true";
   reader.Switch("tf32", {"auto"});
-  reader.Any("deepspeed");
-  reader.Choice("offload", {"none", "optimizer", "all"});
-  reader.Choice("fsdp", {"full_shard", "shard_grad_op"});
-  reader.Bool("chunked_cross_entropy");
+  training.zero_stage = ReadZeroStage(reader);
+  training.offload = reader.Choice("offload", {"none", "optimizer", "all"}).value_or("none");
+  training.fsdp = reader.Choice("fsdp", {"full_shard", "shard_grad_op"}).value_or("");
+  training.chunked_cross_entropy = reader.Bool("chunked_cross_entropy").value_or(false);
   reader.Bool("retry_on_oom");
   reader.Switch("resume", {"auto"});
+  if (training.zero_stage && !training.fsdp.empty()) {
+    reader.Refuse("fsdp", "deepspeed and fsdp both shard the model: keep one");
+  }
 }
 
 // One way of saying how much work there is, and enough to say it.
@@ -141,7 +149,7 @@ TrainingSpec ReadTraining(FieldReader reader) {
   training.torch_compile = reader.Bool("torch_compile");
   training.dataloader_num_workers = reader.Int("dataloader_num_workers", 0, 100'000);
   training.measured = ReadMeasuredSteps(reader, "measured");
-  CheckMemoryKeys(reader);
+  ReadMemoryKeys(reader, training);
   reader.RefuseUnknown();
   if (training.bf16 == "true" && training.fp16 == "true") {
     reader.Refuse("fp16", "bf16 and fp16 are both true: keep one");

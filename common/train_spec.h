@@ -14,6 +14,7 @@
 
 #include "common/error.h"
 #include "common/model_presets.h"
+#include "common/model_shape.h"
 
 namespace gpuadvise {
 
@@ -21,6 +22,14 @@ struct ModelSpec {
   std::string preset;                // "" none
   std::optional<MemoryLine> memory;  // the explicit line
   std::optional<double> params;      // parameters of the whole model
+  std::optional<ModelShape> shape;   // given by its keys or by hf_config
+  std::vector<std::string> assumed;  // where hf_config left something open
+};
+
+struct LoraSpec {
+  int64_t r = 8;
+  std::vector<std::string> target_modules;   // empty: all linear layers
+  std::vector<std::string> modules_to_save;  // trained whole beside the adapters
 };
 
 /// An effective batch size kept between `low` and `high`, both reachable.
@@ -46,6 +55,16 @@ struct TrainingSpec {
   std::optional<bool> torch_compile;
   std::optional<int64_t> dataloader_num_workers;
   std::vector<MeasuredStep> measured;
+
+  // What memory depends on.
+  std::optional<int64_t> images_per_sample;
+  LoraSpec lora;
+  std::string optim = "adamw_torch";  // Transformers' names
+  bool pure_bf16 = false;             // weights, gradients and states in bf16
+  std::optional<int64_t> zero_stage;  // of DeepSpeed, 0 to 3; nullopt: no DeepSpeed
+  std::string fsdp;                   // full_shard, shard_grad_op, "" none
+  std::string offload = "none";       // none, optimizer, all
+  bool chunked_cross_entropy = false;
 };
 
 /// One training run; a train.yaml without `stages:` is one stage.

@@ -37,7 +37,7 @@ TEST(TrainSpec, ReadsEveryKeyOfTheFile) {
     "training": {"max_steps": 10000, "effective_batch_size": [120, 144], "bf16": "auto", "fp16": false, "pure_bf16": false,
       "tf32": "auto", "gradient_checkpointing": "selective", "max_seq_length": 2048, "images_per_sample": 2, "packing": false,
       "method": "lora", "lora": {"r": 8, "lora_alpha": 16, "target_modules": ["q_proj"], "modules_to_save": []},
-      "optim": "adamw_torch", "attn_implementation": "sdpa", "deepspeed": 2, "offload": "none", "fsdp": "full_shard",
+      "optim": "adamw_torch", "attn_implementation": "sdpa", "deepspeed": 2, "offload": "none",
       "torch_compile": false, "chunked_cross_entropy": true, "dataloader_num_workers": 8, "retry_on_oom": true, "resume": true,
       "measured": [{"gpu": "rtx4090", "gpus": 4, "batch": 10, "seconds_per_step": 3.9, "peak": "21.3 GiB"}]},
     "resources": {"cpus_per_gpu": 8, "mem_per_gpu": "30G", "max_nodes": 2, "max_gpus": 8, "gpus": ["rtx4090", "l40s"]},

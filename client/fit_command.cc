@@ -1,0 +1,261 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "client/answer_reader.h"
+#include "client/answer_table.h"
+#include "client/commands.h"
+#include "client/display.h"
+#include "client/exit_code.h"
+#include "client/train_file.h"
+#include "common/answer_fit.h"
+#include "common/words.h"
+#include "embedded/default_gpus.h"
+#include "embedded/default_models.h"
+#include "yaml/yaml_document.h"
+
+namespace gpuadvise {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kGib = 1 << 30;
+
+// Where neither the command line, nor the file, nor a cluster says which.
+constexpr const char* kUsualGpus[] = {"rtx2080ti", "rtx3090",   "rtx4090",  "l40s",
+                                      "a100-40gb", "a100-80gb", "h100-80gb"};
+
+Result<GpuCatalogue> Catalogue() {
+  const Result<YamlDocument> document = ParseYaml(DefaultGpusYaml(), "gpus.yaml");
+  if (!document) return tl::unexpected<Error>(document.error());
+  return GpuCatalogue::FromJson(document->root);
+}
+
+Result<ModelPresets> Presets() {
+  const Result<YamlDocument> document = ParseYaml(DefaultModelsYaml(), "models.yaml");
+  if (!document) return tl::unexpected<Error>(document.error());
+  return ModelPresets::FromJson(document->root);
+}
+
+Result<std::vector<const GpuModel*>> Named(const std::vector<std::string>& names,
+                                           const GpuCatalogue& catalogue) {
+  std::vector<const GpuModel*> gpus;
+  for (const std::string& name : names) {
+    const GpuModel* gpu = catalogue.Resolve(name);
+    if (gpu == nullptr) {
+      std::vector<std::string> known;
+      for (const GpuModel& model : catalogue.models()) known.push_back(model.id);
+      return BadInput(
+          fmt::format("no GPU called '{}' is known{}; names are like rtx4090, l40s or "
+                      "a100-80gb",
+                      name, DidYouMean(name, known)));
+    }
+    if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
+  }
+  return gpus;
+}
+
+// The cluster's, where a daemon answers.
+std::vector<const GpuModel*> OfCluster(Api& api, const GpuCatalogue& catalogue) {
+  std::vector<const GpuModel*> gpus;
+  const Result<json> answer = api.Get("/v1/gpus");
+  if (!answer) return gpus;
+  for (const json& row : ListOf(*answer, "gpus")) {
+    const GpuModel* gpu = catalogue.Resolve(TextOf(row, "gpu"));
+    if (gpu != nullptr) gpus.push_back(gpu);
+  }
+  return gpus;
+}
+
+Result<std::vector<const GpuModel*>> GpusFor(const FitCommand& command, const TrainSpec& spec,
+                                             const GpuCatalogue& catalogue, Api& api) {
+  if (!command.gpus.empty()) return Named(command.gpus, catalogue);
+  std::vector<const GpuModel*> gpus = OfCluster(api, catalogue);
+  if (!gpus.empty()) return gpus;
+  if (!spec.resources.gpus.empty()) return Named(spec.resources.gpus, catalogue);
+  return Named({std::begin(kUsualGpus), std::end(kUsualGpus)}, catalogue);
+}
+
+std::string Gib(double bytes) { return fmt::format("{:.1f}", bytes / kGib); }
+
+std::string Billions(double parameters) {
+  return parameters >= 1e9 ? fmt::format("{:.2f} B", parameters / 1e9)
+                           : fmt::format("{:.0f} M", parameters / 1e6);
+}
+
+std::string CountOf(const json& row, const char* key) {
+  const auto count = OptionalNumber(row, key);
+  return count ? fmt::format("{:.0f}", *count) : "–";
+}
+
+AnswerColumn BatchColumn(const char* header, const char* bound) {
+  return {header, Align::kRight,
+          [bound](const json& row) { return CountOf(ObjectOf(row, "max_micro_batch"), bound); }};
+}
+
+AnswerColumn NumberColumn(const char* header, const char* key) {
+  return {header, Align::kRight, [key](const json& row) { return CountOf(row, key); }};
+}
+
+std::string PeakOf(const json& row) {
+  const double bytes = NumberOf(ObjectOf(row, "memory"), "total_bytes");
+  return bytes > 0 ? Gib(bytes) : "–";
+}
+
+std::string CheckpointingOf(const json& row) {
+  const json& settings = ObjectOf(row, "settings");
+  const auto found = settings.find("gradient_checkpointing");
+  if (found == settings.end()) return "–";
+  if (found->is_string()) return found->get<std::string>();
+  return found->get<bool>() ? "on" : "off";
+}
+
+std::vector<AnswerColumn> Columns() {
+  return {{"GPU", Align::kLeft, [](const json& row) { return TextOf(row, "gpu_name"); }},
+          {"GiB", Align::kRight,
+           [](const json& row) {
+             return fmt::format("{:.0f}", NumberOf(row, "gpu_memory_bytes") / kGib);
+           }},
+          BatchColumn("SAFE", "conservative"),
+          BatchColumn("BATCH", "recommended"),
+          BatchColumn("MOST", "aggressive"),
+          {"USED", Align::kLeft,
+           [](const json& row) {
+             const auto accumulation = OptionalNumber(row, "accumulation");
+             return CountOf(row, "micro_batch") +
+                    (accumulation ? fmt::format("×{:.0f}={}", *accumulation,
+                                                CountOf(row, "effective_batch_size"))
+                                  : "");
+           }},
+          {"PEAK", Align::kRight, PeakOf},
+          {"AS", Align::kLeft,
+           [](const json& row) { return TextOf(ObjectOf(row, "settings"), "precision"); }},
+          {"CKPT", Align::kLeft, CheckpointingOf},
+          NumberColumn("EVAL", "eval_micro_batch"),
+          NumberColumn("INFER", "inference_batch"),
+          NumberColumn("RANK", "lora_rank_that_fits")};
+}
+
+// "  weights       11.9 GiB  ██████████": one GPU's memory.
+std::string PartsText(const json& row, const Look& look) {
+  static constexpr std::pair<const char*, const char*> kParts[] = {
+      {"weights", "weights_bytes"},
+      {"gradients", "gradients_bytes"},
+      {"optimizer states", "optimizer_bytes"},
+      {"activations", "activations_bytes"},
+      {"logits", "logits_bytes"},
+      {"workspace", "workspace_bytes"},
+      {"framework", "framework_bytes"}};
+  const json& memory = ObjectOf(row, "memory");
+  const double total = NumberOf(memory, "total_bytes");
+  std::string text = fmt::format("\n{} with micro-batch {}: {} GiB of {}{}\n",
+                                 TextOf(row, "gpu_name"), CountOf(row, "micro_batch"), Gib(total),
+                                 fmt::format("{:.0f}", NumberOf(row, "gpu_memory_bytes") / kGib),
+                                 row.value("fits", false) ? "" : " — does not fit");
+  const int bar = std::clamp(look.width - 34, 8, 40);
+  for (const auto& [name, key] : kParts) {
+    const auto bytes = OptionalNumber(memory, key);
+    if (!bytes || *bytes <= 0) continue;
+    std::string line = fmt::format("  {:<17}{:>6} GiB  ", name, Gib(*bytes));
+    const auto marks = static_cast<int>(std::lround(bar * *bytes / std::max(total, 1.0)));
+    for (int i = 0; i < std::max(marks, 1); ++i) line += "▪";
+    text += line + "\n";
+  }
+  if (const std::string where = TextOf(memory, "peak_in"); !where.empty()) {
+    text += fmt::format("  the peak is in the {}\n", where);
+  }
+  return text;
+}
+
+std::string SavingsText(const json& row, const Look& look) {
+  std::string text;
+  for (const json& saving : ListOf(row, "savings")) {
+    const std::string line =
+        fmt::format("{} saves {} GiB (batch {}); costs: {}", TextOf(saving, "change"),
+                    Gib(NumberOf(saving, "saves_bytes")), CountOf(saving, "max_micro_batch"),
+                    TextOf(saving, "costs"));
+    for (const std::string& part : Wrapped(line, look.width - 2)) text += "  " + part + "\n";
+  }
+  return text.empty() ? "" : "\nWhat would save some:\n" + text;
+}
+
+std::string NotesText(const json& row, const Look& look) {
+  std::string text;
+  const auto add = [&](const std::string& note) {
+    for (const std::string& line : Wrapped(TextOf(row, "gpu_name") + ": " + note, look.width)) {
+      text += line + "\n";
+    }
+  };
+  for (const std::string& note : TextsOf(row, "notes")) add(note);
+  if (row.contains("would_fit_with")) {
+    std::string changes;
+    for (const std::string& change : TextsOf(row, "would_fit_with")) {
+      changes += (changes.empty() ? "" : ", then ") + change;
+    }
+    add(changes.empty() ? "nothing that is known makes it fit"
+                        : "not one sample fits; it would with " + changes);
+  }
+  return text;
+}
+
+std::string StageText(const json& stage, const Look& look) {
+  std::string title = TextOf(stage, "model").empty() ? "the given model" : TextOf(stage, "model");
+  if (stage.contains("parameters")) {
+    title += fmt::format(" · {} parameters, {} trained", Billions(NumberOf(stage, "parameters")),
+                         Billions(NumberOf(stage, "trained_parameters")));
+  }
+  title += " · " + Plural(IntOf(stage, "gpus_in_all"), "GPU") + " a job";
+  std::string text = Clipped(title, look.width) + "\n\n";
+  const json& rows = ListOf(stage, "gpus");
+  text += AnswerTable(rows, Columns(), 7, look);
+  for (const json& row : rows) text += NotesText(row, look);
+  if (rows.size() == 1 && rows[0].contains("memory")) {
+    text += PartsText(rows[0], look) + SavingsText(rows[0], look);
+  }
+  for (const std::string& assumed : TextsOf(stage, "assumed")) text += "Assumed: " + assumed + "\n";
+  if (!rows.empty() && rows[0].contains("margin")) {
+    text += fmt::format(
+        "\nPEAK in GiB. BATCH leaves {:.0f} % of the card free, SAFE twice that, MOST nothing.\n",
+        100 * NumberOf(rows[0], "margin"));
+  }
+  return text;
+}
+
+}  // namespace
+
+int RunFit(const FitCommand& command, Api& api, Console& console) {
+  const Result<TrainFile> file = TrainFile::Load(command.file, command.section, console.now());
+  if (!file) return Report(file.error(), console);
+  const Result<TrainSpec> spec = ParseTrainSpec(file->spec(), "");
+  if (!spec)
+    return Report(file->Refuse(spec.error().message, spec.error().pointer).value(), console);
+  const Result<GpuCatalogue> catalogue = Catalogue();
+  if (!catalogue) return Report(catalogue.error(), console);
+  const Result<ModelPresets> presets = Presets();
+  if (!presets) return Report(presets.error(), console);
+  const auto gpus = GpusFor(command, *spec, *catalogue, api);
+  if (!gpus) return Report(gpus.error(), console);
+  const FitQuestion question{
+      *spec, *presets, *catalogue, *gpus, command.gpus_in_all, command.micro_batch};
+  const Result<json> answer = AnswerFit(question);
+  if (!answer) {
+    return Report(file->Refuse(answer.error().message, answer.error().pointer).value(), console);
+  }
+  if (command.json) {
+    PrintJson(*answer, console);
+    return kExitOk;
+  }
+  std::string text;
+  for (const json& stage : ListOf(*answer, "stages")) {
+    const std::string name =
+        TextOf(stage, "name").empty() ? TextOf(*answer, "name") : TextOf(stage, "name");
+    text += (text.empty() ? "" : "\n") + name + ": " + StageText(stage, console.look());
+  }
+  console.Print(text);
+  return kExitOk;
+}
+
+}  // namespace gpuadvise

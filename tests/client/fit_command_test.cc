@@ -1,0 +1,96 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/commands.h"
+#include "client/exit_code.h"
+#include "tests/client/fake_api.h"
+#include "tests/client/fake_console.h"
+#include "tests/client/golden.h"
+#include "tests/client/temporary_folder.h"
+
+namespace gpuadvise {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr const char* kExample = GPUADVISE_EXAMPLES "/llama-lora.yaml";
+
+FitCommand Of(const std::string& file, std::vector<std::string> gpus) {
+  FitCommand command;
+  command.file = file;
+  command.gpus = std::move(gpus);
+  return command;
+}
+
+TEST(FitCommand, PrintsATableOfTheNamedGpus) {
+  FakeApi api;
+  FakeConsole console;
+  console.shown.width = 80;
+  EXPECT_EQ(RunFit(Of(kExample, {"rtx2080ti", "rtx4090", "a100-80gb"}), api, console), kExitOk);
+  ExpectGolden("fit_80.txt", console.printed);
+  EXPECT_TRUE(api.asked.empty());  // neither daemon nor cluster
+}
+
+TEST(FitCommand, PrintsMemoryByPartOfOneGpu) {
+  FakeApi api;
+  FakeConsole console;
+  console.shown.width = 80;
+  EXPECT_EQ(RunFit(Of(kExample, {"l40s"}), api, console), kExitOk);
+  ExpectGolden("fit_one_80.txt", console.printed);
+}
+
+TEST(FitCommand, TakesTheGpusOfTheClusterWhereADaemonAnswers) {
+  FakeApi api;
+  api.Answer({{"gpus", {{{"gpu", "l40s"}}, {{"gpu", "no such card"}}, {{"gpu", "rtx4090"}}}}});
+  FakeConsole console;
+  FitCommand command = Of(kExample, {});
+  command.json = true;
+  EXPECT_EQ(RunFit(command, api, console), kExitOk);
+  const json answer = json::parse(console.printed);
+  ASSERT_EQ(answer["gpus"].size(), 2u);
+  EXPECT_EQ(answer["gpus"][0]["gpu"], "l40s");
+  EXPECT_GT(answer["gpus"][1]["memory"]["total_bytes"], 0);
+}
+
+TEST(FitCommand, WithOneGpuItsFiguresAreAtTheTop) {
+  FakeApi api;
+  FakeConsole console;
+  FitCommand command = Of(kExample, {"l40s"});
+  command.json = true;
+  command.micro_batch = 64;
+  EXPECT_EQ(RunFit(command, api, console), kExitOk);
+  const json answer = json::parse(console.printed);
+  EXPECT_EQ(answer["micro_batch"], 64);
+  EXPECT_EQ(answer["fits"], false);
+  EXPECT_TRUE(answer["max_micro_batch"].contains("recommended"));
+  EXPECT_TRUE(answer["settings"].contains("gradient_checkpointing"));
+}
+
+std::string ComplaintAbout(const std::string& yaml, const std::vector<std::string>& gpus) {
+  const TemporaryFolder folder;
+  const std::string path = folder.Write("t.yaml", yaml);
+  FakeApi api;
+  FakeConsole console;
+  EXPECT_NE(RunFit(Of(path, gpus), api, console), kExitOk) << yaml;
+  return console.complained;
+}
+
+TEST(FitCommand, BadInputIsASentenceWithItsLine) {
+  EXPECT_THAT(ComplaintAbout("model:\n  hidden_size: 100\n  num_hidden_layers: 2\n"
+                             "  num_attention_heads: 12\ntraining: {max_steps: 1}\n",
+                             {"l40s"}),
+              HasSubstr("t.yaml:2: hidden_size 100 cannot be split"));
+  EXPECT_THAT(ComplaintAbout("model: {preset: lama-2-7b}\ntraining: {max_steps: 1}\n", {"l40s"}),
+              HasSubstr("t.yaml:1: no model preset is called 'lama-2-7b'"));
+  EXPECT_THAT(
+      ComplaintAbout("model: {preset: gpt2}\ntraining: {max_steps: 1, deepspeed: 7}\n", {"l40s"}),
+      HasSubstr("deepspeed must be a ZeRO stage from 0 to 3"));
+  EXPECT_THAT(ComplaintAbout("model: {preset: gpt2}\ntraining: {max_steps: 1}\n", {"l40z"}),
+              HasSubstr("no GPU called 'l40z' is known"));
+}
+
+}  // namespace
+}  // namespace gpuadvise
