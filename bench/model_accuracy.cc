@@ -89,6 +89,11 @@ TrainingSetup SetupOf(const Row& row) {
   return setup;
 }
 
+/// "owner/name" of "owner/name/path/of/file".
+std::string RepositoryOf(const std::string& source) {
+  return source.substr(0, source.find('/', source.find('/') + 1));
+}
+
 /// What the statistic of the row would have shown.
 double ShownBytes(const MemoryParts& parts, const std::string& statistic) {
   const double own = parts.total() - parts.framework;
@@ -107,7 +112,7 @@ struct Errors {
   void Print(const std::string& name) const {
     std::vector<double> sizes;
     for (const double error : signed_errors) sizes.push_back(std::abs(error));
-    fmt::print("{:<58} {:>4} {:>8.1f} {:>8.1f} {:>+8.1f}\n", name, sizes.size(),
+    fmt::print("{:<38} {:>4} {:>8.1f} {:>8.1f} {:>+8.1f}\n", name, sizes.size(),
                100 * Quantile(sizes, 0.5), 100 * Quantile(sizes, 0.9),
                100 * Quantile(signed_errors, 0.5));
   }
@@ -144,7 +149,8 @@ int Run(const std::string& path, bool print_rows) {
       const double measured = std::stod(row.at("measured_gib"));
       const double shown = ShownBytes(parts, row.at("statistic")) / kGib;
       const double error = shown / measured - 1;
-      by_source[row.at("grade") + " " + row.at("source")].signed_errors.push_back(error);
+      by_source[row.at("grade") + " " + RepositoryOf(row.at("source"))].signed_errors.push_back(
+          error);
       by_grade[row.at("grade")].signed_errors.push_back(error);
       error_text = fmt::format("{:+.1f} % {:.1f} {:.1f}", 100 * error, shown, measured);
     }
@@ -156,7 +162,7 @@ int Run(const std::string& path, bool print_rows) {
                  fits ? "" : " (does not fit)");
     }
   }
-  fmt::print("{:<58} {:>4} {:>8} {:>8} {:>8}\n", "peak memory, error in %", "rows", "median", "p90",
+  fmt::print("{:<38} {:>4} {:>8} {:>8} {:>8}\n", "peak memory, error in %", "rows", "median", "p90",
              "bias");
   for (const auto& [source, errors] : by_source) errors.Print(source);
   for (const auto& [grade, errors] : by_grade) errors.Print("all of grade " + grade);

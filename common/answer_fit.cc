@@ -93,6 +93,9 @@ class Fit {
     if (!question_.micro_batch && most > 0 && recommended == 0) {
       row["notes"].push_back("one sample fits only into what should be left free");
     }
+    if (setup_.zero_stage > 0 && setup_.gpus == 1) {
+      row["notes"].push_back("on one GPU ZeRO and FSDP shard nothing");
+    }
     row["micro_batch"] = setup_.micro_batch;
     row["fits"] = Bytes(setup_) <= Usable(0);
     row["memory"] = MemoryJson();
@@ -353,12 +356,17 @@ Result<json> StageJson(const FitQuestion& question, const Stage& stage) {
   const auto subject = SubjectOf(question, stage);
   if (!subject) return tl::unexpected<Error>(subject.error());
   const double correction = CorrectionOf(question, *subject);
+  const TrainingSetup usual = SetupFrom(stage.training, "bf16", question.gpus_in_all);
+  const double trained = subject->shape == nullptr ? 1 : TrainedParameters(*subject->shape, usual);
+  if (trained <= 0) {
+    return BadInput("lora.target_modules names no layer of this model, so nothing would be trained",
+                    stage.pointer + "/training/lora/target_modules");
+  }
   json answer = {
       {"name", stage.name}, {"model", subject->title}, {"gpus_in_all", question.gpus_in_all}};
   if (subject->shape != nullptr) {
     answer["parameters"] = std::llround(subject->shape->Parameters());
-    answer["trained_parameters"] =
-        std::llround(TrainedParameters(*subject->shape, SetupFrom(stage.training, "bf16", 1)));
+    answer["trained_parameters"] = std::llround(trained);
     answer["assumed"] = stage.model.assumed;
   }
   json rows = json::array();

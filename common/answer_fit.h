@@ -1,7 +1,7 @@
 // `gpuadvise fit`: what of a training file fits on which GPU, with how much memory for what.
 //
 // Pure; everything about the cluster is the caller's to find out. The shape of the answer is in
-// docs/api.md.
+// docs/models.md.
 #pragma once
 
 #include <cstdint>

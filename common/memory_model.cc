@@ -166,15 +166,14 @@ StackActivations ActivationsOf(const TransformerStack& stack, const TrainingSetu
   return {layers * layer, kLayerInBackward * layer};
 }
 
-/// The scores of every word, at the moment of the loss.
-double LogitsBytes(const ModelShape& model, const TrainingSetup& setup) {
+/// The scores of every word for every token, those of images as well, at the moment of the loss.
+double LogitsBytes(const ModelShape& model, const TrainingSetup& setup, double tokens) {
   if (!model.lm_head) return 0;
   double each = kLogitsBytes;
   if (setup.deepspeed && setup.precision == "fp16") each = kHalfLogitsBytes;
   if (setup.compiled) each = std::min(each, kCompiledLogitsBytes);
   if (setup.chunked_cross_entropy) each = kChunkedLogitsBytes;
-  return each * static_cast<double>(model.vocab_size) * static_cast<double>(setup.micro_batch) *
-         static_cast<double>(setup.seq_length);
+  return each * static_cast<double>(model.vocab_size) * tokens;
 }
 
 }  // namespace
@@ -254,7 +253,7 @@ MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup) {
     if (trains) kept.kept += more.kept;
     kept.at_work = std::max(kept.at_work, more.at_work);
   }
-  const double logits = LogitsBytes(model, setup);
+  const double logits = LogitsBytes(model, setup, tokens);
 
   // The scores are gone when the first layer is worked on: the larger of the two counts.
   const double backward =

@@ -114,6 +114,19 @@ TEST(Advise, SaysWhenAShorterTimeLimitWouldStartItNow) {
   EXPECT_THAT(chosen["tips"].dump(), testing::Not(testing::HasSubstr("it would start")));
 }
 
+TEST(Advise, CountsMemoryFromTheShapeWhereThereIsNoLine) {
+  const json spec = json::parse(R"({"model": {"preset": "llama-3.2-3b"},
+    "training": {"max_steps": 1000, "effective_batch_size": 64, "max_seq_length": 1024,
+      "method": "lora", "measured": [{"gpu": "l40s", "gpus": 1, "batch": 4, "seconds_per_step": 2}]},
+    "resources": {"cpus_per_gpu": 4}})");
+  const json answer = Must(World("").Ask(spec));
+  const json l40s = BestOn(answer, "l40s");
+  EXPECT_GE(l40s["micro_batch"], 4);
+  EXPECT_GT(l40s["memory_bytes"], 6'400'000'000);  // its weights
+  EXPECT_LE(l40s["memory_bytes"], 48.0 * (1 << 30));
+  EXPECT_THAT(l40s["notes"].dump(), testing::HasSubstr("gradient_checkpointing: true"));
+}
+
 TEST(Advise, EveryStrategyKeepsTheEffectiveBatchExactly) {
   json answer = Must(World("").Ask(Gr00t()));
   ASSERT_FALSE(answer["strategies"].empty());
