@@ -33,13 +33,9 @@ struct Subject {
 
 Result<Subject> SubjectOf(const FitQuestion& question, const Stage& stage) {
   Subject subject{stage, stage.model.preset, nullptr, nullptr, true};
-  const ModelPreset* preset = question.presets.Find(stage.model.preset);
-  if (!stage.model.preset.empty() && preset == nullptr) {
-    const std::vector<std::string> names = question.presets.Names();
-    return BadInput(fmt::format("no model preset is called '{}'{}; there is {}", stage.model.preset,
-                                DidYouMean(stage.model.preset, names), JoinNames(names, 40)),
-                    stage.pointer + "/model/preset");
-  }
+  const auto found = question.presets.Require(stage.model.preset, stage.pointer + "/model/preset");
+  if (!found) return tl::unexpected<Error>(found.error());
+  const ModelPreset* preset = *found;
   if (preset != nullptr) {
     subject.title = preset->title;
     subject.fp16_is_safe = preset->fp16;
@@ -368,6 +364,10 @@ Result<json> StageJson(const FitQuestion& question, const Stage& stage) {
     answer["parameters"] = std::llround(subject->shape->Parameters());
     answer["trained_parameters"] = std::llround(trained);
     answer["assumed"] = stage.model.assumed;
+    if (!stage.training.max_seq_length) {
+      answer["assumed"].push_back(
+          fmt::format("{} tokens a sample: give training.max_seq_length", usual.seq_length));
+    }
   }
   json rows = json::array();
   for (const GpuModel* gpu : question.gpus)

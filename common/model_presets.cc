@@ -1,8 +1,11 @@
 #include "common/model_presets.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "common/measured_step.h"
+#include "common/words.h"
 
 namespace gpuadvise {
 
@@ -36,6 +39,16 @@ Result<ModelPresets> ModelPresets::FromJson(const nlohmann::json& document) {
 const ModelPreset* ModelPresets::Find(const std::string& name) const {
   auto found = presets_.find(name);
   return found == presets_.end() ? nullptr : &found->second;
+}
+
+Result<const ModelPreset*> ModelPresets::Require(const std::string& name,
+                                                 const std::string& pointer) const {
+  if (name.empty()) return nullptr;
+  if (const ModelPreset* preset = Find(name)) return preset;
+  const std::vector<std::string> names = Names();
+  return BadInput(fmt::format("no model preset is called '{}'{}; there is {}", name,
+                              DidYouMean(name, names), JoinNames(names, 40)),
+                  pointer);
 }
 
 std::vector<std::string> ModelPresets::Names() const {

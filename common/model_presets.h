@@ -52,6 +52,8 @@ class ModelPresets {
   static Result<ModelPresets> FromJson(const nlohmann::json& document);
 
   const ModelPreset* Find(const std::string& name) const;
+  /// The same; nullptr for "". Errors: kBadInput at `pointer` with the nearest name.
+  Result<const ModelPreset*> Require(const std::string& name, const std::string& pointer) const;
   std::vector<std::string> Names() const;
 
  private:

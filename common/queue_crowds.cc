@@ -8,8 +8,6 @@ namespace {
 
 constexpr UnixSeconds kYoungSeconds = 3600;
 
-float Log(double value) { return static_cast<float>(std::log1p(std::max(value, 0.0))); }
-
 int64_t SizeOf(const Job& job) {
   int64_t gpus = 0;
   for (const GpuCount& gpu : job.request.gpus_per_node) {
@@ -19,14 +17,16 @@ int64_t SizeOf(const Job& job) {
   return gpus > 0 ? gpus : job.request.cpus;
 }
 
-int64_t SizeOf(const JobRecord& job) { return job.gpus > 0 ? job.gpus : job.cpus; }
-
 const std::string& GpuOf(const Job& job) {
   static const std::string kAny;
   return job.request.gpus_per_node.empty() ? kAny : job.request.gpus_per_node.front().type;
 }
 
 }  // namespace
+
+float LogFeature(double value) { return static_cast<float>(std::log1p(std::max(value, 0.0))); }
+
+int64_t SizeOf(const JobRecord& job) { return job.gpus > 0 ? job.gpus : job.cpus; }
 
 void QueueCrowds::Crowd::Count(const Job& job, int64_t job_size, UnixSeconds now) {
   const auto size = static_cast<double>(job_size);
@@ -58,9 +58,10 @@ void QueueCrowds::Crowd::Add(const Crowd& other) {
 }
 
 void QueueCrowds::Crowd::Append(std::vector<float>& features) const {
-  features.insert(features.end(), {Log(pending), Log(pending_size), Log(pending_work), Log(oldest),
-                                   Log(pending > 0 ? age_sum / pending : 0), Log(running),
-                                   Log(running_size), Log(running_rest)});
+  features.insert(features.end(),
+                  {LogFeature(pending), LogFeature(pending_size), LogFeature(pending_work),
+                   LogFeature(oldest), LogFeature(pending > 0 ? age_sum / pending : 0),
+                   LogFeature(running), LogFeature(running_size), LogFeature(running_rest)});
 }
 
 QueueCrowds::QueueCrowds(const Snapshot& state) : taken_at_(state.taken_at) {
@@ -120,8 +121,9 @@ void QueueCrowds::Append(const JobRecord& job, std::vector<float>& features) con
   Find(users_, job.user).Append(features);
   own_alike.Append(features);
   Find(accounts_, job.account).Append(features);
-  features.insert(features.end(), {Log(smaller.pending), Log(smaller.oldest), Log(smaller.running),
-                                   Log(young.pending), Log(young.running)});
+  features.insert(features.end(), {LogFeature(smaller.pending), LogFeature(smaller.oldest),
+                                   LogFeature(smaller.running), LogFeature(young.pending),
+                                   LogFeature(young.running)});
 }
 
 }  // namespace gpuadvise

@@ -18,6 +18,12 @@
 
 namespace gpuadvise {
 
+/// log1p, of heavy-tailed features; below 0 as 0.
+float LogFeature(double value);
+
+/// GPUs that a job wants, else CPUs.
+int64_t SizeOf(const JobRecord& job);
+
 /// Immutable once made: safe from any thread.
 class QueueCrowds {
  public:

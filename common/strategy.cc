@@ -43,15 +43,6 @@ Spread LogNormal(double median, double sigma) {
           median * std::exp(sigma * sigma / 2)};
 }
 
-Result<const ModelPreset*> PresetOf(const Question& question, const Stage& stage) {
-  if (stage.model.preset.empty()) return nullptr;
-  if (const ModelPreset* preset = question.presets.Find(stage.model.preset)) return preset;
-  std::vector<std::string> names = question.presets.Names();
-  return BadInput(fmt::format("no model preset is called '{}'{}; there is {}", stage.model.preset,
-                              DidYouMean(stage.model.preset, names), JoinNames(names, 40)),
-                  "/spec" + stage.pointer + "/model/preset");
-}
-
 /// What memory is counted from: a line, or the model's shape; neither is an answer as well.
 struct MemoryBasis {
   const MemoryLine* line = nullptr;
@@ -288,7 +279,8 @@ void NotePreemption(Strategy& strategy) {
 Result<void> FitAndEstimate(const Question& question, Strategy& strategy) {
   double seconds = kStartUpSeconds, doubt = 0;
   for (const Stage& stage : question.spec.stages) {
-    Result<const ModelPreset*> preset = PresetOf(question, stage);
+    Result<const ModelPreset*> preset =
+        question.presets.Require(stage.model.preset, "/spec" + stage.pointer + "/model/preset");
     if (!preset) return tl::unexpected<Error>(preset.error());
     Result<std::string> precision = PrecisionOn(*strategy.placement.pool->model, stage.training,
                                                 *preset == nullptr || (*preset)->fp16);

@@ -13,10 +13,6 @@ namespace {
 constexpr double kHour = 3600;
 constexpr double kDay = 86'400;
 
-float Log(double value) { return static_cast<float>(std::log1p(std::max(value, 0.0))); }
-
-int64_t SizeOf(const JobRecord& job) { return job.gpus > 0 ? job.gpus : job.cpus; }
-
 std::string ShapeKey(const JobRecord& job) {
   return fmt::format("{}|{}|{}|{}|{}", job.partition, job.gpu, job.nodes, SizeOf(job),
                      job.limit_seconds.value_or(0) / 3600);
@@ -28,20 +24,22 @@ void AppendJob(const JobRecord& job, UnixSeconds now, std::vector<float>& featur
   const double hour = std::fmod(static_cast<double>(now), kDay) / kDay * 2 * M_PI;
   const double day = std::fmod(static_cast<double>(now) / kDay, 7) / 7 * 2 * M_PI;
   features.insert(features.end(),
-                  {Log(static_cast<double>(job.nodes)), Log(size), Log(limit), Log(size * limit),
-                   static_cast<float>(std::sin(hour)), static_cast<float>(std::cos(hour)),
-                   static_cast<float>(std::sin(day)), static_cast<float>(std::cos(day))});
+                  {LogFeature(static_cast<double>(job.nodes)), LogFeature(size), LogFeature(limit),
+                   LogFeature(size * limit), static_cast<float>(std::sin(hour)),
+                   static_cast<float>(std::cos(hour)), static_cast<float>(std::sin(day)),
+                   static_cast<float>(std::cos(day))});
 }
 
 void AppendSimulated(const SimulatedWait& simulated, std::vector<float>& features) {
-  features.insert(features.end(),
-                  {simulated.free_now ? 1.0F : 0.0F, static_cast<float>(simulated.free_share),
-                   Log(static_cast<double>(simulated.jobs_before)),
-                   Log(static_cast<double>(simulated.jobs_competing)),
-                   Log(static_cast<double>(simulated.held_jobs)),
-                   Log(simulated.plan_limits_seconds), Log(simulated.plan_last_two_seconds)});
+  features.insert(
+      features.end(),
+      {simulated.free_now ? 1.0F : 0.0F, static_cast<float>(simulated.free_share),
+       LogFeature(static_cast<double>(simulated.jobs_before)),
+       LogFeature(static_cast<double>(simulated.jobs_competing)),
+       LogFeature(static_cast<double>(simulated.held_jobs)),
+       LogFeature(simulated.plan_limits_seconds), LogFeature(simulated.plan_last_two_seconds)});
   for (const double q : {0.1, 0.25, 0.5, 0.75, 0.9}) {
-    features.push_back(Log(simulated.simulation.Quantile(q)));
+    features.push_back(LogFeature(simulated.simulation.Quantile(q)));
   }
 }
 
@@ -90,18 +88,18 @@ double RecentUse::Look(const Sums& sums, const std::string& key, UnixSeconds now
 
 void RecentUse::Append(const JobRecord& job, UnixSeconds now, std::vector<float>& features) const {
   const std::string pool = "p" + job.partition + job.gpu;
-  features.insert(
-      features.end(),
-      {Log(Look(use_, "u" + job.user, now, 7 * kDay)),
-       Log(Look(use_, "a" + job.account, now, 7 * kDay)),
-       Log(Look(submitted_, "u" + job.user, now, kDay)), Log(Look(submitted_, pool, now, kHour)),
-       Log(Look(started_, pool, now, kHour)), Log(Look(started_, "u" + job.user, now, kDay))});
+  features.insert(features.end(), {LogFeature(Look(use_, "u" + job.user, now, 7 * kDay)),
+                                   LogFeature(Look(use_, "a" + job.account, now, 7 * kDay)),
+                                   LogFeature(Look(submitted_, "u" + job.user, now, kDay)),
+                                   LogFeature(Look(submitted_, pool, now, kHour)),
+                                   LogFeature(Look(started_, pool, now, kHour)),
+                                   LogFeature(Look(started_, "u" + job.user, now, kDay))});
   for (const std::string& key : {"u" + job.user, "s" + ShapeKey(job), pool}) {
     const auto found = waits_.find(key);
     const bool known = found != waits_.end();
-    features.push_back(known ? Log(found->second.last) : -1.0F);
+    features.push_back(known ? LogFeature(found->second.last) : -1.0F);
     features.push_back(known ? static_cast<float>(found->second.mean) : 0.0F);
-    features.push_back(known ? Log(static_cast<double>(now - found->second.at)) : 20.0F);
+    features.push_back(known ? LogFeature(static_cast<double>(now - found->second.at)) : 20.0F);
   }
 }
 
@@ -116,7 +114,8 @@ std::vector<float> FeaturesOf(const QueueCrowds& queue, const JobRecord& job,
   queue.Append(job, features);
   recent.Append(job, queue.taken_at(), features);
   for (const WaitDistribution* waits : {&like_states, &in_partition}) {
-    for (const double q : {0.25, 0.5, 0.75, 0.9}) features.push_back(Log(waits->Quantile(q)));
+    for (const double q : {0.25, 0.5, 0.75, 0.9})
+      features.push_back(LogFeature(waits->Quantile(q)));
   }
   assert(features.size() == kWaitFeatures);
   return features;
