@@ -67,11 +67,13 @@ std::pair<GpuModel, std::vector<std::string>> ReadEntry(const json& entry,
   model.memory_bytes = std::llround(model.memory_gb * (int64_t{1} << 30));
   model.memory_bandwidth_gb_per_s = reader.Number("memory_bandwidth_gb_per_s", 1, 1e6);
   model.dense_tflops = reader.Number("dense_tflops", 0.1, 1e6);
-  model.efficiency = reader.Number("efficiency", 0.01, 1);
+  model.efficiency = reader.Number("efficiency", 0.01, 2);
   model.link = reader.Link();
   FieldReader& optional = reader.fields();
   model.efficiency_measured = optional.Bool("efficiency_measured").value_or(false);
   model.bf16 = optional.Bool("bf16").value_or(false);
+  model.fp32_tflops = optional.Number("fp32_tflops", 0.1, 1e6).value_or(model.dense_tflops / 8);
+  model.nvlink_gb_per_s = optional.Number("nvlink_gb_per_s", 0, 1e5).value_or(0);
   model.tdp_watts = optional.Number("tdp_watts", 0, 1e5).value_or(0);
   model.price_per_gpu_hour = optional.Number("price_per_gpu_hour", 0, 1e6).value_or(0);
   model.is_mig_slice = !ParseGpuName(model.id).mig_profile.empty();

@@ -36,29 +36,46 @@ struct GpuModel {
   int64_t memory_bytes = 0;       // memory_gb × 2^30
   double memory_bandwidth_gb_per_s = 0;
   double dense_tflops = 0;  // fp16/bf16 tensor, dense, fp32 accumulation
-  double efficiency = 0;    // share of dense_tflops that training reaches (measured where known)
-  bool efficiency_measured = false;  // false: the architecture's typical share
+  double fp32_tflops = 0;   // without tensor cores
+  double efficiency = 0;    // share of the roofline of common/runtime_model that training reaches
+  bool efficiency_measured = false;  // false: as a card of its kind
   bool bf16 = false;
   GpuLink link = GpuLink::kPcie;
+  double nvlink_gb_per_s = 0;     // of one GPU, one direction; 0: none
   double tdp_watts = 0;           // 0: unknown
   double price_per_gpu_hour = 0;  // 0: none given
   bool is_mig_slice = false;
-
-  double achieved_tflops() const { return dense_tflops * efficiency; }
 };
 
-/// How a site's names differ from the catalogue's.
-struct SiteGpuNames {
+/// How the GPUs of a job reach each other, where somebody has said it.
+struct Interconnect {
+  double link_gb_per_s = 0;     // of one GPU within its node, one direction; 0: as its card has
+  double network_gb_per_s = 0;  // of one node to others, one direction; 0: not known
+};
+
+/// Some nodes of a site, by exactly one of the three.
+struct NodeCondition {
+  std::string partition;
+  std::string feature;
+  std::string node;  // a host list expression
+};
+
+/// What a site says about its GPUs.
+struct SiteGpus {
   /// GRES type as Slurm prints it -> catalogue name. Wins over everything.
   std::vector<std::pair<std::string, std::string>> aliases;
   /// Untyped GRES ("gpu:4"): the first rule that matches a node says what its GPUs are.
   struct UntypedRule {
-    std::string partition;  // exactly one of partition, feature, node is set
-    std::string feature;
-    std::string node;  // a host list expression
-    std::string gpu;   // catalogue name
+    NodeCondition where;
+    std::string gpu;  // catalogue name
   };
   std::vector<UntypedRule> untyped;
+  /// How the GPUs of nodes reach each other; the first rule that matches a node decides.
+  struct InterconnectRule {
+    NodeCondition where;
+    Interconnect interconnect;
+  };
+  std::vector<InterconnectRule> interconnects;
 };
 
 class GpuCatalogue {

@@ -13,18 +13,21 @@ namespace gpuadvise {
 
 class GpuNaming {
  public:
-  GpuNaming(GpuCatalogue catalogue, SiteGpuNames names);
+  GpuNaming(GpuCatalogue catalogue, SiteGpus site);
 
   /// The model behind GRES type `type` on `node`; nullptr when nothing says what it is.
   /// `partitions` are those the node is in.
   const GpuModel* ModelOf(const Node& node, const std::vector<std::string>& partitions,
                           std::string_view type) const;
 
+  /// What the site says of the node's links and network; all 0 where it says nothing.
+  Interconnect InterconnectOf(const Node& node, const std::vector<std::string>& partitions) const;
+
   const GpuCatalogue& catalogue() const { return catalogue_; }
 
  private:
   GpuCatalogue catalogue_;
-  SiteGpuNames names_;
+  SiteGpus site_;
 };
 
 }  // namespace gpuadvise

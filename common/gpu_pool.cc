@@ -84,11 +84,13 @@ std::vector<GpuPool> FindGpuPools(const Snapshot& snapshot, const GpuNaming& nam
         const GpuModel* model = naming.ModelOf(*found->second, partitions_of.at(name), gpus.type);
         auto [entry, is_new] = place.try_emplace({gpus.type, model}, pools.size());
         if (is_new)
-          pools.push_back({.partition = &partition,
-                           .model = model,
-                           .gres_type = gpus.type,
-                           .nodes = {},
-                           .usable = {}});
+          pools.push_back(
+              {.partition = &partition,
+               .model = model,
+               .gres_type = gpus.type,
+               .nodes = {},
+               .usable = {},
+               .interconnect = naming.InterconnectOf(*found->second, partitions_of.at(name))});
         AddNode(*found->second, gpus, pools[entry->second]);
       }
     }

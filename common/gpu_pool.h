@@ -20,7 +20,8 @@ struct GpuPool {
   int64_t gpus_per_node = 0;        // the most that a usable node has (any node's if none is)
   int64_t total = 0;
   int64_t usable_gpus = 0;
-  int64_t free_gpus = 0;  // on nodes that could also give a CPU and memory for a small job now
+  Interconnect interconnect;  // as the site describes it
+  int64_t free_gpus = 0;      // on nodes that could also give a CPU and memory for a small job now
 
   /// "RTX 4090", or the GRES type where the model is unknown.
   std::string Name() const;

@@ -124,27 +124,6 @@ double SavedModules(const ModelShape& model, const TrainingSetup& setup) {
   return parameters;
 }
 
-/// What autograd keeps of one layer for one token, without checkpointing.
-double LayerBytes(const TransformerStack& stack, const TrainingSetup& setup,
-                  int64_t tokens_in_row) {
-  const double c = setup.precision == "fp32" ? 4 : 2;
-  const auto h = static_cast<double>(stack.hidden_size);
-  const auto q = static_cast<double>(stack.query_size());
-  const auto k = static_cast<double>(stack.key_size());
-  const auto i = static_cast<double>(stack.intermediate_size);
-  double numbers = 4 * h + (q + 2 * k) + (stack.rotary ? q + k : 0) + q;
-  numbers += stack.gated_mlp ? 4 * i : 3 * i;
-  double bytes = c * numbers;
-  if (stack.cross_attention) bytes += c * (2 * h + 2 * q + 2 * k);
-  if (stack.dropout) bytes += 2 * c * h + 2 * h;  // what is dropped, and the masks
-  if (!setup.flash_attention) {
-    const auto scores = static_cast<double>(stack.num_attention_heads * tokens_in_row);
-    bytes += scores * (stack.dropout ? 2 * c + 1 : 2 * c) * (stack.cross_attention ? 2 : 1);
-  }
-  if (setup.method == "qlora") bytes += kNf4Inputs * h;
-  return setup.method == "dora" ? bytes * kDoraShare : bytes;
-}
-
 struct StackActivations {
   double kept = 0;
   double at_work = 0;
@@ -152,7 +131,7 @@ struct StackActivations {
 
 StackActivations ActivationsOf(const TransformerStack& stack, const TrainingSetup& setup,
                                int64_t tokens_in_row, double tokens) {
-  const double layer = LayerBytes(stack, setup, tokens_in_row) * tokens;
+  const double layer = KeptBytesOfLayer(stack, setup, tokens_in_row) * tokens;
   const auto layers = static_cast<double>(stack.num_hidden_layers);
   const double c = setup.precision == "fp32" ? 4 : 2;
   switch (setup.checkpointing) {
@@ -177,6 +156,31 @@ double LogitsBytes(const ModelShape& model, const TrainingSetup& setup, double t
 }
 
 }  // namespace
+
+double KeptBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
+                        int64_t tokens_in_row) {
+  const double c = setup.precision == "fp32" ? 4 : 2;
+  const auto h = static_cast<double>(stack.hidden_size);
+  const auto q = static_cast<double>(stack.query_size());
+  const auto k = static_cast<double>(stack.key_size());
+  const auto i = static_cast<double>(stack.intermediate_size);
+  double numbers = 4 * h + (q + 2 * k) + (stack.rotary ? q + k : 0) + q;
+  numbers += stack.gated_mlp ? 4 * i : 3 * i;
+  double bytes = c * numbers;
+  if (stack.cross_attention) bytes += c * (2 * h + 2 * q + 2 * k);
+  if (stack.dropout) bytes += 2 * c * h + 2 * h;  // what is dropped, and the masks
+  if (!setup.flash_attention) {
+    const auto scores = static_cast<double>(stack.num_attention_heads * tokens_in_row);
+    bytes += scores * (stack.dropout ? 2 * c + 1 : 2 * c) * (stack.cross_attention ? 2 : 1);
+  }
+  if (setup.method == "qlora") bytes += kNf4Inputs * h;
+  return setup.method == "dora" ? bytes * kDoraShare : bytes;
+}
+
+double StepTrafficBytes(const TrainingSetup& setup) {
+  const TrainedBytes bytes = TrainedBytesOf(setup);
+  return bytes.gradients + 2 * (bytes.weights + bytes.states);
+}
 
 double TrainedParameters(const ModelShape& model, const TrainingSetup& setup) {
   const auto extra = static_cast<double>(model.extra_params);
@@ -317,6 +321,7 @@ TrainingSetup SetupFrom(const TrainingSpec& training, const std::string& precisi
   setup.modules_to_save = training.lora.modules_to_save;
   setup.optim = training.optim;
   setup.flash_attention = training.attn_implementation != "eager";
+  setup.tf32 = training.tf32;
   setup.compiled = training.torch_compile.value_or(false);
   setup.chunked_cross_entropy = training.chunked_cross_entropy;
   return setup;

@@ -55,6 +55,7 @@ struct TrainingSetup {
   std::vector<std::string> modules_to_save;  // trained whole beside the adapters
   std::string optim = "adamw_torch";
   bool flash_attention = true;  // attention keeps no scores
+  bool tf32 = false;            // products of fp32 in TF32, where the GPU has it
   bool compiled = false;
   bool chunked_cross_entropy = false;
 };
@@ -82,6 +83,15 @@ MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup);
 
 /// Parameters that an optimizer updates.
 double TrainedParameters(const ModelShape& model, const TrainingSetup& setup);
+
+/// Bytes that autograd keeps of one layer for one token, without checkpointing, where rows are
+/// `tokens_in_row` long.
+double KeptBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
+                        int64_t tokens_in_row);
+
+/// Bytes that the optimizer's step reads and writes for each parameter that it updates: weights and
+/// states both ways, gradients once.
+double StepTrafficBytes(const TrainingSetup& setup);
 
 /// The largest micro-batch whose peak is at most `bytes`; 0: not even one. At most
 /// kMostModelledBatch.

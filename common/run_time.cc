@@ -7,14 +7,20 @@
 #include <cmath>
 
 #include "common/batch_fit.h"
+#include "common/precision.h"
 
 namespace gpuadvise {
 namespace {
 
 constexpr double kLaunchSamples = 0.25;
 constexpr double kSigmaSameGpu = 0.08;
-constexpr double kSigmaOtherGpu = 0.25;
-constexpr double kSigmaNoTiming = 0.40;
+constexpr double kSigmaOtherGpu = 0.15;
+constexpr double kSigmaOtherGpuNoShape = 0.25;
+constexpr double kSigmaCounted = 0.25;
+constexpr double kSigmaStandIn = 0.40;
+constexpr double kSigmaUnknownNetwork = 0.50;
+constexpr int64_t kComparedBatch = 8;  // at which cards are compared without a shape
+constexpr int64_t kComparedTokens = 512;
 constexpr double kNodeDoublingEfficiency = 0.9;
 
 // Efficiency at 1, 2, 4 and 8 GPUs of a node.
@@ -54,13 +60,6 @@ double SamplesOfStep(const TrainingSpec& training, const MeasuredStep& step) {
   Result<BatchPlan> plan = PlanBatch(at_batch, step.gpus, step.micro_batch);
   return plan ? static_cast<double>(plan->effective)
               : static_cast<double>(step.micro_batch * step.gpus);
-}
-
-// What one GPU of the measured kind does with an endless micro-batch, in samples per second.
-double SaturatedRate(const TrainingSpec& training, const MeasuredStep& step, const GpuModel& gpu) {
-  double gpus = static_cast<double>(step.gpus) * ScalingEfficiency(gpu.link, step.gpus, 1);
-  return SamplesOfStep(training, step) / step.seconds_per_step / gpus /
-         MicroBatchEfficiency(step.micro_batch);
 }
 
 struct Anchor {
@@ -108,23 +107,136 @@ std::string TimedOn(const Anchor& anchor) {
   return fmt::format("{} × {}", anchor.gpu->display_name, anchor.step->gpus);
 }
 
-Rate CarriedOver(const TrainingSpec& training, const std::vector<Anchor>& anchors,
-                 const GpuModel& gpu) {
-  double log_sum = 0;
-  for (const Anchor& anchor : anchors) {
-    double ratio = gpu.achieved_tflops() / anchor.gpu->achieved_tflops();
-    log_sum += std::log(SaturatedRate(training, *anchor.step, *anchor.gpu) * ratio);
-  }
-  std::string from = TimedOn(anchors.front());
-  if (anchors.size() > 1) from += fmt::format(" and {} more", anchors.size() - 1);
-  return {std::exp(log_sum / static_cast<double>(anchors.size())), kSigmaOtherGpu,
-          "carried over from " + from};
+std::string CarriedOverFrom(const std::vector<Anchor>& anchors) {
+  const std::string more =
+      anchors.size() > 1 ? fmt::format(" and {} more", anchors.size() - 1) : "";
+  return "carried over from " + TimedOn(anchors.front()) + more;
 }
 
-Rate FromOperations(const RunTimeBasis& basis, const GpuModel& gpu) {
-  double operations = 6 * basis.params * static_cast<double>(basis.tokens_per_sample);
-  return {gpu.achieved_tflops() * 1e12 / operations, kSigmaNoTiming,
-          "estimated from 6 × parameters × tokens, without a timing"};
+TrainingSetup SetupOnCard(const TrainingSpec& training, const RunTimeBasis& basis,
+                          const GpuModel& gpu) {
+  TrainingSetup setup = basis.setup;
+  const Result<std::string> precision = PrecisionOn(gpu, training, basis.fp16_is_safe);
+  if (precision) setup.precision = *precision;
+  return setup;
+}
+
+// --- with a shape ---
+
+StepSeconds Counted(const TrainingSpec& training, const RunTimeBasis& basis,
+                    const RunShape& shape) {
+  TrainingSetup setup = SetupOnCard(training, basis, *shape.gpu);
+  setup.gpus = shape.gpus_per_node * shape.nodes;
+  setup.micro_batch = shape.micro_batch;
+  StepShape step{shape.gpus_per_node, shape.nodes, shape.accumulation, shape.interconnect};
+  step.loader_seconds_per_sample = training.dataloader_seconds_per_sample.value_or(0);
+  step.loader_workers = training.dataloader_num_workers.value_or(1);
+  return SecondsOfStep(*basis.shape, setup, *shape.gpu, step);
+}
+
+// Measured over counted seconds of the anchor's own step.
+double FactorOf(const TrainingSpec& training, const RunTimeBasis& basis, const Anchor& anchor,
+                const RunShape& asked) {
+  const MeasuredStep& step = *anchor.step;
+  RunShape shape{anchor.gpu, step.gpus, 1, step.micro_batch, 1, {}};
+  if (anchor.gpu == asked.gpu) {  // where it was timed is taken to be wired as where it will run
+    shape.interconnect = asked.interconnect;
+    if (step.gpus > asked.gpus_per_node && step.gpus % asked.gpus_per_node == 0) {
+      shape.nodes = step.gpus / asked.gpus_per_node;
+      shape.gpus_per_node = asked.gpus_per_node;
+    }
+  }
+  const double micro_batches =
+      SamplesOfStep(training, step) / static_cast<double>(step.micro_batch * step.gpus);
+  shape.accumulation = std::max<int64_t>(1, std::llround(micro_batches));
+  return step.seconds_per_step / Counted(training, basis, shape).total();
+}
+
+StepSeconds Scaled(StepSeconds step, double factor) {
+  for (double* part : {&step.compute, &step.traffic, &step.launches, &step.communication,
+                       &step.optimizer, &step.loader}) {
+    *part *= factor;
+  }
+  return step;
+}
+
+Rate FromShape(const TrainingSpec& training, const RunTimeBasis& basis,
+               const std::vector<Anchor>& anchors, const RunShape& shape) {
+  Rate rate{0, kSigmaCounted, "counted from the model's shape, without a timing", {}};
+  double factor = 1;
+  if (const Anchor* same = SameCard(anchors, shape)) {
+    rate.sigma = kSigmaSameGpu;
+    rate.basis = "timed on " + TimedOn(*same);
+    factor = FactorOf(training, basis, *same, shape);
+  } else if (!anchors.empty()) {
+    rate.sigma = kSigmaOtherGpu;
+    rate.basis = CarriedOverFrom(anchors);
+    double log_sum = 0;
+    for (const Anchor& anchor : anchors) {
+      log_sum += std::log(FactorOf(training, basis, anchor, shape));
+    }
+    factor = std::exp(log_sum / static_cast<double>(anchors.size()));
+  }
+  rate.step = Scaled(Counted(training, basis, shape), factor);
+  const int64_t samples =
+      shape.micro_batch * shape.accumulation * shape.gpus_per_node * shape.nodes;
+  rate.samples_per_second = static_cast<double>(samples) / rate.step.total();
+  return rate;
+}
+
+// --- without one ---
+
+// What one GPU of the measured kind does with an endless micro-batch, in samples per second.
+double SaturatedRate(const TrainingSpec& training, const Anchor& anchor) {
+  const MeasuredStep& step = *anchor.step;
+  double gpus = static_cast<double>(step.gpus) * ScalingEfficiency(anchor.gpu->link, step.gpus, 1);
+  return SamplesOfStep(training, step) / step.seconds_per_step / gpus /
+         MicroBatchEfficiency(step.micro_batch);
+}
+
+// Samples a second of a plain transformer on one GPU.
+double StandInRate(const TrainingSpec& training, const RunTimeBasis& basis, const GpuModel& gpu) {
+  constexpr double kUsualParameters = 1e9;
+  TrainingSetup setup = SetupOnCard(training, basis, gpu);
+  setup.gpus = 1;
+  setup.micro_batch = kComparedBatch;
+  setup.seq_length = basis.tokens_per_sample > 0 ? basis.tokens_per_sample : kComparedTokens;
+  const ModelShape model = StandIn(basis.params > 0 ? basis.params : kUsualParameters);
+  return static_cast<double>(kComparedBatch) / SecondsOfStep(model, setup, gpu, {}).total();
+}
+
+Result<Rate> WithoutShape(const TrainingSpec& training, const RunTimeBasis& basis,
+                          const std::vector<Anchor>& anchors, const RunShape& shape) {
+  Rate rate;
+  if (const Anchor* same = SameCard(anchors, shape)) {
+    rate = {SaturatedRate(training, *same), kSigmaSameGpu, "timed on " + TimedOn(*same), {}};
+  } else if (!anchors.empty()) {
+    const double here = StandInRate(training, basis, *shape.gpu);
+    double log_sum = 0;
+    for (const Anchor& anchor : anchors) {
+      log_sum += std::log(SaturatedRate(training, anchor) * here /
+                          StandInRate(training, basis, *anchor.gpu));
+    }
+    rate = {std::exp(log_sum / static_cast<double>(anchors.size())),
+            kSigmaOtherGpuNoShape,
+            CarriedOverFrom(anchors),
+            {}};
+  } else if (basis.params > 0 && basis.tokens_per_sample > 0) {
+    rate = {StandInRate(training, basis, *shape.gpu) / MicroBatchEfficiency(kComparedBatch),
+            kSigmaStandIn,
+            "estimated from parameters and tokens, without a timing",
+            {}};
+  } else {
+    return BadInput(
+        "nothing says how fast this model trains: add one timing, for example "
+        "measured: [{gpu: rtx4090, gpus: 4, batch: 10, seconds_per_step: 3.9}], or "
+        "model.params and training.max_seq_length",
+        "/measured");
+  }
+  rate.samples_per_second *= static_cast<double>(shape.gpus_per_node * shape.nodes) *
+                             MicroBatchEfficiency(shape.micro_batch) *
+                             ScalingEfficiency(shape.gpu->link, shape.gpus_per_node, shape.nodes);
+  return rate;
 }
 
 }  // namespace
@@ -138,25 +250,11 @@ Result<Rate> EstimateRate(const TrainingSpec& training, const RunTimeBasis& basi
                           const RunShape& shape, const GpuCatalogue& catalogue) {
   Result<std::vector<Anchor>> anchors = FindAnchors(basis, catalogue);
   if (!anchors) return tl::unexpected<Error>(anchors.error());
-  Rate rate;
-  if (const Anchor* same = SameCard(*anchors, shape)) {
-    rate = {SaturatedRate(training, *same->step, *same->gpu), kSigmaSameGpu,
-            "timed on " + TimedOn(*same)};
-  } else if (!anchors->empty()) {
-    rate = CarriedOver(training, *anchors, *shape.gpu);
-  } else if (basis.params > 0 && basis.tokens_per_sample > 0) {
-    rate = FromOperations(basis, *shape.gpu);
-  } else {
-    return BadInput(
-        "nothing says how fast this model trains: add one timing, for example "
-        "measured: [{gpu: rtx4090, gpus: 4, batch: 10, seconds_per_step: 3.9}], or "
-        "model.params and training.max_seq_length",
-        "/measured");
+  Result<Rate> rate = basis.shape != nullptr ? FromShape(training, basis, *anchors, shape)
+                                             : WithoutShape(training, basis, *anchors, shape);
+  if (rate && shape.nodes > 1 && shape.interconnect.network_gb_per_s <= 0) {
+    rate->sigma += kSigmaUnknownNetwork;
   }
-  auto gpus = static_cast<double>(shape.gpus_per_node * shape.nodes);
-  rate.samples_per_second *= gpus * MicroBatchEfficiency(shape.micro_batch) *
-                             ScalingEfficiency(shape.gpu->link, shape.gpus_per_node, shape.nodes);
-  if (shape.nodes > 1) rate.sigma = std::max(rate.sigma, kSigmaOtherGpu);
   return rate;
 }
 

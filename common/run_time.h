@@ -1,19 +1,19 @@
-// How long a training run takes on some GPUs, from what was measured on others.
+// How long a training run takes on some GPUs: what the model of a step says, corrected by what was
+// measured.
 //
-// Problem: a person knows one timing ("3.9 s a step on four 4090s"), and asks about six L40S.
-// Idea: one GPU's samples per second is a rate that carries over between cards in proportion to the
-// tensor rate they achieve in training (dense peak × measured efficiency, config/gpus.yaml):
-//     samples/s = GPUs × scaling(link, GPUs, nodes) × rate × m / (m + 0.25)
-// where m is the micro-batch (the quarter sample stands for launch overhead at small batches) and
-// scaling is the stated efficiency of data parallelism. A timing on the same card calibrates it
-// directly; several on other cards by their geometric mean; with none, 6 × parameters × tokens
-// operations a sample against the achieved rate (Kaplan et al. 2020, eq. 2.2).
+// Where the model's shape is known, common/runtime_model counts the seconds of a step anywhere. One
+// timing ("3.9 s a step on four 4090s") then says by which factor this training is slower or faster
+// than counted (its loader, its kernels), and that factor carries over to every other GPU, number
+// of GPUs and batch. Several timings on other cards: their geometric mean; one on the same card
+// wins over all others.
+// Where nobody has told the shape (a memory line alone), a plain transformer of as many parameters
+// stands in to compare cards, one GPU's rate is taken as m / (m + 0.25) at a micro-batch of m, and
+// data parallelism keeps a stated share.
 // A fixed start-up is added: S0's 100 steps take half an hour where 10,000 take 18–24 hours, which
 // leaves 15–20 minutes before the first step.
-// Doubt: run time is log-normal around p50; sigma is 0.08 when timed on this card, 0.25 when
-// carried over from another (cards differ by more than their peaks: 17–56 % of it), 0.40 without
-// timings. Not the published TFLOPS: S0's own hours do not follow from its table (660 : 1099 :
-// 107). Where it is wrong: bandwidth, loaders and gradient traffic are inside the two constants.
+// Doubt: run time is log-normal around p50. sigma is what bench/accuracy leaves: 0.08 when timed on
+// this card, 0.15 when carried over to another by the shape and 0.25 without it, 0.25 when counted
+// from the shape alone, 0.40 from a stand-in; over a network that nobody described 0.5 more.
 // Times are seconds.
 #pragma once
 
@@ -23,6 +23,9 @@
 
 #include "common/error.h"
 #include "common/gpu_catalogue.h"
+#include "common/memory_model.h"
+#include "common/model_shape.h"
+#include "common/runtime_model.h"
 #include "common/train_spec.h"
 
 namespace gpuadvise {
@@ -34,11 +37,14 @@ inline constexpr double kStartUpSeconds = 15 * 60;
 /// 2080 Ti .80/.71/.53, A100/H100 SXM .95/.94/.94 at 2/4/8); 0.9 more for every doubling of nodes.
 double ScalingEfficiency(GpuLink link, int64_t gpus_per_node, int64_t nodes);
 
-/// What the run is timed by: the spec's own measured lines, else the preset's.
+/// What the run is timed by: the spec's own measured lines, else the preset's; the shape.
 struct RunTimeBasis {
   std::vector<MeasuredStep> measured;
-  double params = 0;              // 0 unknown
-  int64_t tokens_per_sample = 0;  // 0 unknown
+  double params = 0;                  // 0 unknown
+  int64_t tokens_per_sample = 0;      // 0 unknown
+  const ModelShape* shape = nullptr;  // nullptr: nobody has told it
+  TrainingSetup setup;                // as on the strategy's GPU; gpus and micro_batch do not count
+  bool fp16_is_safe = true;
 };
 
 /// The strategy whose run time is asked.
@@ -47,12 +53,15 @@ struct RunShape {
   int64_t gpus_per_node = 1;
   int64_t nodes = 1;
   int64_t micro_batch = 1;
+  int64_t accumulation = 1;
+  Interconnect interconnect;
 };
 
 struct Rate {
   double samples_per_second = 0;
   double sigma = 0;   // of the logarithm of the run time
   std::string basis;  // in words: "timed on RTX 4090 × 4"
+  StepSeconds step;   // of one optimizer step, by part; all 0 without a shape
 };
 
 /// Samples per second of `shape`. Errors: kBadInput when nothing says how fast this model trains,

@@ -8,8 +8,6 @@
 
 #include "common/cheaper_start.h"
 #include "common/host_list.h"
-#include "common/memory_model.h"
-#include "common/precision.h"
 #include "common/words.h"
 
 namespace gpuadvise {
@@ -41,113 +39,6 @@ Spread SpreadOf(const std::vector<double>& ascending) {
 Spread LogNormal(double median, double sigma) {
   return {median * std::exp(-kNormalP90 * sigma), median, median * std::exp(kNormalP90 * sigma),
           median * std::exp(sigma * sigma / 2)};
-}
-
-/// What memory is counted from: a line, or the model's shape; neither is an answer as well.
-struct MemoryBasis {
-  const MemoryLine* line = nullptr;
-  const ModelShape* shape = nullptr;
-  TrainingSetup setup;  // with a shape
-
-  bool known() const { return line != nullptr || shape != nullptr; }
-  int64_t Largest(const GpuModel& gpu, double margin) const {
-    if (line != nullptr) return LargestMicroBatch(*line, gpu, margin);
-    return LargestMicroBatch(*shape, setup, UsableBytes(gpu) * (1 - margin));
-  }
-  int64_t Bytes(int64_t micro_batch) const {
-    if (line != nullptr) return MemoryOf(*line, micro_batch);
-    TrainingSetup at = setup;
-    at.micro_batch = micro_batch;
-    return std::llround(PeakMemory(*shape, at).total());
-  }
-};
-
-MemoryBasis BasisOf(const Stage& stage, const ModelPreset* preset, const GpuModel& gpu,
-                    const std::string& precision, int64_t gpus) {
-  MemoryBasis basis;
-  if (stage.model.memory) {
-    basis.line = &*stage.model.memory;
-  } else if (stage.model.shape) {
-    basis.shape = &*stage.model.shape;
-  } else if (preset != nullptr && preset->memory) {
-    basis.line = &*preset->memory;
-  } else if (preset != nullptr && preset->shape) {
-    basis.shape = &*preset->shape;
-  }
-  if (basis.shape != nullptr) {
-    basis.setup = SetupOn(gpu, *basis.shape, stage.training, precision, gpus, kRecommendedMargin);
-  }
-  return basis;
-}
-
-// The largest micro-batch of `stage` on `gpu`: by what is counted, or one that was measured there.
-Result<int64_t> LargestOn(const Question& question, const Stage& stage, const MemoryBasis& basis,
-                          const GpuModel& gpu, StagePlan& plan) {
-  int64_t measured = 0;
-  for (const MeasuredStep& step : stage.training.measured) {
-    if (question.catalogue.Resolve(step.gpu) == &gpu)
-      measured = std::max(measured, step.micro_batch);
-  }
-  if (!basis.known()) {
-    if (measured > 0) return measured;
-    if (stage.training.micro_batch) return *stage.training.micro_batch;
-    return BadInput(
-        "nothing says how much memory this model takes: give model.preset, hf_config, or "
-        "model.memory {base, per_sample, overhead}, or fix "
-        "training.per_device_train_batch_size",
-        "/spec" + stage.pointer + "/model");
-  }
-  int64_t fits = basis.Largest(gpu, kRecommendedMargin);
-  const int64_t most = basis.Largest(gpu, 0);
-  if (stage.training.micro_batch) {  // the user's choice may use the margin, not more than the card
-    fits = std::max(fits, std::min(*stage.training.micro_batch, most));
-  }
-  if (measured > fits) {
-    plan.batch_measured = true;
-    return measured;
-  }
-  if (fits >= 1) return fits;
-  if (most >= 1) return 1;
-  return Fail(ErrorCode::kInfeasible,
-              fmt::format("one sample takes {:.1f} GB, the GPU has {:g} GB",
-                          static_cast<double>(basis.Bytes(1)) / 1e9, gpu.memory_gb));
-}
-
-Result<StagePlan> PlanStage(const Question& question, const Stage& stage, const ModelPreset* preset,
-                            const Placement& placement, const std::string& precision) {
-  const GpuModel& gpu = *placement.pool->model;
-  const int64_t gpus = placement.gpus_per_node * placement.nodes;
-  const MemoryBasis memory = BasisOf(stage, preset, gpu, precision, gpus);
-  StagePlan plan;
-  plan.name = stage.name;
-  Result<int64_t> largest = LargestOn(question, stage, memory, gpu, plan);
-  if (!largest) return tl::unexpected<Error>(largest.error());
-  Result<BatchPlan> batch = PlanBatch(stage.training, gpus, *largest);
-  if (!batch) return tl::unexpected<Error>(batch.error());
-  plan.batch = *batch;
-  plan.work = WorkOf(stage.training, batch->effective);
-  if (memory.known()) plan.memory_bytes = memory.Bytes(batch->micro_batch);
-  plan.checkpointing_chosen = memory.shape != nullptr &&
-                              stage.training.gradient_checkpointing == "auto" &&
-                              memory.setup.checkpointing == Checkpointing::kFull;
-
-  RunTimeBasis basis{stage.training.measured,
-                     stage.model.params.value_or(preset ? preset->params : 0),
-                     stage.training.max_seq_length.value_or(0)};
-  const bool from_preset = basis.measured.empty() && preset != nullptr;
-  if (from_preset) basis.measured = preset->measured;
-  RunShape shape{&gpu, placement.gpus_per_node, placement.nodes, batch->micro_batch};
-  Result<Rate> rate = EstimateRate(stage.training, basis, shape, question.catalogue);
-  if (!rate) {
-    Error error = rate.error();
-    error.pointer = "/spec" + stage.pointer + "/training" + (from_preset ? "" : error.pointer);
-    return tl::unexpected<Error>(error);
-  }
-  plan.run_p50_seconds = static_cast<double>(plan.work.steps) *
-                         static_cast<double>(batch->effective) / rate->samples_per_second;
-  plan.sigma = rate->sigma;
-  plan.basis = rate->basis;
-  return plan;
 }
 
 // The limit that most runs of the strategy stay under.
@@ -277,17 +168,16 @@ void NotePreemption(Strategy& strategy) {
 }  // namespace
 
 Result<void> FitAndEstimate(const Question& question, Strategy& strategy) {
-  double seconds = kStartUpSeconds, doubt = 0;
+  double seconds = StartUpSeconds(question.spec), doubt = 0;
+  const Placement& placement = strategy.placement;
+  const StageQuestion on{*placement.pool->model, placement.gpus_per_node,
+                         placement.nodes,        placement.pool->interconnect,
+                         question.spec.output,   question.catalogue,
+                         question.presets};
   for (const Stage& stage : question.spec.stages) {
-    Result<const ModelPreset*> preset =
-        question.presets.Require(stage.model.preset, "/spec" + stage.pointer + "/model/preset");
-    if (!preset) return tl::unexpected<Error>(preset.error());
-    Result<std::string> precision = PrecisionOn(*strategy.placement.pool->model, stage.training,
-                                                *preset == nullptr || (*preset)->fp16);
-    if (!precision) return tl::unexpected<Error>(precision.error());
-    strategy.precision = *precision;
-    Result<StagePlan> plan = PlanStage(question, stage, *preset, strategy.placement, *precision);
+    Result<StagePlan> plan = PlanStage(stage, on);
     if (!plan) return tl::unexpected<Error>(plan.error());
+    strategy.precision = plan->precision;
     if (plan->checkpointing_chosen) {
       strategy.notes.push_back(
           "counted with gradient_checkpointing: true, else the batch is small");

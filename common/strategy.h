@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "common/batch_fit.h"
 #include "common/error.h"
 #include "common/model_presets.h"
 #include "common/placement.h"
-#include "common/run_time.h"
+#include "common/stage_plan.h"
 #include "common/start_of.h"
 #include "common/train_spec.h"
 
@@ -21,19 +20,6 @@ namespace gpuadvise {
 /// p10, p50, p90 and mean of one predicted time.
 struct Spread {
   double p10 = 0, p50 = 0, p90 = 0, mean = 0;
-};
-
-/// What one stage does on the strategy's GPUs.
-struct StagePlan {
-  std::string name;
-  BatchPlan batch;
-  Work work;
-  int64_t memory_bytes = 0;           // 0: the spec has no memory line
-  bool batch_measured = false;        // the micro-batch ran on this GPU, whatever the line says
-  bool checkpointing_chosen = false;  // gradient checkpointing was left to us
-  double run_p50_seconds = 0;
-  double sigma = 0;
-  std::string basis;  // what the run time rests on
 };
 
 struct Strategy {

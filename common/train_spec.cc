@@ -98,7 +98,7 @@ void ReadMemoryKeys(FieldReader& reader, TrainingSpec& training) {
   training.lora = ReadLora(reader);
   training.optim = reader.Text("optim").value_or(training.optim);
   training.pure_bf16 = reader.Switch("pure_bf16", {"auto"}).value_or("auto") == "true";
-  reader.Switch("tf32", {"auto"});
+  training.tf32 = reader.Switch("tf32", {"auto"}).value_or("auto") == "true";
   training.zero_stage = ReadZeroStage(reader);
   training.offload = reader.Choice("offload", {"none", "optimizer", "all"}).value_or("none");
   training.fsdp = reader.Choice("fsdp", {"full_shard", "shard_grad_op"}).value_or("");
@@ -148,6 +148,7 @@ TrainingSpec ReadTraining(FieldReader reader) {
       reader.Choice("attn_implementation", {"flash_attention_2", "sdpa", "eager"}).value_or("");
   training.torch_compile = reader.Bool("torch_compile");
   training.dataloader_num_workers = reader.Int("dataloader_num_workers", 0, 100'000);
+  training.dataloader_seconds_per_sample = reader.Number("dataloader_seconds_per_sample", 0, 1e6);
   training.measured = ReadMeasuredSteps(reader, "measured");
   ReadMemoryKeys(reader, training);
   reader.RefuseUnknown();

@@ -54,6 +54,8 @@ struct TrainingSpec {
   std::string attn_implementation;
   std::optional<bool> torch_compile;
   std::optional<int64_t> dataloader_num_workers;
+  std::optional<double> dataloader_seconds_per_sample;  // that one worker needs
+  bool tf32 = false;  // of fp32's products; PyTorch's own default is false
   std::vector<MeasuredStep> measured;
 
   // What memory depends on.

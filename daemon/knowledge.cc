@@ -61,7 +61,7 @@ Result<ModelPresets> LoadPresets(const std::string& path) {
 }
 
 /// An alias or rule that names no GPU would silently do nothing: refused instead.
-Result<void> CheckNames(const GpuCatalogue& catalogue, const SiteGpuNames& names) {
+Result<void> CheckNames(const GpuCatalogue& catalogue, const SiteGpus& names) {
   for (const auto& [type, gpu] : names.aliases) {
     if (catalogue.Resolve(gpu) == nullptr) {
       return BadInput(
@@ -70,7 +70,7 @@ Result<void> CheckNames(const GpuCatalogue& catalogue, const SiteGpuNames& names
                       type, gpu));
     }
   }
-  for (const SiteGpuNames::UntypedRule& rule : names.untyped) {
+  for (const SiteGpus::UntypedRule& rule : names.untyped) {
     if (catalogue.Resolve(rule.gpu) == nullptr) {
       return BadInput(
           fmt::format("untyped_gpus names {}, which is no GPU of the catalogue; "
@@ -86,12 +86,12 @@ Result<void> CheckNames(const GpuCatalogue& catalogue, const SiteGpuNames& names
 Result<std::shared_ptr<const Knowledge>> LoadKnowledge(const Settings& settings) {
   Result<GpuCatalogue> catalogue = LoadCatalogue(settings.gpus_file);
   if (!catalogue) return tl::unexpected<Error>(std::move(catalogue.error()));
-  Result<void> checked = CheckNames(*catalogue, settings.gpu_names);
+  Result<void> checked = CheckNames(*catalogue, settings.site_gpus);
   if (!checked) return tl::unexpected<Error>(std::move(checked.error()));
   Result<ModelPresets> presets = LoadPresets(settings.models_file);
   if (!presets) return tl::unexpected<Error>(std::move(presets.error()));
   return std::make_shared<const Knowledge>(
-      Knowledge{GpuNaming(std::move(*catalogue), settings.gpu_names), std::move(*presets)});
+      Knowledge{GpuNaming(std::move(*catalogue), settings.site_gpus), std::move(*presets)});
 }
 
 }  // namespace gpuadvise

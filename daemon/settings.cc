@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/settings_values.h"
+#include "daemon/site_gpu_settings.h"
 
 namespace gpuadvise {
 namespace {
@@ -112,82 +113,6 @@ Result<void> ReadSource(const json& value, const std::string& pointer, Settings&
       into.source);
 }
 
-Result<void> ReadAliases(const json& value, const std::string& pointer, Settings& into) {
-  into.gpu_names.aliases.clear();
-  if (value.is_null()) return {};
-  if (!value.is_object()) {
-    return BadInput("gpu_aliases is no mapping; write GRES type: catalogue name, one a line",
-                    pointer);
-  }
-  for (const auto& [type, gpu] : value.items()) {
-    const std::string place = (json::json_pointer(pointer) / type).to_string();
-    Result<std::string> name = values::Text(gpu, place);
-    if (!name) return tl::unexpected<Error>(std::move(name.error()));
-    into.gpu_names.aliases.emplace_back(type, std::move(*name));
-  }
-  return {};
-}
-
-json ShowAliases(const Settings& settings) {
-  json shown = json::object();
-  for (const auto& [type, gpu] : settings.gpu_names.aliases) shown[type] = gpu;
-  return shown;
-}
-
-Result<SiteGpuNames::UntypedRule> UntypedRuleFrom(const json& value, const std::string& pointer) {
-  SiteGpuNames::UntypedRule rule;
-  const std::vector<std::pair<std::string, std::string*>> places = {{"partition", &rule.partition},
-                                                                    {"feature", &rule.feature},
-                                                                    {"node", &rule.node},
-                                                                    {"gpu", &rule.gpu}};
-  const std::string remedy = "write {partition|feature|node: NAME, gpu: CATALOGUE NAME}";
-  if (!value.is_object())
-    return BadInput("a rule of untyped_gpus is no mapping; " + remedy, pointer);
-  for (const auto& [key, text] : value.items()) {
-    const auto place = std::find_if(places.begin(), places.end(),
-                                    [&key = key](const auto& p) { return p.first == key; });
-    if (place == places.end()) {
-      return tl::unexpected<Error>(
-          values::UnknownKey(key, pointer, {"partition", "feature", "node", "gpu"}));
-    }
-    Result<void> stored = Store(values::Text(text, pointer + "/" + key), *place->second);
-    if (!stored) return tl::unexpected<Error>(std::move(stored.error()));
-  }
-  const int conditions = !rule.partition.empty() + !rule.feature.empty() + !rule.node.empty();
-  if (conditions != 1 || rule.gpu.empty()) {
-    return BadInput("a rule of untyped_gpus needs a gpu and exactly one condition; " + remedy,
-                    pointer);
-  }
-  return rule;
-}
-
-Result<void> ReadUntyped(const json& value, const std::string& pointer, Settings& into) {
-  into.gpu_names.untyped.clear();
-  if (value.is_null()) return {};
-  if (!value.is_array()) {
-    return BadInput("untyped_gpus is no list; write one \"- {partition: NAME, gpu: NAME}\" a line",
-                    pointer);
-  }
-  for (size_t i = 0; i < value.size(); ++i) {
-    auto rule = UntypedRuleFrom(value[i], fmt::format("{}/{}", pointer, i));
-    if (!rule) return tl::unexpected<Error>(std::move(rule.error()));
-    into.gpu_names.untyped.push_back(std::move(*rule));
-  }
-  return {};
-}
-
-json ShowUntyped(const Settings& settings) {
-  json shown = json::array();
-  for (const auto& rule : settings.gpu_names.untyped) {
-    json one = {{"gpu", rule.gpu}};
-    if (!rule.partition.empty()) one["partition"] = rule.partition;
-    if (!rule.feature.empty()) one["feature"] = rule.feature;
-    if (!rule.node.empty()) one["node"] = rule.node;
-    shown.push_back(std::move(one));
-  }
-  return shown;
-}
-
 Result<void> ReadSimulation(const json& value, const std::string& pointer, Settings& into) {
   if (value.is_null()) return {};
   if (!value.is_object())
@@ -240,8 +165,9 @@ const Key kKeys[] = {
     {"collector", ReadPath<&S::collector>, ShowText<&S::collector>},
     {"gpus_file", ReadPath<&S::gpus_file>, ShowText<&S::gpus_file>},
     {"models_file", ReadPath<&S::models_file>, ShowText<&S::models_file>},
-    {"gpu_aliases", ReadAliases, ShowAliases},
-    {"untyped_gpus", ReadUntyped, ShowUntyped},
+    {"gpu_aliases", site_gpu_settings::ReadAliases, site_gpu_settings::ShowAliases},
+    {"untyped_gpus", site_gpu_settings::ReadUntyped, site_gpu_settings::ShowUntyped},
+    {"interconnects", site_gpu_settings::ReadInterconnects, site_gpu_settings::ShowInterconnects},
     {"simulation", ReadSimulation, ShowSimulation},
     {"max_connections", ReadConnections, ShowConnections},
     {"request_timeout", ReadInterval<&S::request_timeout>, ShowDuration<&S::request_timeout>},

@@ -41,7 +41,7 @@ struct Settings {
   std::string collector;      // "": beside the daemon, then in libexec
   std::string gpus_file;      // "": the built-in catalogue alone
   std::string models_file;    // "": the built-in presets alone
-  SiteGpuNames gpu_names;     // gpu_aliases and untyped_gpus
+  SiteGpus site_gpus;     // gpu_aliases, untyped_gpus, interconnects
   SimulationSettings simulation;
   int64_t max_connections = 256;
   std::chrono::milliseconds request_timeout = std::chrono::seconds(10);

@@ -265,8 +265,8 @@ TEST(Advise, CpusThatANodeDoesNotHaveAreSaid) {
 TEST(Advise, UntypedGresIsReachedByFeatureOrExclude) {
   GpuNaming naming(ShippedGpus().catalogue(),
                    {{{"gpu2080", "rtx2080ti"}},
-                    {{.partition = "", .feature = "ada", .node = "", .gpu = "l40s"},
-                     {.partition = "", .feature = "", .node = "old1", .gpu = "rtx3090"}}});
+                    {{{"", "ada", ""}, "l40s"}, {{"", "", "old1"}, "rtx3090"}},
+                    {}});
   World world("node new1 gpu:4 features ada cpus 32\nnode old1 gpu:4 cpus 32\n", naming);
   json answer = Must(world.Ask(Gr00t(), {{"constraints", {{"gpus", {"rtx3090", "l40s"}}}}}));
   json by_feature, by_exclude;

@@ -142,11 +142,13 @@ TEST(GpuCatalogue, FoundingCardsHaveTheirTraits) {
   EXPECT_DOUBLE_EQ(slice.memory_gb, 10.75);
 }
 
-TEST(GpuCatalogue, L40sTrainsALittleFasterThanA4090) {
-  const double ratio = Shipped().Resolve("l40s")->achieved_tflops() /
-                       Shipped().Resolve("rtx4090")->achieved_tflops();
-  EXPECT_GT(ratio, 1.0);
-  EXPECT_LT(ratio, 1.2);
+TEST(GpuCatalogue, FiguresAreInTheRangesOfTheirKind) {
+  for (const GpuModel& gpu : Shipped().models()) {
+    EXPECT_LE(gpu.fp32_tflops, gpu.dense_tflops) << gpu.id;
+    EXPECT_GT(gpu.efficiency, 0.3) << gpu.id;
+    EXPECT_LT(gpu.efficiency, 1.3) << gpu.id;
+    EXPECT_EQ(gpu.link == GpuLink::kNvlink && gpu.nvlink_gb_per_s == 0, false) << gpu.id;
+  }
 }
 
 // ---- the file's form, on a tiny document -----------------------------------------------------

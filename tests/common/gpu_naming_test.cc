@@ -7,7 +7,7 @@
 namespace gpuadvise {
 namespace {
 
-std::string Named(const SiteGpuNames& names, std::string_view type, const Node& node = {},
+std::string Named(const SiteGpus& names, std::string_view type, const Node& node = {},
                   const std::vector<std::string>& partitions = {}) {
   const GpuNaming naming(ShippedGpus().catalogue(), names);
   const GpuModel* model = naming.ModelOf(node, partitions, type);
@@ -20,7 +20,7 @@ TEST(GpuNaming, CatalogueKnowsTheUsualTypes) {
 }
 
 TEST(GpuNaming, SitesAliasWinsOverTheCatalogue) {
-  SiteGpuNames names;
+  SiteGpus names;
   names.aliases = {{"a100", "a100-80gb-sxm"}, {"big", "h200"}};
   EXPECT_EQ(Named(names, "a100"), "a100-80gb-sxm");
   EXPECT_EQ(Named(names, "big"), "h200-141gb-sxm");
@@ -28,9 +28,9 @@ TEST(GpuNaming, SitesAliasWinsOverTheCatalogue) {
 }
 
 TEST(GpuNaming, UntypedGpusAreWhatTheFirstMatchingRuleSays) {
-  SiteGpuNames names;
+  SiteGpus names;
   names.untyped = {
-      {"", "", "gpu[01-02]", "l40s"}, {"", "ampere", "", "a100"}, {"old", "", "", "v100"}};
+      {{"", "", "gpu[01-02]"}, "l40s"}, {{"", "ampere", ""}, "a100"}, {{"old", "", ""}, "v100"}};
   Node node;
   node.name = "gpu02";
   EXPECT_EQ(Named(names, "", node), "l40s");
@@ -42,14 +42,14 @@ TEST(GpuNaming, UntypedGpusAreWhatTheFirstMatchingRuleSays) {
 }
 
 TEST(GpuNaming, RulesAreForUntypedGpusOnly) {
-  SiteGpuNames names;
-  names.untyped = {{"all", "", "", "l40s"}};
+  SiteGpus names;
+  names.untyped = {{{"all", "", ""}, "l40s"}};
   EXPECT_EQ(Named(names, "rtx4090", {}, {"all"}), "rtx4090");
 }
 
 TEST(GpuNaming, UnreadableHostListMatchesNothing) {
-  SiteGpuNames names;
-  names.untyped = {{"", "", "gpu[1-", "l40s"}};
+  SiteGpus names;
+  names.untyped = {{{"", "", "gpu[1-"}, "l40s"}};
   EXPECT_EQ(Named(names, ""), "none");
 }
 

@@ -17,7 +17,15 @@ TrainingSpec Gr00t() {
 const MeasuredStep kOn4090{"rtx4090", 4, 10, 3.9, 0};
 
 RunShape Shape(const char* gpu, int64_t gpus, int64_t micro, int64_t nodes = 1) {
-  return {ShippedGpus().catalogue().Resolve(gpu), gpus, nodes, micro};
+  return {ShippedGpus().catalogue().Resolve(gpu), gpus, nodes, micro, 1, {}};
+}
+
+RunTimeBasis Basis(std::vector<MeasuredStep> measured, double params = 0, int64_t tokens = 0) {
+  RunTimeBasis basis;
+  basis.measured = std::move(measured);
+  basis.params = params;
+  basis.tokens_per_sample = tokens;
+  return basis;
 }
 
 double HoursOn(const RunTimeBasis& basis, const RunShape& shape, int64_t effective) {
@@ -27,26 +35,26 @@ double HoursOn(const RunTimeBasis& basis, const RunShape& shape, int64_t effecti
 }
 
 TEST(RunTime, AnAnchorGivesItsOwnTimeBack) {
-  EXPECT_NEAR(HoursOn({{kOn4090}, 0, 0}, Shape("rtx4090", 4, 10), 120), 3.9 * 10000 / 3600, 1e-6);
+  EXPECT_NEAR(HoursOn(Basis({kOn4090}), Shape("rtx4090", 4, 10), 120), 3.9 * 10000 / 3600, 1e-6);
 }
 
 TEST(RunTime, TheFoundingHoursOnL40SFollowFromTheTimingOn4090) {
-  double hours = HoursOn({{kOn4090}, 0, 0}, Shape("l40s", 6, 24), 144) + kStartUpSeconds / 3600;
+  double hours = HoursOn(Basis({kOn4090}), Shape("l40s", 6, 24), 144) + kStartUpSeconds / 3600;
   EXPECT_GE(hours, 7);  // S0: 7-9 h
   EXPECT_LE(hours, 9);
 }
 
 TEST(RunTime, ATimingOnTheSameCardWinsOverOneOnAnother) {
-  const RunTimeBasis both{{{"l40s", 6, 12, 2.6, 144}, kOn4090}, 0, 0};
+  const RunTimeBasis both = Basis({{"l40s", 6, 12, 2.6, 0, 144}, kOn4090});
   EXPECT_NEAR(HoursOn(both, Shape("rtx4090", 4, 10), 120), 3.9 * 10000 / 3600, 1e-6);
 }
 
 TEST(RunTime, DoubtGrowsWithTheDistanceFromATiming) {
   const GpuCatalogue& catalogue = ShippedGpus().catalogue();
-  const RunTimeBasis timed{{kOn4090}, 0, 0};
+  const RunTimeBasis timed = Basis({kOn4090});
   double same = EstimateRate(Gr00t(), timed, Shape("rtx4090", 4, 10), catalogue)->sigma;
   double other = EstimateRate(Gr00t(), timed, Shape("l40s", 6, 10), catalogue)->sigma;
-  double none = EstimateRate(Gr00t(), {{}, 2e9, 512}, Shape("l40s", 6, 10), catalogue)->sigma;
+  double none = EstimateRate(Gr00t(), Basis({}, 2e9, 512), Shape("l40s", 6, 10), catalogue)->sigma;
   EXPECT_LT(same, other);
   EXPECT_LT(other, none);
 }
@@ -58,10 +66,57 @@ TEST(RunTime, WithoutAnyBasisItSaysWhatToAdd) {
 }
 
 TEST(RunTime, AnUnknownCardInATimingIsNamed) {
-  Result<Rate> rate = EstimateRate(Gr00t(), {{{"rtx9999x", 1, 1, 1, 0}}, 0, 0}, Shape("l40s", 1, 1),
+  Result<Rate> rate = EstimateRate(Gr00t(), Basis({{"rtx9999x", 1, 1, 1, 0}}), Shape("l40s", 1, 1),
                                    ShippedGpus().catalogue());
   ASSERT_FALSE(rate);
   EXPECT_EQ(rate.error().pointer, "/measured/0/gpu");
+}
+
+// --- with a shape ---
+
+RunTimeBasis Llama(std::vector<MeasuredStep> measured = {}) {
+  static const ModelShape* shape = [] { return &*ShippedModels().Find("llama-3.2-3b")->shape; }();
+  RunTimeBasis basis = Basis(std::move(measured));
+  basis.shape = shape;
+  basis.setup.seq_length = 1024;
+  return basis;
+}
+
+double SecondsPerSample(const RunTimeBasis& basis, const RunShape& shape) {
+  TrainingSpec training;
+  training.samples = 1000;
+  Result<Rate> rate = EstimateRate(training, basis, shape, ShippedGpus().catalogue());
+  EXPECT_TRUE(rate) << (rate ? "" : rate.error().message);
+  return rate ? 1 / rate->samples_per_second : 0;
+}
+
+TEST(RunTimeByShape, OneTimingCorrectsEveryOtherGpuByTheSameFactor) {
+  const double here = SecondsPerSample(Llama(), Shape("l40s", 1, 4));
+  const double there = SecondsPerSample(Llama(), Shape("rtx4090", 1, 4));
+  const MeasuredStep slower{"rtx4090", 1, 4, 2 * 4 * there, 0, 4};
+  EXPECT_NEAR(SecondsPerSample(Llama({slower}), Shape("l40s", 1, 4)), 2 * here, 1e-9);
+  EXPECT_NEAR(SecondsPerSample(Llama({slower}), Shape("rtx4090", 1, 4)), 2 * there, 1e-9);
+}
+
+TEST(RunTimeByShape, AnUnknownNetworkIsDoubt) {
+  TrainingSpec training;
+  training.samples = 1000;
+  RunShape two = Shape("l40s", 4, 1, 2);
+  const double unknown = EstimateRate(training, Llama(), two, ShippedGpus().catalogue())->sigma;
+  two.interconnect.network_gb_per_s = 25;
+  const double known = EstimateRate(training, Llama(), two, ShippedGpus().catalogue())->sigma;
+  EXPECT_GT(unknown, known + 0.3);
+}
+
+TEST(RunTimeByShape, ASlowLoaderIsTheLimit) {
+  TrainingSpec training;
+  training.samples = 1000;
+  training.dataloader_seconds_per_sample = 20;
+  training.dataloader_num_workers = 4;
+  Result<Rate> rate =
+      EstimateRate(training, Llama(), Shape("l40s", 1, 1), ShippedGpus().catalogue());
+  EXPECT_NEAR(rate->samples_per_second, 4.0 / 20, 1e-9);
+  EXPECT_GT(rate->step.loader, 0);
 }
 
 TEST(ScalingEfficiency, NeverRisesWithMoreGpusAndNeverExceedsOne) {

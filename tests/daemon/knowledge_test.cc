@@ -33,7 +33,7 @@ TEST(Knowledge, ASitesModelsAreAddedToTheBuiltInOnes) {
 
 TEST(Knowledge, AnAliasOfNothingIsRefused) {
   Settings settings;
-  settings.gpu_names.aliases = {{"biggpu", "warp-drive"}};
+  settings.site_gpus.aliases = {{"biggpu", "warp-drive"}};
   EXPECT_EQ(Complaint(settings),
             "gpu_aliases says that biggpu is warp-drive, which is no GPU of the catalogue; "
             "use a known name or add it to gpus_file");
@@ -41,7 +41,7 @@ TEST(Knowledge, AnAliasOfNothingIsRefused) {
 
 TEST(Knowledge, AnUntypedRuleOfNothingIsRefused) {
   Settings settings;
-  settings.gpu_names.untyped = {{"old", "", "", "warp-drive"}};
+  settings.site_gpus.untyped = {{{"old", "", ""}, "warp-drive"}};
   EXPECT_EQ(Complaint(settings),
             "untyped_gpus names warp-drive, which is no GPU of the catalogue; "
             "use a known name or add it to gpus_file");

@@ -45,7 +45,7 @@ TEST(SettingsFile, ErrorsNameFileAndLine) {
   EXPECT_EQ(complaint("simulation:\n  seed: 1\n  speed: fast\n"),
             "gpuadvised.yaml:3: simulation.speed is \"fast\"; write a number from 0.001 to 100000");
   EXPECT_EQ(complaint("untyped_gpus:\n  - {node: a, gpu: l40s}\n  - {gpu: l40s}\n"),
-            "gpuadvised.yaml:3: a rule of untyped_gpus needs a gpu and exactly one condition; "
+            "gpuadvised.yaml:3: a rule of untyped_gpus needs exactly one condition; "
             "write {partition|feature|node: NAME, gpu: CATALOGUE NAME}");
 }
 

@@ -34,15 +34,18 @@ TEST(Settings, WhatIsShownReadsBackTheSame) {
   settings.listen = "127.0.0.1:6818";
   settings.source = "replay:/tmp/log";
   settings.poll_interval = std::chrono::milliseconds(1500);
-  settings.gpu_names.aliases = {{"biggpu", "a100-80gb"}};
-  settings.gpu_names.untyped = {{"", "", "gpu[01-08]", "l40s"}, {"old", "", "", "rtx2080ti"}};
+  settings.site_gpus.aliases = {{"biggpu", "a100-80gb"}};
+  settings.site_gpus.untyped = {{{"", "", "gpu[01-08]"}, "l40s"}, {{"old", "", ""}, "rtx2080ti"}};
+  settings.site_gpus.interconnects = {{{"", "ib", ""}, {0, 25}}, {{"", "", "n1"}, {45, 12.5}}};
   settings.simulation = {7, 60};
   settings.max_connections = 12;
   const json shown = SettingsToJson(settings);
   const Result<Settings> again = SettingsFromJson(shown);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(SettingsToJson(*again), shown);
-  EXPECT_EQ(again->gpu_names.untyped.at(0).node, "gpu[01-08]");
+  EXPECT_EQ(again->site_gpus.untyped.at(0).where.node, "gpu[01-08]");
+  EXPECT_DOUBLE_EQ(again->site_gpus.interconnects.at(0).interconnect.network_gb_per_s, 25);
+  EXPECT_DOUBLE_EQ(again->site_gpus.interconnects.at(1).interconnect.link_gb_per_s, 45);
   EXPECT_EQ(again->simulation, settings.simulation);
 }
 
@@ -153,13 +156,22 @@ INSTANTIATE_TEST_SUITE_P(
             R"({"gpu_aliases": ["a100"]})",
             "/gpu_aliases: gpu_aliases is no mapping; write GRES type: catalogue name, one a line"},
         BadValue{R"({"untyped_gpus": {"gpu": "l40s"}})",
-                 "/untyped_gpus: untyped_gpus is no list; write one \"- {partition: NAME, gpu: "
-                 "NAME}\" a line"},
+                 "/untyped_gpus: untyped_gpus is no list; write \"- {partition|feature|node: NAME, "
+                 "gpu: CATALOGUE NAME}\" a line"},
         BadValue{R"({"untyped_gpus": [{"gpu": "l40s"}]})",
-                 "/untyped_gpus/0: a rule of untyped_gpus needs a gpu and exactly one condition; "
+                 "/untyped_gpus/0: a rule of untyped_gpus needs exactly one condition; "
                  "write {partition|feature|node: NAME, gpu: CATALOGUE NAME}"},
         BadValue{R"({"untyped_gpus": [{"gpu": "l40s", "nodes": "a"}]})",
-                 "/untyped_gpus/0/nodes: unknown key untyped_gpus.0.nodes; did you mean node?"}));
+                 "/untyped_gpus/0/nodes: unknown key untyped_gpus.0.nodes; did you mean node?"},
+        BadValue{R"({"untyped_gpus": [{"node": "a"}]})",
+                 "/untyped_gpus/0: a rule of untyped_gpus needs a gpu; write "
+                 "{partition|feature|node: NAME, gpu: CATALOGUE NAME}"},
+        BadValue{R"({"interconnects": [{"node": "a", "feature": "ib"}]})",
+                 "/interconnects/0: a rule of interconnects needs exactly one condition; write "
+                 "{partition|feature|node: NAME, network_gbit_per_s: 200}"},
+        BadValue{R"({"interconnects": [{"node": "a", "network_gbit_per_s": -1}]})",
+                 "/interconnects/0/network_gbit_per_s: interconnects.0.network_gbit_per_s is -1; "
+                 "write a number from 0.001 to 100000"}));
 
 TEST(Settings, ADocumentThatIsNoMappingIsRefused) {
   EXPECT_EQ(Complaint("[1]"), ": the settings are no mapping; write one \"key: value\" a line");
@@ -173,7 +185,7 @@ TEST(Settings, ALongBadValueIsShownShortened) {
 TEST(Settings, ChangedKeysAreThoseThatDiffer) {
   Settings other;
   other.poll_interval = std::chrono::seconds(5);
-  other.gpu_names.aliases = {{"x", "l40s"}};
+  other.site_gpus.aliases = {{"x", "l40s"}};
   EXPECT_EQ(ChangedKeys(Settings(), other),
             (std::vector<std::string>{"poll_interval", "gpu_aliases"}));
   EXPECT_TRUE(ChangedKeys(other, other).empty());

@@ -22,7 +22,7 @@ GpuCatalogue Catalogue() {
 }  // namespace
 
 const GpuNaming& ShippedGpus() {
-  static const GpuNaming naming(Catalogue(), SiteGpuNames{{{"gpu2080", "rtx2080ti"}}, {}});
+  static const GpuNaming naming(Catalogue(), SiteGpus{{{"gpu2080", "rtx2080ti"}}, {}, {}});
   return naming;
 }
 

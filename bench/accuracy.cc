@@ -1,0 +1,37 @@
+// How right the models of memory and run time are, against published measurements (docs/models.md).
+//
+//     cmake --build --preset release --target accuracy
+//     build/release/bin/accuracy memory bench/data/memory_measurements.csv [--rows]
+//     build/release/bin/accuracy time bench/data/time_measurements.csv [--rows]
+//
+// Each row names its source. --rows prints measured and predicted as CSV, for
+// docs/plots/model_plots.py.
+#include <fmt/format.h>
+
+#include <string>
+
+#include "bench/measured_rows.h"
+#include "embedded/default_gpus.h"
+#include "embedded/default_models.h"
+#include "yaml/yaml_document.h"
+
+int main(int argc, char** argv) {
+  using namespace gpuadvise;
+  const std::string what = argc > 2 ? argv[1] : "";
+  if (what != "memory" && what != "time") {
+    fmt::print(stderr, "usage: accuracy memory|time measurements.csv [--rows]\n");
+    return 2;
+  }
+  const auto gpus_yaml = ParseYaml(DefaultGpusYaml(), "gpus.yaml");
+  const auto models_yaml = ParseYaml(DefaultModelsYaml(), "models.yaml");
+  const Known known{*GpuCatalogue::FromJson(gpus_yaml->root),
+                    *ModelPresets::FromJson(models_yaml->root)};
+  const std::vector<Row> rows = ReadRows(argv[2]);
+  if (rows.empty()) {
+    fmt::print(stderr, "{} has no rows\n", argv[2]);
+    return 1;
+  }
+  const bool print_rows = argc > 3;
+  what == "memory" ? ScoreMemory(known, rows, print_rows) : ScoreTime(known, rows, print_rows);
+  return 0;
+}

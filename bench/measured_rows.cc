@@ -1,0 +1,114 @@
+#include "bench/measured_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace gpuadvise {
+namespace {
+
+std::vector<std::string> Split(const std::string& line, char by) {
+  std::vector<std::string> parts(1);
+  for (const char c : line) {
+    if (c == by) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+std::string TextOf(const Row& row, const std::string& key) {
+  const auto found = row.find(key);
+  return found == row.end() ? "" : found->second;
+}
+
+std::vector<std::string> Words(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+}  // namespace
+
+std::vector<Row> ReadRows(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  const std::vector<std::string> header = Split(line, ',');
+  std::vector<Row> rows;
+  while (std::getline(file, line)) {
+    const std::vector<std::string> cells = Split(line, ',');
+    Row row;
+    for (size_t i = 0; i < std::min(header.size(), cells.size()); ++i) row[header[i]] = cells[i];
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+double NumberOf(const Row& row, const std::string& key, double without) {
+  const std::string text = TextOf(row, key);
+  return text.empty() ? without : std::stod(text);
+}
+
+TrainingSetup SetupOf(const Row& row) {
+  const auto whole = [&](const char* key, double without) {
+    return static_cast<int64_t>(NumberOf(row, key, without));
+  };
+  TrainingSetup setup;
+  setup.precision = row.at("precision");
+  const std::string& checkpointing = row.at("checkpointing");
+  setup.checkpointing = checkpointing == "full"        ? Checkpointing::kFull
+                        : checkpointing == "selective" ? Checkpointing::kSelective
+                                                       : Checkpointing::kNone;
+  setup.micro_batch = whole("micro_batch", 1);
+  setup.seq_length = whole("seq_length", 1);
+  setup.gpus = whole("gpus", NumberOf(row, "gpus_per_node", 1) * NumberOf(row, "nodes", 1));
+  setup.pure_half = whole("pure_half", 0) != 0;
+  setup.deepspeed = whole("deepspeed", 0) != 0;
+  setup.zero_stage = static_cast<int>(whole("zero_stage", 0));
+  setup.method = row.at("method");
+  setup.lora_rank = whole("lora_rank", 8);
+  setup.target_modules = Words(TextOf(row, "target_modules"));
+  setup.modules_to_save = Words(TextOf(row, "modules_to_save"));
+  if (row.count("optim") > 0) setup.optim = row.at("optim");
+  setup.flash_attention = whole("flash_attention", 1) != 0;
+  setup.compiled = whole("compiled", 0) != 0;
+  setup.chunked_cross_entropy = whole("chunked", 0) != 0;
+  setup.tf32 = true;  // NVIDIA's containers, in which the rows in fp32 were measured, allow it
+  return setup;
+}
+
+std::string RepositoryOf(const Row& row) {
+  const std::string& source = row.at("source");
+  return source.substr(0, source.find('/', source.find('/') + 1));
+}
+
+std::string FamilyOf(const Row& row) {
+  const std::string& preset = row.at("preset");
+  return preset.substr(0, preset.find_first_of("-.0123456789"));
+}
+
+double Quantile(std::vector<double> values, double q) {
+  if (values.empty()) return NAN;
+  std::sort(values.begin(), values.end());
+  return values[static_cast<size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+void ErrorTable::Print(const std::string& title) const {
+  fmt::print("{:<44} {:>4} {:>8} {:>8} {:>8}\n", title + ", error in %", "rows", "median", "p90",
+             "bias");
+  for (const auto& [name, errors] : groups_) {
+    std::vector<double> sizes;
+    for (const double error : errors) sizes.push_back(std::abs(error));
+    fmt::print("{:<44} {:>4} {:>8.1f} {:>8.1f} {:>+8.1f}\n", name, sizes.size(),
+               100 * Quantile(sizes, 0.5), 100 * Quantile(sizes, 0.9), 100 * Quantile(errors, 0.5));
+  }
+  fmt::print("\n");
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,162 @@
+#include "common/stage_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/memory_model.h"
+#include "common/precision.h"
+
+namespace gpuadvise {
+namespace {
+
+/// What memory is counted from: a line, or the model's shape; neither is an answer as well.
+struct MemoryBasis {
+  const MemoryLine* line = nullptr;
+  const ModelShape* shape = nullptr;
+  TrainingSetup setup;  // with a shape
+
+  bool known() const { return line != nullptr || shape != nullptr; }
+  int64_t Largest(const GpuModel& gpu, double margin) const {
+    if (line != nullptr) return LargestMicroBatch(*line, gpu, margin);
+    return LargestMicroBatch(*shape, setup, UsableBytes(gpu) * (1 - margin));
+  }
+  int64_t Bytes(int64_t micro_batch) const {
+    if (line != nullptr) return MemoryOf(*line, micro_batch);
+    TrainingSetup at = setup;
+    at.micro_batch = micro_batch;
+    return std::llround(PeakMemory(*shape, at).total());
+  }
+};
+
+MemoryBasis BasisOf(const Stage& stage, const ModelPreset* preset, const GpuModel& gpu,
+                    const std::string& precision, int64_t gpus) {
+  MemoryBasis basis;
+  if (stage.model.memory) {
+    basis.line = &*stage.model.memory;
+  } else if (stage.model.shape) {
+    basis.shape = &*stage.model.shape;
+  } else if (preset != nullptr && preset->memory) {
+    basis.line = &*preset->memory;
+  } else if (preset != nullptr && preset->shape) {
+    basis.shape = &*preset->shape;
+  }
+  if (basis.shape != nullptr) {
+    basis.setup = SetupOn(gpu, *basis.shape, stage.training, precision, gpus, kRecommendedMargin);
+  }
+  return basis;
+}
+
+// The largest micro-batch of `stage` on `gpu`: by what is counted, or one that was measured there.
+Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
+                          const MemoryBasis& basis, const GpuModel& gpu, StagePlan& plan) {
+  int64_t measured = 0;
+  for (const MeasuredStep& step : stage.training.measured) {
+    if (catalogue.Resolve(step.gpu) == &gpu) measured = std::max(measured, step.micro_batch);
+  }
+  if (!basis.known()) {
+    if (measured > 0) return measured;
+    if (stage.training.micro_batch) return *stage.training.micro_batch;
+    return BadInput(
+        "nothing says how much memory this model takes: give model.preset, hf_config, or "
+        "model.memory {base, per_sample, overhead}, or fix "
+        "training.per_device_train_batch_size",
+        "/spec" + stage.pointer + "/model");
+  }
+  int64_t fits = basis.Largest(gpu, kRecommendedMargin);
+  const int64_t most = basis.Largest(gpu, 0);
+  if (stage.training.micro_batch) {  // the user's choice may use the margin, not more than the card
+    fits = std::max(fits, std::min(*stage.training.micro_batch, most));
+  }
+  if (measured > fits) {
+    plan.batch_measured = true;
+    return measured;
+  }
+  if (fits >= 1) return fits;
+  if (most >= 1) return 1;
+  return Fail(ErrorCode::kInfeasible,
+              fmt::format("one sample takes {:.1f} GB, the GPU has {:g} GB",
+                          static_cast<double>(basis.Bytes(1)) / 1e9, gpu.memory_gb));
+}
+
+// The preset's timings count where the spec has none of its own.
+RunTimeBasis TimeBasisOf(const Stage& stage, const ModelPreset* preset, const MemoryBasis& memory,
+                         const std::string& precision, int64_t gpus) {
+  RunTimeBasis basis;
+  basis.measured = stage.training.measured;
+  if (basis.measured.empty() && preset != nullptr) basis.measured = preset->measured;
+  basis.params = stage.model.params.value_or(preset != nullptr ? preset->params : 0);
+  basis.tokens_per_sample = stage.training.max_seq_length.value_or(0);
+  basis.shape = memory.shape;
+  basis.setup = memory.shape != nullptr ? memory.setup : SetupFrom(stage.training, precision, gpus);
+  basis.fp16_is_safe = preset == nullptr || preset->fp16;
+  return basis;
+}
+
+// Seconds that writing checkpoints stops the training for.
+double CheckpointSeconds(const OutputSpec& output, int64_t steps) {
+  if (!output.checkpoint_bytes || !output.save_steps) return 0;
+  const auto saves = static_cast<double>(steps / *output.save_steps);
+  return saves * static_cast<double>(*output.checkpoint_bytes) / kCheckpointBytesPerSecond;
+}
+
+}  // namespace
+
+double StartUpSeconds(const TrainSpec& spec) {
+  const bool compiles = std::any_of(spec.stages.begin(), spec.stages.end(), [](const Stage& stage) {
+    return stage.training.torch_compile.value_or(false);
+  });
+  return kStartUpSeconds + (compiles ? kCompileSeconds : 0);
+}
+
+Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
+  Result<const ModelPreset*> known =
+      question.presets.Require(stage.model.preset, "/spec" + stage.pointer + "/model/preset");
+  if (!known) return tl::unexpected<Error>(known.error());
+  const ModelPreset* preset = *known;
+  const GpuModel& gpu = question.gpu;
+  const int64_t gpus = question.gpus_per_node * question.nodes;
+  Result<std::string> precision =
+      PrecisionOn(gpu, stage.training, preset == nullptr || preset->fp16);
+  if (!precision) return tl::unexpected<Error>(precision.error());
+  const MemoryBasis memory = BasisOf(stage, preset, gpu, *precision, gpus);
+  StagePlan plan;
+  plan.name = stage.name;
+  plan.precision = *precision;
+  Result<int64_t> largest = LargestOn(question.catalogue, stage, memory, gpu, plan);
+  if (!largest) return tl::unexpected<Error>(largest.error());
+  Result<BatchPlan> batch = PlanBatch(stage.training, gpus, *largest);
+  if (!batch) return tl::unexpected<Error>(batch.error());
+  plan.batch = *batch;
+  plan.work = WorkOf(stage.training, batch->effective);
+  if (memory.known()) plan.memory_bytes = memory.Bytes(batch->micro_batch);
+  plan.checkpointing_chosen = memory.shape != nullptr &&
+                              stage.training.gradient_checkpointing == "auto" &&
+                              memory.setup.checkpointing == Checkpointing::kFull;
+
+  const RunShape shape{&gpu,
+                       question.gpus_per_node,
+                       question.nodes,
+                       batch->micro_batch,
+                       batch->accumulation,
+                       question.interconnect};
+  Result<Rate> rate =
+      EstimateRate(stage.training, TimeBasisOf(stage, preset, memory, *precision, gpus), shape,
+                   question.catalogue);
+  if (!rate) {
+    Error error = rate.error();
+    const bool from_preset = stage.training.measured.empty() && preset != nullptr;
+    error.pointer = "/spec" + stage.pointer + "/training" + (from_preset ? "" : error.pointer);
+    return tl::unexpected<Error>(error);
+  }
+  plan.run_p50_seconds = static_cast<double>(plan.work.steps) *
+                             static_cast<double>(batch->effective) / rate->samples_per_second +
+                         CheckpointSeconds(question.output, plan.work.steps);
+  plan.sigma = rate->sigma;
+  plan.basis = rate->basis;
+  plan.step = rate->step;
+  return plan;
+}
+
+}  // namespace gpuadvise
