@@ -17,16 +17,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int kNoteIndent = 5;
-constexpr int kTextWidth = 110;  // prose wider than this is hard to read
-
-std::string Indented(const std::string& text, int indent, int width) {
-  std::string out;
-  const int wide = std::min(width, kTextWidth);
-  for (const std::string& line : Wrapped(text, std::max(20, wide - indent))) {
-    out += Clipped(std::string(static_cast<size_t>(indent), ' ') + line, width) + "\n";
-  }
-  return out;
-}
 
 // "Label: text", further lines under the text's start.
 std::string Labelled(const std::string& label, const std::string& text, int width) {

@@ -194,6 +194,8 @@ struct Parser {
     fit->add_option("--micro-batch", line.fit.micro_batch, "Show this micro-batch")
         ->option_text("N")
         ->check(CLI::Range(1, 1'000'000));
+    fit->add_flag("--tips", line.fit.tips,
+                  "All the tips, for the first GPU: which apply, and why others do not");
     AddCommon(fit, &line.socket, &line.fit.json);
   }
 

@@ -57,6 +57,7 @@ struct FitCommand {
   std::vector<std::string> gpus;       // names; empty: those of the cluster
   int64_t gpus_in_all = 1;             // of one job
   std::optional<int64_t> micro_batch;  // show this one
+  bool tips = false;                   // all of them, for the first GPU
   bool json = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <cwchar>
 
@@ -156,6 +157,16 @@ std::vector<std::string> Wrapped(std::string_view text, int width) {
   }
   if (!text.empty() || lines.empty()) lines.emplace_back(text);
   return lines;
+}
+
+std::string Indented(const std::string& text, int indent, int width) {
+  constexpr int kTextWidth = 110;  // prose wider than this is hard to read
+  std::string out;
+  const int wide = std::min(width, kTextWidth);
+  for (const std::string& line : Wrapped(text, std::max(20, wide - indent))) {
+    out += Clipped(std::string(static_cast<size_t>(indent), ' ') + line, width) + "\n";
+  }
+  return out;
 }
 
 std::string ClockTime(int64_t time, int64_t now) {

@@ -27,6 +27,10 @@ std::string Clipped(std::string_view text, int width);
 /// Lines of at most `width` columns, broken at blanks (inside a word only when it is longer).
 std::vector<std::string> Wrapped(std::string_view text, int width);
 
+/// `text` as lines that start with `indent` blanks, at most `width` columns wide and no wider than
+/// prose is easy to read.
+std::string Indented(const std::string& text, int indent, int width);
+
 /// "21:40" with its day as seen from `now`: "today 21:40", "tomorrow 09:15", "Fri 09:15" (within a
 /// week), "3 Dec 09:15".
 std::string ClockTime(int64_t time, int64_t now);

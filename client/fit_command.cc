@@ -10,6 +10,7 @@
 #include "client/commands.h"
 #include "client/display.h"
 #include "client/exit_code.h"
+#include "client/tips_view.h"
 #include "client/train_file.h"
 #include "common/answer_fit.h"
 #include "common/words.h"
@@ -239,7 +240,7 @@ int RunFit(const FitCommand& command, Api& api, Console& console) {
   const auto gpus = GpusFor(command, *spec, *catalogue, api);
   if (!gpus) return Report(gpus.error(), console);
   const FitQuestion question{
-      *spec, *presets, *catalogue, *gpus, command.gpus_in_all, command.micro_batch};
+      *spec, *presets, *catalogue, *gpus, command.gpus_in_all, command.micro_batch, command.tips};
   const Result<json> answer = AnswerFit(question);
   if (!answer) {
     return Report(file->Refuse(answer.error().message, answer.error().pointer).value(), console);
@@ -252,7 +253,8 @@ int RunFit(const FitCommand& command, Api& api, Console& console) {
   for (const json& stage : ListOf(*answer, "stages")) {
     const std::string name =
         TextOf(stage, "name").empty() ? TextOf(*answer, "name") : TextOf(stage, "name");
-    text += (text.empty() ? "" : "\n") + name + ": " + StageText(stage, console.look());
+    text += (text.empty() ? "" : "\n") + name + ": " + StageText(stage, console.look()) +
+            TipsView(stage, console.look());
   }
   console.Print(text);
   return kExitOk;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "common/batch_fit.h"
+#include "common/fit_tips.h"
 #include "common/memory_model.h"
 #include "common/precision.h"
 #include "common/words.h"
@@ -372,6 +373,8 @@ Result<json> StageJson(const FitQuestion& question, const Stage& stage) {
   json rows = json::array();
   for (const GpuModel* gpu : question.gpus)
     rows.push_back(RowOn(question, *subject, *gpu, correction));
+  if (question.tips && !rows.empty())
+    answer["tips"] = FitTips(question, stage, rows[0], correction);
   answer["gpus"] = std::move(rows);
   return answer;
 }

@@ -23,6 +23,7 @@ struct FitQuestion {
   std::vector<const GpuModel*> gpus;   // a row each
   int64_t gpus_in_all = 1;             // that one job has
   std::optional<int64_t> micro_batch;  // show this one instead of the recommended
+  bool tips = false;                   // with all tips, for the first of `gpus`
 };
 
 /// Errors: kBadInput, with a pointer into the spec, when nothing says what the model is made of.

@@ -42,6 +42,34 @@ TEST(FitCommand, PrintsMemoryByPartOfOneGpu) {
   ExpectGolden("fit_one_80.txt", console.printed);
 }
 
+TEST(FitCommand, PrintsAllTipsForTheFirstGpu) {
+  FakeApi api;
+  FakeConsole console;
+  console.shown.width = 80;
+  FitCommand command = Of(kExample, {"rtx4090", "l40s"});
+  command.tips = true;
+  EXPECT_EQ(RunFit(command, api, console), kExitOk);
+  ExpectGolden("fit_tips_80.txt", console.printed);
+}
+
+TEST(FitCommand, TipsAreInTheJsonWhereTheyAreAskedFor) {
+  FakeApi api;
+  FakeConsole console;
+  FitCommand command = Of(kExample, {"l40s"});
+  command.json = true;
+  EXPECT_EQ(RunFit(command, api, console), kExitOk);
+  EXPECT_FALSE(json::parse(console.printed).contains("tips"));
+  console.printed.clear();
+  command.tips = true;
+  EXPECT_EQ(RunFit(command, api, console), kExitOk);
+  const json answer = json::parse(console.printed);
+  EXPECT_GE(answer["tips"].size(), 20u);
+  for (const json& tip : answer["tips"]) {
+    EXPECT_EQ(tip["applies"].get<bool>(), tip["why_not"] == "") << tip;
+    EXPECT_TRUE(tip["name"].is_string() && tip["text"].is_string() && tip["effect"].is_string());
+  }
+}
+
 TEST(FitCommand, TakesTheGpusOfTheClusterWhereADaemonAnswers) {
   FakeApi api;
   api.Answer({{"gpus", {{{"gpu", "l40s"}}, {{"gpu", "no such card"}}, {{"gpu", "rtx4090"}}}}});

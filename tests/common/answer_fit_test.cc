@@ -129,5 +129,39 @@ TEST(AnswerFit, ContradictionsAreSaid) {
   EXPECT_THAT(alone["notes"].dump(), HasSubstr("on one GPU ZeRO and FSDP shard nothing"));
 }
 
+json TipOf(const json& answer, const std::string& name) {
+  for (const json& tip : answer["tips"]) {
+    if (tip["name"] == name) return tip;
+  }
+  ADD_FAILURE() << "no tip is called " << name;
+  return {};
+}
+
+json AskTips(const char* spec_text, const char* gpu, int64_t in_all) {
+  const auto spec = ParseTrainSpec(json::parse(spec_text), "");
+  const GpuCatalogue& catalogue = ShippedGpus().catalogue();
+  return Must(
+      AnswerFit({*spec, ShippedModels(), catalogue, {catalogue.Resolve(gpu)}, in_all, {}, true}));
+}
+
+TEST(AnswerFit, TipsKnowTheRunTimeTheBatchAndWhatWasCounted) {
+  const json answer = AskTips(R"({"model": {"preset": "qwen2.5-vl-3b-vla"}, "training": {
+    "num_train_epochs": 5, "num_samples": 100000, "method": "lora", "lora": {"r": 32},
+    "images_per_sample": 2, "effective_batch_size": 32, "measured": [
+      {"gpu": "rtx4090", "gpus": 1, "batch": 2, "seconds_per_step": 6}]}})",
+                              "rtx4090", 1);
+  EXPECT_EQ(TipOf(answer, "torch_compile")["applies"], true);
+  EXPECT_EQ(TipOf(answer, "try_first")["applies"], false);
+  EXPECT_EQ(TipOf(answer, "lora_rank")["effect_source"], "counted");
+  EXPECT_THAT(TipOf(answer, "feature_cache")["effect"], HasSubstr("1.2 GiB"));
+}
+
+TEST(AnswerFit, TipsAreGivenWhereTheGpuCannotTrainIt) {
+  const json answer = AskTips(
+      R"({"model": {"preset": "mt5-1.2b"}, "training": {"max_steps": 1000}})", "v100-16gb", 1);
+  EXPECT_THAT(TipOf(answer, "half_precision")["why_not"], HasSubstr("fp32 it stays"));
+  EXPECT_EQ(TipOf(answer, "save_interval")["applies"], true);
+}
+
 }  // namespace
 }  // namespace gpuadvise
