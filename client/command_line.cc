@@ -150,6 +150,7 @@ struct Parser {
     AddSubmit();
     AddWhen();
     AddFit();
+    AddScale();
     AddSmall();
   }
 
@@ -199,6 +200,32 @@ struct Parser {
     AddCommon(fit, &line.socket, &line.fit.json);
   }
 
+  void AddScale() {
+    ScaleCommand& command = line.scale;
+    scale = app.add_subcommand("scale", "How many GPUs: hours, efficiency, cost, and why not more");
+    scale->add_option("FILE", command.file, "The training file (train.yaml)")->required();
+    scale->add_option("--section", command.section, "Section of FILE to take")->option_text("NAME");
+    scale->add_option("--gpu", command.gpus, "This GPU; several are compared")->option_text("NAME");
+    scale->add_option("--max-gpus", command.most_gpus, "Up to N GPUs (default 8)")
+        ->option_text("N")
+        ->check(CLI::Range(1, 65'536));
+    scale->add_option("--gpus-per-node", command.gpus_per_node, "GPUs of a node (default 8)")
+        ->option_text("N")
+        ->check(CLI::Range(1, 1'024));
+    scale->add_option("--network", command.network_gbit_per_s, "Gbit/s between nodes")
+        ->option_text("RATE")
+        ->check(CLI::Range(0.001, 1e6));
+    scale->add_option("--price", command.price, "Price of a GPU-hour")
+        ->option_text("PRICE")
+        ->check(CLI::Range(0.0, 1e6));
+    scale->add_option("--objective", command.objective, "finish (default), cost or deadline")
+        ->option_text("NAME")
+        ->check(CLI::Validator(CheckObjective, "", ""));
+    scale->add_option("--deadline", command.deadline, "Done by then, nine times out of ten")
+        ->option_text("TIME");
+    AddCommon(scale, &line.socket, &command.json);
+  }
+
   void AddSmall() {
     gpus = app.add_subcommand("gpus", "GPUs of the cluster: total, usable, free, and the wait");
     AddCommon(gpus, &line.socket, &line.json);
@@ -228,7 +255,7 @@ struct Parser {
 
   bool Knows(const std::string& verb) const {
     for (const CLI::App* command :
-         {advise, submit, when, fit, gpus, queue, why, accuracy, doctor, init}) {
+         {advise, submit, when, fit, scale, gpus, queue, why, accuracy, doctor, init}) {
       if (command->get_name() == verb) return true;
     }
     return false;
@@ -238,6 +265,7 @@ struct Parser {
     if (submit->parsed()) return Verb::kSubmit;
     if (when->parsed()) return Verb::kWhen;
     if (fit->parsed()) return Verb::kFit;
+    if (scale->parsed()) return Verb::kScale;
     if (gpus->parsed()) return Verb::kGpus;
     if (queue->parsed()) return Verb::kQueue;
     if (why->parsed()) return Verb::kWhy;
@@ -255,6 +283,7 @@ struct Parser {
   CLI::App* submit = nullptr;
   CLI::App* when = nullptr;
   CLI::App* fit = nullptr;
+  CLI::App* scale = nullptr;
   CLI::App* gpus = nullptr;
   CLI::App* queue = nullptr;
   CLI::App* why = nullptr;

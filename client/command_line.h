@@ -11,7 +11,19 @@
 
 namespace gpuadvise {
 
-enum class Verb { kAdvise, kSubmit, kWhen, kFit, kGpus, kQueue, kWhy, kAccuracy, kDoctor, kInit };
+enum class Verb {
+  kAdvise,
+  kSubmit,
+  kWhen,
+  kFit,
+  kScale,
+  kGpus,
+  kQueue,
+  kWhy,
+  kAccuracy,
+  kDoctor,
+  kInit
+};
 
 struct CommandLine {
   Verb verb = Verb::kAdvise;
@@ -21,6 +33,7 @@ struct CommandLine {
   SubmitCommand submit;
   WhenCommand when;
   FitCommand fit;
+  ScaleCommand scale;
   QueueCommand queue;
   std::string job_id;  // of why
   InitCommand init;

@@ -61,11 +61,25 @@ struct FitCommand {
   bool json = false;
 };
 
+struct ScaleCommand {
+  std::string file;
+  std::string section;
+  std::vector<std::string> gpus;  // names; empty: those of the cluster
+  int64_t most_gpus = 8;
+  int64_t gpus_per_node = 8;
+  double network_gbit_per_s = 0;  // 0: not known
+  std::string objective;          // "": the file's
+  std::string deadline;           // "": the file's
+  std::optional<double> price;    // of a GPU-hour
+  bool json = false;
+};
+
 int RunAdvise(const AdviseCommand& command, Api& api, Console& console);
 int RunSubmit(const SubmitCommand& command, Api& api, JobRunner& runner,
               const std::string& job_template, Console& console);
 int RunWhen(const WhenCommand& command, Api& api, Console& console);
 int RunFit(const FitCommand& command, Api& api, Console& console);
+int RunScale(const ScaleCommand& command, Api& api, Console& console);
 int RunGpus(bool json, Api& api, Console& console);
 int RunQueue(const QueueCommand& command, Api& api, Console& console);
 int RunWhy(const std::string& job_id, bool json, Api& api, Console& console);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "client/answer_reader.h"
 #include "client/answer_table.h"
@@ -11,12 +10,9 @@
 #include "client/display.h"
 #include "client/exit_code.h"
 #include "client/tips_view.h"
-#include "client/train_file.h"
+#include "client/training_question.h"
 #include "common/answer_fit.h"
 #include "common/words.h"
-#include "embedded/default_gpus.h"
-#include "embedded/default_models.h"
-#include "yaml/yaml_document.h"
 
 namespace gpuadvise {
 namespace {
@@ -24,61 +20,6 @@ namespace {
 using nlohmann::json;
 
 constexpr double kGib = 1 << 30;
-
-// Where neither the command line, nor the file, nor a cluster says which.
-constexpr const char* kUsualGpus[] = {"rtx2080ti", "rtx3090",   "rtx4090",  "l40s",
-                                      "a100-40gb", "a100-80gb", "h100-80gb"};
-
-Result<GpuCatalogue> Catalogue() {
-  const Result<YamlDocument> document = ParseYaml(DefaultGpusYaml(), "gpus.yaml");
-  if (!document) return tl::unexpected<Error>(document.error());
-  return GpuCatalogue::FromJson(document->root);
-}
-
-Result<ModelPresets> Presets() {
-  const Result<YamlDocument> document = ParseYaml(DefaultModelsYaml(), "models.yaml");
-  if (!document) return tl::unexpected<Error>(document.error());
-  return ModelPresets::FromJson(document->root);
-}
-
-Result<std::vector<const GpuModel*>> Named(const std::vector<std::string>& names,
-                                           const GpuCatalogue& catalogue) {
-  std::vector<const GpuModel*> gpus;
-  for (const std::string& name : names) {
-    const GpuModel* gpu = catalogue.Resolve(name);
-    if (gpu == nullptr) {
-      std::vector<std::string> known;
-      for (const GpuModel& model : catalogue.models()) known.push_back(model.id);
-      return BadInput(
-          fmt::format("no GPU called '{}' is known{}; names are like rtx4090, l40s or "
-                      "a100-80gb",
-                      name, DidYouMean(name, known)));
-    }
-    if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
-  }
-  return gpus;
-}
-
-// The cluster's, where a daemon answers.
-std::vector<const GpuModel*> OfCluster(Api& api, const GpuCatalogue& catalogue) {
-  std::vector<const GpuModel*> gpus;
-  const Result<json> answer = api.Get("/v1/gpus");
-  if (!answer) return gpus;
-  for (const json& row : ListOf(*answer, "gpus")) {
-    const GpuModel* gpu = catalogue.Resolve(TextOf(row, "gpu"));
-    if (gpu != nullptr) gpus.push_back(gpu);
-  }
-  return gpus;
-}
-
-Result<std::vector<const GpuModel*>> GpusFor(const FitCommand& command, const TrainSpec& spec,
-                                             const GpuCatalogue& catalogue, Api& api) {
-  if (!command.gpus.empty()) return Named(command.gpus, catalogue);
-  std::vector<const GpuModel*> gpus = OfCluster(api, catalogue);
-  if (!gpus.empty()) return gpus;
-  if (!spec.resources.gpus.empty()) return Named(spec.resources.gpus, catalogue);
-  return Named({std::begin(kUsualGpus), std::end(kUsualGpus)}, catalogue);
-}
 
 std::string Gib(double bytes) { return fmt::format("{:.1f}", bytes / kGib); }
 
@@ -228,23 +169,14 @@ std::string StageText(const json& stage, const Look& look) {
 }  // namespace
 
 int RunFit(const FitCommand& command, Api& api, Console& console) {
-  const Result<TrainFile> file = TrainFile::Load(command.file, command.section, console.now());
-  if (!file) return Report(file.error(), console);
-  const Result<TrainSpec> spec = ParseTrainSpec(file->spec(), "");
-  if (!spec)
-    return Report(file->Refuse(spec.error().message, spec.error().pointer).value(), console);
-  const Result<GpuCatalogue> catalogue = Catalogue();
-  if (!catalogue) return Report(catalogue.error(), console);
-  const Result<ModelPresets> presets = Presets();
-  if (!presets) return Report(presets.error(), console);
-  const auto gpus = GpusFor(command, *spec, *catalogue, api);
-  if (!gpus) return Report(gpus.error(), console);
-  const FitQuestion question{
-      *spec, *presets, *catalogue, *gpus, command.gpus_in_all, command.micro_batch, command.tips};
+  const Result<TrainingQuestion> asked =
+      TrainingQuestion::Load({command.file, command.section, command.gpus}, api, console.now());
+  if (!asked) return Report(asked.error(), console);
+  const FitQuestion question{asked->spec, asked->presets,      *asked->catalogue,
+                             asked->gpus, command.gpus_in_all, command.micro_batch,
+                             command.tips};
   const Result<json> answer = AnswerFit(question);
-  if (!answer) {
-    return Report(file->Refuse(answer.error().message, answer.error().pointer).value(), console);
-  }
+  if (!answer) return Report(asked->Placed(answer.error()), console);
   if (command.json) {
     PrintJson(*answer, console);
     return kExitOk;

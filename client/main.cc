@@ -35,6 +35,8 @@ int Run(const CommandLine& line, Console& console) {
       return RunWhen(line.when, api, console);
     case Verb::kFit:
       return RunFit(line.fit, api, console);
+    case Verb::kScale:
+      return RunScale(line.scale, api, console);
     case Verb::kGpus:
       return RunGpus(line.json, api, console);
     case Verb::kQueue:

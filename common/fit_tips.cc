@@ -8,7 +8,7 @@
 #include "common/batch_fit.h"
 #include "common/memory_model.h"
 #include "common/precision.h"
-#include "common/run_time.h"
+#include "common/stage_plan.h"
 #include "common/tips.h"
 
 namespace gpuadvise {
@@ -48,18 +48,17 @@ void AddSetup(const json& row, const FitQuestion& question, TipContext& at) {
 }
 
 /// As `advise` estimates it, on one node.
-std::optional<double> RunSeconds(const FitQuestion& question, const ModelPreset* preset,
-                                 const TipContext& at) {
+std::optional<double> RunSeconds(const FitQuestion& question, const TipContext& at) {
   if (!at.micro_batch || !at.effective_batch) return {};
-  RunTimeBasis basis{at.training().measured, 0, at.training().max_seq_length.value_or(0)};
-  const double counted = at.shape != nullptr ? at.shape->Parameters() : 0;
-  basis.params = at.stage.model.params.value_or(counted);
-  if (basis.measured.empty() && preset != nullptr) basis.measured = preset->measured;
-  const RunShape shape{&at.gpu, question.gpus_in_all, 1, *at.micro_batch};
-  const auto rate = EstimateRate(at.training(), basis, shape, question.catalogue);
-  if (!rate || rate->samples_per_second <= 0) return {};
-  const Work work = WorkOf(at.training(), *at.effective_batch);
-  return static_cast<double>(work.samples) / rate->samples_per_second;
+  const auto plan = PlanStage(at.stage, {at.gpu,
+                                         question.gpus_in_all,
+                                         1,
+                                         {},
+                                         question.spec.output,
+                                         question.catalogue,
+                                         question.presets});
+  if (!plan) return {};
+  return plan->run_p50_seconds;
 }
 
 bool WasMeasuredOn(const GpuModel& gpu, const FitQuestion& question, const Stage& stage) {
@@ -86,7 +85,7 @@ TipContext ContextOf(const FitQuestion& question, const Stage& stage, const json
   AddBatch(row, stage, at);
   AddSetup(row, question, at);
   at.rank_that_fits = Count(row, "lora_rank_that_fits");
-  at.run_seconds = RunSeconds(question, preset, at);
+  at.run_seconds = RunSeconds(question, at);
   return at;
 }
 

@@ -1,0 +1,38 @@
+// What `fit` and `scale` compute with, in the client: a training file, the built-in catalogues, and
+// the GPUs to look at.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/daemon_client.h"
+#include "client/train_file.h"
+#include "common/gpu_catalogue.h"
+#include "common/model_presets.h"
+#include "common/train_spec.h"
+
+namespace gpuadvise {
+
+struct TrainingSource {
+  std::string file;
+  std::string section;            // "" the whole file
+  std::vector<std::string> gpus;  // names; empty: those of the cluster
+};
+
+struct TrainingQuestion {
+  /// GPUs are those named, else the cluster's where a daemon answers, else the file's allow-list,
+  /// else usual ones. Errors: sentences that start with the file and its line.
+  static Result<TrainingQuestion> Load(const TrainingSource& source, Api& api, int64_t now);
+
+  /// `error` with its pointer into the spec told as the file's line.
+  Error Placed(const Error& error) const;
+
+  TrainFile file;
+  TrainSpec spec;
+  ModelPresets presets;
+  std::shared_ptr<const GpuCatalogue> catalogue;  // never nullptr; `gpus` point into it
+  std::vector<const GpuModel*> gpus;
+};
+
+}  // namespace gpuadvise

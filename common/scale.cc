@@ -1,0 +1,281 @@
+#include "common/scale.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/words.h"
+
+namespace gpuadvise {
+namespace {
+
+constexpr double kNormalP90 = 1.2816;
+constexpr double kSecondsPerHour = 3600;
+constexpr double kHoursPerDay = 24;
+constexpr double kNearlyAsCheap = 1.02;
+
+/// Shapes of 1, 2, 4, … GPUs: within a node, then whole nodes.
+std::vector<std::pair<int64_t, int64_t>> Shapes(const ScaleQuestion& question,
+                                                const GpuModel& gpu) {
+  std::vector<std::pair<int64_t, int64_t>> shapes;
+  const int64_t per_node = std::max<int64_t>(question.gpus_per_node, 1);
+  for (int64_t gpus = 1; gpus <= question.most_gpus; gpus *= 2) {
+    if (gpus <= per_node) {
+      shapes.emplace_back(gpus, 1);
+    } else {
+      shapes.emplace_back(per_node, (gpus + per_node - 1) / per_node);
+    }
+    if (gpu.is_mig_slice) break;  // no peer-to-peer: one slice a job
+  }
+  return shapes;
+}
+
+bool EndsTheQuestion(const Error& error) {
+  return error.code == ErrorCode::kBadInput || error.code == ErrorCode::kNotFound;
+}
+
+Result<ScaleStep> StepOn(const ScaleQuestion& question, const GpuModel& gpu, int64_t gpus_per_node,
+                         int64_t nodes) {
+  ScaleStep step;
+  step.gpus_per_node = gpus_per_node;
+  step.nodes = nodes;
+  const StageQuestion on{gpu,
+                         gpus_per_node,
+                         nodes,
+                         question.interconnect,
+                         question.spec.output,
+                         question.catalogue,
+                         question.presets};
+  double seconds = StartUpSeconds(question.spec);
+  double doubt = 0;
+  for (const Stage& stage : question.spec.stages) {
+    Result<StagePlan> plan = PlanStage(stage, on);
+    if (!plan && EndsTheQuestion(plan.error())) return tl::unexpected<Error>(plan.error());
+    if (!plan) {
+      step.impossible = plan.error().message;
+      return step;
+    }
+    seconds += plan->run_p50_seconds;
+    doubt += plan->sigma * plan->run_p50_seconds;
+    step.stages.push_back(std::move(*plan));
+  }
+  step.p50_seconds = seconds;
+  step.p90_seconds = seconds * std::exp(kNormalP90 * doubt / seconds);
+  const auto gpus = static_cast<double>(step.gpus());
+  step.gpu_hours = gpus * seconds / kSecondsPerHour;
+  const double price =
+      question.price_per_gpu_hour >= 0 ? question.price_per_gpu_hour : gpu.price_per_gpu_hour;
+  if (price > 0) step.cost = price * step.gpu_hours;
+  if (gpu.tdp_watts > 0) step.kilowatt_hours = step.gpu_hours * gpu.tdp_watts / 1000;
+  return step;
+}
+
+double SamplesPerGpuSecond(const StagePlan& plan, int64_t gpus) {
+  return static_cast<double>(plan.work.samples) / plan.run_p50_seconds / static_cast<double>(gpus);
+}
+
+/// Of `step`, compared with the fewest GPUs that run it; stages count by their time.
+double EfficiencyOf(const ScaleStep& step, const ScaleStep& fewest) {
+  double ideal = 0;
+  double real = 0;
+  for (size_t i = 0; i < step.stages.size(); ++i) {
+    const double share = SamplesPerGpuSecond(step.stages[i], step.gpus()) /
+                         SamplesPerGpuSecond(fewest.stages[i], fewest.gpus());
+    ideal += step.stages[i].run_p50_seconds * share;
+    real += step.stages[i].run_p50_seconds;
+  }
+  return real > 0 ? ideal / real : 1;
+}
+
+std::string Hours(double seconds) {
+  const double hours = seconds / kSecondsPerHour;
+  return hours < 10 ? fmt::format("{:.1f} h", hours) : fmt::format("{:.0f} h", hours);
+}
+
+StepSeconds SumOf(const ScaleStep& step) {
+  StepSeconds sum;
+  for (const StagePlan& plan : step.stages) {
+    const auto steps = static_cast<double>(plan.work.steps);
+    sum.compute += steps * plan.step.compute;
+    sum.traffic += steps * plan.step.traffic;
+    sum.launches += steps * plan.step.launches;
+    sum.communication += steps * plan.step.communication;
+    sum.optimizer += steps * plan.step.optimizer;
+    sum.loader += steps * plan.step.loader;
+  }
+  return sum;
+}
+
+/// What eats more of `more`'s time than of `less`'s; "" where nothing stands out.
+std::string WhatGrows(const ScaleStep& less, const ScaleStep& more) {
+  const StepSeconds before = SumOf(less);
+  const StepSeconds after = SumOf(more);
+  if (before.total() <= 0 || after.total() <= 0) return "";
+  struct Part {
+    double StepSeconds::*seconds;
+    const char* words;
+  };
+  constexpr Part kParts[] = {
+      {&StepSeconds::communication, "traffic between the GPUs"},
+      {&StepSeconds::launches, "waiting for the host, as micro-batches get small"},
+      {&StepSeconds::traffic, "reading weights for small micro-batches"},
+      {&StepSeconds::optimizer, "the optimizer's step"},
+      {&StepSeconds::loader, "waiting for the data loader"}};
+  const Part* most = nullptr;
+  double growth = 0.02;
+  for (const Part& part : kParts) {
+    const double grown =
+        after.*part.seconds / after.total() - before.*part.seconds / before.total();
+    if (grown <= growth) continue;
+    growth = grown;
+    most = &part;
+  }
+  if (most == nullptr) return "";
+  return fmt::format("{:.0f} % of a step is {}", 100 * (after.*most->seconds) / after.total(),
+                     most->words);
+}
+
+std::string WhyNotMore(const ScaleCurve& curve, const ScaleQuestion& question) {
+  const ScaleStep& chosen = curve.steps[*curve.recommended];
+  const size_t next = *curve.recommended + 1;
+  if (next >= curve.steps.size()) {
+    if (curve.gpu->is_mig_slice) return "MIG slices have no peer-to-peer: one slice a job";
+    return fmt::format("{} is the most that was asked about (--max-gpus)",
+                       Plural(question.most_gpus, "GPU"));
+  }
+  const ScaleStep& more = curve.steps[next];
+  const std::string gpus = Plural(more.gpus(), "GPU");
+  if (!more.impossible.empty()) return gpus + ": " + more.impossible;
+  const std::string grows = WhatGrows(chosen, more);
+  const std::string because = grows.empty() ? "" : "; " + grows;
+  if (more.p50_seconds >= chosen.p50_seconds) {
+    return fmt::format("{} would be slower, {} instead of {}{}", gpus, Hours(more.p50_seconds),
+                       Hours(chosen.p50_seconds), because);
+  }
+  const double extra = more.gpu_hours - chosen.gpu_hours;
+  const std::string paid =
+      extra > 0.5 ? fmt::format("for {:.0f} GPU-hours more", extra) : "for as many GPU-hours";
+  return fmt::format(
+      "{} would take {} instead of {} {} ({:.0f} % efficiency{}), and more GPUs are waited for "
+      "longer",
+      gpus, Hours(more.p50_seconds), Hours(chosen.p50_seconds), paid, 100 * more.efficiency,
+      because);
+}
+
+bool Runs(const ScaleStep& step) { return step.impossible.empty(); }
+
+size_t Cheapest(const ScaleCurve& curve, size_t fewest) {
+  size_t best = fewest;
+  for (size_t i = fewest; i < curve.steps.size(); ++i) {
+    const ScaleStep& step = curve.steps[i];
+    if (Runs(step) && step.gpu_hours < curve.steps[best].gpu_hours) best = i;
+  }
+  const double enough = kNearlyAsCheap * curve.steps[best].gpu_hours;
+  for (size_t i = best; i < curve.steps.size(); ++i) {
+    if (Runs(curve.steps[i]) && curve.steps[i].gpu_hours <= enough) best = i;
+  }
+  return best;
+}
+
+size_t FirstInTime(const ScaleCurve& curve, size_t fewest, double deadline_seconds) {
+  size_t fastest = fewest;
+  for (size_t i = fewest; i < curve.steps.size(); ++i) {
+    if (!Runs(curve.steps[i])) continue;
+    if (curve.steps[i].p90_seconds <= deadline_seconds) return i;
+    if (curve.steps[i].p90_seconds < curve.steps[fastest].p90_seconds) fastest = i;
+  }
+  return fastest;
+}
+
+size_t LastWorthwhile(const ScaleCurve& curve, size_t fewest) {
+  size_t last = fewest;
+  for (size_t i = fewest + 1; i < curve.steps.size(); ++i) {
+    const ScaleStep& step = curve.steps[i];
+    if (!Runs(step)) continue;
+    if (step.efficiency < kWorthwhileEfficiency) break;
+    if (step.p50_seconds >= curve.steps[last].p50_seconds) break;
+    last = i;
+  }
+  return last;
+}
+
+void Recommend(const ScaleQuestion& question, size_t fewest, ScaleCurve& curve) {
+  switch (question.objective) {
+    case Objective::kCost:
+      curve.recommended = Cheapest(curve, fewest);
+      curve.why =
+          fmt::format("the fewest GPU-hours ({:.0f})", curve.steps[*curve.recommended].gpu_hours);
+      break;
+    case Objective::kDeadline: {
+      curve.recommended = FirstInTime(curve, fewest, question.deadline_seconds);
+      const bool makes_it =
+          curve.steps[*curve.recommended].p90_seconds <= question.deadline_seconds;
+      curve.why = makes_it ? fmt::format("the fewest that take at most {} nine times out of ten",
+                                         Hours(question.deadline_seconds))
+                           : fmt::format("the fastest; none is done in {} nine times out of ten",
+                                         Hours(question.deadline_seconds));
+      break;
+    }
+    case Objective::kFinish:
+    case Objective::kStart:
+      curve.recommended = LastWorthwhile(curve, fewest);
+      curve.why = fmt::format("the most of which each still does {:.0f} % or more of what one does",
+                              100 * kWorthwhileEfficiency);
+      if (*curve.recommended == fewest) curve.why = "more bring too little";
+      break;
+  }
+  curve.why_not_more = WhyNotMore(curve, question);
+}
+
+}  // namespace
+
+Result<ScaleCurve> Scale(const ScaleQuestion& question, const GpuModel& gpu) {
+  ScaleCurve curve;
+  curve.gpu = &gpu;
+  std::optional<size_t> fewest;
+  for (const auto& [gpus_per_node, nodes] : Shapes(question, gpu)) {
+    Result<ScaleStep> step = StepOn(question, gpu, gpus_per_node, nodes);
+    if (!step) return tl::unexpected<Error>(step.error());
+    curve.steps.push_back(std::move(*step));
+    ScaleStep& added = curve.steps.back();
+    if (!Runs(added)) continue;
+    if (!fewest) fewest = curve.steps.size() - 1;
+    added.efficiency = EfficiencyOf(added, curve.steps[*fewest]);
+  }
+  if (fewest) Recommend(question, *fewest, curve);
+  return curve;
+}
+
+std::vector<DayOfWork> ScheduleOf(const TrainSpec& spec, const ScaleStep& step) {
+  std::vector<std::pair<std::string, double>> tasks;
+  tasks.emplace_back("start", StartUpSeconds(spec) / kSecondsPerHour);
+  for (size_t i = 0; i < step.stages.size(); ++i) {
+    const std::string& name = step.stages[i].name;
+    const std::string numbered =
+        step.stages.size() == 1 ? "training" : fmt::format("stage {}", i + 1);
+    tasks.emplace_back(name.empty() ? numbered : name,
+                       step.stages[i].run_p50_seconds / kSecondsPerHour);
+  }
+  std::vector<DayOfWork> days;
+  double clock = 0;  // hours since the start
+  for (const auto& [task, hours] : tasks) {
+    const double end = clock + hours;
+    while (end - clock > 1e-9) {
+      const auto day = static_cast<int64_t>(std::floor(clock / kHoursPerDay + 1e-9)) + 1;
+      const double until = std::min(end, static_cast<double>(day) * kHoursPerDay);
+      DayOfWork work{day, day, task, until - clock};
+      clock = until;
+      const bool whole = work.hours > kHoursPerDay - 1e-6;
+      if (whole && !days.empty() && days.back().task == task &&
+          days.back().hours > kHoursPerDay - 1e-6) {
+        days.back().last_day = day;
+      } else {
+        days.push_back(std::move(work));
+      }
+    }
+  }
+  return days;
+}
+
+}  // namespace gpuadvise
