@@ -23,6 +23,15 @@ void AddSpread(json& out, const std::string& name, const Spread& spread) {
   out[name + "_mean_seconds"] = Whole(spread.mean);
 }
 
+json Rounded(const std::optional<double>& number) {
+  return number ? json(std::round(*number * 100) / 100) : json();
+}
+
+json CostUnitOf(const Strategy& strategy) {
+  if (!strategy.cost) return nullptr;
+  return strategy.cost_is_billing ? "billing_hours" : "price";
+}
+
 std::string GresOf(const Strategy& strategy) {
   const std::string& type = strategy.placement.pool->gres_type;
   std::string count = std::to_string(strategy.placement.gpus_per_node);
@@ -88,7 +97,9 @@ json StrategyJson(const Strategy& strategy, size_t rank, const Constraints& cons
               {"memory_bytes", first.memory_bytes},
               {"gpu_memory_bytes", std::llround(placement.pool->model->memory_gb * 1e9)},
               {"gpu_hours", std::round(strategy.gpu_hours * 100) / 100},
-              {"cost", strategy.cost ? json(std::round(*strategy.cost * 100) / 100) : json()},
+              {"cost", Rounded(strategy.cost)},
+              {"cost_unit", CostUnitOf(strategy)},
+              {"energy_kwh", Rounded(strategy.kilowatt_hours)},
               {"priority", strategy.start.priority},
               {"jobs_before", strategy.start.jobs_before},
               {"lost_mean_seconds", std::llround(strategy.start.MeanLost())},

@@ -102,8 +102,11 @@ double ChanceToFinishBy(const Strategy& strategy, double seconds) {
 }
 
 void Rank(std::vector<Strategy>& strategies, const RankBy& by) {
-  bool all_priced = std::all_of(strategies.begin(), strategies.end(),
-                                [](const Strategy& strategy) { return strategy.cost.has_value(); });
+  // Prices and billing hours cannot be compared with each other.
+  bool all_priced =
+      std::all_of(strategies.begin(), strategies.end(), [&](const Strategy& strategy) {
+        return strategy.cost && strategy.cost_is_billing == strategies.front().cost_is_billing;
+      });
   std::stable_sort(strategies.begin(), strategies.end(), [&](const Strategy& a, const Strategy& b) {
     auto key_a = Key(a, by, all_priced), key_b = Key(b, by, all_priced);
     if (key_a != key_b) return key_a < key_b;

@@ -6,8 +6,10 @@
 #include <array>
 #include <cmath>
 
+#include "common/billing.h"
 #include "common/cheaper_start.h"
 #include "common/host_list.h"
+#include "common/request_tres.h"
 #include "common/words.h"
 
 namespace gpuadvise {
@@ -115,7 +117,7 @@ void NoteWhatMatters(Strategy& strategy) {
   if (strategy.precision == "fp16" && !gpu.bf16)
     strategy.notes.push_back("fp16: this GPU has no bf16");
   if (strategy.precision == "fp32") strategy.notes.push_back("fp32: slower than the rate assumed");
-  if (strategy.placement.nodes > 1) {
+  if (strategy.placement.nodes > 1 && strategy.placement.pool->interconnect.network_gb_per_s <= 0) {
     strategy.notes.push_back("low confidence: the network between nodes is not known");
   }
   for (const StagePlan& stage : strategy.stages) {
@@ -132,11 +134,23 @@ void NoteWhatMatters(Strategy& strategy) {
   }
 }
 
-void AddCost(Strategy& strategy) {
+void AddCost(const Question& question, Strategy& strategy) {
   const GpuModel& gpu = *strategy.placement.pool->model;
+  const Partition& partition = *strategy.placement.pool->partition;
   auto gpus = static_cast<double>(strategy.placement.gpus_per_node * strategy.placement.nodes);
   strategy.gpu_hours = gpus * strategy.run.mean / 3600;
-  if (gpu.price_per_gpu_hour > 0) strategy.cost = strategy.gpu_hours * gpu.price_per_gpu_hour;
+  if (gpu.tdp_watts > 0) strategy.kilowatt_hours = strategy.gpu_hours * gpu.tdp_watts / 1000;
+  if (gpu.price_per_gpu_hour > 0) {
+    strategy.cost = strategy.gpu_hours * gpu.price_per_gpu_hour;
+    return;
+  }
+  const SchedulerConfig& config = question.snapshot.config;
+  const bool largest = config.priority_flags.find("MAX_TRES") != std::string::npos;
+  const auto billing = BillingOf(partition.billing_weights,
+                                 RequestTres(strategy.request, partition, config), largest);
+  if (!billing || *billing <= 0) return;
+  strategy.cost = *billing * strategy.run.mean / 3600;
+  strategy.cost_is_billing = true;
 }
 
 void AddTotal(Strategy& strategy) {
@@ -191,7 +205,7 @@ Result<void> FitAndEstimate(const Question& question, Strategy& strategy) {
   if (!limited) return limited;
   strategy.request = RequestOf(question, strategy);
   strategy.account = question.constraints.account;
-  AddCost(strategy);
+  AddCost(question, strategy);
   NoteWhatMatters(strategy);
   return {};
 }

@@ -35,7 +35,9 @@ struct Strategy {
   StartSamples start;
   int64_t wait_at_limits_seconds = 0;  // where every job that is there runs until its limit
   double gpu_hours = 0;
-  std::optional<double> cost;
+  std::optional<double> cost;    // the card's price, else the partition's TRESBillingWeights
+  bool cost_is_billing = false;  // in hours of Slurm's billing TRES
+  std::optional<double> kilowatt_hours;  // at the card's power limit
   std::vector<std::string> reasons;
   std::vector<std::string> notes;
 };
