@@ -33,10 +33,11 @@ class PlotError(Exception):
 
 
 class Picture:
-    """An SVG under construction: a plot area with axes, lines with labels at their right ends."""
+    """An SVG under construction: a plot area with axes, lines with labels at their right ends, marks.
+    Series are numbered; a number is a place in `colours`, pairs for light and dark."""
 
-    def __init__(self, title, subtitle, width, height, left, right):
-        self.width, self.height = width, height
+    def __init__(self, title, subtitle, width, height, left, right, colours=COLOURS):
+        self.title, self.width, self.height, self.colours = title, width, height, colours
         self.left, self.right, self.top, self.bottom = left, width - right, 74, height - 62
         self.parts, self.labels = [], []
         self.text(20, 30, title, "title")
@@ -75,13 +76,30 @@ class Picture:
         if runs:
             self.labels.append([self.y(runs[-1][-1][1]), self.x(runs[-1][-1][0]), number, name])
 
+    def points(self, number, places, hollow=False):
+        """A mark at each (x share, y share): a circle, or a square where the colours of lines are used up."""
+        kind = f"{'line' if hollow else 'dot'} s{number}"
+        self.parts.extend(mark(self.x(x), self.y(y), kind, number) for x, y in places)
+
+    def diagonal(self, shift=0.0, kind="ideal"):
+        """The line where y's share is x's and `shift`, as far as it is inside the plot."""
+        first, last = max(0, -shift), min(1, 1 - shift)
+        self.segment(self.x(first), self.y(first + shift), self.x(last), self.y(last + shift), kind)
+
     def svg(self):
         for y, x, number, name in spread(self.labels, self.top, self.bottom):
             self.parts.append(f'<text x="{x + 10:.1f}" y="{y + 4:.1f}" class="label s{number}">{escape(name)}</text>')
         return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" '
-                f'width="{self.width}" height="{self.height}" role="img">\n<style>{style()}</style>\n'
+                f'width="{self.width}" height="{self.height}" role="img">\n'
+                f'<title>{escape(self.title)}</title>\n<style>{style(self.colours)}</style>\n'
                 f'<rect width="{self.width}" height="{self.height}" rx="8" class="paper"/>\n'
                 + "\n".join(self.parts) + "\n</svg>\n")
+
+
+def mark(x, y, kind, number, size=3):
+    if number < len(COLOURS):
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}" class="{kind}"/>'
+    return f'<rect x="{x - size:.1f}" y="{y - size:.1f}" width="{2 * size}" height="{2 * size}" class="{kind}"/>'
 
 
 def spread(labels, top, bottom):
@@ -101,18 +119,19 @@ def spread(labels, top, bottom):
     return placed
 
 
-def style():
+def style(series=COLOURS):
     def colours(dark):
         paper, ink, soft, grid = ("#16181c", "#f0f1f3", "#b4b8bf", "#34383f") if dark else \
             ("#ffffff", "#16181c", "#555a63", "#e4e6ea")
         rules = [f".paper{{fill:{paper}}}.title{{fill:{ink}}}.soft,.faint{{fill:{soft}}}.grid{{stroke:{grid}}}"
                  f".ideal{{stroke:{soft}}}"]
-        for number, pair in enumerate(COLOURS):
+        for number, pair in enumerate(series):
             colour = pair[1 if dark else 0]
             rules.append(f".line.s{number}{{stroke:{colour}}}.dot.s{number},.label.s{number}{{fill:{colour}}}")
         return "".join(rules)
     return ("text{font:12px system-ui,sans-serif}.title{font-size:16px;font-weight:600}.faint{font-size:10.5px}"
             ".label{font-weight:600}.grid{stroke-width:1}.ideal{stroke-width:1.5;stroke-dasharray:4 4}"
+            ".solid{stroke-dasharray:none}"
             ".line{fill:none;stroke-width:1.75;stroke-linejoin:round}.line.bold{stroke-width:3}"
             + colours(False) + "@media(prefers-color-scheme:dark){" + colours(True) + "}")
 
@@ -126,7 +145,7 @@ def calibration(results):
         picture.y_tick(percent / 100, f"{percent} %")
         picture.x_tick(percent / 100, f"{percent} %")
     picture.text(picture.x(0.5), picture.bottom + 44, "forecast quantile", "soft", "middle")
-    picture.segment(picture.x(0), picture.y(0), picture.x(1), picture.y(1), "ideal")
+    picture.diagonal()
     for number, (name, result) in enumerate(results.items()):
         points = sorted((p["nominal"], p["observed"]) for p in field(result, name, "calibration"))
         picture.series(number, name, [points] if points else [])
