@@ -21,6 +21,7 @@ constexpr double kAdapterLaunches = 1.5;
 constexpr double kCompiledLaunches = 0.4;
 constexpr double kZeroLaunchSeconds = 11.5e-3;  // DeepSpeed's hooks on a layer's parameters
 constexpr double kExposedShare = 0.8;
+constexpr double kJitter = 0.015;  // of a step for each doubling: all wait for the slowest GPU
 constexpr double kNvlinkShare = 0.8;
 constexpr double kPcieGbPerS = 11;
 constexpr double kNoP2pGbPerS = 4.3;
@@ -215,6 +216,8 @@ StepSeconds SecondsOfStep(const ModelShape& model, const TrainingSetup& setup, c
   step.communication = kExposedShare * SentBytes(model, setup, shape.accumulation) /
                        (SlowestLink(gpu, shape) * kGiga);
   step.communication += micro_batches * OffloadedSeconds(model, setup);
+  step.communication +=
+      kJitter * std::log2(static_cast<double>(setup.gpus)) * (busy + step.launches);
   step.optimizer =
       OptimizerSeconds(model, setup, gpu.memory_bandwidth_gb_per_s * kGiga * kBandwidthShare);
   const auto samples = static_cast<double>(setup.micro_batch * shape.accumulation);
