@@ -209,10 +209,14 @@ struct Parser {
     scale->add_option("--max-gpus", command.most_gpus, "Up to N GPUs (default 8)")
         ->option_text("N")
         ->check(CLI::Range(1, 65'536));
-    scale->add_option("--gpus-per-node", command.gpus_per_node, "GPUs of a node (default 8)")
+    scale
+        ->add_option("--gpus-per-node", command.gpus_per_node,
+                     "GPUs of a node (the cluster's, else 8)")
         ->option_text("N")
         ->check(CLI::Range(1, 1'024));
-    scale->add_option("--network", command.network_gbit_per_s, "Gbit/s between nodes")
+    scale
+        ->add_option("--network", command.network_gbit_per_s,
+                     "Gbit/s between nodes (the site's settings)")
         ->option_text("RATE")
         ->check(CLI::Range(0.001, 1e6));
     scale->add_option("--price", command.price, "Price of a GPU-hour")

@@ -66,8 +66,8 @@ struct ScaleCommand {
   std::string section;
   std::vector<std::string> gpus;  // names; empty: those of the cluster
   int64_t most_gpus = 8;
-  int64_t gpus_per_node = 8;
-  double network_gbit_per_s = 0;  // 0: not known
+  std::optional<int64_t> gpus_per_node;  // nullopt: the cluster's, else 8
+  double network_gbit_per_s = 0;         // 0: the cluster's, else not known
   std::string objective;          // "": the file's
   std::string deadline;           // "": the file's
   std::optional<double> price;    // of a GPU-hour

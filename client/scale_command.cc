@@ -207,6 +207,21 @@ Result<void> ReadObjective(const ScaleCommand& command, const TrainSpec& spec, i
   return {};
 }
 
+std::vector<ScaledGpu> GpusToScale(const ScaleCommand& command, const TrainingQuestion& asked) {
+  std::vector<ScaledGpu> gpus;
+  for (size_t i = 0; i < asked.gpus.size(); ++i) {
+    const NodesOfGpu& nodes = asked.nodes[i];
+    ScaledGpu gpu{.model = asked.gpus[i], .interconnect = nodes.interconnect};
+    if (nodes.gpus_per_node > 0) gpu.gpus_per_node = nodes.gpus_per_node;
+    if (command.gpus_per_node) gpu.gpus_per_node = *command.gpus_per_node;
+    if (command.network_gbit_per_s > 0) {
+      gpu.interconnect.network_gb_per_s = command.network_gbit_per_s / kBitsPerByte;
+    }
+    gpus.push_back(gpu);
+  }
+  return gpus;
+}
+
 std::string Text(const json& answer, const Look& look) {
   const json& rows = ListOf(answer, "steps");
   const int64_t recommended = IntOf(ObjectOf(answer, "recommended"), "gpus");
@@ -232,12 +247,10 @@ int RunScale(const ScaleCommand& command, Api& api, Console& console) {
   if (!asked) return Report(asked.error(), console);
   ScaleQuestion question{asked->spec, asked->presets, *asked->catalogue};
   question.most_gpus = command.most_gpus;
-  question.gpus_per_node = command.gpus_per_node;
-  question.interconnect.network_gb_per_s = command.network_gbit_per_s / kBitsPerByte;
   if (command.price) question.price_per_gpu_hour = *command.price;
   const Result<void> read = ReadObjective(command, asked->spec, console.now(), &question);
   if (!read) return Report(read.error(), console);
-  const Result<json> answer = AnswerScale(question, asked->gpus);
+  const Result<json> answer = AnswerScale(question, GpusToScale(command, *asked));
   if (!answer) return Report(asked->Placed(answer.error()), console);
   if (command.json) {
     PrintJson(*answer, console);

@@ -21,10 +21,18 @@ using nlohmann::json;
 constexpr const char* kUsualGpus[] = {"rtx2080ti", "rtx3090",   "rtx4090",  "l40s",
                                       "a100-40gb", "a100-80gb", "h100-80gb"};
 
-Result<GpuCatalogue> Catalogue() {
+// The built-in one, with what a daemon says about the cluster's own cards on top.
+Result<GpuCatalogue> Catalogue(const json& of_cluster) {
   const Result<YamlDocument> document = ParseYaml(DefaultGpusYaml(), "gpus.yaml");
   if (!document) return tl::unexpected<Error>(document.error());
-  return GpuCatalogue::FromJson(document->root);
+  json entries = json::array();
+  for (const json& row : ListOf(of_cluster, "gpus")) {
+    const json& entry = ObjectOf(row, "catalogue");
+    if (entry.contains("id")) entries.push_back(entry);
+  }
+  auto catalogue = GpuCatalogue::FromJson(document->root, {{"gpus", entries}});
+  // A daemon of another version may say what this client cannot read: then without it.
+  return catalogue ? std::move(catalogue) : GpuCatalogue::FromJson(document->root);
 }
 
 Result<ModelPresets> Presets() {
@@ -51,12 +59,9 @@ Result<std::vector<const GpuModel*>> Named(const std::vector<std::string>& names
   return gpus;
 }
 
-// The cluster's, where a daemon answers.
-std::vector<const GpuModel*> OfCluster(Api& api, const GpuCatalogue& catalogue) {
+std::vector<const GpuModel*> OfCluster(const json& of_cluster, const GpuCatalogue& catalogue) {
   std::vector<const GpuModel*> gpus;
-  const Result<json> answer = api.Get("/v1/gpus");
-  if (!answer) return gpus;
-  for (const json& row : ListOf(*answer, "gpus")) {
+  for (const json& row : ListOf(of_cluster, "gpus")) {
     const GpuModel* gpu = catalogue.Resolve(TextOf(row, "gpu"));
     if (gpu != nullptr) gpus.push_back(gpu);
   }
@@ -65,12 +70,22 @@ std::vector<const GpuModel*> OfCluster(Api& api, const GpuCatalogue& catalogue) 
 
 Result<std::vector<const GpuModel*>> GpusFor(const std::vector<std::string>& names,
                                              const TrainSpec& spec, const GpuCatalogue& catalogue,
-                                             Api& api) {
+                                             const json& of_cluster) {
   if (!names.empty()) return Named(names, catalogue);
-  std::vector<const GpuModel*> gpus = OfCluster(api, catalogue);
+  std::vector<const GpuModel*> gpus = OfCluster(of_cluster, catalogue);
   if (!gpus.empty()) return gpus;
   if (!spec.resources.gpus.empty()) return Named(spec.resources.gpus, catalogue);
   return Named({std::begin(kUsualGpus), std::end(kUsualGpus)}, catalogue);
+}
+
+NodesOfGpu NodesOf(const json& of_cluster, const GpuModel& gpu) {
+  for (const json& row : ListOf(of_cluster, "gpus")) {
+    if (TextOf(row, "gpu") != gpu.id) continue;
+    const json& link = ObjectOf(row, "interconnect");
+    return {IntOf(row, "gpus_per_node"),
+            {NumberOf(link, "link_gb_per_s"), NumberOf(link, "network_gb_per_s")}};
+  }
+  return {};
 }
 
 }  // namespace
@@ -81,15 +96,18 @@ Result<TrainingQuestion> TrainingQuestion::Load(const TrainingSource& source, Ap
   if (!file) return tl::unexpected<Error>(std::move(file.error()));
   Result<TrainSpec> spec = ParseTrainSpec(file->spec(), "");
   if (!spec) return file->Refuse(spec.error().message, spec.error().pointer);
-  Result<GpuCatalogue> catalogue = Catalogue();
+  const json of_cluster = api.Get("/v1/gpus").value_or(json::object());  // none without a daemon
+  Result<GpuCatalogue> catalogue = Catalogue(of_cluster);
   if (!catalogue) return tl::unexpected<Error>(std::move(catalogue.error()));
   Result<ModelPresets> presets = Presets();
   if (!presets) return tl::unexpected<Error>(std::move(presets.error()));
   auto held = std::make_shared<const GpuCatalogue>(std::move(*catalogue));
-  auto gpus = GpusFor(source.gpus, *spec, *held, api);
+  auto gpus = GpusFor(source.gpus, *spec, *held, of_cluster);
   if (!gpus) return tl::unexpected<Error>(std::move(gpus.error()));
-  return TrainingQuestion{std::move(*file), std::move(*spec), std::move(*presets), std::move(held),
-                          std::move(*gpus)};
+  std::vector<NodesOfGpu> nodes;
+  for (const GpuModel* gpu : *gpus) nodes.push_back(NodesOf(of_cluster, *gpu));
+  return TrainingQuestion{std::move(*file), std::move(*spec), std::move(*presets),
+                          std::move(held),  std::move(*gpus), std::move(nodes)};
 }
 
 Error TrainingQuestion::Placed(const Error& error) const {

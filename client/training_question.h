@@ -20,6 +20,12 @@ struct TrainingSource {
   std::vector<std::string> gpus;  // names; empty: those of the cluster
 };
 
+/// How the cluster's nodes with some GPU are made; all 0 where nothing is known.
+struct NodesOfGpu {
+  int64_t gpus_per_node = 0;
+  Interconnect interconnect;
+};
+
 struct TrainingQuestion {
   /// GPUs are those named, else the cluster's where a daemon answers, else the file's allow-list,
   /// else usual ones. Errors: sentences that start with the file and its line.
@@ -33,6 +39,7 @@ struct TrainingQuestion {
   ModelPresets presets;
   std::shared_ptr<const GpuCatalogue> catalogue;  // never nullptr; `gpus` point into it
   std::vector<const GpuModel*> gpus;
+  std::vector<NodesOfGpu> nodes;  // parallel to gpus
 };
 
 }  // namespace gpuadvise

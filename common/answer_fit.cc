@@ -10,6 +10,8 @@
 
 #include "common/batch_fit.h"
 #include "common/fit_tips.h"
+#include "common/gpu_requirements.h"
+#include "common/measured_memory.h"
 #include "common/memory_model.h"
 #include "common/precision.h"
 #include "common/words.h"
@@ -19,7 +21,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kFlashAttentionCapability = 8.0;  // FlashAttention-2 needs Ampere
 constexpr double kKeyValueBytes = 2;
 constexpr std::array<int64_t, 6> kRanks = {128, 64, 32, 16, 8, 4};
 
@@ -306,25 +307,6 @@ class Fit {
   TrainingSetup setup_;
 };
 
-/// Measured peaks over counted ones: the geometric mean, 1 where nothing was measured.
-double CorrectionOf(const FitQuestion& question, const Subject& subject) {
-  if (subject.shape == nullptr) return 1;
-  double sum = 0;
-  int count = 0;
-  for (const MeasuredStep& step : subject.stage.training.measured) {
-    const GpuModel* gpu = question.catalogue.Resolve(step.gpu);
-    if (step.peak_bytes == 0 || gpu == nullptr) continue;
-    const auto precision = PrecisionOn(*gpu, subject.stage.training, subject.fp16_is_safe);
-    if (!precision) continue;
-    TrainingSetup setup = SetupFrom(subject.stage.training, *precision, step.gpus);
-    setup.micro_batch = step.micro_batch;
-    sum +=
-        std::log(static_cast<double>(step.peak_bytes) / PeakMemory(*subject.shape, setup).total());
-    ++count;
-  }
-  return count == 0 ? 1 : std::exp(sum / count);
-}
-
 json RowOn(const FitQuestion& question, const Subject& subject, const GpuModel& gpu,
            double correction) {
   const TrainingSpec& training = subject.stage.training;
@@ -335,14 +317,10 @@ json RowOn(const FitQuestion& question, const Subject& subject, const GpuModel& 
             {"fits", false},
             {"notes", {why}}};
   };
-  const bool flash = training.attn_implementation == "flash_attention_2" ||
-                     question.spec.requires_gpu.flash_attention_2;
-  if (flash && gpu.compute_capability < kFlashAttentionCapability) {
-    return impossible("FlashAttention-2 needs Ampere or later: use attn_implementation: sdpa");
-  }
+  const std::string why = WhyUnfit(question.spec, gpu);
+  if (!why.empty()) return impossible(why);
   const auto precision = PrecisionOn(gpu, training, subject.fp16_is_safe);
   if (!precision) return impossible(precision.error().message);
-  if (*precision == "bf16" && !gpu.bf16) return impossible("this GPU has no bf16");
   if (gpu.is_mig_slice && question.gpus_in_all > 1) {
     return impossible("MIG slices have no peer-to-peer: one slice a job");
   }
@@ -352,7 +330,10 @@ json RowOn(const FitQuestion& question, const Subject& subject, const GpuModel& 
 Result<json> StageJson(const FitQuestion& question, const Stage& stage) {
   const auto subject = SubjectOf(question, stage);
   if (!subject) return tl::unexpected<Error>(subject.error());
-  const double correction = CorrectionOf(question, *subject);
+  const double correction = subject->shape == nullptr
+                                ? 1
+                                : PeakCorrection(*subject->shape, stage.training,
+                                                 subject->fp16_is_safe, question.catalogue);
   const TrainingSetup usual = SetupFrom(stage.training, "bf16", question.gpus_in_all);
   const double trained = subject->shape == nullptr ? 1 : TrainedParameters(*subject->shape, usual);
   if (trained <= 0) {
@@ -365,6 +346,10 @@ Result<json> StageJson(const FitQuestion& question, const Stage& stage) {
     answer["parameters"] = std::llround(subject->shape->Parameters());
     answer["trained_parameters"] = std::llround(trained);
     answer["assumed"] = stage.model.assumed;
+    if (!IsKnownOptimizer(stage.training.optim)) {
+      answer["assumed"].push_back(fmt::format(
+          "optim {} is not known: counted as AdamW with states in fp32", stage.training.optim));
+    }
     if (!stage.training.max_seq_length) {
       answer["assumed"].push_back(
           fmt::format("{} tokens a sample: give training.max_seq_length", usual.seq_length));

@@ -83,12 +83,16 @@ json RowJson(const TypeRow& row, const ClusterView& view, const Submitter& calle
     per_node = std::max(per_node, pool->gpus_per_node);
   }
   const Counts counts = CountGpus(row);
+  const Interconnect& link = first.interconnect;
   return {
       {"gpu", first.Id()},
       {"gpu_name", first.Name()},
       {"gres_types", types},
       {"partitions", partitions},
       {"memory_bytes", first.model != nullptr ? json(first.model->memory_bytes) : json()},
+      {"catalogue", first.model != nullptr ? EntryOf(*first.model) : json()},
+      {"interconnect",
+       {{"link_gb_per_s", link.link_gb_per_s}, {"network_gb_per_s", link.network_gb_per_s}}},
       {"nodes", counts.nodes},
       {"gpus_per_node", per_node},
       {"total", counts.total},

@@ -81,11 +81,11 @@ json CurveJson(const ScaleQuestion& question, const ScaleCurve& curve) {
 
 }  // namespace
 
-Result<json> AnswerScale(const ScaleQuestion& question, const std::vector<const GpuModel*>& gpus) {
+Result<json> AnswerScale(const ScaleQuestion& question, const std::vector<ScaledGpu>& gpus) {
   json curves = json::array();
   json answer;
-  for (const GpuModel* gpu : gpus) {
-    const Result<ScaleCurve> curve = Scale(question, *gpu);
+  for (const ScaledGpu& gpu : gpus) {
+    const Result<ScaleCurve> curve = Scale(question, gpu);
     if (!curve) return tl::unexpected<Error>(curve.error());
     json one = CurveJson(question, *curve);
     if (answer.is_null() && curve->recommended) answer = one;

@@ -12,6 +12,6 @@ namespace gpuadvise {
 /// One curve for each of `gpus`; the first that runs at all is told in full, in the members at the
 /// top. Errors: kBadInput with a pointer from "/spec".
 Result<nlohmann::json> AnswerScale(const ScaleQuestion& question,
-                                   const std::vector<const GpuModel*>& gpus);
+                                   const std::vector<ScaledGpu>& gpus);
 
 }  // namespace gpuadvise

@@ -116,6 +116,26 @@ void Merge(const json& document, std::vector<Entry>& entries, FirstError* errors
 
 }  // namespace
 
+json EntryOf(const GpuModel& model) {
+  const auto link = std::find_if(Links().begin(), Links().end(),
+                                 [&](const auto& named) { return named.second == model.link; });
+  return {{"id", model.id},
+          {"name", model.display_name},
+          {"architecture", model.architecture},
+          {"compute_capability", model.compute_capability},
+          {"memory_gb", model.memory_gb},
+          {"memory_bandwidth_gb_per_s", model.memory_bandwidth_gb_per_s},
+          {"dense_tflops", model.dense_tflops},
+          {"fp32_tflops", model.fp32_tflops},
+          {"efficiency", model.efficiency},
+          {"efficiency_measured", model.efficiency_measured},
+          {"bf16", model.bf16},
+          {"link", link->first},
+          {"nvlink_gb_per_s", model.nvlink_gb_per_s},
+          {"tdp_watts", model.tdp_watts},
+          {"price_per_gpu_hour", model.price_per_gpu_hour}};
+}
+
 bool GpuCatalogue::Spellings::HasWhole(const std::string& name) const {
   return std::find(folded.begin(), folded.end(), name) != folded.end();
 }

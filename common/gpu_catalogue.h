@@ -78,6 +78,9 @@ struct SiteGpus {
   std::vector<InterconnectRule> interconnects;
 };
 
+/// `model` as an entry of gpus.yaml, which FromJson reads back.
+nlohmann::json EntryOf(const GpuModel& model);
+
 class GpuCatalogue {
  public:
   /// From the JSON form of config/gpus.yaml. `overrides` (may be null) is a site's file of the same

@@ -196,6 +196,13 @@ double TrainedParameters(const ModelShape& model, const TrainingSetup& setup) {
   return all;
 }
 
+bool IsKnownOptimizer(const std::string& optim) {
+  static constexpr std::array<const char*, 8> kFamilies = {
+      "adafactor", "adam", "paged_adam", "sgd", "lion", "paged_lion", "rmsprop", "adagrad"};
+  return std::any_of(kFamilies.begin(), kFamilies.end(),
+                     [&](const char* family) { return optim.starts_with(family); });
+}
+
 MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup) {
   // Modules that are trained whole beside adapters are copies in half precision.
   const double saved = setup.method == "full" ? 0 : SavedModules(model, setup);

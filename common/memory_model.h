@@ -98,6 +98,10 @@ double StepTrafficBytes(const TrainingSetup& setup);
 int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double bytes);
 inline constexpr int64_t kMostModelledBatch = 65'536;
 
+/// Whether `optim` is one of Transformers' names whose states are counted; any other counts as
+/// AdamW with states in fp32.
+bool IsKnownOptimizer(const std::string& optim);
+
 /// What `training` says, on a GPU in `precision`; auto is checkpointing off.
 TrainingSetup SetupFrom(const TrainingSpec& training, const std::string& precision, int64_t gpus);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/gpu_requirements.h"
 #include "common/gres.h"
 #include "common/words.h"
 
@@ -129,28 +130,7 @@ class Enumerator {
     if (pool.partition->state != PartitionState::kUp) {
       return fmt::format("partition {} does not start jobs now", pool.partition->name);
     }
-    return WhyUnfit(*pool.model);
-  }
-
-  std::string WhyUnfit(const GpuModel& model) const {
-    constexpr double kFlashAttention2 = 8.0;  // Ampere
-    bool flash = spec_.requires_gpu.flash_attention_2;
-    for (const Stage& stage : spec_.stages) {
-      flash = flash || stage.training.attn_implementation == "flash_attention_2";
-      if (stage.training.bf16 == "true" && !model.bf16)
-        return "bf16 is required and this GPU has none";
-    }
-    if (flash && model.compute_capability < kFlashAttention2) {
-      return fmt::format(
-          "FlashAttention-2 needs compute capability 8.0 (Ampere), this GPU has {:.1f}",
-          model.compute_capability);
-    }
-    auto least = spec_.requires_gpu.min_compute_capability;
-    if (least && model.compute_capability < *least) {
-      return fmt::format("compute capability {:.1f} is below the required {:.1f}",
-                         model.compute_capability, *least);
-    }
-    return {};
+    return WhyUnfit(spec_, *pool.model);
   }
 
   void AddCount(const GpuPool& pool, int64_t gpus) {

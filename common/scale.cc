@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/gpu_requirements.h"
 #include "common/words.h"
 
 namespace gpuadvise {
@@ -17,16 +18,16 @@ constexpr double kNearlyAsCheap = 1.02;
 
 /// Shapes of 1, 2, 4, … GPUs: within a node, then whole nodes.
 std::vector<std::pair<int64_t, int64_t>> Shapes(const ScaleQuestion& question,
-                                                const GpuModel& gpu) {
+                                                const ScaledGpu& gpu) {
   std::vector<std::pair<int64_t, int64_t>> shapes;
-  const int64_t per_node = std::max<int64_t>(question.gpus_per_node, 1);
+  const int64_t per_node = std::max<int64_t>(gpu.gpus_per_node, 1);
   for (int64_t gpus = 1; gpus <= question.most_gpus; gpus *= 2) {
     if (gpus <= per_node) {
       shapes.emplace_back(gpus, 1);
     } else {
       shapes.emplace_back(per_node, (gpus + per_node - 1) / per_node);
     }
-    if (gpu.is_mig_slice) break;  // no peer-to-peer: one slice a job
+    if (gpu.model->is_mig_slice) break;  // no peer-to-peer: one slice a job
   }
   return shapes;
 }
@@ -35,22 +36,25 @@ bool EndsTheQuestion(const Error& error) {
   return error.code == ErrorCode::kBadInput || error.code == ErrorCode::kNotFound;
 }
 
-Result<ScaleStep> StepOn(const ScaleQuestion& question, const GpuModel& gpu, int64_t gpus_per_node,
+Result<ScaleStep> StepOn(const ScaleQuestion& question, const ScaledGpu& on, int64_t gpus_per_node,
                          int64_t nodes) {
+  const GpuModel& gpu = *on.model;
   ScaleStep step;
   step.gpus_per_node = gpus_per_node;
   step.nodes = nodes;
-  const StageQuestion on{gpu,
-                         gpus_per_node,
-                         nodes,
-                         question.interconnect,
-                         question.spec.output,
-                         question.catalogue,
-                         question.presets};
+  step.impossible = WhyUnfit(question.spec, gpu);
+  if (!step.impossible.empty()) return step;
+  const StageQuestion where{gpu,
+                            gpus_per_node,
+                            nodes,
+                            on.interconnect,
+                            question.spec.output,
+                            question.catalogue,
+                            question.presets};
   double seconds = StartUpSeconds(question.spec);
   double doubt = 0;
   for (const Stage& stage : question.spec.stages) {
-    Result<StagePlan> plan = PlanStage(stage, on);
+    Result<StagePlan> plan = PlanStage(stage, where);
     if (!plan && EndsTheQuestion(plan.error())) return tl::unexpected<Error>(plan.error());
     if (!plan) {
       step.impossible = plan.error().message;
@@ -230,9 +234,9 @@ void Recommend(const ScaleQuestion& question, size_t fewest, ScaleCurve& curve) 
 
 }  // namespace
 
-Result<ScaleCurve> Scale(const ScaleQuestion& question, const GpuModel& gpu) {
+Result<ScaleCurve> Scale(const ScaleQuestion& question, const ScaledGpu& gpu) {
   ScaleCurve curve;
-  curve.gpu = &gpu;
+  curve.gpu = gpu.model;
   std::optional<size_t> fewest;
   for (const auto& [gpus_per_node, nodes] : Shapes(question, gpu)) {
     Result<ScaleStep> step = StepOn(question, gpu, gpus_per_node, nodes);

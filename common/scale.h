@@ -17,13 +17,18 @@
 
 namespace gpuadvise {
 
+/// A kind of GPU and the nodes it is in.
+struct ScaledGpu {
+  const GpuModel* model = nullptr;
+  int64_t gpus_per_node = 8;
+  Interconnect interconnect = {};
+};
+
 struct ScaleQuestion {
   const TrainSpec& spec;
   const ModelPresets& presets;
   const GpuCatalogue& catalogue;
   int64_t most_gpus = 8;
-  int64_t gpus_per_node = 8;
-  Interconnect interconnect = {};
   Objective objective = Objective::kFinish;
   double deadline_seconds = 0;     // with kDeadline
   double price_per_gpu_hour = -1;  // < 0: the card's own, where it has one
@@ -57,7 +62,7 @@ struct ScaleCurve {
 inline constexpr double kWorthwhileEfficiency = 0.85;
 
 /// Errors: kBadInput, with a pointer from "/spec", when no number of GPUs could do.
-Result<ScaleCurve> Scale(const ScaleQuestion& question, const GpuModel& gpu);
+Result<ScaleCurve> Scale(const ScaleQuestion& question, const ScaledGpu& gpu);
 
 /// What a day of the training is spent on.
 struct DayOfWork {

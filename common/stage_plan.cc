@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/measured_memory.h"
 #include "common/memory_model.h"
 #include "common/precision.h"
 
@@ -15,23 +16,25 @@ namespace {
 struct MemoryBasis {
   const MemoryLine* line = nullptr;
   const ModelShape* shape = nullptr;
-  TrainingSetup setup;  // with a shape
+  TrainingSetup setup;    // with a shape
+  double correction = 1;  // of what is counted, by measured peaks
 
   bool known() const { return line != nullptr || shape != nullptr; }
   int64_t Largest(const GpuModel& gpu, double margin) const {
     if (line != nullptr) return LargestMicroBatch(*line, gpu, margin);
-    return LargestMicroBatch(*shape, setup, UsableBytes(gpu) * (1 - margin));
+    return LargestMicroBatch(*shape, setup, UsableBytes(gpu) * (1 - margin) / correction);
   }
   int64_t Bytes(int64_t micro_batch) const {
     if (line != nullptr) return MemoryOf(*line, micro_batch);
     TrainingSetup at = setup;
     at.micro_batch = micro_batch;
-    return std::llround(PeakMemory(*shape, at).total());
+    return std::llround(correction * PeakMemory(*shape, at).total());
   }
 };
 
-MemoryBasis BasisOf(const Stage& stage, const ModelPreset* preset, const GpuModel& gpu,
-                    const std::string& precision, int64_t gpus) {
+MemoryBasis BasisOf(const Stage& stage, const ModelPreset* preset, const StageQuestion& question,
+                    const std::string& precision) {
+  const int64_t gpus = question.gpus_per_node * question.nodes;
   MemoryBasis basis;
   if (stage.model.memory) {
     basis.line = &*stage.model.memory;
@@ -43,7 +46,10 @@ MemoryBasis BasisOf(const Stage& stage, const ModelPreset* preset, const GpuMode
     basis.shape = &*preset->shape;
   }
   if (basis.shape != nullptr) {
-    basis.setup = SetupOn(gpu, *basis.shape, stage.training, precision, gpus, kRecommendedMargin);
+    basis.correction = PeakCorrection(*basis.shape, stage.training,
+                                      preset == nullptr || preset->fp16, question.catalogue);
+    basis.setup =
+        SetupOn(question.gpu, *basis.shape, stage.training, precision, gpus, kRecommendedMargin);
   }
   return basis;
 }
@@ -120,7 +126,7 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
   Result<std::string> precision =
       PrecisionOn(gpu, stage.training, preset == nullptr || preset->fp16);
   if (!precision) return tl::unexpected<Error>(precision.error());
-  const MemoryBasis memory = BasisOf(stage, preset, gpu, *precision, gpus);
+  const MemoryBasis memory = BasisOf(stage, preset, question, *precision);
   StagePlan plan;
   plan.name = stage.name;
   plan.precision = *precision;

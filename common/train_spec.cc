@@ -198,6 +198,7 @@ OutputSpec ReadOutput(FieldReader reader) {
 RequiresSpec ReadRequires(FieldReader reader) {
   RequiresSpec requires_gpu;
   requires_gpu.flash_attention_2 = reader.Bool("flash_attention_2").value_or(false);
+  requires_gpu.fp8 = reader.Bool("fp8").value_or(false);
   requires_gpu.min_compute_capability = reader.Number("min_compute_capability", 1, 100);
   reader.RefuseUnknown();
   return requires_gpu;

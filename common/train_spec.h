@@ -98,6 +98,7 @@ struct OutputSpec {
 
 struct RequiresSpec {
   bool flash_attention_2 = false;
+  bool fp8 = false;
   std::optional<double> min_compute_capability;
 };
 

@@ -31,7 +31,8 @@ TEST(FitCommand, PrintsATableOfTheNamedGpus) {
   console.shown.width = 80;
   EXPECT_EQ(RunFit(Of(kExample, {"rtx2080ti", "rtx4090", "a100-80gb"}), api, console), kExitOk);
   ExpectGolden("fit_80.txt", console.printed);
-  EXPECT_TRUE(api.asked.empty());  // neither daemon nor cluster
+  ASSERT_EQ(api.asked.size(), 1u);  // of no daemon, and that is no trouble
+  EXPECT_EQ(api.asked[0].first, "/v1/gpus");
 }
 
 TEST(FitCommand, PrintsMemoryByPartOfOneGpu) {
@@ -81,6 +82,26 @@ TEST(FitCommand, TakesTheGpusOfTheClusterWhereADaemonAnswers) {
   ASSERT_EQ(answer["gpus"].size(), 2u);
   EXPECT_EQ(answer["gpus"][0]["gpu"], "l40s");
   EXPECT_GT(answer["gpus"][1]["memory"]["total_bytes"], 0);
+}
+
+TEST(FitCommand, KnowsTheSitesOwnCardsFromTheDaemon) {
+  FakeApi api;
+  api.Answer({{"gpus",
+               {{{"gpu", "warp-48gb"},
+                 {"catalogue",
+                  {{"id", "warp-48gb"},
+                   {"name", "Warp 48GB"},
+                   {"architecture", "Ada"},
+                   {"compute_capability", 8.9},
+                   {"memory_gb", 48},
+                   {"memory_bandwidth_gb_per_s", 900},
+                   {"dense_tflops", 200},
+                   {"efficiency", 0.8},
+                   {"bf16", true},
+                   {"link", "pcie"}}}}}}});
+  FakeConsole console;
+  EXPECT_EQ(RunFit(Of(kExample, {}), api, console), kExitOk);
+  EXPECT_THAT(console.printed, HasSubstr("Warp 48GB"));
 }
 
 TEST(FitCommand, WithOneGpuItsFiguresAreAtTheTop) {

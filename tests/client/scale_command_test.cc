@@ -34,7 +34,6 @@ TEST(ScaleCommand, PrintsHoursCostReasonsAndDays) {
   command.price = 3;
   EXPECT_EQ(RunScale(command, api, console), kExitOk);
   ExpectGolden("scale_80.txt", console.printed);
-  EXPECT_TRUE(api.asked.empty());  // neither daemon nor cluster
 }
 
 TEST(ScaleCommand, NeverPrintsWiderThanTheTerminal) {
@@ -59,6 +58,25 @@ TEST(ScaleCommand, JsonHasEveryFigureInSecondsAndHours) {
   EXPECT_EQ(answer["steps"][4]["nodes"], 2);
   EXPECT_GT(answer["steps"][0]["run_p90_seconds"], answer["steps"][0]["run_p50_seconds"]);
   EXPECT_TRUE(answer["recommended"]["schedule"].is_array());
+}
+
+TEST(ScaleCommand, TakesNodesAndNetworkFromTheDaemon) {
+  FakeApi api;
+  api.Answer({{"gpus",
+               {{{"gpu", "l40s"},
+                 {"gpus_per_node", 4},
+                 {"interconnect", {{"link_gb_per_s", 20}, {"network_gb_per_s", 25}}}}}}});
+  FakeConsole console;
+  ScaleCommand command = Of(kLora, {});
+  command.json = true;
+  EXPECT_EQ(RunScale(command, api, console), kExitOk);
+  const json answer = json::parse(console.printed);
+  EXPECT_EQ(answer["steps"][3]["nodes"], 2);
+  const auto doubt = [&](int i) {
+    const json& step = answer["steps"][static_cast<size_t>(i)];
+    return step["run_p90_seconds"].get<double>() / step["run_p50_seconds"].get<double>();
+  };
+  EXPECT_NEAR(doubt(3), doubt(2), 0.02);  // the network is known
 }
 
 TEST(ScaleCommand, ADeadlineIsMetWithTheFewestGpus) {

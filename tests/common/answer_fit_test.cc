@@ -84,7 +84,18 @@ TEST(AnswerFit, WhatAGpuCannotDoIsSaid) {
   const json flash = Must(Ask(R"({"model": {"preset": "llama-3.2-1b"}, "training": {"max_steps": 1,
     "attn_implementation": "flash_attention_2"}})",
                               {"rtx2080ti"}));
-  EXPECT_THAT(flash["notes"][0].get<std::string>(), HasSubstr("needs Ampere"));
+  EXPECT_THAT(flash["notes"][0].get<std::string>(), HasSubstr("compute capability 8.0 (Ampere)"));
+  const json fp8 = Must(Ask(R"({"model": {"preset": "llama-3.2-1b"}, "training": {"max_steps": 1},
+    "requires": {"fp8": true}})",
+                            {"a100-80gb"}));
+  EXPECT_EQ(fp8["notes"][0], "fp8 needs compute capability 8.9 (Ada, Hopper), this GPU has 8.0");
+}
+
+TEST(AnswerFit, AnOptimizerThatIsNotKnownIsSaidToBeCountedAsAdam) {
+  const json answer = Must(Ask(R"({"model": {"preset": "llama-3.2-1b"}, "training":
+    {"max_steps": 1, "optim": "galore_adamw", "max_seq_length": 512}})",
+                               {"l40s"}));
+  EXPECT_THAT(answer["assumed"].dump(), HasSubstr("optim galore_adamw is not known"));
 }
 
 TEST(AnswerFit, WhenNothingFitsItSaysWhatWouldMakeIt) {

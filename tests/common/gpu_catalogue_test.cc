@@ -151,6 +151,17 @@ TEST(GpuCatalogue, FiguresAreInTheRangesOfTheirKind) {
   }
 }
 
+TEST(GpuCatalogue, AnEntryReadsBackAsItWasWritten) {
+  json entries = json::array();
+  for (const GpuModel& gpu : Shipped().models()) entries.push_back(EntryOf(gpu));
+  const Result<GpuCatalogue> again = GpuCatalogue::FromJson({{"gpus", entries}});
+  ASSERT_TRUE(again) << again.error().message;
+  ASSERT_EQ(again->models().size(), Shipped().models().size());
+  for (size_t i = 0; i < entries.size(); ++i) {
+    EXPECT_EQ(EntryOf(again->models()[i]), entries[i]);
+  }
+}
+
 // ---- the file's form, on a tiny document -----------------------------------------------------
 
 json TinyDocument() {

@@ -30,8 +30,9 @@ ScaleQuestion Question(const TrainSpec& spec) {
   return {.spec = spec, .presets = ShippedModels(), .catalogue = ShippedGpus().catalogue()};
 }
 
-ScaleCurve Curve(const ScaleQuestion& question, const char* gpu) {
-  const Result<ScaleCurve> curve = Scale(question, Gpu(gpu));
+ScaleCurve Curve(const ScaleQuestion& question, const char* gpu, int64_t gpus_per_node = 8) {
+  const Result<ScaleCurve> curve =
+      Scale(question, {.model = &Gpu(gpu), .gpus_per_node = gpus_per_node});
   EXPECT_TRUE(curve) << (curve ? "" : curve.error().message);
   return *curve;
 }
@@ -86,8 +87,7 @@ TEST(Scale, BeyondANodeWholeNodesAreAdded) {
   const TrainSpec spec = Spec(kLora);
   ScaleQuestion question = Question(spec);
   question.most_gpus = 16;
-  question.gpus_per_node = 4;
-  const ScaleCurve curve = Curve(question, "l40s");
+  const ScaleCurve curve = Curve(question, "l40s", 4);
   EXPECT_EQ(curve.steps[4].gpus_per_node, 4);
   EXPECT_EQ(curve.steps[4].nodes, 4);
   const auto doubt = [](const ScaleStep& step) { return step.p90_seconds / step.p50_seconds; };
@@ -111,7 +111,7 @@ TEST(Scale, WhereNothingFitsNothingIsRecommended) {
 TEST(Scale, AnUnknownPresetIsTheCallersToMend) {
   const TrainSpec spec =
       Spec(R"({"model": {"preset": "llama-9"}, "training": {"samples": 10}, "command": "x"})");
-  const Result<ScaleCurve> curve = Scale(Question(spec), Gpu("l40s"));
+  const Result<ScaleCurve> curve = Scale(Question(spec), {.model = &Gpu("l40s")});
   ASSERT_FALSE(curve);
   EXPECT_EQ(curve.error().pointer, "/spec/model/preset");
 }
@@ -137,7 +137,8 @@ TEST(ScheduleOf, AddsUpToTheRunAndNamesTheStages) {
 
 TEST(AnswerScale, TellsTheFirstThatRunsInFullAndAllInAList) {
   const TrainSpec spec = Spec(kFull);
-  const Result<json> answer = AnswerScale(Question(spec), {&Gpu("rtx4070"), &Gpu("a100-80gb")});
+  const Result<json> answer =
+      AnswerScale(Question(spec), {{.model = &Gpu("rtx4070")}, {.model = &Gpu("a100-80gb")}});
   ASSERT_TRUE(answer);
   EXPECT_EQ((*answer)["gpus"].size(), 2U);
   const json& chosen = (*answer)["recommended"];

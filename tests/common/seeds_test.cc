@@ -426,7 +426,7 @@ ScaleCurve CurveOf(const TrainSpec& spec, const char* gpu, Objective objective,
   question.objective = objective;
   question.deadline_seconds = deadline_hours * kHour;
   question.price_per_gpu_hour = 3;
-  const Result<ScaleCurve> curve = Scale(question, Gpu(gpu));
+  const Result<ScaleCurve> curve = Scale(question, {.model = &Gpu(gpu)});
   EXPECT_TRUE(curve) << (curve ? "" : curve.error().message);
   return *curve;
 }
