@@ -4,6 +4,8 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <deque>
 
 #include "client/exit_code.h"
@@ -58,6 +60,13 @@ std::string CheckObjective(const std::string& word) {
     if (word == objective) return {};
   }
   return "'" + word + "' is no objective; choose finish, start, cost or deadline";
+}
+
+std::string CheckPrice(const std::string& word) {
+  char* end = nullptr;
+  const double price = std::strtod(word.c_str(), &end);
+  const bool good = !word.empty() && *end == '\0' && std::isfinite(price) && price >= 0;
+  return good ? "" : "'" + word + "' is no price; write a number such as 2.50";
 }
 
 std::string CheckJobId(const std::string& word) {
@@ -221,7 +230,7 @@ struct Parser {
         ->check(CLI::Range(0.001, 1e6));
     scale->add_option("--price", command.price, "Price of a GPU-hour")
         ->option_text("PRICE")
-        ->check(CLI::Range(0.0, 1e6));
+        ->check(CLI::Validator(CheckPrice, "", ""));
     scale->add_option("--objective", command.objective, "finish (default), cost or deadline")
         ->option_text("NAME")
         ->check(CLI::Validator(CheckObjective, "", ""));

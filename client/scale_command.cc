@@ -36,6 +36,10 @@ AnswerColumn Number(const char* header, const char* key) {
   return {header, Align::kRight, [key](const json& row) { return HoursOf(row, key); }};
 }
 
+std::string Paragraph(const std::string& text, const Look& look) {
+  return Indented(text, 0, look.width);
+}
+
 // "16×1 (16)", the stages one after the other where they differ.
 std::string BatchesOf(const json& row) {
   std::string text;
@@ -46,7 +50,30 @@ std::string BatchesOf(const json& row) {
     if (text == one) continue;
     text += (text.empty() ? "" : ", ") + one;
   }
-  return text.empty() ? TextOf(row, "reason") : text;
+  return text;
+}
+
+// "1, 2 GPUs: one sample takes 54 GB, the GPU has 24 GB": what cannot run, each reason once.
+std::string ImpossibleText(const json& rows, const Look& look) {
+  std::vector<std::pair<std::string, std::string>> counts_of;  // reason, "1, 2"
+  for (const json& row : rows) {
+    const std::string reason = TextOf(row, "reason");
+    if (reason.empty()) continue;
+    const std::string count = std::to_string(IntOf(row, "gpus"));
+    const auto same = std::find_if(counts_of.begin(), counts_of.end(),
+                                   [&](const auto& each) { return each.first == reason; });
+    if (same == counts_of.end()) {
+      counts_of.emplace_back(reason, count);
+    } else {
+      same->second += ", " + count;
+    }
+  }
+  std::string text;
+  for (const auto& [reason, counts] : counts_of) {
+    text +=
+        Paragraph(fmt::format("{} {}: {}", counts, counts == "1" ? "GPU" : "GPUs", reason), look);
+  }
+  return text;
 }
 
 std::vector<AnswerColumn> Columns(int64_t recommended) {
@@ -86,10 +113,6 @@ std::vector<AnswerColumn> ColumnsWith(const json& rows, int64_t recommended) {
   };
   columns.erase(std::remove_if(columns.begin(), columns.end(), lacks), columns.end());
   return columns;
-}
-
-std::string Paragraph(const std::string& text, const Look& look) {
-  return Indented(text, 0, look.width);
 }
 
 const json* RecommendedRow(const json& curve) {
@@ -230,9 +253,12 @@ std::string Text(const json& answer, const Look& look) {
                              look.width) +
                      "\n\n";
   text += AnswerTable(rows, ColumnsWith(rows, recommended), 6, look) + "\n";
-  text += WhyText(answer, look);
+  text += ImpossibleText(rows, look) + WhyText(answer, look);
   if (const json* row = RecommendedRow(answer)) text += "\n" + StagesText(*row, look);
   text += ScheduleText(answer) + ComparisonText(answer, look);
+  const std::vector<std::string> assumed = TextsOf(answer, "assumed");
+  if (!assumed.empty()) text += "\n";
+  for (const std::string& sentence : assumed) text += Paragraph("Assumed: " + sentence + ".", look);
   return text + Paragraph(
                     "\nHOURS without the wait; AT MOST nine times out of ten. KWH at the "
                     "card's power limit.",

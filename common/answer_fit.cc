@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "common/assumptions.h"
 #include "common/batch_fit.h"
 #include "common/fit_tips.h"
 #include "common/gpu_requirements.h"
@@ -345,15 +346,7 @@ Result<json> StageJson(const FitQuestion& question, const Stage& stage) {
   if (subject->shape != nullptr) {
     answer["parameters"] = std::llround(subject->shape->Parameters());
     answer["trained_parameters"] = std::llround(trained);
-    answer["assumed"] = stage.model.assumed;
-    if (!IsKnownOptimizer(stage.training.optim)) {
-      answer["assumed"].push_back(fmt::format(
-          "optim {} is not known: counted as AdamW with states in fp32", stage.training.optim));
-    }
-    if (!stage.training.max_seq_length) {
-      answer["assumed"].push_back(
-          fmt::format("{} tokens a sample: give training.max_seq_length", usual.seq_length));
-    }
+    answer["assumed"] = AssumptionsOf(stage);
   }
   json rows = json::array();
   for (const GpuModel* gpu : question.gpus)

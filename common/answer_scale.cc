@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/assumptions.h"
 
 namespace gpuadvise {
 namespace {
@@ -66,12 +71,31 @@ json ScheduleJson(const TrainSpec& spec, const ScaleStep& step) {
   return days;
 }
 
+/// What the counted stages of `step` take for granted, each sentence once.
+json AssumedJson(const TrainSpec& spec, const ScaleStep& step) {
+  std::vector<std::string> all;
+  const auto add = [&](std::string sentence) {
+    if (std::find(all.begin(), all.end(), sentence) == all.end())
+      all.push_back(std::move(sentence));
+  };
+  for (size_t i = 0; i < step.stages.size(); ++i) {
+    if (!step.stages[i].counted) continue;
+    for (std::string& sentence : AssumptionsOf(spec.stages[i])) add(std::move(sentence));
+    if (spec.stages[i].training.measured.empty()) {
+      add("every sample is as long as max_seq_length; shorter ones take less: a timing in measured "
+          "says how much");
+    }
+  }
+  return all;
+}
+
 json CurveJson(const ScaleQuestion& question, const ScaleCurve& curve) {
   json steps = json::array();
   for (const ScaleStep& step : curve.steps) steps.push_back(StepJson(step));
   json answer = {{"gpu", curve.gpu->id}, {"gpu_name", curve.gpu->display_name}, {"steps", steps}};
   if (!curve.recommended) return answer;
   const ScaleStep& chosen = curve.steps[*curve.recommended];
+  answer["assumed"] = AssumedJson(question.spec, chosen);
   answer["recommended"] = {{"gpus", chosen.gpus()},
                            {"why", curve.why},
                            {"why_not_more", curve.why_not_more},

@@ -127,8 +127,13 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
       PrecisionOn(gpu, stage.training, preset == nullptr || preset->fp16);
   if (!precision) return tl::unexpected<Error>(precision.error());
   const MemoryBasis memory = BasisOf(stage, preset, question, *precision);
+  if (memory.shape != nullptr && TrainedParameters(*memory.shape, memory.setup) <= 0) {
+    return BadInput("lora.target_modules names no layer of this model, so nothing would be trained",
+                    "/spec" + stage.pointer + "/training/lora/target_modules");
+  }
   StagePlan plan;
   plan.name = stage.name;
+  plan.counted = memory.shape != nullptr;
   plan.precision = *precision;
   Result<int64_t> largest = LargestOn(question.catalogue, stage, memory, gpu, plan);
   if (!largest) return tl::unexpected<Error>(largest.error());

@@ -102,8 +102,32 @@ TEST(ScaleCommand, SaysWhyNothingRuns) {
   FakeApi api;
   FakeConsole console;
   EXPECT_EQ(RunScale(Of(big, {"rtx4090"}), api, console), kExitInfeasible);
-  EXPECT_THAT(console.printed, HasSubstr("one sample takes"));
+  EXPECT_THAT(console.printed, HasSubstr("2, 4, 8 GPUs: one sample takes"));
   EXPECT_THAT(console.printed, HasSubstr("Nothing of this runs it."));
+}
+
+TEST(ScaleCommand, SaysWhatIsTakenForGranted) {
+  const TemporaryFolder folder;
+  const std::string path = folder.Write(
+      "t.yaml", "model: {preset: gpt2}\ntraining: {max_steps: 100, optim: lomo}\ncommand: x\n");
+  FakeApi api;
+  FakeConsole console;
+  EXPECT_EQ(RunScale(Of(path, {"l40s"}), api, console), kExitOk);
+  EXPECT_THAT(console.printed, HasSubstr("Assumed: 512 tokens a sample"));
+  EXPECT_THAT(console.printed, HasSubstr("Assumed: optim lomo is not known"));
+  EXPECT_THAT(console.printed, HasSubstr("shorter ones take less"));
+}
+
+TEST(ScaleCommand, AnAdapterOfNothingIsRefused) {
+  const TemporaryFolder folder;
+  const std::string path = folder.Write("t.yaml",
+                                        "model: {preset: gpt2}\ntraining:\n  max_steps: 1\n"
+                                        "  method: lora\n  lora: {target_modules: [nothing]}\n"
+                                        "command: x\n");
+  FakeApi api;
+  FakeConsole console;
+  EXPECT_EQ(RunScale(Of(path, {"l40s"}), api, console), kExitUsage);
+  EXPECT_THAT(console.complained, HasSubstr("t.yaml:5: lora.target_modules names no layer"));
 }
 
 TEST(ScaleCommand, AWrongKeyIsToldWithItsLine) {
