@@ -350,6 +350,10 @@ TrainingSetup SetupOn(const GpuModel& gpu, const ModelShape& model, const Traini
   checkpointed.checkpointing = Checkpointing::kFull;
   const bool more = largest(checkpointed, margin) > largest(setup, margin) ||
                     largest(checkpointed, 0) > largest(setup, 0);
+  if (!more && largest(setup, 0) == 0) {  // nothing fits: what comes nearest
+    const bool less = PeakMemory(model, checkpointed).total() < PeakMemory(model, setup).total();
+    return less ? checkpointed : setup;
+  }
   return more ? checkpointed : setup;
 }
 

@@ -16,18 +16,17 @@ constexpr double kSecondsPerHour = 3600;
 constexpr double kHoursPerDay = 24;
 constexpr double kNearlyAsCheap = 1.02;
 
-/// Shapes of 1, 2, 4, … GPUs: within a node, then whole nodes.
+/// Shapes of 1, 2, 4, … GPUs: within a node, the whole node, then 2, 4, … whole nodes.
 std::vector<std::pair<int64_t, int64_t>> Shapes(const ScaleQuestion& question,
                                                 const ScaledGpu& gpu) {
+  if (gpu.model->is_mig_slice) return {{1, 1}};  // no peer-to-peer: one slice a job
   std::vector<std::pair<int64_t, int64_t>> shapes;
   const int64_t per_node = std::max<int64_t>(gpu.gpus_per_node, 1);
-  for (int64_t gpus = 1; gpus <= question.most_gpus; gpus *= 2) {
-    if (gpus <= per_node) {
-      shapes.emplace_back(gpus, 1);
-    } else {
-      shapes.emplace_back(per_node, (gpus + per_node - 1) / per_node);
-    }
-    if (gpu.model->is_mig_slice) break;  // no peer-to-peer: one slice a job
+  for (int64_t gpus = 1; gpus < per_node && gpus <= question.most_gpus; gpus *= 2) {
+    shapes.emplace_back(gpus, 1);
+  }
+  for (int64_t nodes = 1; nodes * per_node <= question.most_gpus; nodes *= 2) {
+    shapes.emplace_back(per_node, nodes);
   }
   return shapes;
 }

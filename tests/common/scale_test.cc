@@ -94,6 +94,15 @@ TEST(Scale, BeyondANodeWholeNodesAreAdded) {
   EXPECT_GT(doubt(curve.steps[4]), 1.3 * doubt(curve.steps[2]));  // an unknown network
 }
 
+TEST(Scale, AWholeNodeIsTriedWhateverItsNumber) {
+  const TrainSpec spec = Spec(kLora);
+  std::vector<int64_t> gpus;
+  ScaleQuestion question = Question(spec);
+  question.most_gpus = 12;
+  for (const ScaleStep& step : Curve(question, "l40s", 6).steps) gpus.push_back(step.gpus());
+  EXPECT_EQ(gpus, (std::vector<int64_t>{1, 2, 4, 6, 12}));
+}
+
 TEST(Scale, ASliceIsOne) {
   const TrainSpec spec = Spec(kLora);
   EXPECT_EQ(Curve(Question(spec), "a100-3g.40gb").steps.size(), 1U);
