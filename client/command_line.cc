@@ -112,6 +112,11 @@ constexpr const char* kSubmitFooter =
     "\nWhat follows -- goes to sbatch untouched and wins over the advice:\n"
     "  gpuadvise submit train.yaml -- --mail-type=END --time=12:00:00\n";
 
+constexpr const char* kRunFooter =
+    "\nThe exit status is the command's own. Example:\n"
+    "  gpuadvise run --micro-batch 8 --accumulation 4 --retry-on-oom -- \\\n"
+    "    torchrun train.py --batch-size {micro_batch} --accumulation {accumulation}\n";
+
 constexpr const char* kExitCodes =
     "\nExit codes: 0 ok, 1 error, 2 wrong flag or file, 3 nothing can run it, 4 gpuadvised does "
     "not\n"
@@ -160,6 +165,7 @@ struct Parser {
     AddWhen();
     AddFit();
     AddScale();
+    AddRun();
     AddSmall();
   }
 
@@ -239,6 +245,28 @@ struct Parser {
     AddCommon(scale, &line.socket, &command.json);
   }
 
+  void AddRun() {
+    RunCommand& command = line.run;
+    run = app.add_subcommand("run", "Run a training and watch it: -- COMMAND …");
+    run->add_option("--pattern", command.pattern, "How its log tells steps and loss (RE2)")
+        ->option_text("REGEX");
+    run->add_option("--micro-batch", command.micro_batch, "Its micro-batch, as {micro_batch}")
+        ->option_text("N")
+        ->check(CLI::Range(1, 1'000'000));
+    run->add_option("--accumulation", command.accumulation, "Its steps, as {accumulation}")
+        ->option_text("N")
+        ->check(CLI::Range(1, 1'000'000));
+    run->add_flag("--retry-on-oom", command.retry_on_oom,
+                  "Out of memory: again with half the micro-batch, twice the accumulation");
+    run->add_option("--output", command.output, "Folder for gpuadvise-outcome.json")
+        ->option_text("DIR");
+    run->add_option("--hang-minutes", command.hang_minutes, "Silence that is a hang (default 10)")
+        ->option_text("N")
+        ->check(CLI::Range(0.01, 1e6));
+    run->add_flag("-q,--quiet", command.quiet, "No progress line on the terminal");
+    run->footer(kRunFooter);
+  }
+
   void AddSmall() {
     gpus = app.add_subcommand("gpus", "GPUs of the cluster: total, usable, free, and the wait");
     AddCommon(gpus, &line.socket, &line.json);
@@ -268,7 +296,7 @@ struct Parser {
 
   bool Knows(const std::string& verb) const {
     for (const CLI::App* command :
-         {advise, submit, when, fit, scale, gpus, queue, why, accuracy, doctor, init}) {
+         {advise, submit, when, fit, scale, run, gpus, queue, why, accuracy, doctor, init}) {
       if (command->get_name() == verb) return true;
     }
     return false;
@@ -279,6 +307,7 @@ struct Parser {
     if (when->parsed()) return Verb::kWhen;
     if (fit->parsed()) return Verb::kFit;
     if (scale->parsed()) return Verb::kScale;
+    if (run->parsed()) return Verb::kRun;
     if (gpus->parsed()) return Verb::kGpus;
     if (queue->parsed()) return Verb::kQueue;
     if (why->parsed()) return Verb::kWhy;
@@ -297,6 +326,7 @@ struct Parser {
   CLI::App* when = nullptr;
   CLI::App* fit = nullptr;
   CLI::App* scale = nullptr;
+  CLI::App* run = nullptr;
   CLI::App* gpus = nullptr;
   CLI::App* queue = nullptr;
   CLI::App* why = nullptr;
@@ -329,7 +359,7 @@ tl::expected<CommandLine, Leave> ParseCommandLine(std::vector<std::string> argum
   const std::string verb = arguments.empty() ? "" : arguments.front();
   std::vector<std::string> sbatch;
   if (verb == "when") sbatch = TakeWhenArguments(&arguments);
-  if (verb == "submit") sbatch = TakeAfterDashes(&arguments);
+  if (verb == "submit" || verb == "run") sbatch = TakeAfterDashes(&arguments);
   Parser parser;
   try {
     std::reverse(arguments.begin(), arguments.end());  // CLI11's order for vectors
@@ -346,6 +376,10 @@ tl::expected<CommandLine, Leave> ParseCommandLine(std::vector<std::string> argum
   line.advise.question.fixed = parser.advise_flags.Given();
   line.submit.question.fixed = parser.submit_flags.Given();
   line.when.arguments = sbatch;
+  line.run.command = sbatch;
+  if (line.verb == Verb::kRun && sbatch.empty()) {
+    return tl::unexpected(UsageError("nothing to run: gpuadvise run -- COMMAND …", verb));
+  }
   if (line.verb == Verb::kSubmit) {
     if (Result<void> fixed = FixPassedOn(sbatch, &line.submit); !fixed) {
       return tl::unexpected(UsageError(fixed.error().message, verb));

@@ -17,6 +17,7 @@ enum class Verb {
   kWhen,
   kFit,
   kScale,
+  kRun,
   kGpus,
   kQueue,
   kWhy,
@@ -34,6 +35,7 @@ struct CommandLine {
   WhenCommand when;
   FitCommand fit;
   ScaleCommand scale;
+  RunCommand run;
   QueueCommand queue;
   std::string job_id;  // of why
   InitCommand init;

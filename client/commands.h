@@ -68,10 +68,22 @@ struct ScaleCommand {
   int64_t most_gpus = 8;
   std::optional<int64_t> gpus_per_node;  // nullopt: the cluster's, else 8
   double network_gbit_per_s = 0;         // 0: the cluster's, else not known
-  std::string objective;          // "": the file's
-  std::string deadline;           // "": the file's
-  std::optional<double> price;    // of a GPU-hour
+  std::string objective;                 // "": the file's
+  std::string deadline;                  // "": the file's
+  std::optional<double> price;           // of a GPU-hour
   bool json = false;
+};
+
+/// `gpuadvise run`; what the command line leaves open comes from the environment that `submit` sets
+/// (client/run_command.cc).
+struct RunCommand {
+  std::vector<std::string> command;  // what follows --
+  std::string pattern;
+  std::optional<int64_t> micro_batch, accumulation;
+  bool retry_on_oom = false;
+  std::string output;  // folder of the outcome; "": GPUADVISE_OUTPUT, else the current one
+  double hang_minutes = 10;
+  bool quiet = false;  // no progress line
 };
 
 int RunAdvise(const AdviseCommand& command, Api& api, Console& console);
@@ -80,6 +92,8 @@ int RunSubmit(const SubmitCommand& command, Api& api, JobRunner& runner,
 int RunWhen(const WhenCommand& command, Api& api, Console& console);
 int RunFit(const FitCommand& command, Api& api, Console& console);
 int RunScale(const ScaleCommand& command, Api& api, Console& console);
+/// The exit status is the command's own; a signal that ended it ends this process too.
+int RunRun(const RunCommand& command, Console& console);
 int RunGpus(bool json, Api& api, Console& console);
 int RunQueue(const QueueCommand& command, Api& api, Console& console);
 int RunWhy(const std::string& job_id, bool json, Api& api, Console& console);

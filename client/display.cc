@@ -189,14 +189,4 @@ std::string DurationRange(double likely_seconds, double late_seconds) {
   return likely == late ? likely : likely + " (" + late + ")";
 }
 
-std::string Grouped(int64_t number) {
-  std::string digits = std::to_string(number);
-  const size_t first = number < 0 ? 1 : 0;
-  for (size_t at = digits.size(); at > first + 3;) {
-    at -= 3;
-    digits.insert(at, ",");
-  }
-  return digits;
-}
-
 }  // namespace gpuadvise

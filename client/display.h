@@ -42,7 +42,4 @@ std::string ClockRange(int64_t likely, int64_t late, int64_t now);
 /// "8 m (1 h 50)", one value when both read the same.
 std::string DurationRange(double likely_seconds, double late_seconds);
 
-/// "10,000".
-std::string Grouped(int64_t number);
-
 }  // namespace gpuadvise

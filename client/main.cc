@@ -37,6 +37,8 @@ int Run(const CommandLine& line, Console& console) {
       return RunFit(line.fit, api, console);
     case Verb::kScale:
       return RunScale(line.scale, api, console);
+    case Verb::kRun:
+      return RunRun(line.run, console);
     case Verb::kGpus:
       return RunGpus(line.json, api, console);
     case Verb::kQueue:

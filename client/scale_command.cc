@@ -12,6 +12,7 @@
 #include "client/moment.h"
 #include "client/training_question.h"
 #include "common/answer_scale.h"
+#include "common/words.h"
 
 namespace gpuadvise {
 namespace {

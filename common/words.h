@@ -24,6 +24,9 @@ std::string JoinNames(std::span<const std::string> names, size_t limit = 12);
 /// is shown.
 std::string DurationInWords(double seconds);
 
+/// "10,000".
+std::string Grouped(int64_t number);
+
 /// "1 GPU", "4 GPUs".
 std::string Plural(int64_t count, std::string_view noun);
 

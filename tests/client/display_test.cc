@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include "yaml/text_check.h"
+#include "common/words.h"
 
 namespace gpuadvise {
 namespace {

@@ -1,0 +1,154 @@
+#include "client/run/training_log.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <vector>
+
+namespace gpuadvise {
+namespace {
+
+constexpr const char* kNumber = R"(([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?))";
+
+std::optional<double> NumberFrom(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !std::isfinite(number)) return {};
+  return number;
+}
+
+std::optional<int64_t> CountFrom(const std::string& text) {
+  const auto number = NumberFrom(text);
+  if (!number || *number < 0 || *number > 1e15) return {};
+  return static_cast<int64_t>(*number);
+}
+
+re2::RE2::Options Quiet() {
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  return options;
+}
+
+}  // namespace
+
+struct TrainingLog::Patterns {
+  // tqdm: "50/1000 [00:30<09:30, 1.67it/s" or "1.50s/it".
+  re2::RE2 bar{R"((\d+)/(\d+) \[[^\]<]*<[^\],]*,\s*([\d.]+)\s*(it/s|s/it))", Quiet()};
+  re2::RE2 loss{fmt::format(R"((?i)(?:^|[^a-z])(?:train[_ ])?loss['"]?\s*[:= ]\s*{})", kNumber),
+                Quiet()};
+  re2::RE2 step{R"((?i)(?:^|[^a-z_])(?:global_)?(?:step|iter|iteration)\s*[:=#\[ ]\s*(\d+))"
+                R"((?:\s*(?:/|of)\s*(\d+))?)",
+                Quiet()};
+  // "{'train_runtime': 12.3, …}" sums up: its loss is a mean, not the last.
+  re2::RE2 summary{R"(['"]train_runtime['"])", Quiet()};
+  std::unique_ptr<re2::RE2> own;
+};
+
+TrainingLog::TrainingLog() : patterns_(std::make_unique<const Patterns>()) {}
+TrainingLog::~TrainingLog() = default;
+TrainingLog::TrainingLog(TrainingLog&&) noexcept = default;
+TrainingLog& TrainingLog::operator=(TrainingLog&&) noexcept = default;
+
+Result<TrainingLog> TrainingLog::WithPattern(const std::string& pattern) {
+  auto patterns = std::make_unique<Patterns>();
+  patterns->own = std::make_unique<re2::RE2>(pattern, Quiet());
+  if (!patterns->own->ok()) {
+    return BadInput(
+        fmt::format("--pattern: {}; write it as RE2 reads it, for example "
+                    "'it (?P<step>\\d+) loss (?P<loss>\\S+)'",
+                    patterns->own->error()));
+  }
+  bool any = false;
+  for (const auto& [name, number] : patterns->own->NamedCapturingGroups()) {
+    any = any || name == "step" || name == "total" || name == "seconds" || name == "loss";
+  }
+  if (!any) {
+    return BadInput(
+        "--pattern names none of the groups step, total, seconds and loss; write for example "
+        "'it (?P<step>\\d+) loss (?P<loss>\\S+)'");
+  }
+  TrainingLog log;
+  log.patterns_ = std::move(patterns);
+  return log;
+}
+
+namespace {
+
+/// What the user's own pattern finds.
+LogFact FromOwn(const re2::RE2& own, re2::StringPiece line) {
+  const auto groups = static_cast<size_t>(own.NumberOfCapturingGroups()) + 1;
+  std::vector<re2::StringPiece> found(groups);
+  LogFact fact;
+  if (!own.Match(line, 0, line.size(), re2::RE2::UNANCHORED, found.data(),
+                 static_cast<int>(groups))) {
+    return fact;
+  }
+  const std::map<std::string, int>& names = own.NamedCapturingGroups();
+  const auto text = [&](const char* name) {
+    const auto group = names.find(name);
+    return group == names.end() ? std::string()
+                                : found[static_cast<size_t>(group->second)].as_string();
+  };
+  fact.step = CountFrom(text("step"));
+  fact.total_steps = CountFrom(text("total"));
+  fact.seconds_per_step = NumberFrom(text("seconds"));
+  fact.loss = NumberFrom(text("loss"));
+  return fact;
+}
+
+}  // namespace
+
+LogFact TrainingLog::Read(std::string_view text) const {
+  const re2::StringPiece line(text.data(), text.size());
+  if (patterns_->own != nullptr) {
+    LogFact fact = FromOwn(*patterns_->own, line);
+    if (!fact.empty()) return fact;
+  }
+  LogFact fact;
+  std::string first;
+  std::string second;
+  std::string rate;
+  std::string unit;
+  if (re2::RE2::PartialMatch(line, patterns_->bar, &first, &second, &rate, &unit)) {
+    fact.step = CountFrom(first);
+    fact.total_steps = CountFrom(second);
+    const auto number = NumberFrom(rate);
+    if (number && *number > 0) fact.seconds_per_step = unit == "s/it" ? *number : 1 / *number;
+  } else if (re2::RE2::PartialMatch(line, patterns_->step, &first, &second)) {
+    fact.step = CountFrom(first);
+    fact.total_steps = CountFrom(second);
+  }
+  std::string loss;
+  if (!re2::RE2::PartialMatch(line, patterns_->summary) &&
+      re2::RE2::PartialMatch(line, patterns_->loss, &loss)) {
+    fact.loss = NumberFrom(loss);
+  }
+  return fact;
+}
+
+bool SaysOutOfMemory(std::string_view line) {
+  static constexpr std::array<std::string_view, 10> kSigns = {
+      "CUDA out of memory",
+      "torch.OutOfMemoryError",
+      "OutOfMemoryError: CUDA",
+      "CUDA error: out of memory",
+      "CUDNN_STATUS_ALLOC_FAILED",
+      "CUBLAS_STATUS_ALLOC_FAILED",
+      "RESOURCE_EXHAUSTED: Out of memory",
+      "Cuda failure 'out of memory'",  // NCCL's
+      "unable to create new native thread",
+      "oom_kill event"};
+  for (const std::string_view sign : kSigns) {
+    if (line.find(sign) != std::string_view::npos) return true;
+  }
+  // The shell's word for a process that the kernel ended: "line 3: 1234 Killed  python train.py".
+  if (line == "Killed") return true;
+  const size_t killed = line.find(" Killed ");
+  return killed != std::string_view::npos && line.find("line ") != std::string_view::npos;
+}
+
+}  // namespace gpuadvise
