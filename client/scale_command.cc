@@ -47,7 +47,8 @@ std::string BatchesOf(const json& row) {
   for (const json& stage : ListOf(row, "stages")) {
     const std::string one =
         fmt::format("{}×{} ({})", IntOf(stage, "micro_batch"), IntOf(stage, "accumulation"),
-                    IntOf(stage, "effective_batch_size"));
+                    IntOf(stage, "effective_batch_size")) +
+        (stage.value("gradient_checkpointing_chosen", false) ? " ckpt" : "");
     if (text == one) continue;
     text += (text.empty() ? "" : ", ") + one;
   }
@@ -94,13 +95,13 @@ std::vector<AnswerColumn> Columns(int64_t recommended) {
              const auto seconds = OptionalNumber(row, "run_p90_seconds");
              return seconds ? Hours(*seconds / kSecondsPerHour) : "–";
            }},
+          Number("COST", "cost"),
           {"EFF", Align::kRight,
            [](const json& row) {
              const auto share = OptionalNumber(row, "efficiency");
              return share ? fmt::format("{:.0f} %", 100 * *share) : "–";
            }},
           Number("GPU-H", "gpu_hours"),
-          Number("COST", "cost"),
           Number("KWH", "energy_kwh"),
           {"BATCH×ACC (EFFECTIVE)", Align::kLeft, BatchesOf}};
 }
@@ -167,7 +168,15 @@ std::string ScheduleText(const json& curve) {
         when + std::string(static_cast<size_t>(std::max(0, 6 - DisplayWidth(when))), ' ');
     text += fmt::format("{} {} {:>6.1f}{}\n", day, task, hours, each);
   }
+  if (days.size() > kMostDays) text += fmt::format("… and {} more\n", days.size() - kMostDays);
   return text;
+}
+
+/// GPU-hours of the stages alone, without the start.
+double WorkHours(const json& step) {
+  double hours = 0;
+  for (const json& stage : ListOf(step, "stages")) hours += NumberOf(stage, "hours");
+  return hours * static_cast<double>(IntOf(step, "gpus"));
 }
 
 /// One line for each kind of GPU: the fewest that run it and the recommended number.
@@ -184,7 +193,8 @@ std::string ComparisonText(const json& answer, const Look& look) {
     json row = {{"gpu_name", TextOf(curve, "gpu_name")}};
     if (fewest != nullptr) {
       row["fewest"] = *fewest;
-      slowest = std::max(slowest, NumberOf(*fewest, "gpu_hours"));
+      row["work_hours"] = WorkHours(*fewest);
+      slowest = std::max(slowest, WorkHours(*fewest));
     } else if (!ListOf(curve, "steps").empty()) {
       row["reason"] = TextOf(ListOf(curve, "steps").back(), "reason");
     }
@@ -194,7 +204,7 @@ std::string ComparisonText(const json& answer, const Look& look) {
   const auto shape = [](const char* of) {
     return [of](const json& row) {
       const json& step = ObjectOf(row, of);
-      if (!step.contains("hours")) return TextOf(row, "reason");
+      if (!step.contains("hours")) return std::string("–");
       return fmt::format("{} × {} h", IntOf(step, "gpus"), HoursOf(step, "hours"));
     };
   };
@@ -202,7 +212,7 @@ std::string ComparisonText(const json& answer, const Look& look) {
       {"GPU", Align::kLeft, [](const json& row) { return TextOf(row, "gpu_name"); }},
       {"RATIO", Align::kRight,
        [slowest](const json& row) {
-         const double hours = NumberOf(ObjectOf(row, "fewest"), "gpu_hours");
+         const double hours = NumberOf(row, "work_hours");
          return hours > 0 ? fmt::format("{:.1f}", slowest / hours) : std::string("–");
        }},
       {"FEWEST", Align::kLeft, shape("fewest")},
@@ -214,8 +224,11 @@ std::string ComparisonText(const json& answer, const Look& look) {
 
 Result<void> ReadObjective(const ScaleCommand& command, const TrainSpec& spec, int64_t now,
                            ScaleQuestion* question) {
+  // What the file says is told with its line, what the command line says by its flag.
+  const bool from_file = command.objective.empty() && command.deadline.empty();
   question->objective =
       command.objective.empty() ? spec.objective : *ObjectiveFromWord(command.objective);
+  if (question->objective == Objective::kStart) question->objective = Objective::kFinish;
   std::optional<int64_t> deadline = spec.deadline;
   if (!command.deadline.empty()) {
     const Result<int64_t> given = ParseMoment(command.deadline, now, DayMeans::kItsEnd);
@@ -225,9 +238,12 @@ Result<void> ReadObjective(const ScaleCommand& command, const TrainSpec& spec, i
   }
   if (question->objective != Objective::kDeadline) return {};
   if (!deadline)
-    return BadInput("objective deadline needs a time: add --deadline fri or now+3days");
+    return BadInput("objective deadline needs a time: add --deadline fri or now+3days",
+                    from_file ? "/objective" : "");
   question->deadline_seconds = static_cast<double>(*deadline - now);
-  if (question->deadline_seconds <= 0) return BadInput("the deadline has passed: give a later one");
+  if (question->deadline_seconds <= 0) {
+    return BadInput("the deadline has passed: give a later one", from_file ? "/deadline" : "");
+  }
   return {};
 }
 
@@ -276,6 +292,7 @@ int RunScale(const ScaleCommand& command, Api& api, Console& console) {
   question.most_gpus = command.most_gpus;
   if (command.price) question.price_per_gpu_hour = *command.price;
   const Result<void> read = ReadObjective(command, asked->spec, console.now(), &question);
+  if (!read && !read.error().pointer.empty()) return Report(asked->Placed(read.error()), console);
   if (!read) return Report(read.error(), console);
   const Result<json> answer = AnswerScale(question, GpusToScale(command, *asked));
   if (!answer) return Report(asked->Placed(answer.error()), console);

@@ -103,6 +103,7 @@ Result<TrainingQuestion> TrainingQuestion::Load(const TrainingSource& source, Ap
   if (!presets) return tl::unexpected<Error>(std::move(presets.error()));
   auto held = std::make_shared<const GpuCatalogue>(std::move(*catalogue));
   auto gpus = GpusFor(source.gpus, *spec, *held, of_cluster);
+  if (!gpus && source.gpus.empty()) return file->Refuse(gpus.error().message, "/resources/gpus");
   if (!gpus) return tl::unexpected<Error>(std::move(gpus.error()));
   std::vector<NodesOfGpu> nodes;
   for (const GpuModel* gpu : *gpus) nodes.push_back(NodesOf(of_cluster, *gpu));

@@ -137,7 +137,7 @@ class Fit {
   }
 
   json MemoryJson() const {
-    const auto whole = [](double bytes) { return std::llround(bytes); };
+    const auto whole = [](double bytes) { return std::llround(std::min(bytes, 9e18)); };
     if (subject_.shape == nullptr) {
       return {{"total_bytes", whole(Bytes(setup_))},
               {"weights_bytes", subject_.line->base_bytes},
@@ -273,7 +273,7 @@ class Fit {
       const double saved = now - Bytes(each.setup);
       if (saved < kWorth * now) continue;
       list.push_back({{"change", each.change},
-                      {"saves_bytes", std::llround(saved)},
+                      {"saves_bytes", std::llround(std::min(saved, 9e18))},
                       {"max_micro_batch", Largest(each.setup, margin_)},
                       {"costs", each.cost}});
     }
@@ -331,6 +331,8 @@ json RowOn(const FitQuestion& question, const Subject& subject, const GpuModel& 
 Result<json> StageJson(const FitQuestion& question, const Stage& stage) {
   const auto subject = SubjectOf(question, stage);
   if (!subject) return tl::unexpected<Error>(subject.error());
+  const Result<void> measured = CheckMeasured(stage, question.catalogue);
+  if (!measured) return tl::unexpected<Error>(measured.error());
   const double correction = subject->shape == nullptr
                                 ? 1
                                 : PeakCorrection(*subject->shape, stage.training,
@@ -344,8 +346,8 @@ Result<json> StageJson(const FitQuestion& question, const Stage& stage) {
   json answer = {
       {"name", stage.name}, {"model", subject->title}, {"gpus_in_all", question.gpus_in_all}};
   if (subject->shape != nullptr) {
-    answer["parameters"] = std::llround(subject->shape->Parameters());
-    answer["trained_parameters"] = std::llround(trained);
+    answer["parameters"] = std::llround(std::min(subject->shape->Parameters(), 9e18));
+    answer["trained_parameters"] = std::llround(std::min(trained, 9e18));
     answer["assumed"] = AssumptionsOf(stage);
   }
   json rows = json::array();

@@ -22,17 +22,19 @@ json PartsJson(const StepSeconds& step) {
 }
 
 json StageJson(const StagePlan& plan) {
-  json stage = {{"name", plan.name},
-                {"hours", plan.run_p50_seconds / kSecondsPerHour},
-                {"steps", plan.work.steps},
-                {"seconds_per_step",
-                 plan.run_p50_seconds / static_cast<double>(std::max<int64_t>(plan.work.steps, 1))},
-                {"micro_batch", plan.batch.micro_batch},
-                {"accumulation", plan.batch.accumulation},
-                {"effective_batch_size", plan.batch.effective},
-                {"precision", plan.precision},
-                {"gradient_checkpointing_chosen", plan.checkpointing_chosen},
-                {"basis", plan.basis}};
+  json stage = {
+      {"name", plan.name},
+      {"hours", plan.run_p50_seconds / kSecondsPerHour},
+      {"steps", plan.work.steps},
+      {"seconds_per_step", (plan.run_p50_seconds - plan.checkpoint_seconds) /
+                               static_cast<double>(std::max<int64_t>(plan.work.steps, 1))},
+      {"checkpoint_seconds", plan.checkpoint_seconds},
+      {"micro_batch", plan.batch.micro_batch},
+      {"accumulation", plan.batch.accumulation},
+      {"effective_batch_size", plan.batch.effective},
+      {"precision", plan.precision},
+      {"gradient_checkpointing_chosen", plan.checkpointing_chosen},
+      {"basis", plan.basis}};
   if (plan.memory_bytes > 0) stage["memory_bytes"] = plan.memory_bytes;
   if (plan.step.total() > 0) stage["step"] = PartsJson(plan.step);
   return stage;
@@ -81,7 +83,14 @@ json AssumedJson(const TrainSpec& spec, const ScaleStep& step) {
   for (size_t i = 0; i < step.stages.size(); ++i) {
     if (!step.stages[i].counted) continue;
     for (std::string& sentence : AssumptionsOf(spec.stages[i])) add(std::move(sentence));
-    if (spec.stages[i].training.measured.empty()) {
+    const TrainingSpec& training = spec.stages[i].training;
+    if (training.max_steps && !training.effective_batch_size) {
+      add("more GPUs train on more samples in as many steps: give effective_batch_size to compare "
+          "the same training");
+    }
+    const bool timed = std::any_of(training.measured.begin(), training.measured.end(),
+                                   [](const auto& line) { return line.seconds_per_step > 0; });
+    if (!timed) {
       add("every sample is as long as max_seq_length; shorter ones take less: a timing in measured "
           "says how much");
     }

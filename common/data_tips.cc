@@ -141,7 +141,7 @@ Tip SaveIntervalTip(const TipContext& at) {
   }
   if (!at.steps) return NotHere(tip, "nothing says how many steps the run has");
   if (*at.steps < 10 * kKept) return NotHere(tip, "the run is too short to save often");
-  const int64_t every = (*at.steps + kKept - 1) / kKept;
+  const int64_t every = *at.steps / kKept;
   if (!output.save_steps) {
     tip.text = fmt::format("save_steps: {} leaves five checkpoints", every);
     return Here(tip, 0);

@@ -50,6 +50,12 @@ bool AnyHas(const std::vector<const Node*>& nodes, const std::string& feature) {
                      [&](const Node* node) { return HasFeature(*node, feature); });
 }
 
+// What is known of both: a job may get nodes of either kind, so the slower counts.
+Interconnect SlowestOf(const Interconnect& a, const Interconnect& b) {
+  return {std::min(a.link_gb_per_s, b.link_gb_per_s),
+          std::min(a.network_gb_per_s, b.network_gb_per_s)};
+}
+
 }  // namespace
 
 std::string GpuPool::Name() const {
@@ -83,14 +89,17 @@ std::vector<GpuPool> FindGpuPools(const Snapshot& snapshot, const GpuNaming& nam
       for (const GpuCount& gpus : found->second->gpus) {
         const GpuModel* model = naming.ModelOf(*found->second, partitions_of.at(name), gpus.type);
         auto [entry, is_new] = place.try_emplace({gpus.type, model}, pools.size());
-        if (is_new)
-          pools.push_back(
-              {.partition = &partition,
-               .model = model,
-               .gres_type = gpus.type,
-               .nodes = {},
-               .usable = {},
-               .interconnect = naming.InterconnectOf(*found->second, partitions_of.at(name))});
+        const Interconnect reach = naming.InterconnectOf(*found->second, partitions_of.at(name));
+        if (is_new) {
+          pools.push_back({.partition = &partition,
+                           .model = model,
+                           .gres_type = gpus.type,
+                           .nodes = {},
+                           .usable = {},
+                           .interconnect = reach});
+        } else {
+          pools[entry->second].interconnect = SlowestOf(pools[entry->second].interconnect, reach);
+        }
         AddNode(*found->second, gpus, pools[entry->second]);
       }
     }

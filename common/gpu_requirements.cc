@@ -18,7 +18,8 @@ std::string WhyUnfit(const TrainSpec& spec, const GpuModel& gpu) {
     return std::any_of(spec.stages.begin(), spec.stages.end(),
                        [&](const Stage& stage) { return asks(stage.training); });
   };
-  if (!gpu.bf16 && any_stage([](const TrainingSpec& t) { return t.bf16 == "true"; })) {
+  if (!gpu.bf16 &&
+      any_stage([](const TrainingSpec& t) { return t.bf16 == "true" || t.pure_bf16; })) {
     return "bf16 is required and this GPU has none";
   }
   const bool flash = needs.flash_attention_2 || any_stage([](const TrainingSpec& t) {

@@ -1,4 +1,4 @@
-// What measured peaks say about the memory that is counted for a job. Pure.
+// What the `measured:` lines of a training say about what is counted for it. Pure.
 #pragma once
 
 #include "common/gpu_catalogue.h"
@@ -7,6 +7,15 @@
 #include "common/train_spec.h"
 
 namespace gpuadvise {
+
+/// Errors: kBadInput (pointer below the stage's) where a line names no GPU that is known, or a peak
+/// that its GPU does not have.
+Result<void> CheckMeasured(const Stage& stage, const GpuCatalogue& catalogue);
+
+/// How the training was set up where `step` was measured. With gradient_checkpointing: auto it ran
+/// without, if that fits the card.
+TrainingSetup SetupOfMeasured(const ModelShape& model, const TrainingSpec& training,
+                              const MeasuredStep& step, const GpuModel& gpu, bool fp16_is_safe);
 
 /// Measured peaks over counted ones (geometric mean; 1 where nothing was measured): `measured:
 /// [{gpu: rtx4090, batch: 2, peak: 21.3 GiB}]`. What is counted for this job is scaled by it.

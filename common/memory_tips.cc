@@ -80,13 +80,14 @@ Tip GradientCheckpointingTip(const TipContext& at) {
   tip.text =
       fmt::format("the micro-batch is only {}: gradient_checkpointing: true may allow a larger one",
                   *at.micro_batch);
-  return Here(WithSaving(tip, at, Checkpoint), .15);
+  return HereIfItSaves(tip, at, Checkpoint, .15);
 }
 
 Tip OptimizerStatesTip(const TipContext& at) {
   Tip tip{.name = "optimizer_8bit",
           .text = "optim: adamw_8bit keeps the optimizer's states in 8 bits",
-          .effect = "-6 bytes for each trained parameter",
+          .effect = at.training().pure_bf16 ? "-2 bytes for each trained parameter"
+                                            : "-6 bytes for each trained parameter",
           .source_of_effect = kCounted};
   const std::string& optim = at.training().optim;
   const bool small = optim.find("8bit") != std::string::npos || optim == "adafactor" ||
@@ -121,7 +122,7 @@ Tip LoraRankTip(const TipContext& at) {
   }
   if (rank < usual) {
     tip.text += fmt::format(" instead of {}: {}", rank,
-                            rank < 8 ? "4 is poor" : "the card has room for it");
+                            rank < 8 ? "so low a rank learns poorly" : "the card has room for it");
     return Here(tip, 0);
   }
   tip.text += fmt::format(" instead of {}: the guides' own {}, and 32 is overkill", rank, of);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "common/batch_fit.h"
+#include "common/measured_memory.h"
 #include "common/precision.h"
 
 namespace gpuadvise {
@@ -72,13 +73,13 @@ Result<std::vector<Anchor>> FindAnchors(const RunTimeBasis& basis, const GpuCata
   for (size_t i = 0; i < basis.measured.size(); ++i) {
     const MeasuredStep& step = basis.measured[i];
     const GpuModel* gpu = catalogue.Resolve(step.gpu);
-    if (step.seconds_per_step <= 0) continue;  // a peak alone
     if (gpu == nullptr) {
       return BadInput(fmt::format("measured: no GPU called '{}' is known; use a name of the "
                                   "catalogue such as rtx4090, l40s or a100-80gb",
                                   step.gpu),
                       fmt::format("/measured/{}/gpu", i));
     }
+    if (step.seconds_per_step <= 0) continue;  // a peak alone
     if (step.gpus > 1 && ScalingEfficiency(gpu->link, step.gpus, 1) <= 0) {
       return BadInput(fmt::format("measured: {} cannot train on {} together, a MIG slice has no "
                                   "peer-to-peer",
@@ -123,9 +124,8 @@ TrainingSetup SetupOnCard(const TrainingSpec& training, const RunTimeBasis& basi
 
 // --- with a shape ---
 
-StepSeconds Counted(const TrainingSpec& training, const RunTimeBasis& basis,
+StepSeconds Counted(const TrainingSpec& training, const RunTimeBasis& basis, TrainingSetup setup,
                     const RunShape& shape) {
-  TrainingSetup setup = SetupOnCard(training, basis, *shape.gpu);
   setup.gpus = shape.gpus_per_node * shape.nodes;
   setup.micro_batch = shape.micro_batch;
   StepShape step{shape.gpus_per_node, shape.nodes, shape.accumulation, shape.interconnect};
@@ -138,18 +138,21 @@ StepSeconds Counted(const TrainingSpec& training, const RunTimeBasis& basis,
 double FactorOf(const TrainingSpec& training, const RunTimeBasis& basis, const Anchor& anchor,
                 const RunShape& asked) {
   const MeasuredStep& step = *anchor.step;
-  RunShape shape{anchor.gpu, step.gpus, 1, step.micro_batch, 1, {}};
+  RunShape shape{anchor.gpu, step.gpus, 1, step.micro_batch, 1, {}, 0};
   if (anchor.gpu == asked.gpu) {  // where it was timed is taken to be wired as where it will run
     shape.interconnect = asked.interconnect;
-    if (step.gpus > asked.gpus_per_node && step.gpus % asked.gpus_per_node == 0) {
-      shape.nodes = step.gpus / asked.gpus_per_node;
-      shape.gpus_per_node = asked.gpus_per_node;
+    const int64_t node = asked.node_gpus;
+    if (node > 0 && step.gpus > node && step.gpus % node == 0) {
+      shape.nodes = step.gpus / node;
+      shape.gpus_per_node = node;
     }
   }
   const double micro_batches =
       SamplesOfStep(training, step) / static_cast<double>(step.micro_batch * step.gpus);
   shape.accumulation = std::max<int64_t>(1, std::llround(micro_batches));
-  return step.seconds_per_step / Counted(training, basis, shape).total();
+  const TrainingSetup setup =
+      SetupOfMeasured(*basis.shape, training, step, *anchor.gpu, basis.fp16_is_safe);
+  return step.seconds_per_step / Counted(training, basis, setup, shape).total();
 }
 
 StepSeconds Scaled(StepSeconds step, double factor) {
@@ -177,7 +180,8 @@ Rate FromShape(const TrainingSpec& training, const RunTimeBasis& basis,
     }
     factor = std::exp(log_sum / static_cast<double>(anchors.size()));
   }
-  rate.step = Scaled(Counted(training, basis, shape), factor);
+  const TrainingSetup setup = SetupOnCard(training, basis, *shape.gpu);
+  rate.step = Scaled(Counted(training, basis, setup, shape), factor);
   const int64_t samples =
       shape.micro_batch * shape.accumulation * shape.gpus_per_node * shape.nodes;
   rate.samples_per_second = static_cast<double>(samples) / rate.step.total();
@@ -259,18 +263,21 @@ Result<Rate> EstimateRate(const TrainingSpec& training, const RunTimeBasis& basi
 }
 
 Work WorkOf(const TrainingSpec& training, int64_t effective_batch_size) {
-  Work work;
+  constexpr double kMostSamples = 9e17;
+  const auto batch = static_cast<double>(effective_batch_size);
+  double samples = 0;
   if (training.max_steps) {
-    work.steps = *training.max_steps;
-    work.samples = work.steps * effective_batch_size;
-    return work;
+    samples = static_cast<double>(*training.max_steps) * batch;
+  } else if (training.samples) {
+    samples = static_cast<double>(*training.samples);
+  } else {
+    samples = std::ceil(*training.num_train_epochs * static_cast<double>(*training.num_samples));
   }
-  double samples = training.samples
-                       ? static_cast<double>(*training.samples)
-                       : *training.num_train_epochs * static_cast<double>(*training.num_samples);
-  work.steps = static_cast<int64_t>(
-      std::ceil(std::min(samples, 9e17) / static_cast<double>(effective_batch_size)));
-  work.samples = static_cast<int64_t>(std::min(samples, 9e17));
+  samples = std::clamp(samples, 1.0, kMostSamples);
+  Work work;
+  work.samples = static_cast<int64_t>(samples);
+  work.steps =
+      training.max_steps ? *training.max_steps : static_cast<int64_t>(std::ceil(samples / batch));
   return work;
 }
 

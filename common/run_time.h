@@ -55,6 +55,7 @@ struct RunShape {
   int64_t micro_batch = 1;
   int64_t accumulation = 1;
   Interconnect interconnect;
+  int64_t node_gpus = 0;  // that a node of its kind has; 0 unknown
 };
 
 struct Rate {

@@ -134,19 +134,24 @@ Work WorkOfMicroBatch(const ModelShape& model, const TrainingSetup& setup) {
   return work;
 }
 
-double LayersOf(const ModelShape& model) {
-  int64_t layers = model.layers.num_hidden_layers;
-  if (model.encoder) layers += model.encoder->num_hidden_layers;
-  return static_cast<double>(layers);
+/// Layers that the host starts kernels for, in passes forward and back.
+double LayersOf(const ModelShape& model, const TrainingSetup& setup) {
+  auto layers = static_cast<double>(model.layers.num_hidden_layers);
+  if (model.encoder) layers += static_cast<double>(model.encoder->num_hidden_layers);
+  if (model.vision && setup.images > 0) {
+    const bool trains = setup.method == "full" && !model.vision->frozen;
+    layers += static_cast<double>(model.vision->layers.num_hidden_layers) * (trains ? 1 : 1.0 / 3);
+  }
+  return layers;
 }
 
 /// What the host needs to start a micro-batch's kernels.
 double LaunchSecondsOf(const ModelShape& model, const TrainingSetup& setup) {
-  if (setup.deepspeed && setup.zero_stage >= 2) return LayersOf(model) * kZeroLaunchSeconds;
+  if (setup.deepspeed && setup.zero_stage >= 2) return LayersOf(model, setup) * kZeroLaunchSeconds;
   double passes = setup.checkpointing == Checkpointing::kFull ? 4 : 3;
   if (setup.method != "full") passes *= kAdapterLaunches;
   if (setup.compiled) passes *= kCompiledLaunches;
-  return LayersOf(model) * kLaunchSeconds * passes;
+  return LayersOf(model, setup) * kLaunchSeconds * passes;
 }
 
 /// Bytes that one GPU sends in a step.
@@ -161,7 +166,11 @@ double SentBytes(const ModelShape& model, const TrainingSetup& setup, int64_t ac
   const double linear = LinearParameters(model) * (setup.method == "qlora" ? kNf4Bytes : 2);
   const double weights = linear + 2 * model.EmbeddingParameters();
   const double gradients = 2 * trained;
-  if (setup.zero_stage == 2) return others * (weights + gradients * micro_batches);
+  if (setup.zero_stage == 2) {
+    // DeepSpeed gathers what the step has changed, FSDP all weights before each forward pass.
+    const double gathered = setup.deepspeed ? 2 * trained : weights * micro_batches;
+    return others * (gathered + gradients * micro_batches);
+  }
   return others * (2 * weights + gradients) * micro_batches;
 }
 

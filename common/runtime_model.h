@@ -62,7 +62,7 @@ StepSeconds SecondsOfStep(const ModelShape& model, const TrainingSetup& setup, c
                           const StepShape& shape);
 
 /// GB/s that one GPU sends to the others of its node when `gpus` of them do so at once: 80 % of
-/// NVLink; over PCIe what all-reduces were measured to get, shared from six GPUs on.
+/// NVLink; over PCIe what all-reduces were measured to get, shared from seven GPUs on.
 double LinkRate(const GpuModel& gpu, int64_t gpus, const Interconnect& interconnect);
 
 /// A plain transformer of about `parameters`, for models of which nobody has told the shape.

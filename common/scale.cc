@@ -22,10 +22,11 @@ std::vector<std::pair<int64_t, int64_t>> Shapes(const ScaleQuestion& question,
   if (gpu.model->is_mig_slice) return {{1, 1}};  // no peer-to-peer: one slice a job
   std::vector<std::pair<int64_t, int64_t>> shapes;
   const int64_t per_node = std::max<int64_t>(gpu.gpus_per_node, 1);
-  for (int64_t gpus = 1; gpus < per_node && gpus <= question.most_gpus; gpus *= 2) {
-    shapes.emplace_back(gpus, 1);
-  }
-  for (int64_t nodes = 1; nodes * per_node <= question.most_gpus; nodes *= 2) {
+  const ResourceSpec& limits = question.spec.resources;
+  const int64_t most = std::min(question.most_gpus, limits.max_gpus.value_or(question.most_gpus));
+  for (int64_t gpus = 1; gpus < per_node && gpus <= most; gpus *= 2) shapes.emplace_back(gpus, 1);
+  for (int64_t nodes = 1; nodes * per_node <= most; nodes *= 2) {
+    if (nodes > limits.max_nodes.value_or(nodes)) break;
     shapes.emplace_back(per_node, nodes);
   }
   return shapes;
@@ -49,7 +50,8 @@ Result<ScaleStep> StepOn(const ScaleQuestion& question, const ScaledGpu& on, int
                             on.interconnect,
                             question.spec.output,
                             question.catalogue,
-                            question.presets};
+                            question.presets,
+                            on.gpus_per_node};
   double seconds = StartUpSeconds(question.spec);
   double doubt = 0;
   for (const Stage& stage : question.spec.stages) {
@@ -139,13 +141,13 @@ std::string WhatGrows(const ScaleStep& less, const ScaleStep& more) {
                      most->words);
 }
 
-std::string WhyNotMore(const ScaleCurve& curve, const ScaleQuestion& question) {
+std::string WhyNotMore(const ScaleCurve& curve) {
   const ScaleStep& chosen = curve.steps[*curve.recommended];
   const size_t next = *curve.recommended + 1;
   if (next >= curve.steps.size()) {
     if (curve.gpu->is_mig_slice) return "MIG slices have no peer-to-peer: one slice a job";
-    return fmt::format("{} is the most that was asked about (--max-gpus)",
-                       Plural(question.most_gpus, "GPU"));
+    return fmt::format("more than {} were not asked about (--max-gpus, resources)",
+                       Plural(chosen.gpus(), "GPU"));
   }
   const ScaleStep& more = curve.steps[next];
   const std::string gpus = Plural(more.gpus(), "GPU");
@@ -207,8 +209,8 @@ void Recommend(const ScaleQuestion& question, size_t fewest, ScaleCurve& curve) 
   switch (question.objective) {
     case Objective::kCost:
       curve.recommended = Cheapest(curve, fewest);
-      curve.why =
-          fmt::format("the fewest GPU-hours ({:.0f})", curve.steps[*curve.recommended].gpu_hours);
+      curve.why = fmt::format("the fewest GPU-hours ({:.0f}), or within 2 % of them and sooner",
+                              curve.steps[*curve.recommended].gpu_hours);
       break;
     case Objective::kDeadline: {
       curve.recommended = FirstInTime(curve, fewest, question.deadline_seconds);
@@ -225,10 +227,14 @@ void Recommend(const ScaleQuestion& question, size_t fewest, ScaleCurve& curve) 
       curve.recommended = LastWorthwhile(curve, fewest);
       curve.why = fmt::format("the most of which each still does {:.0f} % or more of what one does",
                               100 * kWorthwhileEfficiency);
-      if (*curve.recommended == fewest) curve.why = "more bring too little";
+      if (*curve.recommended == fewest) {
+        const bool others = std::count_if(curve.steps.begin(), curve.steps.end(), Runs) > 1;
+        curve.why =
+            others ? "more bring too little" : "the only number of those tried that runs it";
+      }
       break;
   }
-  curve.why_not_more = WhyNotMore(curve, question);
+  curve.why_not_more = WhyNotMore(curve);
 }
 
 }  // namespace
@@ -264,17 +270,18 @@ std::vector<DayOfWork> ScheduleOf(const TrainSpec& spec, const ScaleStep& step) 
   double clock = 0;  // hours since the start
   for (const auto& [task, hours] : tasks) {
     const double end = clock + hours;
-    while (end - clock > 1e-9) {
+    while (end - clock > 1e-6) {
       const auto day = static_cast<int64_t>(std::floor(clock / kHoursPerDay + 1e-9)) + 1;
-      const double until = std::min(end, static_cast<double>(day) * kHoursPerDay);
-      DayOfWork work{day, day, task, until - clock};
-      clock = until;
-      const bool whole = work.hours > kHoursPerDay - 1e-6;
-      if (whole && !days.empty() && days.back().task == task &&
-          days.back().hours > kHoursPerDay - 1e-6) {
-        days.back().last_day = day;
+      const double day_ends = static_cast<double>(day) * kHoursPerDay;
+      const auto whole_days = static_cast<int64_t>((end - clock) / kHoursPerDay + 1e-9);
+      const bool from_its_start = day_ends - clock > kHoursPerDay - 1e-6;
+      if (from_its_start && whole_days > 0) {  // whole days at once: a run may take years
+        days.push_back({day, day + whole_days - 1, task, kHoursPerDay});
+        clock += static_cast<double>(whole_days) * kHoursPerDay;
       } else {
-        days.push_back(std::move(work));
+        const double until = std::min(end, day_ends);
+        days.push_back({day, day, task, until - clock});
+        clock = until;
       }
     }
   }

@@ -12,6 +12,9 @@
 namespace gpuadvise {
 namespace {
 
+// Absurd shapes have absurd sizes: the largest that can be said.
+int64_t Whole(double bytes) { return std::llround(std::min(bytes, 9e18)); }
+
 /// What memory is counted from: a line, or the model's shape; neither is an answer as well.
 struct MemoryBasis {
   const MemoryLine* line = nullptr;
@@ -28,7 +31,7 @@ struct MemoryBasis {
     if (line != nullptr) return MemoryOf(*line, micro_batch);
     TrainingSetup at = setup;
     at.micro_batch = micro_batch;
-    return std::llround(correction * PeakMemory(*shape, at).total());
+    return Whole(correction * PeakMemory(*shape, at).total());
   }
 };
 
@@ -45,6 +48,7 @@ MemoryBasis BasisOf(const Stage& stage, const ModelPreset* preset, const StageQu
   } else if (preset != nullptr && preset->shape) {
     basis.shape = &*preset->shape;
   }
+  basis.setup = SetupFrom(stage.training, precision, gpus);
   if (basis.shape != nullptr) {
     basis.correction = PeakCorrection(*basis.shape, stage.training,
                                       preset == nullptr || preset->fp16, question.catalogue);
@@ -59,7 +63,11 @@ Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
                           const MemoryBasis& basis, const GpuModel& gpu, StagePlan& plan) {
   int64_t measured = 0;
   for (const MeasuredStep& step : stage.training.measured) {
-    if (catalogue.Resolve(step.gpu) == &gpu) measured = std::max(measured, step.micro_batch);
+    // What ran sharded over more GPUs says nothing about fewer.
+    const bool sharded = basis.setup.zero_stage > 0 && step.gpus > basis.setup.gpus;
+    if (catalogue.Resolve(step.gpu) == &gpu && !sharded) {
+      measured = std::max(measured, step.micro_batch);
+    }
   }
   if (!basis.known()) {
     if (measured > 0) return measured;
@@ -86,19 +94,34 @@ Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
                           static_cast<double>(basis.Bytes(1)) / 1e9, gpu.memory_gb));
 }
 
-// The preset's timings count where the spec has none of its own.
+bool HasTiming(const TrainingSpec& training) {
+  return std::any_of(training.measured.begin(), training.measured.end(),
+                     [](const MeasuredStep& step) { return step.seconds_per_step > 0; });
+}
+
+// The shape counts also where memory is a line that somebody gave; the preset's timings where the
+// spec has none of its own.
 RunTimeBasis TimeBasisOf(const Stage& stage, const ModelPreset* preset, const MemoryBasis& memory,
-                         const std::string& precision, int64_t gpus) {
+                         const std::string& precision, const StageQuestion& question) {
   RunTimeBasis basis;
   basis.measured = stage.training.measured;
-  if (basis.measured.empty() && preset != nullptr) basis.measured = preset->measured;
+  if (!HasTiming(stage.training) && preset != nullptr) basis.measured = preset->measured;
   basis.params = stage.model.params.value_or(preset != nullptr ? preset->params : 0);
   basis.tokens_per_sample = stage.training.max_seq_length.value_or(0);
   basis.shape = memory.shape;
-  basis.setup = memory.shape != nullptr ? memory.setup : SetupFrom(stage.training, precision, gpus);
+  basis.setup = memory.setup;
+  if (basis.shape == nullptr && stage.model.shape) basis.shape = &*stage.model.shape;
+  if (basis.shape == nullptr && preset != nullptr && preset->shape) basis.shape = &*preset->shape;
+  if (basis.shape != nullptr && memory.shape == nullptr) {
+    basis.setup = SetupOn(question.gpu, *basis.shape, stage.training, precision,
+                          question.gpus_per_node * question.nodes, kRecommendedMargin);
+  }
   basis.fp16_is_safe = preset == nullptr || preset->fp16;
   return basis;
 }
+
+constexpr double kYearSeconds = 365.25 * 86'400;
+constexpr double kLongestRunSeconds = 100 * kYearSeconds;
 
 // Seconds that writing checkpoints stops the training for.
 double CheckpointSeconds(const OutputSpec& output, int64_t steps) {
@@ -121,6 +144,12 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
       question.presets.Require(stage.model.preset, "/spec" + stage.pointer + "/model/preset");
   if (!known) return tl::unexpected<Error>(known.error());
   const ModelPreset* preset = *known;
+  Result<void> measured = CheckMeasured(stage, question.catalogue);
+  if (!measured) {
+    Error error = measured.error();
+    error.pointer = "/spec" + error.pointer;
+    return tl::unexpected<Error>(error);
+  }
   const GpuModel& gpu = question.gpu;
   const int64_t gpus = question.gpus_per_node * question.nodes;
   Result<std::string> precision =
@@ -142,6 +171,7 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
   plan.batch = *batch;
   plan.work = WorkOf(stage.training, batch->effective);
   if (memory.known()) plan.memory_bytes = memory.Bytes(batch->micro_batch);
+  if (plan.batch_measured) plan.memory_bytes = std::min(plan.memory_bytes, gpu.memory_bytes);
   plan.checkpointing_chosen = memory.shape != nullptr &&
                               stage.training.gradient_checkpointing == "auto" &&
                               memory.setup.checkpointing == Checkpointing::kFull;
@@ -151,9 +181,10 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
                        question.nodes,
                        batch->micro_batch,
                        batch->accumulation,
-                       question.interconnect};
+                       question.interconnect,
+                       question.node_gpus};
   Result<Rate> rate =
-      EstimateRate(stage.training, TimeBasisOf(stage, preset, memory, *precision, gpus), shape,
+      EstimateRate(stage.training, TimeBasisOf(stage, preset, memory, *precision, question), shape,
                    question.catalogue);
   if (!rate) {
     Error error = rate.error();
@@ -161,9 +192,14 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
     error.pointer = "/spec" + stage.pointer + "/training" + (from_preset ? "" : error.pointer);
     return tl::unexpected<Error>(error);
   }
+  plan.checkpoint_seconds = CheckpointSeconds(question.output, plan.work.steps);
   plan.run_p50_seconds = static_cast<double>(plan.work.steps) *
                              static_cast<double>(batch->effective) / rate->samples_per_second +
-                         CheckpointSeconds(question.output, plan.work.steps);
+                         plan.checkpoint_seconds;
+  if (!(plan.run_p50_seconds <= kLongestRunSeconds)) {
+    return Fail(ErrorCode::kInfeasible,
+                fmt::format("would take {:.3g} years", plan.run_p50_seconds / kYearSeconds));
+  }
   plan.sigma = rate->sigma;
   plan.basis = rate->basis;
   plan.step = rate->step;

@@ -29,6 +29,7 @@ struct StagePlan {
   bool batch_measured = false;        // the micro-batch ran on this GPU, whatever the line says
   bool checkpointing_chosen = false;  // gradient checkpointing was left to us
   double run_p50_seconds = 0;         // without the start
+  double checkpoint_seconds = 0;      // of these, for writing checkpoints
   double sigma = 0;
   std::string basis;  // what the run time rests on
   StepSeconds step;   // of one optimizer step by part; all 0 where it is not counted
@@ -43,6 +44,7 @@ struct StageQuestion {
   const OutputSpec& output;
   const GpuCatalogue& catalogue;
   const ModelPresets& presets;
+  int64_t node_gpus = 0;  // that a node of this kind has; 0 unknown
 };
 
 /// Errors: kInfeasible with the reason; kBadInput (pointer from "/spec") when no GPU could do.

@@ -116,7 +116,10 @@ void NoteWhatMatters(Strategy& strategy) {
   const GpuModel& gpu = *strategy.placement.pool->model;
   if (strategy.precision == "fp16" && !gpu.bf16)
     strategy.notes.push_back("fp16: this GPU has no bf16");
-  if (strategy.precision == "fp32") strategy.notes.push_back("fp32: slower than the rate assumed");
+  const bool counted = std::all_of(strategy.stages.begin(), strategy.stages.end(),
+                                   [](const StagePlan& stage) { return stage.counted; });
+  if (strategy.precision == "fp32" && !counted)
+    strategy.notes.push_back("fp32: slower than the rate assumed");
   if (strategy.placement.nodes > 1 && strategy.placement.pool->interconnect.network_gb_per_s <= 0) {
     strategy.notes.push_back("low confidence: the network between nodes is not known");
   }
@@ -187,7 +190,7 @@ Result<void> FitAndEstimate(const Question& question, Strategy& strategy) {
   const StageQuestion on{*placement.pool->model, placement.gpus_per_node,
                          placement.nodes,        placement.pool->interconnect,
                          question.spec.output,   question.catalogue,
-                         question.presets};
+                         question.presets,       placement.pool->gpus_per_node};
   for (const Stage& stage : question.spec.stages) {
     Result<StagePlan> plan = PlanStage(stage, on);
     if (!plan) return tl::unexpected<Error>(plan.error());

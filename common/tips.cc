@@ -49,11 +49,11 @@ TipContext ContextOf(const TrainSpec& spec, const Strategy& strategy) {
   at.precision = strategy.precision;
   at.gpus_per_node = placement.gpus_per_node;
   at.nodes = placement.nodes;
-  at.cpus_per_gpu = placement.cpus_per_node / placement.gpus_per_node;
+  at.cpus_per_gpu = std::max<int64_t>(1, placement.cpus_per_node / placement.gpus_per_node);
   at.micro_batch = plan.batch.micro_batch;
   at.accumulation = plan.batch.accumulation;
   at.effective_batch = plan.batch.effective;
-  at.steps = strategy.stages.back().work.steps;
+  at.steps = plan.work.steps;
   at.run_seconds = strategy.run.p50;
   at.measured_here = plan.batch_measured;
   if (stage.model.shape) at.shape = &*stage.model.shape;

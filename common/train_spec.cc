@@ -155,6 +155,9 @@ TrainingSpec ReadTraining(FieldReader reader) {
   if (training.bf16 == "true" && training.fp16 == "true") {
     reader.Refuse("fp16", "bf16 and fp16 are both true: keep one");
   }
+  if (training.pure_bf16 && (training.fp16 == "true" || training.bf16 == "false")) {
+    reader.Refuse("pure_bf16", "pure_bf16 needs bf16: leave fp16 and bf16 to auto");
+  }
   CheckWork(training, reader);
   return training;
 }

@@ -122,6 +122,9 @@ Result<SiteGpus::InterconnectRule> InterconnectFrom(NodeCondition where, const j
   double network_gbit = 0;
   Result<void> network = read("network_gbit_per_s", network_gbit);
   if (!network) return tl::unexpected<Error>(std::move(network.error()));
+  if (network_gbit <= 0 && rule.interconnect.link_gb_per_s <= 0) {
+    return BadInput("a rule of interconnects needs a rate; " + Interconnects().remedy, pointer);
+  }
   rule.interconnect.network_gb_per_s = network_gbit / kBitsPerByte;
   return rule;
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/commands.h"
+#include "client/display.h"
 #include "client/exit_code.h"
 #include "tests/client/fake_api.h"
 #include "tests/client/fake_console.h"
@@ -26,6 +27,15 @@ ScaleCommand Of(const std::string& file, std::vector<std::string> gpus) {
   return command;
 }
 
+// Without a limit on its nodes.
+std::string LoraIn(const TemporaryFolder& folder) {
+  return folder.Write(
+      "lora.yaml",
+      "model: {preset: llama-3.2-3b}\n"
+      "training: {samples: 100000, effective_batch_size: 64, max_seq_length: 1024,\n"
+      "           method: lora}\ncommand: x\n");
+}
+
 TEST(ScaleCommand, PrintsHoursCostReasonsAndDays) {
   FakeApi api;
   FakeConsole console;
@@ -42,12 +52,23 @@ TEST(ScaleCommand, NeverPrintsWiderThanTheTerminal) {
   console.shown.width = 60;
   EXPECT_EQ(RunScale(Of(kLora, {"rtx4090"}), api, console), kExitOk);
   ExpectGolden("scale_60.txt", console.printed);
+  for (const int width : {40, 60, 80}) {
+    console.printed.clear();
+    console.shown.width = width;
+    RunScale(Of(kTwoStages, {"h100-80gb-pcie", "rtx-a6000", "rtx4070"}), api, console);
+    for (size_t start = 0; start < console.printed.size();) {
+      const size_t end = console.printed.find('\n', start);
+      EXPECT_LE(DisplayWidth(console.printed.substr(start, end - start)), width);
+      start = end + 1;
+    }
+  }
 }
 
 TEST(ScaleCommand, JsonHasEveryFigureInSecondsAndHours) {
+  const TemporaryFolder folder;
   FakeApi api;
   FakeConsole console;
-  ScaleCommand command = Of(kLora, {"l40s"});
+  ScaleCommand command = Of(LoraIn(folder), {"l40s"});
   command.json = true;
   command.most_gpus = 16;
   command.network_gbit_per_s = 200;
@@ -61,13 +82,14 @@ TEST(ScaleCommand, JsonHasEveryFigureInSecondsAndHours) {
 }
 
 TEST(ScaleCommand, TakesNodesAndNetworkFromTheDaemon) {
+  const TemporaryFolder folder;
   FakeApi api;
   api.Answer({{"gpus",
                {{{"gpu", "l40s"},
                  {"gpus_per_node", 4},
                  {"interconnect", {{"link_gb_per_s", 20}, {"network_gb_per_s", 25}}}}}}});
   FakeConsole console;
-  ScaleCommand command = Of(kLora, {});
+  ScaleCommand command = Of(LoraIn(folder), {});
   command.json = true;
   EXPECT_EQ(RunScale(command, api, console), kExitOk);
   const json answer = json::parse(console.printed);
@@ -76,7 +98,7 @@ TEST(ScaleCommand, TakesNodesAndNetworkFromTheDaemon) {
     const json& step = answer["steps"][static_cast<size_t>(i)];
     return step["run_p90_seconds"].get<double>() / step["run_p50_seconds"].get<double>();
   };
-  EXPECT_NEAR(doubt(3), doubt(2), 0.02);  // the network is known
+  EXPECT_LT(doubt(3), doubt(2) + 0.05);  // the network is known
 }
 
 TEST(ScaleCommand, ADeadlineIsMetWithTheFewestGpus) {

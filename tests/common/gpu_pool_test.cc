@@ -42,6 +42,18 @@ TEST(FindGpuPools, RootOnlyPartitionsAreNotOffered) {
   EXPECT_TRUE(FindGpuPools(snapshot, ShippedGpus()).empty());
 }
 
+TEST(FindGpuPools, TheSlowestNodeSaysHowFastItsPoolIsConnected) {
+  const Snapshot snapshot =
+      SnapshotOf("node n1 l40s:4 features ib\nnode n2 l40s:4 features ib,slow\n");
+  SiteGpus site;
+  site.interconnects = {{{"", "slow", ""}, {0, 3}}, {{"", "ib", ""}, {0, 25}}};
+  const GpuNaming both(ShippedGpus().catalogue(), site);
+  EXPECT_DOUBLE_EQ(FindGpuPools(snapshot, both)[0].interconnect.network_gb_per_s, 3);
+  site.interconnects = {{{"", "slow", ""}, {0, 3}}};
+  const GpuNaming one(ShippedGpus().catalogue(), site);
+  EXPECT_DOUBLE_EQ(FindGpuPools(snapshot, one)[0].interconnect.network_gb_per_s, 0);
+}
+
 TEST(FreeGpusOn, NeedsAFreeCpuBesideTheFreeGpu) {
   const Snapshot part = SnapshotOf("node n1 a100:4 cpus 32\nrun 7 n1 a100:1 cpus 8 ends 1h\n");
   EXPECT_EQ(FreeGpusOn(part.nodes[0], "a100"), 3);

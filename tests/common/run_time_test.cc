@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/measured_memory.h"
 #include "tests/fakes/shipped_knowledge.h"
 
 namespace gpuadvise {
@@ -85,6 +86,8 @@ RunTimeBasis Llama(std::vector<MeasuredStep> measured = {}) {
 double SecondsPerSample(const RunTimeBasis& basis, const RunShape& shape) {
   TrainingSpec training;
   training.samples = 1000;
+  training.max_seq_length = 1024;
+  training.gradient_checkpointing = "false";
   Result<Rate> rate = EstimateRate(training, basis, shape, ShippedGpus().catalogue());
   EXPECT_TRUE(rate) << (rate ? "" : rate.error().message);
   return rate ? 1 / rate->samples_per_second : 0;
@@ -96,6 +99,32 @@ TEST(RunTimeByShape, OneTimingCorrectsEveryOtherGpuByTheSameFactor) {
   const MeasuredStep slower{"rtx4090", 1, 4, 2 * 4 * there, 0, 4};
   EXPECT_NEAR(SecondsPerSample(Llama({slower}), Shape("l40s", 1, 4)), 2 * here, 1e-9);
   EXPECT_NEAR(SecondsPerSample(Llama({slower}), Shape("rtx4090", 1, 4)), 2 * there, 1e-9);
+}
+
+TEST(RunTimeByShape, ATimingOnFourGpusOfANodeLeavesTheRatiosAsCounted) {
+  RunShape one = Shape("l40s", 1, 4);
+  RunShape four = Shape("l40s", 4, 4);
+  one.node_gpus = four.node_gpus = 4;
+  const double counted = SecondsPerSample(Llama(), one) / SecondsPerSample(Llama(), four);
+  const auto timed = Llama({{"l40s", 4, 4, 3, 0, 16}});
+  EXPECT_NEAR(SecondsPerSample(timed, one) / SecondsPerSample(timed, four), counted, 1e-9);
+  one.interconnect.network_gb_per_s = 50;  // between nodes: nothing to one node
+  EXPECT_NEAR(SecondsPerSample(timed, one) / SecondsPerSample(timed, four), counted, 1e-9);
+}
+
+TEST(RunTimeByShape, WhereCheckpointingWasLeftToUsATimingThatFitsWithoutRanWithout) {
+  TrainingSpec training;
+  training.samples = 1000;
+  training.max_seq_length = 1024;
+  training.method = "lora";
+  const ModelShape& shape = *ShippedModels().Find("llama-3.2-3b")->shape;
+  const GpuCatalogue& catalogue = ShippedGpus().catalogue();
+  const auto at = [&](const char* gpu, int64_t batch) {
+    return SetupOfMeasured(shape, training, {gpu, 1, batch, 1, 0, 0}, *catalogue.Resolve(gpu), true)
+        .checkpointing;
+  };
+  EXPECT_EQ(at("a100-80gb", 4), Checkpointing::kNone);
+  EXPECT_EQ(at("rtx3090", 8), Checkpointing::kFull);
 }
 
 TEST(RunTimeByShape, AnUnknownNetworkIsDoubt) {
@@ -131,6 +160,17 @@ TEST(ScalingEfficiency, NeverRisesWithMoreGpusAndNeverExceedsOne) {
     }
     EXPECT_LT(ScalingEfficiency(link, 4, 2), ScalingEfficiency(link, 4, 1));
   }
+}
+
+TEST(WorkOf, LessThanASampleIsOneAndMoreThanCanBeCountedIsTheMost) {
+  TrainingSpec training;
+  training.num_train_epochs = 0.5;
+  training.num_samples = 1;
+  EXPECT_EQ(WorkOf(training, 8).samples, 1);
+  EXPECT_EQ(WorkOf(training, 8).steps, 1);
+  TrainingSpec endless;
+  endless.max_steps = int64_t{1} << 60;
+  EXPECT_GT(WorkOf(endless, 1 << 20).samples, 0);
 }
 
 TEST(WorkOf, StepsAreKeptAndEpochsAreTheSameWorkAtAnyBatch) {

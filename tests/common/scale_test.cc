@@ -103,6 +103,39 @@ TEST(Scale, AWholeNodeIsTriedWhateverItsNumber) {
   EXPECT_EQ(gpus, (std::vector<int64_t>{1, 2, 4, 6, 12}));
 }
 
+TEST(Scale, KeepsToTheGpusAndNodesThatTheFileAllows) {
+  TrainSpec spec = Spec(kLora);
+  spec.resources.max_gpus = 2;
+  EXPECT_EQ(Curve(Question(spec), "l40s").steps.size(), 2U);
+  spec.resources.max_gpus = {};
+  spec.resources.max_nodes = 1;
+  ScaleQuestion question = Question(spec);
+  question.most_gpus = 16;
+  EXPECT_EQ(Curve(question, "l40s", 4).steps.back().gpus(), 4);
+}
+
+TEST(Scale, ARunOfCenturiesIsRefusedAndNoneIsEndless) {
+  const TrainSpec spec = Spec(
+      R"({"model": {"preset": "llama-3.2-1b"}, "training": {"num_train_epochs": 1e9, "num_samples":
+          1000000000000, "max_seq_length": 1024, "effective_batch_size": 8}, "command": "x"})");
+  const ScaleCurve curve = Curve(Question(spec), "l40s");
+  EXPECT_NE(curve.steps[0].impossible.find("years"), std::string::npos);
+  ScaleStep step;
+  step.stages.resize(1);
+  step.stages[0].run_p50_seconds = 3e9;
+  EXPECT_LE(ScheduleOf(Spec(kLora), step).size(), 4U);
+}
+
+TEST(Scale, AMeasuredBatchOfManyShardsIsNoneOfFew) {
+  const TrainSpec spec = Spec(
+      R"({"model": {"preset": "llama-3.1-8b"}, "training": {"samples": 1000, "max_seq_length": 2048,
+          "effective_batch_size": 64, "deepspeed": 3, "measured": [{"gpu": "a100-80gb", "gpus": 8,
+          "batch": 8, "seconds_per_step": 20}]}, "command": "x"})");
+  const ScaleCurve curve = Curve(Question(spec), "a100-80gb");
+  EXPECT_FALSE(curve.steps[0].impossible.empty());
+  EXPECT_EQ(curve.steps[3].impossible, "");
+}
+
 TEST(Scale, ASliceIsOne) {
   const TrainSpec spec = Spec(kLora);
   EXPECT_EQ(Curve(Question(spec), "a100-3g.40gb").steps.size(), 1U);

@@ -292,7 +292,7 @@ TEST(Tips, LoraRankFollowsTheCard) {
   training.gpu.memory_gb = 24;
   EXPECT_THAT(training.Of("lora_rank").text, HasSubstr("lora: {r: 8} instead of 16"));
   training.stage.training.lora.r = 4;
-  EXPECT_THAT(training.Of("lora_rank").text, HasSubstr("4 is poor"));
+  EXPECT_THAT(training.Of("lora_rank").text, HasSubstr("learns poorly"));
 }
 
 TEST(Tips, CompilingSaysWhenTheRunTimeIsUnknownOrTheGpuIsTooOld) {

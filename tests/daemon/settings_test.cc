@@ -169,6 +169,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{R"({"interconnects": [{"node": "a", "feature": "ib"}]})",
                  "/interconnects/0: a rule of interconnects needs exactly one condition; write "
                  "{partition|feature|node: NAME, network_gbit_per_s: 200}"},
+        BadValue{R"({"interconnects": [{"node": "a"}]})",
+                 "/interconnects/0: a rule of interconnects needs a rate; write "
+                 "{partition|feature|node: NAME, network_gbit_per_s: 200}"},
         BadValue{R"({"interconnects": [{"node": "a", "network_gbit_per_s": -1}]})",
                  "/interconnects/0/network_gbit_per_s: interconnects.0.network_gbit_per_s is -1; "
                  "write a number from 0.001 to 100000"}));
