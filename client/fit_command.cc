@@ -172,6 +172,7 @@ int RunFit(const FitCommand& command, Api& api, Console& console) {
   const Result<TrainingQuestion> asked =
       TrainingQuestion::Load({command.file, command.section, command.gpus}, api, console.now());
   if (!asked) return Report(asked.error(), console);
+  if (!asked->trouble.empty()) console.Complain(asked->trouble);
   const FitQuestion question{asked->spec, asked->presets,      *asked->catalogue,
                              asked->gpus, command.gpus_in_all, command.micro_batch,
                              command.tips};

@@ -288,6 +288,7 @@ int RunScale(const ScaleCommand& command, Api& api, Console& console) {
   const Result<TrainingQuestion> asked =
       TrainingQuestion::Load({command.file, command.section, command.gpus}, api, console.now());
   if (!asked) return Report(asked.error(), console);
+  if (!asked->trouble.empty()) console.Complain(asked->trouble);
   ScaleQuestion question{asked->spec, asked->presets, *asked->catalogue};
   question.most_gpus = command.most_gpus;
   if (command.price) question.price_per_gpu_hour = *command.price;

@@ -22,7 +22,7 @@ constexpr const char* kUsualGpus[] = {"rtx2080ti", "rtx3090",   "rtx4090",  "l40
                                       "a100-40gb", "a100-80gb", "h100-80gb"};
 
 // The built-in one, with what a daemon says about the cluster's own cards on top.
-Result<GpuCatalogue> Catalogue(const json& of_cluster) {
+Result<GpuCatalogue> Catalogue(const json& of_cluster, std::string* trouble) {
   const Result<YamlDocument> document = ParseYaml(DefaultGpusYaml(), "gpus.yaml");
   if (!document) return tl::unexpected<Error>(document.error());
   json entries = json::array();
@@ -31,8 +31,11 @@ Result<GpuCatalogue> Catalogue(const json& of_cluster) {
     if (entry.contains("id")) entries.push_back(entry);
   }
   auto catalogue = GpuCatalogue::FromJson(document->root, {{"gpus", entries}});
-  // A daemon of another version may say what this client cannot read: then without it.
-  return catalogue ? std::move(catalogue) : GpuCatalogue::FromJson(document->root);
+  if (catalogue) return catalogue;
+  // A daemon of another version may say what this client cannot read: then without it, aloud.
+  *trouble = "the daemon's GPUs cannot be read (" + catalogue.error().message +
+             "): the built-in catalogue is used; install the same version of both";
+  return GpuCatalogue::FromJson(document->root);
 }
 
 Result<ModelPresets> Presets() {
@@ -97,7 +100,8 @@ Result<TrainingQuestion> TrainingQuestion::Load(const TrainingSource& source, Ap
   Result<TrainSpec> spec = ParseTrainSpec(file->spec(), "");
   if (!spec) return file->Refuse(spec.error().message, spec.error().pointer);
   const json of_cluster = api.Get("/v1/gpus").value_or(json::object());  // none without a daemon
-  Result<GpuCatalogue> catalogue = Catalogue(of_cluster);
+  std::string trouble;
+  Result<GpuCatalogue> catalogue = Catalogue(of_cluster, &trouble);
   if (!catalogue) return tl::unexpected<Error>(std::move(catalogue.error()));
   Result<ModelPresets> presets = Presets();
   if (!presets) return tl::unexpected<Error>(std::move(presets.error()));
@@ -107,8 +111,8 @@ Result<TrainingQuestion> TrainingQuestion::Load(const TrainingSource& source, Ap
   if (!gpus) return tl::unexpected<Error>(std::move(gpus.error()));
   std::vector<NodesOfGpu> nodes;
   for (const GpuModel* gpu : *gpus) nodes.push_back(NodesOf(of_cluster, *gpu));
-  return TrainingQuestion{std::move(*file), std::move(*spec), std::move(*presets),
-                          std::move(held),  std::move(*gpus), std::move(nodes)};
+  return TrainingQuestion{std::move(*file), std::move(*spec), std::move(*presets), std::move(held),
+                          std::move(*gpus), std::move(nodes), std::move(trouble)};
 }
 
 Error TrainingQuestion::Placed(const Error& error) const {

@@ -40,6 +40,7 @@ struct TrainingQuestion {
   std::shared_ptr<const GpuCatalogue> catalogue;  // never nullptr; `gpus` point into it
   std::vector<const GpuModel*> gpus;
   std::vector<NodesOfGpu> nodes;  // parallel to gpus
+  std::string trouble;            // with what the daemon said; "" none
 };
 
 }  // namespace gpuadvise

@@ -12,6 +12,7 @@
 #include "common/batch_fit.h"
 #include "common/fit_tips.h"
 #include "common/gpu_requirements.h"
+#include "common/known_model.h"
 #include "common/measured_memory.h"
 #include "common/memory_model.h"
 #include "common/precision.h"
@@ -39,19 +40,11 @@ Result<Subject> SubjectOf(const FitQuestion& question, const Stage& stage) {
   const auto found = question.presets.Require(stage.model.preset, stage.pointer + "/model/preset");
   if (!found) return tl::unexpected<Error>(found.error());
   const ModelPreset* preset = *found;
-  if (preset != nullptr) {
-    subject.title = preset->title;
-    subject.fp16_is_safe = preset->fp16;
-    if (preset->shape) subject.shape = &*preset->shape;
-    if (preset->memory) subject.line = &*preset->memory;
-  }
-  if (stage.model.shape) {
-    subject.shape = &*stage.model.shape;
-    subject.line = nullptr;
-  }
-  if (stage.model.memory) subject.line = &*stage.model.memory;
-  if (subject.line != nullptr)
-    subject.shape = nullptr;  // what somebody saw goes before what is counted
+  if (preset != nullptr) subject.title = preset->title;
+  const KnownModel known = KnownModelOf(stage.model, preset);
+  subject.fp16_is_safe = known.fp16_is_safe;
+  subject.line = known.line;
+  subject.shape = known.counted();
   if (subject.shape == nullptr && subject.line == nullptr) {
     return BadInput(
         "nothing says what this model is made of: give model.preset, hf_config: config.json, "

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/batch_fit.h"
+#include "common/known_model.h"
 #include "common/memory_model.h"
 #include "common/precision.h"
 #include "common/stage_plan.h"
@@ -19,12 +20,6 @@ using nlohmann::json;
 std::optional<int64_t> Count(const json& row, const char* key) {
   const auto found = row.find(key);
   return found == row.end() ? std::nullopt : std::optional(found->get<int64_t>());
-}
-
-/// Also where memory is a line: what the model is made of says which tips make sense.
-const ModelShape* ShapeOf(const Stage& stage, const ModelPreset* preset) {
-  if (stage.model.shape) return &*stage.model.shape;
-  return preset != nullptr && preset->shape ? &*preset->shape : nullptr;
 }
 
 void AddBatch(const json& row, const Stage& stage, TipContext& at) {
@@ -72,7 +67,8 @@ TipContext ContextOf(const FitQuestion& question, const Stage& stage, const json
   const GpuModel& gpu = *question.gpus.front();
   const ModelPreset* preset = question.presets.Find(stage.model.preset);
   TipContext at{.spec = question.spec, .stage = stage, .gpu = gpu};
-  at.shape = ShapeOf(stage, preset);
+  // Also where memory is a line: what the model is made of says which tips make sense.
+  at.shape = KnownModelOf(stage.model, preset).shape;
   if (preset != nullptr) at.fp16_is_safe = preset->fp16;
   const auto precision = PrecisionOn(gpu, stage.training, at.fp16_is_safe.value_or(true));
   if (precision) at.precision = *precision;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/known_model.h"
 #include "common/measured_memory.h"
 #include "common/memory_model.h"
 #include "common/precision.h"
@@ -35,23 +36,13 @@ struct MemoryBasis {
   }
 };
 
-MemoryBasis BasisOf(const Stage& stage, const ModelPreset* preset, const StageQuestion& question,
+MemoryBasis BasisOf(const Stage& stage, const KnownModel& model, const StageQuestion& question,
                     const std::string& precision) {
   const int64_t gpus = question.gpus_per_node * question.nodes;
-  MemoryBasis basis;
-  if (stage.model.memory) {
-    basis.line = &*stage.model.memory;
-  } else if (stage.model.shape) {
-    basis.shape = &*stage.model.shape;
-  } else if (preset != nullptr && preset->memory) {
-    basis.line = &*preset->memory;
-  } else if (preset != nullptr && preset->shape) {
-    basis.shape = &*preset->shape;
-  }
-  basis.setup = SetupFrom(stage.training, precision, gpus);
+  MemoryBasis basis{model.line, model.counted(), SetupFrom(stage.training, precision, gpus)};
   if (basis.shape != nullptr) {
-    basis.correction = PeakCorrection(*basis.shape, stage.training,
-                                      preset == nullptr || preset->fp16, question.catalogue);
+    basis.correction =
+        PeakCorrection(*basis.shape, stage.training, model.fp16_is_safe, question.catalogue);
     basis.setup =
         SetupOn(question.gpu, *basis.shape, stage.training, precision, gpus, kRecommendedMargin);
   }
@@ -101,22 +92,20 @@ bool HasTiming(const TrainingSpec& training) {
 
 // The shape counts also where memory is a line that somebody gave; the preset's timings where the
 // spec has none of its own.
-RunTimeBasis TimeBasisOf(const Stage& stage, const ModelPreset* preset, const MemoryBasis& memory,
-                         const std::string& precision, const StageQuestion& question) {
+RunTimeBasis TimeBasisOf(const Stage& stage, const ModelPreset* preset, const KnownModel& model,
+                         const MemoryBasis& memory, const StageQuestion& question) {
   RunTimeBasis basis;
   basis.measured = stage.training.measured;
   if (!HasTiming(stage.training) && preset != nullptr) basis.measured = preset->measured;
   basis.params = stage.model.params.value_or(preset != nullptr ? preset->params : 0);
   basis.tokens_per_sample = stage.training.max_seq_length.value_or(0);
-  basis.shape = memory.shape;
+  basis.shape = model.shape;
   basis.setup = memory.setup;
-  if (basis.shape == nullptr && stage.model.shape) basis.shape = &*stage.model.shape;
-  if (basis.shape == nullptr && preset != nullptr && preset->shape) basis.shape = &*preset->shape;
-  if (basis.shape != nullptr && memory.shape == nullptr) {
-    basis.setup = SetupOn(question.gpu, *basis.shape, stage.training, precision,
-                          question.gpus_per_node * question.nodes, kRecommendedMargin);
+  if (model.shape != nullptr && memory.shape == nullptr) {
+    basis.setup = SetupOn(question.gpu, *model.shape, stage.training, memory.setup.precision,
+                          memory.setup.gpus, kRecommendedMargin);
   }
-  basis.fp16_is_safe = preset == nullptr || preset->fp16;
+  basis.fp16_is_safe = model.fp16_is_safe;
   return basis;
 }
 
@@ -152,10 +141,10 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
   }
   const GpuModel& gpu = question.gpu;
   const int64_t gpus = question.gpus_per_node * question.nodes;
-  Result<std::string> precision =
-      PrecisionOn(gpu, stage.training, preset == nullptr || preset->fp16);
+  const KnownModel model = KnownModelOf(stage.model, preset);
+  Result<std::string> precision = PrecisionOn(gpu, stage.training, model.fp16_is_safe);
   if (!precision) return tl::unexpected<Error>(precision.error());
-  const MemoryBasis memory = BasisOf(stage, preset, question, *precision);
+  const MemoryBasis memory = BasisOf(stage, model, question, *precision);
   if (memory.shape != nullptr && TrainedParameters(*memory.shape, memory.setup) <= 0) {
     return BadInput("lora.target_modules names no layer of this model, so nothing would be trained",
                     "/spec" + stage.pointer + "/training/lora/target_modules");
@@ -184,7 +173,7 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
                        question.interconnect,
                        question.node_gpus};
   Result<Rate> rate =
-      EstimateRate(stage.training, TimeBasisOf(stage, preset, memory, *precision, question), shape,
+      EstimateRate(stage.training, TimeBasisOf(stage, preset, model, memory, question), shape,
                    question.catalogue);
   if (!rate) {
     Error error = rate.error();

@@ -104,6 +104,15 @@ TEST(FitCommand, KnowsTheSitesOwnCardsFromTheDaemon) {
   EXPECT_THAT(console.printed, HasSubstr("Warp 48GB"));
 }
 
+TEST(FitCommand, SaysThatItCannotReadTheDaemonsCards) {
+  FakeApi api;
+  api.Answer({{"gpus", {{{"gpu", "l40s"}, {"catalogue", {{"id", "l40s"}, {"link", "laser"}}}}}}});
+  FakeConsole console;
+  EXPECT_EQ(RunFit(Of(kExample, {}), api, console), kExitOk);
+  EXPECT_THAT(console.complained, HasSubstr("the daemon's GPUs cannot be read"));
+  EXPECT_THAT(console.printed, HasSubstr("L40S"));
+}
+
 TEST(FitCommand, WithOneGpuItsFiguresAreAtTheTop) {
   FakeApi api;
   FakeConsole console;
