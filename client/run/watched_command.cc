@@ -14,7 +14,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <optional>
 
@@ -195,14 +194,6 @@ Result<pid_t> Start(std::vector<std::string> command, const WatchedOptions& opti
   return Fail(code, fmt::format("{} could not be run: {}", command.front(), std::strerror(failed)));
 }
 
-/// slurmstepd signals every process of a step by itself: passing that on would tell it twice.
-bool CameFromSlurm(pid_t sender) {
-  std::ifstream file(fmt::format("/proc/{}/comm", sender));
-  std::string name;
-  std::getline(file, name);
-  return name.starts_with("slurmstepd");
-}
-
 class Supervision {
  public:
   Supervision(pid_t child, const WatchedOptions& options, BlockedSignals& signals, Relay& out,
@@ -249,8 +240,12 @@ class Supervision {
     signalfd_siginfo info{};
     while (::read(signals_.fd(), &info, sizeof info) == sizeof info) {
       if (info.ssi_signo == SIGCHLD) continue;
-      if (CameFromSlurm(static_cast<pid_t>(info.ssi_pid))) continue;
-      ::kill(-child_, static_cast<int>(info.ssi_signo));
+      // Slurm may have told all processes of the step by itself (scancel) or us alone
+      // (--signal=B:): told twice is better than never.
+      const auto signal = static_cast<int>(info.ssi_signo);
+      // A word to the command itself would end those of its processes that do not know it.
+      const bool is_a_word = signal == SIGUSR1 || signal == SIGUSR2;
+      ::kill(is_a_word ? child_ : -child_, signal);
     }
   }
 
