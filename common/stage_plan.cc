@@ -151,7 +151,7 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
   }
   StagePlan plan;
   plan.name = stage.name;
-  plan.counted = memory.shape != nullptr;
+  plan.counted = model.shape != nullptr;
   plan.precision = *precision;
   Result<int64_t> largest = LargestOn(question.catalogue, stage, memory, gpu, plan);
   if (!largest) return tl::unexpected<Error>(largest.error());

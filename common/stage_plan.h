@@ -25,7 +25,7 @@ struct StagePlan {
   BatchPlan batch;
   Work work;
   int64_t memory_bytes = 0;           // 0: the spec has no memory line
-  bool counted = false;               // memory and run time come from the model's shape
+  bool counted = false;               // run time comes from the model's shape
   bool batch_measured = false;        // the micro-batch ran on this GPU, whatever the line says
   bool checkpointing_chosen = false;  // gradient checkpointing was left to us
   double run_p50_seconds = 0;         // without the start

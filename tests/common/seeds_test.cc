@@ -12,6 +12,7 @@
 #include "common/answer_fit.h"
 #include "common/batch_fit.h"
 #include "common/memory_model.h"
+#include "common/precision.h"
 #include "common/run_time.h"
 #include "common/runtime_model.h"
 #include "common/scale.h"
@@ -248,6 +249,9 @@ TEST(S1Reproduced, FullAdamStatesOfMt5NeedMoreThanAV100) {
 TEST(S1Reproduced, T5IsNeverTrainedInFp16) {
   EXPECT_FALSE(Preset("mt5-1.2b").fp16);
   EXPECT_FALSE(Preset("t5-220m").fp16);
+  const TrainingSpec by_default;
+  EXPECT_EQ(*PrecisionOn(Gpu("v100-16gb-pcie"), by_default, false), "fp32");
+  EXPECT_EQ(*PrecisionOn(Gpu("a100-40gb"), by_default, false), "bf16");
 }
 
 TEST(S1Reproduced, EffectiveBatches) {
