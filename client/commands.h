@@ -93,7 +93,7 @@ int RunWhen(const WhenCommand& command, Api& api, Console& console);
 int RunFit(const FitCommand& command, Api& api, Console& console);
 int RunScale(const ScaleCommand& command, Api& api, Console& console);
 /// The exit status is the command's own; a signal that ended it ends this process too.
-int RunRun(const RunCommand& command, Console& console);
+int RunRun(const RunCommand& command, Api& api, Console& console);
 int RunGpus(bool json, Api& api, Console& console);
 int RunQueue(const QueueCommand& command, Api& api, Console& console);
 int RunWhy(const std::string& job_id, bool json, Api& api, Console& console);

@@ -1,4 +1,5 @@
 // gpuadvise: reads the command line, asks gpuadvised, shows the answer, submits.
+#include <chrono>
 #include <clocale>
 #include <cstdio>
 #include <string>
@@ -25,7 +26,9 @@ int Run(const CommandLine& line, Console& console) {
   const SettingsPlaces places = PlacesFromEnvironment(line.socket);
   const Result<std::string> socket = FindSocket(places);
   if (!socket) return Report(socket.error(), console);
-  DaemonClient api(*socket);
+  // A training's output does not wait for a daemon that hangs.
+  DaemonClient api = line.verb == Verb::kRun ? DaemonClient(*socket, std::chrono::seconds(1))
+                                             : DaemonClient(*socket);
   switch (line.verb) {
     case Verb::kAdvise:
       return RunAdvise(line.advise, api, console);
@@ -38,7 +41,7 @@ int Run(const CommandLine& line, Console& console) {
     case Verb::kScale:
       return RunScale(line.scale, api, console);
     case Verb::kRun:
-      return RunRun(line.run, console);
+      return RunRun(line.run, api, console);
     case Verb::kGpus:
       return RunGpus(line.json, api, console);
     case Verb::kQueue:

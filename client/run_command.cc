@@ -5,12 +5,16 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
 
 #include "client/commands.h"
 #include "client/exit_code.h"
 #include "client/run/gpu_sampler.h"
 #include "client/run/host_memory.h"
-#include "client/run/outcome.h"
+#include "client/run/outcome_file.h"
+#include "client/run/outcome_report.h"
 #include "client/run/run_watch.h"
 #include "client/run/smaller_batch.h"
 #include "client/run/training_log.h"
@@ -22,6 +26,7 @@ namespace {
 constexpr int kNotFoundStatus = 127;  // as a shell says it
 constexpr int kCannotRunStatus = 126;
 constexpr double kProgressSeconds = 60;
+constexpr double kReportSeconds = 60;
 constexpr double kDeadlockSeconds = 30;  // ranks that wait for one that ran out of memory
 constexpr const char* kNvml = "libnvidia-ml.so.1";
 
@@ -53,6 +58,7 @@ struct Plan {
   std::optional<int64_t> micro_batch, accumulation;
   bool retry = false;
   std::string output;
+  std::string resume;  // the words of {resume}: "" at the first start
 };
 
 Plan PlanOf(const RunCommand& command) {
@@ -64,6 +70,8 @@ Plan PlanOf(const RunCommand& command) {
   plan.retry = command.retry_on_oom || FromEnvironment("GPUADVISE_RETRY_ON_OOM") == "1";
   plan.output = command.output.empty() ? FromEnvironment("GPUADVISE_OUTPUT") : command.output;
   if (plan.output.empty()) plan.output = ".";
+  if (CountFromEnvironment("SLURM_RESTART_COUNT"))
+    plan.resume = FromEnvironment("GPUADVISE_RESUME");
   return plan;
 }
 
@@ -83,6 +91,7 @@ std::vector<std::string> CommandWith(const RunCommand& command, const Plan& plan
     if (plan.accumulation) {
       word = Replaced(std::move(word), "{accumulation}", std::to_string(*plan.accumulation));
     }
+    word = Replaced(std::move(word), "{resume}", plan.resume);
   }
   return words;
 }
@@ -105,15 +114,22 @@ WatchedOptions OptionsFor(const Plan& plan) {
 /// Watches one start of the command.
 class TrainingWatcher : public Watcher {
  public:
-  TrainingWatcher(const TrainingLog& log, GpuSampler* sampler, RunWatch& watch, bool may_stop,
-                  bool shows_progress, Console& console)
+  /// What it may do beside watching.
+  struct Options {
+    bool may_stop = false;
+    bool shows_progress = false;
+    std::function<void()> report;  // called now and again while it runs
+  };
+
+  TrainingWatcher(const TrainingLog& log, GpuSampler* sampler, RunWatch& watch, Options options,
+                  Console& console)
       : log_(log),
         sampler_(sampler),
         watch_(watch),
-        may_stop_(may_stop),
-        shows_progress_(shows_progress),
+        options_(std::move(options)),
         console_(console),
-        next_progress_(Now() + kProgressSeconds) {
+        next_progress_(Now() + kProgressSeconds),
+        next_report_(Now() + kReportSeconds) {
     watch_.Begin(Now());
   }
 
@@ -130,7 +146,11 @@ class TrainingWatcher : public Watcher {
     const double now = Now();
     if (sampler_ != nullptr) watch_.AddSamples(sampler_->Sample(), now);
     for (const std::string& hint : watch_.NewHints(now)) console_.Complain(hint);
-    if (!shows_progress_ || now < next_progress_) return;
+    if (now >= next_report_) {
+      next_report_ = now + kReportSeconds;
+      options_.report();
+    }
+    if (!options_.shows_progress || now < next_progress_) return;
     next_progress_ = now + kProgressSeconds;
     const std::string line = watch_.ProgressLine();
     if (!line.empty()) console_.Complain(line);
@@ -138,36 +158,40 @@ class TrainingWatcher : public Watcher {
 
   /// Some ranks ran out of memory and the others wait for them.
   bool WantsEnd() override {
-    return may_stop_ && oom_at_ > 0 && Now() - oom_at_ > kDeadlockSeconds;
+    return options_.may_stop && oom_at_ > 0 && Now() - oom_at_ > kDeadlockSeconds;
   }
 
  private:
   const TrainingLog& log_;
   GpuSampler* sampler_;
   RunWatch& watch_;
-  bool may_stop_;
-  bool shows_progress_;
+  Options options_;
   Console& console_;
   double next_progress_;
+  double next_report_;
   double oom_at_ = 0;
 };
 
-Attempt AttemptOf(const Plan& plan, const RunWatch& watch, const CommandEnd& end, int64_t began,
-                  double seconds, bool out_of_memory) {
+Attempt AttemptOf(const Plan& plan, const RunWatch& watch, int64_t began, double seconds) {
   Attempt attempt;
   attempt.micro_batch = plan.micro_batch;
   attempt.accumulation = plan.accumulation;
   attempt.began = began;
   attempt.seconds = seconds;
-  attempt.exit_code = end.exit_code;
-  attempt.signal = end.signal;
-  attempt.out_of_memory = out_of_memory;
   attempt.steps = watch.step();
   attempt.total_steps = watch.total_steps();
   attempt.seconds_per_step = watch.SecondsPerStep();
   attempt.loss = watch.loss();
   attempt.gpus = watch.gpus();
   return attempt;
+}
+
+/// Slurm put the job back into the queue: what was learned about its batch stays.
+void GoOnFrom(const std::vector<Attempt>& earlier, Plan& plan) {
+  if (!plan.retry || earlier.empty() || !earlier.back().micro_batch) return;
+  if (earlier.back().out_of_memory) return;
+  plan.micro_batch = earlier.back().micro_batch;
+  plan.accumulation = earlier.back().accumulation;
 }
 
 /// Whether to start again, with which batch: `plan` is changed.
@@ -201,43 +225,94 @@ int EndAs(const CommandEnd& end) {
   return end.ShellStatus();  // a signal that does not end a process
 }
 
+/// The whole of it: the command, as often as it takes.
+class Runner {
+ public:
+  Runner(Plan plan, TrainingLog log, OutcomeReport report, const RunCommand& command,
+         Console& console)
+      : command_(command),
+        plan_(std::move(plan)),
+        log_(std::move(log)),
+        report_(std::move(report)),
+        console_(console),
+        sampler_(LoadNvml(kNvml, FromEnvironment("CUDA_VISIBLE_DEVICES"))) {
+    outcome_.job_id = CountFromEnvironment("SLURM_JOB_ID").value_or(0);
+    outcome_.advice_id = FromEnvironment("GPUADVISE_ADVICE");
+    outcome_.host = HostName();
+    if (sampler_) outcome_.gpu_names = sampler_->Names();
+    outcome_.attempts = EarlierAttempts(plan_.output, outcome_.job_id);
+    GoOnFrom(outcome_.attempts, plan_);
+  }
+
+  int Run() {
+    CommandEnd end;
+    for (bool again = true; again;) {
+      const Result<CommandEnd> ended = RunOnce();
+      if (!ended) {
+        console_.Complain(ended.error().message);
+        return ended.error().code == ErrorCode::kNotFound ? kNotFoundStatus : kCannotRunStatus;
+      }
+      end = *ended;
+      again = outcome_.attempts.back().out_of_memory && Retries(plan_, console_);
+    }
+    if (const auto told = report_.End(outcome_); !told) console_.Complain(told.error().message);
+    return EndAs(end);
+  }
+
+ private:
+  Result<CommandEnd> RunOnce() {
+    RunWatch watch(command_.hang_minutes * 60);
+    const int64_t began = console_.now();
+    const double start = Now();
+    const int64_t kills_before = KernelKills();
+    TrainingWatcher watcher(
+        log_, sampler_.get(), watch,
+        {plan_.retry && plan_.micro_batch, !command_.quiet && ::isatty(STDERR_FILENO) != 0,
+         [&] { ReportProgress(AttemptOf(plan_, watch, began, Now() - start)); }},
+        console_);
+    const Result<CommandEnd> ended =
+        RunWatched(CommandWith(command_, plan_), OptionsFor(plan_), watcher);
+    if (!ended) return ended;
+    const bool killed = KernelKills() > kills_before;
+    Attempt attempt = AttemptOf(plan_, watch, began, Now() - start);
+    attempt.exit_code = ended->exit_code;
+    attempt.signal = ended->signal;
+    attempt.out_of_memory = (!ended->ok() || ended->stopped) && (watch.out_of_memory() || killed);
+    outcome_.attempts.push_back(std::move(attempt));
+    return ended;
+  }
+
+  void ReportProgress(Attempt attempt) {
+    Outcome so_far = outcome_;
+    so_far.running = true;
+    so_far.attempts.push_back(std::move(attempt));
+    report_.Progress(so_far);
+  }
+
+  const RunCommand& command_;
+  Plan plan_;
+  TrainingLog log_;
+  OutcomeReport report_;
+  Console& console_;
+  std::unique_ptr<GpuSampler> sampler_;
+  Outcome outcome_;
+};
+
 }  // namespace
 
-int RunRun(const RunCommand& command, Console& console) {
+int RunRun(const RunCommand& command, Api& api, Console& console) {
   Result<TrainingLog> log = command.pattern.empty() ? Result<TrainingLog>(TrainingLog())
                                                     : TrainingLog::WithPattern(command.pattern);
   if (!log) return Report(log.error(), console);
   Plan plan = PlanOf(command);
-  const auto sampler = LoadNvml(kNvml, FromEnvironment("CUDA_VISIBLE_DEVICES"));
-  Outcome outcome{FromEnvironment("SLURM_JOB_ID"),
-                  FromEnvironment("GPUADVISE_ADVICE"),
-                  HostName(),
-                  sampler ? sampler->Names() : std::vector<std::string>{},
-                  {}};
-  const bool shows_progress = !command.quiet && ::isatty(STDERR_FILENO) != 0;
-  CommandEnd end;
-  for (bool again = true; again;) {
-    RunWatch watch(command.hang_minutes * 60);
-    TrainingWatcher watcher(*log, sampler.get(), watch, plan.retry && plan.micro_batch,
-                            shows_progress, console);
-    const int64_t began = console.now();
-    const double start = Now();
-    const int64_t kills_before = KernelKills();
-    const Result<CommandEnd> ended =
-        RunWatched(CommandWith(command, plan), OptionsFor(plan), watcher);
-    if (!ended) {
-      console.Complain(ended.error().message);
-      return ended.error().code == ErrorCode::kNotFound ? kNotFoundStatus : kCannotRunStatus;
-    }
-    end = *ended;
-    const bool killed = KernelKills() > kills_before;
-    const bool out_of_memory = (!end.ok() || end.stopped) && (watch.out_of_memory() || killed);
-    outcome.attempts.push_back(AttemptOf(plan, watch, end, began, Now() - start, out_of_memory));
-    again = out_of_memory && Retries(plan, console);
-  }
-  const Result<void> written = WriteOutcome(outcome, plan.output);
-  if (!written) console.Complain(written.error().message);
-  return EndAs(end);
+  OutcomeReport report(
+      plan.output, FromEnvironment("GPUADVISE_OUTCOMES_DIR"),
+      [&api](const Outcome& outcome) -> Result<void> {
+        const auto told = api.Post("/v1/outcomes", ToJson(outcome));
+        return told ? Result<void>() : tl::unexpected<Error>(told.error());
+      },
+      Now);
+  return Runner(std::move(plan), *std::move(log), std::move(report), command, console).Run();
 }
 
 }  // namespace gpuadvise

@@ -5,39 +5,17 @@
 #include <optional>
 
 #include "client/answer_reader.h"
+#include "client/job_launch.h"
 #include "client/job_words.h"
 #include "client/placeholders.h"
 #include "client/shell_quote.h"
+#include "client/spec_text.h"
 #include "common/json_fields.h"
 
 namespace gpuadvise {
 namespace {
 
 using nlohmann::json;
-
-// Raw text of a member: what goes into a script keeps its newlines.
-std::string RawText(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return {};
-  return found->is_string() ? found->get<std::string>() : found->dump();
-}
-
-// One text or a list of texts.
-std::vector<std::string> RawTexts(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return {};
-  if (!found->is_array()) return {RawText(object, key)};
-  std::vector<std::string> texts;
-  for (const json& item : *found) {
-    texts.push_back(item.is_string() ? item.get<std::string>() : item.dump());
-  }
-  return texts;
-}
-
-std::string WithoutTrailingNewlines(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
 
 bool IsVariableName(const std::string& name) {
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) return false;
@@ -66,15 +44,24 @@ Result<std::string> UserExports(const json& spec, const Placeholders& words) {
   return exports;
 }
 
-Result<std::string> Exports(const json& spec, const json& strategy, const std::string& advice_id,
+Result<std::string> Exports(const json& spec, const json& strategy, const AdviceOrigin& advice,
                             const Placeholders& words) {
   std::string exports;
-  for (const auto& [name, value] : StrategyEnvironment(strategy, advice_id)) {
+  for (const auto& [name, value] : StrategyEnvironment(strategy, advice.id)) {
     exports += Export(name, ShellQuoted(value));
   }
   const std::string directory = RawText(ObjectOf(spec, "output"), "dir");
   if (!directory.empty()) {
     exports += Export("GPUADVISE_OUTPUT_DIR", ShellExpanding(Filled(directory, words)));
+  }
+  if (!advice.outcomes_dir.empty()) {
+    exports += Export("GPUADVISE_OUTCOMES_DIR", ShellQuoted(advice.outcomes_dir));
+  }
+  if (RetriesOnOom(spec)) {
+    exports += Export("GPUADVISE_RETRY_ON_OOM", "1");
+  }
+  if (const std::string resume = ResumeWords(spec); !resume.empty()) {
+    exports += Export("GPUADVISE_RESUME", ShellQuoted(resume));
   }
   const Result<std::string> user = UserExports(spec, words);
   if (!user) return user;
@@ -87,41 +74,17 @@ std::string Setup(const json& spec, const Placeholders& words) {
   const std::string workdir = RawText(spec, "workdir");
   if (!workdir.empty()) setup += "cd " + ShellExpanding(Filled(workdir, words)) + "\n";
   if (!RawText(ObjectOf(spec, "output"), "dir").empty()) {
-    setup += "mkdir -p \"$GPUADVISE_OUTPUT_DIR\"\n";
+    // Whole, because setup and command may go elsewhere.
+    setup +=
+        "mkdir -p \"$GPUADVISE_OUTPUT_DIR\"\n"
+        "GPUADVISE_OUTPUT_DIR=$(cd \"$GPUADVISE_OUTPUT_DIR\" && pwd)\n";
   }
-  for (const std::string& line : RawTexts(spec, "setup")) setup += Filled(line, words) + "\n";
-  return WithoutTrailingNewlines(setup);
-}
-
-// `apptainer exec` finds the same image format as singularity, and --nv brings the driver in.
-std::string InContainer(const std::string& image, const std::string& command) {
-  return "apptainer exec --nv " + ShellExpanding(image) + " bash -c " + ShellQuoted(command);
-}
-
-// torchrun reads PET_*, so a command without --nnodes still forms one job of all nodes.
-std::string LaunchOnEachNode(const json& strategy, const std::string& command) {
-  const std::string nodes = std::to_string(IntOf(strategy, "nodes", 1));
-  const std::string per_node = "export PET_NODE_RANK=$SLURM_NODEID\n" + command;
-  return "export MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
-         "export MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000))\n"
-         "export PET_NNODES=" +
-         nodes +
-         " PET_MASTER_ADDR=$MASTER_ADDR PET_MASTER_PORT=$MASTER_PORT\n"
-         "export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}\n"
-         "srun --nodes=" +
-         nodes + " --ntasks-per-node=1 --kill-on-bad-exit=1 bash -c " + ShellQuoted(per_node);
-}
-
-Result<std::string> Launch(const json& spec, const json& strategy, const Placeholders& words) {
-  std::string command = WithoutTrailingNewlines(Filled(RawText(spec, "command"), words));
-  if (command.empty()) {
-    return BadInput(
-        "there is no command: to run; add one, like `command: torchrun "
-        "--nproc_per_node={gpus_per_node} train.py`");
-  }
-  const std::string image = RawText(spec, "container");
-  if (!image.empty()) command = InContainer(image, command);
-  return IntOf(strategy, "nodes", 1) > 1 ? LaunchOnEachNode(strategy, command) : command;
+  setup += "export GPUADVISE_OUTPUT=${GPUADVISE_OUTPUT_DIR:-$PWD}\n";
+  const std::vector<std::string> lines = RawTexts(spec, "setup");
+  if (lines.empty()) return WithoutTrailingNewlines(setup);
+  setup += "set -a  # the command runs in a shell of its own\n";
+  for (const std::string& line : lines) setup += Filled(line, words) + "\n";
+  return setup + "set +a";
 }
 
 std::string Directives(const SbatchOptions& options) {
@@ -174,6 +137,11 @@ SbatchOptions StrategyOptions(const json& spec, const json& strategy, const Sbat
   const std::string name = SafeName(TextOf(spec, "name"));
   options.Set("job-name", name);
   options.Set("output", name + "-%j.out");
+  if (Resumes(spec)) {
+    options.Set("requeue", "");
+    options.Set("open-mode", "append");
+    options.Set("signal", "B:USR1@300");
+  }
   AddExtra(spec, &options);
   LeaveOutContradictions(fixed, &options);
   options.OverrideWith(fixed);
@@ -181,13 +149,13 @@ SbatchOptions StrategyOptions(const json& spec, const json& strategy, const Sbat
 }
 
 Result<JobScript> MakeJobScript(std::string_view job_template, const json& spec,
-                                const json& strategy, const std::string& advice_id,
+                                const json& strategy, const AdviceOrigin& advice,
                                 const SbatchOptions& fixed) {
   JobScript script{StrategyOptions(spec, strategy, fixed), {}};
   const Placeholders words = StrategyWords(spec, strategy);
-  const Result<std::string> exports = Exports(spec, strategy, advice_id, words);
+  const Result<std::string> exports = Exports(spec, strategy, advice, words);
   if (!exports) return tl::unexpected<Error>(exports.error());
-  const Result<std::string> launch = Launch(spec, strategy, words);
+  const Result<std::string> launch = LaunchLines(spec, strategy, words);
   if (!launch) return tl::unexpected<Error>(launch.error());
   script.text = Filled(job_template, {{"sbatch", Directives(script.options)},
                                       {"exports", *exports},

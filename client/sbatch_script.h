@@ -21,11 +21,17 @@ struct JobScript {
   std::string text;
 };
 
+/// What a script has to know of the advice that it comes from.
+struct AdviceOrigin {
+  std::string id;
+  std::string outcomes_dir;  // where the site wants outcomes that no socket takes; "": nowhere
+};
+
 /// `strategy` is one of the advice's; `spec` the training file's JSON (its keys were checked by the
 /// daemon). `fixed` wins over the strategy's own options; options that would contradict a fixed one
 /// are left out. Errors: kBadInput with a pointer into the spec: no command, a bad name in env.
 Result<JobScript> MakeJobScript(std::string_view job_template, const nlohmann::json& spec,
-                                const nlohmann::json& strategy, const std::string& advice_id,
+                                const nlohmann::json& strategy, const AdviceOrigin& advice,
                                 const SbatchOptions& fixed);
 
 /// sbatch's options for `strategy`, without what `fixed` says in other words.

@@ -109,8 +109,9 @@ Result<Choice> Choose(const SubmitCommand& command, const TrainFile& file, json 
   Choice choice;
   Result<json> strategy = PickedStrategy(answer, command.pick);
   if (!strategy) return tl::unexpected<Error>(strategy.error());
-  Result<JobScript> script = MakeJobScript(job_template, file.spec(), *strategy,
-                                           TextOf(answer, "advice_id"), FixedInScript(command));
+  Result<JobScript> script = MakeJobScript(
+      job_template, file.spec(), *strategy,
+      {TextOf(answer, "advice_id"), TextOf(answer, "outcomes_dir")}, FixedInScript(command));
   if (!script) return Fail(script.error().code, file.Explain(script.error()));
   choice.answer = std::move(answer);
   choice.strategy = *std::move(strategy);

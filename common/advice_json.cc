@@ -94,6 +94,7 @@ json StrategyJson(const Strategy& strategy, size_t rank, const Constraints& cons
               {"samples", first.work.samples},
               {"precision", strategy.precision},
               {"time_limit_seconds", strategy.time_limit_seconds},
+              {"links", strategy.links},
               {"memory_bytes", first.memory_bytes},
               {"gpu_memory_bytes", std::llround(placement.pool->model->memory_gb * 1e9)},
               {"gpu_hours", std::round(strategy.gpu_hours * 100) / 100},

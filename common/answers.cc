@@ -8,7 +8,9 @@
 #include "common/advise.h"
 #include "common/bytes.h"
 #include "common/host_list.h"
+#include "common/job_family.h"
 #include "common/json_fields.h"
+#include "common/policy.h"
 
 namespace gpuadvise {
 
@@ -85,6 +87,15 @@ Result<AdviceRequest> ReadAdviceRequest(const json& body, UnixSeconds now) {
   return request;
 }
 
+// Runs of the same family, the caller's own and those that anybody may know of.
+void LearnFromRuns(const json& body, const ClusterView& view, const Submitter& caller,
+                   TrainSpec& spec) {
+  if (view.learned == nullptr || view.learned->empty() || caller.uid < 0) return;
+  const bool others = !HasFlag(view.snapshot.config.private_data, "jobs");
+  const std::string family = JobFamilyOf(body.at("spec"));
+  Teach(view.learned->Of(family, caller.uid, others), view.gpus.catalogue(), spec);
+}
+
 const json* StrategyOf(const json& advice, int64_t rank) {
   auto strategies = advice.find("strategies");
   if (strategies == advice.end()) return nullptr;
@@ -119,6 +130,7 @@ JobRequest RequestOf(const json& strategy) {
 Result<json> AnswerAdvise(const json& body, const ClusterView& view, const Submitter& caller) {
   Result<AdviceRequest> request = ReadAdviceRequest(body, view.snapshot.taken_at);
   if (!request) return tl::unexpected<Error>(request.error());
+  LearnFromRuns(body, view, caller, request->spec);
   Result<Advice> advice = Advise(*request, view, caller);
   if (!advice) return tl::unexpected<Error>(advice.error());
   return ToJson(*advice, *request, PastBehind(view.queue));

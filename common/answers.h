@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/for_each.h"
 #include "common/gpu_naming.h"
+#include "common/learned_runs.h"
 #include "common/model_presets.h"
 #include "common/queue_starts.h"
 #include "common/snapshot.h"
@@ -24,8 +25,9 @@ struct ClusterView {
   const QueueModel& queue;      // PrepareQueue(snapshot, …)
   const QueueModel& at_limits;  // PrepareQueue(snapshot)
   const GpuNaming& gpus;
-  const ModelPresets& models;   // config/models.yaml
-  ForEach for_each = OneByOne;  // how forecasts that do not depend on each other are made
+  const ModelPresets& models;            // config/models.yaml
+  ForEach for_each = OneByOne;           // how forecasts that do not depend on each other are made
+  const LearnedRuns* learned = nullptr;  // what runs have shown; nullptr: nothing
 };
 
 /// POST /v1/advise. `request` is the body. The answer lacks only `advice_id`.

@@ -47,9 +47,21 @@ double PeakCorrection(const ModelShape& model, const TrainingSpec& training, boo
   int count = 0;
   for (const MeasuredStep& step : training.measured) {
     const GpuModel* gpu = catalogue.Resolve(step.gpu);
-    if (step.peak_bytes == 0 || gpu == nullptr) continue;
+    if (step.peak_bytes == 0 || gpu == nullptr || step.out_of_memory) continue;
     const TrainingSetup setup = SetupOfMeasured(model, training, step, *gpu, fp16_is_safe);
     sum += std::log(static_cast<double>(step.peak_bytes) / PeakMemory(model, setup).total());
+    ++count;
+  }
+  return count == 0 ? 1 : std::exp(sum / count);
+}
+
+double PeakCorrection(const MemoryLine& line, const TrainingSpec& training) {
+  double sum = 0;
+  int count = 0;
+  for (const MeasuredStep& step : training.measured) {
+    if (step.peak_bytes == 0 || step.by.empty() || step.out_of_memory) continue;
+    const auto counted = static_cast<double>(MemoryOf(line, step.micro_batch));
+    sum += std::log(static_cast<double>(step.peak_bytes) / counted);
     ++count;
   }
   return count == 0 ? 1 : std::exp(sum / count);

@@ -1,6 +1,7 @@
 // What the `measured:` lines of a training say about what is counted for it. Pure.
 #pragma once
 
+#include "common/batch_fit.h"
 #include "common/gpu_catalogue.h"
 #include "common/memory_model.h"
 #include "common/model_shape.h"
@@ -21,5 +22,9 @@ TrainingSetup SetupOfMeasured(const ModelShape& model, const TrainingSpec& train
 /// [{gpu: rtx4090, batch: 2, peak: 21.3 GiB}]`. What is counted for this job is scaled by it.
 double PeakCorrection(const ModelShape& model, const TrainingSpec& training, bool fp16_is_safe,
                       const GpuCatalogue& catalogue);
+
+/// The same for a memory line, by the peaks of runs alone: a person who wrote both a line and a
+/// peak knows why they differ.
+double PeakCorrection(const MemoryLine& line, const TrainingSpec& training);
 
 }  // namespace gpuadvise

@@ -79,7 +79,7 @@ Result<std::vector<Anchor>> FindAnchors(const RunTimeBasis& basis, const GpuCata
                                   step.gpu),
                       fmt::format("/measured/{}/gpu", i));
     }
-    if (step.seconds_per_step <= 0) continue;  // a peak alone
+    if (step.seconds_per_step <= 0) continue;  // a peak alone, or it ran out of memory
     if (step.gpus > 1 && ScalingEfficiency(gpu->link, step.gpus, 1) <= 0) {
       return BadInput(fmt::format("measured: {} cannot train on {} together, a MIG slice has no "
                                   "peer-to-peer",
@@ -104,14 +104,22 @@ const Anchor* SameCard(const std::vector<Anchor>& anchors, const RunShape& shape
   return best;
 }
 
-std::string TimedOn(const Anchor& anchor) {
+std::string PlaceOf(const Anchor& anchor) {
   return fmt::format("{} × {}", anchor.gpu->display_name, anchor.step->gpus);
 }
 
+// "timed on RTX 4090 × 4", "measured on 3 of your runs, RTX 4090 × 4"
+std::string TimedOn(const Anchor& anchor) {
+  if (anchor.step->by.empty()) return "timed on " + PlaceOf(anchor);
+  return fmt::format("measured on {}, {}", anchor.step->by, PlaceOf(anchor));
+}
+
 std::string CarriedOverFrom(const std::vector<Anchor>& anchors) {
+  const Anchor& first = anchors.front();
+  const std::string by = first.step->by.empty() ? "" : first.step->by + ", ";
   const std::string more =
       anchors.size() > 1 ? fmt::format(" and {} more", anchors.size() - 1) : "";
-  return "carried over from " + TimedOn(anchors.front()) + more;
+  return "carried over from " + by + PlaceOf(first) + more;
 }
 
 TrainingSetup SetupOnCard(const TrainingSpec& training, const RunTimeBasis& basis,
@@ -169,7 +177,7 @@ Rate FromShape(const TrainingSpec& training, const RunTimeBasis& basis,
   double factor = 1;
   if (const Anchor* same = SameCard(anchors, shape)) {
     rate.sigma = kSigmaSameGpu;
-    rate.basis = "timed on " + TimedOn(*same);
+    rate.basis = TimedOn(*same);
     factor = FactorOf(training, basis, *same, shape);
   } else if (!anchors.empty()) {
     rate.sigma = kSigmaOtherGpu;
@@ -213,7 +221,7 @@ Result<Rate> WithoutShape(const TrainingSpec& training, const RunTimeBasis& basi
                           const std::vector<Anchor>& anchors, const RunShape& shape) {
   Rate rate;
   if (const Anchor* same = SameCard(anchors, shape)) {
-    rate = {SaturatedRate(training, *same), kSigmaSameGpu, "timed on " + TimedOn(*same), {}};
+    rate = {SaturatedRate(training, *same), kSigmaSameGpu, TimedOn(*same), {}};
   } else if (!anchors.empty()) {
     const double here = StandInRate(training, basis, *shape.gpu);
     double log_sum = 0;

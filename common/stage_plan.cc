@@ -16,20 +16,27 @@ namespace {
 // Absurd shapes have absurd sizes: the largest that can be said.
 int64_t Whole(double bytes) { return std::llround(std::min(bytes, 9e18)); }
 
+MemoryLine Scaled(const MemoryLine& line, double factor) {
+  const auto scaled = [factor](int64_t bytes) {
+    return Whole(static_cast<double>(bytes) * factor);
+  };
+  return {scaled(line.base_bytes), scaled(line.per_sample_bytes), scaled(line.overhead_bytes)};
+}
+
 /// What memory is counted from: a line, or the model's shape; neither is an answer as well.
 struct MemoryBasis {
   const MemoryLine* line = nullptr;
   const ModelShape* shape = nullptr;
   TrainingSetup setup;    // with a shape
-  double correction = 1;  // of what is counted, by measured peaks
+  double correction = 1;  // by measured peaks
 
   bool known() const { return line != nullptr || shape != nullptr; }
   int64_t Largest(const GpuModel& gpu, double margin) const {
-    if (line != nullptr) return LargestMicroBatch(*line, gpu, margin);
+    if (line != nullptr) return LargestMicroBatch(Scaled(*line, correction), gpu, margin);
     return LargestMicroBatch(*shape, setup, UsableBytes(gpu) * (1 - margin) / correction);
   }
   int64_t Bytes(int64_t micro_batch) const {
-    if (line != nullptr) return MemoryOf(*line, micro_batch);
+    if (line != nullptr) return MemoryOf(Scaled(*line, correction), micro_batch);
     TrainingSetup at = setup;
     at.micro_batch = micro_batch;
     return Whole(correction * PeakMemory(*shape, at).total());
@@ -40,6 +47,9 @@ MemoryBasis BasisOf(const Stage& stage, const KnownModel& model, const StageQues
                     const std::string& precision) {
   const int64_t gpus = question.gpus_per_node * question.nodes;
   MemoryBasis basis{model.line, model.counted(), SetupFrom(stage.training, precision, gpus)};
+  if (basis.line != nullptr) {
+    basis.correction = PeakCorrection(*basis.line, stage.training);
+  }
   if (basis.shape != nullptr) {
     basis.correction =
         PeakCorrection(*basis.shape, stage.training, model.fp16_is_safe, question.catalogue);
@@ -49,17 +59,35 @@ MemoryBasis BasisOf(const Stage& stage, const KnownModel& model, const StageQues
   return basis;
 }
 
-// The largest micro-batch of `stage` on `gpu`: by what is counted, or one that was measured there.
-Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
-                          const MemoryBasis& basis, const GpuModel& gpu, StagePlan& plan) {
-  int64_t measured = 0;
+/// What was seen on one kind of GPU.
+struct BatchesSeen {
+  int64_t ran = 0;                       // the largest; 0: none
+  int64_t ran_out = kMaxMicroBatch + 1;  // the smallest
+};
+
+BatchesSeen MeasuredBatches(const GpuCatalogue& catalogue, const Stage& stage,
+                            const MemoryBasis& basis, const GpuModel& gpu) {
+  BatchesSeen seen;
   for (const MeasuredStep& step : stage.training.measured) {
-    // What ran sharded over more GPUs says nothing about fewer.
-    const bool sharded = basis.setup.zero_stage > 0 && step.gpus > basis.setup.gpus;
-    if (catalogue.Resolve(step.gpu) == &gpu && !sharded) {
-      measured = std::max(measured, step.micro_batch);
+    if (catalogue.Resolve(step.gpu) != &gpu) continue;
+    // What ran sharded over more GPUs says nothing about fewer, nor the other way round.
+    const bool shards = basis.setup.zero_stage > 0;
+    if (step.out_of_memory && !(shards && step.gpus < basis.setup.gpus)) {
+      seen.ran_out = std::min(seen.ran_out, step.micro_batch);
+    }
+    if (!step.out_of_memory && !(shards && step.gpus > basis.setup.gpus)) {
+      seen.ran = std::max(seen.ran, step.micro_batch);
     }
   }
+  seen.ran = std::min(seen.ran, seen.ran_out - 1);
+  return seen;
+}
+
+// The largest micro-batch of `stage` on `gpu`: by what is counted, or one that was measured there;
+// always less than what ran out of memory there.
+Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
+                          const MemoryBasis& basis, const GpuModel& gpu, StagePlan& plan) {
+  const auto [measured, too_large] = MeasuredBatches(catalogue, stage, basis, gpu);
   if (!basis.known()) {
     if (measured > 0) return measured;
     if (stage.training.micro_batch) return *stage.training.micro_batch;
@@ -78,7 +106,10 @@ Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
     plan.batch_measured = true;
     return measured;
   }
-  if (fits >= 1) return fits;
+  if (too_large == 1) {
+    return Fail(ErrorCode::kInfeasible, "one sample ran out of memory there");
+  }
+  if (fits >= 1) return std::min(fits, too_large - 1);
   if (most >= 1) return 1;
   return Fail(ErrorCode::kInfeasible,
               fmt::format("one sample takes {:.1f} GB, the GPU has {:g} GB",

@@ -10,6 +10,7 @@
 #include "common/cheaper_start.h"
 #include "common/host_list.h"
 #include "common/request_tres.h"
+#include "common/resume_chain.h"
 #include "common/words.h"
 
 namespace gpuadvise {
@@ -49,6 +50,45 @@ int64_t EnoughTime(const Strategy& strategy) {
   return static_cast<int64_t>(std::ceil(wanted / kTimeLimitStep)) * kTimeLimitStep;
 }
 
+bool Resumes(const Question& question) {
+  return std::any_of(question.spec.stages.begin(), question.spec.stages.end(),
+                     [](const Stage& stage) { return stage.training.resume; });
+}
+
+// Seconds of steps that are lost when a link ends: half of what lies between two checkpoints.
+double RedoSeconds(const Question& question, const Strategy& strategy) {
+  constexpr double kUnknown = 15 * 60;
+  const auto every = question.spec.output.save_steps;
+  double run = 0, steps = 0;
+  for (const StagePlan& stage : strategy.stages) {
+    run += stage.run_p50_seconds;
+    steps += static_cast<double>(stage.work.steps);
+  }
+  if (!every || steps <= 0) return kUnknown;
+  return std::min(run, run / steps * static_cast<double>(*every)) / 2;
+}
+
+// A job of `limit` seconds as often as it takes.
+Result<void> MakeChain(const Question& question, int64_t limit, Strategy& strategy) {
+  constexpr int64_t kMostLinks = 1'000;
+  const double p50 = strategy.run.p50;
+  const ResumeChain chain =
+      ChainFor(p50, limit, StartUpSeconds(question.spec), RedoSeconds(question, strategy));
+  if (chain.links < 1 || chain.links > kMostLinks) {
+    return Fail(ErrorCode::kInfeasible,
+                fmt::format("would take {}: with a limit of {} a job ends before it gets anywhere, "
+                            "so resuming does not help; save more often (output.save_steps)",
+                            DurationInWords(p50), DurationInWords(static_cast<double>(limit))));
+  }
+  strategy.links = chain.links;
+  strategy.time_limit_seconds = limit;
+  strategy.run = LogNormal(p50 + chain.lost_seconds, std::log(strategy.run.p90 / p50) / kNormalP90);
+  strategy.notes.push_back(fmt::format(
+      "{} jobs of {} one after the other, each resumed from its checkpoint; each waits again",
+      chain.links, DurationInWords(static_cast<double>(limit))));
+  return {};
+}
+
 // The limit that goes into the forecast and to sbatch alike.
 Result<void> ChooseTimeLimit(const Question& question, Strategy& strategy) {
   const Partition& partition = *strategy.placement.pool->partition;
@@ -66,6 +106,9 @@ Result<void> ChooseTimeLimit(const Question& question, Strategy& strategy) {
               DurationInWords(static_cast<double>(most.value()))),
           "/time");
     }
+    if (p50 > static_cast<double>(*fixed) && Resumes(question)) {
+      return MakeChain(question, *fixed, strategy);
+    }
     if (p50 > static_cast<double>(*fixed)) {
       return Fail(ErrorCode::kInfeasible,
                   fmt::format("would take {}, over your time limit of {}", DurationInWords(p50),
@@ -76,6 +119,7 @@ Result<void> ChooseTimeLimit(const Question& question, Strategy& strategy) {
     return {};
   }
   if (most.has_value() && p50 > static_cast<double>(most.value())) {
+    if (Resumes(question)) return MakeChain(question, most.value(), strategy);
     return Fail(ErrorCode::kInfeasible,
                 fmt::format("would take {}, over the partition's {}", DurationInWords(p50),
                             DurationInWords(static_cast<double>(most.value()))));
@@ -168,12 +212,17 @@ void AddTotal(Strategy& strategy) {
       // What is lost belongs to no wait in particular: every pair gets another one.
       const size_t number = totals.size();
       const double taken = lost.empty() ? 0 : static_cast<double>(lost[number % lost.size()]);
-      totals.push_back(wait + strategy.run.p50 * std::exp(sigma * z) + taken);
+      double again = 0;  // the waits of later links, each another draw
+      for (int64_t link = 1; link < strategy.links; ++link) {
+        again += waits[(number * 7 + static_cast<size_t>(link) * 13) % waits.size()];
+      }
+      totals.push_back(wait + again + strategy.run.p50 * std::exp(sigma * z) + taken);
     }
   }
   std::sort(totals.begin(), totals.end());
   strategy.total = SpreadOf(totals);
-  strategy.total.mean = strategy.wait.mean + strategy.run.mean + strategy.start.MeanLost();
+  strategy.total.mean = strategy.wait.mean * static_cast<double>(strategy.links) +
+                        strategy.run.mean + strategy.start.MeanLost();
 }
 
 void NotePreemption(Strategy& strategy) {

@@ -31,6 +31,7 @@ struct Strategy {
   std::vector<double> total_samples;  // ascending
   int64_t time_limit_seconds = 0;
   bool limit_is_capped = false;  // the run's p90 may not fit in the partition's limit
+  int64_t links = 1;             // starts of the job, each until its time limit (resume_chain.h)
   JobRequest request;
   StartSamples start;
   int64_t wait_at_limits_seconds = 0;  // where every job that is there runs until its limit

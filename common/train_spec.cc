@@ -91,6 +91,18 @@ std::optional<int64_t> ReadZeroStage(FieldReader& reader) {
   return {};
 }
 
+// false, true, or the words that resume it.
+bool ReadResume(FieldReader& reader) {
+  const json* value = reader.Any("resume");
+  if (value == nullptr) return false;
+  if (value->is_boolean()) return value->get<bool>();
+  if (value->is_string()) return value->get<std::string>() != "false";
+  reader.Refuse("resume",
+                "resume must be true, where the command goes on from its checkpoint by itself, or "
+                "the words that {resume} in the command stands for");
+  return false;
+}
+
 void ReadMemoryKeys(FieldReader& reader, TrainingSpec& training) {
   reader.Int("per_device_eval_batch_size", 1, kMaxBatch);
   training.images_per_sample = reader.Int("images_per_sample", 0, 100'000);
@@ -104,7 +116,7 @@ void ReadMemoryKeys(FieldReader& reader, TrainingSpec& training) {
   training.fsdp = reader.Choice("fsdp", {"full_shard", "shard_grad_op"}).value_or("");
   training.chunked_cross_entropy = reader.Bool("chunked_cross_entropy").value_or(false);
   reader.Bool("retry_on_oom");
-  reader.Switch("resume", {"auto"});
+  training.resume = ReadResume(reader);
   if (training.zero_stage && !training.fsdp.empty()) {
     reader.Refuse("fsdp", "deepspeed and fsdp both shard the model: keep one");
   }

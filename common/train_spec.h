@@ -67,6 +67,8 @@ struct TrainingSpec {
   std::string fsdp;                   // full_shard, shard_grad_op, "" none
   std::string offload = "none";       // none, optimizer, all
   bool chunked_cross_entropy = false;
+
+  bool resume = false;  // after its time limit it goes on from its checkpoint
 };
 
 /// One training run; a train.yaml without `stages:` is one stage.

@@ -92,8 +92,12 @@ Result<std::vector<JobRecord>> JobsIn(std::string_view printed) {
 }
 
 Accounting::Accounting(AccountingPlan plan, HistoryWriter& history, const Clock& clock,
-                       std::function<void()> learned)
-    : plan_(std::move(plan)), history_(history), clock_(clock), learned_(std::move(learned)) {}
+                       std::function<void()> learned, std::function<void()> turn)
+    : plan_(std::move(plan)),
+      history_(history),
+      clock_(clock),
+      learned_(std::move(learned)),
+      turn_(std::move(turn)) {}
 
 Accounting::~Accounting() {
   {
@@ -148,6 +152,7 @@ std::optional<std::pair<UnixSeconds, UnixSeconds>> Accounting::NextOfPast(UnixSe
 }
 
 std::chrono::milliseconds Accounting::Step() {
+  turn_();
   const UnixSeconds now = clock_.Now();
   const UnixSeconds until = std::min(history_.Noted(kUntil).value_or(now), now);
   const bool due = (now - until) * 1'000 >= plan_.interval.count();

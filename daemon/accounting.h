@@ -43,10 +43,11 @@ Result<std::vector<JobRecord>> JobsIn(std::string_view printed);
 
 class Accounting {
  public:
-  /// `learned` is called after jobs were added that nobody had seen, on the accounting's thread.
-  /// REQUIRES: all outlive it.
-  Accounting(AccountingPlan plan, HistoryWriter& history, const Clock& clock,
-             std::function<void()> learned);
+  /// `learned` is called after jobs were added that nobody had seen, `turn` at each turn; both on
+  /// the accounting's thread. REQUIRES: all outlive it.
+  Accounting(
+      AccountingPlan plan, HistoryWriter& history, const Clock& clock,
+      std::function<void()> learned, std::function<void()> turn = [] {});
   ~Accounting();
 
   /// Starts the thread.
@@ -68,6 +69,7 @@ class Accounting {
   HistoryWriter& history_;
   const Clock& clock_;
   const std::function<void()> learned_;
+  const std::function<void()> turn_;
   int64_t unlearned_ = 0;  // rows added since `learned_` was called
   int empty_pages_ = 0;    // of the past, one after the other
 

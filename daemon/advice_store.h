@@ -22,16 +22,24 @@ class AdviceStore {
   /// `run` is that word; letters and digits.
   explicit AdviceStore(std::string run) : run_(std::move(run)) {}
 
-  /// Keeps `answer` (the JSON text of the advice) for `uid` and returns its id.
-  std::string Add(int64_t uid, std::string answer);
+  /// JSON texts.
+  struct Given {
+    std::string request;
+    std::string answer;
 
-  /// The text, if `id` is kept and was given to `uid`.
-  std::optional<std::string> Find(const std::string& id, int64_t uid) const;
+    size_t bytes() const { return request.size() + answer.size(); }
+  };
+
+  /// Keeps `given` for `uid` and returns its id.
+  std::string Add(int64_t uid, Given given);
+
+  /// If `id` is kept and was given to `uid`.
+  std::optional<Given> Find(const std::string& id, int64_t uid) const;
 
  private:
   struct Entry {
     int64_t uid;
-    std::string answer;
+    Given given;
   };
 
   const std::string run_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/words.h"
+#include "daemon/experiment_api.h"
 #include "daemon/logging.h"
 #include "daemon/service_manager.h"
 #include "daemon/shared_work.h"
@@ -55,7 +56,8 @@ bool NeedsRestart(const std::string& key) {
   static const std::vector<std::string> kKeys = {
       "socket",          "socket_mode",       "socket_group",
       "listen",          "state_dir",         "max_connections",
-      "request_timeout", "history_retention", "accounting_interval"};
+      "request_timeout", "history_retention", "accounting_interval",
+      "outcomes_dir"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -105,14 +107,32 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
       history_(std::move(parts.history), std::move(parts.no_history), clock_,
                InSeconds(loaded_.settings.history_retention)),
       advice_(RunWord()),
+      experiments_(history_),
+      outcomes_(loaded_.settings.outcomes_dir,
+                [this](Outcome outcome, int64_t uid) {
+                  const auto view = cluster_.view();
+                  const Submitter owner{uid, users_.NameOf(uid), "", ""};
+                  return TakeOutcome(std::move(outcome), owner,
+                                     view ? view->snapshot.get() : nullptr, experiments_, history_)
+                      .has_value();
+                }),
       users_(clock_),
-      api_{cluster_, history_, advice_, users_, clock_, SharedWork(answering_, AnsweringThreads())},
+      api_{cluster_,
+           history_,
+           advice_,
+           experiments_,
+           users_,
+           clock_,
+           loaded_.settings.outcomes_dir,
+           SharedWork(answering_, AnsweringThreads())},
       sink_(cluster_),
       plan_(parts.plan),
       collector_(io_, intake_, sink_,
                  [this](std::string cause) { cluster_.SetCause(std::move(cause)); }),
-      accounting_(parts.accounting, history_, clock_,
-                  [this] { cluster_.Restore([this] { return PastFromHistory(); }); }),
+      accounting_(
+          parts.accounting, history_, clock_,
+          [this] { cluster_.Restore([this] { return PastFromHistory(); }); },
+          [this] { outcomes_.PickUp(); }),
       server_(io_, answering_, LimitsFrom(loaded_.settings),
               [this](const ApiRequest& request, const Peer& peer) {
                 return Handle(request, peer, api_);
@@ -142,8 +162,12 @@ Result<void> Daemon::BindSockets() {
 
 void Daemon::Run() {
   WatchSignals();
-  cluster_.TellOf([this](std::vector<PastJob> jobs) { history_.Put(std::move(jobs)); });
+  cluster_.TellOf([this](std::vector<PastJob> jobs) {
+    experiments_.Saw(jobs);
+    history_.Put(std::move(jobs));
+  });
   asio::post(intake_, [this] {  // before the first snapshot, which goes the same way
+    experiments_.Load();
     cluster_.Restore([this] { return PastFromHistory(); });
     if (history_.state().info) accounting_.Run();
   });

@@ -16,10 +16,12 @@
 #include "daemon/advice_store.h"
 #include "daemon/cluster_state.h"
 #include "daemon/collector.h"
+#include "daemon/experiment_log.h"
 #include "daemon/handlers.h"
 #include "daemon/history_writer.h"
 #include "daemon/http_server.h"
 #include "daemon/listening.h"
+#include "daemon/outcome_folder.h"
 #include "daemon/settings_file.h"
 #include "daemon/snapshot_sink.h"
 #include "daemon/user_names.h"
@@ -66,6 +68,8 @@ class Daemon {
   ClusterState cluster_;
   HistoryWriter history_;
   AdviceStore advice_;
+  ExperimentLog experiments_;
+  OutcomeFolder outcomes_;
   UserNames users_;
   ApiState api_;
   SnapshotSink sink_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/answers.h"
+#include "daemon/experiment_api.h"
 #include "daemon/frame.h"
 #include "daemon/query.h"
 #include "daemon/request_json.h"
@@ -31,6 +32,7 @@ struct Call {
   std::shared_ptr<const View> view;
   Freshness freshness;
   std::string id;  // the {id} of the path
+  std::shared_ptr<const LearnedRuns> learned;
 };
 
 struct Route {
@@ -57,8 +59,8 @@ Error NoSnapshotYet(const Freshness& freshness) {
 
 ClusterView ViewFor(const Call& call) {
   const View& view = *call.view;
-  return {*view.snapshot,         *view.queue,        *view.at_limits, view.knowledge->gpus,
-          view.knowledge->models, call.state.for_each};
+  return {*view.snapshot,         *view.queue,         *view.at_limits,   view.knowledge->gpus,
+          view.knowledge->models, call.state.for_each, call.learned.get()};
 }
 
 Submitter CallerOf(const Call& call) {
@@ -83,7 +85,10 @@ ApiResponse Advise(Call& call) {
   Result<json> answer = AnswerBody(call, AnswerAdvise);
   if (!answer) return Refuse(call, answer.error());
   if (!call.peer.anonymous) {
-    (*answer)["advice_id"] = call.state.advice.Add(call.peer.uid, Text(*answer));
+    (*answer)["advice_id"] =
+        call.state.advice.Add(call.peer.uid, {call.request.body, Text(*answer)});
+    const std::string& folder = call.state.outcomes_dir;
+    (*answer)["outcomes_dir"] = folder.empty() ? json() : json(folder);
   }
   return Reply(call, std::move(*answer));
 }
@@ -132,10 +137,10 @@ Result<int64_t> WholeNumber(const json& body, const char* name) {
   return found->get<int64_t>();
 }
 
-/// The job that the advice became, from the request's body.
-Result<Job> ReportedJob(const Call& call) {
-  const std::optional<std::string> advice = call.state.advice.Find(call.id, call.peer.uid);
-  if (!advice) {
+/// What the request's body says became of advice that was given to the caller.
+Result<Experiment> SubmittedAdvice(const Call& call, Job& job) {
+  const auto given = call.state.advice.Find(call.id, call.peer.uid);
+  if (!given) {
     return Fail(
         ErrorCode::kNotFound,
         fmt::format("no advice {} was given to you; it may be too old, or the daemon was restarted",
@@ -148,15 +153,42 @@ Result<Job> ReportedJob(const Call& call) {
   if (!job_id) return tl::unexpected<Error>(job_id.error());
   const Result<int64_t> rank = WholeNumber(*body, "rank");
   if (!rank) return tl::unexpected<Error>(rank.error());
-  return SubmittedJob(json::parse(*advice), *rank, *job_id, ViewFor(call), CallerOf(call));
+  Result<Job> submitted =
+      SubmittedJob(json::parse(given->answer), *rank, *job_id, ViewFor(call), CallerOf(call));
+  if (!submitted) return tl::unexpected<Error>(submitted.error());
+  job = std::move(*submitted);
+  Experiment experiment = ExperimentOf(*given, *rank, job, *body);
+  experiment.advice_id = call.id;
+  experiment.submitted_at = call.state.clock.Now();
+  return experiment;
 }
 
 ApiResponse Submitted(Call& call) {
-  Result<Job> job = ReportedJob(call);
-  if (!job) return Refuse(call, job.error());
-  const int64_t id = job->id;
-  call.state.cluster.AddSubmitted(std::move(*job));
+  Job job;
+  Result<Experiment> experiment = SubmittedAdvice(call, job);
+  if (!experiment) return Refuse(call, experiment.error());
+  const int64_t id = job.id;
+  call.state.experiments.Submitted(std::move(*experiment));
+  call.state.cluster.AddSubmitted(std::move(job));
   return Reply(call, {{"job_id", id}});
+}
+
+const Snapshot* SnapshotOf(const Call& call) {
+  return call.view ? call.view->snapshot.get() : nullptr;
+}
+
+ApiResponse Outcomes(Call& call) {
+  Result<json> body = ParseRequestJson(call.request.body);
+  if (!body) return Refuse(call, body.error());
+  Result<json> taken = TakeOutcome(*body, CallerOf(call), SnapshotOf(call), call.state.experiments,
+                                   call.state.history);
+  return taken ? Reply(call, std::move(*taken)) : Refuse(call, taken.error());
+}
+
+ApiResponse AdviceGiven(Call& call) {
+  Result<json> rows =
+      ExperimentRows(call.request.target, CallerOf(call), SnapshotOf(call), call.state.experiments);
+  return rows ? Reply(call, std::move(*rows)) : Refuse(call, rows.error());
 }
 
 json AgeOf(std::optional<UnixSeconds> time, UnixSeconds now) {
@@ -198,6 +230,8 @@ const Route kRoutes[] = {
     {"GET", "/v1/jobs/", "", true, Why},
     {"GET", "/v1/accuracy", nullptr, true, AccuracyOfStarts},
     {"POST", "/v1/advice/", "/submitted", false, Submitted},
+    {"GET", "/v1/advice", nullptr, false, AdviceGiven},
+    {"POST", "/v1/outcomes", nullptr, false, Outcomes},
     {"GET", "/healthz", nullptr, true, Health},
 };
 
@@ -242,7 +276,7 @@ ApiResponse Dispatch(Call& call) {
 }  // namespace
 
 ApiResponse Handle(const ApiRequest& request, const Peer& peer, ApiState& state) {
-  Call call{request, peer, state, state.cluster.view(), {}, ""};
+  Call call{request, peer, state, state.cluster.view(), {}, "", state.experiments.learned()};
   call.freshness = state.cluster.FreshnessOf(call.view.get());
   try {
     return Dispatch(call);

@@ -9,6 +9,7 @@
 #include "daemon/api_types.h"
 #include "daemon/clock.h"
 #include "daemon/cluster_state.h"
+#include "daemon/experiment_log.h"
 #include "daemon/history_writer.h"
 #include "daemon/user_names.h"
 
@@ -19,9 +20,11 @@ struct ApiState {
   ClusterState& cluster;
   HistoryWriter& history;
   AdviceStore& advice;
+  ExperimentLog& experiments;
   UserNames& users;
   const Clock& clock;
-  ForEach for_each = OneByOne;  // lends threads to one request
+  std::string outcomes_dir = {};  // where jobs leave outcomes that no socket takes; "": nowhere
+  ForEach for_each = OneByOne;    // lends threads to one request
 };
 
 ApiResponse Handle(const ApiRequest& request, const Peer& peer, ApiState& state);

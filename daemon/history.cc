@@ -56,15 +56,6 @@ const char* NetworkFileSystem(const std::string& folder) {
   }
 }
 
-tl::unexpected<Error> Unavailable(const std::string& file, const SQLite::Exception& error) {
-  std::string remedy;
-  if (error.getErrorCode() == SQLITE_FULL) remedy = "; make room on its disk";
-  if (error.getErrorCode() == SQLITE_READONLY || error.getErrorCode() == SQLITE_CANTOPEN) {
-    remedy = "; the daemon's user must be able to write it and its folder";
-  }
-  return Fail(ErrorCode::kUnavailable, fmt::format("{}: {}{}", file, error.what(), remedy));
-}
-
 std::unique_ptr<SQLite::Database> OpenFile(const std::string& file) {
   auto database = std::make_unique<SQLite::Database>(
       file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
@@ -89,10 +80,13 @@ std::string WhatIsWrong(SQLite::Database& database) {
   return "";
 }
 
+/// All tables, or those that the file's version lacks.
 void MakeTables(SQLite::Database& database) {
-  if (database.execAndGet("PRAGMA user_version").getInt() == kHistoryVersion) return;
+  const int version = database.execAndGet("PRAGMA user_version").getInt();
+  if (version == kHistoryVersion) return;
   SQLite::Transaction all(database);
-  database.exec(kHistorySchema);
+  if (version == 0) database.exec(kHistorySchema);
+  database.exec(kExperimentSchema);
   database.exec(fmt::format("PRAGMA user_version = {}", kHistoryVersion));
   all.commit();
 }
@@ -199,7 +193,7 @@ Result<std::unique_ptr<History>> History::Open(const std::string& state_dir, Uni
     } catch (const SQLite::Exception& failure) {
       if (!IsTorn(failure) || attempt > 0) {
         close(lock);
-        return Unavailable(file, failure);
+        return HistoryUnavailable(file, failure);
       }
       wrong = fmt::format("is damaged: {}", failure.what());
     }
@@ -223,7 +217,7 @@ Result<void> History::Save(const std::vector<PastJob>& jobs) {
     all.commit();
     return {};
   } catch (const SQLite::Exception& error) {
-    return Unavailable(file_, error);
+    return HistoryUnavailable(file_, error);
   }
 }
 
@@ -254,7 +248,7 @@ Result<int64_t> History::Complete(const std::vector<JobRecord>& jobs) {
     all.commit();
     return news;
   } catch (const SQLite::Exception& error) {
-    return Unavailable(file_, error);
+    return HistoryUnavailable(file_, error);
   }
 }
 
@@ -276,7 +270,7 @@ Result<std::vector<PastJob>> History::Load(int64_t& unreadable) const {
     }
     return jobs;
   } catch (const SQLite::Exception& error) {
-    return Unavailable(file_, error);
+    return HistoryUnavailable(file_, error);
   }
 }
 
@@ -286,6 +280,9 @@ Result<void> History::Prune(UnixSeconds before, UnixSeconds now) {
     SQLite::Statement old(*database_, "DELETE FROM job WHERE submit < ?");
     old.bind(1, before);
     old.exec();
+    SQLite::Statement log(*database_, "DELETE FROM experiment WHERE submitted_at < ?");
+    log.bind(1, before);
+    log.exec();
     SQLite::Statement detail(
         *database_,
         "UPDATE job SET detail = NULL WHERE detail IS NOT NULL AND (submit < ? "
@@ -297,7 +294,7 @@ Result<void> History::Prune(UnixSeconds before, UnixSeconds now) {
     all.commit();
     return {};
   } catch (const SQLite::Exception& error) {
-    return Unavailable(file_, error);
+    return HistoryUnavailable(file_, error);
   }
 }
 
@@ -309,7 +306,7 @@ Result<void> History::Note(const std::string& name, int64_t value) {
     row.exec();
     return {};
   } catch (const SQLite::Exception& error) {
-    return Unavailable(file_, error);
+    return HistoryUnavailable(file_, error);
   }
 }
 
@@ -320,7 +317,7 @@ Result<std::optional<int64_t>> History::Noted(const std::string& name) const {
     if (!row.executeStep()) return std::nullopt;
     return row.getColumn(0).getInt64();
   } catch (const SQLite::Exception& error) {
-    return Unavailable(file_, error);
+    return HistoryUnavailable(file_, error);
   }
 }
 
@@ -328,7 +325,7 @@ Result<HistoryInfo> History::Info() const {
   try {
     return InfoFrom(*database_, file_);
   } catch (const SQLite::Exception& error) {
-    return Unavailable(file_, error);
+    return HistoryUnavailable(file_, error);
   }
 }
 
@@ -340,7 +337,7 @@ Result<std::optional<HistoryInfo>> History::InfoOf(const std::string& state_dir)
     SQLite::Database database(file, SQLite::OPEN_READONLY, kBusyMilliseconds);
     return InfoFrom(database, file);
   } catch (const SQLite::Exception& failure) {
-    return Unavailable(file, failure);
+    return HistoryUnavailable(file, failure);
   }
 }
 

@@ -24,7 +24,7 @@ class Database;
 namespace gpuadvise {
 
 /// The version of the tables that this program writes (PRAGMA user_version).
-inline constexpr int kHistoryVersion = 1;
+inline constexpr int kHistoryVersion = 2;
 
 /// For so long and so many jobs it keeps what can be learned from; after that, the bare facts.
 inline constexpr int64_t kDetailSeconds = int64_t{30} * 86'400;
@@ -32,6 +32,13 @@ inline constexpr int64_t kDetailJobs = 10'000;
 
 /// So many jobs are read back at most, the newest.
 inline constexpr int64_t kLoadedJobs = 50'000;
+
+/// One row of the experiment log, as its text (common/experiment.h).
+struct KeptExperiment {
+  int64_t job_id = 0;
+  UnixSeconds submitted_at = 0;
+  std::string text;
+};
 
 struct HistoryInfo {
   std::string file;
@@ -67,6 +74,15 @@ class History {
   /// The newest kLoadedJobs jobs, in the order of submission. Rows that cannot be read are left
   /// out and counted in `unreadable`.
   Result<std::vector<PastJob>> Load(int64_t& unreadable) const;
+
+  /// All of `experiments` or none; a row of the same job and submission is replaced.
+  Result<void> Save(const std::vector<KeptExperiment>& experiments);
+
+  /// The texts of the newest `limit` experiments, the oldest first.
+  Result<std::vector<std::string>> LoadExperiments(size_t limit) const;
+
+  /// What is known of these jobs, in the order of submission.
+  Result<std::vector<JobRecord>> RecordsOf(const std::vector<int64_t>& job_ids) const;
 
   /// Forgets jobs submitted before `before`, and what is too old to learn from.
   Result<void> Prune(UnixSeconds before, UnixSeconds now);

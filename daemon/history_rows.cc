@@ -1,5 +1,8 @@
 #include "daemon/history_rows.h"
 
+#include <fmt/format.h>
+#include <sqlite3.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +43,16 @@ CREATE INDEX job_submit ON job(submit);
 CREATE TABLE note (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 )sql";
 
+const char* const kExperimentSchema = R"sql(
+CREATE TABLE experiment (
+  job_id       INTEGER NOT NULL,
+  submitted_at INTEGER NOT NULL,
+  text         TEXT NOT NULL,      -- JSON (common/experiment.h)
+  PRIMARY KEY (job_id, submitted_at)
+) WITHOUT ROWID;
+CREATE INDEX experiment_submitted ON experiment(submitted_at);
+)sql";
+
 const char* const kJobColumns =
     "job_id, submit, array_job_id, name, user, account, qos, partition, gpu, nodes, cpus, gpus, "
     "limit_seconds, eligible, start, end, lost, slurm_said, said_p10, said_p50, said_p90, "
@@ -59,7 +72,9 @@ std::optional<int64_t> OptionalOf(const SQLite::Column& column) {
   return column.isNull() ? std::nullopt : std::optional(column.getInt64());
 }
 
-JobRecord RecordOf(SQLite::Statement& row) {
+}  // namespace
+
+JobRecord ReadRecord(SQLite::Statement& row) {
   int at = 0;
   JobRecord job;
   job.id = row.getColumn(at++).getInt64();
@@ -78,8 +93,6 @@ JobRecord RecordOf(SQLite::Statement& row) {
   job.end = OptionalOf(row.getColumn(at++));
   return job;
 }
-
-}  // namespace
 
 void BindRecord(SQLite::Statement& row, const JobRecord& job) {
   int at = 0;
@@ -123,7 +136,7 @@ void BindJob(SQLite::Statement& row, const PastJob& job) {
 }
 
 bool ReadJob(SQLite::Statement& row, PastJob& job) {
-  job.record = RecordOf(row);
+  job.record = ReadRecord(row);
   int at = 16;
   job.lost = row.getColumn(at++).getInt() != 0;
   job.slurm_said = OptionalOf(row.getColumn(at++));
@@ -142,6 +155,15 @@ bool ReadJob(SQLite::Statement& row, PastJob& job) {
   if (detail.isNull()) return true;
   return DecodeDetail(
       {static_cast<const uint8_t*>(detail.getBlob()), static_cast<size_t>(detail.getBytes())}, job);
+}
+
+tl::unexpected<Error> HistoryUnavailable(const std::string& file, const SQLite::Exception& error) {
+  std::string remedy;
+  if (error.getErrorCode() == SQLITE_FULL) remedy = "; make room on its disk";
+  if (error.getErrorCode() == SQLITE_READONLY || error.getErrorCode() == SQLITE_CANTOPEN) {
+    remedy = "; the daemon's user must be able to write it and its folder";
+  }
+  return Fail(ErrorCode::kUnavailable, fmt::format("{}: {}{}", file, error.what(), remedy));
 }
 
 }  // namespace gpuadvise

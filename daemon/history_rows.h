@@ -3,12 +3,16 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <string>
+
+#include "common/error.h"
 #include "common/past.h"
 
 namespace gpuadvise {
 
 /// The tables of version kHistoryVersion.
 extern const char* const kHistorySchema;
+extern const char* const kExperimentSchema;  // since version 2
 
 /// The columns of `job`, in the order in which rows are bound and read; those of a
 /// JobRecord come first.
@@ -18,7 +22,13 @@ extern const char* const kJobColumns;
 void BindRecord(SQLite::Statement& row, const JobRecord& job);
 void BindJob(SQLite::Statement& row, const PastJob& job);
 
+/// Reads the columns of a JobRecord.
+JobRecord ReadRecord(SQLite::Statement& row);
+
 /// Reads all columns. False when what is there cannot be.
 bool ReadJob(SQLite::Statement& row, PastJob& job);
+
+/// What SQLite says of `file`, with the remedy: kUnavailable.
+tl::unexpected<Error> HistoryUnavailable(const std::string& file, const SQLite::Exception& error);
 
 }  // namespace gpuadvise

@@ -42,6 +42,16 @@ void HistoryWriter::Put(std::vector<PastJob> jobs) {
   more_.notify_all();
 }
 
+void HistoryWriter::Put(KeptExperiment experiment) {
+  if (!history_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    experiments_waiting_.push_back(std::move(experiment));
+    if (experiments_waiting_.size() > kMostExperimentsWaiting) experiments_waiting_.pop_front();
+  }
+  more_.notify_all();
+}
+
 void HistoryWriter::Work() {
   for (bool last = false; !last;) {
     {
@@ -49,7 +59,9 @@ void HistoryWriter::Work() {
       if (failing_) {
         more_.wait_for(lock, kRetryAfter, [this] { return stopping_; });
       } else {
-        more_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+        more_.wait(lock, [this] {
+          return stopping_ || !waiting_.empty() || !experiments_waiting_.empty();
+        });
       }
       last = stopping_;
     }
@@ -60,7 +72,25 @@ void HistoryWriter::Work() {
   }
 }
 
+void HistoryWriter::WriteExperiments() {
+  std::vector<KeptExperiment> experiments;
+  {
+    const std::lock_guard lock(mutex_);
+    experiments.assign(experiments_waiting_.begin(), experiments_waiting_.end());
+    experiments_waiting_.clear();
+  }
+  if (experiments.empty()) return;
+  const Result<void> written = history_->Save(experiments);
+  if (!written) {
+    const std::lock_guard lock(mutex_);
+    experiments_waiting_.insert(experiments_waiting_.begin(), experiments.begin(),
+                                experiments.end());
+  }
+  Report(written);
+}
+
 void HistoryWriter::WriteWaiting() {
+  WriteExperiments();
   std::vector<PastJob> jobs;
   {
     const std::lock_guard lock(mutex_);
@@ -129,6 +159,24 @@ std::vector<PastJob> HistoryWriter::Load() {
     return {};
   }
   return std::move(*jobs);
+}
+
+std::vector<std::string> HistoryWriter::LoadExperiments(size_t limit) {
+  if (!history_) return {};
+  const std::lock_guard one(using_);
+  WriteWaiting();
+  Result<std::vector<std::string>> texts = history_->LoadExperiments(limit);
+  if (texts) return std::move(*texts);
+  Report(tl::unexpected<Error>(texts.error()));
+  return {};
+}
+
+std::vector<JobRecord> HistoryWriter::RecordsOf(const std::vector<int64_t>& job_ids) {
+  if (!history_) return {};
+  const std::lock_guard one(using_);
+  WriteWaiting();
+  Result<std::vector<JobRecord>> records = history_->RecordsOf(job_ids);
+  return records ? std::move(*records) : std::vector<JobRecord>();
 }
 
 void HistoryWriter::Note(const std::string& name, int64_t value) {

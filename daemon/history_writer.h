@@ -36,6 +36,14 @@ class HistoryWriter {
 
   void Put(std::vector<PastJob> jobs);
 
+  /// Bounded like jobs, by kMostExperimentsWaiting.
+  void Put(KeptExperiment experiment);
+
+  /// History::LoadExperiments and History::RecordsOf, with what was put before; empty where there
+  /// is no history. Block.
+  std::vector<std::string> LoadExperiments(size_t limit);
+  std::vector<JobRecord> RecordsOf(const std::vector<int64_t>& job_ids);
+
   /// What accounting says of jobs: History::Complete. Blocks.
   int64_t Complete(const std::vector<JobRecord>& jobs);
 
@@ -48,10 +56,12 @@ class HistoryWriter {
   HistoryState state() const;
 
   static constexpr size_t kMostWaiting = 20'000;
+  static constexpr size_t kMostExperimentsWaiting = 1'000;
 
  private:
   void Work();
-  void WriteWaiting();  // REQUIRES: using_ held, like the next two
+  void WriteWaiting();  // REQUIRES: using_ held, like the next three
+  void WriteExperiments();
   void PruneWhenDue();
   void Look();  // at size and age
   void Report(const Result<void>& written);
@@ -66,6 +76,7 @@ class HistoryWriter {
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable more_;
   std::deque<PastJob> waiting_;
+  std::deque<KeptExperiment> experiments_waiting_;
   int64_t forgotten_ = 0;
   bool failing_ = false;
   bool stopping_ = false;

@@ -155,6 +155,7 @@ const Key kKeys[] = {
     {"listen", ReadListen, ShowText<&S::listen>},
     {"state_dir", ReadNeededPath<&S::state_dir>, ShowText<&S::state_dir>},
     {"accounting_interval", ReadAccounting, ShowDuration<&S::accounting_interval>},
+    {"outcomes_dir", ReadPath<&S::outcomes_dir>, ShowText<&S::outcomes_dir>},
     {"history_retention", ReadRetention, ShowDuration<&S::history_retention>},
     {"source", ReadSource, ShowText<&S::source>},
     {"poll_interval", ReadInterval<&S::poll_interval>, ShowDuration<&S::poll_interval>},

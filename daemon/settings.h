@@ -30,6 +30,7 @@ struct Settings {
   std::string socket_group;  // "": the daemon's own group
   std::string listen;        // "HOST:PORT"; "": no TCP listener
   std::string state_dir = "/var/lib/gpuadvise";
+  std::string outcomes_dir;  // "": none
   std::chrono::milliseconds accounting_interval = std::chrono::minutes(10);  // 0: never
   std::chrono::milliseconds history_retention = std::chrono::hours(400 * 24);
   std::string source = "auto";  // auto, slurm-api, slurm-cli, sim, replay:FILE

@@ -16,14 +16,35 @@ constexpr double kGib = 1 << 30;
 
 }  // namespace
 
-std::optional<double> GpuUse::MeanUtilisation() const {
-  if (utilisation_samples == 0) return {};
-  return utilisation_sum / static_cast<double>(utilisation_samples);
+void GpuTally::AddMemory(const GpuSample& sample) {
+  peak_memory_bytes_ = std::max(peak_memory_bytes_, sample.memory_used_bytes);
+  memory_total_bytes_ = sample.memory_total_bytes;
 }
 
-std::optional<double> GpuUse::MeanWatts() const {
-  if (watts_samples == 0) return {};
-  return watts_sum / static_cast<double>(watts_samples);
+void GpuTally::AddUse(const GpuSample& sample) {
+  if (sample.utilisation) {
+    utilisation_sum_ += *sample.utilisation;
+    ++utilisation_samples_;
+  }
+  if (sample.watts) {
+    watts_sum_ += *sample.watts;
+    ++watts_samples_;
+  }
+}
+
+GpuUse GpuTally::Use() const {
+  const auto mean = [](double sum, int64_t count) -> std::optional<double> {
+    if (count == 0) return {};
+    return sum / static_cast<double>(count);
+  };
+  return {peak_memory_bytes_, memory_total_bytes_, mean(utilisation_sum_, utilisation_samples_),
+          mean(watts_sum_, watts_samples_)};
+}
+
+std::vector<GpuUse> RunWatch::gpus() const {
+  std::vector<GpuUse> uses;
+  for (const GpuTally& gpu : gpus_) uses.push_back(gpu.Use());
+  return uses;
 }
 
 void RunWatch::Begin(double now) {
@@ -54,19 +75,10 @@ void RunWatch::AddSamples(const std::vector<GpuSample>& samples, double now) {
   gpus_.resize(std::max(gpus_.size(), samples.size()));
   for (size_t i = 0; i < samples.size(); ++i) {
     const GpuSample& sample = samples[i];
-    GpuUse& gpu = gpus_[i];
-    gpu.peak_memory_bytes = std::max(gpu.peak_memory_bytes, sample.memory_used_bytes);
-    gpu.memory_total_bytes = sample.memory_total_bytes;
+    gpus_[i].AddMemory(sample);
     if (sample.utilisation && *sample.utilisation > kBusy) last_sign_ = now;
     if (now - began_ < kJudgeUseAfter / 5) continue;  // models are loaded with idle GPUs
-    if (sample.utilisation) {
-      gpu.utilisation_sum += *sample.utilisation;
-      ++gpu.utilisation_samples;
-    }
-    if (sample.watts) {
-      gpu.watts_sum += *sample.watts;
-      ++gpu.watts_samples;
-    }
+    gpus_[i].AddUse(sample);
   }
 }
 
@@ -95,15 +107,10 @@ std::string RunWatch::ProgressLine() const {
   if (const auto left = SecondsLeft()) add(DurationInWords(*left) + " left");
   if (loss_) add(fmt::format("loss {:.4g}", *loss_));
   if (gpus_.empty()) return line;
-  double use = 0;
+  const auto use = MeanUse(gpus());
   int64_t peak = 0;
-  for (const GpuUse& gpu : gpus_) {
-    use += gpu.MeanUtilisation().value_or(0);
-    peak = std::max(peak, gpu.peak_memory_bytes);
-  }
-  if (gpus_.front().utilisation_samples > 0) {
-    add(fmt::format("GPU {:.0f} %", 100 * use / static_cast<double>(gpus_.size())));
-  }
+  for (const GpuUse& gpu : gpus()) peak = std::max(peak, gpu.peak_memory_bytes);
+  if (use) add(fmt::format("GPU {:.0f} %", 100 * *use));
   add(fmt::format("{:.1f} GiB", static_cast<double>(peak) / kGib));
   return line;
 }
@@ -119,9 +126,7 @@ std::vector<std::string> RunWatch::NewHints(double now) {
         DurationInWords(now - last_sign_)));
   }
   if (said_idle_ || now - began_ < kJudgeUseAfter || gpus_.empty() || !step_) return hints;
-  double use = 0;
-  for (const GpuUse& gpu : gpus_) use += gpu.MeanUtilisation().value_or(1);
-  use /= static_cast<double>(gpus_.size());
+  const double use = MeanUse(gpus()).value_or(1);
   said_idle_ = true;
   if (use >= kLittleUse) return hints;
   hints.push_back(

@@ -11,20 +11,24 @@
 
 #include "client/run/gpu_sampler.h"
 #include "client/run/training_log.h"
+#include "common/outcome.h"
 
 namespace gpuadvise {
 
-/// Means and peaks over a run.
-struct GpuUse {
-  int64_t peak_memory_bytes = 0;
-  int64_t memory_total_bytes = 0;
-  double utilisation_sum = 0;
-  double watts_sum = 0;
-  int64_t utilisation_samples = 0;
-  int64_t watts_samples = 0;
+/// Adds up one GPU's samples.
+class GpuTally {
+ public:
+  void AddMemory(const GpuSample& sample);
+  void AddUse(const GpuSample& sample);
+  GpuUse Use() const;
 
-  std::optional<double> MeanUtilisation() const;
-  std::optional<double> MeanWatts() const;
+ private:
+  int64_t peak_memory_bytes_ = 0;
+  int64_t memory_total_bytes_ = 0;
+  double utilisation_sum_ = 0;
+  double watts_sum_ = 0;
+  int64_t utilisation_samples_ = 0;
+  int64_t watts_samples_ = 0;
 };
 
 class RunWatch {
@@ -42,7 +46,7 @@ class RunWatch {
   std::optional<double> SecondsPerStep() const;
   std::optional<double> SecondsLeft() const;
   bool out_of_memory() const { return out_of_memory_; }
-  const std::vector<GpuUse>& gpus() const { return gpus_; }
+  std::vector<GpuUse> gpus() const;
 
   /// "step 50/1,000 · 1.5 s a step · 24 m left · loss 0.51 · GPU 93 % · 21.3 GiB"; "" before
   /// anything is known.
@@ -62,7 +66,7 @@ class RunWatch {
   double first_step_at_ = 0;
   double step_at_ = 0;
   bool out_of_memory_ = false;
-  std::vector<GpuUse> gpus_;
+  std::vector<GpuTally> gpus_;
 };
 
 }  // namespace gpuadvise

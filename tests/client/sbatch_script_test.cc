@@ -23,7 +23,7 @@ json Example(const std::string& name) {
 }
 
 JobScript Script(const json& spec, const json& strategy, const SbatchOptions& fixed = {}) {
-  const auto script = MakeJobScript(DefaultSbatchTemplate(), spec, strategy, "a-17", fixed);
+  const auto script = MakeJobScript(DefaultSbatchTemplate(), spec, strategy, {"a-17", ""}, fixed);
   EXPECT_TRUE(script) << (script ? "" : script.error().message);
   return script.value_or(JobScript{});
 }
@@ -112,21 +112,21 @@ TEST(JobScript, FurtherOptionsOfTheFileArePassedOn) {
 TEST(JobScript, ASitesTemplateIsFilled) {
   const auto script =
       MakeJobScript("#!/bin/bash\n{sbatch}\n# {unknown} ${nodes}\nsite_prolog\n{launch}\n",
-                    {{"command", "run {micro_batch}"}}, Strategy(0), "a-1", {});
+                    {{"command", "run {micro_batch}"}}, Strategy(0), {"a-1", ""}, {});
   ASSERT_TRUE(script);
   EXPECT_NE(script->text.find("# {unknown} ${nodes}\nsite_prolog\nrun 10\n"), std::string::npos);
 }
 
 TEST(JobScript, NoCommandIsRefused) {
   const auto script =
-      MakeJobScript(DefaultSbatchTemplate(), {{"name", "x"}}, Strategy(0), "a-1", {});
+      MakeJobScript(DefaultSbatchTemplate(), {{"name", "x"}}, Strategy(0), {"a-1", ""}, {});
   ASSERT_FALSE(script);
   EXPECT_EQ(script.error().message.find("there is no command: to run"), 0u);
 }
 
 TEST(JobScript, ABadVariableNameIsRefusedAtItsPlace) {
   const json spec = {{"command", "x"}, {"env", {{"A B", "1"}}}};
-  const auto script = MakeJobScript(DefaultSbatchTemplate(), spec, Strategy(0), "a-1", {});
+  const auto script = MakeJobScript(DefaultSbatchTemplate(), spec, Strategy(0), {"a-1", ""}, {});
   ASSERT_FALSE(script);
   EXPECT_EQ(script.error().pointer, "/env/A B");
 }

@@ -157,6 +157,31 @@ TEST(Advise, SlicesAreOneAJobAndSayWhyNot) {
   EXPECT_NE(reasons.find("over the partition's 2 d"), std::string::npos) << reasons;
 }
 
+TEST(Advise, WhatResumesRunsAsAChainOfJobsWhereOneWouldBeTooLong) {
+  json spec = Gr00t();
+  spec["training"]["max_steps"] = 100'000;  // some 4 days on the L40S, 2 allowed
+  EXPECT_TRUE(BestOn(Must(World("").Ask(spec)), "l40s").is_null());
+  spec["training"]["resume"] = true;
+  const json chain = BestOn(Must(World("").Ask(spec)), "l40s");
+  ASSERT_FALSE(chain.is_null());
+  EXPECT_EQ(chain["links"], 2);
+  EXPECT_EQ(chain["time_limit_seconds"], 2 * 86'400);
+  EXPECT_NE(chain["notes"].dump().find("2 jobs of 2 d one after the other"), std::string::npos);
+  EXPECT_GT(chain["run_p50_seconds"].get<int64_t>(), 2 * 86'400);
+}
+
+TEST(Advise, EachLinkOfAChainWaitsAgain) {
+  json spec = Gr00t();
+  spec["training"]["max_steps"] = 100'000;
+  spec["training"]["resume"] = "--resume_from_checkpoint latest";
+  const json chain = BestOn(Must(World(kL40SBusy).Ask(spec)), "l40s");
+  ASSERT_FALSE(chain.is_null());
+  const int64_t wait = chain["wait_mean_seconds"], run = chain["run_mean_seconds"];
+  ASSERT_GT(wait, 0);
+  EXPECT_NEAR(chain["total_mean_seconds"].get<double>(),
+              static_cast<double>(run + chain["links"].get<int64_t>() * wait), 5);
+}
+
 TEST(Advise, TuringRunsInFp16AndSaysSo) {
   json answer = Must(World("").Ask(Gr00t()));
   json turing = BestOn(answer, "rtx2080ti");
@@ -263,10 +288,9 @@ TEST(Advise, CpusThatANodeDoesNotHaveAreSaid) {
 }
 
 TEST(Advise, UntypedGresIsReachedByFeatureOrExclude) {
-  GpuNaming naming(ShippedGpus().catalogue(),
-                   {{{"gpu2080", "rtx2080ti"}},
-                    {{{"", "ada", ""}, "l40s"}, {{"", "", "old1"}, "rtx3090"}},
-                    {}});
+  GpuNaming naming(
+      ShippedGpus().catalogue(),
+      {{{"gpu2080", "rtx2080ti"}}, {{{"", "ada", ""}, "l40s"}, {{"", "", "old1"}, "rtx3090"}}, {}});
   World world("node new1 gpu:4 features ada cpus 32\nnode old1 gpu:4 cpus 32\n", naming);
   json answer = Must(world.Ask(Gr00t(), {{"constraints", {{"gpus", {"rtx3090", "l40s"}}}}}));
   json by_feature, by_exclude;

@@ -7,8 +7,8 @@ namespace {
 
 TEST(AdviceStore, GivesAdviceBackToWhomItWasGiven) {
   AdviceStore store("x");
-  const std::string id = store.Add(1000, "answer");
-  EXPECT_EQ(store.Find(id, 1000), "answer");
+  const std::string id = store.Add(1000, {"", "answer"});
+  EXPECT_EQ(store.Find(id, 1000)->answer, "answer");
   EXPECT_FALSE(store.Find(id, 1001));
   EXPECT_FALSE(store.Find("a-x-2", 1000));
 }
@@ -16,33 +16,33 @@ TEST(AdviceStore, GivesAdviceBackToWhomItWasGiven) {
 TEST(AdviceStore, IdsOfAnotherRunMeanNothing) {
   AdviceStore before("old");
   AdviceStore after("new");
-  const std::string id = before.Add(1000, "answer");
-  after.Add(1000, "other");
+  const std::string id = before.Add(1000, {"", "answer"});
+  after.Add(1000, {"", "other"});
   EXPECT_FALSE(after.Find(id, 1000));
 }
 
 TEST(AdviceStore, ForgetsTheOldestBeyondItsNumber) {
   AdviceStore store("x");
-  const std::string first = store.Add(1, "first");
-  const std::string second = store.Add(1, "second");
-  for (size_t i = 2; i <= AdviceStore::kMaxAdvice; ++i) store.Add(1, "more");
+  const std::string first = store.Add(1, {"", "first"});
+  const std::string second = store.Add(1, {"", "second"});
+  for (size_t i = 2; i <= AdviceStore::kMaxAdvice; ++i) store.Add(1, {"", "more"});
   EXPECT_FALSE(store.Find(first, 1));
-  EXPECT_EQ(store.Find(second, 1), "second");
+  EXPECT_EQ(store.Find(second, 1)->answer, "second");
 }
 
 TEST(AdviceStore, ForgetsTheOldestBeyondItsBytes) {
   AdviceStore store("x");
-  const std::string first = store.Add(1, std::string(AdviceStore::kMaxBytes / 2, 'a'));
-  const std::string second = store.Add(1, std::string(AdviceStore::kMaxBytes / 2, 'b'));
+  const std::string first = store.Add(1, {"", std::string(AdviceStore::kMaxBytes / 2, 'a')});
+  const std::string second = store.Add(1, {"", std::string(AdviceStore::kMaxBytes / 2, 'b')});
   EXPECT_TRUE(store.Find(first, 1));
-  store.Add(1, "c");
+  store.Add(1, {"", "c"});
   EXPECT_FALSE(store.Find(first, 1));
   EXPECT_TRUE(store.Find(second, 1));
 }
 
 TEST(AdviceStore, KeepsTheNewestHoweverLargeItIs) {
   AdviceStore store("x");
-  const std::string id = store.Add(1, std::string(AdviceStore::kMaxBytes + 1, 'a'));
+  const std::string id = store.Add(1, {"", std::string(AdviceStore::kMaxBytes + 1, 'a')});
   EXPECT_TRUE(store.Find(id, 1));
 }
 

@@ -34,8 +34,10 @@ class HandlersTest : public testing::Test {
                  std::make_shared<const Knowledge>(Knowledge{ShippedGpus(), ShippedModels()}),
                  120) {}
 
-  void ClusterIs(const std::string& lines) {
+  /// `mine`: a job of `lines` that is the caller's.
+  void ClusterIs(const std::string& lines, int64_t mine = 0) {
     Snapshot snapshot = SnapshotOf(kSeedCluster + lines);
+    for (Job& job : snapshot.jobs) job.uid = job.id == mine ? kMe.uid : kSomebodyElse.uid;
     snapshot.cluster = "seed";
     snapshot.source = "slurm-cli";
     cluster_.Accept(std::make_shared<const Snapshot>(std::move(snapshot)));
@@ -56,7 +58,8 @@ class HandlersTest : public testing::Test {
   AdviceStore advice_{"test"};
   UserNames users_{clock_};
   HistoryWriter history_{nullptr, "none in this test", clock_, 1};
-  ApiState state_{cluster_, history_, advice_, users_, clock_};
+  ExperimentLog experiments_{history_};
+  ApiState state_{cluster_, history_, advice_, experiments_, users_, clock_};
 };
 
 TEST_F(HandlersTest, HealthSaysStartingBeforeTheFirstSnapshot) {
@@ -149,6 +152,86 @@ TEST_F(HandlersTest, OnlyWhoeverAskedMayReportAJob) {
   EXPECT_EQ(Raw("POST", target, body, kNobody).status, 404);
   EXPECT_EQ(Raw("POST", "/v1/advice/a-other-1/submitted", body).status, 404);
   EXPECT_EQ(Raw("POST", target, body).status, 200);
+}
+
+json OutcomeOf(int64_t job_id) {
+  return {{"version", 1},
+          {"job_id", std::to_string(job_id)},
+          {"attempts",
+           {{{"micro_batch", 10},
+             {"accumulation", 3},
+             {"steps", 1000},
+             {"seconds_per_step", 3.9},
+             {"loss", 0.5}}}}};
+}
+
+TEST_F(HandlersTest, ASubmittedJobIsInTheCallersLogWithWhatWasPromised) {
+  ClusterIs("");
+  const std::string id = Ask("POST", "/v1/advise", Train())["advice_id"];
+  Ask("POST", "/v1/advice/" + id + "/submitted",
+      {{"job_id", 4711}, {"rank", 1}, {"output_dir", "/scratch/me"}});
+  const json jobs = Ask("GET", "/v1/advice")["jobs"];
+  ASSERT_EQ(jobs.size(), 1u);
+  EXPECT_EQ(jobs[0]["job_id"], 4711);
+  EXPECT_EQ(jobs[0]["advice_id"], id);
+  EXPECT_EQ(jobs[0]["state"], "pending");
+  EXPECT_EQ(jobs[0]["output_dir"], "/scratch/me");
+  EXPECT_TRUE(jobs[0]["run_p50_seconds"].is_number());
+  const json one = Ask("GET", "/v1/advice?job=4711")["jobs"][0];
+  EXPECT_EQ(one["request"], Train());
+  EXPECT_EQ(one["strategy"]["rank"], 1);
+}
+
+TEST_F(HandlersTest, AnOutcomeIsTakenFromTheOwnerOfTheJobAlone) {
+  ClusterIs("");
+  const std::string id = Ask("POST", "/v1/advise", Train())["advice_id"];
+  Ask("POST", "/v1/advice/" + id + "/submitted", {{"job_id", 4711}, {"rank", 1}});
+  const std::string body = OutcomeOf(4711).dump();
+  EXPECT_EQ(Raw("POST", "/v1/outcomes", body, kSomebodyElse).status, 404);
+  EXPECT_EQ(Raw("POST", "/v1/outcomes", body, kNobody).status, 404);
+  EXPECT_EQ(Raw("POST", "/v1/outcomes", OutcomeOf(4712).dump()).status, 404);
+  EXPECT_EQ(Raw("POST", "/v1/outcomes", body).status, 200);
+  EXPECT_EQ(Ask("GET", "/v1/advice")["jobs"][0]["loss"], 0.5);
+  EXPECT_EQ(Ask("GET", "/v1/advice", nullptr, kSomebodyElse)["jobs"], json::array());
+  EXPECT_EQ(Raw("GET", "/v1/advice?job=4711", "", kSomebodyElse).status, 404);
+  EXPECT_EQ(Raw("GET", "/v1/advice", "", kNobody).status, 404);
+}
+
+TEST_F(HandlersTest, AJobOfTheQueueThatNobodyAdvisedMayReport) {
+  ClusterIs("run 55 classt25 gpu4090:2 cpus 4 ends 2h\nrun 56 classt25 gpu4090:1 cpus 4 ends 2h\n",
+            55);
+  EXPECT_EQ(Raw("POST", "/v1/outcomes", OutcomeOf(55).dump()).status, 200);
+  EXPECT_EQ(Raw("POST", "/v1/outcomes", OutcomeOf(56).dump()).status, 404);
+  const json job = Ask("GET", "/v1/advice?job=55")["jobs"][0];
+  EXPECT_EQ(job["state"], "running");
+  EXPECT_TRUE(job["advice_id"].is_null());
+  EXPECT_EQ(job["seconds_per_step"], 3.9);
+}
+
+TEST_F(HandlersTest, OutcomesThatCannotBeAreRefusedWithTheirPlace) {
+  ClusterIs("");
+  json outcome = OutcomeOf(1);
+  outcome["attempts"][0]["micro_batch"] = "x";
+  const json error = Ask("POST", "/v1/outcomes", outcome)["errors"][0];
+  EXPECT_EQ(error["pointer"], "/attempts/0/micro_batch");
+  EXPECT_EQ(Raw("POST", "/v1/outcomes", "{\"version\": 1").status, 400);
+  EXPECT_EQ(Raw("GET", "/v1/advice?job=x").status, 400);
+}
+
+TEST_F(HandlersTest, AnOutcomeMakesTheNextAdviceBetter) {
+  ClusterIs("");
+  json train = Train();
+  train["constraints"] = {{"gpus", {"rtx4090"}}, {"gpus_per_node", 4}};
+  const json before = Ask("POST", "/v1/advise", train);
+  Ask("POST", "/v1/advice/" + before["advice_id"].get<std::string>() + "/submitted",
+      {{"job_id", 4711}, {"rank", 1}});
+  json outcome = OutcomeOf(4711);
+  outcome["attempts"][0]["seconds_per_step"] = 7.8;
+  ASSERT_EQ(Raw("POST", "/v1/outcomes", outcome.dump()).status, 200);
+  const json after = Ask("POST", "/v1/advise", train)["strategies"][0];
+  EXPECT_NE(after["reasons"].dump().find("measured on 1 of your runs"), std::string::npos);
+  EXPECT_GT(after["run_p50_seconds"].get<double>(),
+            1.5 * before["strategies"][0]["run_p50_seconds"].get<double>());
 }
 
 TEST_F(HandlersTest, AReportWithoutAProperJobIdOrRankIsRefused) {

@@ -178,6 +178,35 @@ TEST_F(HistoryTest, ANewerOneIsSetAsideAndNamed) {
   EXPECT_EQ(Aside(), 1u);
 }
 
+TEST_F(HistoryTest, OneOfTheFirstVersionGetsWhatItLacksAndKeepsWhatItHas) {
+  ASSERT_TRUE(Open()->Save({WholeJob(7)}));
+  SQLite::Database(File(), SQLite::OPEN_READWRITE)
+      .exec("DROP TABLE experiment; PRAGMA user_version = 1");
+  const auto history = Open();
+  EXPECT_EQ(history->set_aside(), "");
+  EXPECT_EQ(JobsIn(*history).size(), 1u);
+  EXPECT_TRUE(history->Save({KeptExperiment{7, kNow, "{}"}}));
+  EXPECT_EQ(history->LoadExperiments(10)->size(), 1u);
+}
+
+TEST_F(HistoryTest, ExperimentsComeBackInOrderTheNewestOnesFirstToBeKept) {
+  const auto history = Open();
+  ASSERT_TRUE(history->Save({KeptExperiment{3, kNow + 3, "c"}, KeptExperiment{1, kNow + 1, "a"},
+                             KeptExperiment{2, kNow + 2, "b"}, KeptExperiment{2, kNow + 2, "B"}}));
+  EXPECT_EQ(*history->LoadExperiments(10), (std::vector<std::string>{"a", "B", "c"}));
+  EXPECT_EQ(*history->LoadExperiments(2), (std::vector<std::string>{"B", "c"}));
+  ASSERT_TRUE(history->Prune(kNow + 2, kNow + 3));
+  EXPECT_EQ(*history->LoadExperiments(10), (std::vector<std::string>{"B", "c"}));
+}
+
+TEST_F(HistoryTest, RecordsOfJobsAreFoundByTheirNumber) {
+  const auto history = Open();
+  ASSERT_TRUE(history->Save({WholeJob(7), WholeJob(8)}));
+  const auto records = history->RecordsOf({8, 9});
+  ASSERT_EQ(records->size(), 1u);
+  EXPECT_EQ(records->front(), WholeJob(8).record);
+}
+
 TEST_F(HistoryTest, ADatabaseOfSomethingElseIsSetAside) {
   fs::create_directories(Dir());
   SQLite::Database(File(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)

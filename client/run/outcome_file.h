@@ -1,0 +1,32 @@
+// `gpuadvise-outcome.json` in a training's output folder: written and read (common/outcome.h).
+//
+// The folder may be anybody's, and so may what lies in it: only a regular file of the caller's own
+// is read, links are not followed, and nothing that is there makes a reader wait.
+#pragma once
+
+#include <string>
+
+#include "common/outcome.h"
+
+namespace gpuadvise {
+
+inline constexpr const char* kOutcomeFile = "gpuadvise-outcome.json";
+
+/// Writes `folder`/gpuadvise-outcome.json, whole or not at all. One of another job that lies there
+/// is kept as gpuadvise-outcome-JOBID.json. Errors: kUnavailable, naming the file and what is
+/// wrong.
+Result<void> WriteOutcome(const Outcome& outcome, const std::string& folder);
+
+/// Writes `folder`/gpuadvise-outcome-UID-JOBID.json for others to read: the site's folder for what
+/// no socket takes. Errors: as above.
+Result<void> LeaveOutcome(const Outcome& outcome, const std::string& folder);
+
+/// Errors: kNotFound where there is none, kBadInput where it is no outcome, another user's, no
+/// regular file or too long; the sentence names the file.
+Result<Outcome> ReadOutcomeFile(const std::string& path);
+
+/// What the file in `folder` says of earlier starts of the same job (Slurm put it back into the
+/// queue); empty where it says nothing.
+std::vector<Attempt> EarlierAttempts(const std::string& folder, int64_t job_id);
+
+}  // namespace gpuadvise

@@ -1,0 +1,90 @@
+#include "daemon/outcome_folder.h"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "common/words.h"
+
+namespace gpuadvise {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An open file that closes itself.
+class OpenFile {
+ public:
+  explicit OpenFile(const std::string& path)
+      : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)) {}
+  ~OpenFile() {
+    if (file_ >= 0) ::close(file_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  int get() const { return file_; }
+
+ private:
+  int file_;
+};
+
+std::string TextOf(int file) {
+  std::string text;
+  std::array<char, 16384> buffer{};
+  ssize_t got = 0;
+  while (text.size() <= kMaxOutcomeBytes &&
+         (got = ::read(file, buffer.data(), buffer.size())) > 0) {
+    text.append(buffer.data(), static_cast<size_t>(got));
+  }
+  return text;
+}
+
+int64_t ChangedAt(const struct stat& about) {
+  return static_cast<int64_t>(about.st_mtim.tv_sec) * 1'000'000'000 + about.st_mtim.tv_nsec;
+}
+
+}  // namespace
+
+int64_t OutcomeFolder::PickUp() {
+  if (folder_.empty()) return 0;
+  int64_t taken = 0;
+  size_t looked_at = 0;
+  std::map<std::string, int64_t> before = std::exchange(seen_, {});
+  std::error_code error;
+  for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!name.starts_with("gpuadvise-outcome-") || !name.ends_with(".json")) continue;
+    if (++looked_at > kMostFiles) {
+      spdlog::warn(
+          "outcomes_dir {} has more than {} files; the rest is left until some are removed",
+          folder_, kMostFiles);
+      break;
+    }
+    if (const auto seen = before.find(name); seen != before.end()) seen_.insert(*seen);
+    if (PickUpFile(name)) ++taken;
+  }
+  if (error) spdlog::warn("outcomes_dir {} cannot be read: {}", folder_, error.message());
+  if (taken > 0) spdlog::info("{} picked up from {}", Plural(taken, "outcome"), folder_);
+  return taken;
+}
+
+bool OutcomeFolder::PickUpFile(const std::string& name) {
+  const OpenFile file(folder_ + "/" + name);
+  struct stat about {};
+  if (file.get() < 0 || ::fstat(file.get(), &about) != 0) return false;
+  const bool possible =
+      S_ISREG(about.st_mode) && static_cast<uint64_t>(about.st_size) <= kMaxOutcomeBytes;
+  int64_t& seen = seen_[name];
+  if (!possible || seen == ChangedAt(about)) return false;
+  seen = ChangedAt(about);
+  Result<Outcome> outcome = ReadOutcomeText(TextOf(file.get()));
+  if (!outcome || outcome->job_id == 0) return false;
+  return take_(std::move(*outcome), static_cast<int64_t>(about.st_uid));
+}
+
+}  // namespace gpuadvise

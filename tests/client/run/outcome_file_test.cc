@@ -1,0 +1,149 @@
+#include "client/run/outcome_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "client/run/outcome_report.h"
+#include "tests/client/temporary_folder.h"
+
+namespace gpuadvise {
+namespace {
+
+using testing::HasSubstr;
+
+Outcome OutcomeOfJob(int64_t job_id, size_t attempts = 1) {
+  Outcome outcome;
+  outcome.job_id = job_id;
+  outcome.attempts.resize(attempts);
+  return outcome;
+}
+
+std::string WhyNot(const std::string& path) {
+  const auto outcome = ReadOutcomeFile(path);
+  return outcome ? "" : outcome.error().message;
+}
+
+TEST(OutcomeFile, IsReadAsItWasWritten) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(WriteOutcome(OutcomeOfJob(7, 2), folder.Path("")));
+  const auto outcome = ReadOutcomeFile(folder.Path(kOutcomeFile));
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->job_id, 7);
+  EXPECT_EQ(outcome->attempts.size(), 2u);
+}
+
+TEST(OutcomeFile, ThatOfAnotherJobIsKept) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(WriteOutcome(OutcomeOfJob(7), folder.Path("")));
+  ASSERT_TRUE(WriteOutcome(OutcomeOfJob(8), folder.Path("")));
+  ASSERT_TRUE(WriteOutcome(OutcomeOfJob(8, 2), folder.Path("")));
+  EXPECT_EQ(ReadOutcomeFile(folder.Path("gpuadvise-outcome-7.json"))->job_id, 7);
+  EXPECT_EQ(ReadOutcomeFile(folder.Path(kOutcomeFile))->attempts.size(), 2u);
+}
+
+TEST(OutcomeFile, EarlierStartsOfTheSameJobAreGoneOnFrom) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(WriteOutcome(OutcomeOfJob(7, 2), folder.Path("")));
+  EXPECT_EQ(EarlierAttempts(folder.Path(""), 7).size(), 2u);
+  EXPECT_EQ(EarlierAttempts(folder.Path(""), 8).size(), 0u);
+  EXPECT_EQ(EarlierAttempts(folder.Path("nowhere"), 7).size(), 0u);
+  ASSERT_TRUE(WriteOutcome(OutcomeOfJob(7, kMostAttempts), folder.Path("")));
+  EXPECT_EQ(EarlierAttempts(folder.Path(""), 7).size(), kMostAttempts / 2);
+}
+
+TEST(OutcomeFile, WhatIsNoFileOfOnesOwnIsRefusedWithoutWaiting) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(WhyNot(folder.Path("none")), HasSubstr("cannot be opened"));
+  ASSERT_EQ(::mkfifo(folder.Path("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(WhyNot(folder.Path("pipe")), HasSubstr("no regular file"));
+  std::filesystem::create_symlink("/etc/passwd", folder.Path("link"));
+  EXPECT_THAT(WhyNot(folder.Path("link")), HasSubstr("it is a link"));
+  EXPECT_THAT(WhyNot(folder.Path("")), HasSubstr("no regular file"));
+  std::ofstream(folder.Path("huge")) << std::string(kMaxOutcomeBytes + 1, ' ');
+  EXPECT_THAT(WhyNot(folder.Path("huge")), HasSubstr("longer than"));
+  std::ofstream(folder.Path("cut")) << R"({"version": 1, "job_id": "7", "att)";
+  EXPECT_THAT(WhyNot(folder.Path("cut")), HasSubstr("it is no JSON"));
+  if (::geteuid() == 0) {
+    std::ofstream(folder.Path("theirs")) << "{}";
+    ASSERT_EQ(::chown(folder.Path("theirs").c_str(), 12345, 12345), 0);
+    EXPECT_THAT(WhyNot(folder.Path("theirs")), HasSubstr("belongs to somebody else"));
+  }
+}
+
+class Reporting : public testing::Test {
+ protected:
+  OutcomeReport Report(const std::string& folder, const std::string& site_folder = "") {
+    return OutcomeReport(
+        folder, site_folder,
+        [this](const Outcome& outcome) -> Result<void> {
+          ++tried_;
+          now_ += takes_;
+          if (!answers_) return Fail(ErrorCode::kUnavailable, "nobody");
+          sent_.push_back(outcome);
+          return {};
+        },
+        [this] { return now_; });
+  }
+
+  TemporaryFolder folder_;
+  bool answers_ = true;
+  double takes_ = 0;
+  double now_ = 0;
+  int tried_ = 0;
+  std::vector<Outcome> sent_;
+};
+
+TEST_F(Reporting, GoesToFileAndDaemon) {
+  Outcome running = OutcomeOfJob(7);
+  running.running = true;
+  OutcomeReport report = Report(folder_.Path(""));
+  report.Progress(running);
+  EXPECT_TRUE(ReadOutcomeFile(folder_.Path(kOutcomeFile))->running);
+  EXPECT_TRUE(report.End(OutcomeOfJob(7)));
+  EXPECT_FALSE(ReadOutcomeFile(folder_.Path(kOutcomeFile))->running);
+  EXPECT_EQ(sent_.size(), 2u);
+}
+
+TEST_F(Reporting, ADaemonThatAnswersSlowlyIsNotAskedAgainWhileTheTrainingRuns) {
+  takes_ = 1;
+  OutcomeReport report = Report(folder_.Path(""));
+  for (int i = 0; i < 5; ++i) report.Progress(OutcomeOfJob(7));
+  EXPECT_EQ(tried_, 1);
+  EXPECT_TRUE(report.End(OutcomeOfJob(7)));
+  EXPECT_EQ(tried_, 2);
+}
+
+TEST_F(Reporting, OutsideOfSlurmNobodyIsAsked) {
+  OutcomeReport report = Report(folder_.Path(""));
+  EXPECT_TRUE(report.End(OutcomeOfJob(0)));
+  EXPECT_EQ(tried_, 0);
+}
+
+TEST_F(Reporting, WhatTheDaemonDoesNotHearIsLeftInTheSitesFolderForItToRead) {
+  EXPECT_TRUE(Report("/proc/nowhere", folder_.Path("")).End(OutcomeOfJob(7)));
+  const std::string left =
+      folder_.Path("gpuadvise-outcome-" + std::to_string(::geteuid()) + "-7.json");
+  EXPECT_FALSE(std::filesystem::exists(left)) << "the daemon heard of it";
+  answers_ = false;
+  const mode_t before = ::umask(077);
+  EXPECT_TRUE(Report("/proc/nowhere", folder_.Path("")).End(OutcomeOfJob(7)));
+  ::umask(before);
+  struct stat about {};
+  ASSERT_EQ(::stat(left.c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777, 0644u);
+}
+
+TEST_F(Reporting, OnlyWhereNeitherHearsOfItThatIsAnError) {
+  EXPECT_TRUE(Report("/proc/nowhere").End(OutcomeOfJob(7)));
+  answers_ = false;
+  EXPECT_TRUE(Report(folder_.Path("")).End(OutcomeOfJob(7)));
+  EXPECT_FALSE(Report("/proc/nowhere").End(OutcomeOfJob(7)));
+}
+
+}  // namespace
+}  // namespace gpuadvise

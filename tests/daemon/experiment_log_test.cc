@@ -1,0 +1,136 @@
+#include "daemon/experiment_log.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/daemon/past_jobs.h"
+#include "tests/daemon/temp_folder.h"
+#include "tests/fakes/fake_clock.h"
+
+namespace gpuadvise {
+namespace {
+
+constexpr int64_t kYear = int64_t{366} * 86'400;
+constexpr int64_t kAnn = 1001;
+
+class ExperimentLogTest : public testing::Test {
+ protected:
+  std::unique_ptr<HistoryWriter> Open() const {
+    auto history = History::Open(folder_.Path("state"), kSnapshotTime);
+    EXPECT_TRUE(history);
+    return std::make_unique<HistoryWriter>(std::move(*history), "", clock_, kYear);
+  }
+
+  static Experiment Submission(int64_t job_id, UnixSeconds at = kSnapshotTime) {
+    Experiment experiment;
+    experiment.job_id = job_id;
+    experiment.uid = kAnn;
+    experiment.submitted_at = at;
+    experiment.family = "f";
+    experiment.strategy = {{"gpu", "rtx4090"}, {"gpus_per_node", 4}, {"nodes", 1}};
+    return experiment;
+  }
+
+  static Outcome Result(int64_t job_id, size_t attempts, bool running = false) {
+    Outcome outcome;
+    outcome.job_id = job_id;
+    outcome.attempts.resize(attempts);
+    outcome.attempts.back().micro_batch = 8;
+    outcome.attempts.back().accumulation = 1;
+    outcome.attempts.back().steps = 100;
+    outcome.attempts.back().seconds_per_step = 2;
+    outcome.running = running;
+    return outcome;
+  }
+
+  TempFolder folder_;
+  FakeClock clock_{kSnapshotTime};
+};
+
+TEST_F(ExperimentLogTest, SurvivesARestartWithOutcomeAndTimes) {
+  {
+    const auto history = Open();
+    ExperimentLog log(*history);
+    log.Submitted(Submission(7));
+    ASSERT_TRUE(log.Report(Result(7, 1), kAnn, std::nullopt));
+    log.Saw({WholeJob(7)});
+  }
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.Load();
+  const auto found = log.Find(7, kAnn);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->times.start, kSnapshotTime + 100);
+  EXPECT_EQ(found->outcome->attempts.size(), 1u);
+  EXPECT_FALSE(log.learned()->empty());
+}
+
+TEST_F(ExperimentLogTest, AnEndThatOnlyTheHistoryKnowsIsTold) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.Submitted(Submission(7));
+  EXPECT_FALSE(log.Find(7, kAnn)->times.end);
+  history->Put({WholeJob(7)});
+  EXPECT_EQ(log.Of(kAnn, 10).front().times.end, kSnapshotTime + 4'000);
+}
+
+TEST_F(ExperimentLogTest, AnEarlierJobOfTheSameNumberIsAnotherJob) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  history->Put({WholeJob(7, kSnapshotTime - 100'000)});
+  log.Submitted(Submission(7));
+  EXPECT_FALSE(log.Find(7, kAnn)->times.end);
+  EXPECT_FALSE(log.Find(7, kAnn)->times.start);
+}
+
+TEST_F(ExperimentLogTest, AReportThatWasOvertakenChangesNothing) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.Submitted(Submission(7));
+  ASSERT_TRUE(log.Report(Result(7, 3), kAnn, std::nullopt));
+  ASSERT_TRUE(log.Report(Result(7, 2, true), kAnn, std::nullopt));
+  EXPECT_EQ(log.Find(7, kAnn)->outcome->attempts.size(), 3u);
+  EXPECT_FALSE(log.Find(7, kAnn)->outcome->running);
+}
+
+TEST_F(ExperimentLogTest, NothingIsLearnedFromARunThatGoesOn) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.Submitted(Submission(7));
+  ASSERT_TRUE(log.Report(Result(7, 1, true), kAnn, std::nullopt));
+  EXPECT_TRUE(log.learned()->empty());
+  ASSERT_TRUE(log.Report(Result(7, 1), kAnn, std::nullopt));
+  EXPECT_FALSE(log.learned()->empty());
+}
+
+TEST_F(ExperimentLogTest, OthersNeitherReadNorReport) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.Submitted(Submission(7));
+  EXPECT_FALSE(log.Report(Result(7, 1), 555, std::nullopt));
+  EXPECT_FALSE(log.Report(Result(8, 1), kAnn, std::nullopt));
+  EXPECT_FALSE(log.Find(7, 555));
+  EXPECT_TRUE(log.Of(555, 10).empty());
+  EXPECT_FALSE(log.Find(7, kAnn)->outcome);
+}
+
+TEST_F(ExperimentLogTest, TheNewestComeFirst) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  for (int64_t id = 1; id <= 5; ++id) log.Submitted(Submission(id, kSnapshotTime + id));
+  const auto rows = log.Of(kAnn, 2);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].job_id, 5);
+  EXPECT_EQ(rows[1].job_id, 4);
+}
+
+TEST_F(ExperimentLogTest, RowsThatCannotBeReadAreLeftOut) {
+  const auto history = Open();
+  history->Put(KeptExperiment{1, kSnapshotTime, "{torn"});
+  history->Put(KeptExperiment{7, kSnapshotTime, ToText(Submission(7))});
+  ExperimentLog log(*history);
+  log.Load();
+  EXPECT_EQ(log.Of(kAnn, 10).size(), 1u);
+}
+
+}  // namespace
+}  // namespace gpuadvise
