@@ -106,6 +106,7 @@ struct WatchCommand {
 
 /// What `watch` needs of the process.
 struct WatchPlace {
+  std::string user;                            // the caller's name; "" not known
   bool rewrites = false;                       // standard output is a terminal: one line, rewritten
   std::function<void(int64_t seconds)> pause;  // returns after that time
 };

@@ -71,10 +71,25 @@ std::string EndLine(const json& job, int64_t now) {
 
 Result<json> JobWatch::AskForJob() {
   Result<json> answer = api_.Get("/v1/advice?job=" + job_id_);
-  if (!answer) return answer;
+  if (!answer) {
+    return answer.error().code == ErrorCode::kNotFound ? AskForQueuedJob(answer.error()) : answer;
+  }
+  in_queue_only_ = false;
   const json& jobs = ListOf(*answer, "jobs");
   if (!jobs.empty() && jobs.front().is_object()) return json(jobs.front());
-  return Fail(ErrorCode::kNotFound, "no job " + job_id_ + " of yours is known");
+  return AskForQueuedJob({ErrorCode::kNotFound, "no job " + job_id_ + " of yours is known", ""});
+}
+
+// A job of the caller's that was submitted by another way than `gpuadvise submit`.
+Result<json> JobWatch::AskForQueuedJob(const Error& unknown) {
+  if (caller_.user.empty()) return tl::unexpected<Error>(unknown);
+  const Result<json> queued = api_.Get("/v1/jobs/" + job_id_);
+  if (!queued || TextOf(*queued, "user") != caller_.user) return tl::unexpected<Error>(unknown);
+  in_queue_only_ = true;
+  json job = {{"job_id", IntOf(*queued, "job_id")},
+              {"state", TextOf(*queued, "state") == "PENDING" ? "pending" : "running"}};
+  if (const auto started = MomentOf(*queued, "start_time")) job["started_at"] = *started;
+  return job;
 }
 
 WatchLook JobWatch::Step(int64_t now) {
@@ -105,6 +120,12 @@ WatchLook JobWatch::Trouble(const Error& error) {
   WatchLook look;
   look.line = last_line_;
   const bool missing = error.code == ErrorCode::kNotFound;
+  if (missing && in_queue_only_) {
+    look.line = "no longer in the queue; how it ended is not known here: sacct -j " + job_id_;
+    look.changed = true;
+    look.exit_code = kExitError;
+    return look;
+  }
   if (!seen_ || (missing && ++not_found_ >= kMostNotFound)) {
     look.complaints.push_back("gpuadvise: " + Printable(error.message));
     look.exit_code = missing ? kExitError : ExitCodeOf(error.code);
@@ -170,7 +191,7 @@ json JobWatch::NewestAttempt(const json& job, size_t* attempts) const {
   const auto folder = job.find("output_dir");
   if (folder == job.end() || !folder->is_string()) return newest;
   const Result<FoundOutcome> found =
-      ReadOutcomeFile(folder->get<std::string>() + "/" + kOutcomeFile, owner_);
+      ReadOutcomeFile(folder->get<std::string>() + "/" + kOutcomeFile, caller_.uid);
   if (!found || found->outcome.job_id != job_id_) return newest;
   const json& written = found->document["attempts"];
   if (EndOf(written.back()) <= EndOf(newest)) return newest;
@@ -204,7 +225,7 @@ WatchLook JobWatch::Running(const json& job, int64_t now) {
 }
 
 WatchLook JobWatch::Ended(json job, int64_t now) {
-  if (ImportOwnOutcomes(json::array({job}), owner_, api_) > 0) {
+  if (ImportOwnOutcomes(json::array({job}), caller_.uid, api_) > 0) {
     if (Result<json> again = AskForJob()) job = *std::move(again);
   }
   WatchLook look;

@@ -28,16 +28,21 @@ struct WatchLook {
   std::optional<int> exit_code;         // the watch is over
 };
 
+struct WatchCaller {
+  uid_t uid = 0;     // whose outcome files are believed
+  std::string user;  // whose jobs are watched that the log does not know; "": none
+};
+
 class JobWatch {
  public:
-  /// `owner`: the caller's uid, whose outcome files are believed.
-  JobWatch(std::string job_id, uid_t owner, Api& api)
-      : job_id_(std::move(job_id)), owner_(owner), api_(api) {}
+  JobWatch(std::string job_id, WatchCaller caller, Api& api)
+      : job_id_(std::move(job_id)), caller_(std::move(caller)), api_(api) {}
 
   WatchLook Step(int64_t now);
 
  private:
   Result<nlohmann::json> AskForJob();
+  Result<nlohmann::json> AskForQueuedJob(const Error& unknown);
   WatchLook Trouble(const Error& error);
   WatchLook Waiting(const nlohmann::json& job, int64_t now);
   WatchLook Running(const nlohmann::json& job, int64_t now);
@@ -49,11 +54,12 @@ class JobWatch {
   nlohmann::json NewestAttempt(const nlohmann::json& job, size_t* attempts) const;
 
   std::string job_id_;
-  uid_t owner_;
+  WatchCaller caller_;
   Api& api_;
   std::string state_;      // of the last look
   std::string last_line_;  // shown again while the daemon is away
   bool seen_ = false;
+  bool in_queue_only_ = false;  // submitted without us: how it ends will not be known
   bool away_ = false;
   int not_found_ = 0;
   int waiting_looks_ = 0;

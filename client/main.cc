@@ -1,4 +1,5 @@
 // gpuadvise: reads the command line, asks gpuadvised, shows the answer, submits.
+#include <pwd.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -26,7 +27,8 @@ int Submit(const CommandLine& line, const SettingsPlaces& places, Api& api, Cons
 }
 
 WatchPlace WatchHere() {
-  return {::isatty(STDOUT_FILENO) == 1,
+  const passwd* user = ::getpwuid(::geteuid());
+  return {user == nullptr ? "" : user->pw_name, ::isatty(STDOUT_FILENO) == 1,
           [](int64_t seconds) { std::this_thread::sleep_for(std::chrono::seconds(seconds)); }};
 }
 

@@ -58,7 +58,7 @@ class WatchScreen {
 }  // namespace
 
 int RunWatchJob(const WatchCommand& command, const WatchPlace& place, Api& api, Console& console) {
-  JobWatch watch(command.job_id, ::geteuid(), api);
+  JobWatch watch(command.job_id, {::geteuid(), place.user}, api);
   WatchScreen screen(place.rewrites, console);
   while (true) {
     const WatchLook look = watch.Step(console.now());

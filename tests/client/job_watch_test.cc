@@ -74,7 +74,7 @@ class JobWatchTest : public testing::Test {
   }
 
   FakeApi api;
-  JobWatch watch{"4711", ::geteuid(), api};
+  JobWatch watch{"4711", {::geteuid(), ""}, api};
 };
 
 TEST_F(JobWatchTest, SaysWhenItStartsAndOnlyWhatChanged) {
@@ -128,7 +128,7 @@ TEST_F(JobWatchTest, EveryFifthLookAsksForAnotherWayAndSaysItOnce) {
 /// The notes of five looks, the last of which gets this strategy.
 std::vector<std::string> NotesFor(const json& job, const json& answer) {
   FakeApi api;
-  JobWatch watch("4711", ::geteuid(), api);
+  JobWatch watch("4711", {::geteuid(), ""}, api);
   std::vector<std::string> notes;
   for (int look = 0; look < 5; ++look) {
     api.Answer(Answer(job));
@@ -269,6 +269,39 @@ TEST_F(JobWatchTest, AJobThatIsNotTheCallersEndsIt) {
             (std::vector<std::string>{"gpuadvise: no job 4711 of yours is known"}));
 }
 
+const Error kUnknown{ErrorCode::kNotFound, "no job 4711 of yours is known", ""};
+
+TEST_F(JobWatchTest, AJobThatWasSubmittedAnotherWayIsWatchedInTheQueue) {
+  JobWatch plain("4711", {::geteuid(), "ann"}, api);
+  const json queued = Queued(3600, 7200);
+  json own = queued;
+  own["user"] = "ann";
+  api.AnswerError(kUnknown);
+  api.Answer(own);
+  api.Answer(own);
+  EXPECT_THAT(plain.Step(kNow).line, HasSubstr("pending · starts in 1 h (2 h)"));
+  own.update({{"state", "RUNNING"}, {"start_time", kNow - 600}});
+  api.AnswerError(kUnknown);
+  api.Answer(own);
+  EXPECT_EQ(plain.Step(kNow).line, "running since today 14:03");
+  api.AnswerError(kUnknown);
+  api.AnswerError(kUnknown);
+  const WatchLook gone = plain.Step(kNow);
+  EXPECT_THAT(gone.line, HasSubstr("no longer in the queue"));
+  EXPECT_EQ(gone.exit_code, kExitError);
+}
+
+TEST_F(JobWatchTest, AQueuedJobOfSomebodyElseIsNotWatched) {
+  JobWatch plain("4711", {::geteuid(), "ann"}, api);
+  json queued = Queued(3600, 7200);
+  queued["user"] = "bob";
+  api.AnswerError(kUnknown);
+  api.Answer(queued);
+  const WatchLook look = plain.Step(kNow);
+  EXPECT_EQ(look.exit_code, kExitError);
+  EXPECT_EQ(look.complaints.front(), "gpuadvise: no job 4711 of yours is known");
+}
+
 TEST_F(JobWatchTest, ADaemonThatGoesAwayIsSaidOnce) {
   LookAt(RunningJob(100, 300));
   const WatchLook away = watch.Step(kNow + 30);
@@ -295,7 +328,7 @@ TEST_F(JobWatchTest, AnswersOfAnyShapeAreALookToo) {
   for (const json& odd : {json::object(), json{{"jobs", 7}}, json{{"jobs", {7}}}}) {
     FakeApi other;
     other.Answer(odd);
-    EXPECT_EQ(JobWatch("4711", ::geteuid(), other).Step(kNow).exit_code, kExitError);
+    EXPECT_EQ(JobWatch("4711", {::geteuid(), ""}, other).Step(kNow).exit_code, kExitError);
   }
   EXPECT_THAT(LookAt({{"state", "\x1b"}, {"output_dir", 7}}).line, HasSubstr("neither"));
 }
@@ -305,7 +338,7 @@ class WatchCommandTest : public JobWatchTest {
   int Run(bool rewrites) {
     WatchCommand command;
     command.job_id = "4711";
-    return RunWatchJob(command, {rewrites, [this](int64_t s) { console.clock += s; }}, api,
+    return RunWatchJob(command, {"", rewrites, [this](int64_t s) { console.clock += s; }}, api,
                        console);
   }
   void AnswerAWholeLife() {
@@ -345,8 +378,8 @@ TEST_F(WatchCommandTest, OnceLooksOnce) {
   WatchCommand command;
   command.job_id = "4711";
   command.once = true;
-  EXPECT_EQ(RunWatchJob(command, {false, nullptr}, api, console), kExitOk);
-  EXPECT_EQ(RunWatchJob(command, {false, nullptr}, api, console), kExitUnavailable);
+  EXPECT_EQ(RunWatchJob(command, {"", false, nullptr}, api, console), kExitOk);
+  EXPECT_EQ(RunWatchJob(command, {"", false, nullptr}, api, console), kExitUnavailable);
 }
 
 }  // namespace
