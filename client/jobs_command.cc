@@ -99,14 +99,11 @@ int ShowJob(const JobsCommand& command, Api& api, Console& console) {
 }
 
 // What `--import` without a path means.
-Result<std::vector<std::string>> OwnOutcomeFiles(Api& api) {
+Result<std::vector<std::string>> FilesThatAreThere(Api& api) {
   const Result<json> answer = api.Get("/v1/advice");
   if (!answer) return tl::unexpected<Error>(answer.error());
-  std::vector<std::string> files;
-  for (const std::string& folder : FoldersWithoutOutcome(ListOf(*answer, "jobs"))) {
-    const std::string file = folder + "/gpuadvise-outcome.json";
-    if (::access(file.c_str(), F_OK) == 0) files.push_back(file);
-  }
+  std::vector<std::string> files = OwnOutcomeFiles(ListOf(*answer, "jobs"));
+  std::erase_if(files, [](const std::string& file) { return ::access(file.c_str(), F_OK) != 0; });
   return files;
 }
 
@@ -134,7 +131,7 @@ void PrintImported(const std::vector<ImportedFile>& files, bool as_json, Console
 int ImportJobs(const JobsCommand& command, Api& api, Console& console) {
   const bool named = !command.import_paths.empty();
   const Result<std::vector<std::string>> files =
-      named ? OutcomeFilesAt(command.import_paths) : OwnOutcomeFiles(api);
+      named ? OutcomeFilesAt(command.import_paths) : FilesThatAreThere(api);
   if (!files) return Report(files.error(), console);
   const auto imported = ImportOutcomes(*files, ::geteuid(), api);
   if (!imported) return Report(imported.error(), console);

@@ -1,5 +1,7 @@
 #include "client/outcome_import.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -15,7 +17,7 @@ using nlohmann::json;
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostFolders = 50;
+constexpr size_t kMostJobs = 50;
 constexpr size_t kMostEntries = 10'000;  // of a folder that is looked through
 
 bool IsTrue(const json& job, const char* key) {
@@ -36,24 +38,34 @@ std::string OutputFolder(const json& job) {
   return path.starts_with('/') ? path : std::string();
 }
 
-// The folders in `folder` that have an outcome, by name.
-std::vector<std::string> OutcomesBelow(const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code error;
-  size_t seen = 0;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (++seen > kMostEntries) break;
-    const fs::path file = entry->path() / kOutcomeFile;
-    std::error_code ignored;
-    if (fs::exists(fs::symlink_status(file, ignored))) files.push_back(file.string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
+std::string InFolder(const std::string& folder, const std::string& name) {
+  return folder + (folder.ends_with('/') ? "" : "/") + name;
 }
 
-std::string InFolder(const std::string& folder) {
-  return folder + (folder.ends_with('/') ? "" : "/") + kOutcomeFile;
+// The name that an outcome gets when a later job writes its own into the same folder.
+std::string KeptName(int64_t job_id) { return fmt::format("gpuadvise-outcome-{}.json", job_id); }
+
+bool IsOutcomeName(const std::string& name) {
+  return name == kOutcomeFile ||
+         (name.starts_with("gpuadvise-outcome-") && name.ends_with(".json"));
+}
+
+// The entries of `folder` by name; of what cannot be read none.
+std::vector<fs::path> EntriesOf(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end;
+       !error && entry != end && entries.size() < kMostEntries; entry.increment(error)) {
+    entries.push_back(entry->path());
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+void AddOutcomesIn(const fs::path& folder, std::vector<std::string>& files) {
+  for (const fs::path& entry : EntriesOf(folder)) {
+    if (IsOutcomeName(entry.filename().string())) files.push_back(entry.string());
+  }
 }
 
 Result<void> Post(const FoundOutcome& found, Api& api) {
@@ -75,26 +87,31 @@ std::vector<std::string> OutcomeFilesAt(const std::vector<std::string>& paths) {
       files.push_back(path);
       continue;
     }
-    const std::string own = InFolder(path);
-    const std::vector<std::string> below = OutcomesBelow(path);
-    // Its own also where there is none at all, so that this is said.
-    if (fs::exists(fs::symlink_status(own, error)) || below.empty()) files.push_back(own);
-    files.insert(files.end(), below.begin(), below.end());
+    const size_t before = files.size();
+    AddOutcomesIn(path, files);
+    for (const fs::path& entry : EntriesOf(path)) {
+      if (fs::is_directory(fs::symlink_status(entry, error))) AddOutcomesIn(entry, files);
+    }
+    if (files.size() == before) files.push_back(InFolder(path, kOutcomeFile));  // to be said
   }
   return files;
 }
 
-std::vector<std::string> FoldersWithoutOutcome(const json& jobs) {
-  std::vector<std::string> folders;
+std::vector<std::string> OwnOutcomeFiles(const json& jobs) {
+  std::vector<std::string> files;
   std::set<std::string> seen;
   size_t lacking = 0;
   for (const json& job : jobs) {
     if (!LacksOutcome(job)) continue;
-    if (++lacking > kMostFolders) break;
+    if (++lacking > kMostJobs) break;
     const std::string folder = OutputFolder(job);
-    if (!folder.empty() && seen.insert(folder).second) folders.push_back(folder);
+    if (folder.empty()) continue;
+    for (const std::string& name : {std::string(kOutcomeFile), KeptName(IntOf(job, "job_id"))}) {
+      std::string path = InFolder(folder, name);
+      if (seen.insert(path).second) files.push_back(std::move(path));
+    }
   }
-  return folders;
+  return files;
 }
 
 Result<std::vector<ImportedFile>> ImportOutcomes(const std::vector<std::string>& files, uid_t owner,
@@ -121,8 +138,8 @@ size_t ImportOwnOutcomes(const json& jobs, uid_t owner, Api& api) {
     if (LacksOutcome(job)) lacking.insert(std::to_string(IntOf(job, "job_id")));
   }
   size_t taken = 0;
-  for (const std::string& folder : FoldersWithoutOutcome(jobs)) {
-    const Result<FoundOutcome> found = ReadOutcomeFile(InFolder(folder), owner);
+  for (const std::string& path : OwnOutcomeFiles(jobs)) {
+    const Result<FoundOutcome> found = ReadOutcomeFile(path, owner);
     if (!found || !lacking.contains(found->outcome.job_id)) continue;
     const Result<void> posted = Post(*found, api);
     if (posted) ++taken;

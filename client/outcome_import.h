@@ -24,19 +24,21 @@ struct ImportedFile {
   std::string sentence;  // "" when it was taken
 };
 
-/// Files that `paths` mean: a file itself; for a folder its outcome and those of the folders in it.
+/// Files that `paths` mean: a file itself; for a folder the outcomes in it and in the folders
+/// directly below.
 std::vector<std::string> OutcomeFilesAt(const std::vector<std::string>& paths);
 
-/// Folders of jobs (GET /v1/advice) that have begun and have no final outcome, the newest first, at
-/// most 50 and each once.
-std::vector<std::string> FoldersWithoutOutcome(const nlohmann::json& jobs);
+/// Where the outcomes of jobs (GET /v1/advice) may lie that have begun and have no final one: in
+/// their output folders, gpuadvise-outcome.json or, where a later job has used the folder since,
+/// gpuadvise-outcome-JOBID.json. Of the newest 50 such jobs, each path once.
+std::vector<std::string> OwnOutcomeFiles(const nlohmann::json& jobs);
 
 /// Reports each file. `owner` is the caller's uid. Errors: kUnavailable when the daemon does not
 /// answer; what became of a file is in its entry.
 Result<std::vector<ImportedFile>> ImportOutcomes(const std::vector<std::string>& files, uid_t owner,
                                                  Api& api);
 
-/// The outcomes of FoldersWithoutOutcome(jobs), where they are of one of these jobs. What cannot be
+/// The outcomes of OwnOutcomeFiles(jobs), where they are of one of these jobs. What cannot be
 /// read or is refused is left for `--import` to say. The number that were taken.
 size_t ImportOwnOutcomes(const nlohmann::json& jobs, uid_t owner, Api& api);
 

@@ -135,9 +135,21 @@ TEST_F(OutcomeImport, TheLogReportsFirstWhatLiesInItsFolders) {
 
 TEST_F(OutcomeImport, AFolderThatAnotherJobUsedSinceIsLeftAlone) {
   Write("run", OutcomeOf("13"));
-  EXPECT_EQ(ImportOwnOutcomes({Job(12, "run")}, ::geteuid(), api), 0u);
-  EXPECT_EQ(ImportOwnOutcomes({Job(13, "run")}, ::geteuid() + 1, api), 0u);
+  EXPECT_EQ(ImportOwnOutcomes(json::array({Job(12, "run")}), ::geteuid(), api), 0u);
+  EXPECT_EQ(ImportOwnOutcomes(json::array({Job(13, "run")}), ::geteuid() + 1, api), 0u);
   EXPECT_TRUE(api.asked.empty());
+  api.Answer({{"job_id", 13}});
+  EXPECT_EQ(ImportOwnOutcomes(json::array({Job(13, "run")}), ::geteuid(), api), 1u);
+}
+
+TEST_F(OutcomeImport, AnOutcomeThatALaterJobMovedAsideIsFound) {
+  Write("run", OutcomeOf("13"));
+  folder.Write("run/gpuadvise-outcome-12.json", OutcomeOf("12"));
+  api.Answer({{"job_id", 12}});
+  EXPECT_EQ(ImportOwnOutcomes(json::array({Job(12, "run")}), ::geteuid(), api), 1u);
+  ASSERT_EQ(api.asked.size(), 1u);
+  EXPECT_EQ(api.asked[0].second["job_id"], "12");
+  EXPECT_EQ(OutcomeFilesAt({folder.Path("run")}).size(), 2u);
 }
 
 TEST_F(OutcomeImport, OnlyJobsThatLackAnOutcomeAreLookedFor) {
@@ -149,15 +161,16 @@ TEST_F(OutcomeImport, OnlyJobsThatLackAnOutcomeAreLookedFor) {
   relative["output_dir"] = "runs/3";
   json none = Job(4, "d");
   none["output_dir"] = nullptr;
-  const json jobs = {known, running, relative, none, Job(5, "e", "pending"), Job(6, "f"), 7};
-  EXPECT_EQ(FoldersWithoutOutcome(jobs),
-            (std::vector<std::string>{folder.Path("b"), folder.Path("f")}));
+  const json jobs = {known, running, relative, none, Job(5, "e", "pending"), 7};
+  EXPECT_EQ(OwnOutcomeFiles(jobs),
+            (std::vector<std::string>{folder.Path("b/gpuadvise-outcome.json"),
+                                      folder.Path("b/gpuadvise-outcome-2.json")}));
 }
 
-TEST_F(OutcomeImport, AtMostFiftyFoldersAreLookedAt) {
+TEST_F(OutcomeImport, OnlyTheNewestFiftyJobsAreLookedFor) {
   json jobs = json::array();
-  for (int i = 0; i < 80; ++i) jobs.push_back(Job(i + 1, std::to_string(i)));
-  EXPECT_EQ(FoldersWithoutOutcome(jobs).size(), 50u);
+  for (int i = 0; i < 80; ++i) jobs.push_back(Job(i + 1, "shared"));
+  EXPECT_EQ(OwnOutcomeFiles(jobs).size(), 51u);
 }
 
 }  // namespace
