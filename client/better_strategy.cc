@@ -23,6 +23,7 @@ constexpr double kLeastSeconds = 600;
 
 std::optional<double> RunMean(const json& job) {
   const json& strategy = ObjectOf(job, "strategy");
+  if (const auto mean = SecondsOf(strategy, "run_mean_seconds")) return mean;
   const auto total = SecondsOf(strategy, "total_mean_seconds");
   const auto wait = SecondsOf(strategy, "wait_mean_seconds");
   if (total && wait && *total >= *wait) return *total - *wait;  // means add up

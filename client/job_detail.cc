@@ -62,15 +62,19 @@ std::string WaitLine(const json& job) {
   return line + (*real <= std::max(*late, 60.0) ? ": within the p90" : ": longer than the p90");
 }
 
-std::string RunLine(const json& job) {
+std::string RunLine(const json& job, int64_t now) {
   const std::string said = SaidRange(job, "run_p50_seconds", "run_p90_seconds");
+  const auto started = MomentOf(job, "started_at");
+  if (!HasEnded(job) && started && *started <= now) {
+    return "runs for " + ElapsedWords(static_cast<double>(now - *started)) +
+           (said.empty() ? "" : ", said " + said);
+  }
   const auto real = SecondsOf(job, "run_seconds");
   if (!real) return said.empty() ? "" : "said to run " + said;
-  const char* verb = HasEnded(job) ? "ran " : "runs for ";
-  std::string line = verb + ElapsedWords(*real);
+  std::string line = "ran " + ElapsedWords(*real);
   if (said.empty()) return line;
   line += ", said " + said;
-  if (!HasEnded(job) || HasFailed(job)) return line;
+  if (HasFailed(job)) return line;
   return line + Difference(NumberOf(job, "run_p50_seconds"), *real, "less", "more");
 }
 
@@ -81,7 +85,7 @@ Lines TimeLines(const json& job, int64_t now) {
     const auto time = MomentOf(job, key);
     if (time) lines.push_back(fmt::format("{} {}", words, ClockTime(*time, now)));
   }
-  for (std::string line : {WaitLine(job), RunLine(job)}) {
+  for (std::string line : {WaitLine(job), RunLine(job, now)}) {
     if (!line.empty()) lines.push_back(std::move(line));
   }
   if (const auto limit = SecondsOf(job, "time_limit_seconds")) {

@@ -22,8 +22,9 @@ namespace {
 using nlohmann::json;
 
 constexpr int kLooksPerAdvice = 5;
-constexpr int kMostNotFound = 3;     // a daemon that starts anew may not know it at once
-constexpr int kLooksForOutcome = 3;  // it may be reported a moment after the end
+constexpr int kMostNotFound = 3;         // a daemon that starts anew may not know it at once
+constexpr int kLooksForAccounting = 20;  // which is read in the background
+constexpr int kLooksForOutcome = 3;      // it may be reported a moment after the end
 constexpr double kLeastMoveSeconds = 120;
 constexpr double kLeastMoveShare = 0.10;  // of the time until then
 constexpr double kLeastProgress = 0.05;
@@ -101,6 +102,7 @@ WatchLook JobWatch::Step(int64_t now) {
   not_found_ = 0;
   const std::string state = TextOf(*job, "state");
   WatchLook look;
+  was_in_queue_ = was_in_queue_ || state == "pending" || state == "running";
   if (state == "pending") {
     look = Waiting(*job, now);
   } else if (state == "running") {
@@ -108,8 +110,7 @@ WatchLook JobWatch::Step(int64_t now) {
   } else if (state == "ended") {
     look = Ended(*std::move(job), now);
   } else {
-    look.line = "neither in the queue nor in the accounting yet";
-    look.changed = IsNewState("unknown");
+    look = Unknown(*job, now);
   }
   if (back) look.notes.insert(look.notes.begin(), "gpuadvised answers again");
   last_line_ = look.line;
@@ -240,6 +241,26 @@ WatchLook JobWatch::Ended(json job, int64_t now) {
     return look;
   }
   look.changed = true;
+  return look;
+}
+
+// It has just been submitted, or it has left the queue and nobody has said yet how it ended.
+WatchLook JobWatch::Unknown(const json& job, int64_t now) {
+  if (ImportOwnOutcomes(json::array({job}), caller_.uid, api_) > 0) {
+    Result<json> again = AskForJob();
+    if (again && HasEnded(*again)) return Ended(*std::move(again), now);
+  }
+  WatchLook look;
+  look.changed = IsNewState("unknown");
+  if (!was_in_queue_) {
+    look.line = "not seen in the queue yet";
+  } else if (++unknown_looks_ < kLooksForAccounting) {
+    look.line = "no longer in the queue; how it ended is not accounted yet";
+  } else {
+    look.line = "no longer in the queue; how it ended is not known here: sacct -j " + job_id_;
+    look.changed = true;
+    look.exit_code = kExitError;
+  }
   return look;
 }
 

@@ -47,6 +47,7 @@ class JobWatch {
   WatchLook Waiting(const nlohmann::json& job, int64_t now);
   WatchLook Running(const nlohmann::json& job, int64_t now);
   WatchLook Ended(nlohmann::json job, int64_t now);
+  WatchLook Unknown(const nlohmann::json& job, int64_t now);
   void NoteMovedStart(const nlohmann::json& waiting, int64_t now, WatchLook& look);
   void NoteBetter(const nlohmann::json& waiting, const nlohmann::json& job, int64_t now,
                   WatchLook& look);
@@ -64,6 +65,8 @@ class JobWatch {
   int not_found_ = 0;
   int waiting_looks_ = 0;
   int ended_looks_ = 0;
+  int unknown_looks_ = 0;
+  bool was_in_queue_ = false;
   std::optional<int64_t> said_start_;
   std::string said_reason_;
   std::set<std::string> said_better_;

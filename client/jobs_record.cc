@@ -50,9 +50,8 @@ void AddError(std::optional<double> said, std::optional<double> real, std::vecto
 std::string JobsRecord(const json& jobs) {
   std::vector<double> run, memory;
   for (const json& job : jobs) {
-    if (StateWords(job) == "ok") {
-      AddError(SecondsOf(job, "run_p50_seconds"), SecondsOf(job, "run_seconds"), run);
-    }
+    if (StateWords(job) != "ok") continue;
+    AddError(SecondsOf(job, "run_p50_seconds"), SecondsOf(job, "run_seconds"), run);
     AddError(BytesOf(job, "memory_bytes"), BytesOf(job, "peak_memory_bytes"), memory);
   }
   return Plural(static_cast<int64_t>(jobs.size()), "job") + WaitPart(jobs) +

@@ -7,8 +7,8 @@
 namespace gpuadvise {
 
 /// "12 jobs · wait p90 held for 10 of 11 · run time median error 6 % of 9 · peak memory 4 % of 8".
-/// A wait within a minute of its p90 held. Errors are |real - forecast| / real; run times of jobs
-/// that ended well, since one that fails or is cancelled ends early. Parts of no job are left out.
+/// A wait within a minute of its p90 held. Errors are medians of |real - forecast| / real over jobs
+/// that ended well: one that fails or is cancelled ends early. Parts of no job are left out.
 std::string JobsRecord(const nlohmann::json& jobs);
 
 }  // namespace gpuadvise

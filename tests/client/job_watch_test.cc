@@ -249,6 +249,29 @@ TEST_F(JobWatchTest, AnEndThatIsNotReportedYetIsWaitedForAWhile) {
   EXPECT_THAT(last.line, HasSubstr("sacct -j 4711"));
 }
 
+TEST_F(JobWatchTest, AJobThatHasLeftTheQueueIsWaitedFor) {
+  EXPECT_EQ(LookAt(Job("unknown")).line, "not seen in the queue yet");
+  LookAt(RunningJob(100, 300));
+  for (int look = 1; look < 20; ++look) {
+    const WatchLook waits = LookAt(Job("unknown"));
+    EXPECT_THAT(waits.line, HasSubstr("not accounted yet"));
+    EXPECT_EQ(waits.changed, look == 1);
+    EXPECT_FALSE(waits.exit_code);
+  }
+  EXPECT_EQ(LookAt(Job("unknown")).exit_code, kExitError);
+}
+
+TEST_F(JobWatchTest, AFileThatTheDaemonHasNotHeardOfSaysHowItEnded) {
+  const TemporaryFolder folder;
+  folder.Write(kOutcomeFile, OutcomeJson({"4711", "", "h", {}, {Attempt{}}}).dump());
+  json job = Job("unknown");
+  job["output_dir"] = folder.Path("");
+  api.Answer(Answer(job));
+  api.Answer({{"job_id", 4711}});
+  api.Answer(Answer(EndedJob(0, 0)));
+  EXPECT_EQ(watch.Step(kNow).exit_code, kExitOk);
+}
+
 TEST_F(JobWatchTest, AnOutcomeInTheFolderOfAJobThatEndedIsReported) {
   const TemporaryFolder folder;
   folder.Write(kOutcomeFile, OutcomeJson({"4711", "", "h", {}, {Attempt{}}}).dump());
@@ -330,7 +353,8 @@ TEST_F(JobWatchTest, AnswersOfAnyShapeAreALookToo) {
     other.Answer(odd);
     EXPECT_EQ(JobWatch("4711", {::geteuid(), ""}, other).Step(kNow).exit_code, kExitError);
   }
-  EXPECT_THAT(LookAt({{"state", "\x1b"}, {"output_dir", 7}}).line, HasSubstr("neither"));
+  EXPECT_THAT(LookAt({{"state", "\x1b"}, {"output_dir", 7}}).line,
+              HasSubstr("not seen in the queue yet"));
 }
 
 class WatchCommandTest : public JobWatchTest {

@@ -88,6 +88,16 @@ TEST_F(JobsCommandTest, OneThatWaitsHasNothingRealYet) {
   EXPECT_THAT(console.printed, Not(HasSubstr("Starts of the command")));
 }
 
+TEST_F(JobsCommandTest, OneThatRunsSaysForHowLong) {
+  json answer = Data("jobs.json");
+  answer["jobs"] = json::array({answer["jobs"][1]});
+  api.Answer(answer);
+  JobsCommand command;
+  command.job_id = "4715";
+  EXPECT_EQ(Run(command), kExitOk);
+  EXPECT_THAT(console.printed, HasSubstr("runs for 2 h, said 20 h 32 (22 h 13)\n"));
+}
+
 TEST_F(JobsCommandTest, AJobOfNobodyIsTheApisSentence) {
   api.AnswerError({ErrorCode::kNotFound, "no job 7 is known", ""});
   JobsCommand command;
@@ -208,7 +218,7 @@ TEST(JobsRecord, OfNothingIsANumber) { EXPECT_EQ(JobsRecord(json::array()), "0 j
 TEST(JobsRecord, CountsWhatIsKnown) {
   EXPECT_EQ(JobsRecord(Data("jobs.json")["jobs"]),
             "6 jobs · wait p90 held for 3 of 4 · run time median error 8 % of 2 · peak memory 8 % "
-            "of 4");
+            "of 2");
 }
 
 TEST_F(JobsCommandTest, CsvHasEveryFieldOfTheListForm) {
