@@ -178,14 +178,9 @@ TEST_F(JobWatchTest, CommandsAreQuotedForTheShell) {
 json RunningJob(int64_t steps, double seconds) {
   json job = Job("running");
   job["started_at"] = kNow - 600;
-  job["outcome"] = {{"running", true},
-                    {"attempts",
-                     {{{"began", kNow - 590},
-                       {"seconds", seconds},
-                       {"steps", steps},
-                       {"total_steps", 1000},
-                       {"seconds_per_step", 3.5},
-                       {"loss", 0.41}}}}};
+  json attempt = {{"total_steps", 1000}, {"seconds_per_step", 3.5}, {"loss", 0.41}};
+  attempt.update({{"began", kNow - 590}, {"seconds", seconds}, {"steps", steps}});
+  job["outcome"] = {{"running", true}, {"attempts", {attempt}}};
   return job;
 }
 
@@ -222,12 +217,8 @@ TEST_F(JobWatchTest, ANewerFileInTheOutputFolderCounts) {
 
 json EndedJob(const json& exit_code, const json& signal) {
   json job = Job("ended");
-  job.update({{"ended_at", kNow - 60},
-              {"run_seconds", 38400},
-              {"has_outcome", !exit_code.is_null()},
-              {"exit_code", exit_code},
-              {"signal", signal},
-              {"loss", 0.41}});
+  job.update({{"ended_at", kNow - 60}, {"run_seconds", 38400}, {"loss", 0.41}});
+  job.update({{"has_outcome", !exit_code.is_null()}, {"exit_code", exit_code}, {"signal", signal}});
   return job;
 }
 
