@@ -8,11 +8,9 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "client/commands.h"
 #include "client/exit_code.h"
 #include "client/run/outcome.h"
 #include "tests/client/fake_api.h"
-#include "tests/client/fake_console.h"
 #include "tests/client/temporary_folder.h"
 
 namespace gpuadvise {
@@ -20,7 +18,6 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-using testing::Not;
 
 constexpr int64_t kNow = 1790000000;  // Mon 21 Sep 2026 14:13:20 UTC
 
@@ -346,55 +343,6 @@ TEST_F(JobWatchTest, AnswersOfAnyShapeAreALookToo) {
   }
   EXPECT_THAT(LookAt({{"state", "\x1b"}, {"output_dir", 7}}).line,
               HasSubstr("not seen in the queue yet"));
-}
-
-class WatchCommandTest : public JobWatchTest {
- protected:
-  int Run(bool rewrites) {
-    WatchCommand command;
-    command.job_id = "4711";
-    return RunWatchJob(command, {"", rewrites, [this](int64_t s) { console.clock += s; }}, api,
-                       console);
-  }
-  void AnswerAWholeLife() {
-    api.Answer(Answer(Job("pending")));
-    api.Answer(Queued(60, 120));
-    api.Answer(Answer(Job("pending")));
-    api.Answer(Queued(30, 90));
-    api.Answer(Answer(RunningJob(100, 300)));
-    api.Answer(Answer(EndedJob(0, 0)));
-  }
-  FakeConsole console;
-};
-
-TEST_F(WatchCommandTest, WithoutATerminalPrintsWhatChanged) {
-  AnswerAWholeLife();
-  EXPECT_EQ(Run(false), kExitOk);
-  EXPECT_EQ(console.printed,
-            "14:13  pending · starts in 1 m (2 m): today 14:14 (14:15) · other jobs stand before "
-            "it\n"
-            "14:14  running since today 14:03 · step 100/1,000 · 3.5 s a step · 53 m left · loss "
-            "0.41\n"
-            "14:14  ended today 14:12 after 10 h 40: ok · loss 0.41\n");
-}
-
-TEST_F(WatchCommandTest, OnATerminalRewritesOneLine) {
-  AnswerAWholeLife();
-  console.shown.width = 60;
-  EXPECT_EQ(Run(true), kExitOk);
-  EXPECT_EQ(std::count(console.printed.begin(), console.printed.end(), '\n'), 1);
-  EXPECT_THAT(console.printed, HasSubstr("\r14:14  ended today 14:12 after 10 h 40: ok"));
-  EXPECT_THAT(console.printed, Not(HasSubstr("\x1b")));
-}
-
-TEST_F(WatchCommandTest, OnceLooksOnce) {
-  api.Answer(Answer(Job("pending")));
-  api.Answer(Queued(60, 120));
-  WatchCommand command;
-  command.job_id = "4711";
-  command.once = true;
-  EXPECT_EQ(RunWatchJob(command, {"", false, nullptr}, api, console), kExitOk);
-  EXPECT_EQ(RunWatchJob(command, {"", false, nullptr}, api, console), kExitUnavailable);
 }
 
 }  // namespace
