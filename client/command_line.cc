@@ -9,6 +9,7 @@
 #include <deque>
 
 #include "client/exit_code.h"
+#include "client/jobs_command_line.h"
 #include "client/version.h"
 
 namespace gpuadvise {
@@ -285,6 +286,8 @@ struct Parser {
     AddCommon(why, &line.socket, &line.json);
     accuracy = app.add_subcommand("accuracy", "How right forecasts of starts have been here");
     AddCommon(accuracy, &line.socket, &line.json);
+    jobs = AddJobs(app, line.jobs, CheckJobId, &line.socket);
+    watch = AddWatch(app, line.watch, CheckJobId, &line.socket);
     doctor = app.add_subcommand("doctor", "Check what an answer needs, with remedies");
     AddCommon(doctor, &line.socket, &line.json);
     init = app.add_subcommand("init", "Write a train.yaml to start from");
@@ -295,8 +298,8 @@ struct Parser {
   }
 
   bool Knows(const std::string& verb) const {
-    for (const CLI::App* command :
-         {advise, submit, when, fit, scale, run, gpus, queue, why, accuracy, doctor, init}) {
+    for (const CLI::App* command : {advise, submit, when, fit, scale, run, gpus, queue, why,
+                                    accuracy, jobs, watch, doctor, init}) {
       if (command->get_name() == verb) return true;
     }
     return false;
@@ -312,6 +315,8 @@ struct Parser {
     if (queue->parsed()) return Verb::kQueue;
     if (why->parsed()) return Verb::kWhy;
     if (accuracy->parsed()) return Verb::kAccuracy;
+    if (jobs->parsed()) return Verb::kJobs;
+    if (watch->parsed()) return Verb::kWatch;
     if (doctor->parsed()) return Verb::kDoctor;
     if (init->parsed()) return Verb::kInit;
     return Verb::kAdvise;
@@ -331,6 +336,8 @@ struct Parser {
   CLI::App* queue = nullptr;
   CLI::App* why = nullptr;
   CLI::App* accuracy = nullptr;
+  CLI::App* jobs = nullptr;
+  CLI::App* watch = nullptr;
   CLI::App* doctor = nullptr;
   CLI::App* init = nullptr;
 };
@@ -375,6 +382,8 @@ tl::expected<CommandLine, Leave> ParseCommandLine(std::vector<std::string> argum
   line.verb = parser.Chosen();
   line.advise.question.fixed = parser.advise_flags.Given();
   line.submit.question.fixed = parser.submit_flags.Given();
+  line.jobs.import = parser.jobs->count("--import") > 0;
+  std::erase(line.jobs.import_paths, "");  // CLI11's word for no path
   line.when.arguments = sbatch;
   line.run.command = sbatch;
   if (line.verb == Verb::kRun && sbatch.empty()) {

@@ -1,6 +1,7 @@
 // The command line of `gpuadvise`, read into the commands of client/commands.h.
 //
-// The only file that knows CLI11. Pure: arguments in, a command or a text to leave with out.
+// It and client/jobs_command_line.cc know CLI11. Pure: arguments in, a command or a text to leave
+// with out.
 #pragma once
 
 #include <string>
@@ -22,6 +23,8 @@ enum class Verb {
   kQueue,
   kWhy,
   kAccuracy,
+  kJobs,
+  kWatch,
   kDoctor,
   kInit
 };
@@ -37,6 +40,8 @@ struct CommandLine {
   ScaleCommand scale;
   RunCommand run;
   QueueCommand queue;
+  JobsCommand jobs;
+  WatchCommand watch;
   std::string job_id;  // of why
   InitCommand init;
 };

@@ -4,6 +4,7 @@
 // environment or the clock; main.cc builds the console and the API.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "client/console.h"
 #include "client/daemon_client.h"
 #include "client/job_runner.h"
+#include "client/jobs_filter.h"
 #include "client/sbatch_options.h"
 
 namespace gpuadvise {
@@ -86,6 +88,29 @@ struct RunCommand {
   bool quiet = false;  // no progress line
 };
 
+struct JobsCommand {
+  std::string job_id;  // everything about this one; "" the log
+  JobsFilter filter;
+  std::string since;  // as written; read into `filter` when the command runs
+  bool import = false;
+  std::vector<std::string> import_paths;  // empty: the output folders of the caller's own jobs
+  bool json = false;
+  bool csv = false;
+};
+
+struct WatchCommand {
+  std::string job_id;
+  int64_t interval_seconds = 30;
+  bool once = false;
+};
+
+/// What `watch` needs of the process.
+struct WatchPlace {
+  std::string user;                            // the caller's name; "" not known
+  bool rewrites = false;                       // standard output is a terminal: one line, rewritten
+  std::function<void(int64_t seconds)> pause;  // returns after that time
+};
+
 int RunAdvise(const AdviseCommand& command, Api& api, Console& console);
 int RunSubmit(const SubmitCommand& command, Api& api, JobRunner& runner,
               const std::string& job_template, Console& console);
@@ -98,6 +123,10 @@ int RunGpus(bool json, Api& api, Console& console);
 int RunQueue(const QueueCommand& command, Api& api, Console& console);
 int RunWhy(const std::string& job_id, bool json, Api& api, Console& console);
 int RunAccuracy(bool json, Api& api, Console& console);
+int RunJobs(const JobsCommand& command, Api& api, Console& console);
+/// Until the job has ended: kExitOk when it ended well, else kExitError. --once: kExitOk while it
+/// waits or runs.
+int RunWatchJob(const WatchCommand& command, const WatchPlace& place, Api& api, Console& console);
 int RunInit(const InitCommand& command, Api& api, Console& console);
 
 /// Says the error and gives its exit code.

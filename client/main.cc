@@ -1,8 +1,12 @@
 // gpuadvise: reads the command line, asks gpuadvised, shows the answer, submits.
+#include <pwd.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <clocale>
 #include <cstdio>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "client/command_line.h"
@@ -20,6 +24,12 @@ int Submit(const CommandLine& line, const SettingsPlaces& places, Api& api, Cons
   if (!job_template) return Report(job_template.error(), console);
   SbatchRunner runner;
   return RunSubmit(line.submit, api, runner, *job_template, console);
+}
+
+WatchPlace WatchHere() {
+  const passwd* user = ::getpwuid(::geteuid());
+  return {user == nullptr ? "" : user->pw_name, ::isatty(STDOUT_FILENO) == 1,
+          [](int64_t seconds) { std::this_thread::sleep_for(std::chrono::seconds(seconds)); }};
 }
 
 int Run(const CommandLine& line, Console& console) {
@@ -50,6 +60,10 @@ int Run(const CommandLine& line, Console& console) {
       return RunWhy(line.job_id, line.json, api, console);
     case Verb::kAccuracy:
       return RunAccuracy(line.json, api, console);
+    case Verb::kJobs:
+      return RunJobs(line.jobs, api, console);
+    case Verb::kWatch:
+      return RunWatchJob(line.watch, WatchHere(), api, console);
     case Verb::kDoctor:
       return RunDoctor(line.json, api, LookAround(places, *socket), console);
     case Verb::kInit:

@@ -17,6 +17,7 @@ constexpr int64_t kMostBatch = 1'000'000;
 constexpr int64_t kMostBytes = int64_t{1} << 50;
 constexpr double kMostSeconds = 1e10;
 constexpr size_t kMostText = 256;
+constexpr int kDeepest = 16;
 
 template <typename T>
 void Add(json& object, const char* key, const std::optional<T>& value) {
@@ -168,7 +169,13 @@ Result<Outcome> ReadOutcomeText(std::string_view text) {
     return BadInput(
         fmt::format("it is longer than {} KiB, which no outcome is", kMaxOutcomeBytes >> 10));
   }
-  const json document = json::parse(text, nullptr, false);
+  bool too_deep = false;
+  const auto watch = [&too_deep](int depth, json::parse_event_t, json&) {
+    too_deep = too_deep || depth > kDeepest;
+    return !too_deep;
+  };
+  const json document = json::parse(text, watch, false);
+  if (too_deep) return BadInput("it is nested deeper than any outcome");
   if (document.is_discarded()) return BadInput("it is no JSON: cut off, or something else");
   return ReadOutcome(document);
 }

@@ -22,19 +22,19 @@ std::string PathIn(const std::string& folder, const std::string& name) {
 }
 
 /// Why `file` cannot be somebody's own outcome; "" when it may be.
-std::string WhyNot(const struct stat& file) {
+std::string WhyNot(const struct stat& file, uid_t owner) {
   if (!S_ISREG(file.st_mode)) return "it is no regular file";
-  if (file.st_uid != ::geteuid()) return "it belongs to somebody else";
+  if (file.st_uid != owner) return "it belongs to somebody else";
   if (static_cast<uint64_t>(file.st_size) > kMaxOutcomeBytes) {
     return fmt::format("it is longer than {} KiB, which no outcome is", kMaxOutcomeBytes >> 10);
   }
   return "";
 }
 
-Result<std::string> TextOfFile(const std::string& path, int file) {
+Result<std::string> TextOfFile(int file, uid_t owner) {
   struct stat about {};
-  if (::fstat(file, &about) != 0) return Fail(ErrorCode::kUnavailable, path + " cannot be read");
-  if (const std::string why = WhyNot(about); !why.empty()) return BadInput(path + ": " + why);
+  if (::fstat(file, &about) != 0) return Fail(ErrorCode::kUnavailable, "it cannot be read");
+  if (const std::string why = WhyNot(about, owner); !why.empty()) return BadInput(why);
   std::string text;
   std::array<char, 16384> buffer{};
   for (;;) {
@@ -42,7 +42,7 @@ Result<std::string> TextOfFile(const std::string& path, int file) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       return Fail(ErrorCode::kUnavailable,
-                  fmt::format("{} cannot be read: {}", path, std::strerror(errno)));
+                  fmt::format("it cannot be read: {}", std::strerror(errno)));
     }
     if (got == 0 || text.size() > kMaxOutcomeBytes) return text;
     text.append(buffer.data(), static_cast<size_t>(got));
@@ -52,7 +52,7 @@ Result<std::string> TextOfFile(const std::string& path, int file) {
 /// An outcome of another job moves aside: it may not have been imported yet.
 void KeepThatOfAnotherJob(const Outcome& outcome, const std::string& folder) {
   const std::string path = PathIn(folder, kOutcomeFile);
-  const Result<Outcome> there = ReadOutcomeFile(path);
+  const Result<Outcome> there = ReadOutcomeFile(path, ::geteuid());
   if (!there || there->job_id == 0 || there->job_id == outcome.job_id) return;
   const std::string kept = PathIn(folder, fmt::format("gpuadvise-outcome-{}.json", there->job_id));
   if (std::rename(path.c_str(), kept.c_str()) != 0) return;  // then it is replaced
@@ -88,25 +88,23 @@ Result<void> LeaveOutcome(const Outcome& outcome, const std::string& folder) {
   return written;
 }
 
-Result<Outcome> ReadOutcomeFile(const std::string& path) {
+Result<Outcome> ReadOutcomeFile(const std::string& path, uid_t owner) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0) {
     const int error = errno;
-    if (error == ELOOP) return BadInput(path + ": it is a link, which is not followed");
-    return Fail(ErrorCode::kNotFound,
-                fmt::format("{} cannot be opened: {}", path, std::strerror(error)));
+    if (error == ELOOP) return BadInput("it is a link, which is not followed");
+    const ErrorCode code = error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnavailable;
+    return Fail(code, fmt::format("it cannot be opened: {}", std::strerror(error)));
   }
-  const Result<std::string> text = TextOfFile(path, file);
+  const Result<std::string> text = TextOfFile(file, owner);
   ::close(file);
   if (!text) return tl::unexpected<Error>(text.error());
-  Result<Outcome> outcome = ReadOutcomeText(*text);
-  if (!outcome) return BadInput(path + ": " + outcome.error().message, outcome.error().pointer);
-  return outcome;
+  return ReadOutcomeText(*text);
 }
 
 std::vector<Attempt> EarlierAttempts(const std::string& folder, int64_t job_id) {
   if (job_id == 0) return {};
-  Result<Outcome> there = ReadOutcomeFile(PathIn(folder, kOutcomeFile));
+  Result<Outcome> there = ReadOutcomeFile(PathIn(folder, kOutcomeFile), ::geteuid());
   if (!there || there->job_id != job_id) return {};
   std::vector<Attempt> attempts = std::move(there->attempts);
   if (attempts.size() >= kMostAttempts) {  // the oldest go first

@@ -4,6 +4,8 @@
 // is read, links are not followed, and nothing that is there makes a reader wait.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "common/outcome.h"
@@ -21,9 +23,9 @@ Result<void> WriteOutcome(const Outcome& outcome, const std::string& folder);
 /// no socket takes. Errors: as above.
 Result<void> LeaveOutcome(const Outcome& outcome, const std::string& folder);
 
-/// Errors: kNotFound where there is none, kBadInput where it is no outcome, another user's, no
-/// regular file or too long; the sentence names the file.
-Result<Outcome> ReadOutcomeFile(const std::string& path);
+/// The file at `path`, which must belong to `owner`. Errors: kNotFound where there is none, kBadInput
+/// where it is no outcome, somebody else's, no regular file or too long; none of them names the file.
+Result<Outcome> ReadOutcomeFile(const std::string& path, uid_t owner);
 
 /// What the file in `folder` says of earlier starts of the same job (Slurm put it back into the
 /// queue); empty where it says nothing.

@@ -28,7 +28,7 @@ TEST(Help, ListsTheCommandsInOrderOfUse) {
 }
 
 TEST(Help, OfEveryCommand) {
-  for (const char* verb : {"advise", "submit", "when", "gpus", "doctor", "init"}) {
+  for (const char* verb : {"advise", "submit", "when", "gpus", "jobs", "watch", "doctor", "init"}) {
     const Leave leave = Left({verb, "--help"});
     EXPECT_EQ(leave.exit_code, 0);
     ExpectGolden(std::string("help_") + verb + ".txt", leave.text);
@@ -109,6 +109,40 @@ TEST(Usage, WhatIsWrongIsExit2) {
     EXPECT_EQ(leave.exit_code, 2);
     EXPECT_TRUE(leave.text.starts_with("gpuadvise: ")) << leave.text;
   }
+}
+
+TEST(Jobs, TakesAJobOrFilters) {
+  EXPECT_EQ(Line({"jobs", "4711"}).jobs.job_id, "4711");
+  const CommandLine line = Line({"jobs", "--state", "failed", "--gpu", "l40s", "--name", "x",
+                                 "--since", "7d", "--limit", "3", "--csv"});
+  EXPECT_EQ(line.verb, Verb::kJobs);
+  EXPECT_EQ(line.jobs.filter.state, "failed");
+  EXPECT_EQ(line.jobs.filter.gpu, "l40s");
+  EXPECT_EQ(line.jobs.filter.name, "x");
+  EXPECT_EQ(line.jobs.since, "7d");
+  EXPECT_EQ(line.jobs.filter.limit, 3);
+  EXPECT_TRUE(line.jobs.csv && !line.jobs.import && !line.jobs.json);
+  EXPECT_EQ(Left({"jobs", "--state", "lost"}).exit_code, 2);
+  EXPECT_EQ(Left({"jobs", "--limit", "0"}).exit_code, 2);
+  EXPECT_EQ(Left({"jobs", "4711; ls"}).exit_code, 2);
+}
+
+TEST(Jobs, ImportsWithAndWithoutPaths) {
+  EXPECT_TRUE(Line({"jobs", "--import"}).jobs.import);
+  EXPECT_TRUE(Line({"jobs", "--import"}).jobs.import_paths.empty());
+  EXPECT_EQ(Line({"jobs", "--import", "a", "b/c", "--json"}).jobs.import_paths,
+            (Words{"a", "b/c"}));
+}
+
+TEST(Watch, LooksEveryThirtySecondsAndNeverFasterThanFive) {
+  EXPECT_EQ(Line({"watch", "4711"}).watch.interval_seconds, 30);
+  const CommandLine line = Line({"watch", "4711", "--interval", "5", "--once", "--socket", "/s"});
+  EXPECT_EQ(line.verb, Verb::kWatch);
+  EXPECT_EQ(line.watch.interval_seconds, 5);
+  EXPECT_TRUE(line.watch.once);
+  EXPECT_EQ(line.socket, "/s");
+  EXPECT_EQ(Left({"watch", "4711", "--interval", "4"}).exit_code, 2);
+  EXPECT_EQ(Left({"watch"}).exit_code, 2);
 }
 
 }  // namespace

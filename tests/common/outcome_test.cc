@@ -70,6 +70,12 @@ TEST(Outcome, TextCutAtAnyByteIsRefusedAndNeverHalfRead) {
   EXPECT_TRUE(ReadOutcomeText(whole));
 }
 
+TEST(Outcome, NestingCostsNothing) {
+  const std::string deep(200'000, '[');
+  EXPECT_THAT(ReadOutcomeText(deep).error().message, HasSubstr("nested"));
+  EXPECT_THAT(ReadOutcomeText("{\"x\":" + deep).error().message, HasSubstr("nested"));
+}
+
 TEST(Outcome, TooMuchTextIsRefusedUnread) {
   const auto outcome = ReadOutcomeText(std::string(kMaxOutcomeBytes + 1, ' '));
   ASSERT_FALSE(outcome);

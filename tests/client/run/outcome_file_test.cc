@@ -24,14 +24,14 @@ Outcome OutcomeOfJob(int64_t job_id, size_t attempts = 1) {
 }
 
 std::string WhyNot(const std::string& path) {
-  const auto outcome = ReadOutcomeFile(path);
+  const auto outcome = ReadOutcomeFile(path, ::geteuid());
   return outcome ? "" : outcome.error().message;
 }
 
 TEST(OutcomeFile, IsReadAsItWasWritten) {
   const TemporaryFolder folder;
   ASSERT_TRUE(WriteOutcome(OutcomeOfJob(7, 2), folder.Path("")));
-  const auto outcome = ReadOutcomeFile(folder.Path(kOutcomeFile));
+  const auto outcome = ReadOutcomeFile(folder.Path(kOutcomeFile), ::geteuid());
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->job_id, 7);
   EXPECT_EQ(outcome->attempts.size(), 2u);
@@ -42,8 +42,8 @@ TEST(OutcomeFile, ThatOfAnotherJobIsKept) {
   ASSERT_TRUE(WriteOutcome(OutcomeOfJob(7), folder.Path("")));
   ASSERT_TRUE(WriteOutcome(OutcomeOfJob(8), folder.Path("")));
   ASSERT_TRUE(WriteOutcome(OutcomeOfJob(8, 2), folder.Path("")));
-  EXPECT_EQ(ReadOutcomeFile(folder.Path("gpuadvise-outcome-7.json"))->job_id, 7);
-  EXPECT_EQ(ReadOutcomeFile(folder.Path(kOutcomeFile))->attempts.size(), 2u);
+  EXPECT_EQ(ReadOutcomeFile(folder.Path("gpuadvise-outcome-7.json"), ::geteuid())->job_id, 7);
+  EXPECT_EQ(ReadOutcomeFile(folder.Path(kOutcomeFile), ::geteuid())->attempts.size(), 2u);
 }
 
 TEST(OutcomeFile, EarlierStartsOfTheSameJobAreGoneOnFrom) {
@@ -103,9 +103,9 @@ TEST_F(Reporting, GoesToFileAndDaemon) {
   running.running = true;
   OutcomeReport report = Report(folder_.Path(""));
   report.Progress(running);
-  EXPECT_TRUE(ReadOutcomeFile(folder_.Path(kOutcomeFile))->running);
+  EXPECT_TRUE(ReadOutcomeFile(folder_.Path(kOutcomeFile), ::geteuid())->running);
   EXPECT_TRUE(report.End(OutcomeOfJob(7)));
-  EXPECT_FALSE(ReadOutcomeFile(folder_.Path(kOutcomeFile))->running);
+  EXPECT_FALSE(ReadOutcomeFile(folder_.Path(kOutcomeFile), ::geteuid())->running);
   EXPECT_EQ(sent_.size(), 2u);
 }
 

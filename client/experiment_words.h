@@ -1,0 +1,51 @@
+// One job of the experiment log (GET /v1/advice) in words: what its table, its page and `watch`
+// share.
+//
+// A job is the API's JSON, of which any member may be missing, null or absurd: what cannot be is
+// taken as absent. Texts are Printable. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+namespace gpuadvise {
+
+/// Seconds from 0 to three centuries; nullopt for anything else.
+std::optional<double> SecondsOf(const nlohmann::json& job, const char* key);
+/// Unix seconds from 0 to the end of the year 9999.
+std::optional<int64_t> MomentOf(const nlohmann::json& job, const char* key);
+/// Bytes above 0.
+std::optional<int64_t> BytesOf(const nlohmann::json& job, const char* key);
+/// A whole number from 1 to a million million.
+std::optional<int64_t> CountOf(const nlohmann::json& job, const char* key);
+
+/// Micro-batch, accumulation and GPUs, as it ran in the end (after retries).
+struct JobBatch {
+  int64_t micro_batch = 0;
+  int64_t accumulation = 0;
+  int64_t gpus = 0;
+  int64_t effective = 0;
+};
+std::optional<JobBatch> BatchOf(const nlohmann::json& job);
+/// "5 × 6 × 4 = 120", without blanks "5×6×4=120", "–" where it is not known.
+std::string BatchWords(const nlohmann::json& job, bool spaced);
+
+bool HasEnded(const nlohmann::json& job);
+/// Ended with a status or signal of failure.
+bool HasFailed(const nlohmann::json& job);
+/// "pending", "running", "ok", "exit 1", "signal 9", "out of memory", "ended" (nobody knows how).
+std::string StateWords(const nlohmann::json& job);
+
+/// "RTX 4090 × 4", "L40S × 6 × 2 nodes", "–" where there is no GPU.
+std::string GpusWords(const nlohmann::json& job);
+
+/// How long something took: "4 s", "8 m", "1 h 50".
+std::string ElapsedWords(double seconds);
+/// "19.1", "141": GiB with three digits.
+std::string GibWords(int64_t bytes);
+/// "12.50", "1250".
+std::string CostWords(double cost);
+
+}  // namespace gpuadvise

@@ -1,0 +1,74 @@
+// `gpuadvise watch JOBID`: looks at intervals until the job has ended.
+//
+// Ctrl-C ends it as it ends any process: nothing is kept that would have to be put in order.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "client/commands.h"
+#include "client/display.h"
+#include "client/exit_code.h"
+#include "client/job_watch.h"
+
+namespace gpuadvise {
+namespace {
+
+// One line that is rewritten on a terminal; elsewhere a new line when something has changed.
+class WatchScreen {
+ public:
+  WatchScreen(bool rewrites, Console& console) : rewrites_(rewrites), console_(console) {}
+
+  void Show(const WatchLook& look) {
+    Erase();
+    for (const std::string& complaint : look.complaints) console_.Complain(complaint);
+    for (const std::string& note : look.notes) console_.Print(Stamped(note) + "\n");
+    if (look.line.empty()) return;
+    if (!rewrites_) {
+      if (look.changed) console_.Print(Stamped(look.line) + "\n");
+      return;
+    }
+    const std::string line = Clipped(Stamped(look.line), std::max(20, console_.look().width - 1));
+    shown_width_ = DisplayWidth(line);
+    console_.Print(line);
+  }
+
+  /// What was shown last stays.
+  void End() {
+    if (shown_width_ > 0) console_.Print("\n");
+  }
+
+ private:
+  std::string Stamped(const std::string& text) const {
+    const std::string clock = ClockTime(console_.now(), console_.now());
+    return clock.substr(clock.rfind(' ') + 1) + "  " + text;
+  }
+
+  // Blanks instead of a control sequence, which not every terminal knows.
+  void Erase() {
+    if (shown_width_ == 0) return;
+    console_.Print("\r" + std::string(static_cast<size_t>(shown_width_), ' ') + "\r");
+    shown_width_ = 0;
+  }
+
+  bool rewrites_;
+  Console& console_;
+  int shown_width_ = 0;
+};
+
+}  // namespace
+
+int RunWatchJob(const WatchCommand& command, const WatchPlace& place, Api& api, Console& console) {
+  JobWatch watch(command.job_id, {::geteuid(), place.user}, api);
+  WatchScreen screen(place.rewrites, console);
+  while (true) {
+    const WatchLook look = watch.Step(console.now());
+    screen.Show(look);
+    if (look.exit_code || command.once) {
+      screen.End();
+      return look.exit_code.value_or(kExitOk);
+    }
+    place.pause(command.interval_seconds);
+  }
+}
+
+}  // namespace gpuadvise
