@@ -186,6 +186,7 @@ struct Parser {
         ->check(CLI::PositiveNumber);
     submit->add_flag("-y,--yes", line.submit.yes, "Submit without asking");
     submit->add_flag("--dry-run", line.submit.dry_run, "Print the script and submit nothing");
+    submit->add_flag("--force", line.submit.force, "Submit also where a check failed");
     AddCommon(submit, &line.socket, &line.submit.json);
     submit->footer(kSubmitFooter);
   }
@@ -285,13 +286,22 @@ struct Parser {
     AddCommon(why, &line.socket, &line.json);
     accuracy = app.add_subcommand("accuracy", "How right forecasts of starts have been here");
     AddCommon(accuracy, &line.socket, &line.json);
-    doctor = app.add_subcommand("doctor", "Check what an answer needs, with remedies");
-    AddCommon(doctor, &line.socket, &line.json);
+    AddDoctor();
     init = app.add_subcommand("init", "Write a train.yaml to start from");
     init->add_option("FILE", line.init.file, "File to write (default train.yaml)");
     init->add_option("--from", line.init.from, "Turn this job script into a train.yaml")
         ->option_text("JOB.SH");
     init->add_option("--socket", line.socket, "Socket of gpuadvised")->option_text("PATH");
+  }
+
+  void AddDoctor() {
+    AdviceQuestion& question = line.doctor.question;
+    doctor = app.add_subcommand("doctor", "Check what an answer, or a training file, needs");
+    doctor->add_option("FILE", question.file, "A training file: also what its job needs");
+    doctor->add_option("--section", question.section, "Section of FILE to take")
+        ->option_text("NAME");
+    doctor_flags.AddTo(doctor);
+    AddCommon(doctor, &line.socket, &line.doctor.json);
   }
 
   bool Knows(const std::string& verb) const {
@@ -321,6 +331,7 @@ struct Parser {
   CommandLine line;
   SlurmFlags advise_flags;
   SlurmFlags submit_flags;
+  SlurmFlags doctor_flags;
   CLI::App* advise = nullptr;
   CLI::App* submit = nullptr;
   CLI::App* when = nullptr;
@@ -375,6 +386,7 @@ tl::expected<CommandLine, Leave> ParseCommandLine(std::vector<std::string> argum
   line.verb = parser.Chosen();
   line.advise.question.fixed = parser.advise_flags.Given();
   line.submit.question.fixed = parser.submit_flags.Given();
+  line.doctor.question.fixed = parser.doctor_flags.Given();
   line.when.arguments = sbatch;
   line.run.command = sbatch;
   if (line.verb == Verb::kRun && sbatch.empty()) {

@@ -29,7 +29,7 @@ enum class Verb {
 struct CommandLine {
   Verb verb = Verb::kAdvise;
   std::string socket;  // --socket, "" when not given
-  bool json = false;   // of gpus, why, accuracy and doctor
+  bool json = false;   // of gpus, why and accuracy
   AdviseCommand advise;
   SubmitCommand submit;
   WhenCommand when;
@@ -37,6 +37,7 @@ struct CommandLine {
   ScaleCommand scale;
   RunCommand run;
   QueueCommand queue;
+  DoctorCommand doctor;
   std::string job_id;  // of why
   InitCommand init;
 };

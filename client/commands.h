@@ -12,6 +12,7 @@
 #include "client/console.h"
 #include "client/daemon_client.h"
 #include "client/job_runner.h"
+#include "client/preflight/job_facts.h"
 #include "client/sbatch_options.h"
 
 namespace gpuadvise {
@@ -30,7 +31,20 @@ struct SubmitCommand {
   int64_t pick = 0;                    // 0: the first
   bool yes = false;
   bool dry_run = false;
+  bool force = false;  // also where a check failed
   bool json = false;
+};
+
+struct DoctorCommand {
+  AdviceQuestion question;  // without a file: only what an answer needs
+  bool json = false;
+};
+
+/// What a submission is made with: the site's sbatch, this machine, and the job template's text.
+struct JobSubmission {
+  JobRunner& runner;
+  Site& site;
+  std::string job_template;
 };
 
 struct WhenCommand {
@@ -87,8 +101,8 @@ struct RunCommand {
 };
 
 int RunAdvise(const AdviseCommand& command, Api& api, Console& console);
-int RunSubmit(const SubmitCommand& command, Api& api, JobRunner& runner,
-              const std::string& job_template, Console& console);
+int RunSubmit(const SubmitCommand& command, Api& api, const JobSubmission& submission,
+              Console& console);
 int RunWhen(const WhenCommand& command, Api& api, Console& console);
 int RunFit(const FitCommand& command, Api& api, Console& console);
 int RunScale(const ScaleCommand& command, Api& api, Console& console);
