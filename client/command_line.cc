@@ -295,12 +295,9 @@ struct Parser {
   }
 
   void AddDoctor() {
-    AdviceQuestion& question = line.doctor.question;
     doctor = app.add_subcommand("doctor", "Check what an answer, or a training file, needs");
-    doctor->add_option("FILE", question.file, "A training file: also what its job needs");
-    doctor->add_option("--section", question.section, "Section of FILE to take")
-        ->option_text("NAME");
-    doctor_flags.AddTo(doctor);
+    AddQuestion(doctor, &line.doctor.question, &doctor_flags);
+    doctor->get_option("FILE")->required(false);
     AddCommon(doctor, &line.socket, &line.doctor.json);
   }
 
