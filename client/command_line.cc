@@ -187,6 +187,7 @@ struct Parser {
         ->check(CLI::PositiveNumber);
     submit->add_flag("-y,--yes", line.submit.yes, "Submit without asking");
     submit->add_flag("--dry-run", line.submit.dry_run, "Print the script and submit nothing");
+    submit->add_flag("--force", line.submit.force, "Submit also where a check failed");
     AddCommon(submit, &line.socket, &line.submit.json);
     submit->footer(kSubmitFooter);
   }
@@ -288,13 +289,19 @@ struct Parser {
     AddCommon(accuracy, &line.socket, &line.json);
     jobs = AddJobs(app, line.jobs, CheckJobId, &line.socket);
     watch = AddWatch(app, line.watch, CheckJobId, &line.socket);
-    doctor = app.add_subcommand("doctor", "Check what an answer needs, with remedies");
-    AddCommon(doctor, &line.socket, &line.json);
+    AddDoctor();
     init = app.add_subcommand("init", "Write a train.yaml to start from");
     init->add_option("FILE", line.init.file, "File to write (default train.yaml)");
     init->add_option("--from", line.init.from, "Turn this job script into a train.yaml")
         ->option_text("JOB.SH");
     init->add_option("--socket", line.socket, "Socket of gpuadvised")->option_text("PATH");
+  }
+
+  void AddDoctor() {
+    doctor = app.add_subcommand("doctor", "Check what an answer, or a training file, needs");
+    AddQuestion(doctor, &line.doctor.question, &doctor_flags);
+    doctor->get_option("FILE")->required(false);
+    AddCommon(doctor, &line.socket, &line.doctor.json);
   }
 
   bool Knows(const std::string& verb) const {
@@ -326,6 +333,7 @@ struct Parser {
   CommandLine line;
   SlurmFlags advise_flags;
   SlurmFlags submit_flags;
+  SlurmFlags doctor_flags;
   CLI::App* advise = nullptr;
   CLI::App* submit = nullptr;
   CLI::App* when = nullptr;
@@ -384,6 +392,7 @@ tl::expected<CommandLine, Leave> ParseCommandLine(std::vector<std::string> argum
   line.submit.question.fixed = parser.submit_flags.Given();
   line.jobs.import = parser.jobs->count("--import") > 0;
   std::erase(line.jobs.import_paths, "");  // CLI11's word for no path
+  line.doctor.question.fixed = parser.doctor_flags.Given();
   line.when.arguments = sbatch;
   line.run.command = sbatch;
   if (line.verb == Verb::kRun && sbatch.empty()) {

@@ -32,7 +32,7 @@ enum class Verb {
 struct CommandLine {
   Verb verb = Verb::kAdvise;
   std::string socket;  // --socket, "" when not given
-  bool json = false;   // of gpus, why, accuracy and doctor
+  bool json = false;   // of gpus, why and accuracy
   AdviseCommand advise;
   SubmitCommand submit;
   WhenCommand when;
@@ -42,6 +42,7 @@ struct CommandLine {
   QueueCommand queue;
   JobsCommand jobs;
   WatchCommand watch;
+  DoctorCommand doctor;
   std::string job_id;  // of why
   InitCommand init;
 };

@@ -14,6 +14,7 @@
 #include "client/daemon_client.h"
 #include "client/job_runner.h"
 #include "client/jobs_filter.h"
+#include "client/preflight/job_facts.h"
 #include "client/sbatch_options.h"
 
 namespace gpuadvise {
@@ -32,7 +33,20 @@ struct SubmitCommand {
   int64_t pick = 0;                    // 0: the first
   bool yes = false;
   bool dry_run = false;
+  bool force = false;  // also where a check failed
   bool json = false;
+};
+
+struct DoctorCommand {
+  AdviceQuestion question;  // without a file: only what an answer needs
+  bool json = false;
+};
+
+/// What a submission is made with: the site's sbatch, this machine, and the job template's text.
+struct JobSubmission {
+  JobRunner& runner;
+  Site& site;
+  std::string job_template;
 };
 
 struct WhenCommand {
@@ -112,8 +126,8 @@ struct WatchPlace {
 };
 
 int RunAdvise(const AdviseCommand& command, Api& api, Console& console);
-int RunSubmit(const SubmitCommand& command, Api& api, JobRunner& runner,
-              const std::string& job_template, Console& console);
+int RunSubmit(const SubmitCommand& command, Api& api, const JobSubmission& submission,
+              Console& console);
 int RunWhen(const WhenCommand& command, Api& api, Console& console);
 int RunFit(const FitCommand& command, Api& api, Console& console);
 int RunScale(const ScaleCommand& command, Api& api, Console& console);

@@ -7,11 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "client/answer_reader.h"
+#include "client/check_view.h"
 #include "client/commands.h"
 #include "client/display.h"
 #include "client/exit_code.h"
-#include "client/job_runner.h"
-#include "client/text_table.h"
+#include "client/job_checks.h"
+#include "client/job_choice.h"
+#include "client/process/program.h"
+#include "client/slurm_checks.h"
 #include "client/version.h"
 #include "common/words.h"
 
@@ -80,39 +83,6 @@ Check SettingsCheck(const Surroundings& around) {
   return {Health::kOk, "settings", JoinNames(around.settings_files)};
 }
 
-const char* Word(Health health) {
-  switch (health) {
-    case Health::kOk:
-      return "ok";
-    case Health::kWarning:
-      return "warning";
-    case Health::kError:
-      return "error";
-  }
-  return "error";
-}
-
-std::string Coloured(Health health, bool colour) {
-  const std::string word = Word(health);
-  const std::string padded = word + std::string(9 - word.size(), ' ');
-  if (health == Health::kOk) return Green(padded, colour);
-  return health == Health::kWarning ? Yellow(padded, colour) : Red(padded, colour);
-}
-
-std::string CheckText(const Check& check, const Look& look) {
-  constexpr int kIndent = 21;
-  std::string subject = check.subject;
-  subject.resize(12, ' ');
-  std::string text = Coloured(check.health, look.colour) + subject;
-  bool first = true;
-  for (const std::string& line :
-       Wrapped(Printable(check.finding), std::max(30, look.width - kIndent))) {
-    text += (first ? "" : std::string(kIndent, ' ')) + line + "\n";
-    first = false;
-  }
-  return text;
-}
-
 std::string SlurmConfPath() {
   if (const char* variable = std::getenv("SLURM_CONF"); variable != nullptr && *variable != '\0') {
     return variable;
@@ -122,6 +92,41 @@ std::string SlurmConfPath() {
     if (::access(path, F_OK) == 0) return path;
   }
   return {};
+}
+
+int Show(const std::vector<Check>& checks, bool as_json, Console& console) {
+  if (as_json) PrintJson({{"checks", ChecksJson(checks)}}, console);
+  for (const Check& check : checks) {
+    if (!as_json) console.Print(CheckText(check, console.look()));
+  }
+  return HasError(checks) ? kExitError : kExitOk;
+}
+
+// Without an answer the file's own checks still say something.
+std::vector<Check> WithoutStrategy(std::vector<Check> why, const TrainFile& file,
+                                   const AdviceQuestion& question, Site& site) {
+  std::vector<Check> checks = CheckFile(file.spec(), question.fixed, site).checks;
+  std::move(why.begin(), why.end(), std::back_inserter(checks));
+  return checks;
+}
+
+std::vector<Check> CheckTrainFile(const TrainFile& file, const AdviceQuestion& question, Api& api,
+                                  const JobSubmission& submission, int64_t now) {
+  const Result<json> answer = AskForAdvice(api, file, question, now);
+  if (!answer) {
+    std::vector<Check> why = {{Health::kError, "advice", answer.error().message}};
+    return WithoutStrategy(std::move(why), file, question, submission.site);
+  }
+  if (ListOf(*answer, "strategies").empty()) {
+    return WithoutStrategy(AccessChecks(*answer, json::object()), file, question, submission.site);
+  }
+  const Result<Choice> choice =
+      Choose({0, question.fixed, {}}, file, *answer, submission.job_template);
+  if (!choice) {
+    return WithoutStrategy({{Health::kError, "command", choice.error().message}}, file, question,
+                           submission.site);
+  }
+  return CheckJob(file.spec(), *choice, submission.site, &submission.runner, now).checks;
 }
 
 std::string FirstLine(std::string text) {
@@ -164,16 +169,18 @@ std::vector<Check> CheckHealth(Api& api, const Surroundings& around) {
 }
 
 int RunDoctor(bool as_json, Api& api, const Surroundings& around, Console& console) {
-  json list = json::array();
-  int exit_code = kExitOk;
-  for (const Check& check : CheckHealth(api, around)) {
-    if (check.health == Health::kError) exit_code = kExitError;
-    list.push_back(
-        {{"check", check.subject}, {"health", Word(check.health)}, {"finding", check.finding}});
-    if (!as_json) console.Print(CheckText(check, console.look()));
-  }
-  if (as_json) PrintJson({{"checks", list}}, console);
-  return exit_code;
+  return Show(CheckHealth(api, around), as_json, console);
+}
+
+int RunDoctorOfFile(const DoctorCommand& command, Api& api, const JobSubmission& submission,
+                    const Surroundings& around, Console& console) {
+  const AdviceQuestion& question = command.question;
+  const Result<TrainFile> file = TrainFile::Load(question.file, question.section, console.now());
+  if (!file) return Report(file.error(), console);
+  std::vector<Check> checks = CheckHealth(api, around);
+  std::vector<Check> of_file = CheckTrainFile(*file, question, api, submission, console.now());
+  std::move(of_file.begin(), of_file.end(), std::back_inserter(checks));
+  return Show(checks, command.json, console);
 }
 
 }  // namespace gpuadvise

@@ -1,22 +1,17 @@
-// `gpuadvise doctor`: what stands between this user and an answer, with the remedy for each.
+// `gpuadvise doctor`: what stands between this user and an answer, or between a training file and a
+// job that succeeds, with the remedy for each.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "client/commands.h"
 #include "client/console.h"
 #include "client/daemon_client.h"
+#include "client/preflight/check.h"
 #include "client/user_settings.h"
 
 namespace gpuadvise {
-
-enum class Health { kOk, kWarning, kError };
-
-struct Check {
-  Health health = Health::kOk;
-  std::string subject;  // "socket"
-  std::string finding;  // one sentence; a remedy where it is not ok
-};
 
 /// What doctor looks at outside the API; a value, so that tests decide.
 struct Surroundings {
@@ -37,5 +32,11 @@ std::vector<Check> CheckHealth(Api& api, const Surroundings& surroundings);
 
 /// Prints the checks; kExitError when one failed.
 int RunDoctor(bool as_json, Api& api, const Surroundings& surroundings, Console& console);
+
+/// The same for a training file: these checks, then those of the job that `submit` would make of
+/// it. Slurm is asked once whether it would take that job. kExitUsage for a file that cannot be
+/// read.
+int RunDoctorOfFile(const DoctorCommand& command, Api& api, const JobSubmission& submission,
+                    const Surroundings& surroundings, Console& console);
 
 }  // namespace gpuadvise

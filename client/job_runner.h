@@ -4,9 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "client/process/program.h"
 #include "common/error.h"
 
 namespace gpuadvise {
+
+/// What `sbatch --test-only` said.
+struct SbatchVerdict {
+  bool accepted = false;
+  std::string said;  // its own words, as printed; not yet safe for a terminal
+};
 
 class JobRunner {
  public:
@@ -15,6 +22,11 @@ class JobRunner {
   /// caller's. Returns what it printed. Errors: not in PATH, or it failed.
   virtual Result<std::string> Submit(const std::vector<std::string>& arguments,
                                      const std::string& script) = 0;
+  /// Asks whether the site would take that job: `sbatch --test-only ARGUMENTS`. It costs slurmctld
+  /// a scheduling attempt and a job id, so once for a submission. Errors: not in PATH, or no answer
+  /// within a minute.
+  virtual Result<SbatchVerdict> Test(const std::vector<std::string>& arguments,
+                                     const std::string& script) = 0;
 };
 
 /// The `sbatch` found in PATH.
@@ -22,16 +34,8 @@ class SbatchRunner : public JobRunner {
  public:
   Result<std::string> Submit(const std::vector<std::string>& arguments,
                              const std::string& script) override;
+  Result<SbatchVerdict> Test(const std::vector<std::string>& arguments,
+                             const std::string& script) override;
 };
-
-/// The first executable `name` in the directories of `path` ("a:b"); "" when there is none.
-std::string FindInPath(const std::string& name, const char* path);
-
-/// Runs `program` (a path) with `arguments` and `input`. Its standard error is inherited, or
-/// discarded. Returns its standard output (at most 1 MiB). Errors: it could not run, or its status.
-enum class ChildErrors { kInherited, kDiscarded };
-Result<std::string> RunProgram(const std::string& program,
-                               const std::vector<std::string>& arguments, const std::string& input,
-                               ChildErrors errors);
 
 }  // namespace gpuadvise

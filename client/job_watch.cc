@@ -193,7 +193,7 @@ json JobWatch::NewestAttempt(const json& job, size_t* attempts) const {
   if (folder == job.end() || !folder->is_string()) return newest;
   const Result<Outcome> found =
       ReadOutcomeFile(folder->get<std::string>() + "/" + kOutcomeFile, caller_.uid);
-  if (!found || found->job_id != job_id_) return newest;
+  if (!found || std::to_string(found->job_id) != job_id_) return newest;
   const json written = ToJson(*found)["attempts"];
   if (EndOf(written.back()) <= EndOf(newest)) return newest;
   *attempts = written.size();

@@ -14,6 +14,7 @@
 #include "client/console.h"
 #include "client/doctor_command.h"
 #include "client/exit_code.h"
+#include "client/preflight/system_site.h"
 #include "client/user_settings.h"
 
 namespace gpuadvise {
@@ -23,7 +24,21 @@ int Submit(const CommandLine& line, const SettingsPlaces& places, Api& api, Cons
   const Result<std::string> job_template = FindJobTemplate(places);
   if (!job_template) return Report(job_template.error(), console);
   SbatchRunner runner;
-  return RunSubmit(line.submit, api, runner, *job_template, console);
+  SystemSite site = SystemSite::OfThisProcess();
+  return RunSubmit(line.submit, api, {runner, site, *job_template}, console);
+}
+
+int Doctor(const CommandLine& line, const SettingsPlaces& places, const std::string& socket,
+           Api& api, Console& console) {
+  const Surroundings around = LookAround(places, socket);
+  if (line.doctor.question.file.empty()) {
+    return RunDoctor(line.doctor.json, api, around, console);
+  }
+  const Result<std::string> job_template = FindJobTemplate(places);
+  if (!job_template) return Report(job_template.error(), console);
+  SbatchRunner runner;
+  SystemSite site = SystemSite::OfThisProcess();
+  return RunDoctorOfFile(line.doctor, api, {runner, site, *job_template}, around, console);
 }
 
 WatchPlace WatchHere() {
@@ -65,7 +80,7 @@ int Run(const CommandLine& line, Console& console) {
     case Verb::kWatch:
       return RunWatchJob(line.watch, WatchHere(), api, console);
     case Verb::kDoctor:
-      return RunDoctor(line.json, api, LookAround(places, *socket), console);
+      return Doctor(line, places, *socket, api, console);
     case Verb::kInit:
       return RunInit(line.init, api, console);
   }

@@ -5,48 +5,19 @@
 
 #include "client/advice_view.h"
 #include "client/answer_reader.h"
+#include "client/check_view.h"
 #include "client/commands.h"
 #include "client/display.h"
 #include "client/exit_code.h"
+#include "client/job_checks.h"
+#include "client/job_choice.h"
 #include "client/job_question.h"
-#include "client/sbatch_script.h"
 #include "common/words.h"
 
 namespace gpuadvise {
 namespace {
 
 using nlohmann::json;
-
-struct Choice {
-  json answer;
-  json strategy;
-  JobScript script;
-  std::vector<std::string> arguments;  // of sbatch
-};
-
-Result<json> PickedStrategy(const json& answer, int64_t pick) {
-  const json& strategies = ListOf(answer, "strategies");
-  for (const json& strategy : strategies) {
-    if (pick == 0 || IntOf(strategy, "rank") == pick) return strategy;
-  }
-  std::vector<std::string> ranks;
-  for (const json& strategy : strategies) ranks.push_back(std::to_string(IntOf(strategy, "rank")));
-  return BadInput(fmt::format("--pick {}: there is no such row; `advise --all` shows {}", pick,
-                              JoinNames(ranks)));
-}
-
-// The options on the command line too: SBATCH_* variables would win over #SBATCH lines.
-std::vector<std::string> SbatchArguments(const SbatchOptions& options,
-                                         const std::vector<std::string>& passed_on) {
-  SbatchOptions ours = options;
-  if (const auto parsed = ParseSbatchArguments(passed_on)) {
-    for (const auto& [name, value] : parsed->options.values()) ours.Erase(name);
-  }
-  std::vector<std::string> arguments = {"--parsable"};
-  for (std::string& argument : ours.ToArguments()) arguments.push_back(std::move(argument));
-  arguments.insert(arguments.end(), passed_on.begin(), passed_on.end());
-  return arguments;
-}
 
 std::string JoinedWith(const std::vector<std::string>& words, const char* separator) {
   std::string joined;
@@ -79,47 +50,6 @@ std::string ChoiceText(const Choice& choice, const SubmitCommand& command, const
   return text;
 }
 
-// "gpu:l40s:6" and "gpu:a100:1,gpu:l40s:2", but not "gpu:1,lustre:1".
-bool AsksForGpusOnly(const std::string& gres) {
-  for (size_t start = 0; start <= gres.size();) {
-    const size_t comma = std::min(gres.find(',', start), gres.size());
-    const std::string part = gres.substr(start, comma - start);
-    if (part != "gpu" && !part.starts_with("gpu:")) return false;
-    start = comma + 1;
-  }
-  return true;
-}
-
-// The strategy already has what flags say about GPUs and nodes: GPUs in Slurm's words, not the
-// catalogue's, features and excluded nodes together with its own. What follows `--` stays.
-SbatchOptions FixedInScript(const SubmitCommand& command) {
-  SbatchOptions fixed = command.question.fixed;
-  const auto passed_on = ParseSbatchArguments(command.passed_on);
-  for (const char* name : {"gres", "gpus", "gpus-per-node", "constraint", "exclude"}) {
-    if (!passed_on || passed_on->options.Has(name)) continue;
-    if (name == std::string_view("gres") && !AsksForGpusOnly(fixed.Get(name).value_or("")))
-      continue;
-    fixed.Erase(name);
-  }
-  return fixed;
-}
-
-Result<Choice> Choose(const SubmitCommand& command, const TrainFile& file, json answer,
-                      const std::string& job_template) {
-  Choice choice;
-  Result<json> strategy = PickedStrategy(answer, command.pick);
-  if (!strategy) return tl::unexpected<Error>(strategy.error());
-  Result<JobScript> script = MakeJobScript(
-      job_template, file.spec(), *strategy,
-      {TextOf(answer, "advice_id"), TextOf(answer, "outcomes_dir")}, FixedInScript(command));
-  if (!script) return Fail(script.error().code, file.Explain(script.error()));
-  choice.answer = std::move(answer);
-  choice.strategy = *std::move(strategy);
-  choice.script = *std::move(script);
-  choice.arguments = SbatchArguments(choice.script.options, command.passed_on);
-  return choice;
-}
-
 // "4711" or "4711;cluster".
 Result<int64_t> JobIdFrom(const std::string& printed) {
   const size_t line = printed.find_last_not_of(" \n\r\t");
@@ -132,19 +62,42 @@ Result<int64_t> JobIdFrom(const std::string& printed) {
               "was taken");
 }
 
-bool Agreed(const SubmitCommand& command, Console& console, int* exit_code) {
-  *exit_code = kExitOk;
-  if (command.yes) return true;
-  if (!console.CanAsk()) {
-    console.Complain(
-        "gpuadvise: not a terminal, so nobody can agree; add --yes to submit, or "
-        "--dry-run to print the script only");
-    *exit_code = kExitUsage;
-    return false;
-  }
-  if (console.Ask("Submit this job? [y/N] ")) return true;
+// Whether anybody can agree; said before Slurm is asked anything.
+bool CanAgree(const SubmitCommand& command, Console& console) {
+  if (command.yes || console.CanAsk()) return true;
+  console.Complain(
+      "gpuadvise: not a terminal, so nobody can agree; add --yes to submit, or "
+      "--dry-run to print the script only");
+  return false;
+}
+
+bool Agreed(const SubmitCommand& command, Console& console) {
+  if (command.yes || console.Ask("Submit this job? [y/N] ")) return true;
   console.Complain("Nothing was submitted.");
-  *exit_code = kExitError;
+  return false;
+}
+
+// Warnings and errors; what is well needs no words here.
+std::string TroubleText(const std::vector<Check>& checks, const Look& look) {
+  std::string text;
+  for (const Check& check : checks) {
+    if (check.health != Health::kOk) text += CheckText(check, look);
+  }
+  return text;
+}
+
+// False where an error stops the submission.
+bool MayGoOn(const SubmitCommand& command, const std::vector<Check>& checks, Console& console) {
+  if (!command.json) {
+    const std::string text = TroubleText(checks, console.look());
+    if (!text.empty()) console.Print(text + "\n");
+  }
+  if (!HasError(checks) || command.force) return true;
+  for (const Check& check : checks) {
+    if (!command.json || check.health != Health::kError) continue;
+    console.Complain("gpuadvise: " + check.subject + ": " + Printable(check.finding));
+  }
+  console.Complain("gpuadvise: a check failed, nothing was submitted; --force submits anyway");
   return false;
 }
 
@@ -160,8 +113,19 @@ void TellDaemon(Api& api, const Choice& choice, int64_t job_id, Console& console
   }
 }
 
-int SubmitChoice(const SubmitCommand& command, const Choice& choice, Api& api, JobRunner& runner,
-                 Console& console) {
+json SubmissionJson(const json& job_id, const Choice& choice, const std::vector<Check>& checks) {
+  return {{"job_id", job_id},
+          {"strategy", choice.strategy},
+          {"script", choice.script.text},
+          {"checks", ChecksJson(checks)}};
+}
+
+int SubmitChoice(const SubmitCommand& command, const Choice& choice, const JobChecks& job, Api& api,
+                 JobRunner& runner, Console& console) {
+  if (const Result<void> made = MakeFolders(job.log_folders); !made) {
+    return Report({made.error().code, made.error().message + "; nothing was submitted", ""},
+                  console);
+  }
   const Result<std::string> printed = runner.Submit(choice.arguments, choice.script.text);
   if (!printed) {
     return Report({printed.error().code, printed.error().message + "; nothing was submitted", ""},
@@ -171,8 +135,7 @@ int SubmitChoice(const SubmitCommand& command, const Choice& choice, Api& api, J
   if (!job_id) return Report(job_id.error(), console);
   TellDaemon(api, choice, *job_id, console);
   if (command.json) {
-    PrintJson({{"job_id", *job_id}, {"strategy", choice.strategy}, {"script", choice.script.text}},
-              console);
+    PrintJson(SubmissionJson(*job_id, choice, job.checks), console);
   } else {
     console.Print(fmt::format("Submitted job {}: {}\n", *job_id,
                               PromiseSentence(choice.strategy, console.now())));
@@ -180,23 +143,41 @@ int SubmitChoice(const SubmitCommand& command, const Choice& choice, Api& api, J
   return kExitOk;
 }
 
-int ShowDryRun(const SubmitCommand& command, const Choice& choice, Console& console) {
+int ShowDryRun(const SubmitCommand& command, const Choice& choice, const JobChecks& job,
+               Console& console) {
   if (command.json) {
-    PrintJson({{"job_id", nullptr}, {"strategy", choice.strategy}, {"script", choice.script.text}},
-              console);
+    PrintJson(SubmissionJson(nullptr, choice, job.checks), console);
     return kExitOk;
   }
-  std::string text = ChoiceText(choice, command, console);
+  std::string text = ChoiceText(choice, command, console) + TroubleText(job.checks, console.look());
   text.pop_back();
   console.Complain(text);  // so that `submit --dry-run > job.sh` is just the script
   console.Print(choice.script.text);
   return kExitOk;
 }
 
+// The choice is made: look at everything, ask, submit.
+int CheckAndSubmit(const SubmitCommand& command, const json& spec, const Choice& choice, Api& api,
+                   const JobSubmission& submission, Console& console) {
+  if (command.dry_run) {
+    const JobChecks job = CheckJob(spec, choice, submission.site, nullptr, console.now());
+    return ShowDryRun(command, choice, job, console);
+  }
+  if (!command.json) {
+    console.Print(ChoiceText(choice, command, console) + "\n" + PrintableLines(choice.script.text) +
+                  "\n");
+  }
+  if (!CanAgree(command, console)) return kExitUsage;
+  const JobChecks job = CheckJob(spec, choice, submission.site, &submission.runner, console.now());
+  if (!MayGoOn(command, job.checks, console)) return kExitError;
+  if (!Agreed(command, console)) return kExitError;
+  return SubmitChoice(command, choice, job, api, submission.runner, console);
+}
+
 }  // namespace
 
-int RunSubmit(const SubmitCommand& command, Api& api, JobRunner& runner,
-              const std::string& job_template, Console& console) {
+int RunSubmit(const SubmitCommand& command, Api& api, const JobSubmission& submission,
+              Console& console) {
   const AdviceQuestion& question = command.question;
   const int64_t now = console.now();
   const Result<TrainFile> file = TrainFile::Load(question.file, question.section, now);
@@ -210,16 +191,10 @@ int RunSubmit(const SubmitCommand& command, Api& api, JobRunner& runner,
     console.Print(AdviceText(*answer, {.all = true, .now = now, .look = console.look()}));
     return kExitInfeasible;
   }
-  const Result<Choice> choice = Choose(command, *file, *answer, job_template);
+  const Result<Choice> choice = Choose({command.pick, question.fixed, command.passed_on}, *file,
+                                       *answer, submission.job_template);
   if (!choice) return Report(choice.error(), console);
-  if (command.dry_run) return ShowDryRun(command, *choice, console);
-  if (!command.json) {
-    console.Print(ChoiceText(*choice, command, console) + "\n" +
-                  PrintableLines(choice->script.text) + "\n");
-  }
-  int exit_code = kExitOk;
-  if (!Agreed(command, console, &exit_code)) return exit_code;
-  return SubmitChoice(command, *choice, api, runner, console);
+  return CheckAndSubmit(command, file->spec(), *choice, api, submission, console);
 }
 
 }  // namespace gpuadvise

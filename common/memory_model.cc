@@ -182,6 +182,12 @@ double StepTrafficBytes(const TrainingSetup& setup) {
   return bytes.gradients + 2 * (bytes.weights + bytes.states);
 }
 
+double StateBytesPerParameter(const TrainingSetup& setup) {
+  TrainingSetup kept = setup;
+  if (kept.optim.starts_with("paged_")) kept.optim = kept.optim.substr(6);  // where does not matter
+  return TrainedBytesOf(kept).states;
+}
+
 double TrainedParameters(const ModelShape& model, const TrainingSetup& setup) {
   const auto extra = static_cast<double>(model.extra_params);
   if (setup.method != "full") {

@@ -93,6 +93,10 @@ double KeptBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setu
 /// states both ways, gradients once.
 double StepTrafficBytes(const TrainingSetup& setup);
 
+/// Bytes of optimizer states and master weights for each parameter that it updates, on whichever
+/// device they are kept.
+double StateBytesPerParameter(const TrainingSetup& setup);
+
 /// The largest micro-batch whose peak is at most `bytes`; 0: not even one. At most
 /// kMostModelledBatch.
 int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double bytes);

@@ -68,11 +68,11 @@ TEST(Advise, ABadObjectiveIsNamed) {
 }
 
 TEST(Submit, TakesWhatFollowsTheDashes) {
-  const CommandLine line =
-      Line({"submit", "f", "-p", "a", "--pick", "2", "-y", "--", "--mem=5G", "-p", "b", "--json"});
+  const CommandLine line = Line({"submit", "f", "-p", "a", "--pick", "2", "-y", "--force", "--",
+                                 "--mem=5G", "-p", "b", "--json"});
   EXPECT_EQ(line.verb, Verb::kSubmit);
   EXPECT_EQ(line.submit.pick, 2);
-  EXPECT_TRUE(line.submit.yes);
+  EXPECT_TRUE(line.submit.yes && line.submit.force);
   EXPECT_FALSE(line.submit.json);
   EXPECT_EQ(line.submit.passed_on, (Words{"--mem=5G", "-p", "b", "--json"}));
   EXPECT_EQ(line.submit.question.fixed.ToArguments(), (Words{"--mem=5G", "--partition=b"}));
@@ -92,6 +92,17 @@ TEST(When, LeavesSbatchsOptionsAlone) {
   EXPECT_TRUE(line.when.json && line.when.verbose);
   EXPECT_EQ(line.socket, "/s");
   EXPECT_EQ(line.when.arguments, (Words{"-p", "gpus", "--gres", "gpu:1", "-t10", "job.sh"}));
+}
+
+TEST(Doctor, TakesAFileWithSubmitsFlagsOrNone) {
+  EXPECT_EQ(Line({"doctor", "--json"}).doctor.question.file, "");
+  const CommandLine line =
+      Line({"doctor", "train.yaml", "--section", "s", "-A", "lab", "--objective", "start"});
+  EXPECT_EQ(line.verb, Verb::kDoctor);
+  EXPECT_EQ(line.doctor.question.file, "train.yaml");
+  EXPECT_EQ(line.doctor.question.section, "s");
+  EXPECT_EQ(line.doctor.question.objective, "start");
+  EXPECT_EQ(line.doctor.question.fixed.ToArguments(), Words{"--account=lab"});
 }
 
 TEST(Init, HasADefaultFile) {

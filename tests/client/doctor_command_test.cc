@@ -5,9 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "client/exit_code.h"
+#include "embedded/default_sbatch_template.h"
 #include "tests/client/fake_api.h"
 #include "tests/client/fake_console.h"
+#include "tests/client/fake_runner.h"
+#include "tests/client/fake_site.h"
 #include "tests/client/golden.h"
+#include "tests/client/temporary_folder.h"
 
 namespace gpuadvise {
 namespace {
@@ -73,6 +77,100 @@ TEST(Doctor, AnSbatchThatDoesNotRunIsAnError) {
   Surroundings around = Healthy();
   around.sbatch_version = "";
   EXPECT_NE(Doctor(Health(), around, kExitError).find("does not run"), std::string::npos);
+}
+
+class DoctorOfFile : public testing::Test {
+ protected:
+  DoctorOfFile() {
+    command.question.file = folder.Write(
+        "train.yaml", "name: x\ntraining: {max_steps: 5}\ncommand: train {micro_batch}\n");
+    site.facts.output = PathOf(GoodFolder("/scratch/me/x"));
+    site.facts.logs = {PathOf(NoFolder("/home/me/logs", "/home/me", true))};
+    site.facts.programs = {{"train", "/venv/bin/train"}};
+    site.facts.checkpoints = {7'000'000'000, "", 5, 2000, 10000};
+    console.shown.width = 100;
+  }
+  int Run() {
+    return RunDoctorOfFile(command, api, {runner, site, std::string(DefaultSbatchTemplate())},
+                           Healthy(), console);
+  }
+  void AnswerAdvice() {
+    api.Answer(Health());
+    api.Answer(json::parse(TestData("advice.json")));
+  }
+
+  TemporaryFolder folder;
+  FakeApi api;
+  FakeConsole console;
+  FakeRunner runner;
+  FakeSite site;
+  DoctorCommand command;
+};
+
+TEST_F(DoctorOfFile, ShowsWhatAnAnswerAndTheJobNeed) {
+  AnswerAdvice();
+  runner.verdict = SbatchVerdict{true,
+                                 "sbatch: Job 5 to start at 2026-09-21T20:14:19 using 4 "
+                                 "processors on nodes n1 in partition markov_gpu\n"};
+  EXPECT_EQ(Run(), kExitOk);
+  ExpectGolden("doctor_file_ok.txt", console.printed);
+  EXPECT_EQ(runner.tests, 1);
+  EXPECT_EQ(runner.runs, 0);
+  EXPECT_EQ(site.asked.command, "train 10");
+}
+
+TEST_F(DoctorOfFile, EveryTroubleHasItsRemedy) {
+  AnswerAdvice();
+  site.facts.output->found.writable = false;
+  site.facts.quota = DiskQuota{"server:/home", 1'000'000'000, 0, 23'800'000'000, 10, 0};
+  site.facts.quota_asked = true;
+  site.facts.logs[0].only_in_job = "%j";
+  site.facts.programs = {{"train", ""}};
+  site.facts.data = {PathOf(NoFolder("/data/train", "/data", false))};
+  site.facts.hub_models = {{"meta-llama/Llama-3.1-8B", false}};
+  site.facts.login.token_file = "/home/me/.cache/huggingface/token";
+  runner.verdict = SbatchVerdict{false, "allocation failure: Invalid qos specification\n"};
+  EXPECT_EQ(Run(), kExitError);
+  ExpectGolden("doctor_file_errors.txt", console.printed);
+}
+
+TEST_F(DoctorOfFile, WithoutADaemonTheFilesOwnChecksAreMade) {
+  EXPECT_EQ(Run(), kExitError);
+  EXPECT_NE(console.printed.find("error    advice      nothing listens there"), std::string::npos);
+  EXPECT_NE(console.printed.find("ok       output"), std::string::npos);
+  EXPECT_EQ(runner.tests, 0);
+}
+
+TEST_F(DoctorOfFile, WhatNothingCanRunIsAnErrorWithItsReasons) {
+  api.Answer(Health());
+  json advice = json::parse(TestData("advice.json"));
+  advice["strategies"] = json::array();
+  api.Answer(advice);
+  EXPECT_EQ(Run(), kExitError);
+  EXPECT_NE(console.printed.find("error    access"), std::string::npos);
+  EXPECT_EQ(runner.tests, 0);
+}
+
+TEST_F(DoctorOfFile, AFileThatCannotBeReadIsExit2) {
+  command.question.file = "/nonexistent.yaml";
+  EXPECT_EQ(Run(), kExitUsage);
+  EXPECT_EQ(console.printed, "");
+}
+
+TEST_F(DoctorOfFile, AFileWithoutACommandIsAnError) {
+  AnswerAdvice();
+  command.question.file = folder.Write("no.yaml", "training: {max_steps: 5}\n");
+  EXPECT_EQ(Run(), kExitError);
+  EXPECT_NE(console.printed.find("error    command"), std::string::npos);
+}
+
+TEST_F(DoctorOfFile, JsonListsAllChecks) {
+  AnswerAdvice();
+  command.json = true;
+  EXPECT_EQ(Run(), kExitOk);
+  const json checks = json::parse(console.printed)["checks"];
+  EXPECT_EQ(checks.front()["check"], "socket");
+  EXPECT_EQ(checks.back()["check"], "slurm");
 }
 
 TEST(Doctor, JsonListsTheChecks) {

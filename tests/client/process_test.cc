@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <iterator>
 #include <string>
 
 #include "client/job_runner.h"
@@ -56,6 +57,7 @@ TEST(Process, SubmitRunsTheSbatchOfThePath) {
       folder.Write("train.yaml", "name: x\ntraining: {max_steps: 5}\ncommand: train\n");
   folder.WriteProgram("bin/sbatch", "#!/bin/sh\ncat >" + folder.Path("script") + "\necho \"$@\" >" +
                                         folder.Path("words") + "\necho 4711\n");
+  folder.WriteProgram("bin/train", "#!/bin/sh\n");
   const FakeServer server(folder.Path("s"), {{HttpBytes(200, TestData("advice.json"))}});
   EXPECT_EQ(StatusOf("PATH=" + folder.Path("bin") + ":$PATH $G submit --yes --socket " +
                      folder.Path("s") + " " + file + " -- --comment=mine"),
@@ -66,6 +68,23 @@ TEST(Process, SubmitRunsTheSbatchOfThePath) {
   EXPECT_TRUE(line.starts_with("--parsable --account=lab ")) << line;
   EXPECT_TRUE(line.ends_with(" --comment=mine")) << line;
   EXPECT_NE(server.requests().find("POST /v1/advice/a-17/submitted"), std::string::npos);
+}
+
+TEST(Process, SubmitAsksSlurmOnceAndStopsWhereItRefuses) {
+  const TemporaryFolder folder;
+  const std::string file =
+      folder.Write("train.yaml", "name: x\ntraining: {max_steps: 5}\ncommand: train\n");
+  folder.WriteProgram("bin/train", "#!/bin/sh\n");
+  folder.WriteProgram("bin/sbatch", "#!/bin/sh\necho \"$1\" >>" + folder.Path("asked") +
+                                        "\ncat >/dev/null\necho 'allocation failure: Invalid "
+                                        "qos specification' >&2\nexit 1\n");
+  const FakeServer server(folder.Path("s"), {{HttpBytes(200, TestData("advice.json"))}});
+  EXPECT_EQ(StatusOf("PATH=" + folder.Path("bin") + ":$PATH $G submit --yes --socket " +
+                     folder.Path("s") + " " + file),
+            1);
+  std::ifstream asked(folder.Path("asked"));
+  std::string lines((std::istreambuf_iterator<char>(asked)), {});
+  EXPECT_EQ(lines, "--test-only\n");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "client/commands.h"
@@ -8,6 +9,8 @@
 #include "embedded/default_sbatch_template.h"
 #include "tests/client/fake_api.h"
 #include "tests/client/fake_console.h"
+#include "tests/client/fake_runner.h"
+#include "tests/client/fake_site.h"
 #include "tests/client/golden.h"
 #include "tests/client/temporary_folder.h"
 
@@ -17,20 +20,6 @@ namespace {
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-class FakeRunner : public JobRunner {
- public:
-  Result<std::string> Submit(const Words& arguments, const std::string& script) override {
-    ++runs;
-    given = arguments;
-    stdin_text = script;
-    return answer;
-  }
-  int runs = 0;
-  Words given;
-  std::string stdin_text;
-  Result<std::string> answer = std::string("4711\n");
-};
-
 class SubmitTest : public testing::Test {
  protected:
   SubmitTest() {
@@ -39,7 +28,11 @@ class SubmitTest : public testing::Test {
     api.Answer(json::parse(TestData("advice.json")));
   }
   int Run() {
-    return RunSubmit(command, api, runner, std::string(DefaultSbatchTemplate()), console);
+    return RunSubmit(command, api, {runner, site, std::string(DefaultSbatchTemplate())}, console);
+  }
+  void MakeOutputUnwritable() {
+    site.facts.output = PathOf(GoodFolder("/data"));
+    site.facts.output->found.writable = false;
   }
   void PassOn(const Words& words) {
     command.passed_on = words;
@@ -50,6 +43,7 @@ class SubmitTest : public testing::Test {
   FakeApi api;
   FakeConsole console;
   FakeRunner runner;
+  FakeSite site;
   SubmitCommand command;
 };
 
@@ -214,6 +208,120 @@ TEST_F(SubmitTest, JsonHasJobAndScript) {
   EXPECT_EQ(printed["script"], runner.stdin_text);
 }
 
+TEST_F(SubmitTest, SlurmIsAskedOnceForExactlyTheJobThatIsSubmitted) {
+  command.yes = true;
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(runner.tests, 1);
+  EXPECT_EQ(runner.tested, runner.given);
+  EXPECT_EQ(runner.tested_script, runner.stdin_text);
+}
+
+TEST_F(SubmitTest, AnErrorStopsTheSubmissionBeforeAnybodyIsAsked) {
+  console.can_ask = true;
+  console.answer = true;
+  MakeOutputUnwritable();
+  EXPECT_EQ(Run(), kExitError);
+  EXPECT_EQ(runner.runs, 0);
+  EXPECT_TRUE(console.questions.empty());
+  EXPECT_NE(console.printed.find("\n\nerror    output      /data cannot be written by you"),
+            std::string::npos)
+      << console.printed;
+  EXPECT_EQ(console.complained,
+            "gpuadvise: a check failed, nothing was submitted; --force submits anyway\n");
+}
+
+TEST_F(SubmitTest, ForceSubmitsAnyway) {
+  command.yes = true;
+  command.force = true;
+  MakeOutputUnwritable();
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(runner.runs, 1);
+  EXPECT_NE(console.printed.find("error    output"), std::string::npos);
+}
+
+TEST_F(SubmitTest, ARefusalOfTheSiteStopsTheSubmission) {
+  command.yes = true;
+  runner.verdict = SbatchVerdict{false, "allocation failure: Invalid qos specification\n"};
+  EXPECT_EQ(Run(), kExitError);
+  EXPECT_EQ(runner.runs, 0);
+  EXPECT_NE(console.printed.find("Invalid qos specification"), std::string::npos);
+}
+
+TEST_F(SubmitTest, WarningsAreShownAndStopNothing) {
+  command.yes = true;
+  site.facts.quota_trouble = "/usr/bin/quota did not answer within 5 s";
+  runner.verdict =
+      SbatchVerdict{false, "allocation failure: Requested node configuration is not available\n"};
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_NE(console.printed.find("warning  quota"), std::string::npos);
+  EXPECT_NE(console.printed.find("warning  slurm"), std::string::npos);
+  EXPECT_EQ(console.printed.find("ok       "), std::string::npos);
+}
+
+TEST_F(SubmitTest, ADryRunLooksAtThisMachineButAsksSlurmNothing) {
+  command.dry_run = true;
+  MakeOutputUnwritable();
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(runner.tests, 0);
+  EXPECT_TRUE(console.printed.starts_with("#!/bin/bash\n"));
+  EXPECT_NE(console.complained.find("error    output"), std::string::npos);
+}
+
+TEST_F(SubmitTest, WhereNobodyCanAgreeSlurmIsNotAsked) {
+  EXPECT_EQ(Run(), kExitUsage);
+  EXPECT_EQ(runner.tests, 0);
+}
+
+TEST_F(SubmitTest, LogFoldersAreMadeOnceSomebodyAgreed) {
+  site.facts.logs = {PathOf(NoFolder(folder.Path("a/logs"), folder.Path(""), true))};
+  console.can_ask = true;
+  EXPECT_EQ(Run(), kExitError);
+  EXPECT_FALSE(std::filesystem::exists(folder.Path("a")));
+  api.Answer(json::parse(TestData("advice.json")));
+  console.answer = true;
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_TRUE(std::filesystem::is_directory(folder.Path("a/logs")));
+}
+
+TEST_F(SubmitTest, ALogFolderThatCannotBeMadeIsSaid) {
+  command.yes = true;
+  folder.Write("file", "");
+  site.facts.logs = {PathOf(NoFolder(folder.Path("file/logs"), folder.Path(""), true))};
+  EXPECT_EQ(Run(), kExitError);
+  EXPECT_EQ(runner.runs, 0);
+  EXPECT_NE(console.complained.find("could not be made: Not a directory; nothing was submitted"),
+            std::string::npos)
+      << console.complained;
+}
+
+TEST_F(SubmitTest, JsonHasTheChecks) {
+  command.yes = true;
+  command.json = true;
+  EXPECT_EQ(Run(), kExitOk);
+  const json checks = json::parse(console.printed)["checks"];
+  ASSERT_FALSE(checks.empty());
+  EXPECT_EQ(checks.back()["check"], "slurm");
+  EXPECT_EQ(checks.back()["health"], "ok");
+}
+
+TEST_F(SubmitTest, WithJsonAnErrorIsASentenceOnStandardError) {
+  command.yes = true;
+  command.json = true;
+  MakeOutputUnwritable();
+  EXPECT_EQ(Run(), kExitError);
+  EXPECT_EQ(console.printed, "");
+  EXPECT_TRUE(console.complained.starts_with("gpuadvise: output: /data cannot be written by you"))
+      << console.complained;
+}
+
+TEST_F(SubmitTest, APathCannotWriteToTheTerminal) {
+  command.yes = true;
+  MakeOutputUnwritable();
+  site.facts.output->found.path = "/data\n\x1b[31mok";
+  EXPECT_EQ(Run(), kExitError);
+  EXPECT_NE(console.printed.find("/data??[31mok cannot be written"), std::string::npos);
+}
+
 TEST_F(SubmitTest, AFileWithoutACommandIsNamed) {
   command.question.file = folder.Write("no.yaml", "training: {max_steps: 5}\n");
   EXPECT_EQ(Run(), kExitUsage);
@@ -231,7 +339,8 @@ TEST(SubmitNothing, NoStrategyIsExit3) {
   SubmitCommand command;
   command.yes = true;
   command.question.file = folder.Write("train.yaml", "training: {max_steps: 5}\ncommand: x\n");
-  EXPECT_EQ(RunSubmit(command, api, runner, std::string(DefaultSbatchTemplate()), console),
+  FakeSite site;
+  EXPECT_EQ(RunSubmit(command, api, {runner, site, std::string(DefaultSbatchTemplate())}, console),
             kExitInfeasible);
   EXPECT_EQ(runner.runs, 0);
   EXPECT_NE(console.printed.find("Not possible"), std::string::npos);

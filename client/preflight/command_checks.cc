@@ -1,0 +1,190 @@
+#include "client/preflight/command_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "common/words.h"
+
+namespace gpuadvise {
+namespace {
+
+using Kind = PathFacts::Kind;
+
+bool MayComeLater(const JobPlan& plan) { return plan.has_setup || !plan.container.empty(); }
+
+Health ErrorUnless(bool excused) { return excused ? Health::kWarning : Health::kError; }
+
+const char* WhoMayBringIt(const JobPlan& plan) {
+  return plan.container.empty() ? "setup: may bring it" : "the container may hold it";
+}
+
+Check MissingProgram(const JobPlan& plan, const ProgramFacts& program) {
+  const bool is_path = program.name.starts_with('/');
+  std::string finding =
+      program.name + (is_path ? " is no program that you can run" : " is not in PATH here");
+  if (MayComeLater(plan)) {
+    finding += fmt::format("; {}", WhoMayBringIt(plan));
+  } else {
+    finding += is_path ? "; check the path, or `chmod +x` it"
+                       : "; load its environment in setup:, like `source ~/venv/bin/activate`";
+  }
+  return {ErrorUnless(MayComeLater(plan)), "program", finding};
+}
+
+// On a disk of each node's own, nothing can be said from here.
+bool IsNodesOwn(const std::string& path) {
+  constexpr std::array<std::string_view, 6> kLocal = {"/tmp/",   "/var/tmp/",   "/dev/shm/",
+                                                      "/local/", "/localdisk/", "/local_scratch/"};
+  return std::any_of(kLocal.begin(), kLocal.end(),
+                     [&](std::string_view folder) { return path.starts_with(folder); });
+}
+
+std::string TroubleWith(const JobPath& file) {
+  if (!file.found.trouble.empty()) return "cannot be looked at: " + file.found.trouble;
+  if (!file.found.exists()) return "does not exist";
+  if (!file.found.readable) return "cannot be read by you";
+  return {};
+}
+
+std::string NameAndPath(const JobPath& file) {
+  return file.name.ends_with(file.found.path) ? file.name
+                                              : fmt::format("{} ({})", file.name, file.found.path);
+}
+
+struct FileKind {
+  const char* subject;
+  bool matters;  // missing ones are errors
+};
+
+std::vector<Check> ChecksOf(const std::vector<JobPath>& files, const FileKind& kind,
+                            const JobPlan& plan) {
+  std::vector<Check> checks;
+  std::vector<std::string> fine;
+  for (const JobPath& file : files) {
+    const std::string trouble = TroubleWith(file);
+    if (trouble.empty()) {
+      fine.push_back(file.name);
+      continue;
+    }
+    const bool excused = MayComeLater(plan) || file.may_be_hub || IsNodesOwn(file.found.path);
+    std::string finding = NameAndPath(file) + " " + trouble;
+    if (file.may_be_hub) {
+      finding += "; fine where it is a name on the Hugging Face Hub";
+    } else if (MayComeLater(plan)) {
+      finding += fmt::format("; {}", WhoMayBringIt(plan));
+    } else {
+      const bool absolute = file.name.ends_with(file.found.path);
+      finding +=
+          absolute ? "; correct its path" : "; correct it, or workdir: that it is relative to";
+    }
+    checks.push_back(
+        {kind.matters ? ErrorUnless(excused) : Health::kWarning, kind.subject, finding});
+  }
+  if (!fine.empty()) checks.push_back({Health::kOk, kind.subject, JoinNames(fine)});
+  return checks;
+}
+
+void Append(std::vector<Check> more, std::vector<Check>* checks) {
+  std::move(more.begin(), more.end(), std::back_inserter(*checks));
+}
+
+std::vector<std::string> NamesOf(const std::vector<HubModel>& models,
+                                 bool (*wanted)(const HubModel&)) {
+  std::vector<std::string> names;
+  for (const HubModel& model : models) {
+    if (wanted(model)) names.push_back(model.name);
+  }
+  return names;
+}
+
+Check NoLogin(const JobPlan& plan, const JobFacts& facts) {
+  const HubLogin& login = facts.login;
+  const std::string remedy = fmt::format(
+      "no login was found (HF_TOKEN, {}): `hf auth login`, or HF_TOKEN in your environment",
+      login.token_file);
+  const auto gated = NamesOf(facts.hub_models, [](const HubModel& m) { return IsGated(m.name); });
+  if (facts.pushes_to_hub) {
+    return {ErrorUnless(plan.has_setup), "login", "--push_to_hub needs one, but " + remedy};
+  }
+  if (!gated.empty()) {
+    const bool there = std::all_of(facts.hub_models.begin(), facts.hub_models.end(),
+                                   [](const HubModel& model) { return model.cached; });
+    return {ErrorUnless(there || plan.has_setup), "login",
+            fmt::format("{} asks for a licence to be accepted, but {}", JoinNames(gated), remedy)};
+  }
+  const auto remote = NamesOf(facts.hub_models, [](const HubModel& m) { return !m.cached; });
+  if (remote.empty()) return {Health::kOk, "login", "not needed: the model is in " + login.cache};
+  return {Health::kWarning, "login",
+          fmt::format("{} comes from the Hugging Face Hub and {}; a public model needs none",
+                      JoinNames(remote), remedy)};
+}
+
+}  // namespace
+
+std::vector<Check> ProgramChecks(const JobPlan& plan, const JobFacts& facts) {
+  std::vector<Check> checks;
+  std::vector<std::string> fine;
+  for (const ProgramFacts& program : facts.programs) {
+    if (program.path.empty()) {
+      checks.push_back(MissingProgram(plan, program));
+    } else if (std::find(fine.begin(), fine.end(), program.path) == fine.end()) {
+      fine.push_back(program.path);
+    }
+  }
+  if (!fine.empty()) checks.push_back({Health::kOk, "program", JoinNames(fine)});
+  if (facts.programs.empty() && !plan.command.empty()) {
+    checks.push_back({Health::kOk, "program",
+                      "what the command runs is known only to its shell: "
+                      "not checked"});
+  }
+  return checks;
+}
+
+std::vector<Check> FileChecks(const JobPlan& plan, const JobFacts& facts) {
+  std::vector<Check> checks = ChecksOf(facts.scripts, {"script", true}, plan);
+  Append(ChecksOf(facts.settings, {"settings", false}, plan), &checks);
+  Append(ChecksOf(facts.data, {"data", true}, plan), &checks);
+  return checks;
+}
+
+std::vector<Check> ContainerChecks(const JobPlan& plan, const JobFacts& facts) {
+  if (plan.container.empty()) return {};
+  std::vector<Check> checks;
+  if (plan.container.find("://") != std::string::npos) {
+    checks.push_back({Health::kOk, "container",
+                      plan.container + " is fetched when the job starts; `apptainer pull` it once "
+                                       "to make that a file"});
+  } else if (!facts.container || !facts.container->only_in_job.empty()) {
+    checks.push_back({Health::kOk, "container",
+                      plan.container + " is known only when the job runs: not checked"});
+  } else if (const std::string trouble = TroubleWith(*facts.container); !trouble.empty()) {
+    checks.push_back({Health::kError, "container",
+                      facts.container->found.path + " " + trouble + "; correct container:"});
+  } else {
+    checks.push_back({Health::kOk, "container", facts.container->found.path});
+  }
+  if (facts.apptainer.empty()) {
+    checks.push_back({Health::kWarning, "container",
+                      "apptainer is not in PATH here; fine where the nodes have it, otherwise load "
+                      "it in setup:"});
+  }
+  return checks;
+}
+
+std::vector<Check> LoginChecks(const JobPlan& plan, const JobFacts& facts) {
+  if (facts.hub_models.empty() && !facts.pushes_to_hub) return {};
+  const auto remote = NamesOf(facts.hub_models, [](const HubModel& m) { return !m.cached; });
+  if (facts.login.offline) {
+    if (remote.empty()) return {{Health::kOk, "login", "offline; all is in " + facts.login.cache}};
+    return {{Health::kWarning, "login",
+             fmt::format("HF_HUB_OFFLINE is set, but {} is not in {}: `hf download` it first",
+                         JoinNames(remote), facts.login.cache)}};
+  }
+  if (facts.login.token_from.empty()) return {NoLogin(plan, facts)};
+  return {{Health::kOk, "login", "from " + facts.login.token_from}};
+}
+
+}  // namespace gpuadvise

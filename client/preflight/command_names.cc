@@ -1,0 +1,203 @@
+#include "client/preflight/command_names.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+namespace gpuadvise {
+namespace {
+
+template <size_t N>
+bool IsOneOf(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+template <size_t N>
+bool EndsInOneOf(std::string_view word, const std::array<std::string_view, N>& ends) {
+  return std::any_of(ends.begin(), ends.end(),
+                     [&](std::string_view end) { return word.ends_with(end); });
+}
+
+constexpr std::array<std::string_view, 19> kBuiltins = {
+    ".",    "source", "export", "set",  "unset", "ulimit", "umask", "echo",   "eval", "trap",
+    "wait", "module", "true",   "test", "[",     "exit",   "read",  "printf", "ml"};
+constexpr std::array<std::string_view, 4> kPrefixes = {"exec", "time", "command", "builtin"};
+constexpr std::array<std::string_view, 2> kScriptEnds = {".py", ".sh"};
+constexpr std::array<std::string_view, 4> kSettingsEnds = {".json", ".yaml", ".yml", ".toml"};
+constexpr std::array<std::string_view, 5> kPathNames = {"path", "dir", "file", "root", "folder"};
+constexpr std::array<std::string_view, 9> kDataEnds = {".json",    ".jsonl", ".csv", ".tsv", ".txt",
+                                                       ".parquet", ".arrow", ".tar", ".h5"};
+
+/// One option with the words after it up to the next: "--data-path a b", "--data-path=a".
+struct Option {
+  std::string name;  // without dashes, with '_' for '-', in lower case: "data_path"
+  std::string written;
+  std::vector<std::string> values;  // only those that are certain
+};
+
+std::string NameOf(std::string_view word) {
+  word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
+  std::string name(word.substr(0, word.find('=')));
+  for (char& c : name) {
+    c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+std::vector<Option> OptionsOf(const SimpleCommand& command) {
+  std::vector<Option> options;
+  for (const ShellWord& word : command) {
+    const std::string& text = word.text;
+    if (text.starts_with('-') && text.size() > 1 && text.find_first_not_of('-') != text.npos) {
+      const size_t equals = text.find('=');
+      options.push_back({NameOf(text), text.substr(0, equals), {}});
+      if (equals != text.npos && word.certain) options.back().values = {text.substr(equals + 1)};
+    } else if (!options.empty() && word.certain) {
+      options.back().values.push_back(text);
+    }
+  }
+  return options;
+}
+
+bool StartsLikeAPath(std::string_view value) {
+  return value.starts_with('/') || value.starts_with("./") || value.starts_with("../");
+}
+
+bool IsAddress(std::string_view value) { return value.find("://") != std::string_view::npos; }
+
+bool NamesData(const Option& option) {
+  return option.name.starts_with("data") || option.name.find("_data") != std::string::npos ||
+         option.name == "train_file" || option.name == "validation_file";
+}
+
+// "dataset_name wikitext" is the Hub's; "dataset_path demo" and "data x.jsonl" are files.
+bool LooksLikeData(const Option& option, const std::string& value) {
+  if (value.empty() || IsAddress(value)) return false;
+  if (StartsLikeAPath(value) || EndsInOneOf(value, kDataEnds)) return true;
+  return EndsInOneOf(option.name, kPathNames) && !option.name.starts_with("dataloader");
+}
+
+bool NamesSettings(const Option& option) {
+  return option.name == "deepspeed" || option.name.starts_with("config") ||
+         option.name.ends_with("_config");
+}
+
+// "org/name", and nothing that would be a path.
+bool IsHubName(std::string_view value) {
+  const size_t slash = value.find('/');
+  if (slash == 0 || slash == value.npos || slash + 1 == value.size()) return false;
+  if (value.find('/', slash + 1) != value.npos || StartsLikeAPath(value)) return false;
+  return std::isalnum(static_cast<unsigned char>(value[0])) != 0 &&
+         std::all_of(value.begin(), value.end(), [](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                  std::string_view("/-_.").find(c) != std::string_view::npos;
+         });
+}
+
+bool NamesModel(const Option& option) {
+  const std::string& name = option.name;
+  return name.find("model") != std::string::npos && name.find("dir") == std::string::npos &&
+         name.find("output") == std::string::npos;
+}
+
+std::optional<int64_t> WholeNumber(const Option& option) {
+  if (option.values.empty()) return {};
+  const std::string& text = option.values.front();
+  int64_t number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc() || end != text.data() + text.size() || number < 1) return {};
+  return number;
+}
+
+class NameCollector {
+ public:
+  NameCollector(std::string folder, CommandNames* names)
+      : folder_(std::move(folder)), names_(names) {}
+
+  void Take(SimpleCommand command) {
+    while (command.size() > 1 && IsOneOf(command.front().text, kPrefixes)) {
+      command.erase(command.begin());
+    }
+    const std::string& program = command.front().text;
+    if (program == "cd") return ChangeFolder(command);
+    if (IsOneOf(program, kBuiltins) || !command.front().certain) return;
+    const bool is_path = program.find('/') != std::string::npos;
+    if (!is_path || !folder_.empty() || program.starts_with('/')) {
+      names_->programs.push_back(is_path ? PathBeside(folder_, program) : program);
+    }
+    TakeScript(command);
+    for (const Option& option : OptionsOf(command)) TakeOption(option);
+    TakeDownload(command);
+  }
+
+ private:
+  void ChangeFolder(const SimpleCommand& command) {
+    const bool known = command.size() == 2 && command[1].certain && command[1].text != "-";
+    folder_ = known && !(folder_.empty() && !command[1].text.starts_with('/'))
+                  ? PathBeside(folder_, command[1].text)
+                  : "";
+  }
+
+  // Relative to a folder that is not known nothing can be said.
+  void Name(const std::string& written, const std::string& path, std::vector<NamedPath>* list) {
+    if (folder_.empty() && !path.starts_with('/')) return;
+    list->push_back({written, PathBeside(folder_, path), IsHubName(path)});
+  }
+
+  void NameModel(const std::string& model) {
+    names_->hub_models.push_back({model, folder_.empty() ? "" : PathBeside(folder_, model), true});
+  }
+
+  void TakeScript(const SimpleCommand& command) {
+    for (size_t i = 1; i < command.size(); ++i) {
+      const ShellWord& word = command[i];
+      if (word.text.starts_with('-') || !EndsInOneOf(word.text, kScriptEnds)) continue;
+      if (word.certain) Name(word.text, word.text, &names_->scripts);
+      return;  // later ones are its own arguments
+    }
+  }
+
+  void TakeOption(const Option& option) {
+    if (option.name == "push_to_hub") {
+      names_->pushes_to_hub = option.values.empty() || NameOf(option.values[0]) != "false";
+    }
+    if (option.name == "save_steps") names_->save_steps = WholeNumber(option);
+    if (option.name == "save_total_limit") names_->save_total_limit = WholeNumber(option);
+    for (const std::string& value : option.values) TakeValue(option, value);
+  }
+
+  void TakeValue(const Option& option, const std::string& value) {
+    const std::string written = option.written + " " + value;
+    if (option.name == "output_dir" && (!folder_.empty() || value.starts_with('/'))) {
+      names_->output_dir = PathBeside(folder_, value);
+    } else if (NamesSettings(option) && EndsInOneOf(value, kSettingsEnds)) {
+      Name(written, value, &names_->settings);
+    } else if (NamesData(option) && LooksLikeData(option, value)) {
+      Name(written, value, &names_->data);
+    } else if (NamesModel(option) && IsHubName(value)) {
+      NameModel(value);
+    }
+  }
+
+  // "hf download org/name", "huggingface-cli download org/name".
+  void TakeDownload(const SimpleCommand& command) {
+    const bool hub = command[0].text == "hf" || command[0].text == "huggingface-cli";
+    if (!hub || command.size() < 3 || command[1].text != "download") return;
+    if (command[2].certain && IsHubName(command[2].text)) NameModel(command[2].text);
+  }
+
+  std::string folder_;  // "" once it is not known
+  CommandNames* names_;
+};
+
+}  // namespace
+
+CommandNames NamesIn(const std::vector<SimpleCommand>& commands, const std::string& folder) {
+  CommandNames names;
+  NameCollector collector(folder, &names);
+  for (const SimpleCommand& command : commands) collector.Take(command);
+  return names;
+}
+
+}  // namespace gpuadvise

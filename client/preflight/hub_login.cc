@@ -1,0 +1,79 @@
+#include "client/preflight/hub_login.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+namespace gpuadvise {
+namespace {
+
+// Families whose pages on the Hub ask for a licence to be accepted, by the front of their names.
+constexpr std::array<std::string_view, 9> kGated = {"meta-llama/",
+                                                    "google/gemma",
+                                                    "google/paligemma",
+                                                    "google/medgemma",
+                                                    "bigcode/starcoder",
+                                                    "black-forest-labs/FLUX.1-dev",
+                                                    "stabilityai/stable-diffusion-3",
+                                                    "pyannote/",
+                                                    "CohereLabs/"};
+
+std::string ValueOf(const Variables& variables, std::string_view name) {
+  const auto found = variables.find(name);
+  return found == variables.end() ? "" : found->second;
+}
+
+bool HoldsText(const std::string& path) {
+  std::ifstream file(path);
+  std::string word;
+  return static_cast<bool>(file >> word);
+}
+
+bool IsTrue(std::string value) {
+  for (char& c : value) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return value == "1" || value == "ON" || value == "YES" || value == "TRUE";
+}
+
+std::string HubHome(const Variables& variables) {
+  if (const std::string home = ValueOf(variables, "HF_HOME"); !home.empty()) return home;
+  std::string cache = ValueOf(variables, "XDG_CACHE_HOME");
+  if (cache.empty()) cache = ValueOf(variables, "HOME") + "/.cache";
+  return cache + "/huggingface";
+}
+
+}  // namespace
+
+HubLogin LookForHubLogin(const Variables& variables) {
+  const std::string home = HubHome(variables);
+  HubLogin login;
+  login.offline = IsTrue(ValueOf(variables, "HF_HUB_OFFLINE"));
+  login.cache = ValueOf(variables, "HF_HUB_CACHE");
+  if (login.cache.empty()) login.cache = home + "/hub";
+  login.token_file = ValueOf(variables, "HF_TOKEN_PATH");
+  if (login.token_file.empty()) login.token_file = home + "/token";
+  for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}) {
+    if (login.token_from.empty() && !ValueOf(variables, name).empty()) login.token_from = name;
+  }
+  if (login.token_from.empty() && HoldsText(login.token_file)) login.token_from = login.token_file;
+  return login;
+}
+
+bool IsInHubCache(const std::string& cache, const std::string& model) {
+  std::string folder = model;
+  const size_t slash = folder.find('/');
+  if (slash != std::string::npos) folder.replace(slash, 1, "--");
+  std::error_code error;
+  const std::filesystem::directory_iterator versions(cache + "/models--" + folder + "/snapshots",
+                                                     error);
+  return !error && versions != std::filesystem::directory_iterator();
+}
+
+bool IsGated(const std::string& model) {
+  return std::any_of(kGated.begin(), kGated.end(),
+                     [&](std::string_view family) { return model.starts_with(family); });
+}
+
+}  // namespace gpuadvise

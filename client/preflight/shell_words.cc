@@ -1,0 +1,212 @@
+#include "client/preflight/shell_words.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace gpuadvise {
+namespace {
+
+bool IsCompound(const std::string& word) {
+  constexpr std::array<std::string_view, 9> kWords = {
+      "if", "for", "while", "until", "case", "select", "function", "{", "[["};
+  for (std::string_view each : kWords) {
+    if (word == each) return true;
+  }
+  return false;
+}
+
+class WordReader {
+ public:
+  WordReader(std::string_view script, const Variables& variables)
+      : rest_(script), variables_(variables) {}
+
+  std::vector<SimpleCommand> Read() {
+    while (!rest_.empty() && !stopped_) ReadOne();
+    EndCommand();
+    return std::move(commands_);
+  }
+
+ private:
+  char Take() {
+    const char c = rest_.front();
+    rest_.remove_prefix(1);
+    return c;
+  }
+  bool TakeIf(char c) {
+    if (!rest_.starts_with(c)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  void Add(char c) {
+    word_.text += c;
+    in_word_ = true;
+  }
+
+  void ReadOne() {
+    const char c = Take();
+    switch (c) {
+      case ' ':
+      case '\t':
+      case '\r':
+        return EndWord();
+      case '\n':
+      case ';':
+      case '&':
+      case '|':
+        return EndCommand();
+      case '<':
+      case '>':
+        return Redirect();
+      case '(':
+      case ')':
+        stopped_ = true;
+        return;
+      case '#':
+        return in_word_ ? Add(c) : SkipComment();
+      case '\'':
+        return SingleQuoted();
+      case '"':
+        return DoubleQuoted();
+      case '\\':
+        return Escaped();
+      case '$':
+        return Dollar();
+      case '~':
+        return Tilde();
+      case '`':
+        return Substitution();
+      case '*':
+      case '?':
+      case '[':
+      case '{':
+        word_.certain = false;
+        return Add(c);
+      default:
+        return Add(c);
+    }
+  }
+
+  void EndWord() {
+    if (!in_word_) return;
+    ShellWord word = std::exchange(word_, {});
+    in_word_ = false;
+    if (std::exchange(skip_word_, false)) return;
+    if (command_.empty() && IsAssignment(word.text)) return;
+    if (command_.empty() && IsCompound(word.text)) {
+      stopped_ = true;
+      return;
+    }
+    command_.push_back(std::move(word));
+  }
+
+  void EndCommand() {
+    EndWord();
+    skip_word_ = false;
+    if (!command_.empty()) commands_.push_back(std::exchange(command_, {}));
+  }
+
+  static bool IsAssignment(const std::string& word) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0) return false;
+    return ReferenceAt(word.substr(0, equals)).length == equals;
+  }
+
+  // "2>&1", ">> log", "< in": the word after it is no argument. A here-document ends the reading.
+  void Redirect() {
+    const bool file_number =
+        in_word_ && word_.text.find_first_not_of("0123456789") == std::string::npos;
+    if (file_number) {
+      word_ = {};
+      in_word_ = false;
+    }
+    EndWord();
+    if (rest_.starts_with('<') || rest_.starts_with('(')) {
+      stopped_ = true;
+      return;
+    }
+    while (TakeIf('>') || TakeIf('&') || TakeIf('|')) {
+    }
+    skip_word_ = true;
+  }
+
+  void SkipComment() { rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size())); }
+
+  void SingleQuoted() {
+    const size_t end = std::min(rest_.find('\''), rest_.size());
+    word_.text += rest_.substr(0, end);
+    in_word_ = true;
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+  }
+
+  void DoubleQuoted() {
+    in_word_ = true;
+    while (!rest_.empty() && !stopped_) {
+      const char c = Take();
+      if (c == '"') return;
+      if (c == '\\' && !rest_.empty() &&
+          std::string_view("$`\"\\\n").find(rest_[0]) != std::string_view::npos) {
+        Escaped();
+      } else if (c == '$') {
+        Dollar();
+      } else if (c == '`') {
+        Substitution();
+      } else {
+        Add(c);
+      }
+    }
+  }
+
+  void Escaped() {
+    if (rest_.empty() || TakeIf('\n')) return;
+    Add(Take());
+  }
+
+  void Dollar() {
+    in_word_ = true;
+    const VariableReference variable = ReferenceAt(rest_);
+    if (variable.length == 0) {
+      if (rest_.starts_with('(') || rest_.starts_with('{')) return Substitution();
+      word_.certain = false;  // $1, $@, a lone $
+      return Add('$');
+    }
+    rest_.remove_prefix(variable.length);
+    const auto found = variables_.find(variable.name);
+    const bool known = found != variables_.end() && !IsSetByTheJob(variable.name);
+    if (known) word_.text += found->second;
+    word_.certain = word_.certain && known;
+  }
+
+  // What a command would print is not known, nor where it ends: nothing after it is read.
+  void Substitution() {
+    word_.certain = false;
+    in_word_ = true;
+    stopped_ = true;
+  }
+
+  void Tilde() {
+    const bool home = !in_word_ && (rest_.empty() || rest_[0] == '/' || rest_[0] == ' ');
+    const auto found = variables_.find("HOME");
+    if (!home || found == variables_.end()) return Add('~');
+    in_word_ = true;
+    word_.text += found->second;
+  }
+
+  std::string_view rest_;
+  const Variables& variables_;
+  std::vector<SimpleCommand> commands_;
+  SimpleCommand command_;
+  ShellWord word_;
+  bool in_word_ = false;
+  bool skip_word_ = false;  // the next one is a redirection's
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+std::vector<SimpleCommand> SimpleCommands(std::string_view script, const Variables& variables) {
+  return WordReader(script, variables).Read();
+}
+
+}  // namespace gpuadvise

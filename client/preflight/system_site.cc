@@ -1,0 +1,174 @@
+#include "client/preflight/system_site.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <string_view>
+
+#include "client/preflight/command_names.h"
+#include "client/preflight/shell_words.h"
+#include "client/process/program.h"
+
+extern char** environ;
+
+namespace gpuadvise {
+namespace {
+
+constexpr double kQuotaSeconds = 5;
+
+JobPath Look(const std::string& name, const ShellText& expanded, const std::string& folder) {
+  JobPath path{name, {}, expanded.only_in_job, expanded.not_set, expanded.has_command, false};
+  std::string known = expanded.text;
+  // Up to the folder that only the job can name.
+  if (!expanded.only_in_job.empty()) known.resize(known.rfind('/') + 1);
+  if (known.empty()) known = ".";
+  path.found = LookAtPath(PathBeside(folder, known));
+  return path;
+}
+
+bool IsAddress(const std::string& image) { return image.find("://") != std::string::npos; }
+
+// Nothing can be said about a relative path in a folder that only the job knows.
+bool IsPlaced(const ShellText& path, const std::string& folder) {
+  return !folder.empty() || path.text.starts_with('/');
+}
+
+// %x and %u of sbatch's --output are known; every other pattern only where the job runs.
+std::string WithKnownPatterns(std::string pattern, const std::string& job_name,
+                              const Variables& variables) {
+  const auto user = variables.find("USER");
+  const std::string user_name = user == variables.end() ? "" : user->second;
+  for (const auto& [mark, value] : {std::pair{"%x", &job_name}, std::pair{"%u", &user_name}}) {
+    if (value->empty()) continue;
+    for (size_t at = pattern.find(mark); at != std::string::npos;
+         at = pattern.find(mark, at + value->size())) {
+      pattern.replace(at, 2, *value);
+    }
+  }
+  return pattern;
+}
+
+// The folder of a log. sbatch expands no variables there.
+JobPath LogFolder(const std::string& pattern, const JobPlan& plan, const Variables& variables,
+                  const std::string& folder) {
+  const std::string known = WithKnownPatterns(pattern, plan.job_name, variables);
+  ShellText text;
+  const size_t slash = known.rfind('/');
+  text.text = slash == std::string::npos ? "" : known.substr(0, slash + 1);
+  if (const size_t mark = text.text.find('%'); mark != std::string::npos) {
+    text.only_in_job = text.text.substr(mark, 2);
+    text.text.resize(mark);
+  }
+  return Look(pattern, text, folder);
+}
+
+Variables JobVariables(Variables variables, const JobPlan& plan, const std::string& output) {
+  if (!plan.output_dir.empty()) variables["GPUADVISE_OUTPUT_DIR"] = output;
+  for (const auto& [name, value] : plan.env) variables[name] = ExpandText(value, variables).text;
+  return variables;
+}
+
+std::vector<JobPath> LookAtNamed(const std::vector<NamedPath>& names) {
+  std::vector<JobPath> paths;
+  for (const NamedPath& name : names) {
+    paths.push_back({name.name, LookAtPath(name.path), "", "", false, name.may_be_hub});
+  }
+  return paths;
+}
+
+ProgramFacts FindProgram(const std::string& name, const Variables& variables) {
+  if (name.starts_with('/')) return {name, ::access(name.c_str(), X_OK) == 0 ? name : ""};
+  const auto path = variables.find("PATH");
+  return {name, FindInPath(name, path == variables.end() ? nullptr : path->second.c_str())};
+}
+
+void AskForQuota(const Variables& environment, JobFacts* facts) {
+  const std::string program = FindProgram("quota", environment).path;
+  if (program.empty()) return;
+  // Not every quota knows -p (raw times of grace); its exit status says that a quota is exceeded.
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"-w", "-p"}, {"-w"}}) {
+    const auto end = RunToItsEnd({program, words, "", ChildErrors::kDiscarded, kQuotaSeconds});
+    if (!end) {
+      facts->quota_trouble = end.error().message;
+      return;
+    }
+    const std::vector<DiskQuota> quotas = ParseQuota(end->output);
+    facts->quota_asked = true;
+    facts->quota =
+        QuotaOf(quotas, facts->output->found.mount_source, facts->output->found.mount_point);
+    if (!quotas.empty()) return;
+  }
+}
+
+void LookAtCommand(const CommandNames& names, const Variables& variables, JobFacts* facts) {
+  for (const std::string& program : names.programs) {
+    facts->programs.push_back(FindProgram(program, variables));
+  }
+  facts->scripts = LookAtNamed(names.scripts);
+  facts->settings = LookAtNamed(names.settings);
+  facts->data = LookAtNamed(names.data);
+  for (const NamedPath& model : names.hub_models) {
+    const bool is_folder = !model.path.empty() && LookAtPath(model.path).exists();
+    if (!is_folder) {
+      facts->hub_models.push_back({model.name, IsInHubCache(facts->login.cache, model.name)});
+    }
+  }
+  facts->pushes_to_hub = names.pushes_to_hub;
+}
+
+// What the training file leaves open, the command's own words may say.
+void TakeFromCommand(const CommandNames& names, const JobPlan& plan, JobFacts* facts) {
+  if (!facts->output && !names.output_dir.empty()) {
+    facts->output = JobPath{"--output_dir", LookAtPath(names.output_dir), "", "", false, false};
+  }
+  facts->checkpoints = plan.checkpoints;
+  if (!facts->checkpoints.keep) facts->checkpoints.keep = names.save_total_limit;
+  if (!facts->checkpoints.save_steps) facts->checkpoints.save_steps = names.save_steps;
+}
+
+}  // namespace
+
+SystemSite SystemSite::OfThisProcess() {
+  Variables variables;
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view entry(*each);
+    const size_t equals = entry.find('=');
+    if (equals == std::string_view::npos) continue;
+    variables[std::string(entry.substr(0, equals))] = entry.substr(equals + 1);
+  }
+  std::error_code error;
+  return {std::move(variables), std::filesystem::current_path(error).string()};
+}
+
+JobFacts SystemSite::LookAt(const JobPlan& plan) {
+  JobFacts facts;
+  const std::string start = PathBeside(folder_, plan.chdir);
+  std::string folder = start.empty() ? folder_ : start;
+  for (const std::string& log : plan.logs) {
+    facts.logs.push_back(LogFolder(log, plan, environment_, folder));
+  }
+  // As the script does: the output folder's name is made before the user's own variables are set.
+  const ShellText output = ExpandText(plan.output_dir, environment_);
+  const Variables variables = JobVariables(environment_, plan, output.text);
+  if (!plan.workdir.empty()) {
+    const ShellText workdir = ExpandText(plan.workdir, variables);
+    facts.workdir = Look(plan.workdir, workdir, folder);
+    folder = workdir.only_in_job.empty() ? facts.workdir->found.path : "";
+  }
+  if (!plan.output_dir.empty() && IsPlaced(output, folder)) {
+    facts.output = Look(plan.output_dir, output, folder);
+  }
+  const ShellText image = ExpandText(plan.container, variables);
+  if (!plan.container.empty() && !IsAddress(plan.container) && IsPlaced(image, folder)) {
+    facts.container = Look(plan.container, image, folder);
+  }
+  facts.apptainer = FindProgram("apptainer", variables).path;
+  facts.login = LookForHubLogin(variables);
+  const CommandNames names = NamesIn(SimpleCommands(plan.command, variables), folder);
+  LookAtCommand(names, variables, &facts);
+  TakeFromCommand(names, plan, &facts);
+  if (facts.output && facts.output->found.space) AskForQuota(environment_, &facts);
+  return facts;
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,35 @@
+// An sbatch with prepared answers that remembers what it was given.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/job_runner.h"
+
+namespace gpuadvise {
+
+class FakeRunner : public JobRunner {
+ public:
+  Result<std::string> Submit(const std::vector<std::string>& arguments,
+                             const std::string& script) override {
+    ++runs;
+    given = arguments;
+    stdin_text = script;
+    return answer;
+  }
+  Result<SbatchVerdict> Test(const std::vector<std::string>& arguments,
+                             const std::string& script) override {
+    ++tests;
+    tested = arguments;
+    tested_script = script;
+    return verdict;
+  }
+  int runs = 0;
+  int tests = 0;
+  std::vector<std::string> given, tested;
+  std::string stdin_text, tested_script;
+  Result<SbatchVerdict> verdict = SbatchVerdict{true, "sbatch: Job 5 to start at now\n"};
+  Result<std::string> answer = std::string("4711\n");
+};
+
+}  // namespace gpuadvise

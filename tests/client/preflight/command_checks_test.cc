@@ -1,0 +1,149 @@
+#include "client/preflight/command_checks.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/client/fake_site.h"
+
+namespace gpuadvise {
+namespace {
+
+JobPlan Plan(bool has_setup = false, const std::string& container = "") {
+  JobPlan plan;
+  plan.command = "torchrun train.py";
+  plan.has_setup = has_setup;
+  plan.container = container;
+  return plan;
+}
+
+JobPath Missing(const std::string& path) { return PathOf(NoFolder(path, "/", false)); }
+
+TEST(Program, InPathIsOkAndElseAnErrorUnlessItMayCome) {
+  JobFacts facts;
+  facts.programs = {{"torchrun", "/venv/bin/torchrun"}};
+  EXPECT_EQ(ProgramChecks(Plan(), facts).front().finding, "/venv/bin/torchrun");
+  facts.programs = {{"torchrun", ""}};
+  const Check check = ProgramChecks(Plan(), facts).front();
+  EXPECT_EQ(check.health, Health::kError);
+  EXPECT_EQ(check.finding,
+            "torchrun is not in PATH here; load its environment in setup:, like `source "
+            "~/venv/bin/activate`");
+  EXPECT_EQ(ProgramChecks(Plan(true), facts).front().finding,
+            "torchrun is not in PATH here; setup: may bring it");
+  EXPECT_EQ(ProgramChecks(Plan(true), facts).front().health, Health::kWarning);
+  EXPECT_EQ(ProgramChecks(Plan(false, "x.sif"), facts).front().health, Health::kWarning);
+}
+
+TEST(Program, ThatOnlyTheShellKnowsIsNotChecked) {
+  EXPECT_EQ(ProgramChecks(Plan(), JobFacts{}).front().health, Health::kOk);
+}
+
+TEST(Files, AMissingScriptOrDataIsAnError) {
+  JobFacts facts;
+  facts.scripts = {Missing("/w/train.py")};
+  facts.data = {PathOf(GoodFolder("/d")), Missing("/e")};
+  const auto checks = FileChecks(Plan(), facts);
+  ASSERT_EQ(checks.size(), 3u);
+  EXPECT_EQ(checks[0].health, Health::kError);
+  EXPECT_EQ(checks[0].finding, "/w/train.py does not exist; correct its path");
+  EXPECT_EQ(checks[1].health, Health::kError);
+  EXPECT_EQ(checks[2].finding, "/d");
+}
+
+TEST(Files, ARelativeOneIsShownWithItsWholePath) {
+  JobFacts facts;
+  facts.scripts = {Missing("/w/train.py")};
+  facts.scripts[0].name = "train.py";
+  EXPECT_EQ(
+      FileChecks(Plan(), facts).front().finding,
+      "train.py (/w/train.py) does not exist; correct it, or workdir: that it is relative to");
+}
+
+TEST(Files, WhatMayBeThereLaterOrElsewhereIsAWarning) {
+  JobFacts facts;
+  facts.data = {Missing("/tmp/data"), Missing("/w/data/train")};
+  facts.data[1].may_be_hub = true;
+  facts.settings = {Missing("/w/ds.json")};
+  for (const Check& check : FileChecks(Plan(), facts)) EXPECT_EQ(check.health, Health::kWarning);
+  facts.data = {};
+  facts.scripts = {Missing("/w/train.py")};
+  EXPECT_EQ(FileChecks(Plan(true), facts).front().health, Health::kWarning);
+}
+
+TEST(Files, ThatCannotBeReadAreErrors) {
+  PathFacts closed = GoodFile("/w/train.py");
+  closed.readable = false;
+  JobFacts facts;
+  facts.scripts = {PathOf(closed)};
+  EXPECT_NE(FileChecks(Plan(), facts).front().finding.find("cannot be read by you"),
+            std::string::npos);
+}
+
+TEST(Container, AFileMustBeThereAndAnAddressIsFetched) {
+  JobFacts facts;
+  facts.apptainer = "/usr/bin/apptainer";
+  facts.container = Missing("/images/a.sif");
+  EXPECT_EQ(ContainerChecks(Plan(false, "/images/a.sif"), facts).front().health, Health::kError);
+  facts.container = PathOf(GoodFile("/images/a.sif"));
+  EXPECT_EQ(ContainerChecks(Plan(false, "/images/a.sif"), facts).front().finding, "/images/a.sif");
+  EXPECT_EQ(ContainerChecks(Plan(false, "docker://a/b"), JobFacts{}).front().health, Health::kOk);
+  EXPECT_TRUE(ContainerChecks(Plan(), facts).empty());
+}
+
+TEST(Container, WithoutApptainerHereIsAWarning) {
+  const auto checks = ContainerChecks(Plan(false, "oras://a/b"), JobFacts{});
+  ASSERT_EQ(checks.size(), 2u);
+  EXPECT_EQ(checks[1].health, Health::kWarning);
+}
+
+JobFacts WithModel(const std::string& name, bool cached = false) {
+  JobFacts facts;
+  facts.hub_models = {{name, cached}};
+  facts.login.token_file = "/home/me/.cache/huggingface/token";
+  facts.login.cache = "/home/me/.cache/huggingface/hub";
+  return facts;
+}
+
+Check Login(const JobFacts& facts) { return LoginChecks(Plan(), facts).front(); }
+
+TEST(Login, IsAskedForOnlyWhereTheHubIsUsed) {
+  EXPECT_TRUE(LoginChecks(Plan(), JobFacts{}).empty());
+}
+
+TEST(Login, AGatedModelNeedsOne) {
+  const Check check = Login(WithModel("meta-llama/Llama-3.1-8B"));
+  EXPECT_EQ(check.health, Health::kError);
+  EXPECT_EQ(check.finding,
+            "meta-llama/Llama-3.1-8B asks for a licence to be accepted, but no login was found "
+            "(HF_TOKEN, /home/me/.cache/huggingface/token): `hf auth login`, or HF_TOKEN in your "
+            "environment");
+  EXPECT_EQ(Login(WithModel("meta-llama/Llama-3.1-8B", true)).health, Health::kWarning);
+}
+
+TEST(Login, APublicModelOnlyWarns) {
+  EXPECT_EQ(Login(WithModel("Qwen/Qwen3-8B")).health, Health::kWarning);
+  EXPECT_EQ(Login(WithModel("Qwen/Qwen3-8B", true)).health, Health::kOk);
+}
+
+TEST(Login, AnUploadNeedsOne) {
+  JobFacts facts;
+  facts.pushes_to_hub = true;
+  EXPECT_EQ(Login(facts).health, Health::kError);
+}
+
+TEST(Login, ThatIsThereIsNamedByItsPlaceOnly) {
+  JobFacts facts = WithModel("meta-llama/Llama-3.1-8B");
+  facts.login.token_from = "HF_TOKEN";
+  EXPECT_EQ(Login(facts).health, Health::kOk);
+  EXPECT_EQ(Login(facts).finding, "from HF_TOKEN");
+}
+
+TEST(Login, OfflineTheCacheMustHoldTheModel) {
+  JobFacts facts = WithModel("Qwen/Qwen3-8B");
+  facts.login.offline = true;
+  EXPECT_EQ(Login(facts).health, Health::kWarning);
+  facts.hub_models[0].cached = true;
+  EXPECT_EQ(Login(facts).health, Health::kOk);
+}
+
+}  // namespace
+}  // namespace gpuadvise

@@ -1,0 +1,76 @@
+#include "client/preflight/shell_words.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+namespace gpuadvise {
+namespace {
+
+// "a|b;c": words by '|', commands by ';', uncertain ones with a '?' behind them.
+std::string Read(const std::string& script) {
+  const Variables variables = {{"HOME", "/h"}, {"D", "/data dir"}, {"SLURM_JOB_ID", "7"}};
+  std::string shown;
+  for (const SimpleCommand& command : SimpleCommands(script, variables)) {
+    if (!shown.empty()) shown += ";";
+    for (size_t i = 0; i < command.size(); ++i) {
+      shown += (i > 0 ? "|" : "") + command[i].text + (command[i].certain ? "" : "?");
+    }
+  }
+  return shown;
+}
+
+TEST(ShellWords, SplitAtBlanksAndOperators) {
+  EXPECT_EQ(Read("python  train.py\t--x 1"), "python|train.py|--x|1");
+  EXPECT_EQ(Read("cd x && python a.py; b\nc | d & e || f"), "cd|x;python|a.py;b;c;d;e;f");
+  EXPECT_EQ(Read(""), "");
+  EXPECT_EQ(Read(" \n ; "), "");
+}
+
+TEST(ShellWords, QuotesAndEscapesAreTheShells) {
+  EXPECT_EQ(Read(R"(a 'b c' "d e" f\ g h\)"
+                 "\n"
+                 "i)"),
+            "a|b c|d e|f g|hi");
+  EXPECT_EQ(Read(R"("a\"b\\c\d" '$D' '')"), R"(a"b\c\d|$D|)");
+}
+
+TEST(ShellWords, VariablesAreFilledInAndOthersAreUncertain) {
+  EXPECT_EQ(Read("x $D/a ${D}b"), "x|/data dir/a|/data dirb");
+  EXPECT_EQ(Read("x $NONE/a $1 $SLURM_JOB_ID"), "x|/a?|$1?|?");
+  EXPECT_EQ(Read("~/bin/x a~"), "/h/bin/x|a~");
+}
+
+TEST(ShellWords, WhatOnlyAShellKnowsIsUncertain) {
+  EXPECT_EQ(Read("x *.py a? [ab] {a,b}"), "x|*.py?|a??|[ab]?|{a,b}?");
+  EXPECT_EQ(Read("x $(ls) y; z"), "x|?");
+  EXPECT_EQ(Read("x `ls` y"), "x|?");
+  EXPECT_EQ(Read("x ${A:-b} y"), "x|?");
+}
+
+TEST(ShellWords, AssignmentsRedirectionsAndCommentsAreNoArguments) {
+  EXPECT_EQ(Read("A=1 B='x y' python t.py C=2"), "python|t.py|C=2");
+  EXPECT_EQ(Read("x > log 2>&1 <in y"), "x|y");
+  EXPECT_EQ(Read("x y >>log # z\nw a#b"), "x|y;w|a#b");
+}
+
+TEST(ShellWords, CompoundCommandsEndTheReading) {
+  EXPECT_EQ(Read("a; for i in 1 2; do b; done"), "a");
+  EXPECT_EQ(Read("a; (cd x; b)"), "a");
+  EXPECT_EQ(Read("cat <<EOF\nx\nEOF"), "cat");
+}
+
+TEST(ShellWords, AnyBytesAreRead) {
+  rc::check([](const std::string& script) {
+    for (const SimpleCommand& command : SimpleCommands(script, {})) RC_ASSERT(!command.empty());
+  });
+  const auto texts = rc::gen::container<std::string>(
+      rc::gen::elementOf(std::string("ab \n'\"\\$(){}`;&|<>#~*=1")));
+  rc::check([&] {
+    for (const SimpleCommand& command : SimpleCommands(*texts, {{"a", "b"}})) {
+      RC_ASSERT(!command.empty());
+    }
+  });
+}
+
+}  // namespace
+}  // namespace gpuadvise
