@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <deque>
 
+#include "client/argument_split.h"
 #include "client/exit_code.h"
 #include "client/version.h"
 
@@ -108,6 +109,9 @@ constexpr const char* kWhenFooter =
     "With a job script its #SBATCH lines are read first; options here win.\n"
     "\nExample: gpuadvise when -p gpu --gres gpu:l40s:6 -t 600\n";
 
+constexpr const char* kSelectFooter =
+    "\nPrints, as name=value, what to add to these sbatch options so that the job starts first.\n";
+
 constexpr const char* kSubmitFooter =
     "\nWhat follows -- goes to sbatch untouched and wins over the advice:\n"
     "  gpuadvise submit train.yaml -- --mail-type=END --time=12:00:00\n";
@@ -122,34 +126,10 @@ constexpr const char* kExitCodes =
     "not\n"
     "answer, 5 answered from data older than --max-age.\n";
 
-// `when` takes sbatch's options as they are; only ours go to CLI11.
-std::vector<std::string> TakeWhenArguments(std::vector<std::string>* arguments) {
-  std::vector<std::string> sbatch;
-  std::vector<std::string> ours = {"when"};
-  for (size_t i = 1; i < arguments->size(); ++i) {
-    const std::string& word = (*arguments)[i];
-    const bool flag = word == "--json" || word == "-v" || word == "--verbose" || word == "-h" ||
-                      word == "--help" || word.starts_with("--socket=");
-    if (flag) {
-      ours.push_back(word);
-    } else if (word == "--socket" && i + 1 < arguments->size()) {
-      ours.push_back(word);
-      ours.push_back((*arguments)[++i]);
-    } else {
-      sbatch.push_back(word);
-    }
-  }
-  *arguments = std::move(ours);
-  return sbatch;
-}
-
-std::vector<std::string> TakeAfterDashes(std::vector<std::string>* arguments) {
-  const auto dashes = std::find(arguments->begin(), arguments->end(), "--");
-  if (dashes == arguments->end()) return {};
-  std::vector<std::string> after(dashes + 1, arguments->end());
-  arguments->erase(dashes, arguments->end());
-  return after;
-}
+// `when` and `select` take sbatch's options as they are; only ours go to CLI11.
+const OwnWords kWhenWords = {{"--json", "-v", "--verbose", "-h", "--help"}, {"--socket"}};
+const OwnWords kSelectWords = {{"--json", "-h", "--help"},
+                               {"--socket", "--timeout", "--max-age", "--gpu-memory"}};
 
 // Everything the parser writes to, and the subcommands, in the order of use.
 struct Parser {
@@ -163,6 +143,7 @@ struct Parser {
     AddAdvise();
     AddSubmit();
     AddWhen();
+    AddSelect();
     AddFit();
     AddScale();
     AddRun();
@@ -195,6 +176,22 @@ struct Parser {
     when->add_flag("-v,--verbose", line.when.verbose, "List the options that were skipped");
     AddCommon(when, &line.socket, &line.when.json);
     when->footer(kWhenFooter);
+  }
+
+  void AddSelect() {
+    SelectCommand& command = line.select;
+    select = app.add_subcommand("select", "Partition and GPU type for a plain sbatch (its plugin)");
+    select->add_option("--gpu-memory", command.gpu_memory, "Least memory of a GPU, like 40G")
+        ->option_text("SIZE");
+    select->add_option("--timeout", command.timeout_seconds, "Give up after so long (default 1)")
+        ->option_text("SECONDS")
+        ->check(CLI::Range(0.01, 3600.0));
+    select
+        ->add_option("--max-age", command.max_age_seconds,
+                     "Exit 5 when the data is older (default 300)")
+        ->option_text("SECONDS");
+    AddCommon(select, &line.socket, &command.json);
+    select->footer(kSelectFooter);
   }
 
   void AddFit() {
@@ -295,8 +292,8 @@ struct Parser {
   }
 
   bool Knows(const std::string& verb) const {
-    for (const CLI::App* command :
-         {advise, submit, when, fit, scale, run, gpus, queue, why, accuracy, doctor, init}) {
+    for (const CLI::App* command : {advise, submit, when, select, fit, scale, run, gpus, queue, why,
+                                    accuracy, doctor, init}) {
       if (command->get_name() == verb) return true;
     }
     return false;
@@ -305,6 +302,7 @@ struct Parser {
   Verb Chosen() const {
     if (submit->parsed()) return Verb::kSubmit;
     if (when->parsed()) return Verb::kWhen;
+    if (select->parsed()) return Verb::kSelect;
     if (fit->parsed()) return Verb::kFit;
     if (scale->parsed()) return Verb::kScale;
     if (run->parsed()) return Verb::kRun;
@@ -324,6 +322,7 @@ struct Parser {
   CLI::App* advise = nullptr;
   CLI::App* submit = nullptr;
   CLI::App* when = nullptr;
+  CLI::App* select = nullptr;
   CLI::App* fit = nullptr;
   CLI::App* scale = nullptr;
   CLI::App* run = nullptr;
@@ -358,7 +357,8 @@ Result<void> FixPassedOn(std::vector<std::string> passed_on, SubmitCommand* subm
 tl::expected<CommandLine, Leave> ParseCommandLine(std::vector<std::string> arguments) {
   const std::string verb = arguments.empty() ? "" : arguments.front();
   std::vector<std::string> sbatch;
-  if (verb == "when") sbatch = TakeWhenArguments(&arguments);
+  if (verb == "when") sbatch = TakeSbatchWords(kWhenWords, &arguments);
+  if (verb == "select") sbatch = TakeSbatchWords(kSelectWords, &arguments);
   if (verb == "submit" || verb == "run") sbatch = TakeAfterDashes(&arguments);
   Parser parser;
   try {
@@ -376,6 +376,7 @@ tl::expected<CommandLine, Leave> ParseCommandLine(std::vector<std::string> argum
   line.advise.question.fixed = parser.advise_flags.Given();
   line.submit.question.fixed = parser.submit_flags.Given();
   line.when.arguments = sbatch;
+  line.select.arguments = sbatch;
   line.run.command = sbatch;
   if (line.verb == Verb::kRun && sbatch.empty()) {
     return tl::unexpected(UsageError("nothing to run: gpuadvise run -- COMMAND …", verb));

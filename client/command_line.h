@@ -15,6 +15,7 @@ enum class Verb {
   kAdvise,
   kSubmit,
   kWhen,
+  kSelect,
   kFit,
   kScale,
   kRun,
@@ -33,6 +34,7 @@ struct CommandLine {
   AdviseCommand advise;
   SubmitCommand submit;
   WhenCommand when;
+  SelectCommand select;
   FitCommand fit;
   ScaleCommand scale;
   RunCommand run;

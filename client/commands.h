@@ -39,6 +39,16 @@ struct WhenCommand {
   bool verbose = false;
 };
 
+/// `gpuadvise select`, which sbatch's plugin asks (plugins/cli_filter.lua).
+struct SelectCommand {
+  std::vector<std::string> arguments;  // sbatch's options
+  std::vector<std::string> groups;     // of the caller
+  std::string gpu_memory;              // the least of a GPU; "" any
+  double timeout_seconds = 1;          // for the whole question
+  double max_age_seconds = 300;        // of what the answer rests on
+  bool json = false;
+};
+
 struct InitCommand {
   std::string file = "train.yaml";
   std::string from;  // a job script; "" an example for this cluster
@@ -90,6 +100,7 @@ int RunAdvise(const AdviseCommand& command, Api& api, Console& console);
 int RunSubmit(const SubmitCommand& command, Api& api, JobRunner& runner,
               const std::string& job_template, Console& console);
 int RunWhen(const WhenCommand& command, Api& api, Console& console);
+int RunSelect(const SelectCommand& command, Api& api, Console& console);
 int RunFit(const FitCommand& command, Api& api, Console& console);
 int RunScale(const ScaleCommand& command, Api& api, Console& console);
 /// The exit status is the command's own; a signal that ended it ends this process too.

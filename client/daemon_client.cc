@@ -9,8 +9,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::chrono::seconds kTimeout{30};
-
 ErrorCode CodeFromWord(const std::string& word, int status) {
   if (word == "bad_input") return ErrorCode::kBadInput;
   if (word == "not_found") return ErrorCode::kNotFound;
@@ -42,8 +40,9 @@ Error FirstErrorOf(const json& answer, int status) {
           TextOf(first, "pointer")};
 }
 
-Result<json> Ask(const std::string& socket, const HttpRequest& request) {
-  Result<HttpAnswer> answer = AskOverUnixSocket(socket, request, kTimeout);
+Result<json> Ask(const std::string& socket, const HttpRequest& request,
+                 std::chrono::milliseconds timeout) {
+  Result<HttpAnswer> answer = AskOverUnixSocket(socket, request, timeout);
   if (answer) return ReadApiAnswer(answer->status, answer->body);
   Error error = answer.error();
   if (error.code == ErrorCode::kUnavailable) {
@@ -68,11 +67,12 @@ Result<json> ReadApiAnswer(int status, const std::string& body) {
 }
 
 Result<json> DaemonClient::Get(const std::string& target) {
-  return Ask(socket_, {"GET", target, ""});
+  return Ask(socket_, {"GET", target, ""}, timeout_);
 }
 
 Result<json> DaemonClient::Post(const std::string& target, const json& body) {
-  return Ask(socket_, {"POST", target, body.dump(-1, ' ', false, json::error_handler_t::replace)});
+  return Ask(socket_, {"POST", target, body.dump(-1, ' ', false, json::error_handler_t::replace)},
+             timeout_);
 }
 
 }  // namespace gpuadvise

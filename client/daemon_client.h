@@ -1,6 +1,7 @@
 // Questions to gpuadvised: JSON in, JSON out, errors as the daemon worded them.
 #pragma once
 
+#include <chrono>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -20,12 +21,16 @@ class Api {
 
 class DaemonClient : public Api {
  public:
-  explicit DaemonClient(std::string socket) : socket_(std::move(socket)) {}
+  /// `timeout`: for one question, with its answer.
+  explicit DaemonClient(std::string socket,
+                        std::chrono::milliseconds timeout = std::chrono::seconds(30))
+      : socket_(std::move(socket)), timeout_(timeout) {}
   Result<nlohmann::json> Get(const std::string& target) override;
   Result<nlohmann::json> Post(const std::string& target, const nlohmann::json& body) override;
 
  private:
   std::string socket_;
+  std::chrono::milliseconds timeout_;
 };
 
 /// The API's answer in `body`, or its error; `status` is HTTP's.

@@ -1,4 +1,5 @@
 // gpuadvise: reads the command line, asks gpuadvised, shows the answer, submits.
+#include <chrono>
 #include <clocale>
 #include <cstdio>
 #include <string>
@@ -9,6 +10,7 @@
 #include "client/console.h"
 #include "client/doctor_command.h"
 #include "client/exit_code.h"
+#include "client/own_groups.h"
 #include "client/user_settings.h"
 
 namespace gpuadvise {
@@ -19,6 +21,14 @@ int Submit(const CommandLine& line, const SettingsPlaces& places, Api& api, Cons
   if (!job_template) return Report(job_template.error(), console);
   SbatchRunner runner;
   return RunSubmit(line.submit, api, runner, *job_template, console);
+}
+
+int Select(const CommandLine& line, const std::string& socket, Console& console) {
+  DaemonClient api(
+      socket, std::chrono::milliseconds(static_cast<int64_t>(line.select.timeout_seconds * 1000)));
+  SelectCommand command = line.select;
+  command.groups = OwnGroups();
+  return RunSelect(command, api, console);
 }
 
 int Run(const CommandLine& line, Console& console) {
@@ -33,6 +43,8 @@ int Run(const CommandLine& line, Console& console) {
       return Submit(line, places, api, console);
     case Verb::kWhen:
       return RunWhen(line.when, api, console);
+    case Verb::kSelect:
+      return Select(line, *socket, console);
     case Verb::kFit:
       return RunFit(line.fit, api, console);
     case Verb::kScale:

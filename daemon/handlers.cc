@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/answer_select.h"
 #include "common/answers.h"
 #include "daemon/frame.h"
 #include "daemon/query.h"
@@ -90,6 +91,11 @@ ApiResponse Advise(Call& call) {
 
 ApiResponse When(Call& call) {
   Result<json> answer = AnswerBody(call, AnswerWhen);
+  return answer ? Reply(call, std::move(*answer)) : Refuse(call, answer.error());
+}
+
+ApiResponse Select(Call& call) {
+  Result<json> answer = AnswerBody(call, AnswerSelect);
   return answer ? Reply(call, std::move(*answer)) : Refuse(call, answer.error());
 }
 
@@ -193,6 +199,7 @@ ApiResponse Health(Call& call) {
 const Route kRoutes[] = {
     {"POST", "/v1/advise", nullptr, true, Advise},
     {"POST", "/v1/when", nullptr, true, When},
+    {"POST", "/v1/select", nullptr, true, Select},
     {"GET", "/v1/gpus", nullptr, true, Gpus},
     {"GET", "/v1/queue", nullptr, true, Queue},
     {"GET", "/v1/jobs/", "", true, Why},
