@@ -253,6 +253,9 @@ struct Parser {
     run->add_option("--accumulation", command.accumulation, "Its steps, as {accumulation}")
         ->option_text("N")
         ->check(CLI::Range(1, 1'000'000));
+    run->add_option("--fit", command.fit, "Both for the GPUs it got, from this training file")
+        ->option_text("FILE");
+    run->add_option("--section", command.section, "Section of FILE to take")->option_text("NAME");
     run->add_flag("--retry-on-oom", command.retry_on_oom,
                   "Out of memory: again with half the micro-batch, twice the accumulation");
     run->add_option("--output", command.output, "Folder for gpuadvise-outcome.json")

@@ -90,6 +90,7 @@ struct RunCommand {
   std::vector<std::string> command;  // what follows --
   std::string pattern;
   std::optional<int64_t> micro_batch, accumulation;
+  std::string fit, section;  // a training file that says the batch; "" none
   bool retry_on_oom = false;
   std::string output;  // folder of the outcome; "": GPUADVISE_OUTPUT, else the current one
   double hang_minutes = 10;

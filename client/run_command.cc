@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "client/batch_here.h"
 #include "client/commands.h"
 #include "client/exit_code.h"
 #include "client/run/gpu_sampler.h"
@@ -65,6 +66,24 @@ Plan PlanOf(const RunCommand& command) {
   plan.output = command.output.empty() ? FromEnvironment("GPUADVISE_OUTPUT") : command.output;
   if (plan.output.empty()) plan.output = ".";
   return plan;
+}
+
+/// With --fit the file's batch for the GPUs that are here; else `plan` stays. Errors: nobody says a
+/// batch.
+Result<void> FitPlan(const RunCommand& command, GpuSampler* sampler, Console& console, Plan& plan) {
+  if (command.fit.empty()) return {};
+  const int64_t nodes = CountFromEnvironment("SLURM_JOB_NUM_NODES").value_or(1);
+  const Result<Batch> batch =
+      BatchHere(command.fit, command.section, sampler, nodes, console.now());
+  if (batch) {
+    plan.micro_batch = batch->micro_batch;
+    plan.accumulation = batch->accumulation;
+    return {};
+  }
+  const std::string why = "--fit: " + batch.error().message;
+  if (!plan.micro_batch) return BadInput(why + "; say the batch with --micro-batch");
+  console.Complain(fmt::format("{}: micro-batch {} as given", why, *plan.micro_batch));
+  return {};
 }
 
 std::string Replaced(std::string text, const std::string& what, const std::string& by) {
@@ -209,6 +228,9 @@ int RunRun(const RunCommand& command, Console& console) {
   if (!log) return Report(log.error(), console);
   Plan plan = PlanOf(command);
   const auto sampler = LoadNvml(kNvml, FromEnvironment("CUDA_VISIBLE_DEVICES"));
+  if (const auto fitted = FitPlan(command, sampler.get(), console, plan); !fitted) {
+    return Report(fitted.error(), console);
+  }
   Outcome outcome{FromEnvironment("SLURM_JOB_ID"),
                   FromEnvironment("GPUADVISE_ADVICE"),
                   HostName(),

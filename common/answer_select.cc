@@ -11,6 +11,7 @@
 #include "common/answer_jobs.h"
 #include "common/gres.h"
 #include "common/json_fields.h"
+#include "common/policy.h"
 #include "common/selectable.h"
 #include "common/words.h"
 
@@ -202,14 +203,19 @@ json RejectedJson(const Selectables& found, const std::vector<Alternative>& neve
   return rejected;
 }
 
-std::string NothingFits(const json& rejected) {
+// Told by the partition that the job would have gone to, where that is among them.
+std::string NothingFits(const json& rejected, const Snapshot& snapshot) {
   if (rejected.empty()) return "no GPU of this cluster is what the job asks for";
-  const json& first = rejected.front();
+  const Partition* home = DefaultPartition(snapshot);
+  const auto at_home = std::find_if(rejected.begin(), rejected.end(), [&](const json& each) {
+    return home != nullptr && each.at("partition") == home->name;
+  });
+  const json& one = at_home == rejected.end() ? rejected.front() : *at_home;
   const std::string all =
       rejected.size() == 1 ? "it cannot run"
                            : fmt::format("none of {} ways to run it is possible", rejected.size());
-  return fmt::format("{}: {} in {}: {}", all, first.value("gpu_name", ""),
-                     first.value("partition", ""), first.value("reason", ""));
+  return fmt::format("{}: {} in {}: {}", all, one.value("gpu_name", ""), one.value("partition", ""),
+                     one.value("reason", ""));
 }
 
 json Empty(const std::string& reason) {
@@ -238,7 +244,7 @@ Result<json> AnswerSelect(const json& body, const ClusterView& view, const Submi
   answer["rejected"] = RejectedJson(found, {never, ranked.end()});
   ranked.erase(never, ranked.end());
   if (ranked.empty()) {
-    answer["reason"] = NothingFits(answer["rejected"]);
+    answer["reason"] = NothingFits(answer["rejected"], view.snapshot);
     return answer;
   }
   std::stable_sort(ranked.begin(), ranked.end(), IsBetter);

@@ -99,8 +99,10 @@ TEST_F(HandlersTest, EveryAnswerHasTheFrame) {
 
 TEST_F(HandlersTest, WithoutASnapshotQuestionsAre503WithTheCause) {
   cluster_.SetCause("slurm-api is not built in; slurm-cli: no sinfo");
-  for (const auto& [method, target] :
-       {std::pair{"POST", "/v1/advise"}, {"POST", "/v1/when"}, {"GET", "/v1/gpus"}}) {
+  for (const auto& [method, target] : {std::pair{"POST", "/v1/advise"},
+                                       {"POST", "/v1/when"},
+                                       {"POST", "/v1/select"},
+                                       {"GET", "/v1/gpus"}}) {
     const ApiResponse response = Raw(method, target, "{}");
     EXPECT_EQ(response.status, 503) << target;
     const json error = json::parse(response.body)["errors"][0];
@@ -118,6 +120,16 @@ TEST_F(HandlersTest, AnOldSnapshotStillAnswersWithItsAgeAndCause) {
   EXPECT_FALSE(answer["strategies"].empty());
   EXPECT_EQ(answer["snapshot_age_seconds"], 3600);
   EXPECT_EQ(answer["meta"]["stale_cause"], "slurmctld does not answer");
+}
+
+TEST_F(HandlersTest, SelectAnswersWithinTheFrame) {
+  ClusterIs("");
+  const json job = {{"gres", "gpu:6"}, {"time_limit_seconds", 3600}, {"mem_mib", 1000}};
+  const json answer = Ask("POST", "/v1/select", {{"job", job}});
+  EXPECT_EQ(answer["job"]["gres"], "gpu:gpul40s:6") << answer;
+  EXPECT_EQ(answer["snapshot_age_seconds"], 0);
+  EXPECT_EQ(Raw("POST", "/v1/select", "{}").status, 400);
+  EXPECT_EQ(Raw("GET", "/v1/select").status, 405);
 }
 
 TEST_F(HandlersTest, AdviceHasAnIdOfItsOwn) {
