@@ -129,7 +129,7 @@ constexpr const char* kExitCodes =
 // `when` and `select` take sbatch's options as they are; only ours go to CLI11.
 const OwnWords kWhenWords = {{"--json", "-v", "--verbose", "-h", "--help"}, {"--socket"}};
 const OwnWords kSelectWords = {{"--json", "-h", "--help"},
-                               {"--socket", "--timeout", "--max-age", "--gpu-memory"}};
+                               {"--socket", "--timeout", "--max-age", "--gpu-memory", "--avoid"}};
 
 // Everything the parser writes to, and the subcommands, in the order of use.
 struct Parser {
@@ -183,6 +183,9 @@ struct Parser {
     select = app.add_subcommand("select", "Partition and GPU type for a plain sbatch (its plugin)");
     select->add_option("--gpu-memory", command.gpu_memory, "Least memory of a GPU, like 40G")
         ->option_text("SIZE");
+    select->add_option("--avoid", command.avoid, "Partitions never to choose, like debug,test")
+        ->option_text("NAMES")
+        ->delimiter(',');
     select->add_option("--timeout", command.timeout_seconds, "Give up after so long (default 1)")
         ->option_text("SECONDS")
         ->check(CLI::Range(0.01, 3600.0));

@@ -53,6 +53,7 @@ Result<json> ReadQuestion(const SelectCommand& command, const SbatchOptions& opt
   const Result<json> job = JobQuestion(options, now);
   if (!job) return job;
   json question = {{"job", *job}, {"groups", command.groups}};
+  if (!command.avoid.empty()) question["avoid_partitions"] = command.avoid;
   if (command.gpu_memory.empty()) return question;
   const Result<Bytes> least = ParseSlurmMemory(command.gpu_memory);
   if (!least || least->count < 1) {

@@ -22,6 +22,7 @@ using nlohmann::json;
 namespace {
 
 constexpr double kNowSeconds = 60;
+constexpr size_t kMostTogether = 8;  // more add little, and each is looked at on every node
 constexpr int64_t kMaxBytes = int64_t{1} << 50;
 
 /// A way to run the job, with its wait.
@@ -47,6 +48,7 @@ Result<OpenJob> ReadOpenJob(const json& body, const ClusterView& view, const Sub
   const json* item = reader.Any("job");
   OpenJob job;
   job.groups = reader.Texts("groups");
+  job.avoided = reader.Texts("avoid_partitions");
   job.min_gpu_memory_bytes = reader.Int("min_gpu_memory_bytes", 1, kMaxBytes).value_or(0);
   if (errors.failed()) return tl::unexpected<Error>(errors.AsResult().error());
   if (item == nullptr) return BadInput("the request has no job", "/job");
@@ -140,7 +142,7 @@ std::optional<JobOptions> Together(const std::vector<Alternative>& ranked,
 Choice Choose(const std::vector<Alternative>& ranked, const OneJob& one_job) {
   Choice choice{{0}, ranked.front().what.options};
   std::vector<size_t> ties = {0};
-  for (size_t i = 1; i < ranked.size(); ++i) {
+  for (size_t i = 1; i < ranked.size() && ties.size() < kMostTogether; ++i) {
     if (Ties(ranked.front(), ranked[i])) ties.push_back(i);
   }
   if (const auto all = Together(ranked, ties, one_job)) return {ties, *all};

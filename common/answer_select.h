@@ -23,7 +23,8 @@ namespace gpuadvise {
 inline constexpr double kTieSeconds = 600;
 inline constexpr double kTieShare = 0.1;
 
-/// `request`: {"job": one job as in /v1/when, "min_gpu_memory_bytes", "groups"}; the answer is in
+/// `request`: {"job": one job as in /v1/when, "min_gpu_memory_bytes", "groups",
+/// "avoid_partitions"}; the answer is in
 /// docs/api.md. Its `job` is empty, with a `reason`, where there is nothing to choose or nothing
 /// fits. Errors: kBadInput with a pointer.
 Result<nlohmann::json> AnswerSelect(const nlohmann::json& request, const ClusterView& view,

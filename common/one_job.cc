@@ -1,5 +1,7 @@
 #include "common/one_job.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -70,53 +72,47 @@ bool OneJob::CouldServe(const Node& node) const {
          std::find(excluded.begin(), excluded.end(), node.name) == excluded.end();
 }
 
-bool OneJob::RunsOnlyOn(const std::vector<const GpuPool*>& pools, const JobOptions& options) const {
-  const Result<FeatureExpression> wanted = FeatureExpression::Parse(options.constraint);
-  if (!wanted) return false;
+// Nodes on which Slurm could start the job with `options` although they are in none of `pools`, or
+// where it could mix kinds.
+std::vector<const Node*> OneJob::Unwanted(const std::vector<const GpuPool*>& pools,
+                                          const std::vector<std::string>& partitions) const {
   std::set<std::pair<const Partition*, const Node*>> good;
   for (const GpuPool* pool : pools) {
     for (const Node* node : pool->nodes) good.emplace(pool->partition, node);
   }
-  for (const std::string& name : options.partitions) {
-    const auto named = partitions_.find(name);
-    if (named == partitions_.end()) return false;
-    const Partition* partition = named->second;
-    for (const std::string& member : partition->nodes) {
+  std::vector<const Node*> unwanted;
+  for (const std::string& name : partitions) {
+    const auto partition = partitions_.find(name);
+    if (partition == partitions_.end()) continue;  // Slurm refuses the job
+    for (const std::string& member : partition->second->nodes) {
       const auto found = nodes_.find(member);
-      if (found == nodes_.end()) continue;
-      const Node& node = *found->second;
-      const bool matches =
-          CouldServe(node) && wanted->Accepts(node.features) &&
-          (options.gres_type.empty() || GpusOfType(node.gpus, options.gres_type) > 0);
-      if (!matches) continue;
-      const bool mixed = options.gres_type.empty() && node.gpus.size() > 1;
-      if (mixed || !good.contains({partition, &node})) return false;
+      if (found == nodes_.end() || !CouldServe(*found->second)) continue;
+      const Node* node = found->second;
+      if (node->gpus.size() > 1 || !good.contains({partition->second, node})) {
+        unwanted.push_back(node);
+      }
     }
   }
-  return true;
+  return unwanted;
 }
 
-// For each kind of GPU a feature that all its nodes have and no unwanted node of the partitions.
+// For each kind of GPU a feature that all its nodes have and no unwanted one.
 std::optional<std::string> OneJob::Constraint(const std::vector<const GpuPool*>& pools,
-                                              const JobOptions& options) const {
+                                              const std::vector<const Node*>& unwanted) const {
+  std::set<std::string> spoilt;
+  for (const Node* node : unwanted) spoilt.insert(node->features.begin(), node->features.end());
   std::vector<std::string> chosen;
   for (const GpuPool* pool : pools) {
-    std::string feature;
-    for (const std::string& each : pool->nodes.front()->features) {
-      JobOptions with = options;
-      with.constraint = each;
-      const bool of_all = std::all_of(pool->nodes.begin(), pool->nodes.end(),
-                                      [&](const Node* node) { return Has(*node, each); });
-      if (!IsPlainWord(each) || !of_all || !RunsOnlyOn(pools, with)) continue;
-      feature = each;
-      break;
-    }
-    if (feature.empty()) return std::nullopt;
-    if (std::find(chosen.begin(), chosen.end(), feature) == chosen.end()) chosen.push_back(feature);
+    const auto& features = pool->nodes.front()->features;
+    const auto fits = std::find_if(features.begin(), features.end(), [&](const std::string& each) {
+      return IsPlainWord(each) && !spoilt.contains(each) &&
+             std::all_of(pool->nodes.begin(), pool->nodes.end(),
+                         [&](const Node* node) { return Has(*node, each); });
+    });
+    if (fits == features.end()) return std::nullopt;
+    if (std::find(chosen.begin(), chosen.end(), *fits) == chosen.end()) chosen.push_back(*fits);
   }
-  std::string joined;
-  for (const std::string& feature : chosen) joined += (joined.empty() ? "" : "|") + feature;
-  return joined;
+  return fmt::format("{}", fmt::join(chosen, "|"));
 }
 
 std::optional<JobOptions> OneJob::For(const std::vector<const GpuPool*>& pools) const {
@@ -128,9 +124,10 @@ std::optional<JobOptions> OneJob::For(const std::vector<const GpuPool*>& pools) 
     return options;
   }
   if (!OfOneType(pools) && !MayHaveSeveralTypes()) return std::nullopt;
-  if (RunsOnlyOn(pools, options)) return options;
+  const std::vector<const Node*> unwanted = Unwanted(pools, options.partitions);
+  if (unwanted.empty()) return options;
   if (!asked_.features.empty()) return std::nullopt;
-  const auto constraint = Constraint(pools, options);
+  const auto constraint = Constraint(pools, unwanted);
   if (!constraint) return std::nullopt;
   options.constraint = *constraint;
   return options;

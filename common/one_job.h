@@ -5,8 +5,8 @@
 // types need an untyped request ("gpu:4"), which means every GPU of the partitions: so every node
 // of them that could serve is looked at, and where others than the wanted ones remain, features
 // must tell them apart (-C "a|b"). A job of several nodes, or one that may spread, is never given
-// several types: its nodes could differ. What the request fixes is kept. Pure; valid while the
-// snapshot lives.
+// several types: its nodes could differ. What the request fixes is kept. One look over the nodes of
+// the partitions a question. Pure; valid while the snapshot lives.
 #pragma once
 
 #include <map>
@@ -44,9 +44,10 @@ class OneJob {
 
   bool MayHaveSeveralTypes() const;
   bool CouldServe(const Node& node) const;
-  bool RunsOnlyOn(const std::vector<const GpuPool*>& pools, const JobOptions& options) const;
+  std::vector<const Node*> Unwanted(const std::vector<const GpuPool*>& pools,
+                                    const std::vector<std::string>& partitions) const;
   std::optional<std::string> Constraint(const std::vector<const GpuPool*>& pools,
-                                        const JobOptions& options) const;
+                                        const std::vector<const Node*>& unwanted) const;
 
   std::map<std::string, const Node*> nodes_;
   std::map<std::string, const Partition*> partitions_;

@@ -34,6 +34,7 @@ class OpenPartition {
 
   /// "" when it may be chosen.
   std::string WhyNot(const Partition& partition) const {
+    if (Contains(job_.avoided, partition.name)) return "the site has it left out";
     if (partition.state != PartitionState::kUp) return "it starts no jobs now";
     if (!partition.allow_groups.empty() && !MemberOfAny(partition.allow_groups)) {
       return "it is for the groups " + JoinNames(partition.allow_groups);

@@ -14,6 +14,7 @@ struct OpenJob {
   JobRequest request;                // partitions empty: open; time limit absent: the partition's
   Submitter submitter;               // who asks
   std::vector<std::string> groups;   // of the caller, as he says; Slurm checks them again
+  std::vector<std::string> avoided;  // partitions that are never chosen
   int64_t min_gpu_memory_bytes = 0;  // 0: any
 
   bool partition_fixed() const { return !request.partitions.empty(); }

@@ -13,6 +13,7 @@ gpuadvise.settings = {
   client = "/usr/bin/gpuadvise",
   socket = "",               -- "": where the client looks by itself
   seconds = 1,               -- for the whole question
+  avoid = "",                -- partitions never to choose, like "debug,interactive"
   default_for = {},          -- { gpu = true }: also jobs for partition gpu that do not ask for it
   default_without_partition = false,  -- the same for jobs that name no partition
 }
@@ -84,6 +85,7 @@ local function question(options, json, memory)
   local words = { "timeout", "-s", "KILL", tostring(settings.seconds), settings.client, "select",
                   "--timeout=" .. settings.seconds * 0.9 }
   if settings.socket ~= "" then table.insert(words, "--socket=" .. settings.socket) end
+  if settings.avoid ~= "" then table.insert(words, "--avoid=" .. settings.avoid) end
   if memory ~= "" then table.insert(words, "--gpu-memory=" .. memory) end
   for _, name in ipairs(ASKED) do
     if given(json, name) then

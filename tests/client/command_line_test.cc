@@ -36,12 +36,13 @@ TEST(Help, OfEveryCommand) {
 }
 
 TEST(Select, TakesSbatchsOptionsAndItsOwn) {
-  const CommandLine line = Line({"select", "--timeout", "0.5", "--gpu-memory=40G", "-p", "gpu",
-                                 "--deadline=now+1hour", "--json", "--time=10"});
+  const CommandLine line = Line({"select", "--timeout", "0.5", "--gpu-memory=40G", "--avoid=a,b",
+                                 "-p", "gpu", "--deadline=now+1hour", "--json", "--time=10"});
   EXPECT_EQ(line.verb, Verb::kSelect);
   EXPECT_EQ(line.select.arguments, (Words{"-p", "gpu", "--deadline=now+1hour", "--time=10"}));
   EXPECT_EQ(line.select.timeout_seconds, 0.5);
   EXPECT_EQ(line.select.gpu_memory, "40G");
+  EXPECT_EQ(line.select.avoid, (Words{"a", "b"}));
   EXPECT_TRUE(line.select.json);
   EXPECT_EQ(Left({"select", "--timeout=0"}).exit_code, 2);
 }

@@ -95,7 +95,7 @@ TEST_F(HttpTest, AnEarlyRefusalIsRead) {
 
 TEST_F(HttpTest, ASilentServerIsGivenUp) {
   EXPECT_EQ(Failure({{}, true}, milliseconds(50)),
-            "no answer from " + path_ + " within 0 s; gpuadvised is overloaded or hangs");
+            "no answer from " + path_ + " within 50 ms; gpuadvised is overloaded or hangs");
 }
 
 TEST_F(HttpTest, AServerThatHangsUpIsNamed) {

@@ -47,13 +47,14 @@ TEST_F(SelectTest, PrintsWhatToAddAndWhy) {
 TEST_F(SelectTest, AsksWhatTheOptionsSay) {
   command.groups = {"staff"};
   command.gpu_memory = "40G";
+  command.avoid = {"debug"};
   api.Answer(Answer());
   EXPECT_EQ(Run({"--gres=gres:gpu:4", "--mem=4G", "--nodes=2-2", "--comment=gpuadvise:auto"}),
             kExitOk);
   EXPECT_EQ(api.asked.at(0).first, "/v1/select");
   EXPECT_EQ(api.asked.at(0).second,
             json::parse(R"({"job": {"gres": "gres:gpu:4", "mem_mib": 4096, "nodes": 2, "ntasks": 2},
-                            "groups": ["staff"], "min_gpu_memory_bytes": 42949672960})"));
+                            "groups": ["staff"], "avoid_partitions": ["debug"], "min_gpu_memory_bytes": 42949672960})"));
 }
 
 TEST_F(SelectTest, GpusPerTaskAreAskedAsATotalAndSaidPerTask) {

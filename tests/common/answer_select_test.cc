@@ -214,6 +214,14 @@ TEST(Select, PartitionsOfOtherGroupsAndHiddenOnesAreNotChosen) {
   EXPECT_EQ(World(snapshot).Select(job, {{"groups", {"staff"}}})["job"]["partition"], "old");
 }
 
+TEST(Select, PartitionsThatTheSiteLeavesOutAreNotChosenButMayBeNamed) {
+  const World world(std::string(kTwoKinds) + "run 1 a[1-2] a100:4 ends 5h\n");
+  const json without = {{"avoid_partitions", {"debug", "new"}}};
+  EXPECT_EQ(Chosen(world.Select({{"gres", "gpu:4"}}, without)), "old/gpu:a100:4/-");
+  EXPECT_EQ(Chosen(world.Select({{"gres", "gpu:4"}, {"partition", "new"}}, without)),
+            "-/gpu:l40s:4/-");
+}
+
 TEST(Select, PartitionsThatTheAccountMayNotUseAreNotChosen) {
   const World world(std::string(kTwoKinds) + "partition rich l1 max 2d allow-accounts gold\n" +
                     "run 1 a[1-2] a100:4 ends 5h\n");
@@ -288,7 +296,7 @@ std::string RandomCluster() {
             std::to_string(*rc::gen::inRange(0, 3)) + "\n";
     if (*rc::gen::inRange(0, 9) > 0) {
       busy += "run " + std::to_string(i) + " " + name + gpus + " ends " +
-              std::to_string(*rc::gen::inRange(60, 75)) + "m\n";
+              std::to_string(*rc::gen::inRange(60, 95)) + "m\n";
     }
   }
   const int cut = *rc::gen::inRange(1, nodes + 1);

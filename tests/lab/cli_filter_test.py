@@ -140,6 +140,12 @@ class CliFilter(programs.SiteTest):
         job, said = self.sbatch("--comment=gpuadvise:auto:400G", "--gres=gpu:2", "-t", "60")
         self.assert_unchanged(job, said, "A100 40GB SXM in old: it has 40 GB of memory")
 
+    def test_a_site_leaves_partitions_out(self):
+        self.busy("n1", "n3")
+        self.use(SITES_OWN + 'gpuadvise.settings.avoid = "debug,new"\n')
+        job, _ = self.sbatch(AUTO, "--gres=gpu:2", "-t", "60", user="lab2")
+        self.assertEqual((job["Partition"], job["TresPerNode"]), ("old", "gres:gpu:a100:2"))
+
     def test_a_site_makes_it_the_default_of_a_partition(self):
         job, said = self.sbatch("-p", "auto", "--gres=gpu:2", "-t", "60")
         self.assertEqual((job["Partition"], job["Features"]), ("auto", "(null)"))

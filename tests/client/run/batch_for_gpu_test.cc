@@ -44,7 +44,7 @@ TEST(BatchForGpu, AMeasuredBatchIsTakenAsAdviseTakesIt) {
 TEST(BatchForGpu, TheDriversMemorySaysWhichVariantItIs) {
   const TrainSpec spec = Spec();
   EXPECT_EQ(BatchOn(spec, {{"NVIDIA A100"}, {40 * kGib}, 1}), "16x3");
-  EXPECT_EQ(BatchOn(spec, {{"NVIDIA A100"}, {80 * kGib}, 1}), "48x1");
+  EXPECT_EQ(BatchOn(spec, {{"NVIDIA A100"}, {80 * kGib}, 1}), "24x2");
   EXPECT_EQ(BatchOn(spec, {{"NVIDIA A100"}, {0}, 1}), "16x3");  // the smaller one
 }
 
