@@ -109,9 +109,6 @@ constexpr const char* kWhenFooter =
     "With a job script its #SBATCH lines are read first; options here win.\n"
     "\nExample: gpuadvise when -p gpu --gres gpu:l40s:6 -t 600\n";
 
-constexpr const char* kSelectFooter =
-    "\nPrints, as name=value, what to add to these sbatch options so that the job starts first.\n";
-
 constexpr const char* kSubmitFooter =
     "\nWhat follows -- goes to sbatch untouched and wins over the advice:\n"
     "  gpuadvise submit train.yaml -- --mail-type=END --time=12:00:00\n";
@@ -128,8 +125,9 @@ constexpr const char* kExitCodes =
 
 // `when` and `select` take sbatch's options as they are; only ours go to CLI11.
 const OwnWords kWhenWords = {{"--json", "-v", "--verbose", "-h", "--help"}, {"--socket"}};
-const OwnWords kSelectWords = {{"--json", "-h", "--help"},
-                               {"--socket", "--timeout", "--max-age", "--gpu-memory", "--avoid"}};
+const OwnWords kSelectWords = {
+    {"--json", "-h", "--help"},
+    {"--socket", "--timeout", "--max-age", "--gpu-memory", "--avoid", "--advice", "--submitted"}};
 
 // Everything the parser writes to, and the subcommands, in the order of use.
 struct Parser {
@@ -189,12 +187,15 @@ struct Parser {
     select->add_option("--timeout", command.timeout_seconds, "Give up after so long (default 1)")
         ->option_text("SECONDS")
         ->check(CLI::Range(0.01, 3600.0));
-    select
-        ->add_option("--max-age", command.max_age_seconds,
-                     "Exit 5 when the data is older (default 300)")
+    select->add_option("--max-age", command.max_age_seconds, "Exit 5 when the data is older (300)")
         ->option_text("SECONDS");
+    select->add_option("--advice", command.advice, "With --submitted: the answer's advice_id")
+        ->option_text("ID");
+    select->add_option("--submitted", command.submitted, "Only report that it became this job")
+        ->option_text("JOBID")
+        ->check(CLI::Validator(CheckJobId, "", ""));
     AddCommon(select, &line.socket, &command.json);
-    select->footer(kSelectFooter);
+    select->footer("\nPrints what to add to these sbatch options so that the job starts first.\n");
   }
 
   void AddFit() {

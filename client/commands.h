@@ -45,6 +45,7 @@ struct SelectCommand {
   std::vector<std::string> groups;     // of the caller
   std::string gpu_memory;              // the least of a GPU; "" any
   std::vector<std::string> avoid;      // partitions
+  std::string advice, submitted;       // report instead: that advice became this job
   double timeout_seconds = 1;          // for the whole question
   double max_age_seconds = 300;        // of what the answer rests on
   bool json = false;

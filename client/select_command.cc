@@ -118,9 +118,21 @@ std::string Why(const json& answer, const json& options, const SbatchOptions& gi
   return fmt::format("{} in {}, {}", KindsInWords(answer), partition, start);
 }
 
+// So that it counts as waiting before the daemon's next look at the queue.
+int ReportSubmitted(const SelectCommand& command, Api& api, Console& console) {
+  if (!IsSafe(command.advice)) {
+    return Report({ErrorCode::kBadInput, "--submitted needs --advice, the answer's advice_id", ""},
+                  console);
+  }
+  const auto reported = api.Post("/v1/advice/" + command.advice + "/submitted",
+                                 {{"job_id", std::stoll(command.submitted)}, {"rank", 1}});
+  return reported ? kExitOk : Report(reported.error(), console);
+}
+
 }  // namespace
 
 int RunSelect(const SelectCommand& command, Api& api, Console& console) {
+  if (!command.submitted.empty()) return ReportSubmitted(command, api, console);
   const Result<ParsedArguments> parsed = ParseSbatchArguments(command.arguments);
   if (!parsed) return Report(parsed.error(), console);
   const Result<json> question = ReadQuestion(command, parsed->options, console.now());
@@ -143,6 +155,9 @@ int RunSelect(const SelectCommand& command, Api& api, Console& console) {
   std::string text;
   for (const auto& [name, value] : options->items()) {
     text += name + "=" + value.get<std::string>() + "\n";
+  }
+  if (const std::string id = TextOf(*answer, "advice_id"); IsSafe(id)) {
+    text += "advice_id=" + id + "\n";
   }
   console.Print(text + "why=" + Why(*answer, *options, parsed->options) + "\n");
   return kExitOk;

@@ -10,6 +10,7 @@
 #include "common/advice_json.h"
 #include "common/answer_jobs.h"
 #include "common/gres.h"
+#include "common/host_list.h"
 #include "common/json_fields.h"
 #include "common/policy.h"
 #include "common/selectable.h"
@@ -23,6 +24,7 @@ namespace {
 
 constexpr double kNowSeconds = 60;
 constexpr size_t kMostTogether = 8;  // more add little, and each is looked at on every node
+constexpr int64_t kNoLimitSeconds = 365LL * 86400;
 constexpr int64_t kMaxBytes = int64_t{1} << 50;
 
 /// A way to run the job, with its wait.
@@ -192,6 +194,42 @@ json OptionsJson(const JobOptions& options, const OpenJob& job, const json& item
   return out;
 }
 
+int64_t LimitOf(const JobRequest& request, const Partition& partition) {
+  for (const SlurmNumber limit :
+       {request.time_limit_seconds, partition.default_time_seconds, partition.max_time_seconds}) {
+    if (limit.has_value()) return limit.value();
+    if (limit.infinite()) break;
+  }
+  return kNoLimitSeconds;
+}
+
+// The job in the words of an advice, so that it can be reported as submitted.
+json StrategyJson(const JobRequest& request, const StartSamples& start, const OpenJob& job,
+                  const Partition& partition, const Snapshot& snapshot) {
+  const Association* association = FindAssociation(snapshot, job.submitter, partition.name);
+  const GpuCounts& gpus =
+      request.gpus_per_node.empty() ? request.gpus_total : request.gpus_per_node;
+  const int64_t nodes = std::max<int64_t>(request.nodes_min, 1);
+  json sbatch = {{"partition", fmt::format("{}", fmt::join(request.partitions, ","))},
+                 {"nodes", nodes},
+                 {"cpus_per_task", (std::max<int64_t>(request.cpus, 1) + nodes - 1) / nodes},
+                 {"constraint", request.features},
+                 {"exclude", CompressHostList(request.excluded_nodes)},
+                 {"nodelist", CompressHostList(request.required_nodes)}};
+  if (request.memory_per_node_mib.has_value()) {
+    sbatch["mem"] = fmt::format("{}M", request.memory_per_node_mib.value());
+  }
+  return {{"rank", 1},
+          {"gres_type", gpus.front().type},
+          {"gpus_per_node", TotalGpus(gpus)},
+          {"nodes", nodes},
+          {"account", association != nullptr ? association->account : job.submitter.account},
+          {"qos", EffectiveQos(snapshot, job.submitter, association)},
+          {"priority", start.priority},
+          {"time_limit_seconds", LimitOf(request, partition)},
+          {"sbatch", std::move(sbatch)}};
+}
+
 json RejectedJson(const Selectables& found, const std::vector<Alternative>& never) {
   json rejected = json::array();
   const auto add = [&](const GpuPool& pool, const std::string& reason) {
@@ -263,11 +301,12 @@ Result<json> AnswerSelect(const json& body, const ClusterView& view, const Submi
     answer["reason"] = "what the job asks for is already what would be chosen";
     return answer;
   }
-  const auto start =
-      choice.members.size() == 1
-          ? Result<StartSamples>(*ranked.front().start)
-          : StartOf(view.queue, one_job->RequestWith(choice.options), job->submitter);
+  const JobRequest request = one_job->RequestWith(choice.options);
+  const auto start = choice.members.size() == 1 ? Result<StartSamples>(*ranked.front().start)
+                                                : StartOf(view.queue, request, job->submitter);
   if (!start) return tl::unexpected<Error>(start.error());
+  answer["strategies"] = {
+      StrategyJson(request, *start, *job, *ranked.front().pool().partition, view.snapshot)};
   AddStart(*start, now, answer["job"]);
   answer["forecast"] = ForecastNote(start->wait_seconds.size(), PastBehind(view.queue));
   return answer;

@@ -20,17 +20,6 @@ constexpr int64_t kMaxCount = 10'000'000;
 constexpr int64_t kMaxMemoryMib = int64_t{1} << 40;
 constexpr int64_t kMaxLimitSeconds = 10LL * 365 * 86400;
 
-std::vector<std::string> SplitNames(const std::string& list) {
-  std::vector<std::string> names;
-  size_t start = 0;
-  while (start <= list.size() && !list.empty()) {
-    size_t comma = std::min(list.find(',', start), list.size());
-    if (comma > start) names.push_back(list.substr(start, comma - start));
-    start = comma + 1;
-  }
-  return names;
-}
-
 class QuestionReader {
  public:
   QuestionReader(const json& item, const std::string& pointer, const ClusterView& view,
@@ -137,6 +126,17 @@ class QuestionReader {
 };
 
 }  // namespace
+
+std::vector<std::string> SplitNames(const std::string& list) {
+  std::vector<std::string> names;
+  size_t start = 0;
+  while (start <= list.size() && !list.empty()) {
+    size_t comma = std::min(list.find(',', start), list.size());
+    if (comma > start) names.push_back(list.substr(start, comma - start));
+    start = comma + 1;
+  }
+  return names;
+}
 
 Result<AskedJob> ReadAskedJob(const json& item, const std::string& pointer, const ClusterView& view,
                               const std::vector<GpuPool>& pools, const Submitter& caller,

@@ -11,6 +11,9 @@
 
 namespace gpuadvise {
 
+/// "a,b" as names; empty ones are left out.
+std::vector<std::string> SplitNames(const std::string& list);
+
 struct AskedJob {
   JobRequest request;   // GPU types are Slurm's
   Submitter submitter;  // the caller, with the account and QOS that the job names

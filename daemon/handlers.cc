@@ -96,7 +96,11 @@ ApiResponse When(Call& call) {
 
 ApiResponse Select(Call& call) {
   Result<json> answer = AnswerBody(call, AnswerSelect);
-  return answer ? Reply(call, std::move(*answer)) : Refuse(call, answer.error());
+  if (!answer) return Refuse(call, answer.error());
+  if (!call.peer.anonymous && answer->contains("strategies")) {
+    (*answer)["advice_id"] = call.state.advice.Add(call.peer.uid, Text(*answer));
+  }
+  return Reply(call, std::move(*answer));
 }
 
 ApiResponse Gpus(Call& call) {

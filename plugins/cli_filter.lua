@@ -79,12 +79,24 @@ local function is_default(partition)
   return false
 end
 
--- The shell's line that asks, or nil and what is wrong with an option.
-local function question(options, json, memory)
+-- The words of every call of the client; the shell's line that runs them.
+local function call()
   local settings = gpuadvise.settings
   local words = { "timeout", "-s", "KILL", tostring(settings.seconds), settings.client, "select",
                   "--timeout=" .. settings.seconds * 0.9 }
   if settings.socket ~= "" then table.insert(words, "--socket=" .. settings.socket) end
+  return words
+end
+
+local function line_of(words)
+  for i, word in ipairs(words) do words[i] = quoted(word) end
+  return table.concat(words, " ") .. " 2>&1 </dev/null; printf '\\nexit=%s\\n' $?"
+end
+
+-- The line that asks, or nil and what is wrong with an option.
+local function question(options, json, memory)
+  local settings = gpuadvise.settings
+  local words = call()
   if settings.avoid ~= "" then table.insert(words, "--avoid=" .. settings.avoid) end
   if memory ~= "" then table.insert(words, "--gpu-memory=" .. memory) end
   for _, name in ipairs(ASKED) do
@@ -96,8 +108,7 @@ local function question(options, json, memory)
       table.insert(words, "--" .. name .. (FLAGS[name] and "" or "=" .. value))
     end
   end
-  for i, word in ipairs(words) do words[i] = quoted(word) end
-  return table.concat(words, " ") .. " 2>&1 </dev/null; printf '\\nexit=%s\\n' $?"
+  return line_of(words)
 end
 
 local function ask(line)
@@ -118,7 +129,8 @@ local function read(text)
   end
   if answer.exit == "137" or answer.exit == "124" then return nil, "no answer in time" end
   if answer.exit ~= "0" then
-    return nil, (string.gsub(first or "no answer", "^gpuadvise: ", "")), answer.exit == "3"
+    first = string.gsub(first or "no answer", "^gpuadvise: ", "")
+    return nil, string.match(first, "^(.-)%. %u") or first, answer.exit == "3"  -- one sentence
   end
   for key in pairs(ANSWERED) do
     local value = answer[key]
@@ -149,6 +161,8 @@ local function asks_for_gpus(json)
   return false
 end
 
+local advice = nil  -- of the job that this process is about to submit
+
 local function choose(options, offset)
   if options["type"] ~= "sbatch" or (offset or 0) > 0 then return end
   local what, memory = wish(options["comment"])
@@ -166,6 +180,7 @@ local function choose(options, offset)
     if line ~= nil then answer, trouble, nothing = read(ask(line)) end
   end
   if answer ~= nil and apply(options, json, answer) then
+    advice = answer.advice_id
     say(answer.why or "chosen")
   elseif what == "auto" or not nothing then
     say("job unchanged: " .. (trouble or "nothing to choose"))
@@ -179,9 +194,23 @@ function gpuadvise.pre_submit(options, offset)
   return slurm.SUCCESS
 end
 
+-- For a site's own slurm_cli_post_submit: tells the daemon, so that the next to ask is not promised
+-- the same GPUs. Silent: the job is in.
+function gpuadvise.post_submit(offset, job, step)
+  pcall(function()
+    if advice == nil or (offset or 0) > 0 then return end
+    local words = call()
+    table.insert(words, "--advice=" .. advice)
+    table.insert(words, "--submitted=" .. string.format("%d", job))
+    advice = nil
+    ask(line_of(words))
+  end)
+  return slurm.SUCCESS
+end
+
 -- Slurm wants all three; what a site has defined before, or defines later, wins.
 slurm_cli_pre_submit = slurm_cli_pre_submit or gpuadvise.pre_submit
 slurm_cli_setup_defaults = slurm_cli_setup_defaults or function() return slurm.SUCCESS end
-slurm_cli_post_submit = slurm_cli_post_submit or function() return slurm.SUCCESS end
+slurm_cli_post_submit = slurm_cli_post_submit or gpuadvise.post_submit
 
 return gpuadvise

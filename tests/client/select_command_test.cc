@@ -87,6 +87,21 @@ TEST_F(SelectTest, ValuesThatNoNameOfSlurmHasAreRefused) {
   EXPECT_EQ(console.printed, "");
 }
 
+TEST_F(SelectTest, ReportsWhatTheAdviceBecame) {
+  json answer = Answer();
+  answer["advice_id"] = "a-3f-1";
+  api.Answer(answer);
+  EXPECT_EQ(Run({"--gres=gpu:4"}), kExitOk);
+  EXPECT_THAT(console.printed, HasSubstr("\nadvice_id=a-3f-1\n"));
+  command.submitted = "4711";
+  EXPECT_EQ(Run({}), kExitUsage);
+  command.advice = "a-3f-1";
+  api.Answer({{"job_id", 4711}});
+  EXPECT_EQ(Run({}), kExitOk);
+  EXPECT_EQ(api.asked.back().first, "/v1/advice/a-3f-1/submitted");
+  EXPECT_EQ(api.asked.back().second, (json{{"job_id", 4711}, {"rank", 1}}));
+}
+
 TEST_F(SelectTest, OldDataIsNotUsed) {
   json answer = Answer();
   answer["snapshot_age_seconds"] = 301;

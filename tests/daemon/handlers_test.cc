@@ -128,8 +128,20 @@ TEST_F(HandlersTest, SelectAnswersWithinTheFrame) {
   const json answer = Ask("POST", "/v1/select", {{"job", job}});
   EXPECT_EQ(answer["job"]["gres"], "gpu:gpul40s:6") << answer;
   EXPECT_EQ(answer["snapshot_age_seconds"], 0);
+  EXPECT_FALSE(Ask("POST", "/v1/select", {{"job", json::object()}}).contains("advice_id"));
   EXPECT_EQ(Raw("POST", "/v1/select", "{}").status, 400);
   EXPECT_EQ(Raw("GET", "/v1/select").status, 405);
+}
+
+TEST_F(HandlersTest, ASelectedJobCountsOnceItIsReported) {
+  ClusterIs("");
+  const json job = {{"gres", "gpu:4090:4"}, {"time_limit_seconds", 3600}};
+  const json asked = {{"job", job}};
+  const json first = Ask("POST", "/v1/select", asked);
+  ASSERT_EQ(first["job"]["wait_p50_seconds"], 0) << first;
+  const std::string path = "/v1/advice/" + first["advice_id"].get<std::string>() + "/submitted";
+  EXPECT_EQ(Ask("POST", path, {{"job_id", 4711}, {"rank", 1}})["job_id"], 4711);
+  EXPECT_EQ(Ask("POST", "/v1/select", asked)["job"]["wait_p50_seconds"], 3600);
 }
 
 TEST_F(HandlersTest, AdviceHasAnIdOfItsOwn) {

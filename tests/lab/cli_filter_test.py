@@ -32,7 +32,7 @@ end
 
 function slurm_cli_post_submit(offset, job, step)
   slurm.log_info("the site saw job %d", job)
-  return slurm.SUCCESS
+  return gpuadvise.post_submit(offset, job, step)
 end
 """
 
@@ -114,6 +114,15 @@ class CliFilter(programs.SiteTest):
             nodes.append(self.lab.wait_for_state(job["JobId"], "RUNNING")["NodeList"])
             self.assertEqual(len(self.said(said)), 1, said)
             self.site.wait_for_next_snapshot()
+        self.assertEqual(sorted(nodes), ["n1", "n2", "n3"])
+
+    def test_a_loop_of_sbatch_is_spread_before_the_daemon_looks_again(self):
+        self.site.restart(poll_interval="60s")
+        try:
+            nodes = [self.lab.wait_for_state(self.sbatch(AUTO, "--gres=gpu:4", "-t", "60", user="lab2")[0]["JobId"],
+                                             "RUNNING")["NodeList"] for _ in range(3)]
+        finally:
+            self.site.restart(poll_interval="300ms")
         self.assertEqual(sorted(nodes), ["n1", "n2", "n3"])
 
     def test_one_kind_in_two_partitions_is_one_job_for_both(self):
