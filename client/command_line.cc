@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <deque>
 
+#include "client/argument_split.h"
 #include "client/exit_code.h"
 #include "client/jobs_command_line.h"
 #include "client/version.h"
@@ -123,34 +124,11 @@ constexpr const char* kExitCodes =
     "not\n"
     "answer, 5 answered from data older than --max-age.\n";
 
-// `when` takes sbatch's options as they are; only ours go to CLI11.
-std::vector<std::string> TakeWhenArguments(std::vector<std::string>* arguments) {
-  std::vector<std::string> sbatch;
-  std::vector<std::string> ours = {"when"};
-  for (size_t i = 1; i < arguments->size(); ++i) {
-    const std::string& word = (*arguments)[i];
-    const bool flag = word == "--json" || word == "-v" || word == "--verbose" || word == "-h" ||
-                      word == "--help" || word.starts_with("--socket=");
-    if (flag) {
-      ours.push_back(word);
-    } else if (word == "--socket" && i + 1 < arguments->size()) {
-      ours.push_back(word);
-      ours.push_back((*arguments)[++i]);
-    } else {
-      sbatch.push_back(word);
-    }
-  }
-  *arguments = std::move(ours);
-  return sbatch;
-}
-
-std::vector<std::string> TakeAfterDashes(std::vector<std::string>* arguments) {
-  const auto dashes = std::find(arguments->begin(), arguments->end(), "--");
-  if (dashes == arguments->end()) return {};
-  std::vector<std::string> after(dashes + 1, arguments->end());
-  arguments->erase(dashes, arguments->end());
-  return after;
-}
+// `when` and `select` take sbatch's options as they are; only ours go to CLI11.
+const OwnWords kWhenWords = {{"--json", "-v", "--verbose", "-h", "--help"}, {"--socket"}};
+const OwnWords kSelectWords = {
+    {"--json", "-h", "--help"},
+    {"--socket", "--timeout", "--max-age", "--gpu-memory", "--avoid", "--advice", "--submitted"}};
 
 // Everything the parser writes to, and the subcommands, in the order of use.
 struct Parser {
@@ -164,6 +142,7 @@ struct Parser {
     AddAdvise();
     AddSubmit();
     AddWhen();
+    AddSelect();
     AddFit();
     AddScale();
     AddRun();
@@ -197,6 +176,28 @@ struct Parser {
     when->add_flag("-v,--verbose", line.when.verbose, "List the options that were skipped");
     AddCommon(when, &line.socket, &line.when.json);
     when->footer(kWhenFooter);
+  }
+
+  void AddSelect() {
+    SelectCommand& command = line.select;
+    select = app.add_subcommand("select", "Partition and GPU type for a plain sbatch (its plugin)");
+    select->add_option("--gpu-memory", command.gpu_memory, "Least memory of a GPU, like 40G")
+        ->option_text("SIZE");
+    select->add_option("--avoid", command.avoid, "Partitions never to choose, like debug,test")
+        ->option_text("NAMES")
+        ->delimiter(',');
+    select->add_option("--timeout", command.timeout_seconds, "Give up after so long (default 1)")
+        ->option_text("SECONDS")
+        ->check(CLI::Range(0.01, 3600.0));
+    select->add_option("--max-age", command.max_age_seconds, "Exit 5 when the data is older (300)")
+        ->option_text("SECONDS");
+    select->add_option("--advice", command.advice, "With --submitted: the answer's advice_id")
+        ->option_text("ID");
+    select->add_option("--submitted", command.submitted, "Only report that it became this job")
+        ->option_text("JOBID")
+        ->check(CLI::Validator(CheckJobId, "", ""));
+    AddCommon(select, &line.socket, &command.json);
+    select->footer("\nPrints what to add to these sbatch options so that the job starts first.\n");
   }
 
   void AddFit() {
@@ -258,6 +259,9 @@ struct Parser {
     run->add_option("--accumulation", command.accumulation, "Its steps, as {accumulation}")
         ->option_text("N")
         ->check(CLI::Range(1, 1'000'000));
+    run->add_option("--fit", command.fit, "Both for the GPUs it got, from this training file")
+        ->option_text("FILE");
+    run->add_option("--section", command.section, "Section of FILE to take")->option_text("NAME");
     run->add_flag("--retry-on-oom", command.retry_on_oom,
                   "Out of memory: again with half the micro-batch, twice the accumulation");
     run->add_option("--output", command.output, "Folder for gpuadvise-outcome.json")
@@ -305,7 +309,7 @@ struct Parser {
   }
 
   bool Knows(const std::string& verb) const {
-    for (const CLI::App* command : {advise, submit, when, fit, scale, run, gpus, queue, why,
+    for (const CLI::App* command : {advise, submit, when, select, fit, scale, run, gpus, queue, why,
                                     accuracy, jobs, watch, doctor, init}) {
       if (command->get_name() == verb) return true;
     }
@@ -315,6 +319,7 @@ struct Parser {
   Verb Chosen() const {
     if (submit->parsed()) return Verb::kSubmit;
     if (when->parsed()) return Verb::kWhen;
+    if (select->parsed()) return Verb::kSelect;
     if (fit->parsed()) return Verb::kFit;
     if (scale->parsed()) return Verb::kScale;
     if (run->parsed()) return Verb::kRun;
@@ -337,6 +342,7 @@ struct Parser {
   CLI::App* advise = nullptr;
   CLI::App* submit = nullptr;
   CLI::App* when = nullptr;
+  CLI::App* select = nullptr;
   CLI::App* fit = nullptr;
   CLI::App* scale = nullptr;
   CLI::App* run = nullptr;
@@ -373,7 +379,8 @@ Result<void> FixPassedOn(std::vector<std::string> passed_on, SubmitCommand* subm
 tl::expected<CommandLine, Leave> ParseCommandLine(std::vector<std::string> arguments) {
   const std::string verb = arguments.empty() ? "" : arguments.front();
   std::vector<std::string> sbatch;
-  if (verb == "when") sbatch = TakeWhenArguments(&arguments);
+  if (verb == "when") sbatch = TakeSbatchWords(kWhenWords, &arguments);
+  if (verb == "select") sbatch = TakeSbatchWords(kSelectWords, &arguments);
   if (verb == "submit" || verb == "run") sbatch = TakeAfterDashes(&arguments);
   Parser parser;
   try {
@@ -394,6 +401,7 @@ tl::expected<CommandLine, Leave> ParseCommandLine(std::vector<std::string> argum
   std::erase(line.jobs.import_paths, "");  // CLI11's word for no path
   line.doctor.question.fixed = parser.doctor_flags.Given();
   line.when.arguments = sbatch;
+  line.select.arguments = sbatch;
   line.run.command = sbatch;
   if (line.verb == Verb::kRun && sbatch.empty()) {
     return tl::unexpected(UsageError("nothing to run: gpuadvise run -- COMMAND …", verb));

@@ -16,6 +16,7 @@ enum class Verb {
   kAdvise,
   kSubmit,
   kWhen,
+  kSelect,
   kFit,
   kScale,
   kRun,
@@ -36,6 +37,7 @@ struct CommandLine {
   AdviseCommand advise;
   SubmitCommand submit;
   WhenCommand when;
+  SelectCommand select;
   FitCommand fit;
   ScaleCommand scale;
   RunCommand run;

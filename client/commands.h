@@ -55,6 +55,18 @@ struct WhenCommand {
   bool verbose = false;
 };
 
+/// `gpuadvise select`, which sbatch's plugin asks (plugins/cli_filter.lua).
+struct SelectCommand {
+  std::vector<std::string> arguments;  // sbatch's options
+  std::vector<std::string> groups;     // of the caller
+  std::string gpu_memory;              // the least of a GPU; "" any
+  std::vector<std::string> avoid;      // partitions
+  std::string advice, submitted;       // report instead: that advice became this job
+  double timeout_seconds = 1;          // for the whole question
+  double max_age_seconds = 300;        // of what the answer rests on
+  bool json = false;
+};
+
 struct InitCommand {
   std::string file = "train.yaml";
   std::string from;  // a job script; "" an example for this cluster
@@ -96,6 +108,7 @@ struct RunCommand {
   std::vector<std::string> command;  // what follows --
   std::string pattern;
   std::optional<int64_t> micro_batch, accumulation;
+  std::string fit, section;  // a training file that says the batch; "" none
   bool retry_on_oom = false;
   std::string output;  // folder of the outcome; "": GPUADVISE_OUTPUT, else the current one
   double hang_minutes = 10;
@@ -129,6 +142,7 @@ int RunAdvise(const AdviseCommand& command, Api& api, Console& console);
 int RunSubmit(const SubmitCommand& command, Api& api, const JobSubmission& submission,
               Console& console);
 int RunWhen(const WhenCommand& command, Api& api, Console& console);
+int RunSelect(const SelectCommand& command, Api& api, Console& console);
 int RunFit(const FitCommand& command, Api& api, Console& console);
 int RunScale(const ScaleCommand& command, Api& api, Console& console);
 /// The exit status is the command's own; a signal that ended it ends this process too.

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -34,8 +35,9 @@ tl::unexpected<Error> Unavailable(std::string message) {
 
 tl::unexpected<Error> TooLate(const std::string& path, std::chrono::milliseconds timeout) {
   return Unavailable("no answer from " + path + " within " +
-                     std::to_string(timeout.count() / 1000) +
-                     " s; gpuadvised is overloaded or hangs");
+                     (timeout.count() < 1000 ? std::to_string(timeout.count()) + " ms"
+                                             : std::to_string(timeout.count() / 1000) + " s") +
+                     "; gpuadvised is overloaded or hangs");
 }
 
 std::string WhyNotConnected(int error) {
@@ -51,7 +53,16 @@ std::string WhyNotConnected(int error) {
   }
 }
 
-Result<void> Connect(const Socket& socket, const std::string& path) {
+// A peer whose queue of connections is full keeps connect() waiting: at most as long as sending.
+void LimitConnect(const Socket& socket, std::chrono::milliseconds timeout) {
+  timeval limit{};
+  limit.tv_sec = timeout.count() / 1000;
+  limit.tv_usec = timeout.count() % 1000 * 1000;
+  ::setsockopt(socket.fd(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+Result<void> Connect(const Socket& socket, const std::string& path,
+                     std::chrono::milliseconds timeout) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {
@@ -60,7 +71,9 @@ Result<void> Connect(const Socket& socket, const std::string& path) {
   }
   std::memcpy(address.sun_path, path.data(), path.size());
   const auto* where = reinterpret_cast<const sockaddr*>(&address);
+  LimitConnect(socket, timeout);
   if (socket.fd() < 0 || ::connect(socket.fd(), where, sizeof address) != 0) {
+    if (errno == EAGAIN) return TooLate(path, timeout);
     return Unavailable("cannot reach gpuadvised at " + path + ": " + WhyNotConnected(errno));
   }
   return {};
@@ -111,7 +124,7 @@ Result<HttpAnswer> AskOverUnixSocket(const std::string& path, const HttpRequest&
                                      std::chrono::milliseconds timeout) {
   const auto deadline = Clock::now() + timeout;
   const Socket socket;
-  if (Result<void> connected = Connect(socket, path); !connected) {
+  if (Result<void> connected = Connect(socket, path, timeout); !connected) {
     return tl::unexpected<Error>(connected.error());
   }
   if (!SendAll(socket.fd(), Serialised(request), deadline)) return TooLate(path, timeout);

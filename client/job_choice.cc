@@ -68,9 +68,9 @@ Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file, json 
   Choice choice;
   Result<json> strategy = PickedStrategy(answer, request.pick);
   if (!strategy) return tl::unexpected<Error>(strategy.error());
-  Result<JobScript> script = MakeJobScript(job_template, file.spec(), *strategy,
-                                           {TextOf(answer, "advice_id"), TextOf(answer, "outcomes_dir")},
-                                           FixedInScript(request));
+  Result<JobScript> script = MakeJobScript(
+      job_template, file.spec(), *strategy,
+      {TextOf(answer, "advice_id"), TextOf(answer, "outcomes_dir")}, FixedInScript(request));
   if (!script) return Fail(script.error().code, file.Explain(script.error()));
   choice.answer = std::move(answer);
   choice.strategy = *std::move(strategy);

@@ -72,6 +72,7 @@ class QuestionBuilder {
 
   void Set(const char* member, json value) { json_[member] = std::move(value); }
   int64_t NumberOr(const char* member, int64_t other) const { return json_.value(member, other); }
+  std::string TextOf(const char* member) const { return json_.value(member, std::string()); }
   bool Has(const char* member) const { return json_.contains(member); }
   bool failed() const { return error_.has_value(); }
   void Fail(const std::string& option, const std::string& sentence) {
@@ -146,12 +147,21 @@ Result<GpuCounts> GpusPerNode(const SbatchOptions& options) {
   return GpuCounts{};
 }
 
+// GPUs of one node; those given in all are taken as shared evenly by the nodes. 0: none.
+int64_t GpusOfANode(const SbatchOptions& options, const QuestionBuilder& question) {
+  const Result<GpuCounts> per_node = GpusPerNode(options);
+  if (per_node && !per_node->empty()) return TotalGpus(*per_node);
+  const Result<GpuCounts> total = ParseGpusOption(question.TextOf("gpus"));
+  if (!total || total->empty()) return 0;
+  const int64_t nodes = question.NumberOr("nodes", 1);
+  return (TotalGpus(*total) + nodes - 1) / nodes;
+}
+
 // --mem-per-gpu and --cpus-per-gpu, which the API takes per node and per task.
 void AddPerGpu(const SbatchOptions& options, QuestionBuilder* question) {
   if (question->failed()) return;
-  const Result<GpuCounts> per_node = GpusPerNode(options);
-  if (!per_node || per_node->empty()) return;
-  const int64_t gpus = TotalGpus(*per_node);
+  const int64_t gpus = GpusOfANode(options, *question);
+  if (gpus == 0) return;
   if (const auto mem = options.Get("mem-per-gpu"); mem && !question->Has("mem_mib")) {
     const Result<Bytes> bytes = ParseSlurmMemory(*mem);
     if (!bytes) return question->Fail("mem-per-gpu", bytes.error().message);
@@ -160,7 +170,9 @@ void AddPerGpu(const SbatchOptions& options, QuestionBuilder* question) {
   if (const auto cpus = options.Get("cpus-per-gpu"); cpus && !question->Has("cpus_per_task")) {
     const Result<int64_t> count = ParseCount("cpus-per-gpu", *cpus);
     if (!count) return question->Fail("cpus-per-gpu", "write a number of 1 or more");
-    question->Set("cpus_per_task", *count * gpus);
+    const int64_t nodes = question->NumberOr("nodes", 1);
+    const int64_t tasks = question->NumberOr("ntasks", nodes);
+    question->Set("cpus_per_task", (*count * gpus * nodes + tasks - 1) / tasks);
   }
 }
 

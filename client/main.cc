@@ -14,6 +14,7 @@
 #include "client/console.h"
 #include "client/doctor_command.h"
 #include "client/exit_code.h"
+#include "client/own_groups.h"
 #include "client/preflight/system_site.h"
 #include "client/user_settings.h"
 
@@ -47,6 +48,14 @@ WatchPlace WatchHere() {
           [](int64_t seconds) { std::this_thread::sleep_for(std::chrono::seconds(seconds)); }};
 }
 
+int Select(const CommandLine& line, const std::string& socket, Console& console) {
+  DaemonClient api(
+      socket, std::chrono::milliseconds(static_cast<int64_t>(line.select.timeout_seconds * 1000)));
+  SelectCommand command = line.select;
+  command.groups = OwnGroups();
+  return RunSelect(command, api, console);
+}
+
 int Run(const CommandLine& line, Console& console) {
   const SettingsPlaces places = PlacesFromEnvironment(line.socket);
   const Result<std::string> socket = FindSocket(places);
@@ -61,6 +70,8 @@ int Run(const CommandLine& line, Console& console) {
       return Submit(line, places, api, console);
     case Verb::kWhen:
       return RunWhen(line.when, api, console);
+    case Verb::kSelect:
+      return Select(line, *socket, console);
     case Verb::kFit:
       return RunFit(line.fit, api, console);
     case Verb::kScale:

@@ -19,6 +19,7 @@
 #include "client/run/smaller_batch.h"
 #include "client/run/training_log.h"
 #include "client/run/watched_command.h"
+#include "client/run_plan.h"
 
 namespace gpuadvise {
 namespace {
@@ -30,19 +31,6 @@ constexpr double kReportSeconds = 60;
 constexpr double kDeadlockSeconds = 30;  // ranks that wait for one that ran out of memory
 constexpr const char* kNvml = "libnvidia-ml.so.1";
 
-std::string FromEnvironment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-std::optional<int64_t> CountFromEnvironment(const char* name) {
-  const std::string text = FromEnvironment(name);
-  char* end = nullptr;
-  const int64_t number = std::strtoll(text.c_str(), &end, 10);
-  if (text.empty() || *end != '\0' || number < 1 || number > 1'000'000) return {};
-  return number;
-}
-
 double Now() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(since).count();
@@ -51,64 +39,6 @@ double Now() {
 std::string HostName() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
-/// What the command line says, and where it is silent what `submit` has put into the environment.
-struct Plan {
-  std::optional<int64_t> micro_batch, accumulation;
-  bool retry = false;
-  std::string output;
-  std::string resume;  // the words of {resume}: "" at the first start
-};
-
-Plan PlanOf(const RunCommand& command) {
-  Plan plan;
-  plan.micro_batch =
-      command.micro_batch ? command.micro_batch : CountFromEnvironment("GPUADVISE_MICRO_BATCH");
-  plan.accumulation =
-      command.accumulation ? command.accumulation : CountFromEnvironment("GPUADVISE_ACCUMULATION");
-  plan.retry = command.retry_on_oom || FromEnvironment("GPUADVISE_RETRY_ON_OOM") == "1";
-  plan.output = command.output.empty() ? FromEnvironment("GPUADVISE_OUTPUT") : command.output;
-  if (plan.output.empty()) plan.output = ".";
-  if (CountFromEnvironment("SLURM_RESTART_COUNT"))
-    plan.resume = FromEnvironment("GPUADVISE_RESUME");
-  return plan;
-}
-
-std::string Replaced(std::string text, const std::string& what, const std::string& by) {
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
-    text.replace(at, what.size(), by);
-  }
-  return text;
-}
-
-std::vector<std::string> CommandWith(const RunCommand& command, const Plan& plan) {
-  std::vector<std::string> words = command.command;
-  for (std::string& word : words) {
-    if (plan.micro_batch) {
-      word = Replaced(std::move(word), "{micro_batch}", std::to_string(*plan.micro_batch));
-    }
-    if (plan.accumulation) {
-      word = Replaced(std::move(word), "{accumulation}", std::to_string(*plan.accumulation));
-    }
-    word = Replaced(std::move(word), "{resume}", plan.resume);
-  }
-  return words;
-}
-
-WatchedOptions OptionsFor(const Plan& plan) {
-  WatchedOptions options;
-  // Python would keep lines back where its output is no terminal.
-  if (std::getenv("PYTHONUNBUFFERED") == nullptr) {
-    options.environment.emplace_back("PYTHONUNBUFFERED", "1");
-  }
-  if (plan.micro_batch) {
-    options.environment.emplace_back("GPUADVISE_MICRO_BATCH", std::to_string(*plan.micro_batch));
-  }
-  if (plan.accumulation) {
-    options.environment.emplace_back("GPUADVISE_ACCUMULATION", std::to_string(*plan.accumulation));
-  }
-  return options;
 }
 
 /// Watches one start of the command.
@@ -172,7 +102,7 @@ class TrainingWatcher : public Watcher {
   double oom_at_ = 0;
 };
 
-Attempt AttemptOf(const Plan& plan, const RunWatch& watch, int64_t began, double seconds) {
+Attempt AttemptOf(const RunPlan& plan, const RunWatch& watch, int64_t began, double seconds) {
   Attempt attempt;
   attempt.micro_batch = plan.micro_batch;
   attempt.accumulation = plan.accumulation;
@@ -187,7 +117,7 @@ Attempt AttemptOf(const Plan& plan, const RunWatch& watch, int64_t began, double
 }
 
 /// Slurm put the job back into the queue: what was learned about its batch stays.
-void GoOnFrom(const std::vector<Attempt>& earlier, Plan& plan) {
+void GoOnFrom(const std::vector<Attempt>& earlier, RunPlan& plan) {
   if (!plan.retry || earlier.empty() || !earlier.back().micro_batch) return;
   if (earlier.back().out_of_memory) return;
   plan.micro_batch = earlier.back().micro_batch;
@@ -195,7 +125,7 @@ void GoOnFrom(const std::vector<Attempt>& earlier, Plan& plan) {
 }
 
 /// Whether to start again, with which batch: `plan` is changed.
-bool Retries(Plan& plan, Console& console) {
+bool Retries(RunPlan& plan, Console& console) {
   if (!plan.retry || !plan.micro_batch) {
     console.Complain(
         "it ran out of memory: half the micro-batch with twice the accumulation keeps the "
@@ -228,15 +158,15 @@ int EndAs(const CommandEnd& end) {
 /// The whole of it: the command, as often as it takes.
 class Runner {
  public:
-  Runner(Plan plan, TrainingLog log, OutcomeReport report, const RunCommand& command,
-         Console& console)
+  Runner(RunPlan plan, TrainingLog log, OutcomeReport report, std::unique_ptr<GpuSampler> sampler,
+         const RunCommand& command, Console& console)
       : command_(command),
         plan_(std::move(plan)),
         log_(std::move(log)),
         report_(std::move(report)),
         console_(console),
-        sampler_(LoadNvml(kNvml, FromEnvironment("CUDA_VISIBLE_DEVICES"))) {
-    outcome_.job_id = CountFromEnvironment("SLURM_JOB_ID").value_or(0);
+        sampler_(std::move(sampler)) {
+    outcome_.job_id = CountFromEnvironment("SLURM_JOB_ID", INT64_MAX).value_or(0);
     outcome_.advice_id = FromEnvironment("GPUADVISE_ADVICE");
     outcome_.host = HostName();
     if (sampler_) outcome_.gpu_names = sampler_->Names();
@@ -290,7 +220,7 @@ class Runner {
   }
 
   const RunCommand& command_;
-  Plan plan_;
+  RunPlan plan_;
   TrainingLog log_;
   OutcomeReport report_;
   Console& console_;
@@ -304,7 +234,11 @@ int RunRun(const RunCommand& command, Api& api, Console& console) {
   Result<TrainingLog> log = command.pattern.empty() ? Result<TrainingLog>(TrainingLog())
                                                     : TrainingLog::WithPattern(command.pattern);
   if (!log) return Report(log.error(), console);
-  Plan plan = PlanOf(command);
+  RunPlan plan = PlanOf(command);
+  auto sampler = LoadNvml(kNvml, FromEnvironment("CUDA_VISIBLE_DEVICES"));
+  if (const auto fitted = FitPlan(command, sampler.get(), console, plan); !fitted) {
+    return Report(fitted.error(), console);
+  }
   OutcomeReport report(
       plan.output, FromEnvironment("GPUADVISE_OUTCOMES_DIR"),
       [&api](const Outcome& outcome) -> Result<void> {
@@ -312,7 +246,9 @@ int RunRun(const RunCommand& command, Api& api, Console& console) {
         return told ? Result<void>() : tl::unexpected<Error>(told.error());
       },
       Now);
-  return Runner(std::move(plan), *std::move(log), std::move(report), command, console).Run();
+  return Runner(std::move(plan), *std::move(log), std::move(report), std::move(sampler), command,
+                console)
+      .Run();
 }
 
 }  // namespace gpuadvise

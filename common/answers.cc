@@ -6,6 +6,7 @@
 
 #include "common/advice_json.h"
 #include "common/advise.h"
+#include "common/asked_job.h"
 #include "common/bytes.h"
 #include "common/host_list.h"
 #include "common/job_family.h"
@@ -108,7 +109,7 @@ const json* StrategyOf(const json& advice, int64_t rank) {
 JobRequest RequestOf(const json& strategy) {
   const json& sbatch = strategy.at("sbatch");
   JobRequest request;
-  request.partitions = {sbatch.value("partition", "")};
+  request.partitions = SplitNames(sbatch.value("partition", ""));
   request.nodes_min = sbatch.value("nodes", int64_t{1});
   request.tasks = request.nodes_min;
   request.cpus_per_task = sbatch.value("cpus_per_task", int64_t{1});

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/answer_select.h"
 #include "common/answers.h"
 #include "daemon/experiment_api.h"
 #include "daemon/frame.h"
@@ -96,6 +97,15 @@ ApiResponse Advise(Call& call) {
 ApiResponse When(Call& call) {
   Result<json> answer = AnswerBody(call, AnswerWhen);
   return answer ? Reply(call, std::move(*answer)) : Refuse(call, answer.error());
+}
+
+ApiResponse Select(Call& call) {
+  Result<json> answer = AnswerBody(call, AnswerSelect);
+  if (!answer) return Refuse(call, answer.error());
+  if (!call.peer.anonymous && answer->contains("strategies")) {
+    (*answer)["advice_id"] = call.state.advice.Add(call.peer.uid, Text(*answer));
+  }
+  return Reply(call, std::move(*answer));
 }
 
 ApiResponse Gpus(Call& call) {
@@ -225,6 +235,7 @@ ApiResponse Health(Call& call) {
 const Route kRoutes[] = {
     {"POST", "/v1/advise", nullptr, true, Advise},
     {"POST", "/v1/when", nullptr, true, When},
+    {"POST", "/v1/select", nullptr, true, Select},
     {"GET", "/v1/gpus", nullptr, true, Gpus},
     {"GET", "/v1/queue", nullptr, true, Queue},
     {"GET", "/v1/jobs/", "", true, Why},

@@ -23,8 +23,9 @@ Result<void> WriteOutcome(const Outcome& outcome, const std::string& folder);
 /// no socket takes. Errors: as above.
 Result<void> LeaveOutcome(const Outcome& outcome, const std::string& folder);
 
-/// The file at `path`, which must belong to `owner`. Errors: kNotFound where there is none, kBadInput
-/// where it is no outcome, somebody else's, no regular file or too long; none of them names the file.
+/// The file at `path`, which must belong to `owner`. Errors: kNotFound where there is none,
+/// kBadInput where it is no outcome, somebody else's, no regular file or too long; none of them
+/// names the file.
 Result<Outcome> ReadOutcomeFile(const std::string& path, uid_t owner);
 
 /// What the file in `folder` says of earlier starts of the same job (Slurm put it back into the

@@ -28,11 +28,24 @@ TEST(Help, ListsTheCommandsInOrderOfUse) {
 }
 
 TEST(Help, OfEveryCommand) {
-  for (const char* verb : {"advise", "submit", "when", "gpus", "jobs", "watch", "doctor", "init"}) {
+  for (const char* verb : {"advise", "submit", "when", "select", "gpus", "jobs", "watch", "doctor",
+                           "init"}) {
     const Leave leave = Left({verb, "--help"});
     EXPECT_EQ(leave.exit_code, 0);
     ExpectGolden(std::string("help_") + verb + ".txt", leave.text);
   }
+}
+
+TEST(Select, TakesSbatchsOptionsAndItsOwn) {
+  const CommandLine line = Line({"select", "--timeout", "0.5", "--gpu-memory=40G", "--avoid=a,b",
+                                 "-p", "gpu", "--deadline=now+1hour", "--json", "--time=10"});
+  EXPECT_EQ(line.verb, Verb::kSelect);
+  EXPECT_EQ(line.select.arguments, (Words{"-p", "gpu", "--deadline=now+1hour", "--time=10"}));
+  EXPECT_EQ(line.select.timeout_seconds, 0.5);
+  EXPECT_EQ(line.select.gpu_memory, "40G");
+  EXPECT_EQ(line.select.avoid, (Words{"a", "b"}));
+  EXPECT_TRUE(line.select.json);
+  EXPECT_EQ(Left({"select", "--timeout=0"}).exit_code, 2);
 }
 
 TEST(Version, IsTheProjects) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -44,6 +47,24 @@ TEST_F(HttpTest, SendsARequestAndReadsTheAnswer) {
             "Content-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}");
 }
 
+TEST_F(HttpTest, AFullQueueOfConnectionsIsNotWaitedForLongerThanAsked) {
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path_.copy(address.sun_path, sizeof address.sun_path - 1);
+  const auto* where = reinterpret_cast<const sockaddr*>(&address);
+  ASSERT_EQ(::bind(listener, where, sizeof address), 0);
+  ASSERT_EQ(::listen(listener, 0), 0);
+  const int first = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::connect(first, where, sizeof address), 0);  // nobody accepts it
+  const auto answer = AskOverUnixSocket(path_, {"GET", "/", ""}, milliseconds(50));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().message,
+            "no answer from " + path_ + " within 50 ms; gpuadvised is overloaded or hangs");
+  ::close(first);
+  ::close(listener);
+}
+
 TEST_F(HttpTest, ReadsAnAnswerInPieces) {
   std::vector<std::string> bytes;
   for (char c : HttpBytes(404, "not here")) bytes.emplace_back(1, c);
@@ -74,7 +95,7 @@ TEST_F(HttpTest, AnEarlyRefusalIsRead) {
 
 TEST_F(HttpTest, ASilentServerIsGivenUp) {
   EXPECT_EQ(Failure({{}, true}, milliseconds(50)),
-            "no answer from " + path_ + " within 0 s; gpuadvised is overloaded or hangs");
+            "no answer from " + path_ + " within 50 ms; gpuadvised is overloaded or hangs");
 }
 
 TEST_F(HttpTest, AServerThatHangsUpIsNamed) {

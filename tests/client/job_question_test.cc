@@ -81,6 +81,15 @@ TEST(JobQuestion, AmountsPerGpuBecomeAmountsPerNode) {
   EXPECT_EQ(question["cpus_per_task"], 32);
 }
 
+TEST(JobQuestion, AmountsPerGpuOfATotalAreSharedByNodesAndTasks) {
+  const json one = Question({"--gpus=4", "--mem-per-gpu=20G", "--cpus-per-gpu=8"});
+  EXPECT_EQ(one["mem_mib"], 81920);
+  EXPECT_EQ(one["cpus_per_task"], 32);
+  const json more = Question({"-N2", "-n8", "--gpus=8", "--mem-per-gpu=20G", "--cpus-per-gpu=8"});
+  EXPECT_EQ(more["mem_mib"], 81920);
+  EXPECT_EQ(more["cpus_per_task"], 8);
+}
+
 TEST(JobQuestion, AnUnlimitedTimeIsNoLimitOfOurs) {
   EXPECT_FALSE(Question({"-t", "UNLIMITED"}).contains("time_limit_seconds"));
 }

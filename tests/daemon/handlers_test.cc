@@ -102,8 +102,10 @@ TEST_F(HandlersTest, EveryAnswerHasTheFrame) {
 
 TEST_F(HandlersTest, WithoutASnapshotQuestionsAre503WithTheCause) {
   cluster_.SetCause("slurm-api is not built in; slurm-cli: no sinfo");
-  for (const auto& [method, target] :
-       {std::pair{"POST", "/v1/advise"}, {"POST", "/v1/when"}, {"GET", "/v1/gpus"}}) {
+  for (const auto& [method, target] : {std::pair{"POST", "/v1/advise"},
+                                       {"POST", "/v1/when"},
+                                       {"POST", "/v1/select"},
+                                       {"GET", "/v1/gpus"}}) {
     const ApiResponse response = Raw(method, target, "{}");
     EXPECT_EQ(response.status, 503) << target;
     const json error = json::parse(response.body)["errors"][0];
@@ -121,6 +123,28 @@ TEST_F(HandlersTest, AnOldSnapshotStillAnswersWithItsAgeAndCause) {
   EXPECT_FALSE(answer["strategies"].empty());
   EXPECT_EQ(answer["snapshot_age_seconds"], 3600);
   EXPECT_EQ(answer["meta"]["stale_cause"], "slurmctld does not answer");
+}
+
+TEST_F(HandlersTest, SelectAnswersWithinTheFrame) {
+  ClusterIs("");
+  const json job = {{"gres", "gpu:6"}, {"time_limit_seconds", 3600}, {"mem_mib", 1000}};
+  const json answer = Ask("POST", "/v1/select", {{"job", job}});
+  EXPECT_EQ(answer["job"]["gres"], "gpu:gpul40s:6") << answer;
+  EXPECT_EQ(answer["snapshot_age_seconds"], 0);
+  EXPECT_FALSE(Ask("POST", "/v1/select", {{"job", json::object()}}).contains("advice_id"));
+  EXPECT_EQ(Raw("POST", "/v1/select", "{}").status, 400);
+  EXPECT_EQ(Raw("GET", "/v1/select").status, 405);
+}
+
+TEST_F(HandlersTest, ASelectedJobCountsOnceItIsReported) {
+  ClusterIs("");
+  const json job = {{"gres", "gpu:4090:4"}, {"time_limit_seconds", 3600}};
+  const json asked = {{"job", job}};
+  const json first = Ask("POST", "/v1/select", asked);
+  ASSERT_EQ(first["job"]["wait_p50_seconds"], 0) << first;
+  const std::string path = "/v1/advice/" + first["advice_id"].get<std::string>() + "/submitted";
+  EXPECT_EQ(Ask("POST", path, {{"job_id", 4711}, {"rank", 1}})["job_id"], 4711);
+  EXPECT_EQ(Ask("POST", "/v1/select", asked)["job"]["wait_p50_seconds"], 3600);
 }
 
 TEST_F(HandlersTest, AdviceHasAnIdOfItsOwn) {

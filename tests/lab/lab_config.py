@@ -11,7 +11,7 @@ EVERYTHING = f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=7-00:00:0
 
 # Groups of equal nodes: names, [(GPU type, GPUs per node)], the rest of their NodeName line; and the
 # partitions. "seed" is the cluster of the founding documents; "tiny" is enough for tests of one
-# thing; "tiers" has a node in two partitions of different tier; "odd" has what makes counting hard: threads, specialised cores and memory, shards, several
+# thing; "kinds" has two kinds of GPU in three partitions, and a hidden one over all; "tiers" has a node in two partitions of different tier; "odd" has what makes counting hard: threads, specialised cores and memory, shards, several
 # GPU types on a node, untyped GPUs, features, weights, and partitions with rules; "untyped" has GPUs
 # that only a feature, or the node's name, tells apart.
 CLUSTERS = {
@@ -51,6 +51,18 @@ CLUSTERS = {
             "PartitionName=shared Nodes=c1 OverSubscribe=FORCE:2 AllowGroups=root,lab1 DefMemPerCPU=500 State=UP",
             "PartitionName=closed Nodes=u1 State=DOWN",
         ],
+    },
+    "kinds": {
+        "nodes": [
+            (["n1"], [("a100", 4)], f"{PLAIN} Feature=ampere"),
+            (["n2"], [("l40s", 4)], f"{PLAIN} Feature=ada"),
+            (["n3"], [("a100", 4)], f"{PLAIN} Feature=ampere"),
+            (["n4"], [("", 4)], PLAIN),
+        ],
+        "partitions": ["PartitionName=old Nodes=n1 Default=YES MaxTime=7-00:00:00 State=UP",
+                       "PartitionName=new Nodes=n2,n3 MaxTime=7-00:00:00 State=UP",
+                       "PartitionName=auto Nodes=n4 MaxTime=7-00:00:00 AllowGroups=root,lab1 State=UP",
+                       "PartitionName=everything Nodes=ALL MaxTime=7-00:00:00 Hidden=YES State=UP"],
     },
     "untyped": {
         "nodes": [

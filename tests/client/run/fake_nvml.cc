@@ -17,6 +17,17 @@ long long Number(const char* name, long long without) {
   return number;
 }
 
+std::string Text(const char* name, const char* without) {
+  const char* folder = std::getenv("FAKE_NVML");
+  std::FILE* file =
+      folder == nullptr ? nullptr : std::fopen((std::string(folder) + "/" + name).c_str(), "r");
+  if (file == nullptr) return without;
+  char text[96] = "";
+  if (std::fgets(text, sizeof text, file) == nullptr) text[0] = '\0';
+  std::fclose(file);
+  return text;
+}
+
 int gpus[2] = {0, 1};
 
 }  // namespace
@@ -34,7 +45,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void** device) {
   return 0;
 }
 int nvmlDeviceGetName(void*, char* name, unsigned int size) {
-  std::snprintf(name, size, "Fake GPU");
+  std::snprintf(name, size, "%s", Text("name", "Fake GPU").c_str());
   return 0;
 }
 int nvmlDeviceGetUUID(void* device, char* uuid, unsigned int size) {
@@ -43,7 +54,7 @@ int nvmlDeviceGetUUID(void* device, char* uuid, unsigned int size) {
 }
 int nvmlDeviceGetMemoryInfo(void*, void* memory) {
   auto* numbers = static_cast<unsigned long long*>(memory);
-  numbers[0] = 24ULL << 30;
+  numbers[0] = static_cast<unsigned long long>(Number("total_gib", 24)) << 30;
   numbers[2] = static_cast<unsigned long long>(Number("used", 1LL << 30));
   numbers[1] = numbers[0] - numbers[2];
   return 0;

@@ -159,6 +159,47 @@ TEST(Run, AReaderThatLeavesDoesNotEndTheTraining) {
   EXPECT_TRUE(std::ifstream(folder.Path("trained")).good());
 }
 
+/// Two cards of `name` where `run` looks for them, and a training of at most 24 samples.
+std::string WithCards(const TemporaryFolder& folder, const std::string& name) {
+  folder.Write("name", name);
+  folder.Write("train.yaml",
+               "model: {memory: {base: 5 GB, per_sample: 1.2 GB, overhead: 2 GB}}\n"
+               "training: {max_steps: 10, effective_batch_size: 24}\n"
+               "command: \"true\"\n");
+  return "ln -s '" FAKE_NVML_LIBRARY "' libnvidia-ml.so.1; export LD_LIBRARY_PATH=. FAKE_NVML=.; ";
+}
+
+TEST(Run, FitTakesTheBatchOfTheGpusThatTheJobGot) {
+  const TemporaryFolder folder;
+  const std::string run = "$GPUADVISE run --fit train.yaml -- echo '{micro_batch}x{accumulation}'";
+  const Ended large = Shell(folder, WithCards(folder, "NVIDIA GeForce RTX 4090") + run);
+  EXPECT_EQ(large.output, "6x2\n");
+  EXPECT_EQ(large.status, 0);
+  const Ended nodes =
+      Shell(folder, "export LD_LIBRARY_PATH=. FAKE_NVML=. SLURM_JOB_NUM_NODES=2; " + run);
+  EXPECT_EQ(nodes.output, "6x1\n");
+  folder.Write("total_gib", "12");
+  const Ended slice = Shell(folder, "export LD_LIBRARY_PATH=. FAKE_NVML=.; " + run);
+  EXPECT_EQ(slice.output, "2x6\n");
+}
+
+TEST(Run, FitWithoutAKnownGpuTakesTheGivenBatchOrRefuses) {
+  const TemporaryFolder folder;
+  const std::string cards = WithCards(folder, "Fake GPU");
+  const Ended given = Shell(folder, cards +
+                                        "$GPUADVISE run --fit train.yaml --micro-batch 3 -- "
+                                        "echo '{micro_batch}'");
+  EXPECT_EQ(given.output,
+            "--fit: nothing is known about the GPU 'Fake GPU': micro-batch 3 as given\n3\n");
+  const Ended refused = Shell(
+      folder, "export LD_LIBRARY_PATH=. FAKE_NVML=.; $GPUADVISE run --fit train.yaml -- echo ran");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.output, HasSubstr("say the batch with --micro-batch"));
+  EXPECT_THAT(refused.output, Not(HasSubstr("ran\n")));
+  const Ended none = Shell(folder, "$GPUADVISE run --fit nothing.yaml --micro-batch 3 -- echo ran");
+  EXPECT_THAT(none.output, HasSubstr("ran\n"));
+}
+
 TEST(Run, BackgroundProcessesDoNotHoldItUp) {
   const TemporaryFolder folder;
   const Ended ended =

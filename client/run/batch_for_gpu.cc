@@ -1,0 +1,107 @@
+#include "client/run/batch_for_gpu.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "common/answer_fit.h"
+#include "common/stage_plan.h"
+
+namespace gpuadvise {
+namespace {
+
+using nlohmann::json;
+
+// Drivers report some per cent less than a card is sold with.
+constexpr double kReportedShare = 0.9;
+
+/// A card here: the catalogue's, or one of the same make with less memory.
+struct Card {
+  const GpuModel* model = nullptr;
+  std::optional<GpuModel> smaller;
+
+  const GpuModel& gpu() const { return smaller ? *smaller : *model; }
+};
+
+// Of those that the name may mean, the one whose memory is nearest to what the driver reports.
+const GpuModel* ModelOf(const std::string& name, int64_t memory, const GpuCatalogue& catalogue) {
+  const GpuModel* nearest = catalogue.Resolve(name);
+  if (nearest == nullptr || memory <= 0) return nearest;
+  for (const GpuModel& model : catalogue.models()) {
+    if (catalogue.Accepts(name, model) &&
+        std::llabs(model.memory_bytes - memory) < std::llabs(nearest->memory_bytes - memory)) {
+      nearest = &model;
+    }
+  }
+  return nearest;
+}
+
+Result<Card> CardOf(const std::string& name, int64_t memory, const GpuCatalogue& catalogue) {
+  Card card{ModelOf(name, memory, catalogue), {}};
+  if (card.model == nullptr) {
+    return Fail(ErrorCode::kNotFound, fmt::format("nothing is known about the GPU '{}'", name));
+  }
+  const auto sold = static_cast<double>(card.model->memory_bytes);
+  if (memory > 0 && static_cast<double>(memory) < kReportedShare * sold) {
+    card.smaller = *card.model;
+    card.smaller->memory_gb *= static_cast<double>(memory) / sold;
+    card.smaller->memory_bytes = memory;
+  }
+  return card;
+}
+
+Result<Card> SmallestCard(const GpusHere& here, const GpuCatalogue& catalogue) {
+  if (here.names.empty()) return Fail(ErrorCode::kNotFound, "no GPU can be seen");
+  std::optional<Card> smallest;
+  for (size_t i = 0; i < here.names.size(); ++i) {
+    const int64_t memory = i < here.memory_bytes.size() ? here.memory_bytes[i] : 0;
+    Result<Card> card = CardOf(here.names[i], memory, catalogue);
+    if (!card) return card;
+    if (!smallest || card->gpu().memory_bytes < smallest->gpu().memory_bytes) {
+      smallest = std::move(*card);
+    }
+  }
+  return std::move(*smallest);
+}
+
+// As `gpuadvise fit` says it: for a spec of which no run time is known.
+Result<Batch> FittedBatch(const TrainSpec& spec, const ModelPresets& presets,
+                          const GpuCatalogue& catalogue, const GpuModel& gpu, int64_t gpus) {
+  const Result<json> answer = AnswerFit({spec, presets, catalogue, {&gpu}, gpus, {}, false});
+  if (!answer) return tl::unexpected<Error>(answer.error());
+  const json& row = answer->at("stages").at(0).at("gpus").at(0);
+  if (row.contains("accumulation")) {
+    return Batch{row.at("micro_batch").get<int64_t>(), row.at("accumulation").get<int64_t>()};
+  }
+  const json notes = row.value("notes", json::array());
+  return Fail(ErrorCode::kInfeasible,
+              notes.empty() ? "not one sample fits" : notes.front().get<std::string>());
+}
+
+}  // namespace
+
+Result<Batch> BatchForGpus(const TrainSpec& spec, const ModelPresets& presets,
+                           const GpuCatalogue& catalogue, const GpusHere& here) {
+  if (spec.stages.size() != 1) {
+    return BadInput("has several stages, and one command has one batch: give a file of one stage",
+                    "/stages");
+  }
+  const Result<Card> card = SmallestCard(here, catalogue);
+  if (!card) return tl::unexpected<Error>(card.error());
+  const GpuModel& gpu = card->gpu();
+  const auto visible = static_cast<int64_t>(here.names.size());
+  // First as `advise` plans it, which knows measured batches.
+  const Result<StagePlan> plan = PlanStage(
+      spec.stages.front(),
+      {gpu, visible, here.nodes, Interconnect{}, spec.output, catalogue, presets, visible});
+  if (plan) return Batch{plan->batch.micro_batch, plan->batch.accumulation};
+  Result<Batch> fitted = FittedBatch(spec, presets, catalogue, gpu, visible * here.nodes);
+  if (fitted || fitted.error().code == ErrorCode::kBadInput) return fitted;
+  return Fail(fitted.error().code, fmt::format("{} × {}: {}", visible * here.nodes,
+                                               gpu.display_name, plan.error().message));
+}
+
+}  // namespace gpuadvise
