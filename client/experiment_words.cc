@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -70,8 +72,19 @@ std::string BatchWords(const json& job, bool spaced) {
 
 bool HasEnded(const json& job) { return TextOf(job, "state") == "ended"; }
 
+// Slurm's word where Slurm ended it: "timeout", "cancelled", "node fail".
+std::string EndedBySlurm(const json& job) {
+  std::string state = TextOf(job, "slurm_state");
+  if (state.empty() || state == "COMPLETED" || state == "FAILED") return {};
+  for (char& c : state) {
+    c = c == '_' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return state;
+}
+
 bool HasFailed(const json& job) {
-  return HasEnded(job) && (IntOf(job, "exit_code") != 0 || IntOf(job, "signal") != 0);
+  if (!HasEnded(job)) return false;
+  return IntOf(job, "exit_code") != 0 || IntOf(job, "signal") != 0 || !EndedBySlurm(job).empty();
 }
 
 std::string StateWords(const json& job) {
@@ -84,10 +97,12 @@ std::string StateWords(const json& job) {
   if (HasFailed(job) && attempts > 0 && IntOf(job, "out_of_memory") >= attempts) {
     return "out of memory";
   }
+  if (const std::string by_slurm = EndedBySlurm(job); !by_slurm.empty()) return by_slurm;
   if (const int64_t signal = IntOf(job, "signal"); signal != 0) {
     return fmt::format("signal {}", signal);
   }
-  if (!exit_code) return "ended";
+  const std::string slurm = TextOf(job, "slurm_state");
+  if (!exit_code) return slurm == "COMPLETED" ? "ok" : slurm == "FAILED" ? "failed" : "ended";
   return *exit_code == 0 ? "ok" : fmt::format("exit {}", IntOf(job, "exit_code"));
 }
 

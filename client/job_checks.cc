@@ -16,7 +16,7 @@ using nlohmann::json;
 
 JobChecks CheckPlan(const JobPlan& plan, Site& site) {
   const JobFacts facts = site.LookAt(plan);
-  return {PreflightChecks(plan, facts), LogFoldersToMake(facts)};
+  return {PreflightChecks(plan, facts), LogFoldersToMake(facts), facts.outcome_folder};
 }
 
 }  // namespace

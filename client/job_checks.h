@@ -17,6 +17,7 @@ class JobRunner;
 struct JobChecks {
   std::vector<Check> checks;
   std::vector<std::string> log_folders;  // to be made before the job is submitted
+  std::string outcome_folder;            // where its outcome will lie; "" not known here
 };
 
 /// `runner` nullptr: Slurm is not asked.

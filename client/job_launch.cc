@@ -103,20 +103,29 @@ std::string Resumed(const std::string& watched, int64_t most_starts) {
          "exit \"$status\"";
 }
 
+// What the training says, or the first of its stages that says it; "" for false.
+std::string ResumeOf(const json& spec) {
+  std::vector<std::string> said = {RawText(ObjectOf(spec, "training"), "resume")};
+  for (const json& stage : ListOf(spec, "stages")) {
+    said.push_back(RawText(ObjectOf(stage, "training"), "resume"));
+  }
+  for (const std::string& resume : said) {
+    if (!resume.empty() && resume != "false") return resume;
+  }
+  return "";
+}
+
 }  // namespace
 
 bool RetriesOnOom(const json& spec) {
   return RawText(ObjectOf(spec, "training"), "retry_on_oom") == "true";
 }
 
-bool Resumes(const json& spec) {
-  const std::string resume = RawText(ObjectOf(spec, "training"), "resume");
-  return !resume.empty() && resume != "false";
-}
+bool Resumes(const json& spec) { return !ResumeOf(spec).empty(); }
 
 std::string ResumeWords(const json& spec) {
-  const std::string resume = RawText(ObjectOf(spec, "training"), "resume");
-  return Resumes(spec) && resume != "true" && resume != "auto" ? resume : "";
+  const std::string resume = ResumeOf(spec);
+  return resume != "true" && resume != "auto" ? resume : "";
 }
 
 Result<std::string> LaunchLines(const json& spec, const json& strategy, const Placeholders& words) {

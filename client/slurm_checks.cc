@@ -10,6 +10,7 @@
 #include "client/advice_view.h"
 #include "client/answer_reader.h"
 #include "client/display.h"
+#include "client/job_launch.h"
 #include "client/moment.h"
 #include "common/words.h"
 
@@ -54,17 +55,6 @@ std::optional<int64_t> StartSaid(const std::string& words, int64_t now) {
   const auto moment = ParseMoment(words.substr(start, words.find(' ', start) - start), now);
   if (!moment) return {};
   return *moment;
-}
-
-bool Resumes(const json& spec) {
-  const auto says = [](const json& training) {
-    const auto found = training.find("resume");
-    return found != training.end() && *found != false && !found->is_null();
-  };
-  if (says(ObjectOf(spec, "training"))) return true;
-  const json& stages = ListOf(spec, "stages");
-  return std::any_of(stages.begin(), stages.end(),
-                     [&](const json& stage) { return says(ObjectOf(stage, "training")); });
 }
 
 std::string In(const json& strategy, const char* key) {

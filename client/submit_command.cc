@@ -102,11 +102,12 @@ bool MayGoOn(const SubmitCommand& command, const std::vector<Check>& checks, Con
 }
 
 // The daemon counts the job as pending from now on. Not being able to say so spoils nothing.
-void TellDaemon(Api& api, const Choice& choice, int64_t job_id, Console& console) {
+void TellDaemon(Api& api, const Choice& choice, int64_t job_id, const std::string& outcome_folder,
+                Console& console) {
   const std::string advice = TextOf(choice.answer, "advice_id");
-  const Result<json> told =
-      api.Post("/v1/advice/" + advice + "/submitted",
-               {{"job_id", job_id}, {"rank", IntOf(choice.strategy, "rank")}});
+  json became = {{"job_id", job_id}, {"rank", IntOf(choice.strategy, "rank")}};
+  if (!outcome_folder.empty()) became["output_dir"] = outcome_folder;
+  const Result<json> told = api.Post("/v1/advice/" + advice + "/submitted", became);
   if (!told) {
     console.Complain("gpuadvise: the job was submitted, but gpuadvised was not told: " +
                      told.error().message);
@@ -133,7 +134,7 @@ int SubmitChoice(const SubmitCommand& command, const Choice& choice, const JobCh
   }
   const Result<int64_t> job_id = JobIdFrom(*printed);
   if (!job_id) return Report(job_id.error(), console);
-  TellDaemon(api, choice, *job_id, console);
+  TellDaemon(api, choice, *job_id, job.outcome_folder, console);
   if (command.json) {
     PrintJson(SubmissionJson(*job_id, choice, job.checks), console);
   } else {

@@ -72,6 +72,8 @@ std::optional<AccountedJob> AccountedJobOf(const SacctColumn& column) {
   record.account = column("Account");
   record.qos = column("QOS");
   record.name = column("JobName");
+  const std::string_view state = column("State");  // "CANCELLED by 1001"
+  record.state = state.substr(0, state.find(' '));
   const std::string_view partitions = column("Partition");
   record.partition = partitions.substr(0, partitions.find(','));
   if (const std::string_view nodes = column("NodeList"); nodes != "None assigned") {

@@ -29,17 +29,18 @@ const json& MemberOf(const json& object, const char* key) {
 }
 
 json TimesJson(const JobTimes& times) {
-  return {OrNull(times.eligible), OrNull(times.start), OrNull(times.end)};
+  return {OrNull(times.eligible), OrNull(times.start), OrNull(times.end), times.state};
 }
 
 JobTimes TimesFrom(const json& list) {
   JobTimes times;
-  if (!list.is_array() || list.size() != 3) return times;
+  if (!list.is_array() || list.size() != 4) return times;
   const std::array<std::optional<UnixSeconds>*, 3> members = {&times.eligible, &times.start,
                                                               &times.end};
   for (size_t i = 0; i < members.size(); ++i) {
     if (list[i].is_number_integer()) *members[i] = list[i].get<UnixSeconds>();
   }
+  if (list[3].is_string()) times.state = list[3].get<std::string>();
   return times;
 }
 
@@ -181,7 +182,7 @@ Experiment ExperimentOf(const JobRecord& record, int64_t uid) {
   experiment.user = record.user;
   experiment.name = record.name;
   experiment.submitted_at = record.submit;
-  experiment.times = {record.eligible, record.start, record.end};
+  experiment.times = {record.eligible, record.start, record.end, record.state};
   experiment.strategy = {{"nodes", record.nodes},
                          {"qos", record.qos},
                          {"partition", record.partition},
@@ -198,6 +199,7 @@ json RowOf(const Experiment& experiment, const std::string& state, bool whole) {
               {"submitted_at", experiment.submitted_at},
               {"started_at", OrNull(times.start)},
               {"ended_at", OrNull(times.end)},
+              {"slurm_state", OrNull(times.state)},
               {"wait_seconds", nullptr},
               {"run_seconds", OrNull(RunSeconds(times))},
               {"real_cost", RealCost(experiment)},

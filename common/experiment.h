@@ -20,6 +20,7 @@ namespace gpuadvise {
 /// When Slurm had the job do what; nullopt: not yet, or nobody saw it.
 struct JobTimes {
   std::optional<UnixSeconds> eligible, start, end;
+  std::string state;  // accounting's word for its end; "" not known
   friend bool operator==(const JobTimes&, const JobTimes&) = default;
 };
 

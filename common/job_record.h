@@ -27,6 +27,7 @@ struct JobRecord {
   UnixSeconds eligible = 0;  // from here the wait counts; = submit where it is not known
   std::optional<UnixSeconds> start;
   std::optional<UnixSeconds> end;
+  std::string state;  // how it ended, in accounting's word: "COMPLETED", "TIMEOUT"; "" not known
   friend bool operator==(const JobRecord&, const JobRecord&) = default;
 };
 

@@ -75,6 +75,7 @@ void VisitFields(const JobRecord*, F&& f) {
   f("eligible", &JobRecord::eligible, FieldKind::kPlain);
   f("start", &JobRecord::start, FieldKind::kPlain);
   f("end", &JobRecord::end, FieldKind::kPlain);
+  f("state", &JobRecord::state, FieldKind::kPlain);
 }
 
 /// Without `node`: equal allocations of several nodes share one entry.

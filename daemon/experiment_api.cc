@@ -53,7 +53,7 @@ std::string StateOf(const Experiment& experiment, const Snapshot* snapshot) {
 void TakeStart(const Snapshot* snapshot, Experiment& experiment) {
   const Job* job = FindJob(snapshot, experiment.job_id);
   if (job == nullptr) return;
-  experiment.times = {job->eligible_time, std::nullopt, std::nullopt};
+  experiment.times = {job->eligible_time, std::nullopt, std::nullopt, ""};
   if (job->state != JobState::kPending) experiment.times.start = job->start_time;
 }
 
@@ -77,8 +77,10 @@ Experiment ExperimentOf(const AdviceStore::Given& given, int64_t rank, const Job
   Experiment experiment = ExperimentOf(job);
   const json request = json::parse(given.request);
   const json answer = json::parse(given.answer);
-  experiment.family = JobFamilyOf(request.at("spec"));
-  if (given.request.size() <= kMaxKeptRequestBytes) experiment.request = request;
+  if (const auto spec = request.find("spec"); spec != request.end()) {  // not so of select
+    experiment.family = JobFamilyOf(*spec);
+    if (given.request.size() <= kMaxKeptRequestBytes) experiment.request = request;
+  }
   for (const json& strategy : answer.at("strategies")) {
     if (strategy.at("rank") == rank) experiment.strategy = strategy;
   }

@@ -23,7 +23,8 @@ bool IsOf(const JobRecord& record, const Experiment& experiment) {
 
 /// Whether that was news.
 bool TakeTimes(const JobRecord& record, JobTimes& times) {
-  JobTimes seen{record.eligible, record.start, record.end};
+  JobTimes seen{record.eligible, record.start, record.end, record.state};
+  if (seen.state.empty()) seen.state = times.state;
   if (seen.eligible == 0) seen.eligible.reset();
   if (seen == times) return false;
   times = seen;
@@ -167,7 +168,7 @@ void ExperimentLog::Learn() {
 void ExperimentLog::CompleteTimes(std::vector<Experiment>& experiments) {
   std::vector<int64_t> open;
   for (const Experiment& experiment : experiments) {
-    if (!experiment.times.end) open.push_back(experiment.job_id);
+    if (!experiment.times.end || experiment.times.state.empty()) open.push_back(experiment.job_id);
   }
   if (open.empty()) return;
   std::vector<PastJob> found;

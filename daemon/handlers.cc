@@ -103,7 +103,8 @@ ApiResponse Select(Call& call) {
   Result<json> answer = AnswerBody(call, AnswerSelect);
   if (!answer) return Refuse(call, answer.error());
   if (!call.peer.anonymous && answer->contains("strategies")) {
-    (*answer)["advice_id"] = call.state.advice.Add(call.peer.uid, Text(*answer));
+    (*answer)["advice_id"] =
+        call.state.advice.Add(call.peer.uid, {call.request.body, Text(*answer)});
   }
   return Reply(call, std::move(*answer));
 }

@@ -207,7 +207,7 @@ Result<void> History::Save(const std::vector<PastJob>& jobs) {
     SQLite::Transaction all(*database_);
     SQLite::Statement row(*database_,
                           fmt::format("INSERT OR REPLACE INTO job ({}) VALUES (?,?,?,?,?,"
-                                      "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                      "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                                       kJobColumns));
     for (const PastJob& job : jobs) {
       BindJob(row, job);
@@ -229,10 +229,10 @@ Result<int64_t> History::Complete(const std::vector<JobRecord>& jobs) {
     SQLite::Statement row(
         *database_,
         "INSERT INTO job (job_id, submit, array_job_id, name, user, account, qos, partition, gpu, "
-        "nodes, cpus, gpus, limit_seconds, eligible, start, end, lost) "
-        "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0) "
+        "nodes, cpus, gpus, limit_seconds, eligible, start, end, state, lost) "
+        "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0) "
         "ON CONFLICT (job_id, submit) DO UPDATE SET "
-        "start = excluded.start, end = excluded.end, lost = 0 WHERE excluded.end IS NOT NULL");
+        "start = excluded.start, end = excluded.end, state = excluded.state, lost = 0 WHERE excluded.end IS NOT NULL");
     int64_t news = 0;
     for (const JobRecord& job : jobs) {
       if (!job.end) continue;  // snapshots follow those that are not over

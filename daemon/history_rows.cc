@@ -51,14 +51,17 @@ CREATE TABLE experiment (
   PRIMARY KEY (job_id, submitted_at)
 ) WITHOUT ROWID;
 CREATE INDEX experiment_submitted ON experiment(submitted_at);
+ALTER TABLE job ADD COLUMN state TEXT NOT NULL DEFAULT '';  -- accounting's word for its end
 )sql";
 
 const char* const kJobColumns =
     "job_id, submit, array_job_id, name, user, account, qos, partition, gpu, nodes, cpus, gpus, "
-    "limit_seconds, eligible, start, end, lost, slurm_said, said_p10, said_p50, said_p90, "
+    "limit_seconds, eligible, start, end, state, lost, slurm_said, said_p10, said_p50, said_p90, "
     "said_mean, said_group, detail";
 
 namespace {
+
+constexpr int kRecordColumns = 17;
 
 void BindOptional(SQLite::Statement& statement, int index, const std::optional<int64_t>& value) {
   if (value) {
@@ -91,6 +94,7 @@ JobRecord ReadRecord(SQLite::Statement& row) {
   job.eligible = row.getColumn(at++).getInt64();
   job.start = OptionalOf(row.getColumn(at++));
   job.end = OptionalOf(row.getColumn(at++));
+  job.state = row.getColumn(at++).getString();
   return job;
 }
 
@@ -112,11 +116,12 @@ void BindRecord(SQLite::Statement& row, const JobRecord& job) {
   row.bind(++at, job.eligible);
   BindOptional(row, ++at, job.start);
   BindOptional(row, ++at, job.end);
+  row.bind(++at, job.state);
 }
 
 void BindJob(SQLite::Statement& row, const PastJob& job) {
   BindRecord(row, job.record);
-  int at = 16;
+  int at = kRecordColumns;
   row.bind(++at, job.lost ? 1 : 0);
   BindOptional(row, ++at, job.slurm_said);
   if (job.said) {
@@ -137,7 +142,7 @@ void BindJob(SQLite::Statement& row, const PastJob& job) {
 
 bool ReadJob(SQLite::Statement& row, PastJob& job) {
   job.record = ReadRecord(row);
-  int at = 16;
+  int at = kRecordColumns;
   job.lost = row.getColumn(at++).getInt() != 0;
   job.slurm_said = OptionalOf(row.getColumn(at++));
   if (!row.getColumn(at).isNull()) {

@@ -37,6 +37,7 @@ struct HubModel {
 
 struct JobFacts {
   std::optional<JobPath> workdir, output, container;  // nullopt: the job names none
+  std::string outcome_folder;  // where `gpuadvise run` will write; "" only the job knows
   std::vector<JobPath> logs;
   std::vector<ProgramFacts> programs;
   std::vector<JobPath> scripts, settings, data;

@@ -33,6 +33,13 @@ bool IsPlaced(const ShellText& path, const std::string& folder) {
   return !folder.empty() || path.text.starts_with('/');
 }
 
+// "" where a part of it is known to the job alone.
+std::string WholePath(const std::optional<JobPath>& path) {
+  const bool whole =
+      path && path->only_in_job.empty() && path->not_set.empty() && !path->has_command;
+  return whole ? path->found.path : "";
+}
+
 // %x and %u of sbatch's --output are known; every other pattern only where the job runs.
 std::string WithKnownPatterns(std::string pattern, const std::string& job_name,
                               const Variables& variables) {
@@ -158,6 +165,7 @@ JobFacts SystemSite::LookAt(const JobPlan& plan) {
   if (!plan.output_dir.empty() && IsPlaced(output, folder)) {
     facts.output = Look(plan.output_dir, output, folder);
   }
+  facts.outcome_folder = plan.output_dir.empty() ? folder : WholePath(facts.output);
   const ShellText image = ExpandText(plan.container, variables);
   if (!plan.container.empty() && !IsAddress(plan.container) && IsPlaced(image, folder)) {
     facts.container = Look(plan.container, image, folder);

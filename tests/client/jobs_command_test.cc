@@ -8,6 +8,7 @@
 
 #include "client/commands.h"
 #include "client/exit_code.h"
+#include "client/experiment_words.h"
 #include "client/jobs_csv.h"
 #include "client/jobs_record.h"
 #include "tests/client/fake_api.h"
@@ -211,6 +212,19 @@ TEST_F(JobsCommandTest, HostileAndAbsurdMembersDoNoHarm) {
   }
   EXPECT_EQ(console.printed.find('\x1b'), std::string::npos) << console.printed;
   EXPECT_EQ(console.printed.find("\u202e"), std::string::npos);
+}
+
+TEST(StateWords, SlurmsWordWinsWhereSlurmEndedIt) {
+  const auto words = [](const json& members) {
+    json job = {{"state", "ended"}};
+    job.update(members);
+    return StateWords(job);
+  };
+  EXPECT_EQ(words({{"slurm_state", "TIMEOUT"}, {"signal", 15}}), "timeout");
+  EXPECT_EQ(words({{"slurm_state", "OUT_OF_MEMORY"}}), "out of memory");
+  EXPECT_EQ(words({{"slurm_state", "COMPLETED"}}), "ok");
+  EXPECT_EQ(words({{"slurm_state", "FAILED"}, {"exit_code", 7}}), "exit 7");
+  EXPECT_EQ(words({{"slurm_state", nullptr}}), "ended");
 }
 
 TEST(JobsRecord, OfNothingIsANumber) { EXPECT_EQ(JobsRecord(json::array()), "0 jobs"); }

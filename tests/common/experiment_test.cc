@@ -23,7 +23,7 @@ Experiment Advised() {
                          {"cost", 12.0},          {"cost_unit", "price"},
                          {"memory_bytes", 0},     {"run_mean_seconds", 4'000},
                          {"wait_p50_seconds", 60}};
-  experiment.times = {1'010, 1'110, 3'110};
+  experiment.times = {1'010, 1'110, 3'110, "COMPLETED"};
   experiment.outcome.emplace();
   experiment.outcome->attempts.resize(2);
   experiment.outcome->attempts[0].out_of_memory = true;

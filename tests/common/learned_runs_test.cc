@@ -127,9 +127,9 @@ TEST(LearnedRuns, OneUserHasOneVoiceHoweverManyRuns) {
 
 TEST(LearnedRuns, ARunThatClaimsMoreTrainingThanItsJobHadTeachesNothing) {
   Experiment run = RunOf(1, kAnn, {{6, 4.0, 15}});  // 1,000 steps of 4 s
-  run.times = {0, 100, 200};
+  run.times = {0, 100, 200, ""};
   EXPECT_TRUE(FactsOf(run).empty());
-  run.times = {0, 100, 100 + 4'100};
+  run.times = {0, 100, 100 + 4'100, ""};
   EXPECT_EQ(FactsOf(run).size(), 1u);
 }
 

@@ -21,6 +21,7 @@ inline PastJob WholeJob(int64_t id, UnixSeconds submit = kSnapshotTime) {
   job.record.name = "träin 'x'; DROP TABLE job";
   job.record.start = submit + 100;
   job.record.end = submit + 4'000;
+  job.record.state = "TIMEOUT";
   job.said = SaidWait{0, 90.5, 400.25, 120, WaitGroup::kNotFree};
   job.slurm_said = submit + 7'000;
   auto lesson = std::make_shared<WaitLesson>();
