@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cctype>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 

@@ -126,7 +126,8 @@ Result<std::vector<ImportedFile>> ImportOutcomes(const std::vector<std::string>&
     } else if (found && posted.error().code == ErrorCode::kUnavailable) {
       return tl::unexpected<Error>(posted.error());
     } else {
-      one.sentence = posted.error().message;
+      const Error& error = posted.error();
+      one.sentence = (error.pointer.empty() ? "" : "at " + error.pointer + ": ") + error.message;
     }
   }
   return imported;

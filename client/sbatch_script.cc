@@ -73,13 +73,15 @@ std::string Setup(const json& spec, const Placeholders& words) {
   std::string setup;
   const std::string workdir = RawText(spec, "workdir");
   if (!workdir.empty()) setup += "cd " + ShellExpanding(Filled(workdir, words)) + "\n";
-  if (!RawText(ObjectOf(spec, "output"), "dir").empty()) {
+  const bool has_folder = !RawText(ObjectOf(spec, "output"), "dir").empty();
+  if (has_folder) {
     // Whole, because setup and command may go elsewhere.
     setup +=
         "mkdir -p \"$GPUADVISE_OUTPUT_DIR\"\n"
         "GPUADVISE_OUTPUT_DIR=$(cd \"$GPUADVISE_OUTPUT_DIR\" && pwd)\n";
   }
-  setup += "export GPUADVISE_OUTPUT=${GPUADVISE_OUTPUT_DIR:-$PWD}\n";
+  setup += has_folder ? "export GPUADVISE_OUTPUT=$GPUADVISE_OUTPUT_DIR\n"
+                      : "export GPUADVISE_OUTPUT=$PWD\n";
   const std::vector<std::string> lines = RawTexts(spec, "setup");
   if (lines.empty()) return WithoutTrailingNewlines(setup);
   setup += "set -a  # the command runs in a shell of its own\n";

@@ -28,8 +28,8 @@ TEST(Help, ListsTheCommandsInOrderOfUse) {
 }
 
 TEST(Help, OfEveryCommand) {
-  for (const char* verb : {"advise", "submit", "when", "select", "gpus", "jobs", "watch", "doctor",
-                           "init"}) {
+  for (const char* verb :
+       {"advise", "submit", "when", "select", "gpus", "jobs", "watch", "doctor", "init"}) {
     const Leave leave = Left({verb, "--help"});
     EXPECT_EQ(leave.exit_code, 0);
     ExpectGolden(std::string("help_") + verb + ".txt", leave.text);

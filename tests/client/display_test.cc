@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "yaml/text_check.h"
 #include "common/words.h"
+#include "yaml/text_check.h"
 
 namespace gpuadvise {
 namespace {

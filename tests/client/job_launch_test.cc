@@ -39,10 +39,10 @@ class Launching : public testing::Test {
                                "export GPUADVISE_MICRO_BATCH=8 GPUADVISE_ACCUMULATION=3\n" +
                                environment + "\nset -e -o pipefail\n" + lines.value_or("false");
     std::ofstream(folder_.Path("job.sh")) << script;
-    const auto printed = RunProgram(
-        "/bin/bash",
-        {"-c", "exec /bin/bash '" + folder_.Path("job.sh") + "' 2>&1 || echo \"status $?\""}, "",
-        ChildErrors::kInherited);
+    const auto printed =
+        RunProgram("/bin/bash",
+                   {"-c", "/bin/bash '" + folder_.Path("job.sh") + "' 2>&1 || echo \"status $?\""},
+                   "", ChildErrors::kInherited);
     return printed.value_or("did not run");
   }
 

@@ -122,7 +122,7 @@ struct FilterCase {
 TEST_F(JobsCommandTest, Filters) {
   for (const FilterCase& one :
        std::vector<FilterCase>{{{"pending", "", "", {}, {}}, "", {4716}},
-                               {{"failed", "", "", {}, {}}, "", {4650}},
+                               {{"failed", "", "", {}, {}}, "", {4650, 4500}},
                                {{"ok", "", "", {}, {}}, "", {4711, 4703}},
                                {{"ended", "", "", {}, 2}, "", {4711, 4703}},
                                {{"", "rtx-2080", "", {}, {}}, "", {4715, 4650}},

@@ -114,7 +114,8 @@ TEST(JobScript, ASitesTemplateIsFilled) {
       MakeJobScript("#!/bin/bash\n{sbatch}\n# {unknown} ${nodes}\nsite_prolog\n{launch}\n",
                     {{"command", "run {micro_batch}"}}, Strategy(0), {"a-1", ""}, {});
   ASSERT_TRUE(script);
-  EXPECT_NE(script->text.find("# {unknown} ${nodes}\nsite_prolog\nrun 10\n"), std::string::npos);
+  EXPECT_NE(script->text.find("# {unknown} ${nodes}\nsite_prolog\ncommand='run 10'\n"),
+            std::string::npos);
 }
 
 TEST(JobScript, NoCommandIsRefused) {
@@ -149,8 +150,10 @@ TEST(JobScript, HostileNamesNeverBecomeDirectivesOrCommands) {
   for (const std::string& directive : directives) {
     EXPECT_EQ(SplitDirective(directive.substr(7)).size(), 1u) << directive;
   }
-  const auto launched = script.text.substr(script.text.rfind("\ntrue "));
-  EXPECT_EQ(launched.find_first_of("$`'\";#"), std::string::npos) << launched;
+  const auto launched = script.text.substr(script.text.rfind("\ncommand='true ") + 10);
+  const auto command = launched.substr(0, launched.find('\n'));
+  EXPECT_EQ(command.find_first_of("$`\";#"), std::string::npos) << command;
+  EXPECT_EQ(command.find('\''), command.size() - 1) << command;
 }
 
 TEST(JobScript, DirectivesOfAnyTextStayOnTheirLines) {
@@ -158,7 +161,7 @@ TEST(JobScript, DirectivesOfAnyTextStayOnTheirLines) {
     json strategy = Strategy(0);
     strategy["sbatch"]["constraint"] = text;
     const auto script = MakeJobScript(DefaultSbatchTemplate(), {{"name", text}, {"command", "x"}},
-                                      strategy, text, {});
+                                      strategy, {text, text}, {});
     RC_ASSERT(script.has_value());
     const auto directives = Directives(script->text);
     RC_ASSERT(directives.size() == script->options.values().size());

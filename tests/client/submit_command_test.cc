@@ -53,7 +53,7 @@ TEST_F(SubmitTest, SubmitsTheFirstAndTellsTheDaemon) {
   EXPECT_EQ(Run(), kExitOk);
   ExpectGolden("submit.txt", console.printed);
   EXPECT_EQ(runner.given.front(), "--parsable");
-  EXPECT_NE(runner.stdin_text.find("\ntrain 10\n"), std::string::npos);
+  EXPECT_NE(runner.stdin_text.find("\ncommand='train 10'\n"), std::string::npos);
   ASSERT_EQ(api.asked.size(), 2u);
   EXPECT_EQ(api.asked[1].first, "/v1/advice/a-17/submitted");
   EXPECT_EQ(api.asked[1].second, json::parse(R"({"job_id": 4711, "rank": 1})"));

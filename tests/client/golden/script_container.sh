@@ -23,6 +23,15 @@ export GPUADVISE_PRECISION=bf16
 export GPUADVISE_OUTPUT_DIR="/scratch/$USER/gr00t"
 cd "$HOME/gr00t"
 mkdir -p "$GPUADVISE_OUTPUT_DIR"
+GPUADVISE_OUTPUT_DIR=$(cd "$GPUADVISE_OUTPUT_DIR" && pwd)
+export GPUADVISE_OUTPUT=$GPUADVISE_OUTPUT_DIR
+set -a  # the command runs in a shell of its own
 module load cuda/12.4
 source ~/venvs/gr00t/bin/activate
-apptainer exec --nv "/images/gr00t.sif" bash -c 'torchrun --nproc_per_node=4 scripts/gr00t_finetune.py --dataset-path /scratch/$USER/datasets/demo --output-dir "$GPUADVISE_OUTPUT_DIR" --max-steps 10000 --save-steps 2000 --batch-size 10 --gradient-accumulation-steps 3'
+set +a
+command='apptainer exec --nv "/images/gr00t.sif" bash -c '\''torchrun --nproc_per_node=4 scripts/gr00t_finetune.py --dataset-path /scratch/$USER/datasets/demo --output-dir "$GPUADVISE_OUTPUT_DIR" --max-steps 10000 --save-steps 2000 --batch-size 10 --gradient-accumulation-steps 3'\'''
+run=(gpuadvise run --)
+if ! command -v gpuadvise > /dev/null; then  # not on this node: unwatched
+  run=()
+fi
+"${run[@]}" bash -e -o pipefail -c "$command"
