@@ -46,6 +46,16 @@ double MedianOf(std::vector<double> values) {
   return *middle;
 }
 
+// What a whole run took beside its steps; nullopt where it resumed in the middle, or did not end.
+std::optional<double> StartSeconds(const Attempt& attempt) {
+  const bool whole = attempt.exit_code == 0 && attempt.signal == 0 && attempt.steps &&
+                     attempt.seconds_per_step && *attempt.steps >= kTimedSteps;
+  if (!whole) return {};
+  const double rest =
+      attempt.seconds - static_cast<double>(*attempt.steps) * *attempt.seconds_per_step;
+  return rest >= 0 ? std::optional(rest) : std::nullopt;
+}
+
 using Shape = std::tuple<std::string, int64_t, int64_t>;  // GPU, GPUs in all, micro-batch
 
 /// All facts of one shape, by user: each user has one voice.
@@ -53,6 +63,7 @@ struct Shown {
   std::map<int64_t, std::vector<double>> seconds_per_sample;
   int64_t effective_batch_size = 1;  // of the newest
   std::vector<double> peaks;
+  std::vector<double> starts;
   std::set<int64_t> jobs;
   bool out_of_memory = false;
 
@@ -70,6 +81,7 @@ void Take(const RunFact& fact, Shown& shown) {
     shown.effective_batch_size = fact.effective_batch_size;
   }
   if (fact.peak_bytes > 0) shown.peaks.push_back(static_cast<double>(fact.peak_bytes));
+  if (fact.start_seconds) shown.starts.push_back(*fact.start_seconds);
   shown.jobs.insert(fact.job_id);
   shown.out_of_memory = fact.out_of_memory;  // the newest word
 }
@@ -82,6 +94,7 @@ std::vector<MeasuredStep> LinesOf(const std::map<Shape, Shown>& by_shape, bool o
     line.seconds_per_step = shown.SecondsPerStep();
     line.effective_batch_size = shown.effective_batch_size;
     if (!shown.peaks.empty()) line.peak_bytes = static_cast<int64_t>(MedianOf(shown.peaks));
+    if (!shown.starts.empty()) line.start_seconds = MedianOf(shown.starts);
     line.out_of_memory = shown.out_of_memory;
     const auto runs = static_cast<int64_t>(shown.jobs.size());
     line.by = own ? fmt::format("{} of your runs", runs)
@@ -116,6 +129,7 @@ std::vector<RunFact> FactsOf(const Experiment& experiment) {
     if (!fact.out_of_memory) {
       if (steps >= kTimedSteps) fact.seconds_per_step = attempt.seconds_per_step.value_or(0);
       if (steps > 0) fact.peak_bytes = TellingPeak(attempt);
+      fact.start_seconds = StartSeconds(attempt);
       if (fact.seconds_per_step <= 0 && fact.peak_bytes <= 0) continue;
     }
     facts.push_back(std::move(fact));

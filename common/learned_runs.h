@@ -28,6 +28,7 @@ struct RunFact {
   double seconds_per_step = 0;  // 0: not known
   int64_t peak_bytes = 0;       // 0: not known
   bool out_of_memory = false;
+  std::optional<double> start_seconds = {};  // before the first step
 };
 
 /// A timing counts from so many steps on.

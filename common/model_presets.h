@@ -31,9 +31,10 @@ struct MeasuredStep {
   int64_t micro_batch = 1;
   double seconds_per_step = 0;  // 0: not measured; of one optimizer step, accumulation included
   int64_t peak_bytes = 0;       // of one GPU's memory; 0: not measured
-  int64_t effective_batch_size = 0;  // 0: what the spec's range gives at this micro-batch
-  bool out_of_memory = false;        // it ran out with this micro-batch; else it ran
-  std::string by = {};               // "3 of your runs"; "": a person wrote it
+  int64_t effective_batch_size = 0;          // 0: what the spec's range gives at this micro-batch
+  bool out_of_memory = false;                // it ran out with this micro-batch; else it ran
+  std::optional<double> start_seconds = {};  // before the first step; nullopt: not measured
+  std::string by = {};                       // "3 of your runs"; "": a person wrote it
 };
 
 struct ModelPreset {

@@ -153,6 +153,14 @@ double CheckpointSeconds(const OutputSpec& output, int64_t steps) {
 }  // namespace
 
 double StartUpSeconds(const TrainSpec& spec) {
+  std::vector<double> measured;
+  for (const MeasuredStep& step : spec.stages.front().training.measured) {
+    if (step.start_seconds) measured.push_back(*step.start_seconds);
+  }
+  if (!measured.empty()) {
+    std::sort(measured.begin(), measured.end());
+    return measured[measured.size() / 2];
+  }
   const bool compiles = std::any_of(spec.stages.begin(), spec.stages.end(), [](const Stage& stage) {
     return stage.training.torch_compile.value_or(false);
   });

@@ -50,7 +50,8 @@ struct StageQuestion {
 /// Errors: kInfeasible with the reason; kBadInput (pointer from "/spec") when no GPU could do.
 Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question);
 
-/// Before the first step of all stages together.
+/// Before the first step of all stages together: as runs have shown it (the median of their lines),
+/// else kStartUpSeconds and what compiling takes.
 double StartUpSeconds(const TrainSpec& spec);
 
 }  // namespace gpuadvise

@@ -145,6 +145,17 @@ TEST(LearnedRuns, AFewStepsAreNoTiming) {
   EXPECT_GT(FactsOf(run)[0].peak_bytes, 0);
 }
 
+TEST(LearnedRuns, WhatARunTakesBesideItsStepsIsItsStart) {
+  Experiment run = RunOf(1, kAnn, {{6, 4.0, 15}});  // 1,000 steps of 4 s
+  run.outcome->attempts[0].seconds = 4'120;
+  EXPECT_EQ(FactsOf(run)[0].start_seconds, 120);
+  run.outcome->attempts[0].seconds = 1'000;  // it resumed in the middle
+  EXPECT_FALSE(FactsOf(run)[0].start_seconds);
+  run.outcome->attempts[0].seconds = 4'120;
+  run.outcome->attempts[0].exit_code = 1;
+  EXPECT_FALSE(FactsOf(run)[0].start_seconds);
+}
+
 // ---- advice that rests on them ---------------------------------------------------------------
 
 json AdviceFor(const std::vector<Experiment>& runs, const std::string& private_data = "") {
@@ -175,6 +186,15 @@ TEST(LearnedRuns, AdviceSaysOnHowManyRunsItsRunTimeRests) {
   EXPECT_THAT(before["reasons"].dump(), HasSubstr("carried over from L40S"));
   EXPECT_THAT(after["reasons"].dump(), HasSubstr("measured on 3 of your runs, RTX 4090 × 4"));
   EXPECT_NEAR(after["run_p50_seconds"].get<double>(), 10'000 * 7.8 + 900, 5'000);
+}
+
+TEST(LearnedRuns, AdviceCountsTheStartThatRunsHadNotTheUsualOne) {
+  Experiment run = RunOf(1, kAnn, {{10, 7.8, 23}});
+  const json usual = On4090(AdviceFor({run}));
+  run.outcome->attempts[0].seconds = 7'800 + 60;
+  const json seen = On4090(AdviceFor({run}));
+  EXPECT_NEAR(usual["run_p50_seconds"].get<double>() - seen["run_p50_seconds"].get<double>(),
+              15 * 60 - 60, 1);
 }
 
 TEST(LearnedRuns, WhatRanOutOfMemoryIsNotSaidToFitAgain) {
