@@ -83,12 +83,16 @@ std::string Watched(const std::string& command, const LateWords& late) {
 // on from its checkpoint.
 std::string Resumed(const std::string& watched, int64_t most_starts) {
   return "again=no\n"
-         "trap 'again=yes; kill -TERM \"$training\"' USR1\n" +
+         "trap 'again=yes; kill -TERM -- \"-$training\" 2> /dev/null' USR1\n"
+         "set -m  # the training gets a process group of its own\n" +
          watched +
          " &\n"
          "training=$!\n"
-         "while kill -0 \"$training\" 2> /dev/null; do wait \"$training\" && status=0 || "
-         "status=$?; done\n"
+         "status=0\n"
+         "wait \"$training\" || status=$?\n"
+         "while [ $again = yes ] && kill -0 \"$training\" 2> /dev/null; do\n"
+         "  wait \"$training\" || status=$?  # the signal had ended the first wait\n"
+         "done\n"
          "if [ $again = yes ]; then\n"
          "  if [ \"${SLURM_RESTART_COUNT:-0}\" -lt " +
          std::to_string(most_starts - 1) +
@@ -138,6 +142,13 @@ Result<std::string> LaunchLines(const json& spec, const json& strategy, const Pl
     return BadInput(
         "there is no command: to run; add one, like `command: torchrun "
         "--nproc_per_node={gpus_per_node} train.py`");
+  }
+  const bool quoted_again = IntOf(strategy, "nodes", 1) > 1 || !RawText(spec, "container").empty();
+  if (quoted_again && ResumeWords(spec).find_first_of("'\"") != std::string::npos) {
+    return BadInput(
+        "training.resume has a quote, which cannot stand in a command for several nodes or in a "
+        "container; name a path without blanks",
+        "/training/resume");
   }
   const std::string image = RawText(spec, "container");
   if (!image.empty()) command = InContainer(image, command);

@@ -64,12 +64,12 @@ class TrainingWatcher : public Watcher {
   }
 
   void OnLine(std::string_view line) override {
-    const bool out_of_memory = SaysOutOfMemory(line);
+    const OutOfMemorySign sign = OutOfMemoryIn(line);
     const LogFact fact = log_.Read(line);
     const double now = Now();
-    if (out_of_memory && oom_at_ == 0) oom_at_ = now;
+    if (sign != OutOfMemorySign::kNone && oom_at_ == 0) oom_at_ = now;
     if (fact.step && watch_.step() && *fact.step > *watch_.step()) oom_at_ = 0;  // it goes on
-    watch_.AddLine(fact, out_of_memory, now);
+    watch_.AddLine(fact, sign, now);
   }
 
   void OnTick() override {
@@ -110,18 +110,23 @@ Attempt AttemptOf(const RunPlan& plan, const RunWatch& watch, int64_t began, dou
   attempt.seconds = seconds;
   attempt.steps = watch.step();
   attempt.total_steps = watch.total_steps();
+  attempt.steps_done = watch.steps_done();
   attempt.seconds_per_step = watch.SecondsPerStep();
   attempt.loss = watch.loss();
   attempt.gpus = watch.gpus();
   return attempt;
 }
 
-/// Slurm put the job back into the queue: what was learned about its batch stays.
+/// Slurm put the job back into the queue: what was learned about its batch stays, where it is the
+/// same effective batch.
 void GoOnFrom(const std::vector<Attempt>& earlier, RunPlan& plan) {
-  if (!plan.retry || earlier.empty() || !earlier.back().micro_batch) return;
-  if (earlier.back().out_of_memory) return;
-  plan.micro_batch = earlier.back().micro_batch;
-  plan.accumulation = earlier.back().accumulation;
+  if (!plan.retry || !plan.micro_batch || earlier.empty()) return;
+  const Attempt& last = earlier.back();
+  if (last.out_of_memory || !last.micro_batch) return;
+  const int64_t planned = *plan.micro_batch * plan.accumulation.value_or(1);
+  if (*last.micro_batch * last.accumulation.value_or(1) != planned) return;
+  plan.micro_batch = last.micro_batch;
+  plan.accumulation = last.accumulation;
 }
 
 /// Whether to start again, with which batch: `plan` is changed.
@@ -170,8 +175,9 @@ class Runner {
     outcome_.advice_id = FromEnvironment("GPUADVISE_ADVICE");
     outcome_.host = HostName();
     if (sampler_) outcome_.gpu_names = sampler_->Names();
-    outcome_.attempts = EarlierAttempts(plan_.output, outcome_.job_id);
-    GoOnFrom(outcome_.attempts, plan_);
+    outcome_.restarts = CountFromEnvironment("SLURM_RESTART_COUNT").value_or(0);
+    outcome_.attempts = EarlierAttempts(plan_.output, outcome_.job_id, outcome_.restarts);
+    if (command.fit.empty()) GoOnFrom(outcome_.attempts, plan_);
   }
 
   int Run() {
@@ -183,7 +189,8 @@ class Runner {
         return ended.error().code == ErrorCode::kNotFound ? kNotFoundStatus : kCannotRunStatus;
       }
       end = *ended;
-      again = outcome_.attempts.back().out_of_memory && Retries(plan_, console_);
+      again =
+          outcome_.attempts.back().out_of_memory && !end.told_to_end && Retries(plan_, console_);
     }
     if (const auto told = report_.End(outcome_); !told) console_.Complain(told.error().message);
     return EndAs(end);
@@ -207,7 +214,9 @@ class Runner {
     Attempt attempt = AttemptOf(plan_, watch, began, Now() - start);
     attempt.exit_code = ended->exit_code;
     attempt.signal = ended->signal;
-    attempt.out_of_memory = (!ended->ok() || ended->stopped) && (watch.out_of_memory() || killed);
+    const bool failed = !ended->ok() || ended->stopped;
+    attempt.out_of_memory = failed && (watch.out_of_memory() || killed);
+    attempt.host_memory = attempt.out_of_memory && (watch.host_memory() || !watch.out_of_memory());
     outcome_.attempts.push_back(std::move(attempt));
     return ended;
   }

@@ -221,7 +221,8 @@ json StrategyJson(const JobRequest& request, const StartSamples& start, const Op
   }
   return {{"rank", 1},
           {"gres_type", gpus.front().type},
-          {"gpus_per_node", TotalGpus(gpus)},
+          {"gpus_per_node",
+           request.gpus_per_node.empty() ? (TotalGpus(gpus) + nodes - 1) / nodes : TotalGpus(gpus)},
           {"nodes", nodes},
           {"account", association != nullptr ? association->account : job.submitter.account},
           {"qos", EffectiveQos(snapshot, job.submitter, association)},

@@ -1,6 +1,8 @@
 #include "common/experiment.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <utility>
 
 #include "common/json_fields.h"
@@ -58,6 +60,7 @@ void AddPromised(const json& strategy, json& row) {
       {"precision", "precision"},
       {"steps", "steps"},
       {"time_limit_seconds", "time_limit_seconds"},
+      {"links", "links"},
       {"wait_p50_seconds", "wait_p50_seconds"},
       {"wait_p90_seconds", "wait_p90_seconds"},
       {"run_p50_seconds", "run_p50_seconds"},
@@ -71,16 +74,23 @@ void AddPromised(const json& strategy, json& row) {
   if (row["memory_bytes"] == 0) row["memory_bytes"] = nullptr;  // not counted
 }
 
-std::optional<int64_t> RunSeconds(const JobTimes& times) {
+// Slurm's; of a job that went back into the queue Slurm knows the last link alone, and the starts
+// of the command say the rest.
+std::optional<int64_t> RunSeconds(const Experiment& experiment) {
+  const JobTimes& times = experiment.times;
   if (!times.start || !times.end) return {};
-  return std::max<int64_t>(*times.end - *times.start, 0);
+  const int64_t last = std::max<int64_t>(*times.end - *times.start, 0);
+  if (!experiment.outcome || experiment.outcome->restarts == 0) return last;
+  double all = 0;
+  for (const Attempt& attempt : experiment.outcome->attempts) all += attempt.seconds;
+  return std::max<int64_t>(last, std::llround(std::min(all, 1e12)));
 }
 
 // The forecast cost, for as long as it really ran.
 json RealCost(const Experiment& experiment) {
   const json& cost = MemberOf(experiment.strategy, "cost");
   const json& planned = MemberOf(experiment.strategy, "run_mean_seconds");
-  const auto ran = RunSeconds(experiment.times);
+  const auto ran = RunSeconds(experiment);
   if (!cost.is_number() || !planned.is_number() || planned.get<double>() <= 0 || !ran) return {};
   const double real = cost.get<double>() * static_cast<double>(*ran) / planned.get<double>();
   return std::round(real * 100) / 100;
@@ -201,7 +211,7 @@ json RowOf(const Experiment& experiment, const std::string& state, bool whole) {
               {"ended_at", OrNull(times.end)},
               {"slurm_state", OrNull(times.state)},
               {"wait_seconds", nullptr},
-              {"run_seconds", OrNull(RunSeconds(times))},
+              {"run_seconds", OrNull(RunSeconds(experiment))},
               {"real_cost", RealCost(experiment)},
               {"output_dir", OrNull(experiment.output_dir)},
               {"has_outcome", false},

@@ -2,11 +2,14 @@
 // that a person writes into train.yaml, so that memory and run time have one way of being told.
 //
 // A user's own runs go before those of others; of others only what the site lets everybody see is
-// used, and each user counts once, so that one who invents figures moves nothing alone.
+// used, each user has one voice, and what a job reports counts only once Slurm has seen it run: who
+// invents figures moves little alone, and forbids nothing.
 // Immutable once built: safe from any thread.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,22 +34,22 @@ struct RunFact {
   std::optional<double> start_seconds = {};  // before the first step
 };
 
-/// A timing counts from so many steps on.
+/// A timing counts from so many steps on that were seen go by.
 inline constexpr int64_t kTimedSteps = 20;
 
 /// PyTorch's allocator keeps what it once had, so that a card which looks full says nothing of what
 /// was needed: peaks above this share of its memory are not used.
 inline constexpr double kTellingPeak = 0.9;
 
-/// What `experiment` shows; nothing where it was not advised, or where its outcome contradicts
-/// Slurm's own times: more training than the job ran.
+/// What `experiment` shows; nothing where it was not advised, or where Slurm has not seen the job
+/// run for as long as its outcome says.
 std::vector<RunFact> FactsOf(const Experiment& experiment);
 
 class LearnedRuns {
  public:
-  LearnedRuns() = default;
-  /// The oldest first.
-  explicit LearnedRuns(const std::vector<const Experiment*>& experiments);
+  /// The same with what `experiments` show of `family`, and nothing else of it. The oldest first.
+  LearnedRuns With(const std::string& family,
+                   const std::vector<const Experiment*>& experiments) const;
 
   /// What is known of `family` for this user, one line for each GPU, number of GPUs and
   /// micro-batch, those that most runs have shown first. `others`: whether runs of other users may
@@ -56,7 +59,7 @@ class LearnedRuns {
   bool empty() const { return facts_.empty(); }
 
  private:
-  std::unordered_map<std::string, std::vector<RunFact>> facts_;
+  std::unordered_map<std::string, std::shared_ptr<const std::vector<RunFact>>> facts_;
 };
 
 /// Adds to `spec`'s measured lines those of `learned` whose GPU it has no line of its own for.

@@ -16,19 +16,22 @@ constexpr int64_t kMostSteps = 1'000'000'000'000;
 constexpr int64_t kMostBatch = 1'000'000;
 constexpr int64_t kMostBytes = int64_t{1} << 50;
 constexpr double kMostSeconds = 1e10;
+constexpr double kMostWatts = 1e5;
+constexpr double kMostLoss = 1e300;
 constexpr size_t kMostText = 256;
 constexpr int kDeepest = 16;
 
+// What is known and can be read again.
 template <typename T>
-void Add(json& object, const char* key, const std::optional<T>& value) {
-  if (value) object[key] = *value;
+void Add(json& object, const char* key, const std::optional<T>& value, T low, T high) {
+  if (value && *value >= low && *value <= high) object[key] = *value;
 }
 
 json GpuJson(const GpuUse& use) {
   json gpu = {{"peak_memory_bytes", use.peak_memory_bytes},
               {"memory_total_bytes", use.memory_total_bytes}};
-  Add(gpu, "mean_utilisation", use.mean_utilisation);
-  Add(gpu, "mean_watts", use.mean_watts);
+  Add(gpu, "mean_utilisation", use.mean_utilisation, 0.0, 1.0);
+  Add(gpu, "mean_watts", use.mean_watts, 0.0, kMostWatts);
   return gpu;
 }
 
@@ -38,12 +41,14 @@ json AttemptJson(const Attempt& attempt) {
               {"exit_code", attempt.exit_code},
               {"signal", attempt.signal},
               {"out_of_memory", attempt.out_of_memory}};
-  Add(one, "micro_batch", attempt.micro_batch);
-  Add(one, "accumulation", attempt.accumulation);
-  Add(one, "steps", attempt.steps);
-  Add(one, "total_steps", attempt.total_steps);
-  Add(one, "seconds_per_step", attempt.seconds_per_step);
-  Add(one, "loss", attempt.loss);
+  if (attempt.host_memory) one["host_memory"] = true;
+  Add<int64_t>(one, "micro_batch", attempt.micro_batch, 1, kMostBatch);
+  Add<int64_t>(one, "accumulation", attempt.accumulation, 1, kMostBatch);
+  Add<int64_t>(one, "steps", attempt.steps, 0, kMostSteps);
+  Add<int64_t>(one, "total_steps", attempt.total_steps, 0, kMostSteps);
+  Add<int64_t>(one, "steps_done", attempt.steps_done, 0, kMostSteps);
+  Add(one, "seconds_per_step", attempt.seconds_per_step, 0.0, kMostSeconds);
+  Add(one, "loss", attempt.loss, -kMostLoss, kMostLoss);
   one["gpus"] = json::array();
   for (const GpuUse& use : attempt.gpus) one["gpus"].push_back(GpuJson(use));
   return one;
@@ -61,7 +66,7 @@ GpuUse ReadGpu(const json& value, const std::string& pointer, FirstError* errors
   use.peak_memory_bytes = reader.Int("peak_memory_bytes", 0, kMostBytes).value_or(0);
   use.memory_total_bytes = reader.Int("memory_total_bytes", 0, kMostBytes).value_or(0);
   use.mean_utilisation = reader.Number("mean_utilisation", 0, 1);
-  use.mean_watts = reader.Number("mean_watts", 0, 1e5);
+  use.mean_watts = reader.Number("mean_watts", 0, kMostWatts);
   if (use.memory_total_bytes > 0 && use.peak_memory_bytes > use.memory_total_bytes) {
     reader.Refuse("peak_memory_bytes", "peak_memory_bytes is more than the GPU has");
   }
@@ -80,8 +85,10 @@ Attempt ReadAttempt(const json& value, const std::string& pointer, FirstError* e
   attempt.out_of_memory = reader.Bool("out_of_memory").value_or(false);
   attempt.steps = reader.Int("steps", 0, kMostSteps);
   attempt.total_steps = reader.Int("total_steps", 0, kMostSteps);
+  attempt.steps_done = reader.Int("steps_done", 0, kMostSteps);
+  attempt.host_memory = reader.Bool("host_memory").value_or(false);
   attempt.seconds_per_step = reader.Number("seconds_per_step", 0, kMostSeconds);
-  attempt.loss = reader.Number("loss", -1e300, 1e300);
+  attempt.loss = reader.Number("loss", -kMostLoss, kMostLoss);
   const std::vector<const json*> gpus = reader.List("gpus");
   if (gpus.size() > kMostGpusOfANode) {
     reader.Refuse("gpus", fmt::format("gpus lists {}, more than a node has", gpus.size()));
@@ -122,7 +129,10 @@ std::optional<double> MeanUse(const std::vector<GpuUse>& gpus) {
 
 json ToJson(const Outcome& outcome) {
   json attempts = json::array();
-  for (const Attempt& attempt : outcome.attempts) attempts.push_back(AttemptJson(attempt));
+  const size_t all = outcome.attempts.size();
+  for (size_t i = all > kMostAttempts ? all - kMostAttempts : 0; i < all; ++i) {
+    attempts.push_back(AttemptJson(outcome.attempts[i]));
+  }
   json document = {{"version", kOutcomeVersion},
                    {"job_id", outcome.job_id > 0 ? std::to_string(outcome.job_id) : ""},
                    {"advice_id", outcome.advice_id},
@@ -130,6 +140,7 @@ json ToJson(const Outcome& outcome) {
                    {"gpu_names", outcome.gpu_names},
                    {"attempts", std::move(attempts)}};
   if (outcome.running) document["running"] = true;
+  if (outcome.restarts > 0) document["restarts"] = outcome.restarts;
   return document;
 }
 
@@ -146,6 +157,7 @@ Result<Outcome> ReadOutcome(const json& document) {
   outcome.advice_id = ShortText(reader, "advice_id");
   outcome.host = ShortText(reader, "host");
   outcome.running = reader.Bool("running").value_or(false);
+  outcome.restarts = reader.Int("restarts", 0, kMostBatch).value_or(0);
   outcome.gpu_names = reader.Texts("gpu_names");
   if (outcome.gpu_names.size() > kMostGpusOfANode) {
     reader.Refuse("gpu_names", "gpu_names lists more than a node has");

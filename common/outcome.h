@@ -36,7 +36,9 @@ struct Attempt {
   int exit_code = 0;
   int signal = 0;  // 0: it exited
   bool out_of_memory = false;
-  std::optional<int64_t> steps, total_steps;
+  bool host_memory = false;                   // of these: the node's, not a GPU's
+  std::optional<int64_t> steps, total_steps;  // as its log counts them
+  std::optional<int64_t> steps_done;          // seen go by in this start
   std::optional<double> seconds_per_step, loss;
   std::vector<GpuUse> gpus;
 };
@@ -51,8 +53,10 @@ struct Outcome {
   std::vector<std::string> gpu_names;
   std::vector<Attempt> attempts;  // in the order of time; never empty
   bool running = false;           // the last attempt has not ended
+  int64_t restarts = 0;           // times that Slurm had put the job back into the queue
 };
 
+/// Leaves out numbers that ReadOutcome would refuse, and the oldest of too many attempts.
 nlohmann::json ToJson(const Outcome& outcome);
 
 /// Errors: kBadInput with what cannot be and its pointer. Members that are not known are ignored.

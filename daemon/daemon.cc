@@ -61,6 +61,12 @@ bool NeedsRestart(const std::string& key) {
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
+/// What callers are told of: "" where nobody would look through it.
+std::string OutcomesDirOf(const Settings& settings, const HistoryWriter& history) {
+  const bool looked_through = history.state().info && settings.accounting_interval.count() > 0;
+  return looked_through ? settings.outcomes_dir : "";
+}
+
 }  // namespace
 
 Result<Daemon::Parts> Daemon::PartsFor(const Settings& settings) {
@@ -123,7 +129,7 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
            experiments_,
            users_,
            clock_,
-           loaded_.settings.outcomes_dir,
+           OutcomesDirOf(loaded_.settings, history_),
            SharedWork(answering_, AnsweringThreads())},
       sink_(cluster_),
       plan_(parts.plan),
@@ -166,6 +172,11 @@ void Daemon::Run() {
     experiments_.Saw(jobs);
     history_.Put(std::move(jobs));
   });
+  if (!loaded_.settings.outcomes_dir.empty() && api_.outcomes_dir.empty()) {
+    spdlog::warn(
+        "outcomes_dir is not used: it is looked through with accounting, which needs a "
+        "history and an accounting_interval over 0s");
+  }
   asio::post(intake_, [this] {  // before the first snapshot, which goes the same way
     experiments_.Load();
     cluster_.Restore([this] { return PastFromHistory(); });

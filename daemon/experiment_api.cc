@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "common/job_family.h"
@@ -17,23 +19,29 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxPath = 4'096;
-constexpr size_t kUsualRows = 1'000;
+constexpr int64_t kMostRows = 1'000;
 
-const Job* FindJob(const Snapshot* snapshot, int64_t id) {
-  if (snapshot == nullptr) return nullptr;
+/// The caller's own jobs of the queue.
+using OwnJobs = std::unordered_map<int64_t, const Job*>;
+
+OwnJobs JobsOf(const Snapshot* snapshot, int64_t uid) {
+  OwnJobs own;
+  if (snapshot == nullptr) return own;
   for (const Job& job : snapshot->jobs) {
-    if (job.id == id) return &job;
+    if (job.uid == uid) own.emplace(job.id, &job);
   }
-  return nullptr;
+  return own;
+}
+
+const Job* Find(const OwnJobs& jobs, int64_t id) {
+  const auto found = jobs.find(id);
+  return found == jobs.end() ? nullptr : found->second;
 }
 
 /// A job of the caller that nobody advised: from the queue, else from what the history knows.
 std::optional<Experiment> JobOfCaller(int64_t id, const Submitter& caller, const Snapshot* snapshot,
                                       HistoryWriter& history) {
-  if (const Job* job = FindJob(snapshot, id)) {
-    if (job->uid != caller.uid) return std::nullopt;
-    return ExperimentOf(*job);
-  }
+  if (const Job* job = Find(JobsOf(snapshot, caller.uid), id)) return ExperimentOf(*job);
   for (const JobRecord& record : history.RecordsOf({id})) {
     if (caller.user.empty() || record.user != caller.user) continue;
     return ExperimentOf(record, caller.uid);
@@ -41,8 +49,8 @@ std::optional<Experiment> JobOfCaller(int64_t id, const Submitter& caller, const
   return std::nullopt;
 }
 
-std::string StateOf(const Experiment& experiment, const Snapshot* snapshot) {
-  if (const Job* job = FindJob(snapshot, experiment.job_id)) {
+std::string StateOf(const Experiment& experiment, const OwnJobs& jobs) {
+  if (const Job* job = Find(jobs, experiment.job_id)) {
     return job->state == JobState::kPending ? "pending" : "running";
   }
   const bool reported = experiment.outcome && !experiment.outcome->running;
@@ -50,8 +58,8 @@ std::string StateOf(const Experiment& experiment, const Snapshot* snapshot) {
 }
 
 /// What the snapshot knows of a job that has not ended.
-void TakeStart(const Snapshot* snapshot, Experiment& experiment) {
-  const Job* job = FindJob(snapshot, experiment.job_id);
+void TakeStart(const OwnJobs& jobs, Experiment& experiment) {
+  const Job* job = Find(jobs, experiment.job_id);
   if (job == nullptr) return;
   experiment.times = {job->eligible_time, std::nullopt, std::nullopt, ""};
   if (job->state != JobState::kPending) experiment.times.start = job->start_time;
@@ -127,12 +135,14 @@ Result<json> ExperimentRows(std::string_view target, const Submitter& caller,
     }
     experiments.push_back(std::move(*one));
   } else {
-    experiments = log.Of(caller.uid, static_cast<size_t>(limit->value_or(kUsualRows)));
+    experiments =
+        log.Of(caller.uid, static_cast<size_t>(std::min(limit->value_or(kMostRows), kMostRows)));
   }
+  const OwnJobs own = JobsOf(snapshot, caller.uid);
   json rows = json::array();
   for (Experiment& experiment : experiments) {
-    TakeStart(snapshot, experiment);
-    rows.push_back(RowOf(experiment, StateOf(experiment, snapshot), job->has_value()));
+    TakeStart(own, experiment);
+    rows.push_back(RowOf(experiment, StateOf(experiment, own), job->has_value()));
   }
   return json{{"jobs", std::move(rows)}};
 }

@@ -15,7 +15,7 @@
 namespace gpuadvise {
 
 /// Longer requests are not kept with a job.
-inline constexpr size_t kMaxKeptRequestBytes = 64u << 10;
+inline constexpr size_t kMaxKeptRequestBytes = 16u << 10;
 
 /// The row for `job`, which strategy `rank` of `given` became. `body` is the submission's.
 Experiment ExperimentOf(const AdviceStore::Given& given, int64_t rank, const Job& job,

@@ -1,7 +1,8 @@
 // The experiment log: which jobs were advised or reported an outcome, and what became of them.
 //
-// In memory the newest kMost, in the history all that it keeps. A job is one's own to report and to
-// read: everything is asked for by uid. Safe from any thread.
+// In memory the newest kMost, of one user the newest kMostOfOne; in the history all that it keeps.
+// A job is one's own to report and to read: a row belongs to a job id and its user, and nobody's
+// claim touches another's. Safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "common/experiment.h"
@@ -22,6 +26,7 @@ namespace gpuadvise {
 class ExperimentLog {
  public:
   static constexpr size_t kMost = 20'000;
+  static constexpr size_t kMostOfOne = 4'000;
 
   /// REQUIRES: `history` outlives it.
   explicit ExperimentLog(HistoryWriter& history) : history_(history) {}
@@ -36,7 +41,7 @@ class ExperimentLog {
   /// queue); nullopt: it is not known. Errors: kNotFound where the job is not the caller's.
   Result<void> Report(Outcome outcome, int64_t uid, std::optional<Experiment> otherwise);
 
-  /// Whether the newest job of this number is the caller's.
+  /// Whether the user has a job of this number.
   bool Knows(int64_t job_id, int64_t uid) const;
 
   /// Slurm's times of jobs.
@@ -50,18 +55,24 @@ class ExperimentLog {
   std::shared_ptr<const LearnedRuns> learned() const;
 
  private:
-  using Kept = std::map<std::pair<UnixSeconds, int64_t>, Experiment>;  // by submission and job id
+  using Key = std::tuple<UnixSeconds, int64_t, int64_t>;  // submission, job id, uid
+  using Owned = std::pair<int64_t, int64_t>;              // job id, uid
 
-  Experiment* Newest(int64_t job_id);  // REQUIRES: mutex_ held, like all below but CompleteTimes
+  Experiment* Newest(int64_t job_id, int64_t uid);  // REQUIRES: mutex_ held, like the next four
   void Put(Experiment experiment);
+  void Forget(const Key& key);
   void Write(const Experiment& experiment);
-  void Learn();
-  void CompleteTimes(std::vector<Experiment>& experiments);
+  void Learn(const std::string& family);
+  void CompleteTimes(std::vector<Experiment>& experiments);  // mutex_ not held
 
   HistoryWriter& history_;
   mutable std::mutex mutex_;
-  Kept kept_;
-  std::map<int64_t, UnixSeconds> newest_;  // submission of each job id's last use
+  std::map<Key, Experiment> kept_;
+  std::map<Owned, UnixSeconds> newest_;  // submission of each job id's last use
+  std::map<int64_t, std::set<Key>> of_user_;
+  std::map<std::string, std::set<Key>> of_family_;
+
+  mutable std::mutex learned_mutex_;  // held for a copy of the pointer only
   std::shared_ptr<const LearnedRuns> learned_ = std::make_shared<LearnedRuns>();
 };
 

@@ -164,6 +164,11 @@ Result<Experiment> SubmittedAdvice(const Call& call, Job& job) {
   if (!job_id) return tl::unexpected<Error>(job_id.error());
   const Result<int64_t> rank = WholeNumber(*body, "rank");
   if (!rank) return tl::unexpected<Error>(rank.error());
+  for (const Job& queued : call.view->snapshot->jobs) {
+    if (queued.id == *job_id && queued.uid != call.peer.uid) {
+      return Fail(ErrorCode::kNotFound, fmt::format("job {} is not yours", *job_id), "/job_id");
+    }
+  }
   Result<Job> submitted =
       SubmittedJob(json::parse(given->answer), *rank, *job_id, ViewFor(call), CallerOf(call));
   if (!submitted) return tl::unexpected<Error>(submitted.error());

@@ -232,7 +232,8 @@ Result<int64_t> History::Complete(const std::vector<JobRecord>& jobs) {
         "nodes, cpus, gpus, limit_seconds, eligible, start, end, state, lost) "
         "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0) "
         "ON CONFLICT (job_id, submit) DO UPDATE SET "
-        "start = excluded.start, end = excluded.end, state = excluded.state, lost = 0 WHERE excluded.end IS NOT NULL");
+        "start = excluded.start, end = excluded.end, state = excluded.state, lost = 0 "
+        "WHERE excluded.end IS NOT NULL");
     int64_t news = 0;
     for (const JobRecord& job : jobs) {
       if (!job.end) continue;  // snapshots follow those that are not over

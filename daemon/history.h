@@ -36,6 +36,7 @@ inline constexpr int64_t kLoadedJobs = 50'000;
 /// One row of the experiment log, as its text (common/experiment.h).
 struct KeptExperiment {
   int64_t job_id = 0;
+  int64_t uid = -1;  // whose
   UnixSeconds submitted_at = 0;
   std::string text;
 };
@@ -75,7 +76,7 @@ class History {
   /// out and counted in `unreadable`.
   Result<std::vector<PastJob>> Load(int64_t& unreadable) const;
 
-  /// All of `experiments` or none; a row of the same job and submission is replaced.
+  /// All of `experiments` or none; a row of the same job, owner and submission is replaced.
   Result<void> Save(const std::vector<KeptExperiment>& experiments);
 
   /// The texts of the newest `limit` experiments, the oldest first.

@@ -12,11 +12,12 @@ Result<void> History::Save(const std::vector<KeptExperiment>& experiments) {
     SQLite::Transaction all(*database_);
     SQLite::Statement row(
         *database_,
-        "INSERT OR REPLACE INTO experiment (job_id, submitted_at, text) VALUES (?,?,?)");
+        "INSERT OR REPLACE INTO experiment (job_id, uid, submitted_at, text) VALUES (?,?,?,?)");
     for (const KeptExperiment& experiment : experiments) {
       row.bind(1, experiment.job_id);
-      row.bind(2, experiment.submitted_at);
-      row.bind(3, experiment.text);
+      row.bind(2, experiment.uid);
+      row.bind(3, experiment.submitted_at);
+      row.bind(4, experiment.text);
       row.exec();
       row.reset();
     }

@@ -46,9 +46,10 @@ CREATE TABLE note (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 const char* const kExperimentSchema = R"sql(
 CREATE TABLE experiment (
   job_id       INTEGER NOT NULL,
+  uid          INTEGER NOT NULL,
   submitted_at INTEGER NOT NULL,
   text         TEXT NOT NULL,      -- JSON (common/experiment.h)
-  PRIMARY KEY (job_id, submitted_at)
+  PRIMARY KEY (job_id, uid, submitted_at)
 ) WITHOUT ROWID;
 CREATE INDEX experiment_submitted ON experiment(submitted_at);
 ALTER TABLE job ADD COLUMN state TEXT NOT NULL DEFAULT '';  -- accounting's word for its end

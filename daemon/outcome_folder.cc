@@ -54,17 +54,15 @@ int64_t OutcomeFolder::PickUp() {
   if (folder_.empty()) return 0;
   int64_t taken = 0;
   size_t looked_at = 0;
+  std::map<uid_t, size_t> files_of;
   std::map<std::string, int64_t> before = std::exchange(seen_, {});
   std::error_code error;
   for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (!name.starts_with("gpuadvise-outcome-") || !name.ends_with(".json")) continue;
-    if (++looked_at > kMostFiles) {
-      spdlog::warn(
-          "outcomes_dir {} has more than {} files; the rest is left until some are removed",
-          folder_, kMostFiles);
-      break;
-    }
+    struct stat about {};
+    if (::lstat(it->path().c_str(), &about) != 0) continue;
+    if (++files_of[about.st_uid] > kMostFilesOfOne || ++looked_at > kMostFiles) continue;
     if (const auto seen = before.find(name); seen != before.end()) seen_.insert(*seen);
     if (PickUpFile(name)) ++taken;
   }
@@ -79,12 +77,14 @@ bool OutcomeFolder::PickUpFile(const std::string& name) {
   if (file.get() < 0 || ::fstat(file.get(), &about) != 0) return false;
   const bool possible =
       S_ISREG(about.st_mode) && static_cast<uint64_t>(about.st_size) <= kMaxOutcomeBytes;
-  int64_t& seen = seen_[name];
-  if (!possible || seen == ChangedAt(about)) return false;
-  seen = ChangedAt(about);
+  const auto seen = seen_.find(name);
+  if (!possible || (seen != seen_.end() && seen->second == ChangedAt(about))) return false;
   Result<Outcome> outcome = ReadOutcomeText(TextOf(file.get()));
-  if (!outcome || outcome->job_id == 0) return false;
-  return take_(std::move(*outcome), static_cast<int64_t>(about.st_uid));
+  const bool readable = outcome && outcome->job_id > 0;
+  // One that is not taken may be of a job that is not known yet: it is tried again.
+  const bool taken = readable && take_(std::move(*outcome), static_cast<int64_t>(about.st_uid));
+  if (taken || !readable) seen_[name] = ChangedAt(about);
+  return taken;
 }
 
 }  // namespace gpuadvise

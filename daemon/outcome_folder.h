@@ -26,7 +26,8 @@ class OutcomeFolder {
   /// Reads what is new; how many were taken.
   int64_t PickUp();
 
-  static constexpr size_t kMostFiles = 10'000;
+  static constexpr size_t kMostFiles = 100'000;
+  static constexpr size_t kMostFilesOfOne = 1'000;  // of one user
 
  private:
   bool PickUpFile(const std::string& name);

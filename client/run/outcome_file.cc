@@ -8,9 +8,11 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
+#include <string_view>
 
 namespace gpuadvise {
 namespace {
@@ -58,17 +60,33 @@ void KeepThatOfAnotherJob(const Outcome& outcome, const std::string& folder) {
   if (std::rename(path.c_str(), kept.c_str()) != 0) return;  // then it is replaced
 }
 
+bool WriteAll(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t sent = ::write(file, text.data(), text.size());
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(sent));
+  }
+  return true;
+}
+
+/// Whole or not at all, through a new file of a name that nobody knows before: the folder may be
+/// anybody's, and a link in the way is never followed. Readable for all.
 Result<void> WriteTo(const std::string& path, const Outcome& outcome) {
-  const std::string beside = fmt::format("{}.{}", path, ::getpid());
   // Names from a machine may be no UTF-8: replaced, never a reason to lose the rest.
   const std::string text =
       ToJson(outcome).dump(1, ' ', false, json::error_handler_t::replace) + "\n";
-  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (file.good() && std::rename(beside.c_str(), path.c_str()) == 0) return {};
-  const int error = errno;
-  std::remove(beside.c_str());
+  std::string beside = path + ".XXXXXX";
+  const int file = ::mkostemp(beside.data(), O_CLOEXEC);
+  bool written = file >= 0 && WriteAll(file, text) && ::fchmod(file, 0644) == 0;
+  int error = errno;
+  if (file >= 0 && ::close(file) != 0) {
+    error = errno;
+    written = false;
+  }
+  if (written && std::rename(beside.c_str(), path.c_str()) == 0) return {};
+  if (written) error = errno;
+  if (file >= 0) std::remove(beside.c_str());
   return Fail(ErrorCode::kUnavailable,
               fmt::format("{} cannot be written: {}", path, std::strerror(error)));
 }
@@ -81,11 +99,10 @@ Result<void> WriteOutcome(const Outcome& outcome, const std::string& folder) {
 }
 
 Result<void> LeaveOutcome(const Outcome& outcome, const std::string& folder) {
-  const std::string path =
-      PathIn(folder, fmt::format("gpuadvise-outcome-{}-{}.json", ::geteuid(), outcome.job_id));
-  const Result<void> written = WriteTo(path, outcome);
-  if (written) ::chmod(path.c_str(), 0644);  // whatever the umask: it is there to be read
-  return written;
+  std::random_device random;  // a name that nobody can take before
+  const std::string name =
+      fmt::format("gpuadvise-outcome-{}-{}-{:08x}.json", ::geteuid(), outcome.job_id, random());
+  return WriteTo(PathIn(folder, name), outcome);
 }
 
 Result<Outcome> ReadOutcomeFile(const std::string& path, uid_t owner) {
@@ -102,15 +119,11 @@ Result<Outcome> ReadOutcomeFile(const std::string& path, uid_t owner) {
   return ReadOutcomeText(*text);
 }
 
-std::vector<Attempt> EarlierAttempts(const std::string& folder, int64_t job_id) {
-  if (job_id == 0) return {};
+std::vector<Attempt> EarlierAttempts(const std::string& folder, int64_t job_id, int64_t restarts) {
+  if (job_id == 0 || restarts == 0) return {};
   Result<Outcome> there = ReadOutcomeFile(PathIn(folder, kOutcomeFile), ::geteuid());
-  if (!there || there->job_id != job_id) return {};
-  std::vector<Attempt> attempts = std::move(there->attempts);
-  if (attempts.size() >= kMostAttempts) {  // the oldest go first
-    attempts.erase(attempts.begin(), attempts.end() - static_cast<ptrdiff_t>(kMostAttempts / 2));
-  }
-  return attempts;
+  if (!there || there->job_id != job_id || there->restarts >= restarts) return {};
+  return std::move(there->attempts);
 }
 
 }  // namespace gpuadvise

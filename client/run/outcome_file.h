@@ -19,8 +19,8 @@ inline constexpr const char* kOutcomeFile = "gpuadvise-outcome.json";
 /// wrong.
 Result<void> WriteOutcome(const Outcome& outcome, const std::string& folder);
 
-/// Writes `folder`/gpuadvise-outcome-UID-JOBID.json for others to read: the site's folder for what
-/// no socket takes. Errors: as above.
+/// Writes `folder`/gpuadvise-outcome-UID-JOBID-XXXXXX.json for others to read: the site's folder
+/// for what no socket takes. Errors: as above.
 Result<void> LeaveOutcome(const Outcome& outcome, const std::string& folder);
 
 /// The file at `path`, which must belong to `owner`. Errors: kNotFound where there is none,
@@ -28,8 +28,8 @@ Result<void> LeaveOutcome(const Outcome& outcome, const std::string& folder);
 /// names the file.
 Result<Outcome> ReadOutcomeFile(const std::string& path, uid_t owner);
 
-/// What the file in `folder` says of earlier starts of the same job (Slurm put it back into the
-/// queue); empty where it says nothing.
-std::vector<Attempt> EarlierAttempts(const std::string& folder, int64_t job_id);
+/// What the file in `folder` says of the same job before Slurm put it back into the queue, which it
+/// has done `restarts` times; empty where it says nothing, or of another run in the same job.
+std::vector<Attempt> EarlierAttempts(const std::string& folder, int64_t job_id, int64_t restarts);
 
 }  // namespace gpuadvise

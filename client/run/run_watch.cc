@@ -50,19 +50,21 @@ std::vector<GpuUse> RunWatch::gpus() const {
 void RunWatch::Begin(double now) {
   began_ = now;
   last_sign_ = now;
-  out_of_memory_ = false;
+  sign_ = OutOfMemorySign::kNone;
   step_.reset();
   first_step_.reset();
 }
 
-void RunWatch::AddLine(const LogFact& fact, bool out_of_memory, double now) {
+void RunWatch::AddLine(const LogFact& fact, OutOfMemorySign sign, double now) {
   last_sign_ = now;
   said_hang_ = false;
-  out_of_memory_ = out_of_memory_ || out_of_memory;
+  // A GPU's is the cause where both are told: the kernel's word comes after it.
+  if (sign_ != OutOfMemorySign::kGpu && sign != OutOfMemorySign::kNone) sign_ = sign;
   if (fact.loss) loss_ = fact.loss;
   if (fact.total_steps && *fact.total_steps > 0) total_steps_ = fact.total_steps;
   if (fact.seconds_per_step) said_seconds_per_step_ = fact.seconds_per_step;
   if (!fact.step || (step_ && *fact.step <= *step_)) return;
+  if (step_) sign_ = sign;  // it goes on: what it said before did not end it
   step_ = fact.step;
   step_at_ = now;
   if (!first_step_) {
@@ -80,6 +82,11 @@ void RunWatch::AddSamples(const std::vector<GpuSample>& samples, double now) {
     if (now - began_ < kJudgeUseAfter / 5) continue;  // models are loaded with idle GPUs
     gpus_[i].AddUse(sample);
   }
+}
+
+std::optional<int64_t> RunWatch::steps_done() const {
+  if (!step_ || !first_step_) return {};
+  return *step_ - *first_step_;
 }
 
 std::optional<double> RunWatch::SecondsPerStep() const {

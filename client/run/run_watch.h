@@ -36,7 +36,7 @@ class RunWatch {
   explicit RunWatch(double hang_seconds) : hang_seconds_(hang_seconds) {}
 
   void Begin(double now);
-  void AddLine(const LogFact& fact, bool out_of_memory, double now);
+  void AddLine(const LogFact& fact, OutOfMemorySign sign, double now);
   void AddSamples(const std::vector<GpuSample>& samples, double now);
 
   std::optional<int64_t> step() const { return step_; }
@@ -45,7 +45,11 @@ class RunWatch {
   /// As measured between the first step seen and the last, else as the log says.
   std::optional<double> SecondsPerStep() const;
   std::optional<double> SecondsLeft() const;
-  bool out_of_memory() const { return out_of_memory_; }
+  /// Whether it said so since its last step.
+  bool out_of_memory() const { return sign_ != OutOfMemorySign::kNone; }
+  bool host_memory() const { return sign_ == OutOfMemorySign::kHost; }
+  /// Steps seen go by; nullopt before the second line that tells one.
+  std::optional<int64_t> steps_done() const;
   std::vector<GpuUse> gpus() const;
 
   /// "step 50/1,000 · 1.5 s a step · 24 m left · loss 0.51 · GPU 93 % · 21.3 GiB"; "" before
@@ -65,7 +69,7 @@ class RunWatch {
   std::optional<double> loss_, said_seconds_per_step_;
   double first_step_at_ = 0;
   double step_at_ = 0;
-  bool out_of_memory_ = false;
+  OutOfMemorySign sign_ = OutOfMemorySign::kNone;
   std::vector<GpuTally> gpus_;
 };
 

@@ -23,7 +23,7 @@ std::optional<double> NumberFrom(const std::string& text) {
 
 std::optional<int64_t> CountFrom(const std::string& text) {
   const auto number = NumberFrom(text);
-  if (!number || *number < 0 || *number > 1e15) return {};
+  if (!number || *number < 0 || *number > 1e12) return {};
   return static_cast<int64_t>(*number);
 }
 
@@ -130,8 +130,8 @@ LogFact TrainingLog::Read(std::string_view text) const {
   return fact;
 }
 
-bool SaysOutOfMemory(std::string_view line) {
-  static constexpr std::array<std::string_view, 10> kSigns = {
+OutOfMemorySign OutOfMemoryIn(std::string_view line) {
+  static constexpr std::array<std::string_view, 8> kGpuSigns = {
       "CUDA out of memory",
       "torch.OutOfMemoryError",
       "OutOfMemoryError: CUDA",
@@ -139,16 +139,17 @@ bool SaysOutOfMemory(std::string_view line) {
       "CUDNN_STATUS_ALLOC_FAILED",
       "CUBLAS_STATUS_ALLOC_FAILED",
       "RESOURCE_EXHAUSTED: Out of memory",
-      "Cuda failure 'out of memory'",  // NCCL's
-      "unable to create new native thread",
-      "oom_kill event"};
-  for (const std::string_view sign : kSigns) {
-    if (line.find(sign) != std::string_view::npos) return true;
+      "Cuda failure 'out of memory'"};  // NCCL's
+  for (const std::string_view sign : kGpuSigns) {
+    if (line.find(sign) != std::string_view::npos) return OutOfMemorySign::kGpu;
+  }
+  for (const std::string_view sign : {"unable to create new native thread", "oom_kill event"}) {
+    if (line.find(sign) != std::string_view::npos) return OutOfMemorySign::kHost;
   }
   // The shell's word for a process that the kernel ended: "line 3: 1234 Killed  python train.py".
-  if (line == "Killed") return true;
-  const size_t killed = line.find(" Killed ");
-  return killed != std::string_view::npos && line.find("line ") != std::string_view::npos;
+  const bool killed = line == "Killed" || (line.find(" Killed ") != std::string_view::npos &&
+                                           line.find("line ") != std::string_view::npos);
+  return killed ? OutOfMemorySign::kHost : OutOfMemorySign::kNone;
 }
 
 }  // namespace gpuadvise

@@ -43,8 +43,14 @@ class TrainingLog {
   std::unique_ptr<const Patterns> patterns_;
 };
 
-/// Whether `line` is one of the signs that memory ran out: CUDA's, cuDNN's and NCCL's words, the
-/// kernel's "Killed", "unable to create new native thread", Slurm's oom-kill.
-bool SaysOutOfMemory(std::string_view line);
+enum class OutOfMemorySign { kNone, kGpu, kHost };
+
+/// Which memory `line` says has run out: a GPU's in CUDA's, cuDNN's, cuBLAS's and NCCL's words, the
+/// node's in the kernel's ("Killed", "unable to create new native thread", Slurm's oom-kill).
+OutOfMemorySign OutOfMemoryIn(std::string_view line);
+
+inline bool SaysOutOfMemory(std::string_view line) {
+  return OutOfMemoryIn(line) != OutOfMemorySign::kNone;
+}
 
 }  // namespace gpuadvise

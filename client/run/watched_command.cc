@@ -245,6 +245,7 @@ class Supervision {
       const auto signal = static_cast<int>(info.ssi_signo);
       // A word to the command itself would end those of its processes that do not know it.
       const bool is_a_word = signal == SIGUSR1 || signal == SIGUSR2;
+      end_.told_to_end = end_.told_to_end || !is_a_word;
       ::kill(is_a_word ? child_ : -child_, signal);
     }
   }

@@ -18,8 +18,9 @@ namespace gpuadvise {
 /// How a command ended: by exit(code), or by a signal.
 struct CommandEnd {
   int exit_code = 0;
-  int signal = 0;        // 0: it exited
-  bool stopped = false;  // by us, because the watcher wanted it
+  int signal = 0;            // 0: it exited
+  bool stopped = false;      // by us, because the watcher wanted it
+  bool told_to_end = false;  // somebody sent us SIGTERM, SIGINT, SIGHUP or SIGQUIT
 
   bool ok() const { return exit_code == 0 && signal == 0; }
   /// As a shell says it: 128 + signal.

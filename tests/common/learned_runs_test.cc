@@ -40,15 +40,19 @@ Experiment RunOf(int64_t job_id, int64_t uid,
   run.family = JobFamilyOf(Train());
   run.strategy = {{"gpu", "rtx4090"}, {"gpus_per_node", 4}, {"nodes", 1}};
   run.outcome.emplace();
+  run.times = {0, 100, 100, "COMPLETED"};
   for (const auto& [micro_batch, seconds, gib] : attempts) {
     Attempt attempt;
     attempt.micro_batch = micro_batch;
     attempt.accumulation = 120 / (4 * micro_batch);
     attempt.out_of_memory = seconds == 0;
     if (seconds > 0) {
-      attempt.steps = 1000;
+      attempt.steps = attempt.steps_done = 1000;
       attempt.seconds_per_step = seconds;
     }
+    attempt.began = *run.times.end;
+    attempt.seconds = 1000 * seconds + 900;
+    *run.times.end += static_cast<int64_t>(attempt.seconds);
     const auto peak = static_cast<int64_t>(gib * static_cast<double>(kGib));
     attempt.gpus = {{peak, 24 * kGib, std::nullopt, std::nullopt}};
     run.outcome->attempts.push_back(attempt);
@@ -59,7 +63,7 @@ Experiment RunOf(int64_t job_id, int64_t uid,
 LearnedRuns Learned(const std::vector<Experiment>& runs) {
   std::vector<const Experiment*> all;
   for (const Experiment& run : runs) all.push_back(&run);
-  return LearnedRuns(all);
+  return LearnedRuns().With(JobFamilyOf(Train()), all);
 }
 
 std::vector<MeasuredStep> LinesFor(const std::vector<Experiment>& runs, int64_t uid,
@@ -125,12 +129,52 @@ TEST(LearnedRuns, OneUserHasOneVoiceHoweverManyRuns) {
   EXPECT_NEAR(LinesFor(runs, kAnn)[0].seconds_per_step, 4.1, 0.11);
 }
 
-TEST(LearnedRuns, ARunThatClaimsMoreTrainingThanItsJobHadTeachesNothing) {
-  Experiment run = RunOf(1, kAnn, {{6, 4.0, 15}});  // 1,000 steps of 4 s
-  run.times = {0, 100, 200, ""};
-  EXPECT_TRUE(FactsOf(run).empty());
-  run.times = {0, 100, 100 + 4'100, ""};
+TEST(LearnedRuns, WhatSlurmHasNotSeenRunTeachesNothing) {
+  Experiment run = RunOf(1, kAnn, {{6, 4.0, 15}});
   EXPECT_EQ(FactsOf(run).size(), 1u);
+  run.times.end = 200;  // it claims 4,900 s
+  EXPECT_TRUE(FactsOf(run).empty());
+  run.times.end.reset();
+  EXPECT_TRUE(FactsOf(run).empty());
+  run.times = {};
+  EXPECT_TRUE(FactsOf(run).empty());
+}
+
+TEST(LearnedRuns, StepsThatTakeLongerThanTheirRunAreNoTiming) {
+  Experiment run = RunOf(1, kAnn, {{6, 4.0, 15}});
+  run.outcome->attempts[0].seconds_per_step = 40;
+  EXPECT_EQ(FactsOf(run)[0].seconds_per_step, 0);
+}
+
+TEST(LearnedRuns, OfAResumedRunTheStepsOfItsLastLinkCount) {
+  Experiment run = RunOf(1, kAnn, {{6, 4.0, 15}});
+  run.outcome->attempts[0].steps = 9000;  // as its log counts on
+  EXPECT_DOUBLE_EQ(FactsOf(run)[0].seconds_per_step, 4.0);
+  run.outcome->attempts[0].steps_done = 3;
+  EXPECT_EQ(FactsOf(run)[0].seconds_per_step, 0);
+}
+
+TEST(LearnedRuns, WhenTheNodesMemoryRanOutTheGpuHadEnough) {
+  Experiment run = RunOf(1, kAnn, {{10, 0, 23}});
+  EXPECT_EQ(FactsOf(run).size(), 1u);
+  run.outcome->attempts[0].host_memory = true;
+  EXPECT_TRUE(FactsOf(run).empty());
+}
+
+TEST(LearnedRuns, OneUsersWordForbidsNobodyElseABatch) {
+  const std::vector<Experiment> one = {RunOf(1, kBob, {{1, 0, 23}}), RunOf(2, kBob, {{1, 0, 23}})};
+  EXPECT_TRUE(LinesFor(one, kAnn).empty());
+  EXPECT_TRUE(LinesFor(one, kBob)[0].out_of_memory);
+  std::vector<Experiment> two = one;
+  two.push_back(RunOf(3, 3003, {{1, 0, 23}}));
+  ASSERT_EQ(LinesFor(two, kAnn).size(), 1u);
+  EXPECT_TRUE(LinesFor(two, kAnn)[0].out_of_memory);
+}
+
+TEST(LearnedRuns, OneUsersPeaksAreOneVoice) {
+  std::vector<Experiment> runs = {RunOf(1, 1, {{6, 4.0, 15}}), RunOf(2, 2, {{6, 4.0, 15}})};
+  for (int64_t id = 10; id < 30; ++id) runs.push_back(RunOf(id, kBob, {{6, 4.0, 1}}));
+  EXPECT_EQ(LinesFor(runs, kAnn)[0].peak_bytes, 15 * kGib);
 }
 
 TEST(LearnedRuns, AFullCardSaysNothingOfWhatWasNeeded) {
@@ -140,18 +184,16 @@ TEST(LearnedRuns, AFullCardSaysNothingOfWhatWasNeeded) {
 
 TEST(LearnedRuns, AFewStepsAreNoTiming) {
   Experiment run = RunOf(1, kAnn, {{6, 4.0, 15}});
-  run.outcome->attempts[0].steps = 5;
+  run.outcome->attempts[0].steps_done = 5;
   EXPECT_EQ(FactsOf(run)[0].seconds_per_step, 0);
   EXPECT_GT(FactsOf(run)[0].peak_bytes, 0);
 }
 
 TEST(LearnedRuns, WhatARunTakesBesideItsStepsIsItsStart) {
   Experiment run = RunOf(1, kAnn, {{6, 4.0, 15}});  // 1,000 steps of 4 s
+  EXPECT_EQ(FactsOf(run)[0].start_seconds, 900);
   run.outcome->attempts[0].seconds = 4'120;
   EXPECT_EQ(FactsOf(run)[0].start_seconds, 120);
-  run.outcome->attempts[0].seconds = 1'000;  // it resumed in the middle
-  EXPECT_FALSE(FactsOf(run)[0].start_seconds);
-  run.outcome->attempts[0].seconds = 4'120;
   run.outcome->attempts[0].exit_code = 1;
   EXPECT_FALSE(FactsOf(run)[0].start_seconds);
 }

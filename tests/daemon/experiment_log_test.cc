@@ -24,6 +24,7 @@ class ExperimentLogTest : public testing::Test {
     Experiment experiment;
     experiment.job_id = job_id;
     experiment.uid = kAnn;
+    experiment.user = "ann";
     experiment.submitted_at = at;
     experiment.family = "f";
     experiment.strategy = {{"gpu", "rtx4090"}, {"gpus_per_node", 4}, {"nodes", 1}};
@@ -36,7 +37,9 @@ class ExperimentLogTest : public testing::Test {
     outcome.attempts.resize(attempts);
     outcome.attempts.back().micro_batch = 8;
     outcome.attempts.back().accumulation = 1;
-    outcome.attempts.back().steps = 100;
+    outcome.attempts.back().steps = outcome.attempts.back().steps_done = 100;
+    outcome.attempts.back().began = kSnapshotTime + 100 + static_cast<int64_t>(attempts);
+    outcome.attempts.back().seconds = 300;
     outcome.attempts.back().seconds_per_step = 2;
     outcome.running = running;
     return outcome;
@@ -96,10 +99,49 @@ TEST_F(ExperimentLogTest, NothingIsLearnedFromARunThatGoesOn) {
   const auto history = Open();
   ExperimentLog log(*history);
   log.Submitted(Submission(7));
+  log.Saw({WholeJob(7)});
   ASSERT_TRUE(log.Report(Result(7, 1, true), kAnn, std::nullopt));
   EXPECT_TRUE(log.learned()->empty());
   ASSERT_TRUE(log.Report(Result(7, 1), kAnn, std::nullopt));
   EXPECT_FALSE(log.learned()->empty());
+}
+
+TEST_F(ExperimentLogTest, AnImportedOldReportDoesNotReplaceTheEnd) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.Submitted(Submission(7));
+  ASSERT_TRUE(log.Report(Result(7, 1), kAnn, std::nullopt));
+  ASSERT_TRUE(log.Report(Result(7, 1, true), kAnn, std::nullopt));
+  EXPECT_FALSE(log.Find(7, kAnn)->outcome->running);
+}
+
+TEST_F(ExperimentLogTest, AClaimToAnothersJobTouchesNothingOfIt) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.Submitted(Submission(7));
+  Experiment claim = Submission(7);
+  claim.uid = 555;
+  claim.user = "eve";
+  log.Submitted(claim);
+  log.Saw({WholeJob(7)});
+  EXPECT_TRUE(log.Find(7, kAnn)->times.end);
+  EXPECT_FALSE(log.Find(7, 555)->times.start) << "it is ann's";
+  ASSERT_TRUE(log.Report(Result(7, 1), kAnn, std::nullopt));
+  EXPECT_FALSE(log.Find(7, 555)->outcome);
+}
+
+TEST_F(ExperimentLogTest, OneUserPushesOutNobodyElse) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.Submitted(Submission(7));
+  for (size_t i = 0; i < ExperimentLog::kMostOfOne + 5; ++i) {
+    Experiment flood = Submission(static_cast<int64_t>(100 + i), kSnapshotTime + 10);
+    flood.uid = 555;
+    log.Submitted(flood);
+  }
+  EXPECT_TRUE(log.Find(7, kAnn));
+  EXPECT_FALSE(log.Find(100, 555)) << "the oldest of them";
+  EXPECT_EQ(log.Of(555, 100'000).size(), ExperimentLog::kMostOfOne);
 }
 
 TEST_F(ExperimentLogTest, OthersNeitherReadNorReport) {
@@ -125,8 +167,8 @@ TEST_F(ExperimentLogTest, TheNewestComeFirst) {
 
 TEST_F(ExperimentLogTest, RowsThatCannotBeReadAreLeftOut) {
   const auto history = Open();
-  history->Put(KeptExperiment{1, kSnapshotTime, "{torn"});
-  history->Put(KeptExperiment{7, kSnapshotTime, ToText(Submission(7))});
+  history->Put(KeptExperiment{1, kAnn, kSnapshotTime, "{torn"});
+  history->Put(KeptExperiment{7, kAnn, kSnapshotTime, ToText(Submission(7))});
   ExperimentLog log(*history);
   log.Load();
   EXPECT_EQ(log.Of(kAnn, 10).size(), 1u);

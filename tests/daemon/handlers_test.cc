@@ -185,6 +185,9 @@ json OutcomeOf(int64_t job_id) {
            {{{"micro_batch", 10},
              {"accumulation", 3},
              {"steps", 1000},
+             {"steps_done", 1000},
+             {"began", kSnapshotTime + 10},
+             {"seconds", 8'000},
              {"seconds_per_step", 3.9},
              {"loss", 0.5}}}}};
 }
@@ -232,6 +235,14 @@ TEST_F(HandlersTest, AJobOfTheQueueThatNobodyAdvisedMayReport) {
   EXPECT_EQ(job["seconds_per_step"], 3.9);
 }
 
+TEST_F(HandlersTest, AJobOfSomebodyElseCannotBeClaimed) {
+  ClusterIs("run 56 classt25 gpu4090:1 cpus 4 ends 2h\n");
+  const std::string id = Ask("POST", "/v1/advise", Train())["advice_id"];
+  const std::string claim = R"({"job_id": 56, "rank": 1})";
+  EXPECT_EQ(Raw("POST", "/v1/advice/" + id + "/submitted", claim).status, 404);
+  EXPECT_EQ(Raw("GET", "/v1/advice?job=56").status, 404);
+}
+
 TEST_F(HandlersTest, OutcomesThatCannotBeAreRefusedWithTheirPlace) {
   ClusterIs("");
   json outcome = OutcomeOf(1);
@@ -252,6 +263,16 @@ TEST_F(HandlersTest, AnOutcomeMakesTheNextAdviceBetter) {
   json outcome = OutcomeOf(4711);
   outcome["attempts"][0]["seconds_per_step"] = 7.8;
   ASSERT_EQ(Raw("POST", "/v1/outcomes", outcome.dump()).status, 200);
+  EXPECT_EQ(Ask("POST", "/v1/advise", train)["strategies"][0]["reasons"].dump().find("your runs"),
+            std::string::npos)
+      << "Slurm has not seen it run yet";
+  PastJob ran;
+  ran.record.id = 4711;
+  ran.record.user = users_.NameOf(kMe.uid);
+  ran.record.submit = kSnapshotTime;
+  ran.record.start = kSnapshotTime + 5;
+  ran.record.end = kSnapshotTime + 9'000;
+  experiments_.Saw({ran});
   const json after = Ask("POST", "/v1/advise", train)["strategies"][0];
   EXPECT_NE(after["reasons"].dump().find("measured on 1 of your runs"), std::string::npos);
   EXPECT_GT(after["run_p50_seconds"].get<double>(),

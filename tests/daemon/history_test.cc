@@ -181,18 +181,19 @@ TEST_F(HistoryTest, ANewerOneIsSetAsideAndNamed) {
 TEST_F(HistoryTest, OneOfTheFirstVersionGetsWhatItLacksAndKeepsWhatItHas) {
   ASSERT_TRUE(Open()->Save({WholeJob(7)}));
   SQLite::Database(File(), SQLite::OPEN_READWRITE)
-      .exec("DROP TABLE experiment; PRAGMA user_version = 1");
+      .exec("DROP TABLE experiment; ALTER TABLE job DROP COLUMN state; PRAGMA user_version = 1");
   const auto history = Open();
   EXPECT_EQ(history->set_aside(), "");
   EXPECT_EQ(JobsIn(*history).size(), 1u);
-  EXPECT_TRUE(history->Save({KeptExperiment{7, kNow, "{}"}}));
+  EXPECT_TRUE(history->Save({KeptExperiment{7, 1001, kNow, "{}"}}));
   EXPECT_EQ(history->LoadExperiments(10)->size(), 1u);
 }
 
 TEST_F(HistoryTest, ExperimentsComeBackInOrderTheNewestOnesFirstToBeKept) {
   const auto history = Open();
-  ASSERT_TRUE(history->Save({KeptExperiment{3, kNow + 3, "c"}, KeptExperiment{1, kNow + 1, "a"},
-                             KeptExperiment{2, kNow + 2, "b"}, KeptExperiment{2, kNow + 2, "B"}}));
+  ASSERT_TRUE(history->Save(
+      {KeptExperiment{3, 1001, kNow + 3, "c"}, KeptExperiment{1, 1001, kNow + 1, "a"},
+       KeptExperiment{2, 1001, kNow + 2, "b"}, KeptExperiment{2, 1001, kNow + 2, "B"}}));
   EXPECT_EQ(*history->LoadExperiments(10), (std::vector<std::string>{"a", "B", "c"}));
   EXPECT_EQ(*history->LoadExperiments(2), (std::vector<std::string>{"B", "c"}));
   ASSERT_TRUE(history->Prune(kNow + 2, kNow + 3));

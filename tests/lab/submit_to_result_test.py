@@ -149,7 +149,9 @@ class SubmitToResult(programs.SiteTest):
         self.lab.run("scancel", "--signal=USR1", "--batch", job_id)
         self.lab.wait_for_state(job_id, "PENDING", "REQUEUED")
         self.assertTrue(saved.exists())
-        self.lab.run("scontrol", "update", f"jobid={job_id}", "starttime=now")
+        # Slurm waits two minutes; earlier, but not in the second in which the first start is being ended.
+        wait_until(lambda: "COMPLETING" not in self.lab.run("scontrol", "show", "job", job_id).stdout, "its end")
+        self.lab.run("scontrol", "update", f"jobid={job_id}", "starttime=now+5")
         wait_until(lambda: "resumed at step" in self.output_of(job_id), "the second start", 90)
         self.wait_for_end(job_id, 90)
         row = self.log_row(job_id)

@@ -46,14 +46,45 @@ TEST(OutcomeFile, ThatOfAnotherJobIsKept) {
   EXPECT_EQ(ReadOutcomeFile(folder.Path(kOutcomeFile), ::geteuid())->attempts.size(), 2u);
 }
 
-TEST(OutcomeFile, EarlierStartsOfTheSameJobAreGoneOnFrom) {
+TEST(OutcomeFile, StartsBeforeARequeueAreGoneOnFromAndNothingElse) {
   const TemporaryFolder folder;
-  ASSERT_TRUE(WriteOutcome(OutcomeOfJob(7, 2), folder.Path("")));
-  EXPECT_EQ(EarlierAttempts(folder.Path(""), 7).size(), 2u);
-  EXPECT_EQ(EarlierAttempts(folder.Path(""), 8).size(), 0u);
-  EXPECT_EQ(EarlierAttempts(folder.Path("nowhere"), 7).size(), 0u);
-  ASSERT_TRUE(WriteOutcome(OutcomeOfJob(7, kMostAttempts), folder.Path("")));
-  EXPECT_EQ(EarlierAttempts(folder.Path(""), 7).size(), kMostAttempts / 2);
+  Outcome outcome = OutcomeOfJob(7, 2);
+  outcome.restarts = 1;
+  ASSERT_TRUE(WriteOutcome(outcome, folder.Path("")));
+  EXPECT_EQ(EarlierAttempts(folder.Path(""), 7, 2).size(), 2u);
+  EXPECT_EQ(EarlierAttempts(folder.Path(""), 7, 1).size(), 0u) << "another run in the same job";
+  EXPECT_EQ(EarlierAttempts(folder.Path(""), 8, 2).size(), 0u);
+  EXPECT_EQ(EarlierAttempts(folder.Path("nowhere"), 7, 2).size(), 0u);
+}
+
+TEST(OutcomeFile, OfMoreStartsThanCanBeReadTheNewestAreWritten) {
+  const TemporaryFolder folder;
+  Outcome outcome = OutcomeOfJob(7, kMostAttempts + 3);
+  outcome.attempts.back().began = 99;
+  ASSERT_TRUE(WriteOutcome(outcome, folder.Path("")));
+  const auto read = ReadOutcomeFile(folder.Path(kOutcomeFile), ::geteuid());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->attempts.size(), kMostAttempts);
+  EXPECT_EQ(read->attempts.back().began, 99);
+}
+
+TEST(OutcomeFile, WhatATrainingsLogSaidThatCannotBeIsLeftOut) {
+  const TemporaryFolder folder;
+  Outcome outcome = OutcomeOfJob(7);
+  outcome.attempts[0].steps = int64_t{1} << 60;
+  outcome.attempts[0].loss = 1.7e308;
+  outcome.attempts[0].seconds_per_step = -3;
+  ASSERT_TRUE(WriteOutcome(outcome, folder.Path("")));
+  EXPECT_TRUE(ReadOutcomeFile(folder.Path(kOutcomeFile), ::geteuid()));
+}
+
+TEST(OutcomeFile, ALinkInTheWayIsNotFollowed) {
+  const TemporaryFolder folder;
+  folder.Write("victim", "mine");
+  std::filesystem::create_symlink(folder.Path("victim"), folder.Path(kOutcomeFile));
+  ASSERT_TRUE(WriteOutcome(OutcomeOfJob(7), folder.Path("")));
+  EXPECT_FALSE(std::filesystem::is_symlink(folder.Path(kOutcomeFile)));
+  EXPECT_EQ(std::filesystem::file_size(folder.Path("victim")), 4u);
 }
 
 TEST(OutcomeFile, WhatIsNoFileOfOnesOwnIsRefusedWithoutWaiting) {
@@ -88,6 +119,15 @@ class Reporting : public testing::Test {
           return {};
         },
         [this] { return now_; });
+  }
+
+  /// The outcome in the folder; "" none.
+  std::string Left() const {
+    const std::string begin = "gpuadvise-outcome-" + std::to_string(::geteuid()) + "-7-";
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.Path(""))) {
+      if (entry.path().filename().string().starts_with(begin)) return entry.path().string();
+    }
+    return "";
   }
 
   TemporaryFolder folder_;
@@ -126,15 +166,13 @@ TEST_F(Reporting, OutsideOfSlurmNobodyIsAsked) {
 
 TEST_F(Reporting, WhatTheDaemonDoesNotHearIsLeftInTheSitesFolderForItToRead) {
   EXPECT_TRUE(Report("/proc/nowhere", folder_.Path("")).End(OutcomeOfJob(7)));
-  const std::string left =
-      folder_.Path("gpuadvise-outcome-" + std::to_string(::geteuid()) + "-7.json");
-  EXPECT_FALSE(std::filesystem::exists(left)) << "the daemon heard of it";
+  EXPECT_EQ(Left(), "") << "the daemon heard of it";
   answers_ = false;
   const mode_t before = ::umask(077);
   EXPECT_TRUE(Report("/proc/nowhere", folder_.Path("")).End(OutcomeOfJob(7)));
   ::umask(before);
   struct stat about {};
-  ASSERT_EQ(::stat(left.c_str(), &about), 0);
+  ASSERT_EQ(::stat(Left().c_str(), &about), 0) << Left();
   EXPECT_EQ(about.st_mode & 0777, 0644u);
 }
 

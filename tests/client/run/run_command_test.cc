@@ -200,6 +200,47 @@ TEST(Run, FitWithoutAKnownGpuTakesTheGivenBatchOrRefuses) {
   EXPECT_THAT(none.output, HasSubstr("ran\n"));
 }
 
+TEST(Run, ATrainingThatIsToldToEndIsNotStartedAgain) {
+  const TemporaryFolder folder;
+  const Ended ended = Shell(
+      folder,
+      "$GPUADVISE run --retry-on-oom --micro-batch 8 -- sh -c 'echo CUDA out of memory; echo x >> "
+      "starts; kill -TERM $PPID; sleep 20'; cat starts");
+  EXPECT_THAT(ended.output, Not(HasSubstr("x\nx\n")));
+  EXPECT_EQ(OutcomeIn(folder)["attempts"].size(), 1u);
+}
+
+TEST(Run, OneThatGoesOnAfterItsSkippedBatchDidNotRunOutOfMemory) {
+  const TemporaryFolder folder;
+  const Ended ended =
+      Shell(folder,
+            "$GPUADVISE run --retry-on-oom --micro-batch 8 -- sh -c 'echo step 1 loss 1; echo CUDA "
+            "out of memory, skipped; echo step 2 loss 1; echo step 3 loss 1; exit 3'");
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_EQ(OutcomeIn(folder)["attempts"].size(), 1u);
+  EXPECT_EQ(OutcomeIn(folder)["attempts"][0]["out_of_memory"], false);
+}
+
+TEST(Run, ASecondRunInTheSameJobHasItsOwnBatch) {
+  const TemporaryFolder folder;
+  const std::string run = "export SLURM_JOB_ID=7; $GPUADVISE run --retry-on-oom ";
+  Shell(folder, run + "--micro-batch 8 --accumulation 4 -- true");
+  EXPECT_EQ(Shell(folder, run + "--micro-batch 2 --accumulation 16 -- echo '{micro_batch}'").output,
+            "2\n");
+  const std::string again = "export SLURM_RESTART_COUNT=1; " + run;
+  EXPECT_EQ(
+      Shell(folder, again + "--micro-batch 4 --accumulation 8 -- echo '{micro_batch}'").output,
+      "2\n")
+      << "after a requeue the batch that was found stays";
+  EXPECT_EQ(OutcomeIn(folder)["attempts"].size(), 2u);
+}
+
+TEST(Run, WhenTheNodesMemoryRanOutItIsSaidApart) {
+  const TemporaryFolder folder;
+  Shell(folder, "$GPUADVISE run -- sh -c 'echo Killed; exit 137'");
+  EXPECT_EQ(OutcomeIn(folder)["attempts"][0]["host_memory"], true);
+}
+
 TEST(Run, BackgroundProcessesDoNotHoldItUp) {
   const TemporaryFolder folder;
   const Ended ended =

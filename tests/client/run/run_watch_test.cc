@@ -25,8 +25,8 @@ GpuSample Gpu(double use, int64_t gib) { return {gib * kGib, 24 * kGib, use, 300
 TEST(RunWatch, TimesStepsItselfAndSaysWhatIsLeft) {
   RunWatch watch(600);
   watch.Begin(100);
-  watch.AddLine(Step(10, 100), false, 130);  // the first one holds the start-up
-  watch.AddLine(Step(20, 100), false, 150);
+  watch.AddLine(Step(10, 100), OutOfMemorySign::kNone, 130);  // the first one holds the start-up
+  watch.AddLine(Step(20, 100), OutOfMemorySign::kNone, 150);
   EXPECT_DOUBLE_EQ(*watch.SecondsPerStep(), 2);
   EXPECT_DOUBLE_EQ(*watch.SecondsLeft(), 160);
   EXPECT_THAT(watch.ProgressLine(), HasSubstr("step 20/100 · 2 s a step · 3 m left"));
@@ -35,19 +35,19 @@ TEST(RunWatch, TimesStepsItselfAndSaysWhatIsLeft) {
 TEST(RunWatch, StepsThatGoBackAreAnotherLoop) {
   RunWatch watch(600);
   watch.Begin(0);
-  watch.AddLine(Step(50, 100), false, 10);
-  watch.AddLine(Step(3, 10), false, 20);  // an evaluation's bar
+  watch.AddLine(Step(50, 100), OutOfMemorySign::kNone, 10);
+  watch.AddLine(Step(3, 10), OutOfMemorySign::kNone, 20);  // an evaluation's bar
   EXPECT_EQ(*watch.step(), 50);
 }
 
 TEST(RunWatch, SilenceOfLogAndGpusIsSaidOnce) {
   RunWatch watch(600);
   watch.Begin(0);
-  watch.AddLine({}, false, 100);
+  watch.AddLine({}, OutOfMemorySign::kNone, 100);
   EXPECT_TRUE(watch.NewHints(650).empty());
   EXPECT_EQ(watch.NewHints(701).size(), 1u);
   EXPECT_TRUE(watch.NewHints(702).empty());
-  watch.AddLine({}, false, 800);
+  watch.AddLine({}, OutOfMemorySign::kNone, 800);
   EXPECT_THAT(watch.NewHints(1400)[0], HasSubstr("it may hang"));
 }
 
@@ -61,7 +61,7 @@ TEST(RunWatch, ABusyGpuIsASignOfLife) {
 TEST(RunWatch, LittleUseIsSaidAfterTheStart) {
   RunWatch watch(1e9);
   watch.Begin(0);
-  watch.AddLine(Step(1, 100), false, 60);
+  watch.AddLine(Step(1, 100), OutOfMemorySign::kNone, 60);
   for (double now = 0; now <= 400; now += 2) watch.AddSamples({Gpu(0.5, 10), Gpu(0.5, 12)}, now);
   EXPECT_TRUE(watch.NewHints(200).empty());
   EXPECT_THAT(watch.NewHints(400)[0], HasSubstr("busy 50 % of the time"));
