@@ -135,6 +135,23 @@ class SubmitToResult(programs.SiteTest):
         row = self.log_row(job_id)  # `jobs` looks into the folder by itself
         self.assertEqual((row["has_outcome"], row["exit_code"]), (True, 0), row)
 
+    def test_what_no_socket_takes_is_picked_up_from_the_sites_folder(self):
+        shared = self.site.folder / "outcomes"
+        shared.mkdir()
+        shared.chmod(0o1777)
+        self.site.restart(outcomes_dir=str(shared), accounting_interval="2s")
+        job_id = self.submit(self.train_file("--steps 60 --step-seconds 0.1", output="gone"))
+        self.lab.wait_for_state(job_id, "RUNNING")
+        self.site.stop()
+        try:
+            self.wait_for_end(job_id)
+            self.assertEqual([f.name for f in shared.iterdir() if f"-{job_id}-" not in f.name], [])
+            (self.site.home("lab1") / "gone" / "gpuadvise-outcome.json").unlink()
+        finally:
+            self.site.start()
+        wait_until(lambda: self.log_row(job_id)["has_outcome"], "the daemon to look into the folder", 60)
+        self.assertEqual(self.log_row(job_id)["exit_code"], 0)
+
     # ---- a run that is longer than a job may be --------------------------------------------------
 
     def test_a_run_longer_than_its_limit_goes_on_from_its_checkpoint_as_the_same_job(self):
