@@ -49,6 +49,11 @@ std::vector<std::string> TextsOf(const json& object, const char* key) {
   return texts;
 }
 
+bool IsTrue(const json& object, const char* key) {
+  const auto member = object.is_object() ? object.find(key) : object.end();
+  return object.is_object() && member != object.end() && *member == true;
+}
+
 const json& ListOf(const json& object, const char* key) {
   static const json kEmpty = json::array();
   const json* member = Member(object, key);

@@ -17,6 +17,8 @@ std::optional<double> OptionalNumber(const nlohmann::json& object, const char* k
 /// Printable text, "" when missing.
 std::string TextOf(const nlohmann::json& object, const char* key);
 std::vector<std::string> TextsOf(const nlohmann::json& object, const char* key);
+/// Only the JSON value true; false for anything else.
+bool IsTrue(const nlohmann::json& object, const char* key);
 /// An array or object member; an empty one of that kind when missing.
 const nlohmann::json& ListOf(const nlohmann::json& object, const char* key);
 const nlohmann::json& ObjectOf(const nlohmann::json& object, const char* key);

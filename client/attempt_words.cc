@@ -17,11 +17,6 @@ using nlohmann::json;
 
 constexpr size_t kGpusShown = 16;
 
-bool IsTrue(const json& object, const char* key) {
-  const auto member = object.is_object() ? object.find(key) : object.end();
-  return object.is_object() && member != object.end() && *member == true;
-}
-
 std::string EndWords(const json& attempt, bool still_runs) {
   if (still_runs) return "runs";
   if (IsTrue(attempt, "out_of_memory")) return "out of memory";
@@ -68,7 +63,7 @@ std::vector<std::string> AttemptWords(const json& attempt, size_t number, bool s
         fmt::format("micro-batch {} × {}, ", *micro, CountOf(attempt, "accumulation").value_or(1));
   }
   line += EndWords(attempt, still_runs);
-  if (const std::string progress = ProgressWords(attempt); !progress.empty()) {
+  if (const std::string progress = ProgressWords(attempt, still_runs); !progress.empty()) {
     line += " · " + progress;
   }
   std::vector<std::string> lines = {line};
@@ -82,7 +77,7 @@ std::vector<std::string> AttemptWords(const json& attempt, size_t number, bool s
   return lines;
 }
 
-std::string ProgressWords(const json& attempt) {
+std::string ProgressWords(const json& attempt, bool still_runs) {
   std::string words;
   const auto add = [&](const std::string& part) { words += (words.empty() ? "" : " · ") + part; };
   const auto steps = StepsOf(attempt, "steps");
@@ -94,8 +89,9 @@ std::string ProgressWords(const json& attempt) {
   }
   const auto speed = SecondsOf(attempt, "seconds_per_step");
   if (speed) add(fmt::format("{:.3g} s a step", *speed));
-  if (speed && steps && total && *total > *steps) {
-    add(DurationInWords(*speed * static_cast<double>(*total - *steps)) + " left");
+  if (still_runs && speed && steps && total && *total > *steps) {
+    const double left = *speed * static_cast<double>(*total - *steps);
+    add((left < 30 ? "under a minute" : DurationInWords(left)) + " left");
   }
   if (const auto loss = OptionalNumber(attempt, "loss")) add(fmt::format("loss {:.4g}", *loss));
   return words;

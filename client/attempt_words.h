@@ -16,8 +16,9 @@ namespace gpuadvise {
 std::vector<std::string> AttemptWords(const nlohmann::json& attempt, size_t number, bool still_runs,
                                       int64_t now);
 
-/// "step 500/10,000 · 3.9 s a step · 10 h 20 left · loss 0.51"; "" before anything is known.
-std::string ProgressWords(const nlohmann::json& attempt);
+/// "step 500/10,000 · 3.9 s a step · 10 h 20 left · loss 0.51"; "" before anything is known. What
+/// is left is said only of a command that `still_runs`.
+std::string ProgressWords(const nlohmann::json& attempt, bool still_runs);
 /// 0..1, nullopt where the steps in all are not known.
 std::optional<double> ProgressOf(const nlohmann::json& attempt);
 

@@ -129,6 +129,7 @@ struct WatchCommand {
   std::string job_id;
   int64_t interval_seconds = 30;
   bool once = false;
+  bool json = false;
 };
 
 /// What `watch` needs of the process.

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "client/advice_view.h"
 #include "client/answer_reader.h"
+#include "client/display.h"
 #include "common/words.h"
 
 namespace gpuadvise {
@@ -107,6 +109,24 @@ std::string StateWords(const json& job) {
 
 std::string GpusWords(const json& job) {
   return TextOf(job, "gpu").empty() ? "–" : StrategyName(job);
+}
+
+std::string SaidWords(const json& job, const char* likely_key, const char* late_key,
+                      bool with_late) {
+  const auto likely = SecondsOf(job, likely_key);
+  const auto late = SecondsOf(job, late_key);
+  if (!likely) return {};
+  return with_late && late ? DurationRange(*likely, *late) : DurationInWords(*likely);
+}
+
+double ErrorOfSaid(double said, double real) { return (real - said) / said; }
+
+std::optional<bool> WaitHeld(const json& job) {
+  constexpr double kAtOnceSeconds = 60;  // polls and launching take as long
+  const auto late = SecondsOf(job, "wait_p90_seconds");
+  const auto real = SecondsOf(job, "wait_seconds");
+  if (!late || !real) return {};
+  return *real <= std::max(*late, kAtOnceSeconds);
 }
 
 std::string ElapsedWords(double seconds) {

@@ -41,6 +41,16 @@ std::string StateWords(const nlohmann::json& job);
 /// "RTX 4090 × 4", "L40S × 6 × 2 nodes", "–" where there is no GPU.
 std::string GpusWords(const nlohmann::json& job);
 
+/// What was forecast: "8 m (12 m)", or only its middle "8 m"; "" where nothing was.
+std::string SaidWords(const nlohmann::json& job, const char* likely_key, const char* late_key,
+                      bool with_late);
+/// By which share of what was said the real value is over it, or under it (negative). REQUIRES:
+/// said > 0.
+double ErrorOfSaid(double said, double real);
+/// Whether the job waited no longer than the p90 that was said, or started at once; nullopt where
+/// either is not known.
+std::optional<bool> WaitHeld(const nlohmann::json& job);
+
 /// How long something took: "4 s", "8 m", "1 h 50".
 std::string ElapsedWords(double seconds);
 /// "19.1", "141": GiB with three digits.

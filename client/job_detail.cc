@@ -37,33 +37,27 @@ std::string Head(const json& job) {
 // "; 4 % less than said".
 std::string Difference(double said, double real, const char* less, const char* more) {
   if (said <= 0) return {};
-  const double percent = 100 * (real - said) / said;
+  const double percent = 100 * ErrorOfSaid(said, real);
   if (std::abs(percent) < 1) return ": as said";
   return fmt::format(": {:.0f} % {} than said", std::min(std::abs(percent), 1e6),
                      percent < 0 ? less : more);
 }
 
-std::string SaidRange(const json& job, const char* likely_key, const char* late_key) {
-  const auto likely = SecondsOf(job, likely_key);
-  const auto late = SecondsOf(job, late_key);
-  if (!likely) return {};
-  return late ? DurationRange(*likely, *late) : DurationInWords(*likely);
-}
-
 std::string WaitLine(const json& job) {
-  const std::string said = SaidRange(job, "wait_p50_seconds", "wait_p90_seconds");
+  const std::string said = SaidWords(job, "wait_p50_seconds", "wait_p90_seconds", true);
   const auto real = SecondsOf(job, "wait_seconds");
-  if (!real) return said.empty() ? "" : "said to wait " + said;
+  if (!real && said.empty()) return {};
+  if (!real) return (said.starts_with("now") ? "said to start " : "said to wait ") + said;
   std::string line = "waited " + ElapsedWords(*real);
   if (said.empty()) return line;
   line += ", said " + said;
-  const auto late = SecondsOf(job, "wait_p90_seconds");
-  if (!late) return line;
-  return line + (*real <= std::max(*late, 60.0) ? ": within the p90" : ": longer than the p90");
+  const auto held = WaitHeld(job);
+  if (!held) return line;
+  return line + (*held ? ": within the p90" : ": longer than the p90");
 }
 
 std::string RunLine(const json& job, int64_t now) {
-  const std::string said = SaidRange(job, "run_p50_seconds", "run_p90_seconds");
+  const std::string said = SaidWords(job, "run_p50_seconds", "run_p90_seconds", true);
   const auto started = MomentOf(job, "started_at");
   if (!HasEnded(job) && started && *started <= now) {
     return "runs for " + ElapsedWords(static_cast<double>(now - *started)) +

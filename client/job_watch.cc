@@ -94,6 +94,12 @@ Result<json> JobWatch::AskForQueuedJob(const Error& unknown) {
 }
 
 WatchLook JobWatch::Step(int64_t now) {
+  WatchLook look = LookOnce(now);
+  look.state = state_;
+  return look;
+}
+
+WatchLook JobWatch::LookOnce(int64_t now) {
   Result<json> job = AskForJob();
   if (!job) return Trouble(job.error());
   const bool back = away_;
@@ -210,7 +216,7 @@ WatchLook JobWatch::Running(const json& job, int64_t now) {
     look.line += " since " + ClockTime(*started, now);
   }
   if (attempts > 1) look.line += fmt::format(" · start {} of its command", attempts);
-  const std::string progress = ProgressWords(attempt);
+  const std::string progress = ProgressWords(attempt, true);
   const std::string end = progress.empty() ? SaidEnd(job, now) : progress;
   if (!end.empty()) look.line += " · " + end;
   const double done = ProgressOf(attempt).value_or(0);

@@ -21,6 +21,7 @@
 namespace gpuadvise {
 
 struct WatchLook {
+  std::string state;                    // "pending", "running", "ended", "unknown"; "" not known
   std::string line;                     // the state now; "" when nothing is known
   bool changed = false;                 // since the last line that was
   std::vector<std::string> notes;       // each said once
@@ -41,6 +42,7 @@ class JobWatch {
   WatchLook Step(int64_t now);
 
  private:
+  WatchLook LookOnce(int64_t now);
   Result<nlohmann::json> AskForJob();
   Result<nlohmann::json> AskForQueuedJob(const Error& unknown);
   WatchLook Trouble(const Error& error);

@@ -148,6 +148,15 @@ int RunJobs(const JobsCommand& command, Api& api, Console& console) {
     return Report({ErrorCode::kBadInput, "--import takes files and folders, not a job", ""},
                   console);
   }
+  const JobsFilter& filter = command.filter;
+  const bool filters = filter.Selects() || filter.limit || !command.since.empty();
+  if (!command.job_id.empty() && filters) {
+    return Report({ErrorCode::kBadInput,
+                   "--state, --gpu, --name, --since and --limit choose among jobs; leave them out, "
+                   "or the job's number",
+                   ""},
+                  console);
+  }
   if (command.csv && (command.json || command.import)) {
     return Report({ErrorCode::kBadInput, "--csv goes with neither --json nor --import", ""},
                   console);

@@ -9,7 +9,8 @@ constexpr const char* kJobsFooter =
     "\nOutcomes that lie in the output folders of your own jobs are reported first.\n"
     "--import exits 1 when a file was not taken.\n";
 
-constexpr const char* kWatchFooter = "\nExits 0 when the job ended well, 1 when it did not.\n";
+constexpr const char* kWatchFooter =
+    "\nExits 0 when the job ended well, 1 when it did not; with --once 0 while it waits or runs.\n";
 
 void AddFilter(CLI::App* jobs, JobsCommand& command) {
   jobs->add_option("-t,--state", command.filter.state,
@@ -62,6 +63,7 @@ CLI::App* AddWatch(CLI::App& app, WatchCommand& command, CheckWord check_job_id,
       ->option_text("SECONDS")
       ->check(CLI::Range(5, 86'400));
   watch->add_flag("--once", command.once, "Look once");
+  watch->add_flag("--json", command.json, "One JSON object a look");
   AddSocket(watch, socket);
   watch->footer(kWatchFooter);
   return watch;

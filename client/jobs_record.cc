@@ -16,8 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kAtOnceSeconds = 60;  // polls and launching take as long
-
 double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const size_t half = values.size() / 2;
@@ -27,11 +25,10 @@ double Median(std::vector<double> values) {
 std::string WaitPart(const json& jobs) {
   int64_t known = 0, held = 0;
   for (const json& job : jobs) {
-    const auto late = SecondsOf(job, "wait_p90_seconds");
-    const auto real = SecondsOf(job, "wait_seconds");
-    if (!late || !real) continue;
+    const auto wait_held = WaitHeld(job);
+    if (!wait_held) continue;
     ++known;
-    if (*real <= std::max(*late, kAtOnceSeconds)) ++held;
+    if (*wait_held) ++held;
   }
   return known == 0 ? "" : fmt::format(" · wait p90 held for {} of {}", held, known);
 }
@@ -42,7 +39,7 @@ std::string ErrorPart(const char* words, const std::vector<double>& errors) {
 }
 
 void AddError(std::optional<double> said, std::optional<double> real, std::vector<double>& errors) {
-  if (said && real && *real > 0) errors.push_back(std::abs(*real - *said) / *real);
+  if (said && real && *said > 0) errors.push_back(std::abs(ErrorOfSaid(*said, *real)));
 }
 
 }  // namespace

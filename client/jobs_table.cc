@@ -45,13 +45,6 @@ std::string RealWords(const json& job, const char* key) {
   return seconds ? ElapsedWords(*seconds) : "";
 }
 
-std::string SaidWords(const json& job, const char* likely_key, const char* late_key, bool late) {
-  const auto likely = SecondsOf(job, likely_key);
-  const auto latest = SecondsOf(job, late_key);
-  if (!likely) return {};
-  return late && latest ? DurationRange(*likely, *latest) : DurationInWords(*likely);
-}
-
 std::string DateCell(const json& job, int64_t now, bool time_of_day) {
   const auto time = MomentOf(job, "submitted_at");
   if (!time) return "–";

@@ -20,11 +20,6 @@ namespace fs = std::filesystem;
 constexpr size_t kMostJobs = 50;
 constexpr size_t kMostEntries = 10'000;  // of a folder that is looked through
 
-bool IsTrue(const json& job, const char* key) {
-  const auto member = job.find(key);
-  return member != job.end() && *member == true;
-}
-
 bool LacksOutcome(const json& job) {
   if (!job.is_object() || TextOf(job, "state") == "pending") return false;
   return !IsTrue(job, "has_outcome") || IsTrue(job, "outcome_running");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "client/answer_reader.h"
@@ -16,26 +17,48 @@ namespace {
 
 using nlohmann::json;
 
-// Options that decide which nodes may serve and that the forecast does not see.
-constexpr const char* kUnseen[] = {"batch",
-                                   "cluster-constraint",
-                                   "clusters",
-                                   "contiguous",
-                                   "core-spec",
-                                   "extra-node-info",
-                                   "cores-per-socket",
-                                   "gpus-per-socket",
-                                   "gres-flags",
-                                   "mincpus",
-                                   "nodefile",
-                                   "ntasks-per-core",
-                                   "ntasks-per-gpu",
-                                   "ntasks-per-socket",
-                                   "sockets-per-node",
-                                   "thread-spec",
-                                   "threads-per-core",
-                                   "tmp",
-                                   "tres-per-task"};
+// Options that decide when or where a job can start and that the forecast does not see.
+constexpr auto kUnseen = std::to_array<const char*>({"array",
+                                                     "batch",
+                                                     "bb",
+                                                     "bbf",
+                                                     "cluster-constraint",
+                                                     "clusters",
+                                                     "consolidate-segments",
+                                                     "contiguous",
+                                                     "core-spec",
+                                                     "cores-per-socket",
+                                                     "deadline",
+                                                     "dependency",
+                                                     "extra-node-info",
+                                                     "gpus-per-socket",
+                                                     "gres-flags",
+                                                     "hint",
+                                                     "hold",
+                                                     "licenses",
+                                                     "mincpus",
+                                                     "network",
+                                                     "nice",
+                                                     "nodefile",
+                                                     "ntasks-per-core",
+                                                     "ntasks-per-gpu",
+                                                     "ntasks-per-socket",
+                                                     "overcommit",
+                                                     "oversubscribe",
+                                                     "power",
+                                                     "prefer",
+                                                     "priority",
+                                                     "reboot",
+                                                     "segment",
+                                                     "sockets-per-node",
+                                                     "spread-job",
+                                                     "switches",
+                                                     "thread-spec",
+                                                     "threads-per-core",
+                                                     "time-min",
+                                                     "tmp",
+                                                     "tres-per-task",
+                                                     "use-min-nodes"});
 
 constexpr const char* kPrinted[] = {"partition", "gres", "gpus", "gpus_per_node", "constraint"};
 

@@ -61,6 +61,41 @@ std::string In(const json& strategy, const char* key) {
   return DurationInWords(NumberOf(strategy, key));
 }
 
+// The reasons of the first row that every other row has too.
+std::vector<std::string> SharedReasons(const json& rejected) {
+  if (rejected.size() < 2) return {};
+  std::vector<std::string> shared = TextsOf(rejected.front(), "reasons");
+  for (const json& row : rejected) {
+    const std::vector<std::string> reasons = TextsOf(row, "reasons");
+    std::erase_if(shared, [&](const std::string& reason) {
+      return std::find(reasons.begin(), reasons.end(), reason) == reasons.end();
+    });
+  }
+  return shared;
+}
+
+// Why nothing is left to choose: first what is the matter with all rows.
+std::vector<Check> RejectionChecks(const json& rejected) {
+  std::vector<std::string> findings;
+  const std::vector<std::string> shared = SharedReasons(rejected);
+  for (const std::string& reason : shared) findings.push_back("all of them: " + reason);
+  for (const json& row : rejected) {
+    for (const std::string& reason : TextsOf(row, "reasons")) {
+      const bool said = std::find(shared.begin(), shared.end(), reason) != shared.end();
+      if (!said) findings.push_back(StrategyName(row) + ": " + reason);
+    }
+  }
+  if (findings.empty()) {
+    findings.push_back("nothing on this cluster can run it; `gpuadvise advise --all` says more");
+  }
+  if (findings.size() > kMostReasons) findings.resize(kMostReasons);
+  std::vector<Check> checks;
+  for (std::string& finding : findings) {
+    checks.push_back({Health::kError, "strategies", std::move(finding)});
+  }
+  return checks;
+}
+
 }  // namespace
 
 Check SiteCheck(const Result<SbatchVerdict>& verdict, const json& strategy, int64_t now) {
@@ -92,18 +127,7 @@ std::vector<Check> AccessChecks(const json& answer, const json& strategy) {
     }
     return {{Health::kOk, "access", JoinNames(parts) + ": yours to use"}};
   }
-  std::vector<Check> checks;
-  for (const json& rejected : ListOf(answer, "rejected")) {
-    for (const std::string& reason : TextsOf(rejected, "reasons")) {
-      const std::string finding = StrategyName(rejected) + ": " + reason;
-      if (checks.size() < kMostReasons) checks.push_back({Health::kError, "access", finding});
-    }
-  }
-  if (checks.empty()) {
-    checks.push_back({Health::kError, "access",
-                      "nothing on this cluster can run it; `gpuadvise advise --all` says more"});
-  }
-  return checks;
+  return RejectionChecks(ListOf(answer, "rejected"));
 }
 
 Check TimeLimitCheck(const json& spec, const json& strategy) {

@@ -170,7 +170,10 @@ int CheckAndSubmit(const SubmitCommand& command, const json& spec, const Choice&
   }
   if (!CanAgree(command, console)) return kExitUsage;
   const JobChecks job = CheckJob(spec, choice, submission.site, &submission.runner, console.now());
-  if (!MayGoOn(command, job.checks, console)) return kExitError;
+  if (!MayGoOn(command, job.checks, console)) {
+    if (command.json) PrintJson(SubmissionJson(nullptr, choice, job.checks), console);
+    return kExitError;
+  }
   if (!Agreed(command, console)) return kExitError;
   return SubmitChoice(command, choice, job, api, submission.runner, console);
 }

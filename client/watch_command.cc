@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "client/commands.h"
 #include "client/display.h"
@@ -12,6 +13,8 @@
 
 namespace gpuadvise {
 namespace {
+
+using nlohmann::json;
 
 // One line that is rewritten on a terminal; elsewhere a new line when something has changed.
 class WatchScreen {
@@ -55,6 +58,17 @@ class WatchScreen {
   int shown_width_ = 0;
 };
 
+// For programs: every look, on a line of its own.
+void PrintLook(const WatchLook& look, Console& console) {
+  const json object = {{"time", console.now()},
+                       {"state", look.state},
+                       {"line", look.line},
+                       {"notes", look.notes},
+                       {"complaints", look.complaints},
+                       {"exit_code", look.exit_code ? json(*look.exit_code) : json()}};
+  console.Print(object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
 }  // namespace
 
 int RunWatchJob(const WatchCommand& command, const WatchPlace& place, Api& api, Console& console) {
@@ -62,7 +76,11 @@ int RunWatchJob(const WatchCommand& command, const WatchPlace& place, Api& api, 
   WatchScreen screen(place.rewrites, console);
   while (true) {
     const WatchLook look = watch.Step(console.now());
-    screen.Show(look);
+    if (command.json) {
+      PrintLook(look, console);
+    } else {
+      screen.Show(look);
+    }
     if (look.exit_code || command.once) {
       screen.End();
       return look.exit_code.value_or(kExitOk);

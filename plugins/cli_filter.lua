@@ -18,18 +18,23 @@ gpuadvise.settings = {
   default_without_partition = false,  -- the same for jobs that name no partition
 }
 
--- sbatch's options that say where a job can run. What the forecast does not see is sent as well: the
--- client then refuses to choose.
+-- sbatch's options that say where or when a job can run. What the forecast does not see is sent as
+-- well: the client then refuses to choose.
 local ASKED = {
-  "account", "batch", "begin", "cluster-constraint", "clusters", "constraint", "contiguous",
-  "core-spec", "cores-per-socket", "cpus-per-gpu", "cpus-per-task", "exclude", "exclusive",
-  "gpus", "gpus-per-node", "gpus-per-socket", "gpus-per-task", "gres", "gres-flags", "mem",
-  "mem-per-cpu", "mem-per-gpu", "mincpus", "nodefile", "nodelist", "nodes", "ntasks",
-  "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node", "ntasks-per-socket", "partition", "qos",
-  "reservation", "sockets-per-node", "thread-spec", "threads-per-core", "time", "tmp",
-  "tres-per-task",
+  "account", "array", "batch", "bb", "bbf", "begin", "cluster-constraint", "clusters",
+  "consolidate-segments", "constraint", "contiguous", "core-spec", "cores-per-socket",
+  "cpus-per-gpu", "cpus-per-task", "deadline", "dependency", "exclude", "exclusive", "gpus",
+  "gpus-per-node", "gpus-per-socket", "gpus-per-task", "gres", "gres-flags", "hint", "hold",
+  "licenses", "mem", "mem-per-cpu", "mem-per-gpu", "mincpus", "network", "nice", "nodefile",
+  "nodelist", "nodes", "ntasks", "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node",
+  "ntasks-per-socket", "overcommit", "oversubscribe", "partition", "power", "prefer", "priority",
+  "qos", "reboot", "reservation", "segment", "sockets-per-node", "spread-job", "switches",
+  "thread-spec", "threads-per-core", "time", "time-min", "tmp", "tres-per-task", "use-min-nodes",
 }
-local FLAGS = { contiguous = true }  -- options without a value
+local FLAGS = {  -- options without a value
+  ["consolidate-segments"] = true, contiguous = true, hold = true, overcommit = true,
+  oversubscribe = true, reboot = true, ["spread-job"] = true, ["use-min-nodes"] = true,
+}
 local GPU_OPTIONS = { "gres", "gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket",
                       "tres-per-task" }
 -- What the client may print, and the option that each is.

@@ -27,11 +27,13 @@ Check MissingProgram(const JobPlan& plan, const ProgramFacts& program) {
       program.name + (is_path ? " is no program that you can run" : " is not in PATH here");
   if (MayComeLater(plan)) {
     finding += fmt::format("; {}", WhoMayBringIt(plan));
+  } else if (program.may_be_brought) {
+    finding += "; an earlier part of the command may bring it";
   } else {
     finding += is_path ? "; check the path, or `chmod +x` it"
                        : "; load its environment in setup:, like `source ~/venv/bin/activate`";
   }
-  return {ErrorUnless(MayComeLater(plan)), "program", finding};
+  return {ErrorUnless(MayComeLater(plan) || program.may_be_brought), "program", finding};
 }
 
 // On a disk of each node's own, nothing can be said from here.
@@ -69,12 +71,15 @@ std::vector<Check> ChecksOf(const std::vector<JobPath>& files, const FileKind& k
       fine.push_back(file.name);
       continue;
     }
-    const bool excused = MayComeLater(plan) || file.may_be_hub || IsNodesOwn(file.found.path);
+    const bool excused =
+        MayComeLater(plan) || file.may_be_hub || file.may_be_made || IsNodesOwn(file.found.path);
     std::string finding = NameAndPath(file) + " " + trouble;
     if (file.may_be_hub) {
       finding += "; fine where it is a name on the Hugging Face Hub";
     } else if (MayComeLater(plan)) {
       finding += fmt::format("; {}", WhoMayBringIt(plan));
+    } else if (file.may_be_made) {
+      finding += "; an earlier part of the command may make it";
     } else {
       const bool absolute = file.name.ends_with(file.found.path);
       finding +=

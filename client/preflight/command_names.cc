@@ -5,6 +5,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "client/preflight/command_effects.h"
+
 namespace gpuadvise {
 namespace {
 
@@ -19,10 +21,12 @@ bool EndsInOneOf(std::string_view word, const std::array<std::string_view, N>& e
                      [&](std::string_view end) { return word.ends_with(end); });
 }
 
-constexpr std::array<std::string_view, 19> kBuiltins = {
-    ".",    "source", "export", "set",  "unset", "ulimit", "umask", "echo",   "eval", "trap",
-    "wait", "module", "true",   "test", "[",     "exit",   "read",  "printf", "ml"};
-constexpr std::array<std::string_view, 4> kPrefixes = {"exec", "time", "command", "builtin"};
+// Before the program's name.
+constexpr std::array<std::string_view, 5> kPrefixes = {"!", "exec", "time", "command", "builtin"};
+constexpr std::array<std::string_view, 4> kShells = {"bash", "sh", "zsh", "dash"};
+constexpr std::array<std::string_view, 3> kDataWords = {"data", "dataset", "datasets"};
+// Folders that the run fills by itself.
+constexpr std::array<std::string_view, 5> kOwnWords = {"cache", "output", "out", "save", "base"};
 constexpr std::array<std::string_view, 2> kScriptEnds = {".py", ".sh"};
 constexpr std::array<std::string_view, 4> kSettingsEnds = {".json", ".yaml", ".yml", ".toml"};
 constexpr std::array<std::string_view, 5> kPathNames = {"path", "dir", "file", "root", "folder"};
@@ -66,16 +70,40 @@ bool StartsLikeAPath(std::string_view value) {
 
 bool IsAddress(std::string_view value) { return value.find("://") != std::string_view::npos; }
 
+std::vector<std::string> WordsOf(const std::string& name) {
+  std::vector<std::string> words(1);
+  for (const char c : name) {
+    if (c == '_' || c == '.') {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
+template <size_t N>
+bool HasOneOf(const std::vector<std::string>& words, const std::array<std::string_view, N>& list) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return IsOneOf(word, list); });
+}
+
 bool NamesData(const Option& option) {
-  return option.name.starts_with("data") || option.name.find("_data") != std::string::npos ||
-         option.name == "train_file" || option.name == "validation_file";
+  if (option.name == "train_file" || option.name == "validation_file") return true;
+  const std::vector<std::string> words = WordsOf(option.name);
+  return HasOneOf(words, kDataWords) && !HasOneOf(words, kOwnWords);
+}
+
+// A share of a mix, or a list in words of the program's own.
+bool IsNoPath(std::string_view value) {
+  return value.find_first_not_of("0123456789.") == value.npos || value.find(',') != value.npos;
 }
 
 // "dataset_name wikitext" is the Hub's; "dataset_path demo" and "data x.jsonl" are files.
 bool LooksLikeData(const Option& option, const std::string& value) {
-  if (value.empty() || IsAddress(value)) return false;
+  if (IsAddress(value) || IsNoPath(value)) return false;
   if (StartsLikeAPath(value) || EndsInOneOf(value, kDataEnds)) return true;
-  return EndsInOneOf(option.name, kPathNames) && !option.name.starts_with("dataloader");
+  return EndsInOneOf(option.name, kPathNames);
 }
 
 bool NamesSettings(const Option& option) {
@@ -119,40 +147,74 @@ class NameCollector {
     while (command.size() > 1 && IsOneOf(command.front().text, kPrefixes)) {
       command.erase(command.begin());
     }
+    Read(command);
+    may_be_made_ = may_be_made_ || MayMakeFiles(command);
+    may_be_brought_ = may_be_brought_ || MayBringPrograms(command);
+  }
+
+ private:
+  void Read(const SimpleCommand& command) {
     const std::string& program = command.front().text;
-    if (program == "cd") return ChangeFolder(command);
-    if (IsOneOf(program, kBuiltins) || !command.front().certain) return;
-    const bool is_path = program.find('/') != std::string::npos;
-    if (!is_path || !folder_.empty() || program.starts_with('/')) {
-      names_->programs.push_back(is_path ? PathBeside(folder_, program) : program);
-    }
+    if (program == "cd" || program == "pushd") return ChangeFolder(command);
+    if (program == "popd") return folder_.clear();
+    if (IsShellsOwn(program) || !command.front().certain) return;
+    if (program.starts_with('-')) return;  // of a prefix: `command -v torchrun` runs nothing
+    NameProgram(program);
+    if (RunsElsewhere(command)) return;
     TakeScript(command);
     for (const Option& option : OptionsOf(command)) TakeOption(option);
     TakeDownload(command);
   }
 
- private:
+  // `cd -` and `pushd +1` go back to where only the shell knows.
   void ChangeFolder(const SimpleCommand& command) {
-    const bool known = command.size() == 2 && command[1].certain && command[1].text != "-";
+    const bool known = command.size() == 2 && command[1].certain &&
+                       !command[1].text.starts_with('-') && !command[1].text.starts_with('+');
     folder_ = known && !(folder_.empty() && !command[1].text.starts_with('/'))
                   ? PathBeside(folder_, command[1].text)
                   : "";
   }
 
+  void NameProgram(const std::string& program) {
+    const bool is_path = program.find('/') != std::string::npos;
+    if (!is_path) return names_->programs.push_back({program, may_be_brought_});
+    if (folder_.empty() && !program.starts_with('/')) return;
+    names_->programs.push_back({PathBeside(folder_, program), may_be_brought_ || may_be_made_});
+  }
+
   // Relative to a folder that is not known nothing can be said.
   void Name(const std::string& written, const std::string& path, std::vector<NamedPath>* list) {
     if (folder_.empty() && !path.starts_with('/')) return;
-    list->push_back({written, PathBeside(folder_, path), IsHubName(path)});
+    list->push_back({written, PathBeside(folder_, path), false, may_be_made_});
+  }
+
+  void NameData(const std::string& written, const std::string& value) {
+    const size_t before = names_->data.size();
+    Name(written, value, &names_->data);
+    if (names_->data.size() == before) return;
+    names_->data.back().may_be_hub = IsHubName(value) && !EndsInOneOf(value, kDataEnds);
   }
 
   void NameModel(const std::string& model) {
-    names_->hub_models.push_back({model, folder_.empty() ? "" : PathBeside(folder_, model), true});
+    const std::string path = folder_.empty() ? "" : PathBeside(folder_, model);
+    names_->hub_models.push_back({model, path, true, may_be_made_});
+  }
+
+  // "-c" of Python and of shells, "-lc": the next word is a program's text, later ones its
+  // arguments.
+  static bool GivesText(const ShellWord& word, bool is_shell) {
+    const std::string& text = word.text;
+    if (text == "-c") return true;
+    return is_shell && text.starts_with('-') && !text.starts_with("--") && text.ends_with('c');
   }
 
   void TakeScript(const SimpleCommand& command) {
-    for (size_t i = 1; i < command.size(); ++i) {
-      const ShellWord& word = command[i];
-      if (word.text.starts_with('-') || !EndsInOneOf(word.text, kScriptEnds)) continue;
+    bool is_shell = false;
+    for (const ShellWord& word : command) {
+      is_shell = is_shell || IsOneOf(word.text.substr(word.text.rfind('/') + 1), kShells);
+      if (GivesText(word, is_shell)) return;
+      if (&word == &command.front() || word.text.starts_with('-')) continue;
+      if (!EndsInOneOf(word.text, kScriptEnds) || word.text.find(' ') != word.text.npos) continue;
       if (word.certain) Name(word.text, word.text, &names_->scripts);
       return;  // later ones are its own arguments
     }
@@ -174,7 +236,7 @@ class NameCollector {
     } else if (NamesSettings(option) && EndsInOneOf(value, kSettingsEnds)) {
       Name(written, value, &names_->settings);
     } else if (NamesData(option) && LooksLikeData(option, value)) {
-      Name(written, value, &names_->data);
+      NameData(written, value);
     } else if (NamesModel(option) && IsHubName(value)) {
       NameModel(value);
     }
@@ -187,7 +249,9 @@ class NameCollector {
     if (command[2].certain && IsHubName(command[2].text)) NameModel(command[2].text);
   }
 
-  std::string folder_;  // "" once it is not known
+  std::string folder_;           // "" once it is not known
+  bool may_be_made_ = false;     // by the commands so far, what is missing now
+  bool may_be_brought_ = false;  // into PATH
   CommandNames* names_;
 };
 

@@ -16,15 +16,21 @@
 namespace gpuadvise {
 
 struct NamedPath {
-  std::string name;         // as written: "train.py", "--data-path data/train.jsonl"
-  std::string path;         // absolute; "" not known
-  bool may_be_hub = false;  // could be a name of the Hub as well: "data/train"
+  std::string name;          // as written: "train.py", "--data-path data/train.jsonl"
+  std::string path;          // absolute; "" not known
+  bool may_be_hub = false;   // could be a name of the Hub as well: "data/train"
+  bool may_be_made = false;  // by a part of the command that runs before it is used
+};
+
+struct NamedProgram {
+  std::string name;             // for PATH, or an absolute path
+  bool may_be_brought = false;  // by a part of the command that runs before it
 };
 
 struct CommandNames {
-  std::vector<std::string> programs;  // a name for PATH, or an absolute path; in order
-  std::vector<NamedPath> scripts;     // that a program of the command runs
-  std::vector<NamedPath> settings;    // files given to --deepspeed, --config and the like
+  std::vector<NamedProgram> programs;  // in order
+  std::vector<NamedPath> scripts;      // that a program of the command runs
+  std::vector<NamedPath> settings;     // files given to --deepspeed, --config and the like
   std::vector<NamedPath> data;
   std::vector<NamedPath> hub_models;  // "meta-llama/Llama-3.1-8B", or a folder of that name
   bool pushes_to_hub = false;

@@ -23,11 +23,13 @@ struct JobPath {
   std::string not_set;       // a variable without a value here
   bool has_command = false;  // holds `$(` or a backquote
   bool may_be_hub = false;   // could be a name of the Hub as well
+  bool may_be_made = false;  // by an earlier part of the command
 };
 
 struct ProgramFacts {
   std::string name;
-  std::string path;  // where it was found; "" nowhere
+  std::string path;             // where it was found; "" nowhere
+  bool may_be_brought = false;  // by an earlier part of the command
 };
 
 struct HubModel {

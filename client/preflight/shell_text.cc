@@ -1,6 +1,8 @@
 #include "client/preflight/shell_text.h"
 
+#include <algorithm>
 #include <cctype>
+#include <string_view>
 
 namespace gpuadvise {
 namespace {
@@ -62,7 +64,12 @@ ShellText ExpandText(std::string_view text, const Variables& variables) {
 
 std::string PathBeside(const std::string& folder, const std::string& path) {
   if (path.empty() || path.starts_with('/')) return path;
-  return folder.ends_with('/') ? folder + path : folder + "/" + path;
+  std::string_view rest = path;
+  while (rest.starts_with("./")) {
+    rest.remove_prefix(std::min(rest.find_first_not_of('/', 1), rest.size()));
+  }
+  if (rest.empty() || rest == ".") return folder;
+  return folder + (folder.ends_with('/') ? "" : "/") + std::string(rest);
 }
 
 }  // namespace gpuadvise

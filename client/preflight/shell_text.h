@@ -35,7 +35,7 @@ VariableReference ReferenceAt(std::string_view text);
 /// Whether Slurm sets it in the job, whatever it is here.
 bool IsSetByTheJob(std::string_view variable);
 
-/// `path`, or what it means beside `folder` where it is relative; "" stays "".
+/// `path`, or what it means beside `folder` where it is relative, without "./"; "" stays "".
 std::string PathBeside(const std::string& folder, const std::string& path);
 
 }  // namespace gpuadvise

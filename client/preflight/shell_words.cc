@@ -61,8 +61,7 @@ class WordReader {
         return Redirect();
       case '(':
       case ')':
-        stopped_ = true;
-        return;
+        return Parenthesis();
       case '#':
         return in_word_ ? Add(c) : SkipComment();
       case '\'':
@@ -93,7 +92,7 @@ class WordReader {
     ShellWord word = std::exchange(word_, {});
     in_word_ = false;
     if (std::exchange(skip_word_, false)) return;
-    if (command_.empty() && IsAssignment(word.text)) return;
+    if (command_.empty() && IsAssignment(word.text)) return Assign(std::move(word));
     if (command_.empty() && IsCompound(word.text)) {
       stopped_ = true;
       return;
@@ -110,7 +109,23 @@ class WordReader {
   static bool IsAssignment(const std::string& word) {
     const size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0) return false;
-    return ReferenceAt(word.substr(0, equals)).length == equals;
+    const size_t name = equals - (word[equals - 1] == '+' ? 1 : 0);
+    return name > 0 && ReferenceAt(word.substr(0, name)).length == name;
+  }
+
+  void Assign(ShellWord word) {
+    if (!word.text.starts_with("PATH=") && !word.text.starts_with("PATH+=")) return;
+    commands_.push_back({{"export", true}, std::move(word)});
+  }
+
+  // A subshell, or a function's definition: its name is no command.
+  void Parenthesis() {
+    stopped_ = true;
+    const size_t words = command_.size() + (in_word_ ? 1 : 0);
+    if (words > 1) return;
+    command_.clear();
+    word_ = {};
+    in_word_ = false;
   }
 
   // "2>&1", ">> log", "< in": the word after it is no argument. A here-document ends the reading.

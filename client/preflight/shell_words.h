@@ -3,7 +3,9 @@
 //
 // Quotes, escapes, comments, variables and the operators between simple commands are understood;
 // what only a shell or the job can know (command substitution, globs, braces, variables without a
-// value) makes a word uncertain, and a compound command (if, for, while, …) ends the reading. Pure.
+// value) makes a word uncertain, and a compound command (if, for, while, …) or a function's
+// definition ends the reading. Assignments are left out, but one to PATH, which decides what is
+// found afterwards, is given as `export PATH=…`. Pure.
 #pragma once
 
 #include <string>

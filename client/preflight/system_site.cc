@@ -17,7 +17,8 @@ namespace {
 constexpr double kQuotaSeconds = 5;
 
 JobPath Look(const std::string& name, const ShellText& expanded, const std::string& folder) {
-  JobPath path{name, {}, expanded.only_in_job, expanded.not_set, expanded.has_command, false};
+  JobPath path{name,  {},   expanded.only_in_job, expanded.not_set, expanded.has_command,
+               false, false};
   std::string known = expanded.text;
   // Up to the folder that only the job can name.
   if (!expanded.only_in_job.empty()) known.resize(known.rfind('/') + 1);
@@ -78,15 +79,16 @@ Variables JobVariables(Variables variables, const JobPlan& plan, const std::stri
 std::vector<JobPath> LookAtNamed(const std::vector<NamedPath>& names) {
   std::vector<JobPath> paths;
   for (const NamedPath& name : names) {
-    paths.push_back({name.name, LookAtPath(name.path), "", "", false, name.may_be_hub});
+    paths.push_back(
+        {name.name, LookAtPath(name.path), "", "", false, name.may_be_hub, name.may_be_made});
   }
   return paths;
 }
 
 ProgramFacts FindProgram(const std::string& name, const Variables& variables) {
-  if (name.starts_with('/')) return {name, ::access(name.c_str(), X_OK) == 0 ? name : ""};
+  if (name.starts_with('/')) return {name, ::access(name.c_str(), X_OK) == 0 ? name : "", false};
   const auto path = variables.find("PATH");
-  return {name, FindInPath(name, path == variables.end() ? nullptr : path->second.c_str())};
+  return {name, FindInPath(name, path == variables.end() ? nullptr : path->second.c_str()), false};
 }
 
 void AskForQuota(const Variables& environment, JobFacts* facts) {
@@ -108,8 +110,9 @@ void AskForQuota(const Variables& environment, JobFacts* facts) {
 }
 
 void LookAtCommand(const CommandNames& names, const Variables& variables, JobFacts* facts) {
-  for (const std::string& program : names.programs) {
-    facts->programs.push_back(FindProgram(program, variables));
+  for (const NamedProgram& program : names.programs) {
+    facts->programs.push_back(FindProgram(program.name, variables));
+    facts->programs.back().may_be_brought = program.may_be_brought;
   }
   facts->scripts = LookAtNamed(names.scripts);
   facts->settings = LookAtNamed(names.settings);
@@ -126,7 +129,8 @@ void LookAtCommand(const CommandNames& names, const Variables& variables, JobFac
 // What the training file leaves open, the command's own words may say.
 void TakeFromCommand(const CommandNames& names, const JobPlan& plan, JobFacts* facts) {
   if (!facts->output && !names.output_dir.empty()) {
-    facts->output = JobPath{"--output_dir", LookAtPath(names.output_dir), "", "", false, false};
+    facts->output =
+        JobPath{"--output_dir", LookAtPath(names.output_dir), "", "", false, false, false};
   }
   facts->checkpoints = plan.checkpoints;
   if (!facts->checkpoints.keep) facts->checkpoints.keep = names.save_total_limit;

@@ -147,7 +147,7 @@ TEST_F(DoctorOfFile, WhatNothingCanRunIsAnErrorWithItsReasons) {
   advice["strategies"] = json::array();
   api.Answer(advice);
   EXPECT_EQ(Run(), kExitError);
-  EXPECT_NE(console.printed.find("error    access"), std::string::npos);
+  EXPECT_NE(console.printed.find("error    strategies"), std::string::npos);
   EXPECT_EQ(runner.tests, 0);
 }
 

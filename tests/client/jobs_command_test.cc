@@ -6,9 +6,11 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "client/attempt_words.h"
 #include "client/commands.h"
 #include "client/exit_code.h"
 #include "client/experiment_words.h"
+#include "client/job_detail.h"
 #include "client/jobs_csv.h"
 #include "client/jobs_record.h"
 #include "tests/client/fake_api.h"
@@ -229,10 +231,48 @@ TEST(StateWords, SlurmsWordWinsWhereSlurmEndedIt) {
 
 TEST(JobsRecord, OfNothingIsANumber) { EXPECT_EQ(JobsRecord(json::array()), "0 jobs"); }
 
+TEST(JobsRecord, ErrorsAreSharesOfWhatWasSaidAsInAJobsDetail) {
+  const json job = {{"job_id", 7},
+                    {"state", "ended"},
+                    {"exit_code", 0},
+                    {"run_seconds", 7200},
+                    {"run_p50_seconds", 3600.0},
+                    {"memory_bytes", 4 << 20},
+                    {"peak_memory_bytes", 2 << 20}};
+  EXPECT_EQ(JobsRecord(json::array({job})),
+            "1 job · run time median error 100 % of 1 · peak memory 50 % of 1");
+  EXPECT_NE(JobDetailText(job, 0, {}).find(": 100 % more than said"), std::string::npos);
+}
+
 TEST(JobsRecord, CountsWhatIsKnown) {
   EXPECT_EQ(JobsRecord(Data("jobs.json")["jobs"]),
             "6 jobs · wait p90 held for 3 of 4 · run time median error 8 % of 2 · peak memory 8 % "
             "of 2");
+}
+
+TEST_F(JobsCommandTest, AFilterBesideAJobIsRefused) {
+  JobsCommand filtered;
+  filtered.job_id = "7";
+  filtered.since = "7d";
+  EXPECT_EQ(Run(filtered), kExitUsage);
+  filtered.since.clear();
+  filtered.filter.limit = 3;
+  EXPECT_EQ(Run(filtered), kExitUsage);
+  EXPECT_TRUE(api.asked.empty());
+}
+
+TEST_F(JobsCommandTest, AJobSaidToBeginAtOnceIsSaidToStartNow) {
+  api.Answer({{"jobs", {{{"job_id", 7}, {"state", "pending"}, {"wait_p50_seconds", 0}}}}});
+  JobsCommand command;
+  command.job_id = "7";
+  EXPECT_EQ(Run(command), kExitOk);
+  EXPECT_NE(console.printed.find("said to start now"), std::string::npos) << console.printed;
+}
+
+TEST(ProgressWords, WhatIsLeftIsSaidOnlyWhileItRuns) {
+  const json attempt = {{"steps", 99}, {"total_steps", 100}, {"seconds_per_step", 2}};
+  EXPECT_EQ(ProgressWords(attempt, true), "step 99/100 · 2 s a step · under a minute left");
+  EXPECT_EQ(ProgressWords(attempt, false), "step 99/100 · 2 s a step");
 }
 
 TEST_F(JobsCommandTest, CsvHasEveryFieldOfTheListForm) {

@@ -113,6 +113,16 @@ TEST_F(SelectTest, OldDataIsNotUsed) {
 TEST_F(SelectTest, OptionsThatTheForecastDoesNotSeeAreRefused) {
   EXPECT_EQ(Run({"--gres=gpu:4", "--tmp=5G"}), kExitUsage);
   EXPECT_EQ(Run({"--gres=gpu:4", "-N1-2"}), kExitUsage);
+  for (const std::string unseen :
+       {"--array=1-9", "--dependency=afterok:7", "--licenses=matlab", "--switches=1", "--prefer=ib",
+        "--nice=100", "--hold", "--spread-job", "--time-min=10", "--deadline=fri"}) {
+    console.complained.clear();
+    EXPECT_EQ(Run({"--gres=gpu:4", unseen}), kExitUsage) << unseen;
+    const std::string name = unseen.substr(0, unseen.find('='));
+    EXPECT_TRUE(
+        console.complained.starts_with("gpuadvise: " + name + ": the forecast does not see"))
+        << console.complained;
+  }
   command.gpu_memory = "much";
   EXPECT_EQ(Run({"--gres=gpu:4"}), kExitUsage);
   EXPECT_TRUE(api.asked.empty());

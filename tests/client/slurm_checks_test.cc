@@ -88,7 +88,21 @@ TEST(Access, WithoutAStrategyTheReasonsAreErrors) {
   ASSERT_EQ(checks.size(), 1u);
   EXPECT_EQ(checks[0].health, Health::kError);
   EXPECT_EQ(checks[0].finding, "L40S × 6: account lab may not use partition gpu");
+  EXPECT_EQ(checks[0].subject, "strategies");
   EXPECT_EQ(AccessChecks(json::object(), json::object()).front().health, Health::kError);
+}
+
+TEST(Access, AReasonOfAllRowsIsSaidOnceAndFirst) {
+  const auto row = [](const char* gpu, std::vector<std::string> reasons) {
+    return json{{"gpu_name", gpu}, {"gpus_per_node", 1}, {"reasons", reasons}};
+  };
+  const json answer = {{"rejected",
+                        {row("L40S", {"its memory is too small", "account lab is closed"}),
+                         row("A100", {"account lab is closed"})}}};
+  const auto checks = AccessChecks(answer, json::object());
+  ASSERT_EQ(checks.size(), 2u);
+  EXPECT_EQ(checks[0].finding, "all of them: account lab is closed");
+  EXPECT_EQ(checks[1].finding, "L40S × 1: its memory is too small");
 }
 
 TEST(TimeLimit, ThatMostRunsKeepIsOk) {

@@ -304,12 +304,16 @@ TEST_F(SubmitTest, JsonHasTheChecks) {
   EXPECT_EQ(checks.back()["health"], "ok");
 }
 
-TEST_F(SubmitTest, WithJsonAnErrorIsASentenceOnStandardError) {
+TEST_F(SubmitTest, WithJsonAnErrorIsAmongTheChecksAndASentenceOnStandardError) {
   command.yes = true;
   command.json = true;
   MakeOutputUnwritable();
   EXPECT_EQ(Run(), kExitError);
-  EXPECT_EQ(console.printed, "");
+  const json printed = json::parse(console.printed);
+  EXPECT_TRUE(printed["job_id"].is_null());
+  EXPECT_EQ(std::count_if(printed["checks"].begin(), printed["checks"].end(),
+                          [](const json& check) { return check["health"] == "error"; }),
+            1);
   EXPECT_TRUE(console.complained.starts_with("gpuadvise: output: /data cannot be written by you"))
       << console.complained;
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "client/commands.h"
 #include "client/exit_code.h"
@@ -84,6 +85,23 @@ TEST_F(WatchCommandTest, ADaemonThatGoesAwayIsSaidOnStandardError) {
   EXPECT_EQ(Run(false), kExitError);
   EXPECT_EQ(console.complained, "gpuadvise: nothing listens there; watching on\n");
   EXPECT_THAT(console.printed, HasSubstr("gpuadvised answers again\n"));
+}
+
+TEST_F(WatchCommandTest, JsonIsOneObjectALook) {
+  AnswerAWholeLife();
+  WatchCommand command;
+  command.job_id = "4711";
+  command.json = true;
+  EXPECT_EQ(RunWatchJob(command, {"", true, [](int64_t) {}}, api, console), kExitOk);
+  std::istringstream lines(console.printed);
+  std::vector<json> looks;
+  for (std::string line; std::getline(lines, line);) looks.push_back(json::parse(line));
+  ASSERT_EQ(looks.size(), 4u);
+  EXPECT_EQ(looks[0]["state"], "pending");
+  EXPECT_EQ(looks[2]["state"], "running");
+  EXPECT_TRUE(looks[2]["exit_code"].is_null());
+  EXPECT_EQ(looks[3]["line"], "ended today 14:12: ok");
+  EXPECT_EQ(looks[3]["exit_code"], 0);
 }
 
 TEST_F(WatchCommandTest, OnceLooksOnce) {

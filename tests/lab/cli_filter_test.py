@@ -201,7 +201,8 @@ class CliFilter(programs.SiteTest):
         self.assert_unchanged(self.lab.job(int(done.stdout)), done.stderr, "--uid")
 
     def test_options_that_the_forecast_does_not_see_leave_the_job_alone(self):
-        for option in ("--mincpus=2", "--contiguous", "--ntasks-per-gpu=1", "-N1-2"):
+        for option in ("--mincpus=2", "--contiguous", "--ntasks-per-gpu=1", "--array=1-3",
+                       "--dependency=singleton", "--switches=1", "--nice=10", "--oversubscribe", "-N1-2"):
             job, said = self.sbatch(AUTO, "--gres=gpu:2", "-t", "60", option)
             self.assert_unchanged(job, said, option.split("=")[0] if option != "-N1-2" else "--nodes")
 
@@ -211,11 +212,8 @@ class CliFilter(programs.SiteTest):
                                 user="lab1")
             self.assertEqual((done.stdout.split()[-1], self.said(done.stderr)), ("old", []))
 
-    def test_an_array_and_the_first_part_of_a_heterogeneous_job(self):
+    def test_of_a_heterogeneous_job_only_the_first_part_is_asked_about(self):
         self.busy("n1", "n3")
-        job, _ = self.sbatch(AUTO, "--gres=gpu:1", "-t", "60", "--array=1-3")
-        self.assertEqual((job["Partition"], job["TresPerNode"]), ("new", "gres:gpu:l40s:1"))
-        self.lab.run("scancel", "-u", "lab1")
         done = self.lab.run("sbatch", "--parsable", "-o", "/dev/null", "--mem=100", AUTO, "--gres=gpu:1", "-t", "60", ":",
                             AUTO, "--gres=gpu:2", "-t", "60", user="lab1", stdin=JOB.format(""))
         first = int(done.stdout)

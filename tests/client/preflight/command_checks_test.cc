@@ -33,6 +33,15 @@ TEST(Program, InPathIsOkAndElseAnErrorUnlessItMayCome) {
   EXPECT_EQ(ProgramChecks(Plan(false, "x.sif"), facts).front().health, Health::kWarning);
 }
 
+TEST(Program, ThatAnEarlierCommandMayBringIsAWarning) {
+  JobFacts facts;
+  facts.programs = {{"torchrun", "", true}};
+  const Check check = ProgramChecks(Plan(), facts).front();
+  EXPECT_EQ(check.health, Health::kWarning);
+  EXPECT_EQ(check.finding,
+            "torchrun is not in PATH here; an earlier part of the command may bring it");
+}
+
 TEST(Program, ThatOnlyTheShellKnowsIsNotChecked) {
   EXPECT_EQ(ProgramChecks(Plan(), JobFacts{}).front().health, Health::kOk);
 }
@@ -64,6 +73,12 @@ TEST(Files, WhatMayBeThereLaterOrElsewhereIsAWarning) {
   facts.data[1].may_be_hub = true;
   facts.settings = {Missing("/w/ds.json")};
   for (const Check& check : FileChecks(Plan(), facts)) EXPECT_EQ(check.health, Health::kWarning);
+  facts.settings = {};
+  facts.data = {Missing("/w/data")};
+  facts.data[0].may_be_made = true;
+  EXPECT_EQ(FileChecks(Plan(), facts).front().finding,
+            "/w/data does not exist; an earlier part of the command may make it");
+  EXPECT_EQ(FileChecks(Plan(), facts).front().health, Health::kWarning);
   facts.data = {};
   facts.scripts = {Missing("/w/train.py")};
   EXPECT_EQ(FileChecks(Plan(true), facts).front().health, Health::kWarning);

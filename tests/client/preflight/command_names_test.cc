@@ -17,12 +17,56 @@ Words PathsOf(const std::vector<NamedPath>& named) {
   return paths;
 }
 
+Words Programs(const std::string& command) {
+  Words programs;
+  for (const NamedProgram& program : Names(command).programs) programs.push_back(program.name);
+  return programs;
+}
+
+// Whether the last program that is named may have come by what is before it.
+bool MayBeBrought(const std::string& command) {
+  return Names(command).programs.back().may_be_brought;
+}
+
 TEST(CommandNames, ProgramsAreTheFirstWords) {
-  EXPECT_EQ(Names("HF_HOME=/x torchrun train.py").programs, Words{"torchrun"});
-  EXPECT_EQ(Names("exec ./train.sh").programs, Words{"/work/./train.sh"});
-  EXPECT_EQ(Names("source env.sh; export A=b; python a.py && ~/bin/done").programs,
+  EXPECT_EQ(Programs("HF_HOME=/x torchrun train.py"), Words{"torchrun"});
+  EXPECT_EQ(Programs("exec ./train.sh"), Words{"/work/train.sh"});
+  EXPECT_EQ(Programs("source env.sh; export A=b; python a.py && ~/bin/done"),
             (Words{"python", "/home/me/bin/done"}));
-  EXPECT_EQ(Names("$PYTHON a.py").programs, Words{});
+  EXPECT_EQ(Programs("$PYTHON a.py"), Words{});
+}
+
+TEST(CommandNames, TheShellsOwnWordsAreNoPrograms) {
+  EXPECT_EQ(Programs("shopt -s nullglob; declare -x A=1; : go; hash -r; return; exec > log"),
+            Words{});
+  EXPECT_EQ(Programs("! torchrun t.py"), Words{"torchrun"});
+  EXPECT_EQ(Programs("command -v torchrun && python t.py"), Words{"python"});
+}
+
+TEST(CommandNames, AFunctionsNameIsNoProgram) {
+  EXPECT_EQ(Programs("nvidia-smi; train() { torchrun t.py; }; train"), Words{"nvidia-smi"});
+  EXPECT_EQ(Programs("train () { torchrun t.py; }; train"), Words{});
+  EXPECT_EQ(Programs("function train { torchrun t.py; }; train"), Words{});
+}
+
+TEST(CommandNames, WhatChangesPathMayBringLaterPrograms) {
+  for (const std::string first :
+       {"source env.sh", ". env.sh", "module load cuda", "ml cuda", "eval x", "conda activate a",
+        "export PATH=/x:$PATH", "PATH=/x", "PATH+=:/x", "pip install x", "$SETUP"}) {
+    EXPECT_TRUE(MayBeBrought(first + "; torchrun t.py")) << first;
+  }
+  EXPECT_TRUE(MayBeBrought("PATH=/x/bin:$PATH torchrun t.py"));
+  EXPECT_TRUE(MayBeBrought("make && ./train"));
+  EXPECT_FALSE(MayBeBrought("export A=1; cd src; nvidia-smi; torchrun t.py"));
+  EXPECT_FALSE(MayBeBrought("A=1 torchrun t.py"));
+  EXPECT_FALSE(MayBeBrought("torchrun t.py; source env.sh"));
+}
+
+TEST(CommandNames, FilesMayBeMadeByCommandsBeforeThem) {
+  EXPECT_FALSE(Names("cd src && export A=1; python t.py --data /d").data[0].may_be_made);
+  EXPECT_TRUE(Names("./unpack.sh && python t.py --data /d").data[0].may_be_made);
+  EXPECT_TRUE(Names("git clone x y && cd y && python t.py").scripts[0].may_be_made);
+  EXPECT_TRUE(Names("echo a > list.txt; python t.py --data list.txt").data[0].may_be_made);
 }
 
 TEST(CommandNames, TheFirstScriptIsTheProgramsOwn) {
@@ -32,11 +76,23 @@ TEST(CommandNames, TheFirstScriptIsTheProgramsOwn) {
   EXPECT_EQ(PathsOf(Names("python -m pkg.train").scripts), Words{});
 }
 
+TEST(CommandNames, AScriptIsNeitherTextNorOfTheHubNorInAContainer) {
+  EXPECT_EQ(PathsOf(Names("python -c 'import x' train.py").scripts), Words{});
+  EXPECT_EQ(PathsOf(Names("srun bash -lc 'python train.py'").scripts), Words{});
+  EXPECT_EQ(PathsOf(Names("launch 'python train.py' b.py").scripts), Words{"/work/b.py"});
+  EXPECT_EQ(PathsOf(Names("apptainer exec a.sif python /opt/train.py").scripts), Words{});
+  EXPECT_EQ(PathsOf(Names("srun --container-image=a python /opt/train.py").scripts), Words{});
+  EXPECT_FALSE(Names("python scripts/train.py").scripts.at(0).may_be_hub);
+  EXPECT_FALSE(Names("x --deepspeed conf/ds.json").settings.at(0).may_be_hub);
+}
+
 TEST(CommandNames, CdMovesWhatIsRelative) {
   EXPECT_EQ(PathsOf(Names("cd src && python train.py").scripts), Words{"/work/src/train.py"});
   EXPECT_EQ(PathsOf(Names("cd $WHERE && python train.py").scripts), Words{});
   EXPECT_EQ(PathsOf(Names("cd $WHERE && python /a/train.py").scripts), Words{"/a/train.py"});
   EXPECT_EQ(PathsOf(Names("cd $WHERE; cd src; python train.py").scripts), Words{});
+  EXPECT_EQ(PathsOf(Names("pushd src; python train.py").scripts), Words{"/work/src/train.py"});
+  EXPECT_EQ(PathsOf(Names("pushd src; popd; python train.py").scripts), Words{});
 }
 
 TEST(CommandNames, DataIsWhatLooksLikeAPath) {
@@ -48,11 +104,21 @@ TEST(CommandNames, DataIsWhatLooksLikeAPath) {
   EXPECT_EQ(names.data[0].name, "--data-path data");
 }
 
+TEST(CommandNames, DataIsAWholeWordOfTheOptionAndNotWhatTheRunFills) {
+  const CommandNames names = Names(
+      "python t.py --metadata /a --database /b --data_cache_dir /c --dataset-output-dir /d "
+      "--save_data_dir /e --train-data-dir /f --train.dataset.path /g --data-path 0.3 --data "
+      "a,b.csv");
+  EXPECT_EQ(PathsOf(names.data), (Words{"/f", "/g"}));
+}
+
 TEST(CommandNames, ANameThatMayBeTheHubsIsMarked) {
-  const CommandNames names = Names("python t.py --dataset_path data/train --data-path /data/train");
-  ASSERT_EQ(names.data.size(), 2u);
+  const CommandNames names = Names(
+      "python t.py --dataset_path data/train --data-path /data/train --data-file data/a.jsonl");
+  ASSERT_EQ(names.data.size(), 3u);
   EXPECT_TRUE(names.data[0].may_be_hub);
   EXPECT_FALSE(names.data[1].may_be_hub);
+  EXPECT_FALSE(names.data[2].may_be_hub);
 }
 
 TEST(CommandNames, SettingsFilesAreThoseOfTheUsualOptions) {

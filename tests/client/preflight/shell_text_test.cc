@@ -58,6 +58,8 @@ TEST(ShellText, PathsAreBesideTheirFolder) {
   EXPECT_EQ(PathBeside("/", "x"), "/x");
   EXPECT_EQ(PathBeside("/w", "/x"), "/x");
   EXPECT_EQ(PathBeside("/w", ""), "");
+  EXPECT_EQ(PathBeside("/w", "."), "/w");
+  EXPECT_EQ(PathBeside("/w", ".//./x/../y"), "/w/x/../y");
 }
 
 }  // namespace

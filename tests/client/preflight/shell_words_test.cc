@@ -53,6 +53,17 @@ TEST(ShellWords, AssignmentsRedirectionsAndCommentsAreNoArguments) {
   EXPECT_EQ(Read("x y >>log # z\nw a#b"), "x|y;w|a#b");
 }
 
+TEST(ShellWords, AnAssignmentToPathIsShown) {
+  EXPECT_EQ(Read("PATH=/x:$PATH A=1 y"), "export|PATH=/x:?;y");
+  EXPECT_EQ(Read("A+=1 PATH+=:/x; y"), "export|PATH+=:/x;y");
+}
+
+TEST(ShellWords, AFunctionsDefinitionEndsTheReading) {
+  EXPECT_EQ(Read("a; f() { b; }; f"), "a");
+  EXPECT_EQ(Read("f () { b; }; f"), "");
+  EXPECT_EQ(Read("A=(1 2); f"), "");
+}
+
 TEST(ShellWords, CompoundCommandsEndTheReading) {
   EXPECT_EQ(Read("a; for i in 1 2; do b; done"), "a");
   EXPECT_EQ(Read("a; (cd x; b)"), "a");
