@@ -8,7 +8,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 CommandNames Names(const std::string& command) {
-  return NamesIn(SimpleCommands(command, {{"HOME", "/home/me"}}), "/work");
+  return NamesIn(SimpleCommands(command, {{"HOME", "/home/me"}}), "/project");
 }
 
 Words PathsOf(const std::vector<NamedPath>& named) {
@@ -30,7 +30,7 @@ bool MayBeBrought(const std::string& command) {
 
 TEST(CommandNames, ProgramsAreTheFirstWords) {
   EXPECT_EQ(Programs("HF_HOME=/x torchrun train.py"), Words{"torchrun"});
-  EXPECT_EQ(Programs("exec ./train.sh"), Words{"/work/train.sh"});
+  EXPECT_EQ(Programs("exec ./train.sh"), Words{"/project/train.sh"});
   EXPECT_EQ(Programs("source env.sh; export A=b; python a.py && ~/bin/done"),
             (Words{"python", "/home/me/bin/done"}));
   EXPECT_EQ(Programs("$PYTHON a.py"), Words{});
@@ -71,7 +71,7 @@ TEST(CommandNames, FilesMayBeMadeByCommandsBeforeThem) {
 
 TEST(CommandNames, TheFirstScriptIsTheProgramsOwn) {
   EXPECT_EQ(PathsOf(Names("torchrun --nproc_per_node=4 src/train.py --eval eval.py").scripts),
-            Words{"/work/src/train.py"});
+            Words{"/project/src/train.py"});
   EXPECT_EQ(PathsOf(Names("bash /opt/run.sh").scripts), Words{"/opt/run.sh"});
   EXPECT_EQ(PathsOf(Names("python -m pkg.train").scripts), Words{});
 }
@@ -79,7 +79,7 @@ TEST(CommandNames, TheFirstScriptIsTheProgramsOwn) {
 TEST(CommandNames, AScriptIsNeitherTextNorOfTheHubNorInAContainer) {
   EXPECT_EQ(PathsOf(Names("python -c 'import x' train.py").scripts), Words{});
   EXPECT_EQ(PathsOf(Names("srun bash -lc 'python train.py'").scripts), Words{});
-  EXPECT_EQ(PathsOf(Names("launch 'python train.py' b.py").scripts), Words{"/work/b.py"});
+  EXPECT_EQ(PathsOf(Names("launch 'python train.py' b.py").scripts), Words{"/project/b.py"});
   EXPECT_EQ(PathsOf(Names("apptainer exec a.sif python /opt/train.py").scripts), Words{});
   EXPECT_EQ(PathsOf(Names("srun --container-image=a python /opt/train.py").scripts), Words{});
   EXPECT_FALSE(Names("python scripts/train.py").scripts.at(0).may_be_hub);
@@ -87,11 +87,11 @@ TEST(CommandNames, AScriptIsNeitherTextNorOfTheHubNorInAContainer) {
 }
 
 TEST(CommandNames, CdMovesWhatIsRelative) {
-  EXPECT_EQ(PathsOf(Names("cd src && python train.py").scripts), Words{"/work/src/train.py"});
+  EXPECT_EQ(PathsOf(Names("cd src && python train.py").scripts), Words{"/project/src/train.py"});
   EXPECT_EQ(PathsOf(Names("cd $WHERE && python train.py").scripts), Words{});
   EXPECT_EQ(PathsOf(Names("cd $WHERE && python /a/train.py").scripts), Words{"/a/train.py"});
   EXPECT_EQ(PathsOf(Names("cd $WHERE; cd src; python train.py").scripts), Words{});
-  EXPECT_EQ(PathsOf(Names("pushd src; python train.py").scripts), Words{"/work/src/train.py"});
+  EXPECT_EQ(PathsOf(Names("pushd src; python train.py").scripts), Words{"/project/src/train.py"});
   EXPECT_EQ(PathsOf(Names("pushd src; popd; python train.py").scripts), Words{});
 }
 
@@ -100,7 +100,7 @@ TEST(CommandNames, DataIsWhatLooksLikeAPath) {
       "python t.py --data-path data --train_file=a.jsonl --dataset /d/x ~/y --dataset_name foo "
       "--dataloader_num_workers 4 --data s3://b/c --data-parallel-size 2 --dataset "
       "tatsu-lab/alpaca");
-  EXPECT_EQ(PathsOf(names.data), (Words{"/work/data", "/work/a.jsonl", "/d/x", "/home/me/y"}));
+  EXPECT_EQ(PathsOf(names.data), (Words{"/project/data", "/project/a.jsonl", "/d/x", "/home/me/y"}));
   EXPECT_EQ(names.data[0].name, "--data-path data");
 }
 
@@ -123,7 +123,7 @@ TEST(CommandNames, ANameThatMayBeTheHubsIsMarked) {
 
 TEST(CommandNames, SettingsFilesAreThoseOfTheUsualOptions) {
   EXPECT_EQ(PathsOf(Names("x --deepspeed ds.json --config_file a.yaml --config base").settings),
-            (Words{"/work/ds.json", "/work/a.yaml"}));
+            (Words{"/project/ds.json", "/project/a.yaml"}));
 }
 
 TEST(CommandNames, ModelsOfTheHubHaveOneSlash) {
@@ -144,7 +144,7 @@ TEST(CommandNames, ModelsOfTheHubHaveOneSlash) {
 TEST(CommandNames, TheTrainersOwnFlagsAreRead) {
   const CommandNames names =
       Names("python t.py --output_dir out --save_steps 500 --save-total-limit=3 --push_to_hub");
-  EXPECT_EQ(names.output_dir, "/work/out");
+  EXPECT_EQ(names.output_dir, "/project/out");
   EXPECT_EQ(names.save_steps, 500);
   EXPECT_EQ(names.save_total_limit, 3);
   EXPECT_TRUE(names.pushes_to_hub);

@@ -84,15 +84,15 @@ TEST(OutputFolder, ThatIsNotNamedIsNotChecked) {
 }
 
 TEST(LogFolder, ThatIsMissingIsMadeOnSubmission) {
-  const JobPath log = PathOf(NoFolder("/work/logs/", "/work", true));
-  EXPECT_EQ(Log(log).finding, "/work/logs/ does not exist yet: it is made on submission");
+  const JobPath log = PathOf(NoFolder("/project/logs/", "/project", true));
+  EXPECT_EQ(Log(log).finding, "/project/logs/ does not exist yet: it is made on submission");
   JobFacts facts;
-  facts.logs = {log, log, PathOf(GoodFolder("/work")), PathOf(NoFolder("/x/y", "/", false))};
-  EXPECT_EQ(LogFoldersToMake(facts), std::vector<std::string>{"/work/logs/"});
+  facts.logs = {log, log, PathOf(GoodFolder("/project")), PathOf(NoFolder("/x/y", "/", false))};
+  EXPECT_EQ(LogFoldersToMake(facts), std::vector<std::string>{"/project/logs/"});
 }
 
 TEST(LogFolder, APatternInItsNameIsAnError) {
-  JobPath log = PathOf(NoFolder("/work/logs/", "/work", true));
+  JobPath log = PathOf(NoFolder("/project/logs/", "/project", true));
   log.name = "logs/%j/out";
   log.only_in_job = "%j";
   EXPECT_EQ(Log(log).finding,
