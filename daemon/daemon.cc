@@ -138,7 +138,10 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
       accounting_(
           parts.accounting, history_, clock_,
           [this] { cluster_.Restore([this] { return PastFromHistory(); }); },
-          [this] { outcomes_.PickUp(); }),
+          [this] {
+            outcomes_.PickUp();
+            experiments_.CatchUp();
+          }),
       server_(io_, answering_, LimitsFrom(loaded_.settings),
               [this](const ApiRequest& request, const Peer& peer) {
                 return Handle(request, peer, api_);

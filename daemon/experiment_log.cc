@@ -108,6 +108,18 @@ void ExperimentLog::Saw(const std::vector<PastJob>& jobs) {
   for (const std::string& family : families) Learn(family);
 }
 
+void ExperimentLog::CatchUp() {
+  constexpr size_t kMostLookedFor = 500;
+  std::vector<Experiment> open;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto it = kept_.rbegin(); it != kept_.rend() && open.size() < kMostLookedFor; ++it) {
+      if (!it->second.times.end) open.push_back(it->second);
+    }
+  }
+  CompleteTimes(open);
+}
+
 std::vector<Experiment> ExperimentLog::Of(int64_t uid, size_t limit) {
   std::vector<Experiment> own;
   {

@@ -47,6 +47,10 @@ class ExperimentLog {
   /// Slurm's times of jobs.
   void Saw(const std::vector<PastJob>& jobs);
 
+  /// Looks in the history for ends that nobody saw, of the newest jobs, and learns from them.
+  /// Blocks.
+  void CatchUp();
+
   /// The caller's, the newest first, with the times that the history knows. Blocks.
   std::vector<Experiment> Of(int64_t uid, size_t limit);
   std::optional<Experiment> Find(int64_t job_id, int64_t uid);

@@ -76,6 +76,17 @@ TEST_F(ExperimentLogTest, AnEndThatOnlyTheHistoryKnowsIsTold) {
   EXPECT_EQ(log.Of(kAnn, 10).front().times.end, kSnapshotTime + 4'000);
 }
 
+TEST_F(ExperimentLogTest, AnEndThatAccountingTellsIsLearnedFromWithoutBeingAsked) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.Submitted(Submission(7));
+  ASSERT_TRUE(log.Report(Result(7, 1), kAnn, std::nullopt));
+  EXPECT_TRUE(log.learned()->empty());
+  history->Complete({WholeJob(7).record});
+  log.CatchUp();
+  EXPECT_FALSE(log.learned()->empty());
+}
+
 TEST_F(ExperimentLogTest, AnEarlierJobOfTheSameNumberIsAnotherJob) {
   const auto history = Open();
   ExperimentLog log(*history);
