@@ -82,12 +82,14 @@ std::string Watched(const std::string& command, const LateWords& late) {
 // Five minutes before its time limit the job ends and goes back into the queue; the training goes
 // on from its checkpoint.
 std::string Resumed(const std::string& watched, int64_t most_starts) {
-  return "again=no\n"
-         "trap 'again=yes; kill -TERM -- \"-$training\" 2> /dev/null' USR1\n"
+  return "again=no training=\n"
+         "end_training() { kill -TERM -- \"-$training\" 2> /dev/null || :; }\n"
+         "trap 'again=yes; [ -z \"$training\" ] || end_training' USR1\n"
          "set -m  # the training gets a process group of its own\n" +
          watched +
          " &\n"
          "training=$!\n"
+         "[ $again = no ] || end_training  # the signal came before it was known whom to end\n"
          "status=0\n"
          "wait \"$training\" || status=$?\n"
          "while [ $again = yes ] && kill -0 \"$training\" 2> /dev/null; do\n"
