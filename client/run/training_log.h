@@ -49,8 +49,4 @@ enum class OutOfMemorySign { kNone, kGpu, kHost };
 /// node's in the kernel's ("Killed", "unable to create new native thread", Slurm's oom-kill).
 OutOfMemorySign OutOfMemoryIn(std::string_view line);
 
-inline bool SaysOutOfMemory(std::string_view line) {
-  return OutOfMemoryIn(line) != OutOfMemorySign::kNone;
-}
-
 }  // namespace gpuadvise

@@ -49,7 +49,7 @@ TEST(RuntimeModel, SevenBillionParametersOnEightH100AreWithinATenth) {
 // --- physics ---
 
 TEST(RuntimeModel, PartsAreNeverNegativeAndAddUp) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     TrainingSetup setup =
         Full(*rc::gen::inRange(1, 64), *rc::gen::inRange(16, 4096), *rc::gen::element(1, 2, 4, 8));
     setup.method = *rc::gen::element<std::string>("full", "lora", "qlora");
@@ -65,7 +65,7 @@ TEST(RuntimeModel, PartsAreNeverNegativeAndAddUp) {
       RC_ASSERT(part >= 0);
     }
     RC_ASSERT(std::isfinite(step.total()) && step.total() > 0);
-  });
+  }));
 }
 
 TEST(RuntimeModel, ALargerMicroBatchIsNeverSlowerForEachSample) {

@@ -49,9 +49,9 @@ TEST(Quota, GarbageHasNoRows) {
   EXPECT_TRUE(ParseQuota("Disk quotas for user me (uid 1000): none\n").empty());
   EXPECT_TRUE(ParseQuota("quota: Cannot open quotafile /aquota.user\n\x1b[31m 1 2\n").empty());
   EXPECT_TRUE(ParseQuota("/dev/a 1e300 2 3\n/dev/b -1 2 3\n/dev/c 1x 2 3\n").empty());
-  rc::check([](const std::string& bytes) {
+  EXPECT_TRUE(rc::check([](const std::string& bytes) {
     for (const DiskQuota& quota : ParseQuota(bytes)) RC_ASSERT(quota.used_bytes >= 0);
-  });
+  }));
 }
 
 TEST(Quota, BelongsToADeviceOrAPlace) {

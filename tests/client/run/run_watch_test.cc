@@ -70,13 +70,13 @@ TEST(RunWatch, LittleUseIsSaidAfterTheStart) {
 }
 
 TEST(SmallerBatch, KeepsTheEffectiveBatchExactly) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     const Batch before{*rc::gen::inRange<int64_t>(2, 1000), *rc::gen::inRange<int64_t>(1, 100)};
     const auto after = SmallerBatch(before);
     RC_ASSERT(after.has_value());
     RC_ASSERT(after->micro_batch <= before.micro_batch / 2);
     RC_ASSERT(after->micro_batch * after->accumulation == before.micro_batch * before.accumulation);
-  });
+  }));
   EXPECT_EQ(SmallerBatch({8, 4})->micro_batch, 4);
   EXPECT_EQ(SmallerBatch({5, 6})->micro_batch, 2);  // 2 × 15
   EXPECT_FALSE(SmallerBatch({1, 32}));

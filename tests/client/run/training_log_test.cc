@@ -74,32 +74,38 @@ TEST(TrainingLog, ABadPatternIsASentence) {
 
 TEST(TrainingLog, BytesOfAnyKindDoNoHarm) {
   const TrainingLog log;
-  rc::check([&](const std::string& line) {
+  EXPECT_TRUE(rc::check([&](const std::string& line) {
     const LogFact fact = log.Read(line);
     RC_ASSERT(!fact.step || *fact.step >= 0);
-    SaysOutOfMemory(line);
-  });
+    OutOfMemoryIn(line);
+  }));
   EXPECT_TRUE(log.Read(std::string(1 << 20, 'a')).empty());
   EXPECT_FALSE(log.Read("step 99999999999999999999999 loss nan").step);
   EXPECT_FALSE(log.Read("loss: nan").loss);
 }
 
-TEST(SaysOutOfMemory, KnowsTheSigns) {
+TEST(OutOfMemoryIn, KnowsTheSignsOfGpus) {
   for (const char* line :
        {"torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
         "torch.OutOfMemoryError: CUDA out of memory.", "RuntimeError: CUDA error: out of memory",
         "RuntimeError: cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
-        "ncclUnhandledCudaError: Call to CUDA function failed. Cuda failure 'out of memory'",
-        "OpenBLAS: unable to create new native thread", "Killed",
-        "/var/spool/slurmd/job00012/slurm_script: line 9: 4242 Killed                  python t.py",
-        "slurmstepd: error: Detected 1 oom_kill event in StepId=12.batch."}) {
-    EXPECT_TRUE(SaysOutOfMemory(line)) << line;
+        "ncclUnhandledCudaError: Call to CUDA function failed. Cuda failure 'out of memory'"}) {
+    EXPECT_EQ(OutOfMemoryIn(line), OutOfMemorySign::kGpu) << line;
   }
 }
 
-TEST(SaysOutOfMemory, OrdinaryWordsAreNone) {
+TEST(OutOfMemoryIn, KnowsTheSignsOfTheNode) {
+  for (const char* line :
+       {"OpenBLAS: unable to create new native thread", "Killed",
+        "/var/spool/slurmd/job00012/slurm_script: line 9: 4242 Killed                  python t.py",
+        "slurmstepd: error: Detected 1 oom_kill event in StepId=12.batch."}) {
+    EXPECT_EQ(OutOfMemoryIn(line), OutOfMemorySign::kHost) << line;
+  }
+}
+
+TEST(OutOfMemoryIn, OrdinaryWordsAreNone) {
   for (const char* line : {"Killed Bill twice", "out of memory lane", "memory: 12 GB", "killed"}) {
-    EXPECT_FALSE(SaysOutOfMemory(line)) << line;
+    EXPECT_EQ(OutOfMemoryIn(line), OutOfMemorySign::kNone) << line;
   }
 }
 
