@@ -1,0 +1,36 @@
+// How old the shown snapshot is, and in which of four conditions the page is.
+import type { Live } from './stream';
+
+export type Condition = 'live' | 'starting' | 'stale' | 'lost' | 'connecting';
+
+/**
+ * Seconds since the snapshot was taken, as of Date.now() = `now`, which also counts while a laptop
+ * sleeps; a clock that was set back adds nothing. Null before the first.
+ */
+export function ageSeconds(live: Live, now: number): number | null {
+  const age = live.snapshot?.snapshot_age_seconds;
+  if (age === null || age === undefined) return null;
+  return Math.max(0, age + Math.max(0, now - live.receivedAt) / 1000);
+}
+
+/** The worst that is true decides. */
+export function conditionOf(live: Live): Condition {
+  if (live.state === 'lost') return 'lost';
+  if (live.state === 'connecting') return 'connecting';
+  if (live.snapshot?.snapshot_taken_at == null) return 'starting';
+  return live.snapshot.stale_cause ? 'stale' : 'live';
+}
+
+/** What a screen reader is told when the condition changes; empty while all is well. */
+export function announcement(live: Live): string {
+  switch (conditionOf(live)) {
+    case 'lost':
+      return 'Connection lost, trying again. What is shown is the last that was known.';
+    case 'stale':
+      return `The data is old: ${live.snapshot?.stale_cause ?? ''}`;
+    case 'starting':
+      return 'The daemon has no snapshot of the cluster yet.';
+    default:
+      return '';
+  }
+}

@@ -1,0 +1,63 @@
+// The live state for all parts of the page, and answers that follow it.
+import { createContext } from 'preact';
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Frame } from '../api/types';
+import { Loader } from '../api/loader';
+import type { Loaded } from '../api/loader';
+import { Stream } from './stream';
+import type { Live } from './stream';
+
+const kNothing: Live = { state: 'connecting', snapshot: null, receivedAt: 0, opened: 0 };
+const kSpreadMilliseconds = 1500;
+const kPollWhileLostMilliseconds = 60_000;
+
+export const LiveContext = createContext<Live>(kNothing);
+
+export const useLive = (): Live => useContext(LiveContext);
+
+/** Opens the stream for as long as the page is there to be seen. */
+export function useStream(): Live {
+  const [live, setLive] = useState<Live>(kNothing);
+  useEffect(() => {
+    const stream = new Stream(setLive);
+    const back = () => (document.hidden ? stream.rest() : stream.hurry());
+    back();
+    window.addEventListener('online', back);
+    document.addEventListener('visibilitychange', back);
+    return () => {
+      stream.stop();
+      window.removeEventListener('online', back);
+      document.removeEventListener('visibilitychange', back);
+    };
+  }, []);
+  return live;
+}
+
+/** The answer to GET `path`, asked again after each snapshot but at most every `restSeconds`. */
+export function useAnswer<T extends Frame>(path: string, restSeconds = 0): Loaded<T> {
+  const live = useLive();
+  const [loaded, setLoaded] = useState<Loaded<T>>({ path, data: null, error: null, loading: true });
+  const loader = useRef<Loader<T> | null>(null);
+  loader.current ??= new Loader<T>(setLoaded, kSpreadMilliseconds, restSeconds * 1000);
+  useLayoutEffect(() => loader.current?.show(path), [path]); // before the first drawing, which would hold it up
+  useEffect(() => () => loader.current?.stop(), []);
+  useEffect(() => {
+    const snapshot = live.snapshot;
+    if (snapshot) loader.current?.changed(snapshot.snapshot_taken_at);
+  }, [live.snapshot]);
+  useEffect(() => {
+    if (live.opened > 0) loader.current?.changed(null);
+  }, [live.opened]);
+  useEffect(() => {
+    const seen = () => void (document.hidden || loader.current?.seen());
+    const timer = setInterval(() => {
+      if (live.state === 'lost') loader.current?.changed(null);
+    }, kPollWhileLostMilliseconds);
+    document.addEventListener('visibilitychange', seen);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', seen);
+    };
+  }, [live.state]);
+  return loaded;
+}

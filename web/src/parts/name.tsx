@@ -1,0 +1,27 @@
+// A name that somebody else chose (job, user, node, partition, reason): set apart from the text
+// around it in both writing directions, clipped, with the whole in its title.
+
+export function Name({ of, wide }: { of: string | null | undefined; wide?: boolean }) {
+  if (of === null || of === undefined || of === '') return <span class="quiet">–</span>;
+  return (
+    <bdi class={wide ? 'name name-wide' : 'name'} title={of.length > 12 ? of.slice(0, 2000) : undefined}>
+      {of.length > 300 ? `${of.slice(0, 300)}…` : of}
+    </bdi>
+  );
+}
+
+/** Several names, at most `most` of them shown. */
+export function Names({ of, most = 3 }: { of: string[]; most?: number }) {
+  const rest = of.length - most;
+  return (
+    <span class="names" title={of.length > most ? of.join(', ').slice(0, 2000) : undefined}>
+      {of.slice(0, most).map((name, index) => (
+        <span key={name} class="one-of-names">
+          {index > 0 ? ', ' : ''}
+          <Name of={name} />
+        </span>
+      ))}
+      {rest > 0 ? ` and ${rest} more` : ''}
+    </span>
+  );
+}

@@ -1,0 +1,60 @@
+// Accuracy: what was said of starts, against what came, beside Slurm's own estimate.
+import { useAnswer } from '../../live/live';
+import type { AccuracyAnswer } from '../../api/types';
+import { Answered, Empty, Panel } from '../../parts/panel';
+import { fullTime, soFar } from '../../words/times';
+import { ByGpuTable } from './by_gpu_table';
+import { Calibration } from './calibration';
+import { Coverage } from './coverage';
+import { Figures } from './figures';
+import { Scatter } from './scatter';
+
+const kRestSeconds = 60;
+const kFewJobs = 30;
+
+export function AccuracyView() {
+  const answer = useAnswer<AccuracyAnswer>('v1/accuracy', kRestSeconds);
+  return (
+    <Answered of={answer}>
+      {(data) => (
+        <>
+          <Panel title="How right forecasts of starts have been" id="record">
+            <Note data={data} />
+            <Figures data={data} />
+            <p class="note">{data.since === null ? 'No forecast job has started yet.' : `The last ${data.all.jobs.toLocaleString('en-US')} jobs that were forecast as they came and have started, since ${fullTime(data.since)}.`}</p>
+          </Panel>
+          <div class="two">
+            <Panel title="Said against what came" id="scatter" note="Jobs that were said to wait. On the line: right to the minute. Bars: the range that was said.">
+              {data.points.length > 0 ? <Scatter points={data.points} /> : <Nothing />}
+            </Panel>
+            <Panel title="Calibration" id="calibration" note="Of what was said to happen with a chance of 10, 50 and 90 %, how often it came. On the line is right; bars: 95 % range of the true share.">
+              {data.calibration.some((row) => row.came !== null && row.jobs > 0) ? <Calibration rows={data.calibration} /> : <Nothing />}
+            </Panel>
+          </div>
+          <Panel title="Coverage by week" id="weeks" note={`Share of waits that stayed under the p50 and the p90 that were said: 50 and 90 % are right. ${soFar(data.weeks[data.weeks.length - 1]?.week_start ?? NaN, 0, data.meta.snapshot_taken_at ?? 0) ?? ''}`}>
+            {data.weeks.length > 0 ? <Coverage weeks={data.weeks} until={data.meta.snapshot_taken_at ?? 0} /> : <Nothing />}
+          </Panel>
+          <Panel title="By GPU type and size" id="by-gpu">
+            {data.by_gpu.length > 0 ? <ByGpuTable rows={data.by_gpu} names={new Map(data.points.map((point) => [point.gpu, point.gpu_name]))} /> : <Nothing />}
+          </Panel>
+        </>
+      )}
+    </Answered>
+  );
+}
+
+// The daemon's sentence; with little history it is a warning, said once.
+function Note({ data }: { data: AccuracyAnswer }) {
+  const few = data.all.jobs < kFewJobs;
+  if (!few) return <p class="lead" data-note>{data.note}</p>;
+  const said = /too little history/i.test(data.note) ? data.note : `too little history to judge by: ${data.all.jobs} of at least ${kFewJobs} forecast jobs have started; ${data.note}`;
+  return (
+    <p class="few" data-few>
+      <span class="sentence" data-note>{said}</span> Read what is below as a first impression.
+    </p>
+  );
+}
+
+function Nothing() {
+  return <Empty>No job that was said to wait has started yet.</Empty>;
+}

@@ -1,0 +1,28 @@
+// The record by GPU type and number of GPUs.
+import type { AccuracyAnswer } from '../../api/types';
+import { Name } from '../../parts/name';
+import { DataTable } from '../../parts/table';
+import { length } from '../../words/durations';
+import { grouped, percent } from '../../words/numbers';
+
+export function ByGpuTable({ rows, names }: { rows: AccuracyAnswer['by_gpu']; names: Map<string, string> }) {
+  return (
+    <DataTable
+      caption="Accuracy by GPU type and number of GPUs"
+      rows={rows}
+      keyOf={(row) => `${row.gpu}/${row.gpus}`}
+      columns={[
+        { head: 'GPU', cell: (row) => <Name of={row.gpu_name ?? names.get(row.gpu) ?? row.gpu} /> },
+        { head: 'GPUs', cell: (row) => row.gpus, right: true },
+        { head: 'Jobs', cell: (row) => grouped(row.jobs), right: true },
+        { head: 'Median error', cell: (row) => length(row.median_abs_error_seconds), right: true },
+        { head: 'Within 10 min', cell: (row) => percent(row.within_600s), right: true },
+        { head: 'Said to wait', cell: (row) => grouped(row.covered_jobs), right: true },
+        { head: 'Their error', cell: (row) => length(row.covered_median_abs_error_seconds), right: true },
+        { head: 'Under p90', cell: (row) => percent(row.coverage_p90), right: true },
+        { head: 'Beside Slurm', cell: (row) => length(row.median_abs_error_seconds_beside_slurm), right: true },
+        { head: "Slurm's", cell: (row) => length(row.slurm_median_abs_error_seconds), right: true },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,46 @@
+// Said share against the share that came, with the 95 % range of the true one.
+import type { CalibrationRow } from '../../api/types';
+import { Square, toX, toY } from '../../charts/square';
+import { DataTable } from '../../parts/table';
+import { grouped, percent } from '../../words/numbers';
+
+const kTicks = [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, words: percent(at) }));
+
+export function Calibration({ rows }: { rows: CalibrationRow[] }) {
+  const known = rows.filter((row): row is CalibrationRow & { came: number } => row.came !== null);
+  const label = known.map((row) => `said ${percent(row.said)}, came ${percent(row.came)}`).join('; ');
+  const path = known.map((row) => `${toX(row.said)},${toY(row.came)}`).join(' ');
+  return (
+    <figure class="plot" data-calibration={known.length}>
+      <Square label={`Calibration: ${label}.`} xName="share that was said" yName="share that came" ticks={kTicks}>
+        <polyline class="came-line" points={path} />
+        {known.map((row) => <Range key={row.said} row={row} />)}
+      </Square>
+      <DataTable
+        caption="Calibration"
+        rows={rows}
+        keyOf={(row) => row.said}
+        columns={[
+          { head: 'Said', cell: (row) => percent(row.said) },
+          { head: 'Came', cell: (row) => percent(row.came), right: true },
+          { head: '95 % range', cell: (row) => (row.low === null ? '–' : `${percent(row.low)} – ${percent(row.high)}`), right: true },
+          { head: 'Jobs', cell: (row) => grouped(row.jobs), right: true },
+        ]}
+      />
+    </figure>
+  );
+}
+
+const kCap = 5;
+
+function Range({ row }: { row: CalibrationRow & { came: number } }) {
+  const x = toX(row.said);
+  const low = toY(row.low ?? row.came);
+  const high = toY(row.high ?? row.came);
+  return (
+    <g class="came">
+      <path d={`M${x} ${low}V${high}M${x - kCap} ${low}h${2 * kCap}M${x - kCap} ${high}h${2 * kCap}`} />
+      <circle cx={x} cy={toY(row.came)} r="4.5" />
+    </g>
+  );
+}

@@ -1,0 +1,14 @@
+// What a ranking can be for.
+import type { Objective } from '../../api/ask_types';
+
+export const kObjectives: [Objective, string][] = [
+  ['finish', 'finish first'],
+  ['start', 'start first'],
+  ['cost', 'cost least'],
+  ['deadline', 'be done by the deadline'],
+];
+
+/** "finish first"; the id itself where this page does not know it. */
+export function objectiveWords(objective: string): string {
+  return kObjectives.find(([id]) => id === objective)?.[1] ?? objective.slice(0, 40);
+}

@@ -1,0 +1,55 @@
+// Asks advise, fit and scale about one file: first the ranking and the scale curves, then the memory
+// of the setup that is ranked first.
+import type { AdviseAnswer, FitAnswer, Objective, ScaleAnswer } from '../../api/ask_types';
+import { postJson } from '../../api/fetch';
+import { grouped } from '../../words/numbers';
+
+export interface Question {
+  text: string;
+  objective: Objective | '';
+  section: string;
+}
+
+/** A ranking with the question that it answers. */
+export interface Ranked {
+  asked: Question;
+  advise: AdviseAnswer;
+  fit: FitAnswer | null;
+  fitError: string | null;
+  scale: ScaleAnswer | null;
+  scaleError: string | null;
+}
+
+const kMostBytes = 60_000;
+
+/** Why `bytes` are too many, or null. */
+export function tooManyBytes(bytes: number): string | null {
+  return bytes <= kMostBytes ? null : `The file has ${grouped(bytes)} bytes; at most ${grouped(kMostBytes)} can be asked about. Shorten it.`;
+}
+
+/** The same for a text, in bytes as it is sent. */
+export const tooLong = (text: string): string | null => tooManyBytes(new TextEncoder().encode(JSON.stringify(text)).length - 2);
+
+/** Never throws: `error` says why there is no ranking. */
+export async function askAll(question: Question, signal: AbortSignal): Promise<{ ranked: Ranked | null; error: string | null }> {
+  const body = { spec_yaml: question.text, ...(question.section ? { section: question.section } : {}) };
+  const rankedBody = question.objective ? { ...body, objective: question.objective } : body;
+  const [advise, scale] = await Promise.all([
+    settled(postJson<AdviseAnswer>('v1/advise', rankedBody, signal)),
+    settled(postJson<ScaleAnswer>('v1/scale', body, signal)),
+  ]);
+  if (!advise.value) return { ranked: null, error: advise.error };
+  const first = advise.value.strategies[0];
+  const fitBody = first ? { ...body, gpus_in_all: first.gpus_per_node * first.nodes } : body;
+  const fit = await settled(postJson<FitAnswer>('v1/fit', fitBody, signal));
+  const ranked = { asked: question, advise: advise.value, fit: fit.value, fitError: fit.error, scale: scale.value, scaleError: scale.error };
+  return { ranked, error: null };
+}
+
+async function settled<T>(promise: Promise<T>): Promise<{ value: T | null; error: string | null }> {
+  try {
+    return { value: await promise, error: null };
+  } catch (error) {
+    return { value: null, error: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,65 @@
+// History: waits, use and queue by hour of the week, by week, and over time.
+import { useAnswer } from '../../live/live';
+import type { HistoryAnswer } from '../../api/types';
+import { Select } from '../../parts/filters';
+import { Answering, Empty, Panel } from '../../parts/panel';
+import { numberParam, requestOf } from '../../parts/route';
+import { browserZone, soFar } from '../../words/times';
+import { HeatMap } from './heat_map';
+import { kMeasures, measureOf } from './measure';
+import { WaitScale } from '../now/wait_cell';
+import { OverTime } from './over_time';
+import { ByWeek } from './by_week';
+
+const kWeeks = 8;
+const kRestSeconds = 300; // weeks do not change with every snapshot
+
+export function HistoryView({ params }: { params: URLSearchParams }) {
+  const weeks = Math.min(57, Math.max(1, numberParam(params, 'weeks', kWeeks)));
+  const gpu = params.get('gpu') ?? '';
+  const measure = measureOf(params.get('measure'));
+  const answer = useAnswer<HistoryAnswer>(requestOf('v1/history', { weeks, gpu }), kRestSeconds);
+  return (
+    <Answering of={answer}>
+      {(data) => (
+        <>
+          <div class="filters filters-page" role="group" aria-label="What to show">
+            <Select label="Weeks" name="weeks" value={String(weeks)} options={weekOptions} />
+            <Select label="GPU" name="gpu" value={gpu} all="all types" options={(data?.gpus ?? []).map((one) => ({ value: one.gpu, label: one.gpu_name }))} />
+            <Select label="Show" name="measure" value={measure.key} options={kMeasures.map((one) => ({ value: one.key, label: one.label }))} />
+            {data ? <p class="note" data-note>{data.note}</p> : null}
+          </div>
+          {data?.since === null ? <Empty>Nothing is recorded yet. The page fills as jobs start and end.</Empty> : null}
+          {data && data.since !== null ? <Charts data={data} measure={measure} /> : null}
+        </>
+      )}
+    </Answering>
+  );
+}
+
+const weekOptions = [
+  { value: '1', label: '1 week' },
+  ...[4, 8, 13, 26, 57].map((weeks) => ({ value: String(weeks), label: `${weeks} weeks` })),
+];
+
+function Charts({ data, measure }: { data: HistoryAnswer; measure: ReturnType<typeof measureOf> }) {
+  return (
+    <>
+      <Panel title={`${measure.label} by hour of the week`} id="heat" note={`${measure.explains} ${zoneWords(data)}`} actions={measure.key.endsWith('seconds') ? <WaitScale /> : null}>
+        <HeatMap rows={data.heat} measure={measure} />
+      </Panel>
+      <Panel title={`${measure.label} by week`} id="by-week" note={soFar(Math.max(...data.by_week.map((row) => row.week_start)), data.utc_offset_seconds, data.until)}>
+        <ByWeek data={data} measure={measure} />
+      </Panel>
+      <Panel title="Queue and use over time" id="over-time">
+        <OverTime data={data} />
+      </Panel>
+    </>
+  );
+}
+
+function zoneWords(data: HistoryAnswer): string {
+  const own = -new Date(data.until * 1000).getTimezoneOffset() * 60;
+  const zone = `Hours are the cluster's (${data.time_zone.slice(0, 40)})`;
+  return own === data.utc_offset_seconds ? `${zone}.` : `${zone}; times in other views are your browser's (${browserZone()}).`;
+}

@@ -1,0 +1,60 @@
+// Jobs that wait, the GPUs they want, and the GPUs that are busy, over time.
+import type { HistoryAnswer, SeriesRow } from '../../api/types';
+import { Plot } from '../../charts/plot';
+import { DataTable } from '../../parts/table';
+import { length } from '../../words/durations';
+import { decimal } from '../../words/numbers';
+import { clusterTime } from '../../words/times';
+
+const kMostRows = 100;
+
+export function OverTime({ data }: { data: HistoryAnswer }) {
+  const offset = data.utc_offset_seconds;
+  const x = data.series.map((row) => row.time + offset);
+  const busy = data.series.map((row) => row.busy_gpus);
+  const wanted = data.series.map((row) => row.pending_gpus);
+  const waiting = data.series.map((row) => row.pending);
+  const xWords = (at: number) => clusterTime(at, 0);
+  const yWords = (value: number) => decimal(value);
+  return (
+    <div class="side-by-side">
+      <Plot label={`Jobs waiting over time; ${span(waiting)}.`} x={x} xWords={xWords} yWords={yWords} lines={[{ name: 'jobs waiting', token: '--series-2', values: waiting }]} />
+      <Plot
+        label={`GPUs over time: busy, ${span(busy)}; wanted by jobs that wait, ${span(wanted)}.`}
+        x={x}
+        xWords={xWords}
+        yWords={yWords}
+        lines={[
+          { name: 'GPUs busy', token: '--series-1', values: busy },
+          { name: 'GPUs wanted by jobs that wait', token: '--series-3', values: wanted, dash: [5, 4] },
+        ]}
+      >
+        <SeriesTable rows={data.series} offset={offset} />
+      </Plot>
+    </div>
+  );
+}
+
+function span(values: (number | null)[]): string {
+  const known = values.filter((value): value is number => value !== null);
+  if (known.length === 0) return 'nothing is known';
+  return `between ${decimal(Math.min(...known))} and ${decimal(Math.max(...known))}, last ${decimal(known[known.length - 1])}`;
+}
+
+function SeriesTable({ rows, offset }: { rows: SeriesRow[]; offset: number }) {
+  const newest = rows.slice(-kMostRows).reverse();
+  const step = rows[0] ? `, each ${length(rows[0].seconds)}` : '';
+  return (
+    <DataTable
+      caption={`The newest ${newest.length} steps${step}`}
+      rows={newest}
+      keyOf={(row) => row.time}
+      columns={[
+        { head: 'From', cell: (row) => clusterTime(row.time, offset) },
+        { head: 'Jobs waiting', cell: (row) => decimal(row.pending), right: true },
+        { head: 'Their GPUs', cell: (row) => decimal(row.pending_gpus), right: true },
+        { head: 'GPUs busy', cell: (row) => decimal(row.busy_gpus), right: true },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,118 @@
+// For everyone: axe in both themes, the keyboard alone, a phone, names that mean harm.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ask, axeFaults, kViews, visit } from './browser.mjs';
+import { kHtml } from './fake/hostile.mjs';
+import { readView } from './read_page.mjs';
+import { makeWorld, until, withOwnFake, withPage } from './world.mjs';
+
+const world = makeWorld();
+
+const kOpen = { now: 'now', nodes: 'nodes?node=classt26', queue: 'queue', history: 'history?measure=use', accuracy: 'accuracy', ask: 'ask' };
+
+for (const colorScheme of ['light', 'dark']) {
+  test(`axe finds no serious fault in any view, ${colorScheme}`, () =>
+    withPage(world, async (page) => {
+      for (const view of kViews) {
+        await visit(page, world.fake.url, kOpen[view]);
+        if (view === 'ask') await ask(page);
+        await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
+        assert.deepEqual(await axeFaults(page), [], view);
+      }
+    }, { colorScheme }));
+}
+
+test('axe finds no serious fault while the data is old', () =>
+  withPage(world, async (page) => {
+    world.fake.set({ stale: 'slurmctld does not answer' });
+    await visit(page, world.fake.url, 'now');
+    await page.waitForSelector('.banner-stale');
+    assert.deepEqual(await axeFaults(page), []);
+    world.fake.set({ stale: null });
+  }));
+
+test('The theme can be switched and is remembered', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'now');
+    const back = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    const light = await back();
+    await page.click('button[aria-label="Show the page dark"]');
+    const dark = await back();
+    assert.notEqual(dark, light);
+    await page.reload();
+    await page.waitForSelector('.card');
+    assert.equal(await back(), dark);
+    await page.click('button[aria-label="Show the page light"]');
+    assert.equal(await back(), light);
+  }));
+
+// Presses Tab until what has the focus matches.
+async function tabTo(page, selector, most = 60) {
+  for (let at = 0; at < most; ++at) {
+    await page.keyboard.press('Tab');
+    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted), selector)) return;
+  }
+  assert.fail(`Tab does not reach ${selector}`);
+}
+
+test('The keyboard alone goes to a view, filters, opens and closes a node, and copies a command', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'now');
+    await tabTo(page, '.skip', 2);
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
+    await page.evaluate(() => document.activeElement.blur());
+    await tabTo(page, 'a[href="#/nodes"]');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('main[data-view="nodes"] [data-node]');
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1');
+    await tabTo(page, 'input[name="search"]');
+    await page.keyboard.type('classt26');
+    await until(page, () => page.locator('[data-node]').count(), (count) => count === 1);
+    await tabTo(page, '[data-node="classt26"] button');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('[data-details="classt26"]');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('[data-details]', { state: 'detached' });
+    assert.ok(await page.evaluate(() => document.activeElement.matches('[data-node="classt26"] button')));
+    await page.goto(`${world.fake.url}#/ask`);
+    await page.locator('textarea').focus();
+    await page.keyboard.press('Control+Enter');
+    await page.waitForSelector('.best-command');
+    await tabTo(page, '.best-command button');
+    await page.keyboard.press('Enter');
+    await until(page, () => page.locator('.best-command button').textContent(), (words) => words !== 'Copy');
+  }));
+
+test('A phone of 360 pixels never scrolls sideways', () =>
+  withPage(world, async (page) => {
+    for (const view of kViews) {
+      await visit(page, world.fake.url, kOpen[view]);
+      if (view === 'ask') await ask(page);
+      const excess = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.equal(excess, 0, view);
+      const cut = await page.locator('.card-head').evaluateAll((heads) => heads.filter((head) => head.scrollWidth > head.clientWidth).map((head) => head.textContent));
+      assert.deepEqual(cut, []);
+    }
+  }, { viewport: { width: 360, height: 740 } }));
+
+test('Names that are HTML, right-to-left or a thousand characters do nothing and fit', () => withOwnFake(world, { hostile: true }, async (own) => {
+  for (const width of [1440, 360]) {
+    await withPage(own, async (page) => {
+      for (const view of ['now', 'nodes', 'queue', 'history']) {
+        await visit(page, own.fake.url, view);
+        if (view === 'nodes') {
+          await page.locator('[data-node] button').nth(2).click();
+          await page.waitForSelector('.details');
+        }
+        const state = await page.evaluate(() => ({ harmed: window.harmed, scripts: document.querySelectorAll('main script, main img, header img').length, excess: document.documentElement.scrollWidth - document.documentElement.clientWidth }));
+        assert.deepEqual(state, { harmed: undefined, scripts: 0, excess: 0 }, `${view} at ${width}`);
+        assert.deepEqual(await axeFaults(page), [], view);
+      }
+      await visit(page, own.fake.url, 'queue');
+      assert.equal((await readView(page, 'queue')).head.cluster, kHtml);
+      assert.ok((await page.locator('tr[data-job] bdi.name', { hasText: '<script>' }).count()) > 0);
+      assert.ok((await page.locator('tr[data-job]').first().boundingBox()).height < (width > 640 ? 80 : 200));
+    }, { viewport: { width, height: 800 } });
+  }
+}));

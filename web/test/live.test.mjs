@@ -1,0 +1,197 @@
+// The page follows the daemon: snapshots, restarts, old data, errors; and never asks too much.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { visit } from './browser.mjs';
+import { startFake } from './fake_daemon.mjs';
+import { readView } from './read_page.mjs';
+import { kNetworkNoise, makeWorld, until, withOwnFake, withPage } from './world.mjs';
+
+const world = makeWorld();
+const asked = (fake, path) => fake.log.filter((entry) => entry.path.startsWith(path));
+const condition = (page) => page.locator('.age').getAttribute('data-condition');
+
+test('A snapshot brings new figures, and only the shown view is asked for', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'queue?state=pending');
+    const before = (await readView(page, 'queue')).total;
+    const from = world.fake.log.length;
+    world.fake.push((cluster) => cluster.jobs.splice(0, 3));
+    await until(page, async () => (await readView(page, 'queue')).total, (total) => total === before - 3);
+    assert.equal((await readView(page, 'queue')).head.pending, before - 3);
+    assert.deepEqual([...new Set(world.fake.log.slice(from).map((entry) => entry.path))], ['/v1/queue?state=pending&limit=100']);
+  }));
+
+test('The first snapshot event does not make the page ask twice', () =>
+  withPage(world, async (page) => {
+    const from = world.fake.log.length;
+    await visit(page, world.fake.url, 'now');
+    await page.waitForTimeout(2500);
+    assert.equal(world.fake.log.slice(from).filter((entry) => entry.path === '/v1/waits').length, 1);
+  }));
+
+test('There are never two requests of one view at once, however fast snapshots come', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'now');
+    world.fake.set({ slow: 400 });
+    const from = asked(world.fake, '/v1/waits').length;
+    for (let at = 0; at < 12; ++at) {
+      world.fake.push();
+      await page.waitForTimeout(150);
+    }
+    await page.waitForTimeout(2200);
+    world.fake.set({ slow: 0 });
+    const entries = asked(world.fake, '/v1/waits').slice(from);
+    assert.ok(entries.length >= 1 && entries.length <= 8, `${entries.length} requests`);
+    for (const [at, entry] of entries.entries()) if (at > 0) assert.ok(entries[at - 1].done <= entry.at + 5);
+  }));
+
+test('A late answer for another filter is dropped', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'nodes');
+    world.fake.set({ slow: 500 });
+    await page.selectOption('select[name="gpu"]', 'rtx4070');
+    await page.waitForTimeout(100);
+    world.fake.set({ slow: 0 });
+    await page.selectOption('select[name="gpu"]', 'rtx4090');
+    await page.waitForTimeout(900);
+    assert.deepEqual((await readView(page, 'nodes')).nodes.map((node) => node.name), ['classt21', 'classt22']);
+  }));
+
+test('Focus, scroll and open details survive a refresh', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'nodes');
+    await page.locator('[data-node="classt21"] button').click();
+    await page.locator('input[name="search"]').focus();
+    await page.evaluate(() => window.scrollTo(0, 120));
+    const scroll = await page.evaluate(() => window.scrollY);
+    const from = asked(world.fake, '/v1/nodes').length;
+    world.fake.push();
+    await until(page, () => asked(world.fake, '/v1/nodes').length, (count) => count > from);
+    await page.waitForTimeout(200);
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute('name')), 'search');
+    assert.equal(await page.evaluate(() => window.scrollY), scroll);
+    assert.match((await readView(page, 'nodes')).details, /^classt21/);
+  }, { viewport: { width: 1200, height: 420 } }));
+
+test('Old data is shown with its cause', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'now');
+    world.fake.set({ stale: 'slurmctld does not answer: connect failure' });
+    await until(page, () => condition(page), (is) => is === 'stale');
+    const seen = await readView(page, 'now');
+    assert.match(seen.head.banner, /The data is old: slurmctld does not answer/);
+    assert.match(seen.head.age, /10 min ago/);
+    assert.equal(seen.gpus.length, 5);
+    world.fake.set({ stale: null });
+    await until(page, () => condition(page), (is) => is === 'live');
+    assert.equal((await readView(page, 'now')).head.banner, '');
+  }));
+
+test('A daemon that is starting says so, and the page fills when it has started', () =>
+  withPage(world, async (page) => {
+    world.fake.set({ starting: true });
+    await visit(page, world.fake.url, 'now');
+    const seen = await readView(page, 'now');
+    assert.match(seen.head.trouble, /The daemon is starting.*no snapshot yet/);
+    await until(page, () => condition(page), (is) => is === 'starting');
+    world.fake.set({ starting: false });
+    world.fake.push();
+    await until(page, async () => (await readView(page, 'now')).gpus.length, (count) => count === 5);
+    assert.equal((await readView(page, 'now')).head.trouble, null);
+  }, { allow: kNetworkNoise }));
+
+test('An error answer is shown in its own words beside the last data, and asked again', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'now');
+    world.fake.set({ error: 500 });
+    world.fake.push();
+    await until(page, async () => (await readView(page, 'now')).head.trouble, (words) => /the answer could not be made/.test(words ?? ''));
+    assert.equal((await readView(page, 'now')).gpus.length, 5);
+    world.fake.set({ error: 0 });
+    await until(page, async () => (await readView(page, 'now')).head.trouble, (words) => words === null);
+  }, { allow: kNetworkNoise }));
+
+test('After a restart the page reconnects by itself and shows the new figures', () =>
+  withOwnFake(world, {}, (own) => withPage(own, async (page) => {
+    await visit(page, own.fake.url, 'queue?state=pending');
+    const before = (await readView(page, 'queue')).total;
+    await own.fake.stop();
+    await until(page, () => condition(page), (is) => is === 'lost');
+    const lost = await readView(page, 'queue');
+    assert.match(lost.head.banner, /Connection lost, trying again/);
+    assert.equal(lost.total, before);
+    own.fake = await startFake({ port: own.fake.port });
+    own.fake.push((cluster) => cluster.jobs.splice(0, 2));
+    await until(page, () => condition(page), (is) => is === 'live', 20_000);
+    await until(page, async () => (await readView(page, 'queue')).total, (total) => total === before - 2);
+  }, { allow: kNetworkNoise })));
+
+test('A connection that died without a word is told by its silence', () =>
+  withOwnFake(world, {}, (own) => withPage(own, async (page) => {
+    await page.clock.install();
+    await visit(page, own.fake.url, 'now');
+    const streams = () => asked(own.fake, '/v1/events').length;
+    await page.clock.fastForward(30_000);
+    own.fake.alive();
+    await page.waitForTimeout(300);
+    await page.clock.fastForward(30_000);
+    await page.waitForTimeout(300);
+    assert.equal(streams(), 1);
+    await page.clock.fastForward(41_000);
+    await until(page, async () => streams(), (count) => count > 1, 20_000);
+    await until(page, () => condition(page), (is) => is === 'live', 20_000);
+  }, { allow: kNetworkNoise })));
+
+test('After a sleep the age is right at once, and the tab reconnects when it is seen', () =>
+  withOwnFake(world, {}, (own) => withPage(own, async (page) => {
+    await page.clock.install();
+    await visit(page, own.fake.url, 'now');
+    await until(page, () => condition(page), (is) => is === 'live');
+    const seen = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await seen();
+    assert.equal(asked(own.fake, '/v1/events').length, 1);
+    await page.clock.setSystemTime(Date.now() + 7200_000);
+    await until(page, () => page.locator('.age').textContent(), (words) => /^2 h ago$/.test(words));
+    await seen();
+    await until(page, async () => asked(own.fake, '/v1/events').length, (count) => count === 2);
+    await until(page, () => page.locator('.age').textContent(), (words) => /^\d+ s ago$/.test(words));
+    await page.clock.setSystemTime(Date.now() - 7200_000);
+    await page.clock.runFor(2000);
+    assert.match(await page.locator('.age').textContent(), /^\d+ s ago$/);
+  })));
+
+test('A tab that nobody sees holds no connection, and is live again when it is seen', () =>
+  withOwnFake(world, {}, (own) => withPage(own, async (page) => {
+    await visit(page, own.fake.url, 'queue?state=pending');
+    const before = (await readView(page, 'queue')).total;
+    const setHidden = (hidden) => page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { value, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+    await until(page, async () => own.fake.streams(), (count) => count === 1);
+    await setHidden(true);
+    await until(page, async () => own.fake.streams(), (count) => count === 0);
+    own.fake.push((cluster) => cluster.jobs.splice(0, 2));
+    await setHidden(false);
+    await until(page, async () => own.fake.streams(), (count) => count === 1);
+    await until(page, async () => (await readView(page, 'queue')).total, (total) => total === before - 2);
+    assert.equal(await condition(page), 'live');
+  })));
+
+test('A stream that answers with an HTTP error is tried again', () =>
+  withPage(world, async (page) => {
+    world.fake.set({ eventsError: 502 });
+    await visit(page, world.fake.url, 'now');
+    await until(page, () => condition(page), (is) => is === 'lost');
+    world.fake.set({ eventsError: 0 });
+    await until(page, () => condition(page), (is) => is === 'live', 20_000);
+  }, { allow: kNetworkNoise }));
+
+test('The page works under the path of a reverse proxy', () =>
+  withOwnFake(world, { prefix: '/tools/gpu' }, (own) => withPage(own, async (page) => {
+    await visit(page, own.fake.url, 'now');
+    await until(page, () => condition(page), (is) => is === 'live');
+    assert.equal((await readView(page, 'now')).gpus.length, 5);
+    await visit(page, own.fake.url, 'nodes?gpu=l40s');
+    assert.equal((await readView(page, 'nodes')).nodes.length, 4);
+  })));

@@ -1,0 +1,211 @@
+// Every view shows the figures of the daemon's answers.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ask, visit } from './browser.mjs';
+import * as answers from './fake/answers.mjs';
+import { accuracy, history } from './fake/records.mjs';
+import { readView } from './read_page.mjs';
+import { kNetworkNoise, makeWorld, until, withPage } from './world.mjs';
+
+const world = makeWorld();
+const show = async (page, hash) => {
+  await visit(page, world.fake.url, hash);
+  return readView(page, hash.split('?')[0]);
+};
+
+test('Now shows free and total and every wait of every GPU type', () =>
+  withPage(world, async (page) => {
+    const seen = await show(page, 'now');
+    const { gpus, best, forecast } = answers.waits(world.fake.cluster);
+    assert.deepEqual(seen.gpus.map(({ gpu, free, total, usable }) => ({ gpu, free, total, usable })), gpus.map(({ gpu, free, total, usable }) => ({ gpu, free, total, usable })));
+    for (const [at, gpu] of gpus.entries()) {
+      const known = gpu.waits.filter((wait) => wait.wait_p50_seconds !== null);
+      const cells = Object.values(seen.gpus[at].waits).flat().filter((cell) => cell.p50 !== null);
+      assert.deepEqual(cells.map(({ p50, p90 }) => [p50, p90]), known.map((wait) => [wait.wait_p50_seconds, wait.wait_p90_seconds]));
+    }
+    assert.match(seen.gpus[1].waits.two_nodes[0].words, /never: no partition lets one job have two nodes/);
+    assert.equal(seen.best.length, best.length);
+    assert.deepEqual(seen.best.map((row) => row.choices.map((choice) => choice.gpu)), best.map((row) => row.choices.map((choice) => choice.gpu)));
+    assert.ok(seen.note.includes(forecast.note));
+    assert.deepEqual([seen.head.cluster, seen.head.pending, seen.head.running, seen.head.condition], ['seed', 14, world.fake.cluster.jobs.length - 14, 'live']);
+  }));
+
+test('Nodes shows each node with a cell for each GPU, and the groups', () =>
+  withPage(world, async (page) => {
+    const seen = await show(page, 'nodes');
+    const all = answers.nodes(world.fake.cluster, new URLSearchParams());
+    assert.deepEqual(seen.groups, all.groups.map(({ gpu_name, ...group }) => group));
+    assert.deepEqual(seen.nodes.map((node) => [node.name, node.condition]), all.nodes.map((node) => [node.name, node.condition]));
+    for (const [at, node] of all.nodes.entries()) {
+      if (node.gpus.length === 0) continue;
+      const { cells } = seen.nodes[at].gpus[0];
+      const { total, used, free } = node.gpus[0];
+      assert.equal(cells.length, total);
+      assert.equal(cells.filter((cell) => cell === 'used').length, used);
+      if (node.condition !== 'promised') assert.equal(cells.filter((cell) => cell === 'free').length, free);
+    }
+  }));
+
+test('Nodes filters by partition, GPU, condition and search, and the address says so', () =>
+  withPage(world, async (page) => {
+    await show(page, 'nodes');
+    await page.selectOption('select[name="gpu"]', 'l40s');
+    await until(page, () => page.locator('[data-node]').count(), (count) => count === 4);
+    await page.selectOption('select[name="condition"]', 'drained');
+    await until(page, () => page.locator('[data-node]').count(), (count) => count === 1);
+    assert.match(page.url(), /#\/nodes\?.*gpu=l40s/);
+    assert.match(page.url(), /condition=drained/);
+    await page.reload();
+    await until(page, () => page.locator('[data-node]').count(), (count) => count === 1);
+    const found = await show(page, 'nodes?search=markov0');
+    assert.deepEqual(found.nodes.map((node) => node.name), ['markov01', 'markov02', 'markov03']);
+    assert.equal((await show(page, 'nodes?search=nothing-like-it')).nodes.length, 0);
+    assert.equal(await page.locator('.empty').count(), 1);
+  }));
+
+test('A node opens its details: the reason, its jobs and their ends, also from its address', () =>
+  withPage(world, async (page) => {
+    const { details } = await show(page, 'nodes?node=classt26');
+    assert.match(details, /fan 3 is loud, ticket 4711/);
+    assert.match(details, /3 of 6 L40S in use, 0 free/);
+    const jobs = world.fake.cluster.nodes.find((node) => node.name === 'classt26').jobs;
+    assert.deepEqual(await page.locator('.details tr[data-job]').evaluateAll((rows) => rows.map((row) => Number(row.dataset.job))), jobs.map((job) => job.job_id));
+  }));
+
+test('Queue shows the jobs in the order of the answer with their starts, and the pools', () =>
+  withPage(world, async (page) => {
+    const seen = await show(page, 'queue');
+    const all = answers.queue(world.fake.cluster, new URLSearchParams());
+    assert.equal(seen.total, all.total);
+    assert.deepEqual(seen.jobs.map((job) => [job.job_id, job.state, job.start]), all.jobs.map((job) => [job.job_id, job.state, job.start_p50 ?? job.start_time ?? null]));
+    assert.deepEqual(seen.pools.map((pool) => [pool.partition, pool.gpu, pool.pending, pool.running, pool.free]), all.pools.map((pool) => [pool.partition, pool.gpu, pool.pending, pool.running, pool.free]));
+    const held = seen.jobs.find((job) => job.why === 'its user holds it');
+    assert.deepEqual([held.when, held.bars], ['not known', 0]);
+    assert.ok(seen.jobs.every((job) => job.state !== 'RUNNING' || job.bars >= 2));
+  }));
+
+test('Queue filters by state and job id', () =>
+  withPage(world, async (page) => {
+    assert.ok((await show(page, 'queue?state=pending')).jobs.every((job) => job.state === 'PENDING'));
+    await page.fill('input[name="search"]', '2030');
+    await until(page, () => page.locator('tr[data-job]').count(), (count) => count === 1);
+    assert.match(page.url(), /search=2030/);
+  }));
+
+test('History shows 168 hours of the chosen measure, and draws the rest', () =>
+  withPage(world, async (page) => {
+    const expected = history(world.fake.cluster, new URLSearchParams('weeks=8'));
+    for (const measure of ['wait_p50_seconds', 'use']) {
+      const seen = await show(page, `history?measure=${measure}`);
+      assert.deepEqual(seen.heat.flat(), expected.heat.map((cell) => cell[measure]));
+      assert.equal(seen.canvases, 3);
+    }
+    await page.selectOption('select[name="gpu"]', 'l40s');
+    await until(page, () => world.fake.log.some((entry) => entry.path === '/v1/history?weeks=8&gpu=l40s'), Boolean);
+  }));
+
+test('Accuracy shows the record beside Slurm, the points and the calibration', () =>
+  withPage(world, async (page) => {
+    const seen = await show(page, 'accuracy');
+    assert.deepEqual(seen.figures, { jobs: '1,204', median: '3 s', covered: '21 min', coverage90: '91 %', at_once: '99 %', slurm: '25 min' });
+    assert.deepEqual([seen.points, seen.calibration, seen.by_gpu, seen.few], [304, 3, accuracy().by_gpu.length, null]);
+  }));
+
+test('An address past the end leads to the last page', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'queue?offset=4000');
+    await until(page, () => page.locator('tr[data-job]').count(), (count) => count > 0);
+    assert.doesNotMatch(page.url(), /offset/);
+  }));
+
+test('A filter that the daemon refuses can be corrected where it is, and shows nothing of another', () =>
+  withPage(world, async (page) => {
+    for (const [view, name, rows] of [['nodes', 'condition', '[data-node]'], ['queue', 'state', 'tr[data-job]'], ['history', 'gpu', '.heat td']]) {
+      await show(page, view);
+      await page.evaluate(([to, key]) => (location.hash = `#/${to}?${key}=nonsense`), [view, name]);
+      await page.waitForSelector('.trouble');
+      assert.equal(await page.locator(rows).count(), 0);
+      await page.selectOption(`select[name="${name}"]`, '');
+      await page.waitForSelector(rows);
+      assert.equal(await page.locator('.trouble').count(), 0);
+    }
+  }, { allow: kNetworkNoise }));
+
+test('Links of rows of one partition have names of their own', () =>
+  withPage(world, async (page) => {
+    for (const view of ['nodes', 'queue']) {
+      await show(page, view);
+      const names = await page.locator('.groups tbody a').evaluateAll((links) => links.map((link) => link.textContent));
+      assert.ok(names.includes('markov_gpu, L40S'), names.join('; '));
+      assert.equal(new Set(names).size, names.length);
+    }
+  }));
+
+test('Young records are said to be young', () =>
+  withPage(world, async (page) => {
+    world.fake.set({ young: true });
+    assert.match((await show(page, 'accuracy')).few, /4 of at least 30.*first impression/);
+    assert.equal((await page.locator('main').innerText()).match(/too little history/gi).length, 1);
+    assert.equal((await show(page, 'history?weeks=4')).canvases, 0);
+    assert.match(await page.locator('.empty').textContent(), /Nothing is recorded yet/);
+    world.fake.set({ young: false });
+  }));
+
+test('An answer of another shape spoils its own view only, and not for good', () =>
+  withPage(world, async (page) => {
+    world.fake.set({ strange: true });
+    await show(page, 'accuracy');
+    assert.match(await page.locator('[data-trouble="view"]').textContent(), /could not be drawn/);
+    assert.equal((await show(page, 'now')).gpus.length, 5);
+    world.fake.set({ strange: false });
+    world.fake.push();
+    await page.reload();
+    assert.equal((await show(page, 'accuracy')).points, 304);
+  }));
+
+test('Ask ranks, shows memory and the scale curve, and gives the command of each row', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'ask');
+    await ask(page);
+    const seen = await readView(page, 'ask');
+    assert.deepEqual(seen.ranks.slice(0, 2), [{ rank: 1, gpu: 'l40s', gpus: 4, wait_p50: 5, total_p50: 37608 }, { rank: 2, gpu: 'rtx4090', gpus: 4, wait_p50: 1902, total_p50: 42288 }]);
+    assert.equal(seen.command, 'gpuadvise submit train.yaml -p markov_gpu --gpus-per-node gpul40s:4 -N 1');
+    assert.deepEqual(seen.memory.map((row) => [row.gpu, row.fits]), [['rtx2080ti', false], ['rtx4070', false], ['l40s', true], ['h100-1g.11gb', false], ['rtx4090', true]]);
+    assert.deepEqual(seen.scale, { gpu: 'l40s', recommended: 4 });
+    await page.click('button[aria-label="Command for RTX 4090 × 4"]');
+    assert.match(await page.locator('tbody[data-rank="2"] .command').textContent(), /--gpus-per-node gpu4090:4 -N 1$/);
+  }));
+
+test('Ask marks the line of an error, keeps the draft, and asks with Ctrl+Enter', () =>
+  withPage(world, async (page) => {
+    await visit(page, world.fake.url, 'ask');
+    await page.fill('textarea', 'name: x\nmodel: {}\nwrong: 1\n');
+    await page.press('textarea', 'Control+Enter');
+    await page.waitForSelector('[role="alert"]');
+    assert.match((await readView(page, 'ask')).error, /train.yaml:3: 'wrong' is no key/);
+    assert.equal((await page.locator('.gutter-error').textContent()).trim(), '3');
+    assert.equal(await page.evaluate(() => document.getSelection().toString() || document.querySelector('textarea').value.slice(document.querySelector('textarea').selectionStart, document.querySelector('textarea').selectionEnd)), 'wrong: 1');
+    await page.reload();
+    await page.waitForSelector('textarea');
+    assert.match(await page.inputValue('textarea'), /^name: x/);
+  }, { allow: kNetworkNoise }));
+
+test('Copying selects the command where the browser gives no clipboard', () =>
+  withPage(world, async (page) => {
+    await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+    await visit(page, world.fake.url, 'ask');
+    await ask(page);
+    await page.click('.best-command button');
+    assert.match(await page.evaluate(() => String(getSelection())), /^gpuadvise submit train.yaml/);
+    assert.match(await page.locator('.best-command button').textContent(), /Ctrl\+C/);
+  }));
+
+test('Refused storage does not stop the page', () =>
+  withPage(world, async (page) => {
+    await page.addInitScript(() => Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('refused', 'SecurityError'); } }));
+    await visit(page, world.fake.url, 'ask');
+    await page.fill('textarea', 'name: y\n');
+    await page.click('button.icon-button');
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+    assert.equal(await page.inputValue('textarea'), 'name: y\n');
+  }));
