@@ -4,7 +4,7 @@
 
 #include "client/answer_reader.h"
 #include "client/job_question.h"
-#include "client/moment.h"
+#include "common/moment.h"
 
 namespace gpuadvise {
 namespace {

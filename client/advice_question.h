@@ -8,7 +8,7 @@
 
 #include "client/daemon_client.h"
 #include "client/sbatch_options.h"
-#include "client/train_file.h"
+#include "yaml/train_file.h"
 #include "common/error.h"
 
 namespace gpuadvise {

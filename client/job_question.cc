@@ -4,7 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "client/moment.h"
+#include "common/moment.h"
 #include "common/bytes.h"
 #include "common/gres.h"
 #include "common/slurm_time.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "client/moment.h"
+#include "common/moment.h"
 
 namespace gpuadvise {
 namespace {

@@ -9,7 +9,7 @@
 #include "client/commands.h"
 #include "client/display.h"
 #include "client/exit_code.h"
-#include "client/moment.h"
+#include "common/moment.h"
 #include "client/training_question.h"
 #include "common/answer_scale.h"
 #include "common/words.h"

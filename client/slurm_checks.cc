@@ -11,7 +11,7 @@
 #include "client/answer_reader.h"
 #include "client/display.h"
 #include "client/job_launch.h"
-#include "client/moment.h"
+#include "common/moment.h"
 #include "common/words.h"
 
 namespace gpuadvise {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "client/daemon_client.h"
-#include "client/train_file.h"
+#include "yaml/train_file.h"
 #include "common/gpu_catalogue.h"
 #include "common/model_presets.h"
 #include "common/train_spec.h"

@@ -8,6 +8,7 @@
 #include "common/answer_jobs.h"
 #include "common/cheaper_start.h"
 #include "common/node_pool.h"
+#include "common/pending_reason.h"
 #include "common/policy.h"
 #include "common/priority.h"
 #include "common/why_pending.h"
@@ -19,14 +20,29 @@ using nlohmann::json;
 
 namespace {
 
-const Job* FindJob(const Snapshot& snapshot, int64_t id) {
+const Job* FindJob(const Snapshot& snapshot, const Seen& seen, int64_t id) {
   for (const Job& job : snapshot.jobs) {
-    if (job.id == id) return &job;
+    if (job.id == id && seen.SeesOneOf(job.request.partitions)) return &job;
   }
   for (const Job& job : snapshot.jobs) {  // an array or a het job by its first number
-    if (job.array_job_id == id || job.het_job_id == id) return &job;
+    const bool part = job.array_job_id == id || job.het_job_id == id;
+    if (part && seen.SeesOneOf(job.request.partitions)) return &job;
   }
   return nullptr;
+}
+
+// Limits, other jobs, reservations and nodes by name are for who may see whose job it is.
+json WhyJson(const Job& job, const QueueModel& queue, const StartSamples* start, bool whose) {
+  json list = json::array();
+  if (!whose) {
+    const ReasonInWords reason = PendingReasonInWords(job.reason);
+    list.push_back({{"words", reason.meaning}, {"clears", reason.clears}});
+    return list;
+  }
+  for (const WhyPending& why : WhyItWaits(job, queue, start)) {
+    list.push_back({{"words", why.words}, {"clears", why.clears}});
+  }
+  return list;
 }
 
 json PriorityJson(const Job& job, const ClusterView& view) {
@@ -69,26 +85,28 @@ json CheaperOf(const JobRequest& request, const StartSamples& as_it_is, const Cl
 }
 
 Result<json> AnswerJob(int64_t id, const ClusterView& view, const Submitter& caller) {
-  const Job* job = FindJob(view.snapshot, id);
+  const Seen seen(view.snapshot, caller);
+  const Job* job = FindJob(view.snapshot, seen, id);
   if (job == nullptr) {
     return Fail(ErrorCode::kNotFound,
                 fmt::format("there is no job {} that waits or runs; sacct -j {} knows those that "
                             "have ended",
                             id, id));
   }
+  GpuLabels gpus(view.snapshot, view.gpus);
+  const JobEnds ends(view.queue, {job->id});
+  const JobLookups lookups{gpus, seen, ends};
   if (HoldsNodes(*job)) {
-    json answer = JobJson(*job, nullptr, view, caller);
+    json answer = JobJson(*job, nullptr, view, caller, lookups);
     answer["why"] = json::array();
     answer["cheaper"] = json::array();
     return answer;
   }
   const Result<StartSamples> start = StartOfWaiting(view.queue, *job, job->request);
-  json answer = JobJson(*job, start ? &*start : nullptr, view, caller);
-  answer["why"] = json::array();
-  for (const WhyPending& why : WhyItWaits(*job, view.queue, start ? &*start : nullptr)) {
-    answer["why"].push_back({{"words", why.words}, {"clears", why.clears}});
-  }
-  answer["priority_factors"] = PriorityJson(*job, view);
+  json answer = JobJson(*job, start ? &*start : nullptr, view, caller, lookups);
+  const bool whose = MaySee(view.snapshot, *job, caller);
+  answer["why"] = WhyJson(*job, view.queue, start ? &*start : nullptr, whose);
+  answer["priority_factors"] = whose ? PriorityJson(*job, view) : json();
   answer["cheaper"] = json::array();
   if (start) {
     const auto ask = [&](const JobRequest& request) {

@@ -6,6 +6,9 @@
 
 #include "common/answers.h"
 #include "common/cheaper_start.h"
+#include "common/gpu_labels.h"
+#include "common/job_ends.h"
+#include "common/seen.h"
 
 namespace gpuadvise {
 
@@ -13,9 +16,16 @@ namespace gpuadvise {
 /// none for who asks anonymously.
 bool MaySee(const Snapshot& snapshot, const Job& job, const Submitter& caller);
 
+/// What is looked up for each job of one answer.
+struct JobLookups {
+  GpuLabels& gpus;
+  const Seen& seen;
+  const JobEnds& ends;
+};
+
 /// The job with its forecast. `start` null: none is known.
 nlohmann::json JobJson(const Job& job, const StartSamples* start, const ClusterView& view,
-                       const Submitter& caller);
+                       const Submitter& caller, const JobLookups& lookups);
 
 /// p10, p50, p90 and mean of the wait, and the times they lead to.
 void AddStart(const StartSamples& start, UnixSeconds now, nlohmann::json& into);

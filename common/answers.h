@@ -5,7 +5,6 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 
 #include "common/error.h"
@@ -13,7 +12,6 @@
 #include "common/gpu_naming.h"
 #include "common/learned_runs.h"
 #include "common/model_presets.h"
-#include "common/queue_starts.h"
 #include "common/snapshot.h"
 #include "common/start_of.h"
 
@@ -40,18 +38,6 @@ Result<nlohmann::json> AnswerWhen(const nlohmann::json& request, const ClusterVi
 
 /// GET /v1/gpus.
 nlohmann::json AnswerGpus(const ClusterView& view, const Submitter& caller);
-
-/// Which jobs of the queue are asked for; empty and nullopt: all.
-struct QueueFilter {
-  std::string user;
-  std::string partition;
-  std::optional<bool> running;  // true: that run, false: that wait
-  size_t limit = 10'000;
-};
-
-/// GET /v1/queue. `starts`: StartsInQueue(view.queue).
-nlohmann::json AnswerQueue(const QueueFilter& filter, const ClusterView& view,
-                           const QueueStarts& starts, const Submitter& caller);
 
 /// GET /v1/jobs/{id}. Errors: kNotFound for a job that neither waits nor runs.
 Result<nlohmann::json> AnswerJob(int64_t id, const ClusterView& view, const Submitter& caller);

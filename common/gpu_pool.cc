@@ -68,11 +68,25 @@ std::string GpuPool::Id() const {
   return gres_type.empty() ? "gpu" : gres_type;
 }
 
+int64_t CutGpusOn(const Node& node, const std::string& type) {
+  const int64_t per_gpu = node.shards / std::max<int64_t>(TotalGpus(node.gpus), 1);
+  if (per_gpu <= 0) return 0;
+  int64_t cut = std::max<int64_t>(0, node.shards_allocated + per_gpu - 1) / per_gpu;
+  for (const GpuCount& gpus : node.gpus) {
+    const int64_t whole = gpus.count - GpusOfType(node.gpus_allocated, gpus.type);
+    const int64_t here = std::clamp<int64_t>(whole, 0, cut);
+    if (gpus.type == type) return here;
+    cut -= here;
+  }
+  return 0;
+}
+
 int64_t FreeGpusOn(const Node& node, const std::string& type) {
-  bool takes_work = IsUsable(node.state) && node.cpus_allocated < node.cpus &&
-                    node.memory_allocated_mib < node.memory_mib;
+  bool takes_work = IsUsable(node.state) && !node.state.Has(NodeFlag::kMaintenance) &&
+                    node.cpus_allocated < node.cpus && node.memory_allocated_mib < node.memory_mib;
   if (!takes_work) return 0;
-  return std::max<int64_t>(0, GpusOfType(node.gpus, type) - GpusOfType(node.gpus_allocated, type));
+  return std::max<int64_t>(0, GpusOfType(node.gpus, type) - GpusOfType(node.gpus_allocated, type) -
+                                  CutGpusOn(node, type));
 }
 
 std::vector<GpuPool> FindGpuPools(const Snapshot& snapshot, const GpuNaming& naming) {

@@ -33,7 +33,13 @@ struct GpuPool {
 /// root-only partitions are left out.
 std::vector<GpuPool> FindGpuPools(const Snapshot& snapshot, const GpuNaming& naming);
 
-/// GPUs of `type` that `node` could give to a job of one CPU and little memory now.
+/// GPUs of `type` on `node` that shards are handed out of, and that no job can have whole. Where
+/// the node has several types, nothing says which are cut: they are counted in the order of the
+/// types.
+int64_t CutGpusOn(const Node& node, const std::string& type);
+
+/// GPUs of `type` that `node` could give whole to a job of one CPU and little memory now; none in
+/// maintenance.
 int64_t FreeGpusOn(const Node& node, const std::string& type);
 
 /// What else must be said to get just this pool's GPUs where GRES is untyped ("gpu:4" means any

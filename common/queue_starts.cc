@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,8 +14,22 @@
 namespace gpuadvise {
 namespace {
 
-/// By index in queue.pending(): starts, one a sample; the horizon where it does not start.
-std::vector<std::vector<int64_t>> PlayAll(const QueueModel& queue) {
+std::vector<std::string> NodesOf(const QueueModel& queue, const PlayedJob& job) {
+  std::vector<std::string> names;
+  for (const GroupShare& share : job.shares) {
+    const NodeGroup& group = queue.groups().groups()[static_cast<size_t>(share.group)];
+    if (group.pooled()) continue;  // one of many equal ones
+    names.push_back(queue.pool().nodes()[static_cast<size_t>(group.nodes.front())].name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// Starts and `nodes` (of the first sample) by index in queue.pending(): one start a sample; the
+/// horizon where it does not start.
+std::vector<std::vector<int64_t>> PlayAll(const QueueModel& queue,
+                                          std::vector<std::vector<std::string>>& nodes) {
+  nodes.resize(queue.pending().size());
   const int samples = queue.at_limits() ? 1 : queue.options().samples;
   const int64_t horizon = queue.options().horizon_seconds;
   std::vector<std::vector<int64_t>> starts(queue.pending().size());
@@ -26,7 +41,9 @@ std::vector<std::vector<int64_t>> PlayAll(const QueueModel& queue) {
         played == nullptr ? here : played->samples()[static_cast<size_t>(sample)];
     for (const PlayedJob& job : of.jobs) {
       std::vector<int64_t>& mine = starts[job.pending];
-      if (mine.size() == static_cast<size_t>(sample)) mine.push_back(std::min(job.start, horizon));
+      if (mine.size() != static_cast<size_t>(sample)) continue;  // it starts once more
+      mine.push_back(std::min(job.start, horizon));
+      if (sample == 0) nodes[job.pending] = NodesOf(queue, job);
     }
     for (std::vector<int64_t>& each : starts) {
       if (each.size() == static_cast<size_t>(sample)) each.push_back(horizon);
@@ -71,7 +88,8 @@ SimulatedWait WaitOf(const QueueModel& queue, const PendingJob& job,
 
 QueueStarts StartsInQueue(const QueueModel& queue) {
   const std::vector<PendingJob>& pending = queue.pending();
-  std::vector<std::vector<int64_t>> starts = PlayAll(queue);
+  std::vector<std::vector<std::string>> nodes;
+  std::vector<std::vector<int64_t>> starts = PlayAll(queue, nodes);
   const bool learned = !queue.at_limits() && queue.past() != nullptr;
   const auto limits = learned ? PlannedStarts(queue, Durations::kLimits) : std::vector<int64_t>();
   const auto last_two =
@@ -86,6 +104,7 @@ QueueStarts StartsInQueue(const QueueModel& queue) {
     StartSamples& samples = known->second;
     samples.priority = job.rank.priority;
     samples.jobs_before = before[i];
+    samples.nodes = std::move(nodes[i]);
     const auto partition = static_cast<size_t>(job.ways.front().partition);
     samples.partition = queue.snapshot().partitions[partition].name;
     if (learned) {

@@ -11,7 +11,9 @@
 
 namespace gpuadvise {
 
-/// By job id; jobs that do not compete now are not there. Of an array its next task.
+/// By job id; jobs that do not compete now are not there. Of an array its next task. `nodes` is
+/// where the first play puts it; empty where that is among many equal nodes, or not before the
+/// horizon.
 using QueueStarts = std::unordered_map<int64_t, StartSamples>;
 
 QueueStarts StartsInQueue(const QueueModel& queue);

@@ -71,9 +71,14 @@ ClusterState::ClusterState(const Clock& clock, std::shared_ptr<const Knowledge> 
       knowledge_(std::move(knowledge)),
       stale_after_seconds_(stale_after_seconds) {}
 
-void ClusterState::TellOf(std::function<void(std::vector<PastJob>)> told) {
+void ClusterState::TellOf(Told told) {
   const std::lock_guard lock(preparing_);
   told_ = std::move(told);
+}
+
+void ClusterState::TellOfViews(std::function<void()> published) {
+  const std::lock_guard lock(preparing_);
+  published_ = std::move(published);
 }
 
 void ClusterState::Restore(const std::function<Past()>& load) {
@@ -95,8 +100,8 @@ Freshness ClusterState::FreshnessOf(const View* view) const {
       HasOwnTime(*view->snapshot) ? view->received_at : view->snapshot->taken_at;
   freshness.age_seconds = std::max<int64_t>(0, clock_.Now() - since);
   if (!freshness.cause && freshness.age_seconds > stale_after_seconds_) {
-    freshness.cause = fmt::format("{} has brought nothing new for {} s", view->snapshot->source,
-                                  freshness.age_seconds);
+    freshness.cause = fmt::format("{} has brought nothing new for over {} s",
+                                  view->snapshot->source, stale_after_seconds_);
   }
   return freshness;
 }
@@ -168,7 +173,7 @@ void ClusterState::See(std::shared_ptr<const Snapshot> snapshot) {
     spdlog::info("{} submissions since the last snapshot were too many to forecast",
                  step.not_forecast);
   }
-  if (told_ && !step.changed.empty()) told_(std::move(step.changed));
+  if (told_ && !step.changed.empty()) told_(std::move(step.changed), *outlook_->snapshot);
 }
 
 void ClusterState::Prepare() {
@@ -200,8 +205,11 @@ void ClusterState::Prepare() {
   std::shared_ptr<const View> published(view.release(), [retired = retired_](const View* old) {
     retired->Add(std::unique_ptr<const View>(old));
   });
-  const std::lock_guard lock(mutex_);
-  view_.swap(published);
+  {
+    const std::lock_guard lock(mutex_);
+    view_.swap(published);
+  }
+  if (published_) published_();
 }
 
 }  // namespace gpuadvise

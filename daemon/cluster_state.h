@@ -54,9 +54,15 @@ class ClusterState {
   ClusterState(const Clock& clock, std::shared_ptr<const Knowledge> knowledge,
                int64_t stale_after_seconds);
 
-  /// `told` gets the jobs that something happened to, after each snapshot, on the thread that
-  /// brought it. Call before the first one.
-  void TellOf(std::function<void(std::vector<PastJob>)> told);
+  /// Gets the jobs that something happened to, and the snapshot that shows it.
+  using Told = std::function<void(std::vector<PastJob>, const Snapshot&)>;
+
+  /// `told` is called after each snapshot, on the thread that brought it. Call before the first
+  /// one.
+  void TellOf(Told told);
+
+  /// `published` is called after each new view, on the thread that made it. Call before the first.
+  void TellOfViews(std::function<void()> published);
 
   /// From the next snapshot on what was learned is what `load` gives, which is called at once;
   /// no snapshot is taken in meanwhile.
@@ -102,7 +108,8 @@ class ClusterState {
   uint64_t prepared_ = 0;  // the news in view_
   LiveForecast live_;
   std::shared_ptr<const Outlook> outlook_;  // of the newest snapshot that live_ has seen
-  std::function<void(std::vector<PastJob>)> told_;
+  Told told_;
+  std::function<void()> published_;
 
   mutable std::mutex mutex_;  // guards all below
   uint64_t news_ = 0;

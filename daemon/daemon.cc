@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "common/words.h"
+#include "daemon/dashboard/page.h"
+#include "daemon/descriptors.h"
 #include "daemon/experiment_api.h"
 #include "daemon/logging.h"
 #include "daemon/service_manager.h"
@@ -29,6 +31,13 @@ using boost::system::error_code;
 namespace {
 
 constexpr std::chrono::seconds kDrainTime{10};
+constexpr std::chrono::seconds kPublicDrainTime{2};
+constexpr std::chrono::seconds kEventCheck{5};
+
+/// The largest body over TCP: a training file with what it would name.
+constexpr size_t kMaxPublicBody = 64u << 10;
+constexpr size_t kMaxPublicQuestions = 16;
+constexpr size_t kMaxPublicWaiting = 512;
 
 /// The word that tells this run's advice ids from those of an earlier one.
 std::string RunWord() { return fmt::format("{:06x}", std::random_device()() & 0xffffff); }
@@ -46,6 +55,28 @@ HttpLimits LimitsFrom(const Settings& settings) {
   return limits;
 }
 
+PublicEdgeOptions PublicOptionsFrom(const Settings& settings) {
+  PublicEdgeOptions options;
+  const int64_t asked = settings.listen_max_connections;
+  const int64_t wanted = asked + settings.max_connections + kOtherDescriptors;
+  const int64_t open = RaiseDescriptorLimit(wanted);
+  const int64_t possible = PublicConnections(asked, settings.max_connections, open);
+  if (possible < asked) {
+    spdlog::warn(
+        "this process may open only {} files: {} taken over TCP, of listen_max_connections {}, and "
+        "each dashboard needs two or three; raise LimitNOFILE in the unit, or ulimit -Hn, to {}",
+        open, possible == 1 ? "one connection is" : fmt::format("{} connections are", possible),
+        asked, wanted);
+  }
+  options.limits.max_connections = static_cast<size_t>(possible);
+  options.limits.request_timeout = settings.request_timeout;
+  options.limits.max_body_bytes = kMaxPublicBody;
+  options.limits.max_questions = kMaxPublicQuestions;
+  options.limits.max_waiting = kMaxPublicWaiting;
+  options.hosts = settings.listen_hosts;
+  return options;
+}
+
 /// Simulations and recordings.
 bool HasOwnTime(const std::string& source) {
   return source == "sim" || source.rfind("replay:", 0) == 0;
@@ -54,10 +85,10 @@ bool HasOwnTime(const std::string& source) {
 /// Keys that are read at the start only.
 bool NeedsRestart(const std::string& key) {
   static const std::vector<std::string> kKeys = {
-      "socket",          "socket_mode",       "socket_group",
-      "listen",          "state_dir",         "max_connections",
-      "request_timeout", "history_retention", "accounting_interval",
-      "outcomes_dir"};
+      "listen_hosts",      "listen_max_connections", "socket",
+      "socket_mode",       "socket_group",           "listen",
+      "state_dir",         "max_connections",        "request_timeout",
+      "history_retention", "accounting_interval",    "outcomes_dir"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -114,6 +145,7 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
                InSeconds(loaded_.settings.history_retention)),
       advice_(RunWord()),
       experiments_(history_),
+      usage_(history_),
       outcomes_(loaded_.settings.outcomes_dir,
                 [this](Outcome outcome, int64_t uid) {
                   const auto view = cluster_.view();
@@ -123,6 +155,7 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
                       .has_value();
                 }),
       users_(clock_),
+      events_(cluster_),
       api_{cluster_,
            history_,
            advice_,
@@ -130,11 +163,16 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
            users_,
            clock_,
            OutcomesDirOf(loaded_.settings, history_),
-           SharedWork(answering_, AnsweringThreads())},
+           SharedWork(answering_, AnsweringThreads()),
+           &usage_,
+           &events_},
       sink_(cluster_),
       plan_(parts.plan),
       collector_(io_, intake_, sink_,
-                 [this](std::string cause) { cluster_.SetCause(std::move(cause)); }),
+                 [this](std::string cause) {
+                   cluster_.SetCause(std::move(cause));
+                   asio::post(intake_, [this] { events_.Look(); });
+                 }),
       accounting_(
           parts.accounting, history_, clock_,
           [this] { cluster_.Restore([this] { return PastFromHistory(); }); },
@@ -142,12 +180,13 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
             outcomes_.PickUp();
             experiments_.CatchUp();
           }),
-      server_(io_, answering_, LimitsFrom(loaded_.settings),
+      server_(io_, {answering_, answering_}, LimitsFrom(loaded_.settings),
               [this](const ApiRequest& request, const Peer& peer) {
                 return Handle(request, peer, api_);
               }),
       signals_(io_, SIGTERM, SIGINT, SIGHUP),
-      watchdog_(io_) {}
+      watchdog_(io_),
+      event_timer_(io_) {}
 
 Daemon::~Daemon() {
   // Workers may still hold a request or a batch; nothing they use goes before they do.
@@ -162,19 +201,31 @@ Result<void> Daemon::BindSockets() {
   if (!listener) return tl::unexpected<Error>(std::move(listener.error()));
   unix_.emplace(std::move(*listener));
   server_.Listen(unix_->TakeDescriptor(), HttpServer::Callers::kFromKernel);
-  if (settings.listen.empty()) return {};
-  Result<int> tcp = BindTcp(settings.listen);
+  return settings.listen.empty() ? Result<void>() : BindPublic();
+}
+
+Result<void> Daemon::BindPublic() {
+  Result<TcpListener> tcp = BindTcp(loaded_.settings.listen);
   if (!tcp) return tl::unexpected<Error>(std::move(tcp.error()));
-  server_.Listen(*tcp, HttpServer::Callers::kAnonymous);
+  public_.emplace(api_, PublicOptionsFrom(loaded_.settings));
+  public_->Serve(tcp->descriptor);
+  spdlog::info("{} is at http://{}/", HasPage() ? "the dashboard" : "the API", tcp->address);
+  if (!HasPage()) {
+    spdlog::warn("this build has no dashboard: npm was missing or got no packages");
+  }
   return {};
 }
 
 void Daemon::Run() {
   WatchSignals();
-  cluster_.TellOf([this](std::vector<PastJob> jobs) {
+  cluster_.TellOf([this](std::vector<PastJob> jobs, const Snapshot& snapshot) {
     experiments_.Saw(jobs);
+    events_.Changed(jobs);
+    usage_.Saw(jobs, snapshot);
     history_.Put(std::move(jobs));
   });
+  cluster_.TellOfViews([this] { events_.Look(); });
+  LookForEvents();
   if (!loaded_.settings.outcomes_dir.empty() && api_.outcomes_dir.empty()) {
     spdlog::warn(
         "outcomes_dir is not used: it is looked through with accounting, which needs a "
@@ -198,6 +249,7 @@ Past Daemon::PastFromHistory() {
   std::vector<PastJob> jobs = history_.Load();
   const size_t count = jobs.size();
   Past past = PastOf(std::move(jobs), clock_.Now());
+  usage_.Restore(past, clock_.Now());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   spdlog::info("learned from {} of the history in {:.1f} s",
                Plural(static_cast<int64_t>(count), "job"), took.count());
@@ -213,6 +265,15 @@ void Daemon::WatchSignals() {
       Stop();
     }
     WatchSignals();
+  });
+}
+
+/// A snapshot that has become old is news that nothing else brings.
+void Daemon::LookForEvents() {
+  asio::post(intake_, [this] { events_.Look(); });
+  event_timer_.expires_after(kEventCheck);
+  event_timer_.async_wait([this](error_code error) {
+    if (!error) LookForEvents();
   });
 }
 
@@ -267,7 +328,12 @@ void Daemon::Stop() {
   spdlog::info("stopping");
   NotifyStopping();
   collector_.Stop();
-  server_.Drain(kDrainTime, [this] { io_.stop(); });
+  const auto left = std::make_shared<int>(public_ ? 2 : 1);
+  const auto drained = [this, left] {
+    if (--*left == 0) io_.stop();
+  };
+  server_.Drain(kDrainTime, drained);
+  if (public_) public_->Drain(kPublicDrainTime, [this, drained] { asio::post(io_, drained); });
 }
 
 }  // namespace gpuadvise

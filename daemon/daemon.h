@@ -1,6 +1,7 @@
 // The daemon itself: the one place where its parts are made and told about signals.
 //
-// One io thread (the caller of Run()), one worker that takes snapshots in, a few that answer.
+// One io thread (the caller of Run()), one worker that takes snapshots in, a few that answer; the
+// TCP listener has threads of its own (daemon/dashboard/public_edge.h).
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -16,6 +17,8 @@
 #include "daemon/advice_store.h"
 #include "daemon/cluster_state.h"
 #include "daemon/collector.h"
+#include "daemon/dashboard/public_edge.h"
+#include "daemon/event_teller.h"
 #include "daemon/experiment_log.h"
 #include "daemon/handlers.h"
 #include "daemon/history_writer.h"
@@ -24,6 +27,7 @@
 #include "daemon/outcome_folder.h"
 #include "daemon/settings_file.h"
 #include "daemon/snapshot_sink.h"
+#include "daemon/usage_book.h"
 #include "daemon/user_names.h"
 
 namespace gpuadvise {
@@ -52,8 +56,10 @@ class Daemon {
   static Result<Parts> PartsFor(const Settings& settings);
   static void OpenHistory(const Settings& settings, Parts& parts);
   Result<void> BindSockets();
+  Result<void> BindPublic();
   Past PastFromHistory();
   void WatchSignals();
+  void LookForEvents();
   void FeedWatchdog(std::chrono::microseconds interval);
   void Reload();
   void Apply(LoadedSettings loaded, const Parts& parts);
@@ -69,17 +75,21 @@ class Daemon {
   HistoryWriter history_;
   AdviceStore advice_;
   ExperimentLog experiments_;
+  UsageBook usage_;
   OutcomeFolder outcomes_;
   UserNames users_;
+  EventTeller events_;
   ApiState api_;
   SnapshotSink sink_;
   CollectorPlan plan_;
   Collector collector_;
   Accounting accounting_;
   HttpServer server_;
+  std::optional<PublicEdge> public_;  // where `listen` is set
   std::optional<UnixListener> unix_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer watchdog_;
+  boost::asio::steady_timer event_timer_;
   bool stopping_ = false;
 };
 

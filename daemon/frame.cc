@@ -56,6 +56,19 @@ json Framed(json answer, const View* view, const Freshness& freshness) {
   return answer;
 }
 
+FramedAnswer FramedText(const std::string& answer, const View* view, const Freshness& freshness) {
+  const std::string rest = (answer == "{}" ? "" : ",") + answer.substr(1);
+  return Reframed({std::make_shared<const std::string>(rest), 0}, view, freshness);
+}
+
+FramedAnswer Reframed(const FramedAnswer& framed, const View* view, const Freshness& freshness) {
+  std::string text = Text(Framed(json::object(), view, freshness));
+  text.pop_back();  // the frame's own brace
+  const size_t at = text.size();
+  text.append(*framed.text, framed.answer_at);
+  return {std::make_shared<const std::string>(std::move(text)), at};
+}
+
 json FramedError(const Error& error, const View* view, const Freshness& freshness) {
   json answer = {{"errors", {ErrorEntry(CodeName(error.code), error.message, error.pointer)}}};
   return Framed(std::move(answer), view, freshness);

@@ -13,6 +13,18 @@ namespace gpuadvise {
 /// `answer`'s own members inside the frame. `view` may be null.
 nlohmann::json Framed(nlohmann::json answer, const View* view, const Freshness& freshness);
 
+/// An answer as text, of which `answer_at` is where it goes on after its frame.
+struct FramedAnswer {
+  std::shared_ptr<const std::string> text;
+  size_t answer_at = 0;
+};
+
+/// The same of an answer that is text already (a JSON object).
+FramedAnswer FramedText(const std::string& answer, const View* view, const Freshness& freshness);
+
+/// The same answer in another frame.
+FramedAnswer Reframed(const FramedAnswer& framed, const View* view, const Freshness& freshness);
+
 /// The frame with `error` as its only error.
 nlohmann::json FramedError(const Error& error, const View* view, const Freshness& freshness);
 

@@ -11,9 +11,13 @@
 #include "daemon/cluster_state.h"
 #include "daemon/experiment_log.h"
 #include "daemon/history_writer.h"
+#include "daemon/usage_book.h"
 #include "daemon/user_names.h"
 
 namespace gpuadvise {
+
+class AnswerCache;
+class EventTeller;
 
 /// What the handlers read and change. Everything outlives the calls and is itself thread-safe.
 struct ApiState {
@@ -25,6 +29,9 @@ struct ApiState {
   const Clock& clock;
   std::string outcomes_dir = {};  // where jobs leave outcomes that no socket takes; "": nowhere
   ForEach for_each = OneByOne;    // lends threads to one request
+  UsageBook* usage = nullptr;     // what GET /v1/history tells; nullptr: nothing
+  EventTeller* events = nullptr;  // nullptr: there are none
+  AnswerCache* shared = nullptr;  // of callers without a name; nullptr: each answer is made anew
 };
 
 ApiResponse Handle(const ApiRequest& request, const Peer& peer, ApiState& state);

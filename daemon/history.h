@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +76,10 @@ class History {
   /// The newest kLoadedJobs jobs, in the order of submission. Rows that cannot be read are left
   /// out and counted in `unreadable`.
   Result<std::vector<PastJob>> Load(int64_t& unreadable) const;
+
+  /// Tells `take` of every job with GPUs, in no order: number, submission, GPUs, times and whether
+  /// it was lost; nothing else of it is set. Reads a million rows in seconds and keeps none.
+  Result<void> EachUsage(const std::function<void(const PastJob&)>& take) const;
 
   /// All of `experiments` or none; a row of the same job, owner and submission is replaced.
   Result<void> Save(const std::vector<KeptExperiment>& experiments);

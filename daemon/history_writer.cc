@@ -161,6 +161,15 @@ std::vector<PastJob> HistoryWriter::Load() {
   return std::move(*jobs);
 }
 
+bool HistoryWriter::EachUsage(const std::function<void(const PastJob&)>& take) {
+  if (!history_) return false;
+  const std::lock_guard one(using_);
+  WriteWaiting();
+  const Result<void> read = history_->EachUsage(take);
+  if (!read) Report(read);
+  return read.has_value();
+}
+
 std::vector<std::string> HistoryWriter::LoadExperiments(size_t limit) {
   if (!history_) return {};
   const std::lock_guard one(using_);

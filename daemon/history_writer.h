@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -49,6 +50,10 @@ class HistoryWriter {
 
   /// Everything that is known, with what was put before. Blocks until that is written.
   std::vector<PastJob> Load();
+
+  /// History::EachUsage, with what was put before; false where that fails or there is no history.
+  /// Blocks.
+  bool EachUsage(const std::function<void(const PastJob&)>& take);
 
   void Note(const std::string& name, int64_t value);
   std::optional<int64_t> Noted(const std::string& name);

@@ -73,8 +73,7 @@ bool OutOfResources(int error) {
 
 }  // namespace
 
-HttpServer::HttpServer(asio::io_context& io, asio::thread_pool& workers, HttpLimits limits,
-                       Answer answer)
+HttpServer::HttpServer(asio::io_context& io, Workers workers, HttpLimits limits, Answer answer)
     : io_(io), workers_(workers), limits_(limits), answer_(std::move(answer)), drain_timer_(io) {}
 
 HttpServer::~HttpServer() = default;

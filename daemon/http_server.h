@@ -25,8 +25,11 @@ struct HttpLimits {
   size_t max_header_bytes = 16u << 10;
   size_t max_body_bytes = 1u << 20;
   size_t max_connections = 256;
+  size_t max_questions = 100'000;  // POSTs that are computed or wait for that
+  size_t max_waiting = 100'000;    // the same of other requests
   std::chrono::milliseconds request_timeout = std::chrono::seconds(10);
-  std::chrono::milliseconds idle_timeout = std::chrono::seconds(60);  // between two requests
+  std::chrono::milliseconds idle_timeout = std::chrono::seconds(60);    // between two requests
+  std::chrono::milliseconds event_interval = std::chrono::seconds(15);  // between two events
 };
 
 class HttpServer {
@@ -34,10 +37,16 @@ class HttpServer {
   using Socket = boost::asio::generic::stream_protocol::socket;
   using Answer = std::function<ApiResponse(const ApiRequest&, const Peer&)>;
 
-  /// `answer` is called on `workers`. REQUIRES: both outlive the server, which is destroyed after
+  /// Who answers what: POSTs have to be computed, and must not hold up the rest where the two
+  /// pools differ.
+  struct Workers {
+    boost::asio::thread_pool& others;
+    boost::asio::thread_pool& posts;
+  };
+
+  /// `answer` is called on `workers`. REQUIRES: all outlive the server, which is destroyed after
   /// `io` has stopped running.
-  HttpServer(boost::asio::io_context& io, boost::asio::thread_pool& workers, HttpLimits limits,
-             Answer answer);
+  HttpServer(boost::asio::io_context& io, Workers workers, HttpLimits limits, Answer answer);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -64,11 +73,13 @@ class HttpServer {
   void FinishDrain();
 
   boost::asio::io_context& io_;
-  boost::asio::thread_pool& workers_;
+  const Workers workers_;
   const HttpLimits limits_;
   const Answer answer_;
   std::list<Listener> listeners_;
   std::unordered_set<HttpSession*> sessions_;
+  size_t questions_ = 0;  // of limits_.max_questions
+  size_t waiting_ = 0;    // of limits_.max_waiting
   bool draining_ = false;
   std::function<void()> drained_;
   boost::asio::steady_timer drain_timer_;

@@ -5,16 +5,21 @@
 
 #include <array>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
+#include <boost/beast/http/serializer.hpp>
+#include <boost/beast/http/span_body.hpp>
 #include <boost/beast/http/write.hpp>
 #include <exception>
 #include <string>
 #include <utility>
 
+#include "daemon/event_feed.h"
 #include "daemon/frame.h"
 #include "daemon/version.h"
 
@@ -27,15 +32,63 @@ using std::chrono::milliseconds;
 
 namespace {
 
+using Message = http::response<http::span_body<const char>>;
+
+/// It keeps proxies from closing, shows us who is gone, and the page that we are here.
+const std::string kStillHere = "event: alive\ndata: {}\n\n";
+
 /// What is still read and thrown away after a refusal, so that the peer gets to read it.
 constexpr size_t kMaxLingerBytes = 4u << 20;
 constexpr milliseconds kMaxLinger{1000};
 
 auto Into(error_code& error) { return asio::redirect_error(asio::use_awaitable, error); }
 
+/// A field that decides who may ask and comes twice means nothing: the guard refuses it.
+std::string FieldOf(const http::fields& fields, http::field name) {
+  return fields.count(name) > 1 ? "(given twice)" : std::string(fields[name]);
+}
+
+/// One request more among those that are answered, for as long as this lives.
+class Counted {
+ public:
+  explicit Counted(size_t& count) : count_(count) { ++count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() { --count_; }
+
+ private:
+  size_t& count_;
+};
+
+ApiRequest RequestFrom(http::request<http::string_body>& message) {
+  const BrowserFields browser{FieldOf(message, http::field::host),
+                              FieldOf(message, http::field::origin),
+                              std::string(message["Sec-Fetch-Site"]),
+                              std::string(message["Sec-Fetch-Mode"]),
+                              FieldOf(message, http::field::accept_encoding),
+                              FieldOf(message, http::field::if_none_match)};
+  return {std::string(message.method_string()), std::string(message.target()),
+          std::move(message.body()), browser};
+}
+
+void SetFields(const ApiResponse& response, Message& message) {
+  message.set(http::field::server, std::string("gpuadvised/") + kVersion);
+  message.set(http::field::content_type, response.content_type);
+  message.set(http::field::cache_control, "no-store");
+  if (!response.allow.empty()) message.set(http::field::allow, response.allow);
+  for (const auto& [name, value] : response.fields) message.set(name, value);
+}
+
 asio::awaitable<ApiResponse> CallAnswer(const HttpServer::Answer& answer, const ApiRequest& request,
                                         const Peer& peer) {
   co_return answer(request, peer);
+}
+
+ApiResponse TooMany(size_t most) {
+  ApiResponse response = PlainError(
+      503, "unavailable", fmt::format("{} requests wait for an answer already; ask again", most));
+  response.fields.emplace_back("Retry-After", "2");
+  return response;
 }
 
 /// The answer to a request that could not be read; status 0: just close.
@@ -65,7 +118,8 @@ HttpSession::HttpSession(HttpServer& server, HttpServer::Socket socket, Peer pee
       socket_(std::move(socket)),
       peer_(peer),
       buffer_(server.limits().max_header_bytes + (64u << 10)),
-      deadline_(socket_.get_executor()) {}
+      deadline_(socket_.get_executor()),
+      wake_(socket_.get_executor()) {}
 
 void HttpSession::Start() {
   auto self = shared_from_this();
@@ -83,11 +137,13 @@ void HttpSession::Start() {
 
 void HttpSession::Drain() {
   draining_ = true;
+  wake_.cancel();
   if (idle_) Cut();
 }
 
 void HttpSession::Cut() {
   error_code ignored;
+  wake_.cancel();
   socket_.cancel(ignored);
   socket_.shutdown(asio::socket_base::shutdown_both, ignored);
 }
@@ -130,14 +186,15 @@ asio::awaitable<HttpSession::Next> HttpSession::ServeOne() {
     co_return next;
   }
   ClearDeadline();
-  auto& message = parser.get();
-  const unsigned version = message.version();
-  const bool keep_alive = message.keep_alive();
-  ApiRequest request{std::string(message.method_string()), std::string(message.target()),
-                     std::move(message.body())};
-  ApiResponse response = co_await AnswerOnWorker(std::move(request));
-  const bool stay = keep_alive && !draining_;
-  error = co_await Write(std::move(response), version, stay);
+  const unsigned version = parser.get().version();
+  const bool keep_alive = parser.get().keep_alive();
+  ApiRequest request = RequestFrom(parser.get());
+  const bool head = request.method == "HEAD";
+  if (head) request.method = "GET";
+  const ApiResponse response = co_await AnswerOnWorker(std::move(request));
+  const bool stay = keep_alive && !draining_ && !response.events;
+  error = co_await Write(response, {version, stay, head});
+  if (!error && response.events && !head) co_await StreamEvents(response.events);
   co_return error || !stay ? Next::kEnd : Next::kGoOn;
 }
 
@@ -165,40 +222,95 @@ asio::awaitable<error_code> HttpSession::ReadRequest(Parser& parser) {
 
 asio::awaitable<error_code> HttpSession::SayContinue(const Parser& parser) {
   error_code error;
-  if (parser.get()[http::field::expect] != "100-continue") co_return error;
+  const bool asked = boost::beast::iequals(parser.get()[http::field::expect], "100-continue");
+  if (!asked || parser.get().version() < 11) co_return error;
   static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   co_await asio::async_write(socket_, asio::buffer(kContinue), Into(error));
   co_return error;
 }
 
 asio::awaitable<ApiResponse> HttpSession::AnswerOnWorker(ApiRequest request) {
+  const bool question = request.method == "POST";
+  const size_t most = question ? server_.limits().max_questions : server_.limits().max_waiting;
+  size_t& waiting = question ? server_.questions_ : server_.waiting_;
+  if (waiting >= most) co_return TooMany(most);
+  const Counted counted(waiting);
+  asio::thread_pool& worker = question ? server_.workers_.posts : server_.workers_.others;
   ApiResponse response = co_await asio::co_spawn(
-      server_.workers_, CallAnswer(server_.answer_, request, peer_), asio::use_awaitable);
+      worker, CallAnswer(server_.answer_, request, peer_), asio::use_awaitable);
   co_return response;
 }
 
-asio::awaitable<error_code> HttpSession::Write(ApiResponse response, unsigned version,
-                                               bool keep_alive) {
-  http::response<http::string_body> message{static_cast<http::status>(response.status), version};
-  message.set(http::field::server, std::string("gpuadvised/") + kVersion);
-  message.set(http::field::content_type, "application/json");
-  message.set(http::field::cache_control, "no-store");
-  if (!response.allow.empty()) message.set(http::field::allow, response.allow);
-  message.keep_alive(keep_alive);
-  message.body() = std::move(response.body);
-  message.prepare_payload();
+asio::awaitable<error_code> HttpSession::Write(const ApiResponse& response, Written written) {
+  const std::string& body = response.Bytes();
+  Message message{static_cast<http::status>(response.status), written.version};
+  SetFields(response, message);
+  message.keep_alive(written.keep_alive);
+  message.body() = {body.data(), body.size()};
+  if (!response.events) message.prepare_payload();
+  http::response_serializer<http::span_body<const char>> serializer{message};
   error_code error;
   SetDeadline(server_.limits().request_timeout);
-  co_await http::async_write(socket_, message, Into(error));
+  if (written.header_only || response.events) {
+    co_await http::async_write_header(socket_, serializer, Into(error));
+  } else {
+    co_await http::async_write(socket_, serializer, Into(error));
+  }
+  ClearDeadline();
+  co_return error;
+}
+
+asio::awaitable<void> HttpSession::StreamEvents(std::shared_ptr<EventFeed> feed) {
+  WakeOn(*feed);
+  error_code error;
+  while (!error && !peer_ended_ && !draining_) {
+    news_ = false;
+    error = co_await WriteWaiting(*feed);
+    if (error || news_ || peer_ended_ || draining_) continue;
+    error_code woken;
+    wake_.expires_after(server_.limits().event_interval);
+    co_await wake_.async_wait(Into(woken));
+    if (!woken) error = co_await WriteText(kStillHere);
+  }
+  feed->OnNews({});
+}
+
+/// News come from any thread, the peer's end from the socket: both end the wait between two events.
+void HttpSession::WakeOn(EventFeed& feed) {
+  const auto self = shared_from_this();
+  feed.OnNews([self] { asio::post(self->socket_.get_executor(), [self] { self->Wake(); }); });
+  socket_.async_wait(asio::socket_base::wait_read, [self](error_code) {
+    self->peer_ended_ = true;
+    self->Wake();
+  });
+}
+
+void HttpSession::Wake() {
+  news_ = true;
+  wake_.cancel();
+}
+
+asio::awaitable<error_code> HttpSession::WriteWaiting(EventFeed& feed) {
+  error_code error;
+  for (SharedText event = feed.Take(); event && !error; event = feed.Take()) {
+    error = co_await WriteText(*event);
+  }
+  co_return error;
+}
+
+asio::awaitable<error_code> HttpSession::WriteText(const std::string& text) {
+  error_code error;
+  SetDeadline(server_.limits().request_timeout);
+  co_await asio::async_write(socket_, asio::buffer(text), Into(error));
   ClearDeadline();
   co_return error;
 }
 
 asio::awaitable<HttpSession::Next> HttpSession::RefuseRead(error_code error) {
-  ApiResponse refusal = RefusalOf(error, late_, server_.limits());
+  const ApiResponse refusal = RefusalOf(error, late_, server_.limits());
   ClearDeadline();
   if (refusal.status == 0) co_return Next::kEnd;
-  const error_code written = co_await Write(std::move(refusal), 11, false);
+  const error_code written = co_await Write(refusal, {});
   if (!written) co_await LingerAndClose();
   co_return Next::kEnd;
 }

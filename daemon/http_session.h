@@ -1,7 +1,9 @@
 // One connection: reads requests one after the other, has each answered, writes the answers.
 //
 // Thin: what a request means is the server's `Answer`. Requests that come early (pipelining) wait
-// in the buffer. Keeps itself alive until its connection ends. Runs on the server's thread.
+// in the buffer. An answer with events is the connection's last: they are written as they come,
+// until the peer closes or does not take them. Keeps itself alive until its connection ends. Runs
+// on the server's thread.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -31,16 +33,29 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
   enum class Next { kGoOn, kEnd };
 
+  /// How an answer goes out.
+  struct Written {
+    unsigned version = 11;
+    bool keep_alive = false;
+    bool header_only = false;  // HEAD
+  };
+
   boost::asio::awaitable<void> Run();
   boost::asio::awaitable<Next> ServeOne();
   boost::asio::awaitable<boost::system::error_code> WaitForRequest();
   boost::asio::awaitable<boost::system::error_code> ReadRequest(Parser& parser);
   boost::asio::awaitable<boost::system::error_code> SayContinue(const Parser& parser);
   boost::asio::awaitable<ApiResponse> AnswerOnWorker(ApiRequest request);
-  boost::asio::awaitable<boost::system::error_code> Write(ApiResponse response, unsigned version,
-                                                          bool keep_alive);
+  boost::asio::awaitable<boost::system::error_code> Write(const ApiResponse& response,
+                                                          Written written);
+  boost::asio::awaitable<void> StreamEvents(std::shared_ptr<EventFeed> feed);
+  boost::asio::awaitable<boost::system::error_code> WriteWaiting(EventFeed& feed);
+  boost::asio::awaitable<boost::system::error_code> WriteText(const std::string& text);
   boost::asio::awaitable<Next> RefuseRead(boost::system::error_code error);
   boost::asio::awaitable<void> LingerAndClose();
+
+  void WakeOn(EventFeed& feed);
+  void Wake();
 
   void SetDeadline(std::chrono::milliseconds from_now);
   void ClearDeadline();
@@ -51,9 +66,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   boost::beast::flat_buffer buffer_;
   boost::asio::steady_timer deadline_;
   uint64_t deadline_round_ = 0;
-  bool late_ = false;      // the deadline has passed
-  bool idle_ = false;      // waiting for a request's first byte
-  bool draining_ = false;  // no further request
+  bool late_ = false;               // the deadline has passed
+  bool idle_ = false;               // waiting for a request's first byte
+  bool draining_ = false;           // no further request
+  boost::asio::steady_timer wake_;  // while events are streamed
+  bool news_ = false;               // something may wait in the feed
+  bool peer_ended_ = false;         // it closed, or sent what nobody asked for
 };
 
 }  // namespace gpuadvise

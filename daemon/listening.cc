@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -113,6 +114,22 @@ int BindClosed(int descriptor, const std::string& path) {
   return status;
 }
 
+/// "127.0.0.1:43211", "[::1]:43211".
+std::string BoundAddress(int descriptor) {
+  sockaddr_storage bound{};
+  socklen_t size = sizeof(bound);
+  auto* address = reinterpret_cast<sockaddr*>(&bound);
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  if (getsockname(descriptor, address, &size) != 0 ||
+      getnameinfo(address, size, host.data(), host.size(), port.data(), port.size(),
+                  NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    return "";
+  }
+  const std::string name = host.data();
+  return (bound.ss_family == AF_INET6 ? "[" + name + "]" : name) + ":" + port.data();
+}
+
 }  // namespace
 
 Result<UnixListener> UnixListener::Bind(const std::string& path, uint32_t mode,
@@ -163,7 +180,7 @@ UnixListener::~UnixListener() {
 
 int UnixListener::TakeDescriptor() { return std::exchange(descriptor_, -1); }
 
-Result<int> BindTcp(const std::string& listen_at) {
+Result<TcpListener> BindTcp(const std::string& listen_at) {
   const size_t colon = listen_at.rfind(':');
   std::string host = colon == 0 ? "127.0.0.1" : listen_at.substr(0, colon);
   if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
@@ -185,7 +202,8 @@ Result<int> BindTcp(const std::string& listen_at) {
     return Cannot(fmt::format("listen: {} cannot be listened on: {}", listen_at, strerror(errno)),
                   "choose another port");
   }
-  return descriptor.Take();
+  std::string address = BoundAddress(descriptor.get());
+  return TcpListener{descriptor.Take(), std::move(address)};
 }
 
 }  // namespace gpuadvise

@@ -39,7 +39,12 @@ class UnixListener {
   ino_t inode_ = 0;
 };
 
-/// Binds "HOST:PORT" (HOST may be empty: loopback; a name or an address).
-Result<int> BindTcp(const std::string& listen);
+struct TcpListener {
+  int descriptor = -1;
+  std::string address;  // where it is really bound: "127.0.0.1:43211"
+};
+
+/// Binds "HOST:PORT" (HOST may be empty: loopback; a name or an address; PORT 0: any free one).
+Result<TcpListener> BindTcp(const std::string& listen);
 
 }  // namespace gpuadvise

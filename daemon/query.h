@@ -5,7 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/answers.h"
+#include "common/answer_nodes.h"
+#include "common/answer_queue.h"
 #include "common/error.h"
 
 namespace gpuadvise {
@@ -14,8 +15,11 @@ namespace gpuadvise {
 /// be decoded stays as it is.
 std::map<std::string, std::string> QueryOf(std::string_view target);
 
-/// user, partition, state (pending, running) and limit. Unknown names are ignored.
-/// Errors: kBadInput naming the one that is wrong.
+/// user, partition, gpu, search, state (pending, running), offset and limit. Unknown names are
+/// ignored. Errors: kBadInput naming the one that is wrong.
 Result<QueueFilter> FilterFrom(std::string_view target);
+
+/// partition, gpu, search, condition, offset and limit. Errors: as above.
+Result<NodesFilter> NodesFilterFrom(std::string_view target);
 
 }  // namespace gpuadvise

@@ -91,7 +91,7 @@ Result<void> ReadListen(const json& value, const std::string& pointer, Settings&
         std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (!digits || colon == 0 || std::stoi(port) > 65535) {
       return BadInput(
-          fmt::format("listen is \"{}\"; write HOST:PORT such as 127.0.0.1:6818, or nothing",
+          fmt::format("listen is \"{}\"; write HOST:PORT such as 127.0.0.1:6828, or nothing",
                       *text),
           pointer);
     }
@@ -142,6 +142,18 @@ Result<void> ReadConnections(const json& value, const std::string& pointer, Sett
 
 json ShowConnections(const Settings& settings) { return settings.max_connections; }
 
+Result<void> ReadPublicConnections(const json& value, const std::string& pointer, Settings& into) {
+  return Store(values::Count(value, pointer, 1, 100000), into.listen_max_connections);
+}
+
+json ShowPublicConnections(const Settings& settings) { return settings.listen_max_connections; }
+
+Result<void> ReadHosts(const json& value, const std::string& pointer, Settings& into) {
+  return Store(values::HostNames(value, pointer), into.listen_hosts);
+}
+
+json ShowHosts(const Settings& settings) { return settings.listen_hosts; }
+
 Result<void> ReadLevel(const json& value, const std::string& pointer, Settings& into) {
   return Store(values::OneOf(value, pointer, {"debug", "info", "warning", "error"}),
                into.log_level);
@@ -153,6 +165,8 @@ const Key kKeys[] = {
     {"socket_mode", ReadMode, ShowMode},
     {"socket_group", ReadText<&S::socket_group>, ShowText<&S::socket_group>},
     {"listen", ReadListen, ShowText<&S::listen>},
+    {"listen_hosts", ReadHosts, ShowHosts},
+    {"listen_max_connections", ReadPublicConnections, ShowPublicConnections},
     {"state_dir", ReadNeededPath<&S::state_dir>, ShowText<&S::state_dir>},
     {"accounting_interval", ReadAccounting, ShowDuration<&S::accounting_interval>},
     {"outcomes_dir", ReadPath<&S::outcomes_dir>, ShowText<&S::outcomes_dir>},

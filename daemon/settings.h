@@ -27,10 +27,12 @@ struct SimulationSettings {
 struct Settings {
   std::string socket = "/run/gpuadvise/gpuadvised.sock";
   uint32_t socket_mode = 0666;
-  std::string socket_group;  // "": the daemon's own group
-  std::string listen;        // "HOST:PORT"; "": no TCP listener
+  std::string socket_group;               // "": the daemon's own group
+  std::string listen;                     // "HOST:PORT"; "": no TCP listener
+  std::vector<std::string> listen_hosts;  // names beside addresses and localhost
+  int64_t listen_max_connections = 2048;
   std::string state_dir = "/var/lib/gpuadvise";
-  std::string outcomes_dir;  // "": none
+  std::string outcomes_dir;                                                  // "": none
   std::chrono::milliseconds accounting_interval = std::chrono::minutes(10);  // 0: never
   std::chrono::milliseconds history_retention = std::chrono::hours(400 * 24);
   std::string source = "auto";  // auto, slurm-api, slurm-cli, sim, replay:FILE
@@ -42,7 +44,7 @@ struct Settings {
   std::string collector;      // "": beside the daemon, then in libexec
   std::string gpus_file;      // "": the built-in catalogue alone
   std::string models_file;    // "": the built-in presets alone
-  SiteGpus site_gpus;     // gpu_aliases, untyped_gpus, interconnects
+  SiteGpus site_gpus;         // gpu_aliases, untyped_gpus, interconnects
   SimulationSettings simulation;
   int64_t max_connections = 256;
   std::chrono::milliseconds request_timeout = std::chrono::seconds(10);

@@ -138,6 +138,19 @@ Result<std::string> OneOf(const json& value, const std::string& pointer,
   return value.get<std::string>();
 }
 
+Result<std::vector<std::string>> HostNames(const json& value, const std::string& pointer) {
+  const char* remedy = "host names without scheme and path, such as [gpu.example.org], or []";
+  std::vector<std::string> names;
+  const json list = value.is_array() ? value : value.is_null() ? json::array() : json{value};
+  for (const json& item : list) {
+    const std::string name = item.is_string() ? item.get<std::string>() : "";
+    const bool plain = !name.empty() && name.find_first_of("/ \t*@") == std::string::npos;
+    if (!plain) return Wrong(value, pointer, remedy);
+    names.push_back(name);
+  }
+  return names;
+}
+
 Error UnknownKey(std::string_view key, const std::string& pointer,
                  const std::vector<std::string>& known) {
   const std::string nearest = NearestName(key, known);

@@ -40,6 +40,9 @@ Result<uint32_t> FileMode(const nlohmann::json& value, const std::string& pointe
 Result<std::string> OneOf(const nlohmann::json& value, const std::string& pointer,
                           const std::vector<std::string>& allowed);
 
+/// One host name or a list of them, without scheme and path: [gpu.example.org].
+Result<std::vector<std::string>> HostNames(const nlohmann::json& value, const std::string& pointer);
+
 /// The error of an unknown `key` of the object at `pointer`, with the nearest of `known`.
 Error UnknownKey(std::string_view key, const std::string& pointer,
                  const std::vector<std::string>& known);

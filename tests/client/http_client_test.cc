@@ -10,7 +10,7 @@
 
 #include "client/daemon_client.h"
 #include "tests/client/fake_server.h"
-#include "tests/client/temporary_folder.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise {
 namespace {

@@ -4,13 +4,13 @@
 
 #include "client/commands.h"
 #include "client/exit_code.h"
-#include "client/train_file.h"
+#include "yaml/train_file.h"
 #include "client/train_yaml_writer.h"
 #include "common/train_spec.h"
 #include "tests/client/fake_api.h"
 #include "tests/client/fake_console.h"
 #include "tests/client/golden.h"
-#include "tests/client/temporary_folder.h"
+#include "tests/fakes/temporary_folder.h"
 #include "yaml/yaml_file.h"
 
 namespace gpuadvise {

@@ -11,7 +11,7 @@
 
 #include "client/job_runner.h"
 #include "client/job_words.h"
-#include "tests/client/temporary_folder.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise {
 namespace {

@@ -16,7 +16,7 @@
 #include "tests/client/fake_api.h"
 #include "tests/client/fake_console.h"
 #include "tests/client/golden.h"
-#include "tests/client/temporary_folder.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise {
 namespace {

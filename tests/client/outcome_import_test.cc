@@ -12,7 +12,7 @@
 #include "client/run/outcome_file.h"
 #include "tests/client/fake_api.h"
 #include "tests/client/fake_console.h"
-#include "tests/client/temporary_folder.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise {
 namespace {

@@ -9,7 +9,7 @@
 #include "client/job_runner.h"
 #include "tests/client/fake_server.h"
 #include "tests/client/golden.h"
-#include "tests/client/temporary_folder.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise {
 namespace {

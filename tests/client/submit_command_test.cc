@@ -12,7 +12,7 @@
 #include "tests/client/fake_runner.h"
 #include "tests/client/fake_site.h"
 #include "tests/client/golden.h"
-#include "tests/client/temporary_folder.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise {
 namespace {

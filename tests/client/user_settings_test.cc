@@ -4,7 +4,7 @@
 
 #include "client/console.h"
 #include "embedded/default_sbatch_template.h"
-#include "tests/client/temporary_folder.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise {
 namespace {

@@ -56,6 +56,13 @@ TEST(AnswerWhen, AnUnknownNameIsAnsweredWithThoseThereAre) {
       << answer;
 }
 
+TEST(AnswerWhen, AnUnknownPartitionIsAnsweredWithThoseThereAreBeforeItsGpu) {
+  json answer = World("").When({{"partition", "nosuch"}, {"gres", "gpu:b200:1"}});
+  const std::string message = answer["error"]["message"];
+  EXPECT_NE(message.find("nosuch"), std::string::npos) << message;
+  EXPECT_NE(message.find("markov_gpu"), std::string::npos) << message;
+}
+
 TEST(AnswerWhen, WithoutALimitThePartitionsCounts) {
   json answer = World("").When({{"gres", "gpu:gpu4090:1"}});
   EXPECT_EQ(answer["time_limit_seconds"], 2 * 86400);

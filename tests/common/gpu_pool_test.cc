@@ -54,6 +54,15 @@ TEST(FindGpuPools, TheSlowestNodeSaysHowFastItsPoolIsConnected) {
   EXPECT_DOUBLE_EQ(FindGpuPools(snapshot, one)[0].interconnect.network_gb_per_s, 0);
 }
 
+TEST(FreeGpusOn, NoneInMaintenanceAndNoneThatIsCutIntoShards) {
+  const Snapshot away = SnapshotOf("node n1 a100:4 cpus 8 state IDLE+MAINTENANCE");
+  EXPECT_EQ(FreeGpusOn(away.nodes[0], "a100"), 0);
+  const Snapshot cut =
+      SnapshotOf("node n1 a100:2 l40s:2 cpus 8 shards 8\nrun 1 n1 shards 3 ends 1h");
+  EXPECT_EQ(FreeGpusOn(cut.nodes[0], "a100"), 0);  // 2 shards a GPU, so that 3 are of two GPUs
+  EXPECT_EQ(FreeGpusOn(cut.nodes[0], "l40s"), 2);
+}
+
 TEST(FreeGpusOn, NeedsAFreeCpuBesideTheFreeGpu) {
   const Snapshot part = SnapshotOf("node n1 a100:4 cpus 32\nrun 7 n1 a100:1 cpus 8 ends 1h\n");
   EXPECT_EQ(FreeGpusOn(part.nodes[0], "a100"), 3);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "common/answer_queue.h"
 #include "common/answers.h"
 #include "common/cheaper_start.h"
 #include "common/past.h"
@@ -211,6 +212,19 @@ TEST(AnswerJob, SaysWhyAndWhenAndWhatWouldBeEarlier) {
   EXPECT_EQ((*answer)["why"][0]["words"], "other jobs stand before it");
   EXPECT_EQ((*answer)["cheaper"][0]["change"], "-t 02:00:00");
   EXPECT_FALSE(AnswerJob(77, site.View(), {}));
+}
+
+TEST(AnswerJob, LimitsAndPrioritiesOfSomebodyElseAreNotTold) {
+  const Site site(
+      "config enforce limits\nnode n[1-2] a100:4\nqos normal per-user gres/gpu=4\n"
+      "assoc lab user ann\nrun 1 n1 a100:3 ends 2h\n"
+      "pend 2 a100:2 reason QOSMaxGRESPerUser limit 1h");
+  EXPECT_NE(AnswerJob(2, site.View(), {0, "root", "", ""})->dump().find("user ann"),
+            std::string::npos);
+  const json told = *AnswerJob(2, site.View(), {});
+  EXPECT_EQ(told.dump().find("ann"), std::string::npos) << told.dump(1);
+  EXPECT_EQ(told["why"].size(), 1u);
+  EXPECT_TRUE(told["priority_factors"].is_null());
 }
 
 TEST(AnswerQueue, HidesOthersWherePrivateDataDoes) {

@@ -262,7 +262,7 @@ TEST(DaemonCommandLine, CheckConfigRefusesWhatTheDaemonWould) {
   EXPECT_EQ(status, "exited with status 2");
   EXPECT_EQ(said,
             "gpuadvised: " + file +
-                ":2: listen is \"nowhere\"; write HOST:PORT such as 127.0.0.1:6818, or nothing\n");
+                ":2: listen is \"nowhere\"; write HOST:PORT such as 127.0.0.1:6828, or nothing\n");
 }
 
 TEST(DaemonCommandLine, AnUnknownOptionIsAUsageError) {

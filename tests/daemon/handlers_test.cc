@@ -1,23 +1,15 @@
-#include "daemon/handlers.h"
-
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
-#include "tests/fakes/fake_clock.h"
-#include "tests/fakes/seed_cluster.h"
-#include "tests/fakes/shipped_knowledge.h"
-#include "tests/fakes/snapshot_text.h"
+#include "tests/daemon/handlers_fixture.h"
 
 namespace gpuadvise {
 namespace {
 
 using nlohmann::json;
-
-const Peer kMe{static_cast<int64_t>(getuid()), false};
-const Peer kSomebodyElse{54321, false};
-const Peer kNobody{};
 
 json Train() {
   return {{"spec",
@@ -26,41 +18,6 @@ json Train() {
             {"training", {{"max_steps", 10000}, {"effective_batch_size", {120, 144}}}},
             {"command", "true"}}}};
 }
-
-class HandlersTest : public testing::Test {
- protected:
-  HandlersTest()
-      : cluster_(clock_,
-                 std::make_shared<const Knowledge>(Knowledge{ShippedGpus(), ShippedModels()}),
-                 120) {}
-
-  /// `mine`: a job of `lines` that is the caller's.
-  void ClusterIs(const std::string& lines, int64_t mine = 0) {
-    Snapshot snapshot = SnapshotOf(kSeedCluster + lines);
-    for (Job& job : snapshot.jobs) job.uid = job.id == mine ? kMe.uid : kSomebodyElse.uid;
-    snapshot.cluster = "seed";
-    snapshot.source = "slurm-cli";
-    cluster_.Accept(std::make_shared<const Snapshot>(std::move(snapshot)));
-  }
-
-  ApiResponse Raw(const std::string& method, const std::string& target,
-                  const std::string& body = "", const Peer& peer = kMe) {
-    return Handle({method, target, body}, peer, state_);
-  }
-
-  json Ask(const std::string& method, const std::string& target, const json& body = nullptr,
-           const Peer& peer = kMe) {
-    return json::parse(Raw(method, target, body.is_null() ? "" : body.dump(), peer).body);
-  }
-
-  FakeClock clock_{kSnapshotTime};
-  ClusterState cluster_;
-  AdviceStore advice_{"test"};
-  UserNames users_{clock_};
-  HistoryWriter history_{nullptr, "none in this test", clock_, 1};
-  ExperimentLog experiments_{history_};
-  ApiState state_{cluster_, history_, advice_, experiments_, users_, clock_};
-};
 
 TEST_F(HandlersTest, HealthSaysStartingBeforeTheFirstSnapshot) {
   const ApiResponse response = Raw("GET", "/healthz");

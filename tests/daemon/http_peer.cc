@@ -86,6 +86,15 @@ std::optional<HttpReply> HttpPeer::Receive() {
   return reply;
 }
 
+std::string HttpPeer::ReadUntil(std::string_view mark) {
+  size_t at = buffer_.find(mark);
+  while (at == std::string::npos && ReadMore()) at = buffer_.find(mark);
+  const size_t size = at == std::string::npos ? buffer_.size() : at + mark.size();
+  std::string read = buffer_.substr(0, size);
+  buffer_.erase(0, size);
+  return read;
+}
+
 bool HttpPeer::Closed() { return buffer_.empty() && !ReadMore(); }
 
 std::optional<HttpReply> HttpPeer::Ask(std::string_view request) {

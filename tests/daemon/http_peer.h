@@ -32,6 +32,9 @@ class HttpPeer {
   /// The next whole answer; nullopt when the connection ends before it does.
   std::optional<HttpReply> Receive();
 
+  /// All bytes up to and with `mark`; without it, what came until the connection ended.
+  std::string ReadUntil(std::string_view mark);
+
   /// Whether the other end closes without sending more.
   bool Closed();
 

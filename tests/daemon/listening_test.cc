@@ -124,22 +124,19 @@ TEST(UnixListener, AFolderThatCannotBeMadeIsRefused) {
 }
 
 TEST(TcpListener, BindsLoopbackWhenNoHostIsGiven) {
-  const auto descriptor = BindTcp(":0");
-  ASSERT_TRUE(descriptor) << descriptor.error().message;
-  close(*descriptor);
+  const auto listener = BindTcp(":0");
+  ASSERT_TRUE(listener) << listener.error().message;
+  EXPECT_TRUE(listener->address.starts_with("127.0.0.1:")) << listener->address;
+  close(listener->descriptor);
 }
 
 TEST(TcpListener, ABusyPortIsRefused) {
   const auto first = BindTcp("127.0.0.1:0");
   ASSERT_TRUE(first);
-  sockaddr_storage address{};
-  socklen_t size = sizeof(address);
-  getsockname(*first, reinterpret_cast<sockaddr*>(&address), &size);
-  const uint16_t port = ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
-  const auto second = BindTcp("127.0.0.1:" + std::to_string(port));
+  const auto second = BindTcp(first->address);
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message.find("choose another port"), std::string::npos);
-  close(*first);
+  close(first->descriptor);
 }
 
 }  // namespace

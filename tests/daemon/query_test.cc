@@ -39,5 +39,41 @@ TEST(QueueFilter, WhatIsWrongIsNamed) {
   EXPECT_EQ(FilterFrom("/q?limit=-1").error().message, "limit is '-1'; write a whole number");
 }
 
+TEST(QueueFilter, APageIsReadFromTheQuery) {
+  const auto filter = FilterFrom("/v1/queue?gpu=l40s&search=a%26b&offset=200&limit=100&state=");
+  ASSERT_TRUE(filter);
+  EXPECT_EQ(filter->gpu, "l40s");
+  EXPECT_EQ(filter->search, "a&b");
+  EXPECT_EQ(filter->offset, 200u);
+  EXPECT_EQ(filter->limit, 100u);
+  EXPECT_EQ(filter->running, std::nullopt);
+  EXPECT_EQ(FilterFrom("/v1/queue")->limit, kMostQueueRows);
+}
+
+TEST(NodesFilter, IsReadFromTheQuery) {
+  const auto filter =
+      NodesFilterFrom("/v1/nodes?partition=gpu&gpu=l40s&condition=drained&offset=7");
+  ASSERT_TRUE(filter);
+  EXPECT_EQ(filter->partition, "gpu");
+  EXPECT_EQ(filter->gpu, "l40s");
+  EXPECT_EQ(filter->condition, NodeUse::kDrained);
+  EXPECT_EQ(filter->offset, 7u);
+  EXPECT_EQ(filter->limit, 200u);
+}
+
+TEST(NodesFilter, WhatIsWrongIsNamed) {
+  EXPECT_EQ(NodesFilterFrom("/n?condition=gone").error().message,
+            "condition is 'gone'; write free, partly, busy, promised, drained or down");
+  for (const char* bad :
+       {"-1", "", "1.5", "0x10", "1e3", " 1", "1 ", "+1", "99999999999999999999x"}) {
+    EXPECT_FALSE(NodesFilterFrom(std::string("/n?offset=") + bad)) << bad;
+  }
+}
+
+TEST(NodesFilter, ANumberBeyondEveryListIsTheLargest) {
+  EXPECT_EQ(NodesFilterFrom("/n?limit=123456789012345678901234567890")->limit, 1'000'000'000u);
+  EXPECT_EQ(NodesFilterFrom("/n?offset=18446744073709551615")->offset, 1'000'000'000u);
+}
+
 }  // namespace
 }  // namespace gpuadvise

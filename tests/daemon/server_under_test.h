@@ -19,7 +19,7 @@ namespace gpuadvise {
 class ServerUnderTest {
  public:
   explicit ServerUnderTest(HttpServer::Answer answer, HttpLimits limits = {})
-      : server_(io_, workers_, limits, std::move(answer)),
+      : server_(io_, {workers_, workers_}, limits, std::move(answer)),
         listener_(*UnixListener::Bind(folder_.Path("s"), 0600, "")),
         work_(boost::asio::make_work_guard(io_)) {
     server_.Listen(listener_.TakeDescriptor(), HttpServer::Callers::kFromKernel);

@@ -31,7 +31,7 @@ TEST(Settings, WhatIsShownReadsBackTheSame) {
   settings.socket = "/tmp/a.sock";
   settings.socket_mode = 0660;
   settings.socket_group = "gpu";
-  settings.listen = "127.0.0.1:6818";
+  settings.listen = "127.0.0.1:6828";
   settings.source = "replay:/tmp/log";
   settings.poll_interval = std::chrono::milliseconds(1500);
   settings.site_gpus.aliases = {{"biggpu", "a100-80gb"}};
@@ -117,9 +117,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{R"({"socket_group": 5})", "/socket_group: socket_group is 5; write a text"},
         BadValue{
             R"({"listen": "localhost"})",
-            "/listen: listen is \"localhost\"; write HOST:PORT such as 127.0.0.1:6818, or nothing"},
+            "/listen: listen is \"localhost\"; write HOST:PORT such as 127.0.0.1:6828, or nothing"},
         BadValue{R"({"listen": "localhost:70000"})",
-                 "/listen: listen is \"localhost:70000\"; write HOST:PORT such as 127.0.0.1:6818, "
+                 "/listen: listen is \"localhost:70000\"; write HOST:PORT such as 127.0.0.1:6828, "
                  "or nothing"},
         BadValue{R"({"source": "slurm"})",
                  "/source: source is \"slurm\"; write one of auto, slurm-api, slurm-cli, sim, "

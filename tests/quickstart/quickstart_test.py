@@ -7,12 +7,14 @@ Only the compiler and the package manager are stand-ins: the programs of BIN_DIR
 """
 import os
 import pathlib
+import re
 import shutil
 import stat
 import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.request
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BIN = None
@@ -95,6 +97,21 @@ class Quickstart(unittest.TestCase):
         pasted = subprocess.run(["bash", "-ec", "\n".join(commands)], text=True, cwd="/",
                                 capture_output=True, check=False, timeout=60)
         self.assertEqual(pasted.returncode, 0, pasted.stdout + pasted.stderr)
+
+    def test_the_dashboard_is_at_the_address_that_it_prints(self):
+        address = re.search(r"dashboard of this cluster: (http://127\.0\.0\.1:\d+/)\n", self.start(self.clone()))[1]
+        with urllib.request.urlopen(address + "v1/gpus", timeout=10) as answer:
+            self.assertIn(b"rtx4090", answer.read())
+
+    def test_a_second_clone_takes_another_port_and_a_restart_the_same(self):
+        first, second = self.clone("one"), self.clone("two")
+        self.start(first)
+        self.start(second)
+        address = [clone.run("status").stdout.split()[-1] for clone in (first, second)]
+        self.assertNotEqual(*address)
+        second.run("stop")
+        self.start(second)
+        self.assertEqual(second.run("status").stdout.split()[-1], address[1])
 
     def test_run_twice_it_keeps_the_daemon(self):
         clone = self.clone()

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/client/temporary_folder.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "tests/client/temporary_folder.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise {
 namespace {

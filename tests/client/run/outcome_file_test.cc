@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "client/run/outcome_report.h"
-#include "tests/client/temporary_folder.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise {
 namespace {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tests/client/temporary_folder.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise {
 namespace {

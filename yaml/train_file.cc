@@ -1,9 +1,9 @@
-#include "client/train_file.h"
+#include "yaml/train_file.h"
 
 #include <array>
 
-#include "client/moment.h"
 #include "common/json_fields.h"
+#include "common/moment.h"
 #include "common/words.h"
 #include "yaml/yaml_file.h"
 
@@ -53,14 +53,15 @@ Result<TrainFile> TrainFile::Load(const std::string& path, const std::string& se
 }
 
 Result<TrainFile> TrainFile::FromText(std::string_view text, const std::string& path,
-                                      const std::string& section, int64_t now) {
+                                      const std::string& section, int64_t now,
+                                      const ReadFile& read) {
   TrainFile file;
   file.path_ = path;
   Result<YamlDocument> document = ParseYaml(text, path);
   if (!document) return tl::unexpected<Error>(document.error());
   file.document_ = *std::move(document);
   Result<void> done = file.TakeSection(section);
-  if (done) done = file.InlineFiles();
+  if (done) done = file.InlineFiles(read);
   if (done) done = file.ResolveDeadline(now);
   if (!done) return tl::unexpected<Error>(done.error());
   return file;
@@ -102,35 +103,38 @@ Result<void> TrainFile::TakeSection(const std::string& section) {
   return {};
 }
 
-Result<void> TrainFile::InlineFiles() {
-  if (Result<void> whole = InlineFilesOf(spec_, ""); !whole) return whole;
+Result<std::string> TrainFile::ReadBeside(const std::string& path) { return ReadTextFile(path); }
+
+Result<void> TrainFile::InlineFiles(const ReadFile& read) {
+  if (Result<void> whole = InlineFilesOf(spec_, "", read); !whole) return whole;
   const auto stages = spec_.find("stages");
   if (stages == spec_.end() || !stages->is_array()) return {};
   for (size_t i = 0; i < stages->size(); ++i) {
     const std::string pointer = "/stages/" + std::to_string(i);
-    if (Result<void> stage = InlineFilesOf((*stages)[i], pointer); !stage) return stage;
+    if (Result<void> stage = InlineFilesOf((*stages)[i], pointer, read); !stage) return stage;
   }
   return {};
 }
 
-Result<void> TrainFile::InlineFilesOf(json& part, const std::string& pointer) {
+Result<void> TrainFile::InlineFilesOf(json& part, const std::string& pointer,
+                                      const ReadFile& read) {
   if (!part.is_object()) return {};
   if (part.contains("model") && part["model"].is_object() && part["model"].contains("hf_config")) {
-    Result<void> done = InlineJson(part["model"]["hf_config"], pointer + "/model/hf_config");
+    Result<void> done = InlineJson(part["model"]["hf_config"], pointer + "/model/hf_config", read);
     if (!done) return done;
   }
   if (part.contains("training") && part["training"].is_object() &&
       part["training"].contains("deepspeed")) {
-    return InlineJson(part["training"]["deepspeed"], pointer + "/training/deepspeed");
+    return InlineJson(part["training"]["deepspeed"], pointer + "/training/deepspeed", read);
   }
   return {};
 }
 
-Result<void> TrainFile::InlineJson(json& value, const std::string& pointer) {
+Result<void> TrainFile::InlineJson(json& value, const std::string& pointer, const ReadFile& read) {
   if (!NamesAFile(value)) return {};
   const auto& name = value.get_ref<const std::string&>();
   const std::string path = name.starts_with('/') ? name : DirectoryOf(path_) + name;
-  const Result<std::string> text = ReadTextFile(path);
+  const Result<std::string> text = read(path);
   if (!text) return Refuse(text.error().message, pointer);
   json parsed = json::parse(*text, nullptr, false);
   if (!parsed.is_object()) return Refuse(path + " is no JSON object; check the file", pointer);

@@ -1,4 +1,4 @@
-#include "client/moment.h"
+#include "common/moment.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,9 +1,9 @@
-#include "client/train_file.h"
+#include "yaml/train_file.h"
 
 #include <gtest/gtest.h>
 
 #include "common/train_spec.h"
-#include "tests/client/temporary_folder.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise {
 namespace {

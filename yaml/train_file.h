@@ -2,10 +2,12 @@
 //
 // Reads the file, takes the section (S1's form: a map of named parts, each with training:), and
 // puts the JSON files it names (hf_config, deepspeed) into the spec, because the daemon opens no
-// path of a caller. Remembers where every value came from, so that an error about the request is
-// told with the file's line. Whether keys and values make sense is the daemon's to say.
+// path of a caller (it lends a reader that refuses). Remembers where every value came from, so that
+// an error about the request is told with the file's line. Whether keys and values make sense is
+// the daemon's to say.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -17,12 +19,16 @@ namespace gpuadvise {
 
 class TrainFile {
  public:
+  /// The text of a file that a training file names; its errors are sentences that name it.
+  using ReadFile = std::function<Result<std::string>(const std::string& path)>;
+
   /// Errors: kBadInput or kNotFound, the sentence starting with file and line. `now` resolves a
   /// deadline in words ("fri 18:00").
   static Result<TrainFile> Load(const std::string& path, const std::string& section, int64_t now);
-  /// The same from text; files it names are looked for beside `path`.
+  /// The same from text; files it names are looked for beside `path`, by `read`.
   static Result<TrainFile> FromText(std::string_view text, const std::string& path,
-                                    const std::string& section, int64_t now);
+                                    const std::string& section, int64_t now,
+                                    const ReadFile& read = ReadBeside);
 
   const nlohmann::json& spec() const { return spec_; }
   const std::string& path() const { return path_; }
@@ -34,9 +40,11 @@ class TrainFile {
 
  private:
   Result<void> TakeSection(const std::string& section);
-  Result<void> InlineFiles();
-  Result<void> InlineFilesOf(nlohmann::json& part, const std::string& pointer);
-  Result<void> InlineJson(nlohmann::json& value, const std::string& pointer);
+  static Result<std::string> ReadBeside(const std::string& path);
+  Result<void> InlineFiles(const ReadFile& read);
+  Result<void> InlineFilesOf(nlohmann::json& part, const std::string& pointer,
+                             const ReadFile& read);
+  Result<void> InlineJson(nlohmann::json& value, const std::string& pointer, const ReadFile& read);
   Result<void> ResolveDeadline(int64_t now);
   std::string PointerInDocument(const std::string& pointer) const;
   std::vector<std::string> SectionNames() const;

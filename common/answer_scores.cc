@@ -1,0 +1,107 @@
+#include "common/answer_scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "common/accuracy.h"
+#include "common/advice_json.h"
+#include "common/gpu_types.h"
+#include "common/past.h"
+
+namespace gpuadvise {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr double kNormal95 = 1.959964;  // 97.5 % of the normal distribution lie below
+
+using Scores = std::vector<const StartScore*>;
+
+Scores ThoseSaidToWait(const std::deque<StartScore>& scores) {
+  Scores waits;
+  for (const StartScore& score : scores) {
+    if (score.said.p90 > kSaysItWaits) waits.push_back(&score);
+  }
+  return waits;
+}
+
+json CalibrationRow(double said, double SaidWait::*quantile, const Scores& scores) {
+  const auto all = static_cast<int64_t>(scores.size());
+  json row = {
+      {"said", said}, {"came", nullptr}, {"low", nullptr}, {"high", nullptr}, {"jobs", all}};
+  if (all == 0) return row;
+  const auto came = std::count_if(scores.begin(), scores.end(), [&](const StartScore* score) {
+    return score->wait <= score->said.*quantile;
+  });
+  const ShareRange range = WilsonRange(came, all);
+  row["came"] = static_cast<double>(came) / static_cast<double>(all);
+  row["low"] = range.low;
+  row["high"] = range.high;
+  return row;
+}
+
+json WeeksOf(const std::deque<StartScore>& scores, const LocalTime& local) {
+  std::map<UnixSeconds, Scores> by_week;
+  for (const StartScore& score : scores) {
+    by_week[local(score.started_at).week_start].push_back(&score);
+  }
+  json weeks = json::array();
+  for (const auto& [start, group] : by_week) {
+    json week = ToJson(AccuracyOf(group));
+    week["week_start"] = start;
+    weeks.push_back(std::move(week));
+  }
+  return weeks;
+}
+
+json PointsOf(const Scores& scores, const GpuTypes& types) {
+  const size_t first = scores.size() > kToldScores ? scores.size() - kToldScores : 0;
+  json points = json::array();
+  for (size_t i = first; i < scores.size(); ++i) {
+    const StartScore& score = *scores[i];
+    const GpuType type = score.gpus > 0 ? types.Of(score.gpu) : GpuType{};
+    points.push_back({{"started_at", score.started_at},
+                      {"gpu", type.id},
+                      {"gpu_name", type.name},
+                      {"gpus", score.gpus},
+                      {"said_p10_seconds", score.said.p10},
+                      {"said_p50_seconds", score.said.p50},
+                      {"said_p90_seconds", score.said.p90},
+                      {"wait_seconds", score.wait},
+                      {"slurm_error_seconds",
+                       score.slurm_error_seconds ? json(*score.slurm_error_seconds) : json()}});
+  }
+  return points;
+}
+
+}  // namespace
+
+ShareRange WilsonRange(int64_t part, int64_t all) {
+  const auto n = static_cast<double>(all);
+  const double share = static_cast<double>(part) / n;
+  const double z2 = kNormal95 * kNormal95;
+  const double middle = (share + z2 / (2 * n)) / (1 + z2 / n);
+  const double half =
+      kNormal95 / (1 + z2 / n) * std::sqrt(share * (1 - share) / n + z2 / (4 * n * n));
+  return {std::max(middle - half, 0.0), std::min(middle + half, 1.0)};
+}
+
+void AddScores(const ClusterView& view, const LocalTime& local, json& answer) {
+  static const std::deque<StartScore> kNone;
+  const Past* past = PastBehind(view.queue);
+  const std::deque<StartScore>& scores = past != nullptr ? past->scores.scores() : kNone;
+  const Scores waits = ThoseSaidToWait(scores);
+  answer["calibration"] = {CalibrationRow(.1, &SaidWait::p10, waits),
+                           CalibrationRow(.5, &SaidWait::p50, waits),
+                           CalibrationRow(.9, &SaidWait::p90, waits)};
+  answer["weeks"] = WeeksOf(scores, local);
+  answer["points"] = PointsOf(waits, GpuTypes(view.snapshot, view.gpus));
+}
+
+}  // namespace gpuadvise

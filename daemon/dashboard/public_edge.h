@@ -1,0 +1,60 @@
+// The TCP listener: the dashboard and the read-only part of the API, for callers without a name.
+//
+// Problem. Hundreds of pages that stay open, and strangers who may flood, share a daemon with the
+// people on the Unix socket, who want an answer in milliseconds.
+// Idea. Nothing is shared that could be used up: a server of its own with its own thread, workers,
+// connections and limits, all at a lower scheduling priority; answers are made once for all pages
+// (answer_cache.h); what must be computed for one caller has a worker of its own, for which only so
+// many wait.
+// What it costs: three threads, and an answer a little later when the machine is busy.
+#pragma once
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/dashboard/answer_cache.h"
+#include "daemon/handlers.h"
+#include "daemon/http_server.h"
+
+namespace gpuadvise {
+
+struct PublicEdgeOptions {
+  HttpLimits limits;
+  std::vector<std::string> hosts;  // beside addresses and localhost (listen_hosts)
+};
+
+class PublicEdge {
+ public:
+  /// `state` is used on this edge's threads and must outlive it, as what it refers to.
+  PublicEdge(const ApiState& state, PublicEdgeOptions options);
+  ~PublicEdge();
+  PublicEdge(const PublicEdge&) = delete;
+  PublicEdge& operator=(const PublicEdge&) = delete;
+
+  /// Accepts on the listening `descriptor`, which becomes the edge's, and begins to serve.
+  void Serve(int descriptor);
+
+  /// Accepts no more and lets requests finish, until `deadline`; then calls `done` on the edge's
+  /// thread. Call once, after Serve().
+  void Drain(std::chrono::milliseconds deadline, std::function<void()> done);
+
+  /// The whole answer to one request, as any of its workers would give it.
+  ApiResponse Answer(const ApiRequest& request, const Peer& peer);
+
+ private:
+  ApiState state_;
+  AnswerCache answers_;
+  const PublicEdgeOptions options_;
+  boost::asio::io_context io_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay_;
+  boost::asio::thread_pool pages_{1};
+  boost::asio::thread_pool questions_{1};
+  HttpServer server_;
+  std::thread thread_;
+};
+
+}  // namespace gpuadvise
