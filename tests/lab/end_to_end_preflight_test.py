@@ -7,6 +7,7 @@ import json
 import re
 
 import programs
+from lab import wait_until
 
 TRAIN = """\
 name: lab-train
@@ -49,9 +50,10 @@ class Preflight(programs.SiteTest):
     def test_the_log_folder_is_made_and_the_job_writes_into_it(self):
         printed = self.site.run("submit", self.train_file(), "--yes").stdout
         job_id = int(re.search(r"^Submitted job (\d+)", printed, re.M).group(1))
-        self.lab.wait_for_state(job_id, "RUNNING")
-        logs = list((self.site.home("lab1") / "logs").glob("lab-train/*.out"))
-        self.assertEqual([log.name for log in logs], [f"{job_id}.out"])
+        logs = self.site.home("lab1") / "logs"
+        # Slurm says RUNNING before the job's own process opens the file.
+        log, = wait_until(lambda: list(logs.glob("lab-train/*.out")), f"job {job_id} to open its log")
+        self.assertEqual(log.name, f"{job_id}.out")
 
     def test_an_output_folder_of_somebody_else_stops_the_submission(self):
         other = self.site.home("lab2")
