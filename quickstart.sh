@@ -11,6 +11,7 @@ bin=$top/build/release/bin
 home=$top/.quickstart
 max_socket_bytes=107 # of a Unix socket's path, set by the kernel
 ready_seconds=30
+first_port=6828
 
 fail() {
   printf 'quickstart: %s\n' "$*" >&2
@@ -78,6 +79,7 @@ write_settings() {
 socket: "$(json_escape "$socket")"
 socket_mode: "0600"
 state_dir: "$(json_escape "$home/state")"
+listen: "127.0.0.1:$(choose_port)"
 source: sim
 poll_interval: 5s
 YAML
@@ -87,6 +89,27 @@ YAML
     mv "$home/gpuadvised.yaml.new" "$home/gpuadvised.yaml"
   fi
 }
+
+# The port of the run before, else the first free one.
+choose_port() {
+  local port
+  port=$(sed -n 's/^listen: "127.0.0.1:\([0-9]*\)"$/\1/p' "$home/gpuadvised.yaml" 2>/dev/null)
+  if [ -n "$port" ] && { [ -n "$(running_pid)" ] || ! is_taken "$port"; }; then
+    echo "$port"
+    return
+  fi
+  for ((port = first_port; port < first_port + 100; port++)); do
+    if ! is_taken "$port"; then
+      echo "$port"
+      return
+    fi
+  done
+  echo "$first_port" # gpuadvised then says that it is taken
+}
+
+is_taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+page_address() { sed -n 's/^listen: "\(.*\)"$/http:\/\/\1\//p' "$home/gpuadvised.yaml"; }
 
 json_escape() { printf %s "$1" | sed 's/[\\"]/\\&/g'; }
 
@@ -116,6 +139,8 @@ show_more() {
   ask=$(printf %q "$bin/gpuadvise")
   cat <<TEXT
 
+The dashboard of this cluster: $(page_address)
+
 Ask more (the cluster is simulated; other people's jobs come and go by themselves):
   export GPUADVISE_SOCKET=$(printf %q "$socket")
   $ask gpus
@@ -129,6 +154,8 @@ TEXT
 
 start() {
   "$top/packaging/install-packages.sh" build
+  "$top/packaging/install-packages.sh" page ||
+    echo "quickstart: nodejs and npm could not be installed; gpuadvised is built without its dashboard" >&2
   build
   write_settings
   if [ -n "$(running_pid)" ] && build_mark | cmp -s - "$home/mark"; then
@@ -146,7 +173,7 @@ status() {
   local pid
   pid=$(running_pid)
   [ -n "$pid" ] || { echo "gpuadvised is not running; start it with $(printf %q "$top/quickstart.sh")"; exit 3; }
-  echo "gpuadvised is running as process $pid on $socket"
+  echo "gpuadvised is running as process $pid on $socket; its dashboard is at $(page_address)"
 }
 
 case ${1:-start} in

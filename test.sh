@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 
-packaging/install-packages.sh build test
+packaging/install-packages.sh build page test
 
 ccache=()
 if command -v ccache >/dev/null; then ccache=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi

@@ -62,6 +62,15 @@ def answers(path):
         return False
 
 
+def show(result, as_json):
+    """What was measured, for people or as JSON."""
+    if as_json:
+        print(json.dumps(result))
+        return
+    for name, value in result.items():
+        print(f"{name:24} {value:.3f}" if isinstance(value, float) else f"{name:24} {value}")
+
+
 def measure(options):
     folder = tempfile.TemporaryDirectory(prefix="whole-daemon-")
     home = pathlib.Path(folder.name)
@@ -133,12 +142,7 @@ def main():
     parser.add_argument("--poll-interval", default="5s")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    result = measure(options)
-    if options.json:
-        print(json.dumps(result))
-        return
-    for name, value in result.items():
-        print(f"{name:18} {value:.3f}" if isinstance(value, float) else f"{name:18} {value}")
+    show(measure(options), options.json)
 
 
 if __name__ == "__main__":

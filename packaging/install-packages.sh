@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages of the named sections of debian-packages.txt that are not there yet.
 #
-#     packaging/install-packages.sh build [test]
+#     packaging/install-packages.sh build [page] [test]
 #
 # Says what it installs, uses sudo only when not root, and does nothing when all are there.
 set -euo pipefail
@@ -14,13 +14,18 @@ fail() {
   exit 1
 }
 
+# A package with a command behind its name is not wanted where that command is there already.
 packages_of() { # SECTION...
-  local line section=""
-  while read -r line; do
-    case $line in
+  local package command section=""
+  while read -r package command; do
+    case $package in
       '' | '#'*) ;;
-      '['*']') section=${line:1:-1} ;;
-      *) [[ " $* " == *" $section "* ]] && echo "$line" ;;
+      '['*']') section=${package:1:-1} ;;
+      *)
+        [[ " $* " == *" $section "* ]] || continue
+        [ -n "$command" ] && command -v "$command" >/dev/null && continue
+        echo "$package"
+        ;;
     esac
   done <"$list"
   return 0
@@ -44,9 +49,12 @@ as_root() {
   fi
 }
 
-[ $# -gt 0 ] || fail "say which packages: build, or build test"
+[ $# -gt 0 ] || fail "say which packages: build, page, test"
+for section in "$@"; do
+  grep -qxF "[$section]" "$list" || fail "no packages are listed under: $section"
+done
 mapfile -t wanted < <(packages_of "$@")
-[ "${#wanted[@]}" -gt 0 ] || fail "no packages are listed under: $*"
+[ "${#wanted[@]}" -gt 0 ] || exit 0
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   fail "this is not a Debian-like system; install the counterparts of these by hand, then use cmake --preset release: ${wanted[*]}"
 fi
