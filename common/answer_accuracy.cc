@@ -7,6 +7,7 @@
 #include "common/accuracy.h"
 #include "common/advice_json.h"
 #include "common/answers.h"
+#include "common/gpu_types.h"
 #include "common/past.h"
 
 namespace gpuadvise {
@@ -17,18 +18,16 @@ namespace {
 
 using Group = std::vector<const StartScore*>;
 
-// Canonical names of GPU types, as every other answer has them; a type nobody knows as Slurm says.
-std::map<std::string, std::string> NamesOf(const ClusterView& view) {
-  std::map<std::string, std::string> names;
-  for (const GpuPool& pool : FindGpuPools(view.snapshot, view.gpus)) {
-    names[pool.gres_type] = pool.Id();
-  }
-  return names;
-}
+/// Jobs of one GPU type and size class.
+struct Bin {
+  std::string gpu_name;
+  Group group;
+};
 
-json RowOf(const std::string& gpu, int64_t least, const Group& group) {
-  json row = ToJson(AccuracyOf(group));
+json RowOf(const std::string& gpu, int64_t least, const Bin& bin) {
+  json row = ToJson(AccuracyOf(bin.group));
   row["gpu"] = gpu;
+  row["gpu_name"] = bin.gpu_name;
   row["gpus"] = SizeClassOf(least);
   return row;
 }
@@ -74,20 +73,21 @@ json AnswerAccuracy(const ClusterView& view) {
   Group all;
   Group fits_now;
   Group waits;
-  std::map<std::pair<std::string, int64_t>, Group> by_size;
-  const std::map<std::string, std::string> names = NamesOf(view);
+  std::map<std::pair<std::string, int64_t>, Bin> by_size;
+  const GpuTypes types(view.snapshot, view.gpus);
   if (const Past* past = PastBehind(view.queue)) {
     for (const StartScore& score : past->scores.scores()) {
       all.push_back(&score);
       (score.said.group == WaitGroup::kFitsNow ? fits_now : waits).push_back(&score);
-      const auto known = names.find(score.gpu);
-      const std::string& gpu = known == names.end() ? score.gpu : known->second;
-      by_size[{gpu, LeastOf(score.gpus)}].push_back(&score);
+      const GpuType type = score.gpus > 0 ? types.Of(score.gpu) : GpuType{};
+      Bin& bin = by_size[{type.id, LeastOf(score.gpus)}];
+      bin.gpu_name = type.name;
+      bin.group.push_back(&score);
     }
   }
   const Accuracy accuracy = AccuracyOf(all);
   json rows = json::array();
-  for (const auto& [key, group] : by_size) rows.push_back(RowOf(key.first, key.second, group));
+  for (const auto& [key, bin] : by_size) rows.push_back(RowOf(key.first, key.second, bin));
   return {{"all", ToJson(accuracy)},
           {"fits_now", ToJson(AccuracyOf(fits_now))},
           {"does_not_fit_now", ToJson(AccuracyOf(waits))},

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,14 +32,36 @@ Scores ThoseSaidToWait(const std::deque<StartScore>& scores) {
   return waits;
 }
 
-json CalibrationRow(double said, double SaidWait::*quantile, const Scores& scores) {
-  const auto all = static_cast<int64_t>(scores.size());
-  json row = {
-      {"said", said}, {"came", nullptr}, {"low", nullptr}, {"high", nullptr}, {"jobs", all}};
+/// The wait by which a share (i + 1) / 10 was said to have started; nullopt: not kept.
+std::optional<double> DecileOf(const SaidWait& said, size_t i) {
+  if (said.deciles) return (*said.deciles)[i];
+  switch (i) {
+    case 0:
+      return said.p10;
+    case 4:
+      return said.p50;
+    case 8:
+      return said.p90;
+    default:
+      return std::nullopt;
+  }
+}
+
+json CalibrationRow(size_t decile, const Scores& scores) {
+  int64_t all = 0;
+  int64_t came = 0;
+  for (const StartScore* score : scores) {
+    const auto by = DecileOf(score->said, decile);
+    if (!by) continue;
+    ++all;
+    if (score->wait <= *by) ++came;
+  }
+  json row = {{"said", static_cast<double>(decile + 1) / (kDeciles + 1)},
+              {"came", nullptr},
+              {"low", nullptr},
+              {"high", nullptr},
+              {"jobs", all}};
   if (all == 0) return row;
-  const auto came = std::count_if(scores.begin(), scores.end(), [&](const StartScore* score) {
-    return score->wait <= score->said.*quantile;
-  });
   const ShareRange range = WilsonRange(came, all);
   row["came"] = static_cast<double>(came) / static_cast<double>(all);
   row["low"] = range.low;
@@ -97,9 +120,8 @@ void AddScores(const ClusterView& view, const LocalTime& local, json& answer) {
   const Past* past = PastBehind(view.queue);
   const std::deque<StartScore>& scores = past != nullptr ? past->scores.scores() : kNone;
   const Scores waits = ThoseSaidToWait(scores);
-  answer["calibration"] = {CalibrationRow(.1, &SaidWait::p10, waits),
-                           CalibrationRow(.5, &SaidWait::p50, waits),
-                           CalibrationRow(.9, &SaidWait::p90, waits)};
+  json& calibration = answer["calibration"] = json::array();
+  for (size_t i = 0; i < kDeciles; ++i) calibration.push_back(CalibrationRow(i, waits));
   answer["weeks"] = WeeksOf(scores, local);
   answer["points"] = PointsOf(waits, GpuTypes(view.snapshot, view.gpus));
 }

@@ -34,7 +34,12 @@ constexpr size_t kManyJobs = 10'000;
 constexpr int64_t kLongestGap = 600;
 
 SaidWait SaidIn(const StartSamples& start, WaitGroup group) {
-  return {start.Quantile(0.1), start.Quantile(0.5), start.Quantile(0.9), start.Mean(), group};
+  Deciles deciles{};
+  for (size_t i = 0; i < kDeciles; ++i) {
+    deciles[i] = static_cast<int32_t>(start.Quantile(static_cast<double>(i + 1) / (kDeciles + 1)));
+  }
+  return {
+      start.Quantile(0.1), start.Quantile(0.5), start.Quantile(0.9), start.Mean(), group, deciles};
 }
 
 Submitter SubmitterOf(const Job& job) { return {job.uid, job.user, job.account, job.qos}; }

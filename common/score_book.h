@@ -4,6 +4,8 @@
 // that leave without starting are not scored. Causal; a value; not thread-safe while it learns.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -18,6 +20,11 @@ namespace gpuadvise {
 /// So many scores are kept at most, the newest.
 inline constexpr size_t kKeptScores = 5'000;
 
+/// The wait by which 10, 20, … 90 % was said to have started, in whole seconds downwards, as waits
+/// are.
+inline constexpr size_t kDeciles = 9;
+using Deciles = std::array<int32_t, kDeciles>;
+
 /// What was said of a job's wait, seconds from when it became eligible.
 struct SaidWait {
   double p10 = 0;
@@ -25,6 +32,7 @@ struct SaidWait {
   double p90 = 0;
   double mean = 0;
   WaitGroup group = WaitGroup::kFitsNow;
+  std::optional<Deciles> deciles = std::nullopt;  // nullopt: said before they were kept
   friend bool operator==(const SaidWait&, const SaidWait&) = default;
 };
 

@@ -86,7 +86,8 @@ void MakeTables(SQLite::Database& database) {
   if (version == kHistoryVersion) return;
   SQLite::Transaction all(database);
   if (version == 0) database.exec(kHistorySchema);
-  database.exec(kExperimentSchema);
+  if (version < 2) database.exec(kExperimentSchema);
+  database.exec(kDecilesSchema);
   database.exec(fmt::format("PRAGMA user_version = {}", kHistoryVersion));
   all.commit();
 }
@@ -207,7 +208,7 @@ Result<void> History::Save(const std::vector<PastJob>& jobs) {
     SQLite::Transaction all(*database_);
     SQLite::Statement row(*database_,
                           fmt::format("INSERT OR REPLACE INTO job ({}) VALUES (?,?,?,?,?,"
-                                      "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                                      "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                                       kJobColumns));
     for (const PastJob& job : jobs) {
       BindJob(row, job);

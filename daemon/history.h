@@ -25,7 +25,7 @@ class Database;
 namespace gpuadvise {
 
 /// The version of the tables that this program writes (PRAGMA user_version).
-inline constexpr int kHistoryVersion = 2;
+inline constexpr int kHistoryVersion = 3;
 
 /// For so long and so many jobs it keeps what can be learned from; after that, the bare facts.
 inline constexpr int64_t kDetailSeconds = int64_t{30} * 86'400;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,10 +56,14 @@ CREATE INDEX experiment_submitted ON experiment(submitted_at);
 ALTER TABLE job ADD COLUMN state TEXT NOT NULL DEFAULT '';  -- accounting's word for its end
 )sql";
 
+const char* const kDecilesSchema = R"sql(
+ALTER TABLE job ADD COLUMN said_deciles TEXT;  -- the forecast's, whole seconds, as JSON; NULL: none
+)sql";
+
 const char* const kJobColumns =
     "job_id, submit, array_job_id, name, user, account, qos, partition, gpu, nodes, cpus, gpus, "
     "limit_seconds, eligible, start, end, state, lost, slurm_said, said_p10, said_p50, said_p90, "
-    "said_mean, said_group, detail";
+    "said_mean, said_group, said_deciles, detail";
 
 namespace {
 
@@ -74,6 +79,19 @@ void BindOptional(SQLite::Statement& statement, int index, const std::optional<i
 
 std::optional<int64_t> OptionalOf(const SQLite::Column& column) {
   return column.isNull() ? std::nullopt : std::optional(column.getInt64());
+}
+
+/// False when `text` is nothing that BindJob wrote.
+bool ReadDeciles(const std::string& text, SaidWait& said) {
+  const auto read = nlohmann::json::parse(text, nullptr, false);
+  if (!read.is_array() || read.size() != kDeciles) return false;
+  Deciles deciles{};
+  for (size_t i = 0; i < kDeciles; ++i) {
+    if (!read[i].is_number_integer()) return false;
+    deciles[i] = read[i].get<int32_t>();
+  }
+  said.deciles = deciles;
+  return true;
 }
 
 }  // namespace
@@ -133,6 +151,11 @@ void BindJob(SQLite::Statement& row, const PastJob& job) {
   } else {
     for (int i = 0; i < 5; ++i) row.bind(++at);
   }
+  if (job.said && job.said->deciles) {
+    row.bind(++at, nlohmann::json(*job.said->deciles).dump());
+  } else {
+    row.bind(++at);
+  }
   const std::vector<uint8_t> detail = EncodeDetail(job);
   if (detail.empty()) {
     row.bind(++at);
@@ -155,9 +178,11 @@ bool ReadJob(SQLite::Statement& row, PastJob& job) {
     const int group = row.getColumn(at + 4).getInt();
     if (group < 0 || group > 2) return false;
     said.group = static_cast<WaitGroup>(group);
+    const SQLite::Column deciles = row.getColumn(at + 5);
+    if (!deciles.isNull() && !ReadDeciles(deciles.getString(), said)) return false;
     job.said = said;
   }
-  const SQLite::Column detail = row.getColumn(at + 5);
+  const SQLite::Column detail = row.getColumn(at + 6);
   if (detail.isNull()) return true;
   return DecodeDetail(
       {static_cast<const uint8_t*>(detail.getBlob()), static_cast<size_t>(detail.getBytes())}, job);

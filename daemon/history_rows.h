@@ -13,6 +13,7 @@ namespace gpuadvise {
 /// The tables of version kHistoryVersion.
 extern const char* const kHistorySchema;
 extern const char* const kExperimentSchema;  // since version 2
+extern const char* const kDecilesSchema;     // since version 3
 
 /// The columns of `job`, in the order in which rows are bound and read; those of a
 /// JobRecord come first.

@@ -49,9 +49,9 @@ class AnswerScores : public testing::Test {
 
 TEST_F(AnswerScores, NothingIsNoFigure) {
   const json answer = Answer();
-  ASSERT_EQ(answer["calibration"].size(), 3u);
+  ASSERT_EQ(answer["calibration"].size(), 9u);
   EXPECT_EQ(
-      answer["calibration"][1],
+      answer["calibration"][4],
       (json{{"said", 0.5}, {"came", nullptr}, {"low", nullptr}, {"high", nullptr}, {"jobs", 0}}));
   EXPECT_EQ(answer["weeks"], json::array());
   EXPECT_EQ(answer["points"], json::array());
@@ -63,10 +63,26 @@ TEST_F(AnswerScores, EachQuantileIsCountedOfThoseSaidToWait) {
   const json rows = Answer()["calibration"];
   EXPECT_EQ(rows[0]["jobs"], 10);
   EXPECT_EQ(rows[0]["came"], 0.1);
-  EXPECT_EQ(rows[1]["came"], 0.5);
-  EXPECT_EQ(rows[2]["came"], 0.9);
-  EXPECT_NEAR(rows[1]["low"].get<double>(), 0.2366, 0.0001);  // Wilson, 5 of 10
-  EXPECT_NEAR(rows[1]["high"].get<double>(), 0.7634, 0.0001);
+  EXPECT_EQ(rows[4]["came"], 0.5);
+  EXPECT_EQ(rows[8]["came"], 0.9);
+  EXPECT_NEAR(rows[4]["low"].get<double>(), 0.2366, 0.0001);  // Wilson, 5 of 10
+  EXPECT_NEAR(rows[4]["high"].get<double>(), 0.7634, 0.0001);
+}
+
+TEST_F(AnswerScores, DecilesThatWereNotKeptAreNotCounted) {
+  const Deciles deciles = {100, 120, 140, 160, 200, 220, 240, 260, 300};
+  for (int i = 0; i < 4; ++i) {
+    Started({100, 200, 300, 200, WaitGroup::kNotFree, deciles}, 110 + 30 * i);  // 110 … 200
+  }
+  Started({100, 200, 300, 200, WaitGroup::kNotFree}, 150);
+  const json rows = Answer()["calibration"];
+  ASSERT_EQ(rows.size(), 9u);
+  std::vector<std::pair<double, double>> came;  // of how many
+  for (const json& row : rows) came.emplace_back(row["jobs"], row["came"]);
+  EXPECT_EQ(came,
+            (std::vector<std::pair<double, double>>{
+                {5, 0}, {4, 0.25}, {4, 0.5}, {4, 0.5}, {5, 1}, {4, 1}, {4, 1}, {4, 1}, {5, 1}}));
+  EXPECT_EQ(rows[6]["said"], 0.7);
 }
 
 TEST_F(AnswerScores, WeeksBeginOnMondayByTheWall) {

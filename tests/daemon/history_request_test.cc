@@ -93,7 +93,7 @@ TEST_F(HistoryRequest, WhatCannotBeAskedIsRefusedWithASentence) {
 TEST_F(HistoryRequest, AccuracyHasCalibrationWeeksAndPoints) {
   ClusterIs("");
   const json answer = Ask("/v1/accuracy");
-  EXPECT_EQ(answer["calibration"].size(), 3u);
+  EXPECT_EQ(answer["calibration"].size(), 9u);
   EXPECT_EQ(answer["weeks"], json::array());
   EXPECT_EQ(answer["points"], json::array());
   EXPECT_EQ(answer["all"]["jobs"], 0);

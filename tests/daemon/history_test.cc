@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "daemon/history_detail.h"
+#include "tests/daemon/old_history.h"
 #include "tests/daemon/past_jobs.h"
 #include "tests/daemon/temp_folder.h"
 
@@ -180,13 +181,41 @@ TEST_F(HistoryTest, ANewerOneIsSetAsideAndNamed) {
 
 TEST_F(HistoryTest, OneOfTheFirstVersionGetsWhatItLacksAndKeepsWhatItHas) {
   ASSERT_TRUE(Open()->Save({WholeJob(7)}));
-  SQLite::Database(File(), SQLite::OPEN_READWRITE)
-      .exec("DROP TABLE experiment; ALTER TABLE job DROP COLUMN state; PRAGMA user_version = 1");
+  MakeVersion(File(), 1);
   const auto history = Open();
   EXPECT_EQ(history->set_aside(), "");
   EXPECT_EQ(JobsIn(*history).size(), 1u);
   EXPECT_TRUE(history->Save({KeptExperiment{7, 1001, kNow, "{}"}}));
   EXPECT_EQ(history->LoadExperiments(10)->size(), 1u);
+}
+
+TEST_F(HistoryTest, OneOfTheSecondVersionKnowsNoDeciles) {
+  ASSERT_TRUE(Open()->Save({WholeJob(7)}));
+  MakeVersion(File(), 2);
+  const auto history = Open();
+  EXPECT_EQ(history->set_aside(), "");
+  PastJob kept = WholeJob(7);
+  kept.said->deciles.reset();
+  const auto jobs = JobsIn(*history);
+  ASSERT_EQ(jobs.size(), 1u);
+  EXPECT_EQ(jobs[0].said, kept.said);
+  ASSERT_TRUE(history->Save({WholeJob(8)}));
+  const auto both = JobsIn(*history);
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[1].said, WholeJob(8).said);
+}
+
+TEST_F(HistoryTest, DecilesThatCannotBeMakeARowUnreadable) {
+  for (const std::string text : {"", "[", "7", "[1,2]", "[0,0,7,40,90,130,200,310,null]"}) {
+    ASSERT_TRUE(Open()->Save({WholeJob(7), WholeJob(8)}));
+    SQLite::Database(File(), SQLite::OPEN_READWRITE)
+        .exec("UPDATE job SET said_deciles = '" + text + "' WHERE job_id = 7");
+    int64_t unreadable = 0;
+    const auto jobs = Open()->Load(unreadable);
+    ASSERT_TRUE(jobs);
+    EXPECT_EQ(jobs->size(), 1u) << text;
+    EXPECT_EQ(unreadable, 1) << text;
+  }
 }
 
 TEST_F(HistoryTest, ExperimentsComeBackInOrderTheNewestOnesFirstToBeKept) {

@@ -214,14 +214,16 @@ TEST(HttpServer, AnIdleConnectionIsClosedWithoutAWord) {
 TEST(HttpServer, AClientThatDoesNotReadIsCutOff) {
   HttpLimits limits;
   limits.request_timeout = milliseconds(50);
+  std::atomic<bool> asked = false;
   ServerUnderTest server(
-      [](const ApiRequest&, const Peer&) {
+      [&](const ApiRequest&, const Peer&) {
+        asked = true;
         return ApiResponse{200, std::string(64 << 20, 'x'), ""};
       },
       limits);
   HttpPeer peer = server.Connect();
   ASSERT_TRUE(peer.Send(Get("/")));
-  while (server.connections() != 0) std::this_thread::yield();
+  while (!asked || server.connections() != 0) std::this_thread::yield();
   EXPECT_FALSE(peer.Receive());
 }
 

@@ -22,7 +22,8 @@ inline PastJob WholeJob(int64_t id, UnixSeconds submit = kSnapshotTime) {
   job.record.start = submit + 100;
   job.record.end = submit + 4'000;
   job.record.state = "TIMEOUT";
-  job.said = SaidWait{0, 90.5, 400.25, 120, WaitGroup::kNotFree};
+  job.said = SaidWait{
+      0, 90.5, 400.25, 120, WaitGroup::kNotFree, Deciles{0, 0, 7, 40, 90, 130, 200, 310, 400}};
   job.slurm_said = submit + 7'000;
   auto lesson = std::make_shared<WaitLesson>();
   lesson->group = WaitGroup::kNotFree;

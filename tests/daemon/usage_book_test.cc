@@ -1,6 +1,5 @@
 #include "daemon/usage_book.h"
 
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -13,6 +12,7 @@
 
 #include "daemon/accounting.h"
 #include "daemon/cluster_state.h"
+#include "tests/daemon/old_history.h"
 #include "tests/daemon/past_jobs.h"
 #include "tests/daemon/temp_folder.h"
 #include "tests/fakes/fake_clock.h"
@@ -204,8 +204,7 @@ TEST_F(UsageBookTest, RowsOfTheFirstVersionCount) {
   const std::string told = watcher->Told();
   EXPECT_EQ(told, "-1: 95 190 7000 " + std::to_string(WaitClassOf(95)) + "x1\n0: 0 0 800\n");
   watcher.reset();
-  SQLite::Database(folder_.Path("state/history.db"), SQLite::OPEN_READWRITE)
-      .exec("DROP TABLE experiment; ALTER TABLE job DROP COLUMN state; PRAGMA user_version = 1");
+  MakeVersion(folder_.Path("state/history.db"), 1);
   EXPECT_EQ(Start()->Told(), told);
 }
 

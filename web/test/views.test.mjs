@@ -108,7 +108,7 @@ test('Accuracy shows the record beside Slurm, the points and the calibration', (
   withPage(world, async (page) => {
     const seen = await show(page, 'accuracy');
     assert.deepEqual(seen.figures, { jobs: '1,204', median: '3 s', covered: '21 min', coverage90: '91 %', at_once: '99 %', slurm: '25 min' });
-    assert.deepEqual([seen.points, seen.calibration, seen.by_gpu, seen.few], [304, 3, accuracy().by_gpu.length, null]);
+    assert.deepEqual([seen.points, seen.calibration, seen.by_gpu, seen.few], [304, 9, accuracy().by_gpu.length, null]);
   }));
 
 test('An address past the end leads to the last page', () =>

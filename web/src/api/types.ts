@@ -278,7 +278,7 @@ export interface AccuracyAnswer extends Frame {
   all: Record_;
   fits_now: Partial<Record_>;
   does_not_fit_now: Partial<Record_>;
-  by_gpu: (Record_ & { gpu: string; gpu_name?: string; gpus: string })[];
+  by_gpu: (Record_ & { gpu: string; gpu_name: string; gpus: string })[];
   since: number | null;
   note: string;
   calibration: CalibrationRow[];

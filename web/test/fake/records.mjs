@@ -55,6 +55,8 @@ function series(weeks, chance) {
   });
 }
 
+const kDeciles = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+
 export function accuracy(young = false) {
   if (young) return youngAccuracy();
   const chance = random(3);
@@ -64,14 +66,10 @@ export function accuracy(young = false) {
     all,
     fits_now: {},
     does_not_fit_now: {},
-    by_gpu: ['l40s', 'rtx4090', 'rtx2080ti'].flatMap((gpu) => sizes.map((gpus) => ({ ...all, gpu, gpus, jobs: 20 + chance.below(300), slurm_median_abs_error_seconds: gpus === '1' ? null : 30000 }))),
+    by_gpu: [['l40s', 'L40S'], ['rtx4090', 'RTX 4090'], ['rtx2080ti', 'RTX 2080 Ti']].flatMap(([gpu, gpu_name]) => sizes.map((gpus) => ({ ...all, gpu, gpu_name, gpus, jobs: 20 + chance.below(300), slurm_median_abs_error_seconds: gpus === '1' ? null : 30000 }))),
     since: kNow - 20 * 86400,
     note: 'of 900 jobs that were said to start at once, 99 % did; half of the 304 said to wait came within 21 min of the median, 91 % before the p90',
-    calibration: [
-      { said: 0.1, came: 0.08, low: 0.05, high: 0.12, jobs: 304 },
-      { said: 0.5, came: 0.52, low: 0.46, high: 0.58, jobs: 304 },
-      { said: 0.9, came: 0.91, low: 0.87, high: 0.94, jobs: 304 },
-    ],
+    calibration: kDeciles.map((said) => ({ said, came: said ** 1.1, low: said ** 1.1 - 0.04, high: Math.min(1, said ** 1.1 + 0.04), jobs: said === 0.5 ? 304 : 240 })),
     weeks: Array.from({ length: 6 }, (_, at) => ({ week_start: kNow - (6 - at) * kWeek, jobs: 200, covered_jobs: 50, coverage_p50: 0.42 + 0.03 * at, coverage_p90: at === 1 ? null : 0.8 + 0.025 * at, median_abs_error_seconds: 60 * at, slurm_jobs: 30, slurm_median_abs_error_seconds: 40000, median_abs_error_seconds_beside_slurm: 1300 })),
     points: Array.from({ length: 304 }, (_, at) => point(at, chance)),
   };
@@ -85,5 +83,5 @@ function point(at, chance) {
 
 function youngAccuracy() {
   const all = { jobs: 4, median_abs_error_seconds: 12, within_600s: 1, at_once: 1, covered_jobs: 0, covered_median_abs_error_seconds: null, coverage_p50: null, coverage_p90: null, slurm_jobs: 0, slurm_median_abs_error_seconds: null, median_abs_error_seconds_beside_slurm: null };
-  return { all, fits_now: {}, does_not_fit_now: {}, by_gpu: [], since: kNow - 3600, note: 'too little history to say how right this is: 4 of at least 30 forecast jobs have started', calibration: [0.1, 0.5, 0.9].map((said) => ({ said, came: null, low: null, high: null, jobs: 0 })), weeks: [], points: [] };
+  return { all, fits_now: {}, does_not_fit_now: {}, by_gpu: [], since: kNow - 3600, note: 'too little history to say how right this is: 4 of at least 30 forecast jobs have started', calibration: kDeciles.map((said) => ({ said, came: null, low: null, high: null, jobs: 0 })), weeks: [], points: [] };
 }

@@ -27,7 +27,7 @@ export function AccuracyView() {
             <Panel title="Said against what came" id="scatter" note="Jobs that were said to wait. On the line: right to the minute. Bars: the range that was said.">
               {data.points.length > 0 ? <Scatter points={data.points} /> : <Nothing />}
             </Panel>
-            <Panel title="Calibration" id="calibration" note="Of what was said to happen with a chance of 10, 50 and 90 %, how often it came. On the line is right; bars: 95 % range of the true share.">
+            <Panel title="Calibration" id="calibration" note="Of what was said to happen with a chance of 10, 20, … 90 %, how often it came. On the line is right; bars: 95 % range of the true share.">
               {data.calibration.some((row) => row.came !== null && row.jobs > 0) ? <Calibration rows={data.calibration} /> : <Nothing />}
             </Panel>
           </div>
@@ -35,7 +35,7 @@ export function AccuracyView() {
             {data.weeks.length > 0 ? <Coverage weeks={data.weeks} until={data.meta.snapshot_taken_at ?? 0} /> : <Nothing />}
           </Panel>
           <Panel title="By GPU type and size" id="by-gpu">
-            {data.by_gpu.length > 0 ? <ByGpuTable rows={data.by_gpu} names={new Map(data.points.map((point) => [point.gpu, point.gpu_name]))} /> : <Nothing />}
+            {data.by_gpu.length > 0 ? <ByGpuTable rows={data.by_gpu} /> : <Nothing />}
           </Panel>
         </>
       )}

@@ -5,14 +5,14 @@ import { DataTable } from '../../parts/table';
 import { length } from '../../words/durations';
 import { grouped, percent } from '../../words/numbers';
 
-export function ByGpuTable({ rows, names }: { rows: AccuracyAnswer['by_gpu']; names: Map<string, string> }) {
+export function ByGpuTable({ rows }: { rows: AccuracyAnswer['by_gpu'] }) {
   return (
     <DataTable
       caption="Accuracy by GPU type and number of GPUs"
       rows={rows}
       keyOf={(row) => `${row.gpu}/${row.gpus}`}
       columns={[
-        { head: 'GPU', cell: (row) => <Name of={row.gpu_name ?? names.get(row.gpu) ?? row.gpu} /> },
+        { head: 'GPU', cell: (row) => <Name of={row.gpu_name || 'no GPU'} /> },
         { head: 'GPUs', cell: (row) => row.gpus, right: true },
         { head: 'Jobs', cell: (row) => grouped(row.jobs), right: true },
         { head: 'Median error', cell: (row) => length(row.median_abs_error_seconds), right: true },
