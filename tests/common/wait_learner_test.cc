@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "common/conformal.h"
 #include "common/expert_pool.h"
 #include "common/job_random.h"

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ask, axeFaults, kViews, visit } from './browser.mjs';
 import { kHtml } from './fake/hostile.mjs';
 import { readView } from './read_page.mjs';
-import { makeWorld, until, withOwnFake, withPage } from './world.mjs';
+import { focused, makeWorld, until, withOwnFake, withPage } from './world.mjs';
 
 const world = makeWorld();
 
@@ -65,16 +65,16 @@ test('The keyboard alone goes to a view, filters, opens and closes a node, and c
     await tabTo(page, 'a[href="#/nodes"]');
     await page.keyboard.press('Enter');
     await page.waitForSelector('main[data-view="nodes"] [data-node]');
-    assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1');
+    await focused(page, 'h1');
     await tabTo(page, 'input[name="search"]');
     await page.keyboard.type('classt26');
     await until(page, () => page.locator('[data-node]').count(), (count) => count === 1);
     await tabTo(page, '[data-node="classt26"] button');
     await page.keyboard.press('Enter');
-    await page.waitForSelector('[data-details="classt26"]');
+    await focused(page, '[data-details="classt26"]');
     await page.keyboard.press('Escape');
     await page.waitForSelector('[data-details]', { state: 'detached' });
-    assert.ok(await page.evaluate(() => document.activeElement.matches('[data-node="classt26"] button')));
+    await focused(page, '[data-node="classt26"] button');
     await page.goto(`${world.fake.url}#/ask`);
     await page.locator('textarea').focus();
     await page.keyboard.press('Control+Enter');

@@ -71,6 +71,7 @@ test('Another view and back loses nothing, and a failed question keeps the last 
     await page.click('nav.views a[href="#/nodes"]');
     await page.waitForSelector('[data-node]');
     await page.click('nav.views a[href="#/ask"]');
+    await page.waitForSelector('tbody[data-rank]');
     assert.equal((await readView(page, 'ask')).ranks[0].gpu, 'l40s');
     assert.deepEqual([await page.inputValue('select[name="objective"]'), await page.inputValue('input[name="section"]')], ['start', 'b']);
     await ask(page, 'wrong: 1\n');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { visit } from './browser.mjs';
 import { startFake } from './fake_daemon.mjs';
 import { readView } from './read_page.mjs';
-import { kNetworkNoise, makeWorld, until, withOwnFake, withPage } from './world.mjs';
+import { focused, kNetworkNoise, makeWorld, until, withOwnFake, withPage } from './world.mjs';
 
 const world = makeWorld();
 const asked = (fake, path) => fake.log.filter((entry) => entry.path.startsWith(path));
@@ -61,6 +61,7 @@ test('Focus, scroll and open details survive a refresh', () =>
   withPage(world, async (page) => {
     await visit(page, world.fake.url, 'nodes');
     await page.locator('[data-node="classt21"] button').click();
+    await focused(page, '[data-details="classt21"]');
     await page.locator('input[name="search"]').focus();
     await page.evaluate(() => window.scrollTo(0, 120));
     const scroll = await page.evaluate(() => window.scrollY);
