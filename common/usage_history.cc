@@ -14,7 +14,8 @@ constexpr int64_t kMostGpus = 1'000'000;
 }  // namespace
 
 size_t UsageHistory::KeyHash::operator()(const Key& key) const {
-  return std::hash<int64_t>()(key.id * 0x9E3779B97F4A7C1 ^ key.submit);
+  return std::hash<uint64_t>()(static_cast<uint64_t>(key.id) * 0x9E3779B97F4A7C15 ^
+                               static_cast<uint64_t>(key.submit));
 }
 
 void UsageHistory::Advance(UnixSeconds now) {

@@ -101,7 +101,8 @@ TEST(ComingJobs, EndAtTheHorizonAndWithoutAHistory) {
   while (coming.Next(last) < kNever) last = coming.Take().time;
   EXPECT_LE(last, 4 * kHour);
   Past none;
-  ComingJobs nobody(*PrepareQueue(snapshot, none), 0, [](const PendingJob&) { return true; });
+  const auto quiet = PrepareQueue(snapshot, none);
+  ComingJobs nobody(*quiet, 0, [](const PendingJob&) { return true; });
   EXPECT_EQ(nobody.Next(0), kNever);
 }
 

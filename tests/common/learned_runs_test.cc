@@ -258,7 +258,8 @@ TEST(LearnedRuns, APersonsOwnLineForACardStands) {
   Experiment run = RunOf(1, kAnn, {{12, 99.0, 15}});
   run.strategy["gpu"] = "l40s";
   run.strategy["gpus_per_node"] = 6;
-  for (const json& strategy : AdviceFor({run})["strategies"]) {
+  const json advice = AdviceFor({run});
+  for (const json& strategy : advice["strategies"]) {
     EXPECT_EQ(strategy["reasons"].dump().find("of your runs"), std::string::npos);
   }
 }
