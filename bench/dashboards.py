@@ -13,6 +13,7 @@ priority: it stands for other machines.
 import argparse
 import asyncio
 import json
+import logging
 import multiprocessing
 import os
 import pathlib
@@ -89,6 +90,7 @@ async def flood(port, number, until, _):
 def load(kind, port, count, seconds, results):
     """In a process of its own: `count` clients of a kind."""
     os.nice(19)
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # else a word for each write to a closed socket
     waited = []
 
     async def all_of_them():
