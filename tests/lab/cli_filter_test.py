@@ -23,6 +23,7 @@ SITES_OWN = """\
 local gpuadvise = dofile("{plugin}")
 gpuadvise.settings.client = "{client}"
 gpuadvise.settings.socket = "{socket}"
+gpuadvise.settings.seconds = {seconds}
 gpuadvise.settings.default_for = {{ auto = true }}
 
 function slurm_cli_pre_submit(options, offset)
@@ -55,7 +56,7 @@ class CliFilter(programs.SiteTest):
     @classmethod
     def use(cls, text=None, **changes):
         """Installs the site's filter; with `text` another one; `changes`: of its settings."""
-        values = {"plugin": cls.plugin, "client": cls.site.bin / "gpuadvise", "socket": cls.site.socket, **changes}
+        values = {"plugin": cls.plugin, "client": cls.site.bin / "gpuadvise", "socket": cls.site.socket, "seconds": 5, **changes}
         cls.conf.write_text((text or SITES_OWN).format(**values))
         cls.conf.chmod(0o644)
 
@@ -242,6 +243,7 @@ class CliFilter(programs.SiteTest):
         return job, said, time.monotonic() - began
 
     def test_a_daemon_that_hangs_costs_a_second(self):
+        self.use(seconds=1)
         self.site.process.send_signal(signal.SIGSTOP)
         try:
             job, said, seconds = self.timed()
@@ -256,7 +258,7 @@ class CliFilter(programs.SiteTest):
             listener.bind(str(silent))
             silent.chmod(0o666)
             listener.listen(5)
-            self.use(socket=silent)
+            self.use(socket=silent, seconds=1)
             job, said, seconds = self.timed()
         self.assert_unchanged(job, said, "no answer")
         self.assertLess(seconds, 10)
@@ -276,7 +278,7 @@ class CliFilter(programs.SiteTest):
         path = self.lab.folder / "client.sh"
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
-        self.use(client=path)
+        self.use(client=path, seconds=1)
 
     def test_answers_that_make_no_sense_change_nothing(self):
         for script in ("exit 0", "printf 'partition=a b\\n'", "printf 'partition=$(id)\\ngres=x;y\\n'", "echo partition=",

@@ -1,7 +1,7 @@
 // Every view shows the figures of the daemon's answers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask, visit } from './browser.mjs';
+import { ask, shown, visit } from './browser.mjs';
 import * as answers from './fake/answers.mjs';
 import { accuracy, history } from './fake/records.mjs';
 import { readView } from './read_page.mjs';
@@ -151,6 +151,20 @@ test('Young records are said to be young', () =>
     world.fake.set({ young: false });
   }));
 
+test('An address that changes while the page is being drawn is followed', () =>
+  withPage(world, async (page) => {
+    await page.addInitScript(() => {
+      const drawn = new MutationObserver(() => {
+        if (!document.querySelector('main')) return;
+        drawn.disconnect();
+        window.location.hash = '#/queue';
+      });
+      drawn.observe(document, { childList: true, subtree: true });
+    });
+    await page.goto(`${world.fake.url}#/now`);
+    await shown(page, 'queue');
+  }));
+
 test('An answer of another shape spoils its own view only, and not for good', () =>
   withPage(world, async (page) => {
     world.fake.set({ strange: true });
@@ -184,7 +198,11 @@ test('Ask marks the line of an error, keeps the draft, and asks with Ctrl+Enter'
     await page.waitForSelector('[role="alert"]');
     assert.match((await readView(page, 'ask')).error, /train.yaml:3: 'wrong' is no key/);
     assert.equal((await page.locator('.gutter-error').textContent()).trim(), '3');
-    assert.equal(await page.evaluate(() => document.getSelection().toString() || document.querySelector('textarea').value.slice(document.querySelector('textarea').selectionStart, document.querySelector('textarea').selectionEnd)), 'wrong: 1');
+    const marked = () => page.evaluate(() => {
+      const area = document.querySelector('textarea');
+      return area.value.slice(area.selectionStart, area.selectionEnd);
+    });
+    await until(page, marked, (text) => text === 'wrong: 1');
     await page.reload();
     await page.waitForSelector('textarea');
     assert.match(await page.inputValue('textarea'), /^name: x/);
@@ -196,8 +214,8 @@ test('Copying selects the command where the browser gives no clipboard', () =>
     await visit(page, world.fake.url, 'ask');
     await ask(page);
     await page.click('.best-command button');
-    assert.match(await page.evaluate(() => String(getSelection())), /^gpuadvise submit train.yaml/);
-    assert.match(await page.locator('.best-command button').textContent(), /Ctrl\+C/);
+    await until(page, () => page.evaluate(() => String(getSelection())), (text) => /^gpuadvise submit train.yaml/.test(text));
+    await until(page, () => page.locator('.best-command button').textContent(), (words) => /Ctrl\+C/.test(words));
   }));
 
 test('Refused storage does not stop the page', () =>

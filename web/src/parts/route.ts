@@ -1,6 +1,6 @@
 // The address behind the hash: "#/queue?state=pending&offset=100" is a view and what it shows, so
 // that every state of the page has an address.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 
 export const kViews = ['now', 'nodes', 'queue', 'history', 'accuracy', 'ask'] as const;
 export type View = (typeof kViews)[number];
@@ -34,7 +34,8 @@ export function requestOf(path: string, params: Record<string, string | number |
 
 export function useRoute(): Route {
   const [hash, setHash] = useState(window.location.hash);
-  useEffect(() => {
+  // Before the page is painted: no change of the address falls between the look and the listener.
+  useLayoutEffect(() => {
     const changed = () => setHash(window.location.hash);
     window.addEventListener('hashchange', changed);
     return () => window.removeEventListener('hashchange', changed);
