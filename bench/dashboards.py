@@ -6,17 +6,21 @@
 A made cluster (target made_recording) is played to gpuadvised as a recording. One client on the Unix socket asks
 for advice all the time: first alone, then beside so many pages over TCP, each with an open event stream, that
 load the page and ask for their view after every snapshot (spread over two seconds, as the page does), then
-beside clients that flood, that send slowly and that never read. Prints percentiles of whole requests of
-each phase, what the pages waited, and the most memory that the daemon had resident. The load runs at the lowest
-priority: it stands for other machines.
+beside clients that flood, that send slowly and that never read, then beside another user (nobody, where this runs
+as root) who does the same on the Unix socket. Prints percentiles of whole requests of each phase, what the pages
+waited, and the most memory that the daemon had resident. The load runs at the lowest priority: it stands for
+other machines.
 """
 import argparse
 import asyncio
+import http.client
 import json
 import logging
+import math
 import multiprocessing
 import os
 import pathlib
+import pwd
 import random
 import re
 import subprocess
@@ -63,11 +67,17 @@ async def page(port, number, until, waited):
     writer.close()
 
 
-async def flood(port, number, until, _):
+async def connect(where):
+    """To a port, or to the path of a Unix socket."""
+    return await (asyncio.open_connection("127.0.0.1", where) if isinstance(where, int)
+                  else asyncio.open_unix_connection(where))
+
+
+async def flood(where, number, until, _):
     """A client that means no good: one of four kinds."""
     while time.monotonic() < until:
         try:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            reader, writer = await connect(where)
             if number % 4 == 0:      # asks without reading
                 for _ in range(50):
                     writer.write(b"GET /v1/nodes?limit=1000 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
@@ -87,15 +97,17 @@ async def flood(port, number, until, _):
             await asyncio.sleep(0.1)
 
 
-def load(kind, port, count, seconds, results):
+def load(kind, where, count, seconds, results):
     """In a process of its own: `count` clients of a kind."""
     os.nice(19)
+    if not isinstance(where, int) and os.getuid() == 0:
+        os.setuid(pwd.getpwnam("nobody").pw_uid)
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # else a word for each write to a closed socket
     waited = []
 
     async def all_of_them():
         until = time.monotonic() + seconds
-        done = await asyncio.gather(*(kind(port, i, until, waited) for i in range(count)), return_exceptions=True)
+        done = await asyncio.gather(*(kind(where, i, until, waited) for i in range(count)), return_exceptions=True)
         return [repr(one) for one in done if isinstance(one, Exception)]
 
     failures = asyncio.run(all_of_them())
@@ -103,20 +115,24 @@ def load(kind, port, count, seconds, results):
 
 
 def advise_for(path, seconds):
+    """Seconds of each request; infinite for one that was turned away."""
     times = []
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         begun = time.perf_counter()
-        ask(path, "POST", "/v1/advise", SPEC)
-        times.append(time.perf_counter() - begun)
+        try:
+            answered = "strategies" in ask(path, "POST", "/v1/advise", SPEC)
+        except (OSError, http.client.HTTPException):
+            answered = False
+        times.append(time.perf_counter() - begun if answered else math.inf)
         time.sleep(0.02)
     return times
 
 
-def beside(kind, port, count, options, path):
+def beside(kind, where, count, options, path):
     """Advice on the Unix socket while `count` clients of `kind` are there."""
     results = multiprocessing.Queue()
-    process = multiprocessing.Process(target=load, args=(kind, port, count, options.seconds + 6, results))
+    process = multiprocessing.Process(target=load, args=(kind, where, count, options.seconds + 6, results))
     process.start()
     time.sleep(3)
     times = advise_for(path, options.seconds)
@@ -129,14 +145,14 @@ def measure(options):
     folder = tempfile.TemporaryDirectory(prefix="dashboards-")
     home = pathlib.Path(folder.name)
     programs = pathlib.Path(options.programs).resolve()
-    polls = 20 + int(4 * options.seconds / options.poll_interval)
+    polls = 25 + int(5 * options.seconds / options.poll_interval)
     with open(home / "made.jsonl", "wb") as out:
         subprocess.run([programs / "made_recording", *map(str, (
             options.nodes, options.running, options.pending, polls, 4))], stdout=out, check=True)
     config = home / "gpuadvised.yaml"
     path = str(home / "s")
     config.write_text(f"socket: {path}\nstate_dir: {home}/state\nsource: replay:{home}/made.jsonl\n"
-                      f"poll_interval: {options.poll_interval}s\nlisten: 127.0.0.1:0\nstale_after: 1h\n")
+                      f"poll_interval: {options.poll_interval}s\nlisten: 127.0.0.1:0\nsocket_mode: '0666'\nstale_after: 1h\n")
     with open(home / "log", "wb") as log:
         daemon = subprocess.Popen([programs / "gpuadvised", "--config", config], stderr=log)
     try:
@@ -148,6 +164,7 @@ def measure(options):
         result = {"nodes": options.nodes, "jobs": options.running + options.pending, "pages": options.pages}
 
         def note(phase, times):
+            result[f"{phase}_turned_away"] = sum(map(math.isinf, times))
             result[f"{phase}_advise_median_ms"] = 1e3 * percentile(times, 0.5)
             result[f"{phase}_advise_p99_ms"] = 1e3 * percentile(times, 0.99)
             result[f"{phase}_resident_mb"] = resident_mb(daemon.pid, "VmRSS")
@@ -161,6 +178,9 @@ def measure(options):
             print(failures[0], file=sys.stderr)
         times, _, _ = beside(flood, port, options.pages, options, path)
         note("flood", times)
+        os.chmod(home, 0o711)
+        times, _, _ = beside(flood, path, options.pages, options, path)
+        note("neighbour", times)
         result["most_resident_mb"] = resident_mb(daemon.pid, "VmHWM")
         return result
     finally:

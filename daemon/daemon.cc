@@ -51,7 +51,10 @@ int64_t InSeconds(std::chrono::milliseconds duration) {
 HttpLimits LimitsFrom(const Settings& settings) {
   HttpLimits limits;
   limits.max_connections = static_cast<size_t>(settings.max_connections);
+  limits.max_connections_per_user = static_cast<size_t>(settings.max_connections_per_user);
   limits.request_timeout = settings.request_timeout;
+  limits.answers_at_once = AnsweringThreads();
+  limits.answers_per_user = std::max(AnsweringThreads() / 2, 1u);
   return limits;
 }
 
@@ -85,10 +88,11 @@ bool HasOwnTime(const std::string& source) {
 /// Keys that are read at the start only.
 bool NeedsRestart(const std::string& key) {
   static const std::vector<std::string> kKeys = {
-      "listen_hosts",      "listen_max_connections", "socket",
-      "socket_mode",       "socket_group",           "listen",
-      "state_dir",         "max_connections",        "request_timeout",
-      "history_retention", "accounting_interval",    "outcomes_dir"};
+      "listen_hosts",    "listen_max_connections", "socket",
+      "socket_mode",     "socket_group",           "listen",
+      "state_dir",       "max_connections",        "max_connections_per_user",
+      "request_timeout", "history_retention",      "accounting_interval",
+      "outcomes_dir"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -53,10 +54,8 @@ int FamilyOf(int descriptor) {
 }
 
 /// Says why, without waiting, and closes: the connection is one too many.
-void TurnAway(int descriptor, size_t limit) {
-  const ApiResponse answer = PlainError(
-      429, "unavailable",
-      fmt::format("{} connections are open, the most this daemon takes; ask again", limit));
+void TurnAway(int descriptor, const std::string& why) {
+  const ApiResponse answer = PlainError(429, "unavailable", why);
   const std::string text = fmt::format(
       "HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/json\r\nContent-Length: {}\r\n"
       "Retry-After: 1\r\nConnection: close\r\n\r\n{}",
@@ -74,7 +73,12 @@ bool OutOfResources(int error) {
 }  // namespace
 
 HttpServer::HttpServer(asio::io_context& io, Workers workers, HttpLimits limits, Answer answer)
-    : io_(io), workers_(workers), limits_(limits), answer_(std::move(answer)), drain_timer_(io) {}
+    : io_(io),
+      workers_(workers),
+      limits_(limits),
+      answer_(std::move(answer)),
+      turns_(Turns::Make(limits.answers_at_once, limits.answers_per_user)),
+      drain_timer_(io) {}
 
 HttpServer::~HttpServer() = default;
 
@@ -101,13 +105,14 @@ asio::awaitable<void> HttpServer::AcceptLoop(Listener& listener) {
     const int accepted = accept4(listener.descriptor.native_handle(), nullptr, nullptr,
                                  SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (accepted >= 0) {
-      if (sessions_.size() >= limits_.max_connections) {
-        TurnAway(accepted, limits_.max_connections);
+      const Peer peer = listener.callers == Callers::kFromKernel ? PeerOf(accepted) : Peer{};
+      if (const std::string why = WhyNot(peer); !why.empty()) {
+        TurnAway(accepted, why);
         continue;
       }
       Socket socket(io_);
       socket.assign(asio::generic::stream_protocol(FamilyOf(accepted), 0), accepted);
-      Open(std::move(socket), listener.callers);
+      Open(std::move(socket), peer);
     } else if (OutOfResources(errno)) {
       spdlog::warn("no connection can be taken: {}; trying again", strerror(errno));
       pause.expires_after(kAcceptPause);
@@ -116,8 +121,24 @@ asio::awaitable<void> HttpServer::AcceptLoop(Listener& listener) {
   }
 }
 
-void HttpServer::Open(Socket socket, Callers callers) {
-  const Peer peer = callers == Callers::kFromKernel ? PeerOf(socket.native_handle()) : Peer{};
+/// Why no connection more is taken of `peer`; "": one is.
+std::string HttpServer::WhyNot(const Peer& peer) const {
+  if (sessions_.size() >= limits_.max_connections) {
+    return fmt::format("{} connections are open, the most this daemon takes; ask again",
+                       limits_.max_connections);
+  }
+  if (peer.anonymous) return "";
+  const auto open = std::count_if(sessions_.begin(), sessions_.end(), [&](const auto* session) {
+    return session->peer().uid == peer.uid;
+  });
+  if (static_cast<size_t>(open) < limits_.max_connections_per_user) return "";
+  return fmt::format(
+      "{} connections of yours are open, the most of one user (max_connections_per_user in "
+      "gpuadvised.yaml); close some, or ask again",
+      limits_.max_connections_per_user);
+}
+
+void HttpServer::Open(Socket socket, const Peer& peer) {
   auto session = std::make_shared<HttpSession>(*this, std::move(socket), peer);
   sessions_.insert(session.get());
   session->Start();

@@ -13,9 +13,11 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <string>
 #include <unordered_set>
 
 #include "daemon/api_types.h"
+#include "daemon/turns.h"
 
 namespace gpuadvise {
 
@@ -25,8 +27,11 @@ struct HttpLimits {
   size_t max_header_bytes = 16u << 10;
   size_t max_body_bytes = 1u << 20;
   size_t max_connections = 256;
-  size_t max_questions = 100'000;  // POSTs that are computed or wait for that
-  size_t max_waiting = 100'000;    // the same of other requests
+  size_t max_connections_per_user = 100'000;  // of callers whom the kernel names
+  size_t max_questions = 100'000;             // POSTs that are computed or wait for that
+  size_t max_waiting = 100'000;               // the same of other requests
+  size_t answers_at_once = 100'000;
+  size_t answers_per_user = 100'000;  // at once; then others have their turn
   std::chrono::milliseconds request_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds idle_timeout = std::chrono::seconds(60);    // between two requests
   std::chrono::milliseconds event_interval = std::chrono::seconds(15);  // between two events
@@ -68,7 +73,8 @@ class HttpServer {
   struct Listener;
 
   boost::asio::awaitable<void> AcceptLoop(Listener& listener);
-  void Open(Socket socket, Callers callers);
+  void Open(Socket socket, const Peer& peer);
+  std::string WhyNot(const Peer& peer) const;
   void Closed(HttpSession* session);
   void FinishDrain();
 
@@ -78,6 +84,7 @@ class HttpServer {
   const Answer answer_;
   std::list<Listener> listeners_;
   std::unordered_set<HttpSession*> sessions_;
+  const std::shared_ptr<Turns> turns_;
   size_t questions_ = 0;  // of limits_.max_questions
   size_t waiting_ = 0;    // of limits_.max_waiting
   bool draining_ = false;

@@ -1,6 +1,7 @@
 #include "daemon/http_session.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <spdlog/spdlog.h>
 
 #include <array>
@@ -192,6 +193,7 @@ asio::awaitable<HttpSession::Next> HttpSession::ServeOne() {
   const bool head = request.method == "HEAD";
   if (head) request.method = "GET";
   const ApiResponse response = co_await AnswerOnWorker(std::move(request));
+  if (response.status == 0) co_return Next::kEnd;
   const bool stay = keep_alive && !draining_ && !response.events;
   error = co_await Write(response, {version, stay, head});
   if (!error && response.events && !head) co_await StreamEvents(response.events);
@@ -229,12 +231,21 @@ asio::awaitable<error_code> HttpSession::SayContinue(const Parser& parser) {
   co_return error;
 }
 
+/// Whether the other end has closed, not only its writing side.
+bool HttpSession::PeerIsGone() {
+  pollfd there{socket_.native_handle(), 0, 0};
+  return poll(&there, 1, 0) > 0 && (there.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+/// Status 0: nobody waits for the answer any more.
 asio::awaitable<ApiResponse> HttpSession::AnswerOnWorker(ApiRequest request) {
   const bool question = request.method == "POST";
   const size_t most = question ? server_.limits().max_questions : server_.limits().max_waiting;
   size_t& waiting = question ? server_.questions_ : server_.waiting_;
   if (waiting >= most) co_return TooMany(most);
   const Counted counted(waiting);
+  const Turns::Turn turn = co_await server_.turns_->Take(peer_.uid);
+  if (PeerIsGone()) co_return ApiResponse{0, "", ""};
   asio::thread_pool& worker = question ? server_.workers_.posts : server_.workers_.others;
   ApiResponse response = co_await asio::co_spawn(
       worker, CallAnswer(server_.answer_, request, peer_), asio::use_awaitable);

@@ -23,6 +23,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
   HttpSession(HttpServer& server, HttpServer::Socket socket, Peer peer);
 
+  const Peer& peer() const { return peer_; }
+
   void Start();
   /// Ends the connection now if it is between two requests, else after the answer.
   void Drain();
@@ -54,6 +56,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   boost::asio::awaitable<Next> RefuseRead(boost::system::error_code error);
   boost::asio::awaitable<void> LingerAndClose();
 
+  bool PeerIsGone();
   void WakeOn(EventFeed& feed);
   void Wake();
 

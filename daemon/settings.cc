@@ -136,17 +136,15 @@ json ShowSimulation(const Settings& settings) {
   return {{"seed", settings.simulation.seed}, {"speed", settings.simulation.speed}};
 }
 
+template <auto kMember>
 Result<void> ReadConnections(const json& value, const std::string& pointer, Settings& into) {
-  return Store(values::Count(value, pointer, 1, 100000), into.max_connections);
+  return Store(values::Count(value, pointer, 1, 100000), into.*kMember);
 }
 
-json ShowConnections(const Settings& settings) { return settings.max_connections; }
-
-Result<void> ReadPublicConnections(const json& value, const std::string& pointer, Settings& into) {
-  return Store(values::Count(value, pointer, 1, 100000), into.listen_max_connections);
+template <auto kMember>
+json ShowCount(const Settings& settings) {
+  return settings.*kMember;
 }
-
-json ShowPublicConnections(const Settings& settings) { return settings.listen_max_connections; }
 
 Result<void> ReadHosts(const json& value, const std::string& pointer, Settings& into) {
   return Store(values::HostNames(value, pointer), into.listen_hosts);
@@ -166,7 +164,8 @@ const Key kKeys[] = {
     {"socket_group", ReadText<&S::socket_group>, ShowText<&S::socket_group>},
     {"listen", ReadListen, ShowText<&S::listen>},
     {"listen_hosts", ReadHosts, ShowHosts},
-    {"listen_max_connections", ReadPublicConnections, ShowPublicConnections},
+    {"listen_max_connections", ReadConnections<&S::listen_max_connections>,
+     ShowCount<&S::listen_max_connections>},
     {"state_dir", ReadNeededPath<&S::state_dir>, ShowText<&S::state_dir>},
     {"accounting_interval", ReadAccounting, ShowDuration<&S::accounting_interval>},
     {"outcomes_dir", ReadPath<&S::outcomes_dir>, ShowText<&S::outcomes_dir>},
@@ -184,7 +183,9 @@ const Key kKeys[] = {
     {"untyped_gpus", site_gpu_settings::ReadUntyped, site_gpu_settings::ShowUntyped},
     {"interconnects", site_gpu_settings::ReadInterconnects, site_gpu_settings::ShowInterconnects},
     {"simulation", ReadSimulation, ShowSimulation},
-    {"max_connections", ReadConnections, ShowConnections},
+    {"max_connections", ReadConnections<&S::max_connections>, ShowCount<&S::max_connections>},
+    {"max_connections_per_user", ReadConnections<&S::max_connections_per_user>,
+     ShowCount<&S::max_connections_per_user>},
     {"request_timeout", ReadInterval<&S::request_timeout>, ShowDuration<&S::request_timeout>},
     {"log_level", ReadLevel, ShowText<&S::log_level>},
 };

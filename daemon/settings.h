@@ -47,6 +47,7 @@ struct Settings {
   SiteGpus site_gpus;         // gpu_aliases, untyped_gpus, interconnects
   SimulationSettings simulation;
   int64_t max_connections = 256;
+  int64_t max_connections_per_user = 64;
   std::chrono::milliseconds request_timeout = std::chrono::seconds(10);
   std::string log_level = "info";
 };

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <future>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -244,6 +245,58 @@ TEST(HttpServer, OneConnectionTooManyIsTurnedAway) {
   peers.pop_back();
   while (server.connections() == 3) std::this_thread::yield();
   EXPECT_EQ(server.Connect().Ask(Get("/"))->status, 200);
+}
+
+TEST(HttpServer, OneUserGetsSoManyConnectionsAndIsToldWhichSettingSaysSo) {
+  HttpLimits limits;
+  limits.max_connections_per_user = 2;
+  ServerUnderTest server(Echo, limits);
+  std::vector<HttpPeer> peers;
+  for (int i = 0; i < 2; ++i) {
+    peers.push_back(server.Connect());
+    ASSERT_EQ(peers.back().Ask(Get("/"))->status, 200);
+  }
+  const auto reply = server.Connect().Receive();
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, 429);
+  EXPECT_NE(reply->body.find("2 connections of yours are open"), std::string::npos);
+  EXPECT_NE(reply->body.find("max_connections_per_user"), std::string::npos);
+  peers.pop_back();
+  while (server.connections() == 2) std::this_thread::yield();
+  EXPECT_EQ(server.Connect().Ask(Get("/"))->status, 200);
+}
+
+TEST(HttpServer, WhatNobodyWaitsForAnyMoreIsNotComputed) {
+  HttpLimits limits;
+  limits.answers_at_once = 1;
+  std::promise<void> go_on;
+  std::future<void> may_go_on = go_on.get_future();
+  std::mutex mutex;
+  std::vector<std::string> asked;
+  ServerUnderTest server(
+      [&](const ApiRequest& request, const Peer&) {
+        {
+          const std::lock_guard lock(mutex);
+          asked.push_back(request.target);
+        }
+        if (request.target == "/first") may_go_on.wait();
+        return ApiResponse{200, "{}", ""};
+      },
+      limits);
+  HttpPeer first = server.Connect();
+  ASSERT_TRUE(first.Send(Get("/first")));
+  for (const char* target : {"/left", "/left-too"}) {
+    HttpPeer leaves = server.Connect();
+    ASSERT_TRUE(leaves.Send(Get(target)));
+  }
+  HttpPeer last = server.Connect();
+  ASSERT_TRUE(last.Send(Get("/last")));
+  while (server.connections() != 4) std::this_thread::yield();
+  go_on.set_value();
+  ASSERT_TRUE(first.Receive());
+  ASSERT_TRUE(last.Receive());
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(asked, (std::vector<std::string>{"/first", "/last"}));
 }
 
 TEST(HttpServer, ManyConnectionsAreServedAtOnce) {

@@ -39,6 +39,7 @@ TEST(Settings, WhatIsShownReadsBackTheSame) {
   settings.site_gpus.interconnects = {{{"", "ib", ""}, {0, 25}}, {{"", "", "n1"}, {45, 12.5}}};
   settings.simulation = {7, 60};
   settings.max_connections = 12;
+  settings.max_connections_per_user = 3;
   const json shown = SettingsToJson(settings);
   const Result<Settings> again = SettingsFromJson(shown);
   ASSERT_TRUE(again) << again.error().message;

@@ -6,6 +6,7 @@
 import json
 import os
 import signal
+import subprocess
 
 import programs
 from lab import wait_until
@@ -24,6 +25,21 @@ RUBBISH = """\
 # What a broken or foreign program might print.
 printf '{"begin": \\000\\377\\n[1, 2, 3\\n\\n}{\\n'
 while :; do echo "no record at all"; sleep 0.2; done
+"""
+# Opens 300 connections, each with an unfinished request, until its input ends.
+HOARD = """\
+import socket, sys
+held = []
+for _ in range(300):
+    one = socket.socket(socket.AF_UNIX)
+    one.connect(sys.argv[1])
+    try:
+        one.send(b"POST /v1/advise HTTP/1.1\\r\\n")
+    except OSError:
+        pass
+    held.append(one)
+print("open", flush=True)
+sys.stdin.read()
 """
 
 
@@ -225,6 +241,20 @@ class Faults(programs.SiteTest):
         wait_until(lambda: "pol_interval" in self.site.log.read_text(), "the log to name the key")
         self.site.config.write_text(good)
         self.assert_fresh_again()
+
+    def test_one_users_connections_do_not_keep_others_out(self):
+        self.site.start()
+        hoard = subprocess.Popen(["/usr/bin/python3", "-c", HOARD, str(self.site.socket)], text=True,
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, **programs.as_user("lab1"))
+        try:
+            self.assertEqual(hoard.stdout.readline(), "open\n")
+            self.assertGreater(len(self.site.json("advise", self.train, user="lab2")["strategies"]), 0)
+            done = self.site.run("gpus", check=False, user="lab1")
+            self.assertEqual(done.returncode, 4)
+            self.assertRegex(" ".join(done.stderr.split()), r"64 connections of yours are open.*max_connections_per_user")
+        finally:
+            hoard.communicate()
+        wait_until(lambda: self.site.run("gpus", check=False, user="lab1").returncode == 0, "room again")
 
     def test_sigterm_ends_daemon_and_collector(self):
         self.site.start()
