@@ -1,12 +1,13 @@
 // Advice given lately, by id, with who asked: what `submitted` refers to.
 //
-// Bounded by number and bytes; the oldest is forgotten first. Ids start with a word that differs
-// from one run of the daemon to the next, so that an old id never means new advice. Safe from any
-// thread.
+// Bounded by number and bytes; the oldest is forgotten first, and of one who asks again and again
+// his own oldest. Ids start with a word that differs from one run of the daemon to the next, so
+// that an old id never means new advice. Safe from any thread.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@ namespace gpuadvise {
 class AdviceStore {
  public:
   static constexpr size_t kMaxAdvice = 1000;
+  static constexpr size_t kMaxOfOneUser = 64;
   static constexpr size_t kMaxBytes = 64u << 20;
 
   /// `run` is that word; letters and digits.
@@ -42,12 +44,15 @@ class AdviceStore {
     Given given;
   };
 
+  std::string IdOf(int64_t number) const;
+  void Forget(int64_t number);  // REQUIRES: mutex_ held; it is its user's oldest
+
   const std::string run_;
   mutable std::mutex mutex_;
   int64_t next_ = 1;
   size_t bytes_ = 0;
-  std::deque<std::string> order_;  // oldest first
-  std::unordered_map<std::string, Entry> entries_;
+  std::map<int64_t, Entry> entries_;                             // by number, oldest first
+  std::unordered_map<int64_t, std::deque<int64_t>> numbers_of_;  // by user, oldest first
 };
 
 }  // namespace gpuadvise

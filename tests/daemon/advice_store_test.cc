@@ -24,10 +24,24 @@ TEST(AdviceStore, IdsOfAnotherRunMeanNothing) {
 TEST(AdviceStore, ForgetsTheOldestBeyondItsNumber) {
   AdviceStore store("x");
   const std::string first = store.Add(1, {"", "first"});
+  const std::string second = store.Add(2, {"", "second"});
+  for (size_t i = 2; i <= AdviceStore::kMaxAdvice; ++i) {
+    store.Add(static_cast<int64_t>(i) + 1, {"", "more"});
+  }
+  EXPECT_FALSE(store.Find(first, 1));
+  EXPECT_EQ(store.Find(second, 2)->answer, "second");
+}
+
+TEST(AdviceStore, OneWhoAsksAgainAndAgainLosesHisOwnAndNobodyElses) {
+  AdviceStore store("x");
+  const std::string other = store.Add(2, {"", "other"});
+  const std::string first = store.Add(1, {"", "first"});
   const std::string second = store.Add(1, {"", "second"});
-  for (size_t i = 2; i <= AdviceStore::kMaxAdvice; ++i) store.Add(1, {"", "more"});
+  for (size_t i = 2; i <= AdviceStore::kMaxOfOneUser; ++i) store.Add(1, {"", "more"});
   EXPECT_FALSE(store.Find(first, 1));
   EXPECT_EQ(store.Find(second, 1)->answer, "second");
+  for (size_t i = 0; i <= AdviceStore::kMaxAdvice; ++i) store.Add(1, {"", "more"});
+  EXPECT_EQ(store.Find(other, 2)->answer, "other");
 }
 
 TEST(AdviceStore, ForgetsTheOldestBeyondItsBytes) {
