@@ -2,7 +2,7 @@
 # Installs what the tests need, builds, and runs every test: ./test.sh
 #
 # Fuzz targets first (1,000 runs each), then all tests of the dev preset: fast ones, and those
-# against a real Slurm, which need root. Debian 12; about 15 minutes on two cores the first time.
+# against a real Slurm, which need root. Debian 12; 12 to 28 minutes on two cores the first time.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 

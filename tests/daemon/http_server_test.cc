@@ -299,6 +299,30 @@ TEST(HttpServer, WhatNobodyWaitsForAnyMoreIsNotComputed) {
   EXPECT_EQ(asked, (std::vector<std::string>{"/first", "/last"}));
 }
 
+TEST(HttpServer, MayEndWhileManyWaitForTheirTurn) {
+  HttpLimits limits;
+  limits.answers_at_once = 1;
+  std::promise<void> go_on;
+  std::future<void> may_go_on = go_on.get_future();
+  std::atomic<bool> asked = false;
+  std::vector<HttpPeer> peers;
+  {
+    ServerUnderTest server(
+        [&](const ApiRequest&, const Peer&) {
+          if (!asked.exchange(true)) may_go_on.wait();
+          return ApiResponse{200, "{}", ""};
+        },
+        limits);
+    for (int i = 0; i < 20; ++i) {
+      peers.push_back(server.Connect());
+      ASSERT_TRUE(peers.back().Send(Get("/")));
+    }
+    while (!asked || server.connections() != 20) std::this_thread::yield();
+    go_on.set_value();
+  }
+  EXPECT_TRUE(asked);
+}
+
 TEST(HttpServer, ManyConnectionsAreServedAtOnce) {
   ServerUnderTest server(Echo);
   std::vector<HttpPeer> peers;

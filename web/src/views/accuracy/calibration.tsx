@@ -16,17 +16,20 @@ export function Calibration({ rows }: { rows: CalibrationRow[] }) {
         <polyline class="came-line" points={path} />
         {known.map((row) => <Range key={row.said} row={row} />)}
       </Square>
-      <DataTable
-        caption="Calibration"
-        rows={rows}
-        keyOf={(row) => row.said}
-        columns={[
-          { head: 'Said', cell: (row) => percent(row.said) },
-          { head: 'Came', cell: (row) => percent(row.came), right: true },
-          { head: '95 % range', cell: (row) => (row.low === null ? '–' : `${percent(row.low)} – ${percent(row.high)}`), right: true },
-          { head: 'Jobs', cell: (row) => grouped(row.jobs), right: true },
-        ]}
-      />
+      <details class="figures">
+        <summary>The figures as a table</summary>
+        <DataTable
+          caption="Calibration"
+          rows={rows}
+          keyOf={(row) => row.said}
+          columns={[
+            { head: 'Said', cell: (row) => percent(row.said) },
+            { head: 'Came', cell: (row) => percent(row.came), right: true },
+            { head: '95 % range', cell: (row) => (row.low === null ? '–' : `${percent(row.low)} – ${percent(row.high)}`), right: true },
+            { head: 'Jobs', cell: (row) => grouped(row.jobs), right: true },
+          ]}
+        />
+      </details>
     </figure>
   );
 }
