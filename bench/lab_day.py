@@ -34,7 +34,6 @@ import csv
 import datetime
 import os
 import pathlib
-import pwd
 import re
 import shutil
 import signal
@@ -46,6 +45,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "lab"))
 import lab as slurm_lab  # noqa: E402
 import lab_config  # noqa: E402
+import lab_machine  # noqa: E402
 import programs  # noqa: E402
 
 USERS = [f"u{k:02d}" for k in range(18)]
@@ -115,12 +115,7 @@ class DayLab(slurm_lab.Lab):
 
     def _make_users(self):
         super()._make_users()
-        for user in USERS:
-            try:
-                pwd.getpwnam(user)
-            except KeyError:
-                subprocess.run(["useradd", "--no-create-home", "--home-dir", "/tmp", "--shell", "/bin/sh", user],
-                               check=True)
+        lab_machine.make_users(USERS)
 
     def _make_accounts(self):
         self.run("sacctmgr", "-i", "add", "cluster", lab_config.CLUSTER_NAME)

@@ -69,6 +69,23 @@ json CalibrationRow(size_t decile, const Scores& scores) {
   return row;
 }
 
+/// All rows are of the same jobs: those whose deciles were kept, or where those are few beside
+/// others all jobs, of which three quantiles are known.
+json CalibrationOf(const Scores& scores) {
+  constexpr size_t kEnough = 30;
+  Scores kept;
+  for (const StartScore* score : scores) {
+    if (score->said.deciles) kept.push_back(score);
+  }
+  const bool nine = kept.size() == scores.size() || kept.size() >= kEnough;
+  json rows = json::array();
+  for (size_t i = 0; i < kDeciles; ++i) {
+    const bool known = nine || i == 0 || i == 4 || i == 8;
+    rows.push_back(CalibrationRow(i, nine ? kept : known ? scores : Scores{}));
+  }
+  return rows;
+}
+
 json WeeksOf(const std::deque<StartScore>& scores, const LocalTime& local) {
   std::map<UnixSeconds, Scores> by_week;
   for (const StartScore& score : scores) {
@@ -120,8 +137,7 @@ void AddScores(const ClusterView& view, const LocalTime& local, json& answer) {
   const Past* past = PastBehind(view.queue);
   const std::deque<StartScore>& scores = past != nullptr ? past->scores.scores() : kNone;
   const Scores waits = ThoseSaidToWait(scores);
-  json& calibration = answer["calibration"] = json::array();
-  for (size_t i = 0; i < kDeciles; ++i) calibration.push_back(CalibrationRow(i, waits));
+  answer["calibration"] = CalibrationOf(waits);
   answer["weeks"] = WeeksOf(scores, local);
   answer["points"] = PointsOf(waits, GpuTypes(view.snapshot, view.gpus));
 }

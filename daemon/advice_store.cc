@@ -12,33 +12,44 @@ std::string AdviceStore::IdOf(int64_t number) const { return fmt::format("a-{}-{
 std::string AdviceStore::Add(int64_t uid, Given given) {
   const std::lock_guard lock(mutex_);
   const int64_t number = next_++;
+  User& user = users_[uid];
+  user.numbers.push_back(number);
+  user.bytes += given.bytes();
   bytes_ += given.bytes();
   entries_.emplace(number, Entry{uid, std::move(given)});
-  std::deque<int64_t>& own = numbers_of_[uid];
-  own.push_back(number);
-  if (own.size() > kMaxOfOneUser) Forget(own.front());
   while (entries_.size() > kMaxAdvice || (bytes_ > kMaxBytes && entries_.size() > 1)) {
-    Forget(entries_.begin()->first);
+    ForgetOneBut(number);
   }
   return IdOf(number);
 }
 
-void AdviceStore::Forget(int64_t number) {
+/// The oldest of who holds most bytes; of all, where that is the newest.
+void AdviceStore::ForgetOneBut(int64_t newest) {
+  const auto less = [](const auto& a, const auto& b) {  // the older first among equals
+    return std::pair(a.second.bytes, -a.second.numbers.front()) <
+           std::pair(b.second.bytes, -b.second.numbers.front());
+  };
+  const auto most = std::max_element(users_.begin(), users_.end(), less);
+  int64_t number = most->second.numbers.front();
+  if (number == newest) number = entries_.begin()->first;
   const auto entry = entries_.find(number);
-  bytes_ -= entry->second.given.bytes();
-  const auto own = numbers_of_.find(entry->second.uid);
-  own->second.pop_front();
-  if (own->second.empty()) numbers_of_.erase(own);
+  const auto user = users_.find(entry->second.uid);
+  const size_t bytes = entry->second.given.bytes();
   entries_.erase(entry);
+  bytes_ -= bytes;
+  user->second.bytes -= bytes;
+  user->second.numbers.pop_front();
+  if (user->second.numbers.empty()) users_.erase(user);
 }
 
 std::optional<AdviceStore::Given> AdviceStore::Find(const std::string& id, int64_t uid) const {
   const std::lock_guard lock(mutex_);
-  const auto own = numbers_of_.find(uid);
-  if (own == numbers_of_.end()) return std::nullopt;
-  const auto number = std::find_if(own->second.begin(), own->second.end(),
-                                   [&](int64_t each) { return IdOf(each) == id; });
-  if (number == own->second.end()) return std::nullopt;
+  const auto user = users_.find(uid);
+  if (user == users_.end()) return std::nullopt;
+  const std::deque<int64_t>& numbers = user->second.numbers;
+  const auto number =
+      std::find_if(numbers.begin(), numbers.end(), [&](int64_t each) { return IdOf(each) == id; });
+  if (number == numbers.end()) return std::nullopt;
   return entries_.at(*number).given;
 }
 

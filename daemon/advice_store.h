@@ -1,8 +1,8 @@
 // Advice given lately, by id, with who asked: what `submitted` refers to.
 //
-// Bounded by number and bytes; the oldest is forgotten first, and of one who asks again and again
-// his own oldest. Ids start with a word that differs from one run of the daemon to the next, so
-// that an old id never means new advice. Safe from any thread.
+// Bounded by number and bytes; who holds most loses his oldest first, so that one who asks again
+// and again pushes out his own. Ids start with a word that differs from one run of the daemon to
+// the next, so that an old id never means new advice. Safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,7 @@ namespace gpuadvise {
 class AdviceStore {
  public:
   static constexpr size_t kMaxAdvice = 1000;
-  static constexpr size_t kMaxOfOneUser = 64;
-  static constexpr size_t kMaxBytes = 64u << 20;
+  static constexpr size_t kMaxBytes = 32u << 20;
 
   /// `run` is that word; letters and digits.
   explicit AdviceStore(std::string run) : run_(std::move(run)) {}
@@ -44,15 +43,20 @@ class AdviceStore {
     Given given;
   };
 
+  struct User {
+    std::deque<int64_t> numbers;  // oldest first
+    size_t bytes = 0;
+  };
+
   std::string IdOf(int64_t number) const;
-  void Forget(int64_t number);  // REQUIRES: mutex_ held; it is its user's oldest
+  void ForgetOneBut(int64_t newest);  // REQUIRES: mutex_ held, and there is another
 
   const std::string run_;
   mutable std::mutex mutex_;
   int64_t next_ = 1;
   size_t bytes_ = 0;
-  std::map<int64_t, Entry> entries_;                             // by number, oldest first
-  std::unordered_map<int64_t, std::deque<int64_t>> numbers_of_;  // by user, oldest first
+  std::map<int64_t, Entry> entries_;  // by number, oldest first
+  std::unordered_map<int64_t, User> users_;
 };
 
 }  // namespace gpuadvise

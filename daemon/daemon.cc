@@ -51,7 +51,8 @@ int64_t InSeconds(std::chrono::milliseconds duration) {
 HttpLimits LimitsFrom(const Settings& settings) {
   HttpLimits limits;
   limits.max_connections = static_cast<size_t>(settings.max_connections);
-  limits.max_connections_per_user = static_cast<size_t>(settings.max_connections_per_user);
+  limits.max_connections_per_user = static_cast<size_t>(
+      std::clamp<int64_t>(settings.max_connections / 2, 1, settings.max_connections_per_user));
   limits.request_timeout = settings.request_timeout;
   limits.answers_at_once = AnsweringThreads();
   limits.answers_per_user = std::max(AnsweringThreads() / 2, 1u);

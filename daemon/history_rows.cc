@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -88,7 +89,9 @@ bool ReadDeciles(const std::string& text, SaidWait& said) {
   Deciles deciles{};
   for (size_t i = 0; i < kDeciles; ++i) {
     if (!read[i].is_number_integer()) return false;
-    deciles[i] = read[i].get<int32_t>();
+    const auto seconds = read[i].get<int64_t>();
+    if (seconds < 0 || seconds > std::numeric_limits<int32_t>::max()) return false;
+    deciles[i] = static_cast<int32_t>(seconds);
   }
   said.deciles = deciles;
   return true;

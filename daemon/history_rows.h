@@ -10,7 +10,7 @@
 
 namespace gpuadvise {
 
-/// The tables of version kHistoryVersion.
+/// The tables of version 1, and what later ones added.
 extern const char* const kHistorySchema;
 extern const char* const kExperimentSchema;  // since version 2
 extern const char* const kDecilesSchema;     // since version 3

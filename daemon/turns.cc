@@ -17,8 +17,9 @@ struct Turns::Waiter {
 
 asio::awaitable<Turns::Turn> Turns::Take(int64_t user) {
   const auto self = shared_from_this();
-  const auto waiter = std::make_shared<Waiter>(Waiter{asio::steady_timer(
-      co_await asio::this_coro::executor, asio::steady_timer::time_point::max())});
+  const auto executor = co_await asio::this_coro::executor;
+  const auto waiter = std::make_shared<Waiter>(
+      Waiter{asio::steady_timer(executor, asio::steady_timer::time_point::max())});
   std::deque<std::weak_ptr<Waiter>>& waiters = users_[user].waiters;
   if (waiters.empty()) next_.push_back(user);
   waiters.push_back(waiter);

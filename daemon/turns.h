@@ -36,7 +36,8 @@ class Turns : public std::enable_shared_from_this<Turns> {
     int64_t user_;
   };
 
-  /// Waits until a request of `user` may be answered.
+  /// Waits until a request of `user` may be answered: as long as those before it take, for an
+  /// answer cannot be broken off.
   boost::asio::awaitable<Turn> Take(int64_t user);
 
  private:

@@ -69,20 +69,31 @@ TEST_F(AnswerScores, EachQuantileIsCountedOfThoseSaidToWait) {
   EXPECT_NEAR(rows[4]["high"].get<double>(), 0.7634, 0.0001);
 }
 
-TEST_F(AnswerScores, DecilesThatWereNotKeptAreNotCounted) {
-  const Deciles deciles = {100, 120, 140, 160, 200, 220, 240, 260, 300};
-  for (int i = 0; i < 4; ++i) {
-    Started({100, 200, 300, 200, WaitGroup::kNotFree, deciles}, 110 + 30 * i);  // 110 … 200
+using Came = std::vector<std::pair<int, double>>;  // of how many, which share
+
+Came CameOf(const json& rows) {
+  Came came;
+  for (const json& row : rows) {
+    came.emplace_back(row["jobs"], row["came"].is_null() ? -1 : row["came"].get<double>());
   }
-  Started({100, 200, 300, 200, WaitGroup::kNotFree}, 150);
-  const json rows = Answer()["calibration"];
-  ASSERT_EQ(rows.size(), 9u);
-  std::vector<std::pair<double, double>> came;  // of how many
-  for (const json& row : rows) came.emplace_back(row["jobs"], row["came"]);
-  EXPECT_EQ(came,
-            (std::vector<std::pair<double, double>>{
-                {5, 0}, {4, 0.25}, {4, 0.5}, {4, 0.5}, {5, 1}, {4, 1}, {4, 1}, {4, 1}, {5, 1}}));
-  EXPECT_EQ(rows[6]["said"], 0.7);
+  return came;
+}
+
+TEST_F(AnswerScores, AllRowsOfTheCalibrationAreOfTheSameJobs) {
+  const Deciles deciles = {100, 120, 140, 160, 200, 220, 240, 260, 300};
+  const SaidWait now = {100, 200, 300, 200, WaitGroup::kNotFree, deciles};
+  const SaidWait before = {100, 200, 300, 200, WaitGroup::kNotFree};
+  for (int i = 0; i < 4; ++i) Started(now, 110 + 30 * i);  // 110 … 200
+  const Came nine = {{4, 0}, {4, .25}, {4, .5}, {4, .5}, {4, 1}, {4, 1}, {4, 1}, {4, 1}, {4, 1}};
+  EXPECT_EQ(CameOf(Answer()["calibration"]), nine);
+  EXPECT_EQ(Answer()["calibration"][6]["said"], 0.7);
+  Started(before, 250);  // of an older history: three quantiles of all are known
+  const Came three = {{5, 0},  {0, -1}, {0, -1}, {0, -1}, {5, .8},
+                      {0, -1}, {0, -1}, {0, -1}, {5, 1}};
+  EXPECT_EQ(CameOf(Answer()["calibration"]), three);
+  for (int i = 4; i < 32; ++i) Started(now, 110 + 30 * (i % 4));
+  EXPECT_EQ(CameOf(Answer()["calibration"]).at(1), (std::pair(32, .25)));
+  EXPECT_EQ(CameOf(Answer()["calibration"]).at(4), (std::pair(32, 1.0)));
 }
 
 TEST_F(AnswerScores, WeeksBeginOnMondayByTheWall) {

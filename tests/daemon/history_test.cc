@@ -206,7 +206,9 @@ TEST_F(HistoryTest, OneOfTheSecondVersionKnowsNoDeciles) {
 }
 
 TEST_F(HistoryTest, DecilesThatCannotBeMakeARowUnreadable) {
-  for (const std::string text : {"", "[", "7", "[1,2]", "[0,0,7,40,90,130,200,310,null]"}) {
+  for (const std::string text :
+       {"", "[", "7", "[1,2]", "[0,0,7,40,90,130,200,310,null]",
+        "[0,0,7,40,90,130,200,310,4294967296]", "[-1,0,7,40,90,130,200,310,400]"}) {
     ASSERT_TRUE(Open()->Save({WholeJob(7), WholeJob(8)}));
     SQLite::Database(File(), SQLite::OPEN_READWRITE)
         .exec("UPDATE job SET said_deciles = '" + text + "' WHERE job_id = 7");

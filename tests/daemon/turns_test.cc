@@ -86,7 +86,8 @@ TEST(Turns, WhoGoesWhileWaitingIsPassedOver) {
   const auto turns = Turns::Make(1, 1);
   asio::io_context io;
   const auto wait = [&](std::unique_ptr<Turns::Turn>& turn) -> asio::awaitable<void> {
-    turn = std::make_unique<Turns::Turn>(co_await turns->Take(7));
+    Turns::Turn own = co_await turns->Take(7);
+    turn = std::make_unique<Turns::Turn>(std::move(own));
   };
   std::unique_ptr<Turns::Turn> first;
   std::unique_ptr<Turns::Turn> second;

@@ -248,10 +248,10 @@ class Faults(programs.SiteTest):
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, **programs.as_user("lab1"))
         try:
             self.assertEqual(hoard.stdout.readline(), "open\n")
-            self.assertGreater(len(self.site.json("advise", self.train, user="lab2")["strategies"]), 0)
             done = self.site.run("gpus", check=False, user="lab1")
             self.assertEqual(done.returncode, 4)
             self.assertRegex(" ".join(done.stderr.split()), r"64 connections of yours are open.*max_connections_per_user")
+            self.assertGreater(len(self.site.json("advise", self.train, user="lab2")["strategies"]), 0)
         finally:
             hoard.communicate()
         wait_until(lambda: self.site.run("gpus", check=False, user="lab1").returncode == 0, "room again")

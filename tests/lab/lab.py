@@ -32,6 +32,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lab_config  # noqa: E402
+import lab_machine  # noqa: E402
 import lab_processes  # noqa: E402
 
 PROGRAMS = ["munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol"]
@@ -216,12 +217,7 @@ class Lab:
     # ---- parts -----------------------------------------------------------------------------
 
     def _make_users(self):
-        for user in USERS:
-            try:
-                pwd.getpwnam(user)
-            except KeyError:
-                subprocess.run(["useradd", "--no-create-home", "--home-dir", "/tmp", "--shell", "/bin/sh", user],
-                               check=True)
+        lab_machine.make_users(USERS)
 
     def _start_munge(self):
         run = self.folder / "run"

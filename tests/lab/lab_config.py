@@ -1,7 +1,8 @@
 """The files that a lab's daemons read: slurm.conf, gres.conf, slurmdbd.conf, the munge key."""
 import os
-import random
 import socket
+
+import lab_machine
 
 CLUSTER_NAME = "lab"
 
@@ -79,20 +80,6 @@ def node_names(cluster):
     return [name for names, _, _ in CLUSTERS[cluster]["nodes"] for name in names]
 
 
-def free_ports(count):
-    """Ports below the kernel's own range, free now; the start is random so that labs do not meet."""
-    ports, candidate = [], random.SystemRandom().randrange(12000, 28000)
-    while len(ports) < count:
-        candidate += 1
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", candidate))
-                ports.append(candidate)
-            except OSError:
-                continue
-    return ports
-
-
 def write(lab):
     """Writes every configuration file of `lab` into its folder."""
     folder = lab.folder
@@ -101,7 +88,7 @@ def write(lab):
     folder.chmod(0o755)  # users read slurm.conf and reach munge's socket
     _write_private(folder / "munge.key", os.urandom(128))
     names = node_names(lab.cluster)
-    ports = free_ports(len(names) + 3)
+    ports = lab_machine.free_ports(len(names) + 3)
     lab.slurm_conf.write_text(_slurm_conf(lab, ports[0], ports[1], dict(zip(names, ports[3:]))))
     (folder / "gres.conf").write_text(_gres_conf(lab.cluster))
     (folder / "cgroup.conf").write_text("CgroupAutomount=no\n")
