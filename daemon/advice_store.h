@@ -18,7 +18,7 @@ namespace gpuadvise {
 class AdviceStore {
  public:
   static constexpr size_t kMaxAdvice = 1000;
-  static constexpr size_t kMaxBytes = 32u << 20;
+  static constexpr size_t kMaxBytes = 16u << 20;
 
   /// `run` is that word; letters and digits.
   explicit AdviceStore(std::string run) : run_(std::move(run)) {}
