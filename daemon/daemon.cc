@@ -206,6 +206,7 @@ Result<void> Daemon::BindSockets() {
       UnixListener::Bind(settings.socket, settings.socket_mode, settings.socket_group);
   if (!listener) return tl::unexpected<Error>(std::move(listener.error()));
   unix_.emplace(std::move(*listener));
+  socket_path_ = settings.socket;
   server_.Listen(unix_->TakeDescriptor(), HttpServer::Callers::kFromKernel);
   return settings.listen.empty() ? Result<void>() : BindPublic();
 }
@@ -274,13 +275,30 @@ void Daemon::WatchSignals() {
   });
 }
 
-// A snapshot that has become old is news that nothing else brings.
+// A snapshot that has become old is news that nothing else brings; nor does the loss of a socket.
 void Daemon::PublishRegularly() {
   asio::post(intake_, [this] { events_.Publish(); });
+  RestoreSocket();
   event_timer_.expires_after(kEventCheck);
   event_timer_.async_wait([this](error_code error) {
     if (!error) PublishRegularly();
   });
+}
+
+// Where somebody has removed the socket's file nobody reaches it any more: it is made again.
+// Connections that are open stay so.
+void Daemon::RestoreSocket() {
+  if (stopping_ || (unix_ && !unix_->IsGone())) return;
+  unix_.reset();  // before there is a new file, which it would take for its own
+  Result<UnixListener> listener =
+      UnixListener::Bind(socket_path_, loaded_.settings.socket_mode, loaded_.settings.socket_group);
+  if (!listener) {
+    spdlog::error("the socket's file was removed: {}", listener.error().message);
+    return;
+  }
+  spdlog::warn("{} was removed; it is made again", socket_path_);
+  unix_.emplace(std::move(*listener));
+  server_.Listen(unix_->TakeDescriptor(), HttpServer::Callers::kFromKernel);
 }
 
 void Daemon::FeedWatchdog(std::chrono::microseconds interval) {

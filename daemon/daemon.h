@@ -60,6 +60,7 @@ class Daemon {
   ForecastHistory PastFromHistory();
   void WatchSignals();
   void PublishRegularly();
+  void RestoreSocket();
   void FeedWatchdog(std::chrono::microseconds interval);
   void Reload();
   void Apply(LoadedSettings loaded, const Parts& parts);
@@ -86,7 +87,9 @@ class Daemon {
   Accounting accounting_;
   HttpServer server_;
   std::optional<PublicEdge> public_;  // where `listen` is set
-  std::optional<UnixListener> unix_;
+  std::optional<UnixListener>
+      unix_;                 // nullopt: its file was removed, and could not be made again yet
+  std::string socket_path_;  // that it was bound to at the start
   boost::asio::signal_set signals_;
   boost::asio::steady_timer watchdog_;
   boost::asio::steady_timer event_timer_;

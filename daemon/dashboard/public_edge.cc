@@ -1,10 +1,14 @@
 #include "daemon/dashboard/public_edge.h"
 
+#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <boost/asio/post.hpp>
+#include <cerrno>
+#include <cstring>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "daemon/dashboard/browser_guard.h"
@@ -21,7 +25,16 @@ constexpr int kNiceness = 15;
 
 // This thread from now on goes behind those that answer the Unix socket. Where that is refused,
 // everything works all the same.
-void StepBack() { setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness); }
+void StepBack() {
+  static std::once_flag said;
+  if (setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness) == 0) return;
+  std::call_once(said, [error = errno] {
+    spdlog::warn(
+        "callers over TCP are not put behind users on the socket: {}; in a systemd unit allow "
+        "setpriority (listen.conf)",
+        strerror(error));
+  });
+}
 
 // What every answer over TCP carries: no other page may read or embed it.
 void Close(ApiResponse& response) {

@@ -82,10 +82,17 @@ HttpServer::HttpServer(asio::io_context& io, HttpWorkers workers, const HttpLimi
 HttpServer::~HttpServer() = default;
 
 void HttpServer::Listen(Descriptor descriptor, Callers callers) {
+  for (Listener& listener : listeners_) {
+    error_code ignored;
+    if (listener.callers == callers) listener.descriptor.close(ignored);
+  }
   listeners_.push_back({asio::posix::stream_descriptor(io_, descriptor.Release()), callers});
   Listener& listener = listeners_.back();
-  asio::co_spawn(io_, AcceptLoop(listener), [](const std::exception_ptr& failure) {
-    if (!failure) return;
+  asio::co_spawn(io_, AcceptLoop(listener), [this](const std::exception_ptr& failure) {
+    if (!failure) {
+      listeners_.remove_if([](const Listener& each) { return !each.descriptor.is_open(); });
+      return;
+    }
     try {
       std::rethrow_exception(failure);
     } catch (const std::exception& error) {
@@ -100,7 +107,7 @@ asio::awaitable<void> HttpServer::AcceptLoop(Listener& listener) {
   while (!draining_) {
     co_await listener.descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
                                             asio::redirect_error(asio::use_awaitable, error));
-    if (draining_) break;
+    if (draining_ || !listener.descriptor.is_open()) break;
     const int accepted = accept4(listener.descriptor.native_handle(), nullptr, nullptr,
                                  SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (accepted >= 0) {

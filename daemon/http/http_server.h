@@ -33,7 +33,8 @@ class HttpServer {
 
   enum class Callers { kFromKernel, kAnonymous };
 
-  // Accepts on the listening `descriptor`, which becomes the server's.
+  // Accepts on the listening `descriptor`, which becomes the server's, in place of an earlier one
+  // for such callers.
   void Listen(Descriptor descriptor, Callers callers);
 
   // Accepts no more, closes idle connections, lets requests finish, then calls `done`; what is not

@@ -78,8 +78,10 @@ Result<void> SetAccess(const std::string& path, uint32_t mode, const std::string
     const Result<gid_t> id = GroupId(group);
     if (!id) return tl::unexpected<Error>(id.error());
     if (chown(path.c_str(), static_cast<uid_t>(-1), *id) != 0) {
-      return Cannot(fmt::format("{} cannot be given to group {}: {}", path, group, strerror(errno)),
-                    "make gpuadvised's user a member of that group");
+      return Cannot(
+          fmt::format("{} cannot be given to group {}: {}", path, group, strerror(errno)),
+          "make gpuadvised's user a member of that group, and in a systemd unit allow chown "
+          "(socket-group.conf)");
     }
   }
   if (chmod(path.c_str(), mode) == 0) return {};
@@ -154,6 +156,11 @@ UnixListener::UnixListener(UnixListener&& other) noexcept
       descriptor_(std::move(other.descriptor_)),
       device_(other.device_),
       inode_(other.inode_) {}
+
+bool UnixListener::IsGone() const {
+  struct stat info {};
+  return lstat(path_.c_str(), &info) != 0 && errno == ENOENT;
+}
 
 UnixListener::~UnixListener() {
   descriptor_.Close();

@@ -28,6 +28,10 @@ class UnixListener {
   UnixListener& operator=(UnixListener&&) = delete;
   ~UnixListener();
 
+  // Whether the file is gone: then nobody reaches the socket any more. One that another daemon has
+  // put in its place is there.
+  bool IsGone() const;
+
   // Gives the descriptor away; the file stays this object's.
   Descriptor TakeDescriptor() { return std::move(descriptor_); }
 

@@ -7,10 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "daemon/settings/settings_file.h"
 #include "embedded/default_gpus.h"
 #include "embedded/default_models.h"
-#include "yaml/yaml_document.h"
-#include "yaml/yaml_file.h"
 
 namespace gpuadvise::daemon {
 namespace {
@@ -20,7 +19,7 @@ using nlohmann::json;
 // A site's file, if one is set.
 Result<std::optional<YamlDocument>> SiteDocument(const std::string& path) {
   if (path.empty()) return std::nullopt;
-  Result<YamlDocument> document = LoadYamlFile(path, EmptyYaml::kEmptyMap);
+  Result<YamlDocument> document = LoadSiteFile(path);
   if (!document) return tl::unexpected<Error>(std::move(document.error()));
   return std::move(*document);
 }

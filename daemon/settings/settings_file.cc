@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "yaml/yaml_document.h"
 #include "yaml/yaml_file.h"
 
 namespace gpuadvise::daemon {
@@ -47,13 +46,21 @@ Result<Settings> ParseSettings(const std::string& text, const std::string& file)
   return FromDocument(*document, file);
 }
 
+Result<YamlDocument> LoadSiteFile(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+    return BadInput(path + ": no regular file (a FIFO, socket or device); name a file");
+  }
+  return LoadYamlFile(path, EmptyYaml::kEmptyMap);
+}
+
 Result<LoadedSettings> LoadSettings(const CommandLineSettings& command_line) {
   std::string file = command_line.config;
   struct stat info {};
   if (file.empty() && stat(kDefaultSettingsFile, &info) == 0) file = kDefaultSettingsFile;
   YamlDocument document;
   if (!file.empty()) {
-    Result<YamlDocument> loaded = LoadYamlFile(file, EmptyYaml::kEmptyMap);
+    Result<YamlDocument> loaded = LoadSiteFile(file);
     if (!loaded) return tl::unexpected<Error>(std::move(loaded.error()));
     document = std::move(*loaded);
     Result<Settings> checked = FromDocument(document, file);

@@ -6,6 +6,7 @@
 
 #include "common/base/error.h"
 #include "daemon/settings/settings.h"
+#include "yaml/yaml_document.h"
 
 namespace gpuadvise::daemon {
 
@@ -30,5 +31,9 @@ Result<Settings> ParseSettings(const std::string& text, const std::string& file)
 // Reads --config, else kDefaultSettingsFile if it exists, else the built-in defaults, and puts
 // what the command line fixes on top. Errors start with "FILE:LINE: " or name the option.
 Result<LoadedSettings> LoadSettings(const CommandLineSettings& command_line);
+
+// A file that a setting names. Errors: as LoadYamlFile's, and where it is no regular file: nobody
+// waits for what a FIFO may bring.
+Result<YamlDocument> LoadSiteFile(const std::string& path);
 
 }  // namespace gpuadvise::daemon

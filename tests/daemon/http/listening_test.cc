@@ -47,6 +47,16 @@ TEST(UnixListener, RemovesItsFileWhenItGoes) {
   EXPECT_FALSE(Exists(path));
 }
 
+TEST(UnixListener, KnowsWhetherItsFileIsGone) {
+  const TempFolder folder;
+  const std::string path = folder.Path("d.sock");
+  const auto listener = UnixListener::Bind(path, 0600, "");
+  ASSERT_TRUE(listener);
+  EXPECT_FALSE(listener->IsGone());
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  EXPECT_TRUE(listener->IsGone());
+}
+
 TEST(UnixListener, ReplacesTheFileOfADaemonThatIsGone) {
   const TempFolder folder;
   const std::string path = folder.Path("d.sock");

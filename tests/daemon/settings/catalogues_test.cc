@@ -1,6 +1,8 @@
 #include "daemon/settings/catalogues.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/daemon/temp_folder.h"
 
@@ -51,6 +53,17 @@ TEST(Catalogues, AMissingSiteFileIsNamed) {
   Settings settings;
   settings.gpus_file = "/nowhere/gpus.yaml";
   EXPECT_NE(Complaint(settings).find("/nowhere/gpus.yaml"), std::string::npos);
+}
+
+TEST(Catalogues, NothingIsWaitedForThatAFifoMayBring) {
+  const TempFolder folder;
+  Settings settings;
+  settings.models_file = folder.Path("models.yaml");
+  ASSERT_EQ(mkfifo(settings.models_file.c_str(), 0600), 0);
+  alarm(60);  // ends a test that waits all the same
+  EXPECT_EQ(Complaint(settings),
+            settings.models_file + ": no regular file (a FIFO, socket or device); name a file");
+  alarm(0);
 }
 
 TEST(Catalogues, AnErrorInASiteFileNamesItsLine) {
