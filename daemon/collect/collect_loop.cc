@@ -107,6 +107,13 @@ bool WriteError(LineOutput& output, std::string_view message) {
   return output.Write([&](const LineOutput::Sink& sink) { sink(ErrorRecord(message)); });
 }
 
+// On stderr, which the daemon keeps in its log; once for each story.
+void TellLeftOut(const LoopOptions& options, const LeftOut& left_out, LeftOut& told) {
+  if (left_out == told) return;
+  told = left_out;
+  if (told.records > 0) fmt::print(stderr, "{}: {}\n", options.source_name, told.InWords());
+}
+
 int Failed(const LoopOptions& options, const Error& error) {
   fmt::print(stderr, "gpuadvise-collect: {}: {}\n", options.source_name, error.message);
   return 1;
@@ -152,6 +159,7 @@ std::chrono::milliseconds PauseAfter(milliseconds interval, int failures, millis
 int RunCollectLoop(Source& source, const LoopOptions& options) {
   LineOutput output(options.output);
   int failures = 0;
+  LeftOut told;
   while (true) {
     const auto begin = Clock::now();
     Result<Poll> poll = [&] {
@@ -170,6 +178,7 @@ int RunCollectLoop(Source& source, const LoopOptions& options) {
       WriteBatch(poll->snapshot, poll->changed, sink);
     })
                            : WriteError(output, poll.error().message);
+    if (poll) TellLeftOut(options, poll->left_out, told);
     if (!read || options.once || (poll && poll->last)) return 0;
     if (!WaitWhileWanted(WithJitter(PauseAfter(options.interval, failures, took)), options))
       return 0;

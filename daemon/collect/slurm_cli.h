@@ -1,4 +1,4 @@
-// Slurm through its command line tools: scontrol, sshare, sacctmgr, in the one text dialect that
+// Slurm through its command line tools: scontrol, squeue, sshare, sacctmgr, in the one text dialect that
 // all releases share. Needs no libslurm; costs one process for each table and poll.
 #pragma once
 
@@ -18,11 +18,12 @@ struct SlurmCliOptions {
 };
 
 // What one of Slurm's tools printed, when it ended with status 0 within `deadline`. It stays in our
-// process group and dies with the calling thread.
+// process group and dies with the calling thread. `environment`: over ours, as of a Command.
 //
 // Errors: kUnavailable, naming the tool and why: it is not there, ended with another status (with
 // the first line that it wrote to its standard error), took too long, or printed too much.
-Result<std::string> AskSlurm(std::vector<std::string> words, std::chrono::milliseconds deadline);
+Result<std::string> AskSlurm(std::vector<std::string> words, std::chrono::milliseconds deadline,
+                             std::vector<std::string> environment = {});
 
 SourceResult MakeSlurmCliSource(const SlurmCliOptions& options);
 

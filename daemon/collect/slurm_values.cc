@@ -56,12 +56,6 @@ void FillMemoryPerGpu(std::string_view memory_per_tres, JobRequest& request) {
   request.memory_per_cpu_mib = SlurmNumber::Absent();
 }
 
-template <typename T, typename Key>
-void SortBy(std::vector<T>& items, Key key) {
-  std::stable_sort(items.begin(), items.end(),
-                   [key](const T& a, const T& b) { return a.*key < b.*key; });
-}
-
 }  // namespace
 
 std::optional<JobState> JobStateFromWord(std::string_view word) {
@@ -111,15 +105,6 @@ void FillTres(const TresRequest& tres, JobRequest& request) {
 int64_t MemoryPerGpuMib(std::string_view memory_per_tres) {
   const size_t cut = memory_per_tres.find_last_of(":=");
   return ToMib(cut == std::string_view::npos ? memory_per_tres : memory_per_tres.substr(cut + 1));
-}
-
-void Canonicalise(Snapshot& snapshot) {
-  SortBy(snapshot.nodes, &Node::name);
-  SortBy(snapshot.jobs, &Job::id);
-  SortBy(snapshot.partitions, &Partition::name);
-  SortBy(snapshot.reservations, &Reservation::name);
-  SortBy(snapshot.associations, &Association::id);
-  SortBy(snapshot.qos, &Qos::name);
 }
 
 }  // namespace gpuadvise::collect

@@ -49,7 +49,4 @@ void FillTres(const TresRequest& tres, JobRequest& request);
 // The memory of "gres:gpu:3000" or "gres/gpu=3G" in MiB.
 int64_t MemoryPerGpuMib(std::string_view memory_per_tres);
 
-// Sorts every table into the canonical order of common/slurm/snapshot.h.
-void Canonicalise(Snapshot& snapshot);
-
 }  // namespace gpuadvise::collect

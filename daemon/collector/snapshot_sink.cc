@@ -57,6 +57,10 @@ void SnapshotSink::Deliver(std::shared_ptr<const Snapshot> snapshot, CollectorPr
   if (rubbish_lines_ > 1)
     spdlog::warn("the collector printed {} bad lines since its last batch", rubbish_lines_);
   rubbish_lines_ = 0;
+  if (assembler_.left_out() != told_) {
+    told_ = assembler_.left_out();
+    if (told_.records > 0) spdlog::warn("of the snapshot {}", told_.InWords());
+  }
   spdlog::debug("a snapshot was read in {:.3f} s", reading_seconds_ + SinceTaken());
   reading_seconds_ = 0;
   progress = CollectorProgress{true, true, std::nullopt, std::nullopt};
