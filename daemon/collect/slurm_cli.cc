@@ -104,7 +104,6 @@ Result<void> SlurmCliSource::LoadTables(Poll& poll) {
   const auto nodes = Run({"scontrol", "-a", "--local", "-d", "show", "node"});
   if (!nodes) return tl::unexpected(nodes.error());
   snapshot.nodes = ParseNodes(*nodes);
-  if (auto loaded = LoadJobs(poll); !loaded) return loaded;
   const auto partitions = Run({"scontrol", "-a", "show", "partition"});
   if (!partitions) return tl::unexpected(partitions.error());
   snapshot.partitions = ParsePartitions(*partitions);
@@ -115,7 +114,7 @@ Result<void> SlurmCliSource::LoadTables(Poll& poll) {
     return Fail(ErrorCode::kUnavailable,
                 "scontrol shows no node or no partition; is it Slurm's own scontrol?");
   }
-  return {};
+  return LoadJobs(poll);
 }
 
 // What accounting says is an addition: a slurmdbd that is down hides no cluster.
