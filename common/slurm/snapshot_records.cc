@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "common/base/text.h"
 #include "common/slurm/snapshot_json.h"
 #include "common/slurm/snapshot_order.h"
 
@@ -30,8 +31,6 @@ constexpr std::array kTables = {
 };
 static_assert(kTables.size() == kTableCount);
 
-// Error messages of a collector: enough for a sentence, too little to flood a log.
-constexpr size_t kMaxMessageBytes = 1000;
 // A quote or backslash doubles in a piece, and the piece's own frame needs room.
 constexpr size_t kPieceBytes = kMaxRecordBytes / 2 - 64;
 
@@ -205,7 +204,7 @@ void WriteBatch(const Snapshot& snapshot, const TableSet& tables, const RecordSi
 }
 
 std::string ErrorRecord(std::string_view message) {
-  return Dump({{"record", "error"}, {"message", Cut(message, 0, kMaxMessageBytes)}});
+  return Dump({{"record", "error"}, {"message", OneLine(message, kMaxMessageBytes)}});
 }
 
 SnapshotAssembler::Outcome SnapshotAssembler::Feed(std::string_view line) {
@@ -227,7 +226,7 @@ SnapshotAssembler::Outcome SnapshotAssembler::Accept(const Json& record) {
     const std::string message = TextIn(record, "message");
     return Drop({ErrorCode::kUnavailable,
                  message.empty() ? "The collector failed without a reason."
-                                 : std::string(Cut(message, 0, kMaxMessageBytes)),
+                                 : OneLine(message, kMaxMessageBytes),
                  ""});
   }
   if (kind == "begin") {
@@ -300,7 +299,7 @@ Result<void> SnapshotAssembler::Row(const std::string& kind, const Json& record)
   if (appended) return {};
   std::string why = fmt::format("A {} record is wrong: {}", kind, appended.error().message);
   if (table->table == Table::kConfig) return BadInput(why, appended.error().pointer);
-  batch_->left_out.Add(std::string(Cut(why, 0, kMaxMessageBytes)));
+  batch_->left_out.Add(OneLine(why, kMaxMessageBytes));
   return {};
 }
 
@@ -329,9 +328,9 @@ Result<void> SnapshotAssembler::CheckCounts(const Json& end) const {
     const int64_t seen = counted == batch_->counts.end() ? 0 : counted->second;
     const std::string told = CountIn(end, name);
     if (told != std::to_string(seen)) {
-      return BadInput(fmt::format("The batch has {} {}, but its end says {}; it is dropped.", seen,
-                                  name, told),
-                      "/counts/" + name);
+      return BadInput(
+          fmt::format("The batch has {} {}, but its end says {}; it is dropped.", seen, name, told),
+          "/counts/" + name);
     }
     const bool none_read = (table.table == Table::kNodes && batch_->draft.nodes.empty()) ||
                            (table.table == Table::kPartitions && batch_->draft.partitions.empty());

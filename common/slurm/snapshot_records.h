@@ -31,6 +31,8 @@ namespace gpuadvise {
 inline constexpr size_t kMaxRecordBytes = size_t{64} * 1024;
 // All pieces of one record together.
 inline constexpr size_t kMaxPiecedRecordBytes = size_t{16} * 1024 * 1024;
+// Of a collector's error: enough for a sentence, too little to fill a log or an answer.
+inline constexpr size_t kMaxMessageBytes = 500;
 inline constexpr int64_t kMaxRecordsPerBatch = 2'000'000;
 
 enum class Table { kNodes, kJobs, kPartitions, kReservations, kConfig, kAssociations, kQos };

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/base/text.h"
 #include "common/slurm/snapshot_records.h"
 
 namespace gpuadvise::collect {
@@ -108,10 +109,10 @@ bool WriteError(LineOutput& output, std::string_view message) {
 }
 
 // On stderr, which the daemon keeps in its log; once for each story.
-void TellLeftOut(const LoopOptions& options, const LeftOut& left_out, LeftOut& told) {
+void TellLeftOut(const LeftOut& left_out, LeftOut& told) {
   if (left_out == told) return;
   told = left_out;
-  if (told.records > 0) fmt::print(stderr, "{}: {}\n", options.source_name, told.InWords());
+  if (told.records > 0) fmt::print(stderr, "{}\n", OneLine(told.InWords(), kMaxMessageBytes));
 }
 
 int Failed(const LoopOptions& options, const Error& error) {
@@ -178,7 +179,7 @@ int RunCollectLoop(Source& source, const LoopOptions& options) {
       WriteBatch(poll->snapshot, poll->changed, sink);
     })
                            : WriteError(output, poll.error().message);
-    if (poll) TellLeftOut(options, poll->left_out, told);
+    if (poll) TellLeftOut(poll->left_out, told);
     if (!read || options.once || (poll && poll->last)) return 0;
     if (!WaitWhileWanted(WithJitter(PauseAfter(options.interval, failures, took)), options))
       return 0;

@@ -129,7 +129,6 @@ Job ParseJob(const TextRecord& record, JobState state) {
   return job;
 }
 
-
 // ---- what squeue lists -------------------------------------------------------------------------
 
 struct Column {
@@ -137,8 +136,9 @@ struct Column {
   std::string_view scontrol;
   bool counts = false;  // it is read from the list, not from scontrol's text
 };
-// First what tells two records of one id apart, then what people write, then what scontrol prints
-// only behind that.
+// First what tells two records of one id apart; then what people write before the last field that
+// is read, what scontrol prints only behind that, and what they write there. Only such
+// as scontrol prints of each job that has them: BehindListedText relies on it.
 constexpr std::array kColumns = {
     Column{"JobID", "JobId"},
     Column{"UserID", "uid"},
@@ -159,6 +159,9 @@ constexpr std::array kColumns = {
     Column{"tres-per-socket", "TresPerSocket", true},
     Column{"tres-per-task", "TresPerTask", true},
     Column{"mem-per-tres", "MemPerTres", true},
+    Column{"Command", "Command"},
+    Column{"WorkDir", "WorkDir"},
+    Column{"Comment", "Comment"},
 };
 
 // All of `text` as a positive number; 0 when it is none.
@@ -171,9 +174,9 @@ int64_t WholeNumber(std::string_view text) {
 // ---- records of scontrol -----------------------------------------------------------------------
 
 // Where what is read of a record ends: the licences, and all that people write behind them.
-constexpr std::array<std::string_view, 9> kEndsFields = {
-    "Licenses", "Command", "SubmitLine", "WorkDir", "Comment", "AdminComment", "StdErr", "StdOut",
-    "MailUser"};
+constexpr std::array<std::string_view, 9> kEndsFields = {"Licenses", "Command", "SubmitLine",
+                                                         "WorkDir",  "Comment", "AdminComment",
+                                                         "StdErr",   "StdOut",  "MailUser"};
 
 // The end of the line in which `at` is, without its newline.
 size_t LineEnd(std::string_view text, size_t at) {
@@ -182,8 +185,8 @@ size_t LineEnd(std::string_view text, size_t at) {
 
 struct Fields {
   TextRecord record;
-  size_t end = 0;   // in the text
-  int64_t same = 0; // how many of them the list has too
+  size_t end = 0;    // in the text
+  int64_t same = 0;  // how many of them the list has too
 };
 
 // Reads the fields of the record that begins at `at`. `listed`: what squeue lists of it.
@@ -238,7 +241,7 @@ class JobTextReader {
       const std::string_view line = text_.substr(at, end - at);
       const int64_t id = may_start ? IdOf(line) : 0;
       may_start = Trim(line).empty();
-      if (id > 0) at = Take(id, at, end);
+      at = id > 0 ? Take(id, at, end) : BehindListedText(at, line);
       at = std::min(LineEnd(text_, at) + 1, text_.size());
     }
     for (const Fields& fields : records_) {
@@ -258,6 +261,22 @@ class JobTextReader {
     if (!line.starts_with(kFirst)) return 0;
     line.remove_prefix(kFirst.size());
     return WholeNumber(line.substr(0, line.find(' ')));
+  }
+
+  // Behind the text of the last job that `line`, at `at`, begins and that squeue lists; else `at`.
+  // Each once: what lies before a text cannot hold it, but what lies behind could name it again.
+  size_t BehindListedText(size_t at, std::string_view line) {
+    const auto listed = list_.find(before_);
+    const size_t begin = std::min(line.find_first_not_of(' '), line.size());
+    const size_t key_length = KeyLength(line.substr(begin));
+    if (key_length == 0 || listed == list_.end()) return at;
+    const std::string_view key = line.substr(begin, key_length);
+    if (IsOneOf(key, skipped_)) return at;
+    const std::string_view known = listed->second.Raw(key);
+    const size_t value = at + begin + key_length + 1;
+    if (known.empty() || !text_.substr(value).starts_with(known)) return at;
+    skipped_.push_back(key);
+    return value + known.size();
   }
 
   // Takes the record at `at`, whose first line ends at `line_end`. Where to look for the next.
@@ -284,6 +303,7 @@ class JobTextReader {
       if (fields.same > other.same) other = std::move(fields);
     }
     before_ = id;
+    skipped_.clear();
     return end;
   }
 
@@ -311,6 +331,7 @@ class JobTextReader {
   std::vector<Fields> records_;
   std::unordered_map<int64_t, size_t> index_;  // of records_, by id
   int64_t before_ = 0;                         // the job whose record was last taken
+  std::vector<std::string_view> skipped_;      // its texts that have been passed over
 };
 
 }  // namespace
@@ -330,8 +351,9 @@ Result<void> AddListedJobs(std::string_view text, std::string_view mark, JobList
     for (const Column& column : kColumns) {
       const size_t end = text.find(mark);
       if (end == std::string_view::npos) {
-        return Fail(ErrorCode::kUnavailable,
-                    "squeue's list of jobs ends inside a job or is none; is it Slurm's own squeue?");
+        return Fail(
+            ErrorCode::kUnavailable,
+            "squeue's list of jobs ends inside a job or is none; is it Slurm's own squeue?");
       }
       row.Add(column.scontrol, text.substr(0, end));
       text.remove_prefix(end + mark.size());
@@ -348,17 +370,19 @@ ReadJobs ParseJobs(std::string_view text, const JobList& list) {
 }
 
 int64_t CountCpuIds(std::string_view ids) {
+  constexpr int64_t kMostCpus = 65'535;  // of a node, in Slurm
   int64_t count = 0;
   for (std::string_view range : SplitAt(ids, ',')) {
     const size_t dash = range.find('-');
     if (dash == std::string_view::npos) {
       count += range.empty() ? 0 : 1;
     } else {
-      count += std::max<int64_t>(
-          ToInteger(range.substr(dash + 1)) - ToInteger(range.substr(0, dash)) + 1, 0);
+      const int64_t low = std::max<int64_t>(ToInteger(range.substr(0, dash)), 0);
+      const int64_t high = std::min(ToInteger(range.substr(dash + 1)), kMostCpus);
+      count += std::max<int64_t>(high - low + 1, 0);
     }
   }
-  return count;
+  return std::min(count, kMostCpus);
 }
 
 }  // namespace gpuadvise::collect

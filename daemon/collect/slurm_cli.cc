@@ -11,6 +11,7 @@
 #include <random>
 #include <utility>
 
+#include "common/base/text.h"
 #include "daemon/collect/accounting_text.h"
 #include "daemon/collect/scontrol.h"
 #include "daemon/collect/scontrol_jobs.h"
@@ -24,7 +25,7 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{512} << 20;
 constexpr size_t kMostAskedAgain = 2'000;  // a command line of 22 KB
-constexpr int kNotFoundStatus = 127;  // as a shell says it
+constexpr int kNotFoundStatus = 127;       // as a shell says it
 
 std::string WhyNoAnswer(const ProgramEnd& end) {
   const bool missing = end.error == ENOENT || end.error == EACCES ||
@@ -32,7 +33,7 @@ std::string WhyNoAnswer(const ProgramEnd& end) {
   if (missing) return "cannot be run; is it installed and in PATH?";
   if (end.error != 0) return fmt::format("cannot be started: {}", std::strerror(end.error));
   if (end.end.signal != 0) return "was ended by a signal";
-  const std::string first_line = end.errors.substr(0, std::min<size_t>(end.errors.find('\n'), 300));
+  const std::string first_line = OneLine(end.errors.substr(0, end.errors.find('\n')), 300);
   return fmt::format("ended with status {}: {}", end.end.exit_code, first_line);
 }
 
@@ -55,12 +56,6 @@ class SlurmCliSource : public Source {
   std::optional<Snapshot> last_;
   std::optional<std::chrono::steady_clock::time_point> policy_time_;
 };
-
-// In no text that anybody has written before it was drawn.
-std::string DrawMark() {
-  std::random_device random;
-  return fmt::format("@{:08x}{:08x}{:08x}{:08x}@", random(), random(), random(), random());
-}
 
 Result<std::string> SlurmCliSource::Run(std::vector<std::string> words,
                                         std::vector<std::string> environment) {
@@ -88,8 +83,8 @@ Result<void> SlurmCliSource::LoadJobs(Poll& poll) {
   std::string tasks;
   if (!read.unlisted_tasks.empty()) {
     read.unlisted_tasks.resize(std::min(read.unlisted_tasks.size(), kMostAskedAgain));
-    const auto more = ListJobs(
-        mark, {"-r", "-j", fmt::format("{}", fmt::join(read.unlisted_tasks, ","))});
+    const auto more =
+        ListJobs(mark, {"-r", "-j", fmt::format("{}", fmt::join(read.unlisted_tasks, ","))});
     tasks = more.value_or("");  // an error says that there is no such job
     if (auto added = AddListedJobs(tasks, mark, list); !added) return added;
     read = ParseJobs(*jobs, list);
@@ -165,6 +160,11 @@ Result<Poll> SlurmCliSource::Step() {
 }
 
 }  // namespace
+
+std::string DrawMark() {
+  std::random_device random;
+  return fmt::format("@{:08x}{:08x}{:08x}{:08x}@", random(), random(), random(), random());
+}
 
 Result<std::string> AskSlurm(std::vector<std::string> words, std::chrono::milliseconds deadline,
                              std::vector<std::string> environment) {

@@ -1,5 +1,6 @@
-// Slurm through its command line tools: scontrol, squeue, sshare, sacctmgr, in the one text dialect that
-// all releases share. Needs no libslurm; costs one process for each table and poll.
+// Slurm through its command line tools: scontrol, squeue, sshare, sacctmgr, in the one text dialect
+// that all releases share. Needs no libslurm; costs one process for each table and poll, two for
+// jobs.
 #pragma once
 
 #include <chrono>
@@ -24,6 +25,10 @@ struct SlurmCliOptions {
 // the first line that it wrote to its standard error), took too long, or printed too much.
 Result<std::string> AskSlurm(std::vector<std::string> words, std::chrono::milliseconds deadline,
                              std::vector<std::string> environment = {});
+
+// What separates the fields that a tool prints: drawn at random, so that it is in no text that
+// anybody wrote before.
+std::string DrawMark();
 
 SourceResult MakeSlurmCliSource(const SlurmCliOptions& options);
 

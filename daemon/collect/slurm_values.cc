@@ -28,6 +28,8 @@ constexpr std::array<std::pair<std::string_view, JobState>, 15> kLivingStates = 
     {"POWER_UP_NODE", JobState::kConfiguring},
 }};
 
+constexpr int64_t kMostTasks = 4'000'001;  // the largest MaxArraySize
+
 // How many numbers "3-9:2" or "3" stands for.
 int64_t CountRange(std::string_view range) {
   const size_t dash = range.find('-');
@@ -36,7 +38,7 @@ int64_t CountRange(std::string_view range) {
   const int64_t low = ToInteger(range.substr(0, dash));
   const int64_t high = ToInteger(range.substr(dash + 1));
   const int64_t step = colon == std::string_view::npos ? 1 : ToInteger(range.substr(colon + 1), 1);
-  return high < low || step < 1 ? 0 : (high - low) / step + 1;
+  return high < low || low < 0 || step < 1 ? 0 : (high - low) / step + 1;
 }
 
 std::string_view WithoutThrottle(std::string_view expression) {
@@ -77,8 +79,9 @@ std::string ArrayTasks(std::string_view expression) {
 
 int64_t CountArrayTasks(std::string_view expression) {
   int64_t count = 0;
-  for (std::string_view range : SplitAt(WithoutThrottle(expression), ','))
-    count += CountRange(range);
+  for (std::string_view range : SplitAt(WithoutThrottle(expression), ',')) {
+    count = std::min(count + std::min(CountRange(range), kMostTasks), kMostTasks);
+  }
   return std::max<int64_t>(count, 1);
 }
 

@@ -153,12 +153,18 @@ std::string RecordOf(int64_t id, int64_t uid, const std::string& name, const std
          " Reason=None Dependency=(null)\n   TimeLimit=01:00:00\n   Partition=p AllocNode:Sid=l:1\n"
          "   NumNodes=1 NumCPUs=2 NumTasks=1 CPUs/Task=1\n"
          "   OverSubscribe=OK Contiguous=0 Licenses=(null) Network=(null)\n   Command=(null)\n   "
-         "WorkDir=/\n" + tail + "   Power=\n   \n\n";
+         "WorkDir=/\n" +
+         tail + "   Power=\n   \n\n";
 }
 
 Listed ListedAs(int64_t id, int64_t uid, const std::string& name, const std::string& state) {
-  return {{"JobID", std::to_string(id)}, {"UserID", std::to_string(uid)}, {"Name", name},
-          {"State", state}, {"Partition", "p"}, {"NumCPUs", "2"}, {"TimeLimit", "01:00:00"}};
+  return {{"JobID", std::to_string(id)},
+          {"UserID", std::to_string(uid)},
+          {"Name", name},
+          {"State", state},
+          {"Partition", "p"},
+          {"NumCPUs", "2"},
+          {"TimeLimit", "01:00:00"}};
 }
 
 std::vector<int64_t> IdsOf(const ReadJobs& read) {
@@ -184,7 +190,8 @@ TEST(WhatUsersWrite, ACommentThatLooksLikeAJobIsNone) {
 
 TEST(WhatUsersWrite, ANameIsTakenAsItIs) {
   const std::string name = "a\n   UserId=root(0)\n   Priority=9\n\n" + kForeign + "\x1b[31m\t\xff";
-  const ReadJobs read = JobsOf(RecordOf(7, 1001, name, "PENDING"), {ListedAs(7, 1001, name, "PENDING")});
+  const ReadJobs read =
+      JobsOf(RecordOf(7, 1001, name, "PENDING"), {ListedAs(7, 1001, name, "PENDING")});
   ASSERT_EQ(IdsOf(read), (std::vector<int64_t>{7}));
   EXPECT_EQ(read.jobs[0].name, name);
   EXPECT_EQ(read.jobs[0].uid, 1001);
@@ -195,8 +202,7 @@ TEST(WhatUsersWrite, ANameIsTakenAsItIs) {
 TEST(WhatUsersWrite, ALabelOrAccountSetsNoOtherField) {
   Listed listed = ListedAs(7, 1001, "x", "PENDING");
   listed["MCSLabel"] = "m\n   JobState=RUNNING Reason=None\n   Priority=99 Nice=0";
-  const ReadJobs read =
-      JobsOf(RecordOf(7, 1001, "x", "PENDING", "", listed["MCSLabel"]), {listed});
+  const ReadJobs read = JobsOf(RecordOf(7, 1001, "x", "PENDING", "", listed["MCSLabel"]), {listed});
   ASSERT_EQ(read.jobs.size(), 1u);
   EXPECT_EQ(read.jobs[0].state, JobState::kPending);
   EXPECT_EQ(read.jobs[0].priority, 5);
@@ -205,16 +211,38 @@ TEST(WhatUsersWrite, ALabelOrAccountSetsNoOtherField) {
 TEST(WhatUsersWrite, APathOrCommandLineSetsNoField) {
   for (const std::string key : {"SubmitLine=sbatch --comment=x", "StdOut=/tmp/x", "Comment=x",
                                 "MailUser=me", "Network=ib"}) {
-    const ReadJobs read = JobsOf(
-        RecordOf(7, 1001, "x", "PENDING",
-                 "   " + key + " Reservation=maint\n   TresPerNode=gres:gpu:8\n   MemPerTres=gpu:9\n"
-                               "     Nodes=n1 CPU_IDs=0-9 Mem=7 GRES=gpu:8\n"),
-        {ListedAs(7, 1001, "x", "PENDING")});
+    const ReadJobs read =
+        JobsOf(RecordOf(7, 1001, "x", "PENDING",
+                        "   " + key +
+                            " Reservation=maint\n   TresPerNode=gres:gpu:8\n   MemPerTres=gpu:9\n"
+                            "     Nodes=n1 CPU_IDs=0-9 Mem=7 GRES=gpu:8\n"),
+               {ListedAs(7, 1001, "x", "PENDING")});
     ASSERT_EQ(read.jobs.size(), 1u);
     EXPECT_EQ(read.jobs[0].request.reservation, "") << key;
     EXPECT_TRUE(read.jobs[0].request.gpus_per_node.empty()) << key;
     EXPECT_TRUE(read.jobs[0].allocations.empty()) << key;
   }
+}
+
+TEST(WhatUsersWrite, AListedCommentIsPassedOverOnce) {
+  const std::string forged = "a\n\n" + RecordOf(8, 1002, "y", "RUNNING", "   Comment=b\n");
+  const std::string real =
+      ReplaceAll(RecordOf(8, 1002, "y", "RUNNING"), "Priority=5", "Priority=6");
+  Listed listed = ListedAs(7, 1001, "x", "PENDING");
+  listed["Comment"] = forged;
+  const auto read_of = [&](const std::string& tail) {
+    return JobsOf(RecordOf(7, 1001, "x", "PENDING", tail) + real,
+                  {listed, ListedAs(8, 1002, "y", "RUNNING")});
+  };
+  const ReadJobs read = read_of("   Comment=" + forged + "\n");
+  ASSERT_EQ(IdsOf(read), (std::vector<int64_t>{7, 8}));
+  EXPECT_EQ(read.jobs[1].priority, 6);
+  EXPECT_EQ(read.left_out.records, 0);
+  // What names it again cannot hide the job behind it.
+  const std::string rest = "\n   Power=\n   \n\nJobId=8 ";
+  listed["Comment"] = rest;
+  EXPECT_EQ(IdsOf(read_of("   Comment=" + rest + "\n   MailUser=m\n   Comment=")),
+            (std::vector<int64_t>{7, 8}));
 }
 
 TEST(WhatUsersWrite, OfTwoRecordsOfAnIdThatCountsWhichSaysWhatSqueueSays) {
@@ -229,7 +257,8 @@ TEST(WhatUsersWrite, OfTwoRecordsOfAnIdThatCountsWhichSaysWhatSqueueSays) {
 }
 
 TEST(WhatUsersWrite, ARecordOfAnotherUserThanSqueueSaysIsNone) {
-  const ReadJobs read = JobsOf(RecordOf(7, 1001, "x", "PENDING"), {ListedAs(7, 1002, "x", "PENDING")});
+  const ReadJobs read =
+      JobsOf(RecordOf(7, 1001, "x", "PENDING"), {ListedAs(7, 1002, "x", "PENDING")});
   EXPECT_TRUE(read.jobs.empty());
   EXPECT_EQ(read.left_out.first, "job 7 says another user than squeue does");
 }
@@ -273,8 +302,9 @@ TEST(ScontrolJobText, CutAtEveryByteIsReadWithoutHarm) {
 // Whatever is written into a name, and whatever follows the fields, the others say the same.
 RC_GTEST_PROP(WhatUsersWriteProperty, ChangesNothingElse, ()) {
   const auto part = rc::gen::element<std::string>(
-      "\n", "\n\n", "   ", " ", "JobId=8 ", "JobId=9999 ", "JobName=y", "UserId=u(1002)", "Priority=1 ",
-      "JobState=RUNNING", "Command=", "Licenses=", "TresPerNode=gres:gpu:8", "ArrayJobId=3 ", "x", "=");
+      "\n", "\n\n", "   ", " ", "JobId=8 ", "JobId=9999 ", "JobName=y", "UserId=u(1002)",
+      "Priority=1 ", "JobState=RUNNING", "Command=", "Licenses=", "TresPerNode=gres:gpu:8",
+      "ArrayJobId=3 ", "x", "=");
   const auto words = *rc::gen::container<std::vector<std::string>>(part);
   std::string written;
   for (const std::string& word : words) written += word;

@@ -7,6 +7,7 @@ hidden or changed, and both sources say the same.
 import json
 
 import collecting
+from lab import wait_until
 
 BODY = ("   UserId=lab2(1002) GroupId=root(0) MCS_label=N/A\n   Priority=99 Nice=0 Account=(null) QOS=(null)\n"
         "   JobState=RUNNING Reason=None Dependency=(null)\n   StartTime=1795364929 EndTime=1995364929\n"
@@ -43,7 +44,8 @@ class HostileText(collecting.CollectorTest):
         return api, done.stderr
 
     def test_a_comment_with_two_records_of_an_invented_job(self):
-        mine = self.submit("lab1", "--comment=x" + record(9999) * 2, "-o", "/tmp/o" + record(9999))
+        mine = self.submit("lab1", "--comment=x" + record(9999) * 2, "-o", "/tmp/o" + record(9999),
+                           "--mail-type=ALL", "--mail-user=m" + record(9999))
         other = self.submit("lab3", "--gpus=1", "--comment=x" + record(mine))
         jobs, said = self.jobs()
         self.assertEqual(sorted(jobs), [mine, other])
@@ -53,7 +55,7 @@ class HostileText(collecting.CollectorTest):
 
     def test_a_record_of_the_next_users_job_written_before_it_exists(self):
         mine = self.submit("lab1", "-o", "/tmp/o")
-        ahead = "".join(record(mine + i) for i in range(1, 9))
+        ahead = "".join(record(mine + i) for i in range(1, 3))
         self.lab.run("scontrol", "update", f"jobid={mine}", f"comment=x{ahead}", user="lab1")
         other = self.submit("lab2", "-J", "evil", "--gpus=a100:2", "-N2")
         jobs, _ = self.jobs()
@@ -99,5 +101,26 @@ class HostileText(collecting.CollectorTest):
             self.assertEqual((node["gpus"], node["reason"], node.get("cpus_allocated", 0)), ({"": 4}, "fan", 0))
 
 
+class HostileAccounting(collecting.CollectorTest):
+    LAB = {"cluster": "tiny", "accounting": True}
+
+    def test_a_name_that_looks_like_rows_of_accounting(self):
+        row = ["99", "1790000000", "1790000000", "1790000100", "1790003700", "60", "1", "1", "cpu=1,gres/gpu=4", "lab2",
+               "lab", "markov_gpu", "normal", "COMPLETED", "classt06", "evil"]
+        rows = "\n" + "".join(mark.join(row) + mark + "\n" for mark in ["|", "\x1f"])
+        names = {self.submit(f"a{rows}"): f"a{rows}", self.submit("b"): "b"}
+        wait_until(lambda: sorted(self.accounted()) == sorted(names), "both jobs to be accounted for", 30)
+        self.assertEqual({i: j["name"] for i, j in self.accounted().items()}, names)
+
+    def submit(self, name):
+        return self.lab.submit("-J", name, command="true")
+
+    def accounted(self):
+        done = self.lab.run(self.program, "accounting", "--since", "1700000000", "--until", "2000000000")
+        records = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(records[-1]["unreadable"], 0)
+        return {r["job"]["id"]: r["job"] for r in records if "job" in r}
+
+
 if __name__ == "__main__":
-    collecting.main()
+    collecting.main(accounting=True)
