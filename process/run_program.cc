@@ -23,12 +23,13 @@ constexpr size_t kMaxErrorBytes = 4096;
 constexpr milliseconds kStopPause{200};
 constexpr milliseconds kLongestPause{60'000};
 
-// Takes what is there, and keeps the first `bound` bytes of all.
-void Drain(Descriptor& from, std::string& into, size_t bound) {
+// Takes what is there, and keeps the first `bound` bytes of all. How many bytes that was.
+size_t Drain(Descriptor& from, std::string& into, size_t bound) {
   std::array<char, 65536> buffer;
   const ssize_t got = ::read(from.get(), buffer.data(), buffer.size());
   if (got > 0) into.append(buffer.data(), std::min(static_cast<size_t>(got), bound - into.size()));
   if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) from.Close();
+  return static_cast<size_t>(std::max<ssize_t>(got, 0));
 }
 
 // Feeds and drains a child at once: neither side can block the other.
@@ -56,7 +57,8 @@ class Exchange {
       end_.how = ProgramEnd::How::kStopped;
     } else if (deadline_ && Clock::now() >= *deadline_) {
       end_.how = ProgramEnd::How::kTooLate;
-    } else if (call_.ends_at_bound && end_.output.size() >= call_.max_output_bytes) {
+    } else if (call_.ends_at_bound && (end_.output.size() >= call_.max_output_bytes ||
+                                       error_bytes_ >= call_.max_output_bytes)) {
       end_.how = ProgramEnd::How::kTooMuch;
     }
     return end_.how == ProgramEnd::How::kByItself;
@@ -78,7 +80,8 @@ class Exchange {
                                      pollfd{child_.input().get(), POLLOUT, 0}};
     ::poll(waiting.data(), waiting.size(), PauseMilliseconds());
     if (waiting[0].revents != 0) Drain(child_.output(), end_.output, call_.max_output_bytes);
-    if (waiting[1].revents != 0) Drain(child_.errors(), end_.errors, kMaxErrorBytes);
+    if (waiting[1].revents != 0)
+      error_bytes_ += Drain(child_.errors(), end_.errors, kMaxErrorBytes);
     if (waiting[2].revents != 0) Feed();
   }
 
@@ -92,6 +95,7 @@ class Exchange {
   ChildProcess& child_;
   std::string_view input_;
   std::optional<Clock::time_point> deadline_;
+  size_t error_bytes_ = 0;  // written to its standard error, kept or not
   ProgramEnd end_;
 };
 

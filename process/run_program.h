@@ -21,7 +21,7 @@ struct ProgramCall {
   std::string input;                      // for its standard input
   std::chrono::milliseconds deadline{0};  // then it is killed; 0: none
   size_t max_output_bytes = 1 << 20;
-  bool ends_at_bound = false;  // it is killed once it prints more; else the rest is dropped
+  bool ends_at_bound = false;  // killed once it prints more, on either; else the rest is dropped
   std::function<bool()> stop;  // asked five times a second: whether to kill it now
 };
 

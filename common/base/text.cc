@@ -57,6 +57,20 @@ std::string ReplaceAll(std::string text, std::string_view what, std::string_view
   return text;
 }
 
+std::string OneLine(std::string_view text, size_t most_bytes) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  size_t end = std::min(text.size(), most_bytes);
+  while (end < text.size() && end > 0 && (byte(end) & 0xc0) == 0x80) --end;
+  std::string line;
+  for (size_t i = 0; i < end; ++i) {
+    const bool is_c1 = byte(i) == 0xc2 && i + 1 < end && byte(i + 1) >= 0x80 && byte(i + 1) < 0xa0;
+    if (is_c1) ++i;
+    line += is_c1 || byte(i) < 0x20 || byte(i) == 0x7f ? '?' : text[i];
+  }
+  if (end < text.size()) line += "…";
+  return line;
+}
+
 std::string_view TakeLine(std::string_view& text) {
   const size_t end = std::min(text.find('\n'), text.size());
   std::string_view line = text.substr(0, end);

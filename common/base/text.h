@@ -45,6 +45,10 @@ std::string Join(std::span<const std::string> parts, std::string_view separator)
 // Every `what` as `by`; what is put in is not read again. REQUIRES: `what` is not "".
 std::string ReplaceAll(std::string text, std::string_view what, std::string_view by);
 
+// `text` as a part of one line of a log: control characters (C0, DEL, C1) are '?'; what is over
+// `most_bytes` is cut off between two characters, and "…" says so.
+std::string OneLine(std::string_view text, size_t most_bytes);
+
 // Takes the first line off `text`, without its end ("\n" or "\r\n").
 std::string_view TakeLine(std::string_view& text);
 

@@ -52,7 +52,8 @@ struct PartitionOption {
 struct PendingJob {
   Rank rank;
   int64_t id = 0;
-  int64_t task = 0;  // of an array record that stands for several
+  int64_t task = 0;       // of an array record that stands for several; all of them have its rank
+  bool of_array = false;  // such a record
   int32_t user = -1;
   int64_t age = 0;  // since it became eligible
   std::vector<PartitionOption> options;

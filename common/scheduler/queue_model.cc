@@ -104,6 +104,7 @@ void QueueModel::AddPending(QueueJobBuilder& builder) {
     std::optional<PendingJob> pending = builder.BuildPending(job);
     if (!pending) continue;
     const int64_t tasks = PlayedTasksOf(job);
+    pending->of_array = tasks > 1;
     for (pending->task = 0; pending->task < tasks; ++pending->task) pending_.push_back(*pending);
   }
   std::stable_sort(pending_.begin(), pending_.end(),

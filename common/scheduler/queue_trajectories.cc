@@ -9,7 +9,7 @@
 //   - not before any job of higher rank that asks for no more and no longer on the same nodes: what
 //     would have let the request in would have let that one in first;
 //   - not after any job of lower rank that asks for no less and no longer;
-//   - not before backfill looks so far down the queue (bf_max_job_test);
+//   - not before backfill looks so far down the queue (bf_max_job_test, where an array counts once);
 //   - in between, at the first time at which what is free, after those of higher rank have taken
 //     theirs and before those of lower rank do, is enough.
 // In a long queue the first two bounds are close together. The backfill plans are kept at every few
@@ -75,6 +75,7 @@ QueueTrajectories::QueueTrajectories(const QueueModel& queue)
   }
   const int samples = queue.by_time_limit() ? 0 : queue.options().samples;
   for (int i = 0; i < samples; ++i) samples_.push_back(PlaySample(queue, i));
+  FindRecords();
   for (const PlayedSample& sample : samples_) Follow(sample);
   FindKinds();
   PlanAll(Durations::kLimits, plans_[0]);
@@ -109,7 +110,13 @@ void QueueTrajectories::Follow(const PlayedSample& sample) {
     add(job.shares, job.start, job.end, &pending.rank, pending.task == 0 ? pending.id : 0);
     starts[job.pending] = std::min(starts[job.pending], job.start);
   }
-  in_order_.push_back(starts);
+  std::vector<int64_t>& left = left_.emplace_back();
+  for (size_t i = 0; i < records_.size(); ++i) {
+    const size_t end = i + 1 < records_.size() ? records_[i + 1] : starts.size();
+    left.push_back(*std::max_element(starts.begin() + static_cast<std::ptrdiff_t>(records_[i]),
+                                     starts.begin() + static_cast<std::ptrdiff_t>(end)));
+  }
+  in_order_.push_back(left);
   std::sort(in_order_.back().begin(), in_order_.back().end());
   for (size_t component = 0; component < followed.size(); ++component) {
     std::vector<Change>& changes = followed[component].changes;
@@ -244,19 +251,28 @@ bool QueueTrajectories::FitsAt(const PendingJob& request, const std::vector<Reso
       });
 }
 
+// An array is one job of Slurm's queue until its last task has started.
+void QueueTrajectories::FindRecords() {
+  const std::vector<PendingJob>& pending = queue_.pending();
+  for (size_t i = 0; i < pending.size(); ++i) {
+    const bool next_task = i > 0 && pending[i].of_array && pending[i].id == pending[i - 1].id;
+    if (!next_task) records_.push_back(i);
+  }
+}
+
 // Backfill looks no further down the queue than bf_max_job_test jobs that wait.
 int64_t QueueTrajectories::LookedAtFrom(size_t sample, const PendingJob& request) const {
   const std::vector<PendingJob>& pending = queue_.pending();
-  const auto end =
-      std::lower_bound(pending.begin(), pending.end(), request.rank,
-                       [](const PendingJob& job, const Rank& rank) { return job.rank < rank; });
-  const auto before = end - pending.begin();
+  const auto end = std::lower_bound(
+      records_.begin(), records_.end(), request.rank,
+      [&](size_t first, const Rank& rank) { return pending[first].rank < rank; });
+  const auto before = end - records_.begin();
   const int64_t most = queue_.scheduler().max_job_test;
   if (before < most) return 0;
-  if (end == pending.end()) return in_order_[sample][static_cast<size_t>(before - most)];
-  std::vector<int64_t> starts(starts_[sample].begin(), starts_[sample].begin() + before);
-  const auto last = starts.begin() + (before - most);
-  std::nth_element(starts.begin(), last, starts.end());
+  if (end == records_.end()) return in_order_[sample][static_cast<size_t>(before - most)];
+  std::vector<int64_t> left(left_[sample].begin(), left_[sample].begin() + before);
+  const auto last = left.begin() + (before - most);
+  std::nth_element(left.begin(), last, left.end());
   return *last;
 }
 

@@ -68,6 +68,7 @@ class QueueTrajectories {
   int32_t ComponentOf(const GroupDemand& demand) const;
   void Follow(const PlayedSample& sample);
   void AddMarks(size_t component, Followed& followed) const;
+  void FindRecords();
   void FindKinds();
   void PlanAll(Durations durations, Planned& planned) const;
   int64_t LookedAtFrom(size_t sample, const PendingJob& request) const;
@@ -82,6 +83,8 @@ class QueueTrajectories {
   std::vector<std::vector<int32_t>> members_;    // groups by component
   std::vector<std::vector<Followed>> followed_;  // by sample and component
   std::vector<std::vector<int64_t>> starts_;     // by sample and job of the queue
+  std::vector<size_t> records_;                  // where each begins in queue.pending()
+  std::vector<std::vector<int64_t>> left_;       // by sample and record: when its last task starts
   std::vector<std::vector<int64_t>> in_order_;   // the same, ascending
   std::vector<Kind> kinds_;                      // of all that have one way
   Planned plans_[2];

@@ -40,11 +40,31 @@ void SchedulerCycle::Tidy() {
   first_ = 0;
 }
 
+// The tasks of an array lie together: they have one rank.
+size_t SchedulerCycle::RecordBegin(size_t index) const {
+  if (!pending_[index].job->of_array) return index;
+  const auto begin =
+      std::lower_bound(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(index),
+                       pending_[index].rank,
+                       [](const Waiting& waiting, const Rank& rank) { return waiting.rank < rank; });
+  return static_cast<size_t>(begin - pending_.begin());
+}
+
+size_t SchedulerCycle::RecordEnd(size_t index) const {
+  if (!pending_[index].job->of_array) return index + 1;
+  const auto end =
+      std::upper_bound(pending_.begin() + static_cast<std::ptrdiff_t>(index), pending_.end(),
+                       pending_[index].rank,
+                       [](const Rank& rank, const Waiting& waiting) { return rank < waiting.rank; });
+  return static_cast<size_t>(end - pending_.begin());
+}
+
 void SchedulerCycle::MainCycle(int64_t now) {
   now_ = now;
   Tidy();
   blocked_.assign(queue_.snapshot().partitions.size(), false);
   int64_t tried = 0;
+  size_t counted_until = 0;  // the tasks of an array are one job of the depth
   for (size_t i = first_; i < pending_.size() && tried < options_.queue_depth && !sample_.Done();
        ++i) {
     if (pending_[i].gone) continue;
@@ -55,7 +75,8 @@ void SchedulerCycle::MainCycle(int64_t now) {
       for (size_t w = 0; w < job.options.size() && !gone; ++w) {
         const auto partition = static_cast<size_t>(job.options[w].partition);
         if (blocked_[partition] || job.options[w].earliest > now_) continue;
-        ++tried;
+        if (i >= counted_until) ++tried;
+        counted_until = std::max(counted_until, job.of_array ? RecordEnd(i) : 0);
         const GroupSlot slot = nodes_.FitNow(job.options[w], now_);
         if (slot.start >= kNever) {
           blocked_[partition] = true;
@@ -105,12 +126,24 @@ size_t SchedulerCycle::LastThatFits() const {
   size_t last = pending_.size();
   if (static_cast<int64_t>(last) > options_.max_job_test) {
     last = 0;
-    for (int64_t tried = 0; last < pending_.size() && tried < options_.max_job_test; ++last) {
-      if (!pending_[last].gone && sample_.Competes(pending_[last])) ++tried;
+    for (int64_t tried = 0; last < pending_.size() && tried < options_.max_job_test;) {
+      if (pending_[last].gone) {
+        ++last;
+        continue;
+      }
+      if (sample_.Competes(pending_[last])) ++tried;
+      last = RecordEnd(last);
     }
   }
-  while (last > first_ && !IsLeft(last - 1)) --last;
-  return last;
+  return LastLeft(first_, last);
+}
+
+// Behind the last one of those from `first` to `last` that would fit into what is free now.
+size_t SchedulerCycle::LastLeft(size_t first, size_t last) const {
+  while (last > first && !IsLeft(last - 1)) {
+    last = pending_[last - 1].gone ? last - 1 : RecordBegin(last - 1);
+  }
+  return std::max(last, first);
 }
 
 bool SchedulerCycle::IsLeft(size_t index) const {
@@ -128,8 +161,10 @@ void SchedulerCycle::BackfillCycle(int64_t now) {
   not_before_.clear();
   int64_t tried = 0;
   int64_t started = 0;
+  int64_t reserved = 0;    // of the array that is tried
+  size_t array_until = 0;  // where that ends
   int planned = kLooksAhead;
-  for (size_t i = first_; i < last && tried < options_.max_job_test && !sample_.Done(); ++i) {
+  for (size_t i = first_; i < last && !sample_.Done(); ++i) {
     if (pending_[i].gone) continue;
     if (planned++ == kLooksAhead) {
       last = LastWithASlotNow(plan, i, last);
@@ -137,13 +172,29 @@ void SchedulerCycle::BackfillCycle(int64_t now) {
       if (i >= last) return;
     }
     const Waiting waiting = pending_[i];
-    if (waiting.later && !nodes_.FitsSomewhere(*waiting.job)) continue;
-    if (!sample_.Competes(waiting) || HadItsTurns(*waiting.job)) continue;
-    ++tried;
-    if (!PlanOne(plan, waiting)) continue;
-    Leave(i);
-    while (last > i && !IsLeft(last - 1)) --last;
-    if (options_.max_job_start > 0 && ++started >= options_.max_job_start) return;
+    const PendingJob& job = *waiting.job;
+    if (waiting.later && !nodes_.FitsSomewhere(job)) continue;
+    if (!sample_.Competes(waiting)) continue;
+    if (i >= array_until) {
+      if (tried >= options_.max_job_test) return;
+      array_until = RecordEnd(i);
+      reserved = 0;
+      if (HadItsTurns(job)) {
+        i = array_until - 1;
+        continue;
+      }
+      ++tried;
+    }
+    const Planned outcome = PlanOne(plan, waiting, reserved);
+    if (outcome == Planned::kStarts) {
+      Leave(i);
+      last = LastLeft(i, last);
+      if (options_.max_job_start > 0 && ++started >= options_.max_job_start) return;
+    } else if (outcome == Planned::kNothing) {
+      i = array_until - 1;  // its other tasks are the same
+    } else {
+      ++reserved;
+    }
   }
 }
 
@@ -160,10 +211,14 @@ size_t SchedulerCycle::LastWithASlotNow(const GroupPlan& plan, size_t from, size
     }
     return known->second;
   };
-  for (; last > from; --last) {
-    if (pending_[last - 1].gone) continue;
+  while (last > from) {
+    if (pending_[last - 1].gone) {
+      --last;
+      continue;
+    }
     const std::vector<PartitionOption>& options = pending_[last - 1].job->options;
     if (std::any_of(options.begin(), options.end(), has_slot)) break;
+    last = RecordBegin(last - 1);
   }
   return last;
 }
@@ -177,8 +232,9 @@ bool SchedulerCycle::HadItsTurns(const PendingJob& job) {
   return user || partition;
 }
 
-// Gives the job its slot in the plan; true when it starts now.
-bool SchedulerCycle::PlanOne(GroupPlan& plan, const Waiting& waiting) {
+// Gives the job its slot in the plan. `reserved`: tasks of its array that have nodes kept for them.
+SchedulerCycle::Planned SchedulerCycle::PlanOne(GroupPlan& plan, const Waiting& waiting,
+                                                int64_t reserved) {
   const PendingJob& job = *waiting.job;
   const bool arrived = waiting.later;
   GroupSlot best;
@@ -198,15 +254,19 @@ bool SchedulerCycle::PlanOne(GroupPlan& plan, const Waiting& waiting) {
       chosen = w;
     }
   }
-  if (best.start >= kNever || best.start > now_ + options_.window_seconds) return false;
+  if (best.start >= kNever || best.start > now_ + options_.window_seconds) {
+    return Planned::kNothing;
+  }
   const PartitionOption& option = job.options[chosen];
   if (best.start <= now_) {
     plan.Take(*option.requirements, best, option.duration);
     sample_.Start(waiting, chosen, best);
-    return true;
+    return Planned::kStarts;
   }
-  if (MayReserve(waiting)) Reserve(plan, option, std::move(best));
-  return false;
+  const bool enough = job.of_array && reserved >= options_.max_job_array_resv;
+  if (enough || !MayReserve(waiting)) return Planned::kNothing;
+  Reserve(plan, option, std::move(best));
+  return Planned::kIsReserved;
 }
 
 void SchedulerCycle::Reserve(GroupPlan& plan, const PartitionOption& option, GroupSlot slot) const {

@@ -62,7 +62,8 @@ class SchedulerCycle {
   void MainCycle(int64_t now);
 
   // Gives each job in order the earliest slot of a plan at the limits, and starts those whose slot
-  // is now.
+  // is now. An array is one of bf_max_job_test jobs, however many tasks it has, and nodes are kept
+  // for bf_max_job_array_resv of them.
   void BackfillCycle(int64_t now);
 
  private:
@@ -71,10 +72,14 @@ class SchedulerCycle {
   void Tidy();
   std::optional<std::pair<GroupSlot, size_t>> TakenSlot(const PendingJob& job) const;
   size_t LastThatFits() const;
+  size_t LastLeft(size_t first, size_t last) const;
   bool IsLeft(size_t index) const;
   size_t LastWithASlotNow(const GroupPlan& plan, size_t from, size_t last);
   bool HadItsTurns(const PendingJob& job);
-  bool PlanOne(GroupPlan& plan, const Waiting& waiting);
+  enum class Planned { kStarts, kIsReserved, kNothing };
+  Planned PlanOne(GroupPlan& plan, const Waiting& waiting, int64_t reserved);
+  size_t RecordBegin(size_t index) const;
+  size_t RecordEnd(size_t index) const;
   void Reserve(GroupPlan& plan, const PartitionOption& option, GroupSlot slot) const;
   int64_t OnGrid(int64_t time) const;
   bool MayReserve(const Waiting& waiting) const;

@@ -7,6 +7,7 @@
 
 #include "common/base/host_list.h"
 #include "common/base/slurm_time.h"
+#include "common/base/text.h"
 #include "common/slurm/gres.h"
 
 namespace gpuadvise {
@@ -84,34 +85,31 @@ std::optional<AccountedJob> AccountedJobOf(const SacctColumn& column) {
   return job;
 }
 
-std::vector<AccountedJob> ParseSacct(std::string_view text, char separator, int64_t& unreadable) {
-  std::vector<std::string_view> names;
-  for (std::string_view rest = kSacctColumns; !rest.empty();) {
-    const size_t end = std::min(rest.find(','), rest.size());
-    names.push_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+std::vector<AccountedJob> ParseSacct(std::string_view text, std::string_view mark,
+                                     int64_t& unreadable) {
+  const std::vector<std::string_view> names = SplitAt(kSacctColumns, ',');
   std::vector<AccountedJob> jobs;
   unreadable = 0;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.empty()) continue;
+  while (!Trim(text).empty() && text != "\n") {
     std::vector<std::string_view> values;
-    while (values.size() + 1 < names.size()) {
-      const size_t stop = line.find(separator);
-      if (stop == std::string_view::npos) break;
-      values.push_back(line.substr(0, stop));
-      line.remove_prefix(stop + 1);
+    while (values.size() < names.size()) {
+      const size_t end = text.find(mark);
+      if (end == std::string_view::npos) break;
+      values.push_back(text.substr(0, end));
+      text.remove_prefix(end + mark.size());
     }
-    values.push_back(line);
+    if (values.size() < names.size()) {  // cut off
+      ++unreadable;
+      break;
+    }
+    // Before the first value stands the end of the line before, and what else was printed.
+    values.front().remove_prefix(values.front().rfind('\n') + 1);
     auto job = AccountedJobOf([&](const char* column) {
       const auto at = std::find(names.begin(), names.end(), column) - names.begin();
       const auto index = static_cast<size_t>(at);
       return index < values.size() ? values[index] : std::string_view();
     });
-    if (job && values.size() == names.size()) {
+    if (job) {
       jobs.push_back(std::move(*job));
     } else {
       ++unreadable;

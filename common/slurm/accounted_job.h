@@ -11,7 +11,7 @@
 
 namespace gpuadvise {
 
-// The columns that are read; the job's name comes last, for it may contain the separator.
+// The columns that are read.
 inline constexpr std::string_view kSacctColumns =
     "JobIDRaw,Submit,Eligible,Start,End,TimelimitRaw,NNodes,ReqCPUS,ReqTRES,User,Account,"
     "Partition,QOS,State,NodeList,JobName";
@@ -27,8 +27,10 @@ using SacctColumn = std::function<std::string_view(const char*)>;
 // nullopt when job id or submission time cannot be read.
 std::optional<AccountedJob> AccountedJobOf(const SacctColumn& column);
 
-// What `sacct -n -X --delimiter=SEPARATOR -P -o kSacctColumns` printed; rows that cannot be read
-// are counted in `unreadable`.
-std::vector<AccountedJob> ParseSacct(std::string_view text, char separator, int64_t& unreadable);
+// What `sacct -n -X --delimiter=MARK -p -o kSacctColumns` printed: `mark` stands behind each value,
+// which may hold anything else, line breaks too. So it is drawn anew for each call, and nobody can
+// write what looks like a row. Rows that cannot be read are counted in `unreadable`.
+std::vector<AccountedJob> ParseSacct(std::string_view text, std::string_view mark,
+                                     int64_t& unreadable);
 
 }  // namespace gpuadvise

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gpuadvise {
 namespace {
@@ -24,7 +25,28 @@ Result<void> Unique(const std::vector<T>& table, Key T::*key, std::string_view n
       fmt::format("The snapshot has {} {} twice; each may be there once.", noun, (*twice).*key));
 }
 
+template <typename T, typename Key>
+void KeepFirst(std::vector<T>& table, Key T::*key, std::string_view noun, LeftOut& left_out) {
+  const auto same = [key](const T& a, const T& b) { return a.*key == b.*key; };
+  auto twice = std::adjacent_find(table.begin(), table.end(), same);
+  if (twice == table.end()) return;
+  const std::string why = fmt::format("{} {} is there twice; the first counts", noun, (*twice).*key);
+  const size_t before = table.size();
+  table.erase(std::unique(twice, table.end(), same), table.end());
+  for (size_t i = table.size(); i < before; ++i) left_out.Add(why);
+}
+
 }  // namespace
+
+void LeftOut::Add(std::string why) {
+  if (records++ == 0) first = std::move(why);
+}
+
+std::string LeftOut::InWords() const {
+  if (records == 0) return "";
+  return fmt::format("{} left out: {}", records == 1 ? "a record is" : fmt::format("{} records are", records),
+                     first);
+}
 
 void SortCanonically(Snapshot& snapshot) {
   Sort(snapshot.nodes, &Node::name);
@@ -33,6 +55,15 @@ void SortCanonically(Snapshot& snapshot) {
   Sort(snapshot.reservations, &Reservation::name);
   Sort(snapshot.associations, &Association::id);
   Sort(snapshot.qos, &Qos::name);
+}
+
+void DropDoubles(Snapshot& snapshot, LeftOut& left_out) {
+  KeepFirst(snapshot.nodes, &Node::name, "node", left_out);
+  KeepFirst(snapshot.jobs, &Job::id, "job", left_out);
+  KeepFirst(snapshot.partitions, &Partition::name, "partition", left_out);
+  KeepFirst(snapshot.reservations, &Reservation::name, "reservation", left_out);
+  KeepFirst(snapshot.associations, &Association::id, "association", left_out);
+  KeepFirst(snapshot.qos, &Qos::name, "QOS", left_out);
 }
 
 Result<void> CheckUnique(const Snapshot& snapshot) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "common/base/text.h"
 #include "common/slurm/snapshot_json.h"
 #include "common/slurm/snapshot_order.h"
 
@@ -30,8 +31,6 @@ constexpr std::array kTables = {
 };
 static_assert(kTables.size() == kTableCount);
 
-// Error messages of a collector: enough for a sentence, too little to flood a log.
-constexpr size_t kMaxMessageBytes = 1000;
 // A quote or backslash doubles in a piece, and the piece's own frame needs room.
 constexpr size_t kPieceBytes = kMaxRecordBytes / 2 - 64;
 
@@ -205,7 +204,7 @@ void WriteBatch(const Snapshot& snapshot, const TableSet& tables, const RecordSi
 }
 
 std::string ErrorRecord(std::string_view message) {
-  return Dump({{"record", "error"}, {"message", Cut(message, 0, kMaxMessageBytes)}});
+  return Dump({{"record", "error"}, {"message", OneLine(message, kMaxMessageBytes)}});
 }
 
 SnapshotAssembler::Outcome SnapshotAssembler::Feed(std::string_view line) {
@@ -227,7 +226,7 @@ SnapshotAssembler::Outcome SnapshotAssembler::Accept(const Json& record) {
     const std::string message = TextIn(record, "message");
     return Drop({ErrorCode::kUnavailable,
                  message.empty() ? "The collector failed without a reason."
-                                 : std::string(Cut(message, 0, kMaxMessageBytes)),
+                                 : OneLine(message, kMaxMessageBytes),
                  ""});
   }
   if (kind == "begin") {
@@ -298,8 +297,10 @@ Result<void> SnapshotAssembler::Row(const std::string& kind, const Json& record)
   ++batch_->counts[std::string(table->name)];
   auto appended = AppendRow(record, table->table, batch_->draft);
   if (appended) return {};
-  return BadInput(fmt::format("A {} record is wrong: {}", kind, appended.error().message),
-                  appended.error().pointer);
+  std::string why = fmt::format("A {} record is wrong: {}", kind, appended.error().message);
+  if (table->table == Table::kConfig) return BadInput(why, appended.error().pointer);
+  batch_->left_out.Add(OneLine(why, kMaxMessageBytes));
+  return {};
 }
 
 SnapshotAssembler::Outcome SnapshotAssembler::Piece(const Json& record) {
@@ -319,21 +320,31 @@ SnapshotAssembler::Outcome SnapshotAssembler::Piece(const Json& record) {
   return std::nullopt;
 }
 
-SnapshotAssembler::Outcome SnapshotAssembler::End(const Json& record) {
+Result<void> SnapshotAssembler::CheckCounts(const Json& end) const {
   for (const TableName& table : kTables) {
     if (!batch_->tables.Has(table.table)) continue;
     const std::string name(table.name);
-    const int64_t seen = batch_->counts[name];
-    const std::string told = CountIn(record, name);
-    if (told == std::to_string(seen)) continue;
-    return Drop(
-        {ErrorCode::kBadInput,
-         fmt::format("The batch has {} {}, but its end says {}; it is dropped.", seen, name, told),
-         "/counts/" + name});
+    const auto counted = batch_->counts.find(name);
+    const int64_t seen = counted == batch_->counts.end() ? 0 : counted->second;
+    const std::string told = CountIn(end, name);
+    if (told != std::to_string(seen)) {
+      return BadInput(
+          fmt::format("The batch has {} {}, but its end says {}; it is dropped.", seen, name, told),
+          "/counts/" + name);
+    }
+    const bool none_read = (table.table == Table::kNodes && batch_->draft.nodes.empty()) ||
+                           (table.table == Table::kPartitions && batch_->draft.partitions.empty());
+    if (seen > 0 && none_read) return BadInput(batch_->left_out.first);
   }
+  return {};
+}
+
+SnapshotAssembler::Outcome SnapshotAssembler::End(const Json& record) {
+  if (auto counted = CheckCounts(record); !counted) return Drop(counted.error());
   SortCanonically(batch_->draft);
-  if (auto unique = CheckUnique(batch_->draft); !unique) return Drop(unique.error());
+  DropDoubles(batch_->draft, batch_->left_out);
   last_ = std::make_shared<const Snapshot>(std::move(batch_->draft));
+  left_out_ = std::move(batch_->left_out);
   batch_.reset();
   missing_ = {};
   return std::optional(last_);

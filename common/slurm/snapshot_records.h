@@ -23,6 +23,7 @@
 
 #include "common/base/error.h"
 #include "common/slurm/snapshot.h"
+#include "common/slurm/snapshot_order.h"
 
 namespace gpuadvise {
 
@@ -30,6 +31,8 @@ namespace gpuadvise {
 inline constexpr size_t kMaxRecordBytes = size_t{64} * 1024;
 // All pieces of one record together.
 inline constexpr size_t kMaxPiecedRecordBytes = size_t{16} * 1024 * 1024;
+// Of a collector's error: enough for a sentence, too little to fill a log or an answer.
+inline constexpr size_t kMaxMessageBytes = 500;
 inline constexpr int64_t kMaxRecordsPerBatch = 2'000'000;
 
 enum class Table { kNodes, kJobs, kPartitions, kReservations, kConfig, kAssociations, kQos };
@@ -81,19 +84,28 @@ class SnapshotAssembler {
   // next `begin`, which starts clean. A `begin` inside a batch is an error and a start. Tables of
   // a dropped batch must come again: a batch without them is an error too, because it builds on
   // what was lost. Restarting the collector always helps, its first batch has everything.
+  //
+  // A record that is wrong in itself, or the second of its name, costs that record alone: one job
+  // must not hide a cluster. Only the configuration, and nodes or partitions none of which can be
+  // read, cost the batch.
   Outcome Feed(std::string_view line);
+
+  // What was left out of the last snapshot.
+  const LeftOut& left_out() const { return left_out_; }
 
  private:
   struct Batch {
     Snapshot draft;
     TableSet tables;
     std::map<std::string, int64_t> counts;  // by table
+    LeftOut left_out;
     std::string pieces;  // of the record that comes in pieces; empty when none does
   };
 
   Outcome Accept(const nlohmann::json& record);
   Outcome Drop(Error error);
   Result<void> Begin(const nlohmann::json& record);
+  Result<void> CheckCounts(const nlohmann::json& end) const;
   Result<void> Row(const std::string& kind, const nlohmann::json& record);
   Outcome End(const nlohmann::json& record);
   Outcome Piece(const nlohmann::json& record);
@@ -103,6 +115,7 @@ class SnapshotAssembler {
   bool skipping_ = false;
   TableSet missing_ = TableSet::All();  // what the next batch must hold
   std::shared_ptr<const Snapshot> last_;
+  LeftOut left_out_;  // of `last_`
 };
 
 }  // namespace gpuadvise

@@ -15,7 +15,6 @@
 namespace gpuadvise::collect {
 namespace {
 
-constexpr char kSeparator = '\x1f';  // in no name
 constexpr std::chrono::minutes kDeadline{5};
 
 // As sacct reads it where TZ is UTC.
@@ -35,12 +34,13 @@ std::string Text(const nlohmann::json& value) {
 }  // namespace
 
 Result<void> PrintAccounting(const AccountingOptions& options, std::FILE* out) {
+  const std::string mark = DrawMark();
   std::vector<std::string> words = {options.bin_dir.empty() ? "sacct" : options.bin_dir + "/sacct",
                                     "-a",
                                     "-n",
                                     "-X",
-                                    "-P",
-                                    fmt::format("--delimiter={}", kSeparator),
+                                    "-p",
+                                    "--delimiter=" + mark,
                                     "-S",
                                     InUtc(options.since),
                                     "-E",
@@ -50,7 +50,7 @@ Result<void> PrintAccounting(const AccountingOptions& options, std::FILE* out) {
   const auto printed = AskSlurm(std::move(words), kDeadline);
   if (!printed) return tl::unexpected(printed.error());
   int64_t unreadable = 0;
-  const std::vector<AccountedJob> jobs = ParseSacct(*printed, kSeparator, unreadable);
+  const std::vector<AccountedJob> jobs = ParseSacct(*printed, mark, unreadable);
   for (const AccountedJob& job : jobs) {
     std::fputs(Text({{"job", ToJson(job.record)}}).c_str(), out);
   }

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/base/text.h"
 #include "common/slurm/snapshot_records.h"
 
 namespace gpuadvise::collect {
@@ -107,6 +108,13 @@ bool WriteError(LineOutput& output, std::string_view message) {
   return output.Write([&](const LineOutput::Sink& sink) { sink(ErrorRecord(message)); });
 }
 
+// On stderr, which the daemon keeps in its log; once for each story.
+void TellLeftOut(const LeftOut& left_out, LeftOut& told) {
+  if (left_out == told) return;
+  told = left_out;
+  if (told.records > 0) fmt::print(stderr, "{}\n", OneLine(told.InWords(), kMaxMessageBytes));
+}
+
 int Failed(const LoopOptions& options, const Error& error) {
   fmt::print(stderr, "gpuadvise-collect: {}: {}\n", options.source_name, error.message);
   return 1;
@@ -152,6 +160,7 @@ std::chrono::milliseconds PauseAfter(milliseconds interval, int failures, millis
 int RunCollectLoop(Source& source, const LoopOptions& options) {
   LineOutput output(options.output);
   int failures = 0;
+  LeftOut told;
   while (true) {
     const auto begin = Clock::now();
     Result<Poll> poll = [&] {
@@ -170,6 +179,7 @@ int RunCollectLoop(Source& source, const LoopOptions& options) {
       WriteBatch(poll->snapshot, poll->changed, sink);
     })
                            : WriteError(output, poll.error().message);
+    if (poll) TellLeftOut(poll->left_out, told);
     if (!read || options.once || (poll && poll->last)) return 0;
     if (!WaitWhileWanted(WithJitter(PauseAfter(options.interval, failures, took)), options))
       return 0;

@@ -1,7 +1,8 @@
 // The life of a collector: ask the source, print what it says, wait, again.
 //
 // Prints to a file descriptor (a pipe to the daemon) one batch of records for each answer and an
-// error record with the cause whenever there is none. Waits between polls with ±10 % of jitter, so
+// error record with the cause whenever there is none. What was left out of an answer is said on
+// stderr, once for each story. Waits between polls with ±10 % of jitter, so
 // that many clusters are not asked in step; longer after errors and slow answers, so that a
 // struggling slurmctld is left alone. When one answer takes long, error records say so meanwhile.
 // Ends when the reader goes away or, if stdin is a pipe or socket, when that is closed.

@@ -53,11 +53,12 @@ class ReplaySource : public Source {
       return BadInput(fmt::format(
           "{}: there is no snapshot in this file; record one with gpuadvise-collect", path_));
     }
-    return Poll{*last_, TableSet{}};
+    return Poll{*last_, TableSet{}, {}};
   }
 
   Poll Deliver(const Snapshot& snapshot) {
-    Poll poll{snapshot, last_ ? ChangedTables(*last_, snapshot) : TableSet::All()};
+    Poll poll{snapshot, last_ ? ChangedTables(*last_, snapshot) : TableSet::All(),
+              assembler_.left_out()};
     last_ = snapshot;
     return poll;
   }

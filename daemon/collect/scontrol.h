@@ -1,7 +1,7 @@
-// What `scontrol show node|job|partition|reservation|config` prints, as values of the snapshot.
+// What `scontrol show node|partition|reservation|config` prints, as values of the snapshot; jobs are
+// in scontrol_jobs.h.
 //
-// Jobs need `scontrol -a -d show job` (details: what is held on each node), times any of Slurm's
-// formats in UTC. Missing fields keep their defaults and records without a name are left out;
+// Times are in any of Slurm's formats, in UTC. Missing fields keep their defaults and records without a name are left out;
 // nothing here fails. The results are in the order of the text. Pure functions, any thread.
 #pragma once
 
@@ -15,9 +15,6 @@ namespace gpuadvise::collect {
 
 std::vector<Node> ParseNodes(std::string_view text);
 
-// Jobs that have ended are left out.
-std::vector<Job> ParseJobs(std::string_view text);
-
 std::vector<Partition> ParsePartitions(std::string_view text);
 
 std::vector<Reservation> ParseReservations(std::string_view text);
@@ -29,8 +26,5 @@ struct ClusterConfig {
 };
 // The KEY = VALUE lines of the configuration, in seconds, without the daemons' own settings.
 ClusterConfig ParseConfig(std::string_view text);
-
-// How many CPUs "0-3,6" names.
-int64_t CountCpuIds(std::string_view ids);
 
 }  // namespace gpuadvise::collect

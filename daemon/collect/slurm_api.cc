@@ -17,6 +17,7 @@
 
 #include "common/base/text.h"
 #include "daemon/collect/scontrol.h"
+#include "daemon/collect/scontrol_jobs.h"
 #include "daemon/collect/slurm_api_policy.h"
 #include "daemon/collect/slurm_compat.h"
 #include "daemon/collect/slurm_conf.h"
@@ -377,7 +378,8 @@ Result<Poll> SlurmApiSource::Step() {
     return tl::unexpected(loaded.error());
   }
   poll.snapshot.taken_at = std::time(nullptr);
-  Canonicalise(poll.snapshot);
+  SortCanonically(poll.snapshot);
+  DropDoubles(poll.snapshot, poll.left_out);
   poll.changed = has_last_ ? ChangedTables(last_, poll.snapshot) : TableSet::All();
   last_ = poll.snapshot;
   has_last_ = true;

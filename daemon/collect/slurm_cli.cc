@@ -1,16 +1,20 @@
 #include "daemon/collect/slurm_cli.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <optional>
+#include <random>
 #include <utility>
 
+#include "common/base/text.h"
 #include "daemon/collect/accounting_text.h"
 #include "daemon/collect/scontrol.h"
+#include "daemon/collect/scontrol_jobs.h"
 #include "daemon/collect/slurm_conf.h"
 #include "daemon/collect/slurm_values.h"
 #include "daemon/collect/source.h"
@@ -20,7 +24,8 @@ namespace gpuadvise::collect {
 namespace {
 
 constexpr size_t kMostBytes = size_t{512} << 20;
-constexpr int kNotFoundStatus = 127;  // as a shell says it
+constexpr size_t kMostAskedAgain = 2'000;  // a command line of 22 KB
+constexpr int kNotFoundStatus = 127;       // as a shell says it
 
 std::string WhyNoAnswer(const ProgramEnd& end) {
   const bool missing = end.error == ENOENT || end.error == EACCES ||
@@ -28,7 +33,7 @@ std::string WhyNoAnswer(const ProgramEnd& end) {
   if (missing) return "cannot be run; is it installed and in PATH?";
   if (end.error != 0) return fmt::format("cannot be started: {}", std::strerror(end.error));
   if (end.end.signal != 0) return "was ended by a signal";
-  const std::string first_line = end.errors.substr(0, std::min<size_t>(end.errors.find('\n'), 300));
+  const std::string first_line = OneLine(end.errors.substr(0, end.errors.find('\n')), 300);
   return fmt::format("ended with status {}: {}", end.end.exit_code, first_line);
 }
 
@@ -39,8 +44,11 @@ class SlurmCliSource : public Source {
   Result<Poll> Step() override;
 
  private:
-  Result<std::string> Run(std::vector<std::string> words);
-  Result<void> LoadTables(Snapshot& snapshot);
+  Result<std::string> Run(std::vector<std::string> words,
+                          std::vector<std::string> environment = {});
+  Result<std::string> ListJobs(const std::string& mark, std::vector<std::string> words);
+  Result<void> LoadJobs(Poll& poll);
+  Result<void> LoadTables(Poll& poll);
   Result<void> LoadPolicy(Snapshot& snapshot);
   void LoadAccounting(Snapshot& snapshot);
 
@@ -49,18 +57,48 @@ class SlurmCliSource : public Source {
   std::optional<std::chrono::steady_clock::time_point> policy_time_;
 };
 
-Result<std::string> SlurmCliSource::Run(std::vector<std::string> words) {
+Result<std::string> SlurmCliSource::Run(std::vector<std::string> words,
+                                        std::vector<std::string> environment) {
   if (!options_.bin_dir.empty()) words.front() = options_.bin_dir + "/" + words.front();
-  return AskSlurm(std::move(words), options_.deadline);
+  return AskSlurm(std::move(words), options_.deadline, std::move(environment));
 }
 
-Result<void> SlurmCliSource::LoadTables(Snapshot& snapshot) {
+// The format goes by the environment: command lines are for everybody to read.
+Result<std::string> SlurmCliSource::ListJobs(const std::string& mark,
+                                             std::vector<std::string> words) {
+  words.insert(words.begin(), {"squeue", "-a", "--local", "-h", "-t", "all"});
+  return Run(std::move(words), {"SQUEUE_FORMAT2=" + JobListFormat(mark)});
+}
+
+Result<void> SlurmCliSource::LoadJobs(Poll& poll) {
+  const auto jobs = Run({"scontrol", "-a", "--local", "-d", "show", "job"});
+  if (!jobs) return tl::unexpected(jobs.error());
+  // Asked second: what is new by then is not in the text, and what has ended since is listed still.
+  const std::string mark = DrawMark();
+  const auto listed = ListJobs(mark, {});
+  if (!listed) return tl::unexpected(listed.error());
+  JobList list;
+  if (auto added = AddListedJobs(*listed, mark, list); !added) return added;
+  ReadJobs read = ParseJobs(*jobs, list);
+  std::string tasks;
+  if (!read.unlisted_tasks.empty()) {
+    read.unlisted_tasks.resize(std::min(read.unlisted_tasks.size(), kMostAskedAgain));
+    const auto more =
+        ListJobs(mark, {"-r", "-j", fmt::format("{}", fmt::join(read.unlisted_tasks, ","))});
+    tasks = more.value_or("");  // an error says that there is no such job
+    if (auto added = AddListedJobs(tasks, mark, list); !added) return added;
+    read = ParseJobs(*jobs, list);
+  }
+  poll.snapshot.jobs = std::move(read.jobs);
+  poll.left_out = std::move(read.left_out);
+  return {};
+}
+
+Result<void> SlurmCliSource::LoadTables(Poll& poll) {
+  Snapshot& snapshot = poll.snapshot;
   const auto nodes = Run({"scontrol", "-a", "--local", "-d", "show", "node"});
   if (!nodes) return tl::unexpected(nodes.error());
   snapshot.nodes = ParseNodes(*nodes);
-  const auto jobs = Run({"scontrol", "-a", "--local", "-d", "show", "job"});
-  if (!jobs) return tl::unexpected(jobs.error());
-  snapshot.jobs = ParseJobs(*jobs);
   const auto partitions = Run({"scontrol", "-a", "show", "partition"});
   if (!partitions) return tl::unexpected(partitions.error());
   snapshot.partitions = ParsePartitions(*partitions);
@@ -71,7 +109,7 @@ Result<void> SlurmCliSource::LoadTables(Snapshot& snapshot) {
     return Fail(ErrorCode::kUnavailable,
                 "scontrol shows no node or no partition; is it Slurm's own scontrol?");
   }
-  return {};
+  return LoadJobs(poll);
 }
 
 // What accounting says is an addition: a slurmdbd that is down hides no cluster.
@@ -112,9 +150,10 @@ Result<Poll> SlurmCliSource::Step() {
   if (last_) poll.snapshot = *last_;
   poll.snapshot.source = "slurm-cli";
   if (auto loaded = LoadPolicy(poll.snapshot); !loaded) return tl::unexpected(loaded.error());
-  if (auto loaded = LoadTables(poll.snapshot); !loaded) return tl::unexpected(loaded.error());
+  if (auto loaded = LoadTables(poll); !loaded) return tl::unexpected(loaded.error());
   poll.snapshot.taken_at = std::time(nullptr);
-  Canonicalise(poll.snapshot);
+  SortCanonically(poll.snapshot);
+  DropDoubles(poll.snapshot, poll.left_out);
   poll.changed = last_ ? ChangedTables(*last_, poll.snapshot) : TableSet::All();
   last_ = poll.snapshot;
   return poll;
@@ -122,10 +161,21 @@ Result<Poll> SlurmCliSource::Step() {
 
 }  // namespace
 
-Result<std::string> AskSlurm(std::vector<std::string> words, std::chrono::milliseconds deadline) {
+std::string DrawMark() {
+  std::random_device random;
+  return fmt::format("@{:08x}{:08x}{:08x}{:08x}@", random(), random(), random(), random());
+}
+
+Result<std::string> AskSlurm(std::vector<std::string> words, std::chrono::milliseconds deadline,
+                             std::vector<std::string> environment) {
   ProgramCall call;
-  call.command = {std::move(words),
-                  {"SLURM_TIME_FORMAT=%s", "TZ=UTC", "LC_ALL=C", "SLURM_BITSTR_LEN=0"}};
+  call.command = {std::move(words), std::move(environment)};
+  for (const char* ours : {"SLURM_TIME_FORMAT=%s", "TZ=UTC", "LC_ALL=C", "SLURM_BITSTR_LEN=0",
+                           // What a person's shell may hold to see less of the queue.
+                           "SQUEUE_ACCOUNT", "SQUEUE_ARRAY", "SQUEUE_FORMAT", "SQUEUE_LICENSES",
+                           "SQUEUE_NAMES", "SQUEUE_PARTITION", "SQUEUE_QOS", "SQUEUE_USERS"}) {
+    call.command.environment.emplace_back(ours);
+  }
   call.child.group = ChildGroup::kOurs;
   call.child.dies_with_us = true;
   call.deadline = deadline;

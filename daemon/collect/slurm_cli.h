@@ -1,5 +1,6 @@
-// Slurm through its command line tools: scontrol, sshare, sacctmgr, in the one text dialect that
-// all releases share. Needs no libslurm; costs one process for each table and poll.
+// Slurm through its command line tools: scontrol, squeue, sshare, sacctmgr, in the one text dialect
+// that all releases share. Needs no libslurm; costs one process for each table and poll, two for
+// jobs.
 #pragma once
 
 #include <chrono>
@@ -18,11 +19,16 @@ struct SlurmCliOptions {
 };
 
 // What one of Slurm's tools printed, when it ended with status 0 within `deadline`. It stays in our
-// process group and dies with the calling thread.
+// process group and dies with the calling thread. `environment`: over ours, as of a Command.
 //
 // Errors: kUnavailable, naming the tool and why: it is not there, ended with another status (with
 // the first line that it wrote to its standard error), took too long, or printed too much.
-Result<std::string> AskSlurm(std::vector<std::string> words, std::chrono::milliseconds deadline);
+Result<std::string> AskSlurm(std::vector<std::string> words, std::chrono::milliseconds deadline,
+                             std::vector<std::string> environment = {});
+
+// What separates the fields that a tool prints: drawn at random, so that it is in no text that
+// anybody wrote before.
+std::string DrawMark();
 
 SourceResult MakeSlurmCliSource(const SlurmCliOptions& options);
 

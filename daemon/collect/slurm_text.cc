@@ -16,32 +16,21 @@ constexpr std::array<std::string_view, 12> kFreeText = {
     "Reason", "Comment", "AdminComment", "SystemComment", "Command",    "WorkDir", "StdErr",
     "StdIn",  "StdOut",  "OS",           "Extra",         "BurstBuffer"};
 
+// Those that people may write at any time: nothing behind the first of them is taken for a field.
+constexpr std::array<std::string_view, 5> kPeoplesText = {"Reason", "Comment", "AdminComment",
+                                                          "SystemComment", "Extra"};
+
 bool IsKeyByte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '/' || c == ':';
 }
 
-// The length of the key that starts `text`, when KEY= does; otherwise zero.
-size_t KeyLength(std::string_view text) {
-  size_t n = 0;
-  while (n < text.size() && IsKeyByte(text[n])) ++n;
-  return n > 0 && n < text.size() && text[n] == '=' && text[0] >= 'A' && text[0] <= 'Z' ? n : 0;
-}
-
-// Where the value that starts `text` ends: before a blank that the next KEY= follows.
-size_t ValueLength(std::string_view text) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == ' ' && i + 1 < text.size() && KeyLength(text.substr(i + 1)) > 0) return i;
-  }
-  return text.size();
-}
-
 bool IsFreeText(std::string_view key, bool first_of_line) {
-  if (key == "JobName") return true;
-  return first_of_line && std::find(kFreeText.begin(), kFreeText.end(), key) != kFreeText.end();
+  return key == "JobName" || (first_of_line && IsOneOf(key, kFreeText));
 }
 
-void ParseLine(std::string_view line, TextRecord& record) {
+// Reads one line into `record`; `people_wrote`: whether a text of theirs has begun.
+void ParseLine(std::string_view line, TextRecord& record, bool& people_wrote) {
   bool first = true;
   line = Trim(line);
   while (!line.empty()) {
@@ -50,7 +39,9 @@ void ParseLine(std::string_view line, TextRecord& record) {
     const std::string_view key = line.substr(0, key_length);
     const std::string_view rest = line.substr(key_length + 1);
     const size_t length = IsFreeText(key, first) ? rest.size() : ValueLength(rest);
-    record.Add(key, Trim(rest.substr(0, length)));
+    const bool is_peoples = first && IsOneOf(key, kPeoplesText);
+    people_wrote = people_wrote || is_peoples;
+    if (is_peoples || !people_wrote) record.Add(key, Trim(rest.substr(0, length)));
     line = Trim(rest.substr(length));
     first = false;
   }
@@ -61,6 +52,19 @@ bool StartsRecord(std::string_view line, std::string_view first_key) {
 }
 
 }  // namespace
+
+size_t KeyLength(std::string_view text) {
+  size_t n = 0;
+  while (n < text.size() && IsKeyByte(text[n])) ++n;
+  return n > 0 && n < text.size() && text[n] == '=' && text[0] >= 'A' && text[0] <= 'Z' ? n : 0;
+}
+
+size_t ValueLength(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ' ' && i + 1 < text.size() && KeyLength(text.substr(i + 1)) > 0) return i;
+  }
+  return text.size();
+}
 
 std::string_view TextRecord::Raw(std::string_view key) const {
   for (const Field& field : fields_) {
@@ -95,6 +99,7 @@ std::vector<TextRecord> ParseRecords(std::string_view text, std::string_view fir
   std::vector<TextRecord> records;
   bool may_start = true;
   bool inside = false;
+  bool people_wrote = false;
   while (!text.empty()) {
     const std::string_view line = TakeLine(text);
     if (Trim(line).empty()) {
@@ -103,10 +108,13 @@ std::vector<TextRecord> ParseRecords(std::string_view text, std::string_view fir
     }
     if (may_start || !inside || start == RecordStart::kAnyLine) {
       const bool starts = StartsRecord(line, first_key);
-      if (starts) records.emplace_back();
+      if (starts) {
+        records.emplace_back();
+        people_wrote = false;
+      }
       inside = starts || (inside && line.starts_with(' '));
     }
-    if (inside) ParseLine(line, records.back());
+    if (inside) ParseLine(line, records.back(), people_wrote);
     may_start = false;
   }
   return records;

@@ -1,8 +1,8 @@
 // The text dialect of `scontrol show …`: records of KEY=VALUE words over several lines.
 //
 // It is the one output that all Slurm releases share. Values may hold blanks and '=' ("JobName=my
-// job = 7", "Reason=fan broken [root@…]"): such keys take the rest of their line. A missing key
-// reads as "", and "(null)" or "N/A" as nothing. Views point into the text given to ParseRecords,
+// job = 7", "Reason=fan broken [root@…]"): such keys take the rest of their line, and what people
+// write into a reason or comment sets no other field, whatever it looks like. A missing key reads as "", and "(null)" or "N/A" as nothing. Views point into the text given to ParseRecords,
 // which must outlive them. Pure functions, safe from any thread.
 #pragma once
 
@@ -40,8 +40,9 @@ enum class RecordStart {
   kAnyLine,
 };
 
-// Every record that begins with `first_key` ("JobId") at the start of a line. Other text (notices
-// such as "No jobs in the system") is skipped.
+// Every record that begins with `first_key` ("NodeName") at the start of a line. Other text (notices
+// such as "No reservations in the system") is skipped. After the first reason or comment of a record
+// only further reasons and comments are read: all else is printed before.
 std::vector<TextRecord> ParseRecords(std::string_view text, std::string_view first_key,
                                      RecordStart start = RecordStart::kAfterBlankLine);
 
@@ -53,6 +54,12 @@ TextRecord ParseConfigLines(std::string_view text);
 
 // "", for the words by which Slurm says that there is nothing.
 std::string_view OrNothing(std::string_view value);
+
+// The length of the key that starts `text`, when KEY= does; otherwise zero.
+size_t KeyLength(std::string_view text);
+
+// Where the value that starts `text`, one line, ends: before a blank that the next KEY= follows.
+size_t ValueLength(std::string_view text);
 
 // The leading whole number ("3" of "3 sec"), or `fallback` when there is none.
 int64_t ToInteger(std::string_view text, int64_t fallback = 0);

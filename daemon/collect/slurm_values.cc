@@ -28,6 +28,8 @@ constexpr std::array<std::pair<std::string_view, JobState>, 15> kLivingStates = 
     {"POWER_UP_NODE", JobState::kConfiguring},
 }};
 
+constexpr int64_t kMostTasks = 4'000'001;  // the largest MaxArraySize
+
 // How many numbers "3-9:2" or "3" stands for.
 int64_t CountRange(std::string_view range) {
   const size_t dash = range.find('-');
@@ -36,7 +38,7 @@ int64_t CountRange(std::string_view range) {
   const int64_t low = ToInteger(range.substr(0, dash));
   const int64_t high = ToInteger(range.substr(dash + 1));
   const int64_t step = colon == std::string_view::npos ? 1 : ToInteger(range.substr(colon + 1), 1);
-  return high < low || step < 1 ? 0 : (high - low) / step + 1;
+  return high < low || low < 0 || step < 1 ? 0 : (high - low) / step + 1;
 }
 
 std::string_view WithoutThrottle(std::string_view expression) {
@@ -54,12 +56,6 @@ void FillMemoryPerGpu(std::string_view memory_per_tres, JobRequest& request) {
   if (per_gpu <= 0 || gpus <= 0) return;
   request.memory_per_node_mib = per_gpu * gpus;
   request.memory_per_cpu_mib = SlurmNumber::Absent();
-}
-
-template <typename T, typename Key>
-void SortBy(std::vector<T>& items, Key key) {
-  std::stable_sort(items.begin(), items.end(),
-                   [key](const T& a, const T& b) { return a.*key < b.*key; });
 }
 
 }  // namespace
@@ -83,8 +79,9 @@ std::string ArrayTasks(std::string_view expression) {
 
 int64_t CountArrayTasks(std::string_view expression) {
   int64_t count = 0;
-  for (std::string_view range : SplitAt(WithoutThrottle(expression), ','))
-    count += CountRange(range);
+  for (std::string_view range : SplitAt(WithoutThrottle(expression), ',')) {
+    count = std::min(count + std::min(CountRange(range), kMostTasks), kMostTasks);
+  }
   return std::max<int64_t>(count, 1);
 }
 
@@ -111,15 +108,6 @@ void FillTres(const TresRequest& tres, JobRequest& request) {
 int64_t MemoryPerGpuMib(std::string_view memory_per_tres) {
   const size_t cut = memory_per_tres.find_last_of(":=");
   return ToMib(cut == std::string_view::npos ? memory_per_tres : memory_per_tres.substr(cut + 1));
-}
-
-void Canonicalise(Snapshot& snapshot) {
-  SortBy(snapshot.nodes, &Node::name);
-  SortBy(snapshot.jobs, &Job::id);
-  SortBy(snapshot.partitions, &Partition::name);
-  SortBy(snapshot.reservations, &Reservation::name);
-  SortBy(snapshot.associations, &Association::id);
-  SortBy(snapshot.qos, &Qos::name);
 }
 
 }  // namespace gpuadvise::collect

@@ -23,7 +23,8 @@ std::optional<JobState> JobStateFromWord(std::string_view word);
 // The reason's one word; "" when there is none.
 std::string ReasonWord(std::string_view text);
 
-// "1,3,5-9:2%2" without the throttle, and how many tasks that is.
+// "1,3,5-9:2%2" without the throttle, and how many tasks that is: 1 to the most that Slurm's
+// MaxArraySize allows.
 std::string ArrayTasks(std::string_view expression);
 int64_t CountArrayTasks(std::string_view expression);
 
@@ -48,8 +49,5 @@ void FillTres(const TresRequest& tres, JobRequest& request);
 
 // The memory of "gres:gpu:3000" or "gres/gpu=3G" in MiB.
 int64_t MemoryPerGpuMib(std::string_view memory_per_tres);
-
-// Sorts every table into the canonical order of common/slurm/snapshot.h.
-void Canonicalise(Snapshot& snapshot);
 
 }  // namespace gpuadvise::collect

@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/slurm/snapshot.h"
+#include "common/slurm/snapshot_order.h"
 #include "common/slurm/snapshot_records.h"
 
 namespace gpuadvise::collect {
@@ -17,6 +18,7 @@ namespace gpuadvise::collect {
 struct Poll {
   Snapshot snapshot;
   TableSet changed;   // tables that differ from the last Step(); all of them the first time
+  LeftOut left_out;   // records of Slurm's that could not be taken
   bool last = false;  // nothing comes after this one: the loop prints it and ends
 };
 

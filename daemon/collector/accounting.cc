@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/base/text.h"
 #include "common/slurm/snapshot_json.h"
+#include "common/slurm/snapshot_records.h"
 #include "daemon/collector/collector.h"
 
 namespace gpuadvise::daemon {
@@ -23,7 +25,9 @@ constexpr int kEnoughEmptyPages = 14;
 constexpr int kPagesUntilLearned = 10;
 constexpr size_t kMostBytes = size_t{256} << 20;
 
-std::string FirstLineOf(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string FirstLineOf(const std::string& text) {
+  return OneLine(text.substr(0, text.find('\n')), kMaxMessageBytes);
+}
 
 }  // namespace
 

@@ -17,6 +17,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/text.h"
+#include "common/slurm/snapshot_records.h"
 #include "daemon/base/line_splitter.h"
 
 namespace gpuadvise::daemon {
@@ -81,10 +83,10 @@ struct Collector::Child : std::enable_shared_from_this<Child> {
   void TakeErrors(std::string_view bytes) {
     error_lines.Feed(bytes, [this](std::string_view line) {
       if (line.empty()) return;
-      last_words = line;
-      ++errors_logged;
-      if (errors_logged <= kMaxErrorLinesLogged) spdlog::warn("{}: {}", name, line);
-      if (errors_logged == kMaxErrorLinesLogged)
+      last_words = OneLine(line, kMaxMessageBytes);
+      if (errors_logged == kMaxErrorLinesLogged) return;
+      spdlog::warn("{}: {}", name, last_words);
+      if (++errors_logged == kMaxErrorLinesLogged)
         spdlog::warn("{}: its further lines are not logged", name);
     });
   }
@@ -144,7 +146,7 @@ struct Collector::End {
 ProgramCall CollectorCall(const Command& command) {
   ProgramCall call;
   call.command = command;
-  for (const char* managers : {"NOTIFY_SOCKET", "WATCHDOG_PID"}) {
+  for (const char* managers : {"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"}) {
     call.command.environment.emplace_back(managers);
   }
   call.child.group = ChildGroup::kOwnAndEndsWithIt;

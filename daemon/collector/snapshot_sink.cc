@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/text.h"
+
 namespace gpuadvise::daemon {
 
 void SnapshotSink::Begin() {
@@ -50,13 +52,19 @@ void SnapshotSink::TakeLine(std::string_view line, CollectorProgress& progress) 
   }
   // The first bad line of a batch tells the story; the rest are counted.
   if (rubbish_lines_++ == 0)
-    progress.rubbish = "it printed what is no record: " + outcome.error().message;
+    progress.rubbish =
+        "it printed what is no record: " + OneLine(outcome.error().message, kMaxMessageBytes);
 }
 
 void SnapshotSink::Deliver(std::shared_ptr<const Snapshot> snapshot, CollectorProgress& progress) {
   if (rubbish_lines_ > 1)
     spdlog::warn("the collector printed {} bad lines since its last batch", rubbish_lines_);
   rubbish_lines_ = 0;
+  if (assembler_.left_out() != told_) {
+    told_ = assembler_.left_out();
+    if (told_.records > 0)
+      spdlog::warn("of the snapshot {}", OneLine(told_.InWords(), kMaxMessageBytes));
+  }
   spdlog::debug("a snapshot was read in {:.3f} s", reading_seconds_ + SinceTaken());
   reading_seconds_ = 0;
   progress = CollectorProgress{true, true, std::nullopt, std::nullopt};

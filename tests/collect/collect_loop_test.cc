@@ -20,7 +20,7 @@ class ScriptedSource : public Source {
   explicit ScriptedSource(std::deque<Result<Poll>> answers) : answers_(std::move(answers)) {}
   Result<Poll> Step() override {
     ++steps;
-    if (answers_.empty()) return Poll{.snapshot = {}, .changed = {}, .last = true};
+    if (answers_.empty()) return Poll{.snapshot = {}, .changed = {}, .left_out = {}, .last = true};
     Result<Poll> answer = std::move(answers_.front());
     answers_.pop_front();
     return answer;

@@ -85,18 +85,5 @@ TEST(SlurmValues, WhatCannotBeReadIsLeftOut) {
   EXPECT_TRUE(Hosts("n[1-").empty());
 }
 
-TEST(SlurmValues, CanonicalTablesAreSorted) {
-  Snapshot snapshot;
-  snapshot.nodes.resize(2);
-  snapshot.nodes[0].name = "n2";
-  snapshot.nodes[1].name = "n1";
-  snapshot.jobs.resize(2);
-  snapshot.jobs[0].id = 9;
-  snapshot.jobs[1].id = 3;
-  Canonicalise(snapshot);
-  EXPECT_EQ(snapshot.nodes[0].name, "n1");
-  EXPECT_EQ(snapshot.jobs[0].id, 3);
-}
-
 }  // namespace
 }  // namespace gpuadvise::collect

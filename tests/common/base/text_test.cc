@@ -48,5 +48,15 @@ TEST(Text, ALineEndsBeforeEitherLineEnd) {
   EXPECT_TRUE(text.empty());
 }
 
+TEST(OneLine, HasNoControlCharactersAndIsCutBetweenCharacters) {
+  EXPECT_EQ(OneLine("a\x1b[31m\n\t\x7f\xc2\x9b"
+                    "2Jü",
+                    100),
+            "a?[31m????2Jü");
+  EXPECT_EQ(OneLine("aü", 3), "aü");
+  EXPECT_EQ(OneLine("aüb", 2), "a…");
+  EXPECT_EQ(OneLine("", 0), "");
+}
+
 }  // namespace
 }  // namespace gpuadvise

@@ -81,7 +81,7 @@ TEST(SchedulerOptions, AreReadFromSchedulerParameters) {
   EXPECT_EQ(OptionsOf(config), SchedulerOptions{});
   config.scheduler_parameters =
       "bf_continue,bf_window=2880, bf_interval=60,bf_max_job_test=5,default_queue_depth=7,"
-      "bf_max_job_start=x,bf_max_job_user=3,bf_min_age_reserve=600";
+      "bf_max_job_start=x,bf_max_job_user=3,bf_min_age_reserve=600,bf_max_job_array_resv=4";
   const SchedulerOptions options = OptionsOf(config);
   EXPECT_EQ(options.window_seconds, 2 * 86'400);
   EXPECT_EQ(options.interval_seconds, 60);
@@ -89,6 +89,7 @@ TEST(SchedulerOptions, AreReadFromSchedulerParameters) {
   EXPECT_EQ(options.queue_depth, 7);
   EXPECT_EQ(options.max_job_start, 0);  // not a number: the default
   EXPECT_EQ(options.max_job_user, 3);
+  EXPECT_EQ(options.max_job_array_resv, 4);
   EXPECT_EQ(options.min_age_reserve_seconds, 600);
   config.scheduler_type = "sched/builtin";
   EXPECT_FALSE(OptionsOf(config).backfill);

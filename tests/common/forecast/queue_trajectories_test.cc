@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "bench/made_cluster.h"
@@ -132,6 +133,49 @@ TEST(StartOf, InALongQueueIsAskedOfThePlay) {
   ASSERT_TRUE(start);
   EXPECT_GT(start->Quantile(0.5), 0);
   EXPECT_GT(start->jobs_before, 0);
+}
+
+// The GPUs of another kind are as free as Slurm says, however many tasks wait before the request.
+TEST(StartOf, BehindALongArrayIsNowWhereOtherGpusAreFree) {
+  for (const int64_t count : {1'990, 2'500, 20'000}) {
+    for (const std::string throttle : {"", " throttle 3"}) {
+      const auto snapshot = std::make_shared<const Snapshot>(SnapshotOf(
+          "node n1 a100:4\nnode m1 l40s:4\nrun 1 n1 a100:4 ends 600h\npend 2 a100:4 limit 24h count " +
+          std::to_string(count) + throttle + "\npend 3 a100:4 limit 24h user bob"));
+      JobRequest request = snapshot->jobs.back().request;
+      request.gpus_per_node = {{"l40s", 1}};
+      for (const size_t play_once_from : {0, 1}) {
+        ForecastHistory past;
+        SimulationOptions options;
+        options.samples = 2;
+        options.play_once_from = play_once_from;
+        const auto queue = PrepareQueue(snapshot, past, options);
+        ASSERT_EQ(queue->played() != nullptr, play_once_from > 0);
+        const auto start = StartOf(*queue, request, {1001, "ann", "", ""});
+        ASSERT_TRUE(start) << start.error().message;
+        EXPECT_LE(start->Quantile(1), 60) << count << throttle;
+      }
+    }
+  }
+}
+
+TEST(PlayedOnce, BackfillLooksNoFurtherThanItMayTest) {
+  const auto snapshot = std::make_shared<const Snapshot>(SnapshotOf(
+      "config parameters bf_max_job_test=2\nnode n1 a100:4\nnode m1 l40s:4\n"
+      "run 1 n1 a100:4 ends 5h\npend 2 a100:4 limit 1h count 3\npend 3 a100:4 limit 1h user bob\n"
+      "pend 4 a100:4 limit 1h user eve"));
+  ForecastHistory past;
+  SimulationOptions options;
+  options.samples = 1;
+  options.play_once_from = 1;
+  const auto queue = PrepareQueue(snapshot, past, options);
+  PendingJob request = queue->pending().back();
+  request.id = request.rank.job_id = 99;
+  const auto l40s = std::find_if(
+      queue->pending().begin(), queue->pending().end(), [](const PendingJob& job) { return job.id == 4; });
+  ASSERT_NE(l40s, queue->pending().end());
+  // Three records stand before it: the first has left when the last of its three tasks starts.
+  EXPECT_GE(queue->played()->StartsOf(request).front(), 3 * 3600);
 }
 
 }  // namespace

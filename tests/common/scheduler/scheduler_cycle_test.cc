@@ -170,6 +170,37 @@ TEST(BackfillCycle, LooksAtNoMoreJobsThanItMayTest) {
   EXPECT_EQ(Backfill(world + "bf_max_job_test=2"), "9");
 }
 
+TEST(BackfillCycle, AnArrayIsOneOfTheJobsThatItMayTest) {
+  for (const std::string count : {"1990", "2500", "20000"}) {
+    const std::string world = "node n1 a:4\nnode m1 b:4\nrun 7 n1 a:4 ends 2h\npend 8 a:4 count " +
+                              count + "\npend 9 b:1\nconfig parameters ";
+    EXPECT_EQ(Backfill(world + "bf_max_job_test=1"), "") << count;
+    EXPECT_EQ(Backfill(world + "bf_max_job_test=2"), "9") << count;
+    EXPECT_EQ(Backfill(world + "bf_interval=30"), "9") << count;
+  }
+}
+
+TEST(MainCycle, AnArrayIsOneOfTheJobsThatItLooksAt) {
+  EXPECT_EQ(Main("node n1 a:4\nnode m1 b:4\npend 8 a:1 count 4\npend 9 b:1\n"
+                 "config parameters default_queue_depth=2"),
+            "8 8 8 8 9");
+}
+
+TEST(BackfillCycle, KeepsNodesForSoManyTasksOfAnArray) {
+  const std::string world =  // the second task would have the node of which job 9 takes half
+      "node n[1-2] a:4\nrun 5 n1 a:4 ends 1h\nrun 6 n2 a:2 ends 2h\npend 8 a:4 limit 10h count 3\n"
+      "pend 9 a:2 limit 3h\nconfig parameters bf_interval=30";
+  EXPECT_EQ(Backfill(world), "");
+  EXPECT_EQ(Backfill(world + ",bf_max_job_array_resv=2"), "");
+  EXPECT_EQ(Backfill(world + ",bf_max_job_array_resv=1"), "9");
+}
+
+TEST(BackfillCycle, AnyNumberOfTasksMayStart) {
+  const std::string world = "node n[1-40] a:1\npend 8 a:1 count 30\npend 9 a:1 user bob\n";
+  EXPECT_EQ(Backfill(world + "config parameters bf_max_job_user=1,bf_max_job_array_resv=2").size(),
+            30 * 2 + 1u);
+}
+
 TEST(BackfillCycle, StartsAndTriesNoMoreOfAUserThanItMay) {
   const std::string world =
       "node n[1-3] a:4\npend 8 a:4\npend 9 a:4\npend 10 a:4 user bob\nconfig parameters ";

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "common/base/text.h"
 #include "common/slurm/snapshot_json.h"
 
 namespace gpuadvise {
@@ -15,11 +16,11 @@ namespace {
 constexpr const char* kRan =
     "12|1790000000|1790000010|1790000100|1790003700|120|2|16|"
     "billing=16,cpu=16,gres/gpu=8,gres/gpu:a100=8,mem=64G,node=2|ann|lab|gpu|normal|COMPLETED|"
-    "n[1-2]|train|me\n";
+    "n[1-2]|train me|\n";
 
 TEST(Sacct, ARowIsAJob) {
   int64_t unreadable = 0;
-  const auto jobs = ParseSacct(kRan, '|', unreadable);
+  const auto jobs = ParseSacct(kRan, "|", unreadable);
   ASSERT_EQ(jobs.size(), 1u);
   const JobRecord& job = jobs[0].record;
   EXPECT_EQ(job.id, 12);
@@ -30,7 +31,7 @@ TEST(Sacct, ARowIsAJob) {
   EXPECT_EQ(job.gpus, 8);
   EXPECT_EQ(job.gpu, "a100");
   EXPECT_EQ(job.cpus, 16);
-  EXPECT_EQ(job.name, "train|me");  // the name comes last, whatever is in it
+  EXPECT_EQ(job.name, "train me");
   EXPECT_EQ(jobs[0].nodes, (std::vector<std::string>{"n1", "n2"}));
 }
 
@@ -38,8 +39,8 @@ TEST(Sacct, OneThatWasCancelledWhileItWaitedNeverStarted) {
   int64_t unreadable = 0;
   const auto jobs = ParseSacct(
       "13|1790000000|1790000000|1790000500|1790000500|UNLIMITED|1|1|cpu=1|ann|lab|gpu|normal|"
-      "CANCELLED by 0|None assigned|x\n",
-      '|', unreadable);
+      "CANCELLED by 0|None assigned|x|\n",
+      "|", unreadable);
   ASSERT_EQ(jobs.size(), 1u);
   EXPECT_FALSE(jobs[0].record.start);
   EXPECT_EQ(jobs[0].record.end, 1'790'000'500);
@@ -48,8 +49,8 @@ TEST(Sacct, OneThatWasCancelledWhileItWaitedNeverStarted) {
 TEST(Sacct, OneThatRunsHasNoEnd) {
   int64_t unreadable = 0;
   const auto jobs = ParseSacct(
-      "14|1790000000|Unknown|1790000500|Unknown|60|1|1|cpu=1|ann|lab|gpu|normal|RUNNING|n1|x\n",
-      '|', unreadable);
+      "14|1790000000|Unknown|1790000500|Unknown|60|1|1|cpu=1|ann|lab|gpu|normal|RUNNING|n1|x|\n",
+      "|", unreadable);
   ASSERT_EQ(jobs.size(), 1u);
   EXPECT_EQ(jobs[0].record.eligible, 1'790'000'000);
   EXPECT_FALSE(jobs[0].record.end);
@@ -57,19 +58,34 @@ TEST(Sacct, OneThatRunsHasNoEnd) {
 
 TEST(Sacct, WhatCannotBeReadIsCountedAndTheRestUsed) {
   int64_t unreadable = 0;
-  EXPECT_EQ(ParseSacct("rubbish\n" + std::string(kRan) + "x|y\n\n", '|', unreadable).size(), 1u);
+  const std::string no_id = ReplaceAll(kRan, "12|179", "x|179");
+  EXPECT_EQ(ParseSacct("rubbish\n" + std::string(kRan) + no_id + kRan + "x|y\n\n", "|", unreadable)
+                .size(),
+            2u);
   EXPECT_EQ(unreadable, 2);
+}
+
+TEST(Sacct, ANameThatLooksLikeRowsIsAName) {
+  const std::string mark = "@mark@";
+  const std::string name = "a\n" + ReplaceAll(kRan, "|", "\x1f") + kRan + "\n\n\xff\x1b";
+  const std::string text = ReplaceAll(ReplaceAll(kRan, "train me|", "NAME|"), "|", mark);
+  int64_t unreadable = 0;
+  const auto jobs = ParseSacct(ReplaceAll(text, "NAME", name) + text, mark, unreadable);
+  ASSERT_EQ(jobs.size(), 2u);
+  EXPECT_EQ(jobs[0].record.name, name);
+  EXPECT_EQ(jobs[1].record.name, "NAME");
+  EXPECT_EQ(unreadable, 0);
 }
 
 RC_GTEST_PROP(Sacct, AnyTextIsReadOrCounted, (const std::string& text)) {
   int64_t unreadable = 0;
-  const auto jobs = static_cast<int64_t>(ParseSacct(text, '|', unreadable).size());
-  RC_ASSERT(jobs + unreadable <= 1 + std::count(text.begin(), text.end(), '\n'));
+  const auto jobs = static_cast<int64_t>(ParseSacct(text, "|", unreadable).size());
+  RC_ASSERT(jobs + unreadable <= 1 + std::count(text.begin(), text.end(), '|'));
 }
 
 TEST(JobRecordJson, ReadsBackWhatItWrote) {
   int64_t unreadable = 0;
-  const JobRecord job = ParseSacct(kRan, '|', unreadable).at(0).record;
+  const JobRecord job = ParseSacct(kRan, "|", unreadable).at(0).record;
   const auto again = FromJson<JobRecord>(ToJson(job));
   ASSERT_TRUE(again);
   EXPECT_EQ(*again, job);

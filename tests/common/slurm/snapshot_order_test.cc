@@ -56,6 +56,19 @@ TEST(SnapshotOrder, EveryTableIsChecked) {
   EXPECT_FALSE(CheckUnique(snapshot).has_value());
 }
 
+TEST(SnapshotOrder, OfWhatIsThereTwiceTheFirstIsKept) {
+  Snapshot snapshot = WithNodes({"n1", "n2", "n2", "n2", "n3"});
+  snapshot.nodes[1].cpus = 4;
+  snapshot.qos.resize(2);
+  LeftOut left_out;
+  DropDoubles(snapshot, left_out);
+  EXPECT_EQ(snapshot.nodes.size(), 3u);
+  EXPECT_EQ(snapshot.nodes[1].cpus, 4);
+  EXPECT_EQ(snapshot.qos.size(), 1u);
+  EXPECT_EQ(left_out.InWords(), "3 records are left out: node n2 is there twice; the first counts");
+  EXPECT_TRUE(CheckUnique(snapshot).has_value());
+}
+
 RC_GTEST_PROP(SnapshotOrderProperty, SortingUndoesShuffling, ()) {
   const Snapshot sorted = *ArbitrarySnapshot();
   Snapshot shuffled = sorted;

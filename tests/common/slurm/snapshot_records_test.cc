@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "tests/fakes/snapshot_gen.h"
 
 namespace gpuadvise {
@@ -176,11 +179,61 @@ TEST(Records, OtherClusterMustSendEverything) {
   EXPECT_NE(Feed(assembler, BatchOf(other)), nullptr);
 }
 
-TEST(Records, BadRowNamesItsPlace) {
+// `batch` with one more line of `table`, which its end counts.
+Lines WithOneMore(Lines batch, const std::string& line, const std::string& table) {
+  nlohmann::json end = nlohmann::json::parse(batch.back());
+  end["counts"][table] = end["counts"][table].get<int>() + 1;
+  batch.back() = end.dump();
+  batch.insert(batch.end() - 1, line);
+  return batch;
+}
+
+TEST(Records, ABadRowCostsItselfAndNamesItsPlace) {
+  const Lines batch = BatchOf(SmallSnapshot());
   SnapshotAssembler assembler;
-  ASSERT_TRUE(assembler.Feed(BatchOf(SmallSnapshot())[0]).has_value());
-  EXPECT_EQ(ErrorOf(assembler, R"({"record":"node","name":"n1","cpus":"many"})"),
+  const auto made = Feed(
+      assembler, WithOneMore(batch, R"({"record":"node","name":"n7","cpus":"many"})", "nodes"));
+  ASSERT_NE(made, nullptr);
+  EXPECT_EQ(*made, SmallSnapshot());
+  EXPECT_EQ(assembler.left_out().records, 1);
+  EXPECT_EQ(assembler.left_out().first,
             "A node record is wrong: /cpus must be a whole number, not string.");
+  Feed(assembler, batch);
+  EXPECT_EQ(assembler.left_out(), LeftOut());
+}
+
+TEST(Records, ASecondRowOfANameCostsItself) {
+  const Lines batch = BatchOf(SmallSnapshot());
+  const std::string node = *std::find_if(batch.begin(), batch.end(), [](const std::string& line) {
+    return line.find(R"("record":"node")") != std::string::npos;
+  });
+  SnapshotAssembler assembler;
+  const auto made = Feed(assembler, WithOneMore(batch, node, "nodes"));
+  ASSERT_NE(made, nullptr);
+  EXPECT_EQ(*made, SmallSnapshot());
+  EXPECT_NE(assembler.left_out().InWords().find("a record is left out: node "), std::string::npos);
+}
+
+TEST(Records, NodesOfWhichNoneCanBeReadAreNoCluster) {
+  SnapshotAssembler assembler;
+  Lines batch = BatchOf(SmallSnapshot());
+  for (std::string& line : batch) {
+    if (line.find(R"("record":"node")") != std::string::npos) line = R"({"record":"node"})";
+  }
+  const std::string end = batch.back();
+  batch.pop_back();
+  Feed(assembler, batch);
+  EXPECT_NE(ErrorOf(assembler, end).find("A node record is wrong"), std::string::npos);
+}
+
+TEST(Records, AnErrorIsOneShortLine) {
+  SnapshotAssembler assembler;
+  const std::string record =
+      nlohmann::json({{"record", "error"}, {"message", "\x1b[2J\n" + std::string(50'000, 'x')}})
+          .dump();
+  const std::string error = ErrorOf(assembler, record);
+  EXPECT_LT(error.size(), kMaxMessageBytes + 8);
+  EXPECT_EQ(error.substr(0, 6), "?[2J?x");
 }
 
 TEST(Records, HugeRecordTravelsInPieces) {

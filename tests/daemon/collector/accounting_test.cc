@@ -135,6 +135,19 @@ TEST(AskCollector, EndsWhatTakesTooLongOrIsNotWantedAnyMore) {
   EXPECT_EQ(stopped.error().message, "gpuadvised is ending");
 }
 
+TEST(AskCollector, EndsOneThatFillsItsStandardErrorAndKeepsALine) {
+  const Command flood{{"/bin/sh", "-c", "printf '\\033[2J' >&2; exec cat /dev/zero >&2"}, {}};
+  const auto flooded = AskCollector(flood, std::chrono::hours(1), [] { return false; });
+  ASSERT_FALSE(flooded);
+  EXPECT_EQ(flooded.error().message, "printed too much");
+  const Command words{
+      {"/bin/sh", "-c", "printf '\\033[2Jno ' >&2; head -c 9000 /dev/zero >&2; exit 1"}, {}};
+  const auto failed = AskCollector(words, std::chrono::hours(1), [] { return false; });
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message.substr(0, 8), "?[2Jno ?");
+  EXPECT_LT(failed.error().message.size(), 510u);
+}
+
 TEST(JobsIn, LeavesOutWhatItCannotRead) {
   const auto jobs =
       JobsIn("rubbish\n{\"job\":{\"id\":1,\"submit\":5}}\n{\"job\":{}}\n{\"end\":1}\n");

@@ -162,6 +162,20 @@ TEST_F(CollectorTest, TheLastWordsOfOneThatEndsAreTheCause) {
   EXPECT_EQ(causes_.front(), "dying exited with status 1: no slurm.conf");
 }
 
+TEST_F(CollectorTest, TheLastWordsAreOneShortLine) {
+  collector_.Run(PlanOf({Script(
+      "escaping",
+      "printf '\\033[2J\\007' >&2; head -c 3000 /dev/zero | tr '\\0' x >&2; echo >&2; exit 3")}));
+  ASSERT_TRUE(RunUntilTrue([&] { return !causes_.empty(); }));
+  EXPECT_EQ(LastCause().substr(0, 43), "escaping exited with status 3: ?[2J?xxxxxxx");
+  EXPECT_LT(LastCause().size(), 600u);
+}
+
+TEST(CollectorCall, KeepsTheServiceManagersVariablesFromTheChild) {
+  const auto taken = CollectorCall({{"/bin/true"}, {}}).command.environment;
+  EXPECT_EQ(taken, (std::vector<std::string>{"NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"}));
+}
+
 TEST_F(CollectorTest, AReportedErrorIsTheCauseAndThatIsLife) {
   CollectorPlan plan =
       PlanOf({Script("alone", "echo error slurmctld does not answer; exec sleep 1000")});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/text.h"
 #include "tests/daemon/fake_clock.h"
 #include "tests/fakes/shipped_catalogues.h"
 #include "tests/fakes/snapshot_text.h"
@@ -61,6 +62,15 @@ TEST_F(SnapshotSinkTest, ABatchAfterAnErrorSettlesIt) {
       sink_.Feed(ErrorRecord("slurmctld does not answer") + "\n" + Batch("node n1 gpu4090:4\n"));
   EXPECT_TRUE(progress.delivered);
   EXPECT_FALSE(progress.error);
+}
+
+TEST_F(SnapshotSinkTest, ARecordThatIsThereTwiceOrWrongCostsItself) {
+  std::string batch = Batch("node n1 gpu4090:4\npend 1 gpu4090:1\npend 2 gpu4090:1\n");
+  batch = ReplaceAll(batch, R"("id":2)", R"("id":1)");
+  const CollectorProgress progress = sink_.Feed(batch);
+  EXPECT_TRUE(progress.delivered);
+  EXPECT_FALSE(progress.rubbish);
+  EXPECT_EQ(Jobs(), 1u);
 }
 
 TEST_F(SnapshotSinkTest, RubbishIsToldOnceABatchAndIsNoLife) {
