@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/json_fields.h"
+#include "common/training/sent_spec.h"
 
 namespace gpuadvise {
 namespace {
@@ -120,6 +121,12 @@ void AddMeasured(const Outcome& outcome, json& row) {
 }
 
 }  // namespace
+
+void KeepOnlyWhatCounts(Experiment& experiment) {
+  json& request = experiment.request;
+  if (request.is_object() && request.contains("spec")) request["spec"] = SentSpec(request["spec"]);
+  if (experiment.strategy.is_object()) experiment.strategy.erase("stages");
+}
 
 std::string ToText(const Experiment& experiment) {
   return Dump({{"job_id", experiment.job_id},
