@@ -30,9 +30,10 @@ Spread SpreadOf(const std::vector<double>& ascending) {
           sum / static_cast<double>(ascending.size())};
 }
 
-// The limit that most runs of the strategy stay under.
+// The limit that most runs of the strategy stay under; never shorter on other users' word.
 int64_t EnoughTime(const Strategy& strategy) {
-  const double wanted = std::min(strategy.run.p90 * kTimeLimitMargin, 1e9);
+  const double p90 = std::max(strategy.run.p90, strategy.cautious_run_p90);
+  const double wanted = std::min(p90 * kTimeLimitMargin, 1e9);
   return static_cast<int64_t>(std::ceil(wanted / kTimeLimitStep)) * kTimeLimitStep;
 }
 
@@ -112,6 +113,9 @@ Result<void> ChooseTimeLimit(const TrainSpec& spec, const Constraints& constrain
                             DurationInWords(static_cast<double>(most.value()))));
   }
   strategy.time_limit_seconds = EnoughTime(strategy);
+  if (strategy.cautious_run_p90 > strategy.run.p90) {
+    strategy.notes.push_back("the time limit is as long as it would be without other users' runs");
+  }
   if (most.has_value() && strategy.time_limit_seconds > most.value()) {
     strategy.time_limit_seconds = most.value();
     strategy.limit_is_capped = strategy.run.p90 > static_cast<double>(most.value());
@@ -241,6 +245,7 @@ Result<void> FitAndEstimate(const TrainSpec& spec, const Constraints& constraint
   strategy.stages = std::move(run->stages);
   strategy.run = run->seconds;
   strategy.run_sigma = run->sigma;
+  strategy.cautious_run_p90 = run->cautious_p90;
   Result<void> limited = ChooseTimeLimit(spec, constraints, strategy);
   if (!limited) return limited;
   strategy.request = RequestOf(constraints, strategy);

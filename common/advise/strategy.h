@@ -29,6 +29,7 @@ struct Strategy {
   Precision precision = Precision::kBf16;
   std::vector<StagePlan> stages;
   Spread run, wait, total;
+  double cautious_run_p90 = 0;        // RunPlan::cautious_p90: what the time limit is chosen by
   double run_sigma = 0;               // of the logarithm of the run time
   std::vector<double> total_samples;  // ascending
   int64_t time_limit_seconds = 0;

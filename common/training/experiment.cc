@@ -27,18 +27,30 @@ const json& MemberOf(const json& object, const char* key) {
 }
 
 json TimesJson(const JobTimes& times) {
-  return {OrNull(times.eligible), OrNull(times.start), OrNull(times.end), times.state};
+  return {OrNull(times.eligible), OrNull(times.start), OrNull(times.end), times.state,
+          times.partition,        times.gpu,           times.nodes,       times.gpus};
 }
 
 JobTimes TimesFrom(const json& list) {
+  constexpr size_t kWithoutPlace = 4;  // as it was kept before
   JobTimes times;
-  if (!list.is_array() || list.size() != 4) return times;
+  if (!list.is_array() || list.size() < kWithoutPlace) return times;
   const std::array<std::optional<UnixSeconds>*, 3> members = {&times.eligible, &times.start,
                                                               &times.end};
   for (size_t i = 0; i < members.size(); ++i) {
     if (list[i].is_number_integer()) *members[i] = list[i].get<UnixSeconds>();
   }
-  if (list[3].is_string()) times.state = list[3].get<std::string>();
+  const auto text = [&](size_t i) {
+    return i < list.size() && list[i].is_string() ? list[i].get<std::string>() : std::string();
+  };
+  const auto count = [&](size_t i) {
+    return i < list.size() && list[i].is_number_integer() ? list[i].get<int64_t>() : 0;
+  };
+  times.state = text(3);
+  times.partition = text(4);
+  times.gpu = text(5);
+  times.nodes = count(6);
+  times.gpus = count(7);
   return times;
 }
 
@@ -128,6 +140,11 @@ void KeepOnlyWhatCounts(Experiment& experiment) {
   if (experiment.strategy.is_object()) experiment.strategy.erase("stages");
 }
 
+JobTimes TimesOf(const JobRecord& record) {
+  return {record.eligible,  record.start, record.end,   record.state,
+          record.partition, record.gpu,   record.nodes, record.gpus};
+}
+
 std::string ToText(const Experiment& experiment) {
   return Dump({{"job_id", experiment.job_id},
                {"uid", experiment.uid},
@@ -194,7 +211,7 @@ Experiment ExperimentOf(const JobRecord& record, int64_t uid) {
   experiment.user = record.user;
   experiment.name = record.name;
   experiment.submitted_at = record.submit;
-  experiment.times = {record.eligible, record.start, record.end, record.state};
+  experiment.times = TimesOf(record);
   experiment.strategy = {{"nodes", record.nodes},
                          {"qos", record.qos},
                          {"partition", record.partition},

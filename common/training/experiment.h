@@ -17,12 +17,15 @@
 
 namespace gpuadvise {
 
-// When Slurm had the job do what; nullopt: not yet, or nobody saw it.
+// When Slurm had the job do what, and on what; nullopt: not yet, or nobody saw it.
 struct JobTimes {
   std::optional<UnixSeconds> eligible, start, end;
-  std::string state;  // accounting's word for its end; "" not known
+  std::string state = {};                // accounting's word for its end; "" not known
+  std::string partition = {}, gpu = {};  // GRES type; "" untyped, or not known
+  int64_t nodes = 0, gpus = 0;           // in all; 0 not known
   friend bool operator==(const JobTimes&, const JobTimes&) = default;
 };
+JobTimes TimesOf(const JobRecord& record);
 
 struct Experiment {
   int64_t job_id = 0;

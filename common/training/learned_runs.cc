@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "common/base/statistics.h"
+#include "common/base/text.h"
 #include "common/base/words.h"
 
 namespace gpuadvise {
@@ -18,6 +19,11 @@ using nlohmann::json;
 int64_t NumberOf(const json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+}
+
+std::string TextOf(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 // Whether Slurm saw this start of the command: of a job that went back into the queue it knows the
@@ -57,20 +63,78 @@ std::optional<double> StartSeconds(const Attempt& attempt) {
   return std::max(attempt.seconds - steps, 0.0);
 }
 
+// Whether Slurm says that the job had other GPUs than it was advised: then its figures are of
+// those.
+bool RanElsewhere(const json& strategy, const JobTimes& times) {
+  if (times.gpus == 0) return false;  // Slurm says nothing
+  const int64_t gpus = NumberOf(strategy, "gpus_per_node") * NumberOf(strategy, "nodes");
+  const bool other_type =
+      !times.gpu.empty() && !EqualIgnoringCase(TextOf(strategy, "gres_type"), times.gpu);
+  return other_type || times.gpus != gpus || times.nodes != NumberOf(strategy, "nodes");
+}
+
+// Whether Slurm says of the job's GPUs, nodes and end what its owner says.
+bool IsConfirmed(const Experiment& experiment) {
+  const JobTimes& times = experiment.times;
+  const json& strategy = experiment.strategy;
+  if (times.gpus == 0 || times.partition != TextOf(strategy, "partition")) return false;
+  if (!EqualIgnoringCase(TextOf(strategy, "gres_type"), times.gpu)) return false;
+  const Attempt& last = experiment.outcome->attempts.back();
+  const bool ended_well = last.exit_code == 0 && last.signal == 0;
+  return !times.state.empty() && ended_well == (times.state == "COMPLETED");
+}
+
 using Shape = std::tuple<std::string, int64_t, int64_t>;  // GPU, GPUs in all, micro-batch
 
-// What users say of one thing: each has one voice, the median of what he said.
+// What users say of one figure: each has one voice, the median of what he said.
 class Voices {
  public:
-  void Add(int64_t uid, double value) { said_[uid].push_back(value); }
+  void Add(const RunFact& fact, double value) {
+    Voice& voice = said_[fact.uid];
+    voice.values.push_back(value);
+    if (fact.confirmed) voice.confirmed.emplace(fact.job_id, value);
+  }
+
   std::optional<double> Median() const {
     std::vector<double> voices;
-    for (const auto& [uid, values] : said_) voices.push_back(UpperMedianOf(values));
+    for (const auto& [uid, voice] : said_) voices.push_back(UpperMedianOf(voice.values));
     return voices.empty() ? std::nullopt : std::optional(UpperMedianOf(std::move(voices)));
   }
 
+  // The median where most users agree on it, two at least; where only one has said anything,
+  // where three of his jobs do that Slurm confirms. nullopt otherwise.
+  std::optional<double> Agreed() const {
+    const std::optional<double> median = Median();
+    if (!median) return {};
+    if (said_.size() == 1) return ConfirmedOf(said_.begin()->second);
+    const auto agree =
+        static_cast<size_t>(std::count_if(said_.begin(), said_.end(), [&](const auto& said) {
+          return IsNear(UpperMedianOf(said.second.values), *median);
+        }));
+    return agree >= kAgreeingUsers && 2 * agree > said_.size() ? median : std::nullopt;
+  }
+
  private:
-  std::map<int64_t, std::vector<double>> said_;
+  struct Voice {
+    std::vector<double> values;
+    std::map<int64_t, double> confirmed;  // by job
+  };
+
+  static bool IsNear(double value, double median) {
+    return value <= median * kAgreement && median <= value * kAgreement;
+  }
+
+  static std::optional<double> ConfirmedOf(const Voice& voice) {
+    std::vector<double> values;
+    for (const auto& [job, value] : voice.confirmed) values.push_back(value);
+    if (values.size() < kConfirmedJobs) return {};
+    const double median = UpperMedianOf(values);
+    const auto near = std::count_if(values.begin(), values.end(),
+                                    [&](double value) { return IsNear(value, median); });
+    return static_cast<size_t>(near) >= kConfirmedJobs ? std::optional(median) : std::nullopt;
+  }
+
+  std::map<int64_t, Voice> said_;
 };
 
 // All facts of one shape.
@@ -82,38 +146,49 @@ struct Shown {
 
   // On somebody else's word alone no batch is forbidden.
   bool RanOut(bool own) const {
-    const auto users = std::count_if(out_of_memory.begin(), out_of_memory.end(),
-                                     [](const auto& word) { return word.second; });
-    return own ? users > 0 : users >= 2 && 2 * static_cast<size_t>(users) > out_of_memory.size();
+    const auto users = static_cast<size_t>(std::count_if(
+        out_of_memory.begin(), out_of_memory.end(), [](const auto& word) { return word.second; }));
+    return own ? users > 0 : users >= kAgreeingUsers && 2 * users > out_of_memory.size();
   }
 };
 
 void Take(const RunFact& fact, Shown& shown) {
   if (fact.seconds_per_step > 0) {
     shown.seconds_per_sample.Add(
-        fact.uid, fact.seconds_per_step / static_cast<double>(fact.effective_batch_size));
+        fact, fact.seconds_per_step / static_cast<double>(fact.effective_batch_size));
     shown.effective_batch_size = fact.effective_batch_size;
   }
-  if (fact.peak_bytes > 0) shown.peaks.Add(fact.uid, static_cast<double>(fact.peak_bytes));
-  if (fact.start_seconds) shown.starts.Add(fact.uid, *fact.start_seconds);
+  if (fact.peak_bytes > 0) shown.peaks.Add(fact, static_cast<double>(fact.peak_bytes));
+  if (fact.start_seconds) shown.starts.Add(fact, *fact.start_seconds);
   shown.out_of_memory[fact.uid] = fact.out_of_memory;
   shown.jobs.insert(fact.job_id);
 }
 
+// "3 of your runs", "4 runs of 2 other users"
+std::string WhoseRuns(const Shown& shown, bool own) {
+  const auto runs = static_cast<int64_t>(shown.jobs.size());
+  if (own) return fmt::format("{} of your runs", runs);
+  const auto users = static_cast<int64_t>(shown.out_of_memory.size());
+  return fmt::format("{} of {}", Plural(runs, "run"),
+                     users == 1 ? "another user" : fmt::format("{} other users", users));
+}
+
 // nullopt: it says nothing that can be used.
 std::optional<MeasuredStep> LineOf(const Shape& shape, const Shown& shown, bool own) {
+  const auto figure = [own](const Voices& voices) {
+    return own ? voices.Median() : voices.Agreed();
+  };
   MeasuredStep line;
   std::tie(line.gpu, line.gpus, line.micro_batch) = shape;
   line.effective_batch_size = shown.effective_batch_size;
-  line.seconds_per_step = shown.seconds_per_sample.Median().value_or(0) *
+  line.seconds_per_step = figure(shown.seconds_per_sample).value_or(0) *
                           static_cast<double>(shown.effective_batch_size);
-  line.peak_bytes = static_cast<int64_t>(shown.peaks.Median().value_or(0));
-  line.start_seconds = shown.starts.Median();
+  line.peak_bytes = static_cast<int64_t>(figure(shown.peaks).value_or(0));
+  line.start_seconds = figure(shown.starts);
   line.out_of_memory = shown.RanOut(own);
   if (!line.out_of_memory && line.seconds_per_step <= 0 && line.peak_bytes <= 0) return {};
-  const auto runs = static_cast<int64_t>(shown.jobs.size());
-  line.by = own ? fmt::format("{} of your runs", runs)
-                : fmt::format("{} of this site", Plural(runs, "run"));
+  line.by = WhoseRuns(shown, own);
+  line.by_others = !own;
   return line;
 }
 
@@ -140,6 +215,8 @@ std::vector<RunFact> FactsOf(const Experiment& experiment) {
   const auto gpu = strategy.find("gpu");
   const int64_t gpus = NumberOf(strategy, "gpus_per_node") * NumberOf(strategy, "nodes");
   if (gpu == strategy.end() || !gpu->is_string() || gpus < 1) return facts;
+  if (RanElsewhere(strategy, experiment.times)) return facts;
+  const bool confirmed = IsConfirmed(experiment);
   for (const Attempt& attempt : experiment.outcome->attempts) {
     if (!attempt.micro_batch || !WasSeen(attempt, experiment.times)) continue;
     if (attempt.out_of_memory && attempt.host_memory) continue;  // the GPU had enough
@@ -147,6 +224,7 @@ std::vector<RunFact> FactsOf(const Experiment& experiment) {
                  *attempt.micro_batch};
     fact.effective_batch_size = *attempt.micro_batch * attempt.accumulation.value_or(1) * gpus;
     fact.out_of_memory = attempt.out_of_memory;
+    fact.confirmed = confirmed;
     if (!fact.out_of_memory) {
       if (IsTimed(attempt)) fact.seconds_per_step = *attempt.seconds_per_step;
       if (attempt.steps_done.value_or(0) > 0) fact.peak_bytes = TellingPeak(attempt);

@@ -2,8 +2,10 @@
 // that a person writes into train.yaml, so that memory and run time have one way of being told.
 //
 // A user's own runs go before those of others; of others only what the site lets everybody see is
-// used, each user has one voice, and what a job reports counts only once Slurm has seen it run: who
-// invents figures moves little alone, and forbids nothing.
+// used, and only where they agree: two users, each with one voice, or three jobs of one whose GPUs,
+// nodes, time and end Slurm confirms. What a job reports counts only once Slurm has seen it run for
+// so long, and on the GPUs that it was advised. So nobody moves others by figures that he invents;
+// what several invent together is bounded where it is used (PlanRun in stage_plan.h).
 // Immutable once built: safe from any thread.
 #pragma once
 
@@ -32,7 +34,14 @@ struct RunFact {
   int64_t peak_bytes = 0;       // 0: not known
   bool out_of_memory = false;
   std::optional<double> start_seconds = {};  // before the first step
+  bool confirmed = false;                    // by Slurm: partition, GPUs, nodes and how it ended
 };
+
+// Whose figures count for others: so many users who agree, or so many jobs of one that Slurm
+// confirms. Figures agree that are within this factor: what equal runs differ by on shared nodes.
+inline constexpr size_t kAgreeingUsers = 2;
+inline constexpr size_t kConfirmedJobs = 3;
+inline constexpr double kAgreement = 1.25;
 
 // A timing counts from so many steps on that were seen go by.
 inline constexpr int64_t kTimedSteps = 20;

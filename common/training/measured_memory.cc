@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -55,31 +56,61 @@ TrainingSetup SetupOfMeasured(const ModelShape& model, const TrainingSpec& train
   return setup;
 }
 
+namespace {
+
+// Geometric means of factors: the user's own, and of all.
+class Factors {
+ public:
+  void Add(double factor, bool by_others) {
+    if (!by_others) own_.Add(factor);
+    all_.Add(factor);
+  }
+  // Others' factors only make the own one larger, to kMostByOthers times it.
+  double Mean() const {
+    const double own = own_.Mean();
+    return std::clamp(all_.Mean(), own, own * kMostByOthers);
+  }
+
+ private:
+  static constexpr double kMostByOthers = 1.5;
+
+  struct Sum {
+    double logs = 0;
+    int count = 0;
+    void Add(double factor) {
+      logs += std::log(factor);
+      ++count;
+    }
+    double Mean() const { return count == 0 ? 1 : std::exp(logs / count); }
+  };
+
+  Sum own_, all_;
+};
+
+}  // namespace
+
 double PeakCorrection(const ModelShape& model, const TrainingSpec& training, bool fp16_is_safe,
                       const GpuCatalogue& catalogue) {
-  double sum = 0;
-  int count = 0;
+  Factors factors;
   for (const MeasuredStep& step : training.measured) {
     const GpuModel* gpu = catalogue.Resolve(step.gpu);
     if (step.peak_bytes == 0 || gpu == nullptr || step.out_of_memory) continue;
     const TrainingSetup setup =
         SetupOfMeasured(model, training, step, *gpu, fp16_is_safe, catalogue);
-    sum += std::log(static_cast<double>(step.peak_bytes) / PeakMemory(model, setup).total());
-    ++count;
+    const double counted = PeakMemory(model, setup).total();
+    factors.Add(static_cast<double>(step.peak_bytes) / counted, step.by_others);
   }
-  return count == 0 ? 1 : std::exp(sum / count);
+  return factors.Mean();
 }
 
-double PeakCorrection(const MemoryLine& line, const TrainingSpec& training) {
-  double sum = 0;
-  int count = 0;
+double PeakCorrection(const MemoryLine& line, const TrainingSpec& training, bool own_line) {
+  Factors factors;
   for (const MeasuredStep& step : training.measured) {
     if (step.peak_bytes == 0 || step.by.empty() || step.out_of_memory) continue;
     const auto counted = static_cast<double>(MemoryOf(line, step.micro_batch));
-    sum += std::log(static_cast<double>(step.peak_bytes) / counted);
-    ++count;
+    factors.Add(static_cast<double>(step.peak_bytes) / counted, step.by_others);
   }
-  return count == 0 ? 1 : std::exp(sum / count);
+  return own_line ? std::max(factors.Mean(), 1.0) : factors.Mean();
 }
 
 }  // namespace gpuadvise

@@ -27,12 +27,13 @@ TrainingSetup SetupOfMeasured(const ModelShape& model, const TrainingSpec& train
                               const GpuCatalogue& catalogue);
 
 // Measured peaks over counted ones (geometric mean; 1 where nothing was measured): `measured:
-// [{gpu: rtx4090, batch: 2, peak: 21.3 GiB}]`. What is counted for this job is scaled by it.
+// [{gpu: rtx4090, batch: 2, peak: 21.3 GiB}]`. What is counted for this job is scaled by it. Peaks
+// of other users' runs only make it larger: on their word nobody's batch grows.
 double PeakCorrection(const ModelShape& model, const TrainingSpec& training, bool fp16_is_safe,
                       const GpuCatalogue& catalogue);
 
 // The same for a memory line, by the peaks of runs alone: a person who wrote both a line and a
-// peak knows why they differ.
-double PeakCorrection(const MemoryLine& line, const TrainingSpec& training);
+// peak knows why they differ. `own_line`: this user wrote the line; no peak makes it smaller.
+double PeakCorrection(const MemoryLine& line, const TrainingSpec& training, bool own_line);
 
 }  // namespace gpuadvise

@@ -36,6 +36,7 @@ struct MeasuredStep {
   bool out_of_memory = false;                // it ran out with this micro-batch; else it ran
   std::optional<double> start_seconds = {};  // before the first step; nullopt: not measured
   std::string by = {};                       // "3 of your runs"; "": a person wrote it
+  bool by_others = false;  // runs of other users: bounded by what is known without
 };
 
 // What train.yaml and models.yaml share: `key: {base: 5 GB, per_sample: 1.2 GB, overhead: 2 GB}`,

@@ -48,7 +48,7 @@ MemoryBasis BasisOf(const Stage& stage, const KnownModel& model, const StageQues
   const int64_t gpus = question.gpus_per_node * question.nodes;
   MemoryBasis basis{model.line, model.counted(), SetupFrom(stage.training, precision, gpus)};
   if (basis.line != nullptr) {
-    basis.correction = PeakCorrection(*basis.line, stage.training);
+    basis.correction = PeakCorrection(*basis.line, stage.training, stage.model.memory.has_value());
   }
   if (basis.shape != nullptr) {
     basis.correction =
@@ -67,8 +67,10 @@ struct BatchesSeen {
 };
 
 // What ran sharded over more GPUs says nothing about fewer, nor does what ran out on fewer.
+// Nor do runs of other users say that a batch runs: they may be invented.
 bool SaysItRuns(const MeasuredStep& step, const MemoryBasis& basis) {
-  return !step.out_of_memory && !(basis.setup.zero_stage > 0 && step.gpus > basis.setup.gpus);
+  return !step.out_of_memory && !step.by_others &&
+         !(basis.setup.zero_stage > 0 && step.gpus > basis.setup.gpus);
 }
 bool SaysItRunsOut(const MeasuredStep& step, const MemoryBasis& basis) {
   return step.out_of_memory && !(basis.setup.zero_stage > 0 && step.gpus < basis.setup.gpus);
@@ -149,6 +151,10 @@ Result<int64_t> LargestWithoutModel(const GpuCatalogue& catalogue, const Stage& 
               "nothing says how much memory this model takes, and it has run on larger GPUs alone");
 }
 
+// By how much of the card a batch that a person timed there may be over it: memory is counted that
+// well (docs/models.md). A card that is too small for one sample stays so, whatever was timed.
+constexpr double kMemoryDoubt = 0.25;
+
 // The largest micro-batch of `stage` on `gpu`: by what is counted, or one that was measured there;
 // always less than what ran out of memory there.
 Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
@@ -160,7 +166,7 @@ Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
   if (stage.training.micro_batch) {  // the user's choice may use the margin, not more than the card
     fits = std::max(fits, std::min(*stage.training.micro_batch, most));
   }
-  if (seen.ran > fits) {
+  if (seen.ran > fits && most >= 1 && seen.ran <= basis.Largest(gpu, -kMemoryDoubt)) {
     plan.batch_measured = true;
     return seen.ran;
   }
@@ -169,9 +175,13 @@ Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
   }
   if (fits >= 1) return std::min(fits, seen.ran_out - 1);
   if (most >= 1) return 1;
-  return Fail(ErrorCode::kInfeasible,
-              fmt::format("one sample takes {:.1f} GB, the GPU has {:g} GB",
-                          static_cast<double>(basis.Bytes(1)) / 1e9, gpu.memory_gb));
+  std::string why = fmt::format("one sample takes {:.1f} GB, the GPU has {:g} GB",
+                                static_cast<double>(basis.Bytes(1)) / 1e9, gpu.memory_gb);
+  if (seen.ran > 0) {
+    why += basis.line != nullptr ? "; it was timed there all the same: correct model.memory"
+                                 : "; it was timed there all the same: give the peak of that run";
+  }
+  return Fail(ErrorCode::kInfeasible, why);
 }
 
 // The shape counts also where memory is a line that somebody gave; the preset's timings where the
@@ -278,9 +288,12 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
     return tl::unexpected<Error>(error);
   }
   plan.checkpoint_seconds = CheckpointSeconds(question.output, plan.work.steps);
-  plan.run_p50_seconds = static_cast<double>(plan.work.steps) *
-                             static_cast<double>(batch->effective) / rate->samples_per_second +
-                         plan.checkpoint_seconds;
+  const double samples =
+      static_cast<double>(plan.work.steps) * static_cast<double>(batch->effective);
+  plan.run_p50_seconds = samples / rate->samples_per_second + plan.checkpoint_seconds;
+  if (rate->most_samples_per_second > 0) {
+    plan.roofline_seconds = samples / rate->most_samples_per_second;
+  }
   if (!(plan.run_p50_seconds <= kLongestRunSeconds)) {
     return Fail(ErrorCode::kInfeasible,
                 fmt::format("would take {:.3g} years", plan.run_p50_seconds / kYearSeconds));
@@ -298,19 +311,70 @@ Spread LogNormalSpread(double median, double sigma) {
           median * std::exp(sigma * sigma / 2)};
 }
 
-Result<RunPlan> PlanRun(const TrainSpec& spec, const StageQuestion& question) {
-  RunPlan run;
-  double seconds = StartUpSeconds(spec);
+namespace {
+
+constexpr const char* kHeldBack = ", as far as what is known without them allows";
+
+bool HasLinesOfOthers(const TrainSpec& spec) {
+  return std::any_of(spec.stages.begin(), spec.stages.end(), [](const Stage& stage) {
+    return std::any_of(stage.training.measured.begin(), stage.training.measured.end(),
+                       [](const MeasuredStep& step) { return step.by_others; });
+  });
+}
+
+TrainSpec WithoutLinesOfOthers(TrainSpec spec) {
+  for (Stage& stage : spec.stages) {
+    std::erase_if(stage.training.measured, [](const MeasuredStep& step) { return step.by_others; });
+  }
+  return spec;
+}
+
+// From the stages' times and `start` seconds before them.
+void AddUp(double start, RunPlan& run) {
+  double seconds = start;
   double doubt = 0;
-  for (const Stage& stage : spec.stages) {
-    Result<StagePlan> plan = PlanStage(stage, question);
-    if (!plan) return tl::unexpected<Error>(plan.error());
-    seconds += plan->run_p50_seconds;
-    doubt += plan->sigma * plan->run_p50_seconds;  // stages are wrong together, not independently
-    run.stages.push_back(std::move(*plan));
+  for (const StagePlan& plan : run.stages) {
+    seconds += plan.run_p50_seconds;
+    doubt += plan.sigma * plan.run_p50_seconds;  // stages are wrong together, not independently
   }
   run.sigma = doubt / seconds;
   run.seconds = LogNormalSpread(seconds, run.sigma);
+  run.cautious_p90 = run.seconds.p90;
+}
+
+double Within(double seconds, double known) {
+  return std::clamp(seconds, known / kMostByOthers, known * kMostByOthers);
+}
+
+Result<RunPlan> PlanAsMeasured(const TrainSpec& spec, const StageQuestion& question) {
+  RunPlan run;
+  for (const Stage& stage : spec.stages) {
+    Result<StagePlan> plan = PlanStage(stage, question);
+    if (!plan) return tl::unexpected<Error>(plan.error());
+    run.stages.push_back(std::move(*plan));
+  }
+  AddUp(StartUpSeconds(spec), run);
+  return run;
+}
+
+}  // namespace
+
+Result<RunPlan> PlanRun(const TrainSpec& spec, const StageQuestion& question) {
+  if (!HasLinesOfOthers(spec)) return PlanAsMeasured(spec, question);
+  const TrainSpec own = WithoutLinesOfOthers(spec);
+  Result<RunPlan> known = PlanAsMeasured(own, question);
+  if (!known) return known;
+  Result<RunPlan> run = PlanAsMeasured(spec, question);
+  if (!run) return run;
+  for (size_t i = 0; i < run->stages.size(); ++i) {
+    StagePlan& stage = run->stages[i];
+    const double bounded = std::max(Within(stage.run_p50_seconds, known->stages[i].run_p50_seconds),
+                                    stage.roofline_seconds);
+    if (bounded != stage.run_p50_seconds) stage.basis += kHeldBack;
+    stage.run_p50_seconds = bounded;
+  }
+  AddUp(Within(StartUpSeconds(spec), StartUpSeconds(own)), *run);
+  run->cautious_p90 = std::max(run->seconds.p90, known->seconds.p90);
   return run;
 }
 

@@ -36,6 +36,7 @@ struct StagePlan {
   bool checkpointing_chosen = false;  // gradient checkpointing was left to us
   double run_p50_seconds = 0;         // without the start
   double checkpoint_seconds = 0;      // of these, for writing checkpoints
+  double roofline_seconds = 0;        // its products of matrices at the card's rate; 0: not known
   double sigma = 0;
   std::string basis;         // what the run time rests on
   std::string disagreement;  // of the timings among it, in words; "" none
@@ -75,10 +76,17 @@ Spread LogNormalSpread(double median, double sigma);
 // All stages of a training, one after the other.
 struct RunPlan {
   std::vector<StagePlan> stages;
-  double sigma = 0;  // of the logarithm of the run time
-  Spread seconds;    // start-up included
+  double sigma = 0;         // of the logarithm of the run time
+  Spread seconds;           // start-up included
+  double cautious_p90 = 0;  // of `seconds` with other users' runs or without, the larger
 };
 
+// What runs of other users may change of what is known without them: this much faster or slower,
+// and never faster than the card multiplies.
+inline constexpr double kMostByOthers = 3;
+
+// Where lines of other users' runs are among the measured ones, they inform a plan that holds
+// without them: it must be possible without, and is moved by kMostByOthers at most.
 // Errors: as PlanStage's, for the first stage that has one.
 Result<RunPlan> PlanRun(const TrainSpec& spec, const StageQuestion& question);
 

@@ -235,6 +235,11 @@ StepSeconds SecondsOfStep(const ModelShape& model, const TrainingSetup& setup, c
   return step;
 }
 
+double RooflineSeconds(const ModelShape& model, const TrainingSetup& setup, const GpuModel& gpu) {
+  const double peak = std::max(gpu.dense_tflops, gpu.fp32_tflops) * 1e12;
+  return WorkOfMicroBatch(model, setup).operations / peak;
+}
+
 ModelShape GenericTransformer(double parameters) {
   constexpr double kWidthPerLayer = 85;  // of usual models: 4,096 wide and 32 to 48 deep
   constexpr double kHeadDim = 64;

@@ -61,6 +61,10 @@ struct StepSeconds {
 StepSeconds SecondsOfStep(const ModelShape& model, const TrainingSetup& setup, const GpuModel& gpu,
                           const StepLayout& shape);
 
+// Seconds below which no micro-batch can be: its products of matrices at the rate of the card's
+// data sheet, and nothing else.
+double RooflineSeconds(const ModelShape& model, const TrainingSetup& setup, const GpuModel& gpu);
+
 // GB/s that one GPU sends to the others of its node when `gpus` of them do so at once: 80 % of
 // NVLink; over PCIe what all-reduces were measured to get, shared from seven GPUs on.
 double LinkRate(const GpuModel& gpu, int64_t gpus, const Interconnect& interconnect);

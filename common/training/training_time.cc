@@ -199,9 +199,12 @@ StepSeconds Scaled(StepSeconds step, double factor) {
 Rate FromShape(const TrainingSpec& training, const RunTimeBasis& basis,
                const std::vector<Anchor>& anchors, const ParallelLayout& shape,
                const GpuCatalogue& catalogue) {
-  const TrainingSetup setup = SetupOnCard(training, basis, *shape.gpu);
+  TrainingSetup setup = SetupOnCard(training, basis, *shape.gpu);
   const StepSeconds counted = Counted(training, basis, setup, shape);
-  Rate rate{0, kSigmaCounted, "counted from the model's shape, without a timing", counted, ""};
+  Rate rate;
+  rate.sigma = kSigmaCounted;
+  rate.basis = "counted from the model's shape, without a timing";
+  rate.step = counted;
   if (!anchors.empty()) {
     std::vector<Timing> timings;
     for (const Anchor& anchor : anchors) {
@@ -214,6 +217,10 @@ Rate FromShape(const TrainingSpec& training, const RunTimeBasis& basis,
   const int64_t samples =
       shape.micro_batch * shape.accumulation * shape.gpus_per_node * shape.nodes;
   rate.samples_per_second = static_cast<double>(samples) / rate.step.total();
+  setup.micro_batch = shape.micro_batch;
+  rate.most_samples_per_second = static_cast<double>(samples) /
+                                 static_cast<double>(shape.accumulation) /
+                                 RooflineSeconds(*basis.shape, setup, *shape.gpu);
   return rate;
 }
 

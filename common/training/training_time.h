@@ -62,10 +62,11 @@ struct ParallelLayout {
 
 struct Rate {
   double samples_per_second = 0;
-  double sigma = 0;          // of the logarithm of the run time
-  std::string basis;         // in words: "timed on RTX 4090 × 4"
-  StepSeconds step;          // of one optimizer step, by part; all 0 without a shape
-  std::string disagreement;  // of the timings it rests on, in words; "" where they agree
+  double most_samples_per_second = 0;  // that the card can multiply; 0: not known
+  double sigma = 0;                    // of the logarithm of the run time
+  std::string basis;                   // in words: "timed on RTX 4090 × 4"
+  StepSeconds step;                    // of one optimizer step, by part; all 0 without a shape
+  std::string disagreement;            // of the timings it rests on, in words; "" where they agree
 };
 
 // Samples per second of `shape`. Errors: kBadInput when nothing says how fast this model trains,

@@ -61,7 +61,7 @@ std::string StateOf(const Experiment& experiment, const OwnJobs& jobs) {
 void TakeStart(const OwnJobs& jobs, Experiment& experiment) {
   const Job* job = Find(jobs, experiment.job_id);
   if (job == nullptr) return;
-  experiment.times = {job->eligible_time, std::nullopt, std::nullopt, ""};
+  experiment.times = {job->eligible_time, std::nullopt, std::nullopt};
   if (job->state != JobState::kPending) experiment.times.start = job->start_time;
 }
 

@@ -36,8 +36,9 @@ bool IsOvertaken(const Outcome& outcome, const std::optional<Outcome>& known) {
 
 // Whether that was news.
 bool TakeTimes(const JobRecord& record, JobTimes& times) {
-  JobTimes seen{record.eligible, record.start, record.end, record.state};
+  JobTimes seen = TimesOf(record);
   if (seen.state.empty()) seen.state = times.state;
+  if (seen.gpu.empty() && seen.gpus == times.gpus) seen.gpu = times.gpu;
   if (seen.eligible == 0) seen.eligible.reset();
   if (seen == times) return false;
   times = seen;

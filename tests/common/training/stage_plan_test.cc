@@ -128,6 +128,23 @@ TEST(StagePlan, WhereOneSampleDoesNotFitItsSizeIsSaid) {
             "one sample takes 33.2 GB, the GPU has 24 GB");
 }
 
+TEST(StagePlan, ATimingMakesNoCardFitThatMemoryRefuses) {
+  TrainSpec spec = SpecOf(WithBase("500 GB"));
+  spec.stages[0].training.measured.push_back(Timing("rtx4090", 4));
+  spec.stages[0].training.measured.back().seconds_per_step = 3.9;
+  const Result<StagePlan> plan = PlanOn("rtx4090", 4, spec);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().message,
+            "one sample takes 503.2 GB, the GPU has 24 GB; it was timed there all the same: "
+            "correct model.memory");
+}
+
+TEST(StagePlan, ABatchFarOverTheCardIsNotTakenFromATiming) {
+  TrainSpec spec = SpecOf(Gr00t());
+  spec.stages[0].training.measured.push_back(Timing("rtx4090", 40));  // 55 GB by the line
+  EXPECT_EQ(PlanOn("rtx4090", 4, spec)->batch.micro_batch, 10);
+}
+
 TEST(StagePlan, OneSampleMayUseTheMargin) {
   EXPECT_EQ(MicroBatch("rtx4090", WithBase("19 GB")), 1);  // 22.2 GB of 24
 }

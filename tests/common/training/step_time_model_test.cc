@@ -68,6 +68,22 @@ TEST(RuntimeModel, PartsAreNeverNegativeAndAddUp) {
   }));
 }
 
+TEST(RuntimeModel, NoStepIsCountedFasterThanTheRoofline) {
+  for (const std::string& name : ShippedModels().Names()) {
+    const ModelPreset& preset = *ShippedModels().Find(name);
+    if (!preset.shape) continue;
+    for (const GpuModel& gpu : ShippedGpus().catalogue().models()) {
+      for (const Precision precision : {Precision::kBf16, Precision::kFp32}) {
+        TrainingSetup setup = Full(4, 512);
+        setup.precision = precision;
+        EXPECT_GE(SecondsOfStep(*preset.shape, setup, gpu, OneNode(1)).total(),
+                  RooflineSeconds(*preset.shape, setup, gpu))
+            << preset.name << " on " << gpu.id;
+      }
+    }
+  }
+}
+
 TEST(RuntimeModel, ALargerMicroBatchIsNeverSlowerForEachSample) {
   double before = 1e9;
   for (int64_t batch = 1; batch <= 64; batch *= 2) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "common/training/job_family.h"
@@ -20,6 +21,7 @@ using testing::HasSubstr;
 
 constexpr int64_t kAnn = 1001;
 constexpr int64_t kBob = 1002;
+constexpr int64_t kCarl = 1003;
 constexpr int64_t kGib = int64_t{1} << 30;
 
 json Train() {
@@ -38,9 +40,13 @@ Experiment RunOf(int64_t job_id, int64_t uid,
   run.job_id = job_id;
   run.uid = uid;
   run.family = JobFamilyOf(Train());
-  run.strategy = {{"gpu", "rtx4090"}, {"gpus_per_node", 4}, {"nodes", 1}};
+  run.strategy = {{"gpu", "rtx4090"},
+                  {"gres_type", "4090"},
+                  {"gpus_per_node", 4},
+                  {"nodes", 1},
+                  {"partition", "gpu"}};
   run.outcome.emplace();
-  run.times = {0, 100, 100, "COMPLETED"};
+  run.times = {0, 100, 100, "COMPLETED", "gpu", "4090", 1, 4};
   for (const auto& [micro_batch, seconds, gib] : attempts) {
     Attempt attempt;
     attempt.micro_batch = micro_batch;
@@ -116,10 +122,60 @@ TEST(LearnedRuns, OnesOwnGoBeforeThoseOfOthersOnTheSameCard) {
 }
 
 TEST(LearnedRuns, OthersAreUsedOnlyWhereEverybodyMaySeeThem) {
-  const std::vector<Experiment> runs = {RunOf(2, kBob, {{6, 5.0, 15}})};
+  const std::vector<Experiment> runs = {RunOf(2, kBob, {{6, 5.0, 15}}),
+                                        RunOf(3, kCarl, {{6, 5.2, 15}})};
   ASSERT_EQ(LinesFor(runs, kAnn, true).size(), 1u);
-  EXPECT_EQ(LinesFor(runs, kAnn, true)[0].by, "1 run of this site");
+  EXPECT_EQ(LinesFor(runs, kAnn, true)[0].by, "2 runs of 2 other users");
+  EXPECT_TRUE(LinesFor(runs, kAnn, true)[0].by_others);
   EXPECT_TRUE(LinesFor(runs, kAnn, false).empty());
+}
+
+TEST(LearnedRuns, OneOtherUserMovesNobodyUntilSlurmConfirmsThreeOfHisJobs) {
+  std::vector<Experiment> runs = {RunOf(2, kBob, {{6, 5.0, 15}}), RunOf(3, kBob, {{6, 5.1, 15}})};
+  EXPECT_TRUE(LinesFor(runs, kAnn).empty());
+  runs.push_back(RunOf(4, kBob, {{6, 5.2, 15}}));
+  ASSERT_EQ(LinesFor(runs, kAnn).size(), 1u);
+  EXPECT_EQ(LinesFor(runs, kAnn)[0].by, "3 runs of another user");
+  for (const auto& contradict : std::vector<std::function<void(Experiment&)>>{
+           [](Experiment& run) { run.times.state = "FAILED"; },
+           [](Experiment& run) { run.times.state = ""; },
+           [](Experiment& run) { run.times.partition = "debug"; },
+           [](Experiment& run) { run.times.gpu = ""; },
+           [](Experiment& run) { run.times.gpu = "l40s"; },
+           [](Experiment& run) { run.times.nodes = 2; },
+           [](Experiment& run) { run.times.gpus = 1; },
+           [](Experiment& run) { run.times.end = *run.times.start + 60; }}) {
+    std::vector<Experiment> changed = runs;
+    contradict(changed.back());
+    EXPECT_TRUE(LinesFor(changed, kAnn).empty());
+  }
+}
+
+TEST(LearnedRuns, AThousandStartsOfOneJobAreOneJob) {
+  const std::vector<Experiment> one = {
+      RunOf(2, kBob, std::vector<std::tuple<int64_t, double, double>>(50, {6, 5.0, 15}))};
+  EXPECT_TRUE(LinesFor(one, kAnn).empty());
+}
+
+TEST(LearnedRuns, UsersWhoDisagreeMoveNobody) {
+  const std::vector<Experiment> two = {RunOf(2, kBob, {{6, 5.0, 15}}),
+                                       RunOf(3, kCarl, {{6, 0.001, 15}})};
+  const auto lines = LinesFor(two, kAnn);
+  ASSERT_EQ(lines.size(), 1u);  // they agree on the peak
+  EXPECT_EQ(lines[0].seconds_per_step, 0);
+  EXPECT_EQ(lines[0].peak_bytes, 15 * kGib);
+}
+
+TEST(LearnedRuns, WhatRanOnOtherGpusThanAdvisedTeachesNobody) {
+  Experiment run = RunOf(1, kAnn, {{6, 4.0, 15}});
+  EXPECT_EQ(LinesFor({run}, kAnn).size(), 1u);
+  run.times.gpu = "2080ti";
+  EXPECT_TRUE(LinesFor({run}, kAnn).empty());
+  run.times.gpu = "4090";
+  run.times.gpus = 1;
+  EXPECT_TRUE(LinesFor({run}, kAnn).empty());
+  run.times.gpus = 0;  // Slurm says nothing
+  EXPECT_EQ(LinesFor({run}, kAnn).size(), 1u);
 }
 
 TEST(LearnedRuns, OneUserHasOneVoiceHoweverManyRuns) {
@@ -246,12 +302,14 @@ TEST(LearnedRuns, WhatRanOutOfMemoryIsNotSaidToFitAgain) {
   EXPECT_GE(after["micro_batch"], 5);
 }
 
-TEST(LearnedRuns, MeasuredPeaksCorrectAMemoryLine) {
-  // The line says 5 + 2 + 1.2 × 10 = 19 GB at 10; 11 GB were measured.
-  const json after = On4090(AdviceFor({RunOf(1, kAnn, {{10, 4.0, 10.25}})}));
-  EXPECT_NEAR(after["memory_bytes"].get<double>(),
-              11e9 / 19e9 * (7e9 + 1.2e9 * after["micro_batch"].get<double>()), 2e8);
-  EXPECT_GT(after["micro_batch"], 10);
+TEST(LearnedRuns, APeakAboveTheUsersOwnMemoryLineMakesTheBatchSmallerAndNoneBelowItLarger) {
+  // The line says 5 + 2 + 1.2 × 10 = 19 GB at 10.
+  const auto batch_after = [](double gib) {
+    return On4090(AdviceFor({RunOf(1, kAnn, {{5, 4.0, gib}})}))["micro_batch"].get<int64_t>();
+  };
+  EXPECT_EQ(batch_after(6), 10);
+  EXPECT_EQ(batch_after(12.1), 10);  // 13 GB at 5, as the line says
+  EXPECT_LT(batch_after(16), 10);
 }
 
 TEST(LearnedRuns, APersonsOwnLineForACardStands) {
@@ -265,10 +323,80 @@ TEST(LearnedRuns, APersonsOwnLineForACardStands) {
 }
 
 TEST(LearnedRuns, OtherUsersRunsStayHiddenWhereJobsArePrivate) {
-  const std::vector<Experiment> runs = {RunOf(1, kBob, {{10, 7.8, 23}})};
-  EXPECT_THAT(On4090(AdviceFor(runs))["reasons"].dump(), HasSubstr("1 run of this site"));
+  const std::vector<Experiment> runs = {RunOf(1, kBob, {{10, 7.8, 23}}),
+                                        RunOf(2, kCarl, {{10, 7.8, 23}})};
+  EXPECT_THAT(On4090(AdviceFor(runs))["reasons"].dump(), HasSubstr("2 runs of 2 other users"));
   EXPECT_THAT(On4090(AdviceFor(runs, "jobs,usage"))["reasons"].dump(),
               HasSubstr("carried over from L40S"));
+}
+
+// ---- what others may not do --------------------------------------------------------------------
+
+// Two users who invent the same figures.
+std::vector<Experiment> Invented(int64_t micro_batch, double seconds, double gib) {
+  return {RunOf(1, kBob, {{micro_batch, seconds, gib}}),
+          RunOf(2, kCarl, {{micro_batch, seconds, gib}})};
+}
+
+TEST(LearnedRuns, OneUsersInventedRunsChangeNoAnswerOfAnother) {
+  json untouched = AdviceFor({});
+  std::vector<Experiment> runs;
+  for (int64_t id = 1; id <= 50; ++id) {
+    runs.push_back(RunOf(id, kBob, {{10, 0.001, 2}}));
+    runs.back().times.gpu = "2080ti";  // what it really had
+  }
+  EXPECT_EQ(AdviceFor(runs), untouched);
+}
+
+TEST(LearnedRuns, InventedSpeedIsHeldToThreeTimesWhatIsKnownWithout) {
+  const json known = On4090(AdviceFor({}));
+  const json after = On4090(AdviceFor(Invented(10, 0.001, 23)));
+  const double steps = known["run_p50_seconds"].get<double>() - 900;
+  EXPECT_GE(after["run_p50_seconds"].get<double>(), (steps + 900) / 3 - 1);
+  EXPECT_LT(after["run_p50_seconds"], known["run_p50_seconds"]);
+  EXPECT_THAT(after["reasons"].dump(), HasSubstr("2 runs of 2 other users"));
+  EXPECT_THAT(after["reasons"].dump(), HasSubstr("as far as what is known without them allows"));
+}
+
+TEST(LearnedRuns, InventedSlownessIsHeldToThreeTimesToo) {
+  const json known = On4090(AdviceFor({}));
+  const json after = On4090(AdviceFor(Invented(10, 5'000, 23)));
+  EXPECT_LE(after["run_p50_seconds"].get<double>(), 3 * known["run_p50_seconds"].get<double>() + 1);
+}
+
+TEST(LearnedRuns, OnOtherUsersWordNoTimeLimitIsShorter) {
+  const json known = On4090(AdviceFor({}));
+  const json after = On4090(AdviceFor(Invented(10, 0.001, 23)));
+  EXPECT_EQ(after["time_limit_seconds"], known["time_limit_seconds"]);
+  EXPECT_THAT(after["notes"].dump(), HasSubstr("without other users' runs"));
+}
+
+TEST(LearnedRuns, OnOtherUsersWordNoBatchIsLarger) {
+  const json known = AdviceFor({});
+  for (const json& after : {AdviceFor(Invented(10, 7.8, 1)), AdviceFor(Invented(144, 7.8, 20)),
+                            AdviceFor(Invented(30, 7.8, 23.9))}) {
+    EXPECT_LE(On4090(after)["micro_batch"], On4090(known)["micro_batch"]);
+  }
+}
+
+TEST(LearnedRuns, InventedPeaksMakeTheBatchOnlySoMuchSmaller) {
+  const json after = On4090(AdviceFor(Invented(1, 7.8, 21)));  // where the line says 8.2 GB
+  EXPECT_GE(after["micro_batch"], 4);
+}
+
+TEST(LearnedRuns, WhatOnlyOtherUsersTimedIsNotAnsweredFromTheirTimings) {
+  json train = Train();
+  train["training"].erase("measured");
+  Snapshot snapshot = SnapshotOf(kSeedCluster);
+  const auto queue = PrepareQueue(snapshot);
+  std::vector<Experiment> runs = Invented(10, 7.8, 23);
+  for (Experiment& run : runs) run.family = JobFamilyOf(train);
+  const LearnedRuns learned = LearnedRuns().With(JobFamilyOf(train), {&runs.front(), &runs.back()});
+  AdviceContext view{snapshot, *queue, *queue, ShippedGpus(), ShippedModels()};
+  view.learned = &learned;
+  const auto answer = AnswerAdvise({{"spec", train}}, view, {kAnn, "ann", "", ""});
+  ASSERT_FALSE(answer);
+  EXPECT_THAT(answer.error().message, HasSubstr("nothing says how fast this model trains"));
 }
 
 }  // namespace

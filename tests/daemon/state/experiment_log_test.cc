@@ -28,7 +28,8 @@ class ExperimentLogTest : public testing::Test {
     experiment.user = "ann";
     experiment.submitted_at = at;
     experiment.family = "f";
-    experiment.strategy = {{"gpu", "rtx4090"}, {"gpus_per_node", 4}, {"nodes", 1}};
+    experiment.strategy = {
+        {"gpu", "a100-80gb"}, {"gres_type", "a100"}, {"gpus_per_node", 2}, {"nodes", 1}};
     return experiment;
   }
 
