@@ -242,10 +242,10 @@ LearnedRuns LearnedRuns::With(const std::string& family,
   for (const Experiment* experiment : experiments) {
     for (RunFact& fact : FactsOf(*experiment)) facts.push_back(std::move(fact));
   }
-  return With(family, std::move(facts));
+  return WithFacts(family, std::move(facts));
 }
 
-LearnedRuns LearnedRuns::With(const std::string& family, std::vector<RunFact> facts) const {
+LearnedRuns LearnedRuns::WithFacts(const std::string& family, std::vector<RunFact> facts) const {
   LearnedRuns learned = *this;
   if (facts.empty()) {
     learned.facts_.erase(family);

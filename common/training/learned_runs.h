@@ -61,7 +61,7 @@ class LearnedRuns {
                    const std::vector<const Experiment*>& experiments) const;
 
   // The same from what FactsOf() said of them.
-  LearnedRuns With(const std::string& family, std::vector<RunFact> facts) const;
+  LearnedRuns WithFacts(const std::string& family, std::vector<RunFact> facts) const;
 
   // What is known of `family` for this user, one line for each GPU, number of GPUs and
   // micro-batch, those that most runs have shown first. `others`: whether runs of other users may

@@ -53,6 +53,7 @@ json HistoryJson(const HistoryState& state, UnixSeconds now) {
   if (!state.info) return history;
   history.update({{"file", state.info->file},
                   {"bytes", state.info->bytes},
+                  {"max_bytes", state.info->max_bytes},
                   {"jobs", state.info->jobs},
                   {"oldest_age_seconds", AgeOf(state.info->oldest, now)},
                   {"newest_age_seconds", AgeOf(state.info->newest, now)}});

@@ -61,6 +61,10 @@ void ExperimentLog::Load() {
     const std::lock_guard lock(mutex_);
     const Key key{experiment->submitted_at, experiment->job_id, experiment->uid};
     if (kept_.contains(key)) return;  // what is in memory is newer
+    const int64_t bytes = RowFrom(*experiment, kept.seen).bytes();
+    const auto own = of_user_.find(experiment->uid);
+    const int64_t held = own == of_user_.end() ? 0 : own->second.bytes;
+    if (held + bytes > kMaxBytesOfOne || bytes_ + bytes > kMaxBytes) return;
     families.insert(experiment->family);
     Put(*experiment, kept.seen);
   });
@@ -327,23 +331,28 @@ void ExperimentLog::Put(const Experiment& experiment, bool seen) {
   }
   if (!row.family.empty()) of_family_[row.family].insert(key);
   kept_.emplace(key, std::move(row));
-  KeepWithinBounds(experiment.uid);
+  KeepWithinBounds(key);
 }
 
-// Whoever holds too much loses his oldest row.
-void ExperimentLog::KeepWithinBounds(int64_t uid) {
+// Whoever holds too much loses his oldest row, but for the newcomer: it is what is asked for.
+void ExperimentLog::KeepWithinBounds(const Key& newcomer) {
+  const auto forget_oldest = [&](const std::set<Key>& keys) {
+    auto oldest = keys.begin();
+    if (*oldest == newcomer && keys.size() > 1) ++oldest;
+    Forget(Key(*oldest));
+  };
+  const int64_t uid = std::get<2>(newcomer);
   while (of_user_[uid].unseen > kMostUnseenOfOne) {
     const std::set<Key>& keys = of_user_[uid].keys;
     Drop(Key(*std::find_if(keys.begin(), keys.end(),
                            [this](const Key& key) { return unseen_.contains(key); })));
   }
   while (of_user_[uid].bytes > kMaxBytesOfOne && of_user_[uid].keys.size() > 1) {
-    Forget(Key(*of_user_[uid].keys.begin()));
+    forget_oldest(of_user_[uid].keys);
   }
   const auto less = [](const auto& a, const auto& b) { return a.second.bytes < b.second.bytes; };
-  while (bytes_ > kMaxBytes) {
-    const auto most = std::max_element(of_user_.begin(), of_user_.end(), less);
-    Forget(Key(*most->second.keys.begin()));
+  while (bytes_ > kMaxBytes && kept_.size() > 1) {
+    forget_oldest(std::max_element(of_user_.begin(), of_user_.end(), less)->second.keys);
   }
 }
 
@@ -390,7 +399,7 @@ void ExperimentLog::Learn(const std::string& family) {
     const std::vector<RunFact>& own = kept_.at(key).facts;
     facts.insert(facts.end(), own.begin(), own.end());
   }
-  auto learned = std::make_shared<const LearnedRuns>(learned_->With(family, std::move(facts)));
+  auto learned = std::make_shared<const LearnedRuns>(learned_->WithFacts(family, std::move(facts)));
   const std::lock_guard lock(learned_mutex_);
   learned_ = std::move(learned);
 }

@@ -111,7 +111,7 @@ class ExperimentLog {
   bool Recall(int64_t job_id, int64_t uid);              // mutex_ not held; whether it is in memory
   const Row* Newest(int64_t job_id, int64_t uid) const;  // REQUIRES: mutex_ held, like those below
   void Put(const Experiment& experiment, bool seen);
-  void KeepWithinBounds(int64_t uid);
+  void KeepWithinBounds(const Key& newcomer);
   void Forget(const Key& key);  // in memory
   void Drop(const Key& key);    // and on the disk
   void Write(const Key& key);

@@ -23,9 +23,6 @@ constexpr int64_t kMostIdsASecond = 500;
 // A job id has 32 bits in Slurm.
 constexpr int64_t kLargestId = 0xffffffff;
 
-// Jobs that have left since the snapshot make room that it does not show.
-constexpr int64_t kLeastClaims = 10;
-
 int64_t BytesOf(const std::vector<std::string>& names) {
   size_t bytes = 0;
   for (const std::string& name : names) bytes += sizeof(name) + name.capacity();
@@ -124,7 +121,7 @@ Result<ClaimNews> SubmittedJobs::Add(Job job, const Snapshot& base, UnixSeconds 
   if (!IsPlausible(job.id, ids_, now)) return NotShownYet(job.id, ids_.largest);
   const Held held = HeldByUser()[job.uid];
   const int64_t bytes = BytesOf(job);
-  const size_t most = MostClaims(base, job);
+  const size_t most = MostOf(base, job);
   if (held.claims >= most || held.bytes + bytes > kMaxBytesOfOne || !MakeRoomFor(job.uid)) {
     return Fail(ErrorCode::kUnavailable,
                 fmt::format("{} submitted jobs of yours are not in the queue's last snapshot yet, "
@@ -159,11 +156,23 @@ bool SubmittedJobs::MakeRoomFor(int64_t uid) {
   return true;
 }
 
+size_t SubmittedJobs::MostOf(const Snapshot& base, const Job& job) const {
+  const auto most = static_cast<int64_t>(MostClaims(base, job));
+  const auto unseen = unseen_.find(job.uid);
+  const int64_t left = most - (unseen == unseen_.end() ? 0 : unseen->second);
+  return static_cast<size_t>(std::max(left, std::min(most, kLeastClaims)));
+}
+
 void SubmittedJobs::Settle(const Snapshot& snapshot) {
   owners_ = OwnersOf(snapshot);
   ids_ = NewestIdsOf(snapshot);
+  for (auto& [uid, died] : unseen_) --died;
+  std::erase_if(unseen_, [](const auto& user) { return user.second <= 0; });
   std::erase_if(claims_, [&](Claim& claim) {
-    return owners_.contains(claim.job.id) || ++claim.polls_without >= kPollsUntilForgotten;
+    if (owners_.contains(claim.job.id)) return true;
+    if (++claim.polls_without < kPollsUntilForgotten) return false;
+    ++unseen_[claim.job.uid];
+    return true;
   });
 }
 

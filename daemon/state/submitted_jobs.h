@@ -4,7 +4,8 @@
 // newest that Slurm has given (IsPlausible), one user has no more of them than the site lets him
 // submit (MostClaims) and than kMaxBytesOfOne, and where all together are too many whoever has most
 // loses his oldest. A claim dies as soon as a snapshot shows its id as somebody else's, and after
-// three snapshots that do not show it. Of several users who claim one id the last has it in the
+// three snapshots that do not show it; whose claims died so has room for as many fewer, and for one
+// more with each snapshot. Of several users who claim one id the last has it in the
 // queue; the next snapshot tells whose it is. Not thread-safe.
 #pragma once
 
@@ -40,6 +41,10 @@ bool IsPlausible(int64_t id, const NewestIds& ids, UnixSeconds now);
 size_t MostClaims(const Snapshot& snapshot, const Job& job);
 
 inline constexpr size_t kUsualClaims = 100;
+
+// So many a user always has, where his limit is no lower: jobs that have left the queue since the
+// snapshot make room that it does not show, and short jobs come and go between two.
+inline constexpr int64_t kLeastClaims = 10;
 
 // What became of a claim.
 enum class ClaimNews {
@@ -79,10 +84,12 @@ class SubmittedJobs {
 
   std::map<int64_t, Held> HeldByUser() const;
   bool MakeRoomFor(int64_t uid);
+  size_t MostOf(const Snapshot& base, const Job& job) const;
 
   Owners owners_;  // of the last snapshot
   NewestIds ids_;
-  std::vector<Claim> claims_;  // in the order in which they came
+  std::map<int64_t, int64_t> unseen_;  // uid -> claims that died without having been seen
+  std::vector<Claim> claims_;          // in the order in which they came
 };
 
 }  // namespace gpuadvise::daemon

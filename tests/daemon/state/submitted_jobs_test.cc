@@ -66,16 +66,14 @@ TEST_F(SubmittedJobsTest, OneUserHasSoManyAndNobodyElseHasFewer) {
 
 TEST_F(SubmittedJobsTest, NoUsersClaimsPushOutAnothersWhereAllTogetherAreTooMany) {
   ASSERT_TRUE(Claim(100'001, kAnn));
-  int64_t id = 100'100;
-  for (int64_t uid = 5'000; jobs_.Jobs().size() < SubmittedJobs::kMost; ++uid) {
-    for (size_t i = 0; i < kUsualClaims && jobs_.Jobs().size() < SubmittedJobs::kMost; ++i) {
-      ASSERT_TRUE(Claim(id++, uid));
-    }
+  for (size_t i = 1; i < SubmittedJobs::kMost; ++i) {
+    const auto other = static_cast<int64_t>(i);
+    ASSERT_TRUE(Claim(95'000 + other % 10'000, 5'000 + other / kUsualClaims)) << i;
   }
   EXPECT_TRUE(Claim(100'002, kAnn)) << "who has most loses one";
   EXPECT_EQ(jobs_.Jobs().size(), SubmittedJobs::kMost);
   EXPECT_EQ(ClaimsOf(kAnn), 2u);
-  EXPECT_EQ(ClaimsOf(5'000), kUsualClaims - 1);
+  EXPECT_EQ(ClaimsOf(5'001), kUsualClaims - 1);
 }
 
 TEST_F(SubmittedJobsTest, RepeatingAClaimIsNoNews) {
@@ -141,7 +139,22 @@ TEST_F(SubmittedJobsTest, AClaimIsForgottenAfterThreePollsAndMakesRoom) {
     jobs_.Settle(base_);
   }
   EXPECT_TRUE(jobs_.empty());
-  EXPECT_TRUE(Claim(100'001, kEve));
+  EXPECT_EQ(Claim(100'001, kEve), ClaimNews::kNew);
+}
+
+TEST_F(SubmittedJobsTest, WhoseClaimsWereNeverSeenHasFewerForAWhile) {
+  int64_t id = 100'001;
+  const auto claim_all = [&] {
+    size_t taken = 0;
+    for (int i = 0; i < 150; ++i) taken += Claim(id++, kEve) ? 1 : 0;
+    return taken;
+  };
+  EXPECT_EQ(claim_all(), kUsualClaims);
+  for (int poll = 0; poll < SubmittedJobs::kPollsUntilForgotten; ++poll) jobs_.Settle(base_);
+  EXPECT_EQ(claim_all(), static_cast<size_t>(kLeastClaims));
+  EXPECT_TRUE(Claim(id++, kAnn)) << "others have theirs";
+  for (size_t poll = 0; poll < kUsualClaims + 20; ++poll) jobs_.Settle(base_);
+  EXPECT_EQ(claim_all(), kUsualClaims);
 }
 
 TEST_F(SubmittedJobsTest, LargeClaimsAreFewer) {
