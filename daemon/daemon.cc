@@ -88,19 +88,41 @@ bool HasOwnTime(const std::string& source) {
 
 // Keys that are read at the start only.
 bool NeedsRestart(const std::string& key) {
-  static const std::vector<std::string> kKeys = {
-      "listen_hosts",    "listen_max_connections", "socket",
-      "socket_mode",     "socket_group",           "listen",
-      "state_dir",       "max_connections",        "max_connections_per_user",
-      "request_timeout", "history_retention",      "accounting_interval",
-      "outcomes_dir"};
+  static const std::vector<std::string> kKeys = {"listen_hosts",
+                                                 "listen_max_connections",
+                                                 "socket",
+                                                 "socket_mode",
+                                                 "socket_group",
+                                                 "listen",
+                                                 "state_dir",
+                                                 "max_connections",
+                                                 "max_connections_per_user",
+                                                 "request_timeout",
+                                                 "history_retention",
+                                                 "history_max_bytes",
+                                                 "accounting_interval",
+                                                 "outcomes_dir"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
-// What callers are told of: "" where nobody would look through it.
-std::string OutcomesDirOf(const Settings& settings, const HistoryWriter& history) {
-  const bool looked_through = history.state().info && settings.accounting_interval.count() > 0;
+// What callers are told of: "" where nobody would ever look through it.
+std::string OutcomesDirOf(const Settings& settings) {
+  const bool looked_through =
+      !HasOwnTime(settings.source) && settings.accounting_interval.count() > 0;
   return looked_through ? settings.outcomes_dir : "";
+}
+
+HistoryWriter::OpenHistory OpenerFor(const Settings& settings) {
+  HistoryBounds bounds;
+  bounds.bytes = settings.history_max_bytes;
+  return [folder = settings.state_dir, bounds] {
+    return History::Open(folder, SystemClock().Now(), bounds);
+  };
+}
+
+// Jobs are looked for in accounting twice before a claim to one is given up.
+int64_t SettleSecondsFor(const Settings& settings) {
+  return std::max(ExperimentLog::kSettleSeconds, 2 * InSeconds(settings.accounting_interval));
 }
 
 }  // namespace
@@ -120,7 +142,7 @@ void Daemon::OpenHistory(const Settings& settings, Parts& parts) {
     parts.no_history = "a simulated or recorded cluster has none that outlives it";
     return;
   }
-  Result<std::unique_ptr<History>> history = History::Open(settings.state_dir, SystemClock().Now());
+  Result<std::unique_ptr<History>> history = OpenerFor(settings)();
   if (!history) {
     parts.no_history = history.error().message;
     spdlog::error("no history is kept: {}", parts.no_history);
@@ -149,7 +171,7 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
       history_(std::move(parts.history), std::move(parts.no_history), clock_,
                InSeconds(loaded_.settings.history_retention)),
       advice_(RunWord()),
-      experiments_(history_),
+      experiments_(history_, SettleSecondsFor(loaded_.settings)),
       usage_(history_),
       outcomes_(loaded_.settings.outcomes_dir,
                 [this](Outcome outcome, int64_t uid) {
@@ -168,7 +190,7 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
            experiments_,
            users_,
            clock_,
-           OutcomesDirOf(loaded_.settings, history_),
+           OutcomesDirOf(loaded_.settings),
            ParallelFor(answering_, AnsweringThreads()),
            &usage_,
            &events_},
@@ -226,29 +248,47 @@ Result<void> Daemon::BindPublic() {
 void Daemon::Run() {
   WatchSignals();
   cluster_.SetOnJobsChanged([this](std::vector<PastJob> jobs, const Snapshot& snapshot) {
+    experiments_.OnSnapshot(snapshot, clock_.Now());
+    if (jobs.empty()) return;
     experiments_.OnJobsChanged(jobs);
     events_.OnJobsChanged(jobs);
     usage_.OnJobsChanged(jobs, snapshot);
     history_.Put(std::move(jobs));
   });
-  cluster_.SetOnNewState([this] { events_.Publish(); });
+  cluster_.SetOnNewState([this] {
+    events_.Publish();
+    // What jobs reported may be much to read: whoever asks first does not wait for it.
+    if (!log_asked_for_.exchange(true)) asio::post(intake_, [this] { experiments_.Load(); });
+  });
   PublishRegularly();
   if (!loaded_.settings.outcomes_dir.empty() && api_.outcomes_dir.empty()) {
     spdlog::warn(
         "outcomes_dir is not used: it is looked through with accounting, which needs a "
         "history and an accounting_interval over 0s");
   }
-  asio::post(intake_, [this] {  // before the first snapshot, which goes the same way
-    experiments_.Load();
-    cluster_.Restore([this] { return PastFromHistory(); });
-    if (history_.state().info) accounting_.Run();
-  });
+  if (!HasOwnTime(loaded_.settings.source) && !history_.state().info) {
+    history_.KeepTrying(OpenerFor(loaded_.settings), [this] {
+      asio::post(intake_, [this] {
+        experiments_.Load();
+        RememberThePast();
+      });
+    });
+  }
+  asio::post(intake_,
+             [this] { RememberThePast(); });  // before the first snapshot, which goes the same way
   collector_.Run(plan_);
   if (const auto interval = WatchdogInterval()) FeedWatchdog(*interval);
   spdlog::info("gpuadvised {} answers on {} from {}", kVersion, loaded_.settings.socket,
                loaded_.settings.source);
   NotifyReady();
   io_.run();
+}
+
+// Once there is a history.
+void Daemon::RememberThePast() {
+  if (!history_.state().info || std::exchange(remembers_, true)) return;
+  cluster_.Restore([this] { return PastFromHistory(); });
+  accounting_.Run();
 }
 
 ForecastHistory Daemon::PastFromHistory() {

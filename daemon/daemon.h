@@ -4,6 +4,7 @@
 // TCP listener has threads of its own (daemon/dashboard/public_edge.h).
 #pragma once
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -57,6 +58,7 @@ class Daemon {
   static void OpenHistory(const Settings& settings, Parts& parts);
   Result<void> BindSockets();
   Result<void> BindPublic();
+  void RememberThePast();
   ForecastHistory PastFromHistory();
   void WatchSignals();
   void PublishRegularly();
@@ -93,6 +95,8 @@ class Daemon {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer watchdog_;
   boost::asio::steady_timer event_timer_;
+  std::atomic<bool> log_asked_for_ = false;
+  bool remembers_ = false;  // used by intake_
   bool stopping_ = false;
 };
 

@@ -54,6 +54,7 @@ int Serve(const CommandLineSettings& command_line, LoadedSettings loaded) {
   StartLogging();
   SetLogLevel(loaded.settings.log_level);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a bound on the size of files (LimitFSIZE): writing then fails
   Result<std::unique_ptr<Daemon>> daemon = Daemon::Make(command_line, std::move(loaded));
   if (!daemon) return Complain(daemon.error(), kCannotStart);
   (*daemon)->Run();

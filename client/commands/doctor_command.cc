@@ -45,8 +45,11 @@ Check HistoryCheck(const json& health) {
   const std::string problem = TextOf(history, "problem");
   if (!problem.empty()) return {Health::kWarning, "history", problem};
   std::string finding =
-      fmt::format("{}, {:.1f} MB, {}", TextOf(history, "file"), NumberOf(history, "bytes") / 1e6,
-                  Plural(IntOf(history, "jobs"), "job"));
+      fmt::format("{}, {:.1f} MB", TextOf(history, "file"), NumberOf(history, "bytes") / 1e6);
+  if (const auto most = OptionalNumber(history, "max_bytes")) {
+    finding += fmt::format(" of {:.0f}", *most / 1e6);
+  }
+  finding += ", " + Plural(IntOf(history, "jobs"), "job");
   if (const auto age = OptionalNumber(history, "oldest_age_seconds")) {
     finding += ", the oldest submitted " + DurationInWords(*age) + " ago";
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/json_fields.h"
+#include "common/training/sent_spec.h"
 
 namespace gpuadvise {
 namespace {
@@ -132,6 +133,12 @@ void AddMeasured(const Outcome& outcome, json& row) {
 }
 
 }  // namespace
+
+void KeepOnlyWhatCounts(Experiment& experiment) {
+  json& request = experiment.request;
+  if (request.is_object() && request.contains("spec")) request["spec"] = SentSpec(request["spec"]);
+  if (experiment.strategy.is_object()) experiment.strategy.erase("stages");
+}
 
 JobTimes TimesOf(const JobRecord& record) {
   return {record.eligible,  record.start, record.end,   record.state,

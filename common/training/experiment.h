@@ -41,6 +41,10 @@ struct Experiment {
   JobTimes times;
 };
 
+// Takes out what nothing is counted with: of the request what is the user's own (sent_spec.h), of
+// the strategy its stages. What the daemon keeps has been through this.
+void KeepOnlyWhatCounts(Experiment& experiment);
+
 // As the history keeps it, and back. Errors: kBadInput where it cannot be.
 std::string ToText(const Experiment& experiment);
 Result<Experiment> ExperimentFromText(std::string_view text);

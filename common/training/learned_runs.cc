@@ -238,15 +238,19 @@ std::vector<RunFact> FactsOf(const Experiment& experiment) {
 
 LearnedRuns LearnedRuns::With(const std::string& family,
                               const std::vector<const Experiment*>& experiments) const {
-  auto facts = std::make_shared<std::vector<RunFact>>();
+  std::vector<RunFact> facts;
   for (const Experiment* experiment : experiments) {
-    for (RunFact& fact : FactsOf(*experiment)) facts->push_back(std::move(fact));
+    for (RunFact& fact : FactsOf(*experiment)) facts.push_back(std::move(fact));
   }
+  return WithFacts(family, std::move(facts));
+}
+
+LearnedRuns LearnedRuns::WithFacts(const std::string& family, std::vector<RunFact> facts) const {
   LearnedRuns learned = *this;
-  if (facts->empty()) {
+  if (facts.empty()) {
     learned.facts_.erase(family);
   } else {
-    learned.facts_[family] = std::move(facts);
+    learned.facts_[family] = std::make_shared<const std::vector<RunFact>>(std::move(facts));
   }
   return learned;
 }

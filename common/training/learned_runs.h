@@ -60,6 +60,9 @@ class LearnedRuns {
   LearnedRuns With(const std::string& family,
                    const std::vector<const Experiment*>& experiments) const;
 
+  // The same from what FactsOf() said of them.
+  LearnedRuns WithFacts(const std::string& family, std::vector<RunFact> facts) const;
+
   // What is known of `family` for this user, one line for each GPU, number of GPUs and
   // micro-batch, those that most runs have shown first. `others`: whether runs of other users may
   // be used, for GPUs that the user's own say nothing of.

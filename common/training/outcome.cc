@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -52,6 +53,46 @@ json AttemptJson(const Attempt& attempt) {
   one["gpus"] = json::array();
   for (const GpuUse& use : attempt.gpus) one["gpus"].push_back(GpuJson(use));
   return one;
+}
+
+size_t BytesOf(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace).size();
+}
+
+// With one GPU for all of them.
+Attempt Thinned(Attempt attempt) {
+  if (attempt.gpus.size() < 2) return attempt;
+  GpuUse most = *std::max_element(
+      attempt.gpus.begin(), attempt.gpus.end(),
+      [](const GpuUse& a, const GpuUse& b) { return a.peak_memory_bytes < b.peak_memory_bytes; });
+  most.mean_utilisation = MeanUse(attempt.gpus);
+  attempt.gpus = {most};
+  return attempt;
+}
+
+// The newest of `attempts` in `room` bytes, the last one always.
+json AttemptsWithin(size_t room, const std::vector<Attempt>& attempts) {
+  const size_t first = attempts.size() > kMostAttempts ? attempts.size() - kMostAttempts : 0;
+  std::vector<json> list;
+  std::vector<size_t> sizes;
+  size_t bytes = 0;
+  const auto put = [&](size_t at, const Attempt& attempt) {
+    list[at] = AttemptJson(attempt);
+    bytes -= sizes[at];
+    sizes[at] = BytesOf(list[at]) + 1;  // and a comma
+    bytes += sizes[at];
+  };
+  list.resize(attempts.size() - first);
+  sizes.resize(list.size(), 0);
+  for (size_t i = 0; i < list.size(); ++i) put(i, attempts[first + i]);
+  for (size_t i = 0; i + 1 < list.size() && bytes > room; ++i) {
+    put(i, Thinned(attempts[first + i]));
+  }
+  size_t left_out = 0;
+  for (; left_out + 1 < list.size() && bytes > room; ++left_out) bytes -= sizes[left_out];
+  json kept = json::array();
+  for (size_t i = left_out; i < list.size(); ++i) kept.push_back(std::move(list[i]));
+  return kept;
 }
 
 std::string ShortText(FieldReader& reader, const char* key) {
@@ -128,19 +169,18 @@ std::optional<double> MeanUse(const std::vector<GpuUse>& gpus) {
 }
 
 json ToJson(const Outcome& outcome) {
-  json attempts = json::array();
-  const size_t all = outcome.attempts.size();
-  for (size_t i = all > kMostAttempts ? all - kMostAttempts : 0; i < all; ++i) {
-    attempts.push_back(AttemptJson(outcome.attempts[i]));
-  }
+  // Half of it for the attempts at least: 64 names of 256 bytes can take more than all.
+  constexpr size_t kMostNameBytes = kMaxSentOutcomeBytes / 2;
   json document = {{"version", kOutcomeVersion},
                    {"job_id", outcome.job_id > 0 ? std::to_string(outcome.job_id) : ""},
                    {"advice_id", outcome.advice_id},
                    {"host", outcome.host},
                    {"gpu_names", outcome.gpu_names},
-                   {"attempts", std::move(attempts)}};
+                   {"attempts", json::array()}};
   if (outcome.running) document["running"] = true;
   if (outcome.restarts > 0) document["restarts"] = outcome.restarts;
+  if (BytesOf(document) > kMostNameBytes) document["gpu_names"] = {outcome.gpu_names.front()};
+  document["attempts"] = AttemptsWithin(kMaxSentOutcomeBytes - BytesOf(document), outcome.attempts);
   return document;
 }
 

@@ -16,9 +16,13 @@
 namespace gpuadvise {
 
 inline constexpr int kOutcomeVersion = 1;
-inline constexpr size_t kMaxOutcomeBytes = 256u << 10;  // of the file
+inline constexpr size_t kMaxOutcomeBytes = 256u << 10;  // of the file, which may be indented
 inline constexpr size_t kMostAttempts = 100;
 inline constexpr size_t kMostGpusOfANode = 64;
+
+// What ToJson() writes, as compact text: what may be sent and is kept of one job. A run on 8 GPUs
+// with 60 starts takes less.
+inline constexpr size_t kMaxSentOutcomeBytes = 64u << 10;
 
 // What one GPU did over one start of the command.
 struct GpuUse {
@@ -56,7 +60,9 @@ struct Outcome {
   int64_t restarts = 0;           // times that Slurm had put the job back into the queue
 };
 
-// Leaves out numbers that ReadOutcome would refuse, and the oldest of too many attempts.
+// At most kMaxSentOutcomeBytes: of too many GPUs the older attempts keep the one that used most
+// memory with the mean use of all, then the oldest attempts are left out, and of too many names of
+// GPUs all but the first. Numbers that ReadOutcome would refuse are left out too.
 nlohmann::json ToJson(const Outcome& outcome);
 
 // Errors: kBadInput with what cannot be and its pointer. Members that are not known are ignored.

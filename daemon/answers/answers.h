@@ -49,7 +49,11 @@ Result<AdviceRequest> AdviceRequestOf(const nlohmann::json& body, const AdviceCo
 // GET /v1/accuracy.
 nlohmann::json AnswerAccuracy(const AdviceContext& view);
 
-// The pending job that `offered` became under `job_id`, to be counted until a snapshot shows it.
+// slurmctld refuses a job with a longer name (src/slurmctld/job_mgr.c, _test_strlen).
+inline constexpr size_t kMostJobNameBytes = 1'024;
+
+// The pending job that `offered` became under `job_id`, to be counted until a snapshot shows it. Of
+// a longer name than Slurm takes the beginning.
 Job SubmittedJob(Job offered, int64_t job_id, const AdviceContext& view, const Submitter& caller);
 
 }  // namespace gpuadvise::daemon

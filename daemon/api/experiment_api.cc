@@ -83,8 +83,8 @@ Result<std::optional<int64_t>> NumberIn(const std::map<std::string, std::string>
 Experiment ExperimentOf(const std::string& request, const AdviceStore::Offer& offer, const Job& job,
                         const json& body) {
   Experiment experiment = ExperimentOf(job);
-  const json asked = json::parse(request);
-  if (const auto spec = asked.find("spec"); spec != asked.end()) {  // not so of select
+  const json asked = json::parse(request);  // null of select
+  if (const auto spec = asked.find("spec"); spec != asked.end()) {
     experiment.family = JobFamilyOf(*spec);
     if (request.size() <= kMaxKeptRequestBytes) experiment.request = asked;
   }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "common/gpu/gpu_pool.h"
+#include "common/training/sent_spec.h"
 #include "daemon/answers/answer_select.h"
 #include "daemon/answers/answer_training.h"
 #include "daemon/answers/answers.h"
@@ -52,6 +53,7 @@ json HistoryJson(const HistoryState& state, UnixSeconds now) {
   if (!state.info) return history;
   history.update({{"file", state.info->file},
                   {"bytes", state.info->bytes},
+                  {"max_bytes", state.info->max_bytes},
                   {"jobs", state.info->jobs},
                   {"oldest_age_seconds", AgeOf(state.info->oldest, now)},
                   {"newest_age_seconds", AgeOf(state.info->newest, now)}});
@@ -168,12 +170,16 @@ Result<Answer> AnswerBody(const RequestContext& call, AnswerFunction<Answer> ans
   return answered;
 }
 
-// Keeps what was advised and gives the answer its id. `request`: JSON text.
-void KeepAdvice(const RequestContext& call, std::string request, Advised& advised) {
-  AdviceStore::Given given{std::move(request), {}};
+// Keeps what was advised and gives the answer its id. `request`: as it was asked, of which only
+// what is counted with is kept; null: nothing of it.
+void KeepAdvice(const RequestContext& call, json request, Advised& advised) {
+  if (request.contains("spec")) request["spec"] = SentSpec(request["spec"]);
+  AdviceStore::Given given{Text(request), {}};
   const json& strategies = advised.answer.at("strategies");
   for (size_t i = 0; i < advised.offers.size(); ++i) {
-    given.offers.push_back({std::move(advised.offers[i]), Text(strategies[i])});
+    json strategy = strategies[i];
+    strategy.erase("stages");
+    given.offers.push_back({std::move(advised.offers[i]), Text(strategy)});
   }
   advised.answer["advice_id"] = call.api.advice.Add(call.peer.uid, std::move(given));
 }
@@ -183,7 +189,7 @@ ApiResponse PostAdvise(RequestContext& call) {
   Result<Advised> advised = AnswerBody(call, AnswerAdvise, &asked);
   if (!advised) return Refuse(call, advised.error());
   if (!call.peer.anonymous) {
-    KeepAdvice(call, Text(asked), *advised);
+    KeepAdvice(call, std::move(asked), *advised);
     const std::string& folder = call.api.outcomes_dir;
     advised->answer["outcomes_dir"] = folder.empty() ? json() : json(folder);
   }
@@ -198,7 +204,7 @@ ApiResponse PostSelect(RequestContext& call) {
   Result<Advised> advised = AnswerBody(call, AnswerSelect);
   if (!advised) return Refuse(call, advised.error());
   if (!call.peer.anonymous && !advised->offers.empty()) {
-    KeepAdvice(call, call.request.body, *advised);
+    KeepAdvice(call, nullptr, *advised);  // nothing is learned from its job
   }
   return Reply(call, std::move(advised->answer));
 }
@@ -236,11 +242,6 @@ Result<Experiment> SubmittedAdvice(const RequestContext& call, Job& job) {
   if (!job_id) return tl::unexpected<Error>(job_id.error());
   const Result<int64_t> rank = WholeNumber(*body, "rank");
   if (!rank) return tl::unexpected<Error>(rank.error());
-  for (const Job& queued : call.state->snapshot->jobs) {
-    if (queued.id == *job_id && queued.uid != call.peer.uid) {
-      return Fail(ErrorCode::kNotFound, fmt::format("job {} is not yours", *job_id), "/job_id");
-    }
-  }
   if (*rank > static_cast<int64_t>(given->offers.size())) {
     return Fail(ErrorCode::kNotFound, fmt::format("this advice has no strategy of rank {}", *rank),
                 "/rank");
@@ -258,8 +259,16 @@ ApiResponse PostSubmitted(RequestContext& call) {
   Result<Experiment> experiment = SubmittedAdvice(call, job);
   if (!experiment) return Refuse(call, experiment.error());
   const int64_t id = job.id;
-  call.api.experiments.AddSubmitted(std::move(*experiment));
-  call.api.cluster.AddSubmitted(std::move(job));
+  const Result<ClaimNews> news = call.api.cluster.Claim(std::move(job));
+  if (!news) {
+    ApiResponse refusal = Refuse(call, news.error());
+    if (news.error().code == ErrorCode::kUnavailable) refusal.status = 429;
+    return refusal;
+  }
+  if (*news != ClaimNews::kRepeated) {
+    call.api.experiments.AddSubmitted(std::move(*experiment), *news == ClaimNews::kShown);
+  }
+  call.api.cluster.PlanClaims(call.peer.uid);
   return Reply(call, {{"job_id", id}});
 }
 
@@ -268,6 +277,13 @@ const Snapshot* SnapshotOf(const RequestContext& call) {
 }
 
 ApiResponse PostOutcome(RequestContext& call) {
+  if (call.request.body.size() > kMaxSentOutcomeBytes) {
+    return Refuse(call, {ErrorCode::kBadInput,
+                         fmt::format("the outcome takes {} bytes; {} are taken: leave out the "
+                                     "oldest attempts",
+                                     call.request.body.size(), kMaxSentOutcomeBytes),
+                         "/attempts"});
+  }
   Result<json> body = ParseRequestJson(call.request.body);
   if (!body) return Refuse(call, body.error());
   return ReplyOrRefuse(call, TakeOutcome(*body, CallerOf(call), SnapshotOf(call),

@@ -70,6 +70,19 @@ Result<void> ReadRetention(const json& value, const std::string& pointer, Settin
                into.history_retention);
 }
 
+// So much at least that a year of a small cluster fits in beside the experiment log.
+constexpr int64_t kLeastHistoryBytes = 64'000'000;
+constexpr int64_t kMostHistoryBytes = 1'000'000'000'000;
+
+Result<void> ReadHistoryBytes(const json& value, const std::string& pointer, Settings& into) {
+  return Store(values::Size(value, pointer, kLeastHistoryBytes, kMostHistoryBytes),
+               into.history_max_bytes);
+}
+
+json ShowHistoryBytes(const Settings& settings) {
+  return values::SizeText(settings.history_max_bytes);
+}
+
 template <milliseconds Settings::*kMember>
 json ShowDuration(const Settings& settings) {
   return values::DurationText(settings.*kMember);
@@ -186,6 +199,7 @@ const Key kKeys[] = {
     {"accounting_interval", ReadAccounting, ShowDuration<&S::accounting_interval>},
     {"outcomes_dir", ReadPath<&S::outcomes_dir>, ShowText<&S::outcomes_dir>},
     {"history_retention", ReadRetention, ShowDuration<&S::history_retention>},
+    {"history_max_bytes", ReadHistoryBytes, ShowHistoryBytes},
     {"source", ReadSource, ShowText<&S::source>},
     {"poll_interval", ReadInterval<&S::poll_interval>, ShowDuration<&S::poll_interval>},
     {"policy_interval", ReadInterval<&S::policy_interval>, ShowDuration<&S::policy_interval>},

@@ -36,6 +36,7 @@ struct Settings {
   std::string outcomes_dir;                                                  // "": none
   std::chrono::milliseconds accounting_interval = std::chrono::minutes(10);  // 0: never
   std::chrono::milliseconds history_retention = std::chrono::hours(400 * 24);
+  int64_t history_max_bytes = 1'000'000'000;
   std::string source = "auto";  // auto, slurm-api, slurm-cli, sim, replay:FILE
   std::chrono::milliseconds poll_interval = std::chrono::seconds(30);
   std::chrono::milliseconds policy_interval = std::chrono::minutes(5);

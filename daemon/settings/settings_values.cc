@@ -8,7 +8,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
+#include "common/base/bytes.h"
 #include "common/base/words.h"
 
 namespace gpuadvise::daemon::settings_values {
@@ -108,6 +110,30 @@ Result<int64_t> Count(const json& value, const std::string& pointer, int64_t low
   const auto count = value.get<int64_t>();
   if (count < low || count > high) return Wrong(value, pointer, remedy);
   return count;
+}
+
+Result<int64_t> Size(const json& value, const std::string& pointer, int64_t low, int64_t high) {
+  const std::string remedy =
+      fmt::format("a size from {} to {}, such as 1 GB", SizeText(low), SizeText(high));
+  int64_t bytes = 0;
+  if (value.is_string()) {
+    const Result<Bytes> read = ParseBytes(value.get_ref<const std::string&>());
+    if (!read) return Wrong(value, pointer, remedy);
+    bytes = read->count;
+  } else if (!value.is_number_integer() || (bytes = value.get<int64_t>()) < 0) {
+    return Wrong(value, pointer, remedy);
+  }
+  if (bytes < low || bytes > high) return Wrong(value, pointer, remedy);
+  return bytes;
+}
+
+std::string SizeText(int64_t bytes) {
+  constexpr std::pair<const char*, int64_t> kUnits[] = {
+      {"TB", 1'000'000'000'000}, {"GB", 1'000'000'000}, {"MB", 1'000'000}};
+  for (const auto& [unit, size] : kUnits) {
+    if (bytes >= size && bytes % size == 0) return fmt::format("{} {}", bytes / size, unit);
+  }
+  return fmt::format("{} B", bytes);
 }
 
 Result<double> Number(const json& value, const std::string& pointer, double low, double high) {

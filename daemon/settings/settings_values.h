@@ -28,6 +28,13 @@ Result<std::chrono::milliseconds> Duration(const nlohmann::json& value, const st
 // The shortest exact form that Duration() reads back: "30s", "1500ms", "5m".
 std::string DurationText(std::chrono::milliseconds duration);
 
+// "1 GB", "512 MiB" or a plain number of bytes, within [low, high].
+Result<int64_t> Size(const nlohmann::json& value, const std::string& pointer, int64_t low,
+                     int64_t high);
+
+// The shortest exact form that Size() reads back: "1 GB", "64 MB", or "70000001 B".
+std::string SizeText(int64_t bytes);
+
 Result<int64_t> Count(const nlohmann::json& value, const std::string& pointer, int64_t low,
                       int64_t high);
 

@@ -8,22 +8,10 @@
 #include <condition_variable>
 #include <stop_token>
 #include <thread>
-#include <unordered_set>
 #include <utility>
 
 namespace gpuadvise::daemon {
 namespace {
-
-// The ids under which `snapshot` shows jobs: each job's own and that of its array or het job.
-std::unordered_set<int64_t> ShownIds(const Snapshot& snapshot) {
-  std::unordered_set<int64_t> ids;
-  for (const Job& job : snapshot.jobs) {
-    ids.insert(job.id);
-    if (job.array_job_id != 0) ids.insert(job.array_job_id);
-    if (job.het_job_id != 0) ids.insert(job.het_job_id);
-  }
-  return ids;
-}
 
 // Time inside a simulation or a recording is not ours: their age counts from arrival.
 bool HasOwnTime(const Snapshot& snapshot) {
@@ -114,7 +102,7 @@ Freshness ClusterState::FreshnessOf(const DaemonState* state) const {
 void ClusterState::Accept(std::shared_ptr<const Snapshot> snapshot) {
   {
     const std::lock_guard lock(mutex_);
-    SettleSubmitted(*snapshot);
+    submitted_.Settle(*snapshot);
     base_ = std::move(snapshot);
     received_at_ = clock_.Now();
     cause_.reset();
@@ -123,16 +111,24 @@ void ClusterState::Accept(std::shared_ptr<const Snapshot> snapshot) {
   Prepare();
 }
 
-void ClusterState::AddSubmitted(Job job) {
+Result<ClaimNews> ClusterState::Claim(Job job) {
+  const std::lock_guard lock(mutex_);
+  if (!base_) return Fail(ErrorCode::kUnavailable, "no snapshot of the cluster yet");
+  const UnixSeconds now = base_->taken_at + std::max<int64_t>(clock_.Now() - received_at_, 0);
+  Result<ClaimNews> news = submitted_.Add(std::move(job), *base_, now);
+  if (news && *news == ClaimNews::kNew) ++news_;
+  return news;
+}
+
+void ClusterState::PlanClaims(int64_t uid) {
   {
     const std::lock_guard lock(mutex_);
-    if (base_ && ShownIds(*base_).count(job.id) != 0) return;
-    std::erase_if(submitted_, [&](const Submitted& other) { return other.job.id == job.id; });
-    if (submitted_.size() >= kMaxSubmitted) submitted_.erase(submitted_.begin());
-    submitted_.push_back({std::move(job), 0});
-    ++news_;
+    if (!budget_.MayPlan(uid, clock_.Now())) return;
   }
-  Prepare();
+  const double seconds = Prepare();
+  if (seconds <= 0) return;
+  const std::lock_guard lock(mutex_);
+  budget_.Spend(uid, seconds, clock_.Now());
 }
 
 void ClusterState::SetCause(std::string cause) {
@@ -154,15 +150,6 @@ void ClusterState::SetStaleAfter(int64_t seconds) {
   stale_after_seconds_ = seconds;
 }
 
-void ClusterState::SettleSubmitted(const Snapshot& snapshot) {
-  if (submitted_.empty()) return;
-  const std::unordered_set<int64_t> shown = ShownIds(snapshot);
-  for (Submitted& one : submitted_) ++one.polls_without;
-  std::erase_if(submitted_, [&](const Submitted& one) {
-    return shown.count(one.job.id) != 0 || one.polls_without >= kPollsUntilForgotten;
-  });
-}
-
 Snapshot ClusterState::Merged(const Snapshot& base, const std::vector<Job>& submitted) const {
   Snapshot merged = base;
   merged.jobs.insert(merged.jobs.end(), submitted.begin(), submitted.end());
@@ -178,11 +165,10 @@ void ClusterState::Observe(std::shared_ptr<const Snapshot> snapshot) {
     spdlog::info("{} submissions since the last snapshot were too many to forecast",
                  step.not_forecast);
   }
-  if (on_jobs_changed_ && !step.changed.empty())
-    on_jobs_changed_(std::move(step.changed), *forecast_->snapshot);
+  if (on_jobs_changed_) on_jobs_changed_(std::move(step.changed), *forecast_->snapshot);
 }
 
-void ClusterState::Prepare() {
+double ClusterState::Prepare() {
   const std::lock_guard one_at_a_time(preparing_);
   const auto begun = std::chrono::steady_clock::now();
   auto state = std::make_unique<DaemonState>();
@@ -191,12 +177,12 @@ void ClusterState::Prepare() {
   uint64_t news = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (!base_ || prepared_ == news_) return;
+    if (!base_ || prepared_ == news_) return 0;
     news = news_;
     base = base_;
     state->catalogues = catalogues_;
     state->received_at = received_at_;
-    for (const Submitted& one : submitted_) submitted.push_back(one.job);
+    submitted = submitted_.Jobs();
   }
   if (!forecast_ || forecast_->snapshot != base) Observe(std::move(base));
   static_cast<ForecastState&>(*state) =
@@ -208,6 +194,7 @@ void ClusterState::Prepare() {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   spdlog::debug("a view of {} nodes and {} jobs took {:.3f} s", state->snapshot->nodes.size(),
                 state->snapshot->jobs.size(), state->prepared_in_seconds);
+  const double seconds = state->prepared_in_seconds;
   std::shared_ptr<const DaemonState> published(
       state.release(), [retired = retired_](const DaemonState* old) {
         retired->Add(std::unique_ptr<const DaemonState>(old));
@@ -217,6 +204,7 @@ void ClusterState::Prepare() {
     state_.swap(published);
   }
   if (on_new_state_) on_new_state_();
+  return std::max(seconds, PlanBudget::kLeastSeconds);
 }
 
 }  // namespace gpuadvise::daemon

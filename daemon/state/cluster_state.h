@@ -4,7 +4,10 @@
 //
 // Readers get an immutable DaemonState and keep it as long as they like. Preparing one is done by
 // the thread that brings the news (a worker), one at a time; several pieces of news that arrive
-// while one is being prepared share the next. Safe from any thread.
+// while one is being prepared share the next. Submitted jobs are what users claim: how many, and
+// which ids, is bounded (submitted_jobs.h), and so is the time that preparing for them takes
+// (plan_budget.h): the first in a quiet time is there at once, a flood waits for the next snapshot.
+// Safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +24,8 @@
 #include "common/slurm/snapshot.h"
 #include "daemon/base/clock.h"
 #include "daemon/settings/catalogues.h"
+#include "daemon/state/plan_budget.h"
+#include "daemon/state/submitted_jobs.h"
 
 namespace gpuadvise::daemon {
 
@@ -61,8 +66,8 @@ class ClusterState {
   // Gets the jobs that something happened to, and the snapshot that shows it.
   using OnJobsChanged = std::function<void(std::vector<PastJob>, const Snapshot&)>;
 
-  // `on_jobs_changed` is called after each snapshot, on the thread that brought it. Call before the
-  // first one.
+  // `on_jobs_changed` is called after each snapshot, also where nothing happened, on the thread
+  // that brought it. Call before the first one.
   void SetOnJobsChanged(OnJobsChanged on_jobs_changed);
 
   // `on_new_state` is called after each new state, on the thread that made it. Call before the
@@ -83,9 +88,12 @@ class ClusterState {
   void Accept(std::shared_ptr<const Snapshot> snapshot);
 
   // A job that our client has submitted counts as pending from now on: until a snapshot shows its
-  // id, or three later ones do not. Returns when the state has it. Bounded: beyond
-  // kMaxSubmitted the oldest is forgotten.
-  void AddSubmitted(Job job);
+  // id, or three later ones do not. Errors: kUnavailable before the first snapshot, and those of
+  // SubmittedJobs::Add.
+  Result<ClaimNews> Claim(Job job);
+
+  // Prepares the state with what `uid` has claimed, where he has time left for it.
+  void PlanClaims(int64_t uid);
 
   // Why no newer snapshot comes.
   void SetCause(std::string cause);
@@ -93,17 +101,8 @@ class ClusterState {
   void SetCatalogues(std::shared_ptr<const Catalogues> catalogues);
   void SetStaleAfter(int64_t seconds);
 
-  static constexpr size_t kMaxSubmitted = 10'000;
-  static constexpr int kPollsUntilForgotten = 3;
-
  private:
-  struct Submitted {
-    Job job;
-    int polls_without = 0;
-  };
-
-  void SettleSubmitted(const Snapshot& snapshot);  // REQUIRES: mutex_ held
-  void Prepare();
+  double Prepare();  // seconds that it took; 0: there was no news
   void Observe(std::shared_ptr<const Snapshot> snapshot);  // REQUIRES: preparing_ held
   Snapshot Merged(const Snapshot& base, const std::vector<Job>& submitted) const;
 
@@ -120,7 +119,8 @@ class ClusterState {
   uint64_t news_ = 0;
   std::shared_ptr<const Snapshot> base_;
   UnixSeconds received_at_ = 0;
-  std::vector<Submitted> submitted_;
+  SubmittedJobs submitted_;
+  PlanBudget budget_;
   std::shared_ptr<const Catalogues> catalogues_;
   std::shared_ptr<const DaemonState> state_;
   std::optional<std::string> cause_;

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
+
+#include "daemon/state/submitted_jobs.h"
 
 namespace gpuadvise::daemon {
 namespace {
@@ -44,90 +47,79 @@ bool TakeTimes(const JobRecord& record, JobTimes& times) {
 
 }  // namespace
 
+// ---- what is asked -------------------------------------------------------------------------
+
 void ExperimentLog::Load() {
   int64_t unreadable = 0;
-  std::vector<Experiment> experiments;
-  for (const std::string& text : history_.LoadExperiments(kMost)) {
-    Result<Experiment> experiment = ExperimentFromText(text);
-    if (experiment) {
-      experiments.push_back(std::move(*experiment));
-    } else {
+  std::set<std::string> families;
+  history_.EachExperiment([&](const KeptExperiment& kept) {
+    const Result<Experiment> experiment = ExperimentFromText(kept.text);
+    if (!experiment) {
       ++unreadable;
+      return;
     }
-  }
+    const std::lock_guard lock(mutex_);
+    const Key key{experiment->submitted_at, experiment->job_id, experiment->uid};
+    if (kept_.contains(key)) return;  // what is in memory is newer
+    const int64_t bytes = RowFrom(*experiment, kept.seen).bytes();
+    const auto own = of_user_.find(experiment->uid);
+    const int64_t held = own == of_user_.end() ? 0 : own->second.bytes;
+    if (held + bytes > kMaxBytesOfOne || bytes_ + bytes > kMaxBytes) return;
+    families.insert(experiment->family);
+    Put(*experiment, kept.seen);
+  });
   if (unreadable > 0) spdlog::warn("{} rows of the experiment log cannot be read", unreadable);
   const std::lock_guard lock(mutex_);
-  std::set<std::string> families;
-  for (Experiment& experiment : experiments) {
-    families.insert(experiment.family);
-    Put(std::move(experiment));
-  }
   for (const std::string& family : families) Learn(family);
 }
 
-void ExperimentLog::AddSubmitted(Experiment experiment) {
+void ExperimentLog::AddSubmitted(Experiment experiment, bool shown) {
+  KeepOnlyWhatCounts(experiment);
+  if (shown) Recall(experiment.job_id, experiment.uid);
   const std::lock_guard lock(mutex_);
-  Write(experiment);
-  Put(std::move(experiment));
+  const Row* same = shown ? Newest(experiment.job_id, experiment.uid) : nullptr;
+  if (same != nullptr) {
+    Experiment before = WholeOf(*same);
+    if (before.submitted_at >= experiment.submitted_at - kSubmitSlackSeconds) {
+      if (before.advice_id == experiment.advice_id) return;
+      experiment.submitted_at = before.submitted_at;
+      experiment.outcome = std::move(before.outcome);
+      experiment.times = before.times;
+    }
+  }
+  Put(experiment, shown);
+  Write({experiment.submitted_at, experiment.job_id, experiment.uid});
 }
 
 Result<void> ExperimentLog::Report(Outcome outcome, int64_t uid,
                                    std::optional<Experiment> otherwise) {
-  const std::lock_guard lock(mutex_);
   const int64_t id = outcome.job_id;
-  if (Newest(id, uid) == nullptr && otherwise && otherwise->uid == uid) Put(std::move(*otherwise));
-  Experiment* experiment = Newest(id, uid);
-  if (experiment == nullptr) return NotYours(id);
-  if (IsOvertaken(outcome, experiment->outcome)) return {};
+  const bool known = Recall(id, uid);
+  const std::lock_guard lock(mutex_);
+  if (!known && otherwise && otherwise->uid == uid) Put(*otherwise, true);
+  const Row* row = Newest(id, uid);
+  if (row == nullptr) return NotYours(id);
+  Experiment experiment = WholeOf(*row);
+  if (IsOvertaken(outcome, experiment.outcome)) return {};
   const bool ended = !outcome.running;
-  experiment->outcome = std::move(outcome);
-  if (ended) {
-    Write(*experiment);
-    Learn(experiment->family);
-  }
+  experiment.outcome = std::move(outcome);
+  const bool seen = row->seen;
+  std::string text = ToText(experiment);
+  if (text == row->text) return {};  // told twice
+  Put(experiment, seen);
+  if (!ended) return {};
+  Write({experiment.submitted_at, id, uid});
+  Learn(experiment.family);
   return {};
 }
 
 std::optional<Experiment> ExperimentLog::Kept(int64_t job_id, int64_t uid) const {
   const std::lock_guard lock(mutex_);
-  const auto submitted = newest_.find({job_id, uid});
-  if (submitted == newest_.end()) return std::nullopt;
-  const auto found = kept_.find({submitted->second, job_id, uid});
-  return found == kept_.end() ? std::nullopt : std::optional(found->second);
+  const Row* row = Newest(job_id, uid);
+  return row == nullptr ? std::nullopt : std::optional(WholeOf(*row));
 }
 
-bool ExperimentLog::Knows(int64_t job_id, int64_t uid) const {
-  const std::lock_guard lock(mutex_);
-  return newest_.count({job_id, uid}) > 0;
-}
-
-void ExperimentLog::OnJobsChanged(const std::vector<PastJob>& jobs) {
-  const std::lock_guard lock(mutex_);
-  std::set<std::string> families;
-  for (const PastJob& job : jobs) {
-    const auto first = newest_.lower_bound({job.record.id, INT64_MIN});
-    for (auto it = first; it != newest_.end() && it->first.first == job.record.id; ++it) {
-      Experiment* experiment = Newest(it->first.first, it->first.second);
-      if (experiment == nullptr || !IsOf(job.record, *experiment)) continue;
-      if (!TakeTimes(job.record, experiment->times)) continue;
-      Write(*experiment);
-      if (experiment->outcome && experiment->times.end) families.insert(experiment->family);
-    }
-  }
-  for (const std::string& family : families) Learn(family);
-}
-
-void ExperimentLog::CatchUp() {
-  constexpr size_t kMostLookedFor = 500;
-  std::vector<Experiment> open;
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto it = kept_.rbegin(); it != kept_.rend() && open.size() < kMostLookedFor; ++it) {
-      if (!it->second.times.end) open.push_back(it->second);
-    }
-  }
-  CompleteTimes(open);
-}
+bool ExperimentLog::Knows(int64_t job_id, int64_t uid) { return Recall(job_id, uid); }
 
 std::vector<Experiment> ExperimentLog::NewestOfUser(int64_t uid, size_t limit) {
   std::vector<Experiment> own;
@@ -135,8 +127,9 @@ std::vector<Experiment> ExperimentLog::NewestOfUser(int64_t uid, size_t limit) {
     const std::lock_guard lock(mutex_);
     const auto keys = of_user_.find(uid);
     if (keys == of_user_.end()) return own;
-    for (auto it = keys->second.rbegin(); it != keys->second.rend() && own.size() < limit; ++it) {
-      own.push_back(kept_.at(*it));
+    for (auto it = keys->second.keys.rbegin(); it != keys->second.keys.rend() && own.size() < limit;
+         ++it) {
+      own.push_back(WholeOf(kept_.at(*it)));
     }
   }
   CompleteTimes(own);
@@ -144,13 +137,10 @@ std::vector<Experiment> ExperimentLog::NewestOfUser(int64_t uid, size_t limit) {
 }
 
 std::optional<Experiment> ExperimentLog::Find(int64_t job_id, int64_t uid) {
-  std::vector<Experiment> one;
-  {
-    const std::lock_guard lock(mutex_);
-    const Experiment* experiment = Newest(job_id, uid);
-    if (experiment == nullptr) return std::nullopt;
-    one.push_back(*experiment);
-  }
+  Recall(job_id, uid);
+  std::optional<Experiment> found = Kept(job_id, uid);
+  if (!found) return std::nullopt;
+  std::vector<Experiment> one{std::move(*found)};
   CompleteTimes(one);
   return std::move(one.front());
 }
@@ -160,60 +150,91 @@ std::shared_ptr<const LearnedRuns> ExperimentLog::learned() const {
   return learned_;
 }
 
-Experiment* ExperimentLog::Newest(int64_t job_id, int64_t uid) {
-  const auto submitted = newest_.find({job_id, uid});
-  if (submitted == newest_.end()) return nullptr;
-  const auto found = kept_.find({submitted->second, job_id, uid});
-  return found == kept_.end() ? nullptr : &found->second;
+ExperimentLog::Held ExperimentLog::held() const {
+  const std::lock_guard lock(mutex_);
+  return {kept_.size(), bytes_};
 }
 
-void ExperimentLog::Put(Experiment experiment) {
-  const Key key{experiment.submitted_at, experiment.job_id, experiment.uid};
-  UnixSeconds& newest = newest_[{experiment.job_id, experiment.uid}];
-  newest = std::max(newest, experiment.submitted_at);
-  std::set<Key>& own = of_user_[experiment.uid];
-  own.insert(key);
-  if (!experiment.family.empty()) of_family_[experiment.family].insert(key);
-  kept_.insert_or_assign(key, std::move(experiment));
-  if (own.size() > kMostOfOne) Forget(Key(*own.begin()));
-  if (kept_.size() > kMost) Forget(Key(kept_.begin()->first));
+// ---- what Slurm says -----------------------------------------------------------------------
+
+void ExperimentLog::OnSnapshot(const Snapshot& snapshot, UnixSeconds now) {
+  std::vector<Key> unknown;
+  {
+    const std::lock_guard lock(mutex_);
+    if (unseen_.empty()) return;
+    const Owners owners = OwnersOf(snapshot);
+    for (const Key& key : std::set<Key>(unseen_)) {
+      const auto& [submitted_at, job_id, uid] = key;
+      const auto owner = owners.find(job_id);
+      if (owner == owners.end()) {
+        const bool gone = ++kept_.at(key).polls_without >= SubmittedJobs::kPollsUntilForgotten;
+        if (gone && now - submitted_at > settle_seconds_) unknown.push_back(key);
+      } else if (owner->second == uid) {
+        Put(WholeOf(kept_.at(key)), true);
+        Write(key);
+      } else {
+        Drop(key);
+      }
+    }
+  }
+  if (!unknown.empty()) DropUnlessRecorded(unknown);
 }
 
-void ExperimentLog::Forget(const Key& key) {
-  const auto found = kept_.find(key);
-  if (found == kept_.end()) return;
-  const Experiment& experiment = found->second;
-  const Owned owned{experiment.job_id, experiment.uid};
-  if (const auto newest = newest_.find(owned);
-      newest != newest_.end() && newest->second == experiment.submitted_at) {
-    newest_.erase(newest);
+void ExperimentLog::DropUnlessRecorded(const std::vector<Key>& keys) {
+  std::vector<Experiment> looked_for;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Key& key : keys) {
+      const auto row = kept_.find(key);
+      if (row != kept_.end()) looked_for.push_back(LightOf(key, row->second));
+    }
   }
-  if (std::set<Key>& own = of_user_[experiment.uid]; own.erase(key) > 0 && own.empty()) {
-    of_user_.erase(experiment.uid);
+  CompleteTimes(looked_for);
+  const std::lock_guard lock(mutex_);
+  for (const Key& key : keys) {
+    if (unseen_.contains(key)) Drop(key);
   }
-  if (const auto family = of_family_.find(experiment.family); family != of_family_.end()) {
-    family->second.erase(key);
-    if (family->second.empty()) of_family_.erase(family);
-  }
-  kept_.erase(found);
 }
 
-void ExperimentLog::Write(const Experiment& experiment) {
-  history_.Put(KeptExperiment{experiment.job_id, experiment.uid, experiment.submitted_at,
-                              ToText(experiment)});
+void ExperimentLog::OnJobsChanged(const std::vector<PastJob>& jobs) {
+  const std::lock_guard lock(mutex_);
+  std::set<std::string> families;
+  for (const PastJob& job : jobs) {
+    std::vector<Key> of_id;
+    const auto first = newest_.lower_bound({job.record.id, INT64_MIN});
+    for (auto it = first; it != newest_.end() && it->first.first == job.record.id; ++it) {
+      of_id.push_back({it->second, it->first.first, it->first.second});
+    }
+    for (const Key& key : of_id) {
+      const auto row = kept_.find(key);
+      if (row == kept_.end()) continue;
+      Experiment light = LightOf(key, row->second);
+      if (!IsOf(job.record, light)) continue;
+      if (!TakeTimes(job.record, light.times) && row->second.seen) continue;
+      Experiment experiment = WholeOf(row->second);
+      experiment.times = light.times;
+      Put(experiment, true);
+      Write(key);
+      if (experiment.outcome && experiment.times.end) families.insert(experiment.family);
+    }
+  }
+  for (const std::string& family : families) Learn(family);
 }
 
-void ExperimentLog::Learn(const std::string& family) {
-  const auto keys = of_family_.find(family);
-  if (keys == of_family_.end()) return;
-  std::vector<const Experiment*> all;
-  for (const Key& key : keys->second) {
-    const Experiment& experiment = kept_.at(key);
-    if (experiment.outcome && !experiment.outcome->running) all.push_back(&experiment);
+void ExperimentLog::CatchUp() {
+  constexpr size_t kMostLookedFor = 2'000;
+  constexpr size_t kMostLookedForOfOne = 100;  // so that nobody's claims hide another's jobs
+  std::vector<Experiment> open;
+  {
+    const std::lock_guard lock(mutex_);
+    std::map<int64_t, size_t> of_one;
+    for (auto it = kept_.rbegin(); it != kept_.rend() && open.size() < kMostLookedFor; ++it) {
+      if (it->second.times.end) continue;
+      if (++of_one[std::get<2>(it->first)] > kMostLookedForOfOne) continue;
+      open.push_back(LightOf(it->first, it->second));
+    }
   }
-  auto learned = std::make_shared<const LearnedRuns>(learned_->With(family, all));
-  const std::lock_guard lock(learned_mutex_);
-  learned_ = std::move(learned);
+  CompleteTimes(open);
 }
 
 // Jobs whose end nobody saw: accounting may have told the history.
@@ -236,6 +257,151 @@ void ExperimentLog::CompleteTimes(std::vector<Experiment>& experiments) {
     }
   }
   OnJobsChanged(found);
+}
+
+// ---- rows ----------------------------------------------------------------------------------
+
+int64_t ExperimentLog::Row::bytes() const {
+  constexpr size_t kWithKeysAndIndexes = 600;
+  return static_cast<int64_t>(text.size() + facts.size() * sizeof(RunFact) + kWithKeysAndIndexes);
+}
+
+ExperimentLog::Row ExperimentLog::RowFrom(const Experiment& experiment, bool seen) {
+  Row row;
+  row.user = experiment.user;
+  row.advice_id = experiment.advice_id;
+  row.family = experiment.family;
+  row.times = experiment.times;
+  if (experiment.outcome && !experiment.outcome->running) row.facts = FactsOf(experiment);
+  row.text = ToText(experiment);
+  row.seen = seen;
+  return row;
+}
+
+Experiment ExperimentLog::LightOf(const Key& key, const Row& row) {
+  Experiment light;
+  std::tie(light.submitted_at, light.job_id, light.uid) = key;
+  light.user = row.user;
+  light.times = row.times;
+  return light;
+}
+
+Experiment ExperimentLog::WholeOf(const Row& row) {
+  return ExperimentFromText(row.text).value_or(Experiment());
+}
+
+bool ExperimentLog::Recall(int64_t job_id, int64_t uid) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (Newest(job_id, uid) != nullptr) return true;
+  }
+  const std::optional<KeptExperiment> kept = history_.FindExperiment(job_id, uid);
+  if (!kept) return false;
+  const Result<Experiment> experiment = ExperimentFromText(kept->text);
+  const std::lock_guard lock(mutex_);
+  if (experiment && Newest(job_id, uid) == nullptr) Put(*experiment, kept->seen);
+  return Newest(job_id, uid) != nullptr;
+}
+
+const ExperimentLog::Row* ExperimentLog::Newest(int64_t job_id, int64_t uid) const {
+  const auto submitted = newest_.find({job_id, uid});
+  if (submitted == newest_.end()) return nullptr;
+  const auto found = kept_.find({submitted->second, job_id, uid});
+  return found == kept_.end() ? nullptr : &found->second;
+}
+
+void ExperimentLog::Put(const Experiment& experiment, bool seen) {
+  const Key key{experiment.submitted_at, experiment.job_id, experiment.uid};
+  int polls_without = 0;
+  if (const auto before = kept_.find(key); before != kept_.end()) {
+    polls_without = before->second.polls_without;
+    Forget(key);
+  }
+  Row row = RowFrom(experiment, seen);
+  row.polls_without = polls_without;
+  UnixSeconds& newest = newest_[{experiment.job_id, experiment.uid}];
+  newest = std::max(newest, experiment.submitted_at);
+  OfUser& own = of_user_[experiment.uid];
+  own.keys.insert(key);
+  own.bytes += row.bytes();
+  bytes_ += row.bytes();
+  if (!seen) {
+    ++own.unseen;
+    unseen_.insert(key);
+  }
+  if (!row.family.empty()) of_family_[row.family].insert(key);
+  kept_.emplace(key, std::move(row));
+  KeepWithinBounds(key);
+}
+
+// Whoever holds too much loses his oldest row, but for the newcomer: it is what is asked for.
+void ExperimentLog::KeepWithinBounds(const Key& newcomer) {
+  const auto forget_oldest = [&](const std::set<Key>& keys) {
+    auto oldest = keys.begin();
+    if (*oldest == newcomer && keys.size() > 1) ++oldest;
+    Forget(Key(*oldest));
+  };
+  const int64_t uid = std::get<2>(newcomer);
+  while (of_user_[uid].unseen > kMostUnseenOfOne) {
+    const std::set<Key>& keys = of_user_[uid].keys;
+    Drop(Key(*std::find_if(keys.begin(), keys.end(),
+                           [this](const Key& key) { return unseen_.contains(key); })));
+  }
+  while (of_user_[uid].bytes > kMaxBytesOfOne && of_user_[uid].keys.size() > 1) {
+    forget_oldest(of_user_[uid].keys);
+  }
+  const auto less = [](const auto& a, const auto& b) { return a.second.bytes < b.second.bytes; };
+  while (bytes_ > kMaxBytes && kept_.size() > 1) {
+    forget_oldest(std::max_element(of_user_.begin(), of_user_.end(), less)->second.keys);
+  }
+}
+
+void ExperimentLog::Forget(const Key& key) {
+  const auto found = kept_.find(key);
+  if (found == kept_.end()) return;
+  const auto& [submitted_at, job_id, uid] = key;
+  const Row& row = found->second;
+  if (const auto newest = newest_.find({job_id, uid});
+      newest != newest_.end() && newest->second == submitted_at) {
+    newest_.erase(newest);
+  }
+  OfUser& own = of_user_[uid];
+  own.keys.erase(key);
+  own.bytes -= row.bytes();
+  bytes_ -= row.bytes();
+  if (unseen_.erase(key) > 0) --own.unseen;
+  if (own.keys.empty()) of_user_.erase(uid);
+  if (const auto family = of_family_.find(row.family); family != of_family_.end()) {
+    family->second.erase(key);
+    if (family->second.empty()) of_family_.erase(family);
+  }
+  kept_.erase(found);
+}
+
+void ExperimentLog::Drop(const Key& key) {
+  const auto& [submitted_at, job_id, uid] = key;
+  history_.Put(KeptExperiment{job_id, uid, submitted_at, "", false});
+  Forget(key);
+}
+
+void ExperimentLog::Write(const Key& key) {
+  const auto row = kept_.find(key);
+  if (row == kept_.end()) return;
+  const auto& [submitted_at, job_id, uid] = key;
+  history_.Put(KeptExperiment{job_id, uid, submitted_at, row->second.text, row->second.seen});
+}
+
+void ExperimentLog::Learn(const std::string& family) {
+  const auto keys = of_family_.find(family);
+  if (keys == of_family_.end()) return;
+  std::vector<RunFact> facts;
+  for (const Key& key : keys->second) {
+    const std::vector<RunFact>& own = kept_.at(key).facts;
+    facts.insert(facts.end(), own.begin(), own.end());
+  }
+  auto learned = std::make_shared<const LearnedRuns>(learned_->WithFacts(family, std::move(facts)));
+  const std::lock_guard lock(learned_mutex_);
+  learned_ = std::move(learned);
 }
 
 }  // namespace gpuadvise::daemon

@@ -1,8 +1,13 @@
 // The experiment log: which jobs were advised or reported an outcome, and what became of them.
 //
-// In memory the newest kMost, of one user the newest kMostOfOne; in the history all that it keeps.
-// A job is one's own to report and to read: a row belongs to a job id and its user, and nobody's
-// claim touches another's. Safe from any thread.
+// In memory the newest kMaxBytes, of one user the newest kMaxBytesOfOne, each row as its text; in
+// the history what HistoryBounds keeps. A job is one's own to report and to read: a row belongs to
+// a job id and its user, and nobody's claim touches another's.
+//
+// A row begins as its user's claim. It is forgotten, in memory and on the disk, as soon as a
+// snapshot shows its job as somebody else's, and where by kSettleSeconds later neither a snapshot
+// nor accounting has shown it; a restart loses neither the claim nor that it is one. Safe from any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -25,33 +30,44 @@ namespace gpuadvise::daemon {
 
 class ExperimentLog {
  public:
-  static constexpr size_t kMost = 20'000;
-  static constexpr size_t kMostOfOne = 4'000;
+  static constexpr int64_t kMaxBytes = kLoadedExperimentBytes;
+  static constexpr int64_t kMaxBytesOfOne = kLoadedExperimentBytesOfOne;
+  static constexpr size_t kMostUnseenOfOne = 1'000;
 
-  // REQUIRES: `history` outlives it.
-  explicit ExperimentLog(HistoryWriter& history) : history_(history) {}
+  // Slurm accounts for a job within minutes of its end; accounting is asked every ten minutes.
+  static constexpr int64_t kSettleSeconds = 3'600;
 
-  // What the history knows. Blocks; call once, before anything else.
+  // REQUIRES: `history` outlives it. `settle_seconds`: instead of kSettleSeconds, where accounting
+  // is asked less often.
+  explicit ExperimentLog(HistoryWriter& history, int64_t settle_seconds = kSettleSeconds)
+      : history_(history), settle_seconds_(settle_seconds) {}
+
+  // What the history knows, within the bounds. Blocks; what is asked for meanwhile is looked up.
   void Load();
 
-  // A job that was advised has been submitted.
-  void AddSubmitted(Experiment experiment);
+  // A job that was advised has been submitted. `shown`: Slurm shows it as the user's; nothing
+  // happens where the log has this advice for it already.
+  void AddSubmitted(Experiment experiment, bool shown);
 
   // `outcome` of the caller's job. `otherwise`: what the job is where nobody advised it (from the
-  // queue); nullopt: it is not known. Errors: kNotFound where the job is not the caller's.
+  // queue); nullopt: it is not known. Errors: kNotFound where the job is not the caller's. Blocks
+  // where the job is not in memory.
   Result<void> Report(Outcome outcome, int64_t uid, std::optional<Experiment> otherwise);
 
   // What is kept of the user's job, without a look into the history.
   std::optional<Experiment> Kept(int64_t job_id, int64_t uid) const;
 
-  // Whether the user has a job of this number.
-  bool Knows(int64_t job_id, int64_t uid) const;
+  // Whether the user has a job of this number. Blocks where it is not in memory.
+  bool Knows(int64_t job_id, int64_t uid);
+
+  // What a snapshot shows of claims. `now` by the clock that they were made at. May block.
+  void OnSnapshot(const Snapshot& snapshot, UnixSeconds now);
 
   // Slurm's times of jobs.
   void OnJobsChanged(const std::vector<PastJob>& jobs);
 
-  // Looks in the history for ends that nobody saw, of the newest jobs, and learns from them.
-  // Blocks.
+  // Looks in the history for ends that nobody saw, of each user's newest jobs, and learns from
+  // them. Blocks.
   void CatchUp();
 
   // The caller's, the newest first, with the times that the history knows. Blocks.
@@ -61,23 +77,57 @@ class ExperimentLog {
   // What all of it teaches.
   std::shared_ptr<const LearnedRuns> learned() const;
 
+  struct Held {
+    size_t rows = 0;
+    int64_t bytes = 0;
+  };
+  Held held() const;
+
  private:
   using Key = std::tuple<UnixSeconds, int64_t, int64_t>;  // submission, job id, uid
   using Owned = std::pair<int64_t, int64_t>;              // job id, uid
 
-  Experiment* Newest(int64_t job_id, int64_t uid);  // REQUIRES: mutex_ held, like the next four
-  void Put(Experiment experiment);
-  void Forget(const Key& key);
-  void Write(const Experiment& experiment);
+  // A row of which so much is looked at often; the rest is in its text.
+  struct Row {
+    std::string user, advice_id, family;
+    JobTimes times;
+    std::vector<RunFact> facts;
+    std::string text;
+    bool seen = false;  // Slurm has shown it
+    int polls_without = 0;
+
+    int64_t bytes() const;
+  };
+  struct OfUser {
+    std::set<Key> keys;
+    size_t unseen = 0;
+    int64_t bytes = 0;
+  };
+
+  static Row RowFrom(const Experiment& experiment, bool seen);
+  static Experiment LightOf(const Key& key, const Row& row);  // without what only its text says
+  static Experiment WholeOf(const Row& row);
+
+  bool Recall(int64_t job_id, int64_t uid);              // mutex_ not held; whether it is in memory
+  const Row* Newest(int64_t job_id, int64_t uid) const;  // REQUIRES: mutex_ held, like those below
+  void Put(const Experiment& experiment, bool seen);
+  void KeepWithinBounds(const Key& newcomer);
+  void Forget(const Key& key);  // in memory
+  void Drop(const Key& key);    // and on the disk
+  void Write(const Key& key);
   void Learn(const std::string& family);
   void CompleteTimes(std::vector<Experiment>& experiments);  // mutex_ not held
+  void DropUnlessRecorded(const std::vector<Key>& keys);     // mutex_ not held
 
   HistoryWriter& history_;
+  const int64_t settle_seconds_;
   mutable std::mutex mutex_;
-  std::map<Key, Experiment> kept_;
+  std::map<Key, Row> kept_;
   std::map<Owned, UnixSeconds> newest_;  // submission of each job id's last use
-  std::map<int64_t, std::set<Key>> of_user_;
+  std::map<int64_t, OfUser> of_user_;
   std::map<std::string, std::set<Key>> of_family_;
+  std::set<Key> unseen_;
+  int64_t bytes_ = 0;
 
   mutable std::mutex learned_mutex_;  // held for a copy of the pointer only
   std::shared_ptr<const LearnedRuns> learned_ = std::make_shared<LearnedRuns>();

@@ -1,112 +1,21 @@
 #include "daemon/store/history.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/magic.h>
-#include <sqlite3.h>
-#include <sys/file.h>
-#include <sys/statfs.h>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "common/base/words.h"
-#include "daemon/store/history_rows.h"
 
 namespace gpuadvise::daemon {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFileName = "history.db";
-constexpr int kBusyMilliseconds = 5'000;
-
-// The name of a network file system of this type; nullptr: it is none.
-const char* NetworkFileSystem(const std::string& folder) {
-  struct statfs about {};
-  if (statfs(folder.c_str(), &about) != 0) return nullptr;
-  switch (static_cast<uint32_t>(about.f_type)) {
-    case NFS_SUPER_MAGIC:
-      return "NFS";
-    case SMB_SUPER_MAGIC:
-    case CIFS_SUPER_MAGIC:
-    case SMB2_SUPER_MAGIC:
-      return "SMB";
-    case CEPH_SUPER_MAGIC:
-      return "CephFS";
-    case AFS_SUPER_MAGIC:
-    case AFS_FS_MAGIC:
-      return "AFS";
-    case V9FS_MAGIC:
-      return "9P";
-    case 0x0BD00BD0:
-      return "Lustre";
-    case 0x47504653:
-      return "GPFS";
-    case 0x19830326:
-      return "BeeGFS";
-    default:
-      return nullptr;
-  }
-}
-
-std::unique_ptr<SQLite::Database> OpenFile(const std::string& file) {
-  auto database = std::make_unique<SQLite::Database>(
-      file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
-  database->exec("PRAGMA journal_mode = WAL");
-  database->exec("PRAGMA synchronous = NORMAL");
-  database->exec("PRAGMA journal_size_limit = 16777216");
-  return database;
-}
-
-// What is wrong with an open file: "" nothing, it is ours.
-std::string WhatIsWrong(SQLite::Database& database) {
-  const int version = database.execAndGet("PRAGMA user_version").getInt();
-  if (version > kHistoryVersion) {
-    return fmt::format("was written by a newer gpuadvised (version {}, this one knows {})", version,
-                       kHistoryVersion);
-  }
-  const std::string found = database.execAndGet("PRAGMA quick_check(1)").getString();
-  if (found != "ok") return "is damaged: " + found;
-  if (version == 0 && database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() > 0) {
-    return "is a database of something else";
-  }
-  return "";
-}
-
-// All tables, or those that the file's version lacks.
-void MakeTables(SQLite::Database& database) {
-  const int version = database.execAndGet("PRAGMA user_version").getInt();
-  if (version == kHistoryVersion) return;
-  SQLite::Transaction all(database);
-  if (version == 0) database.exec(kHistorySchema);
-  if (version < 2) database.exec(kExperimentSchema);
-  database.exec(kDecilesSchema);
-  database.exec(fmt::format("PRAGMA user_version = {}", kHistoryVersion));
-  all.commit();
-}
-
-// Moves `file` and its log out of the way; where it lies now.
-std::string SetAside(const std::string& file, UnixSeconds now) {
-  std::string aside = fmt::format("{}.aside-{}", file, now);
-  for (int i = 1; fs::exists(aside); ++i) aside = fmt::format("{}.aside-{}-{}", file, now, i);
-  for (const char* part : {"", "-wal", "-shm"}) {
-    std::error_code ignored;
-    fs::rename(file + part, aside + part, ignored);
-  }
-  return aside;
-}
-
-bool IsTorn(const SQLite::Exception& error) {
-  return error.getErrorCode() == SQLITE_CORRUPT || error.getErrorCode() == SQLITE_NOTADB;
-}
-
-int64_t BytesOf(const std::string& file) {
+int64_t BytesOnDisk(const std::string& file) {
   int64_t bytes = 0;
   for (const char* part : {"", "-wal"}) {
     std::error_code error;
@@ -119,15 +28,24 @@ int64_t BytesOf(const std::string& file) {
 HistoryInfo InfoFrom(SQLite::Database& database, const std::string& file) {
   SQLite::Statement query(database, "SELECT count(*), min(submit), max(submit) FROM job");
   query.executeStep();
-  return {file, BytesOf(file), query.getColumn(0).getInt64(), OptionalInteger(query.getColumn(1)),
-          OptionalInteger(query.getColumn(2))};
+  HistoryInfo info;
+  info.file = file;
+  info.bytes = BytesOnDisk(file);
+  info.jobs = query.getColumn(0).getInt64();
+  info.oldest = OptionalInteger(query.getColumn(1));
+  info.newest = OptionalInteger(query.getColumn(2));
+  return info;
 }
 
 }  // namespace
 
 std::string HistoryInWords(const HistoryInfo& info, UnixSeconds now) {
-  std::string words = fmt::format("{}, {:.1f} MB, {}", info.file,
-                                  static_cast<double>(info.bytes) / 1e6, Plural(info.jobs, "job"));
+  std::string words =
+      fmt::format("{}, {:.1f} MB", info.file, static_cast<double>(info.bytes) / 1e6);
+  if (info.max_bytes > 0) {
+    words += fmt::format(" of {:.0f}", static_cast<double>(info.max_bytes) / 1e6);
+  }
+  words += ", " + Plural(info.jobs, "job");
   if (info.oldest) {
     words += fmt::format(", the oldest submitted {} ago",
                          DurationInWords(static_cast<double>(now - *info.oldest)));
@@ -135,68 +53,28 @@ std::string HistoryInWords(const HistoryInfo& info, UnixSeconds now) {
   return words;
 }
 
-History::History(std::string file, Descriptor lock, std::unique_ptr<SQLite::Database> database,
-                 std::string set_aside)
-    : file_(std::move(file)),
-      lock_(std::move(lock)),
-      database_(std::move(database)),
-      set_aside_(std::move(set_aside)) {}
+History::History(HistoryFile file, const HistoryBounds& bounds)
+    : file_(std::move(file)), bounds_(bounds) {}
 
 History::~History() = default;  // the database is closed before the lock
 
-Result<std::unique_ptr<History>> History::Open(const std::string& state_dir, UnixSeconds now) {
-  std::error_code error;
-  fs::create_directories(state_dir, error);
-  if (error) {
-    return Fail(ErrorCode::kUnavailable,
-                fmt::format("state_dir {} cannot be made: {}; make it and give it to the daemon's "
-                            "user, or set another state_dir",
-                            state_dir, error.message()));
+Result<std::unique_ptr<History>> History::Open(const std::string& state_dir, UnixSeconds now,
+                                               const HistoryBounds& bounds) {
+  Result<HistoryFile> file = OpenHistoryFile(state_dir, now, bounds);
+  if (!file) return tl::unexpected<Error>(std::move(file.error()));
+  std::unique_ptr<History> history(new History(std::move(*file), bounds));
+  try {
+    history->CountExperiments();
+  } catch (const SQLite::Exception& failure) {
+    return HistoryUnavailable(history->file_.path, failure);
   }
-  if (const char* kind = NetworkFileSystem(state_dir)) {
-    return Fail(ErrorCode::kUnavailable,
-                fmt::format("state_dir {} lies on a network file system ({}), where a database can "
-                            "be torn; set state_dir to a local disk",
-                            state_dir, kind));
-  }
-  const std::string file = (fs::path(state_dir) / kFileName).string();
-  Descriptor lock(open((file + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock) {
-    return Fail(ErrorCode::kUnavailable,
-                fmt::format("{}.lock: {}; the daemon's user must be able to write state_dir", file,
-                            std::strerror(errno)));
-  }
-  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    return Fail(
-        ErrorCode::kUnavailable,
-        fmt::format("{} is in use by another gpuadvised; give each its own state_dir", file));
-  }
-  std::string set_aside;
-  for (int attempt = 0;; ++attempt) {
-    std::string wrong;
-    try {
-      auto database = OpenFile(file);
-      wrong = WhatIsWrong(*database);
-      if (wrong.empty()) {
-        MakeTables(*database);
-        return std::unique_ptr<History>(
-            new History(file, std::move(lock), std::move(database), std::move(set_aside)));
-      }
-    } catch (const SQLite::Exception& failure) {
-      if (!IsTorn(failure) || attempt > 0) {
-        return HistoryUnavailable(file, failure);
-      }
-      wrong = fmt::format("is damaged: {}", failure.what());
-    }
-    set_aside = fmt::format("{} {}; it lies now at {}, and a new history has begun", file, wrong,
-                            SetAside(file, now));
-  }
+  return history;
 }
 
 Result<void> History::Save(const std::vector<PastJob>& jobs) {
   try {
-    SQLite::Transaction all(*database_);
-    SQLite::Statement row(*database_,
+    SQLite::Transaction all(*file_.database);
+    SQLite::Statement row(*file_.database,
                           fmt::format("INSERT OR REPLACE INTO job ({}) VALUES (?,?,?,?,?,"
                                       "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                                       kJobColumns));
@@ -208,17 +86,17 @@ Result<void> History::Save(const std::vector<PastJob>& jobs) {
     all.commit();
     return {};
   } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_, error);
+    return HistoryUnavailable(file_.path, error);
   }
 }
 
 Result<int64_t> History::Complete(const std::vector<JobRecord>& jobs) {
   try {
-    SQLite::Transaction all(*database_);
-    SQLite::Statement known(*database_,
+    SQLite::Transaction all(*file_.database);
+    SQLite::Statement known(*file_.database,
                             "SELECT end IS NOT NULL FROM job WHERE job_id = ? AND submit = ?");
     SQLite::Statement row(
-        *database_,
+        *file_.database,
         "INSERT INTO job (job_id, submit, array_job_id, name, user, account, qos, partition, gpu, "
         "nodes, cpus, gpus, limit_seconds, eligible, start, end, state, lost) "
         "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0) "
@@ -240,16 +118,17 @@ Result<int64_t> History::Complete(const std::vector<JobRecord>& jobs) {
     all.commit();
     return news;
   } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_, error);
+    return HistoryUnavailable(file_.path, error);
   }
 }
 
 Result<std::vector<PastJob>> History::Load(int64_t& unreadable) const {
   unreadable = 0;
   try {
-    SQLite::Statement row(*database_, fmt::format("SELECT {} FROM (SELECT {} FROM job ORDER BY "
-                                                  "submit DESC LIMIT ?) ORDER BY submit, job_id",
-                                                  kJobColumns, kJobColumns));
+    SQLite::Statement row(*file_.database,
+                          fmt::format("SELECT {} FROM (SELECT {} FROM job ORDER BY "
+                                      "submit DESC LIMIT ?) ORDER BY submit, job_id",
+                                      kJobColumns, kJobColumns));
     row.bind(1, kLoadedJobs);
     std::vector<PastJob> jobs;
     while (row.executeStep()) {
@@ -262,71 +141,81 @@ Result<std::vector<PastJob>> History::Load(int64_t& unreadable) const {
     }
     return jobs;
   } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_, error);
+    return HistoryUnavailable(file_.path, error);
   }
 }
 
 Result<void> History::Prune(UnixSeconds before, UnixSeconds now) {
   try {
-    SQLite::Transaction all(*database_);
-    SQLite::Statement old(*database_, "DELETE FROM job WHERE submit < ?");
+    SQLite::Transaction all(*file_.database);
+    SQLite::Statement old(*file_.database, "DELETE FROM job WHERE submit < ?");
     old.bind(1, before);
     old.exec();
-    SQLite::Statement log(*database_, "DELETE FROM experiment WHERE submitted_at < ?");
+    SQLite::Statement log(*file_.database, "DELETE FROM experiment WHERE submitted_at < ?");
     log.bind(1, before);
     log.exec();
     SQLite::Statement detail(
-        *database_,
+        *file_.database,
         "UPDATE job SET detail = NULL WHERE detail IS NOT NULL AND (submit < ? "
         "OR submit < (SELECT submit FROM job WHERE detail IS NOT NULL "
         "ORDER BY submit DESC LIMIT 1 OFFSET ?))");
     detail.bind(1, now - kDetailSeconds);
     detail.bind(2, kDetailJobs);
     detail.exec();
+    CountExperiments();
+    KeepExperimentsWithinBounds();
+    KeepJobsWithinBounds();
     all.commit();
+    file_.database->exec("PRAGMA incremental_vacuum");
     return {};
   } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_, error);
+    return HistoryUnavailable(file_.path, error);
   }
 }
 
 Result<void> History::Note(const std::string& name, int64_t value) {
   try {
-    SQLite::Statement row(*database_, "INSERT OR REPLACE INTO note (name, value) VALUES (?, ?)");
+    SQLite::Statement row(*file_.database,
+                          "INSERT OR REPLACE INTO note (name, value) VALUES (?, ?)");
     row.bind(1, name);
     row.bind(2, value);
     row.exec();
     return {};
   } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_, error);
+    return HistoryUnavailable(file_.path, error);
   }
 }
 
 Result<std::optional<int64_t>> History::Noted(const std::string& name) const {
   try {
-    SQLite::Statement row(*database_, "SELECT value FROM note WHERE name = ?");
+    SQLite::Statement row(*file_.database, "SELECT value FROM note WHERE name = ?");
     row.bind(1, name);
     if (!row.executeStep()) return std::nullopt;
     return row.getColumn(0).getInt64();
   } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_, error);
+    return HistoryUnavailable(file_.path, error);
   }
 }
 
 Result<HistoryInfo> History::Info() const {
   try {
-    return InfoFrom(*database_, file_);
+    HistoryInfo info = InfoFrom(*file_.database, file_.path);
+    info.max_bytes = bounds_.bytes;
+    return info;
   } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_, error);
+    return HistoryUnavailable(file_.path, error);
   }
 }
 
 Result<std::optional<HistoryInfo>> History::InfoOf(const std::string& state_dir) {
-  const std::string file = (fs::path(state_dir) / kFileName).string();
+  const std::string file = HistoryPath(state_dir);
   std::error_code error;
   if (!fs::exists(file, error)) return std::nullopt;
+  if (IsNoPlainFile(file)) {
+    return Fail(ErrorCode::kUnavailable, fmt::format("{} is no plain file; move it away", file));
+  }
   try {
-    SQLite::Database database(file, SQLite::OPEN_READONLY, kBusyMilliseconds);
+    SQLite::Database database(file, SQLite::OPEN_READONLY, kHistoryBusyMilliseconds);
     return InfoFrom(database, file);
   } catch (const SQLite::Exception& failure) {
     return HistoryUnavailable(file, failure);
@@ -335,7 +224,7 @@ Result<std::optional<HistoryInfo>> History::InfoOf(const std::string& state_dir)
 
 Result<void> History::EachUsage(const std::function<void(const PastJob&)>& take) const {
   try {
-    SQLite::Statement row(*database_,
+    SQLite::Statement row(*file_.database,
                           "SELECT job_id, submit, gpu, gpus, eligible, start, end, lost FROM job "
                           "WHERE gpus > 0");
     PastJob job;
@@ -353,49 +242,173 @@ Result<void> History::EachUsage(const std::function<void(const PastJob&)>& take)
     }
     return {};
   } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_, error);
+    return HistoryUnavailable(file_.path, error);
   }
 }
 
 Result<void> History::Save(const std::vector<KeptExperiment>& experiments) {
   try {
-    SQLite::Transaction all(*database_);
-    SQLite::Statement row(
-        *database_,
-        "INSERT OR REPLACE INTO experiment (job_id, uid, submitted_at, text) VALUES (?,?,?,?)");
+    SQLite::Transaction all(*file_.database);
+    SQLite::Statement known(*file_.database,
+                            "SELECT bytes FROM experiment "
+                            "WHERE job_id = ? AND uid = ? AND submitted_at = ?");
+    SQLite::Statement gone(*file_.database,
+                           "DELETE FROM experiment "
+                           "WHERE job_id = ? AND uid = ? AND submitted_at = ?");
+    SQLite::Statement row(*file_.database, kPutExperiment);
     for (const KeptExperiment& experiment : experiments) {
-      row.bind(1, experiment.job_id);
-      row.bind(2, experiment.uid);
-      row.bind(3, experiment.submitted_at);
-      row.bind(4, experiment.text);
-      row.exec();
-      row.reset();
+      for (SQLite::Statement* statement : {&known, &gone}) {
+        statement->bind(1, experiment.job_id);
+        statement->bind(2, experiment.uid);
+        statement->bind(3, experiment.submitted_at);
+      }
+      int64_t more = known.executeStep() ? -known.getColumn(0).getInt64() : 0;
+      known.reset();
+      if (experiment.text.empty()) {
+        gone.exec();
+        gone.reset();
+      } else {
+        BindExperiment(row, experiment);
+        row.exec();
+        row.reset();
+        more += BytesOf(experiment);
+      }
+      experiment_bytes_of_[experiment.uid] += more;
+      experiment_bytes_ += more;
     }
+    KeepExperimentsWithinBounds();
     all.commit();
     return {};
   } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_, error);
+    try {
+      CountExperiments();  // what was counted has not been written
+    } catch (const SQLite::Exception&) {
+    }
+    return HistoryUnavailable(file_.path, error);
   }
 }
 
-Result<std::vector<std::string>> History::LoadExperiments(size_t limit) const {
+Result<void> History::EachExperiment(const std::function<void(KeptExperiment)>& take) const {
   try {
-    SQLite::Statement row(*database_,
-                          "SELECT text FROM (SELECT * FROM experiment ORDER BY submitted_at DESC "
-                          "LIMIT ?) ORDER BY submitted_at, job_id");
-    row.bind(1, static_cast<int64_t>(limit));
-    std::vector<std::string> texts;
-    while (row.executeStep()) texts.push_back(row.getColumn(0).getString());
-    return texts;
+    SQLite::Statement keys(*file_.database,
+                           "SELECT rowid, uid, bytes FROM experiment ORDER BY submitted_at DESC");
+    SQLite::Statement row(*file_.database,
+                          "SELECT job_id, submitted_at, seen, text FROM experiment "
+                          "WHERE rowid = ?");
+    std::map<int64_t, int64_t> bytes_of;
+    int64_t bytes = 0;
+    while (keys.executeStep()) {
+      const int64_t uid = keys.getColumn(1).getInt64();
+      const int64_t more = keys.getColumn(2).getInt64();
+      int64_t& own = bytes_of[uid];
+      if (own + more > kLoadedExperimentBytesOfOne || bytes + more > kLoadedExperimentBytes) {
+        own = kLoadedExperimentBytesOfOne;  // none that is older than one left out
+        continue;
+      }
+      own += more;
+      bytes += more;
+      row.bind(1, keys.getColumn(0).getInt64());
+      if (row.executeStep()) {
+        take({row.getColumn(0).getInt64(), uid, row.getColumn(1).getInt64(),
+              row.getColumn(3).getString(), row.getColumn(2).getInt() != 0});
+      }
+      row.reset();
+    }
+    return {};
   } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_, error);
+    return HistoryUnavailable(file_.path, error);
+  }
+}
+
+Result<std::optional<KeptExperiment>> History::FindExperiment(int64_t job_id, int64_t uid) const {
+  try {
+    SQLite::Statement row(*file_.database,
+                          "SELECT submitted_at, seen, text FROM experiment "
+                          "WHERE job_id = ? AND uid = ? ORDER BY submitted_at DESC LIMIT 1");
+    row.bind(1, job_id);
+    row.bind(2, uid);
+    if (!row.executeStep()) return std::nullopt;
+    return KeptExperiment{job_id, uid, row.getColumn(0).getInt64(), row.getColumn(2).getString(),
+                          row.getColumn(1).getInt() != 0};
+  } catch (const SQLite::Exception& error) {
+    return HistoryUnavailable(file_.path, error);
+  }
+}
+
+// ---- bounds --------------------------------------------------------------------------------
+
+bool History::IsOverBounds() const {
+  try {
+    return BytesInUse() > bounds_.bytes;
+  } catch (const SQLite::Exception&) {
+    return false;  // whoever writes next says why
+  }
+}
+
+int64_t History::BytesInUse() const {
+  SQLite::Database& database = *file_.database;
+  const int64_t pages = database.execAndGet("PRAGMA page_count").getInt64();
+  const int64_t free_pages = database.execAndGet("PRAGMA freelist_count").getInt64();
+  return (pages - free_pages) * database.execAndGet("PRAGMA page_size").getInt64();
+}
+
+void History::CountExperiments() {
+  experiment_bytes_of_.clear();
+  experiment_bytes_ = 0;
+  SQLite::Statement users(*file_.database, "SELECT uid, sum(bytes) FROM experiment GROUP BY uid");
+  while (users.executeStep()) {
+    const int64_t bytes = users.getColumn(1).getInt64();
+    experiment_bytes_of_[users.getColumn(0).getInt64()] = bytes;
+    experiment_bytes_ += bytes;
+  }
+}
+
+void History::ForgetOldestExperimentOf(int64_t uid) {
+  SQLite::Statement oldest(*file_.database,
+                           "SELECT rowid, bytes FROM experiment WHERE uid = ? "
+                           "ORDER BY submitted_at LIMIT 1");
+  oldest.bind(1, uid);
+  if (!oldest.executeStep()) {
+    experiment_bytes_ -= std::exchange(experiment_bytes_of_[uid], 0);
+    return;
+  }
+  SQLite::Statement gone(*file_.database, "DELETE FROM experiment WHERE rowid = ?");
+  gone.bind(1, oldest.getColumn(0).getInt64());
+  gone.exec();
+  const int64_t bytes = oldest.getColumn(1).getInt64();
+  experiment_bytes_of_[uid] -= bytes;
+  experiment_bytes_ -= bytes;
+}
+
+void History::KeepExperimentsWithinBounds() {
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  while (!experiment_bytes_of_.empty()) {
+    const auto most =
+        std::max_element(experiment_bytes_of_.begin(), experiment_bytes_of_.end(), less);
+    const bool over = most->second > bounds_.experiment_bytes_of_one ||
+                      experiment_bytes_ > bounds_.experiment_bytes();
+    if (!over || most->second <= 0) break;
+    ForgetOldestExperimentOf(most->first);
+  }
+}
+
+// A twentieth of the jobs at a time, so that it is not done again with each one that comes.
+void History::KeepJobsWithinBounds() {
+  while (BytesInUse() > bounds_.bytes) {
+    const int64_t jobs = file_.database->execAndGet("SELECT count(*) FROM job").getInt64();
+    if (jobs == 0) break;
+    SQLite::Statement oldest(*file_.database,
+                             "DELETE FROM job WHERE submit <= "
+                             "(SELECT submit FROM job ORDER BY submit LIMIT 1 OFFSET ?)");
+    oldest.bind(1, jobs / 20);
+    oldest.exec();
   }
 }
 
 Result<std::vector<JobRecord>> History::RecordsOf(const std::vector<int64_t>& job_ids) const {
   try {
     SQLite::Statement row(
-        *database_,
+        *file_.database,
         fmt::format("SELECT {} FROM job WHERE job_id = ? ORDER BY submit", kJobColumns));
     std::vector<JobRecord> records;
     for (const int64_t id : job_ids) {
@@ -405,7 +418,7 @@ Result<std::vector<JobRecord>> History::RecordsOf(const std::vector<int64_t>& jo
     }
     return records;
   } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_, error);
+    return HistoryUnavailable(file_.path, error);
   }
 }
 

@@ -1,6 +1,9 @@
 // What survives a restart: every job that was seen or accounted for, with what was forecast for it
 // and what then happened, in one SQLite file (docs/operations.md).
 //
+// How much it may hold is bounded (HistoryBounds): of the experiment log who has most loses his
+// oldest rows, then the oldest jobs go. Freed pages are used again or given back to the disk.
+//
 // It is a cache of what Slurm's accounting knows plus our own forecasts, so nothing about it is
 // fatal: a file that is torn or was written by a newer version is set aside under another name and
 // a new one begun. One row a job, written whole in one transaction per snapshot; killed at any
@@ -10,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,16 +21,10 @@
 
 #include "common/base/error.h"
 #include "common/history/forecast_history.h"
-#include "process/descriptor.h"
-
-namespace SQLite {
-class Database;
-}
+#include "daemon/store/history_file.h"
+#include "daemon/store/history_rows.h"
 
 namespace gpuadvise::daemon {
-
-// The version of the tables that this program writes (PRAGMA user_version).
-inline constexpr int kHistoryVersion = 3;
 
 // For so long and so many jobs it keeps what can be learned from; after that, the bare facts.
 inline constexpr int64_t kDetailSeconds = int64_t{30} * 86'400;
@@ -35,17 +33,14 @@ inline constexpr int64_t kDetailJobs = 10'000;
 // So many jobs are read back at most, the newest.
 inline constexpr int64_t kLoadedJobs = 50'000;
 
-// One row of the experiment log, as its text (common/training/experiment.h).
-struct KeptExperiment {
-  int64_t job_id = 0;
-  int64_t uid = -1;  // whose
-  UnixSeconds submitted_at = 0;
-  std::string text;
-};
+// Of the experiment log so many bytes are read back at most, of one user so many.
+inline constexpr int64_t kLoadedExperimentBytes = int64_t{64} << 20;
+inline constexpr int64_t kLoadedExperimentBytesOfOne = int64_t{8} << 20;
 
 struct HistoryInfo {
   std::string file;
-  int64_t bytes = 0;  // on disk, with its log
+  int64_t bytes = 0;      // on disk, with its log
+  int64_t max_bytes = 0;  // HistoryBounds::bytes; 0: not known
   int64_t jobs = 0;
   std::optional<UnixSeconds> oldest;  // submissions
   std::optional<UnixSeconds> newest;
@@ -59,12 +54,13 @@ class History {
   // Opens or begins `state_dir`/history.db, and makes the folder if need be.
   // Errors: kUnavailable, naming folder or file and the remedy: it cannot be made or written, lies
   // on a network file system, or another daemon uses it. What was set aside is in set_aside().
-  static Result<std::unique_ptr<History>> Open(const std::string& state_dir, UnixSeconds now);
+  static Result<std::unique_ptr<History>> Open(const std::string& state_dir, UnixSeconds now,
+                                               const HistoryBounds& bounds = {});
 
   ~History();
 
   // Why a file that was there is not used, and where it lies now; "" when nothing was set aside.
-  const std::string& set_aside() const { return set_aside_; }
+  const std::string& set_aside() const { return file_.set_aside; }
 
   // All of `jobs` or none. A row of the same job id and submission is replaced.
   // Errors: kUnavailable (the disk is full, the file is gone); the history can still be used.
@@ -82,17 +78,26 @@ class History {
   // it was lost; nothing else of it is set. Reads a million rows in seconds and keeps none.
   Result<void> EachUsage(const std::function<void(const PastJob&)>& take) const;
 
-  // All of `experiments` or none; a row of the same job, owner and submission is replaced.
+  // All of `experiments` or none; a row of the same job, owner and submission is replaced, or
+  // forgotten. Whoever has more than his bytes loses his oldest, then who has most of all.
   Result<void> Save(const std::vector<KeptExperiment>& experiments);
 
-  // The texts of the newest `limit` experiments, the oldest first.
-  Result<std::vector<std::string>> LoadExperiments(size_t limit) const;
+  // Tells `take` of the experiments, the newest first, one at a time: of each user so many bytes,
+  // and so many of all. What is beyond is not read.
+  Result<void> EachExperiment(const std::function<void(KeptExperiment)>& take) const;
+
+  // The newest of this job and owner.
+  Result<std::optional<KeptExperiment>> FindExperiment(int64_t job_id, int64_t uid) const;
 
   // What is known of these jobs, in the order of submission.
   Result<std::vector<JobRecord>> RecordsOf(const std::vector<int64_t>& job_ids) const;
 
-  // Forgets jobs submitted before `before`, and what is too old to learn from.
+  // Forgets jobs submitted before `before`, what is too old to learn from, and the oldest of what
+  // is beyond the bounds; gives free pages back to the disk.
   Result<void> Prune(UnixSeconds before, UnixSeconds now);
+
+  // Whether more pages hold something than the bounds allow.
+  bool IsOverBounds() const;
 
   // A value under a name, for what has to be known at the next start; nullopt: never set.
   Result<void> Note(const std::string& name, int64_t value);
@@ -104,13 +109,18 @@ class History {
   static Result<std::optional<HistoryInfo>> InfoOf(const std::string& state_dir);
 
  private:
-  History(std::string file, Descriptor lock, std::unique_ptr<SQLite::Database> database,
-          std::string set_aside);
+  History(HistoryFile file, const HistoryBounds& bounds);
 
-  std::string file_;
-  Descriptor lock_;  // held for as long as the file is open
-  std::unique_ptr<SQLite::Database> database_;
-  std::string set_aside_;
+  int64_t BytesInUse() const;  // all five throw SQLite::Exception
+  void CountExperiments();
+  void ForgetOldestExperimentOf(int64_t uid);
+  void KeepExperimentsWithinBounds();
+  void KeepJobsWithinBounds();
+
+  HistoryFile file_;
+  const HistoryBounds bounds_;
+  std::map<int64_t, int64_t> experiment_bytes_of_;  // uid -> bytes in the experiment log
+  int64_t experiment_bytes_ = 0;
 };
 
 }  // namespace gpuadvise::daemon

@@ -19,7 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMostNumbers = 4'096;  // in one list
+constexpr size_t kMostNumbers = 4'096;        // in one list
+constexpr int64_t kExperimentRowBytes = 200;  // beside its text: keys, and its part of two indexes
 
 json ToJson(const ForecastRecord& forecast_record) {
   json experts = json::array();
@@ -111,27 +112,55 @@ CREATE TABLE job (
   said_mean     REAL,
   said_group    INTEGER,
   detail        BLOB,              -- to learn from (EncodeDetail); NULL: too old, or none
+  state         TEXT NOT NULL DEFAULT '',  -- accounting's word for its end
+  said_deciles  TEXT,              -- the forecast's, whole seconds, as JSON; NULL: none
   PRIMARY KEY (job_id, submit)
 ) WITHOUT ROWID;
 CREATE INDEX job_submit ON job(submit);
 CREATE TABLE note (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-)sql";
-
-const char* const kExperimentSchema = R"sql(
 CREATE TABLE experiment (
   job_id       INTEGER NOT NULL,
   uid          INTEGER NOT NULL,
   submitted_at INTEGER NOT NULL,
+  seen         INTEGER NOT NULL,   -- Slurm has shown the job; 0: its user claims it
+  bytes        INTEGER NOT NULL,   -- what the row takes of the bounds (BytesOf)
   text         TEXT NOT NULL,      -- JSON (common/training/experiment.h)
+  PRIMARY KEY (job_id, uid, submitted_at)
+);
+CREATE INDEX experiment_submitted ON experiment(submitted_at, uid, bytes);
+CREATE INDEX experiment_of_user ON experiment(uid, submitted_at, bytes);
+)sql";
+
+const char* const kSecondVersion = R"sql(
+CREATE TABLE experiment (
+  job_id       INTEGER NOT NULL,
+  uid          INTEGER NOT NULL,
+  submitted_at INTEGER NOT NULL,
+  text         TEXT NOT NULL,
   PRIMARY KEY (job_id, uid, submitted_at)
 ) WITHOUT ROWID;
 CREATE INDEX experiment_submitted ON experiment(submitted_at);
-ALTER TABLE job ADD COLUMN state TEXT NOT NULL DEFAULT '';  -- accounting's word for its end
+ALTER TABLE job ADD COLUMN state TEXT NOT NULL DEFAULT '';
 )sql";
 
-const char* const kDecilesSchema = R"sql(
-ALTER TABLE job ADD COLUMN said_deciles TEXT;  -- the forecast's, whole seconds, as JSON; NULL: none
-)sql";
+const char* const kThirdVersion = "ALTER TABLE job ADD COLUMN said_deciles TEXT";
+
+const char* const kPutExperiment =
+    "INSERT OR REPLACE INTO experiment (job_id, uid, submitted_at, seen, bytes, text) "
+    "VALUES (?,?,?,?,?,?)";
+
+int64_t BytesOf(const KeptExperiment& experiment) {
+  return static_cast<int64_t>(experiment.text.size()) + kExperimentRowBytes;
+}
+
+void BindExperiment(SQLite::Statement& row, const KeptExperiment& experiment) {
+  row.bind(1, experiment.job_id);
+  row.bind(2, experiment.uid);
+  row.bind(3, experiment.submitted_at);
+  row.bind(4, experiment.seen ? 1 : 0);
+  row.bind(5, BytesOf(experiment));
+  row.bind(6, experiment.text);
+}
 
 const char* const kJobColumns =
     "job_id, submit, array_job_id, name, user, account, qos, partition, gpu, nodes, cpus, gpus, "
@@ -261,15 +290,6 @@ bool ReadJob(SQLite::Statement& row, PastJob& job) {
   if (detail.isNull()) return true;
   return DecodeDetail(
       {static_cast<const uint8_t*>(detail.getBlob()), static_cast<size_t>(detail.getBytes())}, job);
-}
-
-tl::unexpected<Error> HistoryUnavailable(const std::string& file, const SQLite::Exception& error) {
-  std::string remedy;
-  if (error.getErrorCode() == SQLITE_FULL) remedy = "; make room on its disk";
-  if (error.getErrorCode() == SQLITE_READONLY || error.getErrorCode() == SQLITE_CANTOPEN) {
-    remedy = "; the daemon's user must be able to write it and its folder";
-  }
-  return Fail(ErrorCode::kUnavailable, fmt::format("{}: {}{}", file, error.what(), remedy));
 }
 
 }  // namespace gpuadvise::daemon

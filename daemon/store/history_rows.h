@@ -14,10 +14,26 @@
 
 namespace gpuadvise::daemon {
 
-// The tables of version 1, and what later ones added.
+// One row of the experiment log, as its text (common/training/experiment.h).
+struct KeptExperiment {
+  int64_t job_id = 0;
+  int64_t uid = -1;  // whose
+  UnixSeconds submitted_at = 0;
+  std::string text;   // "": the row is to be forgotten
+  bool seen = false;  // Slurm has shown the job; else it is its user's claim
+};
+
+// All tables, and what the second and third version added to the first.
 extern const char* const kHistorySchema;
-extern const char* const kExperimentSchema;  // since version 2
-extern const char* const kDecilesSchema;     // since version 3
+extern const char* const kSecondVersion;
+extern const char* const kThirdVersion;
+
+// A row of the experiment log into its table. REQUIRES of binding: it has a text.
+extern const char* const kPutExperiment;
+void BindExperiment(SQLite::Statement& row, const KeptExperiment& experiment);
+
+// What it takes of the bounds (history_file.h).
+int64_t BytesOf(const KeptExperiment& experiment);
 
 // The columns of `job`, in the order in which rows are bound and read; those of a
 // JobRecord come first.
@@ -32,9 +48,6 @@ JobRecord ReadRecord(SQLite::Statement& row);
 
 // Reads all columns. False when what is there cannot be.
 bool ReadJob(SQLite::Statement& row, PastJob& job);
-
-// What SQLite says of `file`, with the remedy: kUnavailable.
-tl::unexpected<Error> HistoryUnavailable(const std::string& file, const SQLite::Exception& error);
 
 // A column that may be NULL.
 std::optional<int64_t> OptionalInteger(const SQLite::Column& column);

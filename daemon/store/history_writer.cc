@@ -10,6 +10,7 @@ namespace gpuadvise::daemon {
 namespace {
 
 constexpr std::chrono::seconds kRetryAfter{5};
+constexpr std::chrono::seconds kOpenAgainAfter{30};
 constexpr int64_t kPruneEverySeconds = 6 * 3'600;
 
 }  // namespace
@@ -19,6 +20,7 @@ HistoryWriter::HistoryWriter(std::unique_ptr<History> history, std::string probl
     : clock_(clock), retention_seconds_(retention_seconds), history_(std::move(history)) {
   state_.problem = std::move(problem);
   if (!history_) return;
+  kept_ = true;
   UpdateInfo();
   thread_ = std::thread([this] { Work(); });
 }
@@ -32,8 +34,49 @@ HistoryWriter::~HistoryWriter() {
   if (thread_.joinable()) thread_.join();
 }
 
+void HistoryWriter::KeepTrying(OpenHistory open, std::function<void()> opened) {
+  if (history_) return;
+  open_ = std::move(open);
+  opened_ = std::move(opened);
+  kept_ = true;
+  thread_ = std::thread([this] {
+    while (!TryToOpen()) {
+      std::unique_lock lock(mutex_);
+      if (more_.wait_for(lock, kOpenAgainAfter, [this] { return stopping_; })) return;
+    }
+    Work();
+  });
+}
+
+bool HistoryWriter::TryToOpen() {
+  {
+    const std::lock_guard one(using_);
+    if (history_) return true;
+    if (!open_) return false;
+    Result<std::unique_ptr<History>> history = open_();
+    if (!history) {
+      const std::lock_guard lock(mutex_);
+      if (state_.problem != history.error().message) {
+        spdlog::error("no history is kept: {}", history.error().message);
+      }
+      state_.problem = history.error().message;
+      return false;
+    }
+    history_ = std::move(*history);
+    if (!history_->set_aside().empty()) spdlog::error("{}", history_->set_aside());
+    spdlog::info("the history is kept from now on");
+    {
+      const std::lock_guard lock(mutex_);
+      state_.problem.clear();
+    }
+    UpdateInfo();
+  }
+  opened_();
+  return true;
+}
+
 void HistoryWriter::Put(std::vector<PastJob> jobs) {
-  if (!history_) return;
+  if (!kept_) return;
   {
     const std::lock_guard lock(mutex_);
     for (PastJob& job : jobs) waiting_.push_back(std::move(job));
@@ -43,13 +86,25 @@ void HistoryWriter::Put(std::vector<PastJob> jobs) {
 }
 
 void HistoryWriter::Put(KeptExperiment experiment) {
-  if (!history_) return;
+  if (!kept_) return;
   {
     const std::lock_guard lock(mutex_);
-    experiments_waiting_.push_back(std::move(experiment));
-    if (experiments_waiting_.size() > kMostExperimentsWaiting) experiments_waiting_.pop_front();
+    KeptExperiment& waits =
+        experiments_waiting_[{experiment.job_id, experiment.uid, experiment.submitted_at}];
+    experiment_bytes_waiting_ += BytesOf(experiment) - (waits.job_id == 0 ? 0 : BytesOf(waits));
+    waits = std::move(experiment);
+    KeepWaitingExperimentsBounded();
   }
   more_.notify_all();
+}
+
+// The lowest job ids go first: the oldest, mostly.
+void HistoryWriter::KeepWaitingExperimentsBounded() {
+  while (experiment_bytes_waiting_ > kMostExperimentBytesWaiting &&
+         experiments_waiting_.size() > 1) {
+    experiment_bytes_waiting_ -= BytesOf(experiments_waiting_.begin()->second);
+    experiments_waiting_.erase(experiments_waiting_.begin());
+  }
 }
 
 void HistoryWriter::Work() {
@@ -76,17 +131,29 @@ void HistoryWriter::WriteExperiments() {
   std::vector<KeptExperiment> experiments;
   {
     const std::lock_guard lock(mutex_);
-    experiments.assign(experiments_waiting_.begin(), experiments_waiting_.end());
+    for (auto& [key, experiment] : experiments_waiting_) {
+      experiments.push_back(std::move(experiment));
+    }
     experiments_waiting_.clear();
+    experiment_bytes_waiting_ = 0;
   }
   if (experiments.empty()) return;
   const Result<void> written = history_->Save(experiments);
-  if (!written) {
-    const std::lock_guard lock(mutex_);
-    experiments_waiting_.insert(experiments_waiting_.begin(), experiments.begin(),
-                                experiments.end());
-  }
+  if (!written) WaitAgain(std::move(experiments));
   Report(written);
+}
+
+// What came meanwhile is newer.
+void HistoryWriter::WaitAgain(std::vector<KeptExperiment> experiments) {
+  const std::lock_guard lock(mutex_);
+  for (KeptExperiment& experiment : experiments) {
+    const ExperimentKey key{experiment.job_id, experiment.uid, experiment.submitted_at};
+    const int64_t bytes = BytesOf(experiment);
+    if (experiments_waiting_.emplace(key, std::move(experiment)).second) {
+      experiment_bytes_waiting_ += bytes;
+    }
+  }
+  KeepWaitingExperimentsBounded();
 }
 
 void HistoryWriter::WriteWaiting() {
@@ -109,7 +176,8 @@ void HistoryWriter::WriteWaiting() {
 
 void HistoryWriter::PruneWhenDue() {
   const UnixSeconds now = clock_.Now();
-  if (now >= pruned_at_ && now - pruned_at_ < kPruneEverySeconds) return;
+  const bool lately = now >= pruned_at_ && now - pruned_at_ < kPruneEverySeconds;
+  if (lately && !history_->IsOverBounds()) return;
   pruned_at_ = now;
   if (const Result<void> pruned = history_->Prune(now - retention_seconds_, now); !pruned) {
     Report(pruned);
@@ -139,8 +207,8 @@ void HistoryWriter::UpdateInfo() {
 }
 
 int64_t HistoryWriter::Complete(const std::vector<JobRecord>& jobs) {
-  if (!history_) return 0;
   const std::lock_guard one(using_);
+  if (!history_) return 0;
   WriteWaiting();  // what was seen comes before what was accounted for
   const Result<int64_t> changed = history_->Complete(jobs);
   if (!changed) Report(tl::unexpected<Error>(changed.error()));
@@ -148,8 +216,8 @@ int64_t HistoryWriter::Complete(const std::vector<JobRecord>& jobs) {
 }
 
 std::vector<PastJob> HistoryWriter::Load() {
-  if (!history_) return {};
   const std::lock_guard one(using_);
+  if (!history_) return {};
   WriteWaiting();
   int64_t unreadable = 0;
   Result<std::vector<PastJob>> jobs = history_->Load(unreadable);
@@ -162,41 +230,46 @@ std::vector<PastJob> HistoryWriter::Load() {
 }
 
 bool HistoryWriter::EachUsage(const std::function<void(const PastJob&)>& take) {
-  if (!history_) return false;
   const std::lock_guard one(using_);
+  if (!history_) return false;
   WriteWaiting();
   const Result<void> read = history_->EachUsage(take);
   if (!read) Report(read);
   return read.has_value();
 }
 
-std::vector<std::string> HistoryWriter::LoadExperiments(size_t limit) {
-  if (!history_) return {};
+void HistoryWriter::EachExperiment(const std::function<void(KeptExperiment)>& take) {
   const std::lock_guard one(using_);
+  if (!history_) return;
   WriteWaiting();
-  Result<std::vector<std::string>> texts = history_->LoadExperiments(limit);
-  if (texts) return std::move(*texts);
-  Report(tl::unexpected<Error>(texts.error()));
-  return {};
+  if (const Result<void> read = history_->EachExperiment(take); !read) Report(read);
+}
+
+std::optional<KeptExperiment> HistoryWriter::FindExperiment(int64_t job_id, int64_t uid) {
+  const std::lock_guard one(using_);
+  if (!history_) return std::nullopt;
+  WriteWaiting();
+  Result<std::optional<KeptExperiment>> found = history_->FindExperiment(job_id, uid);
+  return found ? std::move(*found) : std::nullopt;
 }
 
 std::vector<JobRecord> HistoryWriter::RecordsOf(const std::vector<int64_t>& job_ids) {
-  if (!history_) return {};
   const std::lock_guard one(using_);
+  if (!history_) return {};
   WriteWaiting();
   Result<std::vector<JobRecord>> records = history_->RecordsOf(job_ids);
   return records ? std::move(*records) : std::vector<JobRecord>();
 }
 
 void HistoryWriter::Note(const std::string& name, int64_t value) {
-  if (!history_) return;
   const std::lock_guard one(using_);
+  if (!history_) return;
   if (Result<void> noted = history_->Note(name, value); !noted) Report(noted);
 }
 
 std::optional<int64_t> HistoryWriter::Noted(const std::string& name) {
-  if (!history_) return std::nullopt;
   const std::lock_guard one(using_);
+  if (!history_) return std::nullopt;
   Result<std::optional<int64_t>> noted = history_->Noted(name);
   return noted ? *noted : std::nullopt;
 }

@@ -1,18 +1,23 @@
 // Writes the history on a thread of its own, so that nobody waits for a disk.
 //
-// What is handed over is written soon, in order. While the disk is full or the file gone, up to
-// kMostWaiting jobs wait for it and the rest is forgotten, aloud; everything else goes on. What
-// waits when the daemon ends is written then. Safe from any thread.
+// What is handed over is written soon, in order; of a row of the experiment log the newest. While
+// the disk is full or the file gone, up to kMostWaiting jobs and kMostExperimentBytesWaiting of the
+// log wait for it and the rest is forgotten, aloud; everything else goes on. So it does where the
+// history could not even be opened: that is tried again every half minute. What waits when the
+// daemon ends is written then. Safe from any thread.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "common/history/forecast_history.h"
@@ -29,20 +34,29 @@ struct HistoryState {
 
 class HistoryWriter {
  public:
+  // Opens the history; called again and again until it can.
+  using OpenHistory = std::function<Result<std::unique_ptr<History>>()>;
+
   // `history` null: nothing is kept, `problem` says why. `retention_seconds`: jobs that were
   // submitted longer ago are forgotten. REQUIRES: `clock` outlives the writer.
   HistoryWriter(std::unique_ptr<History> history, std::string problem, const Clock& clock,
                 int64_t retention_seconds);
   ~HistoryWriter();
 
+  // Where there is none yet: tries `open` now and again, and calls `opened` once, from a thread of
+  // its own, when it has worked. What was put meanwhile is written then. Call once, before
+  // anything is put.
+  void KeepTrying(OpenHistory open, std::function<void()> opened);
+
   void Put(std::vector<PastJob> jobs);
 
-  // Bounded like jobs, by kMostExperimentsWaiting.
+  // Instead of an earlier row of the same job, owner and submission.
   void Put(KeptExperiment experiment);
 
-  // History::LoadExperiments and History::RecordsOf, with what was put before; empty where there
-  // is no history. Block.
-  std::vector<std::string> LoadExperiments(size_t limit);
+  // History::EachExperiment, FindExperiment and RecordsOf, with what was put before; nothing where
+  // there is no history. Block.
+  void EachExperiment(const std::function<void(KeptExperiment)>& take);
+  std::optional<KeptExperiment> FindExperiment(int64_t job_id, int64_t uid);
   std::vector<JobRecord> RecordsOf(const std::vector<int64_t>& job_ids);
 
   // What accounting says of jobs: History::Complete. Blocks.
@@ -60,28 +74,40 @@ class HistoryWriter {
 
   HistoryState state() const;
 
+  // Tries to open at once what KeepTrying() was given; whether there is a history now. Blocks.
+  bool TryToOpen();
+
   static constexpr size_t kMostWaiting = 20'000;
-  static constexpr size_t kMostExperimentsWaiting = 1'000;
+  static constexpr int64_t kMostExperimentBytesWaiting = int64_t{64} << 20;
 
  private:
+  using ExperimentKey = std::tuple<int64_t, int64_t, UnixSeconds>;  // job id, uid, submission
+
   void Work();
-  void WriteWaiting();  // REQUIRES: using_ held, like the next three
+  void WriteWaiting();  // REQUIRES: using_ held, like the next four
   void WriteExperiments();
+  void WaitAgain(std::vector<KeptExperiment> experiments);
   void PruneWhenDue();
   void UpdateInfo();  // at size and age
   void Report(const Result<void>& written);
+  void KeepWaitingExperimentsBounded();  // REQUIRES: mutex_ held
 
   const Clock& clock_;
   const int64_t retention_seconds_;
 
   std::mutex using_;  // one at a time uses history_; taken before mutex_
   std::unique_ptr<History> history_;
+  OpenHistory open_;
+  std::function<void()> opened_;
   UnixSeconds pruned_at_ = 0;
+
+  std::atomic<bool> kept_ = false;  // there is a history, or there may be one
 
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable more_;
   std::deque<PastJob> waiting_;
-  std::deque<KeptExperiment> experiments_waiting_;
+  std::map<ExperimentKey, KeptExperiment> experiments_waiting_;
+  int64_t experiment_bytes_waiting_ = 0;
   int64_t forgotten_ = 0;
   bool failing_ = false;
   bool stopping_ = false;

@@ -40,6 +40,15 @@ TEST(Experiment, SurvivesItsText) {
   EXPECT_EQ(again->times, Advised().times);
 }
 
+TEST(Experiment, KeepsNeitherSecretsNorStages) {
+  Experiment experiment = Advised();
+  experiment.request["spec"]["env"] = {{"HF_TOKEN", "hf_SECRET"}};
+  experiment.request["spec"]["command"] = "hf_SECRET";
+  experiment.strategy["stages"] = json::array({{{"name", "a"}}});
+  KeepOnlyWhatCounts(experiment);
+  EXPECT_EQ(ToText(experiment), ToText(Advised()));
+}
+
 TEST(Experiment, TextThatIsNoneIsRefused) {
   for (const char* text : {"", "{}", "[]", "{\"job_id\": 1}", "{\"job_id\": \"x\", \"uid\": 1}"}) {
     EXPECT_FALSE(ExperimentFromText(text)) << text;

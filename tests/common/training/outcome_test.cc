@@ -76,6 +76,51 @@ TEST(Outcome, NestingCostsNothing) {
   EXPECT_THAT(ReadOutcomeText("{\"x\":" + deep).error().message, HasSubstr("nested"));
 }
 
+Outcome Large(size_t attempts, size_t gpus) {
+  Outcome outcome = *ReadOutcome(Good());
+  const Attempt one = outcome.attempts.back();
+  outcome.attempts.assign(attempts, one);
+  for (size_t i = 0; i < attempts; ++i) {
+    outcome.attempts[i].steps = static_cast<int64_t>(i);
+    outcome.attempts[i].gpus.assign(gpus, one.gpus.front());
+    outcome.attempts[i].gpus.back().peak_memory_bytes += 5;
+    outcome.attempts[i].gpus.back().mean_utilisation = 0.5;
+  }
+  return outcome;
+}
+
+TEST(Outcome, OfAnEverydayRunNothingIsLeftOut) {
+  const json written = ToJson(Large(60, 8));
+  EXPECT_LE(written.dump().size(), kMaxSentOutcomeBytes);
+  EXPECT_EQ(written["attempts"].size(), 60u);
+  for (const json& attempt : written["attempts"]) EXPECT_EQ(attempt["gpus"].size(), 8u);
+}
+
+TEST(Outcome, TheLargestRunIsThinnedUntilItIsTaken) {
+  const json written = ToJson(Large(kMostAttempts, kMostGpusOfANode));
+  EXPECT_LE(written.dump().size(), kMaxSentOutcomeBytes);
+  EXPECT_LT(written.dump(1).size(), kMaxOutcomeBytes) << "as a file";
+  ASSERT_EQ(written["attempts"].size(), kMostAttempts);
+  EXPECT_EQ(written["attempts"].back()["gpus"].size(), kMostGpusOfANode);
+  const json& first = written["attempts"].front();
+  ASSERT_EQ(first["gpus"].size(), 1u);
+  EXPECT_EQ(first["gpus"][0]["peak_memory_bytes"], 21474836485);
+  EXPECT_NEAR(first["gpus"][0]["mean_utilisation"].get<double>(), (63 * 0.93 + 0.5) / 64, 1e-9);
+  const auto again = ReadOutcome(written);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(ToJson(*again), written);
+}
+
+TEST(Outcome, TheLastStartIsWrittenHoweverMuchElseThereIs) {
+  Outcome outcome = Large(kMostAttempts, kMostGpusOfANode);
+  outcome.gpu_names.assign(kMostGpusOfANode, std::string(256, '\1'));
+  outcome.host = outcome.advice_id = std::string(256, '\1');
+  const json written = ToJson(outcome);
+  EXPECT_LE(written.dump().size(), kMaxSentOutcomeBytes);
+  EXPECT_EQ(written["attempts"].back()["steps"], kMostAttempts - 1);
+  EXPECT_TRUE(ReadOutcome(written));
+}
+
 TEST(Outcome, TooMuchTextIsRefusedUnread) {
   const auto outcome = ReadOutcomeText(std::string(kMaxOutcomeBytes + 1, ' '));
   ASSERT_FALSE(outcome);

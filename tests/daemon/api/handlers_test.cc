@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/training/sent_spec.h"
 #include "tests/daemon/api/handlers_fixture.h"
 
 namespace gpuadvise::daemon {
@@ -135,6 +136,58 @@ TEST_F(HandlersTest, OnlyWhoeverAskedMayReportAJob) {
   EXPECT_EQ(Raw("POST", target, body).status, 200);
 }
 
+TEST_F(HandlersTest, OneUsersInventedJobsAreBoundedAndHideNobodyElses) {
+  ClusterIs("run 4700 classt25 gpu4090:1 cpus 4 ends 2h\n");
+  const auto claim = [&](const std::string& advice, int64_t job, const Peer& peer) {
+    const json body = {{"job_id", job}, {"rank", 1}};
+    return Raw("POST", "/v1/advice/" + advice + "/submitted", body.dump(), peer);
+  };
+  const std::string mine = Ask("POST", "/v1/advise", Train())["advice_id"];
+  const std::string theirs = Ask("POST", "/v1/advise", Train(), kSomebodyElse)["advice_id"];
+  size_t taken = 0;
+  ApiResponse last;
+  for (int64_t job = 5'000; job < 5'150; ++job) {
+    last = claim(mine, job, kMe);
+    if (last.status == 200) ++taken;
+  }
+  EXPECT_EQ(taken, kUsualClaims);
+  EXPECT_EQ(last.status, 429);
+  EXPECT_NE(last.body.find("100 submitted jobs of yours"), std::string::npos) << last.body;
+  EXPECT_EQ(Raw("GET", "/v1/advice?job=5149").status, 404) << "nothing is kept of what is refused";
+  EXPECT_EQ(claim(theirs, 4'999, kSomebodyElse).status, 200);
+  EXPECT_EQ(Ask("GET", "/v1/jobs/4999", nullptr, kSomebodyElse)["job"]["id"], 4'999);
+  EXPECT_EQ(claim(mine, 70'000'000'000, kMe).status, 404) << "no id of Slurm's";
+}
+
+TEST_F(HandlersTest, QueuedClaimsOfTheLongestNamesAreASmallAnswer) {
+  ClusterIs("");
+  json train = Train();
+  train["spec"]["name"] = std::string(100'000, 'n');
+  const std::string id = Ask("POST", "/v1/advise", train)["advice_id"];
+  for (int64_t job = 1; job <= 100; ++job) {
+    ASSERT_EQ(
+        Raw("POST", "/v1/advice/" + id + "/submitted", json{{"job_id", job}, {"rank", 1}}.dump())
+            .status,
+        200);
+  }
+  const ApiResponse queue = Raw("GET", "/v1/queue");
+  EXPECT_EQ(json::parse(queue.body)["jobs"].size(), 100u);
+  EXPECT_LT(queue.body.size(), 400'000u);
+}
+
+TEST_F(HandlersTest, NothingOfTheUsersScriptIsKeptOrToldAgain) {
+  ClusterIs("");
+  json train = Train();
+  train["spec"]["env"] = {{"HF_TOKEN", "hf_SECRET"}};
+  train["spec"]["setup"] = {"export W=hf_SECRET"};
+  train["spec"]["command"] = "hf_SECRET {micro_batch}";
+  const std::string id = Ask("POST", "/v1/advise", train)["advice_id"];
+  Ask("POST", "/v1/advice/" + id + "/submitted", {{"job_id", 4711}, {"rank", 1}});
+  const json job = Ask("GET", "/v1/advice?job=4711")["jobs"][0];
+  EXPECT_EQ(job.dump().find("hf_SECRET"), std::string::npos);
+  EXPECT_EQ(job["request"]["spec"], SentSpec(Train()["spec"])) << "what is counted with is kept";
+}
+
 json OutcomeOf(int64_t job_id) {
   return {{"version", 1},
           {"job_id", std::to_string(job_id)},
@@ -162,7 +215,7 @@ TEST_F(HandlersTest, ASubmittedJobIsInTheCallersLogWithWhatWasPromised) {
   EXPECT_EQ(jobs[0]["output_dir"], "/scratch/me");
   EXPECT_TRUE(jobs[0]["run_p50_seconds"].is_number());
   const json one = Ask("GET", "/v1/advice?job=4711")["jobs"][0];
-  EXPECT_EQ(one["request"], Train());
+  EXPECT_EQ(one["request"]["spec"], SentSpec(Train()["spec"]));
   EXPECT_EQ(one["strategy"]["rank"], 1);
 }
 
@@ -208,6 +261,15 @@ TEST_F(HandlersTest, OutcomesThatCannotBeAreRefusedWithTheirPlace) {
   EXPECT_EQ(error["pointer"], "/attempts/0/micro_batch");
   EXPECT_EQ(Raw("POST", "/v1/outcomes", "{\"version\": 1").status, 400);
   EXPECT_EQ(Raw("GET", "/v1/advice?job=x").status, 400);
+}
+
+TEST_F(HandlersTest, AnOutcomeBeyondWhatOursSendsIsRefused) {
+  ClusterIs("run 55 classt25 gpu4090:2 cpus 4 ends 2h\n", 55);
+  json large = OutcomeOf(55);
+  large["padding"] = std::string(kMaxSentOutcomeBytes, 'x');
+  const ApiResponse refused = Raw("POST", "/v1/outcomes", large.dump());
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_NE(refused.body.find("65536 are taken"), std::string::npos) << refused.body;
 }
 
 TEST_F(HandlersTest, AnOutcomeMakesTheNextAdviceBetter) {

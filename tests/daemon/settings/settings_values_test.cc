@@ -37,6 +37,24 @@ TEST(SettingsValues, DurationsAreShownInTheLargestWholeUnit) {
   EXPECT_EQ(values::DurationText(std::chrono::hours(24)), "24h");
 }
 
+RC_GTEST_PROP(SettingsValues, ASizeThatIsShownReadsBackExactly, ()) {
+  const auto bytes = *rc::gen::inRange<int64_t>(0, INT64_C(1) << 50);
+  const auto again = values::Size(json(values::SizeText(bytes)), "/s", 0, INT64_C(1) << 50);
+  RC_ASSERT(again.has_value());
+  RC_ASSERT(*again == bytes);
+}
+
+TEST(SettingsValues, SizesAreShownInTheLargestWholeUnit) {
+  EXPECT_EQ(values::SizeText(1'000'000'000), "1 GB");
+  EXPECT_EQ(values::SizeText(64'000'000), "64 MB");
+  EXPECT_EQ(values::SizeText(64'000'001), "64000001 B");
+  EXPECT_EQ(values::Size(json("1 GiB"), "/s", 0, INT64_MAX), INT64_C(1) << 30);
+  EXPECT_EQ(values::Size(json(5), "/s", 0, 10), 5);
+  for (const json& wrong : {json("1"), json(-5), json(11), json(true), json("11 B"), json(1.5)}) {
+    EXPECT_FALSE(values::Size(wrong, "/s", 0, 10)) << wrong;
+  }
+}
+
 TEST(SettingsValues, NumbersThatAreNoneAreRefused) {
   EXPECT_FALSE(values::Duration(json("nan"), "/d", kNone, kYear));
   EXPECT_FALSE(values::Duration(json("inf"), "/d", kNone, kYear));

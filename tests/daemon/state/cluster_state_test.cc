@@ -41,6 +41,12 @@ class ClusterStateTest : public testing::Test {
     return ids;
   }
 
+  void AddSubmitted(Job job) {
+    const int64_t uid = job.uid;
+    ASSERT_TRUE(state_.Claim(std::move(job)));
+    state_.PlanClaims(uid);
+  }
+
   Freshness Now() const { return state_.FreshnessOf(state_.state().get()); }
 
   FakeClock clock_{kSnapshotTime};
@@ -112,7 +118,7 @@ TEST_F(ClusterStateTest, ACauseStandsUntilTheNextSnapshot) {
 
 TEST_F(ClusterStateTest, ASubmittedJobIsThereAtOnceAndInItsPlace) {
   state_.Accept(Taken("pend 5 gpu4090:1\npend 9 gpu4090:1\n"));
-  state_.AddSubmitted(Submitted(7));
+  AddSubmitted(Submitted(7));
   EXPECT_EQ(JobIds(), (Ids{5, 7, 9}));
 }
 
@@ -122,7 +128,7 @@ TEST_F(ClusterStateTest, ASubmittedJobPushesTheNextOneBack) {
   const Submitter ann{1001, "ann", "", ""};
   for (int64_t id = 1; id <= 2; ++id) {
     EXPECT_EQ(StartOf(*state_.state()->queue, whole_node, ann)->wait_seconds.front(), 0);
-    state_.AddSubmitted(Submitted(id));
+    AddSubmitted(Submitted(id));
   }
   EXPECT_GT(StartOf(*state_.state()->by_time_limit, whole_node, ann)->wait_seconds.front(), 0);
   EXPECT_GT(StartOf(*state_.state()->queue, whole_node, ann)->Mean(), 0);
@@ -130,7 +136,7 @@ TEST_F(ClusterStateTest, ASubmittedJobPushesTheNextOneBack) {
 
 TEST_F(ClusterStateTest, ASubmittedJobIsOursUntilASnapshotShowsIt) {
   state_.Accept(Taken(""));
-  state_.AddSubmitted(Submitted(7));
+  AddSubmitted(Submitted(7));
   state_.Accept(Taken("pend 7 gpu4090:1\n"));
   EXPECT_EQ(JobIds(), (Ids{7}));
   state_.Accept(Taken(""));
@@ -139,7 +145,7 @@ TEST_F(ClusterStateTest, ASubmittedJobIsOursUntilASnapshotShowsIt) {
 
 TEST_F(ClusterStateTest, ASubmittedJobIsForgottenAfterThreePollsWithoutIt) {
   state_.Accept(Taken(""));
-  state_.AddSubmitted(Submitted(7));
+  AddSubmitted(Submitted(7));
   state_.Accept(Taken(""));
   state_.Accept(Taken(""));
   EXPECT_EQ(JobIds(), (Ids{7}));
@@ -149,22 +155,48 @@ TEST_F(ClusterStateTest, ASubmittedJobIsForgottenAfterThreePollsWithoutIt) {
 
 TEST_F(ClusterStateTest, AJobThatIsShownAlreadyIsNotAddedAgain) {
   state_.Accept(Taken("pend 7 gpu4090:1\n"));
-  state_.AddSubmitted(Submitted(7));
+  AddSubmitted(Submitted(7));
   EXPECT_EQ(JobIds(), (Ids{7}));
 }
 
 TEST_F(ClusterStateTest, AnArrayIsShownUnderItsOwnIdByAnyOfItsTasks) {
   state_.Accept(Taken(""));
-  state_.AddSubmitted(Submitted(7));
+  AddSubmitted(Submitted(7));
   state_.Accept(Taken("pend 8 gpu4090:1 array 7\n"));
   EXPECT_EQ(JobIds(), (Ids{8}));
 }
 
 TEST_F(ClusterStateTest, TheSameJobReportedTwiceCountsOnce) {
   state_.Accept(Taken(""));
-  state_.AddSubmitted(Submitted(7));
-  state_.AddSubmitted(Submitted(7));
+  AddSubmitted(Submitted(7));
+  AddSubmitted(Submitted(7));
   EXPECT_EQ(JobIds(), (Ids{7}));
+}
+
+TEST_F(ClusterStateTest, AFloodOfClaimsWaitsForTheNextSnapshot) {
+  int states = 0;
+  state_.SetOnNewState([&] { ++states; });
+  std::string shown;
+  state_.Accept(Taken(""));
+  for (int64_t id = 1; id <= 400; ++id) {
+    AddSubmitted(Submitted(id));
+    shown += "pend " + std::to_string(id) + " gpu4090:1\n";
+    if (id % 100 == 0) state_.Accept(Taken(shown));
+  }
+  const auto planned = static_cast<double>(states - 5);
+  EXPECT_GE(planned, 2) << "the first ones are seen at once";
+  EXPECT_LE(planned, PlanBudget::kBurstSeconds / PlanBudget::kLeastSeconds);
+  AddSubmitted(Submitted(401));
+  state_.Accept(Taken(shown));
+  EXPECT_EQ(JobIds().size(), 401u) << "what waited is in the next state";
+}
+
+TEST_F(ClusterStateTest, RepeatedClaimsMakeNoNewState) {
+  state_.Accept(Taken(""));
+  AddSubmitted(Submitted(7));
+  const auto before = state_.state();
+  for (int again = 0; again < 5; ++again) AddSubmitted(Submitted(7));
+  EXPECT_EQ(state_.state(), before);
 }
 
 TEST_F(ClusterStateTest, NewKnowledgeIsInTheNextView) {
@@ -180,7 +212,7 @@ TEST_F(ClusterStateTest, ReportsFromManyThreadsAllArrive) {
   for (int first = 0; first < 4; ++first) {
     reporters.emplace_back([this, first] {
       for (int64_t id = first * 10 + 1; id <= first * 10 + 10; ++id) {
-        state_.AddSubmitted(Submitted(id));
+        AddSubmitted(Submitted(id));
         const auto state = state_.state();
         const auto& jobs = state->snapshot->jobs;
         EXPECT_TRUE(

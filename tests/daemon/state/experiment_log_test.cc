@@ -5,6 +5,7 @@
 #include "tests/daemon/fake_clock.h"
 #include "tests/daemon/store/past_jobs.h"
 #include "tests/daemon/temp_folder.h"
+#include "tests/fakes/snapshot_text.h"
 
 namespace gpuadvise::daemon {
 namespace {
@@ -54,7 +55,7 @@ TEST_F(ExperimentLogTest, SurvivesARestartWithOutcomeAndTimes) {
   {
     const auto history = Open();
     ExperimentLog log(*history);
-    log.AddSubmitted(Submission(7));
+    log.AddSubmitted(Submission(7), false);
     ASSERT_TRUE(log.Report(Result(7, 1), kAnn, std::nullopt));
     log.OnJobsChanged({WholeJob(7)});
   }
@@ -71,7 +72,7 @@ TEST_F(ExperimentLogTest, SurvivesARestartWithOutcomeAndTimes) {
 TEST_F(ExperimentLogTest, AnEndThatOnlyTheHistoryKnowsIsTold) {
   const auto history = Open();
   ExperimentLog log(*history);
-  log.AddSubmitted(Submission(7));
+  log.AddSubmitted(Submission(7), false);
   EXPECT_FALSE(log.Find(7, kAnn)->times.end);
   history->Put({WholeJob(7)});
   EXPECT_EQ(log.NewestOfUser(kAnn, 10).front().times.end, kSnapshotTime + 4'000);
@@ -80,7 +81,7 @@ TEST_F(ExperimentLogTest, AnEndThatOnlyTheHistoryKnowsIsTold) {
 TEST_F(ExperimentLogTest, AnEndThatAccountingTellsIsLearnedFromWithoutBeingAsked) {
   const auto history = Open();
   ExperimentLog log(*history);
-  log.AddSubmitted(Submission(7));
+  log.AddSubmitted(Submission(7), false);
   ASSERT_TRUE(log.Report(Result(7, 1), kAnn, std::nullopt));
   EXPECT_TRUE(log.learned()->empty());
   history->Complete({WholeJob(7).record});
@@ -92,7 +93,7 @@ TEST_F(ExperimentLogTest, AnEarlierJobOfTheSameNumberIsAnotherJob) {
   const auto history = Open();
   ExperimentLog log(*history);
   history->Put({WholeJob(7, kSnapshotTime - 100'000)});
-  log.AddSubmitted(Submission(7));
+  log.AddSubmitted(Submission(7), false);
   EXPECT_FALSE(log.Find(7, kAnn)->times.end);
   EXPECT_FALSE(log.Find(7, kAnn)->times.start);
 }
@@ -100,7 +101,7 @@ TEST_F(ExperimentLogTest, AnEarlierJobOfTheSameNumberIsAnotherJob) {
 TEST_F(ExperimentLogTest, AReportThatWasOvertakenChangesNothing) {
   const auto history = Open();
   ExperimentLog log(*history);
-  log.AddSubmitted(Submission(7));
+  log.AddSubmitted(Submission(7), false);
   ASSERT_TRUE(log.Report(Result(7, 3), kAnn, std::nullopt));
   ASSERT_TRUE(log.Report(Result(7, 2, true), kAnn, std::nullopt));
   EXPECT_EQ(log.Find(7, kAnn)->outcome->attempts.size(), 3u);
@@ -110,7 +111,7 @@ TEST_F(ExperimentLogTest, AReportThatWasOvertakenChangesNothing) {
 TEST_F(ExperimentLogTest, NothingIsLearnedFromARunThatGoesOn) {
   const auto history = Open();
   ExperimentLog log(*history);
-  log.AddSubmitted(Submission(7));
+  log.AddSubmitted(Submission(7), false);
   log.OnJobsChanged({WholeJob(7)});
   ASSERT_TRUE(log.Report(Result(7, 1, true), kAnn, std::nullopt));
   EXPECT_TRUE(log.learned()->empty());
@@ -121,7 +122,7 @@ TEST_F(ExperimentLogTest, NothingIsLearnedFromARunThatGoesOn) {
 TEST_F(ExperimentLogTest, AnImportedOldReportDoesNotReplaceTheEnd) {
   const auto history = Open();
   ExperimentLog log(*history);
-  log.AddSubmitted(Submission(7));
+  log.AddSubmitted(Submission(7), false);
   ASSERT_TRUE(log.Report(Result(7, 1), kAnn, std::nullopt));
   ASSERT_TRUE(log.Report(Result(7, 1, true), kAnn, std::nullopt));
   EXPECT_FALSE(log.Find(7, kAnn)->outcome->running);
@@ -130,11 +131,11 @@ TEST_F(ExperimentLogTest, AnImportedOldReportDoesNotReplaceTheEnd) {
 TEST_F(ExperimentLogTest, AClaimToAnothersJobTouchesNothingOfIt) {
   const auto history = Open();
   ExperimentLog log(*history);
-  log.AddSubmitted(Submission(7));
+  log.AddSubmitted(Submission(7), false);
   Experiment claim = Submission(7);
   claim.uid = 555;
   claim.user = "eve";
-  log.AddSubmitted(claim);
+  log.AddSubmitted(claim, false);
   log.OnJobsChanged({WholeJob(7)});
   EXPECT_TRUE(log.Find(7, kAnn)->times.end);
   EXPECT_FALSE(log.Find(7, 555)->times.start) << "it is ann's";
@@ -145,21 +146,162 @@ TEST_F(ExperimentLogTest, AClaimToAnothersJobTouchesNothingOfIt) {
 TEST_F(ExperimentLogTest, OneUserPushesOutNobodyElse) {
   const auto history = Open();
   ExperimentLog log(*history);
-  log.AddSubmitted(Submission(7));
-  for (size_t i = 0; i < ExperimentLog::kMostOfOne + 5; ++i) {
-    Experiment flood = Submission(static_cast<int64_t>(100 + i), kSnapshotTime + 10);
+  log.AddSubmitted(Submission(7), false);
+  int64_t id = 100;
+  for (; log.held().rows < 3 || log.Kept(100, 555); ++id) {
+    ASSERT_LT(id, 5'000) << "nothing is ever forgotten";
+    Experiment flood = Submission(id, kSnapshotTime + 10);
     flood.uid = 555;
-    log.AddSubmitted(flood);
+    flood.name = std::string(20'000, 'x');
+    log.AddSubmitted(flood, true);
   }
+  EXPECT_LE(log.held().bytes, ExperimentLog::kMaxBytesOfOne + 10'000);
+  EXPECT_TRUE(log.Kept(7, kAnn));
+  EXPECT_TRUE(log.Kept(id - 1, 555));
+  EXPECT_TRUE(log.Find(100, 555)) << "the history still has it";
+}
+
+TEST_F(ExperimentLogTest, ClaimsThatSlurmNeverShowsAreBoundedPerUser) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.AddSubmitted(Submission(7), false);
+  for (size_t i = 0; i < ExperimentLog::kMostUnseenOfOne + 5; ++i) {
+    Experiment claim = Submission(static_cast<int64_t>(100 + i), kSnapshotTime + 10);
+    claim.uid = 555;
+    log.AddSubmitted(claim, false);
+  }
+  EXPECT_EQ(log.held().rows, ExperimentLog::kMostUnseenOfOne + 1);
   EXPECT_TRUE(log.Find(7, kAnn));
-  EXPECT_FALSE(log.Find(100, 555)) << "the oldest of them";
-  EXPECT_EQ(log.NewestOfUser(555, 100'000).size(), ExperimentLog::kMostOfOne);
+  EXPECT_FALSE(log.Find(100, 555)) << "not even on the disk";
+  EXPECT_TRUE(log.Find(105, 555));
+}
+
+// ---- claims: until Slurm shows the job -------------------------------------------------------
+
+Snapshot Showing(int64_t job_id, int64_t uid) {
+  Snapshot snapshot =
+      SnapshotOf("node n1 gpu4090:4\npend " + std::to_string(job_id) + " gpu4090:1 user x");
+  snapshot.jobs.at(0).uid = uid;
+  return snapshot;
+}
+
+TEST_F(ExperimentLogTest, AClaimToAJobThatSlurmShowsAsAnothersDiesAtOnceAndForGood) {
+  {
+    const auto history = Open();
+    ExperimentLog log(*history);
+    log.AddSubmitted(Submission(7), false);
+    ASSERT_TRUE(log.Find(7, kAnn));
+    log.OnSnapshot(Showing(7, 555), kSnapshotTime + 1);
+    EXPECT_FALSE(log.Find(7, kAnn));
+    EXPECT_FALSE(log.Report(Result(7, 1), kAnn, std::nullopt));
+  }
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.Load();
+  EXPECT_FALSE(log.Find(7, kAnn));
+}
+
+TEST_F(ExperimentLogTest, AClaimThatNothingShowsIsForgottenEverywhere) {
+  const UnixSeconds late = kSnapshotTime + ExperimentLog::kSettleSeconds + 1;
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.AddSubmitted(Submission(7), false);
+  log.OnSnapshot(Showing(9, 555), late);
+  log.OnSnapshot(Showing(9, 555), late);
+  EXPECT_TRUE(log.Find(7, kAnn)) << "two polls say little";
+  log.OnSnapshot(Showing(9, 555), kSnapshotTime + 90);
+  EXPECT_TRUE(log.Find(7, kAnn)) << "accounting may still tell of it";
+  log.OnSnapshot(Showing(9, 555), late);
+  EXPECT_FALSE(log.Find(7, kAnn));
+  EXPECT_FALSE(history->FindExperiment(7, kAnn));
+  EXPECT_EQ(log.held().rows, 0u);
+  EXPECT_EQ(log.held().bytes, 0);
+}
+
+TEST_F(ExperimentLogTest, AJobThatOnlyAccountingHasSeenStays) {
+  const UnixSeconds late = kSnapshotTime + ExperimentLog::kSettleSeconds + 1;
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.AddSubmitted(Submission(7), false);
+  history->Complete({WholeJob(7).record});
+  for (int poll = 0; poll < 5; ++poll) log.OnSnapshot(Showing(9, 555), late);
+  EXPECT_EQ(log.Find(7, kAnn)->times.end, kSnapshotTime + 4'000);
+  EXPECT_TRUE(history->FindExperiment(7, kAnn)->seen);
+}
+
+TEST_F(ExperimentLogTest, AClaimIsSettledAfterARestartToo) {
+  const UnixSeconds late = kSnapshotTime + ExperimentLog::kSettleSeconds + 1;
+  {
+    const auto history = Open();
+    ExperimentLog log(*history);
+    log.AddSubmitted(Submission(7), false);
+    log.AddSubmitted(Submission(8), false);
+  }
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.Load();
+  ASSERT_TRUE(log.Find(7, kAnn));
+  for (int poll = 0; poll < 4; ++poll) log.OnSnapshot(Showing(8, kAnn), late);
+  EXPECT_FALSE(log.Find(7, kAnn));
+  EXPECT_TRUE(log.Find(8, kAnn));
+  for (int poll = 0; poll < 4; ++poll) log.OnSnapshot(Showing(9, 555), late);
+  EXPECT_TRUE(log.Find(8, kAnn)) << "it was shown, and has ended";
+}
+
+TEST_F(ExperimentLogTest, SayingAgainWhatIsKnownWritesNothing) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  Experiment shown = Submission(7);
+  shown.advice_id = "a-1";
+  log.AddSubmitted(shown, true);
+  ASSERT_TRUE(log.Report(Result(7, 1), kAnn, std::nullopt));
+  for (int again = 1; again < 5; ++again) {
+    shown.submitted_at = kSnapshotTime + again;
+    log.AddSubmitted(shown, true);
+  }
+  EXPECT_EQ(log.held().rows, 1u);
+  EXPECT_TRUE(log.Find(7, kAnn)->outcome);
+  shown.advice_id = "a-2";
+  log.AddSubmitted(shown, true);
+  EXPECT_EQ(log.held().rows, 1u);
+  EXPECT_EQ(log.Find(7, kAnn)->advice_id, "a-2");
+  EXPECT_TRUE(log.Find(7, kAnn)->outcome) << "it is still that job's";
+}
+
+TEST_F(ExperimentLogTest, WhatIsAskedForBeforeAllIsLoadedIsLookedUp) {
+  {
+    const auto history = Open();
+    ExperimentLog log(*history);
+    log.AddSubmitted(Submission(7), true);
+  }
+  const auto history = Open();
+  ExperimentLog log(*history);
+  EXPECT_TRUE(log.Knows(7, kAnn));
+  EXPECT_FALSE(log.Knows(7, 555));
+  ASSERT_TRUE(log.Report(Result(7, 1), kAnn, std::nullopt));
+  EXPECT_EQ(log.Find(7, kAnn)->family, "f") << "what was advised is not lost";
+  log.Load();
+  EXPECT_EQ(log.held().rows, 1u);
+  EXPECT_TRUE(log.Find(7, kAnn)->outcome) << "what is in memory is newer";
+}
+
+TEST_F(ExperimentLogTest, NeitherSecretsNorStagesReachTheDisk) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  Experiment submission = Submission(7);
+  submission.request = {{"spec", {{"name", "t"}, {"env", {{"HF_TOKEN", "hf_SECRET"}}}}}};
+  submission.strategy["stages"] = {"hf_SECRET"};
+  log.AddSubmitted(submission, false);
+  const auto kept = history->FindExperiment(7, kAnn);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->text.find("hf_SECRET"), std::string::npos);
+  EXPECT_NE(kept->text.find(R"("name":"t")"), std::string::npos);
 }
 
 TEST_F(ExperimentLogTest, OthersNeitherReadNorReport) {
   const auto history = Open();
   ExperimentLog log(*history);
-  log.AddSubmitted(Submission(7));
+  log.AddSubmitted(Submission(7), false);
   EXPECT_FALSE(log.Report(Result(7, 1), 555, std::nullopt));
   EXPECT_FALSE(log.Report(Result(8, 1), kAnn, std::nullopt));
   EXPECT_FALSE(log.Find(7, 555));
@@ -170,7 +312,7 @@ TEST_F(ExperimentLogTest, OthersNeitherReadNorReport) {
 TEST_F(ExperimentLogTest, TheNewestComeFirst) {
   const auto history = Open();
   ExperimentLog log(*history);
-  for (int64_t id = 1; id <= 5; ++id) log.AddSubmitted(Submission(id, kSnapshotTime + id));
+  for (int64_t id = 1; id <= 5; ++id) log.AddSubmitted(Submission(id, kSnapshotTime + id), false);
   const auto rows = log.NewestOfUser(kAnn, 2);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].job_id, 5);

@@ -1,9 +1,11 @@
 #include "daemon/store/history.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +42,22 @@ class HistoryTest : public testing::Test {
     EXPECT_TRUE(jobs);
     EXPECT_EQ(unreadable, 0);
     return jobs ? *jobs : std::vector<PastJob>{};
+  }
+
+  static std::vector<std::string> TextsIn(const History& history) {
+    std::vector<std::string> texts;
+    EXPECT_TRUE(
+        history.EachExperiment([&](const KeptExperiment& kept) { texts.push_back(kept.text); }));
+    return texts;
+  }
+
+  // All bytes that lie in the folder, but for locks.
+  std::string Everything() const {
+    std::string bytes;
+    for (const auto& entry : fs::directory_iterator(Dir())) {
+      bytes += folder_.Read("state/" + entry.path().filename().string());
+    }
+    return bytes;
   }
 
   // Where files were set aside to.
@@ -186,7 +204,7 @@ TEST_F(HistoryTest, OneOfTheFirstVersionGetsWhatItLacksAndKeepsWhatItHas) {
   EXPECT_EQ(history->set_aside(), "");
   EXPECT_EQ(JobsIn(*history).size(), 1u);
   EXPECT_TRUE(history->Save({KeptExperiment{7, 1001, kNow, "{}"}}));
-  EXPECT_EQ(history->LoadExperiments(10)->size(), 1u);
+  EXPECT_EQ(TextsIn(*history).size(), 1u);
 }
 
 TEST_F(HistoryTest, OneOfTheSecondVersionKnowsNoDeciles) {
@@ -220,15 +238,197 @@ TEST_F(HistoryTest, DecilesThatCannotBeMakeARowUnreadable) {
   }
 }
 
-TEST_F(HistoryTest, ExperimentsComeBackInOrderTheNewestOnesFirstToBeKept) {
+TEST_F(HistoryTest, ExperimentsComeBackTheNewestFirst) {
   const auto history = Open();
   ASSERT_TRUE(history->Save(
       {KeptExperiment{3, 1001, kNow + 3, "c"}, KeptExperiment{1, 1001, kNow + 1, "a"},
-       KeptExperiment{2, 1001, kNow + 2, "b"}, KeptExperiment{2, 1001, kNow + 2, "B"}}));
-  EXPECT_EQ(*history->LoadExperiments(10), (std::vector<std::string>{"a", "B", "c"}));
-  EXPECT_EQ(*history->LoadExperiments(2), (std::vector<std::string>{"B", "c"}));
+       KeptExperiment{2, 1001, kNow + 2, "b"}, KeptExperiment{2, 1001, kNow + 2, "B", true}}));
+  EXPECT_EQ(TextsIn(*history), (std::vector<std::string>{"c", "B", "a"}));
+  EXPECT_TRUE((*history->FindExperiment(2, 1001))->seen);
+  EXPECT_FALSE((*history->FindExperiment(3, 1001))->seen);
+  EXPECT_FALSE(*history->FindExperiment(3, 1002));
   ASSERT_TRUE(history->Prune(kNow + 2, kNow + 3));
-  EXPECT_EQ(*history->LoadExperiments(10), (std::vector<std::string>{"B", "c"}));
+  ASSERT_TRUE(history->Save({KeptExperiment{3, 1001, kNow + 3, ""}}));
+  EXPECT_EQ(TextsIn(*history), (std::vector<std::string>{"B"}));
+}
+
+// ---- bounds --------------------------------------------------------------------------------
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+
+KeptExperiment Fat(int64_t job_id, int64_t uid, size_t bytes = 60'000) {
+  return {job_id, uid, kNow + job_id, std::string(bytes, 'x'), true};
+}
+
+TEST_F(HistoryTest, WhoHasMostOfTheLogLosesHisOldest) {
+  HistoryBounds bounds;
+  bounds.bytes = 8 * kMiB;
+  bounds.experiment_bytes_of_one = 3 * kMiB;
+  const auto history = *History::Open(Dir(), kNow, bounds);
+  ASSERT_TRUE(history->Save({Fat(1, 1), Fat(2, 2)}));
+  for (int64_t id = 3; id < 203; ++id) ASSERT_TRUE(history->Save({Fat(id, id % 2 == 0 ? 1 : 3)}));
+  EXPECT_TRUE(*history->FindExperiment(2, 2)) << "the other users had more";
+  EXPECT_FALSE(*history->FindExperiment(1, 1));
+  EXPECT_TRUE(*history->FindExperiment(202, 1));
+  EXPECT_LE(fs::file_size(File()), 8u << 20);
+}
+
+TEST_F(HistoryTest, OfOneUsersLogNoMoreIsReadThanIsKeptInMemory) {
+  const auto history = Open();
+  std::vector<KeptExperiment> rows = {Fat(1, 2)};
+  for (int64_t id = 2; id < 400; ++id) rows.push_back(Fat(id, 1));
+  ASSERT_TRUE(history->Save(rows));
+  int64_t bytes = 0;
+  bool other = false;
+  ASSERT_TRUE(history->EachExperiment([&](const KeptExperiment& kept) {
+    bytes += BytesOf(kept);
+    other = other || kept.uid == 2;
+  }));
+  EXPECT_LE(bytes, kLoadedExperimentBytesOfOne + BytesOf(Fat(1, 2)));
+  EXPECT_GT(bytes, kLoadedExperimentBytesOfOne / 2);
+  EXPECT_TRUE(other) << "one user's rows hide nobody's";
+}
+
+TEST_F(HistoryTest, TheOldestJobsGoWhereTheFileIsTooLargeAndItShrinks) {
+  {
+    const auto history = Open();
+    std::vector<PastJob> jobs;
+    for (int64_t id = 1; id <= 3'000; ++id) jobs.push_back(WholeJob(id, kNow + id));
+    ASSERT_TRUE(history->Save(jobs));
+  }
+  ASSERT_GT(fs::file_size(File()), 4u << 20);
+  HistoryBounds bounds;
+  bounds.bytes = 2 * kMiB;
+  {
+    const auto history = *History::Open(Dir(), kNow, bounds);
+    EXPECT_TRUE(history->IsOverBounds());
+    ASSERT_TRUE(history->Prune(0, kNow));
+    EXPECT_FALSE(history->IsOverBounds());
+    const auto jobs = JobsIn(*history);
+    EXPECT_GT(jobs.size(), 100u);
+    EXPECT_EQ(jobs.back().record.id, 3'000) << "the newest stay";
+  }
+  EXPECT_LE(fs::file_size(File()), 2u << 20) << "pages were given back";
+}
+
+// ---- what earlier versions kept --------------------------------------------------------------
+
+std::string OldText(int64_t job_id, int64_t uid, bool ran, const std::string& more) {
+  return fmt::format(
+      R"({{"job_id":{},"uid":{},"user":"ann","submitted_at":{},"advice_id":"a-1","name":"t",)"
+      R"("family":"f","output_dir":"","request":{{"spec":{{"model":{{"preset":"m"}},)"
+      R"("env":{{"HF_TOKEN":"hf_SECRET"}},"setup":["export W=hf_SECRET"],"command":"hf_SECRET {}",)"
+      R"("training":{{"max_steps":5}}}}}},"strategy":{{"gpu":"l40s","stages":["{}"]}},)"
+      R"("outcome":null,"times":{}}})",
+      job_id, uid, kNow + job_id, more, more,
+      ran ? "[1,2,3,\"COMPLETED\"]" : "[null,null,null,\"\"]");
+}
+
+TEST_F(HistoryTest, SecretsThatTheThirdVersionKeptAreNowhereInTheFile) {
+  ASSERT_TRUE(Open()->Save({WholeJob(7)}));
+  MakeVersion(File(), 3);
+  {
+    OldExperiments old(File());
+    for (int64_t id = 1; id <= 50; ++id) old.Add(id, 1001, kNow + id, OldText(id, 1001, true, ""));
+    old.Add(60, 1001, kNow + 60, OldText(60, 1001, false, ""));
+    old.Add(61, 1001, kNow + 61, "hf_SECRET torn");
+    old.Execute("DELETE FROM experiment WHERE job_id < 40");  // what was deleted lies on free pages
+  }
+  fs::permissions(File(), fs::perms(0644));
+  ASSERT_NE(Everything().find("hf_SECRET"), std::string::npos);
+  {
+    const auto history = Open();
+    EXPECT_EQ(history->set_aside(), "");
+    EXPECT_EQ(JobsIn(*history).size(), 1u);
+    EXPECT_EQ(TextsIn(*history).size(), 12u);
+    const auto kept = *history->FindExperiment(50, 1001);
+    ASSERT_TRUE(kept);
+    EXPECT_NE(kept->text.find(R"("max_steps":5)"), std::string::npos) << kept->text;
+    EXPECT_EQ(kept->text.find("stages"), std::string::npos) << kept->text;
+    EXPECT_TRUE(kept->seen);
+    EXPECT_FALSE((*history->FindExperiment(60, 1001))->seen) << "nobody but its user told of it";
+    EXPECT_EQ(Everything().find("hf_SECRET"), std::string::npos) << "while it is open";
+  }
+  EXPECT_EQ(Everything().find("hf_SECRET"), std::string::npos);
+}
+
+TEST_F(HistoryTest, AHugeOneOfTheThirdVersionIsTakenOverWithinTheBounds) {
+  ASSERT_TRUE(Open()->Save({WholeJob(7)}));
+  MakeVersion(File(), 3);
+  {
+    OldExperiments old(File());
+    const std::string fat(25'000, 'x');
+    for (int64_t id = 1; id <= 3; ++id) old.Add(id, 2, kNow + id, OldText(id, 2, true, ""));
+    for (int64_t id = 10; id < 2'510; ++id) {
+      old.Add(id, 1001, kNow + id, OldText(id, 1001, true, fat));
+    }
+  }
+  ASSERT_GT(fs::file_size(File()), 100u << 20);
+  HistoryBounds bounds;
+  bounds.experiment_bytes_of_one = 2 * kMiB;
+  bounds.bytes = 16 * kMiB;
+  const auto history = *History::Open(Dir(), kNow, bounds);
+  EXPECT_EQ(history->set_aside(), "");
+  EXPECT_LT(fs::file_size(File()), 4u << 20);
+  EXPECT_EQ(JobsIn(*history).size(), 1u);
+  for (int64_t id = 1; id <= 3; ++id) EXPECT_TRUE(*history->FindExperiment(id, 2));
+  EXPECT_TRUE(*history->FindExperiment(2'509, 1001));
+}
+
+TEST_F(HistoryTest, ARewriteThatWasInterruptedIsBegunAgain) {
+  ASSERT_TRUE(Open()->Save({WholeJob(7)}));
+  MakeVersion(File(), 3);
+  folder_.Write("state/history.db.new", "half of it");
+  const auto history = Open();
+  EXPECT_EQ(JobsIn(*history).size(), 1u);
+  EXPECT_FALSE(fs::exists(File() + ".new"));
+}
+
+// ---- the file itself -------------------------------------------------------------------------
+
+TEST_F(HistoryTest, NobodyElseReadsIt) {
+  const mode_t before = umask(0);
+  {
+    const auto history = Open();
+    ASSERT_TRUE(history->Save({WholeJob(7)}));
+    for (const char* part : {"", "-wal", "-shm", ".lock"}) {
+      EXPECT_EQ(fs::status(File() + part).permissions(), fs::perms(0600)) << part;
+      fs::permissions(File() + part, fs::perms(0644));  // as an earlier one left them
+    }
+    SQLite::Database(File(), SQLite::OPEN_READONLY).execAndGet("SELECT count(*) FROM job");
+  }
+  const auto history = Open();
+  ASSERT_TRUE(history->Save({WholeJob(8)}));
+  for (const char* part : {"", "-wal", "-shm", ".lock"}) {
+    EXPECT_EQ(fs::status(File() + part).permissions(), fs::perms(0600)) << part;
+  }
+  umask(before);
+}
+
+TEST_F(HistoryTest, AFifoInItsPlaceIsNamedWithTheRemedy) {
+  fs::create_directories(Dir());
+  ASSERT_EQ(mkfifo(File().c_str(), 0600), 0);
+  const auto history = History::Open(Dir(), kNow);
+  ASSERT_FALSE(history);
+  EXPECT_NE(history.error().message.find("is no plain file"), std::string::npos);
+  EXPECT_NE(history.error().message.find("move it away"), std::string::npos);
+  EXPECT_FALSE(History::InfoOf(Dir()));
+}
+
+TEST_F(HistoryTest, AHeaderThatNoSqliteWritesIsDamage) {
+  constexpr size_t kWriteVersion = 18, kReadVersion = 19, kSchemaFormat = 47, kUserVersion = 60;
+  for (const size_t at : {kWriteVersion, kReadVersion, kSchemaFormat, kUserVersion}) {
+    fs::remove_all(Dir());
+    ASSERT_TRUE(Open()->Save({WholeJob(7)}));
+    std::string bytes = folder_.Read("state/history.db");
+    bytes[at] = '\xff';
+    if (at == kUserVersion) bytes.replace(at, 4, "\xff\xff\xff\xff");
+    folder_.Write("state/history.db", bytes);
+    const auto history = History::Open(Dir(), kNow);
+    ASSERT_TRUE(history) << at << ": " << history.error().message;
+    EXPECT_NE((*history)->set_aside().find("is damaged"), std::string::npos) << at;
+    EXPECT_TRUE((*history)->Save({WholeJob(8)})) << at;
+  }
 }
 
 TEST_F(HistoryTest, RecordsOfJobsAreFoundByTheirNumber) {

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "tests/daemon/fake_clock.h"
@@ -26,6 +27,22 @@ class HistoryWriterTest : public testing::Test {
 
   TempFolder folder_;
   FakeClock clock_{kSnapshotTime};
+};
+
+// A disk that takes no more, for as long as it lives.
+class FullDisk {
+ public:
+  FullDisk() {
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit none = before_;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_FSIZE, &none);
+  }
+  ~FullDisk() { setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
 };
 
 TEST_F(HistoryWriterTest, WhatWasPutIsThereAtTheNextStart) {
@@ -52,21 +69,40 @@ TEST_F(HistoryWriterTest, WithoutAHistoryNothingIsKeptAndItSaysWhy) {
   EXPECT_FALSE(writer.state().info);
 }
 
-// A disk that takes no more, for as long as it lives.
-class FullDisk {
- public:
-  FullDisk() {
-    signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit none = before_;
-    none.rlim_cur = 0;
-    setrlimit(RLIMIT_FSIZE, &none);
-  }
-  ~FullDisk() { setrlimit(RLIMIT_FSIZE, &before_); }
+TEST_F(HistoryWriterTest, OneThatCouldNotBeOpenedIsOpenedWhenItCanBe) {
+  folder_.Write("state", "a file where the folder should be");
+  HistoryWriter writer(nullptr, "it cannot be", clock_, kYear);
+  int opened = 0;
+  writer.KeepTrying([this] { return History::Open(folder_.Path("state"), kSnapshotTime); },
+                    [&] { ++opened; });
+  writer.Put({WholeJob(1)});
+  writer.Put(KeptExperiment{1, 1001, kSnapshotTime, "text"});
+  EXPECT_FALSE(writer.TryToOpen());
+  EXPECT_NE(writer.state().problem.find("cannot be made"), std::string::npos);
+  EXPECT_FALSE(writer.state().info);
+  std::filesystem::remove(folder_.Path("state"));
+  EXPECT_TRUE(writer.TryToOpen());
+  EXPECT_EQ(opened, 1);
+  EXPECT_EQ(writer.state().problem, "");
+  EXPECT_TRUE(writer.state().info);
+  EXPECT_EQ(writer.Load().size(), 1u) << "what was put before it could be opened";
+  EXPECT_TRUE(writer.FindExperiment(1, 1001));
+  EXPECT_TRUE(writer.TryToOpen());
+  EXPECT_EQ(opened, 1);
+}
 
- private:
-  rlimit before_{};
-};
+TEST_F(HistoryWriterTest, OfARowOnlyTheNewestTextWaits) {
+  const auto writer = Open();
+  {
+    const FullDisk full;
+    for (int i = 0; i < 200; ++i) {
+      writer->Put(KeptExperiment{1, 1001, kSnapshotTime, std::string(500'000, 'x')});
+    }
+    writer->Put(KeptExperiment{2, 1002, kSnapshotTime, "other"});
+  }
+  EXPECT_TRUE(writer->FindExperiment(2, 1002));
+  EXPECT_EQ(writer->FindExperiment(1, 1001)->text.size(), 500'000u);
+}
 
 TEST_F(HistoryWriterTest, AFullDiskIsSaidAndWhatWaitsIsWrittenLater) {
   const auto writer = Open();

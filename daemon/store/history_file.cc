@@ -1,0 +1,349 @@
+#include "daemon/store/history_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "common/training/experiment.h"
+#include "daemon/store/history_rows.h"
+
+namespace gpuadvise::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFileName = "history.db";
+constexpr mode_t kMode = S_IRUSR | S_IWUSR;
+
+// The name of a network file system of this type; nullptr: it is none.
+const char* NetworkFileSystem(const std::string& folder) {
+  struct statfs about {};
+  if (statfs(folder.c_str(), &about) != 0) return nullptr;
+  switch (static_cast<uint32_t>(about.f_type)) {
+    case NFS_SUPER_MAGIC:
+      return "NFS";
+    case SMB_SUPER_MAGIC:
+    case CIFS_SUPER_MAGIC:
+    case SMB2_SUPER_MAGIC:
+      return "SMB";
+    case CEPH_SUPER_MAGIC:
+      return "CephFS";
+    case AFS_SUPER_MAGIC:
+    case AFS_FS_MAGIC:
+      return "AFS";
+    case V9FS_MAGIC:
+      return "9P";
+    case 0x0BD00BD0:
+      return "Lustre";
+    case 0x47504653:
+      return "GPFS";
+    case 0x19830326:
+      return "BeeGFS";
+    default:
+      return nullptr;
+  }
+}
+
+// Whether a small file could not be written where `file` lies.
+bool DiskIsFull(const std::string& file) {
+  constexpr uint64_t kLeastBytes = 1u << 20;
+  struct statvfs about {};
+  if (statvfs(fs::path(file).parent_path().c_str(), &about) != 0) return false;
+  return static_cast<uint64_t>(about.f_bavail) * about.f_frsize < kLeastBytes ||
+         about.f_favail == 0;
+}
+
+// For the daemon's user alone. What another user owns stays as it is.
+void MakePrivate(const std::string& file) {
+  for (const char* part : {"", "-wal", "-shm"}) {
+    const Descriptor open_file(
+        open((file + part).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat about {};
+    if (!open_file || fstat(open_file.get(), &about) != 0 || !S_ISREG(about.st_mode)) continue;
+    static_cast<void>(fchmod(open_file.get(), kMode));
+  }
+}
+
+// Makes an empty file where there is none: SQLite would use the umask, and gives what it puts
+// beside a file the file's own permissions. Closed at once: a later close would take SQLite's locks
+// away.
+void BeginFile(const std::string& file) {
+  const Descriptor begun(
+      open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));
+}
+
+std::unique_ptr<SQLite::Database> OpenFile(const std::string& file) {
+  BeginFile(file);
+  MakePrivate(file);
+  auto database = std::make_unique<SQLite::Database>(
+      file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kHistoryBusyMilliseconds);
+  database->exec("PRAGMA auto_vacuum = INCREMENTAL");  // of a new file: before all else
+  database->exec("PRAGMA journal_mode = WAL");
+  database->exec("PRAGMA synchronous = NORMAL");
+  database->exec("PRAGMA journal_size_limit = 16777216");
+  return database;
+}
+
+int VersionOf(SQLite::Database& database) {
+  return database.execAndGet("PRAGMA user_version").getInt();
+}
+
+// What is wrong with an open file: "" nothing, it is ours.
+std::string WhatIsWrong(SQLite::Database& database) {
+  const int version = VersionOf(database);
+  if (version > kHistoryVersion) {
+    return fmt::format("was written by a newer gpuadvised (version {}, this one knows {})", version,
+                       kHistoryVersion);
+  }
+  if (version < 0) return fmt::format("is damaged: there is no version {}", version);
+  const bool empty = database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0;
+  if (version == 0 && !empty) return "is a database of something else";
+  // An older one is read anyway, as far as it is kept, and may be much larger than that.
+  if (version > 0 && version < kHistoryVersion) return "";
+  const std::string found = database.execAndGet("PRAGMA quick_check(1)").getString();
+  return found == "ok" ? "" : "is damaged: " + found;
+}
+
+void MakeTables(SQLite::Database& database) {
+  database.exec(kHistorySchema);
+  database.exec(fmt::format("PRAGMA user_version = {}", kHistoryVersion));
+}
+
+// ---- an older version ----------------------------------------------------------------------
+
+// Adds what versions before 3 lack.
+void MakeThirdVersion(SQLite::Database& database) {
+  const int version = VersionOf(database);
+  if (version >= 3) return;
+  SQLite::Transaction all(database);
+  if (version < 2) database.exec(kSecondVersion);
+  database.exec(kThirdVersion);
+  database.exec("PRAGMA user_version = 3");
+  all.commit();
+}
+
+// A row as it is kept now; nullopt where it cannot be read.
+std::optional<KeptExperiment> Renewed(const std::string& text) {
+  Result<Experiment> experiment = ExperimentFromText(text);
+  if (!experiment) return std::nullopt;
+  KeepOnlyWhatCounts(*experiment);
+  const JobTimes& times = experiment->times;
+  const bool seen = times.start || times.end || times.eligible || experiment->outcome;
+  return KeptExperiment{experiment->job_id, experiment->uid, experiment->submitted_at,
+                        ToText(*experiment), seen};
+}
+
+// The newest experiments of the attached `old`, within `bounds`: texts beyond them are not read.
+void CopyExperiments(SQLite::Database& into, const HistoryBounds& bounds) {
+  SQLite::Statement keys(into,
+                         "SELECT job_id, uid, submitted_at FROM old.experiment "
+                         "ORDER BY submitted_at DESC");
+  SQLite::Statement text(
+      into, "SELECT text FROM old.experiment WHERE job_id = ? AND uid = ? AND submitted_at = ?");
+  SQLite::Statement row(into, kPutExperiment);
+  std::map<int64_t, int64_t> bytes_of;
+  int64_t bytes = 0;
+  while (keys.executeStep() && bytes < bounds.experiment_bytes()) {
+    int64_t& own = bytes_of[keys.getColumn(1).getInt64()];
+    if (own >= bounds.experiment_bytes_of_one) continue;
+    for (int i = 0; i < 3; ++i) text.bind(i + 1, keys.getColumn(i).getInt64());
+    if (text.executeStep()) {
+      if (const auto kept = Renewed(text.getColumn(0).getString())) {
+        own += BytesOf(*kept);
+        bytes += BytesOf(*kept);
+        BindExperiment(row, *kept);
+        row.exec();
+        row.reset();
+      }
+    }
+    text.reset();
+  }
+}
+
+void SyncFile(const std::string& path, int flags) {
+  const Descriptor file(open(path.c_str(), flags | O_CLOEXEC));
+  if (!file || fsync(file.get()) != 0) {
+    throw SQLite::Exception(fmt::format("it cannot be written: {}", std::strerror(errno)),
+                            SQLITE_FULL);
+  }
+}
+
+// Writes what is kept of the older `file` into a new one, which takes its place.
+void Rewrite(const std::string& file, const HistoryBounds& bounds) {
+  const std::string fresh = file + ".new";
+  std::error_code ignored;
+  fs::remove(fresh, ignored);
+  {
+    BeginFile(fresh);
+    SQLite::Database into(fresh, SQLite::OPEN_READWRITE, kHistoryBusyMilliseconds);
+    into.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    into.exec("PRAGMA journal_mode = OFF");  // until it is whole it counts for nothing
+    into.exec("PRAGMA synchronous = OFF");
+    SQLite::Statement attach(into, "ATTACH ? AS old");
+    attach.bind(1, file);
+    attach.exec();
+    SQLite::Transaction all(into);
+    MakeTables(into);
+    into.exec(fmt::format("INSERT INTO main.job ({0}) SELECT {0} FROM old.job", kJobColumns));
+    into.exec("INSERT INTO main.note SELECT name, value FROM old.note");
+    CopyExperiments(into, bounds);
+    all.commit();
+  }
+  SyncFile(fresh, O_RDWR);
+  // The log of the old one must not be taken for one of the new.
+  for (const char* part : {"-wal", "-shm"}) fs::remove(file + part, ignored);
+  fs::rename(fresh, file);
+  SyncFile(fs::path(file).parent_path(), O_RDONLY | O_DIRECTORY);
+}
+
+// ---- setting aside -------------------------------------------------------------------------
+
+// Moves `file` and its log out of the way; where it lies now.
+std::string SetAside(const std::string& file, UnixSeconds now) {
+  std::string aside = fmt::format("{}.aside-{}", file, now);
+  for (int i = 1; fs::exists(aside); ++i) aside = fmt::format("{}.aside-{}-{}", file, now, i);
+  for (const char* part : {"", "-wal", "-shm"}) {
+    std::error_code ignored;
+    fs::rename(file + part, aside + part, ignored);
+  }
+  return aside;
+}
+
+// Whether the file's own bytes are why SQLite refuses it.
+bool IsTorn(const std::string& file, const SQLite::Exception& error) {
+  const int code = error.getErrorCode();
+  if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) return true;
+  const std::string_view said = error.what();
+  if (code == SQLITE_ERROR) return said.find("unsupported file format") != std::string_view::npos;
+  // Its header forbids writing, the file system does not.
+  return code == SQLITE_READONLY && access(file.c_str(), R_OK | W_OK) == 0 &&
+         access(fs::path(file).parent_path().c_str(), W_OK) == 0;
+}
+
+// The database in `file`, with all tables. `wrong`: why it cannot be used where it is null.
+std::unique_ptr<SQLite::Database> OpenNewest(const std::string& file, const HistoryBounds& bounds,
+                                             std::string& wrong) {
+  auto database = OpenFile(file);
+  wrong = WhatIsWrong(*database);
+  if (!wrong.empty()) return nullptr;
+  const int version = VersionOf(*database);
+  if (version == kHistoryVersion) return database;
+  if (version > 0) {
+    MakeThirdVersion(*database);
+    database.reset();
+    Rewrite(file, bounds);
+    return OpenFile(file);
+  }
+  SQLite::Transaction all(*database);
+  MakeTables(*database);
+  all.commit();
+  return database;
+}
+
+Result<Descriptor> LockFile(const std::string& file) {
+  const std::string path = file + ".lock";
+  Descriptor lock(open(path.c_str(), O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, kMode));
+  if (!lock) {
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("{}: {}; {}", path, std::strerror(errno),
+                            errno == ENOSPC || errno == EDQUOT
+                                ? "make room on its disk"
+                                : "the daemon's user must be able to write state_dir"));
+  }
+  static_cast<void>(fchmod(lock.get(), kMode));
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    return Fail(
+        ErrorCode::kUnavailable,
+        fmt::format("{} is in use by another gpuadvised; give each its own state_dir", file));
+  }
+  return lock;
+}
+
+}  // namespace
+
+std::string HistoryPath(const std::string& state_dir) {
+  return (fs::path(state_dir) / kFileName).string();
+}
+
+bool IsNoPlainFile(const std::string& path) {
+  struct stat about {};
+  return stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode);
+}
+
+Result<HistoryFile> OpenHistoryFile(const std::string& state_dir, UnixSeconds now,
+                                    const HistoryBounds& bounds) {
+  std::error_code error;
+  fs::create_directories(state_dir, error);
+  if (error) {
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("state_dir {} cannot be made: {}; make it and give it to the daemon's "
+                            "user, or set another state_dir",
+                            state_dir, error.message()));
+  }
+  if (const char* kind = NetworkFileSystem(state_dir)) {
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("state_dir {} lies on a network file system ({}), where a database can "
+                            "be torn; set state_dir to a local disk",
+                            state_dir, kind));
+  }
+  const std::string file = HistoryPath(state_dir);
+  if (IsNoPlainFile(file)) {
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("{} is no plain file (`ls -ld` says what it is); move it away, and a "
+                            "history is begun there",
+                            file));
+  }
+  Result<Descriptor> lock = LockFile(file);
+  if (!lock) return tl::unexpected<Error>(std::move(lock.error()));
+  std::string set_aside;
+  for (int attempt = 0;; ++attempt) {
+    std::string wrong;
+    try {
+      if (auto database = OpenNewest(file, bounds, wrong)) {
+        return HistoryFile{file, std::move(*lock), std::move(database), std::move(set_aside)};
+      }
+    } catch (const SQLite::Exception& failure) {
+      if (!IsTorn(file, failure) || attempt > 0) return HistoryUnavailable(file, failure);
+      wrong = fmt::format("is damaged: {}", failure.what());
+    } catch (const fs::filesystem_error& failure) {
+      return Fail(ErrorCode::kUnavailable,
+                  fmt::format("{}: {}; the daemon's user must be able to write its folder", file,
+                              failure.code().message()));
+    }
+    set_aside = fmt::format("{} {}; it lies now at {}, and a new history has begun", file, wrong,
+                            SetAside(file, now));
+  }
+}
+
+tl::unexpected<Error> HistoryUnavailable(const std::string& file, const SQLite::Exception& error) {
+  const int code = error.getErrorCode();
+  std::string remedy;
+  if (code == SQLITE_FULL || DiskIsFull(file)) {
+    remedy = "; make room on its disk";
+  } else if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) {
+    remedy = "; the daemon's user must be able to write it and its folder";
+  } else if (code == SQLITE_IOERR) {
+    remedy =
+        "; look at its disk: room, the user's quota, a limit on the size of files (ulimit -f), and "
+        "what the kernel's log says of it";
+  }
+  return Fail(ErrorCode::kUnavailable, fmt::format("{}: {}{}", file, error.what(), remedy));
+}
+
+}  // namespace gpuadvise::daemon

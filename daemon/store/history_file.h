@@ -1,0 +1,57 @@
+// The file of the history as it lies on the disk: found, made, brought to the newest version, or
+// set aside (history.h says what is in it).
+//
+// It and what SQLite puts beside it are for the daemon's user alone (0600), whatever the umask, the
+// folder, or an earlier gpuadvised left. An older version is rewritten into a new file that takes
+// its place whole, so that nothing of what is no longer kept stays on a free page. Blocking.
+#pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "common/base/error.h"
+#include "common/base/unix_time.h"
+#include "process/descriptor.h"
+
+namespace gpuadvise::daemon {
+
+// The version of the tables that this program writes (PRAGMA user_version).
+inline constexpr int kHistoryVersion = 4;
+
+// How much is kept. Pages of the file that hold something count; the log beside it (-wal) takes up
+// to 16 MiB more.
+struct HistoryBounds {
+  int64_t bytes = int64_t{1} << 30;
+  int64_t experiment_bytes_of_one = int64_t{32} << 20;  // of one user's rows of the experiment log
+
+  // Of the experiment log: never so much that no room is left for what forecasts learn from.
+  int64_t experiment_bytes() const { return bytes / 2; }
+};
+
+struct HistoryFile {
+  std::string path;
+  Descriptor lock;  // held for as long as the database is open
+  std::unique_ptr<SQLite::Database> database;
+  std::string set_aside;  // why a file that was there is not used, and where it lies; "" none was
+};
+
+// For so long somebody else may hold the database (a sqlite3 of an administrator) before it fails.
+inline constexpr int kHistoryBusyMilliseconds = 5'000;
+
+std::string HistoryPath(const std::string& state_dir);
+
+// Opens or begins the history of `state_dir`, which is made if need be. Errors: kUnavailable,
+// naming folder or file and the remedy.
+Result<HistoryFile> OpenHistoryFile(const std::string& state_dir, UnixSeconds now,
+                                    const HistoryBounds& bounds);
+
+// Whether something lies at `path` that cannot be a database: a FIFO, a folder, a device.
+bool IsNoPlainFile(const std::string& path);
+
+// What SQLite says of `file`, with the remedy: kUnavailable.
+tl::unexpected<Error> HistoryUnavailable(const std::string& file, const SQLite::Exception& error);
+
+}  // namespace gpuadvise::daemon
