@@ -41,7 +41,7 @@ Result<void> CheckNames(const std::vector<std::string>& names, const std::string
     });
     if (known) continue;
     return BadInput(
-        fmt::format("no GPU of this cluster is called '{}'{}; it has {}", names[i],
+        fmt::format("no GPU of this cluster is called {}{}; it has {}", Quoted(names[i]),
                     DidYouMean(names[i], NamesOf(pools)), JoinNames(NamesOf(pools), 30)),
         fmt::format("{}/{}", pointer, i));
   }
@@ -55,7 +55,7 @@ Result<void> CheckPartition(const std::string& name, const std::string& pointer,
     if (partition.name == name) return {};
     names.push_back(partition.name);
   }
-  return BadInput(fmt::format("no partition is called '{}'{}; there is {}", name,
+  return BadInput(fmt::format("no partition is called {}{}; there is {}", Quoted(name),
                               DidYouMean(name, names), JoinNames(names)),
                   pointer);
 }

@@ -64,7 +64,7 @@ Result<void> CheckQos(const Snapshot& snapshot, const Partition& partition,
   if (!submitter.qos.empty() && !snapshot.qos.empty() && FindQos(snapshot, qos) == nullptr) {
     std::vector<std::string> names;
     for (const Qos& known : snapshot.qos) names.push_back(known.name);
-    return No(fmt::format("there is no QOS '{}'{}; there are {}", qos, DidYouMean(qos, names),
+    return No(fmt::format("there is no QOS {}{}; there are {}", Quoted(qos), DidYouMean(qos, names),
                           JoinNames(names)));
   }
   const bool enforced = EnforcedBy(snapshot.config.enforce).qos;

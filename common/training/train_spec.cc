@@ -298,7 +298,8 @@ std::vector<Stage> ReadStages(const json& document, KeyReader& top, RunLength ru
     stages.push_back(ReadStage(json::object(), whole, top.pointer(), run_length, top.errors()));
     return stages;
   }
-  const std::vector<const json*> items = top.fields().List("stages");
+  const std::vector<const json*> items =
+      top.fields().List("stages", FindTrainKey("stages")->most);
   if (items.empty())
     top.Refuse("stages", "stages must list one stage or more; remove it for one run");
   for (size_t i = 0; i < items.size(); ++i) {

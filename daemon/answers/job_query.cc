@@ -9,6 +9,7 @@
 #include "common/base/json_fields.h"
 #include "common/base/text.h"
 #include "common/gpu/gres_names.h"
+#include "common/slurm/feature_expression.h"
 #include "common/slurm/gres.h"
 
 namespace gpuadvise::daemon {
@@ -29,12 +30,16 @@ class QuestionReader {
 
   Result<JobRequest> Read(const std::string& standard_partition) {
     request_.partitions = SplitNames(reader_.Text("partition").value_or(""));
+    if (request_.partitions.size() > kMaxListItems) {
+      reader_.Refuse("partition", fmt::format("partition names {} partitions; {} are possible",
+                                              request_.partitions.size(), kMaxListItems));
+    }
     if (request_.partitions.empty() && !standard_partition.empty()) {
       request_.partitions = {standard_partition};
     }
     ReadShape();
     ReadGpus();
-    request_.features = reader_.Text("constraint").value_or("");
+    request_.features = reader_.Text("constraint", kMaxFeatureTextBytes).value_or("");
     request_.required_nodes = HostList("nodelist");
     request_.excluded_nodes = HostList("exclude");
     request_.exclusive = reader_.Bool("exclusive").value_or(false);
@@ -105,11 +110,12 @@ class QuestionReader {
   }
 
   std::vector<std::string> HostList(const std::string& key) {
-    std::string text = reader_.Text(key).value_or("");
+    std::string text = reader_.Text(key, kMaxHostListBytes).value_or("");
     if (text.empty()) return {};
-    Result<std::vector<std::string>> nodes = ExpandHostList(text);
+    Result<std::vector<std::string>> nodes =
+        ExpandHostList(text, MostHostsAsked(context_.snapshot));
     if (nodes) return *nodes;
-    reader_.Refuse(key, fmt::format("{}: {}", key, nodes.error().message));
+    reader_.Refuse(key, nodes.error().message);
     return {};
   }
 
@@ -132,6 +138,11 @@ class QuestionReader {
 };
 
 }  // namespace
+
+size_t MostHostsAsked(const Snapshot& snapshot) {
+  constexpr size_t kFew = 1000;  // also those that are not there have a name
+  return std::max(snapshot.nodes.size(), kFew);
+}
 
 std::vector<std::string> SplitNames(const std::string& list) {
   std::vector<std::string> names;
