@@ -28,7 +28,7 @@ class QuestionReader {
                  const std::vector<GpuPool>& pools)
       : reader_(item, pointer, &errors_), context_(context), pools_(pools) {}
 
-  Result<JobRequest> Read(const std::string& standard_partition) {
+  Result<JobRequest> Read(const std::string& standard_partition, int64_t uid) {
     request_.partitions = SplitNames(reader_.Text("partition").value_or(""));
     if (request_.partitions.size() > kMaxListItems) {
       reader_.Refuse("partition", fmt::format("partition names {} partitions; {} are possible",
@@ -45,6 +45,9 @@ class QuestionReader {
     request_.exclusive = reader_.Bool("exclusive").value_or(false);
     request_.begin_time = reader_.Int("begin", 0, int64_t{1} << 40);
     request_.reservation = reader_.Text("reservation").value_or("");
+    if (!request_.reservation.empty() && uid < 0) {
+      reader_.Refuse("reservation", "reservations are for users: ask on the cluster itself");
+    }
     if (auto limit = reader_.Int("time_limit_seconds", 1, kMaxLimitSeconds)) {
       request_.time_limit_seconds = *limit;
     } else {
@@ -158,7 +161,7 @@ Result<JobQuery> ReadJobQuery(const json& item, const std::string& pointer,
   QuestionReader question(item, pointer, context, pools);
   Submitter submitter = question.SubmitterFor(caller);
   const ArrayShape array = question.Array();
-  Result<JobRequest> request = question.Read(standard_partition);
+  Result<JobRequest> request = question.Read(standard_partition, caller.uid);
   if (!request) return tl::unexpected<Error>(request.error());
   return JobQuery{std::move(*request), std::move(submitter), array};
 }

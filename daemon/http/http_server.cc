@@ -96,6 +96,28 @@ bool OutOfResources(int error) {
 
 }  // namespace
 
+std::string WhyNoConnection(size_t open, size_t of_caller, const Peer& peer,
+                            const HttpLimits& limits) {
+  const bool is_root = !peer.anonymous && peer.uid == 0;
+  const size_t for_root = is_root ? 0 : limits.max_connections / kRootShare;
+  if (open >= limits.max_connections - for_root) {
+    return fmt::format("{} connections are open, the most this daemon takes; ask again", open);
+  }
+  if (of_caller >= limits.max_connections_per_user) {
+    return fmt::format(
+        "{} connections {} are open, the most of one {} ({} in gpuadvised.yaml); close some, or "
+        "ask again",
+        of_caller, peer.anonymous ? "from your address" : "of yours",
+        peer.anonymous ? "address" : "user", limits.per_user_setting);
+  }
+  const size_t kept = limits.max_connections / kKeptShare;
+  if (is_root || of_caller == 0 || open < limits.max_connections - kept) return "";
+  return fmt::format(
+      "{} connections are open and the last {} are for those who have none; ask again, or on a "
+      "connection that you have",
+      open, kept);
+}
+
 HttpServer::HttpServer(asio::io_context& io, HttpWorkers workers, const HttpLimits& limits,
                        HttpAnswer answer)
     : io_(io),
@@ -147,30 +169,11 @@ asio::awaitable<void> HttpServer::AcceptLoop(Listener& listener) {
   }
 }
 
-// Why no connection more is taken of `peer`; "": one is.
 std::string HttpServer::WhyNot(const Peer& peer) const {
-  const HttpLimits& limits = service_.limits;
-  const bool is_root = !peer.anonymous && peer.uid == 0;
-  const size_t for_root = is_root ? 0 : limits.max_connections / kRootShare;
-  if (sessions_.size() >= limits.max_connections - for_root) {
-    return fmt::format("{} connections are open, the most this daemon takes; ask again",
-                       sessions_.size());
-  }
-  const auto open = static_cast<size_t>(
+  const auto of_caller =
       std::count_if(sessions_.begin(), sessions_.end(),
-                    [&](const auto* session) { return session->peer().caller == peer.caller; }));
-  if (open >= limits.max_connections_per_user) {
-    return fmt::format(
-        "{} connections {} are open, the most of one {} ({} in gpuadvised.yaml); close some, or "
-        "ask again",
-        open, peer.anonymous ? "from your address" : "of yours",
-        peer.anonymous ? "address" : "user", limits.per_user_setting);
-  }
-  const size_t kept = limits.max_connections / kKeptShare;
-  if (is_root || open == 0 || sessions_.size() < limits.max_connections - kept) return "";
-  return fmt::format("{} connections are open and the last {} are for those who have none; ask "
-                     "again, or on a connection that you have",
-                     sessions_.size(), kept);
+                    [&](const auto* session) { return session->peer().caller == peer.caller; });
+  return WhyNoConnection(sessions_.size(), static_cast<size_t>(of_caller), peer, service_.limits);
 }
 
 void HttpServer::Open(HttpSocket socket, const Peer& peer) {
