@@ -36,13 +36,29 @@ constexpr std::chrono::seconds kEventCheck{5};
 
 // The largest body over TCP: a training file with what it would name.
 constexpr size_t kMaxPublicBody = 64u << 10;
-constexpr size_t kMaxPublicQuestions = 16;
+constexpr size_t kMaxPublicQuestions = 64;
+constexpr size_t kMaxPublicQuestionsOfOne = 8;
 constexpr size_t kMaxPublicWaiting = 512;
 
 // The word that tells this run's advice ids from those of an earlier one.
 std::string RunWord() { return fmt::format("{:06x}", std::random_device()() & 0xffffff); }
 
 unsigned AnsweringThreads() { return std::clamp(std::thread::hardware_concurrency(), 2u, 8u); }
+
+// Of connections for their events: the others are for questions.
+size_t HalfOf(size_t connections) { return std::max<size_t>(connections / 2, 1); }
+
+// What one answer may cost. Where the compiler optimised nothing everything takes much longer, and
+// what is bounded is the work.
+AnswerCost MostWorkOf(const Settings& settings) {
+#ifdef NDEBUG
+  constexpr int kSlower = 1;
+#else
+  constexpr int kSlower = 20;
+#endif
+  return {kSlower * settings.answer_cpu_time, kSlower * std::chrono::microseconds(20),
+          kSlower * std::chrono::microseconds(10)};
+}
 
 int64_t InSeconds(std::chrono::milliseconds duration) {
   return std::chrono::ceil<std::chrono::seconds>(duration).count();
@@ -56,6 +72,8 @@ HttpLimits LimitsFrom(const Settings& settings) {
   limits.request_timeout = settings.request_timeout;
   limits.answers_at_once = AnsweringThreads();
   limits.answers_per_user = std::max(AnsweringThreads() / 2, 1u);
+  limits.max_events_per_user = HalfOf(limits.max_connections_per_user);
+  limits.max_events = HalfOf(limits.max_connections);
   return limits;
 }
 
@@ -75,7 +93,15 @@ PublicEdgeOptions PublicOptionsFrom(const Settings& settings) {
   options.limits.max_connections = static_cast<size_t>(possible);
   options.limits.request_timeout = settings.request_timeout;
   options.limits.max_body_bytes = kMaxPublicBody;
+  options.limits.max_connections_per_user =
+      static_cast<size_t>(std::min<int64_t>(possible, settings.listen_max_connections_per_address));
+  options.limits.per_user_setting = "listen_max_connections_per_address";
+  options.limits.max_events_per_user = HalfOf(options.limits.max_connections_per_user);
+  options.limits.max_events = HalfOf(options.limits.max_connections);
+  options.limits.answers_at_once = 1;  // each of its pools has one thread
+  options.limits.answers_per_user = 1;
   options.limits.max_questions = kMaxPublicQuestions;
+  options.limits.max_questions_per_user = kMaxPublicQuestionsOfOne;
   options.limits.max_waiting = kMaxPublicWaiting;
   options.hosts = settings.listen_hosts;
   return options;
@@ -101,7 +127,9 @@ bool NeedsRestart(const std::string& key) {
                                                  "history_retention",
                                                  "history_max_bytes",
                                                  "accounting_interval",
-                                                 "outcomes_dir"};
+                                                 "outcomes_dir",
+                                                 "answer_cpu_time",
+                                                 "listen_max_connections_per_address"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
@@ -167,6 +195,7 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
     : command_line_(command_line),
       loaded_(std::move(loaded)),
       answering_(AnsweringThreads()),
+      helping_(AnsweringThreads() - 1),
       cluster_(clock_, parts.catalogues, InSeconds(loaded_.settings.stale_after)),
       history_(std::move(parts.history), std::move(parts.no_history), clock_,
                InSeconds(loaded_.settings.history_retention)),
@@ -191,9 +220,11 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
            users_,
            clock_,
            OutcomesDirOf(loaded_.settings),
-           ParallelFor(answering_, AnsweringThreads()),
+           ParallelFor(helping_, AnsweringThreads()),
            &usage_,
-           &events_},
+           &events_,
+           nullptr,
+           MostWorkOf(loaded_.settings)},
       sink_(cluster_),
       plan_(parts.plan),
       collector_(io_, intake_, sink_,
@@ -219,6 +250,7 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
 Daemon::~Daemon() {
   // Workers may still hold a request or a batch; nothing they use goes before they do.
   answering_.join();
+  helping_.join();
   intake_.join();
 }
 

@@ -74,6 +74,7 @@ class Daemon {
   boost::asio::io_context io_{1};
   boost::asio::thread_pool intake_{1};
   boost::asio::thread_pool answering_;
+  boost::asio::thread_pool helping_;  // what answers lend; none waits behind another's work
   ClusterState cluster_;
   HistoryWriter history_;
   AdviceStore advice_;

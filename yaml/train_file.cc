@@ -154,7 +154,7 @@ Result<void> TrainFile::TakeSection(const std::string& section) {
   section_ = section.empty() ? names.front() : section;
   const auto found = document_.root.find(section_);
   if (found == document_.root.end() || !found->is_object()) {
-    return BadInput(path_ + ": has no section '" + section_ + "'" +
+    return BadInput(path_ + ": has no section " + Quoted(section_) +
                     (names.empty() ? "; it is one training file, leave --section out"
                                    : "; it has " + JoinNames(names)));
   }
@@ -201,6 +201,8 @@ Result<void> TrainFile::InlineJson(json& value, const std::string& pointer, cons
   if (!text) return Refuse(text.error().message, pointer);
   Result<json> parsed = ParseJsonObject(*text);
   if (!parsed) return Refuse(path + " " + parsed.error().message + "; check the file", pointer);
+  // Tens of thousands where a model tells so many classes apart, and nothing is counted from them.
+  for (const char* labels : {"id2label", "label2id"}) parsed->erase(labels);
   value = *std::move(parsed);
   return {};
 }

@@ -19,7 +19,7 @@ namespace gpuadvise {
 
 inline constexpr size_t kMaxYamlBytes = 1 << 20;
 inline constexpr int kMaxYamlDepth = 64;
-inline constexpr size_t kMaxYamlValues = 100'000;
+inline constexpr size_t kMaxYamlValues = 20'000;
 inline constexpr size_t kMaxYamlExpandedBytes = 4 << 20;
 
 struct YamlDocument {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/base/for_each.h"
+#include "common/base/work_budget.h"
 #include "common/forecast/start_of.h"
 #include "common/gpu/gpu_naming.h"
 #include "common/slurm/snapshot.h"
@@ -20,6 +21,13 @@ struct AdviceContext {
   const ModelPresets& models;            // config/models.yaml
   ForEach for_each = Serial;             // how forecasts that do not depend on each other are made
   const LearnedRuns* learned = nullptr;  // what runs have shown; nullptr: nothing
+  WorkBudget* budget = nullptr;          // of the answer; nullptr: no end
+
+  // Whether to begin nothing more; what is there is no answer then, and BudgetError() is.
+  bool BudgetSpent() const { return budget != nullptr && budget->Spent(); }
+  // Whether something was left out already: to be asked after for_each.
+  bool Stopped() const { return budget != nullptr && budget->stopped(); }
+  tl::unexpected<Error> BudgetError() const { return tl::unexpected<Error>(budget->error()); }
 };
 
 }  // namespace gpuadvise

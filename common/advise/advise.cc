@@ -118,6 +118,7 @@ Result<Advice> Advise(const AdviceRequest& request, const AdviceContext& context
     outcome[i] = FitAndEstimate(request.spec, request.constraints, context, tried[i]);
     if (outcome[i]) outcome[i] = PredictStart(request.constraints, context, caller, tried[i]);
   });
+  if (context.Stopped()) return context.BudgetError();
   std::vector<Error> errors;
   for (size_t i = 0; i < tried.size(); ++i) {
     if (outcome[i]) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/words.h"
+#include "common/slurm/access.h"
 #include "common/slurm/gres.h"
 #include "common/training/scale.h"
 #include "common/training/stage_needs.h"
@@ -41,7 +42,7 @@ Result<void> CheckNames(const std::vector<std::string>& names, const std::string
     });
     if (known) continue;
     return BadInput(
-        fmt::format("no GPU of this cluster is called '{}'{}; it has {}", names[i],
+        fmt::format("no GPU of this cluster is called {}{}; it has {}", Quoted(names[i]),
                     DidYouMean(names[i], NamesOf(pools)), JoinNames(NamesOf(pools), 30)),
         fmt::format("{}/{}", pointer, i));
   }
@@ -49,13 +50,11 @@ Result<void> CheckNames(const std::vector<std::string>& names, const std::string
 }
 
 Result<void> CheckPartition(const std::string& name, const std::string& pointer,
-                            const Snapshot& snapshot) {
-  std::vector<std::string> names;
-  for (const Partition& partition : snapshot.partitions) {
-    if (partition.name == name) return {};
-    names.push_back(partition.name);
-  }
-  return BadInput(fmt::format("no partition is called '{}'{}; there is {}", name,
+                            const Snapshot& snapshot, const Submitter& caller) {
+  if (KnowsPartition(caller, snapshot, name)) return {};
+  const std::vector<std::string> names = PartitionsToldTo(caller, snapshot);
+  if (names.empty()) return BadInput(fmt::format("no partition is called {}", Quoted(name)), pointer);
+  return BadInput(fmt::format("no partition is called {}{}; there is {}", Quoted(name),
                               DidYouMean(name, names), JoinNames(names)),
                   pointer);
 }
@@ -244,7 +243,7 @@ Result<Placements> FindPlacements(const TrainSpec& spec, const Constraints& cons
     bool from_spec = constraints.partition == spec.slurm.partition;
     checked =
         CheckPartition(constraints.partition,
-                       from_spec ? "/spec/slurm/partition" : "/constraints/partition", snapshot);
+                       from_spec ? "/spec/slurm/partition" : "/constraints/partition", snapshot, caller);
   }
   if (checked) checked = CheckCounts(constraints, pools);
   if (!checked) return tl::unexpected<Error>(checked.error());

@@ -262,6 +262,7 @@ Result<void> PredictStart(const Constraints& constraints, const AdviceContext& c
   bool found = false;
   double default_wait = 0;
   for (const std::string& qos : strategy.placement.qos) {
+    if (context.BudgetSpent()) return context.BudgetError();
     Submitter submitter = caller;
     submitter.account = strategy.account;
     submitter.qos = qos;
@@ -320,6 +321,7 @@ std::string ShorterLimitTip(const AdviceContext& context, const Submitter& calle
   std::optional<CheaperStart> best;
   const Strategy* of = nullptr;
   for (size_t i = 0; i < std::min(ranked.size(), kMostAsked); ++i) {
+    if (context.BudgetSpent()) return "";
     const Strategy& strategy = ranked[i];
     const int64_t enough = EnoughTime(strategy);
     if (enough >= strategy.time_limit_seconds) continue;

@@ -29,7 +29,6 @@ std::string PointerTo(const std::string& pointer, const std::string& key) {
 }
 
 std::string KindOf(const json& value) {
-  constexpr size_t kShown = 60;
   switch (value.type()) {
     case json::value_t::null:
       return "nothing";
@@ -39,10 +38,8 @@ std::string KindOf(const json& value) {
       return "a list";
     case json::value_t::boolean:
       return value.get<bool>() ? "true" : "false";
-    case json::value_t::string: {
-      const auto& text = value.get_ref<const std::string&>();
-      return fmt::format("'{}{}'", text.substr(0, kShown), text.size() > kShown ? "…" : "");
-    }
+    case json::value_t::string:
+      return Quoted(value.get_ref<const std::string&>());
     default:
       return value.dump();
   }
@@ -85,6 +82,22 @@ void FieldReader::Refuse(const std::string& key, const std::string& message) {
 
 void FieldReader::Expected(const std::string& key, const json& found, const std::string& what) {
   Refuse(key, fmt::format("{} must be {}, not {}", key, what, KindOf(found)));
+}
+
+bool FieldReader::IsShort(const std::string& key, const std::string& text, size_t most_bytes) {
+  if (text.size() <= most_bytes) return true;
+  Refuse(key, fmt::format("{} has {} bytes; {} are possible: shorten it", key,
+                          Grouped(static_cast<int64_t>(text.size())),
+                          Grouped(static_cast<int64_t>(most_bytes))));
+  return false;
+}
+
+bool FieldReader::IsShort(const std::string& key, const json& list, size_t most_items) {
+  if (list.size() <= most_items) return true;
+  Refuse(key, fmt::format("{} has {} entries; {} are possible: leave the others out", key,
+                          Grouped(static_cast<int64_t>(list.size())),
+                          Grouped(static_cast<int64_t>(most_items))));
+  return false;
 }
 
 const json* FieldReader::Any(const std::string& key) { return Member(key); }
@@ -132,10 +145,13 @@ std::optional<bool> FieldReader::Bool(const std::string& key) {
   return {};
 }
 
-std::optional<std::string> FieldReader::Text(const std::string& key) {
+std::optional<std::string> FieldReader::Text(const std::string& key, size_t most_bytes) {
   const json* value = Member(key);
   if (value == nullptr) return {};
-  if (value->is_string()) return value->get<std::string>();
+  if (value->is_string()) {
+    const auto& text = value->get_ref<const std::string&>();
+    return IsShort(key, text, most_bytes) ? std::optional(text) : std::nullopt;
+  }
   if (value->is_number()) return value->dump();
   Expected(key, *value, "text");
   return {};
@@ -145,19 +161,21 @@ std::optional<std::string> FieldReader::Choice(const std::string& key,
                                                const std::vector<std::string>& allowed) {
   std::optional<std::string> text = Text(key);
   if (!text || std::find(allowed.begin(), allowed.end(), *text) != allowed.end()) return text;
-  Refuse(key, fmt::format("{} must be one of {}, not '{}'{}", key, JoinNames(allowed), *text,
+  Refuse(key, fmt::format("{} must be one of {}, not {}{}", key, JoinNames(allowed), Quoted(*text),
                           DidYouMean(*text, allowed)));
   return {};
 }
 
-std::vector<std::string> FieldReader::Texts(const std::string& key) {
+std::vector<std::string> FieldReader::Texts(const std::string& key, size_t most_items) {
   const json* value = Member(key);
   if (value == nullptr) return {};
   std::vector<std::string> texts;
   const bool is_list = value->is_array();
+  if (is_list && !IsShort(key, *value, most_items)) return {};
   for (size_t i = 0; i < (is_list ? value->size() : 1); ++i) {
     const json& item = is_list ? (*value)[i] : *value;
     if (item.is_string()) {
+      if (!IsShort(key, item.get_ref<const std::string&>(), kMaxTextBytes)) return {};
       texts.push_back(item.get<std::string>());
     } else if (item.is_number()) {
       texts.push_back(item.dump());
@@ -214,13 +232,14 @@ std::optional<int64_t> FieldReader::TimeLimit(const std::string& key) {
   return {};
 }
 
-std::vector<const json*> FieldReader::List(const std::string& key) {
+std::vector<const json*> FieldReader::List(const std::string& key, size_t most_items) {
   const json* value = Member(key);
   if (value == nullptr) return {};
   if (!value->is_array()) {
     Expected(key, *value, "a list");
     return {};
   }
+  if (!IsShort(key, *value, most_items)) return {};
   std::vector<const json*> items;
   for (const json& item : *value) items.push_back(&item);
   return items;
@@ -243,7 +262,7 @@ void FieldReader::RefuseUnknown(const KnownElsewhere& elsewhere) {
     std::string hint = elsewhere ? elsewhere(key) : "";
     if (hint.empty()) hint = DidYouMean(key, asked_);
     if (hint.empty()) hint = "; known are " + JoinNames(asked_, 60);
-    Refuse(key, fmt::format("unknown key '{}'{}", key, hint));
+    Refuse(Shortened(key, kMostQuotedBytes), fmt::format("unknown key {}{}", Quoted(key), hint));
     return;
   }
 }

@@ -29,6 +29,11 @@ std::string KindOf(const nlohmann::json& value);
 // goes on after the file's name ("is no JSON object").
 Result<nlohmann::json> ParseJsonObject(std::string_view text);
 
+// Bounds of what one member holds, where its question says no others: far beyond what a person
+// writes, and small enough that nothing that is done with each of them takes long.
+inline constexpr size_t kMaxTextBytes = 4096;
+inline constexpr size_t kMaxListItems = 256;
+
 // The first thing that is wrong with a document; later ones are usually its consequences.
 class FirstError {
  public:
@@ -54,12 +59,13 @@ class FieldReader {
   std::optional<int64_t> Int(const std::string& key, int64_t low, int64_t high);
   std::optional<double> Number(const std::string& key, double low, double high);
   std::optional<bool> Bool(const std::string& key);
-  std::optional<std::string> Text(const std::string& key);
+  // Longer text is refused, as longer lists are below.
+  std::optional<std::string> Text(const std::string& key, size_t most_bytes = kMaxTextBytes);
   // One of `allowed`; the error lists them.
   std::optional<std::string> Choice(const std::string& key,
                                     const std::vector<std::string>& allowed);
   // One text or a list of texts (numbers count as text: `account: 42`).
-  std::vector<std::string> Texts(const std::string& key);
+  std::vector<std::string> Texts(const std::string& key, size_t most_items = kMaxListItems);
   // true, false or one of `words` ("auto"): "true"/"false" for the booleans.
   std::optional<std::string> Switch(const std::string& key, const std::vector<std::string>& words);
   // A size with its unit: "5 GB" (10^9), "21.3 GiB" (2^30), "30G" (Slurm's GiB). In bytes, > 0.
@@ -69,7 +75,8 @@ class FieldReader {
   // Any value; nullptr when missing or null.
   const nlohmann::json* Any(const std::string& key);
   // A list; empty when missing.
-  std::vector<const nlohmann::json*> List(const std::string& key);
+  std::vector<const nlohmann::json*> List(const std::string& key,
+                                          size_t most_items = kMaxListItems);
   // A nested object; empty optional when missing.
   std::optional<FieldReader> Object(const std::string& key);
 
@@ -87,6 +94,8 @@ class FieldReader {
 
  private:
   const nlohmann::json* Member(const std::string& key);
+  bool IsShort(const std::string& key, const std::string& text, size_t most_bytes);
+  bool IsShort(const std::string& key, const nlohmann::json& list, size_t most_items);
   void Expected(const std::string& key, const nlohmann::json& found, const std::string& what);
 
   const nlohmann::json* object_;  // nullptr when the value was no object

@@ -92,6 +92,19 @@ std::string DurationInWords(double seconds) {
                          : fmt::format("{} d {} h", hours / 24, hours % 24);
 }
 
+std::string Shortened(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  const auto continues = [&](size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
+  };
+  while (most > 0 && continues(most)) --most;
+  return std::string(text.substr(0, most)) + "…";
+}
+
+std::string Quoted(std::string_view text) {
+  return fmt::format("'{}'", Shortened(text, kMostQuotedBytes));
+}
+
 std::string Grouped(int64_t number) {
   std::string digits = std::to_string(number);
   const size_t first = number < 0 ? 1 : 0;

@@ -25,6 +25,13 @@ std::string JoinNames(std::span<const std::string> names, size_t limit = 12);
 // is shown.
 std::string DurationInWords(double seconds);
 
+// `text` where it has at most `most` bytes, else its beginning and "…"; never half a character.
+std::string Shortened(std::string_view text, size_t most);
+
+// What somebody wrote, for a sentence: in single quotes, the beginning where it is long.
+inline constexpr size_t kMostQuotedBytes = 100;
+std::string Quoted(std::string_view text);
+
 // "10,000".
 std::string Grouped(int64_t number);
 

@@ -10,8 +10,11 @@
 namespace gpuadvise {
 namespace {
 
-// A play costs by the length of the queue: so many jobs are played in all samples together.
+// A play costs by the length of the queue: so many jobs are played in all samples together. A task
+// costs eight jobs that are there already: it starts in the play and moves those behind it. The more
+// tasks, the less one play differs from the next.
 constexpr size_t kMostPlayedJobs = 64'000;
+constexpr size_t kTaskCosts = 8;
 
 // The array as the queue would show it.
 Job ArrayJob(const Snapshot& snapshot, const JobRequest& request, const ArrayShape& array,
@@ -34,13 +37,14 @@ Job ArrayJob(const Snapshot& snapshot, const JobRequest& request, const ArraySha
   return job;
 }
 
-std::shared_ptr<const QueueModel> WithJob(const QueueModel& queue, Job job) {
+std::shared_ptr<const QueueModel> WithJob(const QueueModel& queue, Job job, int64_t tasks) {
   auto snapshot = std::make_shared<Snapshot>(queue.snapshot());
   snapshot->jobs.push_back(std::move(job));
   if (queue.past() == nullptr) return PrepareQueue(std::move(snapshot));
   SimulationOptions options = queue.options();
   options.play_once_from = 0;
-  const size_t samples = kMostPlayedJobs / (queue.pending().size() + 1);
+  const size_t samples =
+      kMostPlayedJobs / (queue.pending().size() + kTaskCosts * static_cast<size_t>(tasks));
   options.samples = std::clamp(static_cast<int>(samples), 1, options.samples);
   return PrepareQueue(std::move(snapshot), *queue.past(), options);
 }
@@ -73,7 +77,7 @@ Result<ArrayStarts> StartOfArray(const QueueModel& queue, const JobRequest& requ
   ArrayStarts starts{*first, std::move(*first), std::min(array.tasks, kMaxTasks), false};
   const Job job = ArrayJob(queue.snapshot(), request, array, submitter, starts.first);
   const std::vector<int64_t> spans =
-      SecondsToLast(*WithJob(queue, job), job.id, starts.tasks_played);
+      SecondsToLast(*WithJob(queue, job, starts.tasks_played), job.id, starts.tasks_played);
   std::vector<int64_t>& last = starts.last.wait_seconds;
   last.clear();
   for (const int64_t wait : starts.first.wait_seconds) {

@@ -92,11 +92,13 @@ std::string IdOf(const json& entry) {
   return entry.is_object() && id != entry.end() && id->is_string() ? id->get<std::string>() : "";
 }
 
+constexpr size_t kMostModels = 4096;  // far more than are made
+
 // Adds the `gpus:` of one document: an id that is there already changes only the keys given.
 void Merge(const json& document, std::vector<Entry>& entries, FirstError* errors) {
   if (document.is_null()) return;
   FieldReader top(document, "", errors);
-  const std::vector<const json*> list = top.List("gpus");
+  const std::vector<const json*> list = top.List("gpus", kMostModels);
   top.RefuseUnknown();
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string pointer = fmt::format("/gpus/{}", i);

@@ -17,7 +17,8 @@
 namespace gpuadvise {
 namespace {
 
-Result<std::vector<size_t>> PartitionsOf(const Snapshot& policy, const JobRequest& request) {
+Result<std::vector<size_t>> PartitionsOf(const Snapshot& policy, const JobRequest& request,
+                                         const Submitter& submitter) {
   std::vector<std::string> names = request.partitions;
   if (names.empty()) {
     const Partition* standard = DefaultPartition(policy);
@@ -30,14 +31,12 @@ Result<std::vector<size_t>> PartitionsOf(const Snapshot& policy, const JobReques
   std::vector<size_t> found;
   for (const std::string& name : names) {
     const Partition* partition = FindPartition(policy, name);
-    if (partition == nullptr) {
-      std::vector<std::string> known;
-      for (const Partition& each : policy.partitions) {
-        if (!each.hidden) known.push_back(each.name);
-      }
+    if (!KnowsPartition(submitter, policy, name)) {
+      const std::vector<std::string> known = PartitionsToldTo(submitter, policy);
       return Fail(ErrorCode::kNotFound,
-                  fmt::format("there is no partition '{}'{}; there are {}", name,
-                              DidYouMean(name, known), JoinNames(known)));
+                  fmt::format("there is no partition {}{}{}", Quoted(name),
+                              DidYouMean(name, known),
+                              known.empty() ? "" : "; there are " + JoinNames(known)));
     }
     found.push_back(static_cast<size_t>(partition - policy.partitions.data()));
   }
@@ -120,7 +119,7 @@ bool MayLose(const QueueModel& queue, const PendingJob& job) {
 Result<PendingJob> InsertedInto(const QueueModel& queue, const JobRequest& request,
                                 const Submitter& submitter) {
   const Snapshot& policy = queue.snapshot();
-  const auto partitions = PartitionsOf(policy, request);
+  const auto partitions = PartitionsOf(policy, request, submitter);
   if (!partitions) return tl::unexpected(partitions.error());
   PendingJob job;
   std::vector<size_t> used;

@@ -1,3 +1,4 @@
+#include "common/slurm/policy.h"
 #include "common/scheduler/job_requirements.h"
 
 #include <algorithm>
@@ -64,7 +65,8 @@ Result<void> SetTimes(const NodePool& pool, const Snapshot& snapshot, const Part
   requirements.reservation = -1;
   if (request.reservation.empty()) return {};
   requirements.reservation = pool.FindReservation(request.reservation);
-  if (requirements.reservation < 0) return NoSuchReservation(pool, request.reservation);
+  if (requirements.reservation < 0) return NoSuchReservation(
+        pool, request.reservation, HasFlag(snapshot.config.private_data, "reservations"));
   const Reservation& reservation =
       pool.reservations()[static_cast<size_t>(requirements.reservation)];
   if (reservation.start_time) {

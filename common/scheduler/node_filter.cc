@@ -353,17 +353,21 @@ std::string GpusInWords(const NodePool& pool, const std::vector<int32_t>& nodes)
 tl::unexpected<Error> NoSuchGpu(const NodePool& pool, const Partition& partition,
                                 const std::vector<int32_t>& members, std::string_view type) {
   return Fail(ErrorCode::kInfeasible,
-              fmt::format("no node of this cluster has GPUs of type '{}'{}; those of partition {} "
+              fmt::format("no node of this cluster has GPUs of type {}{}; those of partition {} "
                           "are {}",
-                          type, DidYouMean(type, pool.gpu_types()), partition.name,
+                          Quoted(type), DidYouMean(type, pool.gpu_types()), partition.name,
                           GpusInWords(pool, members)));
 }
 
-tl::unexpected<Error> NoSuchReservation(const NodePool& pool, std::string_view name) {
+tl::unexpected<Error> NoSuchReservation(const NodePool& pool, std::string_view name,
+                                        bool names_are_private) {
+  if (names_are_private) {
+    return Fail(ErrorCode::kNotFound, fmt::format("there is no reservation {}", Quoted(name)));
+  }
   std::vector<std::string> names;
   for (const Reservation& reservation : pool.reservations()) names.push_back(reservation.name);
   return Fail(ErrorCode::kNotFound,
-              fmt::format("there is no reservation '{}'{}; {}", name, DidYouMean(name, names),
+              fmt::format("there is no reservation {}{}; {}", Quoted(name), DidYouMean(name, names),
                           names.empty() ? "there are none" : "there are " + JoinNames(names)));
 }
 

@@ -21,7 +21,9 @@ Result<void> ChooseNodes(const NodePool& pool, const Partition& partition,
 
 tl::unexpected<Error> NoSuchGpu(const NodePool& pool, const Partition& partition,
                                 const std::vector<int32_t>& members, std::string_view type);
-tl::unexpected<Error> NoSuchReservation(const NodePool& pool, std::string_view name);
+// `names_are_private`: none is told.
+tl::unexpected<Error> NoSuchReservation(const NodePool& pool, std::string_view name,
+                                        bool names_are_private);
 
 // "gpu2080 (15 nodes × 4), gpul40s (2 × 6)": the GPUs on these nodes.
 std::string GpusInWords(const NodePool& pool, const std::vector<int32_t>& nodes);

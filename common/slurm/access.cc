@@ -17,6 +17,11 @@ tl::unexpected<Error> No(std::string message) {
   return Fail(ErrorCode::kInfeasible, std::move(message));
 }
 
+// Whoever has none (over TCP) is told nothing of accounts and QOS: they are for people who log in.
+bool HasName(const Submitter& submitter) {
+  return submitter.uid >= 0 || !submitter.user.empty();
+}
+
 Result<void> CheckState(const Partition& partition, const Submitter& submitter) {
   if (partition.state != PartitionState::kUp) {
     return No(fmt::format("partition {} is {}: it starts no jobs until an administrator opens it",
@@ -35,6 +40,10 @@ Result<void> CheckAccount(const Snapshot& snapshot, const Partition& partition,
                           const Submitter& submitter, const EffectiveLimits& authority) {
   const bool enforced = EnforcedBy(snapshot.config.enforce).associations;
   if (enforced && authority.association == nullptr) {
+    if (!HasName(submitter)) {
+      return No(fmt::format("partition {} is for users with an account: ask on the cluster itself",
+                            partition.name));
+    }
     std::vector<std::string> accounts;
     for (const Association& assoc : snapshot.associations) {
       if (assoc.user == submitter.user && !assoc.user.empty()) accounts.push_back(assoc.account);
@@ -48,6 +57,10 @@ Result<void> CheckAccount(const Snapshot& snapshot, const Partition& partition,
   if (authority.association != nullptr) account = authority.association->account;
   const auto& allow = partition.allow_accounts;
   if (!allow.empty() && !IsOneOf(account, allow)) {
+    if (!HasName(submitter)) {
+      return No(fmt::format("partition {} is for certain accounts: ask on the cluster itself",
+                            partition.name));
+    }
     return No(fmt::format("partition {} is for the accounts {}, not {}", partition.name,
                           JoinNames(allow), account.empty() ? "without one" : account));
   }
@@ -62,9 +75,10 @@ Result<void> CheckQos(const Snapshot& snapshot, const Partition& partition,
   const Association* assoc = authority.association;
   const std::string qos = EffectiveQos(snapshot, submitter, assoc);
   if (!submitter.qos.empty() && !snapshot.qos.empty() && FindQos(snapshot, qos) == nullptr) {
+    if (!HasName(submitter)) return No("that QOS is for users: ask on the cluster itself");
     std::vector<std::string> names;
     for (const Qos& known : snapshot.qos) names.push_back(known.name);
-    return No(fmt::format("there is no QOS '{}'{}; there are {}", qos, DidYouMean(qos, names),
+    return No(fmt::format("there is no QOS {}{}; there are {}", Quoted(qos), DidYouMean(qos, names),
                           JoinNames(names)));
   }
   const bool enforced = EnforcedBy(snapshot.config.enforce).qos;
@@ -73,6 +87,10 @@ Result<void> CheckQos(const Snapshot& snapshot, const Partition& partition,
                           assoc->user, qos, JoinNames(assoc->qos)));
   }
   if (!partition.allow_qos.empty() && !IsOneOf(qos, partition.allow_qos)) {
+    if (!HasName(submitter)) {
+      return No(fmt::format("partition {} is for certain QOS: ask on the cluster itself",
+                            partition.name));
+    }
     return No(fmt::format("partition {} is for the QOS {}, not {}", partition.name,
                           JoinNames(partition.allow_qos), qos));
   }
@@ -159,6 +177,20 @@ Result<void> CheckTres(const Snapshot& snapshot, const Partition& partition,
 }
 
 }  // namespace
+
+std::vector<std::string> PartitionsToldTo(const Submitter& submitter, const Snapshot& snapshot) {
+  std::vector<std::string> names;
+  if (!HasName(submitter) && HasFlag(snapshot.config.private_data, "partitions")) return names;
+  for (const Partition& partition : snapshot.partitions) {
+    if (!partition.hidden) names.push_back(partition.name);
+  }
+  return names;
+}
+
+bool KnowsPartition(const Submitter& submitter, const Snapshot& snapshot, std::string_view name) {
+  const Partition* partition = FindPartition(snapshot, name);
+  return partition != nullptr && (HasName(submitter) || !partition->hidden);
+}
 
 EffectiveLimits EffectiveLimitsOf(const Snapshot& snapshot, const Partition& partition,
                                   const Submitter& submitter) {

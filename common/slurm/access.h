@@ -3,6 +3,8 @@
 // partition's QOS, the job's QOS, the association, its parents, the partition. Pure.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/error.h"
@@ -10,6 +12,14 @@
 #include "common/slurm/submitter.h"
 
 namespace gpuadvise {
+
+// The partitions that an error may list: what Slurm shows to everybody. Callers without a name
+// (uid < 0) are told none where PrivateData hides them.
+std::vector<std::string> PartitionsToldTo(const Submitter& submitter, const Snapshot& snapshot);
+
+// Whether there is a partition of that name for `submitter`: of those that are hidden, callers
+// without a name do not learn.
+bool KnowsPartition(const Submitter& submitter, const Snapshot& snapshot, std::string_view name);
 
 // Whose limits apply to one job: each null when there is none or it is not enforced.
 struct EffectiveLimits {

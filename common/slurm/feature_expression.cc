@@ -7,10 +7,13 @@
 #include <cctype>
 #include <utility>
 
+#include "common/base/words.h"
+
 namespace gpuadvise {
 
 namespace {
 constexpr int kMaxDepth = 32;
+constexpr size_t kMaxNames = 256;  // each is looked for among the features of every node
 }
 
 // Recursive descent over one expression; every error names the whole text.
@@ -21,10 +24,18 @@ class FeatureParser {
 
   Result<FeatureExpression> Run() {
     if (text_.empty() || text_ == "(null)") return std::move(out_);
+    if (text_.size() > kMaxFeatureTextBytes) {
+      return BadInput(fmt::format("a constraint of {} bytes; {} are possible: shorten it",
+                                  text_.size(), kMaxFeatureTextBytes));
+    }
     if (!Chain(0) || at_ != text_.size()) {
+      if (out_.names_.size() == kMaxNames) {
+        return BadInput(fmt::format("constraint {} names more than {} features: shorten it",
+                                    Quoted(text_), kMaxNames));
+      }
       return BadInput(
-          fmt::format("constraint '{}' cannot be read at '{}'; write features joined by & and |",
-                      text_, text_.substr(std::min(at_, text_.size()))));
+          fmt::format("constraint {} cannot be read at {}; write features joined by & and |",
+                      Quoted(text_), Quoted(text_.substr(std::min(at_, text_.size())))));
     }
     return std::move(out_);
   }
@@ -66,7 +77,7 @@ class FeatureParser {
   bool Name() {
     const size_t start = at_;
     while (at_ < text_.size() && std::string_view("&|()[]*,").find(text_[at_]) == text_.npos) ++at_;
-    if (at_ == start) return false;
+    if (at_ == start || out_.names_.size() == kMaxNames) return false;
     out_.terms_.push_back({Op::kName, out_.names_.size()});
     out_.names_.emplace_back(text_.substr(start, at_ - start));
     return true;

@@ -14,9 +14,12 @@
 
 namespace gpuadvise {
 
+inline constexpr size_t kMaxFeatureTextBytes = 8192;
+
 class FeatureExpression {
  public:
-  // "" and "(null)" accept every node. Errors: kBadInput for unbalanced or empty parts.
+  // "" and "(null)" accept every node. Errors: kBadInput for unbalanced or empty parts, more than
+  // kMaxFeatureTextBytes, 256 features or 32 parentheses in each other.
   static Result<FeatureExpression> Parse(std::string_view text);
 
   // Whether a node with these features may serve.

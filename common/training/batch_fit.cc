@@ -91,7 +91,18 @@ Result<BatchPlan> PlanBatch(const TrainingSpec& training, int64_t gpus, int64_t 
     if (auto plan = PlanAt(training, range, gpus, *training.micro_batch)) return *plan;
     return NoProduct(training, range, gpus);
   }
-  for (int64_t micro = std::min(largest, range.high / gpus); micro >= 1; --micro) {
+  const int64_t samples = range.high / gpus;  // the most of one GPU in a step
+  const int64_t most = std::min(largest, samples);
+  if (training.accumulation) {
+    const int64_t micro = std::min(most, samples / *training.accumulation);
+    if (micro < 1) return NoProduct(training, range, gpus);
+    if (auto plan = PlanAt(training, range, gpus, micro)) return *plan;
+    return NoProduct(training, range, gpus);
+  }
+  // From the largest micro-batch down. Where one is too small as often as the range allows it, a
+  // smaller one as often is too: the next to try goes in once more. So a million samples take two
+  // thousand tries at most.
+  for (int64_t micro = most; micro >= 1; micro = samples / (samples / micro + 1)) {
     if (auto plan = PlanAt(training, range, gpus, micro)) return *plan;
   }
   return NoProduct(training, range, gpus);

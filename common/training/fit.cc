@@ -325,7 +325,12 @@ Result<StageFit> FitStage(const FitQuestion& question, const Stage& stage) {
           stage.pointer + "/training/lora/target_modules");
     }
   }
-  for (const GpuModel* gpu : question.gpus) fit->rows.push_back(RowOn(question, *fit, *gpu));
+  for (const GpuModel* gpu : question.gpus) {
+    if (question.budget != nullptr && question.budget->Spent()) {
+      return tl::unexpected<Error>(question.budget->error());
+    }
+    fit->rows.push_back(RowOn(question, *fit, *gpu));
+  }
   return fit;
 }
 

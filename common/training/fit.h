@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/work_budget.h"
 #include "common/base/error.h"
 #include "common/gpu/gpu_catalogue.h"
 #include "common/training/batch_fit.h"
@@ -27,6 +28,7 @@ struct FitQuestion {
   int64_t gpus_in_all = 1;             // that one job has
   std::optional<int64_t> micro_batch;  // show this one instead of the recommended
   bool tips = false;                   // with all tips, for the first of `gpus`
+  WorkBudget* budget = nullptr;        // of the answer; nullptr: no end
 };
 
 // Something that could be asked for less.

@@ -56,13 +56,13 @@ std::optional<bool> KeyReader::Bool(const std::string& name) {
 }
 
 std::optional<std::string> KeyReader::Text(const std::string& name) {
-  Key(name, ValueKind::kText);
-  return fields_.Text(name);
+  const TrainKey& key = Key(name, ValueKind::kText);
+  return fields_.Text(name, key.most == 0 ? kMaxTextBytes : key.most);
 }
 
 std::vector<std::string> KeyReader::Texts(const std::string& name) {
-  Key(name, ValueKind::kTexts);
-  return fields_.Texts(name);
+  const TrainKey& key = Key(name, ValueKind::kTexts);
+  return fields_.Texts(name, key.most == 0 ? kMaxListItems : key.most);
 }
 
 std::optional<std::string> KeyReader::Switch(const std::string& name) {
@@ -92,8 +92,9 @@ std::optional<KeyReader> KeyReader::Map(const std::string& name) {
 }
 
 std::vector<KeyReader> KeyReader::Items(const std::string& name) {
-  Key(name, ValueKind::kList);
-  const std::vector<const json*> items = fields_.List(name);
+  const TrainKey& key = Key(name, ValueKind::kList);
+  const std::vector<const json*> items =
+      fields_.List(name, key.most == 0 ? kMaxListItems : key.most);
   std::vector<KeyReader> readers;
   for (size_t i = 0; i < items.size(); ++i) {
     const std::string pointer = PointerTo(fields_.PointerOf(name), std::to_string(i));

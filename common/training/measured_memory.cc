@@ -6,9 +6,27 @@
 #include <cmath>
 #include <string>
 
+#include "common/base/words.h"
 #include "common/training/stage_needs.h"
 
 namespace gpuadvise {
+namespace {
+
+// Whether a batch that was measured on `gpu` does not fit there without checkpointing, which the
+// training leaves open.
+bool NeedsCheckpointing(const GpuModel& gpu, const ModelShape& model, const TrainingSpec& training,
+                        Precision precision, const GpuCatalogue& catalogue) {
+  if (training.gradient_checkpointing) return false;
+  return std::any_of(training.measured.begin(), training.measured.end(),
+                     [&](const MeasuredStep& step) {
+                       if (step.out_of_memory || catalogue.Resolve(step.gpu) != &gpu) return false;
+                       TrainingSetup without = SetupFrom(training, precision, step.gpus);
+                       without.micro_batch = step.micro_batch;
+                       return PeakMemory(model, without).total() > UsableBytes(gpu);
+                     });
+}
+
+}  // namespace
 
 Result<void> CheckMeasured(const Stage& stage, const GpuCatalogue& catalogue) {
   for (size_t i = 0; i < stage.training.measured.size(); ++i) {
@@ -16,9 +34,9 @@ Result<void> CheckMeasured(const Stage& stage, const GpuCatalogue& catalogue) {
     const std::string pointer = fmt::format("{}/training/measured/{}", stage.pointer, i);
     const GpuModel* gpu = catalogue.Resolve(step.gpu);
     if (gpu == nullptr) {
-      return BadInput(fmt::format("measured: no GPU called '{}' is known{}; `gpuadvise cards` "
+      return BadInput(fmt::format("measured: no GPU called {} is known{}; `gpuadvise cards` "
                                   "lists the names",
-                                  step.gpu, catalogue.NearTo(step.gpu)),
+                                  Quoted(step.gpu), catalogue.NearTo(step.gpu)),
                       pointer + "/gpu");
     }
     if (step.peak_bytes > gpu->memory_bytes) {
@@ -34,24 +52,22 @@ TrainingSetup SetupGivenMeasured(const GpuModel& gpu, const ModelShape& model,
                                  const TrainingSpec& training, Precision precision, int64_t gpus,
                                  const GpuCatalogue& catalogue) {
   TrainingSetup setup = SetupOn(gpu, model, training, precision, gpus, kRecommendedMargin);
-  if (training.gradient_checkpointing) return setup;
-  for (const MeasuredStep& step : training.measured) {
-    if (step.out_of_memory || catalogue.Resolve(step.gpu) != &gpu) continue;
-    TrainingSetup without = SetupFrom(training, precision, step.gpus);
-    without.micro_batch = step.micro_batch;
-    if (PeakMemory(model, without).total() > UsableBytes(gpu)) {
-      setup.checkpointing = Checkpointing::kFull;
-    }
+  if (NeedsCheckpointing(gpu, model, training, precision, catalogue)) {
+    setup.checkpointing = Checkpointing::kFull;
   }
   return setup;
 }
 
-TrainingSetup SetupOfMeasured(const ModelShape& model, const TrainingSpec& training,
-                              const MeasuredStep& step, const GpuModel& gpu, bool fp16_is_safe,
-                              const GpuCatalogue& catalogue) {
-  const auto precision = PrecisionOn(gpu, training, fp16_is_safe);
-  TrainingSetup setup = SetupGivenMeasured(
-      gpu, model, training, precision.value_or(Precision::kFp32), step.gpus, catalogue);
+SetupsOfMeasured::SetupsOfMeasured(const ModelShape& model, const TrainingSpec& training,
+                                   bool fp16_is_safe, const GpuCatalogue& catalogue)
+    : model_(model), training_(training), fp16_is_safe_(fp16_is_safe), catalogue_(catalogue) {}
+
+TrainingSetup SetupsOfMeasured::Of(const MeasuredStep& step, const GpuModel& gpu) {
+  const auto precision = PrecisionOn(gpu, training_, fp16_is_safe_).value_or(Precision::kFp32);
+  const auto [known, is_new] = checkpointed_.emplace(&gpu, false);
+  if (is_new) known->second = NeedsCheckpointing(gpu, model_, training_, precision, catalogue_);
+  TrainingSetup setup = SetupOn(gpu, model_, training_, precision, step.gpus, kRecommendedMargin);
+  if (known->second) setup.checkpointing = Checkpointing::kFull;
   setup.micro_batch = step.micro_batch;
   return setup;
 }
@@ -92,12 +108,11 @@ class Factors {
 double PeakCorrection(const ModelShape& model, const TrainingSpec& training, bool fp16_is_safe,
                       const GpuCatalogue& catalogue) {
   Factors factors;
+  SetupsOfMeasured setups(model, training, fp16_is_safe, catalogue);
   for (const MeasuredStep& step : training.measured) {
     const GpuModel* gpu = catalogue.Resolve(step.gpu);
     if (step.peak_bytes == 0 || gpu == nullptr || step.out_of_memory) continue;
-    const TrainingSetup setup =
-        SetupOfMeasured(model, training, step, *gpu, fp16_is_safe, catalogue);
-    const double counted = PeakMemory(model, setup).total();
+    const double counted = PeakMemory(model, setups.Of(step, *gpu)).total();
     factors.Add(static_cast<double>(step.peak_bytes) / counted, step.by_others);
   }
   return factors.Mean();

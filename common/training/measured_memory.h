@@ -1,6 +1,8 @@
 // What the `measured:` lines of a training say about what is counted for it. Pure.
 #pragma once
 
+#include <unordered_map>
+
 #include "common/gpu/gpu_catalogue.h"
 #include "common/training/batch_fit.h"
 #include "common/training/memory_model.h"
@@ -21,10 +23,23 @@ TrainingSetup SetupGivenMeasured(const GpuModel& gpu, const ModelShape& model,
                                  const TrainingSpec& training, Precision precision, int64_t gpus,
                                  const GpuCatalogue& catalogue);
 
-// The same where `step` was measured.
-TrainingSetup SetupOfMeasured(const ModelShape& model, const TrainingSpec& training,
-                              const MeasuredStep& step, const GpuModel& gpu, bool fp16_is_safe,
-                              const GpuCatalogue& catalogue);
+// The same where each line of a training was measured; what all lines say of a card is found once.
+// REQUIRES: what it is made of outlives it. Not for concurrent use.
+class SetupsOfMeasured {
+ public:
+  SetupsOfMeasured(const ModelShape& model, const TrainingSpec& training, bool fp16_is_safe,
+                   const GpuCatalogue& catalogue);
+
+  // REQUIRES: `gpu` is the one that `step` names.
+  TrainingSetup Of(const MeasuredStep& step, const GpuModel& gpu);
+
+ private:
+  const ModelShape& model_;
+  const TrainingSpec& training_;
+  const bool fp16_is_safe_;
+  const GpuCatalogue& catalogue_;
+  std::unordered_map<const GpuModel*, bool> checkpointed_;
+};
 
 // Measured peaks over counted ones (geometric mean; 1 where nothing was measured): `measured:
 // [{gpu: rtx4090, batch: 2, peak: 21.3 GiB}]`. What is counted for this job is scaled by it. Peaks

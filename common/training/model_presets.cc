@@ -132,8 +132,8 @@ Result<const ModelPreset*> ModelPresets::Require(const std::string& name,
                                                  const std::string& pointer) const {
   if (name.empty()) return nullptr;
   if (const ModelPreset* preset = Find(name)) return preset;
-  return BadInput(fmt::format("no model preset is called '{}'{}; `gpuadvise models` lists them",
-                              name, NearTo(name)),
+  return BadInput(fmt::format("no model preset is called {}{}; `gpuadvise models` lists them",
+                              Quoted(name), NearTo(name)),
                   pointer);
 }
 

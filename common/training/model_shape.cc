@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
+#include "common/base/words.h"
 
 namespace gpuadvise {
 namespace {
@@ -197,9 +198,9 @@ Result<ModelShape> ShapeFromHfConfig(const json& config, const std::string& poin
       "starcoder2",    "smollm3",         "openvla"};
   if (!IsOneOf(type, kKnown)) {
     assumed.push_back(fmt::format(
-        "model_type '{}' is not known here: taken for a decoder like Llama's (gated MLP, rotary "
+        "model_type {} is not known here: taken for a decoder like Llama's (gated MLP, rotary "
         "positions)",
-        type));
+        Quoted(type)));
   }
   ModelShape shape;
   shape.layers = StackOf(main, type);

@@ -262,6 +262,9 @@ Result<ScaleCurve> Scale(const ScaleQuestion& question, const ScaledGpu& gpu) {
   curve.gpu = gpu.model;
   std::optional<size_t> fewest;
   for (const auto& [gpus_per_node, nodes] : Shapes(question, gpu)) {
+    if (question.budget != nullptr && question.budget->Spent()) {
+      return tl::unexpected<Error>(question.budget->error());
+    }
     Result<ScaleStep> step = StepOn(question, gpu, gpus_per_node, nodes);
     if (!step) return tl::unexpected<Error>(step.error());
     curve.steps.push_back(std::move(*step));

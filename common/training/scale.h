@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/work_budget.h"
 #include "common/gpu/gpu_catalogue.h"
 #include "common/training/model_presets.h"
 #include "common/training/stage_plan.h"
@@ -33,6 +34,7 @@ struct ScaleQuestion {
   Objective objective = Objective::kFinish;
   double deadline_seconds = 0;     // with kDeadline
   double price_per_gpu_hour = -1;  // < 0: the card's own, where it has one
+  WorkBudget* budget = nullptr;    // of the answer; nullptr: no end
 };
 
 // The training on one number of GPUs.

@@ -5,10 +5,14 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "common/base/json_fields.h"
+
 namespace gpuadvise {
 namespace {
 
 using Kind = ValueKind;
+
+constexpr size_t kHostListBytes = 65536;
 
 // Beyond these a number is a slip; they keep every product of batch numbers inside 64 bits.
 constexpr double kMostWork = 1e12;
@@ -524,8 +528,9 @@ std::vector<TrainKey> JobKeys() {
        .usual = "enough for nine runs in ten, and some more",
        .meaning = "Time limit: minutes, 12:00:00 or 2-00:00:00."},
       {.path = "slurm.constraint", .meaning = "Features that the nodes must have, like a100&ib."},
-      {.path = "slurm.exclude", .meaning = "Nodes never to use."},
+      {.path = "slurm.exclude", .most = kHostListBytes, .meaning = "Nodes never to use."},
       {.path = "slurm.nodelist",
+       .most = kHostListBytes,
        .meaning = "Only these nodes. Delays the start; better `exclude`."},
       {.path = "slurm.array",
        .meaning = "Written into the job script (0-9%2). The advice is for one task of the array."},
@@ -571,6 +576,7 @@ std::vector<TrainKey> JobKeys() {
 std::vector<TrainKey> ScriptKeys() {
   return {
       {.path = "command",
+       .most = 65536,
        .meaning =
            "What the job runs. {micro_batch}, {accumulation}, {effective_batch_size}, "
            "{gpus_per_node}, {nodes}, {gpus}, {steps}, {samples}, {cpus_per_task}, {precision}, "
@@ -621,6 +627,7 @@ std::vector<TrainKey> ScriptKeys() {
        .meaning = "For your own program."},
       {.path = "stages",
        .kind = Kind::kList,
+       .most = 32,
        .meaning =
            "Trainings that follow each other in one job. What the file says under `model` and "
            "`training` holds for each of them."},
@@ -639,6 +646,7 @@ std::vector<TrainKey> ScriptKeys() {
 std::vector<TrainKey> AllKeys() {
   std::vector<TrainKey> keys = {{.path = "name",
                                  .usual = "train, or the section's name",
+                                 .most = 1024,  // as Slurm takes it
                                  .meaning = "Name of the job and of its log."}};
   const auto add = [&keys](const std::vector<TrainKey>& more) {
     keys.insert(keys.end(), more.begin(), more.end());
@@ -711,7 +719,7 @@ std::string ValueInWords(const TrainKey& key) {
     case ValueKind::kBool:
       return "true or false";
     case ValueKind::kText:
-      return "text";
+      return key.most == 0 ? "text" : fmt::format("text of {} bytes at most", key.most);
     case ValueKind::kWord:
       return fmt::format("{}", fmt::join(key.words, ", "));
     case ValueKind::kSwitch:
@@ -725,7 +733,8 @@ std::string ValueInWords(const TrainKey& key) {
     case ValueKind::kMap:
       return "a map of the keys below";
     case ValueKind::kList:
-      return "a list of maps with the keys below";
+      return fmt::format("a list of {} maps at most, with the keys below",
+                         key.most == 0 ? kMaxListItems : key.most);
     case ValueKind::kOther:
       return std::string(key.form);
   }

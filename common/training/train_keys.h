@@ -37,6 +37,7 @@ struct TrainKey {
   std::string_view form = {};           // of kOther, in words: "a ZeRO stage, or a DeepSpeed file"
   std::string_view unit = {};           // "" where it has none, or the value says it
   std::string_view usual = {};          // what holds where it is not given; "" nothing does
+  size_t most = 0;  // entries of kTexts and kList, bytes of kText; 0: kMaxListItems, kMaxTextBytes
   std::string_view meaning = {};  // sentences: what it is, what is counted with it and what not
   std::string_view option = {};   // of `fit` and `scale`: "--seq,--max-seq-length"; "" none
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "common/base/json_fields.h"
+#include "common/base/words.h"
 #include "common/training/key_reader.h"
 
 namespace gpuadvise {
@@ -15,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kMaxBatch = 1'000'000;  // keeps every product of batch numbers inside 64 bits
+constexpr size_t kMaxMeasuredInAll = 1024;  // each is looked at on every kind and number of GPUs
 constexpr int64_t kLatestDeadline = 1'000'000'000'000;  // unix seconds
 
 constexpr NamedValue<Precision> kPrecisions[] = {
@@ -298,7 +301,8 @@ std::vector<Stage> ReadStages(const json& document, KeyReader& top, RunLength ru
     stages.push_back(ReadStage(json::object(), whole, top.pointer(), run_length, top.errors()));
     return stages;
   }
-  const std::vector<const json*> items = top.fields().List("stages");
+  const std::vector<const json*> items =
+      top.fields().List("stages", FindTrainKey("stages")->most);
   if (items.empty())
     top.Refuse("stages", "stages must list one stage or more; remove it for one run");
   for (size_t i = 0; i < items.size(); ++i) {
@@ -377,6 +381,16 @@ Result<TrainSpec> ParseTrainSpec(const json& document, const std::string& pointe
   top.Finish();
   spec.stages = ReadStages(document, top, run_length);
   for (Stage& stage : spec.stages) stage.pointer.erase(0, pointer.size());
+  const size_t measured = std::accumulate(
+      spec.stages.begin(), spec.stages.end(), size_t{0},
+      [](size_t sum, const Stage& stage) { return sum + stage.training.measured.size(); });
+  if (measured > kMaxMeasuredInAll) {
+    errors.Note(fmt::format("the stages have {} measured lines together, each with those of "
+                            "training.measured; {} are possible: keep the newest",
+                            Grouped(static_cast<int64_t>(measured)),
+                            Grouped(static_cast<int64_t>(kMaxMeasuredInAll))),
+                PointerTo(pointer, "stages"));
+  }
   if (Result<void> result = errors.AsResult(); !result)
     return tl::unexpected<Error>(result.error());
   return spec;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "common/base/words.h"
 #include "common/training/batch_fit.h"
 #include "common/training/carry_over.h"
 #include "common/training/measured_memory.h"
@@ -57,7 +58,9 @@ double MicroBatchEfficiency(int64_t micro_batch) {
 // The samples of one measured optimizer step: as stated, else the spec's own plan at that batch.
 double SamplesOfStep(const TrainingSpec& training, const MeasuredStep& step) {
   if (step.effective_batch_size > 0) return static_cast<double>(step.effective_batch_size);
-  TrainingSpec at_batch = training;
+  TrainingSpec at_batch;  // what a batch is planned from: a copy of all would copy every line
+  at_batch.effective_batch_size = training.effective_batch_size;
+  at_batch.accumulation = training.accumulation;
   at_batch.micro_batch = step.micro_batch;
   Result<BatchPlan> plan = PlanBatch(at_batch, step.gpus, step.micro_batch);
   return plan ? static_cast<double>(plan->effective)
@@ -75,9 +78,9 @@ Result<std::vector<Anchor>> FindAnchors(const RunTimeBasis& basis, const GpuCata
     const MeasuredStep& step = basis.measured[i];
     const GpuModel* gpu = catalogue.Resolve(step.gpu);
     if (gpu == nullptr) {
-      return BadInput(fmt::format("measured: no GPU called '{}' is known; use a name of the "
+      return BadInput(fmt::format("measured: no GPU called {} is known; use a name of the "
                                   "catalogue such as rtx4090, l40s or a100-80gb",
-                                  step.gpu),
+                                  Quoted(step.gpu)),
                       fmt::format("/measured/{}/gpu", i));
     }
     if (step.seconds_per_step <= 0) continue;  // a peak alone, or it ran out of memory
@@ -180,10 +183,9 @@ TimedPlace PlaceAt(const ParallelLayout& layout, const StepSeconds& counted) {
 
 // Measured over counted seconds of the anchor's own step.
 Timing TimingByShape(const TrainingSpec& training, const RunTimeBasis& basis, const Anchor& anchor,
-                     const ParallelLayout& asked, const GpuCatalogue& catalogue) {
+                     const ParallelLayout& asked, SetupsOfMeasured& setups) {
   const ParallelLayout layout = LayoutOf(training, anchor, asked);
-  const TrainingSetup setup = SetupOfMeasured(*basis.shape, training, *anchor.step, *anchor.gpu,
-                                              basis.fp16_is_safe, catalogue);
+  const TrainingSetup setup = setups.Of(*anchor.step, *anchor.gpu);
   const StepSeconds counted = Counted(training, basis, setup, layout);
   return {PlaceAt(layout, counted), std::log(anchor.step->seconds_per_step / counted.total())};
 }
@@ -207,8 +209,9 @@ Rate FromShape(const TrainingSpec& training, const RunTimeBasis& basis,
   rate.step = counted;
   if (!anchors.empty()) {
     std::vector<Timing> timings;
+    SetupsOfMeasured setups(*basis.shape, training, basis.fp16_is_safe, catalogue);
     for (const Anchor& anchor : anchors) {
-      timings.push_back(TimingByShape(training, basis, anchor, shape, catalogue));
+      timings.push_back(TimingByShape(training, basis, anchor, shape, setups));
     }
     const CarriedOver carried = CarryOver(timings, PlaceAt(shape, counted));
     rate = Judged(anchors, timings, carried, kSigmaOtherGpu);

@@ -187,7 +187,7 @@ json GpusOf(const std::map<std::string, Row>& rows) {
 tl::unexpected<Error> UnknownGpu(const std::string& gpu, const std::map<std::string, Row>& rows) {
   std::vector<std::string> names;
   for (const auto& [id, row] : rows) names.push_back(id);
-  return BadInput(fmt::format("gpu is '{}'; the history has {}", gpu,
+  return BadInput(fmt::format("gpu is {}; the history has {}", Quoted(gpu),
                               names.empty() ? "no GPUs yet" : JoinNames(names)));
 }
 

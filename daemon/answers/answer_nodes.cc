@@ -204,7 +204,7 @@ json NodeRows::RowOf(const Node& node, const Visibility& seen, const KeptNodes& 
   return {{"name", node.name},
           {"state", ToString(node.state)},
           {"condition", NameOf(UseOf(node, is_kept))},
-          {"reason", node.reason},
+          {"reason", caller_.uid < 0 ? "" : node.reason},  // admins write names into it
           {"partitions", seen.SeenOf(labels.PartitionsOf(node.name))},
           {"features", node.features},
           {"cpus", node.cpus},
@@ -233,8 +233,9 @@ bool HasType(const Node& node, const std::string& gpu, GpuLabels& labels) {
   });
 }
 
-bool IsFound(const Node& node, const std::string& search) {
-  return ContainsIgnoringCase(node.name, search) || ContainsIgnoringCase(node.reason, search) ||
+bool IsFound(const Node& node, const std::string& search, const Submitter& caller) {
+  return ContainsIgnoringCase(node.name, search) ||
+         (caller.uid >= 0 && ContainsIgnoringCase(node.reason, search)) ||
          ContainsIgnoringCase(ToString(node.state), search) ||
          std::any_of(node.features.begin(), node.features.end(), [&](const std::string& feature) {
            return ContainsIgnoringCase(feature, search);
@@ -242,7 +243,7 @@ bool IsFound(const Node& node, const std::string& search) {
 }
 
 bool Matches(const Node& node, const NodesFilter& filter, const Visibility& seen,
-             GpuLabels& labels) {
+             const Submitter& caller, GpuLabels& labels) {
   const std::vector<std::string>& partitions = labels.PartitionsOf(node.name);
   if (!seen.SeesOneOf(partitions)) return false;
   if (!filter.partition.empty()) {
@@ -250,14 +251,14 @@ bool Matches(const Node& node, const NodesFilter& filter, const Visibility& seen
     if (std::find(shown.begin(), shown.end(), filter.partition) == shown.end()) return false;
   }
   if (!filter.gpu.empty() && !HasType(node, filter.gpu, labels)) return false;
-  return filter.search.empty() || IsFound(node, filter.search);
+  return filter.search.empty() || IsFound(node, filter.search, caller);
 }
 
 Matching Match(const Snapshot& snapshot, const NodesFilter& filter, const Visibility& seen,
-               const KeptNodes& kept, GpuLabels& labels) {
+               const Submitter& caller, const KeptNodes& kept, GpuLabels& labels) {
   Matching matching;
   for (const Node& node : snapshot.nodes) {
-    if (!Matches(node, filter, seen, labels)) continue;
+    if (!Matches(node, filter, seen, caller, labels)) continue;
     const NodeUse use = UseOf(node, kept.contains(node.name));
     ++matching.conditions[static_cast<size_t>(use)];
     if (!filter.condition || *filter.condition == use) matching.nodes.push_back(&node);
@@ -307,7 +308,7 @@ json AnswerNodes(const NodesFilter& filter, const AdviceContext& context, const 
   const bool nodes_are_private = HasFlag(snapshot.config.private_data, "nodes") && caller.uid != 0;
   NodesFilter asked = filter;
   if (nodes_are_private) asked.search.clear();  // what it finds would tell of single nodes
-  Matching matching = Match(snapshot, asked, seen, kept, labels);
+  Matching matching = Match(snapshot, asked, seen, caller, kept, labels);
   json answer = {{"groups", GroupsJson(CountPools(snapshot, seen, kept, labels))},
                  {"conditions", ConditionsJson(matching)}};
   if (nodes_are_private) {

@@ -296,6 +296,7 @@ Result<Advised> AnswerSelect(const json& body, const AdviceContext& view, const 
 
   Selectables found = FindSelectable(*job, *one_job, view.snapshot, pools);
   std::vector<Alternative> ranked = Forecast(std::move(found.possible), *one_job, *job, view);
+  if (view.Stopped()) return view.BudgetError();
   const auto never = std::stable_partition(
       ranked.begin(), ranked.end(), [](const Alternative& a) { return a.start.has_value(); });
   json answer = Empty("");

@@ -95,7 +95,8 @@ Result<json> AnswerFitHere(const json& request, const AdviceContext& view, const
                              .catalogue = view.gpus.catalogue(),
                              .gpus = gpus,
                              .gpus_in_all = std::max<int64_t>(asked->gpus, 1),
-                             .micro_batch = std::nullopt};
+                             .micro_batch = std::nullopt,
+                             .budget = view.budget};
   Result<json> answer = AnswerFit(question);
   return answer ? std::move(answer) : Placed(std::move(answer.error()));
 }
@@ -106,6 +107,7 @@ Result<json> AnswerScaleHere(const json& request, const AdviceContext& view, con
   const std::vector<ScaledGpu> gpus = GpusOf(view);
   if (gpus.empty()) return tl::unexpected<Error>(NoGpus());
   ScaleQuestion question{asked->spec, view.models, view.gpus.catalogue()};
+  question.budget = view.budget;
   if (asked->gpus > 0) question.most_gpus = asked->gpus;
   const Result<void> objective = SetObjective(*asked, view.snapshot.taken_at, question);
   if (!objective) return tl::unexpected<Error>(objective.error());

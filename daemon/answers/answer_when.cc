@@ -77,6 +77,7 @@ Result<json> ArrayJson(const JobQuery& asked, const AdviceContext& context) {
                {"tasks_played", starts->tasks_played},
                {"later_than_played", starts->last_is_later}};
   AddStart(starts->last, context.snapshot.taken_at, last);
+  if (context.BudgetSpent()) return context.BudgetError();
   const Result<ArrayStarts> at_limits =
       StartOfArray(context.by_time_limit, asked.request, asked.array, asked.submitter);
   last["wait_at_limits_seconds"] = at_limits ? json(at_limits->last.wait_seconds.front()) : json();
@@ -99,6 +100,7 @@ Result<json> AnswerWhen(const json& body, const AdviceContext& context, const Su
   json answers = json::array();
   size_t samples = 0, arrays = 0;
   for (size_t i = 0; i < items.size(); ++i) {
+    if (context.BudgetSpent()) return context.BudgetError();
     const Result<JobQuery> asked =
         ReadJobQuery(*items[i], fmt::format("/jobs/{}", i), context, pools, caller, standard);
     if (!asked) return tl::unexpected<Error>(asked.error());
@@ -121,7 +123,8 @@ Result<json> AnswerWhen(const json& body, const AdviceContext& context, const Su
       if (!last) return tl::unexpected<Error>(last.error());
       answers.back()["array"] = *last;
     }
-    const AskStart ask = [&, &who = submitter](const JobRequest& other) {
+    const AskStart ask = [&, &who = submitter](const JobRequest& other) -> Result<StartSamples> {
+      if (context.BudgetSpent()) return context.BudgetError();
       return StartOf(context.queue, other, who);
     };
     answers.back()["cheaper"] = RemediesJson(

@@ -9,6 +9,7 @@
 #include "common/slurm/policy.h"
 #include "common/training/job_family.h"
 #include "daemon/answers/advice_json.h"
+#include "daemon/answers/job_query.h"
 
 namespace gpuadvise::daemon {
 
@@ -24,8 +25,8 @@ Constraints ReadConstraints(FieldReader reader) {
   out.account = reader.Text("account").value_or("");
   out.qos = reader.Text("qos").value_or("");
   out.constraint = reader.Text("constraint").value_or("");
-  out.exclude = reader.Text("exclude").value_or("");
-  out.nodelist = reader.Text("nodelist").value_or("");
+  out.exclude = reader.Text("exclude", kMaxHostListBytes).value_or("");
+  out.nodelist = reader.Text("nodelist", kMaxHostListBytes).value_or("");
   out.time_limit_seconds = reader.Int("time_limit_seconds", 1, kMaxSeconds);
   out.gpus_per_node = reader.Int("gpus_per_node", 1, 100'000);
   out.nodes = reader.Int("nodes", 1, 1'000'000);
@@ -48,15 +49,15 @@ void FillFromSpec(const SlurmSpec& slurm, Constraints& constraints) {
 }
 
 // Node lists go to sbatch as they are; here they must at least be readable.
-Result<void> CheckHostList(const std::string& list, const std::string& name,
+Result<void> CheckHostList(const std::string& list, const Snapshot& snapshot,
                            const std::string& pointer) {
   if (list.empty()) return {};
-  Result<std::vector<std::string>> nodes = ExpandHostList(list);
+  Result<std::vector<std::string>> nodes = ExpandHostList(list, MostHostsAsked(snapshot));
   if (nodes) return {};
-  return BadInput(fmt::format("{}: {}", name, nodes.error().message), pointer);
+  return BadInput(std::move(nodes.error().message), pointer);
 }
 
-Result<AdviceRequest> ReadAdviceRequest(const json& body, UnixSeconds now) {
+Result<AdviceRequest> ReadAdviceRequest(const json& body, const Snapshot& snapshot) {
   FirstError errors;
   FieldReader reader(body, "", &errors);
   const json* spec_json = reader.Any("spec");
@@ -73,13 +74,13 @@ Result<AdviceRequest> ReadAdviceRequest(const json& body, UnixSeconds now) {
 
   FillFromSpec(request.spec.slurm, request.constraints);
   Result<void> lists =
-      CheckHostList(request.constraints.nodelist, "nodelist", "/constraints/nodelist");
-  if (lists) lists = CheckHostList(request.constraints.exclude, "exclude", "/constraints/exclude");
+      CheckHostList(request.constraints.nodelist, snapshot, "/constraints/nodelist");
+  if (lists) lists = CheckHostList(request.constraints.exclude, snapshot, "/constraints/exclude");
   if (!lists) return tl::unexpected<Error>(lists.error());
   request.by.objective = word ? *ObjectiveFromWord(*word) : request.spec.objective;
   if (!deadline) deadline = request.spec.deadline;
   request.deadline = deadline;
-  if (deadline) request.by.seconds_to_deadline = static_cast<double>(*deadline - now);
+  if (deadline) request.by.seconds_to_deadline = static_cast<double>(*deadline - snapshot.taken_at);
   if (request.by.objective == Objective::kDeadline && !deadline) {
     return BadInput("the objective deadline needs a deadline", "/deadline");
   }
@@ -110,7 +111,7 @@ Job OfferOf(const Strategy& strategy, const TrainSpec& spec) {
 
 Result<AdviceRequest> AdviceRequestOf(const json& body, const AdviceContext& view,
                                       const Submitter& caller) {
-  Result<AdviceRequest> request = ReadAdviceRequest(body, view.snapshot.taken_at);
+  Result<AdviceRequest> request = ReadAdviceRequest(body, view.snapshot);
   if (request) LearnFromRuns(body, view, caller, request->spec);
   return request;
 }

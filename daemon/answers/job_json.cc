@@ -204,7 +204,8 @@ Result<json> AnswerJob(int64_t id, const AdviceContext& context, const Submitter
   answer["priority_factors"] = whose ? PriorityJson(*job, context) : json();
   answer["cheaper"] = json::array();
   if (start) {
-    const AskStart ask = [&](const JobRequest& request) {
+    const AskStart ask = [&](const JobRequest& request) -> Result<StartSamples> {
+      if (context.BudgetSpent()) return context.BudgetError();
       return StartOfWaiting(context.queue, *job, request);
     };
     const RemedyQuestion question{job->request, *start, ask, ExpectedRunTime(*job, ends)};

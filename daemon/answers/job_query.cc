@@ -9,6 +9,7 @@
 #include "common/base/json_fields.h"
 #include "common/base/text.h"
 #include "common/gpu/gres_names.h"
+#include "common/slurm/feature_expression.h"
 #include "common/slurm/gres.h"
 
 namespace gpuadvise::daemon {
@@ -27,19 +28,26 @@ class QuestionReader {
                  const std::vector<GpuPool>& pools)
       : reader_(item, pointer, &errors_), context_(context), pools_(pools) {}
 
-  Result<JobRequest> Read(const std::string& standard_partition) {
+  Result<JobRequest> Read(const std::string& standard_partition, int64_t uid) {
     request_.partitions = SplitNames(reader_.Text("partition").value_or(""));
+    if (request_.partitions.size() > kMaxListItems) {
+      reader_.Refuse("partition", fmt::format("partition names {} partitions; {} are possible",
+                                              request_.partitions.size(), kMaxListItems));
+    }
     if (request_.partitions.empty() && !standard_partition.empty()) {
       request_.partitions = {standard_partition};
     }
     ReadShape();
     ReadGpus();
-    request_.features = reader_.Text("constraint").value_or("");
+    request_.features = reader_.Text("constraint", kMaxFeatureTextBytes).value_or("");
     request_.required_nodes = HostList("nodelist");
     request_.excluded_nodes = HostList("exclude");
     request_.exclusive = reader_.Bool("exclusive").value_or(false);
     request_.begin_time = reader_.Int("begin", 0, int64_t{1} << 40);
     request_.reservation = reader_.Text("reservation").value_or("");
+    if (!request_.reservation.empty() && uid < 0) {
+      reader_.Refuse("reservation", "reservations are for users: ask on the cluster itself");
+    }
     if (auto limit = reader_.Int("time_limit_seconds", 1, kMaxLimitSeconds)) {
       request_.time_limit_seconds = *limit;
     } else {
@@ -105,11 +113,12 @@ class QuestionReader {
   }
 
   std::vector<std::string> HostList(const std::string& key) {
-    std::string text = reader_.Text(key).value_or("");
+    std::string text = reader_.Text(key, kMaxHostListBytes).value_or("");
     if (text.empty()) return {};
-    Result<std::vector<std::string>> nodes = ExpandHostList(text);
+    Result<std::vector<std::string>> nodes =
+        ExpandHostList(text, MostHostsAsked(context_.snapshot));
     if (nodes) return *nodes;
-    reader_.Refuse(key, fmt::format("{}: {}", key, nodes.error().message));
+    reader_.Refuse(key, nodes.error().message);
     return {};
   }
 
@@ -133,6 +142,11 @@ class QuestionReader {
 
 }  // namespace
 
+size_t MostHostsAsked(const Snapshot& snapshot) {
+  constexpr size_t kFew = 1000;  // also those that are not there have a name
+  return std::max(snapshot.nodes.size(), kFew);
+}
+
 std::vector<std::string> SplitNames(const std::string& list) {
   std::vector<std::string> names;
   for (const std::string_view name : SplitAt(list, ',')) {
@@ -147,7 +161,7 @@ Result<JobQuery> ReadJobQuery(const json& item, const std::string& pointer,
   QuestionReader question(item, pointer, context, pools);
   Submitter submitter = question.SubmitterFor(caller);
   const ArrayShape array = question.Array();
-  Result<JobRequest> request = question.Read(standard_partition);
+  Result<JobRequest> request = question.Read(standard_partition, caller.uid);
   if (!request) return tl::unexpected<Error>(request.error());
   return JobQuery{std::move(*request), std::move(submitter), array};
 }

@@ -13,6 +13,12 @@
 
 namespace gpuadvise::daemon {
 
+// A host list of a request is so long at most: what ten thousand names take one by one.
+inline constexpr size_t kMaxHostListBytes = 64 << 10;
+
+// For so many nodes a host list of a request may stand: those of the cluster, or a thousand.
+size_t MostHostsAsked(const Snapshot& snapshot);
+
 // "a,b" as names; empty ones are left out.
 std::vector<std::string> SplitNames(const std::string& list);
 

@@ -27,10 +27,10 @@ Result<SharedText> AnswerCache::Get(const std::shared_ptr<const DaemonState>& st
     Answer& answer = known->second;
     answer.asked = ++count_;
     if (!Same(answer.freshness, freshness)) {
-      bytes_ -= answer.framed.text->size();
+      bytes_ -= BytesOf(request, answer);
       answer.framed = Reframed(answer.framed, state.get(), freshness);
       answer.freshness = freshness;
-      bytes_ += answer.framed.text->size();
+      bytes_ += BytesOf(request, answer);
     }
     return answer.framed.text;
   }
@@ -42,14 +42,20 @@ Result<SharedText> AnswerCache::Get(const std::shared_ptr<const DaemonState>& st
   return text;
 }
 
+// What an answer takes in all.
+size_t AnswerCache::BytesOf(const std::string& request, const Answer& answer) {
+  constexpr size_t kNode = 256;  // of the map, with the text's own head and the freshness
+  return kNode + request.size() + answer.framed.text->size();
+}
+
 void AnswerCache::Keep(const std::string& request, Answer answer) {
-  bytes_ += answer.framed.text->size();
+  bytes_ += BytesOf(request, answer);
   answers_.emplace(request, std::move(answer));
-  while (bytes_ > kMostBytes) {
+  while (!answers_.empty() && (bytes_ > kMostBytes || answers_.size() > kMostAnswers)) {
     const auto oldest = std::min_element(
         answers_.begin(), answers_.end(),
         [](const auto& a, const auto& b) { return a.second.asked < b.second.asked; });
-    bytes_ -= oldest->second.framed.text->size();
+    bytes_ -= BytesOf(oldest->first, oldest->second);
     answers_.erase(oldest);
   }
 }

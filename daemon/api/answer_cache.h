@@ -23,7 +23,8 @@ namespace gpuadvise::daemon {
 
 class AnswerCache {
  public:
-  static constexpr size_t kMostBytes = 16u << 20;
+  static constexpr size_t kMostBytes = 16u << 20;  // requests and answers together
+  static constexpr size_t kMostAnswers = 2048;     // the oldest is looked for among all
   using Make = std::function<Result<nlohmann::json>()>;
 
   // The framed text of what `make` gives for `request` in `state`. Errors: those of `make`, which
@@ -38,6 +39,7 @@ class AnswerCache {
     uint64_t asked = 0;   // when last, as a count
   };
 
+  static size_t BytesOf(const std::string& request, const Answer& answer);
   void Keep(const std::string& request, Answer answer);
 
   std::mutex mutex_;  // guards all below

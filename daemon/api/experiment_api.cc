@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/base/words.h"
 #include "common/training/job_family.h"
 #include "daemon/api/requests.h"
 
@@ -73,7 +74,7 @@ Result<std::optional<int64_t>> NumberIn(const std::map<std::string, std::string>
   const std::string& text = found->second;
   const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (status != std::errc() || rest != text.data() + text.size() || number < 1) {
-    return BadInput(fmt::format("{} is '{}'; write a whole number", name, text));
+    return BadInput(fmt::format("{} is {}; write a whole number", name, Quoted(text)));
   }
   return number;
 }

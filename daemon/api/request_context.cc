@@ -3,11 +3,18 @@
 #include <utility>
 
 #include "daemon/api/answer_cache.h"
+#include "daemon/api/requests.h"
 #include "daemon/http/frame.h"
 
 namespace gpuadvise::daemon {
 
 using nlohmann::json;
+
+std::chrono::nanoseconds AnswerCost::For(const Snapshot* snapshot) const {
+  if (snapshot == nullptr) return base;
+  return base + per_node * static_cast<int64_t>(snapshot->nodes.size()) +
+         per_job * static_cast<int64_t>(snapshot->jobs.size());
+}
 
 ApiResponse Reply(const RequestContext& call, json answer, int status) {
   return {status, Text(Framed(std::move(answer), call.state.get(), call.freshness)), ""};
@@ -17,7 +24,14 @@ ApiResponse Refuse(const RequestContext& call, const Error& error) {
   return {StatusOf(error.code), Text(FramedError(error, call.state.get(), call.freshness)), ""};
 }
 
+ApiResponse RefuseTooLarge(const RequestContext& call) {
+  ApiResponse response = Refuse(call, call.budget.error());
+  response.status = 422;
+  return response;
+}
+
 ApiResponse ReplyOrRefuse(const RequestContext& call, Result<json> answer) {
+  if (call.budget.stopped()) return RefuseTooLarge(call);
   return answer ? Reply(call, std::move(*answer)) : Refuse(call, answer.error());
 }
 
@@ -28,7 +42,14 @@ Error NoSnapshotYet(const Freshness& freshness) {
 }
 
 AdviceContext AdviceContextOf(const RequestContext& call) {
-  return call.state->Context(call.api.for_each, call.learned.get());
+  const ForEach lent = [&lend = call.api.for_each, &budget = call.budget](
+                           size_t count, const std::function<void(size_t)>& body) {
+    lend(count, [&](size_t i) {
+      const WorkBudget::Share share(budget);
+      if (!budget.Spent()) body(i);
+    });
+  };
+  return call.state->Context(lent, call.learned.get(), &call.budget);
 }
 
 Submitter CallerOf(const RequestContext& call) {
@@ -44,8 +65,14 @@ ApiResponse ReplyOnce(const RequestContext& call, const std::function<Result<jso
   if (!call.peer.anonymous || call.api.shared == nullptr) {
     return ReplyOrRefuse(call, make());
   }
+  const auto whole = [&]() -> Result<json> {
+    Result<json> answer = make();
+    if (call.budget.stopped()) return tl::unexpected<Error>(call.budget.error());
+    return answer;
+  };
   Result<SharedText> text =
-      call.api.shared->Get(call.state, call.freshness, call.request.target, make);
+      call.api.shared->Get(call.state, call.freshness, CanonicalTarget(call.request.target), whole);
+  if (call.budget.stopped()) return RefuseTooLarge(call);
   if (!text) return Refuse(call, text.error());
   ApiResponse response;
   response.shared_body = std::move(*text);

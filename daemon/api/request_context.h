@@ -4,6 +4,7 @@
 // RequestContext belongs to one.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -26,6 +27,15 @@ namespace gpuadvise::daemon {
 class AnswerCache;
 class EventTeller;
 
+// How much CPU time one answer may take, by the size of the cluster that it is about.
+struct AnswerCost {
+  std::chrono::nanoseconds base;
+  std::chrono::nanoseconds per_node{0};
+  std::chrono::nanoseconds per_job{0};
+
+  std::chrono::nanoseconds For(const Snapshot* snapshot) const;
+};
+
 // What the handlers read and change. Everything outlives the calls and is itself thread-safe.
 struct ApiState {
   ClusterState& cluster;
@@ -39,6 +49,8 @@ struct ApiState {
   UsageBook* usage = nullptr;     // what GET /v1/history tells; nullptr: nothing
   EventTeller* events = nullptr;  // nullptr: there are none
   AnswerCache* shared = nullptr;  // of callers without a name; nullptr: each answer is made anew
+  AnswerCost most_work = {std::chrono::hours(24)};          // of one answer
+  std::function<std::chrono::nanoseconds()> cpu_time = ThreadCpuTime;  // of the calling thread
 };
 
 struct RequestContext {
@@ -49,6 +61,7 @@ struct RequestContext {
   Freshness freshness;
   std::string id;  // the {id} of the path
   std::shared_ptr<const LearnedRuns> learned;
+  WorkBudget& budget;
 };
 
 // `answer` in the frame.
@@ -57,7 +70,10 @@ ApiResponse Reply(const RequestContext& call, nlohmann::json answer, int status 
 // `error` in the frame.
 ApiResponse Refuse(const RequestContext& call, const Error& error);
 
-// Either of both.
+// That the answer would take more than call.budget; status 422.
+ApiResponse RefuseTooLarge(const RequestContext& call);
+
+// Either of both; a refusal also where the budget has stopped what `answer` is of.
 ApiResponse ReplyOrRefuse(const RequestContext& call, Result<nlohmann::json> answer);
 
 // What `make` gives for the request: for callers without a name once for each state.

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "common/base/json_fields.h"
+#include "common/base/text.h"
+#include "common/base/words.h"
 #include "yaml/train_file.h"
 
 namespace gpuadvise::daemon {
@@ -18,10 +20,16 @@ namespace {
 
 using nlohmann::json;
 
-// Deepest nesting of brackets outside strings; cheap, and before anything is built.
-int NestingOf(std::string_view text) {
+// What a text of JSON is made of, by its signs outside strings; cheap, and before anything is
+// built.
+struct JsonSize {
+  int depth = 0;      // deepest nesting
+  size_t values = 1;  // or a few more
+};
+
+JsonSize SizeOf(std::string_view text) {
+  JsonSize size;
   int depth = 0;
-  int deepest = 0;
   bool in_string = false;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -31,12 +39,15 @@ int NestingOf(std::string_view text) {
     } else if (c == '"') {
       in_string = true;
     } else if (c == '[' || c == '{') {
-      deepest = std::max(deepest, ++depth);
+      size.depth = std::max(size.depth, ++depth);
+      ++size.values;
     } else if (c == ']' || c == '}') {
       --depth;
+    } else if (c == ',') {
+      ++size.values;
     }
   }
-  return deepest;
+  return size;
 }
 
 // Where the parser stopped: accepts everything, keeps the first error.
@@ -64,8 +75,15 @@ class ErrorPlace : public nlohmann::json_sax<json> {
 }  // namespace
 
 Result<json> ParseRequestJson(std::string_view body) {
-  if (NestingOf(body) > kMaxJsonDepth) {
+  const JsonSize size = SizeOf(body);
+  if (size.depth > kMaxJsonDepth) {
     return BadInput(fmt::format("the request is nested more than {} deep", kMaxJsonDepth));
+  }
+  if (size.values > kMaxJsonValues) {
+    return BadInput(fmt::format("the request has about {} values; {} are possible: leave out what "
+                                "the question does not need",
+                                Grouped(static_cast<int64_t>(size.values)),
+                                Grouped(static_cast<int64_t>(kMaxJsonValues))));
   }
   json document = json::parse(body.begin(), body.end(), nullptr, false);
   if (document.is_discarded()) {
@@ -86,7 +104,7 @@ Result<std::string> ReadNothing(const std::string& path) {
   return BadInput(
       fmt::format("{} is a file, which is not sent along: write its JSON here in its place, or use "
                   "gpuadvise advise on the command line",
-                  path));
+                  Shortened(path, kMostQuotedBytes)));
 }
 
 Error AsIs(Error error) { return error; }
@@ -106,6 +124,13 @@ Result<Explain> TakeSpecText(json& body, UnixSeconds now) {
   if (!body.contains("spec_yaml")) return AsIs;
   const Result<std::string> text = TextMember(body, "spec_yaml");
   if (!text) return tl::unexpected<Error>(text.error());
+  if (text->size() > kMaxSpecTextBytes) {
+    return BadInput(fmt::format("spec_yaml has {} bytes; {} are possible: leave out what is no "
+                                "training",
+                                Grouped(static_cast<int64_t>(text->size())),
+                                Grouped(static_cast<int64_t>(kMaxSpecTextBytes))),
+                    "/spec_yaml");
+  }
   const Result<std::string> section = TextMember(body, "section");
   if (!section) return tl::unexpected<Error>(section.error());
   Result<TrainFile> file = TrainFile::FromText(*text, kName, *section, now, ReadNothing);
@@ -148,7 +173,7 @@ Result<void> TakeNumber(const std::string& name, const char* wanted, const std::
   const char* end = value.data() + value.size();
   const auto [rest, status] = std::from_chars(value.data(), end, number);
   if (rest != end || status == std::errc::invalid_argument) {
-    return BadInput(fmt::format("{} is '{}'; write a whole number", wanted, value));
+    return BadInput(fmt::format("{} is {}; write a whole number", wanted, Quoted(value)));
   }
   number = status == std::errc() ? std::min(number, kLargest) : kLargest;
   return {};
@@ -184,6 +209,33 @@ std::map<std::string, std::string> ParseQuery(std::string_view target) {
   return query;
 }
 
+Result<void> CheckQuery(std::string_view target, std::string_view allowed) {
+  const std::vector<std::string_view> names = SplitAt(allowed, ',');
+  const auto pairs = static_cast<size_t>(std::count(target.begin(), target.end(), '&'));
+  if (pairs > 2 * names.size() + 2) return BadInput("the query has too many parameters");
+  for (const auto& [name, value] : ParseQuery(target)) {
+    if (!IsOneOf(name, names)) {
+      return BadInput(fmt::format(
+          "unknown parameter {}{}", Quoted(name),
+          names.empty() ? "; this takes none"
+                        : "; known are " + ReplaceAll(std::string(allowed), ",", ", ")));
+    }
+    if (value.size() > kMaxQueryValueBytes) {
+      return BadInput(
+          fmt::format("{} has {} bytes; {} are possible", name, value.size(), kMaxQueryValueBytes));
+    }
+  }
+  return {};
+}
+
+std::string CanonicalTarget(std::string_view target) {
+  std::string canonical(target.substr(0, target.find('?')));
+  for (const auto& [name, value] : ParseQuery(target)) {
+    if (!value.empty()) canonical += fmt::format("?{}={}", name, value);
+  }
+  return canonical;
+}
+
 Result<QueueFilter> ParseQueueFilter(std::string_view target) {
   QueueFilter filter;
   for (const auto& [name, value] : ParseQuery(target)) {
@@ -192,7 +244,7 @@ Result<QueueFilter> ParseQueueFilter(std::string_view target) {
     if (name == "user") filter.user = value;
     if (name != "state" || value.empty()) continue;
     if (value != "pending" && value != "running") {
-      return BadInput(fmt::format("state is '{}'; write pending or running", value));
+      return BadInput(fmt::format("state is {}; write pending or running", Quoted(value)));
     }
     filter.running = value == "running";
   }
@@ -208,7 +260,7 @@ Result<NodesFilter> ParseNodesFilter(std::string_view target) {
     filter.condition = NodeUseNamed(value);
     if (!filter.condition) {
       return BadInput(fmt::format(
-          "condition is '{}'; write free, partly, busy, promised, drained or down", value));
+          "condition is {}; write free, partly, busy, promised, drained or down", Quoted(value)));
     }
   }
   return filter;
@@ -223,7 +275,7 @@ Result<HistoryQuestion> ParseHistoryQuestion(std::string_view target) {
     const auto [rest, status] = std::from_chars(value.data(), end, question.weeks);
     if (status != std::errc() || rest != end || question.weeks < 1 || question.weeks > kMostWeeks) {
       return BadInput(
-          fmt::format("weeks is '{}'; write a whole number from 1 to {}", value, kMostWeeks));
+          fmt::format("weeks is {}; write a whole number from 1 to {}", Quoted(value), kMostWeeks));
     }
   }
   return question;

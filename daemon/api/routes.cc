@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/words.h"
 #include "common/gpu/gpu_pool.h"
 #include "common/training/sent_spec.h"
 #include "daemon/answers/answer_select.h"
@@ -129,7 +130,7 @@ ApiResponse GetJob(RequestContext& call) {
   const auto [rest, status] = std::from_chars(call.id.data(), end, id);
   if (status != std::errc() || rest != end || id < 1) {
     return Refuse(call, {ErrorCode::kBadInput,
-                         fmt::format("'{}' is no job id; write its number", call.id), ""});
+                         fmt::format("{} is no job id; write its number", Quoted(call.id)), ""});
   }
   const auto find = [&](int64_t job, int64_t uid) { return call.api.experiments.Kept(job, uid); };
   return ReplyOrRefuse(call, AnswerJob(id, AdviceContextOf(call), CallerOf(call), find));
@@ -187,6 +188,7 @@ void KeepAdvice(const RequestContext& call, json request, Advised& advised) {
 ApiResponse PostAdvise(RequestContext& call) {
   json asked;
   Result<Advised> advised = AnswerBody(call, AnswerAdvise, &asked);
+  if (call.budget.stopped()) return RefuseTooLarge(call);
   if (!advised) return Refuse(call, advised.error());
   if (!call.peer.anonymous) {
     KeepAdvice(call, std::move(asked), *advised);
@@ -202,6 +204,7 @@ ApiResponse PostWhen(RequestContext& call) {
 
 ApiResponse PostSelect(RequestContext& call) {
   Result<Advised> advised = AnswerBody(call, AnswerSelect);
+  if (call.budget.stopped()) return RefuseTooLarge(call);
   if (!advised) return Refuse(call, advised.error());
   if (!call.peer.anonymous && !advised->offers.empty()) {
     KeepAdvice(call, nullptr, *advised);  // nothing is learned from its job
@@ -233,7 +236,7 @@ Result<Experiment> SubmittedAdvice(const RequestContext& call, Job& job) {
     return Fail(
         ErrorCode::kNotFound,
         fmt::format("no advice {} was given to you; it may be too old, or the daemon was restarted",
-                    call.id));
+                    Shortened(call.id, kMostQuotedBytes)));
   }
   if (!call.state) return tl::unexpected<Error>(NoSnapshotYet(call.freshness));
   Result<json> body = ParseRequestJson(call.request.body);
@@ -301,6 +304,7 @@ struct Route {
   const char* after;   // what follows the {id}; nullptr: the path has none
   bool anonymous;      // may be asked over TCP
   ApiResponse (*answer)(RequestContext& call);
+  const char* parameters = "";  // of the query, with commas between them
 };
 
 const Route kRoutes[] = {
@@ -310,14 +314,14 @@ const Route kRoutes[] = {
     {"POST", "/v1/fit", nullptr, true, PostFit},
     {"POST", "/v1/scale", nullptr, true, PostScale},
     {"GET", "/v1/gpus", nullptr, true, GetGpus},
-    {"GET", "/v1/queue", nullptr, true, GetQueue},
+    {"GET", "/v1/queue", nullptr, true, GetQueue, "user,partition,gpu,search,state,offset,limit"},
     {"GET", "/v1/waits", nullptr, true, GetWaits},
-    {"GET", "/v1/nodes", nullptr, true, GetNodes},
+    {"GET", "/v1/nodes", nullptr, true, GetNodes, "partition,gpu,search,condition,offset,limit"},
     {"GET", "/v1/jobs/", "", true, GetJob},
     {"GET", "/v1/accuracy", nullptr, true, GetAccuracy},
-    {"GET", "/v1/history", nullptr, true, GetHistory},
+    {"GET", "/v1/history", nullptr, true, GetHistory, "weeks,gpu"},
     {"POST", "/v1/advice/", "/submitted", false, PostSubmitted},
-    {"GET", "/v1/advice", nullptr, false, GetAdvice},
+    {"GET", "/v1/advice", nullptr, false, GetAdvice, "job,limit"},
     {"POST", "/v1/outcomes", nullptr, false, PostOutcome},
     {"GET", "/v1/events", nullptr, true, GetEvents},
     {"GET", "/healthz", nullptr, true, GetHealth},
@@ -345,13 +349,17 @@ ApiResponse Dispatch(RequestContext& call) {
   for (const Route& route : kRoutes) {
     if (!Matches(route, path, call.id)) continue;
     if (call.peer.anonymous && !route.anonymous) continue;
-    if (call.request.method == route.method) return route.answer(call);
+    if (call.request.method == route.method) {
+      const Result<void> query = CheckQuery(target, route.parameters);
+      return query ? route.answer(call) : Refuse(call, query.error());
+    }
     allow = route.method;
   }
   if (allow.empty()) {
     return Refuse(call,
                   {ErrorCode::kNotFound,
-                   fmt::format("there is no {}; docs/api.md lists what can be asked", path), ""});
+                   fmt::format("there is no {}; docs/api.md lists what can be asked",
+                               Shortened(path, kMostQuotedBytes)), ""});
   }
   ApiResponse response =
       Refuse(call, {ErrorCode::kBadInput,
@@ -364,14 +372,20 @@ ApiResponse Dispatch(RequestContext& call) {
 }  // namespace
 
 ApiResponse Handle(const ApiRequest& request, const Peer& peer, ApiState& api) {
-  RequestContext call{request, peer, api, api.cluster.state(), {}, "", api.experiments.learned()};
-  call.freshness = api.cluster.FreshnessOf(call.state.get());
+  const auto state = api.cluster.state();
+  WorkBudget budget(api.most_work.For(state ? state->snapshot.get() : nullptr), api.cpu_time);
+  const WorkBudget::Share share(budget);
+  RequestContext call{request, peer, api, state, {}, "", api.experiments.learned(), budget};
+  call.freshness = api.cluster.FreshnessOf(state.get());
   try {
-    return Dispatch(call);
+    ApiResponse response = Dispatch(call);
+    response.cpu_time = budget.used();
+    return response;
   } catch (const std::exception& error) {
     return Refuse(call,
                   {ErrorCode::kInternal,
-                   fmt::format("a bug while answering {}: {}", request.target, error.what()), ""});
+                   fmt::format("a bug while answering {}: {}",
+                               Shortened(request.target, kMostQuotedBytes), error.what()), ""});
   }
 }
 

@@ -1,6 +1,7 @@
 // One request and one answer of the API, free of any HTTP library: plain values.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@ class EventFeed;
 struct Peer {
   int64_t uid = -1;
   bool anonymous = true;  // over TCP: nobody in particular, may only read
+  int64_t caller = uid;   // whose bounds these are: the uid, or a number < 0 for the address
 };
 
 // What browsers say about a request beside what they ask for; "" where a field is not there.
@@ -42,6 +44,7 @@ struct ApiResponse {
   std::vector<std::pair<std::string, std::string>> fields = {};  // further header fields
   std::shared_ptr<const std::string> shared_body = nullptr;      // one for many; before body
   std::shared_ptr<EventFeed> events = nullptr;                   // an endless body instead
+  std::chrono::nanoseconds cpu_time{0};                          // that the answer took
 
   const std::string& Bytes() const { return shared_body ? *shared_body : body; }
 };

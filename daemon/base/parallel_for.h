@@ -1,4 +1,4 @@
-// One request's work shared among the threads that answer requests.
+// One request's work shared among threads that help with answers.
 //
 // Problem. An answer is made of some thirty forecasts that do not depend on each other; on one
 // thread the caller waits for their sum while other cores idle.

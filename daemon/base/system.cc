@@ -24,6 +24,12 @@ void NotifyStopping() { sd_notify(0, "STOPPING=1"); }
 
 void NotifyWatchdog() { sd_notify(0, "WATCHDOG=1"); }
 
+std::chrono::nanoseconds ThreadCpuTime() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
 std::optional<std::chrono::microseconds> WatchdogInterval() {
   uint64_t limit = 0;
   if (sd_watchdog_enabled(0, &limit) <= 0) return std::nullopt;

@@ -18,6 +18,9 @@ void NotifyReloading();
 void NotifyStopping();
 void NotifyWatchdog();
 
+// CPU time that the calling thread has taken so far.
+std::chrono::nanoseconds ThreadCpuTime();
+
 // How often NotifyWatchdog() has to be called (half the limit); nullopt: nobody watches.
 std::optional<std::chrono::microseconds> WatchdogInterval();
 

@@ -4,6 +4,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cmath>
 
 namespace gpuadvise::daemon {
 
@@ -31,37 +32,63 @@ asio::awaitable<FairQueue::Slot> FairQueue::Take(int64_t user) {
   co_return Slot(self, user);
 }
 
-void FairQueue::GiveBack(int64_t user) {
-  const auto gives = users_.find(user);
-  --answered_;
-  if (--gives->second.answered == 0 && gives->second.waiters.empty()) users_.erase(gives);
-  CallNext();
+double FairQueue::UsedLately(const User& user) const {
+  const std::chrono::duration<double> since = now_() - user.counted_at;
+  return user.used_seconds * std::exp2(-since / std::chrono::duration<double>(kHalfLife));
 }
 
-// Goes round those who wait until all have been looked at in vain or no more may be answered.
+void FairQueue::Charge(int64_t user, std::chrono::nanoseconds cpu_time) {
+  User& charged = users_[user];
+  charged.used_seconds = UsedLately(charged) + std::chrono::duration<double>(cpu_time).count();
+  charged.counted_at = now_();
+}
+
+void FairQueue::GiveBack(int64_t user) {
+  --answered_;
+  --users_[user].answered;
+  CallNext();
+  Forget();
+}
+
+bool FairQueue::MayBeCalled(const User& user, double used) const {
+  if (user.answered >= of_one_user_) return false;
+  const bool is_last = at_once_ > 1 && answered_ + 1 == at_once_;
+  return !is_last || used < std::chrono::duration<double>(kMuch).count();
+}
+
 void FairQueue::CallNext() {
-  for (size_t in_vain = 0; in_vain < next_.size() && answered_ < at_once_;) {
-    const int64_t number = next_.front();
-    next_.pop_front();
+  while (answered_ < at_once_) {
+    auto best = next_.end();
+    double least = 0;
+    for (auto each = next_.begin(); each != next_.end(); ++each) {
+      const User& user = users_[*each];
+      const double used = UsedLately(user);
+      if (!MayBeCalled(user, used) || (best != next_.end() && used >= least)) continue;
+      best = each;
+      least = used;
+    }
+    if (best == next_.end()) return;
+    const int64_t number = *best;
+    next_.erase(best);
     User& user = users_[number];
-    ++in_vain;
-    if (user.answered < of_one_user_) {
-      const std::shared_ptr<Waiter> waiter = user.waiters.front().lock();
-      user.waiters.pop_front();
-      in_vain = 0;
-      if (waiter) {
-        ++user.answered;
-        ++answered_;
-        waiter->called = true;
-        waiter->bell.cancel();
-      }
-    }
-    if (!user.waiters.empty()) {
-      next_.push_back(number);
-    } else if (user.answered == 0) {
-      users_.erase(number);
-    }
+    const std::shared_ptr<Waiter> waiter = user.waiters.front().lock();
+    user.waiters.pop_front();
+    if (!user.waiters.empty()) next_.push_back(number);
+    if (!waiter) continue;  // gone while it waited
+    ++user.answered;
+    ++answered_;
+    waiter->called = true;
+    waiter->bell.cancel();
   }
+}
+
+// Those of whom nothing is left to be known.
+void FairQueue::Forget() {
+  constexpr double kNothing = 0.001;
+  std::erase_if(users_, [&](const auto& each) {
+    const User& user = each.second;
+    return user.waiters.empty() && user.answered == 0 && UsedLately(user) < kNothing;
+  });
 }
 
 }  // namespace gpuadvise::daemon

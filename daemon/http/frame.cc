@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/version.h"
+#include "common/base/words.h"
 
 namespace gpuadvise::daemon {
 namespace {
@@ -42,8 +43,14 @@ json Meta(const DaemonState* state, const Freshness& freshness) {
   return meta;
 }
 
+// An error is a sentence or two, whatever somebody put into it.
+constexpr size_t kMostMessageBytes = 4096;
+constexpr size_t kMostPointerBytes = 1024;
+
 json ErrorEntry(const char* code, const std::string& message, const std::string& pointer) {
-  return {{"code", code}, {"message", message}, {"pointer", pointer}};
+  return {{"code", code},
+          {"message", Shortened(message, kMostMessageBytes)},
+          {"pointer", Shortened(pointer, kMostPointerBytes)}};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,8 +16,10 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "daemon/http/frame.h"
@@ -40,12 +43,33 @@ namespace {
 // How long accepting pauses when the system has no descriptor or memory left.
 constexpr milliseconds kAcceptPause{100};
 
+// Of so many connections the last eighth is for callers who hold none, and the last 64th for root.
+constexpr size_t kKeptShare = 8;
+constexpr size_t kRootShare = 64;
+
 Peer PeerOf(int descriptor) {
   ucred credentials{};
   socklen_t size = sizeof(credentials);
   if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return {};
   return {static_cast<int64_t>(credentials.uid), false};
 }
+
+// A number for an address, below 0; of IPv6 for its /64, which one machine may have whole.
+int64_t NumberOf(const sockaddr_storage& address) {
+  std::string_view bytes;
+  if (address.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+    bytes = {reinterpret_cast<const char*>(&v4.sin_addr), sizeof(v4.sin_addr)};
+  } else if (address.ss_family == AF_INET6) {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
+    const auto* all = reinterpret_cast<const char*>(&v6.sin6_addr);
+    bytes = IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) ? std::string_view(all + 12, 4)
+                                                : std::string_view(all, 8);
+  }
+  return -1 - static_cast<int64_t>(std::hash<std::string_view>{}(bytes) >> 1);
+}
+
+Peer StrangerAt(const sockaddr_storage& address) { return {-1, true, NumberOf(address)}; }
 
 int FamilyOf(int descriptor) {
   int family = AF_UNIX;
@@ -72,11 +96,32 @@ bool OutOfResources(int error) {
 
 }  // namespace
 
+std::string WhyNoConnection(size_t open, size_t of_caller, const Peer& peer,
+                            const HttpLimits& limits) {
+  const bool is_root = !peer.anonymous && peer.uid == 0;
+  const size_t for_root = is_root ? 0 : limits.max_connections / kRootShare;
+  if (open >= limits.max_connections - for_root) {
+    return fmt::format("{} connections are open, the most this daemon takes; ask again", open);
+  }
+  if (of_caller >= limits.max_connections_per_user) {
+    return fmt::format(
+        "{} connections {} are open, the most of one {} ({} in gpuadvised.yaml); close some, or "
+        "ask again",
+        of_caller, peer.anonymous ? "from your address" : "of yours",
+        peer.anonymous ? "address" : "user", limits.per_user_setting);
+  }
+  const size_t kept = limits.max_connections / kKeptShare;
+  if (is_root || of_caller == 0 || open < limits.max_connections - kept) return "";
+  return fmt::format(
+      "{} connections are open and the last {} are for those who have none; ask again, or on a "
+      "connection that you have",
+      open, kept);
+}
+
 HttpServer::HttpServer(asio::io_context& io, HttpWorkers workers, const HttpLimits& limits,
                        HttpAnswer answer)
     : io_(io),
-      service_{workers, limits, std::move(answer),
-               FairQueue::Make(limits.answers_at_once, limits.answers_per_user)},
+      service_(workers, limits, std::move(answer)),
       drain_timer_(io) {}
 
 HttpServer::~HttpServer() = default;
@@ -108,10 +153,14 @@ asio::awaitable<void> HttpServer::AcceptLoop(Listener& listener) {
     co_await listener.descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
                                             asio::redirect_error(asio::use_awaitable, error));
     if (draining_ || !listener.descriptor.is_open()) break;
-    const int accepted = accept4(listener.descriptor.native_handle(), nullptr, nullptr,
-                                 SOCK_CLOEXEC | SOCK_NONBLOCK);
+    sockaddr_storage address{};
+    socklen_t size = sizeof(address);
+    const int accepted =
+        accept4(listener.descriptor.native_handle(), reinterpret_cast<sockaddr*>(&address), &size,
+                SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (accepted >= 0) {
-      const Peer peer = listener.callers == Callers::kFromKernel ? PeerOf(accepted) : Peer{};
+      const Peer peer =
+          listener.callers == Callers::kFromKernel ? PeerOf(accepted) : StrangerAt(address);
       if (const std::string why = WhyNot(peer); !why.empty()) {
         TurnAway(Descriptor(accepted), why);
         continue;
@@ -127,21 +176,11 @@ asio::awaitable<void> HttpServer::AcceptLoop(Listener& listener) {
   }
 }
 
-// Why no connection more is taken of `peer`; "": one is.
 std::string HttpServer::WhyNot(const Peer& peer) const {
-  if (sessions_.size() >= service_.limits.max_connections) {
-    return fmt::format("{} connections are open, the most this daemon takes; ask again",
-                       service_.limits.max_connections);
-  }
-  if (peer.anonymous) return "";
-  const auto open = std::count_if(sessions_.begin(), sessions_.end(), [&](const auto* session) {
-    return session->peer().uid == peer.uid;
-  });
-  if (static_cast<size_t>(open) < service_.limits.max_connections_per_user) return "";
-  return fmt::format(
-      "{} connections of yours are open, the most of one user (max_connections_per_user in "
-      "gpuadvised.yaml); close some, or ask again",
-      service_.limits.max_connections_per_user);
+  const auto of_caller =
+      std::count_if(sessions_.begin(), sessions_.end(),
+                    [&](const auto* session) { return session->peer().caller == peer.caller; });
+  return WhyNoConnection(sessions_.size(), static_cast<size_t>(of_caller), peer, service_.limits);
 }
 
 void HttpServer::Open(HttpSocket socket, const Peer& peer) {

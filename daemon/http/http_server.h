@@ -21,6 +21,11 @@ namespace gpuadvise::daemon {
 
 class HttpSession;
 
+// Why `peer`, of whom `of_caller` of all `open` connections are, gets no further one; "": it does.
+// The last eighth of all is for callers who hold none, and the last 64th for root.
+std::string WhyNoConnection(size_t open, size_t of_caller, const Peer& peer,
+                            const HttpLimits& limits);
+
 class HttpServer {
  public:
   // `answer` is called on `workers`. REQUIRES: all outlive the server, which is destroyed after

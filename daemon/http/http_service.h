@@ -7,9 +7,11 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "daemon/base/api_types.h"
 #include "daemon/http/fair_queue.h"
+#include "daemon/http/places.h"
 
 namespace gpuadvise::daemon {
 
@@ -19,10 +21,15 @@ struct HttpLimits {
   size_t max_header_bytes = 16u << 10;
   size_t max_body_bytes = 1u << 20;
   size_t max_connections = 256;
-  size_t max_connections_per_user = 100'000;  // of callers whom the kernel names
-  size_t max_questions = 100'000;             // POSTs that are computed or wait for that
-  size_t max_waiting = 100'000;               // the same of other requests
-  size_t answers_at_once = 100'000;
+  // Of one user, or over TCP of one address (Peer::caller); so below.
+  size_t max_connections_per_user = 100'000;
+  const char* per_user_setting = "max_connections_per_user";  // that says so
+  size_t max_questions = 100'000;  // POSTs that are computed or wait for that
+  size_t max_questions_per_user = 100'000;
+  size_t max_waiting = 100'000;  // the same of other requests
+  size_t max_events = 100'000;   // connections that events are streamed on
+  size_t max_events_per_user = 100'000;
+  size_t answers_at_once = 100'000;   // of each of the workers' pools
   size_t answers_per_user = 100'000;  // at once; then others have their turn
   std::chrono::milliseconds request_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds idle_timeout = std::chrono::seconds(60);    // between two requests
@@ -39,12 +46,26 @@ struct HttpWorkers {
 };
 
 struct HttpService {
+  HttpService(HttpWorkers with, const HttpLimits& within, HttpAnswer answered)
+      : workers(with),
+        limits(within),
+        answer(std::move(answered)),
+        turns(FairQueue::Make(limits.answers_at_once, limits.answers_per_user)),
+        post_turns(&workers.others == &workers.posts
+                       ? turns
+                       : FairQueue::Make(limits.answers_at_once, limits.answers_per_user)),
+        questions(Places::Make(limits.max_questions, limits.max_questions_per_user)),
+        waiting(Places::Make(limits.max_waiting, limits.max_waiting)),
+        events(Places::Make(limits.max_events, limits.max_events_per_user)) {}
+
   const HttpWorkers workers;
   const HttpLimits limits;
   const HttpAnswer answer;  // called on the workers
   const std::shared_ptr<FairQueue> turns;
-  size_t questions = 0;  // of limits.max_questions
-  size_t waiting = 0;    // of limits.max_waiting
+  const std::shared_ptr<FairQueue> post_turns;
+  const std::shared_ptr<Places> questions;
+  const std::shared_ptr<Places> waiting;
+  const std::shared_ptr<Places> events;
 };
 
 }  // namespace gpuadvise::daemon

@@ -73,9 +73,31 @@ asio::awaitable<ApiResponse> CallAnswer(const HttpAnswer& answer, const ApiReque
   co_return answer(request, peer);
 }
 
-ApiResponse TooMany(size_t most) {
+// Whether a body in a coding that is not understood may follow, which would then be read as the
+// next request; what a proxy before us understands is not known.
+bool HasStrangeCoding(const http::fields& fields, unsigned version) {
+  const auto count = fields.count(http::field::transfer_encoding);
+  if (count == 0) return false;
+  const bool chunked =
+      count == 1 && boost::beast::iequals(fields[http::field::transfer_encoding], "chunked");
+  return !chunked || version < 11 || fields.count(http::field::content_length) > 0;
+}
+
+ApiResponse TooManyEvents(const Places& places, int64_t caller) {
+  const bool own = places.Of(caller) >= places.most_of_one();
+  return PlainError(429, "unavailable",
+                    fmt::format("{} event streams {}are open already, the most {}; close one",
+                                own ? places.most_of_one() : places.taken(),
+                                own ? "of yours " : "",
+                                own ? "of one caller" : "this daemon takes"));
+}
+
+ApiResponse TooMany(const Places& places, int64_t caller) {
+  const bool own = places.Of(caller) >= places.most_of_one();
   ApiResponse response = PlainError(
-      503, "unavailable", fmt::format("{} requests wait for an answer already; ask again", most));
+      503, "unavailable",
+      fmt::format("{} requests {}wait for an answer already; ask again",
+                  own ? places.most_of_one() : places.most(), own ? "of yours " : ""));
   response.fields.emplace_back("Retry-After", "2");
   return response;
 }
@@ -101,18 +123,6 @@ ApiResponse RefusalOf(error_code error, bool late, const HttpLimits& limits) {
 }
 
 }  // namespace
-
-// One request more among those that are answered, for as long as this lives.
-class HttpSession::Counted {
- public:
-  explicit Counted(size_t& count) : count_(count) { ++count_; }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
-  ~Counted() { --count_; }
-
- private:
-  size_t& count_;
-};
 
 HttpSession::HttpSession(HttpService& service, HttpSocket socket, Peer peer, Closed closed)
     : service_(service),
@@ -193,8 +203,9 @@ asio::awaitable<HttpSession::Next> HttpSession::ServeOne() {
   ApiRequest request = RequestFrom(parser.get());
   const bool head = request.method == "HEAD";
   if (head) request.method = "GET";
-  const ApiResponse response = co_await AnswerOnWorker(std::move(request));
+  ApiResponse response = co_await AnswerOnWorker(std::move(request));
   if (response.status == 0) co_return Next::kEnd;
+  const std::optional<Places::Place> place = TakeEvents(response);
   const bool stay = keep_alive && !draining_ && !response.events;
   error = co_await Write(response, {version, stay, head});
   if (!error && response.events && !head) co_await StreamEvents(response.events);
@@ -216,6 +227,9 @@ asio::awaitable<error_code> HttpSession::WaitForRequest() {
 asio::awaitable<error_code> HttpSession::ReadRequest(Parser& parser) {
   error_code error;
   co_await http::async_read_header(socket_, buffer_, parser, Into(error));
+  if (!error && HasStrangeCoding(parser.get(), parser.get().version())) {
+    error = http::error::bad_transfer_encoding;
+  }
   if (error || parser.is_done()) co_return error;
   error = co_await SayContinue(parser);
   if (error) co_return error;
@@ -241,16 +255,25 @@ bool HttpSession::PeerIsGone() {
 // Status 0: nobody waits for the answer any more.
 asio::awaitable<ApiResponse> HttpSession::AnswerOnWorker(ApiRequest request) {
   const bool question = request.method == "POST";
-  const size_t most = question ? service_.limits.max_questions : service_.limits.max_waiting;
-  size_t& waiting = question ? service_.questions : service_.waiting;
-  if (waiting >= most) co_return TooMany(most);
-  const Counted counted(waiting);
-  const FairQueue::Slot turn = co_await service_.turns->Take(peer_.uid);
+  Places& places = question ? *service_.questions : *service_.waiting;
+  const std::optional<Places::Place> place = places.Take(peer_.caller);
+  if (!place) co_return TooMany(places, peer_.caller);
+  FairQueue& turns = question ? *service_.post_turns : *service_.turns;
+  FairQueue::Slot turn = co_await turns.Take(peer_.caller);
   if (PeerIsGone()) co_return ApiResponse{0, "", ""};
   asio::thread_pool& worker = question ? service_.workers.posts : service_.workers.others;
   ApiResponse response = co_await asio::co_spawn(
       worker, CallAnswer(service_.answer, request, peer_), asio::use_awaitable);
+  turn.Charge(response.cpu_time);
   co_return response;
+}
+
+// The place of a connection that events are to be streamed on; without one another answer.
+std::optional<Places::Place> HttpSession::TakeEvents(ApiResponse& response) {
+  if (!response.events) return std::nullopt;
+  std::optional<Places::Place> place = service_.events->Take(peer_.caller);
+  if (!place) response = TooManyEvents(*service_.events, peer_.caller);
+  return place;
 }
 
 asio::awaitable<error_code> HttpSession::Write(const ApiResponse& response, Written written) {

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "daemon/base/api_types.h"
@@ -39,7 +40,6 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
  private:
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
   enum class Next { kGoOn, kEnd };
-  class Counted;
 
   // How an answer goes out.
   struct Written {
@@ -54,6 +54,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   boost::asio::awaitable<boost::system::error_code> ReadRequest(Parser& parser);
   boost::asio::awaitable<boost::system::error_code> SayContinue(const Parser& parser);
   boost::asio::awaitable<ApiResponse> AnswerOnWorker(ApiRequest request);
+  std::optional<Places::Place> TakeEvents(ApiResponse& response);
   boost::asio::awaitable<boost::system::error_code> Write(const ApiResponse& response,
                                                           Written written);
   boost::asio::awaitable<void> StreamEvents(std::shared_ptr<EventFeed> feed);

@@ -65,6 +65,10 @@ Result<void> ReadAccounting(const json& value, const std::string& pointer, Setti
                into.accounting_interval);
 }
 
+Result<void> ReadAnswerTime(const json& value, const std::string& pointer, Settings& into) {
+  return Store(values::Duration(value, pointer, milliseconds(50), hours(1)), into.answer_cpu_time);
+}
+
 Result<void> ReadRetention(const json& value, const std::string& pointer, Settings& into) {
   return Store(values::Duration(value, pointer, hours(24), hours(24 * 3'660)),
                into.history_retention);
@@ -195,6 +199,9 @@ const Key kKeys[] = {
     {"listen_hosts", ReadHosts, ShowHosts},
     {"listen_max_connections", ReadConnections<&S::listen_max_connections>,
      ShowCount<&S::listen_max_connections>},
+    {"listen_max_connections_per_address",
+     ReadConnections<&S::listen_max_connections_per_address>,
+     ShowCount<&S::listen_max_connections_per_address>},
     {"state_dir", ReadNeededPath<&S::state_dir>, ShowText<&S::state_dir>},
     {"accounting_interval", ReadAccounting, ShowDuration<&S::accounting_interval>},
     {"outcomes_dir", ReadPath<&S::outcomes_dir>, ShowText<&S::outcomes_dir>},
@@ -217,6 +224,7 @@ const Key kKeys[] = {
     {"max_connections_per_user", ReadConnections<&S::max_connections_per_user>,
      ShowCount<&S::max_connections_per_user>},
     {"request_timeout", ReadInterval<&S::request_timeout>, ShowDuration<&S::request_timeout>},
+    {"answer_cpu_time", ReadAnswerTime, ShowDuration<&S::answer_cpu_time>},
     {"log_level", ReadLevel, ShowText<&S::log_level>},
 };
 

@@ -32,6 +32,7 @@ struct Settings {
   std::string listen;                     // "HOST:PORT"; "": no TCP listener
   std::vector<std::string> listen_hosts;  // names beside addresses and localhost
   int64_t listen_max_connections = 2048;
+  int64_t listen_max_connections_per_address = 512;
   std::string state_dir = "/var/lib/gpuadvise";
   std::string outcomes_dir;                                                  // "": none
   std::chrono::milliseconds accounting_interval = std::chrono::minutes(10);  // 0: never
@@ -51,6 +52,7 @@ struct Settings {
   int64_t max_connections = 256;
   int64_t max_connections_per_user = 64;
   std::chrono::milliseconds request_timeout = std::chrono::seconds(10);
+  std::chrono::milliseconds answer_cpu_time{250};
   std::string log_level = "info";
 };
 

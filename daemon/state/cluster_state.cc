@@ -47,9 +47,10 @@ class RetiredStates {
   std::jthread thread_{[this](const std::stop_token& stop) { Run(stop); }};  // last: ends first
 };
 
-AdviceContext DaemonState::Context(ForEach for_each, const LearnedRuns* learned) const {
+AdviceContext DaemonState::Context(ForEach for_each, const LearnedRuns* learned,
+                                   WorkBudget* budget) const {
   return {*snapshot,           *queue, *by_time_limit, catalogues->gpus, catalogues->models,
-          std::move(for_each), learned};
+          std::move(for_each), learned, budget};
 }
 
 const QueueStarts& DaemonState::Starts() const {

@@ -36,7 +36,8 @@ struct DaemonState : ForecastState {
   double prepared_in_seconds = 0;  // from the snapshot to this state
 
   // What questions are answered from: references into this, which has to outlive it.
-  AdviceContext Context(ForEach for_each = Serial, const LearnedRuns* learned = nullptr) const;
+  AdviceContext Context(ForEach for_each = Serial, const LearnedRuns* learned = nullptr,
+                        WorkBudget* budget = nullptr) const;
 
   // When everybody in the queue will start: worked out when it is first asked for.
   const QueueStarts& Starts() const;

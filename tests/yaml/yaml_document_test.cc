@@ -153,7 +153,7 @@ TEST(Anchors, ABombIsRefused) {
     bomb += "]\n";
   }
   EXPECT_EQ(Refusal(bomb),
-            "train.yaml:5: more than 100000 values, or aliases that expand to too much text; make "
+            "train.yaml:5: more than 20000 values, or aliases that expand to too much text; make "
             "it smaller");
 }
 

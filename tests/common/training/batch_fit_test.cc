@@ -51,6 +51,41 @@ TEST(PlanBatch, GivesTheGuidesStrategies) {
   EXPECT_EQ(rtx2080->accumulation, 6);
 }
 
+// Every micro-batch from the largest down, as a person would look for it.
+std::optional<int64_t> LargestMicroBatchByTrying(const TrainingSpec& training, int64_t gpus,
+                                                 int64_t largest) {
+  const BatchRange range = *training.effective_batch_size;
+  for (int64_t micro = largest; micro >= 1; --micro) {
+    const int64_t first = training.accumulation.value_or(1);
+    const int64_t last = training.accumulation.value_or(range.high);
+    for (int64_t times = first; times <= last && micro * gpus * times <= range.high; ++times) {
+      if (micro * gpus * times >= range.low) return micro;
+    }
+  }
+  return std::nullopt;
+}
+
+TEST(PlanBatch, FindsWhatTryingAllFinds) {
+  for (int64_t low = 1; low <= 60; ++low) {
+    for (const int64_t width : {0, 1, 5}) {
+      for (const int64_t gpus : {1, 3, 7}) {
+        for (const int64_t accumulation : {0, 1, 4}) {
+          TrainingSpec training = Range(low, low + width);
+          if (accumulation > 0) training.accumulation = accumulation;
+          for (const int64_t largest : {1, 6, 100}) {
+            const auto plan = PlanBatch(training, gpus, largest);
+            const auto expected = LargestMicroBatchByTrying(training, gpus, largest);
+            ASSERT_EQ(plan.has_value(), expected.has_value()) << low << " " << gpus;
+            if (plan) {
+              ASSERT_EQ(plan->micro_batch, *expected) << low << " " << gpus;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(PlanBatch, NamesTheNearestMultiples) {
   Result<BatchPlan> plan = PlanBatch(Range(120, 120), 7, 4);
   ASSERT_FALSE(plan);

@@ -124,8 +124,8 @@ TEST(RunTimeByShape, WhereCheckpointingWasLeftToUsATimingRanAsTheCardIsAdvised) 
   const ModelShape& shape = *ShippedModels().Find("llama-3.2-3b")->shape;
   const GpuCatalogue& catalogue = ShippedGpus().catalogue();
   const auto at = [&](const char* gpu, int64_t batch) {
-    return SetupOfMeasured(shape, training, {gpu, 1, batch, 1, 0, 0}, *catalogue.Resolve(gpu), true,
-                           catalogue)
+    return SetupsOfMeasured(shape, training, true, catalogue)
+        .Of({gpu, 1, batch, 1, 0, 0}, *catalogue.Resolve(gpu))
         .checkpointing;
   };
   EXPECT_EQ(at("a100-80gb", 4), Checkpointing::kNone);

@@ -78,6 +78,24 @@ TEST_F(AnswerCacheTest, WhatNobodyAsksForMakesRoom) {
   EXPECT_EQ(made_, 6);
 }
 
+TEST_F(AnswerCacheTest, RequestsTakeTheirRoomToo) {
+  Ask("/first");
+  const std::string large(15'000, 'x');
+  for (int i = 0; i < 1200; ++i) Ask("/" + std::to_string(i) + large);  // 18 MB of requests
+  const int before = made_;
+  Ask("/first");
+  EXPECT_EQ(made_, before + 1);
+}
+
+TEST_F(AnswerCacheTest, SoManyAnswersAreKeptAndNoMore) {
+  for (size_t i = 0; i <= AnswerCache::kMostAnswers; ++i) Ask("/" + std::to_string(i));
+  const int before = made_;
+  Ask("/1");
+  EXPECT_EQ(made_, before);
+  Ask("/0");
+  EXPECT_EQ(made_, before + 1);
+}
+
 TEST_F(AnswerCacheTest, JunkDoesNotEndSharing) {
   Ask("/v1/waits");
   for (int i = 0; i < 1000; ++i) Ask("/v1/waits?junk=" + std::to_string(i));

@@ -351,9 +351,34 @@ TEST_F(HandlersTest, WhatIsNoJsonObjectIsRefused) {
   }
 }
 
-TEST_F(HandlersTest, AQueryInTheTargetIsIgnored) {
+TEST_F(HandlersTest, AnUnknownParameterIsRefusedWithThoseThatAreKnown) {
   ClusterIs("");
-  EXPECT_EQ(Raw("GET", "/v1/gpus?pretty=1").status, 200);
+  const auto refusal = [&](const char* target) {
+    const ApiResponse response = Raw("GET", target);
+    EXPECT_EQ(response.status, 400) << target;
+    return json::parse(response.body)["errors"][0]["message"].get<std::string>();
+  };
+  EXPECT_EQ(refusal("/v1/gpus?pretty=1"), "unknown parameter 'pretty'; this takes none");
+  EXPECT_EQ(refusal("/v1/history?x=1"), "unknown parameter 'x'; known are weeks, gpu");
+  EXPECT_EQ(Raw("GET", "/v1/queue?state=&user=ann").status, 200);
+}
+
+TEST_F(HandlersTest, LongTextOfARequestIsNotSaidAgain) {
+  ClusterIs("");
+  const std::string large(100'000, 'x');
+  for (const std::string& body :
+       {json{{"spec", {{large, 1}}}}.dump(), json{{"spec", {{"objective", large}}}}.dump(),
+        json{{"spec", {{"model", {{"preset", large}}}}}}.dump(),
+        json{{"spec_yaml", "a: 1\n"}, {"section", large}}.dump(),
+        json{{"spec_yaml", "model: {hf_config: /" + large + "}"}}.dump()}) {
+    for (const char* target : {"/v1/advise", "/v1/fit", "/v1/when", "/v1/select"}) {
+      const ApiResponse response = Raw("POST", target, body);
+      EXPECT_NE(response.status, 200) << target << body.substr(0, 40);
+      EXPECT_LT(response.body.size(), 2000u) << target << body.substr(0, 40);
+    }
+  }
+  EXPECT_LT(Raw("GET", "/v1/queue?limit=" + large).body.size(), 1000u);
+  EXPECT_LT(Raw("GET", "/" + large).body.size(), 1000u);
 }
 
 TEST_F(HandlersTest, AnUnknownPathIsNotFound) {

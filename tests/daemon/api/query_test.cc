@@ -24,6 +24,22 @@ RC_GTEST_PROP(Query, AnyTargetIsRead, (const std::string& text)) {
   RC_ASSERT(ParseQuery("?" + text).size() <= pairs);
 }
 
+TEST(Query, OneTextStandsForAllThatAskTheSame) {
+  EXPECT_EQ(CanonicalTarget("/v1/queue?user=a&gpu=&limit=5"),
+            CanonicalTarget("/v1/queue?limit=5&&user=b&user=%61"));
+  EXPECT_NE(CanonicalTarget("/v1/queue?user=a"), CanonicalTarget("/v1/queue?user=b"));
+  EXPECT_EQ(CanonicalTarget("/v1/queue?"), "/v1/queue");
+}
+
+TEST(Query, WhatIsNotKnownOrTooLongIsRefused) {
+  EXPECT_TRUE(CheckQuery("/v1/queue?user=a&user=b", "user,limit"));
+  EXPECT_EQ(CheckQuery("/v1/queue?usr=a", "user,limit").error().message,
+            "unknown parameter 'usr'; known are user, limit");
+  EXPECT_EQ(CheckQuery("/v1/queue?user=" + std::string(257, 'x'), "user").error().message,
+            "user has 257 bytes; 256 are possible");
+  EXPECT_FALSE(CheckQuery("/q?" + std::string(1000, '&'), "user"));
+}
+
 TEST(QueueFilter, IsReadFromTheQuery) {
   const auto filter =
       ParseQueueFilter("/v1/queue?user=ann&partition=gpu&state=running&limit=5&new=1");

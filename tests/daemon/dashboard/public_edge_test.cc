@@ -115,6 +115,25 @@ TEST_F(PublicEdgeTest, StrangersGetPagesOfABoundedSize) {
   EXPECT_EQ(page["total"], 300);
 }
 
+TEST_F(PublicEdgeTest, OneAddressHasSoManyConnections) {
+  PublicEdgeOptions options = Options();
+  options.limits.max_connections_per_user = 2;
+  options.limits.per_user_setting = "listen_max_connections_per_address";
+  PublicEdge edge(state_, options);
+  auto listener = BindTcp("127.0.0.1:0");
+  const std::string port = listener->address.substr(listener->address.rfind(':') + 1);
+  edge.Serve(std::move(listener->descriptor));
+  const std::string request = "GET /v1/gpus HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\n\r\n";
+  HttpPeer first = HttpPeer::OverTcp(port);
+  HttpPeer second = HttpPeer::OverTcp(port);
+  ASSERT_EQ(first.Ask(request)->status, 200);
+  ASSERT_EQ(second.Ask(request)->status, 200);
+  const auto third = HttpPeer::OverTcp(port).Receive();
+  ASSERT_TRUE(third);
+  EXPECT_EQ(third->status, 429);
+  EXPECT_NE(third->body.find("listen_max_connections_per_address"), std::string::npos);
+}
+
 TEST_F(PublicEdgeTest, EventsComeOverTcp) {
   HttpPeer peer = Connect();
   ASSERT_TRUE(peer.Ask(Get("/v1/events")));

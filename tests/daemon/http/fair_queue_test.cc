@@ -22,17 +22,22 @@ using RequestContext = std::pair<int64_t, int>;
 // Requests wait for their turn, and have it until they are ended.
 class Crowd {
  public:
-  Crowd(size_t at_once, size_t of_one_user) : turns_(FairQueue::Make(at_once, of_one_user)) {}
+  Crowd(size_t at_once, size_t of_one_user)
+      : turns_(FairQueue::Make(at_once, of_one_user, [this] { return now_; })) {}
 
   void Ask(int64_t user) {
     asio::co_spawn(io_, Wait({user, asked_[user]++}), asio::detached);
     Go();
   }
 
-  void End(const RequestContext& call) {
+  // `cpu_time`: that its answer took.
+  void End(const RequestContext& call, std::chrono::milliseconds cpu_time = {}) {
+    answered_.at(call).Charge(cpu_time);
     answered_.erase(call);
     Go();
   }
+
+  void Pass(std::chrono::milliseconds time) { now_ += time; }
 
   const std::map<RequestContext, FairQueue::Slot>& answered() const { return answered_; }
   const std::vector<RequestContext>& calls() const { return calls_; }
@@ -49,6 +54,7 @@ class Crowd {
     io_.poll();
   }
 
+  FairQueue::TimePoint now_{};
   asio::io_context io_;
   std::shared_ptr<FairQueue> turns_;
   std::map<int64_t, int> asked_;
@@ -56,6 +62,7 @@ class Crowd {
   std::vector<RequestContext> calls_;
 };
 
+using std::chrono::milliseconds;
 using Calls = std::vector<RequestContext>;
 
 TEST(FairQueue, TheOneOfAnotherComesBeforeTheManyOfOne) {
@@ -80,6 +87,51 @@ TEST(FairQueue, OfOneUserOnlySoManyAreAnsweredThoughThereIsRoom) {
   EXPECT_EQ(crowd.calls().back(), (RequestContext{7, 2})) << "came first";
   crowd.End({8, 0});
   EXPECT_EQ(crowd.calls().back(), (RequestContext{9, 0}));
+}
+
+TEST(FairQueue, WhoHasUsedLeastComesNext) {
+  Crowd crowd(1, 1);
+  for (const int64_t user : {7, 8, 7, 8}) crowd.Ask(user);
+  crowd.End({7, 0}, milliseconds(50));
+  crowd.End({8, 0}, milliseconds(5));
+  EXPECT_EQ(crowd.calls().back(), (RequestContext{8, 1})) << "though 7 has waited longer";
+  crowd.Ask(9);
+  crowd.End({8, 1}, milliseconds(5));
+  EXPECT_EQ(crowd.calls().back(), (RequestContext{9, 0})) << "has used nothing";
+}
+
+TEST(FairQueue, WhatWasUsedIsForgottenInTime) {
+  Crowd crowd(1, 1);
+  crowd.Ask(7);
+  crowd.End({7, 0}, milliseconds(800));
+  crowd.Pass(std::chrono::seconds(5));  // 25 ms are left
+  crowd.Ask(6);
+  crowd.Ask(8);
+  crowd.End({6, 0}, milliseconds(0));
+  crowd.End({8, 0}, milliseconds(50));
+  crowd.Ask(6);
+  crowd.Ask(8);
+  crowd.Ask(7);
+  crowd.End({6, 1});
+  EXPECT_EQ(crowd.calls().back(), (RequestContext{7, 1}));
+}
+
+TEST(FairQueue, TheLastPlaceIsFreeForThoseWhoSeldomAsk) {
+  Crowd crowd(2, 1);
+  for (const int64_t user : {7, 8}) {
+    crowd.Ask(user);
+    crowd.End({user, 0}, milliseconds(250));
+  }
+  crowd.Ask(7);
+  crowd.Ask(8);
+  EXPECT_EQ(crowd.answered().size(), 1u);
+  crowd.Ask(9);
+  EXPECT_EQ(crowd.calls().back(), (RequestContext{9, 0}));
+  crowd.End({9, 0}, milliseconds(2));
+  EXPECT_EQ(crowd.answered().size(), 1u) << "the place is kept";
+  crowd.Pass(std::chrono::seconds(2));
+  crowd.Ask(9);
+  EXPECT_EQ(crowd.answered().size(), 2u);
 }
 
 TEST(FairQueue, WhoGoesWhileWaitingIsPassedOver) {

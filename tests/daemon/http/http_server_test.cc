@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/http/event_feed.h"
 #include "tests/daemon/http/server_under_test.h"
 #include "tests/daemon/patience.h"
 
@@ -265,6 +266,81 @@ TEST(HttpServer, OneUserGetsSoManyConnectionsAndIsToldWhichSettingSaysSo) {
   peers.pop_back();
   ASSERT_TRUE(BecomesTrue([&] { return server.connections() != 2; }));
   EXPECT_EQ(server.Connect().Ask(Get("/"))->status, 200);
+}
+
+TEST(Connections, TheLastAreForThoseWhoHaveNoneAndForRoot) {
+  HttpLimits limits;
+  limits.max_connections = 256;
+  limits.max_connections_per_user = 64;
+  const Peer ann{1000, false};
+  const Peer root{0, false};
+  EXPECT_EQ(WhyNoConnection(223, 63, ann, limits), "");
+  EXPECT_NE(WhyNoConnection(64, 64, ann, limits).find("max_connections_per_user"),
+            std::string::npos);
+  EXPECT_NE(WhyNoConnection(224, 1, ann, limits).find("the last 32 are for those who have none"),
+            std::string::npos);
+  EXPECT_EQ(WhyNoConnection(224, 0, ann, limits), "");
+  EXPECT_EQ(WhyNoConnection(251, 0, ann, limits), "");
+  EXPECT_NE(WhyNoConnection(252, 0, ann, limits), "");
+  EXPECT_EQ(WhyNoConnection(255, 40, root, limits), "");
+  EXPECT_NE(WhyNoConnection(256, 0, root, limits), "");
+}
+
+TEST(Places, AreForAllAndSoManyForOne) {
+  const auto places = Places::Make(3, 2);
+  std::optional<Places::Place> first = places->Take(7);
+  const std::optional<Places::Place> second = places->Take(7);
+  EXPECT_TRUE(first && second);
+  EXPECT_FALSE(places->Take(7)) << "two of one";
+  std::optional<Places::Place> other = places->Take(8);
+  EXPECT_TRUE(other);
+  EXPECT_FALSE(places->Take(9)) << "three in all";
+  first.reset();
+  EXPECT_EQ(places->Of(7), 1u);
+  EXPECT_EQ(places->taken(), 2u);
+  EXPECT_TRUE(places->Take(9));
+}
+
+TEST(HttpServer, EventStreamsOfOneCallerHaveABound) {
+  HttpLimits limits;
+  limits.max_events_per_user = 1;
+  ServerUnderTest server(
+      [](const ApiRequest&, const Peer&) {
+        ApiResponse response;
+        response.events = std::make_shared<EventFeed>();
+        response.events->Put(EventText("x", "{}"));
+        return response;
+      },
+      limits);
+  HttpPeer listens = server.Connect();
+  ASSERT_TRUE(listens.Send(Get("/events")));
+  ASSERT_NE(listens.ReadUntil("\n\n").find("200"), std::string::npos);
+  const auto refused = server.Connect().Ask(Get("/events"));
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->status, 429);
+  EXPECT_NE(refused->body.find("1 event streams of yours are open"), std::string::npos)
+      << refused->body;
+}
+
+TEST(HttpServer, ABodyInACodingThatIsNotUnderstoodEndsTheConnection) {
+  ServerUnderTest server(Echo);
+  for (const char* fields :
+       {"Transfer-Encoding: xchunked\r\n", "Transfer-Encoding: identity\r\n",
+        "Transfer-Encoding: gzip\r\n", "Transfer-Encoding: chunked, identity\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"}) {
+    HttpPeer peer = server.Connect();
+    const auto reply = peer.Ask("POST /v1/when HTTP/1.1\r\nHost: x\r\n" + std::string(fields) +
+                                "\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n");
+    ASSERT_TRUE(reply) << fields;
+    EXPECT_EQ(reply->status, 400) << fields;
+    EXPECT_TRUE(peer.Closed()) << fields;
+  }
+  const auto reply = server.Connect().Ask(
+      "POST /v1/when HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n"
+      "2\r\n{}\r\n0\r\n\r\n");
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, 200);
 }
 
 TEST(HttpServer, WhatNobodyWaitsForAnyMoreIsNotComputed) {

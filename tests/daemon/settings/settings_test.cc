@@ -40,6 +40,8 @@ TEST(Settings, WhatIsShownReadsBackTheSame) {
   settings.simulation = {7, 60, "/srv/jobs"};
   settings.max_connections = 12;
   settings.max_connections_per_user = 3;
+  settings.listen_max_connections_per_address = 7;
+  settings.answer_cpu_time = std::chrono::milliseconds(400);
   const json shown = SettingsToJson(settings);
   const Result<Settings> again = SettingsFromJson(shown);
   ASSERT_TRUE(again) << again.error().message;

@@ -1,0 +1,60 @@
+#include "common/base/work_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace gpuadvise {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+TEST(WorkBudget, IsSpentByAllWhoHaveAShareTogether) {
+  nanoseconds clock{0};
+  WorkBudget budget(milliseconds(10), [&] { return clock; });
+  const WorkBudget::Share own(budget);
+  clock = milliseconds(4);
+  EXPECT_FALSE(budget.Spent());
+  std::thread([&] {
+    const WorkBudget::Share others(budget);
+    clock += milliseconds(6);
+  }).join();
+  EXPECT_EQ(budget.used(), milliseconds(16)) << "this thread's clock went on as well";
+  EXPECT_FALSE(budget.stopped()) << "nobody was told so far";
+  EXPECT_TRUE(budget.Spent());
+  EXPECT_TRUE(budget.stopped());
+}
+
+TEST(WorkBudget, AShareWithinAnotherCountsNothingTwice) {
+  nanoseconds clock{0};
+  WorkBudget budget(milliseconds(10), [&] { return clock; });
+  {
+    const WorkBudget::Share own(budget);
+    const WorkBudget::Share again(budget);
+    clock = milliseconds(3);
+  }
+  EXPECT_EQ(budget.used(), milliseconds(3));
+}
+
+TEST(WorkBudget, OnceSpentStaysSpent) {
+  nanoseconds clock{0};
+  WorkBudget budget(milliseconds(1), [&] { return clock; });
+  {
+    const WorkBudget::Share own(budget);
+    clock = milliseconds(1);
+    EXPECT_TRUE(budget.Spent());
+    clock = milliseconds(0);
+    EXPECT_TRUE(budget.Spent());
+  }
+  EXPECT_TRUE(budget.Spent());
+}
+
+TEST(WorkBudget, SaysWhatToAskForLess) {
+  const WorkBudget budget(milliseconds(250), [] { return nanoseconds(0); });
+  EXPECT_TRUE(budget.error().message.starts_with(
+      "too large a question: its answer takes more than 250 ms of CPU time"));
+}
+
+}  // namespace
+}  // namespace gpuadvise
