@@ -142,16 +142,20 @@ int Run(const CommandLine& line, Console& console) {
   return kExitError;
 }
 
+// Help or the version to standard output, or what is wrong with the command line.
+int LeaveEarly(const EarlyExit& early, Console& console) {
+  if (early.exit_code != kExitOk) return Report(BadInput(early.text).value(), console);
+  console.Print(early.text);
+  return kExitOk;
+}
+
 }  // namespace
 }  // namespace gpuadvise::client
 
 int main(int argc, char** argv) {
-  const auto line =
-      gpuadvise::client::ParseCommandLine(std::vector<std::string>(argv + 1, argv + argc));
-  if (!line) {
-    std::fputs(line.error().text.c_str(), line.error().exit_code == 0 ? stdout : stderr);
-    return line.error().exit_code;
-  }
-  gpuadvise::client::SystemConsole console;
-  return gpuadvise::client::Run(*line, console);
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  gpuadvise::client::SystemConsole console(gpuadvise::client::WantsJson(arguments));
+  const auto line = gpuadvise::client::ParseCommandLine(arguments);
+  if (line) return console.Finish(gpuadvise::client::Run(*line, console));
+  return console.Finish(gpuadvise::client::LeaveEarly(line.error(), console));
 }

@@ -43,11 +43,20 @@ local ANSWERED = {
   gpus_per_node = "gpus-per-node", gpus_per_task = "gpus-per-task",
 }
 
--- Text for one line of a terminal: no control characters (C1 neither), nothing that turns the line.
+-- Text for one line of a terminal: no control characters (C1 neither), nothing that turns the line or
+-- is not seen. The client has replaced all of these already; these are the ones that do harm.
+local HARMFUL = {
+  "[%z\1-\31\127]", "\194[\128-\159]", "\216\156",            -- C0, DEL, C1, U+061C
+  "\226\128[\139-\143\168-\174]", "\226\129[\160-\175]",      -- U+200B-200F, 2028-202E, 2060-206F
+  "\239\187\191", "\243\160[\128-\191][\128-\191]",           -- U+FEFF, tags
+}
+
 local function printable(text)
-  text = string.gsub(string.sub(text, 1, 300), "%c", "?")
-  text = string.gsub(text, "\194[\128-\159]", "?")
-  return (string.gsub(text, "\226[\128\129][\166-\174]", "?"))
+  if #text > 300 then  -- cut between characters
+    text = string.gsub(string.sub(text, 1, 300), "[\192-\255][\128-\191]*$", "") .. "…"
+  end
+  for _, harmful in ipairs(HARMFUL) do text = string.gsub(text, harmful, "?") end
+  return text
 end
 
 local function say(text)
@@ -65,13 +74,14 @@ local function given(json, name)
   return string.find(json, '[{,]"' .. string.gsub(name, "%-", "%%-") .. '":') ~= nil
 end
 
--- "auto", "off" or nil, and the memory that each GPU must have.
+-- "auto", "off", "unclear" or nil, and the memory that each GPU must have, or what is not clear.
 local function wish(comment)
   for word in string.gmatch(comment or "", "[^%s,;]+") do
     if word == "gpuadvise:auto" then return "auto", "" end
     if word == "gpuadvise:off" then return "off", "" end
-    local memory = string.match(word, "^gpuadvise:auto:(%w+)$")
-    if memory ~= nil then return "auto", memory end
+    local memory = string.match(word, "^gpuadvise:auto:(.*)$")
+    if memory ~= nil and string.find(memory, "^%d+%a*$") then return "auto", memory end
+    if memory ~= nil then return "unclear", word end
   end
 end
 
@@ -95,7 +105,7 @@ end
 
 local function line_of(words)
   for i, word in ipairs(words) do words[i] = quoted(word) end
-  return table.concat(words, " ") .. " 2>&1 </dev/null; printf '\\nexit=%s\\n' $?"
+  return table.concat(words, " ") .. " 2>&1 </dev/null"
 end
 
 -- The line that asks, or nil and what is wrong with an option.
@@ -116,26 +126,42 @@ local function question(options, json, memory)
   return line_of(words)
 end
 
+-- What `line` prints and its exit status ("" where none came). The shell's own last line says that it
+-- has ended: the pipe's end would be waited for as long as any process that it left behind holds it.
 local function ask(line)
-  local pipe = assert(io.popen(line, "r"))
-  local text = pipe:read(65536) or ""
+  local mark = "exit" .. string.gsub(tostring({}), "%W", "") .. "="  -- nobody else knows it
+  local pipe = assert(io.popen(line .. "; printf '\\n" .. mark .. "%s\\n' $?", "r"))
+  local bytes, start, exit = {}, 1, ""
+  for i = 1, 65536 do
+    local byte = pipe:read(1)
+    if byte == nil then break end
+    bytes[i] = byte
+    if byte == "\n" then
+      local last = table.concat(bytes, "", start, i - 1)
+      if string.sub(last, 1, #mark) == mark then
+        exit = string.sub(last, #mark + 1)
+        break
+      end
+      start = i + 1
+    end
+  end
   pipe:close()
-  return text
+  return table.concat(bytes, "", 1, start - 1), exit
 end
 
 -- The client's answer as a table; or nil, what is wrong, and whether that is just that there is
 -- nothing to choose.
-local function read(text)
+local function read(text, exit)
   local answer, first = {}, nil
   for line in string.gmatch(text, "[^\n]+") do
     local key, value = string.match(line, "^([a-z_]+)=(.*)$")
     if key ~= nil then answer[key] = value end
     first = first or line
   end
-  if answer.exit == "137" or answer.exit == "124" then return nil, "no answer in time" end
-  if answer.exit ~= "0" then
+  if exit == "137" or exit == "124" then return nil, "no answer in time" end
+  if exit ~= "0" then
     first = string.gsub(first or "no answer", "^gpuadvise: ", "")
-    return nil, string.match(first, "^(.-)%. %u") or first, answer.exit == "3"  -- one sentence
+    return nil, string.match(first, "^(.-)%. %u") or first, exit == "3"  -- one sentence
   end
   for key in pairs(ANSWERED) do
     local value = answer[key]
@@ -172,6 +198,10 @@ local function choose(options, offset)
   if options["type"] ~= "sbatch" or (offset or 0) > 0 then return end
   local what, memory = wish(options["comment"])
   if what == "off" then return end
+  if what == "unclear" then
+    say("job unchanged: " .. memory .. ": write gpuadvise:auto, gpuadvise:auto:40G or gpuadvise:off")
+    return
+  end
   local json = slurm.json_cli_options(options)
   local partition = given(json, "partition") and options["partition"] or nil
   if what == nil and not is_default(partition) then return end

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -30,6 +32,38 @@ std::string WhyRefused(const struct stat& about, const FileLimits& limits) {
                      limits.kind);
 }
 
+using Clock = std::chrono::steady_clock;
+
+// Whether something, or the end, can be read before the deadline; else false with ETIMEDOUT.
+bool HasInput(const Descriptor& file, Clock::time_point deadline) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    pollfd waiting{file.get(), POLLIN, 0};
+    const int ready = ::poll(&waiting, 1, static_cast<int>(std::max<int64_t>(0, left.count())));
+    if (ready > 0) return true;
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) errno = ETIMEDOUT;
+    return false;
+  }
+}
+
+// Reads to the end while `is_ready` says that it does not block.
+template <typename IsReady>
+tl::expected<std::string, int> ReadWhere(const Descriptor& file, size_t max_bytes,
+                                         const IsReady& is_ready) {
+  std::string text;
+  std::array<char, 16384> buffer;
+  while (text.size() <= max_bytes) {
+    if (!is_ready()) return tl::unexpected<int>(errno);
+    const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got < 0) return tl::unexpected<int>(errno);
+    if (got == 0) break;
+    text.append(buffer.data(), static_cast<size_t>(got));
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<OpenedFile> OpenRegularFile(const std::string& path, const FileLimits& limits) {
@@ -45,16 +79,13 @@ Result<OpenedFile> OpenRegularFile(const std::string& path, const FileLimits& li
 }
 
 tl::expected<std::string, int> ReadAll(const Descriptor& file, size_t max_bytes) {
-  std::string text;
-  std::array<char, 16384> buffer;
-  while (text.size() <= max_bytes) {
-    const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return tl::unexpected<int>(errno);
-    if (got == 0) break;
-    text.append(buffer.data(), static_cast<size_t>(got));
-  }
-  return text;
+  return ReadWhere(file, max_bytes, [] { return true; });
+}
+
+tl::expected<std::string, int> ReadAllWithin(const Descriptor& file, size_t max_bytes,
+                                             std::chrono::milliseconds patience) {
+  const auto deadline = Clock::now() + patience;
+  return ReadWhere(file, max_bytes, [&] { return HasInput(file, deadline); });
 }
 
 bool WriteAll(const Descriptor& file, std::string_view text) {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,11 @@ Result<OpenedFile> OpenRegularFile(const std::string& path, const FileLimits& li
 // The rest of the file; a longer one than `max_bytes` is cut off somewhere beyond them. Errors:
 // errno.
 tl::expected<std::string, int> ReadAll(const Descriptor& file, size_t max_bytes);
+
+// The same of what may keep the reader waiting, a pipe or a terminal. Errors: errno, ETIMEDOUT when
+// it has not come to its end within `patience`.
+tl::expected<std::string, int> ReadAllWithin(const Descriptor& file, size_t max_bytes,
+                                             std::chrono::milliseconds patience);
 
 // Errors: false, with errno.
 bool WriteAll(const Descriptor& file, std::string_view text);

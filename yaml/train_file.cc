@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <utility>
 
 #include "common/base/date_time.h"
@@ -52,7 +53,14 @@ bool NamesAFile(const json& value) {
 
 Result<std::string> ReadStandardInput() {
   const Descriptor input(::dup(STDIN_FILENO));
-  const auto text = ReadAll(input, kMaxYamlBytes);
+  // A person at a terminal may take the time to write one.
+  const auto text = ::isatty(STDIN_FILENO) == 1
+                        ? ReadAll(input, kMaxYamlBytes)
+                        : ReadAllWithin(input, kMaxYamlBytes, kPipePatience);
+  if (!text && text.error() == ETIMEDOUT) {
+    return BadInput(fmt::format("{}: nobody writes to this pipe, or it does not end; name a file",
+                                kStandardInput));
+  }
   if (!text) return BadInput(fmt::format("{}: cannot be read", kStandardInput));
   if (text->size() <= kMaxYamlBytes) return *text;
   return BadInput(fmt::format("{}: larger than {} KiB; is this the right file?", kStandardInput,

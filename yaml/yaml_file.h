@@ -1,8 +1,10 @@
 // Reading a small text file that a person named, with errors that name it.
 //
-// Never reads more than the limit, so a device or a huge file costs nothing. Blocking.
+// Never reads more than the limit, so a device or a huge file costs nothing, and never waits for
+// who may write into a FIFO. Blocking.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "common/base/error.h"
@@ -10,9 +12,14 @@
 
 namespace gpuadvise {
 
-// The bytes of `path`. Errors: kNotFound when there is no such file, kBadInput when it is a
-// directory, cannot be read, or has more than `max_bytes`.
-Result<std::string> ReadTextFile(const std::string& path, size_t max_bytes = kMaxYamlBytes);
+// How long a pipe that the shell has handed over (`<(command)`, standard input) may take.
+inline constexpr std::chrono::seconds kPipePatience{60};
+
+// The bytes of `path`, which may be one of the process's own pipes (/dev/stdin, /dev/fd/63).
+// Errors: kNotFound when there is no such file, kBadInput when it is a directory or a FIFO, cannot
+// be read, has more than `max_bytes`, or is a pipe that does not end within `patience`.
+Result<std::string> ReadTextFile(const std::string& path, size_t max_bytes = kMaxYamlBytes,
+                                 std::chrono::milliseconds patience = kPipePatience);
 
 // ReadTextFile, then ParseYaml.
 Result<YamlDocument> LoadYamlFile(const std::string& path, EmptyYaml empty = EmptyYaml::kRefused);

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "common/base/words.h"
 
 namespace gpuadvise::client {
@@ -15,6 +15,11 @@ const json* Member(const json& object, const char* key) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(key);
   return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+// REQUIRES: `text` is a string.
+std::string ShownText(const json& text) {
+  return Printable(Shortened(text.get_ref<const std::string&>(), kMostTextBytes));
 }
 
 }  // namespace
@@ -38,13 +43,13 @@ std::optional<double> OptionalNumber(const json& object, const char* key) {
 std::string TextOf(const json& object, const char* key) {
   const json* member = Member(object, key);
   if (member == nullptr || !member->is_string()) return {};
-  return Printable(member->get_ref<const std::string&>());
+  return ShownText(*member);
 }
 
 std::vector<std::string> TextsOf(const json& object, const char* key) {
   std::vector<std::string> texts;
   for (const json& item : ListOf(object, key)) {
-    if (item.is_string()) texts.push_back(Printable(item.get_ref<const std::string&>()));
+    if (item.is_string()) texts.push_back(ShownText(item));
   }
   return texts;
 }

@@ -14,7 +14,9 @@ namespace gpuadvise::client {
 double NumberOf(const nlohmann::json& object, const char* key, double other = 0);
 int64_t IntOf(const nlohmann::json& object, const char* key, int64_t other = 0);
 std::optional<double> OptionalNumber(const nlohmann::json& object, const char* key);
-// Printable text, "" when missing.
+// No sentence or name of an answer is shown longer than this.
+inline constexpr size_t kMostTextBytes = 8'000;
+// Printable text of at most kMostTextBytes, "" when missing.
 std::string TextOf(const nlohmann::json& object, const char* key);
 std::vector<std::string> TextsOf(const nlohmann::json& object, const char* key);
 // Only the JSON value true; false for anything else.

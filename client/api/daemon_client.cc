@@ -2,12 +2,54 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/api/answer_reader.h"
 #include "client/api/http_client.h"
+#include "client/terminal/printable.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
+
+// Answers are no deeper than this by far; what reads and prints them calls itself once a level.
+constexpr int kDeepestAnswer = 100;
+
+bool IsTooDeep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > kDeepestAnswer) return true;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+const char* WordOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kBadInput:
+      return "bad_input";
+    case ErrorCode::kNotFound:
+      return "not_found";
+    case ErrorCode::kInfeasible:
+      return "infeasible";
+    case ErrorCode::kUnavailable:
+      return "unavailable";
+    case ErrorCode::kStale:
+      return "stale";
+    case ErrorCode::kInternal:
+      break;
+  }
+  return "internal";
+}
 
 ErrorCode CodeFromWord(const std::string& word, int status) {
   if (word == "bad_input") return ErrorCode::kBadInput;
@@ -17,6 +59,7 @@ ErrorCode CodeFromWord(const std::string& word, int status) {
   if (word == "stale") return ErrorCode::kStale;
   if (status == 404) return ErrorCode::kNotFound;
   if (status == 408 || status == 429 || status == 503) return ErrorCode::kUnavailable;
+  if (status < 400) return ErrorCode::kUnavailable;  // the API never says so: no gpuadvised
   return status >= 500 ? ErrorCode::kInternal : ErrorCode::kBadInput;
 }
 
@@ -30,14 +73,16 @@ Error FirstErrorOf(const json& answer, int status) {
   if (!answer.is_object() || errors == answer.end() || !errors->is_array() || errors->empty() ||
       !errors->front().is_object()) {
     const std::string cause = answer.is_object() ? TextOf(answer, "cause") : "";
-    if (!cause.empty()) return {CodeFromWord("", status), "no data yet: " + cause, ""};
+    if (!cause.empty())
+      return {CodeFromWord("", status), "no data yet: " + Shortened(cause, kMostTextBytes), ""};
     return {CodeFromWord("", status),
-            "gpuadvised answered with HTTP status " + std::to_string(status) + "; its log says why",
+            "gpuadvised answered with HTTP status " + std::to_string(status) +
+                (status < 400 ? "; does gpuadvised listen on this socket?" : "; its log says why"),
             ""};
   }
   const json& first = errors->front();
-  return {CodeFromWord(TextOf(first, "code"), status), TextOf(first, "message"),
-          TextOf(first, "pointer")};
+  return {CodeFromWord(TextOf(first, "code"), status),
+          Shortened(TextOf(first, "message"), kMostTextBytes), TextOf(first, "pointer")};
 }
 
 Result<json> Ask(const std::string& socket, const HttpRequest& request,
@@ -55,8 +100,15 @@ Result<json> Ask(const std::string& socket, const HttpRequest& request,
 
 }  // namespace
 
+json ErrorDocument(const Error& error) {
+  return {{"errors",
+           {{{"code", WordOf(error.code)},
+             {"message", error.message},
+             {"pointer", error.pointer.empty() ? json() : json(error.pointer)}}}}};
+}
+
 Result<json> ReadApiAnswer(int status, const std::string& body) {
-  json answer = json::parse(body, nullptr, false);
+  json answer = IsTooDeep(body) ? json() : json::parse(body, nullptr, false);
   if (status >= 200 && status < 300) {
     if (answer.is_object()) return answer;
     return Fail(

@@ -33,6 +33,9 @@ class DaemonClient : public Api {
   std::chrono::milliseconds patience_;
 };
 
+// The document of an error, as the API's own: {"errors": [{"code", "message", "pointer"}]}.
+nlohmann::json ErrorDocument(const Error& error);
+
 // The API's answer in `body`, or its error; `status` is HTTP's.
 Result<nlohmann::json> ReadApiAnswer(int status, const std::string& body);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <vector>
 
 #include "client/api/http_client.h"
 #include "common/base/text.h"
@@ -10,6 +11,7 @@ namespace gpuadvise::client {
 namespace {
 
 constexpr size_t kMaxHeadBytes = 64 << 10;
+constexpr int kMostInterimHeads = 8;  // "100 Continue" before the answer; one is usual
 
 tl::unexpected<Error> NoHttp(const std::string& what) {
   return Fail(ErrorCode::kUnavailable,
@@ -47,42 +49,50 @@ std::optional<int> StatusOf(std::string_view head) {
   return static_cast<int>(*status);
 }
 
+// The chunks at the front of `rest`; complete with the last one, of no bytes.
 Result<ParsedAnswer> Chunked(int status, std::string_view rest) {
-  ParsedAnswer parsed{false, {status, {}}};
+  std::vector<std::string_view> chunks;
   for (;;) {
     const size_t line_end = rest.find("\r\n");
-    if (line_end == std::string_view::npos) return parsed;
+    if (line_end == std::string_view::npos) return ParsedAnswer{};
     const std::string_view line = rest.substr(0, line_end);
     const auto size = Number(Trim(line.substr(0, line.find(';'))), 16);
     if (!size || *size > kMaxAnswerBytes) return NoHttp("a bad chunk size");
     rest.remove_prefix(line_end + 2);
-    if (*size == 0) {
-      parsed.complete = true;
-      return parsed;
-    }
-    if (rest.size() < *size + 2) return parsed;
-    parsed.answer.body += rest.substr(0, *size);
+    if (*size == 0) break;
+    if (rest.size() < *size + 2) return ParsedAnswer{};
+    chunks.push_back(rest.substr(0, *size));
     rest.remove_prefix(*size + 2);
   }
+  ParsedAnswer parsed{true, {status, {}}};
+  for (const std::string_view chunk : chunks) parsed.answer.body += chunk;
+  return parsed;
 }
 
 }  // namespace
 
 Result<ParsedAnswer> ParseHttpAnswer(std::string_view bytes, bool at_end) {
-  const size_t head_end = bytes.find("\r\n\r\n");
-  if (head_end == std::string_view::npos) {
-    if (bytes.size() > kMaxHeadBytes) return NoHttp("no end of the header");
-    return ParsedAnswer{};
+  std::string_view head;
+  std::string_view rest = bytes;
+  std::optional<int> status;
+  for (int heads = 0; !status || *status == 100; ++heads) {
+    if (heads > kMostInterimHeads) return NoHttp("it goes on saying 100 Continue");
+    const size_t head_end = rest.find("\r\n\r\n");
+    if (head_end == std::string_view::npos) {
+      if (rest.size() > kMaxHeadBytes) return NoHttp("no end of the header");
+      return ParsedAnswer{};
+    }
+    head = rest.substr(0, head_end);
+    status = StatusOf(head);
+    if (!status) return NoHttp("no status line");
+    rest.remove_prefix(head_end + 4);
   }
-  const std::string_view head = bytes.substr(0, head_end);
-  const auto status = StatusOf(head);
-  if (!status) return NoHttp("no status line");
-  const std::string_view rest = bytes.substr(head_end + 4);
-  if (*status == 100) return ParseHttpAnswer(rest, at_end);
   const auto encoding = Header(head, "transfer-encoding");
   if (encoding && LowerCase(*encoding) == "chunked") return Chunked(*status, rest);
   const auto length = Header(head, "content-length");
-  if (!length) return ParsedAnswer{at_end, {*status, std::string(rest)}};
+  if (!length) {
+    return at_end ? ParsedAnswer{true, {*status, std::string(rest)}} : ParsedAnswer{};
+  }
   const auto size = Number(*length, 10);
   if (!size || *size > kMaxAnswerBytes) return NoHttp("a bad length");
   if (rest.size() < *size) return ParsedAnswer{};

@@ -7,7 +7,7 @@
 #include "client/commands/commands.h"
 #include "client/script/command_conflicts.h"
 #include "client/script/script_file.h"
-#include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "client/views/advice_view.h"
 #include "common/base/text.h"
 
@@ -15,22 +15,27 @@ namespace gpuadvise::client {
 
 using nlohmann::json;
 
-int Report(const Error& error, Console& console) {
-  console.Complain(PrintableLines("gpuadvise: " + error.message));
+int ReportInWords(const Error& error, Console& console) {
+  console.Complain("gpuadvise: " + error.message);
   return ExitCodeOf(error.code);
 }
 
-void PrintJson(const json& answer, Console& console) {
-  console.Print(answer.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+int Report(const Error& error, Console& console) {
+  if (console.style().json) PrintJson(ErrorDocument(error), console);
+  return ReportInWords(error, console);
 }
 
-int CheckAge(const json& answer, std::optional<double> max_age_seconds, Console& console) {
+void PrintJson(const json& answer, Console& console) {
+  console.Print(PrintableJson(answer.dump(2, ' ', false, json::error_handler_t::replace)) + "\n");
+}
+
+Result<void> CheckAge(const json& answer, std::optional<double> max_age_seconds) {
   const double age = NumberOf(answer, "snapshot_age_seconds");
-  if (!max_age_seconds || age <= *max_age_seconds) return kExitOk;
+  if (!max_age_seconds || age <= *max_age_seconds) return {};
   const std::string cause = TextOf(ObjectOf(answer, "meta"), "stale_cause");
-  console.Complain(fmt::format("gpuadvise: the data is {:.0f} s old, --max-age allows {:.0f} s{}{}",
-                               age, *max_age_seconds, cause.empty() ? "" : ": ", cause));
-  return kExitStale;
+  return Fail(ErrorCode::kStale,
+              fmt::format("the data is {:.0f} s old, --max-age allows {:.0f} s{}{}", age,
+                          *max_age_seconds, cause.empty() ? "" : ": ", cause));
 }
 
 Result<TrainFile> LoadTraining(const AdviceQuestion& question, const FromScript& from,
@@ -66,8 +71,8 @@ int RunAdvise(const AdviseCommand& command, Api& api, Console& console) {
     AdviceViewOptions options{.all = command.all, .now = now, .style = console.style()};
     console.Print(AdviceText(*answer, options));
   }
-  const int aged = CheckAge(*answer, command.max_age_seconds, console);
-  if (aged != kExitOk) return aged;
+  const Result<void> young = CheckAge(*answer, command.max_age_seconds);
+  if (!young) return ReportInWords(young.error(), console);
   return ListOf(*answer, "strategies").empty() ? kExitInfeasible : kExitOk;
 }
 

@@ -1,5 +1,7 @@
 #include "client/commands/command_line.h"
 
+#include <fmt/format.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -24,11 +26,30 @@ std::string CheckObjective(const std::string& word) {
   return "'" + word + "' is no objective; choose finish, start, cost or deadline";
 }
 
-std::string CheckPrice(const std::string& word) {
+constexpr double kMostSeconds = 1e9;  // 30 years
+constexpr double kMostPrice = 1e9;    // of a GPU-hour, in any currency
+
+// Whether `word` is a number from `least` to `most`; "nan" and "inf" are none.
+bool IsNumberFrom(double least, double most, const std::string& word) {
   char* end = nullptr;
-  const double price = std::strtod(word.c_str(), &end);
-  const bool good = !word.empty() && *end == '\0' && std::isfinite(price) && price >= 0;
-  return good ? "" : "'" + word + "' is no price; write a number such as 2.50";
+  const double number = std::strtod(word.c_str(), &end);
+  return !word.empty() && *end == '\0' && std::isfinite(number) && number >= least &&
+         number <= most;
+}
+
+CLI::Validator NumberFrom(double least, double most) {
+  const auto check = [least, most](const std::string& word) {
+    return IsNumberFrom(least, most, word)
+               ? std::string()
+               : fmt::format("'{}' is no number from {:.12g} to {:.12g}", word, least, most);
+  };
+  return CLI::Validator(check, "", "");
+}
+
+std::string CheckPrice(const std::string& word) {
+  return IsNumberFrom(0, kMostPrice, word)
+             ? ""
+             : "'" + word + "' is no price; write a number such as 2.50";
 }
 
 std::string CheckJobId(const std::string& word) {
@@ -181,15 +202,15 @@ void AddFromScript(CLI::App* app, FromScript* from, const char* help) {
       ->option_text("NAME");
   app->add_option("--max-steps", from->hints.max_steps, "With --from: how many optimizer steps")
       ->option_text("N")
-      ->check(CLI::Range(1.0, 1e12));
+      ->check(NumberFrom(1.0, 1e12));
   app->add_option("--num-samples", from->hints.num_samples,
                   "With --from: how many samples the data set has")
       ->option_text("N")
-      ->check(CLI::Range(1.0, 1e12));
+      ->check(NumberFrom(1.0, 1e12));
   app->add_option("--effective-batch", from->hints.effective_batch_size,
                   "With --from: samples of one optimizer step on all GPUs")
       ->option_text("N")
-      ->check(CLI::Range(1.0, 1e6));
+      ->check(NumberFrom(1.0, 1e6));
 }
 
 void AddSource(CLI::App* app, TrainingSource* source) {
@@ -203,7 +224,8 @@ void AddSource(CLI::App* app, TrainingSource* source) {
 
 void AddMaxAge(CLI::App* app, std::optional<double>* max_age) {
   app->add_option("--max-age", *max_age, "Exit 5 when the data is older than so many seconds")
-      ->option_text("SECONDS");
+      ->option_text("SECONDS")
+      ->check(NumberFrom(0, kMostSeconds));
 }
 
 void AddSocket(CLI::App* app, std::string* socket) {
@@ -351,9 +373,10 @@ struct Parser {
         ->delimiter(',');
     select->add_option("--timeout", command.timeout_seconds, "Give up after so long (default 1)")
         ->option_text("SECONDS")
-        ->check(CLI::Range(0.01, 3600.0));
+        ->check(NumberFrom(0.01, 3600.0));
     select->add_option("--max-age", command.max_age_seconds, "Exit 5 when the data is older (300)")
-        ->option_text("SECONDS");
+        ->option_text("SECONDS")
+        ->check(NumberFrom(0, kMostSeconds));
     select->add_option("--advice", command.advice, "With --submitted: the answer's advice_id")
         ->option_text("ID");
     select->add_option("--submitted", command.submitted, "Only report that it became this job")
@@ -403,7 +426,7 @@ struct Parser {
         ->add_option("--network", command.network_gbit_per_s,
                      "Gbit/s between nodes (the site's settings)")
         ->option_text("RATE")
-        ->check(CLI::Range(0.001, 1e6));
+        ->check(NumberFrom(0.001, 1e6));
     scale->add_option("--price", command.price, "Price of a GPU-hour")
         ->option_text("PRICE")
         ->check(CLI::Validator(CheckPrice, "", ""));
@@ -451,7 +474,7 @@ struct Parser {
         ->option_text("DIR");
     run->add_option("--hang-minutes", command.hang_minutes, "Silence that is a hang (default 10)")
         ->option_text("N")
-        ->check(CLI::Range(0.01, 1e6));
+        ->check(NumberFrom(0.01, 1e6));
     run->add_flag("-q,--quiet", command.quiet,
                   "No progress line on the terminal, no summary at the end");
     AddSocket(run, &line.socket);
@@ -476,7 +499,7 @@ struct Parser {
         ->check(CLI::Range(2, 10'000));
     probe->add_option("--minutes", command.minutes, "At most so long, in all (default 10)")
         ->option_text("N")
-        ->check(CLI::Range(0.05, 1'440.0));
+        ->check(NumberFrom(0.05, 1'440.0));
     probe->add_option("--pattern", command.pattern, "How its log tells steps and loss (RE2)")
         ->option_text("REGEX");
     probe->add_flag("--local", command.local, "On a GPU of this machine, without Slurm");
@@ -611,8 +634,7 @@ struct Parser {
 };
 
 EarlyExit UsageError(const std::string& sentence, const std::string& verb) {
-  return {kExitUsage, "gpuadvise: " + sentence + " (gpuadvise" + (verb.empty() ? "" : " " + verb) +
-                          " --help)\n"};
+  return {kExitUsage, sentence + " (gpuadvise" + (verb.empty() ? "" : " " + verb) + " --help)"};
 }
 
 // A training file or a script, and one of them only.
@@ -683,6 +705,11 @@ std::vector<std::string> TakeAfterDashes(std::vector<std::string>* arguments) {
   std::vector<std::string> after(dashes + 1, arguments->end());
   arguments->erase(dashes, arguments->end());
   return after;
+}
+
+bool WantsJson(const std::vector<std::string>& arguments) {
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  return std::find(arguments.begin(), end, "--json") != end;
 }
 
 tl::expected<CommandLine, EarlyExit> ParseCommandLine(std::vector<std::string> arguments) {

@@ -57,8 +57,12 @@ struct CommandLine {
 // Help, the version, or what is wrong: the process prints `text` and ends.
 struct EarlyExit {
   int exit_code = 0;
-  std::string text;  // to standard output when exit_code is 0, else to standard error
+  std::string text;  // what to print when exit_code is 0, else the sentence that says what is wrong
 };
+
+// Whether --json is among the words of the client's own (those before `--`): an error is then told
+// as JSON too, also one of the command line.
+bool WantsJson(const std::vector<std::string>& arguments);
 
 // `arguments` without the program's name.
 tl::expected<CommandLine, EarlyExit> ParseCommandLine(std::vector<std::string> arguments);

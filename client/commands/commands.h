@@ -195,11 +195,13 @@ int RunInit(const InitCommand& command, Api& api, Console& console);
 Result<TrainFile> LoadTraining(const AdviceQuestion& question, const FromScript& from,
                                Console& console);
 
-// Says the error and gives its exit code.
+// Says the error, with --json also as a document on standard output, and gives its exit code.
 int Report(const Error& error, Console& console);
-// Printed by every --json: the API's own JSON.
+// The same after an answer whose document was printed already: only the sentence.
+int ReportInWords(const Error& error, Console& console);
+// Printed by every --json: the API's own JSON. Characters that are not to be seen are escaped.
 void PrintJson(const nlohmann::json& answer, Console& console);
-// kExitStale, with a sentence, when the answer is older than the caller allows; else kExitOk.
-int CheckAge(const nlohmann::json& answer, std::optional<double> max_age_seconds, Console& console);
+// Errors: kStale when the answer is older than the caller allows.
+Result<void> CheckAge(const nlohmann::json& answer, std::optional<double> max_age_seconds);
 
 }  // namespace gpuadvise::client

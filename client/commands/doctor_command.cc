@@ -11,7 +11,7 @@
 #include "client/commands/commands.h"
 #include "client/preflight/preflight.h"
 #include "client/sbatch/job_choice.h"
-#include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "client/views/check_view.h"
 #include "common/base/version.h"
 #include "common/base/words.h"

@@ -9,6 +9,7 @@
 #include "client/commands/commands.h"
 #include "client/questions/training_question.h"
 #include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "client/terminal/text_table.h"
 #include "common/base/words.h"
 #include "common/training/answer_fit.h"

@@ -9,7 +9,7 @@
 #include "client/commands/commands.h"
 #include "client/commands/train_yaml_writer.h"
 #include "client/script/script_file.h"
-#include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "process/files.h"
 
 namespace gpuadvise::client {

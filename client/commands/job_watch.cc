@@ -12,6 +12,7 @@
 #include "client/questions/better_strategy.h"
 #include "client/run/outcome_file.h"
 #include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "client/views/experiment_words.h"
 #include "common/base/words.h"
 

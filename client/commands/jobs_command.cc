@@ -10,6 +10,7 @@
 #include "client/commands/commands.h"
 #include "client/commands/outcome_import.h"
 #include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "client/terminal/text_table.h"
 #include "client/views/job_detail.h"
 #include "client/views/jobs_table.h"

@@ -22,7 +22,7 @@
 #include "client/run/batch_for_gpu.h"
 #include "client/run/measured_facts.h"
 #include "client/run/outcome_file.h"
-#include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "client/views/advice_view.h"
 #include "common/base/text.h"
 #include "process/files.h"

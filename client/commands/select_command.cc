@@ -128,17 +128,17 @@ int RunSelect(const SelectCommand& command, Api& api, Console& console) {
   if (!question) return Report(question.error(), console);
   const Result<json> answer = api.Post("/v1/select", *question);
   if (!answer) return Report(answer.error(), console);
-  if (const int stale = CheckAge(*answer, command.max_age_seconds, console); stale != kExitOk) {
-    return stale;
+  if (const Result<void> young = CheckAge(*answer, command.max_age_seconds); !young) {
+    return Report(young.error(), console);
   }
   const Result<json> options = OptionsOf(*answer, parsed->options);
   if (!options) return Report(options.error(), console);
   if (command.json) PrintJson(*answer, console);
   if (options->empty()) {
     const std::string reason = TextOf(*answer, "reason");
-    return Report(
-        {ErrorCode::kInfeasible, reason.empty() ? "gpuadvised chose nothing" : reason, ""},
-        console);
+    const Error nothing{ErrorCode::kInfeasible,
+                        reason.empty() ? "gpuadvised chose nothing" : reason, ""};
+    return command.json ? ReportInWords(nothing, console) : Report(nothing, console);
   }
   if (command.json) return kExitOk;
   std::string text;

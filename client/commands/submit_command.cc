@@ -11,6 +11,7 @@
 #include "client/sbatch/job_choice.h"
 #include "client/sbatch/job_words.h"
 #include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "client/views/advice_view.h"
 #include "client/views/check_view.h"
 #include "common/base/text.h"
@@ -20,6 +21,9 @@ namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kCheckFailed =
+    "a check failed, nothing was submitted; --force submits anyway";
 
 std::string ChoiceText(const Choice& choice, const SubmitCommand& command, const Console& console) {
   const json& strategy = choice.strategy;
@@ -59,17 +63,16 @@ Result<int64_t> JobIdFrom(const std::string& printed) {
 }
 
 // Whether anybody can agree; said before Slurm is asked anything.
-bool CanAgree(const SubmitCommand& command, Console& console) {
-  if (command.yes || console.CanAsk()) return true;
-  console.Complain(
-      "gpuadvise: not a terminal, so nobody can agree; add --yes to submit, or "
-      "--dry-run to print the script only");
-  return false;
+Result<void> CanAgree(const SubmitCommand& command, const Console& console) {
+  if (command.yes || console.CanAsk()) return {};
+  return BadInput(
+      "not a terminal, so nobody can agree; add --yes to submit, or --dry-run to print the script "
+      "only");
 }
 
 bool Agreed(const SubmitCommand& command, Console& console) {
   if (command.yes || console.Ask("Submit this job? [y/N] ")) return true;
-  console.Complain("Nothing was submitted.");
+  Report({ErrorCode::kInternal, "nothing was submitted", ""}, console);
   return false;
 }
 
@@ -93,7 +96,7 @@ bool MayGoOn(const SubmitCommand& command, const std::vector<Check>& checks, Con
     if (!command.json || check.health != Health::kError) continue;
     console.Complain("gpuadvise: " + check.subject + ": " + Printable(check.finding));
   }
-  console.Complain("gpuadvise: a check failed, nothing was submitted; --force submits anyway");
+  console.Complain(std::string("gpuadvise: ") + kCheckFailed);
   return false;
 }
 
@@ -150,7 +153,7 @@ int ShowDryRun(const SubmitCommand& command, const Choice& choice, const JobChec
       ChoiceText(choice, command, console) + TroubleText(job.checks, console.style());
   text.pop_back();
   console.Complain(text);  // so that `submit --dry-run > job.sh` is just the script
-  console.Print(choice.script.text);
+  console.PrintDocument(choice.script.text);
   return kExitOk;
 }
 
@@ -162,13 +165,18 @@ int CheckAndSubmit(const SubmitCommand& command, const json& spec, const Choice&
     return ShowDryRun(command, choice, job, console);
   }
   if (!command.json) {
-    console.Print(ChoiceText(choice, command, console) + "\n" + PrintableLines(choice.script.text) +
-                  "\n");
+    console.Print(ChoiceText(choice, command, console) + "\n" + choice.script.text + "\n");
   }
-  if (!CanAgree(command, console)) return kExitUsage;
+  if (const Result<void> asks = CanAgree(command, console); !asks) {
+    return Report(asks.error(), console);
+  }
   const JobChecks job = CheckJob(spec, choice, submission.site, &submission.runner, console.now());
   if (!MayGoOn(command, job.checks, console)) {
-    if (command.json) PrintJson(SubmissionJson(nullptr, choice, job.checks), console);
+    if (command.json) {
+      json document = SubmissionJson(nullptr, choice, job.checks);
+      document.update(ErrorDocument({ErrorCode::kInfeasible, kCheckFailed, ""}));
+      PrintJson(document, console);
+    }
     return kExitError;
   }
   if (!Agreed(command, console)) return kExitError;
@@ -185,10 +193,14 @@ int RunSubmit(const SubmitCommand& command, Api& api, const JobSubmission& submi
   if (!file) return Report(file.error(), console);
   const Result<json> answer = AskForAdvice(api, *file, question, now);
   if (!answer) return Report(answer.error(), console);
-  if (const int aged = CheckAge(*answer, command.max_age_seconds, console); aged != kExitOk) {
-    return aged;
+  if (const Result<void> young = CheckAge(*answer, command.max_age_seconds); !young) {
+    return Report(young.error(), console);
   }
   if (ListOf(*answer, "strategies").empty()) {
+    if (command.json) {
+      PrintJson(*answer, console);
+      return kExitInfeasible;
+    }
     console.Print(AdviceText(*answer, {.all = true, .now = now, .style = console.style()}));
     return kExitInfeasible;
   }

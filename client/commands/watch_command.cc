@@ -10,6 +10,7 @@
 #include "client/commands/commands.h"
 #include "client/commands/job_watch.h"
 #include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -50,7 +51,7 @@ class WatchScreen {
   // Blanks instead of a control sequence, which not every terminal knows.
   void Erase() {
     if (shown_width_ == 0) return;
-    console_.Print("\r" + std::string(static_cast<size_t>(shown_width_), ' ') + "\r");
+    console_.EraseLine(shown_width_);
     shown_width_ = 0;
   }
 
@@ -67,7 +68,7 @@ void PrintStatus(const WatchStatus& status, Console& console) {
                        {"notes", status.notes},
                        {"complaints", status.complaints},
                        {"exit_code", status.exit_code ? json(*status.exit_code) : json()}};
-  console.Print(object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+  console.Print(PrintableJson(object.dump(-1, ' ', false, json::error_handler_t::replace)) + "\n");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "client/commands/commands.h"
 #include "client/questions/job_question.h"
 #include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "common/base/slurm_time.h"
 #include "common/base/words.h"
 #include "yaml/yaml_file.h"
@@ -170,7 +171,7 @@ int RunWhen(const WhenCommand& command, Api& api, Console& console) {
   }
   const json& first = answers.front();
   const json& error = ObjectOf(first, "error");
-  if (!error.empty()) return Report(AnswerError(error), console);
+  if (!error.empty()) return ReportInWords(AnswerError(error), console);
   if (!command.json) console.Print(WhenText(*answer, first, console.now(), console.style().width));
   return kExitOk;
 }

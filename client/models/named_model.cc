@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "client/models/model_folder.h"
-#include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 
 namespace gpuadvise::client {
 namespace {

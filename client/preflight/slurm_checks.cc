@@ -12,6 +12,7 @@
 #include "client/sbatch/job_launch.h"
 #include "client/sbatch/job_words.h"
 #include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "common/base/date_time.h"
 #include "common/base/words.h"
 

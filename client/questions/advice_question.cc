@@ -5,6 +5,7 @@
 #include "client/api/answer_reader.h"
 #include "client/questions/job_question.h"
 #include "common/base/date_time.h"
+#include "common/training/sent_spec.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -37,7 +38,7 @@ void KeepTotal(json* answer, int64_t total) {
 }  // namespace
 
 Result<json> AdviceRequest(const TrainFile& file, const AdviceQuestion& question, int64_t now) {
-  json request = {{"spec", file.spec()}};
+  json request = {{"spec", SentSpec(file.spec())}};  // tokens stay here
   if (!question.objective.empty()) request["objective"] = question.objective;
   if (!question.deadline.empty()) {
     const Result<int64_t> deadline = ParseDateTime(question.deadline, now, DayMeans::kItsEnd);
@@ -65,7 +66,10 @@ Result<json> AskForAdvice(Api& api, const TrainFile& file, const AdviceQuestion&
 std::string ExplainAdviceError(const Error& error, const TrainFile& file) {
   if (error.pointer == "/spec" || error.pointer.starts_with("/spec/")) return file.Explain(error);
   const std::string flag = FlagOf(error.pointer);
-  return flag.empty() ? error.message : flag + ": " + error.message;
+  if (flag.empty()) return error.message;
+  const std::string name = flag.substr(2) + ": ";  // the API's word for it, "nodelist: …"
+  const bool twice = error.message.starts_with(name);
+  return flag + ": " + (twice ? error.message.substr(name.size()) : error.message);
 }
 
 }  // namespace gpuadvise::client

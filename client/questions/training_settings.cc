@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "common/base/text.h"
 #include "common/training/train_keys.h"
 

@@ -78,6 +78,11 @@ Result<TrainingLog> TrainingLog::WithPattern(const std::string& pattern) {
 
 namespace {
 
+// A time that a step can take; nullopt for none, below none, and what has no end.
+std::optional<double> TimeFrom(std::optional<double> seconds) {
+  return seconds && std::isfinite(*seconds) && *seconds > 0 ? seconds : std::nullopt;
+}
+
 // What the user's own pattern finds.
 LogFact FromOwn(const re2::RE2& own, re2::StringPiece line) {
   const auto groups = static_cast<size_t>(own.NumberOfCapturingGroups()) + 1;
@@ -95,7 +100,7 @@ LogFact FromOwn(const re2::RE2& own, re2::StringPiece line) {
   };
   fact.step = CountFrom(text("step"));
   fact.total_steps = CountFrom(text("total"));
-  fact.seconds_per_step = NumberFrom(text("seconds"));
+  fact.seconds_per_step = TimeFrom(NumberFrom(text("seconds")));
   fact.loss = NumberFrom(text("loss"));
   return fact;
 }
@@ -117,7 +122,7 @@ LogFact TrainingLog::Read(std::string_view text) const {
     fact.step = CountFrom(first);
     fact.total_steps = CountFrom(second);
     const auto number = NumberFrom(rate);
-    if (number && *number > 0) fact.seconds_per_step = unit == "s/it" ? *number : 1 / *number;
+    if (number) fact.seconds_per_step = TimeFrom(unit == "s/it" ? *number : 1 / *number);
   } else if (re2::RE2::PartialMatch(line, patterns_->step, &first, &second)) {
     fact.step = CountFrom(first);
     fact.total_steps = CountFrom(second);

@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "client/api/answer_reader.h"
+#include "client/terminal/printable.h"
+#include "common/base/text.h"
 #include "common/base/words.h"
 
 namespace gpuadvise::client {
@@ -21,6 +23,30 @@ Result<json> PickedStrategy(const json& answer, int64_t pick) {
   for (const json& strategy : strategies) ranks.push_back(std::to_string(IntOf(strategy, "rank")));
   return BadInput(fmt::format("--pick {}: there is no such row; `advise --all` shows {}", pick,
                               JoinNames(ranks)));
+}
+
+// What the daemon may say of a job, in its spelling (SbatchOf in daemon/answers/advice_json.cc).
+// Other options of sbatch run commands, write files or concern the user alone.
+constexpr std::string_view kOptionsOfAdvice[] = {
+    "partition", "gres", "nodes", "ntasks_per_node", "cpus_per_task", "time",
+    "account",   "qos",  "mem",   "constraint",      "exclude",       "nodelist"};
+
+Result<void> CheckOptions(const json& strategy) {
+  for (const auto& [name, value] : ObjectOf(strategy, "sbatch").items()) {
+    if (!IsOneOf(name, kOptionsOfAdvice)) {
+      return Fail(ErrorCode::kInternal,
+                  fmt::format("gpuadvised chose the option '{}' of sbatch, which is not its to "
+                              "choose; is it the same version?",
+                              Shortened(name, 60)));
+    }
+    if (value.is_string() && Printable(value.get_ref<const std::string&>()) != value) {
+      return Fail(ErrorCode::kInternal,
+                  fmt::format("gpuadvised chose a {} with characters that cannot be seen; choose "
+                              "it yourself with --{}",
+                              name, ReplaceAll(name, "_", "-")));
+    }
+  }
+  return {};
 }
 
 // The options on the command line too: SBATCH_* variables would win over #SBATCH lines.
@@ -68,6 +94,9 @@ Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file, json 
   Choice choice;
   Result<json> strategy = PickedStrategy(answer, request.pick);
   if (!strategy) return tl::unexpected<Error>(strategy.error());
+  if (const Result<void> sane = CheckOptions(*strategy); !sane) {
+    return tl::unexpected<Error>(sane.error());
+  }
   Result<JobScript> script = MakeJobScript(
       job_template, file.spec(), *strategy,
       {TextOf(answer, "advice_id"), TextOf(answer, "outcomes_dir")}, FixedInScript(request));

@@ -1,5 +1,6 @@
 #include "client/sbatch/sbatch_options.h"
 
+#include <algorithm>
 #include <string>
 
 #include "client/shell/shell_words.h"
@@ -119,6 +120,13 @@ bool IsCommand(std::string_view line) {
 
 }  // namespace
 
+bool NeedsValue(std::string_view name) {
+  const auto table = SbatchOptionTable();
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const SbatchOption& option) { return option.name == name; });
+  return found != table.end() && found->takes == Takes::kValue;
+}
+
 std::optional<std::string> SbatchOptions::Get(const std::string& name) const {
   const auto found = values_.find(name);
   if (found == values_.end()) return std::nullopt;
@@ -132,7 +140,8 @@ void SbatchOptions::OverrideWith(const SbatchOptions& stronger) {
 std::vector<std::string> SbatchOptions::ToArguments() const {
   std::vector<std::string> arguments;
   for (const auto& [name, value] : values_) {
-    arguments.push_back(value.empty() ? "--" + name : "--" + name + "=" + value);
+    const bool bare = value.empty() && !NeedsValue(name);
+    arguments.push_back(bare ? "--" + name : "--" + name + "=" + value);
   }
   return arguments;
 }

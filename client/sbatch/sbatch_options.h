@@ -27,7 +27,7 @@ class SbatchOptions {
   void Erase(const std::string& name) { values_.erase(name); }
   // Takes over everything that `stronger` says.
   void OverrideWith(const SbatchOptions& stronger);
-  // `--name=value`, in alphabetical order.
+  // `--name=value` or `--name`, in alphabetical order; read again they are the same options.
   std::vector<std::string> ToArguments() const;
   const std::map<std::string, std::string>& values() const { return values_; }
   bool empty() const { return values_.empty(); }
@@ -60,6 +60,9 @@ struct SbatchOption {
   char letter = 0;        // 0: none
   Takes takes = Takes::kValue;
 };
+
+// Whether --`name` always has a value, which may be "": `--account=`, never `--account` alone.
+bool NeedsValue(std::string_view name);
 
 // Sorted by name.
 std::span<const SbatchOption> SbatchOptionTable();

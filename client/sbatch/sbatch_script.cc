@@ -102,7 +102,8 @@ constexpr const char* kTrialFolder =
 std::string Directives(const SbatchOptions& options) {
   std::string lines;
   for (const auto& [name, value] : options.values()) {
-    lines += "#SBATCH --" + name + (value.empty() ? "" : "=" + DirectiveQuoted(value)) + "\n";
+    const bool bare = value.empty() && !NeedsValue(name);
+    lines += "#SBATCH --" + name + (bare ? "" : "=" + DirectiveQuoted(value)) + "\n";
   }
   return WithoutTrailingNewlines(lines);
 }

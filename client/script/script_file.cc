@@ -8,6 +8,7 @@
 #include "client/models/built_in.h"
 #include "client/shell/shell_text.h"
 #include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "yaml/yaml_file.h"
 
 namespace gpuadvise::client {

@@ -4,9 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <string>
+
+#include "client/terminal/printable.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -29,11 +34,6 @@ bool ColourWanted() {
   return ::isatty(STDOUT_FILENO) == 1;
 }
 
-void WriteAll(FILE* stream, std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stream);
-  std::fflush(stream);
-}
-
 }  // namespace
 
 int TerminalWidth(const char* columns, int from_terminal) {
@@ -43,21 +43,54 @@ int TerminalWidth(const char* columns, int from_terminal) {
   return kDefaultWidth;
 }
 
-SystemConsole::SystemConsole()
-    : style_{TerminalWidth(std::getenv("COLUMNS"), WidthOfTerminal()), ColourWanted()} {}
-
-void SystemConsole::Print(std::string_view text) { WriteAll(stdout, text); }
-
-void SystemConsole::Complain(std::string_view sentence) {
-  WriteAll(stderr, std::string(sentence) + "\n");
+void Console::Print(std::string_view text) {
+  Write(Stream::kOutput, PrintableOutput(text, style().colour));
 }
+
+void Console::PrintDocument(std::string_view text) {
+  if (OutputIsTerminal()) return Print(text);
+  Write(Stream::kOutput, text);
+}
+
+void Console::EraseLine(int columns) {
+  Write(Stream::kOutput, "\r" + std::string(static_cast<size_t>(std::max(0, columns)), ' ') + "\r");
+}
+
+void Console::Complain(std::string_view sentence) {
+  Write(Stream::kErrors, PrintableLines(sentence) + "\n");
+}
+
+bool Console::Ask(std::string_view question) {
+  Write(Stream::kErrors, PrintableLines(question));
+  return ReadYes();
+}
+
+SystemConsole::SystemConsole(bool json)
+    : style_{TerminalWidth(std::getenv("COLUMNS"), WidthOfTerminal()), ColourWanted(), json} {}
+
+void SystemConsole::Write(Stream stream, std::string_view bytes) {
+  FILE* file = stream == Stream::kOutput ? stdout : stderr;
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  const bool flushed = std::fflush(file) == 0;
+  if (stream == Stream::kOutput && write_error_ == 0 && !(written && flushed)) write_error_ = errno;
+}
+
+int SystemConsole::Finish(int status) {
+  if (write_error_ == 0) return status;
+  if (write_error_ != EPIPE) {  // who reads has hung up: that is its own affair
+    Complain(std::string("gpuadvise: the answer could not be written to standard output: ") +
+             std::strerror(write_error_));
+  }
+  return status == 0 ? 1 : status;
+}
+
+bool SystemConsole::OutputIsTerminal() const { return ::isatty(STDOUT_FILENO) == 1; }
 
 bool SystemConsole::CanAsk() const {
   return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
 }
 
-bool SystemConsole::Ask(std::string_view question) {
-  WriteAll(stderr, question);
+bool SystemConsole::ReadYes() {
   char answer[16] = {};
   if (std::fgets(answer, sizeof answer, stdin) == nullptr) return false;
   const std::string_view word(answer);

@@ -1,7 +1,6 @@
-// Text that is safe to show and the words for times in it.
+// Text in the columns of a terminal, and the words for times in it.
 //
-// Names come from Slurm, files and other people: nothing of them reaches a terminal unchecked.
-// Pure functions; the time zone is the process's (TZ).
+// Pure functions, linear in the text; the time zone is the process's (TZ).
 #pragma once
 
 #include <cstdint>
@@ -10,13 +9,6 @@
 #include <vector>
 
 namespace gpuadvise::client {
-
-// `text` with every control character, every bidirectional override and every byte that is no
-// UTF-8 replaced by '?'. Newlines and tabs count as control characters.
-std::string Printable(std::string_view text);
-
-// The same, but newlines stay: for scripts shown whole.
-std::string PrintableLines(std::string_view text);
 
 // Columns that `text` takes in a terminal. REQUIRES: text is Printable.
 int DisplayWidth(std::string_view text);

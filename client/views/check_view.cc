@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "client/terminal/text_table.h"
 
 namespace gpuadvise::client {

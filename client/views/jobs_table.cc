@@ -13,6 +13,7 @@
 
 #include "client/api/answer_reader.h"
 #include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "client/terminal/text_table.h"
 #include "client/views/experiment_words.h"
 #include "common/base/statistics.h"

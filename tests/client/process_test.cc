@@ -1,10 +1,12 @@
 // The real binary: what scripts see.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "client/sbatch/job_runner.h"
 #include "tests/client/fake_server.h"
@@ -101,6 +103,82 @@ TEST(Process, SubmitAsksSlurmOnceAndStopsWhereItRefuses) {
   std::ifstream asked(folder.Path("asked"));
   std::string lines((std::istreambuf_iterator<char>(asked)), {});
   EXPECT_EQ(lines, "--test-only\n");
+}
+
+// A training file with a token wherever people keep one.
+constexpr const char* kWithTokens =
+    "name: x\n"
+    "model: {preset: gpt2}\n"
+    "training: {max_steps: 5, resume: '--token hf_SECRET'}\n"
+    "command: HF_TOKEN=hf_SECRET train --batch {micro_batch} --key=hf_SECRET\n"
+    "setup: [export WANDB_API_KEY=hf_SECRET]\n"
+    "env: {HF_TOKEN: hf_SECRET}\n"
+    "workdir: /home/hf_SECRET\n"
+    "container: 'docker://hf_SECRET@host/image'\n"
+    "output: {dir: /tmp/hf_SECRET}\n"
+    "slurm: {extra: ['--comment=hf_SECRET']}\n";
+constexpr const char* kScriptWithTokens =
+    "#!/bin/bash\n#SBATCH --gres=gpu:1 --comment=hf_SECRET\nexport HF_TOKEN=hf_SECRET\n"
+    "torchrun train.py --model_name_or_path gpt2 --max_steps 5 --hub_token hf_SECRET "
+    "--per_device_train_batch_size 8\n";
+
+TEST(Process, NoTokenOfATrainingFileReachesTheDaemon) {
+  const TemporaryFolder folder;
+  const std::string file = folder.Write("train.yaml", kWithTokens);
+  const std::string script = folder.Write("job.sh", kScriptWithTokens);
+  ::setenv("GPUADVISE_SOCKET", folder.Path("s").c_str(), 1);
+  folder.WriteProgram("bin/sbatch", "#!/bin/sh\ncat >/dev/null\necho 4711\n");
+  const FakeServer server(folder.Path("s"), {{HttpBytes(200, TestData("advice.json"))}});
+  for (const std::string& words : std::vector<std::string>{
+           "advise " + file, "advise --json " + file, "advise --from " + script, "doctor " + file,
+           "submit --yes --force " + file, "submit --dry-run " + file,
+           "submit --yes --force --from " + script, "fit " + file, "scale " + file,
+           "probe --dry-run " + file, "when " + script, "when --comment=hf_SECRET --gres gpu:1",
+           "select --gres gpu:1 --comment=hf_SECRET --export=A=hf_SECRET",
+           "init " + folder.Path("new.yaml") + " --from " + script,
+           "run --fit " + file + " -- true hf_SECRET"}) {
+    StatusOf("cd " + folder.Path(".") + "; PATH=" + folder.Path("bin") + ":$PATH timeout 20 $G " +
+             words);
+    EXPECT_EQ(server.requests().find("SECRET"), std::string::npos) << words;
+  }
+  for (const char* asked :
+       {"POST /v1/advise", "gpt2", "POST /v1/when", "POST /v1/select", "/submitted"}) {
+    EXPECT_NE(server.requests().find(asked), std::string::npos) << asked;
+  }
+}
+
+TEST(Process, AFifoIsRefusedAndAPipeOfTheShellRead) {
+  const TemporaryFolder folder;
+  ::setenv("GPUADVISE_SOCKET", folder.Path("none").c_str(), 1);
+  const std::string fifo = folder.Path("train.yaml");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  for (const char* words :
+       {"advise ", "fit ", "doctor ", "submit ", "when ", "probe ", "init new --from "}) {
+    EXPECT_EQ(StatusOf("timeout 60 $G " + (words + fifo)), 2) << words;
+  }
+  const std::string pipe = "<(printf \"model: {preset: gpt2}\\ntraining: {max_steps: 9}\\n\")";
+  EXPECT_EQ(StatusOf("bash -c '$G fit " + pipe + " --gpu l40s'"), 0);
+  EXPECT_EQ(StatusOf("printf 'model: {preset: gpt2}' | $G fit /dev/stdin --gpu l40s"), 0);
+}
+
+TEST(Process, AnAnswerThatCannotBeWrittenIsAnError) {
+  const TemporaryFolder folder;
+  ::setenv("GPUADVISE_SOCKET", folder.Path("s").c_str(), 1);
+  const FakeServer server(folder.Path("s"), {{HttpBytes(200, TestData("queue.json"))}});
+  const std::string said = folder.Path("said");
+  for (const char* words :
+       {"queue", "queue --json", "jobs --csv", "models", "reference", "--help", "--version"}) {
+    EXPECT_EQ(StatusOf(std::string("$G ") + words + " >/dev/full 2>" + said), 1) << words;
+    std::ifstream text(said);
+    std::string line;
+    std::getline(text, line);
+    EXPECT_EQ(
+        line,
+        "gpuadvise: the answer could not be written to standard output: No space left on device")
+        << words;
+  }
+  EXPECT_EQ(StatusOf("$G queue --bogus --json >/dev/full"), 2);
+  EXPECT_EQ(StatusOf("($G models 2>" + said + "; true) | true; test ! -s " + said), 0);
 }
 
 }  // namespace

@@ -290,6 +290,29 @@ class CliFilter(programs.SiteTest):
             self.assertNotIn("\x1b", said)
             self.assertLess(seconds, 10, script)
 
+    def test_a_process_that_the_client_leaves_behind_holds_nothing_up(self):
+        for end in ("echo partition=new", "exit 1", "sleep 30"):
+            self.client("setsid sleep 100 &\n" + end)
+            job, said, seconds = self.timed()
+            self.assertEqual(len(self.said(said)), 1, said)
+            self.assertEqual(job["Partition"], "new" if "new" in end else "old", said)
+            self.assertLess(seconds, 30, "not as long as what was left behind")
+
+    def test_a_client_cannot_say_how_it_ended(self):
+        self.client("printf 'partition=new\\n\\nexit=0\\n'; exit 1")
+        job, said, _ = self.timed()
+        self.assert_unchanged(job, said)
+
+    def test_letters_of_all_kinds_stay_and_what_is_not_seen_goes(self):
+        self.client("printf 'waits … 한글 \\342\\200\\256 \\363\\240\\201\\201 \\302\\233x\\n'; exit 1")
+        job, said, _ = self.timed()
+        self.assert_unchanged(job, said, "waits … 한글 ? ? ?x")
+
+    def test_a_wish_that_is_none_is_said(self):
+        for wish in ("off", "", "G", "40G:x"):
+            job, said = self.sbatch(f"--comment=gpuadvise:auto:{wish}", "--gres=gpu:2", "-t", "60")
+            self.assert_unchanged(job, said, f"gpuadvise:auto:{wish}: write gpuadvise:auto")
+
     def test_a_mistake_in_the_plugin_stops_no_job(self):
         self.use(SITES_OWN.replace("gpuadvise.settings.default_for = {{ auto = true }}",
                                    "gpuadvise.settings.seconds = nil"))

@@ -1,9 +1,12 @@
 #include "yaml/yaml_document.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <string>
 
+#include "tests/fakes/temporary_folder.h"
 #include "yaml/text_check.h"
 #include "yaml/yaml_file.h"
 
@@ -262,6 +265,24 @@ TEST(Files, ADirectoryAndADeviceAreRefused) {
   EXPECT_EQ(ReadTextFile("/").error().message, "/: a directory; name the file in it");
   EXPECT_EQ(ReadTextFile("/dev/zero").error().message,
             "/dev/zero: larger than 1024 KiB; is this the right file?");
+  EXPECT_EQ(ReadTextFile("").error().message, "the name of a file is empty; name the file");
+}
+
+TEST(Files, AFifoIsRefusedAndAPipeOfOurOwnRead) {
+  const TemporaryFolder folder;
+  const std::string fifo = folder.Path("train.yaml");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_EQ(ReadTextFile(fifo).error().message,
+            fifo + ": no regular file; name a file, or a pipe as <(command)");
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const std::string path = "/dev/fd/" + std::to_string(ends[0]);
+  EXPECT_EQ(ReadTextFile(path, 100, std::chrono::milliseconds(1)).error().message,
+            path + ": nobody writes to this pipe, or it does not end; name a file");
+  ASSERT_EQ(::write(ends[1], "a: 1", 4), 4);
+  ::close(ends[1]);
+  EXPECT_EQ(ReadTextFile(path), "a: 1");
+  ::close(ends[0]);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ TEST(AnswerReader, TextIsMadePrintable) {
   EXPECT_EQ(TextOf(object, "n"), "");
   EXPECT_EQ(TextsOf(object, "list"), (std::vector<std::string>{"x?", "y"}));
   EXPECT_TRUE(TextsOf(object, "t").empty());
+  EXPECT_EQ(TextOf({{"t", std::string(1'000'000, 'x')}}, "t").size(), kMostTextBytes + 3);
 }
 
 TEST(AnswerReader, MembersOfTheWrongKindAreEmpty) {

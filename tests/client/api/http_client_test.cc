@@ -93,6 +93,19 @@ TEST_F(HttpTest, AnEarlyRefusalIsRead) {
   EXPECT_EQ(answer->status, 413);
 }
 
+TEST_F(HttpTest, InterimHeadsComeBeforeTheAnswerButNotForEver) {
+  const std::string interim = "HTTP/1.1 100 Continue\r\n\r\n";
+  const auto answer = Ask({{interim + interim + HttpBytes(200, "{}")}});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->body, "{}");
+  std::string many;
+  for (int i = 0; i < 1'000'000; ++i) many += interim;
+  EXPECT_EQ(
+      Failure({{many + HttpBytes(200, "{}")}}),
+      "the answer is no HTTP (it goes on saying 100 Continue); does gpuadvised listen on this "
+      "socket?");
+}
+
 TEST_F(HttpTest, ASilentServerIsGivenUp) {
   EXPECT_EQ(Failure({{}, true}, milliseconds(50)),
             "no answer from " + path_ + " within 50 ms; gpuadvised is overloaded or hangs");
@@ -148,9 +161,21 @@ TEST(ApiAnswers, StatusAndBodyGiveAnAnswerOrAnError) {
   EXPECT_EQ(ReadApiAnswer(200, "[]").error().code, ErrorCode::kInternal);
   EXPECT_EQ(ReadApiAnswer(200, "{").error().code, ErrorCode::kInternal);
   EXPECT_EQ(ReadApiAnswer(429, "").error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(
+      ReadApiAnswer(301, "").error(),
+      (Error{ErrorCode::kUnavailable,
+             "gpuadvised answered with HTTP status 301; does gpuadvised listen on this socket?",
+             ""}));
   EXPECT_EQ(ReadApiAnswer(503, R"({"status": "starting", "cause": "no slurm.conf"})").error(),
             (Error{ErrorCode::kUnavailable, "no data yet: no slurm.conf", ""}));
   EXPECT_EQ(ReadApiAnswer(500, "{\"errors\": [7]}").error().code, ErrorCode::kInternal);
+  const nlohmann::json long_one = {{"errors", {{{"message", std::string(1'000'000, 'x')}}}}};
+  EXPECT_EQ(ReadApiAnswer(400, long_one.dump()).error().message.size(), 8'003u);
+  const std::string deep(1'000'000, '[');
+  EXPECT_EQ(ReadApiAnswer(200, "{\"a\": " + deep + "\"]\"" + std::string(1'000'000, ']') + "}")
+                .error()
+                .code,
+            ErrorCode::kInternal);
 }
 
 TEST(HttpAnswers, ChunksAreJoined) {

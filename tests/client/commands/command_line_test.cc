@@ -40,9 +40,8 @@ TEST(Help, OfEveryCommand) {
 }
 
 TEST(CommandLine, WhatItDoesNotKnowItNamesWithTheNearest) {
-  EXPECT_EQ(
-      Left({"advize", "train.yaml"}).text,
-      "gpuadvise: there is no command 'advize' (did you mean 'advise'?) (gpuadvise --help)\n");
+  EXPECT_EQ(Left({"advize", "train.yaml"}).text,
+            "there is no command 'advize' (did you mean 'advise'?) (gpuadvise --help)");
   const std::string option = Left({"fit", "gpt2", "--metod=lora"}).text;
   EXPECT_NE(option.find("(did you mean '--method'?)"), std::string::npos) << option;
 }
@@ -140,10 +139,9 @@ TEST(Advise, TakesSlurmsFlags) {
 }
 
 TEST(Advise, ABadObjectiveIsNamed) {
-  EXPECT_EQ(
-      Left({"advise", "f", "--objective", "fast"}).text,
-      "gpuadvise: --objective: 'fast' is no objective; choose finish, start, cost or deadline "
-      "(gpuadvise advise --help)\n");
+  EXPECT_EQ(Left({"advise", "f", "--objective", "fast"}).text,
+            "--objective: 'fast' is no objective; choose finish, start, cost or deadline "
+            "(gpuadvise advise --help)");
 }
 
 TEST(Submit, TakesWhatFollowsTheDashes) {
@@ -159,8 +157,8 @@ TEST(Submit, TakesWhatFollowsTheDashes) {
 
 TEST(Submit, AScriptAfterTheDashesIsRefused) {
   EXPECT_EQ(Left({"submit", "f", "--", "job.sh"}).text,
-            "gpuadvise: after --: 'job.sh' is no option of sbatch; the script is gpuadvise's own "
-            "(gpuadvise submit --help)\n");
+            "after --: 'job.sh' is no option of sbatch; the script is gpuadvise's own "
+            "(gpuadvise submit --help)");
   EXPECT_EQ(Left({"submit", "f", "--", "-p"}).exit_code, 2);
 }
 
@@ -197,8 +195,45 @@ TEST(Usage, WhatIsWrongIsExit2) {
                              Words{"gpus", "extra"}, Words{"advise", "f", "--max-age", "x"}}) {
     const EarlyExit leave = Left(words);
     EXPECT_EQ(leave.exit_code, 2);
-    EXPECT_TRUE(leave.text.starts_with("gpuadvise: ")) << leave.text;
+    EXPECT_TRUE(leave.text.ends_with(" --help)")) << leave.text;
   }
+}
+
+TEST(Usage, ANumberIsOneWithinItsBounds) {
+  const Words flags[] = {{"advise", "f", "--max-age"},
+                         {"submit", "f", "--max-age"},
+                         {"select", "--max-age"},
+                         {"select", "--timeout"},
+                         {"advise", "--from", "j.sh", "--max-steps"},
+                         {"advise", "--from", "j.sh", "--num-samples"},
+                         {"advise", "--from", "j.sh", "--effective-batch"},
+                         {"scale", "f", "--network"},
+                         {"scale", "f", "--price"},
+                         {"scale", "f", "--max-gpus"},
+                         {"fit", "f", "--gpus"},
+                         {"fit", "f", "--micro-batch"},
+                         {"probe", "f", "--minutes"},
+                         {"probe", "f", "--steps"},
+                         {"watch", "1", "--interval"},
+                         {"jobs", "--limit"}};
+  for (const Words& flag : flags) {
+    for (const char* number : {"nan", "inf", "-1", "1e300", "1x", ""}) {
+      Words words = flag;
+      words.push_back(words.back() + "=" + number);
+      words.erase(words.end() - 2);
+      const EarlyExit leave = Left(words);
+      EXPECT_EQ(leave.exit_code, 2) << words.back();
+    }
+  }
+  const EarlyExit run = Left({"run", "--hang-minutes", "nan", "--", "true"});
+  EXPECT_EQ(run.text,
+            "--hang-minutes: 'nan' is no number from 0.01 to 1000000 (gpuadvise run --help)");
+}
+
+TEST(Usage, JsonIsWantedByAWordOfOurOwn) {
+  EXPECT_TRUE(WantsJson({"queue", "--json", "--bogus"}));
+  EXPECT_TRUE(WantsJson({"--json"}));
+  EXPECT_FALSE(WantsJson({"submit", "f", "--", "--json"}));
 }
 
 TEST(Jobs, TakesAJobOrFilters) {

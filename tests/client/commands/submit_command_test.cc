@@ -98,11 +98,39 @@ TEST_F(SubmitTest, AJobScriptStandsForTheFile) {
   EXPECT_NE(runner.stdin_text.find("--per_device_train_batch_size 10"), std::string::npos);
 }
 
+TEST_F(SubmitTest, TheDaemonChoosesNoOptionButItsOwn) {
+  command.yes = true;
+  for (const char* name : {"wrap", "get_user_env", "output", "x\ntouch /tmp/x; #", "export",
+                           "mail-user", "ntasks-per-node", "PARTITION", ""}) {
+    json answer = json::parse(TestData("advice.json"));
+    answer["strategies"][0]["sbatch"][name] = "id";
+    api = FakeApi();
+    api.Answer(answer);
+    console.complained.clear();
+    EXPECT_EQ(Run(), kExitError) << name;
+    EXPECT_EQ(console.complained.find("gpuadvise: gpuadvised chose the option '"), 0u)
+        << console.complained;
+  }
+  for (const char* value : {"gpu\nrm", "gpu\u202e", "g\u200bpu", "gpu\033[2J"}) {
+    json answer = json::parse(TestData("advice.json"));
+    answer["strategies"][0]["sbatch"]["partition"] = value;
+    api = FakeApi();
+    api.Answer(answer);
+    console.complained.clear();
+    EXPECT_EQ(Run(), kExitError) << value;
+    EXPECT_EQ(console.complained,
+              "gpuadvise: gpuadvised chose a partition with characters that cannot be seen; choose "
+              "it yourself with --partition\n");
+  }
+  EXPECT_EQ(runner.runs, 0);
+}
+
 TEST_F(SubmitTest, APersonIsAsked) {
   console.can_ask = true;
   console.answer = true;
   EXPECT_EQ(Run(), kExitOk);
-  EXPECT_EQ(console.questions, Words{"Submit this job? [y/N] "});
+  EXPECT_TRUE(console.asked);
+  EXPECT_TRUE(console.complained.starts_with("Submit this job? [y/N] ")) << console.complained;
   EXPECT_EQ(runner.runs, 1);
 }
 
@@ -110,7 +138,33 @@ TEST_F(SubmitTest, NoMeansNo) {
   console.can_ask = true;
   EXPECT_EQ(Run(), kExitError);
   EXPECT_EQ(runner.runs, 0);
-  EXPECT_EQ(console.complained, "Nothing was submitted.\n");
+  EXPECT_EQ(console.complained, "Submit this job? [y/N] gpuadvise: nothing was submitted\n");
+}
+
+TEST_F(SubmitTest, WithJsonItsErrorsAreADocument) {
+  console.shown.json = command.json = true;
+  EXPECT_EQ(Run(), kExitUsage);
+  EXPECT_EQ(json::parse(console.printed)["errors"][0]["code"], "bad_input");
+  console.printed.clear();
+  api.Answer(json::parse(TestData("advice.json")));
+  command.max_age_seconds = 1;
+  EXPECT_EQ(Run(), kExitStale);
+  EXPECT_EQ(json::parse(console.printed)["errors"][0]["code"], "stale");
+  console.printed.clear();
+  api.Answer({{"strategies", json::array()}});
+  command.max_age_seconds.reset();
+  EXPECT_EQ(Run(), kExitInfeasible);
+  EXPECT_EQ(json::parse(console.printed)["strategies"], json::array());
+  console.printed.clear();
+  command.yes = true;
+  MakeOutputUnwritable();
+  command.question.file =
+      folder.Write("o.yaml", "training: {max_steps: 5}\ncommand: train\noutput: {dir: /data}\n");
+  api.Answer(json::parse(TestData("advice.json")));
+  EXPECT_EQ(Run(), kExitError);
+  const json document = json::parse(console.printed);
+  EXPECT_EQ(document["errors"][0]["code"], "infeasible");
+  EXPECT_FALSE(document["checks"].empty());
 }
 
 TEST_F(SubmitTest, WithoutATerminalItMustBeSaid) {
@@ -252,7 +306,7 @@ TEST_F(SubmitTest, AnErrorStopsTheSubmissionBeforeAnybodyIsAsked) {
   MakeOutputUnwritable();
   EXPECT_EQ(Run(), kExitError);
   EXPECT_EQ(runner.runs, 0);
-  EXPECT_TRUE(console.questions.empty());
+  EXPECT_FALSE(console.asked);
   EXPECT_NE(console.printed.find("\n\nerror    output      /data cannot be written by you"),
             std::string::npos)
       << console.printed;

@@ -59,6 +59,8 @@ TEST(AdviceErrors, AreToldInTheFilesAndFlagsWords) {
   EXPECT_EQ(told("/constraints/gpus/0"), "--gres: is wrong");
   EXPECT_EQ(told("/objective"), "--objective: is wrong");
   EXPECT_EQ(told(""), "is wrong");
+  const Error twice{ErrorCode::kBadInput, "nodelist: is wrong", "/constraints/nodelist"};
+  EXPECT_EQ(ExplainAdviceError(twice, file), "--nodelist: is wrong");
 }
 
 TEST(AskForAdvice, KeepsAFixedTotalOfGpus) {

@@ -109,5 +109,17 @@ TEST(OutOfMemoryIn, OrdinaryWordsAreNone) {
   }
 }
 
+TEST(TrainingLog, AStepTakesSomeTimeOrNoneIsKnown) {
+  const auto log = TrainingLog::WithPattern("it (?P<step>\\d+) s=(?P<seconds>\\S+)");
+  ASSERT_TRUE(log);
+  EXPECT_EQ(log->Read("it 5 s=0.5").seconds_per_step, 0.5);
+  for (const char* line : {"it 5 s=-1", "it 5 s=0", "it 5 s=inf", "it 5 s=nan"}) {
+    EXPECT_EQ(log->Read(line).seconds_per_step, std::nullopt) << line;
+    EXPECT_EQ(log->Read(line).step, 5) << line;
+  }
+  EXPECT_EQ(TrainingLog().Read(" 5%|x| 5/9 [00:01<00:10, 0.00it/s]").seconds_per_step,
+            std::nullopt);
+}
+
 }  // namespace
 }  // namespace gpuadvise::client

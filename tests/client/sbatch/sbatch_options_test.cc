@@ -121,5 +121,13 @@ TEST(Scripts, AnErrorHasItsLine) {
             "job.sh:2: -p needs a value after it");
 }
 
+TEST(Arguments, AnEmptyValueStaysOneAndTakesNoWordThatFollows) {
+  const auto read = ParseSbatchArguments({"--account=", "--exclusive", "--comment", ""});
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->options.ToArguments(),
+            (std::vector<std::string>{"--account=", "--comment=", "--exclusive"}));
+  EXPECT_EQ(ParseSbatchArguments(read->options.ToArguments())->options, read->options);
+}
+
 }  // namespace
 }  // namespace gpuadvise::client

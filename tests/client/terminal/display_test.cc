@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "client/terminal/printable.h"
 #include "common/base/words.h"
-#include "yaml/text_check.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -12,32 +12,6 @@ namespace {
 constexpr int64_t kNow = 1790000000;  // Mon 21 Sep 2026 14:13:20 UTC
 constexpr int64_t kHour = 3600;
 constexpr int64_t kDay = 86400;
-
-TEST(Printable, KeepsText) {
-  EXPECT_EQ(Printable("RTX 4090 × 4 – ½ 한글"), "RTX 4090 × 4 – ½ 한글");
-}
-
-TEST(Printable, ReplacesWhatSteersATerminal) {
-  EXPECT_EQ(Printable("a\033[2Jb\nc\td\x7f"), "a?[2Jb?c?d?");
-  EXPECT_EQ(Printable("a\u009bb"), "a?b");
-  EXPECT_EQ(Printable("a\u202eb\u2066c"), "a?b?c");
-  EXPECT_EQ(PrintableLines("a\nb\033"), "a\nb?");
-}
-
-TEST(Printable, ReplacesBytesThatAreNoText) {
-  EXPECT_EQ(Printable("a\xff\xc0\xaf"), "a???");
-  EXPECT_EQ(Printable("a\xe2\x82"), "a??");
-  EXPECT_EQ(Printable("\xed\xa0\x80"), "???");
-}
-
-TEST(Printable, AnyBytesBecomeUtf8WithoutControls) {
-  EXPECT_TRUE(rc::check([](const std::string& bytes) {
-    const std::string text = Printable(bytes);
-    RC_ASSERT(!FirstInvalidUtf8(text));
-    for (char c : text) RC_ASSERT(static_cast<unsigned char>(c) >= 0x20);
-    RC_ASSERT(Printable(text) == text);
-  }));
-}
 
 TEST(Width, CountsColumns) {
   EXPECT_EQ(DisplayWidth("abc"), 3);
@@ -58,6 +32,7 @@ TEST(Wrapping, BreaksAtBlanks) {
   EXPECT_EQ(Wrapped("one two three", 8), (std::vector<std::string>{"one two", "three"}));
   EXPECT_EQ(Wrapped("abcdefgh ij", 4), (std::vector<std::string>{"abcd", "efgh", "ij"}));
   EXPECT_EQ(Wrapped("", 10), (std::vector<std::string>{""}));
+  EXPECT_EQ(Wrapped("ab c", 4), (std::vector<std::string>{"ab c"}));
 }
 
 TEST(Wrapping, EveryLineFitsAndNoTextIsLost) {

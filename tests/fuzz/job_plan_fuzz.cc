@@ -1,0 +1,43 @@
+// A train.yaml of anybody's beside an advice: the job script says what sbatch was told and no more,
+// and the plan of its folders is read whatever stands there.
+#include <nlohmann/json.hpp>
+
+#include "client/preflight/preflight.h"
+#include "client/sbatch/sbatch_script.h"
+#include "common/training/sent_spec.h"
+#include "tests/fuzz/fuzz_input.h"
+#include "yaml/train_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace gpuadvise;
+  using namespace gpuadvise::client;
+  using nlohmann::json;
+  const auto nothing = [](const std::string&) -> Result<std::string> {
+    return Fail(ErrorCode::kNotFound, "none");
+  };
+  const auto file =
+      TrainFile::FromText(AsText(data, size), "train.yaml", "", 1'790'000'000, nothing);
+  if (!file) return 0;
+  const json strategy = {{"gpu", "l40s"},      {"gpus_per_node", 4},
+                         {"nodes", 2},         {"micro_batch", 8},
+                         {"accumulation", 2},  {"precision", "bf16"},
+                         {"partition", "gpu"}, {"sbatch", {{"partition", "gpu"}, {"nodes", 2}}}};
+  Require(SentSpec(SentSpec(file->spec())) == SentSpec(file->spec()), "what is sent is sent");
+  const auto script =
+      MakeJobScript("#!/bin/bash\n{sbatch}\n# end\ntrue\n{exports}\n{setup}\n{launch}\n",
+                    file->spec(), strategy, {"a-1", "/o"}, {});
+  const SbatchOptions options = StrategyOptions(file->spec(), strategy, {});
+  (void)ReadJobPlan(file->spec(), strategy, options);
+  (void)MakeTrialScript(file->spec(), strategy);
+  if (!script) {
+    Require(!script.error().message.empty(), "an error has a sentence");
+    return 0;
+  }
+  const auto read = ParseScriptOptions(script->text, "job.sh");
+  Require(read.has_value() && read->unknown.empty(), "sbatch reads its lines");
+  Require(read->options.values().size() == script->options.values().size(), "as many as were made");
+  for (const auto& [name, value] : read->options.values()) {
+    Require(script->options.Has(name), "and no other");
+  }
+  return 0;
+}
