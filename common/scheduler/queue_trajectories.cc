@@ -9,7 +9,8 @@
 //   - not before any job of higher rank that asks for no more and no longer on the same nodes: what
 //     would have let the request in would have let that one in first;
 //   - not after any job of lower rank that asks for no less and no longer;
-//   - not before backfill looks so far down the queue (bf_max_job_test, where an array counts once);
+//   - not before backfill looks so far down the queue (bf_max_job_test, where an array counts
+//   once);
 //   - in between, at the first time at which what is free, after those of higher rank have taken
 //     theirs and before those of lower rank do, is enough.
 // In a long queue the first two bounds are close together. The backfill plans are kept at every few
@@ -263,9 +264,9 @@ void QueueTrajectories::FindRecords() {
 // Backfill looks no further down the queue than bf_max_job_test jobs that wait.
 int64_t QueueTrajectories::LookedAtFrom(size_t sample, const PendingJob& request) const {
   const std::vector<PendingJob>& pending = queue_.pending();
-  const auto end = std::lower_bound(
-      records_.begin(), records_.end(), request.rank,
-      [&](size_t first, const Rank& rank) { return pending[first].rank < rank; });
+  const auto end =
+      std::lower_bound(records_.begin(), records_.end(), request.rank,
+                       [&](size_t first, const Rank& rank) { return pending[first].rank < rank; });
   const auto before = end - records_.begin();
   const int64_t most = queue_.scheduler().max_job_test;
   if (before < most) return 0;

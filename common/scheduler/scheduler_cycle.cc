@@ -43,19 +43,17 @@ void SchedulerCycle::Tidy() {
 // The tasks of an array lie together: they have one rank.
 size_t SchedulerCycle::RecordBegin(size_t index) const {
   if (!pending_[index].job->of_array) return index;
-  const auto begin =
-      std::lower_bound(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(index),
-                       pending_[index].rank,
-                       [](const Waiting& waiting, const Rank& rank) { return waiting.rank < rank; });
+  const auto begin = std::lower_bound(
+      pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(index), pending_[index].rank,
+      [](const Waiting& waiting, const Rank& rank) { return waiting.rank < rank; });
   return static_cast<size_t>(begin - pending_.begin());
 }
 
 size_t SchedulerCycle::RecordEnd(size_t index) const {
   if (!pending_[index].job->of_array) return index + 1;
-  const auto end =
-      std::upper_bound(pending_.begin() + static_cast<std::ptrdiff_t>(index), pending_.end(),
-                       pending_[index].rank,
-                       [](const Rank& rank, const Waiting& waiting) { return rank < waiting.rank; });
+  const auto end = std::upper_bound(
+      pending_.begin() + static_cast<std::ptrdiff_t>(index), pending_.end(), pending_[index].rank,
+      [](const Rank& rank, const Waiting& waiting) { return rank < waiting.rank; });
   return static_cast<size_t>(end - pending_.begin());
 }
 

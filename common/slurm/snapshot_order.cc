@@ -30,7 +30,8 @@ void KeepFirst(std::vector<T>& table, Key T::*key, std::string_view noun, LeftOu
   const auto same = [key](const T& a, const T& b) { return a.*key == b.*key; };
   auto twice = std::adjacent_find(table.begin(), table.end(), same);
   if (twice == table.end()) return;
-  const std::string why = fmt::format("{} {} is there twice; the first counts", noun, (*twice).*key);
+  const std::string why =
+      fmt::format("{} {} is there twice; the first counts", noun, (*twice).*key);
   const size_t before = table.size();
   table.erase(std::unique(twice, table.end(), same), table.end());
   for (size_t i = table.size(); i < before; ++i) left_out.Add(why);
@@ -44,8 +45,8 @@ void LeftOut::Add(std::string why) {
 
 std::string LeftOut::InWords() const {
   if (records == 0) return "";
-  return fmt::format("{} left out: {}", records == 1 ? "a record is" : fmt::format("{} records are", records),
-                     first);
+  return fmt::format("{} left out: {}",
+                     records == 1 ? "a record is" : fmt::format("{} records are", records), first);
 }
 
 void SortCanonically(Snapshot& snapshot) {

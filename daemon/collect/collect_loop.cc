@@ -108,12 +108,25 @@ bool WriteError(LineOutput& output, std::string_view message) {
   return output.Write([&](const LineOutput::Sink& sink) { sink(ErrorRecord(message)); });
 }
 
-// On stderr, which the daemon keeps in its log; once for each story.
-void TellLeftOut(const LeftOut& left_out, LeftOut& told) {
-  if (left_out == told) return;
-  told = left_out;
-  if (told.records > 0) fmt::print(stderr, "{}\n", OneLine(told.InWords(), kMaxMessageBytes));
-}
+// Says on stderr, which the daemon keeps in its log, what was left out: each story once, and so
+// many at most, so that nobody who writes them uses up the log.
+class LeftOutTeller {
+ public:
+  void Tell(const LeftOut& left_out) {
+    if (left_out == told_ || stories_ > kMostStories) return;
+    told_ = left_out;
+    if (left_out.records == 0) return;
+    const bool is_last = ++stories_ > kMostStories;
+    fmt::print(stderr, "{}\n",
+               is_last ? "more records are left out; that is not told any more"
+                       : OneLine(left_out.InWords(), kMaxMessageBytes));
+  }
+
+ private:
+  static constexpr int kMostStories = 20;
+  LeftOut told_;
+  int stories_ = 0;
+};
 
 int Failed(const LoopOptions& options, const Error& error) {
   fmt::print(stderr, "gpuadvise-collect: {}: {}\n", options.source_name, error.message);
@@ -160,7 +173,7 @@ std::chrono::milliseconds PauseAfter(milliseconds interval, int failures, millis
 int RunCollectLoop(Source& source, const LoopOptions& options) {
   LineOutput output(options.output);
   int failures = 0;
-  LeftOut told;
+  LeftOutTeller teller;
   while (true) {
     const auto begin = Clock::now();
     Result<Poll> poll = [&] {
@@ -179,7 +192,7 @@ int RunCollectLoop(Source& source, const LoopOptions& options) {
       WriteBatch(poll->snapshot, poll->changed, sink);
     })
                            : WriteError(output, poll.error().message);
-    if (poll) TellLeftOut(poll->left_out, told);
+    if (poll) teller.Tell(poll->left_out);
     if (!read || options.once || (poll && poll->last)) return 0;
     if (!WaitWhileWanted(WithJitter(PauseAfter(options.interval, failures, took)), options))
       return 0;

@@ -59,7 +59,7 @@ Options:
                               seconds between polls of configuration, associations and QOS
   --slurm-conf TEXT           slurm.conf, instead of SLURM_CONF
   --slurm-bin-dir,--bin-dir TEXT
-                              where slurm-cli finds scontrol, sshare and sacctmgr, instead of PATH
+                              where slurm-cli finds scontrol, squeue, sshare and sacctmgr, instead of PATH
   --since INT                 accounting: from here, unix seconds
   --until INT                 accounting: to here, unix seconds
   --seed UINT=1               sim: which world

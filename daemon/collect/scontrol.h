@@ -1,8 +1,9 @@
-// What `scontrol show node|partition|reservation|config` prints, as values of the snapshot; jobs are
-// in scontrol_jobs.h.
+// What `scontrol show node|partition|reservation|config` prints, as values of the snapshot; jobs
+// are in scontrol_jobs.h.
 //
-// Times are in any of Slurm's formats, in UTC. Missing fields keep their defaults and records without a name are left out;
-// nothing here fails. The results are in the order of the text. Pure functions, any thread.
+// Times are in any of Slurm's formats, in UTC. Missing fields keep their defaults and records
+// without a name are left out; nothing here fails. The results are in the order of the text. Pure
+// functions, any thread.
 #pragma once
 
 #include <string>

@@ -185,16 +185,12 @@ size_t LineEnd(std::string_view text, size_t at) {
 
 struct Fields {
   TextRecord record;
-  size_t end = 0;    // in the text
-  int64_t same = 0;  // how many of them the list has too
+  size_t end = 0;  // in the text
 };
 
 // Reads the fields of the record that begins at `at`. `listed`: what squeue lists of it.
 Fields FieldsAt(std::string_view text, size_t at, const TextRecord& listed) {
   Fields fields;
-  for (const Column& column : kColumns) {
-    if (column.counts) fields.record.Add(column.scontrol, listed.Raw(column.scontrol));
-  }
   while (at < text.size()) {
     const size_t end = LineEnd(text, at);
     const size_t key_length = KeyLength(text.substr(at, end - at));
@@ -207,9 +203,7 @@ Fields FieldsAt(std::string_view text, size_t at, const TextRecord& listed) {
       at = begin + (is_there ? known.size() : 0);
       const std::string_view rest = text.substr(at, LineEnd(text, at) - at);
       at += key == "JobName" ? rest.size() : ValueLength(rest);
-      const std::string_view value = Trim(text.substr(begin, at - begin));
-      fields.record.Add(key, value);
-      if (is_there && value == Trim(known)) ++fields.same;
+      fields.record.Add(key, Trim(text.substr(begin, at - begin)));
     } else {
       at = end;
     }
@@ -229,6 +223,24 @@ Fields FieldsAt(std::string_view text, size_t at, const TextRecord& listed) {
   return fields;
 }
 
+// How many fields of `record`, each counted once, are as squeue lists them.
+int64_t CountSame(const TextRecord& record, const TextRecord& listed) {
+  return std::count_if(kColumns.begin(), kColumns.end(), [&](const Column& column) {
+    const std::string_view value = record.Raw(column.scontrol);
+    return !value.empty() && value == Trim(listed.Raw(column.scontrol));
+  });
+}
+
+// `record` with what is read from the list in its place.
+TextRecord WithListed(const TextRecord& record, const TextRecord& listed) {
+  TextRecord whole;
+  for (const Column& column : kColumns) {
+    if (column.counts) whole.Add(column.scontrol, listed.Raw(column.scontrol));
+  }
+  for (const auto& [key, value] : record.fields()) whole.Add(key, value);
+  return whole;
+}
+
 // The records of a text, one by one.
 class JobTextReader {
  public:
@@ -244,11 +256,12 @@ class JobTextReader {
       at = id > 0 ? Take(id, at, end) : BehindListedText(at, line);
       at = std::min(LineEnd(text_, at) + 1, text_.size());
     }
-    for (const Fields& fields : records_) {
-      const std::optional<JobState> state = JobStateFromWord(fields.record.Get("JobState"));
-      if (state) read_.jobs.push_back(ParseJob(fields.record, *state));
-      if (fields.record.Raw("JobState").empty()) {
-        read_.left_out.Add(fmt::format("job {} cannot be read", fields.record.Raw("JobId")));
+    for (const TextRecord& record : records_) {
+      const std::optional<JobState> state = JobStateFromWord(record.Get("JobState"));
+      const int64_t id = record.Integer("JobId");
+      if (state) read_.jobs.push_back(ParseJob(WithListed(record, list_.at(id)), *state));
+      if (record.Raw("JobState").empty()) {
+        read_.left_out.Add(fmt::format("job {} cannot be read", id));
       }
     }
     return std::move(read_);
@@ -287,7 +300,6 @@ class JobTextReader {
       return line_end;
     }
     Fields fields = FieldsAt(text_, at, listed->second);
-    const size_t end = fields.end;
     const std::string_view user = fields.record.Raw("UserId");
     const int64_t uid = WholeNumber(listed->second.Raw("uid"));
     if (ToInteger(user.substr(std::min(user.rfind('(') + 1, user.size())), -1) != uid) {
@@ -296,15 +308,17 @@ class JobTextReader {
     }
     const auto [known, added] = index_.try_emplace(id, records_.size());
     if (added) {
-      records_.push_back(std::move(fields));
+      records_.push_back(std::move(fields.record));
     } else {
       Complain("job {} is there twice; that one counts which says what squeue says", id);
-      Fields& other = records_[known->second];
-      if (fields.same > other.same) other = std::move(fields);
+      TextRecord& other = records_[known->second];
+      if (CountSame(fields.record, listed->second) > CountSame(other, listed->second)) {
+        other = std::move(fields.record);
+      }
     }
     before_ = id;
     skipped_.clear();
-    return end;
+    return fields.end;
   }
 
   void TakeUnlisted(int64_t id, size_t at) {
@@ -328,7 +342,7 @@ class JobTextReader {
   const std::string_view text_;
   const JobList& list_;
   ReadJobs read_;
-  std::vector<Fields> records_;
+  std::vector<TextRecord> records_;
   std::unordered_map<int64_t, size_t> index_;  // of records_, by id
   int64_t before_ = 0;                         // the job whose record was last taken
   std::vector<std::string_view> skipped_;      // its texts that have been passed over

@@ -22,8 +22,8 @@
 
 namespace gpuadvise::collect {
 
-// squeue's format (`-O`, SQUEUE_FORMAT2) with `mark` behind each field. REQUIRES: `mark` begins with
-// no digit and has no comma.
+// squeue's format (`-O`, SQUEUE_FORMAT2) with `mark` behind each field. REQUIRES: `mark` begins
+// with no digit and has no comma.
 std::string JobListFormat(std::string_view mark);
 
 // By job id: what squeue lists of it, under the names that scontrol has for the fields.

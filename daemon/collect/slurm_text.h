@@ -2,8 +2,9 @@
 //
 // It is the one output that all Slurm releases share. Values may hold blanks and '=' ("JobName=my
 // job = 7", "Reason=fan broken [root@…]"): such keys take the rest of their line, and what people
-// write into a reason or comment sets no other field, whatever it looks like. A missing key reads as "", and "(null)" or "N/A" as nothing. Views point into the text given to ParseRecords,
-// which must outlive them. Pure functions, safe from any thread.
+// write into a reason or comment sets no other field, whatever it looks like. A missing key reads
+// as "", and "(null)" or "N/A" as nothing. Views point into the text given to ParseRecords, which
+// must outlive them. Pure functions, safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +41,9 @@ enum class RecordStart {
   kAnyLine,
 };
 
-// Every record that begins with `first_key` ("NodeName") at the start of a line. Other text (notices
-// such as "No reservations in the system") is skipped. After the first reason or comment of a record
-// only further reasons and comments are read: all else is printed before.
+// Every record that begins with `first_key` ("NodeName") at the start of a line. Other text
+// (notices such as "No reservations in the system") is skipped. After the first reason or comment
+// of a record only further reasons and comments are read: all else is printed before.
 std::vector<TextRecord> ParseRecords(std::string_view text, std::string_view first_key,
                                      RecordStart start = RecordStart::kAfterBlankLine);
 

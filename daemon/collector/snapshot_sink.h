@@ -32,7 +32,7 @@ class SnapshotSink : public CollectorSink {
   LineSplitter lines_{kMaxRecordBytes};
   int64_t rubbish_lines_ = 0;  // since the last snapshot
   int64_t dropped_before_ = 0;
-  LeftOut told_;  // of records that were left out, last said in the log
+  LeftOut told_;                // of records that were left out, last said in the log
   double reading_seconds_ = 0;  // spent on the snapshot that is on its way, but for since …
   std::chrono::steady_clock::time_point taken_at_;
 };

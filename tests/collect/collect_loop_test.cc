@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <deque>
@@ -100,6 +101,21 @@ TEST_F(CollectLoop, AsksAgainAfterAnErrorAndPrintsItsCause) {
   EXPECT_EQ(RunCollectLoop(source, options_), 0);
   const std::string printed = Printed();
   EXPECT_LT(printed.find("slurmctld is away"), printed.find("\"taken_at\":5,"));
+}
+
+TEST_F(CollectLoop, SaysOnceWhatWasLeftOutAndNotForEver) {
+  std::deque<Result<Poll>> answers;
+  for (int i = 0; i < 100; ++i) {
+    Poll poll = Batch(i);
+    poll.left_out.Add("job " + std::to_string(i / 2) + " is\x1b[2J there twice");
+    answers.emplace_back(std::move(poll));
+  }
+  ScriptedSource source(std::move(answers));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(RunCollectLoop(source, options_), 0);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(said.substr(0, said.find('\n')), "a record is left out: job 0 is?[2J there twice");
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 21);
 }
 
 TEST_F(CollectLoop, EndsWhenAskingAgainCannotHelp) {

@@ -256,6 +256,16 @@ TEST(WhatUsersWrite, OfTwoRecordsOfAnIdThatCountsWhichSaysWhatSqueueSays) {
   EXPECT_EQ(read.left_out.records, 1);
 }
 
+TEST(WhatUsersWrite, WhatIsSaidTwiceAgreesOnce) {
+  std::string forged = RecordOf(8, 1002, "y", "COMPLETED");
+  forged.insert(forged.find("   Priority"), "   TimeLimit=01:00:00 NumCPUs=2 TimeLimit=01:00:00\n");
+  const std::string text = RecordOf(7, 1001, "x", "PENDING", "   StdOut=a\n\n" + forged) +
+                           RecordOf(8, 1002, "y", "RUNNING");
+  const ReadJobs read =
+      JobsOf(text, {ListedAs(7, 1001, "x", "PENDING"), ListedAs(8, 1002, "y", "RUNNING")});
+  EXPECT_EQ(IdsOf(read), (std::vector<int64_t>{7, 8}));
+}
+
 TEST(WhatUsersWrite, ARecordOfAnotherUserThanSqueueSaysIsNone) {
   const ReadJobs read =
       JobsOf(RecordOf(7, 1001, "x", "PENDING"), {ListedAs(7, 1002, "x", "PENDING")});
