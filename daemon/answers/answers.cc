@@ -129,7 +129,9 @@ Result<Advised> AnswerAdvise(const json& body, const AdviceContext& view, const 
 }
 
 Job SubmittedJob(Job offered, int64_t job_id, const AdviceContext& view, const Submitter& caller) {
-  if (offered.name.size() > kMostJobNameBytes) offered.name.resize(kMostJobNameBytes);
+  if (offered.name.size() > kMostJobNameBytes) {
+    offered.name = offered.name.substr(0, kMostJobNameBytes);
+  }
   offered.id = job_id;
   offered.user = caller.user;
   offered.uid = caller.uid;

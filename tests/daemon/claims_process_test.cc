@@ -77,10 +77,11 @@ class Caller {
     return status_ == 200;
   }
 
-  double WaitSeconds() {
-    const json answer = Ask(
-        Post("/v1/when", json{{"gres", "gpu:gpu4090:4"}, {"time_limit_seconds", 3'600}}.dump()));
-    return answer.value("wait_p50_seconds", -1.0);
+  json WaitSeconds() {
+    const json job = {{"gres", "gpu:gpu4090:4"}, {"time_limit_seconds", 3'600}};
+    const json answer = Ask(Post("/v1/when", json{{"jobs", {job}}}.dump()));
+    const json wait = answer.value("/answers/0/wait_p50_seconds"_json_pointer, json());
+    return wait.is_number() ? wait : answer;
   }
 
  private:
@@ -186,7 +187,7 @@ TEST_F(ClaimsOfUsers, InventedJobsAreForgottenAndNobodyElsesAre) {
   EXPECT_TRUE(
       As(kBob, [](Caller& bob) { return bob.Claim(bob.Advice(), kNewest + 1); }).get<bool>());
   const std::string job = "/v1/jobs/" + std::to_string(kNewest + 1);
-  EXPECT_EQ(As(kBob, [&](Caller& bob) { return bob.Ask(Get(job))["job"]["id"]; }), kNewest + 1);
+  EXPECT_EQ(As(kBob, [&](Caller& bob) { return bob.Ask(Get(job))["job_id"]; }), kNewest + 1);
 
   const std::string shown =
       "pend " + std::to_string(kNewest + 1) + " gpu4090:4 limit 1h user bob\n";

@@ -30,7 +30,7 @@ Surroundings Healthy() {
 
 json Health() {
   return json::parse(R"({"status": "ok", "snapshot_age_seconds": 12,
-      "history": {"problem": null, "file": "/var/lib/gpuadvise/history.db", "bytes": 3210000, "jobs": 1204,
+      "history": {"problem": null, "file": "/var/lib/gpuadvise/history.db", "bytes": 3210000, "max_bytes": 1000000000, "jobs": 1204,
                   "oldest_age_seconds": 1040000, "newest_age_seconds": 40},
       "meta": {"version": "0.1.0", "cluster": "seed", "source": "slurm-api", "stale_cause": null}})");
 }

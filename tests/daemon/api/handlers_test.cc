@@ -155,7 +155,7 @@ TEST_F(HandlersTest, OneUsersInventedJobsAreBoundedAndHideNobodyElses) {
   EXPECT_NE(last.body.find("100 submitted jobs of yours"), std::string::npos) << last.body;
   EXPECT_EQ(Raw("GET", "/v1/advice?job=5149").status, 404) << "nothing is kept of what is refused";
   EXPECT_EQ(claim(theirs, 4'999, kSomebodyElse).status, 200);
-  EXPECT_EQ(Ask("GET", "/v1/jobs/4999", nullptr, kSomebodyElse)["job"]["id"], 4'999);
+  EXPECT_EQ(Ask("GET", "/v1/jobs/4999", nullptr, kSomebodyElse)["job_id"], 4'999);
   EXPECT_EQ(claim(mine, 70'000'000'000, kMe).status, 404) << "no id of Slurm's";
 }
 
@@ -170,6 +170,7 @@ TEST_F(HandlersTest, QueuedClaimsOfTheLongestNamesAreASmallAnswer) {
             .status,
         200);
   }
+  ClusterIs("");  // whatever waited for time to be planned
   const ApiResponse queue = Raw("GET", "/v1/queue");
   EXPECT_EQ(json::parse(queue.body)["jobs"].size(), 100u);
   EXPECT_LT(queue.body.size(), 400'000u);

@@ -68,7 +68,7 @@ TEST_F(SubmittedJobsTest, NoUsersClaimsPushOutAnothersWhereAllTogetherAreTooMany
   ASSERT_TRUE(Claim(100'001, kAnn));
   for (size_t i = 1; i < SubmittedJobs::kMost; ++i) {
     const auto other = static_cast<int64_t>(i);
-    ASSERT_TRUE(Claim(95'000 + other % 10'000, 5'000 + other / kUsualClaims)) << i;
+    ASSERT_TRUE(Claim(90'000 + other, 5'000 + other / static_cast<int64_t>(kUsualClaims))) << i;
   }
   EXPECT_TRUE(Claim(100'002, kAnn)) << "who has most loses one";
   EXPECT_EQ(jobs_.Jobs().size(), SubmittedJobs::kMost);
@@ -208,10 +208,10 @@ TEST_F(MostClaimsTest, HisAssociationsLimitLessWhatHeHasInTheQueue) {
 TEST_F(MostClaimsTest, TheQosLimitToo) {
   snapshot_.associations[0].limits.max_submit_jobs = SlurmNumber(500);
   Qos qos;
-  qos.name = "normal";
+  qos.name = "long";
   qos.limits.max_submit_jobs = SlurmNumber(15);
   snapshot_.qos = {qos};
-  job_.qos = "normal";
+  job_.qos = "long";
   EXPECT_EQ(MostClaims(snapshot_, job_), 15u);
 }
 
@@ -222,7 +222,7 @@ TEST(PlanBudget, ABurstIsPlannedAtOnceAndAFloodTakesASmallShare) {
   constexpr double kOne = 0.1;
   int at_once = 0;
   for (; budget.MayPlan(kEve, kNow) && at_once < 1'000; ++at_once) budget.Spend(kEve, kOne, kNow);
-  EXPECT_EQ(at_once, 10);
+  EXPECT_NEAR(at_once, PlanBudget::kBurstSeconds / kOne, 1);
   int planned = 0;
   for (UnixSeconds now = kNow + 1; now <= kNow + 1'000; ++now) {
     while (budget.MayPlan(kEve, now)) {

@@ -1,6 +1,7 @@
 // What the whole daemon tells of the past, before and after it starts again.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -56,6 +57,26 @@ TEST(HistoryProcess, WhatItToldItTellsAfterARestart) {
   for (const char* member : {"heat", "by_week", "series", "since", "gpus", "note"}) {
     EXPECT_EQ(told[0][member], told[1][member]);
   }
+}
+
+// LimitFSIZE in a unit, ulimit -f: what is beyond it is told and ends nothing.
+TEST(HistoryProcess, ABoundOnTheSizeOfFilesIsAProblemAndNoEnd) {
+  RunningDaemon daemon;
+  daemon.SettingsAre("source: slurm-cli\naccounting_interval: 0s\nstate_dir: " +
+                     daemon.folder().Path("state") + "\n");
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  setrlimit(RLIMIT_FSIZE, &none);
+  const bool started = daemon.Start();
+  setrlimit(RLIMIT_FSIZE, &before);
+  ASSERT_TRUE(started);
+  EXPECT_TRUE(daemon.Shows("/healthz", R"("status":"ok")"));
+  const json health = json::parse(daemon.Connect().Ask(Get("/healthz"))->body);
+  EXPECT_NE(health["history"]["problem"].dump().find("ulimit -f"), std::string::npos) << health;
+  daemon.Signal(SIGTERM);
+  EXPECT_EQ(daemon.AwaitEnd(), "exited with status 0");
 }
 
 }  // namespace
