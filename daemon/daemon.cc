@@ -93,8 +93,8 @@ PublicEdgeOptions PublicOptionsFrom(const Settings& settings) {
   options.limits.max_connections = static_cast<size_t>(possible);
   options.limits.request_timeout = settings.request_timeout;
   options.limits.max_body_bytes = kMaxPublicBody;
-  options.limits.max_connections_per_user = static_cast<size_t>(
-      std::min<int64_t>(possible, settings.listen_max_connections_per_address));
+  options.limits.max_connections_per_user =
+      static_cast<size_t>(std::min<int64_t>(possible, settings.listen_max_connections_per_address));
   options.limits.per_user_setting = "listen_max_connections_per_address";
   options.limits.max_events_per_user = HalfOf(options.limits.max_connections_per_user);
   options.limits.max_events = HalfOf(options.limits.max_connections);

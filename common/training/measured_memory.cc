@@ -17,13 +17,13 @@ namespace {
 bool NeedsCheckpointing(const GpuModel& gpu, const ModelShape& model, const TrainingSpec& training,
                         Precision precision, const GpuCatalogue& catalogue) {
   if (training.gradient_checkpointing) return false;
-  return std::any_of(
-      training.measured.begin(), training.measured.end(), [&](const MeasuredStep& step) {
-        if (step.out_of_memory || catalogue.Resolve(step.gpu) != &gpu) return false;
-        TrainingSetup without = SetupFrom(training, precision, step.gpus);
-        without.micro_batch = step.micro_batch;
-        return PeakMemory(model, without).total() > UsableBytes(gpu);
-      });
+  return std::any_of(training.measured.begin(), training.measured.end(),
+                     [&](const MeasuredStep& step) {
+                       if (step.out_of_memory || catalogue.Resolve(step.gpu) != &gpu) return false;
+                       TrainingSetup without = SetupFrom(training, precision, step.gpus);
+                       without.micro_batch = step.micro_batch;
+                       return PeakMemory(model, without).total() > UsableBytes(gpu);
+                     });
 }
 
 }  // namespace
@@ -63,12 +63,10 @@ SetupsOfMeasured::SetupsOfMeasured(const ModelShape& model, const TrainingSpec& 
     : model_(model), training_(training), fp16_is_safe_(fp16_is_safe), catalogue_(catalogue) {}
 
 TrainingSetup SetupsOfMeasured::Of(const MeasuredStep& step, const GpuModel& gpu) {
-  const auto precision =
-      PrecisionOn(gpu, training_, fp16_is_safe_).value_or(Precision::kFp32);
+  const auto precision = PrecisionOn(gpu, training_, fp16_is_safe_).value_or(Precision::kFp32);
   const auto [known, is_new] = checkpointed_.emplace(&gpu, false);
   if (is_new) known->second = NeedsCheckpointing(gpu, model_, training_, precision, catalogue_);
-  TrainingSetup setup =
-      SetupOn(gpu, model_, training_, precision, step.gpus, kRecommendedMargin);
+  TrainingSetup setup = SetupOn(gpu, model_, training_, precision, step.gpus, kRecommendedMargin);
   if (known->second) setup.checkpointing = Checkpointing::kFull;
   setup.micro_batch = step.micro_batch;
   return setup;

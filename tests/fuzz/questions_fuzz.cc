@@ -1,5 +1,5 @@
-// Questions about a small cluster, of keys that there are and values of the bytes: every one gets an
-// answer or a sentence, as somebody and as nobody, with much time and with little.
+// Questions about a small cluster, of keys that there are and values of the bytes: every one gets
+// an answer or a sentence, as somebody and as nobody, with much time and with little.
 #include <nlohmann/json.hpp>
 
 #include "common/base/work_budget.h"
@@ -25,12 +25,12 @@ struct Cluster {
 };
 
 json AnyJob(ByteStream& bytes) {
-  constexpr const char* kTexts[] = {"partition", "constraint",    "nodelist", "exclude",
-                                    "account",   "qos",           "gpus",     "gpus_per_node",
+  constexpr const char* kTexts[] = {"partition", "constraint", "nodelist", "exclude",
+                                    "account",   "qos",        "gpus",     "gpus_per_node",
                                     "gres",      "reservation"};
-  constexpr const char* kNumbers[] = {"nodes",       "ntasks",         "cpus_per_task",
+  constexpr const char* kNumbers[] = {"nodes",       "ntasks",          "cpus_per_task",
                                       "mem_mib",     "mem_per_cpu_mib", "time_limit_seconds",
-                                      "array_tasks", "array_throttle", "begin"};
+                                      "array_tasks", "array_throttle",  "begin"};
   json job = {{"gres", "gpu:1"}};
   for (size_t left = bytes.Below(6); left > 0; --left) {
     if (bytes.Byte() % 2 == 0) {

@@ -30,8 +30,8 @@ class ByteStream {
 };
 
 inline nlohmann::json AnyNumber(ByteStream& bytes) {
-  constexpr double kTelling[] = {0,   1,    2,    7,    64,    1024, 999'983, 1e6,   1e9,
-                                 1e12, 1e18, -1,   0.5, 1e-300, 1e300, 3.9,    4096, 65'536};
+  constexpr double kTelling[] = {0,    1,    2,  7,   64,     1024,  999'983, 1e6,  1e9,
+                                 1e12, 1e18, -1, 0.5, 1e-300, 1e300, 3.9,     4096, 65'536};
   const double number = bytes.OneOf(kTelling);
   const bool whole = number == static_cast<double>(static_cast<int64_t>(number));
   return whole ? nlohmann::json(static_cast<int64_t>(number) + bytes.Byte() % 3)
@@ -40,9 +40,9 @@ inline nlohmann::json AnyNumber(ByteStream& bytes) {
 
 inline std::string AnyText(ByteStream& bytes) {
   constexpr const char* kTelling[] = {
-      "l40s",  "rtx4090", "a100-80gb", "llama-3-8b", "q_proj", "5 GB",     "21.3 GiB", "1-00:00:00",
-      "adamw", "",        "gpu:1",     "nope",       "a|b&(c)", "n[1-3]",  "classt01", "markov_gpu",
-      "auto",  "gpu:l40s:2", "all",    "n[1-999999]"};
+      "l40s",       "rtx4090",    "a100-80gb", "llama-3-8b", "q_proj", "5 GB",       "21.3 GiB",
+      "1-00:00:00", "adamw",      "",          "gpu:1",      "nope",   "a|b&(c)",    "n[1-3]",
+      "classt01",   "markov_gpu", "auto",      "gpu:l40s:2", "all",    "n[1-999999]"};
   const uint8_t kind = bytes.Byte();
   if (kind < 220) return bytes.OneOf(kTelling);
   std::string text;
@@ -97,8 +97,10 @@ inline nlohmann::json ValueFor(const TrainKey& key, ByteStream& bytes) {
       if (key.path == "stages.training") return SectionOf("training", bytes);
       if (bytes.Byte() % 2 == 0) return AnyNumber(bytes);
       if (bytes.Byte() % 2 == 0) return nlohmann::json::array({AnyNumber(bytes), AnyNumber(bytes)});
-      return {{"hidden_size", AnyNumber(bytes)}, {"num_hidden_layers", AnyNumber(bytes)},
-              {"model_type", AnyText(bytes)},    {"vocab_size", AnyNumber(bytes)}};
+      return {{"hidden_size", AnyNumber(bytes)},
+              {"num_hidden_layers", AnyNumber(bytes)},
+              {"model_type", AnyText(bytes)},
+              {"vocab_size", AnyNumber(bytes)}};
   }
   return nullptr;
 }
@@ -116,8 +118,7 @@ inline nlohmann::json SectionOf(std::string_view section, ByteStream& bytes) {
 // A spec that may be answered, with what the bytes change of it.
 inline nlohmann::json AnySpec(ByteStream& bytes) {
   nlohmann::json spec = {
-      {"model",
-       {{"hidden_size", 1024}, {"num_hidden_layers", 4}, {"num_attention_heads", 8}}},
+      {"model", {{"hidden_size", 1024}, {"num_hidden_layers", 4}, {"num_attention_heads", 8}}},
       {"training", {{"max_steps", 100}, {"effective_batch_size", 16}}}};
   spec.merge_patch(SectionOf("", bytes));
   return spec;
