@@ -53,7 +53,8 @@ Result<void> CheckPartition(const std::string& name, const std::string& pointer,
                             const Snapshot& snapshot, const Submitter& caller) {
   if (KnowsPartition(caller, snapshot, name)) return {};
   const std::vector<std::string> names = PartitionsToldTo(caller, snapshot);
-  if (names.empty()) return BadInput(fmt::format("no partition is called {}", Quoted(name)), pointer);
+  if (names.empty())
+    return BadInput(fmt::format("no partition is called {}", Quoted(name)), pointer);
   return BadInput(fmt::format("no partition is called {}{}; there is {}", Quoted(name),
                               DidYouMean(name, names), JoinNames(names)),
                   pointer);
@@ -241,9 +242,9 @@ Result<Placements> FindPlacements(const TrainSpec& spec, const Constraints& cons
   if (checked) checked = CheckNames(constraints.gpus, "/constraints/gpus", pools, catalogue);
   if (checked && !constraints.partition.empty()) {
     bool from_spec = constraints.partition == spec.slurm.partition;
-    checked =
-        CheckPartition(constraints.partition,
-                       from_spec ? "/spec/slurm/partition" : "/constraints/partition", snapshot, caller);
+    checked = CheckPartition(constraints.partition,
+                             from_spec ? "/spec/slurm/partition" : "/constraints/partition",
+                             snapshot, caller);
   }
   if (checked) checked = CheckCounts(constraints, pools);
   if (!checked) return tl::unexpected<Error>(checked.error());

@@ -11,8 +11,8 @@ namespace gpuadvise {
 namespace {
 
 // A play costs by the length of the queue: so many jobs are played in all samples together. A task
-// costs eight jobs that are there already: it starts in the play and moves those behind it. The more
-// tasks, the less one play differs from the next.
+// costs eight jobs that are there already: it starts in the play and moves those behind it. The
+// more tasks, the less one play differs from the next.
 constexpr size_t kMostPlayedJobs = 64'000;
 constexpr size_t kTaskCosts = 8;
 

@@ -34,8 +34,7 @@ Result<std::vector<size_t>> PartitionsOf(const Snapshot& policy, const JobReques
     if (!KnowsPartition(submitter, policy, name)) {
       const std::vector<std::string> known = PartitionsToldTo(submitter, policy);
       return Fail(ErrorCode::kNotFound,
-                  fmt::format("there is no partition {}{}{}", Quoted(name),
-                              DidYouMean(name, known),
+                  fmt::format("there is no partition {}{}{}", Quoted(name), DidYouMean(name, known),
                               known.empty() ? "" : "; there are " + JoinNames(known)));
     }
     found.push_back(static_cast<size_t>(partition - policy.partitions.data()));

@@ -1,10 +1,10 @@
-#include "common/slurm/policy.h"
 #include "common/scheduler/job_requirements.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "common/scheduler/node_filter.h"
+#include "common/slurm/policy.h"
 
 namespace gpuadvise {
 namespace {
@@ -65,8 +65,9 @@ Result<void> SetTimes(const NodePool& pool, const Snapshot& snapshot, const Part
   requirements.reservation = -1;
   if (request.reservation.empty()) return {};
   requirements.reservation = pool.FindReservation(request.reservation);
-  if (requirements.reservation < 0) return NoSuchReservation(
-        pool, request.reservation, HasFlag(snapshot.config.private_data, "reservations"));
+  if (requirements.reservation < 0)
+    return NoSuchReservation(pool, request.reservation,
+                             HasFlag(snapshot.config.private_data, "reservations"));
   const Reservation& reservation =
       pool.reservations()[static_cast<size_t>(requirements.reservation)];
   if (reservation.start_time) {

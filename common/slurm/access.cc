@@ -18,9 +18,7 @@ tl::unexpected<Error> No(std::string message) {
 }
 
 // Whoever has none (over TCP) is told nothing of accounts and QOS: they are for people who log in.
-bool HasName(const Submitter& submitter) {
-  return submitter.uid >= 0 || !submitter.user.empty();
-}
+bool HasName(const Submitter& submitter) { return submitter.uid >= 0 || !submitter.user.empty(); }
 
 Result<void> CheckState(const Partition& partition, const Submitter& submitter) {
   if (partition.state != PartitionState::kUp) {

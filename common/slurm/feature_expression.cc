@@ -14,7 +14,7 @@ namespace gpuadvise {
 namespace {
 constexpr int kMaxDepth = 32;
 constexpr size_t kMaxNames = 256;  // each is looked for among the features of every node
-}
+}  // namespace
 
 // Recursive descent over one expression; every error names the whole text.
 class FeatureParser {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "common/base/work_budget.h"
 #include "common/base/error.h"
+#include "common/base/work_budget.h"
 #include "common/gpu/gpu_catalogue.h"
 #include "common/training/batch_fit.h"
 #include "common/training/memory_model.h"

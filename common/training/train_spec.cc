@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMaxBatch = 1'000'000;  // keeps every product of batch numbers inside 64 bits
+constexpr int64_t kMaxBatch = 1'000'000;    // keeps every product of batch numbers inside 64 bits
 constexpr size_t kMaxMeasuredInAll = 1024;  // each is looked at on every kind and number of GPUs
 constexpr int64_t kLatestDeadline = 1'000'000'000'000;  // unix seconds
 
@@ -301,8 +301,7 @@ std::vector<Stage> ReadStages(const json& document, KeyReader& top, RunLength ru
     stages.push_back(ReadStage(json::object(), whole, top.pointer(), run_length, top.errors()));
     return stages;
   }
-  const std::vector<const json*> items =
-      top.fields().List("stages", FindTrainKey("stages")->most);
+  const std::vector<const json*> items = top.fields().List("stages", FindTrainKey("stages")->most);
   if (items.empty())
     top.Refuse("stages", "stages must list one stage or more; remove it for one run");
   for (size_t i = 0; i < items.size(); ++i) {

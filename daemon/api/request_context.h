@@ -49,7 +49,7 @@ struct ApiState {
   UsageBook* usage = nullptr;     // what GET /v1/history tells; nullptr: nothing
   EventTeller* events = nullptr;  // nullptr: there are none
   AnswerCache* shared = nullptr;  // of callers without a name; nullptr: each answer is made anew
-  AnswerCost most_work = {std::chrono::hours(24)};          // of one answer
+  AnswerCost most_work = {std::chrono::hours(24)};                     // of one answer
   std::function<std::chrono::nanoseconds()> cpu_time = ThreadCpuTime;  // of the calling thread
 };
 

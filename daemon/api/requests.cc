@@ -80,10 +80,10 @@ Result<json> ParseRequestJson(std::string_view body) {
     return BadInput(fmt::format("the request is nested more than {} deep", kMaxJsonDepth));
   }
   if (size.values > kMaxJsonValues) {
-    return BadInput(fmt::format("the request has about {} values; {} are possible: leave out what "
-                                "the question does not need",
-                                Grouped(static_cast<int64_t>(size.values)),
-                                Grouped(static_cast<int64_t>(kMaxJsonValues))));
+    return BadInput(fmt::format(
+        "the request has about {} values; {} are possible: leave out what "
+        "the question does not need",
+        Grouped(static_cast<int64_t>(size.values)), Grouped(static_cast<int64_t>(kMaxJsonValues))));
   }
   json document = json::parse(body.begin(), body.end(), nullptr, false);
   if (document.is_discarded()) {

@@ -356,10 +356,10 @@ ApiResponse Dispatch(RequestContext& call) {
     allow = route.method;
   }
   if (allow.empty()) {
-    return Refuse(call,
-                  {ErrorCode::kNotFound,
-                   fmt::format("there is no {}; docs/api.md lists what can be asked",
-                               Shortened(path, kMostQuotedBytes)), ""});
+    return Refuse(call, {ErrorCode::kNotFound,
+                         fmt::format("there is no {}; docs/api.md lists what can be asked",
+                                     Shortened(path, kMostQuotedBytes)),
+                         ""});
   }
   ApiResponse response =
       Refuse(call, {ErrorCode::kBadInput,
@@ -382,10 +382,10 @@ ApiResponse Handle(const ApiRequest& request, const Peer& peer, ApiState& api) {
     response.cpu_time = budget.used();
     return response;
   } catch (const std::exception& error) {
-    return Refuse(call,
-                  {ErrorCode::kInternal,
-                   fmt::format("a bug while answering {}: {}",
-                               Shortened(request.target, kMostQuotedBytes), error.what()), ""});
+    return Refuse(call, {ErrorCode::kInternal,
+                         fmt::format("a bug while answering {}: {}",
+                                     Shortened(request.target, kMostQuotedBytes), error.what()),
+                         ""});
   }
 }
 

@@ -64,8 +64,8 @@ class FairQueue : public std::enable_shared_from_this<FairQueue> {
   struct Waiter;
   struct User {
     std::deque<std::weak_ptr<Waiter>> waiters;
-    size_t answered = 0;       // now
-    double used_seconds = 0;   // lately, as of `counted_at`
+    size_t answered = 0;      // now
+    double used_seconds = 0;  // lately, as of `counted_at`
     TimePoint counted_at = {};
   };
   using Users = std::unordered_map<int64_t, User>;

@@ -120,9 +120,7 @@ std::string WhyNoConnection(size_t open, size_t of_caller, const Peer& peer,
 
 HttpServer::HttpServer(asio::io_context& io, HttpWorkers workers, const HttpLimits& limits,
                        HttpAnswer answer)
-    : io_(io),
-      service_(workers, limits, std::move(answer)),
-      drain_timer_(io) {}
+    : io_(io), service_(workers, limits, std::move(answer)), drain_timer_(io) {}
 
 HttpServer::~HttpServer() = default;
 

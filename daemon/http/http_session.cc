@@ -87,17 +87,16 @@ ApiResponse TooManyEvents(const Places& places, int64_t caller) {
   const bool own = places.Of(caller) >= places.most_of_one();
   return PlainError(429, "unavailable",
                     fmt::format("{} event streams {}are open already, the most {}; close one",
-                                own ? places.most_of_one() : places.taken(),
-                                own ? "of yours " : "",
+                                own ? places.most_of_one() : places.taken(), own ? "of yours " : "",
                                 own ? "of one caller" : "this daemon takes"));
 }
 
 ApiResponse TooMany(const Places& places, int64_t caller) {
   const bool own = places.Of(caller) >= places.most_of_one();
-  ApiResponse response = PlainError(
-      503, "unavailable",
-      fmt::format("{} requests {}wait for an answer already; ask again",
-                  own ? places.most_of_one() : places.most(), own ? "of yours " : ""));
+  ApiResponse response =
+      PlainError(503, "unavailable",
+                 fmt::format("{} requests {}wait for an answer already; ask again",
+                             own ? places.most_of_one() : places.most(), own ? "of yours " : ""));
   response.fields.emplace_back("Retry-After", "2");
   return response;
 }

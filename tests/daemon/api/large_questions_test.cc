@@ -15,8 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 json Spec() {
-  return {{"model",
-           {{"hidden_size", 1024}, {"num_hidden_layers", 8}, {"num_attention_heads", 8}}},
+  return {{"model", {{"hidden_size", 1024}, {"num_hidden_layers", 8}, {"num_attention_heads", 8}}},
           {"training", {{"max_steps", 100}, {"effective_batch_size", 16}}}};
 }
 
