@@ -10,7 +10,8 @@
 namespace gpuadvise::client {
 namespace {
 
-constexpr int kMostNesting = 5;  // of variables in variables, and of shells in shells
+constexpr int kMostNesting = 5;        // of variables in variables, and of shells in shells
+constexpr size_t kMostWords = 10'000;  // of a command; more are kept as they are written
 
 // Start another program with their remaining words; that program is looked for among them.
 constexpr std::array<std::string_view, 21> kWrappers = {
@@ -225,7 +226,8 @@ int LikenessOf(const LaunchCommand& command) {
 void Inline(const std::vector<std::string>& raw, const ScriptVariables& variables, int depth,
             std::vector<LaunchWord>& words, std::vector<std::string>& open) {
   for (const std::string& word : raw) {
-    const auto several = depth < kMostNesting ? variables.WordsOf(word) : std::nullopt;
+    const bool expands = depth < kMostNesting && words.size() < kMostWords;
+    const auto several = expands ? variables.WordsOf(word) : std::nullopt;
     if (several) {
       const std::string name = ScriptVariables::OnlyVariable(word);
       if (variables.MayHoldMore(name)) open.push_back(name);

@@ -13,6 +13,11 @@
 namespace gpuadvise::client {
 namespace {
 
+// A value that doubles with each line of a script would have no end: what is longer than people
+// write, or than all values of a script together, cannot be told.
+constexpr size_t kLongestValue = 32 << 10;
+constexpr size_t kMostHeld = 16 << 20;
+
 constexpr int64_t kMostArithmetic = 1'000'000'000'000;  // larger figures are no counts
 
 // A sum of products of names and numbers, by recursive descent.
@@ -161,7 +166,8 @@ void ScriptVariables::Assign(std::string_view word, bool certain) {
   if (is_array) {
     now.words = SplitRawWords(raw.substr(1, raw.size() - 2)).value_or(std::vector<std::string>());
   } else {
-    now.value = ValueOf(raw);
+    now.value = held_ > kMostHeld ? std::nullopt : ValueOf(raw);
+    held_ += now.value ? now.value->size() : 0;
     // The shell cuts an unquoted variable at blanks, so its text, less the quotes, is words.
     const bool quoted =
         raw.size() > 1 && (raw[0] == '"' || raw[0] == '\'') && raw.ends_with(raw[0]);
@@ -175,7 +181,9 @@ void ScriptVariables::Assign(std::string_view word, bool certain) {
   Assigned& kept = assigned_[name];
   if (adds) {
     kept.words.insert(kept.words.end(), now.words.begin(), now.words.end());
-    kept.value = kept.value && now.value ? std::optional(*kept.value + *now.value) : std::nullopt;
+    const bool known =
+        kept.value && now.value && kept.value->size() + now.value->size() <= kLongestValue;
+    kept.value = known ? std::optional(*kept.value + *now.value) : std::nullopt;
   } else {
     kept = std::move(now);
   }
@@ -210,7 +218,7 @@ std::optional<std::string> ScriptVariables::ValueOf(std::string_view raw) const 
       part = Expand(raw.substr(0, end), false);
       raw.remove_prefix(end);
     }
-    if (!part) return {};
+    if (!part || value.size() + part->size() > kLongestValue) return {};
     value += *part;
   }
   return value;
@@ -232,7 +240,7 @@ std::optional<std::string> ScriptVariables::Expand(std::string_view text, bool q
       return {};
     } else if (c == '$') {
       const std::optional<std::string> part = Reference(text);
-      if (!part) return {};
+      if (!part || value.size() + part->size() > kLongestValue) return {};
       value += *part;
     } else {
       value += c;

@@ -64,6 +64,7 @@ class ScriptVariables {
   std::optional<std::string> Named(const std::string& name) const;
 
   std::map<std::string, Assigned> assigned_;
+  size_t held_ = 0;  // bytes of all values so far
   std::set<std::string> open_;
   std::map<std::string, std::string> slurm_;
 };

@@ -313,7 +313,7 @@ class Parser {
       }
       return {};
     }
-    if (command_.words.empty() && IsReserved(token)) return {};
+    if (command_.words.empty() && IsReserved(token)) return CheckDepth(token);
     if (command_.words.empty() && token.text == "[[") return tokens_.SkipTo("]]", token.line);
     if (command_.words.empty()) command_.line = token.line;
     command_.words.push_back(token.text);
@@ -396,13 +396,15 @@ class Parser {
       command_ = {};
       function_is_next_ = true;
       blocks_.push_back({ScriptBlock::kFunction, "(", token.line, false});
-      return {};
-    }
-    if (blocks_.size() >= kMaxDepth) {
-      return BadInput(fmt::format("line {}: blocks are nested too deep", token.line));
+      return CheckDepth(token);
     }
     Open(ScriptBlock::kSubshell, token, false);
-    return {};
+    return CheckDepth(token);
+  }
+
+  Result<void> CheckDepth(const Token& token) const {
+    if (blocks_.size() <= kMaxDepth) return {};
+    return BadInput(fmt::format("line {}: blocks are nested too deep", token.line));
   }
 
   void TakeNewline(const Token& token) {

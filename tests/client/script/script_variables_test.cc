@@ -32,6 +32,27 @@ TEST_F(ScriptVariablesTest, HoldWhatTheScriptAssigns) {
   EXPECT_EQ(Value("$D"), "?");
 }
 
+TEST_F(ScriptVariablesTest, AValueThatDoublesEndsAsOneThatCannotBeTold) {
+  variables.Assign("A0=x", true);
+  for (int i = 1; i < 60; ++i) {
+    const std::string before = std::to_string(i - 1);
+    variables.Assign("A" + std::to_string(i) + "=\"$A" + before + "$A" + before + "\"", true);
+  }
+  EXPECT_EQ(Value("$A10").size(), 1024u);
+  EXPECT_EQ(Value("$A59"), "?");
+  variables.Assign("B=x", true);
+  for (int i = 0; i < 60; ++i) variables.Assign("B+=$B", true);
+  EXPECT_EQ(Value("$B"), "?");
+  EXPECT_EQ(Value("$A10"), std::string(1024, 'x'));
+}
+
+TEST_F(ScriptVariablesTest, AllValuesTogetherHaveABoundToo) {
+  variables.Assign("LONG=" + std::string(32'000, 'x'), true);
+  for (int i = 0; i < 1'000; ++i) variables.Assign("A" + std::to_string(i) + "=$LONG", true);
+  EXPECT_EQ(Value("$A1").size(), 32'000u);
+  EXPECT_EQ(Value("$A999"), "?");
+}
+
 TEST_F(ScriptVariablesTest, ADefaultCountsWhereNothingElseIsSet) {
   EXPECT_EQ(Value("${A:-8}"), "8");
   EXPECT_EQ(Value("${1:-4}"), "4");

@@ -217,5 +217,17 @@ TEST(TrainYamlFromScript, WindowsLineEndsDoNotMatter) {
   EXPECT_EQ(From(ReplaceAll(script, "\n", "\r\n")).yaml, From(script).yaml);
 }
 
+TEST(TrainYamlFromScript, ListsInListsEndAsTheyAreWritten) {
+  std::string script = "A0=(--lr 1)\n";
+  for (int i = 1; i < 5; ++i) {
+    script += "A" + std::to_string(i) + "=(";
+    for (int k = 0; k < 1'000; ++k) script += "\"${A" + std::to_string(i - 1) + "[@]}\" ";
+    script += ")\n";
+  }
+  const Made made = From(script + "torchrun t.py --max_steps 5 \"${A4[@]}\"\n");
+  EXPECT_EQ(made.error, "");
+  EXPECT_LT(Command(made).size(), 1u << 20);
+}
+
 }  // namespace
 }  // namespace gpuadvise::client

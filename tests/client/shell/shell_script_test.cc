@@ -119,5 +119,15 @@ RC_GTEST_PROP(ScriptStatements, AnyBytesAreReadOrRefused, (const std::string& by
   }
 }
 
+TEST(Statements, BlocksOfAnyKindEndAtADepth) {
+  for (const std::string opens : {"if a; then ", "while a; do ", "{ ", "( ", "for x in y; do "}) {
+    std::string script;
+    for (int i = 0; i < 101; ++i) script += opens;
+    const auto read = ReadStatements(script);
+    ASSERT_FALSE(read) << opens;
+    EXPECT_EQ(read.error().message, "line 1: blocks are nested too deep") << opens;
+  }
+}
+
 }  // namespace
 }  // namespace gpuadvise::client
