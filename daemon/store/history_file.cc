@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -149,6 +150,9 @@ std::optional<KeptExperiment> Renewed(const std::string& text) {
                         ToText(*experiment), seen};
 }
 
+// So much text of an older log is read at most: some ten seconds of a start.
+constexpr int64_t kMostRewrittenBytes = int64_t{128} << 20;
+
 // The newest experiments of the attached `old`, within `bounds`: texts beyond them are not read.
 void CopyExperiments(SQLite::Database& into, const HistoryBounds& bounds) {
   SQLite::Statement keys(into,
@@ -159,14 +163,16 @@ void CopyExperiments(SQLite::Database& into, const HistoryBounds& bounds) {
   SQLite::Statement row(into, kPutExperiment);
   std::map<int64_t, int64_t> bytes_of;
   int64_t bytes = 0;
-  while (keys.executeStep() && bytes < bounds.experiment_bytes()) {
+  const int64_t most = std::min(bounds.experiment_bytes(), kMostRewrittenBytes);
+  while (keys.executeStep() && bytes < most) {
     int64_t& own = bytes_of[keys.getColumn(1).getInt64()];
     if (own >= bounds.experiment_bytes_of_one) continue;
     for (int i = 0; i < 3; ++i) text.bind(i + 1, keys.getColumn(i).getInt64());
     if (text.executeStep()) {
-      if (const auto kept = Renewed(text.getColumn(0).getString())) {
-        own += BytesOf(*kept);
-        bytes += BytesOf(*kept);
+      const std::string before = text.getColumn(0).getString();
+      own += static_cast<int64_t>(before.size());
+      bytes += static_cast<int64_t>(before.size());
+      if (const auto kept = Renewed(before)) {
         BindExperiment(row, *kept);
         row.exec();
         row.reset();
