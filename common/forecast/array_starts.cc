@@ -11,10 +11,10 @@ namespace gpuadvise {
 namespace {
 
 // A play costs by the length of the queue: so many jobs are played in all samples together. A task
-// costs eight jobs that are there already: it starts in the play and moves those behind it. The
+// costs sixteen jobs that are there already: it starts in the play and moves those behind it. The
 // more tasks, the less one play differs from the next.
 constexpr size_t kMostPlayedJobs = 64'000;
-constexpr size_t kTaskCosts = 8;
+constexpr size_t kTaskCosts = 16;
 
 // The array as the queue would show it.
 Job ArrayJob(const Snapshot& snapshot, const JobRequest& request, const ArrayShape& array,

@@ -321,9 +321,11 @@ std::vector<TrainKey> MemoryKeys() {
       {.path = "training.lora.target_modules",
        .kind = Kind::kTexts,
        .usual = "all linear layers",
+       .most = 64,  // each is compared with every layer, for every batch that is tried
        .meaning = "The layers that get adapters, such as q_proj and v_proj."},
       {.path = "training.lora.modules_to_save",
        .kind = Kind::kTexts,
+       .most = 64,
        .meaning =
            "Modules trained whole beside the adapters. Counted: embed_tokens, lm_head, wte and "
            "embeddings."},

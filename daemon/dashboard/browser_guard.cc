@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kShownBytes = 100;
 
 bool IsAddress(const std::string& host) {
+  if (host.find('\0') != std::string::npos) return false;  // make_address() reads up to it
   boost::system::error_code error;
   boost::asio::ip::make_address(host, error);
   return !error;

@@ -20,7 +20,8 @@ using nlohmann::json;
 
 struct Cluster {
   std::shared_ptr<const Snapshot> snapshot = std::make_shared<const Snapshot>(SnapshotOf(
-      std::string(kSeedCluster) + "run 1 gpul40s:6\nrun 2 gpu2080:4\npend 3 gpul40s:6\n"));
+      std::string(kSeedCluster) +
+      "run 1 classt21 gpul40s:6 ends 2h\nrun 2 classt01 gpu2080:4 ends 1h\npend 3 gpul40s:6\n"));
   std::shared_ptr<const QueueModel> queue = PrepareQueue(snapshot);
 };
 

@@ -2,10 +2,12 @@
 // what bytes alone would say ends at the first bracket; this gets to what is done with a spec.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/training/train_keys.h"
 
@@ -55,7 +57,9 @@ inline std::string AnyText(ByteStream& bytes) {
 nlohmann::json SectionOf(std::string_view section, ByteStream& bytes);
 
 inline nlohmann::json ValueFor(const TrainKey& key, ByteStream& bytes) {
-  if (bytes.Byte() > 250) return bytes.Byte() % 2 == 0 ? AnyNumber(bytes) : AnyText(bytes);
+  if (bytes.Byte() > 250) {
+    return bytes.Byte() % 2 == 0 ? AnyNumber(bytes) : nlohmann::json(AnyText(bytes));
+  }
   switch (key.kind) {
     case ValueKind::kWhole:
     case ValueKind::kNumber: {

@@ -48,6 +48,10 @@ TEST_F(LargeQuestions, ListsOfASpecHaveBounds) {
             "the stages have 8,192 measured lines together, each with those of training.measured; "
             "1,024 are possible: keep the newest");
   spec = Spec();
+  spec["training"]["lora"]["target_modules"] = json(65, "q_proj");
+  EXPECT_EQ(Refused("/v1/fit", {{"spec", spec}}),
+            "target_modules has 65 entries; 64 are possible: leave the others out");
+  spec = Spec();
   spec["resources"]["gpus"] = json(257, "l40s");
   EXPECT_EQ(Refused("/v1/advise", {{"spec", spec}}),
             "gpus has 257 entries; 256 are possible: leave the others out");

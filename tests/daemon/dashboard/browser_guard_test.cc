@@ -22,6 +22,14 @@ BrowserFields From(const std::string& host, const std::string& origin = "") {
   return browser;
 }
 
+TEST(BrowserGuard, AnAddressEndsWhereItsTextDoes) {
+  ApiRequest request{"GET", "/", ""};
+  request.browser.host = std::string("[::1\0evil.example]:80", 22);
+  EXPECT_FALSE(CheckBrowser(request, {}));
+  request.browser.host = "[::1]:80";
+  EXPECT_TRUE(CheckBrowser(request, {}));
+}
+
 TEST(HostWithoutPort, TakesOffPortBracketsAndCase) {
   EXPECT_EQ(HostWithoutPort("Gpu.Example.Org:6828"), "gpu.example.org");
   EXPECT_EQ(HostWithoutPort("[::1]:6828"), "::1");
