@@ -114,9 +114,11 @@ TEST(NodeFilter, UnknownNamesAreAnsweredWithThoseThatExist) {
   EXPECT_EQ(gpu.message,
             "no node of this cluster has GPUs of type 'a10' (did you mean 'a100'?); those of "
             "partition main are 4 × a100 on 1 node");
-  EXPECT_EQ(NoSuchReservation(site.pool, "clas").value().code, ErrorCode::kNotFound);
-  EXPECT_EQ(NoSuchReservation(NodePool(SnapshotOf("node n1")), "x").value().message,
+  EXPECT_EQ(NoSuchReservation(site.pool, "clas", false).value().code, ErrorCode::kNotFound);
+  EXPECT_EQ(NoSuchReservation(NodePool(SnapshotOf("node n1")), "x", false).value().message,
             "there is no reservation 'x'; there are none");
+  EXPECT_EQ(NoSuchReservation(site.pool, "clas", true).value().message.find("class"),
+            std::string::npos);
 }
 
 // ---- against looking at each node by itself -----------------------------------------------------
