@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <thread>
@@ -39,6 +40,7 @@ constexpr size_t kMaxPublicBody = 64u << 10;
 constexpr size_t kMaxPublicQuestions = 64;
 constexpr size_t kMaxPublicQuestionsOfOne = 8;
 constexpr size_t kMaxPublicWaiting = 512;
+constexpr size_t kMaxPublicWaitingOfOne = 128;
 
 // The word that tells this run's advice ids from those of an earlier one.
 std::string RunWord() { return fmt::format("{:06x}", std::random_device()() & 0xffffff); }
@@ -57,7 +59,7 @@ AnswerCost MostWorkOf(const Settings& settings) {
   constexpr int kSlower = 20;
 #endif
   return {kSlower * settings.answer_cpu_time, kSlower * std::chrono::microseconds(20),
-          kSlower * std::chrono::microseconds(10)};
+          kSlower * std::chrono::microseconds(10), kSlower * std::chrono::microseconds(300)};
 }
 
 int64_t InSeconds(std::chrono::milliseconds duration) {
@@ -70,6 +72,9 @@ HttpLimits LimitsFrom(const Settings& settings) {
   limits.max_connections_per_user = static_cast<size_t>(
       std::clamp<int64_t>(settings.max_connections / 2, 1, settings.max_connections_per_user));
   limits.request_timeout = settings.request_timeout;
+  limits.caller_of = [subordinate = SubordinateUids::OfThisMachine()](int64_t uid) {
+    return subordinate.OwnerOf(uid);
+  };
   limits.answers_at_once = AnsweringThreads();
   limits.answers_per_user = std::max(AnsweringThreads() / 2, 1u);
   limits.max_events_per_user = HalfOf(limits.max_connections_per_user);
@@ -103,6 +108,11 @@ PublicEdgeOptions PublicOptionsFrom(const Settings& settings) {
   options.limits.max_questions = kMaxPublicQuestions;
   options.limits.max_questions_per_user = kMaxPublicQuestionsOfOne;
   options.limits.max_waiting = kMaxPublicWaiting;
+  // All that comes through a reverse proxy is one address: then nothing is bounded by address.
+  const bool by_address =
+      settings.listen_max_connections_per_address < settings.listen_max_connections;
+  options.limits.max_waiting_per_user = by_address ? kMaxPublicWaitingOfOne : kMaxPublicWaiting;
+  if (!by_address) options.limits.max_questions_per_user = kMaxPublicQuestions;
   options.hosts = settings.listen_hosts;
   return options;
 }
@@ -131,6 +141,13 @@ bool NeedsRestart(const std::string& key) {
                                                  "answer_cpu_time",
                                                  "listen_max_connections_per_address"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
+// systemd's unit keeps public addresses away: Slurm's own message does not say so.
+std::string WithUnitHint(std::string cause, bool is_first) {
+  if (!is_first || std::getenv("INVOCATION_ID") == nullptr) return cause;
+  return std::move(cause) +
+         "; where slurmctld has a public address the unit must allow it (listen.conf)";
 }
 
 // What callers are told of: "" where nobody would ever look through it.
@@ -229,7 +246,7 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
       plan_(parts.plan),
       collector_(io_, intake_, sink_,
                  [this](std::string cause) {
-                   cluster_.SetCause(std::move(cause));
+                   cluster_.SetCause(WithUnitHint(std::move(cause), cluster_.state() == nullptr));
                    asio::post(intake_, [this] { events_.Publish(); });
                  }),
       accounting_(

@@ -25,6 +25,8 @@ struct AdviceContext {
 
   // Whether to begin nothing more; what is there is no answer then, and BudgetError() is.
   bool BudgetSpent() const { return budget != nullptr && budget->Spent(); }
+  // Whether to begin what an answer can do without: remedies, tips.
+  bool HasRoomForExtras() const { return budget == nullptr || budget->HasRoom(); }
   // Whether something was left out already: to be asked after for_each.
   bool Stopped() const { return budget != nullptr && budget->stopped(); }
   tl::unexpected<Error> BudgetError() const { return tl::unexpected<Error>(budget->error()); }

@@ -321,7 +321,7 @@ std::string ShorterLimitTip(const AdviceContext& context, const Submitter& calle
   std::optional<CheaperStart> best;
   const Strategy* of = nullptr;
   for (size_t i = 0; i < std::min(ranked.size(), kMostAsked); ++i) {
-    if (context.BudgetSpent()) return "";
+    if (!context.HasRoomForExtras()) return "";
     const Strategy& strategy = ranked[i];
     const int64_t enough = EnoughTime(strategy);
     if (enough >= strategy.time_limit_seconds) continue;

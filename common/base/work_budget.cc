@@ -14,6 +14,12 @@ bool WorkBudget::Spent() {
   return stopped_;
 }
 
+bool WorkBudget::HasRoom() const {
+  constexpr int kParts = 4;  // one more piece has to fit into the last
+  const std::lock_guard lock(mutex_);
+  return !stopped_ && Used() < most_ - most_ / kParts;
+}
+
 bool WorkBudget::stopped() const {
   const std::lock_guard lock(mutex_);
   return stopped_;

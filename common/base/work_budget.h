@@ -49,6 +49,9 @@ class WorkBudget {
   // Whether nothing more may be begun. Once it has said so it always does.
   bool Spent();
 
+  // Whether there is time for what an answer can do without. Stops nobody.
+  bool HasRoom() const;
+
   // Whether somebody was told to stop: what was made is not whole.
   bool stopped() const;
 

@@ -361,19 +361,20 @@ Result<RunPlan> PlanAsMeasured(const TrainSpec& spec, const StageQuestion& quest
 
 Result<RunPlan> PlanRun(const TrainSpec& spec, const StageQuestion& question) {
   if (!HasLinesOfOthers(spec)) return PlanAsMeasured(spec, question);
-  const TrainSpec own = WithoutLinesOfOthers(spec);
-  Result<RunPlan> known = PlanAsMeasured(own, question);
+  const TrainSpec alone = WithoutLinesOfOthers(spec);
+  Result<RunPlan> known = PlanAsMeasured(alone, question);
   if (!known) return known;
   Result<RunPlan> run = PlanAsMeasured(spec, question);
   if (!run) return run;
   for (size_t i = 0; i < run->stages.size(); ++i) {
     StagePlan& stage = run->stages[i];
-    const double bounded = std::max(Within(stage.run_p50_seconds, known->stages[i].run_p50_seconds),
-                                    stage.roofline_seconds);
+    const double own = known->stages[i].run_p50_seconds;
+    const double least = std::min(stage.roofline_seconds, own);
+    const double bounded = std::max(Within(stage.run_p50_seconds, own), least);
     if (bounded != stage.run_p50_seconds) stage.basis += kHeldBack;
     stage.run_p50_seconds = bounded;
   }
-  AddUp(Within(StartUpSeconds(spec), StartUpSeconds(own)), *run);
+  AddUp(Within(StartUpSeconds(spec), StartUpSeconds(alone)), *run);
   run->cautious_p90 = std::max(run->seconds.p90, known->seconds.p90);
   return run;
 }

@@ -124,13 +124,16 @@ Result<json> AnswerWhen(const json& body, const AdviceContext& context, const Su
       answers.back()["array"] = *last;
     }
     const AskStart ask = [&, &who = submitter](const JobRequest& other) -> Result<StartSamples> {
-      if (context.BudgetSpent()) return context.BudgetError();
+      if (!context.HasRoomForExtras()) return context.BudgetError();
       return StartOf(context.queue, other, who);
     };
     answers.back()["cheaper"] = RemediesJson(
         RemediesFor({request, *start, ask, std::nullopt}, context), context.snapshot.taken_at);
   }
-  return json{{"answers", answers}, {"forecast", ForecastNote(samples, PastBehind(context.queue))}};
+  json answer = {{"answers", answers},
+                 {"forecast", ForecastNote(samples, PastBehind(context.queue))}};
+  if (!context.HasRoomForExtras()) answer["warnings"] = {kNotAllRemedies};
+  return answer;
 }
 
 }  // namespace gpuadvise::daemon

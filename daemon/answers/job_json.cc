@@ -205,7 +205,7 @@ Result<json> AnswerJob(int64_t id, const AdviceContext& context, const Submitter
   answer["cheaper"] = json::array();
   if (start) {
     const AskStart ask = [&](const JobRequest& request) -> Result<StartSamples> {
-      if (context.BudgetSpent()) return context.BudgetError();
+      if (!context.HasRoomForExtras()) return context.BudgetError();
       return StartOfWaiting(context.queue, *job, request);
     };
     const RemedyQuestion question{job->request, *start, ask, ExpectedRunTime(*job, ends)};
@@ -213,6 +213,7 @@ Result<json> AnswerJob(int64_t id, const AdviceContext& context, const Submitter
     answer["cheaper"] = RemediesJson(
         advised ? RemediesFor(question, *advised, context) : RemediesFor(question, context),
         context.snapshot.taken_at);
+    if (!context.HasRoomForExtras()) answer["warnings"] = {kNotAllRemedies};
   }
   answer["forecast"] =
       ForecastNote(start ? start->wait_seconds.size() : 0, PastBehind(context.queue));

@@ -31,6 +31,10 @@ nlohmann::json JobJson(const Job& job, const StartSamples* start, const AdviceCo
 // p10, p50, p90 and mean of the wait, and the times they lead to.
 void AddStart(const StartSamples& start, UnixSeconds now, nlohmann::json& into);
 
+// A warning where time was left for some remedies only.
+inline constexpr const char* kNotAllRemedies =
+    "not all ways to start sooner were tried: the question is large";
+
 // What would start it earlier, as JSON.
 nlohmann::json RemediesJson(const std::vector<Remedy>& remedies, UnixSeconds now);
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/forecast/live_forecast.h"
 #include "daemon/api/answer_cache.h"
 #include "daemon/api/requests.h"
 #include "daemon/http/frame.h"
@@ -12,8 +13,10 @@ using nlohmann::json;
 
 std::chrono::nanoseconds AnswerCost::For(const Snapshot* snapshot) const {
   if (snapshot == nullptr) return base;
-  return base + per_node * static_cast<int64_t>(snapshot->nodes.size()) +
-         per_job * static_cast<int64_t>(snapshot->jobs.size());
+  const auto jobs = static_cast<int64_t>(snapshot->jobs.size());
+  const bool is_played = snapshot->jobs.size() <= kLongQueue;
+  return base + per_node * static_cast<int64_t>(snapshot->nodes.size()) + per_job * jobs +
+         (is_played ? per_played_job * jobs : std::chrono::nanoseconds(0));
 }
 
 ApiResponse Reply(const RequestContext& call, json answer, int status) {

@@ -32,6 +32,8 @@ struct AnswerCost {
   std::chrono::nanoseconds base;
   std::chrono::nanoseconds per_node{0};
   std::chrono::nanoseconds per_job{0};
+  // Beside it for each job of a queue that is played anew for each question (up to kLongQueue).
+  std::chrono::nanoseconds per_played_job{0};
 
   std::chrono::nanoseconds For(const Snapshot* snapshot) const;
 };

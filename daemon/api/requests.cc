@@ -231,7 +231,7 @@ Result<void> CheckQuery(std::string_view target, std::string_view allowed) {
 std::string CanonicalTarget(std::string_view target) {
   std::string canonical(target.substr(0, target.find('?')));
   for (const auto& [name, value] : ParseQuery(target)) {
-    if (!value.empty()) canonical += fmt::format("?{}={}", name, value);
+    if (!value.empty()) canonical += fmt::format("?{}={}:{}", name, value.size(), value);
   }
   return canonical;
 }

@@ -40,13 +40,13 @@ Result<Explain> TakeSpecText(nlohmann::json& body, UnixSeconds now);
 // be decoded stays as it is.
 std::map<std::string, std::string> ParseQuery(std::string_view target);
 
-// Whether the query of `target` has nothing but `allowed` names ("user,limit"), each once and with
-// at most kMaxQueryValueBytes. Errors: kBadInput naming the one that is wrong, and those allowed.
+// Whether the query of `target` has nothing but `allowed` names ("user,limit"), each with at most
+// kMaxQueryValueBytes. Errors: kBadInput naming the one that is wrong, and those allowed.
 inline constexpr size_t kMaxQueryValueBytes = 256;
 Result<void> CheckQuery(std::string_view target, std::string_view allowed);
 
-// One text for all targets that ask the same: names in order, none without a value. REQUIRES: the
-// query passes CheckQuery().
+// One text for all targets that ask the same, and for no others: names in order, each value behind
+// its length, none that is empty. REQUIRES: the query passes CheckQuery().
 std::string CanonicalTarget(std::string_view target);
 
 // user, partition, gpu, search, state (pending, running), offset and limit; "" is as if it were not

@@ -6,8 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
+#include <fstream>
+#include <sstream>
 #include <vector>
+
+#include "common/base/text.h"
 
 namespace gpuadvise::daemon {
 
@@ -51,6 +56,51 @@ std::string AskSystem(uid_t uid) {
 }
 
 }  // namespace
+
+namespace {
+
+std::optional<int64_t> WholeNumberOf(std::string_view text) {
+  int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, status] = std::from_chars(text.data(), end, number);
+  if (status != std::errc() || rest != end || number < 0) return {};
+  return number;
+}
+
+// Of "ann" or "1000"; nullopt: nobody has that name.
+std::optional<int64_t> UidOf(const std::string& name) {
+  if (const auto uid = WholeNumberOf(name)) return uid;
+  const passwd* found = getpwnam(name.c_str());  // at the start, before there are other threads
+  if (found == nullptr) return {};
+  return static_cast<int64_t>(found->pw_uid);
+}
+
+}  // namespace
+
+SubordinateUids::SubordinateUids(std::string_view text) {
+  for (const std::string_view line : SplitAt(text, '\n')) {
+    const std::vector<std::string_view> parts = SplitAt(line, ':');
+    if (parts.size() != 3) continue;
+    const auto first = WholeNumberOf(parts[1]);
+    const auto count = WholeNumberOf(parts[2]);
+    if (!first || !count) continue;
+    ranges_.push_back({*first, *count, UidOf(std::string(parts[0])).value_or(*first)});
+  }
+}
+
+SubordinateUids SubordinateUids::OfThisMachine() {
+  std::ifstream file("/etc/subuid");
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  return SubordinateUids(text.str());
+}
+
+int64_t SubordinateUids::OwnerOf(int64_t uid) const {
+  for (const Range& range : ranges_) {
+    if (uid >= range.first && uid - range.first < range.count) return range.owner;
+  }
+  return uid;
+}
 
 std::string UserNames::NameOf(int64_t uid) {
   const UnixSeconds now = clock_.Now();

@@ -6,7 +6,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "daemon/base/clock.h"
 
@@ -23,6 +25,24 @@ std::chrono::nanoseconds ThreadCpuTime();
 
 // How often NotifyWatchdog() has to be called (half the limit); nullopt: nobody watches.
 std::optional<std::chrono::microseconds> WatchdogInterval();
+
+// Subordinate uids, as /etc/subuid gives them out: with a user namespace one person is 65,536 of
+// them, and counts as one all the same. Immutable.
+class SubordinateUids {
+ public:
+  // Lines "name:first:count"; a name that is a number is a uid. What cannot be read is left out.
+  explicit SubordinateUids(std::string_view text);
+  static SubordinateUids OfThisMachine();
+
+  // `uid`, or the uid of whose subordinate it is.
+  int64_t OwnerOf(int64_t uid) const;
+
+ private:
+  struct Range {
+    int64_t first, count, owner;
+  };
+  std::vector<Range> ranges_;
+};
 
 // The login name behind a uid, remembered for a while: directory services may be slow.
 //

@@ -32,14 +32,22 @@ asio::awaitable<FairQueue::Slot> FairQueue::Take(int64_t user) {
   co_return Slot(self, user);
 }
 
-double FairQueue::UsedLately(const User& user) const {
+double FairQueue::Decayed(const User& user) const {
   const std::chrono::duration<double> since = now_() - user.counted_at;
   return user.used_seconds * std::exp2(-since / std::chrono::duration<double>(kHalfLife));
 }
 
+// What is next to nothing is nothing: a stream of new callers does not go before one for ever who
+// has had an answer.
+double FairQueue::UsedLately(const User& user) const {
+  constexpr double kNothing = 0.001;
+  const double used = Decayed(user);
+  return used < kNothing ? 0 : used;
+}
+
 void FairQueue::Charge(int64_t user, std::chrono::nanoseconds cpu_time) {
   User& charged = users_[user];
-  charged.used_seconds = UsedLately(charged) + std::chrono::duration<double>(cpu_time).count();
+  charged.used_seconds = Decayed(charged) + std::chrono::duration<double>(cpu_time).count();
   charged.counted_at = now_();
 }
 
@@ -84,10 +92,9 @@ void FairQueue::CallNext() {
 
 // Those of whom nothing is left to be known.
 void FairQueue::Forget() {
-  constexpr double kNothing = 0.001;
   std::erase_if(users_, [&](const auto& each) {
     const User& user = each.second;
-    return user.waiters.empty() && user.answered == 0 && UsedLately(user) < kNothing;
+    return user.waiters.empty() && user.answered == 0 && UsedLately(user) == 0;
   });
 }
 

@@ -76,6 +76,7 @@ class FairQueue : public std::enable_shared_from_this<FairQueue> {
   void GiveBack(int64_t user);
   void CallNext();
   bool MayBeCalled(const User& user, double used) const;
+  double Decayed(const User& user) const;
   double UsedLately(const User& user) const;
   void Forget();
 

@@ -47,11 +47,12 @@ constexpr milliseconds kAcceptPause{100};
 constexpr size_t kKeptShare = 8;
 constexpr size_t kRootShare = 64;
 
-Peer PeerOf(int descriptor) {
+Peer PeerOf(int descriptor, const HttpLimits& limits) {
   ucred credentials{};
   socklen_t size = sizeof(credentials);
   if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return {};
-  return {static_cast<int64_t>(credentials.uid), false};
+  const auto uid = static_cast<int64_t>(credentials.uid);
+  return {uid, false, limits.caller_of ? limits.caller_of(uid) : uid};
 }
 
 // A number for an address, below 0; of IPv6 for its /64, which one machine may have whole.
@@ -99,7 +100,7 @@ bool OutOfResources(int error) {
 std::string WhyNoConnection(size_t open, size_t of_caller, const Peer& peer,
                             const HttpLimits& limits) {
   const bool is_root = !peer.anonymous && peer.uid == 0;
-  const size_t for_root = is_root ? 0 : limits.max_connections / kRootShare;
+  const size_t for_root = is_root || peer.anonymous ? 0 : limits.max_connections / kRootShare;
   if (open >= limits.max_connections - for_root) {
     return fmt::format("{} connections are open, the most this daemon takes; ask again", open);
   }
@@ -110,7 +111,9 @@ std::string WhyNoConnection(size_t open, size_t of_caller, const Peer& peer,
         of_caller, peer.anonymous ? "from your address" : "of yours",
         peer.anonymous ? "address" : "user", limits.per_user_setting);
   }
-  const size_t kept = limits.max_connections / kKeptShare;
+  // Where one caller may have them all (a reverse proxy) there is nobody to keep any for.
+  const bool one_has_all = limits.max_connections_per_user >= limits.max_connections;
+  const size_t kept = one_has_all ? 0 : limits.max_connections / kKeptShare;
   if (is_root || of_caller == 0 || open < limits.max_connections - kept) return "";
   return fmt::format(
       "{} connections are open and the last {} are for those who have none; ask again, or on a "
@@ -157,8 +160,8 @@ asio::awaitable<void> HttpServer::AcceptLoop(Listener& listener) {
         accept4(listener.descriptor.native_handle(), reinterpret_cast<sockaddr*>(&address), &size,
                 SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (accepted >= 0) {
-      const Peer peer =
-          listener.callers == Callers::kFromKernel ? PeerOf(accepted) : StrangerAt(address);
+      const Peer peer = listener.callers == Callers::kFromKernel ? PeerOf(accepted, service_.limits)
+                                                                 : StrangerAt(address);
       if (const std::string why = WhyNot(peer); !why.empty()) {
         TurnAway(Descriptor(accepted), why);
         continue;

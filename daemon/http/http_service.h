@@ -24,10 +24,13 @@ struct HttpLimits {
   // Of one user, or over TCP of one address (Peer::caller); so below.
   size_t max_connections_per_user = 100'000;
   const char* per_user_setting = "max_connections_per_user";  // that says so
+  // Whose bounds a uid counts for; nullptr: its own.
+  std::function<int64_t(int64_t uid)> caller_of = nullptr;
   size_t max_questions = 100'000;  // POSTs that are computed or wait for that
   size_t max_questions_per_user = 100'000;
   size_t max_waiting = 100'000;  // the same of other requests
-  size_t max_events = 100'000;   // connections that events are streamed on
+  size_t max_waiting_per_user = 100'000;
+  size_t max_events = 100'000;  // connections that events are streamed on
   size_t max_events_per_user = 100'000;
   size_t answers_at_once = 100'000;   // of each of the workers' pools
   size_t answers_per_user = 100'000;  // at once; then others have their turn
@@ -55,7 +58,7 @@ struct HttpService {
                        ? turns
                        : FairQueue::Make(limits.answers_at_once, limits.answers_per_user)),
         questions(Places::Make(limits.max_questions, limits.max_questions_per_user)),
-        waiting(Places::Make(limits.max_waiting, limits.max_waiting)),
+        waiting(Places::Make(limits.max_waiting, limits.max_waiting_per_user)),
         events(Places::Make(limits.max_events, limits.max_events_per_user)) {}
 
   const HttpWorkers workers;

@@ -143,7 +143,7 @@ class Attack(programs.SiteTest):
         figure("300 invented submissions: taken", taken)
         figure("300 invented submissions: CPU seconds", round(cpu, 2))
         figure("300 invented submissions: jobs before another user's, then", during.get("jobs_before"))
-        self.assertLessEqual(taken, 100)
+        self.assertTrue(0 < taken <= 100, taken)
         for _ in range(4):
             self.site.wait_for_next_snapshot()
         after = self.site.when("--gres", "gpu:1", user="lab2")
@@ -264,6 +264,7 @@ class Attack(programs.SiteTest):
             figure("connections over TCP that one address opened", held)
             host, port = self.tcp.split(":")
             with socket.create_connection((host, int(port)), source_address=("127.0.0.2", 0)) as other:
+                other.settimeout(10)
                 other.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 self.assertIn(b" 200 ", other.recv(100))
 

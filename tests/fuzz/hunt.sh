@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# A longer hunt: tests/fuzz/hunt.sh RUNS [TARGET...]
+# A longer hunt: tests/fuzz/hunt.sh RUNS SECONDS [TARGET...]
 #
-# Builds the preset `fuzz` and gives each target (all, or those named) RUNS runs from its seeds and
-# corpus, two targets at a time. Prints a line of a table for each: runs, runs a second, edges found.
+# Gives each target of the preset `fuzz` (all, or those named) RUNS runs from its seeds and corpus, or
+# as many as it makes in SECONDS, two targets at a time. Build the preset first. Prints a line of a table for each: runs, runs a second, edges found.
 # What was found goes, reduced to what covers as much, into corpora/TARGET.tar.gz, which the tests
 # begin from. Ends with 1 where a target crashed; the input is left in the folder that it names.
 set -euo pipefail
-[ $# -ge 1 ] || { echo "usage: hunt.sh RUNS [TARGET...]" >&2; exit 2; }
-runs=$1
-shift
+[ $# -ge 2 ] || { echo "usage: hunt.sh RUNS SECONDS [TARGET...]" >&2; exit 2; }
+runs=$1 seconds=$2
+shift 2
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
 cd "$root"
 work=$(mktemp -d)
@@ -23,7 +23,8 @@ hunt() { # TARGET
   local target=$1 found=$work/$1 log=$work/$1.log kept=$work/$1.kept
   mkdir -p "$found" "$kept"
   [ ! -f "tests/fuzz/corpora/$target.tar.gz" ] || tar -C "$found" -xzf "tests/fuzz/corpora/$target.tar.gz"
-  if ! (cd "$work" && "$root/build/fuzz/bin/${target}_fuzz" -runs="$runs" -max_len=4096 -timeout=20 -rss_limit_mb=2048 \
+  if ! (cd "$work" && "$root/build/fuzz/bin/${target}_fuzz" -runs="$runs" -max_total_time="$seconds" -max_len=4096 -timeout=20 \
+    -rss_limit_mb=2048 -malloc_limit_mb=256 \
     -artifact_prefix="$work/$target-" "$found" "$root/tests/fuzz/seeds/$target" >"$log" 2>&1); then
     echo "| $target | crashed: $log |"
     return 1
@@ -39,5 +40,5 @@ hunt() { # TARGET
   echo "| $target | $(awk '{print $2}' <<<"$done_line") | $speed | ${edges#cov: } |"
 }
 export -f hunt
-export runs root work most_kept
-printf '%s\0' "$@" | xargs -0 -n 1 -P 2 bash -c 'hunt "$0"'
+export runs seconds root work most_kept
+printf '%s\0' "$@" | xargs -0 -n 1 -P 2 bash -euo pipefail -c 'hunt "$0"'

@@ -144,12 +144,15 @@ TEST_F(SlowWorld, HalfAnAnswerIsNotShared) {
 
 TEST(AnswerCost, GrowsWithTheCluster) {
   const AnswerCost cost{milliseconds(250), std::chrono::microseconds(20),
-                        std::chrono::microseconds(10)};
+                        std::chrono::microseconds(10), std::chrono::microseconds(300)};
   EXPECT_EQ(cost.For(nullptr), milliseconds(250));
   Snapshot snapshot;
   snapshot.nodes.resize(10'000);
   snapshot.jobs.resize(50'000);
   EXPECT_EQ(cost.For(&snapshot), milliseconds(950));
+  snapshot.nodes.clear();
+  snapshot.jobs.resize(1'000);  // played anew for each question
+  EXPECT_EQ(cost.For(&snapshot), milliseconds(560));
 }
 
 class Strangers : public LargeQuestions {

@@ -31,6 +31,13 @@ TEST(Query, OneTextStandsForAllThatAskTheSame) {
   EXPECT_EQ(CanonicalTarget("/v1/queue?"), "/v1/queue");
 }
 
+TEST(Query, NoValueLooksLikeAnotherParameter) {
+  EXPECT_NE(CanonicalTarget("/v1/queue?gpu=a100%3Flimit%3D100"),
+            CanonicalTarget("/v1/queue?gpu=a100&limit=100"));
+  EXPECT_NE(CanonicalTarget("/v1/queue?gpu=a100%3Flimit%3D3%3A100"),
+            CanonicalTarget("/v1/queue?gpu=a100&limit=100"));
+}
+
 TEST(Query, WhatIsNotKnownOrTooLongIsRefused) {
   EXPECT_TRUE(CheckQuery("/v1/queue?user=a&user=b", "user,limit"));
   EXPECT_EQ(CheckQuery("/v1/queue?usr=a", "user,limit").error().message,

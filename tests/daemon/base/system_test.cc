@@ -28,5 +28,18 @@ TEST(UserNames, AsksAgainAfterAWhile) {
   EXPECT_EQ(users.NameOf(0), "root");
 }
 
+TEST(SubordinateUids, CountAsThoseOfTheirOwner) {
+  const SubordinateUids uids(
+      "root:100000:65536\n1001:165536:65536\nno-such-user:300000:10\nx:y\n\n");
+  EXPECT_EQ(uids.OwnerOf(1001), 1001);
+  EXPECT_EQ(uids.OwnerOf(99'999), 99'999);
+  EXPECT_EQ(uids.OwnerOf(100'000), 0);
+  EXPECT_EQ(uids.OwnerOf(165'535), 0);
+  EXPECT_EQ(uids.OwnerOf(165'536), 1001);
+  EXPECT_EQ(uids.OwnerOf(231'071), 1001);
+  EXPECT_EQ(uids.OwnerOf(231'072), 231'072);
+  EXPECT_EQ(uids.OwnerOf(300'009), 300'000);
+}
+
 }  // namespace
 }  // namespace gpuadvise::daemon

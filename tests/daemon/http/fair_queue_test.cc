@@ -76,6 +76,22 @@ TEST(FairQueue, TheOneOfAnotherComesBeforeTheManyOfOne) {
   EXPECT_EQ(crowd.calls().size(), 5u);
 }
 
+TEST(FairQueue, NewCallersWithoutEndGoBeforeNobodyForEver) {
+  Crowd crowd(1, 1);
+  crowd.Ask(7);
+  crowd.End({7, 0}, milliseconds(200));
+  int64_t stranger = 100;
+  crowd.Ask(stranger);
+  crowd.Ask(7);
+  for (int seconds = 0; crowd.calls().back() != RequestContext{7, 1}; ++seconds) {
+    ASSERT_LT(seconds, 15);
+    crowd.Ask(stranger + 1);  // another, who has had nothing
+    crowd.Pass(milliseconds(1'000));
+    crowd.End(crowd.calls().back(), milliseconds(10));
+    ++stranger;
+  }
+}
+
 TEST(FairQueue, OfOneUserOnlySoManyAreAnsweredThoughThereIsRoom) {
   Crowd crowd(3, 2);
   for (int i = 0; i < 4; ++i) crowd.Ask(7);

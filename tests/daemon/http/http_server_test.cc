@@ -286,6 +286,27 @@ TEST(Connections, TheLastAreForThoseWhoHaveNoneAndForRoot) {
   EXPECT_NE(WhyNoConnection(256, 0, root, limits), "");
 }
 
+TEST(Connections, WhereOneAddressMayHaveAllItHasThem) {
+  HttpLimits limits;  // behind a reverse proxy
+  limits.max_connections = limits.max_connections_per_user = 256;
+  EXPECT_EQ(WhyNoConnection(255, 255, Peer{-1, true}, limits), "");
+  EXPECT_NE(WhyNoConnection(256, 256, Peer{-1, true}, limits), "");
+}
+
+TEST(HttpServer, AUsersSubordinateUidsAreOneCaller) {
+  HttpLimits limits;
+  limits.max_connections_per_user = 2;
+  limits.caller_of = [](int64_t) { return int64_t{1000}; };
+  ServerUnderTest server(
+      [](const ApiRequest&, const Peer& peer) {
+        return ApiResponse{200, std::to_string(peer.uid) + " " + std::to_string(peer.caller), ""};
+      },
+      limits);
+  const auto reply = server.Connect().Ask(Get("/"));
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->body, std::to_string(getuid()) + " 1000");
+}
+
 TEST(Places, AreForAllAndSoManyForOne) {
   const auto places = Places::Make(3, 2);
   std::optional<Places::Place> first = places->Take(7);
