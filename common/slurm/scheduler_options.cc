@@ -2,11 +2,18 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <string>
 
 #include "common/base/unix_time.h"
 
 namespace gpuadvise {
+namespace {
+
+constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();  // Slurm's own numbers are ints
+
+}  // namespace
+
 int64_t NumberOf(std::string_view parameters, std::string_view name, int64_t otherwise) {
   while (!parameters.empty()) {
     const size_t comma = parameters.find(',');
@@ -19,7 +26,7 @@ int64_t NumberOf(std::string_view parameters, std::string_view name, int64_t oth
     word.remove_prefix(1);
     int64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error == std::errc() && value >= 0) return value;
+    if (error == std::errc() && value >= 0 && value <= kLargest) return value;
   }
   return otherwise;
 }

@@ -95,6 +95,13 @@ TEST(SchedulerOptions, AreReadFromSchedulerParameters) {
   EXPECT_FALSE(OptionsOf(config).backfill);
 }
 
+TEST(SchedulerOptions, ANumberThatSlurmCannotHoldIsTheDefault) {
+  SchedulerConfig config;
+  config.scheduler_type = "sched/backfill";
+  config.scheduler_parameters = "bf_window=222222222222222222,bf_max_job_test=3000000000";
+  EXPECT_EQ(OptionsOf(config), SchedulerOptions{});
+}
+
 TEST(SchedulerOptions, JobsBeyondTheWindowReserveNothing) {
   const std::string cluster =
       "node n1 a100:4\nrun 7 n1 a100:2 ends 30h\npend 8 a100:4 limit 1h\n"
