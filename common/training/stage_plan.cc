@@ -214,6 +214,33 @@ double CheckpointSeconds(const OutputSpec& output, int64_t steps) {
          kCheckpointBytesPerSecond;
 }
 
+// The run time of `plan`, whose batch and work are known. Errors: EstimateRate's, and kInfeasible
+// for a run of ages.
+Result<void> AddRunTime(const Stage& stage, const RunTimeBasis& basis,
+                        const StageQuestion& question, StagePlan& plan) {
+  const ParallelLayout layout{
+      &question.gpu,           question.gpus_per_node, question.nodes,    plan.batch.micro_batch,
+      plan.batch.accumulation, question.interconnect,  question.node_gpus};
+  const Result<Rate> rate = EstimateRate(stage.training, basis, layout, question.catalogue);
+  if (!rate) return tl::unexpected<Error>(rate.error());
+  plan.checkpoint_seconds = CheckpointSeconds(question.output, plan.work.steps);
+  const double samples =
+      static_cast<double>(plan.work.steps) * static_cast<double>(plan.batch.effective);
+  plan.run_p50_seconds = samples / rate->samples_per_second + plan.checkpoint_seconds;
+  if (rate->most_samples_per_second > 0) {
+    plan.roofline_seconds = samples / rate->most_samples_per_second;
+  }
+  if (!(plan.run_p50_seconds <= kLongestRunSeconds)) {
+    return Fail(ErrorCode::kInfeasible,
+                fmt::format("would take {:.3g} years", plan.run_p50_seconds / kYearSeconds));
+  }
+  plan.sigma = rate->sigma;
+  plan.basis = rate->basis;
+  plan.disagreement = rate->disagreement;
+  plan.step = rate->step;
+  return {};
+}
+
 }  // namespace
 
 bool EndsTheQuestion(const Error& error) {
@@ -270,39 +297,15 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
   if (plan.batch_measured) plan.memory_bytes = std::min(plan.memory_bytes, gpu.memory_bytes);
   plan.checkpointing_chosen = memory.shape != nullptr && !stage.training.gradient_checkpointing &&
                               memory.setup.checkpointing == Checkpointing::kFull;
-
-  const ParallelLayout shape{&gpu,
-                             question.gpus_per_node,
-                             question.nodes,
-                             batch->micro_batch,
-                             batch->accumulation,
-                             question.interconnect,
-                             question.node_gpus};
-  Result<Rate> rate =
-      EstimateRate(stage.training, TimeBasisOf(stage, preset, model, memory, question), shape,
-                   question.catalogue);
-  if (!rate) {
-    Error error = rate.error();
-    const bool from_preset = stage.training.measured.empty() && preset != nullptr;
+  const Result<void> timed =
+      AddRunTime(stage, TimeBasisOf(stage, preset, model, memory, question), question, plan);
+  if (timed) return plan;
+  Error error = timed.error();
+  const bool from_preset = stage.training.measured.empty() && preset != nullptr;
+  if (EndsTheQuestion(error)) {
     error.pointer = "/spec" + stage.pointer + "/training" + (from_preset ? "" : error.pointer);
-    return tl::unexpected<Error>(error);
   }
-  plan.checkpoint_seconds = CheckpointSeconds(question.output, plan.work.steps);
-  const double samples =
-      static_cast<double>(plan.work.steps) * static_cast<double>(batch->effective);
-  plan.run_p50_seconds = samples / rate->samples_per_second + plan.checkpoint_seconds;
-  if (rate->most_samples_per_second > 0) {
-    plan.roofline_seconds = samples / rate->most_samples_per_second;
-  }
-  if (!(plan.run_p50_seconds <= kLongestRunSeconds)) {
-    return Fail(ErrorCode::kInfeasible,
-                fmt::format("would take {:.3g} years", plan.run_p50_seconds / kYearSeconds));
-  }
-  plan.sigma = rate->sigma;
-  plan.basis = rate->basis;
-  plan.disagreement = rate->disagreement;
-  plan.step = rate->step;
-  return plan;
+  return tl::unexpected<Error>(std::move(error));
 }
 
 Spread LogNormalSpread(double median, double sigma) {
