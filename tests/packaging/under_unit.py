@@ -68,7 +68,10 @@ def main():
     account = pwd.getpwnam(user)
     os.umask(int(settings["UMask"][-1], 8))
     for key, limit in (("LimitCORE", resource.RLIMIT_CORE), ("LimitNOFILE", resource.RLIMIT_NOFILE)):
+        hard = resource.getrlimit(limit)[1]
         number = int(settings[key][-1])
+        if hard != resource.RLIM_INFINITY:
+            number = min(number, hard)
         resource.setrlimit(limit, (number, number))
     os.setgroups([grp.getgrnam(name).gr_gid for name in groups.split(",") if name])
     os.setgid(account.pw_gid)
