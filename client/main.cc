@@ -154,8 +154,9 @@ int LeaveEarly(const EarlyExit& early, Console& console) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  gpuadvise::client::SystemConsole console(gpuadvise::client::WantsJson(arguments));
   const auto line = gpuadvise::client::ParseCommandLine(arguments);
+  gpuadvise::client::SystemConsole console(line ? line->json
+                                                : gpuadvise::client::WantsJson(arguments));
   if (line) return console.Finish(gpuadvise::client::Run(*line, console));
   return console.Finish(gpuadvise::client::LeaveEarly(line.error(), console));
 }

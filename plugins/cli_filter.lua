@@ -43,12 +43,13 @@ local ANSWERED = {
   gpus_per_node = "gpus-per-node", gpus_per_task = "gpus-per-task",
 }
 
--- Text for one line of a terminal: no control characters (C1 neither), nothing that turns the line or
--- is not seen. The client has replaced all of these already; these are the ones that do harm.
+-- Text for one line of a terminal: no control characters (C1 neither), no invisible ones that do harm.
+-- The client has replaced more of them already, and knows where the joiners U+200C and U+200D belong.
 local HARMFUL = {
   "[%z\1-\31\127]", "\194[\128-\159]", "\216\156",            -- C0, DEL, C1, U+061C
-  "\226\128[\139-\143\168-\174]", "\226\129[\160-\175]",      -- U+200B-200F, 2028-202E, 2060-206F
-  "\239\187\191", "\243\160[\128-\191][\128-\191]",           -- U+FEFF, tags
+  "\226\128[\139\142\143\168-\174]",                         -- U+200B, 200E-200F, 2028-202E
+  "\226\129[\160-\175]", "\239\187\191",                     -- U+2060-206F, FEFF
+  "\243\160[\128\129][\128-\191]",                          -- tags
 }
 
 local function printable(text)

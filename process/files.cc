@@ -35,11 +35,15 @@ std::string WhyRefused(const struct stat& about, const FileLimits& limits) {
 using Clock = std::chrono::steady_clock;
 
 // Whether something, or the end, can be read before the deadline; else false with ETIMEDOUT.
-bool HasInput(const Descriptor& file, Clock::time_point deadline) {
+bool HasInput(const Descriptor& file, std::optional<Clock::time_point> deadline) {
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    int pause = -1;
+    if (deadline) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now());
+      pause = static_cast<int>(std::max<int64_t>(0, left.count()));
+    }
     pollfd waiting{file.get(), POLLIN, 0};
-    const int ready = ::poll(&waiting, 1, static_cast<int>(std::max<int64_t>(0, left.count())));
+    const int ready = ::poll(&waiting, 1, pause);
     if (ready > 0) return true;
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) errno = ETIMEDOUT;
@@ -47,16 +51,17 @@ bool HasInput(const Descriptor& file, Clock::time_point deadline) {
   }
 }
 
-// Reads to the end while `is_ready` says that it does not block.
-template <typename IsReady>
-tl::expected<std::string, int> ReadWhere(const Descriptor& file, size_t max_bytes,
-                                         const IsReady& is_ready) {
+// Reads to the end; each time `wait` says first whether to. `again`: also where nothing was there
+// after all (EAGAIN).
+template <typename Wait>
+tl::expected<std::string, int> ReadWhere(const Descriptor& file, size_t max_bytes, const Wait& wait,
+                                         bool again) {
   std::string text;
   std::array<char, 16384> buffer;
   while (text.size() <= max_bytes) {
-    if (!is_ready()) return tl::unexpected<int>(errno);
+    if (!wait()) return tl::unexpected<int>(errno);
     const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got < 0 && (errno == EINTR || (again && errno == EAGAIN))) continue;
     if (got < 0) return tl::unexpected<int>(errno);
     if (got == 0) break;
     text.append(buffer.data(), static_cast<size_t>(got));
@@ -79,13 +84,16 @@ Result<OpenedFile> OpenRegularFile(const std::string& path, const FileLimits& li
 }
 
 tl::expected<std::string, int> ReadAll(const Descriptor& file, size_t max_bytes) {
-  return ReadWhere(file, max_bytes, [] { return true; });
+  return ReadWhere(
+      file, max_bytes, [] { return true; }, false);
 }
 
 tl::expected<std::string, int> ReadAllWithin(const Descriptor& file, size_t max_bytes,
-                                             std::chrono::milliseconds patience) {
-  const auto deadline = Clock::now() + patience;
-  return ReadWhere(file, max_bytes, [&] { return HasInput(file, deadline); });
+                                             std::optional<std::chrono::milliseconds> patience) {
+  std::optional<Clock::time_point> deadline;
+  if (patience) deadline = Clock::now() + *patience;
+  return ReadWhere(
+      file, max_bytes, [&] { return HasInput(file, deadline); }, true);
 }
 
 bool WriteAll(const Descriptor& file, std::string_view text) {

@@ -32,13 +32,14 @@ struct FileLimits {
 Result<OpenedFile> OpenRegularFile(const std::string& path, const FileLimits& limits);
 
 // The rest of the file; a longer one than `max_bytes` is cut off somewhere beyond them. Errors:
-// errno.
+// errno, EAGAIN where it is non-blocking and nothing is there yet.
 tl::expected<std::string, int> ReadAll(const Descriptor& file, size_t max_bytes);
 
-// The same of what may keep the reader waiting, a pipe or a terminal. Errors: errno, ETIMEDOUT when
-// it has not come to its end within `patience`.
+// The same of what may keep the reader waiting, a pipe or a terminal; it waits also where reading
+// does not block. Errors: errno, ETIMEDOUT when it has not come to its end within `patience`
+// (nullopt: no limit).
 tl::expected<std::string, int> ReadAllWithin(const Descriptor& file, size_t max_bytes,
-                                             std::chrono::milliseconds patience);
+                                             std::optional<std::chrono::milliseconds> patience);
 
 // Errors: false, with errno.
 bool WriteAll(const Descriptor& file, std::string_view text);

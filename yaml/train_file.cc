@@ -1,17 +1,14 @@
 #include "yaml/train_file.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <utility>
 
 #include "common/base/date_time.h"
 #include "common/base/json_fields.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
-#include "process/files.h"
 #include "yaml/yaml_file.h"
 
 namespace gpuadvise {
@@ -51,22 +48,6 @@ bool NamesAFile(const json& value) {
   return text.ends_with(".json") || text.find('/') != std::string::npos;
 }
 
-Result<std::string> ReadStandardInput() {
-  const Descriptor input(::dup(STDIN_FILENO));
-  // A person at a terminal may take the time to write one.
-  const auto text = ::isatty(STDIN_FILENO) == 1
-                        ? ReadAll(input, kMaxYamlBytes)
-                        : ReadAllWithin(input, kMaxYamlBytes, kPipePatience);
-  if (!text && text.error() == ETIMEDOUT) {
-    return BadInput(fmt::format("{}: nobody writes to this pipe, or it does not end; name a file",
-                                kStandardInput));
-  }
-  if (!text) return BadInput(fmt::format("{}: cannot be read", kStandardInput));
-  if (text->size() <= kMaxYamlBytes) return *text;
-  return BadInput(fmt::format("{}: larger than {} KiB; is this the right file?", kStandardInput,
-                              kMaxYamlBytes / 1024));
-}
-
 // Sets what `pointer` names; where something above it is no map, which is the reader's to refuse,
 // nothing. A value that goes is added to `replaced`.
 void SetIn(json& part, const json::json_pointer& pointer, const json& value,
@@ -93,7 +74,8 @@ bool SaysItself(const json& stage, const std::string& key) {
 Result<TrainFile> TrainFile::Load(const std::string& path, const std::string& section,
                                   int64_t now) {
   const bool is_input = path == "-";
-  const Result<std::string> text = is_input ? ReadStandardInput() : ReadTextFile(path);
+  const Result<std::string> text =
+      is_input ? ReadStandardInput(kStandardInput) : ReadTextFile(path);
   if (!text) return tl::unexpected<Error>(text.error());
   return FromText(*text, is_input ? kStandardInput : path, section, now);
 }

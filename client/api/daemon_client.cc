@@ -42,9 +42,8 @@ const char* WordOf(ErrorCode code) {
     case ErrorCode::kInfeasible:
       return "infeasible";
     case ErrorCode::kUnavailable:
-      return "unavailable";
     case ErrorCode::kStale:
-      return "stale";
+      return "unavailable";
     case ErrorCode::kInternal:
       break;
   }
@@ -111,9 +110,9 @@ Result<json> ReadApiAnswer(int status, const std::string& body) {
   json answer = IsTooDeep(body) ? json() : json::parse(body, nullptr, false);
   if (status >= 200 && status < 300) {
     if (answer.is_object()) return answer;
-    return Fail(
-        ErrorCode::kInternal,
-        "gpuadvised answered with something that is no JSON object; is it the same version?");
+    return Fail(ErrorCode::kInternal,
+                "the answer of gpuadvised is not a JSON object; the versions of client and daemon "
+                "may differ");
   }
   return tl::unexpected<Error>(FirstErrorOf(answer, status));
 }

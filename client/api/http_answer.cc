@@ -76,7 +76,7 @@ Result<ParsedAnswer> ParseHttpAnswer(std::string_view bytes, bool at_end) {
   std::string_view rest = bytes;
   std::optional<int> status;
   for (int heads = 0; !status || *status == 100; ++heads) {
-    if (heads > kMostInterimHeads) return NoHttp("it goes on saying 100 Continue");
+    if (heads > kMostInterimHeads) return NoHttp("only interim answers, 100 Continue");
     const size_t head_end = rest.find("\r\n\r\n");
     if (head_end == std::string_view::npos) {
       if (rest.size() > kMaxHeadBytes) return NoHttp("no end of the header");

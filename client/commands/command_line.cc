@@ -41,7 +41,7 @@ CLI::Validator NumberFrom(double least, double most) {
   const auto check = [least, most](const std::string& word) {
     return IsNumberFrom(least, most, word)
                ? std::string()
-               : fmt::format("'{}' is no number from {:.12g} to {:.12g}", word, least, most);
+               : fmt::format("'{}' is not a number from {:.12g} to {:.12g}", word, least, most);
   };
   return CLI::Validator(check, "", "");
 }
@@ -615,10 +615,18 @@ struct Parser {
   }
 
   // REQUIRES: the command line was parsed.
-  Verb Chosen() const {
-    return std::find_if(commands.begin(), commands.end(),
-                        [](const auto& command) { return command.second->parsed(); })
-        ->first;
+  // REQUIRES: `app` was parsed without an error.
+  const std::pair<Verb, CLI::App*>& ChosenCommand() const {
+    return *std::find_if(commands.begin(), commands.end(),
+                         [](const auto& command) { return command.second->parsed(); });
+  }
+
+  Verb Chosen() const { return ChosenCommand().first; }
+
+  // Whether --json was given.
+  bool Json() const {
+    const CLI::Option* flag = ChosenCommand().second->get_option_no_throw("--json");
+    return flag != nullptr && flag->count() > 0 && flag->as<bool>();
   }
 
   CLI::App app;
@@ -736,6 +744,7 @@ tl::expected<CommandLine, EarlyExit> ParseCommandLine(std::vector<std::string> a
   }
   CommandLine line = std::move(parser.line);
   line.verb = parser.Chosen();
+  line.json = parser.Json();
   line.advise.question.fixed = parser.advise_flags.Given();
   line.submit.question.fixed = parser.submit_flags.Given();
   line.fit.source.settings = parser.fit_flags.Given();

@@ -36,7 +36,7 @@ enum class Verb {
 struct CommandLine {
   Verb verb = Verb::kAdvise;
   std::string socket;  // --socket, "" when not given
-  bool json = false;   // of gpus, why and accuracy
+  bool json = false;   // --json, of any command
   AdviseCommand advise;
   SubmitCommand submit;
   WhenCommand when;
@@ -60,8 +60,8 @@ struct EarlyExit {
   std::string text;  // what to print when exit_code is 0, else the sentence that says what is wrong
 };
 
-// Whether --json is among the words of the client's own (those before `--`): an error is then told
-// as JSON too, also one of the command line.
+// Whether --json is among `arguments` before `--`. For a command line that cannot be read, whose
+// error is then told as JSON too; of one that can, CommandLine::json says it.
 bool WantsJson(const std::vector<std::string>& arguments);
 
 // `arguments` without the program's name.

@@ -199,7 +199,7 @@ Result<TrainFile> LoadTraining(const AdviceQuestion& question, const FromScript&
 int Report(const Error& error, Console& console);
 // The same after an answer whose document was printed already: only the sentence.
 int ReportInWords(const Error& error, Console& console);
-// Printed by every --json: the API's own JSON. Characters that are not to be seen are escaped.
+// Printed by every --json: the API's own JSON. Invisible characters are escaped.
 void PrintJson(const nlohmann::json& answer, Console& console);
 // Errors: kStale when the answer is older than the caller allows.
 Result<void> CheckAge(const nlohmann::json& answer, std::optional<double> max_age_seconds);

@@ -66,13 +66,13 @@ Result<int64_t> JobIdFrom(const std::string& printed) {
 Result<void> CanAgree(const SubmitCommand& command, const Console& console) {
   if (command.yes || console.CanAsk()) return {};
   return BadInput(
-      "not a terminal, so nobody can agree; add --yes to submit, or --dry-run to print the script "
-      "only");
+      "cannot ask for confirmation (not a terminal); use --yes to submit, or --dry-run to print "
+      "the script only");
 }
 
 bool Agreed(const SubmitCommand& command, Console& console) {
   if (command.yes || console.Ask("Submit this job? [y/N] ")) return true;
-  Report({ErrorCode::kInternal, "nothing was submitted", ""}, console);
+  console.Complain("Nothing was submitted.");
   return false;
 }
 
@@ -179,7 +179,10 @@ int CheckAndSubmit(const SubmitCommand& command, const json& spec, const Choice&
     }
     return kExitError;
   }
-  if (!Agreed(command, console)) return kExitError;
+  if (!Agreed(command, console)) {  // a choice and no error
+    if (command.json) PrintJson(SubmissionJson(nullptr, choice, job.checks), console);
+    return kExitError;
+  }
   return SubmitChoice(command, choice, job, api, submission.runner, console);
 }
 

@@ -35,14 +35,14 @@ Result<void> CheckOptions(const json& strategy) {
   for (const auto& [name, value] : ObjectOf(strategy, "sbatch").items()) {
     if (!IsOneOf(name, kOptionsOfAdvice)) {
       return Fail(ErrorCode::kInternal,
-                  fmt::format("gpuadvised chose the option '{}' of sbatch, which is not its to "
-                              "choose; is it the same version?",
+                  fmt::format("gpuadvised chose the sbatch option '{}', which it may not set; the "
+                              "versions of client and daemon may differ",
                               Shortened(name, 60)));
     }
     if (value.is_string() && Printable(value.get_ref<const std::string&>()) != value) {
       return Fail(ErrorCode::kInternal,
-                  fmt::format("gpuadvised chose a {} with characters that cannot be seen; choose "
-                              "it yourself with --{}",
+                  fmt::format("gpuadvised chose a {} with invisible characters; set it yourself "
+                              "with --{}",
                               name, ReplaceAll(name, "_", "-")));
     }
   }

@@ -27,8 +27,7 @@ struct ChoiceRequest {
 };
 
 // The row of `answer` that is asked for, as a job. Errors: there is no such row, it has options of
-// sbatch that are not the daemon's to choose, or the script cannot be made (told with the file's
-// line).
+// sbatch that the daemon may not set, or the script cannot be made (told with the file's line).
 Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file, nlohmann::json answer,
                       const std::string& job_template);
 

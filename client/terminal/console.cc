@@ -77,7 +77,7 @@ void SystemConsole::Write(Stream stream, std::string_view bytes) {
 
 int SystemConsole::Finish(int status) {
   if (write_error_ == 0) return status;
-  if (write_error_ != EPIPE) {  // who reads has hung up: that is its own affair
+  if (write_error_ != EPIPE) {  // the reader has closed the pipe, and wants no more
     Complain(std::string("gpuadvise: the answer could not be written to standard output: ") +
              std::strerror(write_error_));
   }

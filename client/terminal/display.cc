@@ -11,9 +11,17 @@
 namespace gpuadvise::client {
 namespace {
 
-// East Asian wide blocks and emoji; combining marks and what joins emoji take no column.
+// Without the joiners and non-joiners at its end, which have nothing to join there.
+std::string WithoutLooseJoiners(std::string text) {
+  while (text.ends_with("\u200c") || text.ends_with("\u200d")) text.resize(text.size() - 3);
+  return text;
+}
+
+// East Asian wide blocks and emoji; combining marks, joiners, selectors and tags take no column.
 int WidthOf(char32_t code) {
-  if ((code >= 0x300 && code <= 0x36f) || code == 0x200d || code == 0xfe0f) return 0;
+  if ((code >= 0x300 && code <= 0x36f) || (code >= 0x20d0 && code <= 0x20ff)) return 0;
+  if (code == 0x200c || code == 0x200d || (code >= 0xfe00 && code <= 0xfe0f)) return 0;
+  if (code >= 0xe0000 && code <= 0xe0fff) return 0;
   const bool wide = (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
                     (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
                     (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) ||
@@ -83,7 +91,7 @@ int DisplayWidth(std::string_view text) {
 std::string Clipped(std::string_view text, int width) {
   if (DisplayWidth(text) <= width) return std::string(text);
   if (width < 1) return {};
-  std::string cut(text.substr(0, BytesThatFit(text, width - 1)));
+  std::string cut = WithoutLooseJoiners(std::string(text.substr(0, BytesThatFit(text, width - 1))));
   while (!cut.empty() && cut.back() == ' ') cut.pop_back();
   return cut + "…";
 }

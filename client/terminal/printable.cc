@@ -43,31 +43,113 @@ constexpr std::array kHidden = std::to_array<Range>({
     {0x1d173, 0x1d17a},  // musical format controls
     {0xe0000, 0xe0fff},  // tags, further variation selectors
 });
-static_assert(std::is_sorted(kHidden.begin(), kHidden.end(),
-                             [](Range a, Range b) { return a.last < b.first; }));
 
+constexpr char32_t kNonJoiner = 0x200c;
 constexpr char32_t kJoiner = 0x200d;
+constexpr char32_t kTextSelector = 0xfe0e;
 constexpr char32_t kEmojiSelector = 0xfe0f;
+constexpr char32_t kKeycap = 0x20e3;
+constexpr char32_t kBlackFlag = 0x1f3f4;
+
+// Scripts whose letters take another shape beside a joiner or non-joiner (Unicode 15.0, sections
+// 9.2 and 12): Persian and Indic words are spelt with them. Blocks with their marks and digits.
+constexpr std::array kJoiningScripts = std::to_array<Range>({
+    {0x0620, 0x077f},    // Arabic, Syriac
+    {0x07ca, 0x07f5},    // NKo
+    {0x0840, 0x08ff},    // Mandaic, Syriac and Arabic extensions
+    {0x0900, 0x0dff},    // Devanagari to Sinhala
+    {0x1000, 0x109f},    // Myanmar
+    {0x1780, 0x17b3},    // Khmer, but for two vowels that nobody sees
+    {0x17b6, 0x17d3},    // Khmer
+    {0x1820, 0x18aa},    // Mongolian
+    {0x1b00, 0x1b4c},    // Balinese
+    {0xa840, 0xa8ff},    // Phags-pa, Saurashtra, Devanagari extended
+    {0xa980, 0xa9fe},    // Javanese, Myanmar extended
+    {0x11000, 0x11dff},  // Brahmi to Gunjala Gondi
+    {0x1e900, 0x1e943},  // Adlam
+});
+
+// Characters from which variation selectors choose a form: Chinese ideographs.
+constexpr std::array kIdeographs = std::to_array<Range>({
+    {0x3400, 0x4dbf},
+    {0x4e00, 0x9fff},
+    {0xf900, 0xfaff},
+    {0x20000, 0x3ffff},
+});
+
+// Pictographs, and signs of the older blocks that are also drawn as such (emoji-data.txt).
+constexpr std::array kEmoji = std::to_array<Range>({
+    {0x00a9, 0x00a9},    // ©
+    {0x00ae, 0x00ae},    // ®
+    {0x203c, 0x203c},    // ‼
+    {0x2049, 0x2049},    // ⁉
+    {0x2122, 0x2122},    // ™
+    {0x2139, 0x2139},    // ℹ
+    {0x2190, 0x27ff},    // arrows to dingbats
+    {0x2900, 0x2bff},    // further arrows and signs
+    {0x3030, 0x3030},    // 〰
+    {0x303d, 0x303d},    // 〽
+    {0x3297, 0x3297},    // ㊗
+    {0x3299, 0x3299},    // ㊙
+    {0x1f000, 0x1faff},  // pictographs
+});
+
+// What follows the black flag in the flags of England, Scotland and Wales, the only ones that
+// Unicode spells with tags (emoji-sequences.txt). Any others could carry text that nobody sees.
+constexpr std::string_view kFlagTags[] = {
+    "\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+    "\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
+    "\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f",
+};
+
+template <size_t kCount>
+constexpr bool IsInOrder(const std::array<Range, kCount>& ranges) {
+  return std::is_sorted(ranges.begin(), ranges.end(),
+                        [](Range a, Range b) { return a.last < b.first; });
+}
+static_assert(IsInOrder(kHidden) && IsInOrder(kJoiningScripts) && IsInOrder(kIdeographs) &&
+              IsInOrder(kEmoji));
+
+template <size_t kCount>
+bool IsIn(const std::array<Range, kCount>& ranges, char32_t code) {
+  const auto* const at = std::lower_bound(ranges.begin(), ranges.end(), code,
+                                          [](Range range, char32_t c) { return range.last < c; });
+  return at != ranges.end() && code >= at->first;
+}
 
 bool IsHidden(char32_t code) {
   if (code >= 0x20 && code < 0x7f) return false;
   if (code == kNotText || (code & 0xfffe) == 0xfffe) return true;  // the last two of each plane
-  const auto* const at = std::lower_bound(kHidden.begin(), kHidden.end(), code,
-                                          [](Range range, char32_t c) { return range.last < c; });
-  return at != kHidden.end() && code >= at->first;
+  return IsIn(kHidden, code);
 }
 
-// Pictographs, and signs of the older blocks that are also drawn as such.
-bool IsEmoji(char32_t code) {
-  return (code >= 0x1f000 && code <= 0x1faff) || (code >= 0x2190 && code <= 0x27ff) ||
-         (code >= 0x2900 && code <= 0x2bff);
+// Whether `code` may stand before an enclosing keycap: "1" + selector + keycap.
+bool IsKeycapBase(char32_t code) {
+  return (code >= '0' && code <= '9') || code == '#' || code == '*';
 }
 
-// Whether a hidden `code` is part of an emoji: "❤" + selector, "👩" + joiner + "💻".
-bool JoinsEmoji(char32_t before, char32_t code, std::string_view after) {
-  if (code == kEmojiSelector) return IsEmoji(before);
-  if (code != kJoiner || after.empty()) return false;
-  return (IsEmoji(before) || before == kEmojiSelector) && IsEmoji(FrontCharacter(after).code);
+// The bytes at the front of `text` that are hidden by themselves, but part of what a person sees
+// after `before`; 0 where there are none.
+size_t BytesOfSequence(char32_t before, Character front, std::string_view text) {
+  const std::string_view rest = text.substr(front.bytes);
+  const char32_t after = rest.empty() ? 0 : FrontCharacter(rest).code;
+  bool belongs = false;
+  if (front.code == kJoiner || front.code == kNonJoiner) {
+    belongs = IsIn(kJoiningScripts, before) && IsIn(kJoiningScripts, after);
+    if (front.code == kJoiner && (IsIn(kEmoji, before) || before == kEmojiSelector)) {
+      belongs = IsIn(kEmoji, after);
+    }
+  } else if (front.code == kEmojiSelector || front.code == kTextSelector) {
+    belongs = IsIn(kEmoji, before) || (IsKeycapBase(before) && after == kKeycap);
+  } else if ((front.code >= 0xfe00 && front.code <= 0xfe02) ||
+             (front.code >= 0xe0100 && front.code <= 0xe01ef)) {
+    belongs = IsIn(kIdeographs, before);
+  } else if (before == kBlackFlag) {
+    for (const std::string_view tags : kFlagTags) {
+      if (text.starts_with(tags)) return tags.size();
+    }
+  }
+  return belongs ? front.bytes : 0;
 }
 
 // The bytes of a sequence like "\033[31m" at the front of `text`, 0 where there is none.
@@ -87,8 +169,11 @@ std::string Cleaned(std::string_view text, const Kept& kept) {
   while (!text.empty()) {
     const Character character = FrontCharacter(text);
     size_t bytes = character.bytes;
-    if (!IsHidden(character.code) ||
-        JoinsEmoji(before, character.code, text.substr(character.bytes))) {
+    if (!IsHidden(character.code)) {
+      out += text.substr(0, bytes);
+      before = character.code;
+    } else if (const size_t sequence = BytesOfSequence(before, character, text); sequence > 0) {
+      bytes = sequence;
       out += text.substr(0, bytes);
       before = character.code;
     } else if (const size_t as_is = kept(text); as_is > 0) {

@@ -5,7 +5,12 @@
 // two names that differ in an invisible character look the same. So a character is shown only where
 // a person can see it: not controls (C0, DEL, C1), not bidirectional controls, not line and
 // paragraph separators, not what Unicode says to show as nothing (Default_Ignorable_Code_Point),
-// not noncharacters. Letters of all scripts, combining marks and emoji stay.
+// not noncharacters. Letters of all scripts, combining marks and emoji stay, with the invisible
+// characters that they are spelt with: joiners and non-joiners inside Arabic, Indic and other
+// joining scripts and joiners between emoji, the emoji or text selector after what has both forms,
+// the variation selectors of ideographs, the tags of the three flags that have them. The same
+// characters elsewhere are replaced: a joiner beside Latin letters, a selector after a letter, two
+// in a row, and the selectors of Mongolian and mathematics.
 // Pure functions, linear in the text.
 #pragma once
 
@@ -26,8 +31,7 @@ struct Character {
 Character FrontCharacter(std::string_view text);
 
 // `text` with every character that must not be shown, and every byte that is no UTF-8, replaced by
-// '?'. Newlines and tabs count as control characters. The joiner and the selector inside an emoji
-// stay.
+// '?'. Newlines and tabs count as control characters.
 std::string Printable(std::string_view text);
 
 // The same, but newlines and tabs stay: for text of several lines.

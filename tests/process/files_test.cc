@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <filesystem>
+#include <future>
+#include <optional>
 
 #include "tests/fakes/temporary_folder.h"
 
@@ -48,6 +52,21 @@ TEST(Files, OfAnEndlessOneLittleMoreThanTheBoundIsRead) {
   ASSERT_TRUE(text);
   EXPECT_GT(text->size(), 100'000u);
   EXPECT_LT(text->size(), 200'000u);
+}
+
+TEST(Files, OnlyWhoWaitsReadsOnWhereNothingIsThereYet) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+  const Descriptor input(ends[0]);
+  Descriptor output(ends[1]);
+  EXPECT_EQ(ReadAll(input, 100), tl::unexpected<int>(EAGAIN));
+  EXPECT_EQ(ReadAllWithin(input, 100, std::chrono::milliseconds(1)),
+            tl::unexpected<int>(ETIMEDOUT));
+  auto reading =
+      std::async(std::launch::async, [&] { return ReadAllWithin(input, 100, std::nullopt); });
+  ASSERT_TRUE(WriteAll(output, "late"));
+  ASSERT_TRUE(output.Close());
+  EXPECT_EQ(reading.get(), "late");
 }
 
 TEST(Files, AFullDiskIsAnErrorOfWriting) {

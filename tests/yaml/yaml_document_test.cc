@@ -1,9 +1,12 @@
 #include "yaml/yaml_document.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <future>
 #include <string>
 
 #include "tests/fakes/temporary_folder.h"
@@ -265,7 +268,7 @@ TEST(Files, ADirectoryAndADeviceAreRefused) {
   EXPECT_EQ(ReadTextFile("/").error().message, "/: a directory; name the file in it");
   EXPECT_EQ(ReadTextFile("/dev/zero").error().message,
             "/dev/zero: larger than 1024 KiB; is this the right file?");
-  EXPECT_EQ(ReadTextFile("").error().message, "the name of a file is empty; name the file");
+  EXPECT_EQ(ReadTextFile("").error().message, "the file name is empty; name a file");
 }
 
 TEST(Files, AFifoIsRefusedAndAPipeOfOurOwnRead) {
@@ -273,16 +276,37 @@ TEST(Files, AFifoIsRefusedAndAPipeOfOurOwnRead) {
   const std::string fifo = folder.Path("train.yaml");
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_EQ(ReadTextFile(fifo).error().message,
-            fifo + ": no regular file; name a file, or a pipe as <(command)");
+            fifo + ": not a regular file; name a file, or a pipe as <(command)");
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const std::string path = "/dev/fd/" + std::to_string(ends[0]);
   EXPECT_EQ(ReadTextFile(path, 100, std::chrono::milliseconds(1)).error().message,
-            path + ": nobody writes to this pipe, or it does not end; name a file");
+            path + ": timed out waiting for the end of this pipe; name a file");
   ASSERT_EQ(::write(ends[1], "a: 1", 4), 4);
   ::close(ends[1]);
   EXPECT_EQ(ReadTextFile(path), "a: 1");
+  const std::string as_number = std::to_string(::getpid()) + "/fd/" + std::to_string(ends[0]);
+  EXPECT_EQ(ReadTextFile("/proc/" + as_number), "");  // its end: it was read already
+  EXPECT_EQ(ReadTextFile("/proc/self/fd/" + std::to_string(ends[0])), "");
   ::close(ends[0]);
+}
+
+TEST(Files, APersonAtATerminalMayTakeTheTime) {
+  const int person = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(person, 0);
+  ASSERT_EQ(::grantpt(person) | ::unlockpt(person), 0);
+  const std::string terminal = ::ptsname(person);
+  const int held = ::open(terminal.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC);  // it stays set up
+  ASSERT_GE(held, 0);
+  ASSERT_EQ(::write(person, "a: 1\n", 5), 5);
+  auto reading = std::async(std::launch::async, [&terminal] {
+    return ReadTextFile(terminal, 100, std::chrono::milliseconds(1));
+  });
+  EXPECT_EQ(reading.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  EXPECT_EQ(::write(person, "\x04", 1), 1);
+  EXPECT_EQ(reading.get(), "a: 1\n");
+  ::close(held);
+  ::close(person);
 }
 
 }  // namespace

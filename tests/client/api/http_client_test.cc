@@ -102,7 +102,7 @@ TEST_F(HttpTest, InterimHeadsComeBeforeTheAnswerButNotForEver) {
   for (int i = 0; i < 1'000'000; ++i) many += interim;
   EXPECT_EQ(
       Failure({{many + HttpBytes(200, "{}")}}),
-      "the answer is no HTTP (it goes on saying 100 Continue); does gpuadvised listen on this "
+      "the answer is no HTTP (only interim answers, 100 Continue); does gpuadvised listen on this "
       "socket?");
 }
 

@@ -227,10 +227,28 @@ TEST(Usage, ANumberIsOneWithinItsBounds) {
   }
   const EarlyExit run = Left({"run", "--hang-minutes", "nan", "--", "true"});
   EXPECT_EQ(run.text,
-            "--hang-minutes: 'nan' is no number from 0.01 to 1000000 (gpuadvise run --help)");
+            "--hang-minutes: 'nan' is not a number from 0.01 to 1000000 (gpuadvise run --help)");
 }
 
-TEST(Usage, JsonIsWantedByAWordOfOurOwn) {
+TEST(Usage, JsonIsTheFlagOfTheCommandAsItWasRead) {
+  for (const Words& words : {Words{"gpus", "--json"},
+                             {"gpus", "--json=true"},
+                             {"--json", "queue"},
+                             {"when", "--json", "job.sh"},
+                             {"models", "--json"},
+                             {"submit", "f", "--json", "--", "-v"}}) {
+    EXPECT_TRUE(Line(words).json) << words.back();
+  }
+  for (const Words& words : {Words{"gpus"},
+                             {"gpus", "--json=false"},
+                             {"submit", "f", "--", "-v"},
+                             {"run", "--", "x", "--json"},
+                             {"reference", "--", "--json"}}) {
+    EXPECT_FALSE(Line(words).json) << words.back();
+  }
+}
+
+TEST(Usage, AnErrorIsToldAsJsonWhereItSeemsWanted) {
   EXPECT_TRUE(WantsJson({"queue", "--json", "--bogus"}));
   EXPECT_TRUE(WantsJson({"--json"}));
   EXPECT_FALSE(WantsJson({"submit", "f", "--", "--json"}));

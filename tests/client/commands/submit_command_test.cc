@@ -108,7 +108,7 @@ TEST_F(SubmitTest, TheDaemonChoosesNoOptionButItsOwn) {
     api.Answer(answer);
     console.complained.clear();
     EXPECT_EQ(Run(), kExitError) << name;
-    EXPECT_EQ(console.complained.find("gpuadvise: gpuadvised chose the option '"), 0u)
+    EXPECT_EQ(console.complained.find("gpuadvise: gpuadvised chose the sbatch option '"), 0u)
         << console.complained;
   }
   for (const char* value : {"gpu\nrm", "gpu\u202e", "g\u200bpu", "gpu\033[2J"}) {
@@ -119,8 +119,8 @@ TEST_F(SubmitTest, TheDaemonChoosesNoOptionButItsOwn) {
     console.complained.clear();
     EXPECT_EQ(Run(), kExitError) << value;
     EXPECT_EQ(console.complained,
-              "gpuadvise: gpuadvised chose a partition with characters that cannot be seen; choose "
-              "it yourself with --partition\n");
+              "gpuadvise: gpuadvised chose a partition with invisible characters; set it yourself "
+              "with --partition\n");
   }
   EXPECT_EQ(runner.runs, 0);
 }
@@ -138,7 +138,18 @@ TEST_F(SubmitTest, NoMeansNo) {
   console.can_ask = true;
   EXPECT_EQ(Run(), kExitError);
   EXPECT_EQ(runner.runs, 0);
-  EXPECT_EQ(console.complained, "Submit this job? [y/N] gpuadvise: nothing was submitted\n");
+  EXPECT_EQ(console.complained, "Submit this job? [y/N] Nothing was submitted.\n");
+}
+
+TEST_F(SubmitTest, WithJsonNoIsNoErrorButADocumentWithoutAJob) {
+  console.can_ask = true;
+  console.shown.json = command.json = true;
+  EXPECT_EQ(Run(), kExitError);
+  EXPECT_EQ(runner.runs, 0);
+  EXPECT_EQ(console.complained, "Submit this job? [y/N] Nothing was submitted.\n");
+  const json document = json::parse(console.printed);
+  EXPECT_TRUE(document.at("job_id").is_null());
+  EXPECT_FALSE(document.contains("errors"));
 }
 
 TEST_F(SubmitTest, WithJsonItsErrorsAreADocument) {
@@ -149,7 +160,7 @@ TEST_F(SubmitTest, WithJsonItsErrorsAreADocument) {
   api.Answer(json::parse(TestData("advice.json")));
   command.max_age_seconds = 1;
   EXPECT_EQ(Run(), kExitStale);
-  EXPECT_EQ(json::parse(console.printed)["errors"][0]["code"], "stale");
+  EXPECT_EQ(json::parse(console.printed)["errors"][0]["code"], "unavailable");
   console.printed.clear();
   api.Answer({{"strategies", json::array()}});
   command.max_age_seconds.reset();
@@ -170,7 +181,7 @@ TEST_F(SubmitTest, WithJsonItsErrorsAreADocument) {
 TEST_F(SubmitTest, WithoutATerminalItMustBeSaid) {
   EXPECT_EQ(Run(), kExitUsage);
   EXPECT_EQ(runner.runs, 0);
-  EXPECT_NE(console.complained.find("add --yes to submit"), std::string::npos);
+  EXPECT_NE(console.complained.find("use --yes to submit"), std::string::npos);
 }
 
 TEST_F(SubmitTest, ADryRunPrintsTheScriptAlone) {

@@ -18,6 +18,8 @@ TEST(Width, CountsColumns) {
   EXPECT_EQ(DisplayWidth("×–…"), 3);
   EXPECT_EQ(DisplayWidth("한글"), 4);
   EXPECT_EQ(DisplayWidth("e\u0301"), 1);
+  EXPECT_EQ(DisplayWidth("می\u200cخ"), 3);
+  EXPECT_EQ(DisplayWidth("葛\U000e0100"), 2);
 }
 
 TEST(Clipping, EndsInAnEllipsis) {
@@ -25,6 +27,7 @@ TEST(Clipping, EndsInAnEllipsis) {
   EXPECT_EQ(Clipped("abcdef", 4), "abc…");
   EXPECT_EQ(Clipped("ab cdef", 4), "ab…");
   EXPECT_EQ(Clipped("한글한글", 4), "한…");
+  EXPECT_EQ(Clipped("می\u200cخواهم", 3), "می…");
   EXPECT_EQ(Clipped("abc", 0), "");
 }
 

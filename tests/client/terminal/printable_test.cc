@@ -53,12 +53,41 @@ TEST(Printable, ReplacesWhatNobodySees) {
   }
 }
 
-TEST(Printable, JoinersStayInsideEmojiOnly) {
+TEST(Printable, KeepsWhatLettersAndEmojiAreSpeltWith) {
+  for (const char* text : {
+           "می\u200cخواهم کتاب\u200cها",  // Persian
+           "क्\u200dष क्\u200cष",           // Hindi: half letter, visible virama
+           "ශ්\u200dරී ලංකා",               // Sinhala
+           "র\u200d্যাম",                  // Bengali
+           "🏽👩🏽\u200d💻 👁\ufe0f\u200d🗨\ufe0f",  // with a skin tone, with selectors
+           "1\ufe0f⃣ #\ufe0f⃣ 7⃣",                                  // keycaps
+           "©\ufe0f ®\ufe0f ℹ\ufe0f ™\ufe0f ‼\ufe0f ⁉\ufe0f 〰\ufe0f ㊙\ufe0f ☎\ufe0e",
+           "葛\U000e0100飾区 辻\U000e0101 神\ufe00",  // forms of ideographs
+           "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f 🇩🇪",
+       }) {
+    EXPECT_EQ(Printable(text), text);
+    EXPECT_EQ(PrintableOutput(text, true), text);
+  }
+}
+
+TEST(Printable, TheSameElsewhereIsReplaced) {
   EXPECT_EQ(Printable("a\u200db"), "a?b");
+  EXPECT_EQ(Printable("a\u200cb"), "a?b");
+  EXPECT_EQ(Printable("می\u200c"), "می?");
+  EXPECT_EQ(Printable("می\u200c\u200cخ"), "می??خ");
+  EXPECT_EQ(Printable("a\u200cخ"), "a?خ");
+  EXPECT_EQ(Printable("ក\u200c\u17b4"), "ក??");
+  EXPECT_EQ(Printable("中\u200d文"), "中?文");
   EXPECT_EQ(Printable("👩\u200d"), "👩?");
   EXPECT_EQ(Printable("👩\u200d\u200d💻"), "👩??💻");
+  EXPECT_EQ(Printable("👩\u200c💻"), "👩?💻");
   EXPECT_EQ(Printable("a\ufe0f"), "a?");
+  EXPECT_EQ(Printable("1\ufe0f2"), "1?2");
   EXPECT_EQ(Printable("❤\ufe0f\ufe0f"), "❤\ufe0f?");
+  EXPECT_EQ(Printable("葛\U000e0100\U000e0101"), "葛\U000e0100?");
+  EXPECT_EQ(Printable("a\U000e0100"), "a?");
+  EXPECT_EQ(Printable("🏴\U000e0068\U000e0069\U000e007f"), "🏴???");
+  EXPECT_EQ(Printable("🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074"), "🏴?????");
 }
 
 TEST(Printable, ReplacesBytesThatAreNoText) {
