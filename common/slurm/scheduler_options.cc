@@ -7,6 +7,12 @@
 #include "common/base/unix_time.h"
 
 namespace gpuadvise {
+namespace {
+
+constexpr int64_t kMostArrayResv = 1'000;  // more is a mistake to Slurm, which then takes its own
+
+}  // namespace
+
 int64_t NumberOf(std::string_view parameters, std::string_view name, int64_t otherwise) {
   while (!parameters.empty()) {
     const size_t comma = parameters.find(',');
@@ -37,7 +43,8 @@ SchedulerOptions OptionsOf(const SchedulerConfig& config) {
   options.resolution_seconds =
       std::max<int64_t>(number("bf_resolution", options.resolution_seconds), 1);
   options.max_job_test = number("bf_max_job_test", options.max_job_test);
-  options.max_job_array_resv = number("bf_max_job_array_resv", options.max_job_array_resv);
+  const int64_t array_resv = number("bf_max_job_array_resv", options.max_job_array_resv);
+  if (array_resv <= kMostArrayResv) options.max_job_array_resv = array_resv;
   options.max_job_user = number("bf_max_job_user", 0);
   options.max_job_part = number("bf_max_job_part", 0);
   options.max_job_start = number("bf_max_job_start", 0);
