@@ -256,6 +256,7 @@ int64_t IdOf(std::string_view line) {
   constexpr std::string_view kFirst = "JobId=";
   if (!line.starts_with(kFirst)) return 0;
   line.remove_prefix(kFirst.size());
+  if (line.starts_with('0')) return 0;  // Slurm prints none so
   return WholeNumber(line.substr(0, line.find(' ')));
 }
 

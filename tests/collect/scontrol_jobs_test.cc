@@ -290,6 +290,7 @@ TEST(WhatUsersWrite, AJobShownAloneIsItsFirstRecord) {
   EXPECT_EQ(priority_in(kRecordOf8 + forged), 5);
   EXPECT_EQ(priority_in(RecordOf(7, 1001, "x", "PENDING") + kRecordOf8), -1);
   EXPECT_EQ(priority_in("\n" + kRecordOf8), -1);
+  EXPECT_EQ(priority_in(ReplaceAll(kRecordOf8, "JobId=8", "JobId=08")), -1);
   EXPECT_EQ(priority_in(RecordOf(8, 1001, "y", "RUNNING")), -1);
   EXPECT_EQ(priority_in(RecordOf(8, 1002, "y", "COMPLETED")), -1);
   EXPECT_EQ(priority_in(""), -1);
