@@ -47,11 +47,11 @@ void ComingJobs::DrawHour(int64_t now) {
   for (; one != past.end() && one->ago > began - kHourSeconds; ++one) {
     if (!is_played_(one->job)) continue;
     const int64_t time = std::max(from + began - one->ago, now + 1);
+    Rank rank = one->job.rank;
+    rank.job_id = kFirstId + static_cast<int64_t>(coming_.size());
+    rank.priority = queue_.PriorityOfArrival(rank.priority, time);
     for (int64_t task = 0; task < one->tasks; ++task) {
-      Rank rank = one->job.rank;
-      rank.job_id = kFirstId + static_cast<int64_t>(coming_.size());
-      rank.priority = queue_.PriorityOfArrival(rank.priority, time);
-      questions.push_back({MixBits(static_cast<uint64_t>(rank.job_id)), one->job.burst, 0,
+      questions.push_back({MixBits(static_cast<uint64_t>(rank.job_id + task)), one->job.burst, 0,
                            one->job.run_time.get()});
       coming_.push_back({time, &one->job, rank, 0});
     }

@@ -15,7 +15,7 @@ namespace gpuadvise {
 struct ComingJob {
   int64_t time = 0;
   const PendingJob* job = nullptr;
-  Rank rank;               // by its priority beside those who have waited until then
+  Rank rank;  // by its priority beside those who have waited until then; one for all of an array
   double run_seconds = 0;  // so long it will run
 };
 

@@ -175,7 +175,10 @@ std::optional<PendingJob> QueueJobBuilder::BuildPending(const Job& job) {
     pending->run_time = RunTimeOf(record);
     pending->mean_of_last_two = MeanOfLastTwo(record);
   }
-  if (const int32_t cap = ThrottleOf(job); cap >= 0) pending->caps.push_back({cap, 1});
+  if (const int32_t cap = ThrottleOf(job); cap >= 0) {
+    pending->caps.push_back({cap, 1});
+    pending->throttle = cap;
+  }
   return pending;
 }
 
@@ -214,7 +217,9 @@ std::vector<ArrivingJob> QueueJobBuilder::BuildArriving() {
     if (added || last_ago - ago > kBurstSeconds) number = next_burst++;
     last_ago = ago;
     pending->burst = number;
-    arriving.push_back({std::move(*pending), ago, PlayedTasksOf(job)});
+    const int64_t tasks = PlayedTasksOf(job);
+    pending->of_array = tasks > 1;
+    arriving.push_back({std::move(*pending), ago, tasks});
   }
   return arriving;
 }

@@ -54,6 +54,7 @@ struct PendingJob {
   int64_t id = 0;
   int64_t task = 0;       // of an array record that stands for several; all of them have its rank
   bool of_array = false;  // such a record
+  int32_t throttle = -1;  // the cap on tasks of its array that run at a time; -1: none
   int32_t user = -1;
   int64_t age = 0;  // since it became eligible
   std::vector<PartitionOption> options;

@@ -9,8 +9,7 @@
 //   - not before any job of higher rank that asks for no more and no longer on the same nodes: what
 //     would have let the request in would have let that one in first;
 //   - not after any job of lower rank that asks for no less and no longer;
-//   - not before backfill looks so far down the queue (bf_max_job_test, where an array counts
-//   once);
+//   - not before backfill looks so far down the queue (bf_max_job_test; an array counts once);
 //   - in between, at the first time at which what is free, after those of higher rank have taken
 //     theirs and before those of lower rank do, is enough.
 // In a long queue the first two bounds are close together. The backfill plans are kept at every few

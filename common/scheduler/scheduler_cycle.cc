@@ -261,10 +261,16 @@ SchedulerCycle::Planned SchedulerCycle::PlanOne(GroupPlan& plan, const Waiting& 
     sample_.Start(waiting, chosen, best);
     return Planned::kStarts;
   }
-  const bool enough = job.of_array && reserved >= options_.max_job_array_resv;
-  if (enough || !MayReserve(waiting)) return Planned::kNothing;
+  if (job.of_array && reserved >= MostReservedOf(job)) return Planned::kNothing;
+  if (!MayReserve(waiting)) return Planned::kNothing;
   Reserve(plan, option, std::move(best));
   return Planned::kIsReserved;
+}
+
+// For how many tasks of its array nodes are kept: no more than may run beside those that do.
+int64_t SchedulerCycle::MostReservedOf(const PendingJob& job) const {
+  const int64_t most = options_.max_job_array_resv;
+  return job.throttle < 0 ? most : std::min(most, nodes_.LeftBy(job.throttle));
 }
 
 void SchedulerCycle::Reserve(GroupPlan& plan, const PartitionOption& option, GroupSlot slot) const {

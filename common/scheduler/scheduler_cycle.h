@@ -63,7 +63,7 @@ class SchedulerCycle {
 
   // Gives each job in order the earliest slot of a plan at the limits, and starts those whose slot
   // is now. An array is one of bf_max_job_test jobs, however many tasks it has, and nodes are kept
-  // for bf_max_job_array_resv of them.
+  // for bf_max_job_array_resv of them, or as many as its throttle leaves.
   void BackfillCycle(int64_t now);
 
  private:
@@ -78,6 +78,7 @@ class SchedulerCycle {
   bool HadItsTurns(const PendingJob& job);
   enum class Planned { kStarts, kIsReserved, kNothing };
   Planned PlanOne(GroupPlan& plan, const Waiting& waiting, int64_t reserved);
+  int64_t MostReservedOf(const PendingJob& job) const;
   size_t RecordBegin(size_t index) const;
   size_t RecordEnd(size_t index) const;
   void Reserve(GroupPlan& plan, const PartitionOption& option, GroupSlot slot) const;

@@ -95,6 +95,11 @@ bool SimulatedNodes::WithinLimits(const PendingJob& job) const {
   });
 }
 
+int64_t SimulatedNodes::LeftBy(int32_t cap) const {
+  const auto index = static_cast<size_t>(cap);
+  return queue_.limits().most()[index] - cap_use_[index];
+}
+
 GroupSlot SimulatedNodes::FitNow(const PartitionOption& option, int64_t now) const {
   return FitInto(free_, option, now);
 }

@@ -53,6 +53,9 @@ class SimulatedNodes {
 
   bool WithinLimits(const PendingJob& job) const;
 
+  // What a cap leaves to those who do not run yet; below 0 where it was lowered since.
+  int64_t LeftBy(int32_t cap) const;
+
   // Nodes for `way` out of what is free at `now`, in the order in which Slurm fills them.
   GroupSlot FitNow(const PartitionOption& option, int64_t now) const;
 

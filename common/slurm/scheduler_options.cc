@@ -11,6 +11,7 @@ namespace gpuadvise {
 namespace {
 
 constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();  // Slurm's own numbers are ints
+constexpr int64_t kMostArrayResv = 1'000;  // more is a mistake to Slurm, which then takes its own
 
 }  // namespace
 
@@ -44,7 +45,8 @@ SchedulerOptions OptionsOf(const SchedulerConfig& config) {
   options.resolution_seconds =
       std::max<int64_t>(number("bf_resolution", options.resolution_seconds), 1);
   options.max_job_test = number("bf_max_job_test", options.max_job_test);
-  options.max_job_array_resv = number("bf_max_job_array_resv", options.max_job_array_resv);
+  const int64_t array_resv = number("bf_max_job_array_resv", options.max_job_array_resv);
+  if (array_resv <= kMostArrayResv) options.max_job_array_resv = array_resv;
   options.max_job_user = number("bf_max_job_user", 0);
   options.max_job_part = number("bf_max_job_part", 0);
   options.max_job_start = number("bf_max_job_start", 0);

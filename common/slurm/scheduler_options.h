@@ -17,8 +17,7 @@ struct SchedulerOptions {
   int64_t window_seconds = 86'400;      // bf_window, there in minutes
   int64_t resolution_seconds = 60;      // bf_resolution
   int64_t max_job_test = 500;           // bf_max_job_test; an array counts once
-  int64_t max_job_array_resv = 20;      // bf_max_job_array_resv: tasks of an array that get nodes
-                                        // kept; any number of them may start
+  int64_t max_job_array_resv = 20;      // bf_max_job_array_resv: tasks of an array with kept nodes
   int64_t max_job_user = 0;             // bf_max_job_user; 0: as many as there are
   int64_t max_job_part = 0;             // bf_max_job_part
   int64_t max_job_start = 0;            // bf_max_job_start

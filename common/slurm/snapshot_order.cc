@@ -43,6 +43,11 @@ void LeftOut::Add(std::string why) {
   if (records++ == 0) first = std::move(why);
 }
 
+void LeftOut::Add(LeftOut more) {
+  if (records == 0) first = std::move(more.first);
+  records += more.records;
+}
+
 std::string LeftOut::InWords() const {
   if (records == 0) return "";
   return fmt::format("{} left out: {}",

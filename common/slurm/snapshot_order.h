@@ -19,6 +19,7 @@ struct LeftOut {
   std::string first;  // a sentence without a full stop
 
   void Add(std::string why);
+  void Add(LeftOut more);
   // "3 records are left out: job 7 is there twice; the first counts"; "" where none is.
   std::string InWords() const;
   friend bool operator==(const LeftOut&, const LeftOut&) = default;

@@ -108,26 +108,6 @@ bool WriteError(LineOutput& output, std::string_view message) {
   return output.Write([&](const LineOutput::Sink& sink) { sink(ErrorRecord(message)); });
 }
 
-// Says on stderr, which the daemon keeps in its log, what was left out: each story once, and so
-// many at most, so that nobody who writes them uses up the log.
-class LeftOutTeller {
- public:
-  void Tell(const LeftOut& left_out) {
-    if (left_out == told_ || stories_ > kMostStories) return;
-    told_ = left_out;
-    if (left_out.records == 0) return;
-    const bool is_last = ++stories_ > kMostStories;
-    fmt::print(stderr, "{}\n",
-               is_last ? "more records are left out; that is not told any more"
-                       : OneLine(left_out.InWords(), kMaxMessageBytes));
-  }
-
- private:
-  static constexpr int kMostStories = 20;
-  LeftOut told_;
-  int stories_ = 0;
-};
-
 int Failed(const LoopOptions& options, const Error& error) {
   fmt::print(stderr, "gpuadvise-collect: {}: {}\n", options.source_name, error.message);
   return 1;
@@ -139,6 +119,19 @@ std::string SlowMessage(const LoopOptions& options, std::chrono::seconds waited)
 }
 
 }  // namespace
+
+std::string LeftOutTeller::Tell(const LeftOut& left_out, Clock::time_point now) {
+  if (!hour_began_ || now - *hour_began_ >= std::chrono::hours(1)) {
+    hour_began_ = now;
+    stories_ = 0;
+  }
+  if (left_out == told_ || stories_ > kMostStories) return "";
+  told_ = left_out;
+  if (left_out.records == 0) return "";
+  if (++stories_ <= kMostStories) return OneLine(left_out.InWords(), kMaxMessageBytes);
+  told_ = LeftOut();  // so that it is told in the next hour, if it is so still
+  return "more records are left out; that is not told for the rest of the hour";
+}
 
 bool LineOutput::Write(const std::function<void(const Sink&)>& writer) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -192,7 +185,8 @@ int RunCollectLoop(Source& source, const LoopOptions& options) {
       WriteBatch(poll->snapshot, poll->changed, sink);
     })
                            : WriteError(output, poll.error().message);
-    if (poll) teller.Tell(poll->left_out);
+    const std::string told = poll ? teller.Tell(poll->left_out, Clock::now()) : "";
+    if (!told.empty()) fmt::print(stderr, "{}\n", told);
     if (!read || options.once || (poll && poll->last)) return 0;
     if (!WaitWhileWanted(WithJitter(PauseAfter(options.interval, failures, took)), options))
       return 0;

@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "common/base/slurm_time.h"
@@ -136,17 +138,13 @@ struct Column {
   std::string_view scontrol;
   bool counts = false;  // it is read from the list, not from scontrol's text
 };
-// First what tells two records of one id apart; then what people write before the last field that
-// is read, what scontrol prints only behind that, and what they write there. Only such
-// as scontrol prints of each job that has them: BehindListedText relies on it.
+// First what says whose record it is, then what people write before the last field that is read,
+// and what is read that scontrol prints only behind that.
 constexpr std::array kColumns = {
     Column{"JobID", "JobId"},
+    Column{"ArrayJobID", "array"},
     Column{"UserID", "uid"},
     Column{"State", "JobState"},
-    Column{"Partition", "Partition"},
-    Column{"NodeList", "NodeList"},
-    Column{"NumCPUs", "NumCPUs"},
-    Column{"TimeLimit", "TimeLimit"},
     Column{"Name", "JobName", true},
     Column{"MCSLabel", "MCS_label"},
     Column{"Account", "Account", true},
@@ -159,9 +157,6 @@ constexpr std::array kColumns = {
     Column{"tres-per-socket", "TresPerSocket", true},
     Column{"tres-per-task", "TresPerTask", true},
     Column{"mem-per-tres", "MemPerTres", true},
-    Column{"Command", "Command"},
-    Column{"WorkDir", "WorkDir"},
-    Column{"Comment", "Comment"},
 };
 
 // All of `text` as a positive number; 0 when it is none.
@@ -169,6 +164,18 @@ int64_t WholeNumber(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? std::max<int64_t>(value, 0) : 0;
+}
+
+// A user's id, which squeue prints with a sign, so that ids from 2^31 on are negative there.
+std::optional<uint32_t> UserNumber(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end == text.data()) return std::nullopt;
+  return static_cast<uint32_t>(value);
+}
+
+std::optional<uint32_t> ListedUser(const TextRecord& listed) {
+  return UserNumber(listed.Raw("uid"));
 }
 
 // ---- records of scontrol -----------------------------------------------------------------------
@@ -183,14 +190,9 @@ size_t LineEnd(std::string_view text, size_t at) {
   return std::min(text.find('\n', at), text.size());
 }
 
-struct Fields {
-  TextRecord record;
-  size_t end = 0;  // in the text
-};
-
 // Reads the fields of the record that begins at `at`. `listed`: what squeue lists of it.
-Fields FieldsAt(std::string_view text, size_t at, const TextRecord& listed) {
-  Fields fields;
+TextRecord FieldsAt(std::string_view text, size_t at, const TextRecord& listed) {
+  TextRecord record;
   while (at < text.size()) {
     const size_t end = LineEnd(text, at);
     const size_t key_length = KeyLength(text.substr(at, end - at));
@@ -203,7 +205,7 @@ Fields FieldsAt(std::string_view text, size_t at, const TextRecord& listed) {
       at = begin + (is_there ? known.size() : 0);
       const std::string_view rest = text.substr(at, LineEnd(text, at) - at);
       at += key == "JobName" ? rest.size() : ValueLength(rest);
-      fields.record.Add(key, Trim(text.substr(begin, at - begin)));
+      record.Add(key, Trim(text.substr(begin, at - begin)));
     } else {
       at = end;
     }
@@ -212,23 +214,22 @@ Fields FieldsAt(std::string_view text, size_t at, const TextRecord& listed) {
     while (at < text.size() && text[at] == '\n') {
       const size_t next = LineEnd(text, at + 1);
       const std::string_view line = text.substr(at + 1, next - at - 1);
-      if (Trim(line).empty()) {
-        fields.end = at;
-        return fields;
-      }
+      if (Trim(line).empty()) return record;
       at = line.starts_with("   ") ? at + 1 + line.find_first_not_of(' ') : next;
     }
   }
-  fields.end = at;
-  return fields;
+  return record;
 }
 
-// How many fields of `record`, each counted once, are as squeue lists them.
-int64_t CountSame(const TextRecord& record, const TextRecord& listed) {
-  return std::count_if(kColumns.begin(), kColumns.end(), [&](const Column& column) {
-    const std::string_view value = record.Raw(column.scontrol);
-    return !value.empty() && value == Trim(listed.Raw(column.scontrol));
-  });
+std::optional<uint32_t> UserOf(const TextRecord& record) {
+  const std::string_view user = record.Raw("UserId");
+  const size_t open = user.rfind('(');
+  return open == std::string_view::npos ? std::nullopt : UserNumber(user.substr(open + 1));
+}
+
+bool IsOfListedUser(const TextRecord& record, const TextRecord& listed) {
+  const std::optional<uint32_t> user = UserOf(record);
+  return user && user == ListedUser(listed);
 }
 
 // `record` with what is read from the list in its place.
@@ -241,111 +242,121 @@ TextRecord WithListed(const TextRecord& record, const TextRecord& listed) {
   return whole;
 }
 
+// Adds the job of a record of its own, unless it has ended.
+void AddJob(const TextRecord& record, const TextRecord& listed, ReadJobs& read) {
+  const std::optional<JobState> state = JobStateFromWord(record.Get("JobState"));
+  if (state) read.jobs.push_back(ParseJob(WithListed(record, listed), *state));
+  if (record.Raw("JobState").empty()) {
+    read.left_out.Add(fmt::format("job {} cannot be read", listed.Raw("JobId")));
+  }
+}
+
+// The id of a line that looks like the first of a record, else 0.
+int64_t IdOf(std::string_view line) {
+  constexpr std::string_view kFirst = "JobId=";
+  if (!line.starts_with(kFirst)) return 0;
+  line.remove_prefix(kFirst.size());
+  if (line.starts_with('0')) return 0;  // Slurm prints none so
+  return WholeNumber(line.substr(0, line.find(' ')));
+}
+
+// What looks like a record: Slurm's own, or what somebody wrote behind an empty line.
+struct Found {
+  int64_t id = 0;
+  TextRecord record;
+  const TextRecord* listed = nullptr;  // null: squeue lists no such job
+};
+
+std::vector<Found> RecordsIn(std::string_view text, const JobList& list) {
+  static const TextRecord kNothing;
+  std::vector<Found> records;
+  bool may_start = true;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = LineEnd(text, at);
+    const std::string_view line = text.substr(at, end - at);
+    if (const int64_t id = may_start ? IdOf(line) : 0; id > 0) {
+      const auto known = list.find(id);
+      const TextRecord* listed = known != list.end() ? &known->second : nullptr;
+      records.push_back({id, FieldsAt(text, at, listed != nullptr ? *listed : kNothing), listed});
+    }
+    may_start = Trim(line).empty();
+    at = end + 1;
+  }
+  return records;
+}
+
 // The records of a text, one by one.
 class JobTextReader {
  public:
-  JobTextReader(std::string_view text, const JobList& list) : text_(text), list_(list) {}
-
-  ReadJobs Read() {
-    bool may_start = true;
-    for (size_t at = 0; at < text_.size();) {
-      const size_t end = LineEnd(text_, at);
-      const std::string_view line = text_.substr(at, end - at);
-      const int64_t id = may_start ? IdOf(line) : 0;
-      may_start = Trim(line).empty();
-      at = id > 0 ? Take(id, at, end) : BehindListedText(at, line);
-      at = std::min(LineEnd(text_, at) + 1, text_.size());
+  explicit JobTextReader(const JobList& list) {
+    for (const auto& [id, listed] : list) {
+      arrays_.emplace(WholeNumber(listed.Raw("array")), ListedUser(listed));
     }
-    for (const TextRecord& record : records_) {
-      const std::optional<JobState> state = JobStateFromWord(record.Get("JobState"));
-      const int64_t id = record.Integer("JobId");
-      if (state) read_.jobs.push_back(ParseJob(WithListed(record, list_.at(id)), *state));
-      if (record.Raw("JobState").empty()) {
-        read_.left_out.Add(fmt::format("job {} cannot be read", id));
-      }
+  }
+
+  ReadJobs Read(const std::vector<Found>& records) {
+    for (const Found& found : records) {
+      if (found.listed != nullptr && IsOfListedUser(found.record, *found.listed))
+        ++times_[found.id];
+    }
+    for (const Found& found : records) Take(found);
+    std::stable_sort(tasks_.begin(), tasks_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::unordered_set<int64_t> seen;
+    for (const auto& [turn, id] : tasks_) {
+      if (seen.insert(id).second) read_.unlisted_tasks.push_back(id);
     }
     return std::move(read_);
   }
 
  private:
-  // The id of a line that looks like the first of a record, else 0.
-  static int64_t IdOf(std::string_view line) {
-    constexpr std::string_view kFirst = "JobId=";
-    if (!line.starts_with(kFirst)) return 0;
-    line.remove_prefix(kFirst.size());
-    return WholeNumber(line.substr(0, line.find(' ')));
-  }
-
-  // Behind the text of the last job that `line`, at `at`, begins and that squeue lists; else `at`.
-  // Each once: what lies before a text cannot hold it, but what lies behind could name it again.
-  size_t BehindListedText(size_t at, std::string_view line) {
-    const auto listed = list_.find(before_);
-    const size_t begin = std::min(line.find_first_not_of(' '), line.size());
-    const size_t key_length = KeyLength(line.substr(begin));
-    if (key_length == 0 || listed == list_.end()) return at;
-    const std::string_view key = line.substr(begin, key_length);
-    if (IsOneOf(key, skipped_)) return at;
-    const std::string_view known = listed->second.Raw(key);
-    const size_t value = at + begin + key_length + 1;
-    if (known.empty() || !text_.substr(value).starts_with(known)) return at;
-    skipped_.push_back(key);
-    return value + known.size();
-  }
-
-  // Takes the record at `at`, whose first line ends at `line_end`. Where to look for the next.
-  size_t Take(int64_t id, size_t at, size_t line_end) {
-    const auto listed = list_.find(id);
-    if (listed == list_.end()) {
-      TakeUnlisted(id, at);
-      return line_end;
+  void Take(const Found& found) {
+    if (found.listed == nullptr) return TakeUnlisted(found);
+    if (!IsOfListedUser(found.record, *found.listed)) {
+      return Complain("job {} says another user than squeue does", found.id);
     }
-    Fields fields = FieldsAt(text_, at, listed->second);
-    const std::string_view user = fields.record.Raw("UserId");
-    const int64_t uid = WholeNumber(listed->second.Raw("uid"));
-    if (ToInteger(user.substr(std::min(user.rfind('(') + 1, user.size())), -1) != uid) {
-      Complain("job {} says another user than squeue does", id);
-      return line_end;
+    if (times_[found.id] == 1) {
+      AddJob(found.record, *found.listed, read_);
+      holder_ = &found;
+      turn_ = 0;
+      return;
     }
-    const auto [known, added] = index_.try_emplace(id, records_.size());
-    if (added) {
-      records_.push_back(std::move(fields.record));
-    } else {
-      Complain("job {} is there twice; that one counts which says what squeue says", id);
-      TextRecord& other = records_[known->second];
-      if (CountSame(fields.record, listed->second) > CountSame(other, listed->second)) {
-        other = std::move(fields.record);
-      }
-    }
-    before_ = id;
-    skipped_.clear();
-    return fields.end;
+    holder_ = nullptr;
+    if (!doubled_.insert(found.id).second) return;
+    read_.doubled.push_back(found.id);
+    read_.left_out.Add(fmt::format(
+        "job {} has {} records, of which others' texts may hold some; what Slurm says of it alone "
+        "counts",
+        found.id, times_[found.id]));
   }
 
-  void TakeUnlisted(int64_t id, size_t at) {
-    const Fields fields = FieldsAt(text_, at, TextRecord());
-    if (!JobStateFromWord(fields.record.Get("JobState"))) return;  // it ended and is gone
-    if (fields.record.Integer("ArrayJobId") > 0) read_.unlisted_tasks.push_back(id);
-    Complain("job {} is not in squeue's list", id);
+  void TakeUnlisted(const Found& found) {
+    if (!JobStateFromWord(found.record.Get("JobState"))) return;  // it ended and is gone
+    const int64_t array = found.record.Integer("ArrayJobId");
+    const bool may_be_task = array > 0 && arrays_.contains({array, UserOf(found.record)});
+    if (may_be_task) tasks_.emplace_back(turn_++, found.id);
+    Complain("job {} is not in squeue's list", found.id);
   }
 
-  // `what` with the id, and whose text it may be.
-  void Complain(fmt::format_string<int64_t&> what, int64_t id) {
+  // `what` with the id, and whose text it may be, where only one can be meant.
+  void Complain(fmt::format_string<const int64_t&> what, const int64_t& id) {
     std::string why = fmt::format(what, id);
-    const auto holder = list_.find(before_);
-    if (holder != list_.end()) {
-      why += fmt::format("; it stands behind job {} of user id {}, whose text may hold it", before_,
-                         WholeNumber(holder->second.Raw("uid")));
+    if (holder_ != nullptr) {
+      why += fmt::format("; it stands behind job {} of user id {}, whose text may hold it",
+                         holder_->id, ListedUser(*holder_->listed).value_or(0));
     }
     read_.left_out.Add(std::move(why));
   }
 
-  const std::string_view text_;
-  const JobList& list_;
+  std::set<std::pair<int64_t, std::optional<uint32_t>>> arrays_;  // that are listed, with users
   ReadJobs read_;
-  std::vector<TextRecord> records_;
-  std::unordered_map<int64_t, size_t> index_;  // of records_, by id
-  int64_t before_ = 0;                         // the job whose record was last taken
-  std::vector<std::string_view> skipped_;      // its texts that have been passed over
+  std::unordered_map<int64_t, int64_t> times_;  // that a job has a record of its user
+  std::unordered_set<int64_t> doubled_;
+  // Behind the last record that is surely Slurm's own and before the next: first the first of each,
+  // then the second, so that one text that holds thousands does not crowd out those of others.
+  std::vector<std::pair<int64_t, int64_t>> tasks_;  // turn, id
+  int64_t turn_ = 0;
+  const Found* holder_ = nullptr;  // that record; null: one of several
 };
 
 }  // namespace
@@ -380,7 +391,20 @@ Result<void> AddListedJobs(std::string_view text, std::string_view mark, JobList
 }
 
 ReadJobs ParseJobs(std::string_view text, const JobList& list) {
-  return JobTextReader(text, list).Read();
+  return JobTextReader(list).Read(RecordsIn(text, list));
+}
+
+void AddJobShownAlone(std::string_view text, int64_t id, const JobList& list, ReadJobs& read) {
+  const auto listed = list.find(id);
+  if (listed == list.end() || IdOf(text.substr(0, LineEnd(text, 0))) != id) return;
+  const TextRecord record = FieldsAt(text, 0, listed->second);
+  if (IsOfListedUser(record, listed->second)) AddJob(record, listed->second, read);
+}
+
+bool IsListedAs(const Job& job, const JobList& list) {
+  const auto listed = list.find(job.id);
+  return listed != list.end() && ListedUser(listed->second) == static_cast<uint32_t>(job.uid) &&
+         JobStateFromWord(listed->second.Raw("JobState")) == job.state;
 }
 
 int64_t CountCpuIds(std::string_view ids) {

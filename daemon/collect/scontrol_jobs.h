@@ -3,10 +3,12 @@
 // Most of a job's text is what its user wrote: scontrol prints names, comments and paths as they
 // are, line breaks too, so that they can look like further fields or like the record of somebody
 // else's job. squeue prints each such text between marks that its author cannot know, because every
-// call draws its own. So only ids that squeue lists are taken; a text that it lists is cut out of
-// scontrol's by its exact bytes; behind the last field that is read nothing is; and of two records
-// of one id that one counts which says what squeue says. A record that cannot be read costs itself
-// alone. Pure functions, any thread; views point into the texts given, which must outlive them.
+// call draws its own. So only ids that squeue lists are taken, of the user that it lists; a text
+// that it lists is cut out of scontrol's by its exact bytes; and behind the last field that is read
+// nothing is. Of an id that has more than one such record none is: that job is to be asked for
+// alone, where it comes first and nobody else's text stands before it. A record that cannot be read
+// costs itself alone. Pure functions, any thread; views point into the texts given, which must
+// outlive them.
 #pragma once
 
 #include <cstdint>
@@ -35,12 +37,22 @@ Result<void> AddListedJobs(std::string_view text, std::string_view mark, JobList
 
 struct ReadJobs {
   std::vector<Job> jobs;  // in the order of the text, without those that have ended
-  // Array tasks with a record of their own that are not in the list: squeue may print the waiting
-  // tasks of an array as one. To be listed by themselves and read again; left out until then.
+  // Tasks of listed arrays with a record of their own that are not in the list: squeue may print
+  // the waiting tasks of an array as one. To be listed by themselves and read again; left out until
+  // then. Each once, and in such an order that the first thousands are not all of one text.
   std::vector<int64_t> unlisted_tasks;
+  // Jobs that have more than one record; left out until AddJobShownAlone.
+  std::vector<int64_t> doubled;
   LeftOut left_out;
 };
 ReadJobs ParseJobs(std::string_view text, const JobList& list);
+
+// Adds listed job `id` as `scontrol -d show job ID` printed it: by the record at the beginning of
+// `text`, whatever follows. Nothing where that is another job's, another user's, or has ended.
+void AddJobShownAlone(std::string_view text, int64_t id, const JobList& list, ReadJobs& read);
+
+// Whether the list has the job with its user and state.
+bool IsListedAs(const Job& job, const JobList& list);
 
 // How many CPUs "0-3,6" names.
 int64_t CountCpuIds(std::string_view ids);

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <optional>
 #include <random>
+#include <unordered_set>
 #include <utility>
 
 #include "common/base/text.h"
@@ -25,6 +26,7 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{512} << 20;
 constexpr size_t kMostAskedAgain = 2'000;  // a command line of 22 KB
+constexpr size_t kMostAskedAlone = 50;     // a process and an RPC each, within one deadline
 constexpr int kNotFoundStatus = 127;       // as a shell says it
 
 std::string WhyNoAnswer(const ProgramEnd& end) {
@@ -48,6 +50,7 @@ class SlurmCliSource : public Source {
                           std::vector<std::string> environment = {});
   Result<std::string> ListJobs(const std::string& mark, std::vector<std::string> words);
   Result<void> LoadJobs(Poll& poll);
+  void LoadDoubled(const JobList& list, ReadJobs& read, LeftOut& left_out);
   Result<void> LoadTables(Poll& poll);
   Result<void> LoadPolicy(Snapshot& snapshot);
   void LoadAccounting(Snapshot& snapshot);
@@ -81,17 +84,49 @@ Result<void> SlurmCliSource::LoadJobs(Poll& poll) {
   if (auto added = AddListedJobs(*listed, mark, list); !added) return added;
   ReadJobs read = ParseJobs(*jobs, list);
   std::string tasks;
-  if (!read.unlisted_tasks.empty()) {
-    read.unlisted_tasks.resize(std::min(read.unlisted_tasks.size(), kMostAskedAgain));
-    const auto more =
-        ListJobs(mark, {"-r", "-j", fmt::format("{}", fmt::join(read.unlisted_tasks, ","))});
+  if (std::vector<int64_t>& ids = read.unlisted_tasks; !ids.empty()) {
+    const size_t too_many = ids.size() - std::min(ids.size(), kMostAskedAgain);
+    ids.resize(ids.size() - too_many);
+    const auto more = ListJobs(mark, {"-r", "-j", fmt::format("{}", fmt::join(ids, ","))});
     tasks = more.value_or("");  // an error says that there is no such job
     if (auto added = AddListedJobs(tasks, mark, list); !added) return added;
     read = ParseJobs(*jobs, list);
+    if (too_many > 0) {
+      poll.left_out.Add(
+          fmt::format("{} tasks that squeue joins were not asked for: no more than "
+                      "{} are in a poll",
+                      too_many, kMostAskedAgain));
+    }
   }
+  LoadDoubled(list, read, poll.left_out);
   poll.snapshot.jobs = std::move(read.jobs);
-  poll.left_out = std::move(read.left_out);
+  poll.left_out.Add(std::move(read.left_out));
   return {};
+}
+
+// Asks for each job that has more than one record alone, drawn at random where they are too many;
+// the others stay as they were, so that nobody hides jobs by naming many.
+void SlurmCliSource::LoadDoubled(const JobList& list, ReadJobs& read, LeftOut& left_out) {
+  std::vector<int64_t>& ids = read.doubled;
+  std::shuffle(ids.begin(), ids.end(), std::minstd_rand(std::random_device{}()));
+  const auto until = std::chrono::steady_clock::now() + options_.deadline;
+  size_t asked = 0;
+  while (asked < std::min(ids.size(), kMostAskedAlone) &&
+         std::chrono::steady_clock::now() < until) {
+    const int64_t id = ids[asked++];
+    const auto text = Run({"scontrol", "-a", "--local", "-d", "show", "job", std::to_string(id)});
+    if (text) AddJobShownAlone(*text, id, list, read);
+  }
+  const std::unordered_set<int64_t> others(ids.begin() + static_cast<std::ptrdiff_t>(asked),
+                                           ids.end());
+  if (others.empty()) return;
+  left_out.Add(fmt::format(
+      "{} jobs that have more than one record stay as they were: {} are asked for alone in a poll",
+      others.size(), asked));
+  if (!last_) return;
+  for (const Job& job : last_->jobs) {
+    if (others.contains(job.id) && IsListedAs(job, list)) read.jobs.push_back(job);
+  }
 }
 
 Result<void> SlurmCliSource::LoadTables(Poll& poll) {

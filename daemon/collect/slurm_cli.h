@@ -1,6 +1,6 @@
 // Slurm through its command line tools: scontrol, squeue, sshare, sacctmgr, in the one text dialect
 // that all releases share. Needs no libslurm; costs one process for each table and poll, two for
-// jobs.
+// jobs, and one for each job that seems to have two records, up to a bound.
 #pragma once
 
 #include <chrono>

@@ -118,6 +118,24 @@ TEST_F(CollectLoop, SaysOnceWhatWasLeftOutAndNotForEver) {
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 21);
 }
 
+TEST(LeftOutTeller, TellsSoManyAnHour) {
+  LeftOutTeller teller;
+  std::chrono::steady_clock::time_point now{std::chrono::hours(5)};
+  const auto tell = [&](int job) {
+    LeftOut left_out;
+    left_out.Add("job " + std::to_string(job) + " is there twice");
+    return teller.Tell(left_out, now);
+  };
+  EXPECT_EQ(tell(0), "a record is left out: job 0 is there twice");
+  EXPECT_EQ(tell(0), "");
+  for (int job = 1; job < LeftOutTeller::kMostStories; ++job) EXPECT_NE(tell(job), "");
+  EXPECT_EQ(tell(98), "more records are left out; that is not told for the rest of the hour");
+  EXPECT_EQ(tell(99), "");
+  now += std::chrono::hours(1);
+  EXPECT_EQ(tell(98), "a record is left out: job 98 is there twice");
+  EXPECT_EQ(teller.Tell(LeftOut(), now), "");
+}
+
 TEST_F(CollectLoop, EndsWhenAskingAgainCannotHelp) {
   ScriptedSource source({BadInput("replay.txt:3: no record"), Batch(5)});
   testing::internal::CaptureStderr();

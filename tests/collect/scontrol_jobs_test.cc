@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+
 #include "tests/collect/captured_text.h"
 #include "tests/collect/squeue_text.h"
 
@@ -196,7 +198,7 @@ TEST(WhatUsersWrite, ANameIsTakenAsItIs) {
   EXPECT_EQ(read.jobs[0].name, name);
   EXPECT_EQ(read.jobs[0].uid, 1001);
   EXPECT_EQ(read.jobs[0].priority, 5);
-  EXPECT_EQ(read.left_out.records, 0);
+  EXPECT_EQ(read.left_out.records, 1);  // the foreign one
 }
 
 TEST(WhatUsersWrite, ALabelOrAccountSetsNoOtherField) {
@@ -224,46 +226,99 @@ TEST(WhatUsersWrite, APathOrCommandLineSetsNoField) {
   }
 }
 
-TEST(WhatUsersWrite, AListedCommentIsPassedOverOnce) {
-  const std::string forged = "a\n\n" + RecordOf(8, 1002, "y", "RUNNING", "   Comment=b\n");
-  const std::string real =
-      ReplaceAll(RecordOf(8, 1002, "y", "RUNNING"), "Priority=5", "Priority=6");
-  Listed listed = ListedAs(7, 1001, "x", "PENDING");
-  listed["Comment"] = forged;
-  const auto read_of = [&](const std::string& tail) {
-    return JobsOf(RecordOf(7, 1001, "x", "PENDING", tail) + real,
-                  {listed, ListedAs(8, 1002, "y", "RUNNING")});
-  };
-  const ReadJobs read = read_of("   Comment=" + forged + "\n");
+// What is read of jobs 7, of user 1001, and 8, of user 1002, when scontrol prints these records.
+ReadJobs ReadWithOnesAlone(const std::string& seven, const std::string& eight,
+                           const std::vector<Listed>& listed) {
+  const std::string printed = SqueueText(listed);
+  JobList list;
+  EXPECT_TRUE(AddListedJobs(printed, kMark, list));
+  const std::string all = seven + eight;
+  ReadJobs read = ParseJobs(all, list);
+  for (const int64_t id : read.doubled) AddJobShownAlone(id == 7 ? seven : eight, id, list, read);
+  std::sort(read.jobs.begin(), read.jobs.end(),
+            [](const Job& a, const Job& b) { return a.id < b.id; });
+  return read;
+}
+
+const std::string kRecordOf8 = RecordOf(8, 1002, "y", "RUNNING");
+const std::vector<Listed> kBothListed = {ListedAs(7, 1001, "x", "PENDING"),
+                                         ListedAs(8, 1002, "y", "RUNNING")};
+
+TEST(WhatUsersWrite, OfAnIdWithTwoRecordsNoneIsTakenUntilItIsShownAlone) {
+  // It says all that squeue says, and more than a real one can.
+  const std::string forged =
+      ReplaceAll(ReplaceAll(kRecordOf8, "Priority=5",
+                            "Priority=9 Reservation=(null) TresPerJob=N/A TresPerNode=N/A "
+                            "TresPerSocket=N/A TresPerTask=N/A MemPerTres=N/A WCKey=(null)"),
+                 "AllocNode:Sid=l:1", "AllocNode:Sid=(null)");
+  const std::string seven = RecordOf(7, 1001, "x", "PENDING", "   StdOut=a\n\n" + forged);
+  for (const bool is_first : {true, false}) {
+    const ReadJobs read = JobsOf(is_first ? seven + kRecordOf8 : kRecordOf8 + seven, kBothListed);
+    EXPECT_EQ(IdsOf(read), (std::vector<int64_t>{7}));
+    EXPECT_EQ(read.doubled, (std::vector<int64_t>{8}));
+    EXPECT_EQ(read.left_out.first,
+              "job 8 has 2 records, of which others' texts may hold some; what Slurm says of it "
+              "alone counts");
+  }
+  const ReadJobs read = ReadWithOnesAlone(seven, kRecordOf8, kBothListed);
   ASSERT_EQ(IdsOf(read), (std::vector<int64_t>{7, 8}));
-  EXPECT_EQ(read.jobs[1].priority, 6);
-  EXPECT_EQ(read.left_out.records, 0);
-  // What names it again cannot hide the job behind it.
-  const std::string rest = "\n   Power=\n   \n\nJobId=8 ";
-  listed["Comment"] = rest;
-  EXPECT_EQ(IdsOf(read_of("   Comment=" + rest + "\n   MailUser=m\n   Comment=")),
-            (std::vector<int64_t>{7, 8}));
+  EXPECT_EQ(read.jobs[1].priority, 5);
 }
 
-TEST(WhatUsersWrite, OfTwoRecordsOfAnIdThatCountsWhichSaysWhatSqueueSays) {
-  const std::string forged = RecordOf(8, 1002, "y", "PENDING");
-  const std::string text = RecordOf(7, 1001, "x", "PENDING", "   StdOut=a\n\n" + forged) +
-                           RecordOf(8, 1002, "y", "RUNNING");
-  const ReadJobs read =
-      JobsOf(text, {ListedAs(7, 1001, "x", "PENDING"), ListedAs(8, 1002, "y", "RUNNING")});
-  EXPECT_EQ(IdsOf(read), (std::vector<int64_t>{7, 8}));
-  EXPECT_EQ(read.jobs[1].state, JobState::kRunning);
-  EXPECT_EQ(read.left_out.records, 1);
+TEST(WhatUsersWrite, AListedTextThatIsNotThereHidesNoJob) {
+  std::vector<Listed> listed = kBothListed;
+  const std::string seven = RecordOf(7, 1001, "x", "PENDING", "   Comment=a\n");
+  for (const std::string column : {"Name", "MCSLabel", "Account"}) {
+    const std::string key = column == "Name"       ? "JobName="
+                            : column == "MCSLabel" ? "MCS_label="
+                                                   : "Account=";
+    listed[0][column] = seven.substr(seven.find(key) + key.size()) + "JobId=8 JobName=";
+    EXPECT_EQ(JobsOf(seven + kRecordOf8, listed).jobs.back().id, 8) << column;
+  }
 }
 
-TEST(WhatUsersWrite, WhatIsSaidTwiceAgreesOnce) {
-  std::string forged = RecordOf(8, 1002, "y", "COMPLETED");
-  forged.insert(forged.find("   Priority"), "   TimeLimit=01:00:00 NumCPUs=2 TimeLimit=01:00:00\n");
-  const std::string text = RecordOf(7, 1001, "x", "PENDING", "   StdOut=a\n\n" + forged) +
-                           RecordOf(8, 1002, "y", "RUNNING");
-  const ReadJobs read =
-      JobsOf(text, {ListedAs(7, 1001, "x", "PENDING"), ListedAs(8, 1002, "y", "RUNNING")});
-  EXPECT_EQ(IdsOf(read), (std::vector<int64_t>{7, 8}));
+TEST(WhatUsersWrite, AJobShownAloneIsItsFirstRecord) {
+  const std::string printed = SqueueText(kBothListed);
+  JobList list;
+  ASSERT_TRUE(AddListedJobs(printed, kMark, list));
+  const auto priority_in = [&](const std::string& text) -> int64_t {
+    ReadJobs read;
+    AddJobShownAlone(text, 8, list, read);
+    return read.jobs.empty() ? -1 : read.jobs[0].priority;
+  };
+  const std::string forged = ReplaceAll(kRecordOf8, "Priority=5", "Priority=9");
+  EXPECT_EQ(priority_in(kRecordOf8 + forged), 5);
+  EXPECT_EQ(priority_in(RecordOf(7, 1001, "x", "PENDING") + kRecordOf8), -1);
+  EXPECT_EQ(priority_in("\n" + kRecordOf8), -1);
+  EXPECT_EQ(priority_in(ReplaceAll(kRecordOf8, "JobId=8", "JobId=08")), -1);
+  EXPECT_EQ(priority_in(RecordOf(8, 1001, "y", "RUNNING")), -1);
+  EXPECT_EQ(priority_in(RecordOf(8, 1002, "y", "COMPLETED")), -1);
+  EXPECT_EQ(priority_in(""), -1);
+}
+
+TEST(WhatUsersWrite, NobodyIsNamedWhereAnotherMayHaveWrittenIt) {
+  // Job 7 holds a record of job 8 and then one of a job that there is not.
+  const std::string seven =
+      RecordOf(7, 1001, "x", "PENDING", "   StdOut=a\n\n" + kRecordOf8 + kForeign);
+  const ReadJobs read = JobsOf(kForeign + seven + kRecordOf8, kBothListed);
+  EXPECT_EQ(read.left_out.records, 3);
+  EXPECT_EQ(read.left_out.first, "job 9999 is not in squeue's list");
+  const ReadJobs behind = JobsOf(seven, {kBothListed[0]});
+  EXPECT_NE(behind.left_out.first.find("behind job 7 of user id 1001"), std::string::npos);
+  const ReadJobs doubled = JobsOf(kRecordOf8 + kRecordOf8 + kForeign, {kBothListed[1]});
+  EXPECT_EQ(doubled.left_out.first.find("1002"), std::string::npos);
+}
+
+TEST(WhatUsersWrite, UserIdsThatSqueuePrintsBelowZeroAreTheirs) {
+  for (const std::string listed : {"-294967296", "4000000000"}) {
+    Listed job = ListedAs(7, 0, "x", "PENDING");
+    job["UserID"] = listed;
+    const ReadJobs read = JobsOf(RecordOf(7, 4'000'000'000, "x", "PENDING") + kForeign, {job});
+    ASSERT_EQ(IdsOf(read), (std::vector<int64_t>{7})) << listed;
+    EXPECT_EQ(read.jobs[0].uid, 4'000'000'000);
+    EXPECT_NE(read.left_out.first.find("of user id 4000000000"), std::string::npos);
+    EXPECT_TRUE(JobsOf(RecordOf(7, 1001, "x", "PENDING"), {job}).jobs.empty());
+  }
 }
 
 TEST(WhatUsersWrite, ARecordOfAnotherUserThanSqueueSaysIsNone) {
@@ -286,10 +341,56 @@ TEST(WhatUsersWrite, JobsThatHaveEndedAndLeftAreNoComplaint) {
   EXPECT_EQ(read.left_out.records, 0);
 }
 
-TEST(WhatUsersWrite, TasksThatSqueueJoinsAreToBeAskedFor) {
-  std::string task = RecordOf(12, 1001, "x", "PENDING");
-  task.insert(task.find(" JobName"), " ArrayJobId=10 ArrayTaskId=2");
-  EXPECT_EQ(JobsOf(task, {}).unlisted_tasks, (std::vector<int64_t>{12}));
+std::string TaskOf(int64_t array, int64_t id, int64_t uid) {
+  std::string task = RecordOf(id, uid, "x", "PENDING");
+  return task.insert(task.find(" JobName"),
+                     " ArrayJobId=" + std::to_string(array) + " ArrayTaskId=2");
+}
+
+Listed ListedArray(int64_t array, int64_t id, int64_t uid) {
+  Listed listed = ListedAs(id, uid, "x", "PENDING");
+  listed["ArrayJobID"] = std::to_string(array);
+  return listed;
+}
+
+TEST(WhatUsersWrite, TasksThatSqueueJoinsAreToBeAskedForOnce) {
+  const std::vector<Listed> listed = {ListedArray(10, 11, 1001)};
+  const std::string text = TaskOf(10, 11, 1001) + TaskOf(10, 12, 1001) + TaskOf(10, 12, 1001) +
+                           TaskOf(10, 13, 1002) + TaskOf(9, 14, 1001);
+  EXPECT_EQ(JobsOf(text, listed).unlisted_tasks, (std::vector<int64_t>{12}));
+}
+
+TEST(WhatUsersWrite, TasksInOneTextDoNotCrowdOutThoseOfOthers) {
+  std::string invented;
+  for (int64_t id = 5'000; id < 8'000; ++id) invented += TaskOf(10, id, 1001);
+  const std::string text = RecordOf(7, 1001, "x", "PENDING", "   StdOut=a\n\n" + invented) +
+                           RecordOf(8, 1002, "y", "RUNNING") + TaskOf(20, 21, 1002) +
+                           TaskOf(20, 22, 1002);
+  std::vector<Listed> listed = kBothListed;
+  listed.push_back(ListedArray(10, 10, 1001));
+  listed.push_back(ListedArray(20, 20, 1002));
+  const std::vector<int64_t> tasks = JobsOf(text, listed).unlisted_tasks;
+  EXPECT_EQ(tasks.size(), 3'002u);
+  EXPECT_EQ(std::vector<int64_t>(tasks.begin(), tasks.begin() + 4),
+            (std::vector<int64_t>{5'000, 21, 5'001, 22}));
+}
+
+TEST(JobListText, SaysWhetherAJobIsAsItWas) {
+  const std::string printed = SqueueText(kBothListed);
+  JobList list;
+  ASSERT_TRUE(AddListedJobs(printed, kMark, list));
+  Job job;
+  job.id = 8;
+  job.uid = 1002;
+  job.state = JobState::kRunning;
+  EXPECT_TRUE(IsListedAs(job, list));
+  job.state = JobState::kPending;
+  EXPECT_FALSE(IsListedAs(job, list));
+  job.state = JobState::kRunning;
+  job.uid = 1001;
+  EXPECT_FALSE(IsListedAs(job, list));
+  job.id = 9;
+  EXPECT_FALSE(IsListedAs(job, list));
 }
 
 TEST(JobListText, WithoutAllItsMarksIsNone) {
@@ -309,26 +410,34 @@ TEST(ScontrolJobText, CutAtEveryByteIsReadWithoutHarm) {
   for (size_t n = 0; n < jobs.size(); ++n) JobsOf(std::string_view(jobs).substr(0, n), listed);
 }
 
-// Whatever is written into a name, and whatever follows the fields, the others say the same.
+// Records of job 8 as its list and others' words make them, wherever user 1001 may write.
 RC_GTEST_PROP(WhatUsersWriteProperty, ChangesNothingElse, ()) {
   const auto part = rc::gen::element<std::string>(
       "\n", "\n\n", "   ", " ", "JobId=8 ", "JobId=9999 ", "JobName=y", "UserId=u(1002)",
       "Priority=1 ", "JobState=RUNNING", "Command=", "Licenses=", "TresPerNode=gres:gpu:8",
-      "ArrayJobId=3 ", "x", "=");
+      "ArrayJobId=3 ", "x", "=", "\n\n" + kRecordOf8,
+      "\n\n" + ReplaceAll(kRecordOf8, "Priority=5", "Priority=9 MemPerTres=N/A WCKey=(null)"),
+      "\n\n" + ReplaceAll(kRecordOf8, "RUNNING", "COMPLETED"));
   const auto words = *rc::gen::container<std::vector<std::string>>(part);
   std::string written;
   for (const std::string& word : words) written += word;
-  const std::string text = RecordOf(7, 1001, written, "PENDING", "   Comment=" + written + "\n") +
-                           RecordOf(8, 1002, "y", "RUNNING");
-  const ReadJobs read =
-      JobsOf(text, {ListedAs(7, 1001, written, "PENDING"), ListedAs(8, 1002, "y", "RUNNING")});
+  const bool in_name = *rc::gen::arbitrary<bool>();
+  const bool is_renamed = *rc::gen::arbitrary<bool>();  // between scontrol and squeue
+  const std::string name = in_name ? written : "x";
+  std::vector<Listed> listed = kBothListed;
+  listed[0]["Name"] = is_renamed ? name + "z" : name;
+  const ReadJobs read = ReadWithOnesAlone(
+      RecordOf(7, 1001, name, "PENDING", "   Comment=" + written + "\n   StdOut=" + written + "\n"),
+      kRecordOf8, listed);
+  const Job eight = JobsOf(kRecordOf8, {kBothListed[1]}).jobs.at(0);
+  RC_ASSERT(!read.jobs.empty());
+  RC_ASSERT(read.jobs.back() == eight);
+  if (is_renamed) return;  // its own record is as its user made it
   RC_ASSERT(IdsOf(read) == (std::vector<int64_t>{7, 8}));
   RC_ASSERT(read.jobs[0].uid == 1001);
   RC_ASSERT(read.jobs[0].priority == 5);
   RC_ASSERT(read.jobs[0].state == JobState::kPending);
   RC_ASSERT(read.jobs[0].request.gpus_per_node.empty());
-  RC_ASSERT(read.jobs[1].state == JobState::kRunning);
-  RC_ASSERT(read.jobs[1].request.cpus == 2);
 }
 
 }  // namespace

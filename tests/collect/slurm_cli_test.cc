@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "tests/collect/captured_text.h"
+#include "tests/collect/squeue_text.h"
+#include "tests/fakes/temporary_folder.h"
+
 namespace gpuadvise::collect {
 namespace {
 
@@ -34,6 +40,100 @@ TEST(AskSlurm, SaysWhyItStoppedWaiting) {
   EXPECT_EQ(late.error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(late.error().message, "/bin/sh did not answer within 0.05 s");
   EXPECT_EQ(AskShell("kill -9 $$").error().message, "/bin/sh was ended by a signal");
+}
+
+// A Slurm of files: `jobs` is what scontrol prints of all jobs, alone/ID what it does of one.
+class SlurmOfFiles : public testing::Test {
+ protected:
+  SlurmOfFiles() {
+    folder_.Write("config", CapturedText("odd_config.txt"));
+    folder_.Write("node", CapturedText("odd_nodes.txt"));
+    folder_.Write("partition", CapturedText("odd_partitions.txt"));
+    folder_.Write("reservation", "");
+    folder_.WriteProgram("scontrol",
+                         "#!/bin/sh\ncd \"${0%/*}\"\nfor last; do :; done\n"
+                         "case \"$*\" in *' job '*) echo \"$last\" >> asked; last=alone/$last;; "
+                         "esac\nexec cat \"$last\"\n");
+    // The mark is what the format has behind each field.
+    folder_.WriteProgram("squeue", "#!/bin/sh\ncd \"${0%/*}\"\nexec sed \"s/" + std::string(kMark) +
+                                       "/${SQUEUE_FORMAT2##*:0}/g\" list\n");
+    SlurmCliOptions options;
+    options.bin_dir = folder_.Path("");
+    source_ = std::move(MakeSlurmCliSource(options).value());
+  }
+  static std::string RecordOf(int64_t id, int priority) {
+    return "JobId=" + std::to_string(id) +
+           " JobName=x\n   UserId=lab1(1001)\n   Priority=" + std::to_string(priority) +
+           "\n   JobState=PENDING Reason=None\n\n";
+  }
+  // Jobs 1 to `count` wait at priority 5; with `forged`, the last one's text holds a record of each
+  // other one at priority 9.
+  void WriteJobs(int64_t count, bool forged) {
+    std::vector<Listed> listed;
+    std::string text, written;
+    for (int64_t id = 1; id <= count; ++id) {
+      text += RecordOf(id, 5);
+      written += id < count ? RecordOf(id, 9) : "";
+      folder_.Write("alone/" + std::to_string(id), RecordOf(id, 5) + (id < count ? "" : written));
+      listed.push_back({{"JobID", std::to_string(id)}, {"Name", "x"}, {"State", "PENDING"}});
+    }
+    folder_.Write("job", text + (forged ? written : ""));
+    folder_.Write("list", SqueueText(listed));
+  }
+  Poll Step() {
+    auto poll = source_->Step();
+    EXPECT_TRUE(poll) << poll.error().message;
+    return poll ? *std::move(poll) : Poll();
+  }
+  static int64_t At(const Poll& poll, int64_t priority) {
+    return std::count_if(poll.snapshot.jobs.begin(), poll.snapshot.jobs.end(),
+                         [&](const Job& job) { return job.priority == priority; });
+  }
+  int64_t Asked() const {
+    std::ifstream file(folder_.Path("asked"));
+    return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<Source> source_;
+};
+
+TEST_F(SlurmOfFiles, JobsWithTwoRecordsAreAskedForAlone) {
+  WriteJobs(5, true);
+  const Poll poll = Step();
+  EXPECT_EQ(At(poll, 5), 5);
+  EXPECT_EQ(poll.snapshot.jobs.size(), 5u);
+  EXPECT_EQ(Asked(), 4);
+  EXPECT_EQ(poll.left_out.records, 4);
+}
+
+TEST_F(SlurmOfFiles, JobsBeyondThoseThatAreAskedForStayAsTheyWere) {
+  WriteJobs(80, false);
+  EXPECT_EQ(At(Step(), 5), 80);
+  EXPECT_EQ(Asked(), 0);
+  WriteJobs(80, true);
+  const Poll poll = Step();
+  EXPECT_EQ(At(poll, 5), 80);
+  EXPECT_EQ(poll.snapshot.jobs.size(), 80u);
+  EXPECT_EQ(Asked(), 50);
+  EXPECT_EQ(poll.left_out.first,
+            "29 jobs that have more than one record stay as they were: 50 are asked for alone in a "
+            "poll");
+}
+
+TEST_F(SlurmOfFiles, TasksBeyondThoseThatAreAskedForAreTold) {
+  std::string text = RecordOf(10, 5);
+  for (int64_t id = 1'000; id < 3'500; ++id) {
+    std::string task = RecordOf(id, 9);
+    text += task.insert(task.find(" JobName"), " ArrayJobId=10 ArrayTaskId=2");
+  }
+  folder_.Write("job", text);
+  folder_.Write("list",
+                SqueueText({{{"JobID", "10"}, {"ArrayJobID", "10"}, {"State", "PENDING"}}}));
+  const Poll poll = Step();
+  EXPECT_EQ(poll.snapshot.jobs.size(), 1u);
+  EXPECT_EQ(poll.left_out.first,
+            "500 tasks that squeue joins were not asked for: no more than 2000 are in a poll");
 }
 
 }  // namespace

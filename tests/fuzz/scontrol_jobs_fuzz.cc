@@ -4,6 +4,7 @@
 // The input is text between NULs: a name, a label, an account, a comment and the rest that scontrol
 // prints behind it. Raw, it is a text of scontrol and a list of squeue as well.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -55,10 +56,17 @@ std::string ListedOf(const std::string& id, const std::string& uid, const Writte
   return row + "\n";
 }
 
-std::vector<Job> JobsOf(const std::string& text, const std::string& listed) {
+// As they are read when scontrol prints `records`, by their ids.
+std::vector<Job> JobsOf(const std::map<int64_t, std::string>& records, const std::string& listed) {
   JobList list;
   Require(AddListedJobs(listed, kMark, list).has_value(), "the list can be read");
-  return ParseJobs(text, list).jobs;
+  std::string text;
+  for (const auto& [id, record] : records) text += record;
+  ReadJobs read = ParseJobs(text, list);
+  for (const int64_t id : read.doubled) AddJobShownAlone(records.at(id), id, list, read);
+  std::sort(read.jobs.begin(), read.jobs.end(),
+            [](const Job& a, const Job& b) { return a.id < b.id; });
+  return std::move(read.jobs);
 }
 
 void CheckWritten(std::string_view text) {
@@ -75,17 +83,16 @@ void CheckWritten(std::string_view text) {
     if (part->find('@') != std::string::npos) return;
   }
   const Written plain;
-  const Job mine = JobsOf(RecordOf("7", "1001", plain), ListedOf("7", "1001", plain)).at(0);
-  const Job other = JobsOf(RecordOf("8", "1002", plain), ListedOf("8", "1002", plain)).at(0);
-  const auto jobs = JobsOf(RecordOf("7", "1001", written) + RecordOf("8", "1002", plain),
+  const Job mine = JobsOf({{7, RecordOf("7", "1001", plain)}}, ListedOf("7", "1001", plain)).at(0);
+  const Job other = JobsOf({{8, RecordOf("8", "1002", plain)}}, ListedOf("8", "1002", plain)).at(0);
+  const auto jobs = JobsOf({{7, RecordOf("7", "1001", written)}, {8, RecordOf("8", "1002", plain)}},
                            ListedOf("7", "1001", written) + ListedOf("8", "1002", plain));
   Require(jobs.size() == 2, "no job appears or is hidden");
   Job read = jobs[0];
   read.name = mine.name;
   read.account = mine.account;
   Require(read == mine, "what a user writes changes no other field");
-  Require(jobs[1].id == 8, "nor another job");
-  if (written.rest.find("JobId=8 ") == std::string::npos) Require(jobs[1] == other, "of others");
+  Require(jobs[1] == other, "nor another job");
 }
 
 }  // namespace
@@ -111,6 +118,14 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
             "none invented");
   }
   Require(read.jobs.size() <= eight.size(), "each once");
+  for (const Job& job : read.jobs) {
+    Require(std::find(read.doubled.begin(), read.doubled.end(), job.id) == read.doubled.end(),
+            "none that has two records");
+  }
+  ReadJobs alone;
+  AddJobShownAlone(text, 3, eight, alone);
+  Require(alone.jobs.empty() || (text.starts_with("JobId=3") && alone.jobs[0].id == 3),
+          "alone, the first record counts");
   CountCpuIds(text);
   return 0;
 }

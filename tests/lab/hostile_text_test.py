@@ -63,6 +63,20 @@ class HostileText(collecting.CollectorTest):
         self.assertEqual(jobs[other]["state"], "PENDING")
         self.assertEqual(jobs[other]["request"]["gpus_total"], {"a100": 2})
 
+    def test_a_record_of_another_users_job_that_agrees_with_all_that_squeue_lists(self):
+        other = self.submit("lab2", "-J", "y", "-p", "markov_gpu", "--gpus=a100:1")
+        array = self.submit("lab2", "-J", "y", "--array=1-3", "--gpus=a100:1")
+        forged = "".join(
+            f"\n\nJobId={job} JobName=y\n{BODY}".replace("JobState=RUNNING", "JobState=PENDING").replace(
+                "Account=(null)", "Account=(null) WCKey=(null) Reservation=(null) TresPerJob=gres:gpu:a100:1")
+            for job in [other, array])
+        mine = self.submit("lab1", "-o", "/tmp/o" + forged, "-e", "/tmp/e" + forged)
+        jobs, said = self.jobs()
+        self.assertEqual(sorted(jobs), [other, array, mine])
+        self.assertEqual(jobs[other].get("priority", 0), 0)
+        self.assertEqual(jobs[array]["array_tasks"], "1-3")
+        self.assertIn("records are left out: ", said)
+
     def test_names_labels_and_accounts(self):
         name = "na\nme\t\x1b[31m ü\n" + BODY + record(9999)
         named = self.submit("lab1", "-J", name, "--gpus=1")

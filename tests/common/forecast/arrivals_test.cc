@@ -114,6 +114,23 @@ TEST(ComingJobs, LeaveOutWhatWaitsForOthersOrForAnotherDay) {
   EXPECT_TRUE(PrepareQueue(snapshot, later)->arriving().empty());
 }
 
+TEST(ComingJobs, TasksOfAnArrayHaveOneRankAndRunTimesOfTheirOwn) {
+  const auto snapshot = std::make_shared<const Snapshot>(SnapshotOf("node n1 a100:4 cpus 32"));
+  ForecastHistory past = DayOf("pend 5 a100:1 limit 2h count 3");
+  const auto queue = PrepareQueue(snapshot, past, {1, 7, 3 * kDay});
+  ComingJobs coming(*queue, 0, [](const PendingJob&) { return true; });
+  const auto next = [&] {
+    EXPECT_LT(coming.Next(0), kNever);
+    return coming.Take();
+  };
+  const ComingJob first = next(), second = next(), third = next(), other = next();
+  EXPECT_TRUE(first.job->of_array);
+  EXPECT_EQ(first.rank, second.rank);
+  EXPECT_EQ(first.rank, third.rank);
+  EXPECT_LT(first.rank, other.rank);
+  EXPECT_FALSE(first.run_seconds == second.run_seconds && second.run_seconds == third.run_seconds);
+}
+
 // Jobs of higher priority that keep coming delay one that waits; in FIFO they do not.
 TEST(ComingJobs, OvertakeByPriority) {
   const std::string cluster =

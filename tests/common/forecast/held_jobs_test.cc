@@ -91,6 +91,10 @@ TEST(SchedulerOptions, AreReadFromSchedulerParameters) {
   EXPECT_EQ(options.max_job_user, 3);
   EXPECT_EQ(options.max_job_array_resv, 4);
   EXPECT_EQ(options.min_age_reserve_seconds, 600);
+  for (const std::string wrong : {"-1", "1001", "99999999999999999999"}) {
+    config.scheduler_parameters = "bf_max_job_array_resv=" + wrong;
+    EXPECT_EQ(OptionsOf(config).max_job_array_resv, 20) << wrong;
+  }
   config.scheduler_type = "sched/builtin";
   EXPECT_FALSE(OptionsOf(config).backfill);
 }

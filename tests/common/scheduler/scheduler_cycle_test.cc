@@ -195,6 +195,16 @@ TEST(BackfillCycle, KeepsNodesForSoManyTasksOfAnArray) {
   EXPECT_EQ(Backfill(world + ",bf_max_job_array_resv=1"), "9");
 }
 
+TEST(BackfillCycle, KeepsNodesForNoMoreTasksThanTheThrottleLeaves) {
+  const auto world = [](const std::string& throttle) {
+    return "node n[1-2] a:4\nrun 5 n1 a:4 ends 1h\nrun 6 n2 a:2 ends 2h\n"
+           "pend 8 a:4 limit 10h count 3 throttle " +
+           throttle + "\npend 9 a:2 limit 3h";
+  };
+  EXPECT_EQ(Backfill(world("2")), "");
+  EXPECT_EQ(Backfill(world("1")), "9");
+}
+
 TEST(BackfillCycle, AnyNumberOfTasksMayStart) {
   const std::string world = "node n[1-40] a:1\npend 8 a:1 count 30\npend 9 a:1 user bob\n";
   EXPECT_EQ(Backfill(world + "config parameters bf_max_job_user=1,bf_max_job_array_resv=2").size(),
