@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace gpuadvise::daemon {
@@ -38,12 +39,13 @@ std::optional<std::chrono::microseconds> WatchdogInterval() {
 
 namespace {
 
-std::string AskSystem(uid_t uid) {
+std::string AskSystem(int64_t uid) {
   std::vector<char> buffer(4096);
   for (;;) {
     passwd entry{};
     passwd* found = nullptr;
-    const int status = getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found);
+    const int status =
+        getpwuid_r(static_cast<uid_t>(uid), &entry, buffer.data(), buffer.size(), &found);
     if (status == 0) return found != nullptr ? found->pw_name : "";
     if (status != ERANGE || buffer.size() > (1u << 20)) return "";
     buffer.resize(buffer.size() * 2);
@@ -51,6 +53,9 @@ std::string AskSystem(uid_t uid) {
 }
 
 }  // namespace
+
+UserNames::UserNames(const Clock& clock, std::function<std::string(int64_t)> name_of)
+    : clock_(clock), name_of_(name_of ? std::move(name_of) : AskSystem) {}
 
 std::string UserNames::NameOf(int64_t uid) {
   const UnixSeconds now = clock_.Now();
@@ -62,7 +67,7 @@ std::string UserNames::NameOf(int64_t uid) {
                        now >= found->second.asked_at;
     if (fresh) return found->second.name;
   }
-  std::string name = AskSystem(static_cast<uid_t>(uid));
+  std::string name = name_of_(uid);
   const std::lock_guard lock(mutex_);
   if (entries_.size() >= kMaxRemembered) entries_.clear();
   entries_[uid] = {name, now};
