@@ -382,9 +382,13 @@ void Daemon::RestoreSocket() {
   Result<UnixListener> listener =
       UnixListener::Bind(socket_path_, loaded_.settings.socket_mode, loaded_.settings.socket_group);
   if (!listener) {
-    spdlog::error("the socket's file was removed: {}", listener.error().message);
+    if (listener.error().message != socket_problem_) {
+      spdlog::error("the socket's file was removed: {}", listener.error().message);
+    }
+    socket_problem_ = std::move(listener.error().message);
     return;
   }
+  socket_problem_.clear();
   spdlog::warn("{} was removed; it is made again", socket_path_);
   unix_.emplace(std::move(*listener));
   server_.Listen(unix_->TakeDescriptor(), HttpServer::Callers::kFromKernel);

@@ -91,8 +91,9 @@ class Daemon {
   HttpServer server_;
   std::optional<PublicEdge> public_;  // where `listen` is set
   std::optional<UnixListener>
-      unix_;                 // nullopt: its file was removed, and could not be made again yet
-  std::string socket_path_;  // that it was bound to at the start
+      unix_;                    // nullopt: its file was removed, and could not be made again yet
+  std::string socket_path_;     // that it was bound to at the start
+  std::string socket_problem_;  // why it cannot be made again, as it was logged
   boost::asio::signal_set signals_;
   boost::asio::steady_timer watchdog_;
   boost::asio::steady_timer event_timer_;

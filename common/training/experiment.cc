@@ -135,8 +135,7 @@ void AddMeasured(const Outcome& outcome, json& row) {
 }  // namespace
 
 void KeepOnlyWhatCounts(Experiment& experiment) {
-  json& request = experiment.request;
-  if (request.is_object() && request.contains("spec")) request["spec"] = SentSpec(request["spec"]);
+  experiment.request = SentRequest(experiment.request);
   if (experiment.strategy.is_object()) experiment.strategy.erase("stages");
 }
 

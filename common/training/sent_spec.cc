@@ -83,4 +83,22 @@ json SentSpec(const json& spec) {
   return sent;
 }
 
+json SentRequest(const json& request) {
+  if (!request.is_object()) return nullptr;
+  json sent = json::object();
+  const auto take = [](const json& from, const char* name, json& into) {
+    if (const auto found = from.find(name); found != from.end()) into[name] = *found;
+  };
+  for (const char* name : {"objective", "deadline"}) take(request, name, sent);
+  if (const auto spec = request.find("spec"); spec != request.end()) sent["spec"] = SentSpec(*spec);
+  const auto constraints = request.find("constraints");
+  if (constraints == request.end() || !constraints->is_object()) return sent;
+  sent["constraints"] = json::object();
+  for (const char* name : {"partition", "account", "qos", "constraint", "exclude", "nodelist",
+                           "time_limit_seconds", "gpus_per_node", "nodes", "gpus"}) {
+    take(*constraints, name, sent["constraints"]);
+  }
+  return sent;
+}
+
 }  // namespace gpuadvise

@@ -1,4 +1,4 @@
-// What of a train.yaml leaves its user: no more than the daemon counts with.
+// What of a question and its train.yaml leaves its user: no more than the daemon counts with.
 //
 // Of `command`, `setup`, `env`, `workdir`, `container`, `slurm.extra`, `output.dir` and the words
 // of `training.resume` no figure depends; tokens and paths stand there. The client takes them out
@@ -14,5 +14,9 @@ namespace gpuadvise {
 // key that no table has (`enviroment: …`), stays as an empty value of its kind, so that it is
 // refused as before. `spec` is a train.yaml's JSON; anything is taken.
 nlohmann::json SentSpec(const nlohmann::json& spec);
+
+// Of a question (the body of POST /v1/advise, docs/api.md) what is counted with: `spec` as above,
+// `constraints`, `objective` and `deadline` with the members that are read. null stays null.
+nlohmann::json SentRequest(const nlohmann::json& request);
 
 }  // namespace gpuadvise

@@ -40,10 +40,12 @@ const Job* Find(const OwnJobs& jobs, int64_t id) {
 }
 
 // A job of the caller that nobody advised: from the queue, else from what the history knows.
-std::optional<Experiment> JobOfCaller(int64_t id, const Submitter& caller, const Snapshot* snapshot,
-                                      HistoryWriter& history) {
+Result<std::optional<Experiment>> JobOfCaller(int64_t id, const Submitter& caller,
+                                              const Snapshot* snapshot, HistoryWriter& history) {
   if (const Job* job = Find(JobsOf(snapshot, caller.uid), id)) return ExperimentOf(*job);
-  for (const JobRecord& record : history.RecordsOf({id})) {
+  const Result<std::vector<JobRecord>> records = history.RecordsOf({id});
+  if (!records) return tl::unexpected<Error>(records.error());
+  for (const JobRecord& record : *records) {
     if (caller.user.empty() || record.user != caller.user) continue;
     return ExperimentOf(record, caller.uid);
   }
@@ -102,7 +104,11 @@ Result<void> TakeOutcome(Outcome outcome, const Submitter& caller, const Snapsho
                          ExperimentLog& log, HistoryWriter& history) {
   const int64_t id = outcome.job_id;
   std::optional<Experiment> otherwise;
-  if (!log.Knows(id, caller.uid)) otherwise = JobOfCaller(id, caller, snapshot, history);
+  if (!log.Knows(id, caller.uid)) {
+    Result<std::optional<Experiment>> found = JobOfCaller(id, caller, snapshot, history);
+    if (!found) return tl::unexpected<Error>(std::move(found.error()));
+    otherwise = std::move(*found);
+  }
   return log.Report(std::move(outcome), caller.uid, std::move(otherwise));
 }
 

@@ -173,9 +173,8 @@ Result<Answer> AnswerBody(const RequestContext& call, AnswerFunction<Answer> ans
 
 // Keeps what was advised and gives the answer its id. `request`: as it was asked, of which only
 // what is counted with is kept; null: nothing of it.
-void KeepAdvice(const RequestContext& call, json request, Advised& advised) {
-  if (request.contains("spec")) request["spec"] = SentSpec(request["spec"]);
-  AdviceStore::Given given{Text(request), {}};
+void KeepAdvice(const RequestContext& call, const json& request, Advised& advised) {
+  AdviceStore::Given given{Text(SentRequest(request)), {}};
   const json& strategies = advised.answer.at("strategies");
   for (size_t i = 0; i < advised.offers.size(); ++i) {
     json strategy = strategies[i];
@@ -191,7 +190,7 @@ ApiResponse PostAdvise(RequestContext& call) {
   if (call.budget.stopped()) return RefuseTooLarge(call);
   if (!advised) return Refuse(call, advised.error());
   if (!call.peer.anonymous) {
-    KeepAdvice(call, std::move(asked), *advised);
+    KeepAdvice(call, asked, *advised);
     const std::string& folder = call.api.outcomes_dir;
     advised->answer["outcomes_dir"] = folder.empty() ? json() : json(folder);
   }
@@ -239,6 +238,13 @@ Result<Experiment> SubmittedAdvice(const RequestContext& call, Job& job) {
                     Shortened(call.id, kMostQuotedBytes)));
   }
   if (!call.state) return tl::unexpected<Error>(NoSnapshotYet(call.freshness));
+  const Submitter caller = CallerOf(call);
+  if (caller.user.empty()) {
+    return Fail(ErrorCode::kNotFound,
+                fmt::format("uid {} has no login name on this machine, so Slurm runs no job of "
+                            "its; report the job as the user who submitted it",
+                            caller.uid));
+  }
   Result<json> body = ParseRequestJson(call.request.body);
   if (!body) return tl::unexpected<Error>(std::move(body.error()));
   const Result<int64_t> job_id = WholeNumber(*body, "job_id");
@@ -250,11 +256,22 @@ Result<Experiment> SubmittedAdvice(const RequestContext& call, Job& job) {
                 "/rank");
   }
   const AdviceStore::Offer& offer = given->offers[static_cast<size_t>(*rank - 1)];
-  job = SubmittedJob(offer.job, *job_id, AdviceContextOf(call), CallerOf(call));
+  job = SubmittedJob(offer.job, *job_id, AdviceContextOf(call), caller);
   Experiment experiment = ExperimentOf(given->request, offer, job, *body);
   experiment.advice_id = call.id;
   experiment.submitted_at = call.api.clock.Now();
   return experiment;
+}
+
+// When the user submitted the job, array or het job of this id; nullopt: `snapshot` does not say.
+std::optional<UnixSeconds> SubmissionOf(int64_t id, int64_t uid, const Snapshot& snapshot) {
+  std::optional<UnixSeconds> submitted_at;
+  for (const Job& job : snapshot.jobs) {
+    const bool same = id == job.id || id == job.array_job_id || id == job.het_job_id;
+    if (!same || job.uid != uid || !job.submit_time) continue;
+    submitted_at = std::min(submitted_at.value_or(*job.submit_time), *job.submit_time);
+  }
+  return submitted_at;
 }
 
 ApiResponse PostSubmitted(RequestContext& call) {
@@ -265,11 +282,20 @@ ApiResponse PostSubmitted(RequestContext& call) {
   const Result<ClaimNews> news = call.api.cluster.Claim(std::move(job));
   if (!news) {
     ApiResponse refusal = Refuse(call, news.error());
-    if (news.error().code == ErrorCode::kUnavailable) refusal.status = 429;
+    if (news.error().code != ErrorCode::kUnavailable) return refusal;
+    // Too many to be counted ahead of a snapshot; which advice the job follows is kept all the
+    // same.
+    call.api.experiments.AddSubmitted(std::move(*experiment), false);
+    refusal.status = 429;
     return refusal;
   }
+  const bool shown = *news == ClaimNews::kShown;
+  if (shown) {
+    experiment->submitted_at =
+        SubmissionOf(id, call.peer.uid, *call.state->snapshot).value_or(experiment->submitted_at);
+  }
   if (*news != ClaimNews::kRepeated) {
-    call.api.experiments.AddSubmitted(std::move(*experiment), *news == ClaimNews::kShown);
+    call.api.experiments.AddSubmitted(std::move(*experiment), shown);
   }
   call.api.cluster.PlanClaims(call.peer.uid);
   return Reply(call, {{"job_id", id}});

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <fstream>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "common/base/text.h"
@@ -43,12 +44,13 @@ std::optional<std::chrono::microseconds> WatchdogInterval() {
 
 namespace {
 
-std::string AskSystem(uid_t uid) {
+std::string AskSystem(int64_t uid) {
   std::vector<char> buffer(4096);
   for (;;) {
     passwd entry{};
     passwd* found = nullptr;
-    const int status = getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found);
+    const int status =
+        getpwuid_r(static_cast<uid_t>(uid), &entry, buffer.data(), buffer.size(), &found);
     if (status == 0) return found != nullptr ? found->pw_name : "";
     if (status != ERANGE || buffer.size() > (1u << 20)) return "";
     buffer.resize(buffer.size() * 2);
@@ -102,6 +104,9 @@ int64_t SubordinateUids::OwnerOf(int64_t uid) const {
   return uid;
 }
 
+UserNames::UserNames(const Clock& clock, std::function<std::string(int64_t)> name_of)
+    : clock_(clock), name_of_(name_of ? std::move(name_of) : AskSystem) {}
+
 std::string UserNames::NameOf(int64_t uid) {
   const UnixSeconds now = clock_.Now();
   {
@@ -112,7 +117,7 @@ std::string UserNames::NameOf(int64_t uid) {
                        now >= found->second.asked_at;
     if (fresh) return found->second.name;
   }
-  std::string name = AskSystem(static_cast<uid_t>(uid));
+  std::string name = name_of_(uid);
   const std::lock_guard lock(mutex_);
   if (entries_.size() >= kMaxRemembered) entries_.clear();
   entries_[uid] = {name, now};

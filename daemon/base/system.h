@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -49,7 +50,8 @@ class SubordinateUids {
 // NameOf() may block on the first question for a uid; call it from a worker. Safe from any thread.
 class UserNames {
  public:
-  explicit UserNames(const Clock& clock) : clock_(clock) {}
+  // `name_of`: where names are looked up, "" for none; the system's users if it is not set.
+  explicit UserNames(const Clock& clock, std::function<std::string(int64_t)> name_of = {});
 
   // "" when the system knows no such user.
   std::string NameOf(int64_t uid);
@@ -64,6 +66,7 @@ class UserNames {
   };
 
   const Clock& clock_;
+  const std::function<std::string(int64_t)> name_of_;
   std::mutex mutex_;
   std::unordered_map<int64_t, Entry> entries_;
 };

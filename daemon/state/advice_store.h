@@ -1,8 +1,8 @@
 // Advice given lately, by id, with who asked: what `submitted` refers to. Each strategy is kept as
 // the job that it would be, so that nothing has to be read back from an answer.
 //
-// Bounded by number and bytes; who holds most loses his oldest first, so that one who asks again
-// and again pushes out his own. Ids start with a word that differs from one run of the daemon to
+// Bounded by number and bytes; who holds most loses their oldest first, so that one who asks again
+// and again pushes out their own. Ids start with a word that differs from one run of the daemon to
 // the next, so that an old id never means new advice. Safe from any thread.
 #pragma once
 

@@ -186,16 +186,17 @@ double ClusterState::Prepare() {
     submitted = submitted_.Jobs();
   }
   if (!forecast_ || forecast_->snapshot != base) Observe(std::move(base));
+  const auto observed = std::chrono::steady_clock::now();
   static_cast<ForecastState&>(*state) =
       submitted.empty()
           ? *forecast_
           : *live_.With(std::make_shared<const Snapshot>(Merged(*forecast_->snapshot, submitted)));
   prepared_ = news;
-  state->prepared_in_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  const auto prepared = std::chrono::steady_clock::now();
+  const double seconds = std::chrono::duration<double>(prepared - observed).count();
+  state->prepared_in_seconds = std::chrono::duration<double>(prepared - begun).count();
   spdlog::debug("a view of {} nodes and {} jobs took {:.3f} s", state->snapshot->nodes.size(),
                 state->snapshot->jobs.size(), state->prepared_in_seconds);
-  const double seconds = state->prepared_in_seconds;
   std::shared_ptr<const DaemonState> published(
       state.release(), [retired = retired_](const DaemonState* old) {
         retired->Add(std::unique_ptr<const DaemonState>(old));

@@ -93,7 +93,7 @@ class ClusterState {
   // SubmittedJobs::Add.
   Result<ClaimNews> Claim(Job job);
 
-  // Prepares the state with what `uid` has claimed, where he has time left for it.
+  // Prepares the state with what `uid` has claimed, where they have time left for it.
   void PlanClaims(int64_t uid);
 
   // Why no newer snapshot comes.
@@ -103,7 +103,7 @@ class ClusterState {
   void SetStaleAfter(int64_t seconds);
 
  private:
-  double Prepare();  // seconds that it took; 0: there was no news
+  double Prepare();  // seconds that it took but for a new snapshot's; 0: there was no news
   void Observe(std::shared_ptr<const Snapshot> snapshot);  // REQUIRES: preparing_ held
   Snapshot Merged(const Snapshot& base, const std::vector<Job>& submitted) const;
 

@@ -77,11 +77,11 @@ void ExperimentLog::AddSubmitted(Experiment experiment, bool shown) {
   KeepOnlyWhatCounts(experiment);
   if (shown) Recall(experiment.job_id, experiment.uid);
   const std::lock_guard lock(mutex_);
-  const Row* same = shown ? Newest(experiment.job_id, experiment.uid) : nullptr;
-  if (same != nullptr) {
+  if (const Row* same = Newest(experiment.job_id, experiment.uid); same != nullptr) {
     Experiment before = WholeOf(*same);
     if (before.submitted_at >= experiment.submitted_at - kSubmitSlackSeconds) {
-      if (before.advice_id == experiment.advice_id) return;
+      shown = shown || same->seen;
+      if (before.advice_id == experiment.advice_id && shown == same->seen) return;
       experiment.submitted_at = before.submitted_at;
       experiment.outcome = std::move(before.outcome);
       experiment.times = before.times;
@@ -161,6 +161,7 @@ void ExperimentLog::OnSnapshot(const Snapshot& snapshot, UnixSeconds now) {
   std::vector<Key> unknown;
   {
     const std::lock_guard lock(mutex_);
+    watching_since_ = std::min(watching_since_.value_or(now), now);
     if (unseen_.empty()) return;
     const Owners owners = OwnersOf(snapshot);
     for (const Key& key : std::set<Key>(unseen_)) {
@@ -168,7 +169,8 @@ void ExperimentLog::OnSnapshot(const Snapshot& snapshot, UnixSeconds now) {
       const auto owner = owners.find(job_id);
       if (owner == owners.end()) {
         const bool gone = ++kept_.at(key).polls_without >= SubmittedJobs::kPollsUntilForgotten;
-        if (gone && now - submitted_at > settle_seconds_) unknown.push_back(key);
+        const UnixSeconds since = std::max(submitted_at, *watching_since_);
+        if (gone && now - since > settle_seconds_) unknown.push_back(key);
       } else if (owner->second == uid) {
         Put(WholeOf(kept_.at(key)), true);
         Write(key);
@@ -189,7 +191,7 @@ void ExperimentLog::DropUnlessRecorded(const std::vector<Key>& keys) {
       if (row != kept_.end()) looked_for.push_back(LightOf(key, row->second));
     }
   }
-  CompleteTimes(looked_for);
+  if (!CompleteTimes(looked_for)) return;  // with the next snapshot again
   const std::lock_guard lock(mutex_);
   for (const Key& key : keys) {
     if (unseen_.contains(key)) Drop(key);
@@ -238,14 +240,16 @@ void ExperimentLog::CatchUp() {
 }
 
 // Jobs whose end nobody saw: accounting may have told the history.
-void ExperimentLog::CompleteTimes(std::vector<Experiment>& experiments) {
+bool ExperimentLog::CompleteTimes(std::vector<Experiment>& experiments) {
   std::vector<int64_t> open;
   for (const Experiment& experiment : experiments) {
     if (!experiment.times.end || experiment.times.state.empty()) open.push_back(experiment.job_id);
   }
-  if (open.empty()) return;
+  if (open.empty()) return true;
+  Result<std::vector<JobRecord>> records = history_.RecordsOf(open);
+  if (!records) return false;
   std::vector<PastJob> found;
-  for (JobRecord& record : history_.RecordsOf(open)) {
+  for (JobRecord& record : *records) {
     for (Experiment& experiment : experiments) {
       const bool same = experiment.job_id == record.id && IsOf(record, experiment);
       if (same && record.end) TakeTimes(record, experiment.times);
@@ -257,6 +261,7 @@ void ExperimentLog::CompleteTimes(std::vector<Experiment>& experiments) {
     }
   }
   OnJobsChanged(found);
+  return true;
 }
 
 // ---- rows ----------------------------------------------------------------------------------
@@ -334,12 +339,15 @@ void ExperimentLog::Put(const Experiment& experiment, bool seen) {
   KeepWithinBounds(key);
 }
 
-// Whoever holds too much loses his oldest row, but for the newcomer: it is what is asked for.
+// Whoever holds too much loses their oldest row, but for the newcomer: it is what is asked for. The
+// disk keeps it where Slurm has shown the job; a claim that nobody settles any more would stay
+// there as long as what is true.
 void ExperimentLog::KeepWithinBounds(const Key& newcomer) {
   const auto forget_oldest = [&](const std::set<Key>& keys) {
     auto oldest = keys.begin();
     if (*oldest == newcomer && keys.size() > 1) ++oldest;
-    Forget(Key(*oldest));
+    const Key key = *oldest;
+    unseen_.contains(key) ? Drop(key) : Forget(key);
   };
   const int64_t uid = std::get<2>(newcomer);
   while (of_user_[uid].unseen > kMostUnseenOfOne) {

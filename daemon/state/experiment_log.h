@@ -5,9 +5,9 @@
 // a job id and its user, and nobody's claim touches another's.
 //
 // A row begins as its user's claim. It is forgotten, in memory and on the disk, as soon as a
-// snapshot shows its job as somebody else's, and where by kSettleSeconds later neither a snapshot
-// nor accounting has shown it; a restart loses neither the claim nor that it is one. Safe from any
-// thread.
+// snapshot shows its job as somebody else's, where the bounds leave no room for it, and where after
+// kSettleSeconds of watching neither a snapshot nor accounting has shown it; a restart loses
+// neither the claim nor that it is one. Safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ class ExperimentLog {
   static constexpr int64_t kMaxBytesOfOne = kLoadedExperimentBytesOfOne;
   static constexpr size_t kMostUnseenOfOne = 1'000;
 
-  // Slurm accounts for a job within minutes of its end; accounting is asked every ten minutes.
+  // Slurm accounts for a job within minutes of its end; accounting is asked every ten minutes. Time
+  // in which the daemon was down does not count.
   static constexpr int64_t kSettleSeconds = 3'600;
 
   // REQUIRES: `history` outlives it. `settle_seconds`: instead of kSettleSeconds, where accounting
@@ -45,8 +46,9 @@ class ExperimentLog {
   // What the history knows, within the bounds. Blocks; what is asked for meanwhile is looked up.
   void Load();
 
-  // A job that was advised has been submitted. `shown`: Slurm shows it as the user's; nothing
-  // happens where the log has this advice for it already.
+  // A job that was advised has been submitted. `shown`: Slurm shows it as the user's, and
+  // `submitted_at` is its time of submission. Nothing happens where the log has this advice for it
+  // already.
   void AddSubmitted(Experiment experiment, bool shown);
 
   // `outcome` of the caller's job. `otherwise`: what the job is where nobody advised it (from the
@@ -116,8 +118,9 @@ class ExperimentLog {
   void Drop(const Key& key);    // and on the disk
   void Write(const Key& key);
   void Learn(const std::string& family);
-  void CompleteTimes(std::vector<Experiment>& experiments);  // mutex_ not held
-  void DropUnlessRecorded(const std::vector<Key>& keys);     // mutex_ not held
+  // mutex_ not held, both. Whether the history could be asked.
+  bool CompleteTimes(std::vector<Experiment>& experiments);
+  void DropUnlessRecorded(const std::vector<Key>& keys);
 
   HistoryWriter& history_;
   const int64_t settle_seconds_;
@@ -127,6 +130,7 @@ class ExperimentLog {
   std::map<int64_t, OfUser> of_user_;
   std::map<std::string, std::set<Key>> of_family_;
   std::set<Key> unseen_;
+  std::optional<UnixSeconds> watching_since_;  // the first snapshot
   int64_t bytes_ = 0;
 
   mutable std::mutex learned_mutex_;  // held for a copy of the pointer only

@@ -70,6 +70,7 @@ Owners OwnersOf(const Snapshot& snapshot) {
 
 NewestIds NewestIdsOf(const Snapshot& snapshot) {
   NewestIds ids;
+  if (snapshot.source == "sim") return ids;  // jobs of its sbatch have numbers of their own
   for (const Job& job : snapshot.jobs) {
     const int64_t shown = std::max({job.id, job.array_job_id, job.het_job_id});
     ids.largest = std::max(ids.largest, shown);
@@ -142,7 +143,7 @@ std::map<int64_t, SubmittedJobs::Held> SubmittedJobs::HeldByUser() const {
   return held;
 }
 
-// Whether one more of the user's fits in; whoever has most claims loses his oldest for it.
+// Whether one more of the user's fits in; whoever has most claims loses their oldest for it.
 bool SubmittedJobs::MakeRoomFor(int64_t uid) {
   if (claims_.size() < kMost) return true;
   const std::map<int64_t, Held> held = HeldByUser();
@@ -158,20 +159,21 @@ bool SubmittedJobs::MakeRoomFor(int64_t uid) {
 
 size_t SubmittedJobs::MostOf(const Snapshot& base, const Job& job) const {
   const auto most = static_cast<int64_t>(MostClaims(base, job));
-  const auto unseen = unseen_.find(job.uid);
-  const int64_t left = most - (unseen == unseen_.end() ? 0 : unseen->second);
+  const auto unseen = unfounded_.find(job.uid);
+  const int64_t left = most - (unseen == unfounded_.end() ? 0 : unseen->second);
   return static_cast<size_t>(std::max(left, std::min(most, kLeastClaims)));
 }
 
 void SubmittedJobs::Settle(const Snapshot& snapshot) {
   owners_ = OwnersOf(snapshot);
   ids_ = NewestIdsOf(snapshot);
-  for (auto& [uid, died] : unseen_) --died;
-  std::erase_if(unseen_, [](const auto& user) { return user.second <= 0; });
+  for (auto& [uid, died] : unfounded_) --died;
+  std::erase_if(unfounded_, [](const auto& user) { return user.second <= 0; });
   std::erase_if(claims_, [&](Claim& claim) {
-    if (owners_.contains(claim.job.id)) return true;
-    if (++claim.polls_without < kPollsUntilForgotten) return false;
-    ++unseen_[claim.job.uid];
+    const auto owner = owners_.find(claim.job.id);
+    if (owner != owners_.end() && owner->second == claim.job.uid) return true;
+    if (owner == owners_.end() && ++claim.polls_without < kPollsUntilForgotten) return false;
+    ++unfounded_[claim.job.uid];
     return true;
   });
 }

@@ -1,12 +1,12 @@
 // The jobs that users say they have just submitted, until a snapshot shows them.
 //
 // Whoever may ask may claim any id, so a claim is bounded in every way: its id must be near the
-// newest that Slurm has given (IsPlausible), one user has no more of them than the site lets him
+// newest that Slurm has given (IsPlausible), one user has no more of them than the site lets them
 // submit (MostClaims) and than kMaxBytesOfOne, and where all together are too many whoever has most
-// loses his oldest. A claim dies as soon as a snapshot shows its id as somebody else's, and after
-// three snapshots that do not show it; whose claims died so has room for as many fewer, and for one
-// more with each snapshot. Of several users who claim one id the last has it in the
-// queue; the next snapshot tells whose it is. Not thread-safe.
+// loses their oldest. A claim dies as soon as a snapshot shows its id as somebody else's, and after
+// three snapshots that do not show it; a user whose claims died so may make as many fewer, and one
+// more again with each snapshot. If several users claim one id, the queue shows it as the last
+// one's until the next snapshot tells whose it is. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -36,13 +36,14 @@ NewestIds NewestIdsOf(const Snapshot& snapshot);
 // wraps around, and gives the tasks of arrays further ones as they start.
 bool IsPlausible(int64_t id, const NewestIds& ids, UnixSeconds now);
 
-// How many jobs that `snapshot` does not show a user may have submitted: MaxSubmitJobs of his
-// association and of the QOS, less what he has in the queue; kUsualClaims where there is no limit.
+// How many jobs that `snapshot` does not show a user may have submitted: MaxSubmitJobs of their
+// association and of the QOS, less what they have in the queue; kUsualClaims where there is no
+// limit.
 size_t MostClaims(const Snapshot& snapshot, const Job& job);
 
 inline constexpr size_t kUsualClaims = 100;
 
-// So many a user always has, where his limit is no lower: jobs that have left the queue since the
+// So many a user always has, where the limit is no lower: jobs that have left the queue since the
 // snapshot make room that it does not show, and short jobs come and go between two.
 inline constexpr int64_t kLeastClaims = 10;
 
@@ -62,8 +63,8 @@ class SubmittedJobs {
   // A snapshot came.
   void Settle(const Snapshot& snapshot);
 
-  // Errors: kNotFound for a job that cannot be the user's, kUnavailable where he has claimed too
-  // many. REQUIRES: `base` is the snapshot that came last; `now` by its clock.
+  // Errors: kNotFound for a job that cannot be the user's, kUnavailable where they have claimed
+  // too many. REQUIRES: `base` is the snapshot that came last; `now` by its clock.
   Result<ClaimNews> Add(Job job, const Snapshot& base, UnixSeconds now);
 
   // One of each id, for the queue.
@@ -88,8 +89,8 @@ class SubmittedJobs {
 
   Owners owners_;  // of the last snapshot
   NewestIds ids_;
-  std::map<int64_t, int64_t> unseen_;  // uid -> claims that died without having been seen
-  std::vector<Claim> claims_;          // in the order in which they came
+  std::map<int64_t, int64_t> unfounded_;  // uid -> claims that died without having been theirs
+  std::vector<Claim> claims_;             // in the order in which they came
 };
 
 }  // namespace gpuadvise::daemon

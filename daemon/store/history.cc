@@ -145,14 +145,17 @@ Result<std::vector<PastJob>> History::Load(int64_t& unreadable) const {
   }
 }
 
-Result<void> History::Prune(UnixSeconds before, UnixSeconds now) {
+Result<void> History::Prune(UnixSeconds before, UnixSeconds now, UnixSeconds claims_before) {
   try {
     SQLite::Transaction all(*file_.database);
     SQLite::Statement old(*file_.database, "DELETE FROM job WHERE submit < ?");
     old.bind(1, before);
     old.exec();
-    SQLite::Statement log(*file_.database, "DELETE FROM experiment WHERE submitted_at < ?");
+    SQLite::Statement log(*file_.database,
+                          "DELETE FROM experiment WHERE submitted_at < ? "
+                          "OR (seen = 0 AND submitted_at < ?)");
     log.bind(1, before);
+    log.bind(2, claims_before);
     log.exec();
     SQLite::Statement detail(
         *file_.database,

@@ -1,7 +1,7 @@
 // What survives a restart: every job that was seen or accounted for, with what was forecast for it
 // and what then happened, in one SQLite file (docs/operations.md).
 //
-// How much it may hold is bounded (HistoryBounds): of the experiment log who has most loses his
+// How much it may hold is bounded (HistoryBounds): of the experiment log who has most loses their
 // oldest rows, then the oldest jobs go. Freed pages are used again or given back to the disk.
 //
 // It is a cache of what Slurm's accounting knows plus our own forecasts, so nothing about it is
@@ -79,7 +79,7 @@ class History {
   Result<void> EachUsage(const std::function<void(const PastJob&)>& take) const;
 
   // All of `experiments` or none; a row of the same job, owner and submission is replaced, or
-  // forgotten. Whoever has more than his bytes loses his oldest, then who has most of all.
+  // forgotten. Whoever has more than their bytes loses their oldest, then who has most of all.
   Result<void> Save(const std::vector<KeptExperiment>& experiments);
 
   // Tells `take` of the experiments, the newest first, one at a time: of each user so many bytes,
@@ -92,9 +92,10 @@ class History {
   // What is known of these jobs, in the order of submission.
   Result<std::vector<JobRecord>> RecordsOf(const std::vector<int64_t>& job_ids) const;
 
-  // Forgets jobs submitted before `before`, what is too old to learn from, and the oldest of what
-  // is beyond the bounds; gives free pages back to the disk.
-  Result<void> Prune(UnixSeconds before, UnixSeconds now);
+  // Forgets jobs submitted before `before`, of the experiment log claims that Slurm has not shown
+  // from before `claims_before`, what is too old to learn from, and the oldest of what is beyond
+  // the bounds; gives free pages back to the disk.
+  Result<void> Prune(UnixSeconds before, UnixSeconds now, UnixSeconds claims_before = 0);
 
   // Whether more pages hold something than the bounds allow.
   bool IsOverBounds() const;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
+#include <spdlog/spdlog.h>
 #include <sqlite3.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -13,14 +14,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "common/base/words.h"
 #include "common/training/experiment.h"
 #include "daemon/store/history_rows.h"
 
@@ -153,33 +157,92 @@ std::optional<KeptExperiment> Renewed(const std::string& text) {
 // So much text of an older log is read at most: some ten seconds of a start.
 constexpr int64_t kMostRewrittenBytes = int64_t{128} << 20;
 
-// The newest experiments of the attached `old`, within `bounds`: texts beyond them are not read.
-void CopyExperiments(SQLite::Database& into, const HistoryBounds& bounds) {
+int64_t MostExperimentBytes(const HistoryBounds& bounds) {
+  return std::min(bounds.experiment_bytes(), kMostRewrittenBytes);
+}
+
+// The experiments of the attached `old`, each user's newest first, always of the user who has
+// fewest bytes so far: where not all fit into `bounds`, who has most loses their oldest. Texts
+// beyond them are not read.
+void CopyExperiments(SQLite::Database& into, const std::string& file, const HistoryBounds& bounds) {
+  struct OfUser {
+    int64_t bytes = 0;
+    std::deque<std::pair<int64_t, UnixSeconds>> rows;  // job id, submission
+  };
+  std::map<int64_t, OfUser> users;
+  int64_t left = 0;
   SQLite::Statement keys(into,
-                         "SELECT job_id, uid, submitted_at FROM old.experiment "
+                         "SELECT uid, job_id, submitted_at FROM old.experiment "
                          "ORDER BY submitted_at DESC");
+  for (; keys.executeStep(); ++left) {
+    users[keys.getColumn(0).getInt64()].rows.emplace_back(keys.getColumn(1).getInt64(),
+                                                          keys.getColumn(2).getInt64());
+  }
+  std::set<std::pair<int64_t, int64_t>> next;  // bytes, uid
+  for (const auto& [uid, user] : users) next.emplace(0, uid);
   SQLite::Statement text(
-      into, "SELECT text FROM old.experiment WHERE job_id = ? AND uid = ? AND submitted_at = ?");
+      into, "SELECT text FROM old.experiment WHERE uid = ? AND job_id = ? AND submitted_at = ?");
   SQLite::Statement row(into, kPutExperiment);
-  std::map<int64_t, int64_t> bytes_of;
   int64_t bytes = 0;
-  const int64_t most = std::min(bounds.experiment_bytes(), kMostRewrittenBytes);
-  while (keys.executeStep() && bytes < most) {
-    int64_t& own = bytes_of[keys.getColumn(1).getInt64()];
-    if (own >= bounds.experiment_bytes_of_one) continue;
-    for (int i = 0; i < 3; ++i) text.bind(i + 1, keys.getColumn(i).getInt64());
+  int64_t unreadable = 0;
+  while (!next.empty() && bytes < MostExperimentBytes(bounds)) {
+    const int64_t uid = next.extract(next.begin()).value().second;
+    OfUser& user = users[uid];
+    text.bind(1, uid);
+    text.bind(2, user.rows.front().first);
+    text.bind(3, user.rows.front().second);
+    user.rows.pop_front();
+    --left;
     if (text.executeStep()) {
       const std::string before = text.getColumn(0).getString();
-      own += static_cast<int64_t>(before.size());
+      user.bytes += static_cast<int64_t>(before.size());
       bytes += static_cast<int64_t>(before.size());
       if (const auto kept = Renewed(before)) {
         BindExperiment(row, *kept);
         row.exec();
         row.reset();
+      } else {
+        ++unreadable;
       }
     }
     text.reset();
+    const bool more = !user.rows.empty() && user.bytes < bounds.experiment_bytes_of_one;
+    if (more) next.emplace(user.bytes, uid);
   }
+  if (left > 0) {
+    spdlog::warn(
+        "{} of the experiment log of {} are beyond what is kept: left out, the oldest of "
+        "who has most",
+        Plural(left, "row"), file);
+  }
+  if (unreadable > 0) {
+    spdlog::warn("{} of the experiment log of {} cannot be read: left out",
+                 Plural(unreadable, "row"), file);
+  }
+}
+
+// Refuses to begin a copy of the attached `old`, which is `file`, that would fill the disk: others
+// write there too.
+void CheckRoom(SQLite::Database& database, const std::string& file, const HistoryBounds& bounds) {
+  constexpr int64_t kBesideDetail = 400;  // of a job: its other columns, and its part of the index
+  struct statvfs about {};
+  std::error_code error;
+  const auto size = static_cast<int64_t>(fs::file_size(file, error));
+  if (error || statvfs(fs::path(file).parent_path().c_str(), &about) != 0) return;
+  const int64_t jobs =
+      database
+          .execAndGet(
+              fmt::format("SELECT coalesce(sum({} + coalesce(length(detail), 0)), 0) FROM old.job",
+                          kBesideDetail))
+          .getInt64();
+  const int64_t needed = std::min(size, jobs + MostExperimentBytes(bounds));
+  const auto room = static_cast<int64_t>(about.f_bavail * about.f_frsize);
+  if (needed <= room) return;
+  throw SQLite::Exception(
+      fmt::format("it is of an older version, and its copy in the present one takes up to {} MB; "
+                  "{} MB are free",
+                  (needed + 999'999) / 1'000'000, room / 1'000'000),
+      SQLITE_FULL);
 }
 
 void SyncFile(const std::string& path, int flags) {
@@ -190,11 +253,28 @@ void SyncFile(const std::string& path, int flags) {
   }
 }
 
+// A file that goes when this does, unless it has been moved away.
+class PassingFile {
+ public:
+  explicit PassingFile(std::string path) : path_(std::move(path)) { Remove(); }
+  PassingFile(const PassingFile&) = delete;
+  PassingFile& operator=(const PassingFile&) = delete;
+  ~PassingFile() { Remove(); }
+
+ private:
+  void Remove() const {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+
+  const std::string path_;
+};
+
 // Writes what is kept of the older `file` into a new one, which takes its place.
 void Rewrite(const std::string& file, const HistoryBounds& bounds) {
   const std::string fresh = file + ".new";
+  const PassingFile half(fresh);  // one that cannot be finished would keep the disk full
   std::error_code ignored;
-  fs::remove(fresh, ignored);
   {
     BeginFile(fresh);
     SQLite::Database into(fresh, SQLite::OPEN_READWRITE, kHistoryBusyMilliseconds);
@@ -204,11 +284,12 @@ void Rewrite(const std::string& file, const HistoryBounds& bounds) {
     SQLite::Statement attach(into, "ATTACH ? AS old");
     attach.bind(1, file);
     attach.exec();
+    CheckRoom(into, file, bounds);
     SQLite::Transaction all(into);
     MakeTables(into);
     into.exec(fmt::format("INSERT INTO main.job ({0}) SELECT {0} FROM old.job", kJobColumns));
     into.exec("INSERT INTO main.note SELECT name, value FROM old.note");
-    CopyExperiments(into, bounds);
+    CopyExperiments(into, file, bounds);
     all.commit();
   }
   SyncFile(fresh, O_RDWR);

@@ -1,23 +1,37 @@
 #include "daemon/store/history_writer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
+
+#include "common/base/words.h"
 
 namespace gpuadvise::daemon {
 namespace {
 
 constexpr std::chrono::seconds kRetryAfter{5};
-constexpr std::chrono::seconds kOpenAgainAfter{30};
+constexpr std::chrono::seconds kOpenAgainFirst{30};
+constexpr std::chrono::seconds kOpenAgainAtMost{600};  // whoever mends it does not wait for long
 constexpr int64_t kPruneEverySeconds = 6 * 3'600;
 
 }  // namespace
 
+std::chrono::seconds OpenAgainAfter(int failures) {
+  std::chrono::seconds after = kOpenAgainFirst;
+  for (int i = 1; i < failures && after < kOpenAgainAtMost; ++i) after *= 2;
+  return std::min(after, kOpenAgainAtMost);
+}
+
 HistoryWriter::HistoryWriter(std::unique_ptr<History> history, std::string problem,
                              const Clock& clock, int64_t retention_seconds)
-    : clock_(clock), retention_seconds_(retention_seconds), history_(std::move(history)) {
+    : clock_(clock),
+      retention_seconds_(retention_seconds),
+      began_at_(clock.Now()),
+      history_(std::move(history)) {
   state_.problem = std::move(problem);
   if (!history_) return;
   kept_ = true;
@@ -40,9 +54,9 @@ void HistoryWriter::KeepTrying(OpenHistory open, std::function<void()> opened) {
   opened_ = std::move(opened);
   kept_ = true;
   thread_ = std::thread([this] {
-    while (!TryToOpen()) {
+    for (int failures = 1; !TryToOpen(); ++failures) {
       std::unique_lock lock(mutex_);
-      if (more_.wait_for(lock, kOpenAgainAfter, [this] { return stopping_; })) return;
+      if (more_.wait_for(lock, OpenAgainAfter(failures), [this] { return stopping_; })) return;
     }
     Work();
   });
@@ -89,22 +103,41 @@ void HistoryWriter::Put(KeptExperiment experiment) {
   if (!kept_) return;
   {
     const std::lock_guard lock(mutex_);
-    KeptExperiment& waits =
-        experiments_waiting_[{experiment.job_id, experiment.uid, experiment.submitted_at}];
-    experiment_bytes_waiting_ += BytesOf(experiment) - (waits.job_id == 0 ? 0 : BytesOf(waits));
+    KeptExperiment& waits = experiments_waiting_[KeyOf(experiment)];
+    const int64_t more = BytesOf(experiment) - (waits.job_id == 0 ? 0 : BytesOf(waits));
+    experiment_bytes_waiting_ += more;
+    experiment_bytes_of_[experiment.uid] += more;
     waits = std::move(experiment);
     KeepWaitingExperimentsBounded();
   }
   more_.notify_all();
 }
 
-// The lowest job ids go first: the oldest, mostly.
+HistoryWriter::ExperimentKey HistoryWriter::KeyOf(const KeptExperiment& experiment) {
+  return {experiment.uid, experiment.submitted_at, experiment.job_id};
+}
+
 void HistoryWriter::KeepWaitingExperimentsBounded() {
-  while (experiment_bytes_waiting_ > kMostExperimentBytesWaiting &&
-         experiments_waiting_.size() > 1) {
-    experiment_bytes_waiting_ -= BytesOf(experiments_waiting_.begin()->second);
-    experiments_waiting_.erase(experiments_waiting_.begin());
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  for (; experiment_bytes_waiting_ > kMostExperimentBytesWaiting && experiments_waiting_.size() > 1;
+       ++forgotten_experiments_) {
+    const auto most =
+        std::max_element(experiment_bytes_of_.begin(), experiment_bytes_of_.end(), less);
+    const auto oldest = experiments_waiting_.lower_bound({most->first, INT64_MIN, INT64_MIN});
+    const int64_t bytes = BytesOf(oldest->second);
+    experiment_bytes_waiting_ -= bytes;
+    most->second -= bytes;
+    experiments_waiting_.erase(oldest);
   }
+}
+
+std::string HistoryWriter::ForgottenInWords() const {
+  std::vector<std::string> lost;
+  if (forgotten_ > 0) lost.push_back(Plural(forgotten_, "job"));
+  if (forgotten_experiments_ > 0) {
+    lost.push_back(Plural(forgotten_experiments_, "row") + " of the experiment log");
+  }
+  return fmt::format("{}", fmt::join(lost, " and "));
 }
 
 void HistoryWriter::Work() {
@@ -135,6 +168,7 @@ void HistoryWriter::WriteExperiments() {
       experiments.push_back(std::move(experiment));
     }
     experiments_waiting_.clear();
+    experiment_bytes_of_.clear();
     experiment_bytes_waiting_ = 0;
   }
   if (experiments.empty()) return;
@@ -147,10 +181,11 @@ void HistoryWriter::WriteExperiments() {
 void HistoryWriter::WaitAgain(std::vector<KeptExperiment> experiments) {
   const std::lock_guard lock(mutex_);
   for (KeptExperiment& experiment : experiments) {
-    const ExperimentKey key{experiment.job_id, experiment.uid, experiment.submitted_at};
+    const ExperimentKey key = KeyOf(experiment);
     const int64_t bytes = BytesOf(experiment);
     if (experiments_waiting_.emplace(key, std::move(experiment)).second) {
       experiment_bytes_waiting_ += bytes;
+      experiment_bytes_of_[std::get<0>(key)] += bytes;
     }
   }
   KeepWaitingExperimentsBounded();
@@ -179,17 +214,20 @@ void HistoryWriter::PruneWhenDue() {
   const bool lately = now >= pruned_at_ && now - pruned_at_ < kPruneEverySeconds;
   if (lately && !history_->IsOverBounds()) return;
   pruned_at_ = now;
-  if (const Result<void> pruned = history_->Prune(now - retention_seconds_, now); !pruned) {
-    Report(pruned);
-  }
+  // While the daemon was down nobody could settle a claim.
+  const UnixSeconds claims_before = now - began_at_ < kClaimSeconds ? 0 : now - kClaimSeconds;
+  const Result<void> pruned = history_->Prune(now - retention_seconds_, now, claims_before);
+  if (!pruned) Report(pruned);
 }
 
 void HistoryWriter::Report(const Result<void>& written) {
   const std::lock_guard lock(mutex_);
   if (written) {
     if (failing_) {
+      const std::string lost = ForgottenInWords();
       spdlog::info("the history is written again{}",
-                   forgotten_ > 0 ? fmt::format("; {} jobs are missing in it", forgotten_) : "");
+                   lost.empty() ? "" : fmt::format("; missing in it: {}", lost));
+      forgotten_ = forgotten_experiments_ = 0;
     }
     failing_ = false;
     state_.problem.clear();
@@ -197,7 +235,9 @@ void HistoryWriter::Report(const Result<void>& written) {
   }
   if (!failing_) spdlog::error("the history cannot be written: {}", written.error().message);
   failing_ = true;
+  const std::string lost = ForgottenInWords();
   state_.problem = written.error().message;
+  if (!lost.empty()) state_.problem += fmt::format("; forgotten meanwhile: {}", lost);
 }
 
 void HistoryWriter::UpdateInfo() {
@@ -253,12 +293,14 @@ std::optional<KeptExperiment> HistoryWriter::FindExperiment(int64_t job_id, int6
   return found ? std::move(*found) : std::nullopt;
 }
 
-std::vector<JobRecord> HistoryWriter::RecordsOf(const std::vector<int64_t>& job_ids) {
+Result<std::vector<JobRecord>> HistoryWriter::RecordsOf(const std::vector<int64_t>& job_ids) {
   const std::lock_guard one(using_);
-  if (!history_) return {};
+  if (!history_) {
+    if (!kept_) return std::vector<JobRecord>();
+    return Fail(ErrorCode::kUnavailable, "the history is not open yet");
+  }
   WriteWaiting();
-  Result<std::vector<JobRecord>> records = history_->RecordsOf(job_ids);
-  return records ? std::move(*records) : std::vector<JobRecord>();
+  return history_->RecordsOf(job_ids);
 }
 
 void HistoryWriter::Note(const std::string& name, int64_t value) {

@@ -2,12 +2,14 @@
 //
 // What is handed over is written soon, in order; of a row of the experiment log the newest. While
 // the disk is full or the file gone, up to kMostWaiting jobs and kMostExperimentBytesWaiting of the
-// log wait for it and the rest is forgotten, aloud; everything else goes on. So it does where the
-// history could not even be opened: that is tried again every half minute. What waits when the
-// daemon ends is written then. Safe from any thread.
+// log wait for it and the rest is forgotten, aloud: of the log the oldest rows of the user who has
+// most waiting. Everything else goes on. So it does where the history could not even be opened:
+// that is tried again (OpenAgainAfter). What waits when the daemon ends is written then. Safe from
+// any thread.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -32,6 +34,10 @@ struct HistoryState {
   std::string problem;              // why it is not kept, or not whole; "" nothing
 };
 
+// How long to wait before the history is opened again, after so many failures: each may have copied
+// much of it to a disk that has no room.
+std::chrono::seconds OpenAgainAfter(int failures);
+
 class HistoryWriter {
  public:
   // Opens the history; called again and again until it can.
@@ -53,11 +59,14 @@ class HistoryWriter {
   // Instead of an earlier row of the same job, owner and submission.
   void Put(KeptExperiment experiment);
 
-  // History::EachExperiment, FindExperiment and RecordsOf, with what was put before; nothing where
-  // there is no history. Block.
+  // History::EachExperiment and FindExperiment, with what was put before; nothing where there is no
+  // history. Block.
   void EachExperiment(const std::function<void(KeptExperiment)>& take);
   std::optional<KeptExperiment> FindExperiment(int64_t job_id, int64_t uid);
-  std::vector<JobRecord> RecordsOf(const std::vector<int64_t>& job_ids);
+
+  // History::RecordsOf, with what was put before; nothing where none will ever be kept. Errors:
+  // kUnavailable, it cannot be read or not yet. Blocks.
+  Result<std::vector<JobRecord>> RecordsOf(const std::vector<int64_t>& job_ids);
 
   // What accounting says of jobs: History::Complete. Blocks.
   int64_t Complete(const std::vector<JobRecord>& jobs);
@@ -80,8 +89,13 @@ class HistoryWriter {
   static constexpr size_t kMostWaiting = 20'000;
   static constexpr int64_t kMostExperimentBytesWaiting = int64_t{64} << 20;
 
+  // Claims that a daemon of this age has not seen settled never will be: they were beyond the
+  // bounds of its memory.
+  static constexpr int64_t kClaimSeconds = 86'400;
+
  private:
-  using ExperimentKey = std::tuple<int64_t, int64_t, UnixSeconds>;  // job id, uid, submission
+  using ExperimentKey = std::tuple<int64_t, UnixSeconds, int64_t>;  // uid, submission, job id
+  static ExperimentKey KeyOf(const KeptExperiment& experiment);
 
   void Work();
   void WriteWaiting();  // REQUIRES: using_ held, like the next four
@@ -90,10 +104,12 @@ class HistoryWriter {
   void PruneWhenDue();
   void UpdateInfo();  // at size and age
   void Report(const Result<void>& written);
-  void KeepWaitingExperimentsBounded();  // REQUIRES: mutex_ held
+  void KeepWaitingExperimentsBounded();  // REQUIRES: mutex_ held, as for the next
+  std::string ForgottenInWords() const;  // "" nothing was
 
   const Clock& clock_;
   const int64_t retention_seconds_;
+  const UnixSeconds began_at_;
 
   std::mutex using_;  // one at a time uses history_; taken before mutex_
   std::unique_ptr<History> history_;
@@ -107,8 +123,10 @@ class HistoryWriter {
   std::condition_variable more_;
   std::deque<PastJob> waiting_;
   std::map<ExperimentKey, KeptExperiment> experiments_waiting_;
+  std::map<int64_t, int64_t> experiment_bytes_of_;  // uid -> bytes of what waits
   int64_t experiment_bytes_waiting_ = 0;
   int64_t forgotten_ = 0;
+  int64_t forgotten_experiments_ = 0;
   bool failing_ = false;
   bool stopping_ = false;
   HistoryState state_;

@@ -19,6 +19,7 @@ namespace gpuadvise::daemon {
 inline const Peer kMe{static_cast<int64_t>(getuid()), false};
 inline const Peer kSomebodyElse{54321, false};
 inline const Peer kNobody{};
+inline const Peer kNameless{165'536, false};  // a subuid: the system knows no such user
 
 class HandlersTest : public testing::Test {
  protected:
@@ -49,7 +50,8 @@ class HandlersTest : public testing::Test {
   FakeClock clock_{kSnapshotTime};
   ClusterState cluster_;
   AdviceStore advice_{"test"};
-  UserNames users_{clock_};
+  UserNames users_{
+      clock_, [](int64_t uid) { return uid == kNameless.uid ? "" : "user" + std::to_string(uid); }};
   HistoryWriter history_{nullptr, "none in this test", clock_, 1};
   ExperimentLog experiments_{history_};
   ApiState state_{cluster_, history_, advice_, experiments_, users_, clock_};

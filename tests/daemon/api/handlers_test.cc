@@ -153,7 +153,11 @@ TEST_F(HandlersTest, OneUsersInventedJobsAreBoundedAndHideNobodyElses) {
   EXPECT_EQ(taken, kUsualClaims);
   EXPECT_EQ(last.status, 429);
   EXPECT_NE(last.body.find("100 submitted jobs of yours"), std::string::npos) << last.body;
-  EXPECT_EQ(Raw("GET", "/v1/advice?job=5149").status, 404) << "nothing is kept of what is refused";
+  EXPECT_EQ(Ask("GET", "/v1/advice?job=5149")["jobs"][0]["advice_id"], mine)
+      << "only the queue does without it";
+  const std::string log = Raw("GET", "/v1/advice").body;
+  EXPECT_EQ(claim(mine, 5'149, kMe).status, 429);
+  EXPECT_EQ(Raw("GET", "/v1/advice").body, log) << "said twice";
   EXPECT_EQ(claim(theirs, 4'999, kSomebodyElse).status, 200);
   EXPECT_EQ(Ask("GET", "/v1/jobs/4999", nullptr, kSomebodyElse)["job_id"], 4'999);
   EXPECT_EQ(claim(mine, 70'000'000'000, kMe).status, 404) << "no id of Slurm's";
@@ -201,6 +205,45 @@ json OutcomeOf(int64_t job_id) {
              {"seconds", 8'000},
              {"seconds_per_step", 3.9},
              {"loss", 0.5}}}}};
+}
+
+TEST_F(HandlersTest, OfARequestOnlyMembersThatAreReadAreKept) {
+  ClusterIs("");
+  json train = Train();
+  train["objective"] = "start";
+  train["constraints"] = {{"nodes", 1}, {"token", "hf_SECRET"}};
+  train["env"] = {{"HF_TOKEN", "hf_SECRET"}};
+  const std::string id = Ask("POST", "/v1/advise", train)["advice_id"];
+  EXPECT_EQ(advice_.Find(id, kMe.uid)->request.find("hf_SECRET"), std::string::npos);
+  Ask("POST", "/v1/advice/" + id + "/submitted", {{"job_id", 4711}, {"rank", 1}});
+  const json request = Ask("GET", "/v1/advice?job=4711")["jobs"][0]["request"];
+  EXPECT_EQ(request, (json{{"spec", SentSpec(Train()["spec"])},
+                           {"objective", "start"},
+                           {"constraints", {{"nodes", 1}}}}));
+}
+
+TEST_F(HandlersTest, WhoHasNoNameMayAskButReportsNoJob) {
+  ClusterIs("");
+  const std::string id = Ask("POST", "/v1/advise", Train(), kNameless)["advice_id"];
+  const ApiResponse refused =
+      Raw("POST", "/v1/advice/" + id + "/submitted", R"({"job_id": 1, "rank": 1})", kNameless);
+  EXPECT_EQ(refused.status, 404);
+  EXPECT_NE(refused.body.find("uid 165536 has no login name"), std::string::npos) << refused.body;
+  EXPECT_TRUE(cluster_.state()->snapshot->jobs.empty());
+}
+
+TEST_F(HandlersTest, AJobThatTheQueueShowsIsLoggedByItsTimeOfSubmission) {
+  ClusterIs("run 55 classt25 gpu4090:2 cpus 4 ends 2h\n", 55);
+  const std::string id = Ask("POST", "/v1/advise", Train())["advice_id"];
+  EXPECT_EQ(Raw("POST", "/v1/outcomes", OutcomeOf(55).dump()).status, 200);
+  clock_.Advance(7'200);
+  EXPECT_EQ(Raw("POST", "/v1/advice/" + id + "/submitted", R"({"job_id": 55, "rank": 1})").status,
+            200);
+  const json jobs = Ask("GET", "/v1/advice")["jobs"];
+  ASSERT_EQ(jobs.size(), 1u) << "one job is one row: " << jobs;
+  EXPECT_EQ(jobs[0]["advice_id"], id);
+  EXPECT_EQ(jobs[0]["submitted_at"], kSnapshotTime - 3'600);
+  EXPECT_EQ(jobs[0]["seconds_per_step"], 3.9);
 }
 
 TEST_F(HandlersTest, ASubmittedJobIsInTheCallersLogWithWhatWasPromised) {

@@ -184,7 +184,7 @@ TEST_F(ClusterStateTest, AFloodOfClaimsWaitsForTheNextSnapshot) {
     if (id % 100 == 0) state_.Accept(Taken(shown));
   }
   const auto planned = static_cast<double>(states - 5);
-  EXPECT_GE(planned, 2) << "the first ones are seen at once";
+  EXPECT_GE(planned, 1) << "the first is seen at once, however long that takes";
   EXPECT_LE(planned, PlanBudget::kBurstSeconds / PlanBudget::kLeastSeconds);
   AddSubmitted(Submitted(401));
   state_.Accept(Taken(shown));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "tests/daemon/fake_clock.h"
 #include "tests/daemon/store/past_jobs.h"
 #include "tests/daemon/temp_folder.h"
@@ -205,6 +207,7 @@ TEST_F(ExperimentLogTest, AClaimThatNothingShowsIsForgottenEverywhere) {
   const UnixSeconds late = kSnapshotTime + ExperimentLog::kSettleSeconds + 1;
   const auto history = Open();
   ExperimentLog log(*history);
+  log.OnSnapshot(Showing(9, 555), kSnapshotTime);
   log.AddSubmitted(Submission(7), false);
   log.OnSnapshot(Showing(9, 555), late);
   log.OnSnapshot(Showing(9, 555), late);
@@ -222,6 +225,7 @@ TEST_F(ExperimentLogTest, AJobThatOnlyAccountingHasSeenStays) {
   const UnixSeconds late = kSnapshotTime + ExperimentLog::kSettleSeconds + 1;
   const auto history = Open();
   ExperimentLog log(*history);
+  log.OnSnapshot(Showing(9, 555), kSnapshotTime);
   log.AddSubmitted(Submission(7), false);
   history->Complete({WholeJob(7).record});
   for (int poll = 0; poll < 5; ++poll) log.OnSnapshot(Showing(9, 555), late);
@@ -241,11 +245,60 @@ TEST_F(ExperimentLogTest, AClaimIsSettledAfterARestartToo) {
   ExperimentLog log(*history);
   log.Load();
   ASSERT_TRUE(log.Find(7, kAnn));
-  for (int poll = 0; poll < 4; ++poll) log.OnSnapshot(Showing(8, kAnn), late);
+  for (int poll = 0; poll < 4; ++poll) log.OnSnapshot(Showing(8, kAnn), late + poll * 30);
+  EXPECT_TRUE(log.Find(7, kAnn)) << "nobody watched until now";
+  const UnixSeconds later = late + ExperimentLog::kSettleSeconds + 1;
+  log.OnSnapshot(Showing(8, kAnn), later);
   EXPECT_FALSE(log.Find(7, kAnn));
   EXPECT_TRUE(log.Find(8, kAnn));
-  for (int poll = 0; poll < 4; ++poll) log.OnSnapshot(Showing(9, 555), late);
+  for (int poll = 0; poll < 4; ++poll) log.OnSnapshot(Showing(9, 555), later);
   EXPECT_TRUE(log.Find(8, kAnn)) << "it was shown, and has ended";
+}
+
+TEST_F(ExperimentLogTest, AClaimStaysWhereTheHistoryCannotBeAsked) {
+  HistoryWriter history(nullptr, "it cannot be opened", clock_, kYear);
+  std::atomic<bool> readable = false;
+  history.KeepTrying(
+      [&]() -> gpuadvise::Result<std::unique_ptr<History>> {
+        if (readable) return History::Open(folder_.Path("state"), kSnapshotTime);
+        return Fail(ErrorCode::kUnavailable, "no room");
+      },
+      [] {});
+  const UnixSeconds late = kSnapshotTime + ExperimentLog::kSettleSeconds + 1;
+  ExperimentLog log(history);
+  log.OnSnapshot(Showing(9, 555), kSnapshotTime);
+  log.AddSubmitted(Submission(7), false);
+  for (int poll = 0; poll < 5; ++poll) log.OnSnapshot(Showing(9, 555), late);
+  EXPECT_TRUE(log.Find(7, kAnn));
+  readable = true;
+  ASSERT_TRUE(history.TryToOpen());
+  log.OnSnapshot(Showing(9, 555), late);
+  EXPECT_FALSE(log.Find(7, kAnn));
+}
+
+TEST_F(ExperimentLogTest, AClaimThatMemoryHasNoRoomForIsNotLeftOnTheDisk) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  int64_t id = 100;
+  for (; id == 100 || log.Kept(100, kAnn); ++id) {
+    ASSERT_LT(id, 5'000) << "nothing is ever forgotten";
+    Experiment claim = Submission(id, kSnapshotTime + id);
+    claim.name = std::string(20'000, 'x');
+    log.AddSubmitted(claim, false);
+  }
+  EXPECT_FALSE(history->FindExperiment(100, kAnn));
+  EXPECT_TRUE(history->FindExperiment(id - 1, kAnn));
+}
+
+TEST_F(ExperimentLogTest, AClaimSaidTwiceIsOneRow) {
+  const auto history = Open();
+  ExperimentLog log(*history);
+  log.AddSubmitted(Submission(7), false);
+  log.AddSubmitted(Submission(7, kSnapshotTime + 20), false);
+  EXPECT_EQ(log.held().rows, 1u);
+  log.AddSubmitted(Submission(7, kSnapshotTime + 30), true);
+  EXPECT_EQ(log.held().rows, 1u);
+  EXPECT_TRUE(history->FindExperiment(7, kAnn)->seen);
 }
 
 TEST_F(ExperimentLogTest, SayingAgainWhatIsKnownWritesNothing) {

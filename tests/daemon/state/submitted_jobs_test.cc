@@ -157,6 +157,19 @@ TEST_F(SubmittedJobsTest, WhoseClaimsWereNeverSeenHasFewerForAWhile) {
   EXPECT_EQ(claim_all(), kUsualClaims);
 }
 
+TEST_F(SubmittedJobsTest, WhoseClaimsWereOthersJobsHasFewerToo) {
+  std::vector<int64_t> bobs = {100'000};
+  for (int64_t id = 100'001; id <= 100'100; ++id) {
+    ASSERT_TRUE(Claim(id, kEve));
+    bobs.push_back(id);
+  }
+  base_ = Queue(bobs);
+  jobs_.Settle(base_);
+  size_t taken = 0;
+  for (int64_t id = 100'101; id < 100'300; ++id) taken += Claim(id, kEve) ? 1 : 0;
+  EXPECT_EQ(taken, static_cast<size_t>(kLeastClaims));
+}
+
 TEST_F(SubmittedJobsTest, LargeClaimsAreFewer) {
   Job large = Claimed(100'001, kEve);
   large.request.excluded_nodes.assign(20'000, "a-node-with-a-name-that-lies-on-the-heap");
@@ -194,7 +207,7 @@ class MostClaimsTest : public testing::Test {
 
 TEST_F(MostClaimsTest, AHundredWithoutALimit) { EXPECT_EQ(MostClaims(snapshot_, job_), 100u); }
 
-TEST_F(MostClaimsTest, HisAssociationsLimitLessWhatHeHasInTheQueue) {
+TEST_F(MostClaimsTest, TheAssociationsLimitLessWhatIsInTheQueue) {
   snapshot_.associations[0].limits.max_submit_jobs = SlurmNumber(50);
   EXPECT_EQ(MostClaims(snapshot_, job_), 20u);
   snapshot_.associations[0].limits.max_submit_jobs = SlurmNumber(500);

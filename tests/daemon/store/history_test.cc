@@ -5,16 +5,22 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <signal.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "daemon/store/history_rows.h"
+#include "tests/daemon/store/full_disk.h"
 #include "tests/daemon/store/old_history.h"
 #include "tests/daemon/store/past_jobs.h"
 #include "tests/daemon/temp_folder.h"
@@ -260,7 +266,7 @@ KeptExperiment Fat(int64_t job_id, int64_t uid, size_t bytes = 60'000) {
   return {job_id, uid, kNow + job_id, std::string(bytes, 'x'), true};
 }
 
-TEST_F(HistoryTest, WhoHasMostOfTheLogLosesHisOldest) {
+TEST_F(HistoryTest, WhoHasMostOfTheLogLosesTheirOldest) {
   HistoryBounds bounds;
   bounds.bytes = 8 * kMiB;
   bounds.experiment_bytes_of_one = 3 * kMiB;
@@ -373,6 +379,91 @@ TEST_F(HistoryTest, AHugeOneOfTheThirdVersionIsTakenOverWithinTheBounds) {
   EXPECT_EQ(JobsIn(*history).size(), 1u);
   for (int64_t id = 1; id <= 3; ++id) EXPECT_TRUE(*history->FindExperiment(id, 2));
   EXPECT_TRUE(*history->FindExperiment(2'509, 1001));
+}
+
+// What is logged while it lives.
+class LoggedLines {
+ public:
+  LoggedLines() : before_(spdlog::default_logger()) {
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(lines_)));
+  }
+  LoggedLines(const LoggedLines&) = delete;
+  LoggedLines& operator=(const LoggedLines&) = delete;
+  ~LoggedLines() { spdlog::set_default_logger(before_); }
+
+  std::string text() const { return lines_.str(); }
+
+ private:
+  std::ostringstream lines_;
+  std::shared_ptr<spdlog::logger> before_;
+};
+
+TEST_F(HistoryTest, OfAnOlderLogAFewUsersNewRowsPushOutNobodys) {
+  ASSERT_TRUE(Open()->Save({WholeJob(7)}));
+  MakeVersion(File(), 3);
+  {
+    OldExperiments old(File());
+    const std::string fat(50'000, 'x');
+    for (int64_t id = 1; id <= 3; ++id) old.Add(id, 2, kNow + id, OldText(id, 2, true, ""));
+    for (int64_t id = 10; id < 110; ++id) {
+      old.Add(id, 3 + id % 2, kNow + id, OldText(id, 3 + id % 2, true, fat));
+    }
+    old.Add(200, 2, kNow + 200, "torn");
+  }
+  HistoryBounds bounds;
+  bounds.bytes = 4 * kMiB;  // of the log half
+  const LoggedLines logged;
+  const auto history = *History::Open(Dir(), kNow, bounds);
+  for (int64_t id = 1; id <= 3; ++id) EXPECT_TRUE(*history->FindExperiment(id, 2)) << id;
+  EXPECT_TRUE(*history->FindExperiment(109, 4));
+  EXPECT_TRUE(*history->FindExperiment(108, 3));
+  EXPECT_FALSE(*history->FindExperiment(10, 3));
+  EXPECT_NE(logged.text().find("rows of the experiment log of"), std::string::npos);
+  EXPECT_NE(logged.text().find("1 row of the experiment log of"), std::string::npos);
+  EXPECT_NE(logged.text().find("cannot be read"), std::string::npos) << logged.text();
+}
+
+TEST_F(HistoryTest, ARewriteThatFailsLeavesNothingBehind) {
+  {
+    const auto history = Open();
+    std::vector<PastJob> jobs;
+    for (int64_t id = 1; id <= 2'000; ++id) jobs.push_back(WholeJob(id, kNow + id));
+    ASSERT_TRUE(history->Save(jobs));
+  }
+  MakeVersion(File(), 3);
+  ASSERT_GT(fs::file_size(File()), 3u << 20);
+  {
+    const FullDisk full(1 << 20);  // the copy gets so far
+    const auto history = History::Open(Dir(), kNow);
+    ASSERT_FALSE(history);
+    EXPECT_FALSE(fs::exists(File() + ".new")) << history.error().message;
+  }
+  EXPECT_EQ(JobsIn(*Open()).size(), 2'000u) << "nothing is lost";
+}
+
+TEST_F(HistoryTest, ACopyThatWouldFillTheDiskIsNotBegun) {
+  fs::create_directories(Dir());
+  if (mount("none", Dir().c_str(), "tmpfs", 0, "size=64m") != 0) {
+    GTEST_SKIP() << "no disk can be mounted here";
+  }
+  {
+    const auto history = Open();
+    std::vector<PastJob> jobs;
+    for (int64_t id = 1; id <= 2'000; ++id) jobs.push_back(WholeJob(id, kNow + id));
+    EXPECT_TRUE(history->Save(jobs));
+  }
+  MakeVersion(File(), 3);
+  folder_.Write("state/others", std::string(fs::space(Dir()).available - (2u << 20), 'x'));
+  const auto history = History::Open(Dir(), kNow);
+  EXPECT_FALSE(history);
+  if (!history) {
+    EXPECT_NE(history.error().message.find("its copy in the present one takes up to"),
+              std::string::npos)
+        << history.error().message;
+    EXPECT_NE(history.error().message.find("make room"), std::string::npos);
+  }
+  umount2(Dir().c_str(), MNT_DETACH);
 }
 
 TEST_F(HistoryTest, ARewriteThatWasInterruptedIsBegunAgain) {

@@ -1,14 +1,13 @@
 #include "daemon/store/history_writer.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include <chrono>
 #include <filesystem>
 #include <thread>
 
 #include "tests/daemon/fake_clock.h"
+#include "tests/daemon/store/full_disk.h"
 #include "tests/daemon/store/past_jobs.h"
 #include "tests/daemon/temp_folder.h"
 
@@ -27,22 +26,6 @@ class HistoryWriterTest : public testing::Test {
 
   TempFolder folder_;
   FakeClock clock_{kSnapshotTime};
-};
-
-// A disk that takes no more, for as long as it lives.
-class FullDisk {
- public:
-  FullDisk() {
-    signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit none = before_;
-    none.rlim_cur = 0;
-    setrlimit(RLIMIT_FSIZE, &none);
-  }
-  ~FullDisk() { setrlimit(RLIMIT_FSIZE, &before_); }
-
- private:
-  rlimit before_{};
 };
 
 TEST_F(HistoryWriterTest, WhatWasPutIsThereAtTheNextStart) {
@@ -102,6 +85,45 @@ TEST_F(HistoryWriterTest, OfARowOnlyTheNewestTextWaits) {
   }
   EXPECT_TRUE(writer->FindExperiment(2, 1002));
   EXPECT_EQ(writer->FindExperiment(1, 1001)->text.size(), 500'000u);
+}
+
+TEST_F(HistoryWriterTest, WhileTheDiskIsFullWhoHasMostWaitingLosesTheirOldest) {
+  const auto writer = Open();
+  {
+    const FullDisk full;
+    writer->Put(KeptExperiment{1, 1001, kSnapshotTime, "ann's"});
+    for (int64_t id = 2; id < 202; ++id) {
+      writer->Put(KeptExperiment{id, 666, kSnapshotTime + id, std::string(500'000, 'x')});
+    }
+    writer->Load();  // tries to write
+    EXPECT_NE(writer->state().problem.find("rows of the experiment log"), std::string::npos)
+        << writer->state().problem;
+  }
+  EXPECT_TRUE(writer->FindExperiment(1, 1001));
+  EXPECT_FALSE(writer->FindExperiment(2, 666));
+  EXPECT_TRUE(writer->FindExperiment(201, 666));
+}
+
+TEST_F(HistoryWriterTest, ClaimsThatNobodySettledInADayGoButNotForTimeInWhichItWasDown) {
+  Open()->Put(KeptExperiment{1, 1001, kSnapshotTime, "claim"});
+  clock_.Advance(10 * HistoryWriter::kClaimSeconds);
+  Open()->Put(KeptExperiment{2, 1001, kSnapshotTime, "seen", true});
+  EXPECT_TRUE(Open()->FindExperiment(1, 1001)) << "only now somebody watches";
+  {
+    const auto writer = Open();
+    clock_.Advance(HistoryWriter::kClaimSeconds + 1);
+    writer->Put({WholeJob(1)});
+  }
+  EXPECT_FALSE(Open()->FindExperiment(1, 1001));
+  EXPECT_TRUE(Open()->FindExperiment(2, 1001));
+}
+
+TEST(HistoryWriter, OpensAgainLessAndLessOften) {
+  using std::chrono::seconds;
+  EXPECT_EQ(OpenAgainAfter(1), seconds(30));
+  EXPECT_EQ(OpenAgainAfter(2), seconds(60));
+  EXPECT_EQ(OpenAgainAfter(3), seconds(120));
+  EXPECT_EQ(OpenAgainAfter(1'000'000), seconds(600));
 }
 
 TEST_F(HistoryWriterTest, AFullDiskIsSaidAndWhatWaitsIsWrittenLater) {
