@@ -110,6 +110,9 @@ TEST(PlausibleIds, TheLongerNothingWasSubmittedTheFurtherSlurmMayBe) {
   EXPECT_FALSE(IsPlausible(200'000, ids, kNow));
   EXPECT_TRUE(IsPlausible(200'000, ids, kNow + 3'600));
   EXPECT_TRUE(IsPlausible(200'000, NewestIdsOf(Queue({})), kNow)) << "nothing is known";
+  Snapshot simulated = Queue({500});
+  simulated.source = "sim";
+  EXPECT_TRUE(IsPlausible(200'000, NewestIdsOf(simulated), kNow)) << "its sbatch counts by itself";
 }
 
 TEST(PlausibleIds, IdsWrapAround) {
