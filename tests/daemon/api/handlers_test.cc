@@ -166,7 +166,7 @@ TEST_F(HandlersTest, OneUsersInventedJobsAreBoundedAndHideNobodyElses) {
 TEST_F(HandlersTest, QueuedClaimsOfTheLongestNamesAreASmallAnswer) {
   ClusterIs("");
   json train = Train();
-  train["spec"]["name"] = std::string(4'000, 'n');
+  train["spec"]["name"] = std::string(1'024, 'n');
   const std::string id = Ask("POST", "/v1/advise", train)["advice_id"];
   for (int64_t job = 1; job <= 100; ++job) {
     ASSERT_EQ(
