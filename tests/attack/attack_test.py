@@ -61,7 +61,7 @@ def large_questions():
             training={"method": "lora", "lora": {"target_modules": [f"m{i}" for i in range(70_000)]}})}),
         "3,000 stages": ("/v1/advise", {"spec": {**staged, "stages": stages}}),
         "a name of 900 kB": ("/v1/advise", {"spec": spec_with(name="x" * 900_000)}),
-        "a million GPUs": ("/v1/scale", {"spec": spec_with(), "max_gpus": 10**12}),
+        "a million GPUs": ("/v1/scale", {"spec": spec_with(), "most_gpus": 10**12}),
         "deep nesting": ("/v1/advise", '{"spec":' * 100_000),
         "a long constraint": ("/v1/when", {"gres": "gpu:1", "constraint": "&".join(["a"] * 200_000)}),
     }

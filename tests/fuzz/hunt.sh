@@ -31,7 +31,7 @@ hunt() { # TARGET
   fi
   "build/fuzz/bin/${target}_fuzz" -merge=1 -max_len=1024 "$kept" "$found" >>"$log" 2>&1
   mkdir -p tests/fuzz/corpora
-  (cd "$kept" && find . -type f -printf '%s %p\n' | sort -n | head -n "$most_kept" | cut -d' ' -f2 |
+  (cd "$kept" && find . -type f -printf '%s %p\n' | sort -n | awk -v most="$most_kept" 'NR <= most {print $2}' |
     tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - -T - | gzip -n) >"tests/fuzz/corpora/$target.tar.gz"
   local done_line edges speed
   done_line=$(grep -o '^Done [0-9]* runs in [0-9]* second' "$log" | head -n 1)
