@@ -46,11 +46,9 @@ json SentSection(const json& section, const std::string& prefix) {
   json sent = json::object();
   for (const auto& [name, value] : section.items()) {
     const TrainKey* key = FindTrainKey(prefix + name);
-    if (key == nullptr) {
-      sent[name] = Blank(value);
-    } else if (!IsPrivate(key->path)) {
+    if (key != nullptr && !IsPrivate(key->path)) {
       sent[name] = value;
-    } else if (!IsTaken(*key, value)) {
+    } else if (key == nullptr || !IsTaken(*key, value)) {
       sent[name] = Blank(value);
     }
   }

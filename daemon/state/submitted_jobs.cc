@@ -25,7 +25,7 @@ constexpr int64_t kLargestId = 0xffffffff;
 
 int64_t BytesOf(const std::vector<std::string>& names) {
   size_t bytes = 0;
-  for (const std::string& name : names) bytes += sizeof(name) + name.capacity();
+  for (const std::string& name : names) bytes += sizeof(std::string) + name.capacity();
   return static_cast<int64_t>(bytes);
 }
 
