@@ -143,7 +143,9 @@ class Attack(programs.SiteTest):
         figure("300 invented submissions: taken", taken)
         figure("300 invented submissions: CPU seconds", round(cpu, 2))
         figure("300 invented submissions: jobs before another user's, then", during.get("jobs_before"))
-        self.assertTrue(0 < taken <= 100, taken)
+        self.assertGreater(taken, 0)
+        # A slow machine sees some forgotten meanwhile, and has room for others: so many at a time.
+        self.assertLessEqual(during["jobs_before"] - before["jobs_before"], 100)
         for _ in range(4):
             self.site.wait_for_next_snapshot()
         after = self.site.when("--gres", "gpu:1", user="lab2")
