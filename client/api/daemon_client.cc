@@ -5,6 +5,7 @@
 #include "client/api/answer_reader.h"
 #include "client/api/http_client.h"
 #include "client/terminal/printable.h"
+#include "common/base/json_text.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -13,42 +14,6 @@ using nlohmann::json;
 
 // Answers are no deeper than this by far; what reads and prints them calls itself once a level.
 constexpr int kDeepestAnswer = 100;
-
-bool IsTooDeep(std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > kDeepestAnswer) return true;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return false;
-}
-
-const char* WordOf(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kBadInput:
-      return "bad_input";
-    case ErrorCode::kNotFound:
-      return "not_found";
-    case ErrorCode::kInfeasible:
-      return "infeasible";
-    case ErrorCode::kUnavailable:
-    case ErrorCode::kStale:
-      return "unavailable";
-    case ErrorCode::kInternal:
-      break;
-  }
-  return "internal";
-}
 
 ErrorCode CodeFromWord(const std::string& word, int status) {
   if (word == "bad_input") return ErrorCode::kBadInput;
@@ -101,13 +66,14 @@ Result<json> Ask(const std::string& socket, const HttpRequest& request,
 
 json ErrorDocument(const Error& error) {
   return {{"errors",
-           {{{"code", WordOf(error.code)},
+           {{{"code", ToWord(error.code)},
              {"message", error.message},
              {"pointer", error.pointer.empty() ? json() : json(error.pointer)}}}}};
 }
 
 Result<json> ReadApiAnswer(int status, const std::string& body) {
-  json answer = IsTooDeep(body) ? json() : json::parse(body, nullptr, false);
+  json answer =
+      SizeOfJson(body).depth > kDeepestAnswer ? json() : json::parse(body, nullptr, false);
   if (status >= 200 && status < 300) {
     if (answer.is_object()) return answer;
     return Fail(ErrorCode::kInternal,

@@ -86,7 +86,7 @@ bool IsConfirmed(const Experiment& experiment) {
 
 using Shape = std::tuple<std::string, int64_t, int64_t>;  // GPU, GPUs in all, micro-batch
 
-// What users say of one figure: each has one voice, the median of what he said.
+// What users say of one figure: each has one voice, the median of their figures.
 class Voices {
  public:
   void Add(const RunFact& fact, double value) {
@@ -102,7 +102,7 @@ class Voices {
   }
 
   // The median where most users agree on it, two at least; where only one has said anything,
-  // where three of his jobs do that Slurm confirms. nullopt otherwise.
+  // where three of their jobs do that Slurm confirms. nullopt otherwise.
   std::optional<double> Agreed() const {
     const std::optional<double> median = Median();
     if (!median) return {};

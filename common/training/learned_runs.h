@@ -4,8 +4,8 @@
 // A user's own runs go before those of others; of others only what the site lets everybody see is
 // used, and only where they agree: two users, each with one voice, or three jobs of one whose GPUs,
 // nodes, time and end Slurm confirms. What a job reports counts only once Slurm has seen it run for
-// so long, and on the GPUs that it was advised. So nobody moves others by figures that he invents;
-// what several invent together is bounded where it is used (PlanRun in stage_plan.h).
+// so long, and on the GPUs that it was advised. So nobody moves others by figures of their own
+// invention; what several invent together is bounded where it is used (PlanRun in stage_plan.h).
 // Immutable once built: safe from any thread.
 #pragma once
 

@@ -13,13 +13,14 @@ namespace gpuadvise {
 namespace {
 
 // Whether a batch that was measured on `gpu` does not fit there without checkpointing, which the
-// training leaves open.
+// training leaves open. Other users' runs do not say so: with checkpointing the batch is larger.
 bool NeedsCheckpointing(const GpuModel& gpu, const ModelShape& model, const TrainingSpec& training,
                         Precision precision, const GpuCatalogue& catalogue) {
   if (training.gradient_checkpointing) return false;
   return std::any_of(training.measured.begin(), training.measured.end(),
                      [&](const MeasuredStep& step) {
-                       if (step.out_of_memory || catalogue.Resolve(step.gpu) != &gpu) return false;
+                       if (step.out_of_memory || step.by_others) return false;
+                       if (catalogue.Resolve(step.gpu) != &gpu) return false;
                        TrainingSetup without = SetupFrom(training, precision, step.gpus);
                        without.micro_batch = step.micro_batch;
                        return PeakMemory(model, without).total() > UsableBytes(gpu);
@@ -81,14 +82,14 @@ class Factors {
     if (!by_others) own_.Add(factor);
     all_.Add(factor);
   }
-  // Others' factors only make the own one larger, to kMostByOthers times it.
+  // Others' factors only make the own one larger, to kMostMemoryByOthers times it.
   double Mean() const {
     const double own = own_.Mean();
-    return std::clamp(all_.Mean(), own, own * kMostByOthers);
+    return std::clamp(all_.Mean(), own, own * kMostMemoryByOthers);
   }
 
  private:
-  static constexpr double kMostByOthers = 1.5;
+  static constexpr double kMostMemoryByOthers = 1.5;
 
   struct Sum {
     double logs = 0;

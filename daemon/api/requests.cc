@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/base/json_fields.h"
+#include "common/base/json_text.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
 #include "yaml/train_file.h"
@@ -19,36 +20,6 @@ namespace gpuadvise::daemon {
 namespace {
 
 using nlohmann::json;
-
-// What a text of JSON is made of, by its signs outside strings; cheap, and before anything is
-// built.
-struct JsonSize {
-  int depth = 0;      // deepest nesting
-  size_t values = 1;  // or a few more
-};
-
-JsonSize SizeOf(std::string_view text) {
-  JsonSize size;
-  int depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{') {
-      size.depth = std::max(size.depth, ++depth);
-      ++size.values;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    } else if (c == ',') {
-      ++size.values;
-    }
-  }
-  return size;
-}
 
 // Where the parser stopped: accepts everything, keeps the first error.
 class ErrorPlace : public nlohmann::json_sax<json> {
@@ -75,7 +46,7 @@ class ErrorPlace : public nlohmann::json_sax<json> {
 }  // namespace
 
 Result<json> ParseRequestJson(std::string_view body) {
-  const JsonSize size = SizeOf(body);
+  const JsonSize size = SizeOfJson(body);
   if (size.depth > kMaxJsonDepth) {
     return BadInput(fmt::format("the request is nested more than {} deep", kMaxJsonDepth));
   }

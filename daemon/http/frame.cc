@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/base/json_text.h"
 #include "common/base/version.h"
 #include "common/base/words.h"
 
@@ -10,23 +11,6 @@ namespace gpuadvise::daemon {
 namespace {
 
 using nlohmann::json;
-
-const char* CodeName(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kBadInput:
-      return "bad_input";
-    case ErrorCode::kNotFound:
-      return "not_found";
-    case ErrorCode::kInfeasible:
-      return "infeasible";
-    case ErrorCode::kUnavailable:
-    case ErrorCode::kStale:
-      return "unavailable";
-    case ErrorCode::kInternal:
-      return "internal";
-  }
-  return "internal";
-}
 
 json Meta(const DaemonState* state, const Freshness& freshness) {
   json meta = {{"version", kVersion},
@@ -79,7 +63,7 @@ FramedAnswer Reframed(const FramedAnswer& framed, const DaemonState* state,
 }
 
 json FramedError(const Error& error, const DaemonState* state, const Freshness& freshness) {
-  json answer = {{"errors", {ErrorEntry(CodeName(error.code), error.message, error.pointer)}}};
+  json answer = {{"errors", {ErrorEntry(ToWord(error.code), error.message, error.pointer)}}};
   return Framed(std::move(answer), state, freshness);
 }
 

@@ -145,6 +145,22 @@ TEST(StagePlan, ABatchFarOverTheCardIsNotTakenFromATiming) {
   EXPECT_EQ(PlanOn("rtx4090", 4, spec)->batch.micro_batch, 10);
 }
 
+TEST(StagePlan, WhatOtherUsersRanTurnsNoCheckpointingOnForALargerBatch) {
+  TrainSpec spec = SpecOf(json::parse(R"({"model": {"preset": "bert-large"}, "training":
+      {"samples": 1000, "max_seq_length": 128, "effective_batch_size": 4096},
+      "command": "x"})"));
+  const StagePlan alone = PlanOn("h100-80gb-sxm", 4, spec).value();
+  ASSERT_FALSE(alone.checkpointing_chosen);
+  MeasuredStep line = Timing("h100-80gb-sxm", 4000);
+  line.seconds_per_step = 3;
+  spec.stages[0].training.measured = {line};
+  EXPECT_TRUE(PlanOn("h100-80gb-sxm", 4, spec).value().checkpointing_chosen) << "one's own do";
+  spec.stages[0].training.measured.front().by_others = true;
+  const StagePlan informed = PlanOn("h100-80gb-sxm", 4, spec).value();
+  EXPECT_FALSE(informed.checkpointing_chosen);
+  EXPECT_EQ(informed.batch.micro_batch, alone.batch.micro_batch);
+}
+
 TEST(StagePlan, OneSampleMayUseTheMargin) {
   EXPECT_EQ(MicroBatch("rtx4090", WithBase("19 GB")), 1);  // 22.2 GB of 24
 }
