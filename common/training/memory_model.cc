@@ -325,6 +325,19 @@ TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64
   setup.tf32 = training.tf32;
   setup.compiled = training.torch_compile.value_or(false);
   setup.chunked_cross_entropy = training.chunked_cross_entropy;
+  setup.use_liger_kernel = training.use_liger_kernel;
+  setup.lora_dropout = training.lora.dropout;
+  setup.base_weights = training.base_weights;
+  setup.activation_offload = training.activation_offload;
+  setup.optimizer_in_backward = training.optimizer_in_backward;
+  setup.trainer = training.trainer;
+  setup.tensor_parallel = training.tensor_parallel_size.value_or(1);
+  setup.pipeline_parallel = training.pipeline_parallel_size.value_or(1);
+  setup.context_parallel = training.context_parallel_size.value_or(1);
+  setup.expert_parallel = training.expert_parallel_size.value_or(1);
+  setup.mean_seq_length = training.mean_seq_length.value_or(0);
+  setup.fp8 = training.fp8;
+  setup.software_year = training.software_year.value_or(0);
   return setup;
 }
 

@@ -56,6 +56,19 @@ struct TrainingSetup {
   bool tf32 = false;            // products of fp32 in TF32, where the GPU has it
   bool compiled = false;
   bool chunked_cross_entropy = false;
+  bool use_liger_kernel = false;
+  double lora_dropout = 0;
+  BaseWeights base_weights = BaseWeights::kAuto;
+  bool activation_offload = false;
+  bool optimizer_in_backward = false;
+  Trainer trainer = Trainer::kSft;
+  int64_t tensor_parallel = 1;  // GPUs that share a layer, and so on; their product divides `gpus`
+  int64_t pipeline_parallel = 1;
+  int64_t context_parallel = 1;
+  int64_t expert_parallel = 1;
+  double mean_seq_length = 0;  // 0: seq_length
+  bool fp8 = false;
+  double software_year = 0;  // 0: today's
 };
 
 // Bytes.

@@ -31,10 +31,17 @@ struct TransformerStack {
   bool rotary = true;            // queries and keys are turned by their position
   bool dropout = false;          // keeps masks
   bool cross_attention = false;  // the decoder of an encoder-decoder
+  int64_t num_experts = 0;       // of a mixture; 0: one MLP for all tokens
+  int64_t num_experts_per_tok = 0;
+  int64_t moe_intermediate_size = 0;     // of one expert; intermediate_size is a dense layer's
+  int64_t shared_intermediate_size = 0;  // of experts that see every token, together
+  int64_t num_dense_layers = 0;          // of num_hidden_layers: the first ones have no experts
 
   int64_t query_size() const { return num_attention_heads * head_dim; }
   int64_t key_size() const { return num_key_value_heads * head_dim; }
   double LayerParameters() const;
+  // Of all layers, what one token passes through: of the experts those that are active.
+  double ActiveParameters() const { return Parameters(); }
   double Parameters() const { return static_cast<double>(num_hidden_layers) * LayerParameters(); }
   friend bool operator==(const TransformerStack&, const TransformerStack&) = default;
 };

@@ -28,6 +28,11 @@ enum class Attention { kFlashAttention2, kSdpa, kEager };
 enum class Checkpointing { kNone, kSelective, kFull };
 enum class Fsdp { kFullShard, kShardGradOp };
 enum class Offload { kNone, kOptimizer, kAll };
+// How the frozen weights under adapters are kept; kAuto: NF4 with qlora, else half precision.
+enum class BaseWeights { kAuto, kNf4, kGptq4, kInt8 };
+// What is optimised, by TRL's trainers: supervised (also pre-training), or from preferences and
+// rewards, where a second model or a second answer is at work.
+enum class Trainer { kSft, kDpo, kOrpo, kKto, kReward, kGrpo, kPpo };
 
 struct ModelSpec {
   std::string preset;                // "" none
@@ -39,6 +44,7 @@ struct ModelSpec {
 
 struct LoraSpec {
   int64_t r = 8;
+  double dropout = 0;                        // lora_dropout
   std::vector<std::string> target_modules;   // empty: all linear layers
   std::vector<std::string> modules_to_save;  // trained whole beside the adapters
 };
@@ -78,6 +84,20 @@ struct TrainingSpec {
   std::optional<Fsdp> fsdp;           // nullopt: none
   Offload offload = Offload::kNone;
   bool chunked_cross_entropy = false;
+  bool use_liger_kernel = false;  // fused losses, norms and MLPs (Liger)
+  BaseWeights base_weights = BaseWeights::kAuto;
+  bool activation_offload = false;     // what autograd keeps goes to the host's memory
+  bool optimizer_in_backward = false;  // each gradient is used and freed at once
+  Trainer trainer = Trainer::kSft;
+  std::optional<int64_t> tensor_parallel_size;
+  std::optional<int64_t> pipeline_parallel_size;
+  std::optional<int64_t> context_parallel_size;
+  std::optional<int64_t> expert_parallel_size;
+
+  // What run time depends on besides.
+  std::optional<double> mean_seq_length;  // tokens of a sample on average; nullopt: max_seq_length
+  bool fp8 = false;                       // products of matrices in 8 bits
+  std::optional<double> software_year;    // of PyTorch and its libraries, 2024.5; nullopt: today's
 
   bool resume = false;  // after its time limit it goes on from its checkpoint
 };
