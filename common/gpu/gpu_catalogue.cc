@@ -54,8 +54,23 @@ class EntryReader {
   FieldReader fields_;
 };
 
+// What the chips of one architecture have in common, where a card's entry does not say otherwise.
+struct Architecture {
+  double matrix_share = 0.8;
+  double fp32_share = 0.7;
+  double flash_share = 0.42;
+};
+using Architectures = std::map<std::string, Architecture>;
+
+const Architecture& ArchitectureOf(const std::string& name, const Architectures& architectures) {
+  static const Architecture kUnknown;
+  const auto found = architectures.find(name);
+  return found == architectures.end() ? kUnknown : found->second;
+}
+
 // One entry of `gpus:`.
-GpuModel ReadEntry(const json& entry, const std::string& pointer, FirstError* errors) {
+GpuModel ReadEntry(const json& entry, const std::string& pointer,
+                   const Architectures& architectures, FirstError* errors) {
   EntryReader reader(entry, pointer, errors);
   GpuModel model;
   model.id = reader.Text("id");
@@ -66,10 +81,13 @@ GpuModel ReadEntry(const json& entry, const std::string& pointer, FirstError* er
   model.memory_bytes = std::llround(model.memory_gb * (int64_t{1} << 30));
   model.memory_bandwidth_gb_per_s = reader.Number("memory_bandwidth_gb_per_s", 1, 1e6);
   model.dense_tflops = reader.Number("dense_tflops", 0.1, 1e6);
-  model.efficiency = reader.Number("efficiency", 0.01, 2);
   model.link = reader.Link();
   FieldReader& optional = reader.fields();
-  model.efficiency_measured = optional.Bool("efficiency_measured").value_or(false);
+  const Architecture& kind = ArchitectureOf(model.architecture, architectures);
+  model.matrix_share = optional.Number("matrix_share", 0.01, 2).value_or(kind.matrix_share);
+  model.fp32_share = optional.Number("fp32_share", 0.01, 2).value_or(kind.fp32_share);
+  model.flash_share = optional.Number("flash_share", 0.01, 2).value_or(kind.flash_share);
+  model.efficiency = optional.Number("efficiency", 0.01, 2).value_or(1);
   model.bf16 = optional.Bool("bf16").value_or(false);
   model.fp32_tflops = optional.Number("fp32_tflops", 0.1, 1e6).value_or(model.dense_tflops / 8);
   model.nvlink_gb_per_s = optional.Number("nvlink_gb_per_s", 0, 1e5).value_or(0);
@@ -77,7 +95,7 @@ GpuModel ReadEntry(const json& entry, const std::string& pointer, FirstError* er
   model.price_per_gpu_hour = optional.Number("price_per_gpu_hour", 0, 1e6).value_or(0);
   model.is_mig_slice = !ParseGpuName(model.id).mig_profile.empty();
   model.aliases = optional.Texts("aliases");
-  for (const char* for_people : {"source", "efficiency_source"}) optional.Text(for_people);
+  for (const char* for_people : {"source", "matrix_source"}) optional.Text(for_people);
   optional.RefuseUnknown();
   return model;
 }
@@ -94,11 +112,32 @@ std::string IdOf(const json& entry) {
 
 constexpr size_t kMostModels = 4096;  // far more than are made
 
-// Adds the `gpus:` of one document: an id that is there already changes only the keys given.
-void Merge(const json& document, std::vector<Entry>& entries, FirstError* errors) {
+// The `architectures:` of one document, each changing only the keys given.
+void ReadArchitectures(FieldReader& top, Architectures& architectures, FirstError* errors) {
+  const std::vector<const json*> list = top.List("architectures", kMostModels);
+  for (size_t i = 0; i < list.size(); ++i) {
+    FieldReader reader(*list[i], fmt::format("/architectures/{}", i), errors);
+    const auto name = reader.Text("name");
+    if (!name) reader.Refuse("name", "name is missing from this architecture's entry");
+    Architecture& kind = architectures[name.value_or("")];
+    const auto share = [&](const char* key, double& value) {
+      value = reader.Number(key, 0.01, 2).value_or(value);
+    };
+    share("matrix_share", kind.matrix_share);
+    share("fp32_share", kind.fp32_share);
+    share("flash_share", kind.flash_share);
+    reader.Text("source");
+    reader.RefuseUnknown();
+  }
+}
+
+// Adds one document: of `gpus:`, an id that is there already changes only the keys given.
+void Merge(const json& document, std::vector<Entry>& entries, Architectures& architectures,
+           FirstError* errors) {
   if (document.is_null()) return;
   FieldReader top(document, "", errors);
   const std::vector<const json*> list = top.List("gpus", kMostModels);
+  ReadArchitectures(top, architectures, errors);
   top.RefuseUnknown();
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string pointer = fmt::format("/gpus/{}", i);
@@ -128,8 +167,10 @@ json EntryOf(const GpuModel& model) {
           {"memory_bandwidth_gb_per_s", model.memory_bandwidth_gb_per_s},
           {"dense_tflops", model.dense_tflops},
           {"fp32_tflops", model.fp32_tflops},
+          {"matrix_share", model.matrix_share},
+          {"fp32_share", model.fp32_share},
+          {"flash_share", model.flash_share},
           {"efficiency", model.efficiency},
-          {"efficiency_measured", model.efficiency_measured},
           {"bf16", model.bf16},
           {"link", link->first},
           {"nvlink_gb_per_s", model.nvlink_gb_per_s},
@@ -159,11 +200,12 @@ Result<GpuCatalogue> GpuCatalogue::FromJson(const json& document) {
 Result<GpuCatalogue> GpuCatalogue::FromJson(const json& document, const json& overrides) {
   FirstError errors;
   std::vector<Entry> entries;
-  Merge(document, entries, &errors);
-  Merge(overrides, entries, &errors);
+  Architectures architectures;
+  Merge(document, entries, architectures, &errors);
+  Merge(overrides, entries, architectures, &errors);
   GpuCatalogue catalogue;
   for (const Entry& entry : entries) {
-    GpuModel model = ReadEntry(entry.value, entry.pointer, &errors);
+    GpuModel model = ReadEntry(entry.value, entry.pointer, architectures, &errors);
     Spellings spellings{{FoldGpuName(model.id), FoldGpuName(model.display_name)},
                         {ParseGpuName(model.id)}};
     for (const std::string& alias : model.aliases) {

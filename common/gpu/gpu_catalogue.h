@@ -38,9 +38,10 @@ struct GpuModel {
   double memory_bandwidth_gb_per_s = 0;
   double dense_tflops = 0;  // fp16/bf16 tensor, dense, fp32 accumulation
   double fp32_tflops = 0;   // without tensor cores
-  double efficiency =
-      0;  // share of the roofline of common/training/step_time_model that training reaches
-  bool efficiency_measured = false;  // false: as a card of its kind
+  double matrix_share = 0;  // of dense_tflops that large products of matrices reach for hours
+  double fp32_share = 0;    // the same of fp32_tflops
+  double flash_share = 0;   // of what those reach: fused attention
+  double efficiency = 1;    // of all that common/training/step_time_model counts; a site's word
   bool bf16 = false;
   GpuLink link = GpuLink::kPcie;
   double nvlink_gb_per_s = 0;     // of one GPU, one direction; 0: none

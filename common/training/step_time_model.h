@@ -29,6 +29,7 @@
 #include "common/gpu/gpu_catalogue.h"
 #include "common/training/memory_model.h"
 #include "common/training/model_shape.h"
+#include "common/training/step_time_constants.h"
 
 namespace gpuadvise {
 
@@ -59,7 +60,8 @@ struct StepSeconds {
 
 // REQUIRES: setup.gpus == shape.gpus_per_node * shape.nodes, all counts >= 1.
 StepSeconds SecondsOfStep(const ModelShape& model, const TrainingSetup& setup, const GpuModel& gpu,
-                          const StepLayout& shape);
+                          const StepLayout& shape,
+                          const StepTimeConstants& constants = kStepTimeConstants);
 
 // Seconds below which no micro-batch can be: its products of matrices at the rate of the card's
 // data sheet, and nothing else.
@@ -67,7 +69,8 @@ double RooflineSeconds(const ModelShape& model, const TrainingSetup& setup, cons
 
 // GB/s that one GPU sends to the others of its node when `gpus` of them do so at once: 80 % of
 // NVLink; over PCIe what all-reduces were measured to get, shared from seven GPUs on.
-double LinkRate(const GpuModel& gpu, int64_t gpus, const Interconnect& interconnect);
+double LinkRate(const GpuModel& gpu, int64_t gpus, const Interconnect& interconnect,
+                const StepTimeConstants& constants = kStepTimeConstants);
 
 // A plain transformer of about `parameters`, for models of which nobody has told the shape.
 ModelShape GenericTransformer(double parameters);
