@@ -1,0 +1,101 @@
+#include "bench/leave_one_out.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace gpuadvise {
+namespace {
+
+constexpr int kMostRounds = 8;
+constexpr int kSteps = 8;             // of a constant's range, to either side
+constexpr double kWorthwhile = 1e-4;  // less of the loss is no reason to move
+
+double MedianOf(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::vector<double> CoordinateSearch(
+    const std::vector<SearchedConstant>& constants,
+    const std::function<double(const std::vector<double>&)>& loss) {
+  std::vector<double> best;
+  for (const SearchedConstant& constant : constants) best.push_back(constant.start);
+  double least = loss(best);
+  double step = 1.0 / kSteps;  // of the range
+  for (int round = 0; round < kMostRounds; ++round) {
+    const double before = least;
+    for (size_t i = 0; i < constants.size(); ++i) {
+      const double range = constants[i].high - constants[i].low;
+      const double from = best[i];
+      for (int k = -kSteps; k <= kSteps; ++k) {
+        std::vector<double> tried = best;
+        tried[i] = std::clamp(from + k * step * range, constants[i].low, constants[i].high);
+        const double value = loss(tried);
+        if (value < least - kWorthwhile) {
+          least = value;
+          best = tried;
+        }
+      }
+    }
+    if (before - least < kWorthwhile) step /= 4;
+    if (step < 1e-3) break;
+  }
+  return best;
+}
+
+double LossOf(const std::vector<double>& log_ratios, const std::vector<std::string>& sources,
+              const std::string& left_out) {
+  std::map<std::string, std::vector<double>> sizes;
+  for (size_t i = 0; i < log_ratios.size(); ++i) {
+    if (std::isnan(log_ratios[i]) || sources[i] == left_out) continue;
+    sizes[sources[i]].push_back(std::abs(log_ratios[i]));
+  }
+  double sum = 0;
+  for (auto& [source, of_source] : sizes) sum += std::min(MedianOf(of_source), kMostOfASource);
+  return sizes.empty() ? 0 : sum / static_cast<double>(sizes.size());
+}
+
+LeftOut LeaveOneSourceOut(const std::vector<SearchedConstant>& constants,
+                          const std::vector<std::string>& sources, const LogRatios& ratios) {
+  LeftOut result;
+  result.errors.assign(sources.size(), NAN);
+  std::set<std::string> all(sources.begin(), sources.end());
+  all.insert("");
+  for (const std::string& left_out : all) {
+    const auto loss = [&](const std::vector<double>& values) {
+      return LossOf(ratios(values), sources, left_out);
+    };
+    const std::vector<double> chosen = CoordinateSearch(constants, loss);
+    result.chosen[left_out] = chosen;
+    const std::vector<double> judged = ratios(chosen);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      if (sources[i] == left_out) result.errors[i] = std::exp(judged[i]) - 1;
+    }
+  }
+  return result;
+}
+
+void PrintChosen(const std::vector<SearchedConstant>& constants, const LeftOut& result) {
+  fmt::print("{:<24} {:>10}", "constant", "in use");
+  for (const auto& [source, values] : result.chosen) {
+    fmt::print("  {}", source.empty() ? "chosen by all" : "without " + source);
+  }
+  fmt::print("\n");
+  for (size_t i = 0; i < constants.size(); ++i) {
+    fmt::print("{:<24} {:>10.4g}", constants[i].name, constants[i].start);
+    for (const auto& [source, values] : result.chosen) {
+      const size_t width = source.empty() ? 13 : source.size() + 8;
+      fmt::print("  {:>{}.4g}", values[i], width);
+    }
+    fmt::print("\n");
+  }
+  fmt::print("\n");
+}
+
+}  // namespace gpuadvise
