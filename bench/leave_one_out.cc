@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 namespace gpuadvise {
@@ -11,12 +12,21 @@ namespace {
 
 constexpr int kMostRounds = 8;
 constexpr int kSteps = 8;             // of a constant's range, to either side
-constexpr double kWorthwhile = 1e-4;  // less of the loss is no reason to move
+constexpr double kWorthwhile = 1e-5;  // less of the loss is no reason to move
+constexpr double kPull = 0.02;        // a whole range costs as much as 2 % of error everywhere
 
-double MedianOf(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+double MeanOf(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Of values that are far from what is plausible; a whole range beyond costs kPull.
+double PullOf(const std::vector<SearchedConstant>& constants, const std::vector<double>& values) {
+  double pull = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double range = constants[i].high - constants[i].low;
+    pull += kPull * std::pow((values[i] - constants[i].Middle()) / range, 2);
+  }
+  return pull;
 }
 
 }  // namespace
@@ -25,7 +35,7 @@ std::vector<double> CoordinateSearch(
     const std::vector<SearchedConstant>& constants,
     const std::function<double(const std::vector<double>&)>& loss) {
   std::vector<double> best;
-  for (const SearchedConstant& constant : constants) best.push_back(constant.start);
+  for (const SearchedConstant& constant : constants) best.push_back(constant.Middle());
   double least = loss(best);
   double step = 1.0 / kSteps;  // of the range
   for (int round = 0; round < kMostRounds; ++round) {
@@ -54,10 +64,10 @@ double LossOf(const std::vector<double>& log_ratios, const std::vector<std::stri
   std::map<std::string, std::vector<double>> sizes;
   for (size_t i = 0; i < log_ratios.size(); ++i) {
     if (std::isnan(log_ratios[i]) || sources[i] == left_out) continue;
-    sizes[sources[i]].push_back(std::abs(log_ratios[i]));
+    sizes[sources[i]].push_back(std::min(std::abs(log_ratios[i]), kMostOfARow));
   }
   double sum = 0;
-  for (auto& [source, of_source] : sizes) sum += std::min(MedianOf(of_source), kMostOfASource);
+  for (const auto& [source, of_source] : sizes) sum += MeanOf(of_source);
   return sizes.empty() ? 0 : sum / static_cast<double>(sizes.size());
 }
 
@@ -69,7 +79,7 @@ LeftOut LeaveOneSourceOut(const std::vector<SearchedConstant>& constants,
   all.insert("");
   for (const std::string& left_out : all) {
     const auto loss = [&](const std::vector<double>& values) {
-      return LossOf(ratios(values), sources, left_out);
+      return LossOf(ratios(values), sources, left_out) + PullOf(constants, values);
     };
     const std::vector<double> chosen = CoordinateSearch(constants, loss);
     result.chosen[left_out] = chosen;
@@ -88,7 +98,7 @@ void PrintChosen(const std::vector<SearchedConstant>& constants, const LeftOut& 
   }
   fmt::print("\n");
   for (size_t i = 0; i < constants.size(); ++i) {
-    fmt::print("{:<24} {:>10.4g}", constants[i].name, constants[i].start);
+    fmt::print("{:<24} {:>10.4g}", constants[i].name, constants[i].in_use);
     for (const auto& [source, values] : result.chosen) {
       const size_t width = source.empty() ? 13 : source.size() + 8;
       fmt::print("  {:>{}.4g}", values[i], width);

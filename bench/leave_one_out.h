@@ -4,9 +4,10 @@
 // A constant that is chosen over all rows and judged by the same rows looks better than it is. So
 // for each source the constants are chosen by all other sources, and that source alone is judged.
 //
-// Loss: the mean over sources of the median |log(predicted / measured)| of each, none counted with
-// more than kMostOfASource: a source whose rows nothing explains shall not bend the constants. What
-// makes no difference stays as it was.
+// Loss: the mean over sources of the mean |log(predicted / measured)| of each, no row counted with
+// more than kMostOfARow: one that nothing explains shall not bend the constants. A constant starts
+// in the middle of its plausible range and is drawn there a little, so that what no row decides
+// stays there, and nothing that the left-out source has taught comes in by the start.
 #pragma once
 
 #include <functional>
@@ -16,13 +17,15 @@
 
 namespace gpuadvise {
 
-inline constexpr double kMostOfASource = 0.25;
+inline constexpr double kMostOfARow = 0.4;
 
 struct SearchedConstant {
   std::string name;
   double low = 0;
   double high = 0;
-  double start = 0;
+  double in_use = 0;  // shown beside what is chosen
+
+  double Middle() const { return (low + high) / 2; }
 };
 
 // log(predicted / measured) of every row with these values of the constants, in their order; NaN
@@ -34,7 +37,7 @@ using LogRatios = std::function<std::vector<double>(const std::vector<double>& v
 std::vector<double> CoordinateSearch(const std::vector<SearchedConstant>& constants,
                                      const std::function<double(const std::vector<double>&)>& loss);
 
-// Mean over sources of each one's median size; `left_out` ("": none) does not count.
+// Mean over sources of each one's mean size; `left_out` ("": none) does not count.
 double LossOf(const std::vector<double>& log_ratios, const std::vector<std::string>& sources,
               const std::string& left_out);
 

@@ -79,6 +79,10 @@ TrainingSetup SetupOf(const Row& row) {
   setup.flash_attention = whole("flash_attention", 1) != 0;
   setup.compiled = whole("compiled", 0) != 0;
   setup.chunked_cross_entropy = whole("chunked", 0) != 0;
+  setup.software_year = NumberOf(row, "software_year", 0);
+  setup.lora_dropout = NumberOf(row, "lora_dropout", 0);
+  setup.fp8 = whole("fp8", 0) != 0;
+  if (TextOf(row, "base_weights") == "gptq4") setup.base_weights = BaseWeights::kGptq4;
   setup.tf32 = true;  // NVIDIA's containers, in which the rows in fp32 were measured, allow it
   return setup;
 }

@@ -6,9 +6,11 @@
 #include <cstdlib>
 #include <set>
 
+#include "bench/leave_one_out.h"
 #include "bench/measured_rows.h"
 #include "common/training/carry_over.h"
 #include "common/training/step_time_model.h"
+#include "common/training/training_time.h"
 
 namespace gpuadvise {
 namespace {
@@ -29,13 +31,14 @@ struct Scored {
   double compute_share = 0;
 };
 
-StepSeconds PredictedStep(const ModelShape& model, const Row& row, const GpuModel& gpu) {
+StepSeconds PredictedStep(const ModelShape& model, const Row& row, const GpuModel& gpu,
+                          const StepTimeConstants& constants = kStepTimeConstants) {
   StepLayout shape;
   shape.gpus_per_node = static_cast<int64_t>(NumberOf(row, "gpus_per_node", 1));
   shape.nodes = static_cast<int64_t>(NumberOf(row, "nodes", 1));
   shape.accumulation = static_cast<int64_t>(NumberOf(row, "accumulation", 1));
   shape.interconnect = {NumberOf(row, "link_gb_per_s", 0), NumberOf(row, "network_gb_per_s", 0)};
-  return SecondsOfStep(model, SetupOf(row), gpu, shape);
+  return SecondsOfStep(model, SetupOf(row), gpu, shape, constants);
 }
 
 bool SameTraining(const Scored& a, const Scored& b) {
@@ -108,79 +111,142 @@ void PrintRow(const Scored& scored, double anchored) {
              row.at("nodes"), scored.measured, scored.predicted, anchored);
 }
 
-void PrintEfficiencies(const std::vector<Scored>& all) {
-  std::map<std::string, std::vector<double>> of_gpu;
+// `all` as predicted with constants that each row's own source had no part in.
+std::vector<Scored> LeaveOut(const Known& known, const std::vector<Scored>& all, bool print) {
+  std::vector<SearchedConstant> searched;
+  std::vector<double StepTimeConstants::*> members;
+  for (const StepTimeConstant& constant : StepTimeConstantTable()) {
+    if (!constant.chosen) continue;
+    searched.push_back(
+        {constant.name, constant.low, constant.high, kStepTimeConstants.*constant.member});
+    members.push_back(constant.member);
+  }
+  std::vector<std::string> sources;
+  std::vector<const ModelShape*> shapes;
   for (const Scored& scored : all) {
-    const bool tensor = scored.row->at("precision") != "fp32" || scored.gpu->bf16;
-    if (FamilyOf(*scored.row) == "bert" && scored.gpus == 1 && tensor) {
-      of_gpu[scored.gpu->id].push_back(scored.predicted / scored.measured);
+    sources.push_back(RepositoryOf(*scored.row));
+    shapes.push_back(&*known.presets.Find(scored.row->at("preset"))->shape);
+  }
+  const LeftOut left_out = LeaveOneSourceOut(searched, sources, [&](const auto& values) {
+    StepTimeConstants constants;
+    for (size_t i = 0; i < values.size(); ++i) constants.*members[i] = values[i];
+    std::vector<double> ratios;
+    for (size_t i = 0; i < all.size(); ++i) {
+      const double predicted =
+          PredictedStep(*shapes[i], *all[i].row, *all[i].gpu, constants).total();
+      ratios.push_back(std::log(predicted / all[i].measured));
     }
+    return ratios;
+  });
+  if (print) PrintChosen(searched, left_out);
+  std::vector<Scored> predicted = all;
+  for (size_t i = 0; i < all.size(); ++i) {
+    predicted[i].predicted = all[i].measured * (1 + left_out.errors[i]);
   }
-  for (const auto& [id, ratios] : of_gpu) {
-    fmt::print("efficiency of {:<18} × {:.2f} by {} rows\n", id, Quantile(ratios, 0.5),
-               ratios.size());
-  }
+  return predicted;
 }
 
-}  // namespace
-
-void ScoreTime(const Known& known, const std::vector<Row>& rows, bool print_rows) {
-  std::vector<Scored> all;
-  for (const Row& row : rows) {
-    const ModelPreset* preset = known.presets.Find(row.at("preset"));
-    const GpuModel* gpu = known.catalogue.Resolve(row.at("gpu"));
-    if (preset == nullptr || !preset->shape || gpu == nullptr) continue;
-    Scored scored{&row, gpu, NumberOf(row, "seconds_per_step", 0), 0, SetupOf(row).gpus};
-    const StepSeconds step = PredictedStep(*preset->shape, row, *gpu);
-    scored.predicted = step.total();
-    scored.compute_share = step.compute / (step.compute + step.traffic);
-    all.push_back(scored);
+// How many of the measured seconds lie between the p10 and p90 that are said.
+struct Coverage {
+  int rows = 0;
+  int inside = 0;
+  void Add(double log_error, double sigma) {
+    constexpr double kP90 = 1.2816;
+    ++rows;
+    if (std::abs(log_error) <= kP90 * sigma) ++inside;
   }
+};
+
+struct TimeTables {
   ErrorTable by_source;
   ErrorTable by_gpu;
   ErrorTable by_family;
   ErrorTable anchored;
   ErrorTable twice;
-  std::set<std::string> cards;
-  for (const Scored& scored : all) cards.insert(scored.gpu->id);
+  std::map<std::string, Coverage> coverage;
+};
+
+void AddRow(const Scored& scored, const std::vector<Scored>& all,
+            const std::set<std::string>& cards, TimeTables& tables) {
+  const std::string& grade = scored.row->at("grade");
+  const std::string groups[] = {grade + " " + RepositoryOf(*scored.row), "all of grade " + grade};
+  const double log_error = std::log(scored.predicted / scored.measured);
+  for (const std::string& group : groups) {
+    tables.by_source.Add(group, std::expm1(log_error));
+    tables.coverage["no timing, " + group].Add(log_error, kSigmaCounted);
+  }
+  tables.by_gpu.Add(scored.gpu->display_name, std::expm1(log_error));
+  tables.by_family.Add(FamilyOf(*scored.row), std::expm1(log_error));
+  const auto by = [&](const Scored& anchor) {
+    return scored.predicted * anchor.measured / anchor.predicted;
+  };
+  if (const Scored* anchor = AnchorOf(scored, all)) {
+    const double anchored = std::log(by(*anchor) / scored.measured);
+    for (const std::string& group : groups) {
+      tables.anchored.Add(group, std::expm1(anchored));
+      tables.coverage["one timing, " + group].Add(anchored,
+                                                  CarriedSigma(PlaceOf(*anchor), PlaceOf(scored)));
+    }
+  }
+  if (CardsOfTheGuides().count(scored.gpu->id) > 0) {
+    for (const std::string& card : CardsOfTheGuides()) {
+      const Scored* anchor = AnchorOf(scored, all, card);
+      if (anchor == nullptr) continue;
+      tables.anchored.Add("cards of the team guides, each from each",
+                          by(*anchor) / scored.measured - 1);
+    }
+  }
+  AddTwoTimings(scored, all, cards, tables.twice);
+}
+
+}  // namespace
+
+void ScoreTime(const Known& known, const std::vector<Row>& rows, bool print_rows) {
+  std::vector<Scored> in_use;
+  for (const Row& row : rows) {
+    const ModelPreset* preset = known.presets.Find(row.at("preset"));
+    const GpuModel* gpu = known.catalogue.Resolve(row.at("gpu"));
+    if (preset == nullptr || !preset->shape || gpu == nullptr) {
+      fmt::print(stderr, "left out: {} on {}\n", row.at("preset"), row.at("gpu"));
+      continue;
+    }
+    Scored scored{&row, gpu, NumberOf(row, "seconds_per_step", 0), 0, SetupOf(row).gpus};
+    const StepSeconds step = PredictedStep(*preset->shape, row, *gpu);
+    scored.predicted = step.total();
+    scored.compute_share = step.compute / (step.compute + step.traffic);
+    in_use.push_back(scored);
+  }
+  const std::vector<Scored> left_out = LeaveOut(known, in_use, !print_rows);
   if (print_rows) {
     fmt::print(
         "grade,source,preset,method,precision,seq_length,micro_batch,gpu,gpus_per_node,nodes,"
         "measured,predicted,anchored\n");
-  }
-  for (const Scored& scored : all) {
-    const std::string& grade = scored.row->at("grade");
-    const double error = scored.predicted / scored.measured - 1;
-    by_source.Add(grade + " " + RepositoryOf(*scored.row), error);
-    by_source.Add("all of grade " + grade, error);
-    by_gpu.Add(scored.gpu->display_name, error);
-    by_family.Add(FamilyOf(*scored.row), error);
-    const auto by = [&](const Scored& anchor) {
-      return scored.predicted * anchor.measured / anchor.predicted;
-    };
-    double with_anchor = 0;
-    if (const Scored* anchor = AnchorOf(scored, all)) {
-      with_anchor = by(*anchor);
-      anchored.Add(grade + " " + RepositoryOf(*scored.row), with_anchor / scored.measured - 1);
-      anchored.Add("all of grade " + grade, with_anchor / scored.measured - 1);
+    for (const Scored& scored : left_out) {
+      const Scored* anchor = AnchorOf(scored, left_out);
+      PrintRow(scored, anchor == nullptr
+                           ? 0
+                           : scored.predicted * anchor->measured / anchor->predicted);
     }
-    if (CardsOfTheGuides().count(scored.gpu->id) > 0) {
-      for (const std::string& card : CardsOfTheGuides()) {
-        const Scored* anchor = AnchorOf(scored, all, card);
-        if (anchor == nullptr) continue;
-        anchored.Add("cards of the team guides, each from each", by(*anchor) / scored.measured - 1);
-      }
-    }
-    if (!print_rows) AddTwoTimings(scored, all, cards, twice);
-    if (print_rows) PrintRow(scored, with_anchor);
+    return;
   }
-  if (print_rows) return;
-  by_source.Print("step time without a timing, by source");
-  by_gpu.Print("by GPU");
-  by_family.Print("by model family");
-  anchored.Print("with one timing on another GPU");
-  twice.Print("with timings on two other GPUs");
-  PrintEfficiencies(all);
+  std::set<std::string> cards;
+  for (const Scored& scored : in_use) cards.insert(scored.gpu->id);
+  TimeTables tables;
+  for (const Scored& scored : left_out) AddRow(scored, left_out, cards, tables);
+  ErrorTable seen;
+  for (const Scored& scored : in_use) {
+    seen.Add("all of grade " + scored.row->at("grade"), scored.predicted / scored.measured - 1);
+  }
+  seen.Print("step time with the constants in use, which have seen all rows");
+  tables.by_source.Print("step time, its source left out");
+  tables.by_gpu.Print("the same by GPU");
+  tables.by_family.Print("the same by model family");
+  tables.anchored.Print("the same with one timing on another GPU");
+  tables.twice.Print("the same with timings on two other GPUs");
+  for (const auto& [group, count] : tables.coverage) {
+    fmt::print("inside p10 to p90: {:<48} {:>4} of {:>4} ({:.0f} %)\n", group, count.inside,
+               count.rows, 100.0 * count.inside / count.rows);
+  }
 }
 
 }  // namespace gpuadvise

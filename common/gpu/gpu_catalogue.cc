@@ -58,7 +58,7 @@ class EntryReader {
 struct Architecture {
   double matrix_share = 0.8;
   double fp32_share = 0.7;
-  double flash_share = 0.42;
+  double flash_share = 0.6;
 };
 using Architectures = std::map<std::string, Architecture>;
 

@@ -17,6 +17,7 @@ constexpr double kOfComputeShare = 5;  // for each (difference)²
 constexpr double kOfAnotherLink = 0.03;
 constexpr double kOfGpus = 0.0065;        // for each ln(ratio)²
 constexpr double kOfMicroBatch = 0.013;   // for each ln(ratio)²
+constexpr double kOfTheTraining = 0.3;    // variances of vision and speech, of those with a shape
 constexpr int kUnrelatedGenerations = 3;  // of another maker, whose generations do not compare
 
 double LogRatioSquared(int64_t a, int64_t b) {
@@ -72,6 +73,10 @@ double CarryOverVariance(const TimedPlace& from, const TimedPlace& to) {
   return kAnyTwoCards + kOfAGeneration * GenerationsBetween(*from.gpu, *to.gpu) +
          kOfComputeShare * share * share +
          (linked && from.gpu->link != to.gpu->link ? kOfAnotherLink : 0) + ShapeVariance(from, to);
+}
+
+double CarriedSigma(const TimedPlace& from, const TimedPlace& to) {
+  return std::sqrt(kOfTheTraining * CarryOverVariance(from, to));
 }
 
 CarriedOver CarryOver(const std::vector<Timing>& timings, const TimedPlace& to) {

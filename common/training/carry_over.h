@@ -37,6 +37,9 @@ struct TimedPlace {
 // Expected variance of the difference of ln(measured / counted) between two cards.
 double CarryOverVariance(const TimedPlace& from, const TimedPlace& to);
 
+// Sigma of the logarithm of the run time here that a single timing there leaves.
+double CarriedSigma(const TimedPlace& from, const TimedPlace& to);
+
 struct Timing {
   TimedPlace at;
   double log_factor = 0;  // ln(measured / counted)

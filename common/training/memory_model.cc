@@ -97,15 +97,20 @@ bool Means(const std::string& target, const std::string& linear) {
          });
 }
 
+std::vector<Linear> AdaptedOf(const TransformerStack& stack, const TrainingSetup& setup) {
+  std::vector<Linear> linears = LinearsOf(stack);
+  const auto& targets = setup.target_modules;
+  if (targets.empty()) return linears;
+  std::erase_if(linears, [&](const Linear& linear) {
+    return std::none_of(targets.begin(), targets.end(),
+                        [&](const std::string& name) { return Means(name, linear.name); });
+  });
+  return linears;
+}
+
 double AdapterParameters(const TransformerStack& stack, const TrainingSetup& setup) {
   double parameters = 0;
-  for (const Linear& linear : LinearsOf(stack)) {
-    const auto& targets = setup.target_modules;
-    const bool target = targets.empty() ||
-                        std::any_of(targets.begin(), targets.end(), [&](const std::string& name) {
-                          return Means(name, linear.name);
-                        });
-    if (!target) continue;
+  for (const Linear& linear : AdaptedOf(stack, setup)) {
     parameters += static_cast<double>(setup.lora_rank * (linear.in + linear.out));
     if (setup.method == Method::kDora) parameters += static_cast<double>(linear.out);
   }
@@ -174,6 +179,14 @@ double KeptBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setu
   }
   if (setup.method == Method::kQlora) bytes += kNf4Inputs * h;
   return setup.method == Method::kDora ? bytes * kDoraShare : bytes;
+}
+
+double AdaptedWidth(const TransformerStack& stack, const TrainingSetup& setup) {
+  double width = 0;
+  for (const Linear& linear : AdaptedOf(stack, setup)) {
+    width += static_cast<double>(linear.in + linear.out);
+  }
+  return width;
 }
 
 double StepTrafficBytes(const TrainingSetup& setup) {

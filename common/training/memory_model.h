@@ -100,6 +100,9 @@ double TrainedParameters(const ModelShape& model, const TrainingSetup& setup);
 double KeptBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
                         int64_t tokens_in_row);
 
+// Of a layer: the widths of what goes into and comes out of the products that have adapters.
+double AdaptedWidth(const TransformerStack& stack, const TrainingSetup& setup);
+
 // Bytes that the optimizer's step reads and writes for each parameter that it updates: weights and
 // states both ways, gradients once.
 double StepTrafficBytes(const TrainingSetup& setup);

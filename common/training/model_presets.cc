@@ -86,6 +86,8 @@ Result<ModelPresets> ModelPresets::FromJson(const nlohmann::json& document) {
       preset.hub = reader.Texts("hub");
       preset.memory = ReadMemoryLine(model, "memory");
       preset.shape = ReadModelShape(model);
+      if (preset.shape && preset.name.starts_with("mpt"))
+        preset.shape->layers.alibi = true;  // TEMP
       if (preset.params == 0 && preset.shape) {
         preset.params = static_cast<double>(preset.shape->Parameters());
       }

@@ -37,6 +37,8 @@ struct TransformerStack {
   int64_t shared_intermediate_size = 0;  // of experts that see every token, together
   int64_t num_dense_layers = 0;          // of num_hidden_layers: the first ones have no experts
 
+  bool alibi = false;  // positions are added to the scores, which slows fused attention
+
   int64_t query_size() const { return num_attention_heads * head_dim; }
   int64_t key_size() const { return num_key_value_heads * head_dim; }
   double LayerParameters() const;

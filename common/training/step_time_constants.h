@@ -8,44 +8,45 @@
 
 #include <span>
 
+#include "common/training/constant_info.h"
+
 namespace gpuadvise {
 
 struct StepTimeConstants {
-  double product_share = 0.9;         // of what the best products reach: those of a training
-  double bandwidth_share = 0.7;       // of a memory's bandwidth
-  double passes_over_kept = 6.8;      // bytes moved for each byte that autograd keeps
-  double normalisation_bytes = 12.5;  // RMSNorm in fp32 and rotary positions, of each h
-  double compiled_traffic = 0.7;      // fused
-  double score_bytes = 28;            // moved for a word's score
-  double nf4_bytes = 7;               // moved to unpack an NF4 weight, each time it is used
-  double gptq_bytes = 18;             // the same of a GPTQ weight
-  double int8_bytes = 7;              // the same of an 8-bit weight
-  double fp8_gain = 1.5;              // rate of products in fp8 over those in half precision
-  double launch_seconds = 0.9e-3;     // of one layer's forward pass
+  double product_share = 1.0;             // of what the best products reach: those of a training
+  double wave_numbers = 0.8e6;       // tokens × width at which the last wave of tiles costs a product as much again
+  double bandwidth_knee_gb_per_s = 7500;  // at which half of a fast memory's rate is left
+  double bandwidth_share = 0.85;          // of a memory's bandwidth
+  double passes_over_kept = 6.5;          // bytes moved for each byte that autograd keeps
+  double normalisation_bytes = 20;      // RMSNorm in fp32 and rotary positions, of each h
+  double compiled_traffic = 0.7;          // fused
+  double score_bytes = 28;                // moved for a word's score
+  double adapter_bytes = 30;  // moved for each number that goes in or out of an adapted product
+  double dropout_bytes = 5;  // more for each with dropout before its adapter
+  double alibi_share = 0.68;  // of fused attention's rate, where positions are added to scores
+  double nf4_bytes = 8.4;       // moved to unpack an NF4 weight, each time it is used
+  double gptq_bytes = 13;     // the same of a GPTQ weight
+  double int8_bytes = 7;      // the same of an 8-bit weight
+  double fp8_gain = 1.5;      // rate of products in fp8 over those in half precision
+  double launch_seconds = 0.89e-3;  // of one layer's forward pass
   double adapter_launches = 1.5;
   double compiled_launches = 0.4;
-  double zero_launch_seconds = 11.5e-3;  // DeepSpeed's hooks on a layer's trained parameters
-  double ddp_exposed = 0.8;   // of the gradients' time that the backward pass does not hide
-  double fsdp_exposed = 0.3;  // of the shards' time, which are fetched a layer ahead
+  double fsdp_launch_seconds = 1.1e-3;   // more for a layer's pass: FSDP's hooks
+  double zero_launch_seconds = 10e-3;  // DeepSpeed's hooks on a layer's trained parameters
+  double ddp_exposed = 0.72;   // of the gradients' time that the backward pass does not hide
+  double fsdp_exposed = 0.65;  // of the shards' time, which are fetched a layer ahead
   double jitter = 0.015;      // of a step for each doubling: all wait for the slowest GPU
   double nvlink_share = 0.8;
-  double pcie_gb_per_s = 11;
-  double no_p2p_gb_per_s = 4.3;
+  double pcie_gb_per_s = 12;
+  double no_p2p_gb_per_s = 5;
   double host_gb_per_s = 12;       // PCIe, for what is offloaded
   double host_step_gb_per_s = 20;  // of host memory, for one GPU's share of the step
-  double old_software = 0.19;      // longer: PyTorch and its libraries of 2020
+  double old_software = 0.21;      // longer: PyTorch and its libraries of 2020
 };
 
 inline constexpr StepTimeConstants kStepTimeConstants;
 
-struct StepTimeConstant {
-  const char* name;
-  double StepTimeConstants::*member;
-  double low;  // between which it can lie
-  double high;
-  bool fitted;  // to measurements; else from `rests_on`
-  const char* rests_on;
-};
+using StepTimeConstant = ConstantInfo<StepTimeConstants>;
 
 // Every member of StepTimeConstants.
 std::span<const StepTimeConstant> StepTimeConstantTable();

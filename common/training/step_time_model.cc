@@ -47,19 +47,25 @@ double SlownessOf(double year, const StepTimeConstants& constants) {
   return 1 + constants.old_software * std::clamp(age, 0.0, 1.0);
 }
 
+// Bytes a second of kernels that read and write. The faster a memory is, the less of it they reach:
+// each of them has to start and to drain.
+double BandwidthOf(const GpuModel& gpu, const StepTimeConstants& constants) {
+  const double rate = gpu.memory_bandwidth_gb_per_s;
+  return rate * kGiga * constants.bandwidth_share / (1 + rate / constants.bandwidth_knee_gb_per_s);
+}
+
 Rates RatesOf(const GpuModel& gpu, const TrainingSetup& setup, const StepTimeConstants& constants) {
-  const double speed = gpu.efficiency / SlownessOf(setup.software_year, constants);
   const bool tensor_cores = gpu.dense_tflops > gpu.fp32_tflops;
   const bool fp32 = setup.precision == Precision::kFp32;
   const bool tf32 = setup.tf32 && gpu.compute_capability >= kTf32Capability;
-  Rates rates;
-  rates.bytes_per_s = speed * gpu.memory_bandwidth_gb_per_s * kGiga * constants.bandwidth_share;
-  double tflops = gpu.fp32_tflops * gpu.fp32_share;
-  if (tensor_cores && (!fp32 || tf32)) {
-    tflops = gpu.dense_tflops * gpu.matrix_share * (fp32 ? 0.5 : 1);
+  if (!tensor_cores || (fp32 && !tf32)) {
+    // Any product keeps these units busy, and they were as well served years ago.
+    return {gpu.efficiency * gpu.fp32_tflops * gpu.fp32_share * 1e12,
+            gpu.efficiency * BandwidthOf(gpu, constants)};
   }
-  rates.operations_per_s = speed * tflops * 1e12 * constants.product_share;
-  return rates;
+  const double speed = gpu.efficiency / SlownessOf(setup.software_year, constants);
+  const double reached = gpu.dense_tflops * gpu.matrix_share * (fp32 ? 0.5 : 1);
+  return {speed * reached * 1e12 * constants.product_share, speed * BandwidthOf(gpu, constants)};
 }
 
 struct MicroBatchWork {
@@ -67,6 +73,7 @@ struct MicroBatchWork {
   double attention_operations = 0;  // in fused kernels, or in products without them
   double head_operations = 0;
   double bytes = 0;
+  double unpacked_bytes = 0;  // of 4- and 8-bit weights, kernel after kernel
 };
 
 // How frozen weights are kept while adapters train.
@@ -89,8 +96,8 @@ double WeightBytes(const TrainingSetup& setup) {
   return setup.precision == Precision::kFp32 ? 4 : 2;
 }
 
-// Bytes moved for a weight to be used once: read, or unpacked first.
-double UseBytes(const TrainingSetup& setup, const StepTimeConstants& constants) {
+// Bytes moved to unpack a weight before it is used.
+double UnpackBytes(const TrainingSetup& setup, const StepTimeConstants& constants) {
   switch (BaseOf(setup)) {
     case BaseWeights::kNf4:
       return constants.nf4_bytes;
@@ -101,7 +108,7 @@ double UseBytes(const TrainingSetup& setup, const StepTimeConstants& constants) 
     case BaseWeights::kAuto:
       break;
   }
-  return setup.precision == Precision::kFp32 ? 4 : 2;
+  return 0;
 }
 
 // The layers of a stack over `tokens` tokens in rows of `in_row`.
@@ -115,9 +122,19 @@ void AddStack(const TransformerStack& stack, const TrainingSetup& setup, const P
   if (stack.rotary) {
     kept += constants.normalisation_bytes * static_cast<double>(stack.hidden_size);
   }
-  work.layer_operations += tokens * 2 * stack.ActiveParameters() * passes.matrices;
-  work.attention_operations +=
-      tokens * scores * passes.attention * (setup.flash_attention && causal ? kCausalShare : 1);
+  const double waves =
+      1 + constants.wave_numbers / (tokens * static_cast<double>(stack.hidden_size));
+  work.layer_operations += tokens * 2 * stack.ActiveParameters() * passes.matrices * waves;
+  double attention = 1;
+  if (setup.flash_attention) {
+    attention = (causal ? kCausalShare : 1) / (stack.alibi ? constants.alibi_share : 1);
+  }
+  work.attention_operations += tokens * scores * passes.attention * attention;
+  if (setup.method != Method::kFull) {
+    const double each =
+        constants.adapter_bytes + (setup.lora_dropout > 0 ? constants.dropout_bytes : 0);
+    work.bytes += tokens * layers * AdaptedWidth(stack, setup) * each * passes.kept;
+  }
   work.bytes += tokens * kept * layers * constants.passes_over_kept * passes.kept *
                 (setup.compiled ? constants.compiled_traffic : 1);
 }
@@ -162,7 +179,12 @@ MicroBatchWork WorkOfMicroBatch(const ModelShape& model, const TrainingSetup& se
   }
   const double linear = LinearParameters(model);
   const double embeddings = model.EmbeddingParameters();
-  work.bytes += (linear * UseBytes(setup, constants) + embeddings * number) * passes.matrices;
+  if (BaseOf(setup) == BaseWeights::kAuto) {
+    work.bytes += linear * number * passes.matrices;
+  } else {
+    work.unpacked_bytes = linear * UnpackBytes(setup, constants) * passes.matrices;
+  }
+  work.bytes += embeddings * number * passes.matrices;
   if (full) work.bytes += (linear + embeddings) * 8;  // gradients are added up
   return work;
 }
@@ -195,9 +217,10 @@ double LaunchSecondsOf(const ModelShape& model, const TrainingSetup& setup,
     return LayersOf(model, setup) * constants.zero_launch_seconds;
   }
   double passes = setup.checkpointing == Checkpointing::kFull ? 4 : 3;
-  if (adapters) passes *= constants.adapter_launches;
-  if (setup.compiled) passes *= constants.compiled_launches;
-  return LayersOf(model, setup) * constants.launch_seconds * passes;
+  double of_pass = constants.launch_seconds * (adapters ? constants.adapter_launches : 1);
+  if (setup.compiled) of_pass *= constants.compiled_launches;
+  if (setup.zero_stage >= 2 && !setup.deepspeed) of_pass += constants.fsdp_launch_seconds;
+  return LayersOf(model, setup) * of_pass * passes;
 }
 
 // Bytes that one GPU sends in a step.
@@ -281,6 +304,7 @@ StepSeconds SecondsOfStep(const ModelShape& model, const TrainingSetup& setup, c
   const double busy = step.compute + step.traffic;
   const double host = micro_batches * LaunchSecondsOf(model, setup, constants);
   step.launches = std::pow(std::pow(busy, 4) + std::pow(host, 4), 0.25) - busy;
+  step.traffic += micro_batches * work.unpacked_bytes / rates.bytes_per_s;
   const double sending =
       SentBytes(model, setup, shape.accumulation) / (SlowestLink(gpu, shape, constants) * kGiga);
   const bool fetched_ahead = setup.zero_stage >= 3 && !setup.deepspeed;
@@ -289,8 +313,7 @@ StepSeconds SecondsOfStep(const ModelShape& model, const TrainingSetup& setup, c
   step.communication += micro_batches * OffloadedSeconds(model, setup, constants);
   step.communication +=
       constants.jitter * std::log2(static_cast<double>(setup.gpus)) * (busy + step.launches);
-  step.optimizer = OptimizerSeconds(
-      model, setup, gpu.memory_bandwidth_gb_per_s * kGiga * constants.bandwidth_share, constants);
+  step.optimizer = OptimizerSeconds(model, setup, BandwidthOf(gpu, constants), constants);
   const auto samples = static_cast<double>(setup.micro_batch * shape.accumulation);
   const double loading = samples * shape.loader_seconds_per_sample /
                          static_cast<double>(std::max<int64_t>(shape.loader_workers, 1));
@@ -329,22 +352,49 @@ ModelShape GenericTransformer(double parameters) {
 std::span<const StepTimeConstant> StepTimeConstantTable() {
   using C = StepTimeConstants;
   static constexpr StepTimeConstant kTable[] = {
-      {"product_share", &C::product_share, 0.6, 1.1, true, "all"},
-      {"bandwidth_share", &C::bandwidth_share, 0.4, 0.95, true, "all"},
-      {"passes_over_kept", &C::passes_over_kept, 3, 12, true, "BERT in half precision and TF32"},
-      {"normalisation_bytes", &C::normalisation_bytes, 0, 40, true, "Llama's kind against BERT's"},
-      {"score_bytes", &C::score_bytes, 10, 60, true, "large vocabularies"},
-      {"nf4_bytes", &C::nf4_bytes, 2, 30, true, "litgpt's and fsdp_qlora's NF4"},
-      {"gptq_bytes", &C::gptq_bytes, 4, 60, true, "Qwen's Q-LoRA"},
-      {"launch_seconds", &C::launch_seconds, 0.2e-3, 3e-3, true, "small batches"},
-      {"adapter_launches", &C::adapter_launches, 1, 3, true, "small batches with adapters"},
-      {"zero_launch_seconds", &C::zero_launch_seconds, 1e-3, 30e-3, true, "Qwen's full training"},
-      {"ddp_exposed", &C::ddp_exposed, 0, 1, true, "BERT on several cards"},
-      {"fsdp_exposed", &C::fsdp_exposed, 0, 1, true, "llm-foundry, fsdp_qlora"},
-      {"jitter", &C::jitter, 0, 0.06, true, "BERT and llm-foundry on several cards"},
-      {"pcie_gb_per_s", &C::pcie_gb_per_s, 5, 25, true, "BERT on several cards"},
-      {"no_p2p_gb_per_s", &C::no_p2p_gb_per_s, 2, 15, true, "BERT on several cards"},
-      {"old_software", &C::old_software, 0, 0.6, true, "BERT on cards in two containers"},
+      {"product_share", &C::product_share, 0.7, 1.1, "", true,
+       "a training's products are smaller than the best ones", "all"},
+      {"wave_numbers", &C::wave_numbers, 0, 1.8e+06, "numbers", true,
+       "the last wave of tiles leaves processors idle", "Qwen, litgpt"},
+      {"bandwidth_share", &C::bandwidth_share, 0.7, 1.1, "", true,
+       "of the data sheet's, in kernels that read and write", "all"},
+      {"bandwidth_knee_gb_per_s", &C::bandwidth_knee_gb_per_s, 2000, 14000, "GB/s", true,
+       "kernels start and drain", "lambdal"},
+      {"passes_over_kept", &C::passes_over_kept, 4, 9, "", true,
+       "written, read, read back, and its gradient", "all"},
+      {"normalisation_bytes", &C::normalisation_bytes, 0, 40, "bytes of each h", true,
+       "RMSNorm in fp32 and rotary positions", "all but BERT"},
+      {"score_bytes", &C::score_bytes, 20, 40, "bytes", false, "scores, upcast, softmax and gradient", ""},
+      {"adapter_bytes", &C::adapter_bytes, 10, 50, "bytes of each number in and out", true,
+       "dropout, two thin products, their sum", "Qwen, unsloth"},
+      {"dropout_bytes", &C::dropout_bytes, 0, 30, "bytes of each number in and out", true,
+       "a mask is drawn and used twice", "Qwen, fsdp_qlora"},
+      {"alibi_share", &C::alibi_share, 0.4, 1, "", true,
+       "positions are added to the scores in the kernel", "llm-foundry"},
+      {"fp8_gain", &C::fp8_gain, 1.2, 1.8, "", true, "scales are computed on the way",
+       "torchtitan"},
+      {"nf4_bytes", &C::nf4_bytes, 2, 14, "bytes", true,
+       "unpacked into half precision before each use", "litgpt, fsdp_qlora, unsloth"},
+      {"gptq_bytes", &C::gptq_bytes, 4, 24, "bytes", true, "the same, by GPTQ's kernels", "Qwen"},
+      {"launch_seconds", &C::launch_seconds, 0.0004, 0.0014, "s", true,
+       "a host thread starts a layer's kernels", "Qwen, litgpt"},
+      {"adapter_launches", &C::adapter_launches, 1, 2, "", true, "two small products beside each",
+       "Qwen, litgpt"},
+      {"fsdp_launch_seconds", &C::fsdp_launch_seconds, 0, 0.002, "s", true,
+       "FSDP's hooks on a layer", "litgpt"},
+      {"zero_launch_seconds", &C::zero_launch_seconds, 0, 0.012, "s", true,
+       "DeepSpeed's hooks on a layer's parameters", "Qwen"},
+      {"ddp_exposed", &C::ddp_exposed, 0.4, 1, "", true, "buckets follow the backward pass",
+       "lambdal"},
+      {"fsdp_exposed", &C::fsdp_exposed, 0, 1, "", true, "a layer is fetched ahead",
+       "llm-foundry, fsdp_qlora, litgpt"},
+      {"jitter", &C::jitter, 0, 0.04, "for each doubling", true, "all wait for the slowest GPU",
+       "lambdal, llm-foundry"},
+      {"pcie_gb_per_s", &C::pcie_gb_per_s, 6, 18, "GB/s", true, "all-reduce over PCIe", "lambdal"},
+      {"no_p2p_gb_per_s", &C::no_p2p_gb_per_s, 3, 7, "GB/s", true, "copies through the host",
+       "lambdal"},
+      {"old_software", &C::old_software, 0, 0.4, "", true,
+       "containers of 2020 against 2022 on the same cards", "lambdal"},
   };
   return kTable;
 }

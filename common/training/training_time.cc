@@ -19,7 +19,6 @@ constexpr double kLaunchSamples = 0.25;
 constexpr double kSigmaSameGpu = 0.08;
 constexpr double kSigmaOtherGpu = 0.15;
 constexpr double kSigmaOtherGpuNoShape = 0.25;
-constexpr double kSigmaCounted = 0.25;
 constexpr double kSigmaStandIn = 0.40;
 constexpr double kSigmaUnknownNetwork = 0.50;
 constexpr int64_t kComparedBatch = 8;  // at which cards are compared without a shape

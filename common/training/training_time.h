@@ -31,6 +31,9 @@ namespace gpuadvise {
 
 inline constexpr double kStartUpSeconds = 15 * 60;
 
+// Sigma of the logarithm of a run time that is counted from the model's shape without a timing.
+inline constexpr double kSigmaCounted = 0.16;
+
 // Timings whose factors are this much apart (0.2: 20 %) are said to disagree.
 inline constexpr double kDisagreement = 0.2;
 
