@@ -182,10 +182,10 @@ void AddRow(const Scored& scored, const std::vector<Scored>& all,
   };
   if (const Scored* anchor = AnchorOf(scored, all)) {
     const double anchored = std::log(by(*anchor) / scored.measured);
+    const double sigma = SigmaOf(CarryOver({{PlaceOf(*anchor), 0}}, PlaceOf(scored)));
     for (const std::string& group : groups) {
       tables.anchored.Add(group, std::expm1(anchored));
-      tables.coverage["one timing, " + group].Add(anchored,
-                                                  CarriedSigma(PlaceOf(*anchor), PlaceOf(scored)));
+      tables.coverage["one timing, " + group].Add(anchored, sigma);
     }
   }
   if (CardsOfTheGuides().count(scored.gpu->id) > 0) {

@@ -75,9 +75,7 @@ double CarryOverVariance(const TimedPlace& from, const TimedPlace& to) {
          (linked && from.gpu->link != to.gpu->link ? kOfAnotherLink : 0) + ShapeVariance(from, to);
 }
 
-double CarriedSigma(const TimedPlace& from, const TimedPlace& to) {
-  return std::sqrt(kOfTheTraining * CarryOverVariance(from, to));
-}
+double SigmaOf(const CarriedOver& carried) { return std::sqrt(kOfTheTraining * carried.expected); }
 
 CarriedOver CarryOver(const std::vector<Timing>& timings, const TimedPlace& to) {
   assert(!timings.empty());
@@ -96,6 +94,7 @@ CarriedOver CarryOver(const std::vector<Timing>& timings, const TimedPlace& to) 
   const auto factor = [&](size_t i) { return timings[i].log_factor; };
   for (size_t i = 0; i < counting.size(); ++i) {
     carried.log_factor += weights[i] * factor(counting[i]);
+    carried.expected += weights[i] * variances[i];
   }
   for (size_t i = 0; i < counting.size(); ++i) {
     carried.variance += weights[i] * std::pow(factor(counting[i]) - carried.log_factor, 2);

@@ -37,9 +37,6 @@ struct TimedPlace {
 // Expected variance of the difference of ln(measured / counted) between two cards.
 double CarryOverVariance(const TimedPlace& from, const TimedPlace& to);
 
-// Sigma of the logarithm of the run time here that a single timing there leaves.
-double CarriedSigma(const TimedPlace& from, const TimedPlace& to);
-
 struct Timing {
   TimedPlace at;
   double log_factor = 0;  // ln(measured / counted)
@@ -48,11 +45,16 @@ struct Timing {
 struct CarriedOver {
   double log_factor = 0;      // weighted mean
   double variance = 0;        // of the factors around it, weighted
+  double expected = 0;        // that was to be expected from how unlike the places are, weighted
   bool on_this_card = false;  // then only timings on it have counted
   size_t nearest = 0;         // of the timings: the one that counts most
   size_t lowest = 0;          // of those that have counted: the smallest factor, and
   size_t highest = 0;         // the largest
 };
+
+// Sigma of the logarithm of the run time that timings elsewhere leave, where places are as unlike as
+// `carried.expected`: what bench/accuracy finds on sources that had no part in the constants.
+double SigmaOf(const CarriedOver& carried);
 
 // REQUIRES: timings is not empty.
 CarriedOver CarryOver(const std::vector<Timing>& timings, const TimedPlace& to);

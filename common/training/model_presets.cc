@@ -58,6 +58,7 @@ std::vector<MeasuredStep> ReadMeasuredSteps(KeyReader& training, const std::stri
     step.micro_batch = item.Int("batch").value_or(0);
     step.seconds_per_step = item.Number("seconds_per_step").value_or(0);
     step.effective_batch_size = item.Int("effective_batch_size").value_or(0);
+    step.nodes = item.Int("nodes").value_or(0);
     step.peak_bytes = item.Size("peak").value_or(0);
     item.Finish();
     const bool measures = step.seconds_per_step > 0 || step.peak_bytes > 0;

@@ -3,37 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/training/step_work.h"
+
 namespace gpuadvise {
 namespace {
 
-constexpr double kFlashPasses = 3.5;  // forward, and a backward that repeats it
-constexpr double kCausalShare = 0.5;
 constexpr double kUnsharedGpus = 6.5;
 constexpr double kTf32Capability = 8;         // Ampere; its rate is half of half precision's
 constexpr double kOldSoftwareUntil = 2020.8;  // NVIDIA's containers 20.01 to 20.10,
 constexpr double kNewSoftwareFrom = 2022.8;   // and 22.09; 24.10 is as fast
 constexpr double kGiga = 1e9;
-
-// Passes over the layers, in forward passes.
-struct Passes {
-  double matrices = 3;  // forward, gradients of inputs, gradients of weights
-  double attention = kFlashPasses;
-  double kept = 1;  // of the traffic of a pass forward and back
-};
-
-Passes PassesOf(const TrainingSetup& setup, bool trains) {
-  Passes passes;
-  const bool adapters = setup.method != Method::kFull;
-  if (adapters) passes.matrices = 2;
-  const double again = setup.checkpointing == Checkpointing::kFull        ? 1
-                       : setup.checkpointing == Checkpointing::kSelective ? 0.1
-                                                                          : 0;
-  if (!trains) return {1, 1, 1.0 / 3};
-  passes.matrices += again;
-  passes.attention += again;
-  passes.kept += again / 3;
-  return passes;
-}
 
 struct Rates {
   double operations_per_s = 0;
@@ -66,127 +45,6 @@ Rates RatesOf(const GpuModel& gpu, const TrainingSetup& setup, const StepTimeCon
   const double speed = gpu.efficiency / SlownessOf(setup.software_year, constants);
   const double reached = gpu.dense_tflops * gpu.matrix_share * (fp32 ? 0.5 : 1);
   return {speed * reached * 1e12 * constants.product_share, speed * BandwidthOf(gpu, constants)};
-}
-
-struct MicroBatchWork {
-  double layer_operations = 0;      // of products in layers, which fp8 makes faster
-  double attention_operations = 0;  // in fused kernels, or in products without them
-  double head_operations = 0;
-  double bytes = 0;
-  double unpacked_bytes = 0;  // of 4- and 8-bit weights, kernel after kernel
-};
-
-// How frozen weights are kept while adapters train.
-BaseWeights BaseOf(const TrainingSetup& setup) {
-  if (setup.base_weights != BaseWeights::kAuto) return setup.base_weights;
-  return setup.method == Method::kQlora ? BaseWeights::kNf4 : BaseWeights::kAuto;
-}
-
-// Bytes of a layer's weight as it is sent or fetched.
-double WeightBytes(const TrainingSetup& setup) {
-  switch (BaseOf(setup)) {
-    case BaseWeights::kNf4:
-    case BaseWeights::kGptq4:
-      return kNf4Bytes;
-    case BaseWeights::kInt8:
-      return 1;
-    case BaseWeights::kAuto:
-      break;
-  }
-  return setup.precision == Precision::kFp32 ? 4 : 2;
-}
-
-// Bytes moved to unpack a weight before it is used.
-double UnpackBytes(const TrainingSetup& setup, const StepTimeConstants& constants) {
-  switch (BaseOf(setup)) {
-    case BaseWeights::kNf4:
-      return constants.nf4_bytes;
-    case BaseWeights::kGptq4:
-      return constants.gptq_bytes;
-    case BaseWeights::kInt8:
-      return constants.int8_bytes;
-    case BaseWeights::kAuto:
-      break;
-  }
-  return 0;
-}
-
-// The layers of a stack over `tokens` tokens in rows of `in_row`.
-void AddStack(const TransformerStack& stack, const TrainingSetup& setup, const Passes& passes,
-              int64_t in_row, double tokens, bool causal, const StepTimeConstants& constants,
-              MicroBatchWork& work) {
-  const auto layers = static_cast<double>(stack.num_hidden_layers);
-  const double scores =
-      4 * static_cast<double>(in_row) * static_cast<double>(stack.query_size()) * layers;
-  double kept = KeptBytesOfLayer(stack, setup, in_row);
-  if (stack.rotary) {
-    kept += constants.normalisation_bytes * static_cast<double>(stack.hidden_size);
-  }
-  const double waves =
-      1 + constants.wave_numbers / (tokens * static_cast<double>(stack.hidden_size));
-  work.layer_operations += tokens * 2 * stack.ActiveParameters() * passes.matrices * waves;
-  double attention = 1;
-  if (setup.flash_attention) {
-    attention = (causal ? kCausalShare : 1) / (stack.alibi ? constants.alibi_share : 1);
-  }
-  work.attention_operations += tokens * scores * passes.attention * attention;
-  if (setup.method != Method::kFull) {
-    const double each =
-        constants.adapter_bytes + (setup.lora_dropout > 0 ? constants.dropout_bytes : 0);
-    work.bytes += tokens * layers * AdaptedWidth(stack, setup) * each * passes.kept;
-  }
-  work.bytes += tokens * kept * layers * constants.passes_over_kept * passes.kept *
-                (setup.compiled ? constants.compiled_traffic : 1);
-}
-
-double LinearParameters(const ModelShape& model) {
-  return model.layers.Parameters() + (model.encoder ? model.encoder->Parameters() : 0);
-}
-
-// Tokens of a text that are worked on.
-int64_t TokensOfText(const TrainingSetup& setup) {
-  if (setup.mean_seq_length <= 0) return setup.seq_length;
-  return std::max<int64_t>(1, std::llround(setup.mean_seq_length));
-}
-
-// One micro-batch, forward and back.
-MicroBatchWork WorkOfMicroBatch(const ModelShape& model, const TrainingSetup& setup,
-                                const StepTimeConstants& constants) {
-  const auto batch = static_cast<double>(setup.micro_batch);
-  int64_t in_row = TokensOfText(setup);
-  if (model.vision) in_row += setup.images * model.vision->tokens_per_image;
-  const double tokens = batch * static_cast<double>(in_row);
-  const Passes passes = PassesOf(setup, true);
-  const bool decoder = model.lm_head;
-  MicroBatchWork work;
-  AddStack(model.layers, setup, passes, in_row, tokens, decoder, constants, work);
-  if (model.encoder) {
-    AddStack(*model.encoder, setup, passes, in_row, tokens, false, constants, work);
-  }
-  if (model.vision && setup.images > 0) {
-    const int64_t patches = model.vision->tokens_per_image * model.vision->patches_per_token;
-    const bool trains = setup.method == Method::kFull && !model.vision->frozen;
-    AddStack(model.vision->layers, setup, PassesOf(setup, trains), patches,
-             batch * static_cast<double>(setup.images * patches), false, constants, work);
-  }
-  const double number = setup.precision == Precision::kFp32 ? 4 : 2;
-  const bool full = setup.method == Method::kFull;
-  if (model.lm_head) {
-    const auto vocabulary = static_cast<double>(model.vocab_size);
-    const auto hidden = static_cast<double>(model.layers.hidden_size);
-    work.head_operations = 2 * vocabulary * hidden * (full ? 3 : 2) * tokens;
-    work.bytes += constants.score_bytes * vocabulary * tokens;
-  }
-  const double linear = LinearParameters(model);
-  const double embeddings = model.EmbeddingParameters();
-  if (BaseOf(setup) == BaseWeights::kAuto) {
-    work.bytes += linear * number * passes.matrices;
-  } else {
-    work.unpacked_bytes = linear * UnpackBytes(setup, constants) * passes.matrices;
-  }
-  work.bytes += embeddings * number * passes.matrices;
-  if (full) work.bytes += (linear + embeddings) * 8;  // gradients are added up
-  return work;
 }
 
 // Seconds of its products and attention.
@@ -223,11 +81,18 @@ double LaunchSecondsOf(const ModelShape& model, const TrainingSetup& setup,
   return LayersOf(model, setup) * of_pass * passes;
 }
 
-// Bytes that one GPU sends in a step.
+// GPUs that work on samples of their own.
+double DataParallel(const TrainingSetup& setup) {
+  const double of_one = ModelParallel(setup) * static_cast<double>(setup.context_parallel);
+  return std::max(1.0, static_cast<double>(setup.gpus) / of_one);
+}
+
+// Bytes that one GPU sends in a step for weights and gradients.
 double SentBytes(const ModelShape& model, const TrainingSetup& setup, int64_t accumulation) {
-  if (setup.gpus <= 1) return 0;
-  const auto gpus = static_cast<double>(setup.gpus);
-  const double others = (gpus - 1) / gpus;
+  // GPUs that share a row's tokens hold the same weights as well.
+  const double gpus = DataParallel(setup) * static_cast<double>(setup.context_parallel);
+  if (gpus <= 1) return 0;
+  const double others = (gpus - 1) / gpus / ModelParallel(setup);
   const double trained = TrainedParameters(model, setup);
   const bool half = setup.pure_half || setup.deepspeed;
   const auto micro_batches = static_cast<double>(accumulation);
@@ -241,6 +106,33 @@ double SentBytes(const ModelShape& model, const TrainingSetup& setup, int64_t ac
     return others * (gathered + gradients * micro_batches);
   }
   return others * (2 * weights + gradients) * micro_batches;
+}
+
+// Bytes of activations that one GPU sends for a micro-batch, where layers or rows are shared:
+// tensor parallelism sums each half of a layer forward and back (Megatron-LM, Shoeybi et al. 2019),
+// context parallelism passes keys and values round (ring attention), expert parallelism takes
+// tokens to their experts and back.
+double SentActivations(const ModelShape& model, const TrainingSetup& setup) {
+  const TransformerStack& stack = model.layers;
+  const double number = setup.precision == Precision::kFp32 ? 4 : 2;
+  const double tokens = static_cast<double>(setup.micro_batch * TokensOfRow(model, setup)) /
+                        static_cast<double>(setup.context_parallel);
+  const double layers =
+      static_cast<double>(stack.num_hidden_layers) / static_cast<double>(setup.pipeline_parallel);
+  const double again = setup.checkpointing == Checkpointing::kFull ? 1.5 : 1;
+  const auto others = [](int64_t gpus) {
+    return static_cast<double>(gpus - 1) / static_cast<double>(gpus);
+  };
+  const double row = tokens * layers * number * again;
+  double bytes =
+      row * static_cast<double>(stack.hidden_size) * 4 * 2 * others(setup.tensor_parallel);
+  bytes += row * static_cast<double>(2 * stack.key_size()) * 3 *
+           static_cast<double>(setup.context_parallel - 1);
+  if (stack.num_experts > 0) {
+    bytes += row * static_cast<double>(stack.hidden_size * stack.num_experts_per_tok) * 4 *
+             others(setup.expert_parallel);
+  }
+  return bytes;
 }
 
 double SlowestLink(const GpuModel& gpu, const StepLayout& shape,
@@ -261,8 +153,8 @@ double ExposedSeconds(double sending, double busy, double share) {
 
 double OptimizerSeconds(const ModelShape& model, const TrainingSetup& setup, double bytes_per_s,
                         const StepTimeConstants& constants) {
-  const double shards = setup.zero_stage > 0 ? static_cast<double>(setup.gpus) : 1;
-  const double trained = TrainedParameters(model, setup) / shards;
+  const double shards = setup.zero_stage > 0 ? DataParallel(setup) : 1;
+  const double trained = TrainedParameters(model, setup) / ModelParallel(setup) / shards;
   const double bytes = trained * StepTrafficBytes(setup);
   if (setup.offload == Offload::kNone) return bytes / bytes_per_s;
   return trained * 4 / (constants.host_gb_per_s * kGiga) +
@@ -302,7 +194,8 @@ StepSeconds SecondsOfStep(const ModelShape& model, const TrainingSetup& setup, c
   step.compute = micro_batches * ComputeSeconds(work, setup, gpu, rates, constants);
   step.traffic = micro_batches * work.bytes / rates.bytes_per_s;
   const double busy = step.compute + step.traffic;
-  const double host = micro_batches * LaunchSecondsOf(model, setup, constants);
+  const double host = micro_batches * LaunchSecondsOf(model, setup, constants) /
+                      static_cast<double>(setup.pipeline_parallel);
   step.launches = std::pow(std::pow(busy, 4) + std::pow(host, 4), 0.25) - busy;
   step.traffic += micro_batches * work.unpacked_bytes / rates.bytes_per_s;
   const double sending =
@@ -310,6 +203,11 @@ StepSeconds SecondsOfStep(const ModelShape& model, const TrainingSetup& setup, c
   const bool fetched_ahead = setup.zero_stage >= 3 && !setup.deepspeed;
   step.communication =
       ExposedSeconds(sending, busy, fetched_ahead ? constants.fsdp_exposed : constants.ddp_exposed);
+  step.communication += micro_batches * SentActivations(model, setup) /
+                        (LinkRate(gpu, shape.gpus_per_node, shape.interconnect, constants) * kGiga);
+  // A pipeline fills and drains once a step (GPipe, Huang et al. 2019).
+  step.communication +=
+      static_cast<double>(setup.pipeline_parallel - 1) / micro_batches * (busy + step.launches);
   step.communication += micro_batches * OffloadedSeconds(model, setup, constants);
   step.communication +=
       constants.jitter * std::log2(static_cast<double>(setup.gpus)) * (busy + step.launches);
@@ -364,7 +262,8 @@ std::span<const StepTimeConstant> StepTimeConstantTable() {
        "written, read, read back, and its gradient", "all"},
       {"normalisation_bytes", &C::normalisation_bytes, 0, 40, "bytes of each h", true,
        "RMSNorm in fp32 and rotary positions", "all but BERT"},
-      {"score_bytes", &C::score_bytes, 20, 40, "bytes", false, "scores, upcast, softmax and gradient", ""},
+      {"score_bytes", &C::score_bytes, 20, 40, "bytes", false,
+       "scores, upcast, softmax and gradient", ""},
       {"adapter_bytes", &C::adapter_bytes, 10, 50, "bytes of each number in and out", true,
        "dropout, two thin products, their sum", "Qwen, unsloth"},
       {"dropout_bytes", &C::dropout_bytes, 0, 30, "bytes of each number in and out", true,

@@ -16,8 +16,10 @@ namespace gpuadvise {
 namespace {
 
 constexpr double kLaunchSamples = 0.25;
+constexpr double kFarFromCount = 1.6;  // beyond the p90 of what is counted, twice over
+constexpr double kUnlikeShare = 0.2;   // of a factor's logarithm: what may be otherwise elsewhere
+constexpr int64_t kUsualNodeGpus = 8;
 constexpr double kSigmaSameGpu = 0.08;
-constexpr double kSigmaOtherGpu = 0.15;
 constexpr double kSigmaOtherGpuNoShape = 0.25;
 constexpr double kSigmaStandIn = 0.40;
 constexpr double kSigmaUnknownNetwork = 0.50;
@@ -122,13 +124,38 @@ std::string DisagreementOf(const std::vector<Anchor>& anchors, const std::vector
                      PlaceOf(anchors[carried.lowest]));
 }
 
-// What timings whose factors are `timings` say of `to`, but for the rate itself.
+// "RTX 4090 × 4 took 2.3 times as long as is counted: …"; "" where a timing is near its own count.
+std::string FarFromCount(const Anchor& anchor, const Timing& timing) {
+  const double factor = std::exp(timing.log_factor);
+  if (factor > kFarFromCount) {
+    return fmt::format(
+        "{} took {:.1f} times as long as is counted there: the line is not of this training, or "
+        "something slows it that is not counted (data loading, software, other jobs)",
+        PlaceOf(anchor), factor);
+  }
+  if (factor < 1 / kFarFromCount) {
+    return fmt::format(
+        "{} took {:.2f} of the time that is counted there: the line is not of this training, or "
+        "its samples are shorter than max_seq_length (give mean_seq_length)",
+        PlaceOf(anchor), factor);
+  }
+  return "";
+}
+
+// What timings whose factors are `timings` say of `to`, but for the rate itself. A factor far from
+// 1 has a cause that is not counted, and nobody knows how it differs elsewhere.
 Rate Judged(const std::vector<Anchor>& anchors, const std::vector<Timing>& timings,
             const CarriedOver& carried, double sigma_of_other_gpu) {
   const Anchor& nearest = anchors[carried.nearest];
-  const double sigma = carried.on_this_card ? kSigmaSameGpu : sigma_of_other_gpu;
+  double variance = carried.variance;
+  if (carried.on_this_card) {
+    variance += kSigmaSameGpu * kSigmaSameGpu;
+  } else {
+    const double unlike = kUnlikeShare * carried.log_factor;
+    variance += sigma_of_other_gpu * sigma_of_other_gpu + unlike * unlike;
+  }
   Rate rate;
-  rate.sigma = std::sqrt(sigma * sigma + carried.variance);
+  rate.sigma = std::sqrt(variance);
   rate.basis = carried.on_this_card ? TimedOn(nearest) : CarriedOverFrom(anchors, nearest);
   rate.disagreement = DisagreementOf(anchors, timings, carried);
   return rate;
@@ -163,13 +190,21 @@ ParallelLayout LayoutOf(const TrainingSpec& training, const Anchor& anchor,
   const double micro_batches =
       SamplesOfStep(training, step) / static_cast<double>(step.micro_batch * step.gpus);
   layout.accumulation = std::max<int64_t>(1, std::llround(micro_batches));
-  if (anchor.gpu != asked.gpu) return layout;
+  const auto over = [&](int64_t nodes) {
+    layout.nodes = nodes;
+    layout.gpus_per_node = step.gpus / nodes;
+  };
+  if (step.nodes > 1 && step.gpus % step.nodes == 0) over(step.nodes);
+  if (anchor.gpu != asked.gpu) {
+    const bool unsaid = step.nodes == 0 && step.gpus > kUsualNodeGpus;
+    if (unsaid && step.gpus % kUsualNodeGpus == 0) over(step.gpus / kUsualNodeGpus);
+    return layout;
+  }
   layout.interconnect = asked.interconnect;
   const int64_t node = asked.node_gpus > 0 ? asked.node_gpus : asked.gpus_per_node;
   const bool several = asked.node_gpus > 0 || asked.nodes > 1;
-  if (several && step.gpus > node && step.gpus % node == 0) {
-    layout.nodes = step.gpus / node;
-    layout.gpus_per_node = node;
+  if (step.nodes == 0 && several && step.gpus > node && step.gpus % node == 0) {
+    over(step.gpus / node);
   }
   return layout;
 }
@@ -213,7 +248,10 @@ Rate FromShape(const TrainingSpec& training, const RunTimeBasis& basis,
       timings.push_back(TimingByShape(training, basis, anchor, shape, setups));
     }
     const CarriedOver carried = CarryOver(timings, PlaceAt(shape, counted));
-    rate = Judged(anchors, timings, carried, kSigmaOtherGpu);
+    rate = Judged(anchors, timings, carried, SigmaOf(carried));
+    if (rate.disagreement.empty()) {
+      rate.disagreement = FarFromCount(anchors[carried.nearest], timings[carried.nearest]);
+    }
     rate.step = Scaled(counted, std::exp(carried.log_factor));
   }
   const int64_t samples =

@@ -1,0 +1,177 @@
+#include "common/training/step_work.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpuadvise {
+namespace {
+
+constexpr double kFlashPasses = 3.5;  // forward, and a backward that repeats it
+constexpr double kCausalShare = 0.5;
+
+// Whether a frozen model scores every answer as well.
+bool HasReference(const TrainingSetup& setup) {
+  return setup.trainer == Trainer::kDpo || setup.trainer == Trainer::kKto ||
+         setup.trainer == Trainer::kGrpo || setup.trainer == Trainer::kPpo;
+}
+
+// Answers of a sample that are worked on: a chosen and a rejected one where two are compared.
+double AnswersOf(const TrainingSetup& setup) {
+  const bool two = setup.trainer == Trainer::kDpo || setup.trainer == Trainer::kOrpo ||
+                   setup.trainer == Trainer::kReward;
+  return two ? 2 : 1;
+}
+
+// Passes over the layers, in forward passes.
+struct Passes {
+  double matrices = 3;  // forward, gradients of inputs, gradients of weights
+  double attention = kFlashPasses;
+  double kept = 1;  // of the traffic of a pass forward and back
+};
+
+Passes PassesOf(const TrainingSetup& setup, bool trains) {
+  Passes passes;
+  const bool adapters = setup.method != Method::kFull;
+  if (adapters) passes.matrices = 2;
+  const double again = setup.checkpointing == Checkpointing::kFull        ? 1
+                       : setup.checkpointing == Checkpointing::kSelective ? 0.1
+                                                                          : 0;
+  if (!trains) return {1, 1, 1.0 / 3};
+  passes.matrices += again;
+  passes.attention += again;
+  passes.kept += again / 3;
+  if (HasReference(setup)) {  // a forward pass of the model that answers are compared with
+    passes.matrices += 1;
+    passes.attention += 1;
+    passes.kept += 1.0 / 3;
+  }
+  return passes;
+}
+
+// Bytes moved to unpack a weight before it is used.
+double UnpackBytes(const TrainingSetup& setup, const StepTimeConstants& constants) {
+  switch (BaseOf(setup)) {
+    case BaseWeights::kNf4:
+      return constants.nf4_bytes;
+    case BaseWeights::kGptq4:
+      return constants.gptq_bytes;
+    case BaseWeights::kInt8:
+      return constants.int8_bytes;
+    case BaseWeights::kAuto:
+      break;
+  }
+  return 0;
+}
+
+// The layers of a stack over `tokens` tokens in rows of `in_row`.
+void AddStack(const TransformerStack& stack, const TrainingSetup& setup, const Passes& passes,
+              int64_t in_row, double tokens, bool causal, const StepTimeConstants& constants,
+              MicroBatchWork& work) {
+  const auto layers = static_cast<double>(stack.num_hidden_layers);
+  const double scores =
+      4 * static_cast<double>(in_row) * static_cast<double>(stack.query_size()) * layers;
+  double kept = KeptBytesOfLayer(stack, setup, in_row);
+  if (stack.rotary && !setup.use_liger_kernel) {
+    kept += constants.normalisation_bytes * static_cast<double>(stack.hidden_size);
+  }
+  const double waves =
+      1 + constants.wave_numbers / (tokens * static_cast<double>(stack.hidden_size));
+  work.layer_operations += tokens * 2 * stack.ActiveParameters() * passes.matrices * waves;
+  double attention = 1;
+  if (setup.flash_attention) {
+    attention = (causal ? kCausalShare : 1) / (stack.alibi ? constants.alibi_share : 1);
+  }
+  work.attention_operations += tokens * scores * passes.attention * attention;
+  if (setup.method != Method::kFull) {
+    const double each =
+        constants.adapter_bytes + (setup.lora_dropout > 0 ? constants.dropout_bytes : 0);
+    work.bytes += tokens * layers * AdaptedWidth(stack, setup) * each * passes.kept;
+  }
+  work.bytes += tokens * kept * layers * constants.passes_over_kept * passes.kept *
+                (setup.compiled ? constants.compiled_traffic : 1);
+}
+
+}  // namespace
+
+// How frozen weights are kept while adapters train.
+BaseWeights BaseOf(const TrainingSetup& setup) {
+  if (setup.base_weights != BaseWeights::kAuto) return setup.base_weights;
+  return setup.method == Method::kQlora ? BaseWeights::kNf4 : BaseWeights::kAuto;
+}
+
+// Bytes of a layer's weight as it is sent or fetched.
+double WeightBytes(const TrainingSetup& setup) {
+  switch (BaseOf(setup)) {
+    case BaseWeights::kNf4:
+    case BaseWeights::kGptq4:
+      return kNf4Bytes;
+    case BaseWeights::kInt8:
+      return 1;
+    case BaseWeights::kAuto:
+      break;
+  }
+  return setup.precision == Precision::kFp32 ? 4 : 2;
+}
+
+double ModelParallel(const TrainingSetup& setup) {
+  return static_cast<double>(setup.tensor_parallel * setup.pipeline_parallel);
+}
+
+int64_t TokensOfRow(const ModelShape& model, const TrainingSetup& setup) {
+  int64_t in_row = setup.seq_length;
+  if (setup.mean_seq_length > 0) {
+    in_row = std::max<int64_t>(1, std::llround(setup.mean_seq_length));
+  }
+  return in_row + (model.vision ? setup.images * model.vision->tokens_per_image : 0);
+}
+
+double LinearParameters(const ModelShape& model) {
+  return model.layers.Parameters() + (model.encoder ? model.encoder->Parameters() : 0);
+}
+
+// One micro-batch, forward and back.
+MicroBatchWork WorkOfMicroBatch(const ModelShape& model, const TrainingSetup& setup,
+                                const StepTimeConstants& constants) {
+  const double batch = static_cast<double>(setup.micro_batch) * AnswersOf(setup);
+  const int64_t in_row = TokensOfRow(model, setup);
+  const double tokens = batch * static_cast<double>(in_row);
+  const Passes passes = PassesOf(setup, true);
+  const bool decoder = model.lm_head;
+  MicroBatchWork work;
+  AddStack(model.layers, setup, passes, in_row, tokens, decoder, constants, work);
+  if (model.encoder) {
+    AddStack(*model.encoder, setup, passes, in_row, tokens, false, constants, work);
+  }
+  if (model.vision && setup.images > 0) {
+    const int64_t patches = model.vision->tokens_per_image * model.vision->patches_per_token;
+    const bool trains = setup.method == Method::kFull && !model.vision->frozen;
+    AddStack(model.vision->layers, setup, PassesOf(setup, trains), patches,
+             batch * static_cast<double>(setup.images * patches), false, constants, work);
+  }
+  const double number = setup.precision == Precision::kFp32 ? 4 : 2;
+  const bool full = setup.method == Method::kFull;
+  if (model.lm_head) {
+    const auto vocabulary = static_cast<double>(model.vocab_size);
+    const auto hidden = static_cast<double>(model.layers.hidden_size);
+    work.head_operations = 2 * vocabulary * hidden * (full ? 3 : 2) * tokens;
+    work.bytes += constants.score_bytes * vocabulary * tokens;
+  }
+  // Each GPU has its part of the layers, of a layer, or of the tokens.
+  const double parts = ModelParallel(setup) * static_cast<double>(setup.context_parallel);
+  for (double* shared :
+       {&work.layer_operations, &work.attention_operations, &work.head_operations, &work.bytes}) {
+    *shared /= parts;
+  }
+  const double linear = LinearParameters(model) / ModelParallel(setup);
+  const double embeddings = model.EmbeddingParameters() / ModelParallel(setup);
+  if (BaseOf(setup) == BaseWeights::kAuto) {
+    work.bytes += linear * number * passes.matrices;
+  } else {
+    work.unpacked_bytes = linear * UnpackBytes(setup, constants) * passes.matrices;
+  }
+  work.bytes += embeddings * number * passes.matrices;
+  if (full) work.bytes += (linear + embeddings) * 8;  // gradients are added up
+  return work;
+}
+
+}  // namespace gpuadvise
