@@ -54,6 +54,41 @@ class EntryReader {
   FieldReader fields_;
 };
 
+// Share of the roofline where an entry gives none: about what its measured cards of that kind reach
+// (config/gpus.yaml). GeForce cards, which copy through the host, have half the matrix rate of the
+// same chip and come nearer to it.
+struct UsualEfficiency {
+  std::string_view architecture;
+  double geforce, others;
+};
+constexpr UsualEfficiency kUsualEfficiencies[] = {
+    {"Pascal", 1.22, 1.22}, {"Volta", 0.74, 0.74}, {"Turing", 0.77, 0.72},   {"Ampere", 0.97, 0.85},
+    {"Ada", 1.11, 0.73},    {"Hopper", 0.8, 0.8},  {"Blackwell", 1.11, 0.75}};
+constexpr double kUnknownEfficiency = 0.55;  // of AMD's and of architectures that are not known
+
+double EfficiencyOf(const GpuModel& model) {
+  for (const UsualEfficiency& usual : kUsualEfficiencies) {
+    if (usual.architecture != model.architecture) continue;
+    return model.link == GpuLink::kPcieNoP2p ? usual.geforce : usual.others;
+  }
+  return kUnknownEfficiency;
+}
+
+// Rates that follow from the half precision's in all of NVIDIA's and AMD's data sheets: twice as
+// many products in 8 bits, half as many in TF32, where the matrix units know them.
+constexpr double kFp8Capability = 8.9;
+constexpr double kTf32Capability = 8.0;
+
+double Fp8Of(const GpuModel& model) {
+  const bool amd = model.architecture == "CDNA3" || model.architecture == "CDNA4";
+  return amd || model.compute_capability >= kFp8Capability ? 2 * model.dense_tflops : 0;
+}
+
+double Tf32Of(const GpuModel& model) {
+  const bool has = model.architecture == "CDNA3" || model.compute_capability >= kTf32Capability;
+  return has ? model.dense_tflops / 2 : 0;
+}
+
 // One entry of `gpus:`.
 GpuModel ReadEntry(const json& entry, const std::string& pointer, FirstError* errors) {
   EntryReader reader(entry, pointer, errors);
@@ -66,15 +101,17 @@ GpuModel ReadEntry(const json& entry, const std::string& pointer, FirstError* er
   model.memory_bytes = std::llround(model.memory_gb * (int64_t{1} << 30));
   model.memory_bandwidth_gb_per_s = reader.Number("memory_bandwidth_gb_per_s", 1, 1e6);
   model.dense_tflops = reader.Number("dense_tflops", 0.1, 1e6);
-  model.efficiency = reader.Number("efficiency", 0.01, 2);
   model.link = reader.Link();
   FieldReader& optional = reader.fields();
+  model.efficiency = optional.Number("efficiency", 0.01, 2).value_or(EfficiencyOf(model));
   model.efficiency_measured = optional.Bool("efficiency_measured").value_or(false);
   model.bf16 = optional.Bool("bf16").value_or(false);
   model.fp32_tflops = optional.Number("fp32_tflops", 0.1, 1e6).value_or(model.dense_tflops / 8);
   model.nvlink_gb_per_s = optional.Number("nvlink_gb_per_s", 0, 1e5).value_or(0);
   model.tdp_watts = optional.Number("tdp_watts", 0, 1e5).value_or(0);
   model.price_per_gpu_hour = optional.Number("price_per_gpu_hour", 0, 1e6).value_or(0);
+  model.fp8_tflops = optional.Number("fp8_tflops", 0, 1e6).value_or(Fp8Of(model));
+  model.tf32_tflops = optional.Number("tf32_tflops", 0, 1e6).value_or(Tf32Of(model));
   model.is_mig_slice = !ParseGpuName(model.id).mig_profile.empty();
   model.aliases = optional.Texts("aliases");
   for (const char* for_people : {"source", "efficiency_source"}) optional.Text(for_people);
@@ -134,7 +171,9 @@ json EntryOf(const GpuModel& model) {
           {"link", link->first},
           {"nvlink_gb_per_s", model.nvlink_gb_per_s},
           {"tdp_watts", model.tdp_watts},
-          {"price_per_gpu_hour", model.price_per_gpu_hour}};
+          {"price_per_gpu_hour", model.price_per_gpu_hour},
+          {"fp8_tflops", model.fp8_tflops},
+          {"tf32_tflops", model.tf32_tflops}};
 }
 
 bool GpuCatalogue::Spellings::HasWhole(const std::string& name) const {

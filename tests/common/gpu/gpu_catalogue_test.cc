@@ -74,12 +74,54 @@ INSTANTIATE_TEST_SUITE_P(
         Spelling{"mi300x", "AMD Instinct MI300X", "mi300x"},
         Spelling{"plain2080", "NVIDIA GeForce RTX 2080", "rtx2080"},
         Spelling{"titan", "NVIDIA TITAN RTX", "titan-rtx"},
-        Spelling{"pro6000", "NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx-pro6000"}),
+        Spelling{"pro6000", "NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx-pro6000"},
+        Spelling{"pro6000_bare", "rtx_pro_6000", "rtx-pro6000"},
+        Spelling{"pro6000_server", "NVIDIA RTX PRO 6000 Blackwell Server Edition",
+                 "rtx-pro6000-server"},
+        Spelling{"pro6000_server_gres", "nvidia_rtx_pro_6000_blackwell_server_edition",
+                 "rtx-pro6000-server"},
+        Spelling{"pro6000_maxq", "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+                 "rtx-pro6000-maxq"},
+        Spelling{"pro4500", "NVIDIA RTX PRO 4500 Blackwell", "rtx-pro4500"},
+        Spelling{"rtx5090", "NVIDIA GeForce RTX 5090", "rtx5090"},
+        Spelling{"rtx5090_laptop", "NVIDIA GeForce RTX 5090 Laptop GPU", "rtx5090-laptop"},
+        Spelling{"rtx4070_super", "NVIDIA GeForce RTX 4070 SUPER", "rtx4070super"},
+        Spelling{"rtx4070_ti_super", "nvidia_geforce_rtx_4070_ti_super", "rtx4070tisuper"},
+        Spelling{"rtx4090_d", "NVIDIA GeForce RTX 4090 D", "rtx4090d"},
+        Spelling{"rtx3060_laptop", "NVIDIA GeForce RTX 3060 Laptop GPU", "rtx3060-laptop"},
+        Spelling{"rtx2060_super", "NVIDIA GeForce RTX 2060 SUPER", "rtx2060super"},
+        Spelling{"gtx1060_6gb", "NVIDIA GeForce GTX 1060 6GB", "gtx1060"},
+        Spelling{"gtx1060_3gb", "GeForce GTX 1060 3GB", "gtx1060-3gb"},
+        Spelling{"gtx1660ti", "NVIDIA GeForce GTX 1660 Ti", "gtx1660ti"},
+        Spelling{"titan_x", "NVIDIA TITAN X (Pascal)", "titan-x"},
+        Spelling{"titan_xp", "NVIDIA TITAN Xp", "titan-xp"},
+        Spelling{"titan_v", "NVIDIA TITAN V", "titan-v"}, Spelling{"p40", "Tesla P40", "p40"},
+        Spelling{"p100", "p100", "p100-16gb-pcie"},
+        Spelling{"p100_12", "Tesla P100-PCIE-12GB", "p100-12gb-pcie"},
+        Spelling{"p100_16", "Tesla P100-PCIE-16GB", "p100-16gb-pcie"},
+        Spelling{"gv100", "Quadro GV100", "quadro-gv100"},
+        Spelling{"quadro_rtx4000", "Quadro RTX 4000", "quadro-rtx4000"},
+        Spelling{"rtx4000_ada", "NVIDIA RTX 4000 Ada Generation", "rtx4000-ada"},
+        Spelling{"rtx4000_sff", "NVIDIA RTX 4000 SFF Ada Generation", "rtx4000-sff-ada"},
+        Spelling{"a5500", "NVIDIA RTX A5500", "rtx-a5500"},
+        Spelling{"a2000", "NVIDIA RTX A2000 12GB", "rtx-a2000-12gb"},
+        Spelling{"a100_64", "NVIDIA A100-SXM-64GB", "a100-64gb-custom"},
+        Spelling{"a800_active", "NVIDIA A800 40GB Active", "a800-40gb-active"},
+        Spelling{"a800", "NVIDIA A800-SXM4-80GB", "a800-80gb-sxm"},
+        Spelling{"h100_96", "nvidia_h100_96gb", "h100-96gb-sxm"},
+        Spelling{"h100_nvl", "NVIDIA H100 NVL", "h100-94gb-nvl"},
+        Spelling{"h100_64", "NVIDIA H100 64GB HBM2", "h100-64gb-custom"},
+        Spelling{"h800", "NVIDIA H800", "h800-80gb-sxm"}, Spelling{"h20", "NVIDIA H20", "h20-96gb"},
+        Spelling{"gh200_144", "NVIDIA GH200 144G HBM3e", "gh200-144gb"},
+        Spelling{"gb300", "NVIDIA GB300", "gb300-288gb"},
+        Spelling{"mi300a", "AMD Instinct MI300A", "mi300a"},
+        Spelling{"mi355x", "AMD Instinct MI355X OAM", "mi355x"},
+        Spelling{"mi50_32", "AMD Instinct MI50 32GB", "mi50-32gb"}),
     [](const auto& spelling) { return spelling.param.test; });
 
 TEST(GpuCatalogue, UnknownNamesMeanNothing) {
-  for (const char* name : {"", "gpu", "nvidia", "80gb", "x9000", "a100-64gb", "h100_1g.13gb",
-                           "h100x", "a1000", "1g.99gb", "a100_1g.11gb", "-"}) {
+  for (const char* name : {"", "gpu", "nvidia", "80gb", "x9000", "a100-65gb", "h100_1g.13gb",
+                           "h100x", "a1001", "1g.99gb", "a100_1g.11gb", "-"}) {
     EXPECT_EQ(IdOf(name), "none") << name;
   }
 }
@@ -129,6 +171,32 @@ TEST(GpuCatalogue, FiguresAreDenseNotMarketing) {
   EXPECT_DOUBLE_EQ(Shipped().Resolve("rtx4090")->dense_tflops, 165.2);
   EXPECT_DOUBLE_EQ(Shipped().Resolve("rtx-a6000")->dense_tflops, 154.8);
   EXPECT_DOUBLE_EQ(Shipped().Resolve("l40s")->dense_tflops, 362);
+}
+
+// Never NVIDIA's sparse figures, which are twice these.
+TEST(GpuCatalogue, RatesOfEightBitsAndTf32FollowTheHalfPrecision) {
+  EXPECT_DOUBLE_EQ(Shipped().Resolve("h100-80gb-sxm")->fp8_tflops, 1979);
+  EXPECT_NEAR(Shipped().Resolve("rtx4090")->fp8_tflops, 330.3, 0.2);
+  EXPECT_NEAR(Shipped().Resolve("mi300x")->fp8_tflops, 2614.9, 1);
+  EXPECT_EQ(Shipped().Resolve("a100-80gb-sxm")->fp8_tflops, 0);
+  EXPECT_EQ(Shipped().Resolve("mi210")->fp8_tflops, 0);
+  EXPECT_DOUBLE_EQ(Shipped().Resolve("a100-80gb-sxm")->tf32_tflops, 156);
+  EXPECT_EQ(Shipped().Resolve("v100")->tf32_tflops, 0);
+}
+
+// GeForce cards since Turing accumulate in fp32 at half the rate of the same chip's other cards.
+TEST(GpuCatalogue, TheMatrixRateIsAMultipleOfThePlainRateByKindOfCard) {
+  for (const GpuModel& gpu : Shipped().models()) {
+    const bool geforce = gpu.link == GpuLink::kPcieNoP2p;
+    const double ratio = gpu.dense_tflops / gpu.fp32_tflops;
+    if (gpu.architecture == "Pascal") {
+      EXPECT_DOUBLE_EQ(ratio, 1) << gpu.id;
+    } else if (geforce && gpu.architecture != "Turing" && gpu.id != "rtx5090d") {
+      EXPECT_NEAR(ratio, 2, 0.03) << gpu.id;
+    } else if (gpu.id.starts_with("rtx-a") || gpu.id.ends_with("-ada")) {
+      EXPECT_NEAR(ratio, 4, 0.03) << gpu.id;
+    }
+  }
 }
 
 TEST(GpuCatalogue, CardsOfTheTeamGuidesHaveTheirTraits) {
@@ -192,6 +260,21 @@ TEST(GpuCatalogueFile, SiteAddsACardWithAliases) {
   const auto catalogue = GpuCatalogue::FromJson(TinyDocument(), site);
   ASSERT_TRUE(catalogue.has_value());
   EXPECT_EQ(catalogue->Resolve("gpu_X9000")->id, "ourcard");
+}
+
+TEST(GpuCatalogueFile, ACardWithoutEfficiencyHasItsArchitectures) {
+  json document = TinyDocument();
+  document["gpus"][0].erase("efficiency");
+  const auto pro = GpuCatalogue::FromJson(document);
+  ASSERT_TRUE(pro);
+  document["gpus"][0]["link"] = "pcie_no_p2p";
+  const auto geforce = GpuCatalogue::FromJson(document);
+  document["gpus"][0]["architecture"] = "Rubin";
+  const auto unknown = GpuCatalogue::FromJson(document);
+  EXPECT_GT(geforce->models()[0].efficiency, pro->models()[0].efficiency);
+  EXPECT_GT(pro->models()[0].efficiency, unknown->models()[0].efficiency);
+  EXPECT_GT(unknown->models()[0].efficiency, 0.3);
+  EXPECT_FALSE(unknown->models()[0].efficiency_measured);
 }
 
 TEST(GpuCatalogueFile, MissingKeyIsNamedByPointer) {
