@@ -158,7 +158,7 @@ std::string StageText(const json& stage, const TerminalStyle& style) {
     text += PartsText(rows[0], style) + SavingsText(rows[0], style);
   }
   for (const std::string& assumed : TextsOf(stage, "assumed")) {
-    text += Indented("Assumed: " + assumed, 0, style.width);
+    text += Indented(AssumedLine(assumed), 0, style.width);
   }
   if (!rows.empty() && rows[0].contains("margin")) {
     text += fmt::format(

@@ -286,8 +286,7 @@ std::string Text(const json& answer, const TerminalStyle& style) {
   text += ScheduleText(answer) + ComparisonText(answer, style);
   const std::vector<std::string> assumed = TextsOf(answer, "assumed");
   if (!assumed.empty()) text += "\n";
-  for (const std::string& sentence : assumed)
-    text += Paragraph("Assumed: " + sentence + ".", style);
+  for (const std::string& sentence : assumed) text += Paragraph(AssumedLine(sentence) + ".", style);
   for (const std::string& note : TextsOf(answer, "gpu_notes")) {
     text += Paragraph("Note: " + note + ".", style);
   }

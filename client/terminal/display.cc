@@ -141,4 +141,9 @@ std::string DurationRange(double likely_seconds, double late_seconds) {
   return likely == late ? likely : likely + " (" + late + ")";
 }
 
+std::string AssumedLine(const std::string& assumed) {
+  const bool says_so = assumed.starts_with("not counted: ");
+  return says_so ? "N" + assumed.substr(1) : "Assumed: " + assumed;
+}
+
 }  // namespace gpuadvise::client

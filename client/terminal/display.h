@@ -23,6 +23,9 @@ std::vector<std::string> Wrapped(std::string_view text, int width);
 // prose is easy to read.
 std::string Indented(const std::string& text, int indent, int width);
 
+// "Assumed: 512 tokens a sample", "Not counted: …": what an answer takes for granted, as a line.
+std::string AssumedLine(const std::string& assumed);
+
 // "21:40" with its day as seen from `now`: "today 21:40", "tomorrow 09:15", "Fri 09:15" (within a
 // week), "3 Dec 09:15".
 std::string ClockTime(int64_t time, int64_t now);

@@ -77,15 +77,17 @@ std::vector<Rejection> Merged(std::vector<Rejection> rejected,
   return merged;
 }
 
-// What names that several cards have were taken for: GRES types, and GPUs in `measured:`.
-std::vector<std::string> NamesTaken(const TrainSpec& spec, const GpuNaming& naming,
-                                    const std::vector<Strategy>& strategies) {
+// What is not counted of the file, and what names that several cards have were taken for: GRES
+// types, and GPUs in `measured:`.
+std::vector<std::string> NotesOf(const TrainSpec& spec, const GpuNaming& naming,
+                                 const std::vector<Strategy>& strategies) {
   std::vector<std::string> notes;
   const auto add = [&](std::string note, const char* where) {
     if (note.empty()) return;
     note = where + note;
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   };
+  for (const Stage& stage : spec.stages) add(NotCountedOf(stage), "");
   for (const Strategy& strategy : strategies) {
     const std::string& type = strategy.placement.pool->gres_type;
     if (type.empty()) continue;
@@ -137,7 +139,7 @@ Result<Advice> Advise(const AdviceRequest& request, const AdviceContext& context
   ExplainRanks(advice.strategies, request.by);
   advice.rejected = Merged(std::move(advice.rejected), advice.strategies);
   advice.tips = TipsFor(request.spec, advice.strategies);
-  for (std::string& note : NamesTaken(request.spec, context.gpus, advice.strategies)) {
+  for (std::string& note : NotesOf(request.spec, context.gpus, advice.strategies)) {
     advice.tips.push_back(std::move(note));
   }
   const std::string sooner = ShorterLimitTip(context, caller, advice.strategies);

@@ -255,12 +255,18 @@ bool FieldReader::WasAsked(const std::string& key) const {
   return std::find(asked_.begin(), asked_.end(), key) != asked_.end();
 }
 
-void FieldReader::RefuseUnknown(const KnownElsewhere& elsewhere) {
-  if (object_ == nullptr) return;
+std::vector<std::pair<std::string, const json*>> FieldReader::Unasked() const {
+  std::vector<std::pair<std::string, const json*>> unasked;
+  if (object_ == nullptr) return unasked;
   for (const auto& [key, value] : object_->items()) {
-    if (WasAsked(key)) continue;
-    std::string hint = elsewhere ? elsewhere(key) : "";
-    if (hint.empty()) hint = DidYouMean(key, asked_);
+    if (!WasAsked(key)) unasked.emplace_back(key, &value);
+  }
+  return unasked;
+}
+
+void FieldReader::RefuseUnknown() {
+  for (const auto& [key, value] : Unasked()) {
+    std::string hint = DidYouMean(key, asked_);
     if (hint.empty()) hint = "; known are " + JoinNames(asked_, 60);
     Refuse(Shortened(key, kMostQuotedBytes), fmt::format("unknown key {}{}", Quoted(key), hint));
     return;

@@ -8,11 +8,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/error.h"
@@ -86,10 +86,10 @@ class FieldReader {
 
   // Notes an error at `key` ("KEY must be …" is the caller's sentence).
   void Refuse(const std::string& key, const std::string& message);
-  // Refuses every member that was not asked for, with the nearest key that was; `elsewhere` may
-  // say of a key where it belongs, as the end of the sentence.
-  using KnownElsewhere = std::function<std::string(const std::string& key)>;
-  void RefuseUnknown(const KnownElsewhere& elsewhere = {});
+  // Refuses every member that was not asked for, with the nearest key that was.
+  void RefuseUnknown();
+  // The members that were not asked for.
+  std::vector<std::pair<std::string, const nlohmann::json*>> Unasked() const;
   bool WasAsked(const std::string& key) const;
 
  private:

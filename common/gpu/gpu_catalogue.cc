@@ -59,6 +59,7 @@ struct Architecture {
   double matrix_share = 0.8;
   double fp32_share = 0.7;
   double flash_share = 0.6;
+  double tflops_per_watt = 0;  // that products of matrices get out of the power limit; 0: no matter
 };
 using Architectures = std::map<std::string, Architecture>;
 
@@ -66,6 +67,27 @@ const Architecture& ArchitectureOf(const std::string& name, const Architectures&
   static const Architecture kUnknown;
   const auto found = architectures.find(name);
   return found == architectures.end() ? kUnknown : found->second;
+}
+
+// Of dense_tflops, as far as the card's power limit lets it run.
+double MatrixShareOf(const GpuModel& model, const Architecture& kind) {
+  const double by_power = kind.tflops_per_watt * model.tdp_watts / model.dense_tflops;
+  return by_power > 0 ? std::min(kind.matrix_share, by_power) : kind.matrix_share;
+}
+
+// Rates that follow from the half precision's in all of NVIDIA's and AMD's data sheets: twice as
+// many products in 8 bits, half as many in TF32, where the matrix units know them.
+constexpr double kFp8Capability = 8.9;
+constexpr double kTf32Capability = 8.0;
+
+double Fp8Of(const GpuModel& model) {
+  const bool amd = model.architecture == "CDNA3" || model.architecture == "CDNA4";
+  return amd || model.compute_capability >= kFp8Capability ? 2 * model.dense_tflops : 0;
+}
+
+double Tf32Of(const GpuModel& model) {
+  const bool has = model.architecture == "CDNA3" || model.compute_capability >= kTf32Capability;
+  return has ? model.dense_tflops / 2 : 0;
 }
 
 // One entry of `gpus:`.
@@ -83,16 +105,19 @@ GpuModel ReadEntry(const json& entry, const std::string& pointer,
   model.dense_tflops = reader.Number("dense_tflops", 0.1, 1e6);
   model.link = reader.Link();
   FieldReader& optional = reader.fields();
+  model.tdp_watts = optional.Number("tdp_watts", 0, 1e5).value_or(0);
   const Architecture& kind = ArchitectureOf(model.architecture, architectures);
-  model.matrix_share = optional.Number("matrix_share", 0.01, 2).value_or(kind.matrix_share);
+  model.matrix_share =
+      optional.Number("matrix_share", 0.01, 2).value_or(MatrixShareOf(model, kind));
   model.fp32_share = optional.Number("fp32_share", 0.01, 2).value_or(kind.fp32_share);
   model.flash_share = optional.Number("flash_share", 0.01, 2).value_or(kind.flash_share);
   model.efficiency = optional.Number("efficiency", 0.01, 2).value_or(1);
   model.bf16 = optional.Bool("bf16").value_or(false);
   model.fp32_tflops = optional.Number("fp32_tflops", 0.1, 1e6).value_or(model.dense_tflops / 8);
   model.nvlink_gb_per_s = optional.Number("nvlink_gb_per_s", 0, 1e5).value_or(0);
-  model.tdp_watts = optional.Number("tdp_watts", 0, 1e5).value_or(0);
   model.price_per_gpu_hour = optional.Number("price_per_gpu_hour", 0, 1e6).value_or(0);
+  model.fp8_tflops = optional.Number("fp8_tflops", 0, 1e6).value_or(Fp8Of(model));
+  model.tf32_tflops = optional.Number("tf32_tflops", 0, 1e6).value_or(Tf32Of(model));
   model.is_mig_slice = !ParseGpuName(model.id).mig_profile.empty();
   model.aliases = optional.Texts("aliases");
   for (const char* for_people : {"source", "matrix_source"}) optional.Text(for_people);
@@ -126,6 +151,7 @@ void ReadArchitectures(FieldReader& top, Architectures& architectures, FirstErro
     share("matrix_share", kind.matrix_share);
     share("fp32_share", kind.fp32_share);
     share("flash_share", kind.flash_share);
+    share("tflops_per_watt", kind.tflops_per_watt);
     reader.Text("source");
     reader.RefuseUnknown();
   }
@@ -175,7 +201,9 @@ json EntryOf(const GpuModel& model) {
           {"link", link->first},
           {"nvlink_gb_per_s", model.nvlink_gb_per_s},
           {"tdp_watts", model.tdp_watts},
-          {"price_per_gpu_hour", model.price_per_gpu_hour}};
+          {"price_per_gpu_hour", model.price_per_gpu_hour},
+          {"fp8_tflops", model.fp8_tflops},
+          {"tf32_tflops", model.tf32_tflops}};
 }
 
 bool GpuCatalogue::Spellings::HasWhole(const std::string& name) const {

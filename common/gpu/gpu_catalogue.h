@@ -48,6 +48,8 @@ struct GpuModel {
   double tdp_watts = 0;           // 0: unknown
   double price_per_gpu_hour = 0;  // 0: none given
   bool is_mig_slice = false;
+  double fp8_tflops = 0;   // dense, fp32 accumulation; 0: none
+  double tf32_tflops = 0;  // dense; 0: none
 };
 
 // How the GPUs of a job reach each other, where somebody has said it.

@@ -19,8 +19,8 @@ constexpr std::array<std::string_view, 12> kEmptyWords = {
     "graphics", "generation", "gen", "edition", "hbm2", "hbm2e",
     "hbm3",     "hbm3e",      "oam", "mig",     "me",   "device"};
 // Sizes that cards are sold in. Other bare numbers belong to the family ("RTX 8000").
-constexpr std::array kSizesGb = {6,  8,  10, 11, 12,  16,  20,  24,  32,  40,  48,
-                                 64, 80, 94, 96, 128, 141, 180, 186, 192, 256, 288};
+constexpr std::array kSizesGb = {6,  8,  10, 11, 12,  16,  20,  24,  32,  40,  48,  64,
+                                 72, 80, 94, 96, 128, 141, 144, 180, 186, 192, 256, 288};
 
 std::vector<std::string> WordsOf(std::string_view lower) {
   std::vector<std::string> words(1);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/words.h"
+#include "common/training/foreign_keys.h"
 
 namespace gpuadvise {
 namespace {
@@ -149,11 +150,42 @@ void KeyReader::Check(const TrainKey& key) {
   }
 }
 
-void KeyReader::Finish() {
+void KeyReader::RefuseUnknown(const std::string& name) {
+  std::string hint = Elsewhere(name, section_);
+  const std::optional<ForeignKey> foreign = FindForeignKey(name, json(true));
+  if (hint.empty() && foreign) {
+    hint = foreign->effect == ForeignKey::Effect::kOtherName ? "; here it is " + foreign->text
+                                                             : "; it belongs under training";
+  }
+  std::vector<std::string> names;
+  for (const TrainKey* key : TrainKeysIn(section_)) names.emplace_back(key->name());
+  if (hint.empty()) hint = DidYouMean(name, names);
+  if (hint.empty()) {
+    hint = fmt::format("; `gpuadvise reference{}` lists the keys",
+                       section_.empty() ? "" : " " + section_);
+  }
+  fields_.Refuse(Shortened(name, kMostQuotedBytes),
+                 fmt::format("unknown key {}{}", Quoted(name), hint));
+}
+
+std::vector<std::string> KeyReader::Finish() {
   for (const TrainKey* key : TrainKeysIn(section_)) {
     if (!fields_.WasAsked(std::string(key->name()))) Check(*key);
   }
-  fields_.RefuseUnknown([this](const std::string& name) { return Elsewhere(name, section_); });
+  const bool takes_foreign =
+      section_ == "training" || section_ == "training.lora" || section_ == "model";
+  std::vector<std::string> not_counted;
+  for (const auto& [name, value] : fields_.Unasked()) {
+    const std::optional<ForeignKey> foreign = FindForeignKey(name, *value);
+    const bool taken =
+        takes_foreign && foreign && foreign->effect != ForeignKey::Effect::kOtherName;
+    if (!taken) {
+      RefuseUnknown(name);
+    } else if (foreign->effect == ForeignKey::Effect::kNotCounted) {
+      not_counted.push_back(foreign->text);
+    }
+  }
+  return not_counted;
 }
 
 }  // namespace gpuadvise

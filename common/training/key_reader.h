@@ -35,6 +35,8 @@ class KeyReader {
   std::vector<std::string> Texts(const std::string& name);
   // "true", "false" or one of the key's words.
   std::optional<std::string> Switch(const std::string& name);
+  // One of the key's words.
+  std::optional<std::string> Word(const std::string& name);
   std::optional<int64_t> Size(const std::string& name);
   std::optional<int64_t> TimeLimit(const std::string& name);
   const nlohmann::json* Any(const std::string& name);
@@ -53,9 +55,11 @@ class KeyReader {
     return {};
   }
 
-  // Checks the keys of this section that nobody has asked for, and refuses those that the table
-  // lacks: with the nearest of the section, or the section that has a key of that name.
-  void Finish();
+  // Checks the keys of this section that nobody has asked for, and refuses those that neither the
+  // table nor another program has (foreign_keys.h): with the name that they have here, the nearest
+  // of the section, or the section that has a key of that name. Returns what is not counted of
+  // other programs' keys, as parts of a sentence.
+  std::vector<std::string> Finish();
 
   FieldReader& fields() { return fields_; }
   const std::string& pointer() const { return fields_.pointer(); }
@@ -67,8 +71,8 @@ class KeyReader {
 
  private:
   const TrainKey& Key(const std::string& name, ValueKind kind) const;
-  std::optional<std::string> Word(const std::string& name);
   void Check(const TrainKey& key);
+  void RefuseUnknown(const std::string& name);
 
   FieldReader fields_;
   std::string section_;

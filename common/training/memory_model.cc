@@ -351,6 +351,7 @@ TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64
   setup.mean_seq_length = training.mean_seq_length.value_or(0);
   setup.fp8 = training.fp8;
   setup.software_year = training.software_year.value_or(0);
+  setup.hybrid_shard = training.hybrid_shard;
   return setup;
 }
 

@@ -68,7 +68,8 @@ struct TrainingSetup {
   int64_t expert_parallel = 1;
   double mean_seq_length = 0;  // 0: seq_length
   bool fp8 = false;
-  double software_year = 0;  // 0: today's
+  double software_year = 0;   // 0: today's
+  bool hybrid_shard = false;  // zero_stage holds within a node; nodes have copies
 };
 
 // Bytes.

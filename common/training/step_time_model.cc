@@ -240,7 +240,6 @@ ModelShape GenericTransformer(double parameters) {
   stack.num_hidden_layers =
       std::max<int64_t>(1, std::llround(static_cast<double>(stack.hidden_size) / kWidthPerLayer));
   stack.gated_mlp = false;
-  stack.rotary = false;
   ModelShape shape;
   shape.layers = stack;
   shape.lm_head = false;

@@ -34,7 +34,7 @@ struct TrainKey {
   ValueKind kind = ValueKind::kText;
   double low = 0, high = 0;             // of numbers
   std::vector<std::string> words = {};  // of kWord and kSwitch
-  std::string_view form = {};           // of kOther, in words: "a ZeRO stage, or a DeepSpeed file"
+  std::string_view form = {};           // of kOther and kText, in words: "a ZeRO stage, or a file"
   std::string_view unit = {};           // "" where it has none, or the value says it
   std::string_view usual = {};          // what holds where it is not given; "" nothing does
   size_t most = 0;  // entries of kTexts and kList, bytes of kText; 0: kMaxListItems, kMaxTextBytes

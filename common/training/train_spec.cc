@@ -8,36 +8,26 @@
 #include <numeric>
 
 #include "common/base/json_fields.h"
+#include "common/base/text.h"
 #include "common/base/words.h"
+#include "common/training/foreign_keys.h"
 #include "common/training/key_reader.h"
+#include "common/training/training_reader.h"
 
 namespace gpuadvise {
 namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMaxBatch = 1'000'000;    // keeps every product of batch numbers inside 64 bits
 constexpr size_t kMaxMeasuredInAll = 1024;  // each is looked at on every kind and number of GPUs
 constexpr int64_t kLatestDeadline = 1'000'000'000'000;  // unix seconds
 
 constexpr NamedValue<Precision> kPrecisions[] = {
     {"bf16", Precision::kBf16}, {"fp16", Precision::kFp16}, {"fp32", Precision::kFp32}};
-constexpr NamedValue<Method> kMethods[] = {{"full", Method::kFull},
-                                           {"lora", Method::kLora},
-                                           {"dora", Method::kDora},
-                                           {"qlora", Method::kQlora}};
-constexpr NamedValue<Attention> kAttentions[] = {{"flash_attention_2", Attention::kFlashAttention2},
-                                                 {"sdpa", Attention::kSdpa},
-                                                 {"eager", Attention::kEager}};
-constexpr NamedValue<Fsdp> kFsdps[] = {{"full_shard", Fsdp::kFullShard},
-                                       {"shard_grad_op", Fsdp::kShardGradOp}};
 constexpr NamedValue<Objective> kObjectives[] = {{"finish", Objective::kFinish},
                                                  {"start", Objective::kStart},
                                                  {"cost", Objective::kCost},
                                                  {"deadline", Objective::kDeadline}};
-constexpr NamedValue<Offload> kOffloads[] = {
-    {"none", Offload::kNone}, {"optimizer", Offload::kOptimizer}, {"all", Offload::kAll}};
-
 template <typename E, size_t N>
 std::optional<E> FromWord(const NamedValue<E> (&names)[N], const std::string& word) {
   for (const NamedValue<E>& name : names) {
@@ -52,19 +42,6 @@ std::string WordOf(const NamedValue<E> (&names)[N], E value) {
     if (value == name.value) return name.word;
   }
   return "";
-}
-
-// true or false; nullopt for auto.
-std::optional<bool> ReadAutoSwitch(KeyReader& reader, const std::string& key) {
-  const std::string word = reader.Switch(key).value_or("auto");
-  return word == "auto" ? std::nullopt : std::optional(word == "true");
-}
-
-std::optional<Checkpointing> ReadCheckpointing(KeyReader& reader, const std::string& key) {
-  const std::string word = reader.Switch(key).value_or("auto");
-  if (word == "auto") return {};
-  if (word == "selective") return Checkpointing::kSelective;
-  return word == "true" ? Checkpointing::kFull : Checkpointing::kNone;
 }
 
 ModelSpec ReadModel(KeyReader reader) {
@@ -85,138 +62,8 @@ ModelSpec ReadModel(KeyReader reader) {
     }
   }
   model.memory = ReadMemoryLine(reader, "memory");
-  reader.Finish();
+  model.not_counted = reader.Finish();
   return model;
-}
-
-std::optional<BatchRange> ReadBatchRange(KeyReader& reader, const std::string& key) {
-  const json* value = reader.Any(key);
-  if (value == nullptr) return {};
-  auto refuse = [&] {
-    reader.Refuse(key,
-                  fmt::format("{} must be a whole number from 1 or a range [low, high] of two "
-                              "with low ≤ high, not {}",
-                              key, value->dump(-1, ' ', false, json::error_handler_t::replace)));
-    return std::optional<BatchRange>();
-  };
-  auto whole = [](const json& item) {
-    bool is_whole = item.is_number_integer() && item.is_number_unsigned();
-    return is_whole && item.get<uint64_t>() >= 1 && item.get<uint64_t>() <= kMaxBatch;
-  };
-  if (whole(*value)) return BatchRange{value->get<int64_t>(), value->get<int64_t>()};
-  if (!value->is_array() || value->size() != 2) return refuse();
-  if (!whole((*value)[0]) || !whole((*value)[1])) return refuse();
-  BatchRange range{(*value)[0].get<int64_t>(), (*value)[1].get<int64_t>()};
-  return range.low <= range.high ? std::optional(range) : refuse();
-}
-
-LoraSpec ReadLora(KeyReader& training) {
-  LoraSpec spec;
-  std::optional<KeyReader> lora = training.Map("lora");
-  if (!lora) return spec;
-  spec.r = lora->Int("r").value_or(spec.r);
-  spec.target_modules = lora->Texts("target_modules");
-  spec.modules_to_save = lora->Texts("modules_to_save");
-  lora->Finish();
-  return spec;
-}
-
-// A stage by its number, or DeepSpeed's own JSON.
-std::optional<int64_t> ReadZeroStage(KeyReader& reader) {
-  const json* value = reader.Any("deepspeed");
-  if (value == nullptr) return {};
-  const json* stage = value;
-  if (value->is_object()) {
-    const auto zero = value->find("zero_optimization");
-    if (zero == value->end() || !zero->is_object() || !zero->contains("stage")) return 0;
-    stage = &(*zero)["stage"];
-  }
-  if (stage->is_number_integer() && stage->get<int64_t>() >= 0 && stage->get<int64_t>() <= 3) {
-    return stage->get<int64_t>();
-  }
-  if (value->is_string()) return {};  // a path that the client did not read: nothing is known of it
-  reader.Refuse("deepspeed",
-                "deepspeed must be a ZeRO stage from 0 to 3, or a DeepSpeed JSON file");
-  return {};
-}
-
-// false, true, or the words that resume it.
-bool ReadResume(KeyReader& reader) {
-  const json* value = reader.Any("resume");
-  if (value == nullptr) return false;
-  if (value->is_boolean()) return value->get<bool>();
-  if (value->is_string()) return value->get<std::string>() != "false";
-  reader.Refuse("resume",
-                "resume must be true, where the command goes on from its checkpoint by itself, or "
-                "the words that {resume} in the command stands for");
-  return false;
-}
-
-void ReadMemoryKeys(KeyReader& reader, TrainingSpec& training) {
-  training.images_per_sample = reader.Int("images_per_sample");
-  training.lora = ReadLora(reader);
-  training.optim = reader.Text("optim").value_or(training.optim);
-  training.pure_bf16 = ReadAutoSwitch(reader, "pure_bf16").value_or(false);
-  training.tf32 = ReadAutoSwitch(reader, "tf32").value_or(false);
-  training.zero_stage = ReadZeroStage(reader);
-  training.offload = reader.Choice("offload", kOffloads).value_or(Offload::kNone);
-  training.fsdp = reader.Choice("fsdp", kFsdps);
-  training.chunked_cross_entropy = reader.Bool("chunked_cross_entropy").value_or(false);
-  training.resume = ReadResume(reader);
-  if (training.zero_stage && training.fsdp) {
-    reader.Refuse("fsdp", "deepspeed and fsdp both shard the model: keep one");
-  }
-}
-
-// One way of saying how much work there is, and enough to say it.
-void CheckWork(const TrainingSpec& training, RunLength run_length, KeyReader& reader) {
-  int ways = (training.max_steps ? 1 : 0) + (training.num_train_epochs ? 1 : 0) +
-             (training.samples ? 1 : 0);
-  if (ways == 0 && run_length == RunLength::kRequired) {
-    reader.errors()->Note(
-        "training says nothing about how long it runs: give max_steps, num_train_epochs with "
-        "num_samples, or samples",
-        reader.pointer());
-  } else if (ways > 1) {
-    reader.errors()->Note(
-        "training gives more than one of max_steps, num_train_epochs and samples: keep one",
-        reader.pointer());
-  } else if (training.num_train_epochs && !training.num_samples &&
-             run_length == RunLength::kRequired) {
-    reader.Refuse("num_train_epochs",
-                  "num_train_epochs needs num_samples, the number of samples in the data set");
-  }
-}
-
-TrainingSpec ReadTraining(KeyReader reader, RunLength run_length) {
-  TrainingSpec training;
-  training.max_steps = reader.Int("max_steps");
-  training.num_train_epochs = reader.Number("num_train_epochs");
-  training.num_samples = reader.Int("num_samples");
-  training.samples = reader.Int("samples");
-  training.effective_batch_size = ReadBatchRange(reader, "effective_batch_size");
-  training.micro_batch = reader.Int("per_device_train_batch_size");
-  training.accumulation = reader.Int("gradient_accumulation_steps");
-  training.max_seq_length = reader.Int("max_seq_length");
-  training.bf16 = ReadAutoSwitch(reader, "bf16");
-  training.fp16 = ReadAutoSwitch(reader, "fp16");
-  training.gradient_checkpointing = ReadCheckpointing(reader, "gradient_checkpointing");
-  training.method = reader.Choice("method", kMethods).value_or(Method::kFull);
-  training.attn_implementation = reader.Choice("attn_implementation", kAttentions);
-  training.torch_compile = reader.Bool("torch_compile");
-  training.dataloader_num_workers = reader.Int("dataloader_num_workers");
-  training.dataloader_seconds_per_sample = reader.Number("dataloader_seconds_per_sample");
-  training.measured = ReadMeasuredSteps(reader, "measured");
-  ReadMemoryKeys(reader, training);
-  reader.Finish();
-  if (training.bf16 == true && training.fp16 == true) {
-    reader.Refuse("fp16", "bf16 and fp16 are both true: keep one");
-  }
-  if (training.pure_bf16 && (training.fp16 == true || training.bf16 == false)) {
-    reader.Refuse("pure_bf16", "pure_bf16 needs bf16: leave fp16 and bf16 to auto");
-  }
-  CheckWork(training, run_length, reader);
-  return training;
 }
 
 ResourceSpec ReadResources(KeyReader reader) {
@@ -314,9 +161,12 @@ std::vector<Stage> ReadStages(const json& document, KeyReader& top, RunLength ru
 }  // namespace
 
 bool IsKnownOptimizer(const std::string& optim) {
-  static constexpr std::array<const char*, 8> kFamilies = {
-      "adafactor", "adam", "paged_adam", "sgd", "lion", "paged_lion", "rmsprop", "adagrad"};
-  return std::any_of(kFamilies.begin(), kFamilies.end(),
+  static constexpr std::array<const char*, 12> kFamilies = {
+      "adafactor",          "adam",       "paged_adam", "sgd",     "lion",
+      "paged_lion",         "rmsprop",    "adagrad",    "ao_adam", "optimi_",
+      "schedule_free_adam", "stable_adam"};
+  return NotCountedOfOptimizer(optim).empty() &&
+         std::any_of(kFamilies.begin(), kFamilies.end(),
                      [&](const char* family) { return optim.starts_with(family); });
 }
 
@@ -325,10 +175,19 @@ bool HasTiming(const TrainingSpec& training) {
                      [](const MeasuredStep& step) { return step.seconds_per_step > 0; });
 }
 
+std::string NotCountedOf(const Stage& stage) {
+  std::vector<std::string> parts = stage.model.not_counted;
+  for (const std::string& part : stage.training.not_counted) parts.push_back(part);
+  return parts.empty() ? "" : "not counted: " + Join(parts, "; ");
+}
+
 std::vector<std::string> AssumptionsOf(const Stage& stage) {
   const TrainingSpec& training = stage.training;
   std::vector<std::string> assumed = stage.model.assumed;
-  if (!IsKnownOptimizer(training.optim)) {
+  if (std::string sentence = NotCountedOf(stage); !sentence.empty()) {
+    assumed.push_back(std::move(sentence));
+  }
+  if (!IsKnownOptimizer(training.optim) && NotCountedOfOptimizer(training.optim).empty()) {
     assumed.push_back(
         fmt::format("optim {} is not known: counted as AdamW with states in fp32", training.optim));
   }

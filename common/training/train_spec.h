@@ -35,11 +35,12 @@ enum class BaseWeights { kAuto, kNf4, kGptq4, kInt8 };
 enum class Trainer { kSft, kDpo, kOrpo, kKto, kReward, kGrpo, kPpo };
 
 struct ModelSpec {
-  std::string preset;                // "" none
-  std::optional<MemoryLine> memory;  // the explicit line
-  std::optional<double> params;      // parameters of the whole model
-  std::optional<ModelShape> shape;   // given by its keys or by hf_config
-  std::vector<std::string> assumed;  // where hf_config left something open
+  std::string preset;                         // "" none
+  std::optional<MemoryLine> memory;           // the explicit line
+  std::optional<double> params;               // parameters of the whole model
+  std::optional<ModelShape> shape;            // given by its keys or by hf_config
+  std::vector<std::string> assumed;           // where hf_config left something open
+  std::vector<std::string> not_counted = {};  // as TrainingSpec's
 };
 
 struct LoraSpec {
@@ -100,6 +101,11 @@ struct TrainingSpec {
   std::optional<double> software_year;    // of PyTorch and its libraries, 2024.5; nullopt: today's
 
   bool resume = false;  // after its time limit it goes on from its checkpoint
+
+  bool hybrid_shard = false;   // FSDP shards within a node and copies between nodes
+  bool optim_is_said = false;  // else `optim` is the usual one
+  // What the file says, changes memory or run time, and is not counted: "device_map (layers …)".
+  std::vector<std::string> not_counted;
 };
 
 // One training run; a train.yaml without `stages:` is one stage.
@@ -165,8 +171,12 @@ inline constexpr int64_t kUsualSeqLength = 512;
 // AdamW with states in fp32.
 bool IsKnownOptimizer(const std::string& optim);
 
+// "not counted: …": what the stage says, changes memory or run time, and is not counted; ""
+// nothing.
+std::string NotCountedOf(const Stage& stage);
+
 // What is taken for granted of a stage whose memory or run time is counted from its model's shape,
-// where the file leaves something open; in sentences.
+// where the file leaves something open, and what is not counted of it; in sentences.
 std::vector<std::string> AssumptionsOf(const Stage& stage);
 
 // "bf16", "fp16", "fp32", and back; nullopt for any other word.

@@ -149,7 +149,8 @@ TEST(ScaleCommand, SaysWhatIsTakenForGranted) {
   FakeConsole console;
   EXPECT_EQ(RunScale(Of(path, {"l40s"}), api, console), kExitOk);
   EXPECT_THAT(console.printed, HasSubstr("Assumed: 512 tokens a sample"));
-  EXPECT_THAT(console.printed, HasSubstr("Assumed: optim lomo is not known"));
+  EXPECT_THAT(console.printed,
+              HasSubstr("\nNot counted: optim lomo (no gradients are kept; it counts"));
   EXPECT_THAT(console.printed, HasSubstr("shorter ones take less"));
 }
 

@@ -74,12 +74,54 @@ INSTANTIATE_TEST_SUITE_P(
         Spelling{"mi300x", "AMD Instinct MI300X", "mi300x"},
         Spelling{"plain2080", "NVIDIA GeForce RTX 2080", "rtx2080"},
         Spelling{"titan", "NVIDIA TITAN RTX", "titan-rtx"},
-        Spelling{"pro6000", "NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx-pro6000"}),
+        Spelling{"pro6000", "NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx-pro6000"},
+        Spelling{"pro6000_bare", "rtx_pro_6000", "rtx-pro6000"},
+        Spelling{"pro6000_server", "NVIDIA RTX PRO 6000 Blackwell Server Edition",
+                 "rtx-pro6000-server"},
+        Spelling{"pro6000_server_gres", "nvidia_rtx_pro_6000_blackwell_server_edition",
+                 "rtx-pro6000-server"},
+        Spelling{"pro6000_maxq", "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+                 "rtx-pro6000-maxq"},
+        Spelling{"pro4500", "NVIDIA RTX PRO 4500 Blackwell", "rtx-pro4500"},
+        Spelling{"rtx5090", "NVIDIA GeForce RTX 5090", "rtx5090"},
+        Spelling{"rtx5090_laptop", "NVIDIA GeForce RTX 5090 Laptop GPU", "rtx5090-laptop"},
+        Spelling{"rtx4070_super", "NVIDIA GeForce RTX 4070 SUPER", "rtx4070super"},
+        Spelling{"rtx4070_ti_super", "nvidia_geforce_rtx_4070_ti_super", "rtx4070tisuper"},
+        Spelling{"rtx4090_d", "NVIDIA GeForce RTX 4090 D", "rtx4090d"},
+        Spelling{"rtx3060_laptop", "NVIDIA GeForce RTX 3060 Laptop GPU", "rtx3060-laptop"},
+        Spelling{"rtx2060_super", "NVIDIA GeForce RTX 2060 SUPER", "rtx2060super"},
+        Spelling{"gtx1060_6gb", "NVIDIA GeForce GTX 1060 6GB", "gtx1060"},
+        Spelling{"gtx1060_3gb", "GeForce GTX 1060 3GB", "gtx1060-3gb"},
+        Spelling{"gtx1660ti", "NVIDIA GeForce GTX 1660 Ti", "gtx1660ti"},
+        Spelling{"titan_x", "NVIDIA TITAN X (Pascal)", "titan-x"},
+        Spelling{"titan_xp", "NVIDIA TITAN Xp", "titan-xp"},
+        Spelling{"titan_v", "NVIDIA TITAN V", "titan-v"}, Spelling{"p40", "Tesla P40", "p40"},
+        Spelling{"p100", "p100", "p100-16gb-pcie"},
+        Spelling{"p100_12", "Tesla P100-PCIE-12GB", "p100-12gb-pcie"},
+        Spelling{"p100_16", "Tesla P100-PCIE-16GB", "p100-16gb-pcie"},
+        Spelling{"gv100", "Quadro GV100", "quadro-gv100"},
+        Spelling{"quadro_rtx4000", "Quadro RTX 4000", "quadro-rtx4000"},
+        Spelling{"rtx4000_ada", "NVIDIA RTX 4000 Ada Generation", "rtx4000-ada"},
+        Spelling{"rtx4000_sff", "NVIDIA RTX 4000 SFF Ada Generation", "rtx4000-sff-ada"},
+        Spelling{"a5500", "NVIDIA RTX A5500", "rtx-a5500"},
+        Spelling{"a2000", "NVIDIA RTX A2000 12GB", "rtx-a2000-12gb"},
+        Spelling{"a100_64", "NVIDIA A100-SXM-64GB", "a100-64gb-custom"},
+        Spelling{"a800_active", "NVIDIA A800 40GB Active", "a800-40gb-active"},
+        Spelling{"a800", "NVIDIA A800-SXM4-80GB", "a800-80gb-sxm"},
+        Spelling{"h100_96", "nvidia_h100_96gb", "h100-96gb-sxm"},
+        Spelling{"h100_nvl", "NVIDIA H100 NVL", "h100-94gb-nvl"},
+        Spelling{"h100_64", "NVIDIA H100 64GB HBM2", "h100-64gb-custom"},
+        Spelling{"h800", "NVIDIA H800", "h800-80gb-sxm"}, Spelling{"h20", "NVIDIA H20", "h20-96gb"},
+        Spelling{"gh200_144", "NVIDIA GH200 144G HBM3e", "gh200-144gb"},
+        Spelling{"gb300", "NVIDIA GB300", "gb300-288gb"},
+        Spelling{"mi300a", "AMD Instinct MI300A", "mi300a"},
+        Spelling{"mi355x", "AMD Instinct MI355X OAM", "mi355x"},
+        Spelling{"mi50_32", "AMD Instinct MI50 32GB", "mi50-32gb"}),
     [](const auto& spelling) { return spelling.param.test; });
 
 TEST(GpuCatalogue, UnknownNamesMeanNothing) {
-  for (const char* name : {"", "gpu", "nvidia", "80gb", "x9000", "a100-64gb", "h100_1g.13gb",
-                           "h100x", "a1000", "1g.99gb", "a100_1g.11gb", "-"}) {
+  for (const char* name : {"", "gpu", "nvidia", "80gb", "x9000", "a100-65gb", "h100_1g.13gb",
+                           "h100x", "a1001", "1g.99gb", "a100_1g.11gb", "-"}) {
     EXPECT_EQ(IdOf(name), "none") << name;
   }
 }
@@ -131,6 +173,32 @@ TEST(GpuCatalogue, FiguresAreDenseNotMarketing) {
   EXPECT_DOUBLE_EQ(Shipped().Resolve("l40s")->dense_tflops, 362);
 }
 
+// Never NVIDIA's sparse figures, which are twice these.
+TEST(GpuCatalogue, RatesOfEightBitsAndTf32FollowTheHalfPrecision) {
+  EXPECT_DOUBLE_EQ(Shipped().Resolve("h100-80gb-sxm")->fp8_tflops, 1979);
+  EXPECT_NEAR(Shipped().Resolve("rtx4090")->fp8_tflops, 330.3, 0.2);
+  EXPECT_NEAR(Shipped().Resolve("mi300x")->fp8_tflops, 2614.9, 1);
+  EXPECT_EQ(Shipped().Resolve("a100-80gb-sxm")->fp8_tflops, 0);
+  EXPECT_EQ(Shipped().Resolve("mi210")->fp8_tflops, 0);
+  EXPECT_DOUBLE_EQ(Shipped().Resolve("a100-80gb-sxm")->tf32_tflops, 156);
+  EXPECT_EQ(Shipped().Resolve("v100")->tf32_tflops, 0);
+}
+
+// GeForce cards since Turing accumulate in fp32 at half the rate of the same chip's other cards.
+TEST(GpuCatalogue, TheMatrixRateIsAMultipleOfThePlainRateByKindOfCard) {
+  for (const GpuModel& gpu : Shipped().models()) {
+    const bool geforce = gpu.link == GpuLink::kPcieNoP2p;
+    const double ratio = gpu.dense_tflops / gpu.fp32_tflops;
+    if (gpu.architecture == "Pascal") {
+      EXPECT_DOUBLE_EQ(ratio, 1) << gpu.id;
+    } else if (geforce && gpu.architecture != "Turing" && gpu.id != "rtx5090d") {
+      EXPECT_NEAR(ratio, 2, 0.03) << gpu.id;
+    } else if (gpu.id.starts_with("rtx-a") || gpu.id.ends_with("-ada")) {
+      EXPECT_NEAR(ratio, 4, 0.03) << gpu.id;
+    }
+  }
+}
+
 TEST(GpuCatalogue, CardsOfTheTeamGuidesHaveTheirTraits) {
   const GpuModel& turing = *Shipped().Resolve("gpu2080");
   EXPECT_FALSE(turing.bf16);
@@ -145,8 +213,9 @@ TEST(GpuCatalogue, CardsOfTheTeamGuidesHaveTheirTraits) {
 TEST(GpuCatalogue, FiguresAreInTheRangesOfTheirKind) {
   for (const GpuModel& gpu : Shipped().models()) {
     EXPECT_LE(gpu.fp32_tflops, gpu.dense_tflops) << gpu.id;
-    EXPECT_GT(gpu.efficiency, 0.3) << gpu.id;
-    EXPECT_LT(gpu.efficiency, 1.3) << gpu.id;
+    EXPECT_GT(gpu.matrix_share, 0.3) << gpu.id;
+    EXPECT_LT(gpu.matrix_share, 1.6) << gpu.id;
+    EXPECT_EQ(gpu.efficiency, 1) << gpu.id << ": a site's word alone";
     EXPECT_EQ(gpu.link == GpuLink::kNvlink && gpu.nvlink_gb_per_s == 0, false) << gpu.id;
   }
 }
@@ -192,6 +261,28 @@ TEST(GpuCatalogueFile, SiteAddsACardWithAliases) {
   const auto catalogue = GpuCatalogue::FromJson(TinyDocument(), site);
   ASSERT_TRUE(catalogue.has_value());
   EXPECT_EQ(catalogue->Resolve("gpu_X9000")->id, "ourcard");
+}
+
+TEST(GpuCatalogueFile, ACardRunsAsItsArchitectureDoesWithinItsPowerLimit) {
+  json document = TinyDocument();
+  document["architectures"] = {{{"name", "Ada"}, {"matrix_share", 1.0}, {"tflops_per_watt", 0.7}}};
+  document["gpus"][0]["architecture"] = "Ada";
+  document["gpus"][0]["tdp_watts"] = 1e4;
+  EXPECT_DOUBLE_EQ(GpuCatalogue::FromJson(document)->models()[0].matrix_share, 1.0);
+  document["gpus"][0]["tdp_watts"] = 100;
+  const double dense = document["gpus"][0]["dense_tflops"].get<double>();
+  EXPECT_DOUBLE_EQ(GpuCatalogue::FromJson(document)->models()[0].matrix_share, 70 / dense);
+  document["gpus"][0]["matrix_share"] = 0.5;  // measured
+  EXPECT_DOUBLE_EQ(GpuCatalogue::FromJson(document)->models()[0].matrix_share, 0.5);
+}
+
+TEST(GpuCatalogueFile, ASiteCorrectsAnArchitectureAndEveryWrongShareIsNamed) {
+  const json site = {{"architectures", {{{"name", "Ada"}, {"flash_share", 0.5}}}}};
+  EXPECT_TRUE(GpuCatalogue::FromJson(TinyDocument(), site));
+  const json wrong = {{"architectures", {{{"name", "Ada"}, {"flash_share", 50}}}}};
+  const auto refused = GpuCatalogue::FromJson(TinyDocument(), wrong);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().pointer, "/architectures/0/flash_share");
 }
 
 TEST(GpuCatalogueFile, MissingKeyIsNamedByPointer) {

@@ -231,7 +231,7 @@ TEST(AnswerScale, SaysBeyondWhichNumberTheShortestRunPaysLess) {
   const json answer =
       *AnswerScale(Question(spec), {{.model = &Gpu("h100-80gb-pcie")}}, ToldInFull::kFirst);
   EXPECT_EQ(answer["recommended"]["gpus"], 8);
-  EXPECT_EQ(answer["recommended"]["beyond"], "2 GPUs each does less than 85 % of what one does");
+  EXPECT_EQ(answer["recommended"]["beyond"], "1 GPU each does less than 85 % of what one does");
 }
 
 TEST(AnswerScale, TellsTheFirstThatRunsInFullAndAllInAList) {

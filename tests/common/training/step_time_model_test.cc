@@ -181,8 +181,104 @@ TEST(RuntimeModel, TheGuidesCardsRankAsTheyDoInPractice) {
     return 8 / SecondsOfStep(model, setup, Gpu(gpu), OneNode(1)).total();
   };
   EXPECT_GT(rate("l40s", Precision::kBf16) / rate("rtx4090", Precision::kBf16), 1.0);
-  EXPECT_LT(rate("l40s", Precision::kBf16) / rate("rtx4090", Precision::kBf16), 1.3);
-  EXPECT_LT(rate("rtx2080ti", Precision::kFp16) / rate("rtx4090", Precision::kBf16), 0.35);
+  EXPECT_LT(rate("l40s", Precision::kBf16) / rate("rtx4090", Precision::kBf16), 1.5);
+  EXPECT_LT(rate("rtx2080ti", Precision::kFp16) / rate("rtx4090", Precision::kBf16), 0.4);
+}
+
+double SecondsOn(const char* gpu, const char* preset, const TrainingSetup& setup,
+                 StepLayout layout) {
+  return SecondsOfStep(Preset(preset), setup, Gpu(gpu), layout).total();
+}
+
+TEST(RuntimeModel, AnOldContainerIsSlowerOnItsNewCardsOnly) {
+  TrainingSetup setup = Full(8, 512);
+  setup.precision = Precision::kFp16;
+  const auto ratio = [&](const char* gpu) {
+    TrainingSetup old = setup;
+    old.software_year = 2020.8;
+    return SecondsOn(gpu, "llama-3.2-1b", old, OneNode(1)) /
+           SecondsOn(gpu, "llama-3.2-1b", setup, OneNode(1));
+  };
+  EXPECT_NEAR(ratio("a100-80gb"), 1.2, 0.03);
+  EXPECT_NEAR(ratio("gtx1080ti"), 1, 0.01) << "no tensor cores";
+  setup.software_year = 2024.8;
+  EXPECT_NEAR(SecondsOn("a100-80gb", "llama-3.2-1b", setup, OneNode(1)),
+              SecondsOn("a100-80gb", "llama-3.2-1b", Full(8, 512), OneNode(1)), 1e-9)
+      << "since 2022 as today";
+}
+
+TEST(RuntimeModel, FourBitWeightsCostTimeForEachMicroBatchWhateverItsLength) {
+  TrainingSetup half = Full(1, 256);
+  half.method = Method::kLora;
+  TrainingSetup nf4 = half;
+  nf4.method = Method::kQlora;
+  TrainingSetup gptq = nf4;
+  gptq.base_weights = BaseWeights::kGptq4;
+  const auto more = [&](TrainingSetup setup, int64_t tokens) {
+    TrainingSetup plain = half;
+    plain.seq_length = setup.seq_length = tokens;
+    return SecondsOn("a100-80gb", "llama-2-7b", setup, OneNode(1)) -
+           SecondsOn("a100-80gb", "llama-2-7b", plain, OneNode(1));
+  };
+  EXPECT_GT(more(nf4, 256), 0.05);
+  EXPECT_NEAR(more(nf4, 4096), more(nf4, 256), 0.05);
+  EXPECT_GT(more(gptq, 256), more(nf4, 256));
+}
+
+TEST(RuntimeModel, EightBitProductsAreFasterThanHalfPrecisionAndNotTwice) {
+  TrainingSetup half = Full(2, 8192);
+  TrainingSetup fp8 = half;
+  fp8.fp8 = true;
+  const double gain = SecondsOn("h100-80gb-sxm", "llama-3.1-8b", half, OneNode(1)) /
+                      SecondsOn("h100-80gb-sxm", "llama-3.1-8b", fp8, OneNode(1));
+  EXPECT_GT(gain, 1.1);
+  EXPECT_LT(gain, 1.6);
+}
+
+TEST(RuntimeModel, APreferenceTrainingWorksOnTwoAnswersAndAsksItsReference) {
+  const TrainingSetup supervised = Full(16, 2048);
+  const auto times = [&](Trainer trainer) {
+    TrainingSetup setup = supervised;
+    setup.trainer = trainer;
+    return SecondsOn("a100-80gb", "llama-3.2-3b", setup, OneNode(1)) /
+           SecondsOn("a100-80gb", "llama-3.2-3b", supervised, OneNode(1));
+  };
+  EXPECT_NEAR(times(Trainer::kOrpo), 2, 0.1);
+  EXPECT_GT(times(Trainer::kDpo), 2.4);
+  EXPECT_LT(times(Trainer::kDpo), 2.8);
+}
+
+TEST(RuntimeModel, LayersSharedByTensorParallelismAreFasterOverNvlinkThanOverPcie) {
+  TrainingSetup alone = Full(1, 4096);
+  TrainingSetup shared = alone;
+  shared.gpus = shared.tensor_parallel = 4;
+  const auto ratio = [&](const char* gpu) {
+    return SecondsOn(gpu, "llama-3.1-8b", shared, OneNode(4)) /
+           SecondsOn(gpu, "llama-3.1-8b", alone, OneNode(1));
+  };
+  EXPECT_LT(ratio("h100-80gb-sxm"), 0.45);
+  EXPECT_GT(ratio("h100-80gb-sxm"), 0.25) << "what is sent is not free";
+  EXPECT_GT(ratio("l40s"), 1.5 * ratio("h100-80gb-sxm"));
+}
+
+TEST(RuntimeModel, APipelineIsIdleUntilItIsFull) {
+  TrainingSetup setup = Full(1, 4096);
+  setup.gpus = setup.pipeline_parallel = 4;
+  const auto seconds = [&](int64_t accumulation) {
+    StepLayout layout = OneNode(4);
+    layout.accumulation = accumulation;
+    return SecondsOn("h100-80gb-sxm", "llama-3.1-8b", setup, layout) /
+           static_cast<double>(accumulation);
+  };
+  EXPECT_NEAR(seconds(1) / seconds(64), 4.0 / (1 + 3.0 / 64), 0.4);
+}
+
+TEST(RuntimeModel, TheMeanLengthIsWhatIsWorkedOn) {
+  TrainingSetup longest = Full(8, 4096);
+  TrainingSetup mean = longest;
+  mean.mean_seq_length = 1024;
+  EXPECT_NEAR(SecondsOn("a100-80gb", "llama-3.2-1b", mean, OneNode(1)),
+              SecondsOn("a100-80gb", "llama-3.2-1b", Full(8, 1024), OneNode(1)), 1e-9);
 }
 
 TEST(GenericTransformer, HasAboutTheParametersAskedFor) {
