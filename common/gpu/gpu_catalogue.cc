@@ -75,9 +75,12 @@ GpuModel ReadEntry(const json& entry, const std::string& pointer, FirstError* er
   model.nvlink_gb_per_s = optional.Number("nvlink_gb_per_s", 0, 1e5).value_or(0);
   model.tdp_watts = optional.Number("tdp_watts", 0, 1e5).value_or(0);
   model.price_per_gpu_hour = optional.Number("price_per_gpu_hour", 0, 1e6).value_or(0);
+  model.usable_memory_bytes =
+      std::llround(optional.Number("usable_memory_mib", 1, 4096 * 1024).value_or(0) * (1 << 20));
   model.is_mig_slice = !ParseGpuName(model.id).mig_profile.empty();
   model.aliases = optional.Texts("aliases");
-  for (const char* for_people : {"source", "efficiency_source"}) optional.Text(for_people);
+  for (const char* for_people : {"source", "efficiency_source", "usable_memory_source"})
+    optional.Text(for_people);
   optional.RefuseUnknown();
   return model;
 }
@@ -120,21 +123,25 @@ void Merge(const json& document, std::vector<Entry>& entries, FirstError* errors
 json EntryOf(const GpuModel& model) {
   const auto link = std::find_if(Links().begin(), Links().end(),
                                  [&](const auto& named) { return named.second == model.link; });
-  return {{"id", model.id},
-          {"name", model.display_name},
-          {"architecture", model.architecture},
-          {"compute_capability", model.compute_capability},
-          {"memory_gb", model.memory_gb},
-          {"memory_bandwidth_gb_per_s", model.memory_bandwidth_gb_per_s},
-          {"dense_tflops", model.dense_tflops},
-          {"fp32_tflops", model.fp32_tflops},
-          {"efficiency", model.efficiency},
-          {"efficiency_measured", model.efficiency_measured},
-          {"bf16", model.bf16},
-          {"link", link->first},
-          {"nvlink_gb_per_s", model.nvlink_gb_per_s},
-          {"tdp_watts", model.tdp_watts},
-          {"price_per_gpu_hour", model.price_per_gpu_hour}};
+  json entry = {{"id", model.id},
+                {"name", model.display_name},
+                {"architecture", model.architecture},
+                {"compute_capability", model.compute_capability},
+                {"memory_gb", model.memory_gb},
+                {"memory_bandwidth_gb_per_s", model.memory_bandwidth_gb_per_s},
+                {"dense_tflops", model.dense_tflops},
+                {"fp32_tflops", model.fp32_tflops},
+                {"efficiency", model.efficiency},
+                {"efficiency_measured", model.efficiency_measured},
+                {"bf16", model.bf16},
+                {"link", link->first},
+                {"nvlink_gb_per_s", model.nvlink_gb_per_s},
+                {"tdp_watts", model.tdp_watts},
+                {"price_per_gpu_hour", model.price_per_gpu_hour}};
+  if (model.usable_memory_bytes > 0) {
+    entry["usable_memory_mib"] = static_cast<double>(model.usable_memory_bytes) / (1 << 20);
+  }
+  return entry;
 }
 
 bool GpuCatalogue::Spellings::HasWhole(const std::string& name) const {

@@ -47,6 +47,7 @@ struct GpuModel {
   double tdp_watts = 0;           // 0: unknown
   double price_per_gpu_hour = 0;  // 0: none given
   bool is_mig_slice = false;
+  int64_t usable_memory_bytes = 0;  // what PyTorch sees of it; 0: nobody has read it
 };
 
 // How the GPUs of a job reach each other, where somebody has said it.
