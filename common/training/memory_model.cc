@@ -300,7 +300,8 @@ MemoryParts PeakOfStage(const ModelShape& model, const TrainingSetup& setup, Sta
   // Scores are gone when the last layer is worked on: the larger of the two counts.
   const double at_loss = std::max(passing.logits, passing.layers.at_work);
   const double start = resident + standing.copies + waiting + passing.layers.kept + at_loss;
-  const double end = resident + standing.copies + standing.gradients + passing.layers.at_work;
+  // Copies go with the activations that they are kept for.
+  const double end = resident + standing.gradients + passing.layers.at_work;
   const double step = resident + standing.gradients + standing.step;
 
   MemoryParts parts;
@@ -313,7 +314,6 @@ MemoryParts PeakOfStage(const ModelShape& model, const TrainingSetup& setup, Sta
     parts.gradients += standing.gradients;
     parts.workspace += standing.step;
   } else if (end > start) {
-    parts.weights += standing.copies;
     parts.gradients += standing.gradients;
     parts.workspace += passing.layers.at_work;
   } else {

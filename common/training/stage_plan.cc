@@ -289,7 +289,8 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
   plan.precision = *precision;
   Result<int64_t> largest = LargestOn(question.catalogue, stage, memory, gpu, plan);
   if (!largest) return tl::unexpected<Error>(largest.error());
-  Result<BatchPlan> batch = PlanBatch(stage.training, gpus, *largest);
+  const int64_t data_parallel = memory.shape != nullptr ? DataParallelGpus(memory.setup) : gpus;
+  Result<BatchPlan> batch = PlanBatch(stage.training, data_parallel, *largest);
   if (!batch) return tl::unexpected<Error>(batch.error());
   plan.batch = *batch;
   plan.work = WorkOf(stage.training, batch->effective);

@@ -10,10 +10,10 @@ namespace {
 constexpr int64_t kEnoughBatch = 8;  // a larger micro-batch is not worth recomputing for
 
 // Whether a step takes several micro-batches; where the micro-batch is open, as if it were small.
-bool Accumulates(const TrainingSpec& training, int64_t gpus) {
+bool Accumulates(const TrainingSpec& training, int64_t data_parallel) {
   if (training.accumulation) return *training.accumulation > 1;
   if (!training.effective_batch_size) return false;
-  return training.effective_batch_size->low > gpus * training.micro_batch.value_or(1);
+  return training.effective_batch_size->low > data_parallel * training.micro_batch.value_or(1);
 }
 
 }  // namespace
@@ -53,9 +53,7 @@ TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64
   setup.mean_seq_length = training.mean_seq_length.value_or(0);
   setup.fp8 = training.fp8;
   setup.software_year = training.software_year.value_or(0);
-  const int64_t share = setup.tensor_parallel * setup.pipeline_parallel * setup.context_parallel;
-  setup.accumulates =
-      Accumulates(training, std::max<int64_t>(gpus / std::max<int64_t>(share, 1), 1));
+  setup.accumulates = Accumulates(training, DataParallelGpus(setup));
   setup.repeats_key_values = training.attn_implementation != Attention::kFlashAttention2;
   return setup;
 }
@@ -66,7 +64,9 @@ TrainingSetup SetupOn(const GpuModel& gpu, const ModelShape& model, const Traini
   if (training.gradient_checkpointing) return setup;
   int64_t enough = kEnoughBatch;
   if (training.effective_batch_size) {
-    enough = std::min(enough, std::max<int64_t>(training.effective_batch_size->high / gpus, 1));
+    enough = std::min(
+        enough,
+        std::max<int64_t>(training.effective_batch_size->high / DataParallelGpus(setup), 1));
   }
   const auto largest = [&](const TrainingSetup& with, double left_free) {
     return LargestMicroBatch(model, with, UsableBytes(gpu) * (1 - left_free));

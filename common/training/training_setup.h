@@ -62,6 +62,12 @@ inline bool HasFourBitBase(const TrainingSetup& setup) {
   return BaseOf(setup) == BaseWeights::kNf4 || BaseOf(setup) == BaseWeights::kGptq4;
 }
 
+// GPUs that each take samples of their own: what tensor, pipeline and context parallelism leave.
+inline int64_t DataParallelGpus(const TrainingSetup& setup) {
+  const int64_t share = setup.tensor_parallel * setup.pipeline_parallel * setup.context_parallel;
+  return share < 1 || setup.gpus < share ? 1 : setup.gpus / share;
+}
+
 // What `training` says, on a GPU in `precision`; auto is checkpointing off.
 TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64_t gpus);
 
