@@ -100,6 +100,7 @@ TrainingSetup SetupOf(const Row& row) {
   setup.accumulates = whole("accumulation", 1) > 1;
   setup.repeats_key_values = whole("repeats_key_values", 0) != 0;
   setup.software_year = NumberOf(row, "software_year", 0);
+  setup.mean_seq_length = NumberOf(row, "mean_seq_length", 0);
   setup.tf32 = true;  // NVIDIA's containers, in which the rows in fp32 were measured, allow it
   return setup;
 }

@@ -101,6 +101,7 @@ void ScoreMemory(const Known& known, const std::vector<Row>& rows, bool print_ro
   FitCount ran;
   std::map<std::string, FitCount> ran_of_source;
   FitCount ran_out;
+  FitCount varying;  // rows whose lengths vary: inside their range
   if (print_rows) fmt::print("grade,source,preset,measured,predicted,outcome,fits\n");
   for (const Row& row : rows) {
     const ModelPreset* preset = known.presets.Find(row.at("preset"));
@@ -114,6 +115,10 @@ void ScoreMemory(const Known& known, const std::vector<Row>& rows, bool print_ro
     if (gpu != nullptr && outcome != "oom") ran_of_source[RepositoryOf(row)].Add(fits);
     const double shown = ShownBytes(parts, setup, row.at("statistic"), kMemoryConstants) / kGib;
     const double measured = NumberOf(row, "measured_gib", 0);
+    if (outcome == "measured" && HighestBytes(parts, setup) > parts.total()) {
+      const double highest = shown + (HighestBytes(parts, setup) - parts.total()) / kGib;
+      varying.Add(measured <= highest && measured >= 0.95 * shown);
+    }
     if (outcome == "measured") {
       const double error = shown / measured - 1;
       const std::string& grade = row.at("grade");
@@ -135,6 +140,8 @@ void ScoreMemory(const Known& known, const std::vector<Row>& rows, bool print_ro
     fmt::print("called fitting: {:>3} of {:>3} that ran, {}\n", count.called_fitting, count.all,
                source);
   }
+  fmt::print("of {} rows whose lengths vary {} are inside their range\n", varying.all,
+             varying.called_fitting);
   fmt::print("called fitting: {} of {} that ran, {} of {} that ran out\n", ran.called_fitting,
              ran.all, ran_out.called_fitting, ran_out.all);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -91,7 +92,11 @@ class RowCounter {
     ChooseBatch(row);
     row.setup = setup_;
     row.total_bytes = Bytes(setup_);
-    row.high_bytes = row.total_bytes * (subject_.shape != nullptr ? HighestOverCount(setup_) : 1);
+    row.high_bytes = row.total_bytes;
+    if (subject_.shape != nullptr) {
+      const MemoryParts parts = PeakMemory(*subject_.shape, setup_);
+      row.high_bytes = correction_ * HighestBytes(parts, setup_);
+    }
     row.fits = row.total_bytes <= Usable(0);
     if (subject_.shape != nullptr) NoteWhatIsAssumed(row);
     if (subject_.shape != nullptr) row.shape = CountShape(row.aggressive == 0);
@@ -113,7 +118,9 @@ class RowCounter {
 
   int64_t Largest(const TrainingSetup& setup, double margin) const {
     if (subject_.shape == nullptr) return LargestMicroBatch(*subject_.line, gpu_, margin);
-    return LargestMicroBatch(*subject_.shape, setup, Usable(margin) / correction_);
+    const double most = Usable(0) / correction_;
+    return LargestMicroBatch(*subject_.shape, setup, Usable(margin) / correction_,
+                             margin > 0 ? most : std::numeric_limits<double>::infinity());
   }
 
   void ChooseBatch(FitRow& row) {

@@ -41,8 +41,9 @@ std::span<const ConstantInfo<MemoryConstants>> MemoryConstantTable() {
        "gradients within a layer, of which the widest are those of its MLP", ""},
       {"dora_share", &M::dora_share, 1, 1.6, "share of a layer's activations", false,
        "DoRA keeps the direction of each merged weight", ""},
-      {"varying_share", &M::varying_share, 0, 0.6, "share of the peak", false,
-       "blocks of one length do not fit the next: ms-swift reserves a quarter more at the median",
+      {"varying_logits", &M::varying_logits, 0, 4, "times the scores", false,
+       "blocks of one length are too short for the next: ms-swift reserves up to three times the "
+       "largest scores",
        ""},
       {"usable_share", &M::usable_share, 0.9, 1, "share of a card", false,
        "with driver_bytes: at most PyTorch's total capacity of 8 to 80 GB cards without ECC", ""},

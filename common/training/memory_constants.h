@@ -25,7 +25,7 @@ struct MemoryConstants {
   double layer_at_work = 1.9;             // of a layer's activations: recomputed, with gradients
   double layer_in_backward = 0.3;         // of a layer's activations: gradients alone
   double dora_share = 1.25;               // of a layer's activations, over LoRA's
-  double varying_share = 0.25;            // reserved beyond the peak where lengths vary
+  double varying_logits = 2;              // blocks of scores kept beside, where lengths vary
   // Of a card whose usable memory nobody has read: a share, less what the driver takes of any.
   double usable_share = 0.99;
   double driver_bytes = 0.2 * (1 << 30);

@@ -381,10 +381,11 @@ double FragmentationShare(const TrainingSetup& setup, const MemoryConstants& con
          (setup.zero_stage >= 3 && !setup.deepspeed ? constants.fsdp_share : 0);
 }
 
-double HighestOverCount(const TrainingSetup& setup, const MemoryConstants& constants) {
+double HighestBytes(const MemoryParts& parts, const TrainingSetup& setup,
+                    const MemoryConstants& constants) {
   const bool varies =
       setup.mean_seq_length > 0 && setup.mean_seq_length < static_cast<double>(setup.seq_length);
-  return varies ? 1 + constants.varying_share : 1;
+  return parts.total() + (varies ? constants.varying_logits * parts.logits : 0);
 }
 
 MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup,
@@ -397,10 +398,12 @@ MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup,
   return first.total() > last.total() ? first : last;
 }
 
-int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double bytes) {
+int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double bytes,
+                          double highest) {
   const auto fits = [&](int64_t batch) {
     setup.micro_batch = batch;
-    return PeakMemory(model, setup).total() <= bytes;
+    const MemoryParts parts = PeakMemory(model, setup);
+    return parts.total() <= bytes && HighestBytes(parts, setup) <= highest;
   };
   int64_t low = 0;
   int64_t high = 1;

@@ -26,6 +26,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "common/gpu/gpu_catalogue.h"
 #include "common/training/memory_constants.h"
@@ -57,10 +58,11 @@ MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup,
 double FragmentationShare(const TrainingSetup& setup,
                           const MemoryConstants& constants = kMemoryConstants);
 
-// Upper end of the peak, over the count: above 1 where lengths vary (mean_seq_length), because
-// blocks that were made for one batch do not fit the next.
-double HighestOverCount(const TrainingSetup& setup,
-                        const MemoryConstants& constants = kMemoryConstants);
+// Upper end of what a peak of these parts may take: more than the count where lengths vary
+// (mean_seq_length below seq_length), because blocks that were made for the scores of one batch are
+// too short for those of the next, and wait beside them.
+double HighestBytes(const MemoryParts& parts, const TrainingSetup& setup,
+                    const MemoryConstants& constants = kMemoryConstants);
 
 // Parameters that an optimizer updates.
 double TrainedParameters(const ModelShape& model, const TrainingSetup& setup);
@@ -78,9 +80,10 @@ double StepTrafficBytes(const TrainingSetup& setup);
 // device they are kept.
 double StateBytesPerParameter(const TrainingSetup& setup);
 
-// The largest micro-batch whose peak is at most `bytes`; 0: not even one. At most
-// kMostModelledBatch.
-int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double bytes);
+// The largest micro-batch whose peak is at most `bytes`, and whose upper end is at most `highest`;
+// 0: not even one. At most kMostModelledBatch.
+int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double bytes,
+                          double highest = std::numeric_limits<double>::infinity());
 inline constexpr int64_t kMostModelledBatch = 65'536;
 
 // Of a card's memory, what the driver leaves for use.
