@@ -1,11 +1,12 @@
 // How right the models of memory and run time are, against published measurements (docs/models.md).
 //
 //     cmake --build --preset release --target accuracy
-//     build/release/bin/accuracy memory bench/data/memory_measurements.csv [--rows]
+//     build/release/bin/accuracy memory bench/data/memory_measurements.csv [--rows | --left-out]
 //     build/release/bin/accuracy time bench/data/time_measurements.csv [--rows]
 //
 // Each row names its source. --rows prints measured and predicted as CSV, for
-// docs/plots/model_plots.py.
+// docs/plots/model_plots.py. --left-out
+// chooses the constants anew without each source and judges it by those.
 #include <fmt/format.h>
 
 #include <string>
@@ -19,7 +20,7 @@ int main(int argc, char** argv) {
   using namespace gpuadvise;
   const std::string what = argc > 2 ? argv[1] : "";
   if (what != "memory" && what != "time") {
-    fmt::print(stderr, "usage: accuracy memory|time measurements.csv [--rows]\n");
+    fmt::print(stderr, "usage: accuracy memory|time measurements.csv [--rows | --left-out]\n");
     return 2;
   }
   const auto gpus_yaml = ParseYaml(DefaultGpusYaml(), "gpus.yaml");
@@ -31,7 +32,12 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{} has no rows\n", argv[2]);
     return 1;
   }
-  const bool print_rows = argc > 3;
+  const std::string how = argc > 3 ? argv[3] : "";
+  if (how == "--left-out" && what == "memory") {
+    ScoreMemoryLeftOut(known, rows);
+    return 0;
+  }
+  const bool print_rows = how == "--rows";
   what == "memory" ? ScoreMemory(known, rows, print_rows) : ScoreTime(known, rows, print_rows);
   return 0;
 }

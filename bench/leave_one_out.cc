@@ -59,33 +59,34 @@ std::vector<double> CoordinateSearch(
   return best;
 }
 
-double LossOf(const std::vector<double>& log_ratios, const std::vector<std::string>& sources,
+double LossOf(const std::vector<double>& log_ratios, const RowSources& rows,
               const std::string& left_out) {
   std::map<std::string, std::vector<double>> sizes;
   for (size_t i = 0; i < log_ratios.size(); ++i) {
-    if (std::isnan(log_ratios[i]) || sources[i] == left_out) continue;
-    sizes[sources[i]].push_back(std::min(std::abs(log_ratios[i]), kMostOfARow));
+    const bool decides = rows.decides.empty() || rows.decides[i];
+    if (!decides || std::isnan(log_ratios[i]) || rows.sources[i] == left_out) continue;
+    sizes[rows.sources[i]].push_back(std::min(std::abs(log_ratios[i]), kMostOfARow));
   }
   double sum = 0;
   for (const auto& [source, of_source] : sizes) sum += MeanOf(of_source);
   return sizes.empty() ? 0 : sum / static_cast<double>(sizes.size());
 }
 
-LeftOut LeaveOneSourceOut(const std::vector<SearchedConstant>& constants,
-                          const std::vector<std::string>& sources, const LogRatios& ratios) {
+LeftOut LeaveOneSourceOut(const std::vector<SearchedConstant>& constants, const RowSources& rows,
+                          const LogRatios& ratios) {
   LeftOut result;
-  result.errors.assign(sources.size(), NAN);
-  std::set<std::string> all(sources.begin(), sources.end());
+  result.errors.assign(rows.sources.size(), NAN);
+  std::set<std::string> all(rows.sources.begin(), rows.sources.end());
   all.insert("");
   for (const std::string& left_out : all) {
     const auto loss = [&](const std::vector<double>& values) {
-      return LossOf(ratios(values), sources, left_out) + PullOf(constants, values);
+      return LossOf(ratios(values), rows, left_out) + PullOf(constants, values);
     };
     const std::vector<double> chosen = CoordinateSearch(constants, loss);
     result.chosen[left_out] = chosen;
     const std::vector<double> judged = ratios(chosen);
-    for (size_t i = 0; i < sources.size(); ++i) {
-      if (sources[i] == left_out) result.errors[i] = std::exp(judged[i]) - 1;
+    for (size_t i = 0; i < rows.sources.size(); ++i) {
+      if (rows.sources[i] == left_out) result.errors[i] = std::exp(judged[i]) - 1;
     }
   }
   return result;

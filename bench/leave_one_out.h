@@ -37,8 +37,15 @@ using LogRatios = std::function<std::vector<double>(const std::vector<double>& v
 std::vector<double> CoordinateSearch(const std::vector<SearchedConstant>& constants,
                                      const std::function<double(const std::vector<double>&)>& loss);
 
+// Rows, by their order: where each comes from, and whether it decides constants. Rows that leave
+// parts of their configuration open are judged, but decide nothing.
+struct RowSources {
+  std::vector<std::string> sources;
+  std::vector<bool> decides;  // empty: all do
+};
+
 // Mean over sources of each one's mean size; `left_out` ("": none) does not count.
-double LossOf(const std::vector<double>& log_ratios, const std::vector<std::string>& sources,
+double LossOf(const std::vector<double>& log_ratios, const RowSources& rows,
               const std::string& left_out);
 
 struct LeftOut {
@@ -47,9 +54,8 @@ struct LeftOut {
       errors;  // predicted / measured − 1 of each row, where its source was left out
 };
 
-// `sources` has one entry a row.
-LeftOut LeaveOneSourceOut(const std::vector<SearchedConstant>& constants,
-                          const std::vector<std::string>& sources, const LogRatios& ratios);
+LeftOut LeaveOneSourceOut(const std::vector<SearchedConstant>& constants, const RowSources& rows,
+                          const LogRatios& ratios);
 
 // "constant   start   without A   without B …", one line a constant.
 void PrintChosen(const std::vector<SearchedConstant>& constants, const LeftOut& result);

@@ -79,10 +79,29 @@ TrainingSetup SetupOf(const Row& row) {
   setup.flash_attention = whole("flash_attention", 1) != 0;
   setup.compiled = whole("compiled", 0) != 0;
   setup.chunked_cross_entropy = whole("chunked", 0) != 0;
-  setup.software_year = NumberOf(row, "software_year", 0);
+  setup.use_liger_kernel = whole("use_liger_kernel", 0) != 0;
   setup.lora_dropout = NumberOf(row, "lora_dropout", 0);
+  const std::string base = TextOf(row, "base_weights");
+  setup.base_weights = base == "gptq4"  ? BaseWeights::kGptq4
+                       : base == "int8" ? BaseWeights::kInt8
+                       : base == "nf4"  ? BaseWeights::kNf4
+                                        : BaseWeights::kAuto;
+  const std::string offload = TextOf(row, "offload");
+  setup.offload = offload == "all"         ? Offload::kAll
+                  : offload == "optimizer" ? Offload::kOptimizer
+                                           : Offload::kNone;
+  setup.activation_offload = whole("activation_offload", 0) != 0;
+  setup.optimizer_in_backward = whole("optimizer_in_backward", 0) != 0;
+  const std::string trainer = TextOf(row, "trainer");
+  setup.trainer = trainer == "dpo"   ? Trainer::kDpo
+                  : trainer == "ppo" ? Trainer::kPpo
+                                     : Trainer::kSft;
+  setup.context_parallel = whole("context_parallel", 1);
+  setup.accumulates = whole("accumulation", 1) > 1;
+  setup.repeats_key_values = whole("repeats_key_values", 0) != 0;
+  setup.software_year = NumberOf(row, "software_year", 0);
+  setup.mean_seq_length = NumberOf(row, "mean_seq_length", 0);
   setup.fp8 = whole("fp8", 0) != 0;
-  if (TextOf(row, "base_weights") == "gptq4") setup.base_weights = BaseWeights::kGptq4;
   setup.tf32 = true;  // NVIDIA's containers, in which the rows in fp32 were measured, allow it
   return setup;
 }

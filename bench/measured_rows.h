@@ -44,6 +44,8 @@ struct Known {
 
 // Each prints its tables; with `rows` also one CSV line a row, measured and predicted.
 void ScoreMemory(const Known& known, const std::vector<Row>& rows, bool print_rows);
+// The same where the constants are chosen without the source that is judged (leave_one_out.h).
+void ScoreMemoryLeftOut(const Known& known, const std::vector<Row>& rows);
 void ScoreTime(const Known& known, const std::vector<Row>& rows, bool print_rows);
 
 }  // namespace gpuadvise

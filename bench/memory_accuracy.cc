@@ -3,6 +3,9 @@
 // are compared: without what the framework adds, without its context, or all.
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "bench/leave_one_out.h"
 #include "bench/measured_rows.h"
 
 namespace gpuadvise {
@@ -11,10 +14,11 @@ namespace {
 constexpr double kGib = 1 << 30;
 
 // What the statistic of the row would have shown.
-double ShownBytes(const MemoryParts& parts, const std::string& statistic) {
+double ShownBytes(const MemoryParts& parts, const TrainingSetup& setup,
+                  const std::string& statistic, const MemoryConstants& constants) {
   const double own = parts.total() - parts.framework;
   if (statistic == "allocated" || statistic == "active") return own;
-  return statistic == "reserved" ? own * (1 + kFragmentationShare) : parts.total();
+  return statistic == "reserved" ? own * (1 + FragmentationShare(setup, constants)) : parts.total();
 }
 
 struct FitCount {
@@ -26,25 +30,95 @@ struct FitCount {
   }
 };
 
+// Rows with a measured peak, and what is counted for them with given constants.
+class MeasuredPeaks {
+ public:
+  MeasuredPeaks(const Known& known, const std::vector<Row>& rows) {
+    for (const Row& row : rows) {
+      const ModelPreset* preset = known.presets.Find(row.at("preset"));
+      if (row.at("outcome") != "measured" || preset == nullptr || !preset->shape) continue;
+      rows_.push_back(&row);
+      shapes_.push_back(&*preset->shape);
+      setups_.push_back(SetupOf(row));
+      sources_.sources.push_back(RepositoryOf(row));
+      sources_.decides.push_back(row.at("grade") == "A");
+    }
+  }
+
+  std::vector<double> LogRatios(const MemoryConstants& constants) const {
+    std::vector<double> ratios;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const MemoryParts parts = PeakMemory(*shapes_[i], setups_[i], constants);
+      const double shown =
+          ShownBytes(parts, setups_[i], rows_[i]->at("statistic"), constants) / kGib;
+      ratios.push_back(std::log(shown / NumberOf(*rows_[i], "measured_gib", 0)));
+    }
+    return ratios;
+  }
+
+  const RowSources& sources() const { return sources_; }
+  const Row& row(size_t i) const { return *rows_[i]; }
+
+ private:
+  std::vector<const Row*> rows_;
+  std::vector<const ModelShape*> shapes_;
+  std::vector<TrainingSetup> setups_;
+  RowSources sources_;
+};
+
 }  // namespace
+
+void ScoreMemoryLeftOut(const Known& known, const std::vector<Row>& rows) {
+  std::vector<SearchedConstant> searched;
+  std::vector<double MemoryConstants::*> members;
+  for (const auto& constant : MemoryConstantTable()) {
+    if (!constant.chosen) continue;
+    searched.push_back(
+        {constant.name, constant.low, constant.high, kMemoryConstants.*constant.member});
+    members.push_back(constant.member);
+  }
+  const MeasuredPeaks peaks(known, rows);
+  const LeftOut result =
+      LeaveOneSourceOut(searched, peaks.sources(), [&](const std::vector<double>& values) {
+        MemoryConstants constants;
+        for (size_t i = 0; i < members.size(); ++i) constants.*members[i] = values[i];
+        return peaks.LogRatios(constants);
+      });
+  PrintChosen(searched, result);
+  ErrorTable table;
+  for (size_t i = 0; i < result.errors.size(); ++i) {
+    const std::string& grade = peaks.row(i).at("grade");
+    table.Add(grade + " " + peaks.sources().sources[i], result.errors[i]);
+    table.Add("all of grade " + grade, result.errors[i]);
+  }
+  table.Print("peak memory, its source left out");
+}
 
 void ScoreMemory(const Known& known, const std::vector<Row>& rows, bool print_rows) {
   ErrorTable by_source;
   ErrorTable by_gpu;
   ErrorTable by_family;
   FitCount ran;
+  std::map<std::string, FitCount> ran_of_source;
   FitCount ran_out;
+  FitCount varying;  // rows whose lengths vary: inside their range
   if (print_rows) fmt::print("grade,source,preset,measured,predicted,outcome,fits\n");
   for (const Row& row : rows) {
     const ModelPreset* preset = known.presets.Find(row.at("preset"));
     if (preset == nullptr || !preset->shape) continue;
-    const MemoryParts parts = PeakMemory(*preset->shape, SetupOf(row));
+    const TrainingSetup setup = SetupOf(row);
+    const MemoryParts parts = PeakMemory(*preset->shape, setup);
     const GpuModel* gpu = known.catalogue.Resolve(row.at("gpu"));
     const bool fits = gpu != nullptr && parts.total() <= UsableBytes(*gpu);
     const std::string& outcome = row.at("outcome");
     if (gpu != nullptr) (outcome == "oom" ? ran_out : ran).Add(fits);
-    const double shown = ShownBytes(parts, row.at("statistic")) / kGib;
+    if (gpu != nullptr && outcome != "oom") ran_of_source[RepositoryOf(row)].Add(fits);
+    const double shown = ShownBytes(parts, setup, row.at("statistic"), kMemoryConstants) / kGib;
     const double measured = NumberOf(row, "measured_gib", 0);
+    if (outcome == "measured" && HighestBytes(parts, setup) > parts.total()) {
+      const double highest = shown + (HighestBytes(parts, setup) - parts.total()) / kGib;
+      varying.Add(measured <= highest && measured >= 0.95 * shown);
+    }
     if (outcome == "measured") {
       const double error = shown / measured - 1;
       const std::string& grade = row.at("grade");
@@ -62,6 +136,12 @@ void ScoreMemory(const Known& known, const std::vector<Row>& rows, bool print_ro
   by_source.Print("peak memory by source");
   by_gpu.Print("by GPU");
   by_family.Print("by model family");
+  for (const auto& [source, count] : ran_of_source) {
+    fmt::print("called fitting: {:>3} of {:>3} that ran, {}\n", count.called_fitting, count.all,
+               source);
+  }
+  fmt::print("of {} rows whose lengths vary {} are inside their range\n", varying.all,
+             varying.called_fitting);
   fmt::print("called fitting: {} of {} that ran, {} of {} that ran out\n", ran.called_fitting,
              ran.all, ran_out.called_fitting, ran_out.all);
 }

@@ -121,10 +121,10 @@ std::vector<Scored> LeaveOut(const Known& known, const std::vector<Scored>& all,
         {constant.name, constant.low, constant.high, kStepTimeConstants.*constant.member});
     members.push_back(constant.member);
   }
-  std::vector<std::string> sources;
+  RowSources sources;
   std::vector<const ModelShape*> shapes;
   for (const Scored& scored : all) {
-    sources.push_back(RepositoryOf(*scored.row));
+    sources.sources.push_back(RepositoryOf(*scored.row));
     shapes.push_back(&*known.presets.Find(scored.row->at("preset"))->shape);
   }
   const LeftOut left_out = LeaveOneSourceOut(searched, sources, [&](const auto& values) {
@@ -223,9 +223,8 @@ void ScoreTime(const Known& known, const std::vector<Row>& rows, bool print_rows
         "measured,predicted,anchored\n");
     for (const Scored& scored : left_out) {
       const Scored* anchor = AnchorOf(scored, left_out);
-      PrintRow(scored, anchor == nullptr
-                           ? 0
-                           : scored.predicted * anchor->measured / anchor->predicted);
+      PrintRow(scored,
+               anchor == nullptr ? 0 : scored.predicted * anchor->measured / anchor->predicted);
     }
     return;
   }

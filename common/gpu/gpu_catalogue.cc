@@ -120,7 +120,10 @@ GpuModel ReadEntry(const json& entry, const std::string& pointer,
   model.tf32_tflops = optional.Number("tf32_tflops", 0, 1e6).value_or(Tf32Of(model));
   model.is_mig_slice = !ParseGpuName(model.id).mig_profile.empty();
   model.aliases = optional.Texts("aliases");
-  for (const char* for_people : {"source", "matrix_source"}) optional.Text(for_people);
+  for (const char* for_people : {"source", "matrix_source", "usable_memory_source"})
+    optional.Text(for_people);
+  model.usable_memory_bytes =
+      std::llround(optional.Number("usable_memory_mib", 1, 4096 * 1024).value_or(0) * (1 << 20));
   optional.RefuseUnknown();
   return model;
 }
@@ -185,25 +188,29 @@ void Merge(const json& document, std::vector<Entry>& entries, Architectures& arc
 json EntryOf(const GpuModel& model) {
   const auto link = std::find_if(Links().begin(), Links().end(),
                                  [&](const auto& named) { return named.second == model.link; });
-  return {{"id", model.id},
-          {"name", model.display_name},
-          {"architecture", model.architecture},
-          {"compute_capability", model.compute_capability},
-          {"memory_gb", model.memory_gb},
-          {"memory_bandwidth_gb_per_s", model.memory_bandwidth_gb_per_s},
-          {"dense_tflops", model.dense_tflops},
-          {"fp32_tflops", model.fp32_tflops},
-          {"matrix_share", model.matrix_share},
-          {"fp32_share", model.fp32_share},
-          {"flash_share", model.flash_share},
-          {"efficiency", model.efficiency},
-          {"bf16", model.bf16},
-          {"link", link->first},
-          {"nvlink_gb_per_s", model.nvlink_gb_per_s},
-          {"tdp_watts", model.tdp_watts},
-          {"price_per_gpu_hour", model.price_per_gpu_hour},
-          {"fp8_tflops", model.fp8_tflops},
-          {"tf32_tflops", model.tf32_tflops}};
+  json entry = {{"id", model.id},
+                {"name", model.display_name},
+                {"architecture", model.architecture},
+                {"compute_capability", model.compute_capability},
+                {"memory_gb", model.memory_gb},
+                {"memory_bandwidth_gb_per_s", model.memory_bandwidth_gb_per_s},
+                {"dense_tflops", model.dense_tflops},
+                {"fp32_tflops", model.fp32_tflops},
+                {"matrix_share", model.matrix_share},
+                {"fp32_share", model.fp32_share},
+                {"flash_share", model.flash_share},
+                {"efficiency", model.efficiency},
+                {"bf16", model.bf16},
+                {"link", link->first},
+                {"nvlink_gb_per_s", model.nvlink_gb_per_s},
+                {"tdp_watts", model.tdp_watts},
+                {"price_per_gpu_hour", model.price_per_gpu_hour},
+                {"fp8_tflops", model.fp8_tflops},
+                {"tf32_tflops", model.tf32_tflops}};
+  if (model.usable_memory_bytes > 0) {
+    entry["usable_memory_mib"] = static_cast<double>(model.usable_memory_bytes) / (1 << 20);
+  }
+  return entry;
 }
 
 bool GpuCatalogue::Spellings::HasWhole(const std::string& name) const {

@@ -50,6 +50,7 @@ struct GpuModel {
   bool is_mig_slice = false;
   double fp8_tflops = 0;   // dense, fp32 accumulation; 0: none
   double tf32_tflops = 0;  // dense; 0: none
+  int64_t usable_memory_bytes = 0;  // what PyTorch sees of it; 0: nobody has read it
 };
 
 // How the GPUs of a job reach each other, where somebody has said it.

@@ -24,6 +24,7 @@ json MemoryJson(const StageFit& stage, const FitRow& row) {
     memory["basis"] = "line";
     return memory;
   }
+  if (row.high_bytes > row.total_bytes) memory["high_bytes"] = Rounded(row.high_bytes);
   const MemoryParts& parts = row.shape->memory;
   const auto part = [&](double bytes) { return Rounded(stage.correction * bytes); };
   memory["weights_bytes"] = part(parts.weights);

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <utility>
 
+#include "common/base/words.h"
 #include "common/training/measured_memory.h"
+#include "common/training/optimizer_bytes.h"
 #include "common/training/stage_needs.h"
 #include "common/training/step_time_model.h"
 
@@ -15,6 +18,7 @@ namespace gpuadvise {
 namespace {
 
 constexpr double kKeyValueBytes = 2;
+constexpr double kLayerForward = 1.3;  // of what a layer keeps in training, as it is worked on
 constexpr std::array<int64_t, 6> kRanks = {128, 64, 32, 16, 8, 4};
 
 // What runs without training: texts whose words are all scored, or texts that are written.
@@ -26,13 +30,17 @@ double ForwardBytes(const ModelShape& model, TrainingSetup setup, int64_t batch,
   setup.method = Method::kLora;
   setup.lora_rank = 1;
   setup.gpus = 1;
+  setup.tensor_parallel = setup.pipeline_parallel = setup.context_parallel = 1;
+  setup.trainer = Trainer::kSft;
   setup.zero_stage = 0;
   setup.deepspeed = false;
   setup.checkpointing = Checkpointing::kFull;
-  setup.chunked_cross_entropy = true;
+  setup.use_liger_kernel = true;  // scores are added below
   setup.micro_batch = batch;
   const double tokens = static_cast<double>(batch) * static_cast<double>(setup.seq_length);
-  double bytes = PeakMemory(model, setup).total();
+  MemoryConstants constants;
+  constants.layer_at_work = kLayerForward;
+  double bytes = PeakMemory(model, setup, constants).total();
   if (forward == Forward::kGenerating) {
     const auto layers = static_cast<double>(model.layers.num_hidden_layers);
     const double caches = model.encoder ? 2 : 1;
@@ -84,7 +92,13 @@ class RowCounter {
     ChooseBatch(row);
     row.setup = setup_;
     row.total_bytes = Bytes(setup_);
+    row.high_bytes = row.total_bytes;
+    if (subject_.shape != nullptr) {
+      const MemoryParts parts = PeakMemory(*subject_.shape, setup_);
+      row.high_bytes = correction_ * HighestBytes(parts, setup_);
+    }
     row.fits = row.total_bytes <= Usable(0);
+    if (subject_.shape != nullptr) NoteWhatIsAssumed(row);
     if (subject_.shape != nullptr) row.shape = CountShape(row.aggressive == 0);
     row.eval = WithoutTraining(Forward::kScoring);
     row.inference = WithoutTraining(Forward::kGenerating);
@@ -104,14 +118,16 @@ class RowCounter {
 
   int64_t Largest(const TrainingSetup& setup, double margin) const {
     if (subject_.shape == nullptr) return LargestMicroBatch(*subject_.line, gpu_, margin);
-    return LargestMicroBatch(*subject_.shape, setup, Usable(margin) / correction_);
+    const double most = Usable(0) / correction_;
+    return LargestMicroBatch(*subject_.shape, setup, Usable(margin) / correction_,
+                             margin > 0 ? most : std::numeric_limits<double>::infinity());
   }
 
   void ChooseBatch(FitRow& row) {
     const int64_t largest = std::max<int64_t>(row.recommended, 1);
     setup_.micro_batch = question_.micro_batch.value_or(largest);
     if (!question_.micro_batch && row.aggressive > 0) {
-      const auto plan = PlanBatch(training_, question_.gpus_in_all, largest);
+      const auto plan = PlanBatch(training_, DataParallelGpus(setup_), largest);
       if (plan) {
         row.batch = *plan;
         setup_.micro_batch = plan->micro_batch;
@@ -124,6 +140,37 @@ class RowCounter {
     }
     if (setup_.zero_stage > 0 && setup_.gpus == 1) {
       row.notes.push_back("on one GPU ZeRO and FSDP shard nothing");
+    }
+  }
+
+  // What the count takes for granted of this training, a sentence each.
+  void NoteWhatIsAssumed(FitRow& row) const {
+    const auto note = [&](std::string text) { row.notes.push_back(std::move(text)); };
+    if (!BytesOfOptimizer(setup_.optim, false, 0).known) {
+      note(
+          fmt::format("optim {} is not known here: counted with Adam's states, two numbers a "
+                      "parameter",
+                      Quoted(setup_.optim)));
+    }
+    if (row.high_bytes > row.total_bytes) {
+      note(
+          fmt::format("lengths vary: up to {:.1f} GiB may be reserved at once, which the margin of "
+                      "the recommended batch covers",
+                      row.high_bytes / (1 << 30)));
+    }
+    if (setup_.trainer == Trainer::kGrpo || setup_.trainer == Trainer::kPpo) {
+      note("not counted: the texts that are generated, and whatever generates them on this GPU");
+    }
+    if (setup_.tensor_parallel > 1) {
+      note(
+          "tensor parallelism is counted with sequence parallelism, which splits the inputs of "
+          "norms as well");
+    }
+    const int64_t share =
+        setup_.tensor_parallel * setup_.pipeline_parallel * setup_.context_parallel;
+    if (share > setup_.gpus || setup_.gpus % std::max<int64_t>(share, 1) != 0) {
+      note(fmt::format("tensor × pipeline × context parallelism is {}, which does not divide {}",
+                       share, Plural(setup_.gpus, "GPU")));
     }
   }
 

@@ -68,6 +68,7 @@ struct FitRow {
   std::optional<BatchPlan> batch;  // nullopt: none makes the effective batch, or one was asked for
   bool fits = false;
   double total_bytes = 0;         // corrected
+  double high_bytes = 0;          // the same where lengths vary, at its upper end; else total_bytes
   std::optional<ShapeFit> shape;  // nullopt: memory is a line that somebody gave
   // Without training; nullopt: memory is a line, and neither a shape nor parameters are known.
   std::optional<ForwardFit> eval;

@@ -1,26 +1,14 @@
 #include "common/training/memory_model.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+
+#include "common/training/activations.h"
+#include "common/training/adapters.h"
+#include "common/training/optimizer_bytes.h"
 
 namespace gpuadvise {
 namespace {
-
-constexpr double kContextBytes = 1.3e9;  // CUDA context, cuBLAS and cuDNN workspaces
-constexpr double kNcclBytes = 0.3e9;
-constexpr double kDeepspeedBuckets = 2e9;  // reduce and all-gather: 5e8 numbers of 2 bytes each
-constexpr double kLogitsBytes = 16;        // 2 + 4 upcast + 4 shifted + 4 softmax + 2 gradient
-constexpr double kCompiledLogitsBytes = 8;
-constexpr double kHalfLogitsBytes = 8;  // DeepSpeed's fp16 upcasts nothing
-constexpr double kNf4Inputs = 12;  // bytes: hidden sizes that 4-bit layers keep besides, measured
-constexpr double kChunkedLogitsBytes = 2;  // the largest chunk and what stays of all
-constexpr double kSelectiveShare = 0.5;    // of a layer's activations that are kept
-constexpr double kLayerAtWork = 1.3;       // a layer recomputed, and its gradients
-constexpr double kLayerInBackward = 0.3;
-constexpr double kUsableShare = 0.985;
-constexpr int64_t kEnoughBatch = 8;  // a larger micro-batch is not worth recomputing for
-constexpr double kDoraShare = 1.25;  // it keeps the merged direction of each weight
 
 // Bytes for each parameter that is trained.
 struct TrainedBytes {
@@ -28,142 +16,324 @@ struct TrainedBytes {
   double copies = 0;  // that autocast makes, until the backward pass is over
   double gradients = 4;
   double states = 8;
-  double step = 0;  // for the time of the optimizer's step
+  double table_states = 8;  // of embeddings
+  double step = 0;          // for the time of the optimizer's step
+  bool keeps_gradients = true;
 };
 
-double StateBytes(const std::string& optim, bool half) {
-  const auto has = [&](const char* word) { return optim.find(word) != std::string::npos; };
-  if (has("adafactor") || optim == "sgd") return 0.02;
-  if (has("8bit")) return has("lion") ? 1 : 2;
-  const double number = half ? 2 : 4;
-  return (has("lion") || has("rmsprop") || has("adagrad") ? 1 : 2) * number;
+// Copies of each weight that the step makes at once. AdamW over all weights at once ("foreach")
+// makes one; PyTorch before 2.1 made two.
+double TemporariesOfStep(const TrainingSetup& setup) {
+  constexpr double kPyTorch21 = 2023.75;
+  if (setup.optim != "adamw_torch") return 0;
+  return setup.software_year > 0 && setup.software_year < kPyTorch21 ? 2 : 1;
 }
 
-TrainedBytes TrainedBytesOf(const TrainingSetup& setup) {
+TrainedBytes TrainedBytesOf(const TrainingSetup& setup, double hidden_size) {
   const bool whole = setup.method == Method::kFull;
+  const OptimizerBytes optimizer = BytesOfOptimizer(setup.optim, setup.pure_half, hidden_size);
   TrainedBytes bytes;
-  bytes.states = StateBytes(setup.optim, setup.pure_half);
+  bytes.states = optimizer.states;
+  bytes.table_states = optimizer.table_states;
+  bytes.keeps_gradients = optimizer.gradients && !setup.optimizer_in_backward;
   if (setup.pure_half) {
     bytes.weights = bytes.gradients = 2;
   } else if (setup.deepspeed && whole && setup.precision != Precision::kFp32) {
     bytes.weights = bytes.gradients = 2;
     bytes.states += 4;  // masters
-    bytes.step =
-        setup.zero_stage == 3 ? 4 : 8;  // gradients in fp32, and once more as they are flattened
-  } else if (whole && setup.precision != Precision::kFp32) {
-    bytes.copies = 2;
+    bytes.table_states += 4;
+    // Gradients in fp32, and once more as they are flattened.
+    bytes.step = setup.zero_stage == 3 ? 4 : 8;
+  } else if (whole && setup.precision != Precision::kFp32 && setup.zero_stage < 3) {
+    bytes.copies = 2;  // FSDP gathers weights in half precision instead
   }
-  if (setup.optim == "adamw_torch" && bytes.step == 0) bytes.step = bytes.weights;  // foreach
-  if (setup.optim.starts_with("paged")) bytes.states = 0;  // moves to the host when it is short
+  if (bytes.keeps_gradients && bytes.step == 0) {
+    bytes.step = bytes.weights * TemporariesOfStep(setup);
+  }
+  if (optimizer.paged) bytes.states = bytes.table_states = 0;
   return bytes;
 }
 
-struct Linear {
-  const char* name;
-  int64_t in;
-  int64_t out;
-};
+double Half(const TrainingSetup& setup) { return setup.precision == Precision::kFp32 ? 4 : 2; }
 
-std::vector<Linear> LinearsOf(const TransformerStack& stack) {
-  const int64_t h = stack.hidden_size;
-  std::vector<Linear> linears = {
-      {"q_proj", h, stack.query_size()},       {"k_proj", h, stack.key_size()},
-      {"v_proj", h, stack.key_size()},         {"o_proj", stack.query_size(), h},
-      {"up_proj", h, stack.intermediate_size}, {"down_proj", stack.intermediate_size, h}};
-  if (stack.gated_mlp) linears.push_back({"gate_proj", h, stack.intermediate_size});
-  return linears;
-}
-
-// Whether a name of target_modules means the linear layer: "q_proj", "q", "query".
-bool Means(const std::string& target, const std::string& linear) {
-  if (target == "all-linear" || target == linear) return true;
-  const std::string first = linear.substr(0, linear.find('_'));
-  static constexpr std::array<std::pair<const char*, const char*>, 9> kSpellings = {
-      {{"query", "q"},
-       {"key", "k"},
-       {"value", "v"},
-       {"wi", "up"},
-       {"wo", "down"},
-       {"fc1", "up"},
-       {"fc2", "down"},
-       {"out_proj", "o"},
-       {"dense", "o"}}};
-  if (target == "qkv_proj" || target == "query_key_value" || target == "c_attn") {
-    return first == "q" || first == "k" || first == "v";
-  }
-  return target == first ||
-         std::any_of(kSpellings.begin(), kSpellings.end(), [&](const auto& each) {
-           return target == each.first && first == each.second;
-         });
-}
-
-std::vector<Linear> AdaptedOf(const TransformerStack& stack, const TrainingSetup& setup) {
-  std::vector<Linear> linears = LinearsOf(stack);
-  const auto& targets = setup.target_modules;
-  if (targets.empty()) return linears;
-  std::erase_if(linears, [&](const Linear& linear) {
-    return std::none_of(targets.begin(), targets.end(),
-                        [&](const std::string& name) { return Means(name, linear.name); });
-  });
-  return linears;
-}
-
-double AdapterParameters(const TransformerStack& stack, const TrainingSetup& setup) {
-  double parameters = 0;
-  for (const Linear& linear : AdaptedOf(stack, setup)) {
-    parameters += static_cast<double>(setup.lora_rank * (linear.in + linear.out));
-    if (setup.method == Method::kDora) parameters += static_cast<double>(linear.out);
-  }
-  return parameters * static_cast<double>(stack.num_hidden_layers);
-}
-
-double SavedModules(const ModelShape& model, const TrainingSetup& setup) {
-  const auto table = static_cast<double>(model.vocab_size * model.layers.hidden_size);
-  double parameters = 0;
-  for (const std::string& name : setup.modules_to_save) {
-    const bool known =
-        name == "embed_tokens" || name == "lm_head" || name == "wte" || name == "embeddings";
-    if (known) parameters += table;
-  }
-  return parameters;
-}
-
-struct StackActivations {
-  double kept = 0;
-  double at_work = 0;
-};
-
-StackActivations ActivationsOf(const TransformerStack& stack, const TrainingSetup& setup,
-                               int64_t tokens_in_row, double tokens) {
-  const double layer = KeptBytesOfLayer(stack, setup, tokens_in_row) * tokens;
-  const auto layers = static_cast<double>(stack.num_hidden_layers);
-  const double c = setup.precision == Precision::kFp32 ? 4 : 2;
-  switch (setup.checkpointing) {
-    case Checkpointing::kFull:
-      return {layers * c * static_cast<double>(stack.hidden_size) * tokens, kLayerAtWork * layer};
-    case Checkpointing::kSelective:
-      return {layers * layer * kSelectiveShare, kLayerInBackward * layer};
-    case Checkpointing::kNone:
+// Bytes of a parameter of the layers that adapters leave frozen.
+double BaseBytes(const TrainingSetup& setup) {
+  constexpr double kGptqBytes = 0.5 + 4.5 / 128;  // a scale and a zero for each group of 128
+  switch (BaseOf(setup)) {
+    case BaseWeights::kNf4:
+      return kNf4Bytes;
+    case BaseWeights::kGptq4:
+      return kGptqBytes;
+    case BaseWeights::kInt8:
+      return 1;
+    case BaseWeights::kAuto:
       break;
   }
-  return {layers * layer, kLayerInBackward * layer};
+  return Half(setup);
 }
 
-// The scores of every word for every token, those of images as well, at the moment of the loss.
-double LogitsBytes(const ModelShape& model, const TrainingSetup& setup, double tokens) {
-  if (!model.lm_head) return 0;
-  double each = kLogitsBytes;
-  if (setup.deepspeed && setup.precision == Precision::kFp16) each = kHalfLogitsBytes;
-  if (setup.compiled) each = std::min(each, kCompiledLogitsBytes);
-  if (setup.chunked_cross_entropy) each = kChunkedLogitsBytes;
-  return each * static_cast<double>(model.vocab_size) * tokens;
+// What a trainer has beside the model that it trains. Sources: TRL's documentation of each trainer.
+struct Cast {
+  double sequences = 1;  // of a sample, in one forward pass
+  double trained = 1;    // models of this shape
+  double frozen = 0;     // likewise, which only score
+  bool lm_head = true;   // else a single score a sequence
+};
+
+Cast CastOf(const TrainingSetup& setup) {
+  // With adapters the reference is the model itself, its adapters switched off.
+  const double reference = setup.method == Method::kFull ? 1 : 0;
+  switch (setup.trainer) {
+    case Trainer::kDpo:
+      return {.sequences = 2, .frozen = reference};  // chosen and rejected
+    case Trainer::kOrpo:
+      return {.sequences = 2};
+    case Trainer::kKto:
+    case Trainer::kGrpo:
+      return {.frozen = reference};
+    case Trainer::kReward:
+      return {.sequences = 2, .lm_head = false};
+    case Trainer::kPpo:  // and a model that rewards, and one for values, trained like the policy
+      return setup.method == Method::kFull ? Cast{.trained = 2, .frozen = 2} : Cast{.frozen = 2};
+    case Trainer::kSft:
+      break;
+  }
+  return {};
+}
+
+double ExpertParameters(const TransformerStack& stack) {
+  const double each = (stack.gated_mlp ? 3.0 : 2.0) * static_cast<double>(stack.hidden_size) *
+                      static_cast<double>(stack.moe_intermediate_size);
+  return static_cast<double>(stack.num_experts) * each *
+         static_cast<double>(stack.num_hidden_layers - stack.num_dense_layers);
+}
+
+// Where a GPU stands among those that share a model.
+enum class StageOfPipeline { kWhole, kFirst, kLast };
+
+// Parameters of one GPU's part of the model, before ZeRO or FSDP shards them.
+struct ModelPart {
+  double linear = 0;  // of layers, of an encoder too
+  double tables = 0;  // embeddings and the scores' layer
+  double tower = 0;
+  double other = 0;
+  double extra = 0;
+  double layers = 0;  // of the decoder
+  double layer = 0;   // the parameters of one
+  double largest_matrix = 0;
+};
+
+ModelPart PartOf(const ModelShape& model, const TrainingSetup& setup, StageOfPipeline stage) {
+  const auto tensor = static_cast<double>(setup.tensor_parallel);
+  const auto pipeline = static_cast<double>(setup.pipeline_parallel);
+  const auto expert = static_cast<double>(setup.expert_parallel);
+  const auto table =
+      static_cast<double>(model.vocab_size) * static_cast<double>(model.layers.hidden_size);
+  const double of_experts = model.layers.num_experts > 0 ? std::min(ExpertParameters(model.layers),
+                                                                    model.layers.Parameters())
+                                                         : 0;
+  const double linear = (model.layers.Parameters() - of_experts + of_experts / expert) / tensor;
+  ModelPart part;
+  part.layers = static_cast<double>(model.layers.num_hidden_layers) / pipeline;
+  part.linear = linear / pipeline;
+  part.layer = linear / std::max(static_cast<double>(model.layers.num_hidden_layers), 1.0);
+  part.tables = stage == StageOfPipeline::kWhole ? model.EmbeddingParameters() : table;
+  part.tables /= tensor;
+  part.other = static_cast<double>(model.other_params) / tensor / pipeline;
+  part.extra = static_cast<double>(model.extra_params) / tensor / pipeline;
+  if (stage != StageOfPipeline::kLast) {
+    if (model.encoder) part.linear += model.encoder->Parameters() / tensor;
+    if (model.vision) part.tower = model.vision->layers.Parameters() / tensor;
+  }
+  for (const Linear& each : LinearsOf(model.layers)) {
+    const double size = static_cast<double>(each.in) * static_cast<double>(each.out);
+    part.largest_matrix = std::max(part.largest_matrix, size / tensor);
+  }
+  return part;
+}
+
+// Activations and scores of one GPU.
+struct Passing {
+  StackActivations layers;
+  double logits = 0;
+};
+
+Passing PassingOf(const ModelShape& model, const TrainingSetup& setup, const Cast& cast,
+                  const ModelPart& part, StageOfPipeline stage, const MemoryConstants& constants) {
+  const auto tensor = static_cast<double>(setup.tensor_parallel);
+  const double samples = cast.sequences * static_cast<double>(setup.micro_batch) /
+                         static_cast<double>(setup.context_parallel);
+  int64_t in_row = setup.seq_length;
+  if (model.vision) in_row += setup.images * model.vision->tokens_per_image;
+  const double tokens = samples * static_cast<double>(in_row);
+  Passing passing;
+  StackActivations& kept = passing.layers;
+  kept = ActivationsOf(model.layers, setup, in_row, tokens, part.layers, constants);
+  if (stage == StageOfPipeline::kFirst) {
+    // One forward, one backward: the first stage is a micro-batch ahead of each stage behind it.
+    kept.kept *= static_cast<double>(setup.pipeline_parallel);
+  }
+  if (stage != StageOfPipeline::kLast && model.encoder) {
+    const StackActivations more =
+        ActivationsOf(*model.encoder, setup, in_row, tokens,
+                      static_cast<double>(model.encoder->num_hidden_layers), constants);
+    kept.kept += more.kept;
+    kept.at_work = std::max(kept.at_work, more.at_work);
+  }
+  if (stage != StageOfPipeline::kLast && model.vision && setup.images > 0) {
+    const int64_t of_image = model.vision->tokens_per_image * model.vision->patches_per_token;
+    const double patches = samples * static_cast<double>(setup.images * of_image);
+    const StackActivations more =
+        ActivationsOf(model.vision->layers, setup, of_image, patches,
+                      static_cast<double>(model.vision->layers.num_hidden_layers), constants);
+    const bool trains = setup.method == Method::kFull && !model.vision->frozen;
+    if (trains) kept.kept += more.kept;
+    kept.at_work = std::max(kept.at_work, more.at_work);
+  }
+  kept.kept /= tensor;  // with sequence parallelism, which splits the norms' inputs too
+  kept.at_work /= tensor;
+  if (HasFourBitBase(setup)) kept.at_work += 2 * part.largest_matrix;  // as it is multiplied
+  if (cast.lm_head && stage != StageOfPipeline::kFirst) {
+    passing.logits = LogitsBytes(model, setup, tokens, constants) / tensor;
+  }
+  return passing;
+}
+
+// What stays from one step to the next and what the step needs, without activations.
+struct Standing {
+  double weights = 0;
+  double copies = 0;  // of weights, for the forward and backward pass
+  double gradients = 0;
+  double buckets = 0;  // of gradients, all the time
+  double optimizer = 0;
+  double workspace = 0;
+  double step = 0;
+};
+
+// Bytes that ZeRO-3 and FSDP gather: this layer and the next, and one of the tables.
+double GatheredBytes(const TrainingSetup& setup, const ModelPart& part, double shards) {
+  const bool full = setup.method == Method::kFull;
+  const double of_layer = (full ? Half(setup) : BaseBytes(setup)) * part.layer;
+  const double table = Half(setup) * part.tables / 2;
+  double bytes = 2 * of_layer + table;
+  if (full) bytes += Half(setup) * part.layer;  // gradients of a layer, before they are scattered
+  // Shards of both layers come from the host first.
+  if (setup.offload == Offload::kAll) bytes += 2 * of_layer / shards;
+  return bytes;
+}
+
+Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const Cast& cast,
+                    const ModelPart& part, const MemoryConstants& constants) {
+  const bool full = setup.method == Method::kFull;
+  const double hidden = static_cast<double>(model.layers.hidden_size);
+  const TrainedBytes bytes = TrainedBytesOf(setup, hidden);
+  const double half = Half(setup);
+  const auto split = static_cast<double>(setup.tensor_parallel * setup.pipeline_parallel);
+  const double data_parallel = std::max(static_cast<double>(setup.gpus) / split, 1.0);
+  const double shards = setup.zero_stage > 0 ? data_parallel : 1;
+
+  // Modules that are trained whole beside adapters are copies in half precision.
+  const double saved = full ? 0 : SavedModules(model, setup) / split;
+  const bool tower_frozen = model.vision && model.vision->frozen;
+  double trained = part.extra;
+  double of_tables = 0;  // of the trained ones
+  double frozen = 0;     // bytes
+  if (full) {
+    of_tables = part.tables;
+    trained += part.linear + part.tables + part.other + (tower_frozen ? 0 : part.tower);
+    frozen = tower_frozen ? half * part.tower : 0;
+  } else {
+    double adapters = AdapterParameters(model.layers, setup);
+    if (model.encoder) adapters += AdapterParameters(*model.encoder, setup);
+    trained += adapters / split;
+    frozen = part.linear * BaseBytes(setup) + (part.tables + part.tower + part.other) * half;
+  }
+  const double matrices = trained - of_tables;
+  // A model that only scores is kept as the trained one is.
+  const double scoring = (full ? trained * bytes.weights : 0) + frozen;
+  trained *= cast.trained;
+  const double of_gradients = setup.zero_stage >= 2 ? shards : 1;
+  const double of_weights = setup.zero_stage >= 3 ? shards : 1;
+
+  Standing standing;
+  standing.weights =
+      (frozen * cast.trained + trained * bytes.weights + saved * half + scoring * cast.frozen) /
+      of_weights;
+  standing.copies = trained * bytes.copies / of_weights;
+  standing.gradients = (trained * bytes.gradients + saved * half) / of_gradients;
+  if (!bytes.keeps_gradients) {
+    const double largest = std::max(full ? part.layer : 0.0, of_tables / 2);
+    standing.gradients = std::min(standing.gradients, largest * bytes.gradients);
+  }
+  const bool ddp = data_parallel > 1 && setup.zero_stage == 0 && !setup.deepspeed;
+  if (ddp) standing.buckets = trained * bytes.gradients;
+  // States are of the same number format as what they are of.
+  const OptimizerBytes of_saved = BytesOfOptimizer(setup.optim, true, hidden);
+  const double saved_states = of_saved.paged ? 0 : of_saved.states;
+  standing.optimizer = (cast.trained * (matrices * bytes.states + of_tables * bytes.table_states) +
+                        saved * saved_states) /
+                       shards;
+  standing.step = (trained * bytes.step + saved * half * TemporariesOfStep(setup)) / shards;
+  standing.workspace = setup.deepspeed ? constants.deepspeed_bucket_bytes : 0;
+  if (setup.zero_stage >= 3) standing.workspace += GatheredBytes(setup, part, shards);
+  if (setup.offload != Offload::kNone) {
+    standing.optimizer = 0;
+    standing.step = 0;
+    if (setup.deepspeed) standing.gradients = 0;  // to the host, bucket by bucket
+  }
+  if (setup.offload == Offload::kAll && setup.zero_stage >= 3) {
+    standing.weights = 0;
+    standing.gradients = 0;
+  }
+  return standing;
+}
+
+MemoryParts PeakOfStage(const ModelShape& model, const TrainingSetup& setup, StageOfPipeline stage,
+                        const MemoryConstants& constants) {
+  const Cast cast = CastOf(setup);
+  const ModelPart part = PartOf(model, setup, stage);
+  const Standing standing = StandingOf(model, setup, cast, part, constants);
+  const Passing passing = PassingOf(model, setup, cast, part, stage, constants);
+  const double waiting = setup.accumulates ? standing.gradients : 0;
+  const double resident =
+      standing.weights + standing.optimizer + standing.buckets + standing.workspace;
+  // Scores are gone when the last layer is worked on: the larger of the two counts.
+  const double at_loss = std::max(passing.logits, passing.layers.at_work);
+  const double start = resident + standing.copies + waiting + passing.layers.kept + at_loss;
+  // Copies go with the activations that they are kept for.
+  const double end = resident + standing.gradients + passing.layers.at_work;
+  const double step = resident + standing.gradients + standing.step;
+
+  MemoryParts parts;
+  parts.weights = standing.weights;
+  parts.optimizer = standing.optimizer;
+  parts.workspace = standing.workspace;
+  parts.gradients = standing.buckets;
+  parts.in_step = step > start && step > end;
+  if (parts.in_step) {
+    parts.gradients += standing.gradients;
+    parts.workspace += standing.step;
+  } else if (end > start) {
+    parts.gradients += standing.gradients;
+    parts.workspace += passing.layers.at_work;
+  } else {
+    parts.weights += standing.copies;
+    parts.gradients += waiting;
+    parts.activations = passing.layers.kept;
+    const bool scores = passing.logits > passing.layers.at_work;
+    parts.logits = scores ? passing.logits : 0;
+    parts.workspace += scores ? 0 : passing.layers.at_work;
+  }
+  parts.framework = FragmentationShare(setup, constants) * parts.total() + constants.context_bytes +
+                    (setup.gpus > 1 ? constants.nccl_bytes : 0);
+  return parts;
 }
 
 }  // namespace
 
 double KeptBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
                         int64_t tokens_in_row) {
-  const double c = setup.precision == Precision::kFp32 ? 4 : 2;
+  const double c = Half(setup);
   const auto h = static_cast<double>(stack.hidden_size);
   const auto q = static_cast<double>(stack.query_size());
   const auto k = static_cast<double>(stack.key_size());
@@ -177,27 +347,19 @@ double KeptBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setu
     const auto scores = static_cast<double>(stack.num_attention_heads * tokens_in_row);
     bytes += scores * (stack.dropout ? 2 * c + 1 : 2 * c) * (stack.cross_attention ? 2 : 1);
   }
-  if (setup.method == Method::kQlora) bytes += kNf4Inputs * h;
-  return setup.method == Method::kDora ? bytes * kDoraShare : bytes;
-}
-
-double AdaptedWidth(const TransformerStack& stack, const TrainingSetup& setup) {
-  double width = 0;
-  for (const Linear& linear : AdaptedOf(stack, setup)) {
-    width += static_cast<double>(linear.in + linear.out);
-  }
-  return width;
+  if (setup.method == Method::kQlora) bytes += kMemoryConstants.nf4_input_bytes * h;
+  return setup.method == Method::kDora ? bytes * kMemoryConstants.dora_share : bytes;
 }
 
 double StepTrafficBytes(const TrainingSetup& setup) {
-  const TrainedBytes bytes = TrainedBytesOf(setup);
+  const TrainedBytes bytes = TrainedBytesOf(setup, 0);
   return bytes.gradients + 2 * (bytes.weights + bytes.states);
 }
 
 double StateBytesPerParameter(const TrainingSetup& setup) {
   TrainingSetup kept = setup;
   if (kept.optim.starts_with("paged_")) kept.optim = kept.optim.substr(6);  // where does not matter
-  return TrainedBytesOf(kept).states;
+  return TrainedBytesOf(kept, 0).states;
 }
 
 double TrainedParameters(const ModelShape& model, const TrainingSetup& setup) {
@@ -214,94 +376,34 @@ double TrainedParameters(const ModelShape& model, const TrainingSetup& setup) {
   return all;
 }
 
-MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup) {
-  // Modules that are trained whole beside adapters are copies in half precision.
-  const double saved = setup.method == Method::kFull ? 0 : SavedModules(model, setup);
-  const double trained = TrainedParameters(model, setup) - saved;
-  const TrainedBytes bytes = TrainedBytesOf(setup);
-  const double half = setup.precision == Precision::kFp32 ? 4 : 2;
-  const auto embeddings = model.EmbeddingParameters();
-  auto linear = model.layers.Parameters();
-  if (model.encoder) linear += model.encoder->Parameters();
-  const auto tower = model.vision ? model.vision->layers.Parameters() : 0;
-
-  double frozen = 0;
-  if (setup.method != Method::kFull) {
-    frozen = linear * (setup.method == Method::kQlora ? kNf4Bytes : half) +
-             (embeddings + tower + static_cast<double>(model.other_params)) * half;
-  } else if (model.vision && model.vision->frozen) {
-    frozen = tower * half;
-  }
-  const double shards = setup.zero_stage > 0 ? static_cast<double>(setup.gpus) : 1;
-  const double of_states = shards;
-  const double of_gradients = setup.zero_stage >= 2 ? shards : 1;
-  const double of_weights = setup.zero_stage >= 3 ? shards : 1;
-  MemoryParts parts;
-  parts.weights =
-      (frozen + trained * bytes.weights) / of_weights + trained * bytes.copies / of_weights;
-  parts.weights += saved * half / of_weights;
-  parts.gradients = (trained * bytes.gradients + saved * half) / of_gradients;
-  if (setup.gpus > 1 && setup.zero_stage == 0) parts.gradients *= 2;  // DDP's buckets
-  parts.optimizer = (trained + saved) * bytes.states / of_states;
-  double step = trained * bytes.step / of_states;
-  double workspace = setup.deepspeed ? kDeepspeedBuckets : 0;
-  if (setup.zero_stage >= 3) {  // layers gathered ahead, and the embeddings
-    const auto layer = model.layers.LayerParameters();
-    workspace += half * (2 * layer + embeddings);
-  }
-  if (setup.offload != Offload::kNone) {
-    parts.optimizer = 0;
-    step = 0;
-  }
-  if (setup.offload == Offload::kAll && setup.zero_stage >= 3) {
-    parts.weights = 0;
-    parts.gradients = 0;
-  }
-
-  const auto batch = static_cast<double>(setup.micro_batch);
-  int64_t in_row = setup.seq_length;
-  if (model.vision) in_row += setup.images * model.vision->tokens_per_image;
-  const double tokens = batch * static_cast<double>(in_row);
-  StackActivations kept = ActivationsOf(model.layers, setup, in_row, tokens);
-  if (model.encoder) {
-    const StackActivations more = ActivationsOf(*model.encoder, setup, in_row, tokens);
-    kept.kept += more.kept;
-    kept.at_work = std::max(kept.at_work, more.at_work);
-  }
-  if (model.vision && setup.images > 0) {
-    const int64_t of_image = model.vision->tokens_per_image * model.vision->patches_per_token;
-    const double patches = batch * static_cast<double>(setup.images * of_image);
-    const StackActivations more = ActivationsOf(model.vision->layers, setup, of_image, patches);
-    const bool trains = setup.method == Method::kFull && !model.vision->frozen;
-    if (trains) kept.kept += more.kept;
-    kept.at_work = std::max(kept.at_work, more.at_work);
-  }
-  const double logits = LogitsBytes(model, setup, tokens);
-
-  // The scores are gone when the first layer is worked on: the larger of the two counts.
-  const double backward =
-      parts.weights + parts.optimizer + kept.kept + workspace + std::max(logits, kept.at_work);
-  const double in_step = parts.weights - trained * bytes.copies / of_weights + parts.gradients +
-                         parts.optimizer + step + workspace;
-  parts.in_step = in_step > backward;
-  if (parts.in_step) {
-    parts.weights -= trained * bytes.copies / of_weights;
-    parts.workspace = workspace + step;
-  } else {
-    parts.gradients = 0;
-    parts.activations = kept.kept;
-    parts.logits = logits > kept.at_work ? logits : 0;
-    parts.workspace = workspace + (logits > kept.at_work ? 0 : kept.at_work);
-  }
-  parts.framework =
-      kFragmentationShare * parts.total() + kContextBytes + (setup.gpus > 1 ? kNcclBytes : 0);
-  return parts;
+double FragmentationShare(const TrainingSetup& setup, const MemoryConstants& constants) {
+  return constants.fragmentation_share +
+         (setup.zero_stage >= 3 && !setup.deepspeed ? constants.fsdp_share : 0);
 }
 
-int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double bytes) {
+double HighestBytes(const MemoryParts& parts, const TrainingSetup& setup,
+                    const MemoryConstants& constants) {
+  const bool varies =
+      setup.mean_seq_length > 0 && setup.mean_seq_length < static_cast<double>(setup.seq_length);
+  return parts.total() + (varies ? constants.varying_logits * parts.logits : 0);
+}
+
+MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup,
+                       const MemoryConstants& constants) {
+  if (setup.pipeline_parallel <= 1) {
+    return PeakOfStage(model, setup, StageOfPipeline::kWhole, constants);
+  }
+  const MemoryParts first = PeakOfStage(model, setup, StageOfPipeline::kFirst, constants);
+  const MemoryParts last = PeakOfStage(model, setup, StageOfPipeline::kLast, constants);
+  return first.total() > last.total() ? first : last;
+}
+
+int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double bytes,
+                          double highest) {
   const auto fits = [&](int64_t batch) {
     setup.micro_batch = batch;
-    return PeakMemory(model, setup).total() <= bytes;
+    const MemoryParts parts = PeakMemory(model, setup);
+    return parts.total() <= bytes && HighestBytes(parts, setup) <= highest;
   };
   int64_t low = 0;
   int64_t high = 1;
@@ -316,70 +418,11 @@ int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double b
   return std::min(low, kMostModelledBatch);
 }
 
-TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64_t gpus) {
-  TrainingSetup setup;
-  setup.precision = precision;
-  setup.checkpointing = training.gradient_checkpointing.value_or(Checkpointing::kNone);
-  setup.micro_batch = training.micro_batch.value_or(1);
-  setup.seq_length = training.max_seq_length.value_or(kUsualSeqLength);
-  setup.images = training.images_per_sample.value_or(0);
-  setup.gpus = gpus;
-  setup.pure_half = training.pure_bf16 && precision == Precision::kBf16;
-  setup.deepspeed = training.zero_stage.has_value();
-  setup.zero_stage = static_cast<int>(training.zero_stage.value_or(0));
-  if (training.fsdp) setup.zero_stage = *training.fsdp == Fsdp::kFullShard ? 3 : 2;
-  setup.offload = training.offload;
-  setup.method = training.method;
-  setup.lora_rank = training.lora.r;
-  setup.target_modules = training.lora.target_modules;
-  setup.modules_to_save = training.lora.modules_to_save;
-  setup.optim = training.optim;
-  setup.flash_attention = training.attn_implementation != Attention::kEager;
-  setup.tf32 = training.tf32;
-  setup.compiled = training.torch_compile.value_or(false);
-  setup.chunked_cross_entropy = training.chunked_cross_entropy;
-  setup.use_liger_kernel = training.use_liger_kernel;
-  setup.lora_dropout = training.lora.dropout;
-  setup.base_weights = training.base_weights;
-  setup.activation_offload = training.activation_offload;
-  setup.optimizer_in_backward = training.optimizer_in_backward;
-  setup.trainer = training.trainer;
-  setup.tensor_parallel = training.tensor_parallel_size.value_or(1);
-  setup.pipeline_parallel = training.pipeline_parallel_size.value_or(1);
-  setup.context_parallel = training.context_parallel_size.value_or(1);
-  setup.expert_parallel = training.expert_parallel_size.value_or(1);
-  setup.mean_seq_length = training.mean_seq_length.value_or(0);
-  setup.fp8 = training.fp8;
-  setup.software_year = training.software_year.value_or(0);
-  setup.hybrid_shard = training.hybrid_shard;
-  return setup;
-}
-
-TrainingSetup SetupOn(const GpuModel& gpu, const ModelShape& model, const TrainingSpec& training,
-                      Precision precision, int64_t gpus, double margin) {
-  TrainingSetup setup = SetupFrom(training, precision, gpus);
-  if (training.gradient_checkpointing) return setup;
-  int64_t enough = kEnoughBatch;
-  if (training.effective_batch_size) {
-    enough = std::min(enough, std::max<int64_t>(training.effective_batch_size->high / gpus, 1));
-  }
-  const auto largest = [&](const TrainingSetup& with, double left_free) {
-    return LargestMicroBatch(model, with, UsableBytes(gpu) * (1 - left_free));
-  };
-  if (largest(setup, margin) >= enough) return setup;
-  TrainingSetup checkpointed = setup;
-  checkpointed.checkpointing = Checkpointing::kFull;
-  const bool more = largest(checkpointed, margin) > largest(setup, margin) ||
-                    largest(checkpointed, 0) > largest(setup, 0);
-  if (!more && largest(setup, 0) == 0) {  // nothing fits: what comes nearest
-    const bool less = PeakMemory(model, checkpointed).total() < PeakMemory(model, setup).total();
-    return less ? checkpointed : setup;
-  }
-  return more ? checkpointed : setup;
-}
-
 double UsableBytes(const GpuModel& gpu) {
-  return kUsableShare * static_cast<double>(gpu.memory_bytes);
+  if (gpu.usable_memory_bytes > 0) return static_cast<double>(gpu.usable_memory_bytes);
+  const auto nominal = static_cast<double>(gpu.memory_bytes);
+  return kMemoryConstants.usable_share * nominal -
+         std::min(kMemoryConstants.driver_bytes, 0.02 * nominal);
 }
 
 }  // namespace gpuadvise

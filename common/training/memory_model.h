@@ -26,51 +26,14 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <limits>
 
 #include "common/gpu/gpu_catalogue.h"
+#include "common/training/memory_constants.h"
 #include "common/training/model_shape.h"
-#include "common/training/train_spec.h"
+#include "common/training/training_setup.h"
 
 namespace gpuadvise {
-
-// How a model is trained on each of `gpus` GPUs.
-struct TrainingSetup {
-  Precision precision = Precision::kBf16;
-  Checkpointing checkpointing = Checkpointing::kNone;
-  int64_t micro_batch = 1;
-  int64_t seq_length = 1;
-  int64_t images = 0;      // of a sample
-  int64_t gpus = 1;        // that share states, in all
-  bool pure_half = false;  // weights, gradients and states in half precision
-  bool deepspeed = false;
-  int zero_stage = 0;  // 0 to 3; FSDP: full_shard 3, shard_grad_op 2
-  Offload offload = Offload::kNone;
-  Method method = Method::kFull;
-  int64_t lora_rank = 8;
-  std::vector<std::string> target_modules;   // empty: all linear layers
-  std::vector<std::string> modules_to_save;  // trained whole beside the adapters
-  std::string optim = "adamw_torch";
-  bool flash_attention = true;  // attention keeps no scores
-  bool tf32 = false;            // products of fp32 in TF32, where the GPU has it
-  bool compiled = false;
-  bool chunked_cross_entropy = false;
-  bool use_liger_kernel = false;
-  double lora_dropout = 0;
-  BaseWeights base_weights = BaseWeights::kAuto;
-  bool activation_offload = false;
-  bool optimizer_in_backward = false;
-  Trainer trainer = Trainer::kSft;
-  int64_t tensor_parallel = 1;  // GPUs that share a layer, and so on; their product divides `gpus`
-  int64_t pipeline_parallel = 1;
-  int64_t context_parallel = 1;
-  int64_t expert_parallel = 1;
-  double mean_seq_length = 0;  // 0: seq_length
-  bool fp8 = false;
-  double software_year = 0;   // 0: today's
-  bool hybrid_shard = false;  // zero_stage holds within a node; nodes have copies
-};
 
 // Bytes.
 struct MemoryParts {
@@ -88,21 +51,26 @@ struct MemoryParts {
   }
 };
 
-// What the caching allocator reserves beyond what is in use, as a share of it.
-inline constexpr double kFragmentationShare = 0.05;
+MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup,
+                       const MemoryConstants& constants = kMemoryConstants);
 
-MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup);
+// What the caching allocator reserves beyond what is in use, as a share of it.
+double FragmentationShare(const TrainingSetup& setup,
+                          const MemoryConstants& constants = kMemoryConstants);
+
+// Upper end of what a peak of these parts may take: more than the count where lengths vary
+// (mean_seq_length below seq_length), because blocks that were made for the scores of one batch are
+// too short for those of the next, and wait beside them.
+double HighestBytes(const MemoryParts& parts, const TrainingSetup& setup,
+                    const MemoryConstants& constants = kMemoryConstants);
 
 // Parameters that an optimizer updates.
 double TrainedParameters(const ModelShape& model, const TrainingSetup& setup);
 
-// Bytes that autograd keeps of one layer for one token, without checkpointing, where rows are
-// `tokens_in_row` long.
+// Bytes that one layer's forward pass writes for one token and its backward pass reads, where rows
+// are `tokens_in_row` long: a measure of traffic. What a trainer keeps of them is in activations.h.
 double KeptBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
                         int64_t tokens_in_row);
-
-// Of a layer: the widths of what goes into and comes out of the products that have adapters.
-double AdaptedWidth(const TransformerStack& stack, const TrainingSetup& setup);
 
 // Bytes that the optimizer's step reads and writes for each parameter that it updates: weights and
 // states both ways, gradients once.
@@ -112,18 +80,11 @@ double StepTrafficBytes(const TrainingSetup& setup);
 // device they are kept.
 double StateBytesPerParameter(const TrainingSetup& setup);
 
-// The largest micro-batch whose peak is at most `bytes`; 0: not even one. At most
-// kMostModelledBatch.
-int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double bytes);
+// The largest micro-batch whose peak is at most `bytes`, and whose upper end is at most `highest`;
+// 0: not even one. At most kMostModelledBatch.
+int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double bytes,
+                          double highest = std::numeric_limits<double>::infinity());
 inline constexpr int64_t kMostModelledBatch = 65'536;
-
-// What `training` says, on a GPU in `precision`; auto is checkpointing off.
-TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64_t gpus);
-
-// The same; auto is checkpointing where the micro-batch, with the share `margin` of the card left
-// free, would be small without.
-TrainingSetup SetupOn(const GpuModel& gpu, const ModelShape& model, const TrainingSpec& training,
-                      Precision precision, int64_t gpus, double margin);
 
 // Of a card's memory, what the driver leaves for use.
 double UsableBytes(const GpuModel& gpu);

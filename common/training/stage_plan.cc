@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "common/base/unix_time.h"
 #include "common/training/measured_memory.h"
@@ -33,7 +34,9 @@ struct MemoryBasis {
   bool known() const { return line != nullptr || shape != nullptr; }
   int64_t Largest(const GpuModel& gpu, double margin) const {
     if (line != nullptr) return LargestMicroBatch(Scaled(*line, correction), gpu, margin);
-    return LargestMicroBatch(*shape, setup, UsableBytes(gpu) * (1 - margin) / correction);
+    const double usable = UsableBytes(gpu) / correction;
+    return LargestMicroBatch(*shape, setup, usable * (1 - margin),
+                             margin > 0 ? usable : std::numeric_limits<double>::infinity());
   }
   int64_t Bytes(int64_t micro_batch) const {
     if (line != nullptr) return MemoryOf(Scaled(*line, correction), micro_batch);
@@ -289,7 +292,8 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
   plan.precision = *precision;
   Result<int64_t> largest = LargestOn(question.catalogue, stage, memory, gpu, plan);
   if (!largest) return tl::unexpected<Error>(largest.error());
-  Result<BatchPlan> batch = PlanBatch(stage.training, gpus, *largest);
+  const int64_t data_parallel = memory.shape != nullptr ? DataParallelGpus(memory.setup) : gpus;
+  Result<BatchPlan> batch = PlanBatch(stage.training, data_parallel, *largest);
   if (!batch) return tl::unexpected<Error>(batch.error());
   plan.batch = *batch;
   plan.work = WorkOf(stage.training, batch->effective);

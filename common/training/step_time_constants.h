@@ -18,7 +18,7 @@ struct StepTimeConstants {
       0.8e6;  // tokens × width at which the last wave of tiles costs a product as much again
   double bandwidth_knee_gb_per_s = 7500;  // at which half of a fast memory's rate is left
   double bandwidth_share = 0.85;          // of a memory's bandwidth
-  double passes_over_kept = 6.5;          // bytes moved for each byte that autograd keeps
+  double passes_over_written = 6.5;       // bytes moved for each byte that a layer writes
   double normalisation_bytes = 20;        // RMSNorm in fp32 and rotary positions, of each h
   double compiled_traffic = 0.7;          // fused
   double score_bytes = 28;                // moved for a word's score

@@ -81,16 +81,10 @@ double LaunchSecondsOf(const ModelShape& model, const TrainingSetup& setup,
   return LayersOf(model, setup) * of_pass * passes;
 }
 
-// GPUs that work on samples of their own.
-double DataParallel(const TrainingSetup& setup) {
-  const double of_one = ModelParallel(setup) * static_cast<double>(setup.context_parallel);
-  return std::max(1.0, static_cast<double>(setup.gpus) / of_one);
-}
-
 // Bytes that one GPU sends in a step for weights and gradients.
 double SentBytes(const ModelShape& model, const TrainingSetup& setup, int64_t accumulation) {
   // GPUs that share a row's tokens hold the same weights as well.
-  const double gpus = DataParallel(setup) * static_cast<double>(setup.context_parallel);
+  const auto gpus = static_cast<double>(DataParallelGpus(setup) * setup.context_parallel);
   if (gpus <= 1) return 0;
   const double others = (gpus - 1) / gpus / ModelParallel(setup);
   const double trained = TrainedParameters(model, setup);
@@ -153,7 +147,7 @@ double ExposedSeconds(double sending, double busy, double share) {
 
 double OptimizerSeconds(const ModelShape& model, const TrainingSetup& setup, double bytes_per_s,
                         const StepTimeConstants& constants) {
-  const double shards = setup.zero_stage > 0 ? DataParallel(setup) : 1;
+  const double shards = setup.zero_stage > 0 ? static_cast<double>(DataParallelGpus(setup)) : 1;
   const double trained = TrainedParameters(model, setup) / ModelParallel(setup) / shards;
   const double bytes = trained * StepTrafficBytes(setup);
   if (setup.offload == Offload::kNone) return bytes / bytes_per_s;
@@ -257,7 +251,7 @@ std::span<const StepTimeConstant> StepTimeConstantTable() {
        "of the data sheet's, in kernels that read and write", "all"},
       {"bandwidth_knee_gb_per_s", &C::bandwidth_knee_gb_per_s, 2000, 14000, "GB/s", true,
        "kernels start and drain", "lambdal"},
-      {"passes_over_kept", &C::passes_over_kept, 4, 9, "", true,
+      {"passes_over_written", &C::passes_over_written, 4, 9, "", true,
        "written, read, read back, and its gradient", "all"},
       {"normalisation_bytes", &C::normalisation_bytes, 0, 40, "bytes of each h", true,
        "RMSNorm in fp32 and rotary positions", "all but BERT"},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/training/adapters.h"
+
 namespace gpuadvise {
 namespace {
 
@@ -63,6 +65,47 @@ double UnpackBytes(const TrainingSetup& setup, const StepTimeConstants& constant
   return 0;
 }
 
+// Width of the MLP that a token passes through, of the mean layer.
+double ActiveWidth(const TransformerStack& stack) {
+  const auto dense = static_cast<double>(stack.intermediate_size);
+  if (stack.num_experts <= 0) return dense;
+  const auto layers = static_cast<double>(stack.num_hidden_layers);
+  const auto dense_layers = static_cast<double>(stack.num_dense_layers);
+  const auto active = static_cast<double>(stack.num_experts_per_tok * stack.moe_intermediate_size +
+                                          stack.shared_intermediate_size);
+  return (dense * dense_layers + active * (layers - dense_layers)) / layers;
+}
+
+// Bytes that the forward pass of a layer writes for one token, where rows are `tokens_in_row` long:
+// norms, projections, the MLP and what is added up, and the scores where attention writes them.
+double WrittenBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
+                           int64_t tokens_in_row) {
+  const double number = setup.precision == Precision::kFp32 ? 4 : 2;
+  const auto h = static_cast<double>(stack.hidden_size);
+  const auto q = static_cast<double>(stack.query_size());
+  const auto k = static_cast<double>(stack.key_size());
+  double numbers = 4 * h + 2 * q + 2 * k + (stack.rotary ? q + k : 0);
+  numbers += (stack.gated_mlp ? 4 : 3) * ActiveWidth(stack);
+  if (stack.cross_attention) numbers += 2 * h + 2 * q + 2 * k;
+  double bytes = number * numbers;
+  if (stack.dropout) bytes += 2 * number * h + 2 * h;  // what is dropped, and the masks
+  if (!setup.flash_attention) {
+    const auto scores = static_cast<double>(stack.num_attention_heads * tokens_in_row);
+    bytes +=
+        scores * (stack.dropout ? 2 * number + 1 : 2 * number) * (stack.cross_attention ? 2 : 1);
+  }
+  return bytes;
+}
+
+// Of a layer: the widths of what goes into and comes out of the products that have adapters.
+double AdaptedWidth(const TransformerStack& stack, const TrainingSetup& setup) {
+  double width = 0;
+  for (const Linear& linear : LinearsOf(stack)) {
+    if (IsAdapted(linear, setup)) width += static_cast<double>(linear.in + linear.out);
+  }
+  return width;
+}
+
 // The layers of a stack over `tokens` tokens in rows of `in_row`.
 void AddStack(const TransformerStack& stack, const TrainingSetup& setup, const Passes& passes,
               int64_t in_row, double tokens, bool causal, const StepTimeConstants& constants,
@@ -70,9 +113,9 @@ void AddStack(const TransformerStack& stack, const TrainingSetup& setup, const P
   const auto layers = static_cast<double>(stack.num_hidden_layers);
   const double scores =
       4 * static_cast<double>(in_row) * static_cast<double>(stack.query_size()) * layers;
-  double kept = KeptBytesOfLayer(stack, setup, in_row);
+  double written = WrittenBytesOfLayer(stack, setup, in_row);
   if (stack.rotary && !setup.use_liger_kernel) {
-    kept += constants.normalisation_bytes * static_cast<double>(stack.hidden_size);
+    written += constants.normalisation_bytes * static_cast<double>(stack.hidden_size);
   }
   const double waves =
       1 + constants.wave_numbers / (tokens * static_cast<double>(stack.hidden_size));
@@ -87,19 +130,13 @@ void AddStack(const TransformerStack& stack, const TrainingSetup& setup, const P
         constants.adapter_bytes + (setup.lora_dropout > 0 ? constants.dropout_bytes : 0);
     work.bytes += tokens * layers * AdaptedWidth(stack, setup) * each * passes.kept;
   }
-  work.bytes += tokens * kept * layers * constants.passes_over_kept * passes.kept *
+  work.bytes += tokens * written * layers * constants.passes_over_written * passes.kept *
                 (setup.compiled ? constants.compiled_traffic : 1);
 }
 
 }  // namespace
 
 // How frozen weights are kept while adapters train.
-BaseWeights BaseOf(const TrainingSetup& setup) {
-  if (setup.base_weights != BaseWeights::kAuto) return setup.base_weights;
-  return setup.method == Method::kQlora ? BaseWeights::kNf4 : BaseWeights::kAuto;
-}
-
-// Bytes of a layer's weight as it is sent or fetched.
 double WeightBytes(const TrainingSetup& setup) {
   switch (BaseOf(setup)) {
     case BaseWeights::kNf4:

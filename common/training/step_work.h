@@ -2,9 +2,9 @@
 // counted from shapes. Pure.
 #pragma once
 
-#include "common/training/memory_model.h"
 #include "common/training/model_shape.h"
 #include "common/training/step_time_constants.h"
+#include "common/training/training_setup.h"
 
 namespace gpuadvise {
 
@@ -18,9 +18,6 @@ struct MicroBatchWork {
 
 MicroBatchWork WorkOfMicroBatch(const ModelShape& model, const TrainingSetup& setup,
                                 const StepTimeConstants& constants);
-
-// How the frozen weights under adapters are kept; kAuto: in half precision.
-BaseWeights BaseOf(const TrainingSetup& setup);
 
 // Bytes of a layer's weight as it is sent or fetched.
 double WeightBytes(const TrainingSetup& setup);

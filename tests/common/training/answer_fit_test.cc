@@ -69,7 +69,7 @@ TEST(AnswerFit, TheLengthsBehindALineHardlyChangeTheShareOfInference) {
         length);
     return Must(Ask(spec.c_str(), {"a100-40gb"}))["inference_batch"].get<double>();
   };
-  EXPECT_NEAR(inference(128) / inference(1024), 1, 0.15);
+  EXPECT_NEAR(inference(128) / inference(1024), 1, 0.2);
 }
 
 // The guide on Qwen2.5-VL: LoRA r = 8, two images of 1,000 tokens and more, with checkpointing: 14

@@ -1,0 +1,32 @@
+// Which linear layers of a model have adapters. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/training/model_shape.h"
+#include "common/training/training_setup.h"
+
+namespace gpuadvise {
+
+struct Linear {
+  const char* name;  // Transformers': "q_proj"
+  int64_t in;
+  int64_t out;
+  double copies = 1;  // in the layer: one for each expert
+};
+
+// Linear layers of a layer of the stack (of one with experts where there are any).
+std::vector<Linear> LinearsOf(const TransformerStack& stack);
+
+// Whether `linear` is trained by adapters; never in full training.
+bool IsAdapted(const Linear& linear, const TrainingSetup& setup);
+
+// Parameters of the adapters of all layers.
+double AdapterParameters(const TransformerStack& stack, const TrainingSetup& setup);
+
+// Parameters of lora.modules_to_save, which are trained whole beside the adapters.
+double SavedModules(const ModelShape& model, const TrainingSetup& setup);
+
+}  // namespace gpuadvise
