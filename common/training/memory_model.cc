@@ -58,22 +58,6 @@ TrainedBytes TrainedBytesOf(const TrainingSetup& setup) {
   return bytes;
 }
 
-struct Linear {
-  const char* name;
-  int64_t in;
-  int64_t out;
-};
-
-std::vector<Linear> LinearsOf(const TransformerStack& stack) {
-  const int64_t h = stack.hidden_size;
-  std::vector<Linear> linears = {
-      {"q_proj", h, stack.query_size()},       {"k_proj", h, stack.key_size()},
-      {"v_proj", h, stack.key_size()},         {"o_proj", stack.query_size(), h},
-      {"up_proj", h, stack.intermediate_size}, {"down_proj", stack.intermediate_size, h}};
-  if (stack.gated_mlp) linears.push_back({"gate_proj", h, stack.intermediate_size});
-  return linears;
-}
-
 // Whether a name of target_modules means the linear layer: "q_proj", "q", "query".
 bool Means(const std::string& target, const std::string& linear) {
   if (target == "all-linear" || target == linear) return true;
@@ -99,17 +83,18 @@ bool Means(const std::string& target, const std::string& linear) {
 
 double AdapterParameters(const TransformerStack& stack, const TrainingSetup& setup) {
   double parameters = 0;
-  for (const Linear& linear : LinearsOf(stack)) {
+  for (const LinearLayer& linear : LinearsOf(stack)) {
     const auto& targets = setup.target_modules;
     const bool target = targets.empty() ||
                         std::any_of(targets.begin(), targets.end(), [&](const std::string& name) {
                           return Means(name, linear.name);
                         });
     if (!target) continue;
-    parameters += static_cast<double>(setup.lora_rank * (linear.in + linear.out));
-    if (setup.method == Method::kDora) parameters += static_cast<double>(linear.out);
+    auto each = static_cast<double>(setup.lora_rank * (linear.in + linear.out));
+    if (setup.method == Method::kDora) each += static_cast<double>(linear.out);
+    parameters += each * static_cast<double>(linear.count);
   }
-  return parameters * static_cast<double>(stack.num_hidden_layers);
+  return parameters;
 }
 
 double SavedModules(const ModelShape& model, const TrainingSetup& setup) {
@@ -162,9 +147,14 @@ double KeptBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setu
   const auto h = static_cast<double>(stack.hidden_size);
   const auto q = static_cast<double>(stack.query_size());
   const auto k = static_cast<double>(stack.key_size());
-  const auto i = static_cast<double>(stack.intermediate_size);
+  const auto i = static_cast<double>(stack.active_intermediate_size());
   double numbers = 4 * h + (q + 2 * k) + (stack.rotary ? q + k : 0) + q;
   numbers += stack.gated_mlp ? 4 * i : 3 * i;
+  if (stack.expert_layers() > 0) {  // a token's copy for each of its experts, and what they answer
+    const auto share =
+        static_cast<double>(stack.expert_layers()) / static_cast<double>(stack.num_hidden_layers);
+    numbers += share * 2 * h * static_cast<double>(stack.num_experts_per_tok);
+  }
   double bytes = c * numbers;
   if (stack.cross_attention) bytes += c * (2 * h + 2 * q + 2 * k);
   if (stack.dropout) bytes += 2 * c * h + 2 * h;  // what is dropped, and the masks

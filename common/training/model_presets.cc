@@ -86,8 +86,11 @@ Result<ModelPresets> ModelPresets::FromJson(const nlohmann::json& document) {
       preset.hub = reader.Texts("hub");
       preset.memory = ReadMemoryLine(model, "memory");
       preset.shape = ReadModelShape(model);
-      if (preset.params == 0 && preset.shape) {
-        preset.params = static_cast<double>(preset.shape->Parameters());
+      if (preset.shape && preset.params > 0) {
+        std::vector<std::string> of_the_shipped_file;
+        MatchParameters(preset.params, *preset.shape, of_the_shipped_file);
+      } else if (preset.shape) {
+        preset.params = preset.shape->Parameters();
       }
       preset.measured = ReadMeasuredSteps(training, "measured");
       reader.Any("measured");

@@ -86,8 +86,8 @@ MicroBatchWork WorkOfStack(const TransformerStack& stack, const TrainingSetup& s
   double kept = KeptBytesOfLayer(stack, setup, in_row);
   if (stack.rotary) kept += kNormalisationBytes * static_cast<double>(stack.hidden_size);
   MicroBatchWork work;
-  work.operations =
-      tokens * (2 * stack.Parameters() * passes.matrices + scores * attention * passes.attention);
+  work.operations = tokens * (2 * stack.ActiveParameters() * passes.matrices +
+                              scores * attention * passes.attention);
   work.bytes = tokens * kept * layers * kPassesOverKept * passes.kept *
                (setup.compiled ? kCompiledTraffic : 1);
   return work;

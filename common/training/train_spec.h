@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ struct ModelSpec {
   std::optional<double> params;      // parameters of the whole model
   std::optional<ModelShape> shape;   // given by its keys or by hf_config
   std::vector<std::string> assumed;  // where hf_config left something open
+  // Keys of the shape beside `preset`, which win over the preset's (stage_needs.h); nullptr: none.
+  std::shared_ptr<const nlohmann::json> beside_preset;
 };
 
 struct LoraSpec {

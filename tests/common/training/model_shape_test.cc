@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "common/training/hf_config.h"
 #include "tests/fakes/shipped_catalogues.h"
 
 namespace gpuadvise {
@@ -90,6 +91,49 @@ TEST(ModelShape, AnUnknownArchitectureSaysWhatItIsTakenFor) {
   EXPECT_THAT(assumed[0], testing::HasSubstr("'frobnicator' is not known here: taken for"));
 }
 
+TransformerStack Experts(int64_t experts, int64_t active, int64_t dense_layers) {
+  TransformerStack stack{.hidden_size = 64,
+                         .num_hidden_layers = 4,
+                         .num_attention_heads = 4,
+                         .num_key_value_heads = 4,
+                         .head_dim = 16,
+                         .intermediate_size = 256};
+  stack.num_experts = experts;
+  stack.num_experts_per_tok = active;
+  stack.moe_intermediate_size = 32;
+  stack.shared_intermediate_size = 16;
+  stack.num_dense_layers = dense_layers;
+  return stack;
+}
+
+TEST(ModelShape, AMixtureHasAllItsExpertsAndATokenPassesAFew) {
+  const double attention = 4 * 64 * 64;
+  const auto mlp = [](double width) { return 3 * 64 * width; };
+  const TransformerStack stack = Experts(8, 2, 1);
+  const double dense = attention + mlp(256);
+  const double router = 8 * 64;
+  EXPECT_EQ(stack.LayerParameters(), attention + router + mlp(8 * 32 + 16));
+  EXPECT_EQ(stack.Parameters(), dense + 3 * (attention + router + mlp(8 * 32 + 16)));
+  EXPECT_EQ(stack.ActiveParameters(), dense + 3 * (attention + router + mlp(2 * 32 + 16)));
+  EXPECT_EQ(stack.active_intermediate_size(), (256 + 3 * (2 * 32 + 16)) / 4);
+  EXPECT_EQ(Experts(8, 2, 4).Parameters(), 4 * dense);
+}
+
+TEST(ModelShape, LinearLayersAddUpToTheMatricesOfAStack) {
+  TransformerStack latent = Experts(8, 2, 1);
+  latent.kv_lora_rank = 24;
+  latent.q_lora_rank = 40;
+  latent.qk_rope_head_dim = 6;
+  latent.v_head_dim = 12;
+  for (const TransformerStack& stack : {Experts(8, 2, 1), Experts(0, 0, 0), latent}) {
+    double sum = 64.0 * static_cast<double>(stack.num_experts * stack.expert_layers());  // routers
+    for (const LinearLayer& linear : LinearsOf(stack)) {
+      sum += static_cast<double>(linear.in * linear.out * linear.count);
+    }
+    EXPECT_EQ(sum, stack.Parameters());
+  }
+}
+
 TEST(ModelShape, ContradictionsAreSentences) {
   EXPECT_THAT(
       RefusalOf(R"({"hidden_size": 100, "num_hidden_layers": 2, "num_attention_heads": 12})"),
@@ -97,6 +141,12 @@ TEST(ModelShape, ContradictionsAreSentences) {
   EXPECT_THAT(RefusalOf(R"({"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 8,
                             "num_key_value_heads": 3})"),
               testing::HasSubstr("cannot share num_key_value_heads 3"));
+  EXPECT_THAT(RefusalOf(R"({"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 8,
+                            "num_experts": 4})"),
+              testing::HasSubstr("num_experts 4 needs num_experts_per_tok from 1 to 4"));
+  EXPECT_THAT(RefusalOf(R"({"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 8,
+                            "num_experts": 4, "num_experts_per_tok": 1, "num_dense_layers": 3})"),
+              testing::HasSubstr("num_dense_layers 3 are more than"));
   EXPECT_EQ(RefusalOf(R"({"hidden_size": 64})"), "");  // too little to count anything
   EXPECT_EQ(RefusalOf("{}"), "");
   for (const char* bad : {"7", "[]", "{}", R"({"model_type": 3, "hidden_size": "x"})",
