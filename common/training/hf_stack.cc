@@ -245,7 +245,8 @@ void ReadExperts(const json& config, const std::string& type, HfStack& found) {
       FirstOf(config, {"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
                        "shared_intermediate_size"});
   if (stack.shared_intermediate_size == 0) {
-    stack.shared_intermediate_size = shared * stack.moe_intermediate_size;
+    constexpr int64_t kWidest = 100'000'000;
+    stack.shared_intermediate_size = std::min(shared * stack.moe_intermediate_size, kWidest);
   }
   if (type.starts_with("llama4")) {  // one shared expert beside; a dense layer's width has a name
     stack.shared_intermediate_size = stack.moe_intermediate_size;

@@ -79,9 +79,10 @@ void CountTokens(const json& config, const json& vision, VisionTower& tower,
   const int64_t patch = SideAt(vision, {"patch_size"});
   const int64_t image = SideAt(vision, {"image_size", "img_size", "input_size"});
   const double side = MergedSide(config, vision);
-  const int64_t row = patch > 0 ? image / patch : 0;
+  constexpr int64_t kLongestRow = 3000;  // beyond it is a slip; keeps every product in 64 bits
+  const int64_t row = patch > 0 ? std::min(image / patch, kLongestRow) : 0;
   const int64_t patches = row * row;
-  const int64_t stated = StatedTokens(config, vision);
+  const int64_t stated = std::min(StatedTokens(config, vision), kLongestRow * kLongestRow);
   if (config.value("model_type", json()) == "mllama") {
     assumed.emplace_back(
         "images reach the text by cross-attention and add no tokens to it: their "

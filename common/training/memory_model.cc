@@ -90,7 +90,8 @@ double AdapterParameters(const TransformerStack& stack, const TrainingSetup& set
                           return Means(name, linear.name);
                         });
     if (!target) continue;
-    auto each = static_cast<double>(setup.lora_rank * (linear.in + linear.out));
+    double each =
+        static_cast<double>(setup.lora_rank) * static_cast<double>(linear.in + linear.out);
     if (setup.method == Method::kDora) each += static_cast<double>(linear.out);
     parameters += each * static_cast<double>(linear.count);
   }

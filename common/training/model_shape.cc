@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace gpuadvise {
@@ -273,7 +274,8 @@ void MatchParameters(double params, ModelShape& shape, std::vector<std::string>&
         "here; the rest is held in memory and takes no time",
         params / 1e9, counted / 1e9));
   }
-  shape.other_params += std::llround(params - counted);
+  constexpr double kMostOther = 1e18;  // absurd shapes stay inside 64 bits
+  shape.other_params += std::llround(std::clamp(params - counted, -kMostOther, kMostOther));
 }
 
 }  // namespace gpuadvise
