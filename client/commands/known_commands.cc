@@ -41,7 +41,24 @@ struct Listing {
   std::string kind;    // "model": for the sentence where nothing is found
   std::vector<AnswerColumn> columns;
   std::string footer;
+  bool families = false;  // without a word only names, by their families
 };
+
+// Too many for a table: a line for each family, or several.
+std::string FamiliesText(const json& rows, int width) {
+  constexpr int kIndent = 2;
+  std::string text;
+  for (size_t from = 0; from < rows.size();) {
+    const std::string family = FamilyOf(TextOf(rows[from], "name"));
+    std::vector<std::string> names;
+    for (; from < rows.size() && FamilyOf(TextOf(rows[from], "name")) == family; ++from) {
+      names.push_back(TextOf(rows[from], "name"));
+    }
+    text += fmt::format("{} ({})\n", family, names.size());
+    text += Indented(Join(names, "  "), kIndent, width);
+  }
+  return text;
+}
 
 int Show(const ListCommand& command, const Listing& listing, const json& rows, Console& console) {
   json shown = json::array();
@@ -61,8 +78,10 @@ int Show(const ListCommand& command, const Listing& listing, const json& rows, C
                    ""},
                   console);
   }
-  console.Print(AnswerTable(shown, listing.columns, 2, console.style()) + "\n" +
-                Indented(listing.footer, 0, console.style().width));
+  const bool overview = listing.families && command.word.empty();
+  console.Print((overview ? FamiliesText(shown, console.style().width)
+                          : AnswerTable(shown, listing.columns, 2, console.style())) +
+                "\n" + Indented(listing.footer, 0, console.style().width));
   return kExitOk;
 }
 
@@ -82,11 +101,19 @@ AnswerColumn NamesColumnOf(const char* header, const char* key) {
           [key](const json& row) { return OrDash(Join(TextsOf(row, key), ", ")); }};
 }
 
-std::string ParametersText(const json& row) {
-  const double parameters = NumberOf(row, "parameters");
+// The first id; the others are in the JSON, and found as well.
+std::string FirstIdText(const json& row) {
+  const std::vector<std::string> ids = TextsOf(row, "hub");
+  if (ids.empty()) return "–";
+  return ids.size() == 1 ? ids[0] : fmt::format("{} +{}", ids[0], ids.size() - 1);
+}
+
+std::string InBillions(double parameters) {
   return parameters >= 1e9 ? fmt::format("{:.1f} B", parameters / 1e9)
                            : fmt::format("{:.0f} M", parameters / 1e6);
 }
+
+std::string ParametersText(const json& row) { return InBillions(NumberOf(row, "parameters")); }
 
 json RowOf(const ModelPreset& preset) {
   json row = {{"name", preset.name},
@@ -98,7 +125,18 @@ json RowOf(const ModelPreset& preset) {
               {"timings", preset.measured.size()},
               {"source", preset.source}};
   std::string notes = preset.memory ? "memory: a line for its usual training" : "";
-  if (!preset.fp16) notes += std::string(notes.empty() ? "" : "; ") + "no fp16";
+  const auto note = [&notes](const std::string& more) {
+    notes += (notes.empty() ? "" : "; ") + more;
+  };
+  if (!preset.fp16) note("no fp16");
+  if (preset.shape && preset.shape->layers.num_experts > 0) {
+    const double active =
+        preset.shape->layers.ActiveParameters() + preset.shape->EmbeddingParameters();
+    row["active_parameters"] = active;
+    note(InBillions(active) + " active");
+  }
+  if (preset.shape && preset.shape->vision) note("vision");
+  if (preset.shape && !preset.shape->lm_head) note("no lm_head");
   row["notes"] = notes;
   return row;
 }
@@ -124,12 +162,15 @@ int RunModels(const ListCommand& command, Console& console) {
       "model",
       {TextColumnOf("NAME", "name"),
        {"PARAMETERS", Align::kRight, ParametersText},
-       NamesColumnOf("HUGGING FACE ID", "hub"),
+       {"HUGGING FACE ID", Align::kLeft, FirstIdText},
        TextColumnOf("NOTES", "notes")},
-      "Both names work: gpuadvise fit NAME, and model: {preset: NAME} in a training file. "
-      "-Instruct, "
-      "-it and -chat versions and copies are found by their ids. Any other model: give the folder "
-      "that holds its config.json."};
+      std::string(command.word.empty() ? "gpuadvise models WORD shows parameters and ids of those "
+                                         "with the word in any of their names. "
+                                       : "") +
+          "Both names work: gpuadvise fit NAME, and model: {preset: NAME} in a training file. "
+          "-Instruct, -it and -chat versions and copies are found by their ids. Any other model: "
+          "give the folder that holds its config.json.",
+      true};
   return Show(command, listing, rows, console);
 }
 

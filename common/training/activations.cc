@@ -13,7 +13,7 @@ double Number(const TrainingSetup& setup) { return setup.precision == Precision:
 class LinearInputs {
  public:
   LinearInputs(const TransformerStack& stack, const TrainingSetup& setup) : setup_(setup) {
-    for (const Linear& linear : LinearsOf(stack)) {
+    for (const LinearLayer& linear : LinearsOf(stack)) {
       if (IsAdapted(linear, setup)) names_.emplace_back(linear.name);
     }
   }

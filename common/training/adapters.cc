@@ -31,20 +31,7 @@ bool Means(const std::string& target, const std::string& linear) {
 
 }  // namespace
 
-std::vector<Linear> LinearsOf(const TransformerStack& stack) {
-  const int64_t h = stack.hidden_size;
-  const bool experts = stack.num_experts > 0;
-  const int64_t i = experts ? stack.moe_intermediate_size : stack.intermediate_size;
-  const double copies = experts ? static_cast<double>(stack.num_experts) : 1;
-  std::vector<Linear> linears = {
-      {"q_proj", h, stack.query_size()}, {"k_proj", h, stack.key_size()},
-      {"v_proj", h, stack.key_size()},   {"o_proj", stack.query_size(), h},
-      {"up_proj", h, i, copies},         {"down_proj", i, h, copies}};
-  if (stack.gated_mlp) linears.push_back({"gate_proj", h, i, copies});
-  return linears;
-}
-
-bool IsAdapted(const Linear& linear, const TrainingSetup& setup) {
+bool IsAdapted(const LinearLayer& linear, const TrainingSetup& setup) {
   if (setup.method == Method::kFull) return false;
   const auto& targets = setup.target_modules;
   return targets.empty() || std::any_of(targets.begin(), targets.end(),
@@ -53,13 +40,14 @@ bool IsAdapted(const Linear& linear, const TrainingSetup& setup) {
 
 double AdapterParameters(const TransformerStack& stack, const TrainingSetup& setup) {
   double parameters = 0;
-  for (const Linear& linear : LinearsOf(stack)) {
+  for (const LinearLayer& linear : LinearsOf(stack)) {
     if (!IsAdapted(linear, setup)) continue;
-    double each = static_cast<double>(setup.lora_rank * (linear.in + linear.out));
+    double each =
+        static_cast<double>(setup.lora_rank) * static_cast<double>(linear.in + linear.out);
     if (setup.method == Method::kDora) each += static_cast<double>(linear.out);
-    parameters += linear.copies * each;
+    parameters += static_cast<double>(linear.count) * each;
   }
-  return parameters * static_cast<double>(stack.num_hidden_layers);
+  return parameters;
 }
 
 double SavedModules(const ModelShape& model, const TrainingSetup& setup) {

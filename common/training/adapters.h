@@ -10,18 +10,8 @@
 
 namespace gpuadvise {
 
-struct Linear {
-  const char* name;  // Transformers': "q_proj"
-  int64_t in;
-  int64_t out;
-  double copies = 1;  // in the layer: one for each expert
-};
-
-// Linear layers of a layer of the stack (of one with experts where there are any).
-std::vector<Linear> LinearsOf(const TransformerStack& stack);
-
 // Whether `linear` is trained by adapters; never in full training.
-bool IsAdapted(const Linear& linear, const TrainingSetup& setup);
+bool IsAdapted(const LinearLayer& linear, const TrainingSetup& setup);
 
 // Parameters of the adapters of all layers.
 double AdapterParameters(const TransformerStack& stack, const TrainingSetup& setup);

@@ -11,8 +11,8 @@ namespace gpuadvise {
 namespace {
 
 // Parameters that a checkpoint holds; 0: not known.
-double SavedParameters(const Stage& stage, const ModelPreset* preset, const TrainingSetup& setup) {
-  const KnownModel known = KnownModelOf(stage.model, preset);
+double SavedParameters(const Stage& stage, const ModelPreset* preset, const KnownModel& known,
+                       const TrainingSetup& setup) {
   if (known.shape != nullptr) {
     // A frozen tower is saved with the rest, adapters without it.
     return setup.method == Method::kFull ? known.shape->Parameters()
@@ -23,8 +23,7 @@ double SavedParameters(const Stage& stage, const ModelPreset* preset, const Trai
   return preset == nullptr ? 0 : preset->params;
 }
 
-double TrainedShare(const Stage& stage, const ModelPreset* preset, const TrainingSetup& setup) {
-  const KnownModel known = KnownModelOf(stage.model, preset);
+double TrainedShare(const KnownModel& known, const TrainingSetup& setup) {
   if (known.shape == nullptr || setup.method != Method::kFull) return 1;
   return TrainedParameters(*known.shape, setup) / known.shape->Parameters();
 }
@@ -40,11 +39,13 @@ double WeightBytes(const TrainingSetup& setup) {
 std::optional<CheckpointSize> CheckpointSizeOf(const Stage& stage, const ModelPreset* preset,
                                                Precision precision) {
   const TrainingSetup setup = SetupFrom(stage.training, precision, 1);
+  const Result<KnownModel> known = KnownModelOf(stage.model, preset);
+  if (!known) return {};
   CheckpointSize size;
-  size.parameters = SavedParameters(stage, preset, setup);
+  size.parameters = SavedParameters(stage, preset, *known, setup);
   if (size.parameters <= 0) return {};
   size.weight_bytes = WeightBytes(setup);
-  size.state_bytes = StateBytesPerParameter(setup) * TrainedShare(stage, preset, setup);
+  size.state_bytes = StateBytesPerParameter(setup) * TrainedShare(*known, setup);
   size.bytes =
       std::llround(std::min(size.parameters * (size.weight_bytes + size.state_bytes), 4e18));
   return size;

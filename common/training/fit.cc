@@ -336,10 +336,17 @@ Result<StageFit> SubjectOf(const FitQuestion& question, const Stage& stage) {
   if (!found) return tl::unexpected<Error>(found.error());
   const ModelPreset* preset = *found;
   if (preset != nullptr) subject.title = preset->title;
-  const KnownModel known = KnownModelOf(stage.model, preset);
+  Result<KnownModel> found_model = KnownModelOf(stage.model, preset);
+  if (!found_model) {
+    Error error = std::move(found_model.error());
+    error.pointer = stage.pointer + error.pointer;
+    return tl::unexpected<Error>(std::move(error));
+  }
+  const KnownModel& known = *found_model;
+  if (known.changed && !subject.title.empty()) subject.title += ", with a shape of its own";
   subject.fp16_is_safe = known.fp16_is_safe;
   subject.line = known.line;
-  subject.shape = known.counted();
+  if (known.line == nullptr) subject.shape = known.shape;
   const double parameters = stage.model.params.value_or(preset != nullptr ? preset->params : 0);
   if (known.shape != nullptr) {
     subject.likeness = *known.shape;

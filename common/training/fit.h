@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -78,8 +79,8 @@ struct FitRow {
 // One stage's model as memory sees it, counted or a line that somebody gave, and its rows.
 struct StageFit {
   const Stage* stage = nullptr;
-  std::string title;                  // of the model
-  const ModelShape* shape = nullptr;  // that memory is counted from
+  std::string title;                        // of the model
+  std::shared_ptr<const ModelShape> shape;  // that memory is counted from; nullptr: a line says it
   const MemoryLine* line = nullptr;
   // Beside a line: the model's own shape, or a plain transformer of as many parameters; nullopt:
   // neither is known. From it comes what a sample takes without training.

@@ -50,7 +50,8 @@ std::vector<Tip> FitTips(const FitQuestion& question, const StageFit& fit) {
   const ModelPreset* preset = question.presets.Find(stage.model.preset);
   TipContext at{.spec = question.spec, .stage = stage, .gpu = gpu};
   // Also where memory is a line: what the model is made of says which tips make sense.
-  at.shape = KnownModelOf(stage.model, preset).shape;
+  const Result<KnownModel> known = KnownModelOf(stage.model, preset);
+  if (known) at.shape = known->shape.get();
   if (preset != nullptr) at.fp16_is_safe = preset->fp16;
   const auto precision = PrecisionOn(gpu, stage.training, at.fp16_is_safe.value_or(true));
   if (precision) at.precision = *precision;

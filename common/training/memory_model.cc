@@ -145,7 +145,7 @@ ModelPart PartOf(const ModelShape& model, const TrainingSetup& setup, StageOfPip
     if (model.encoder) part.linear += model.encoder->Parameters() / tensor;
     if (model.vision) part.tower = model.vision->layers.Parameters() / tensor;
   }
-  for (const Linear& each : LinearsOf(model.layers)) {
+  for (const LinearLayer& each : LinearsOf(model.layers)) {
     const double size = static_cast<double>(each.in) * static_cast<double>(each.out);
     part.largest_matrix = std::max(part.largest_matrix, size / tensor);
   }

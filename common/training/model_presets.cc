@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <tuple>
 
 #include "common/base/text.h"
 #include "common/base/words.h"
@@ -16,9 +18,12 @@ namespace {
 // A name of a model without what does not change its shape: "meta-llama/Meta-Llama-3.1-8B-Instruct"
 // is "llama-3.1-8b".
 std::string FormlessName(const std::string& name) {
-  static constexpr std::array<std::string_view, 12> kForms = {
-      "-instruct", "-it",   "-chat", "-base",    "-hf",       "-pt",
-      "-v0.1",     "-v0.2", "-v0.3", "-uncased", "-bnb-4bit", "-unsloth"};
+  static constexpr std::array<std::string_view, 31> kForms = {
+      "-instruct",  "-it",     "-chat",    "-base",     "-hf",      "-pt",   "-v0.1",
+      "-v0.2",      "-v0.3",   "-uncased", "-bnb-4bit", "-unsloth", "-2507", "-thinking",
+      "-preview",   "-1m",     "-sft",     "-dpo",      "-awq",     "-gptq", "-gptq-int4",
+      "-gptq-int8", "-int4",   "-int8",    "-fp8",      "-bf16",    "-gguf", "-bnb-8bit",
+      "-4bit",      "-python", "-deduped"};
   std::string rest = LowerCase(name.substr(name.rfind('/') + 1));
   std::replace(rest.begin(), rest.end(), '_', '-');
   if (rest.starts_with("meta-")) rest.erase(0, 5);
@@ -33,7 +38,47 @@ std::string FormlessName(const std::string& name) {
   return rest;
 }
 
+// "qwen2.5" and 72e9 of "qwen2.5-72b"; the size is that of the first part that is one.
+struct NameParts {
+  std::string family;
+  double size = 0;  // parameters; 0: the name says none
+};
+
+NameParts PartsOf(const std::string& name) {
+  NameParts parts;
+  const std::string plain = FormlessName(name);
+  for (size_t at = 0; at < plain.size();) {
+    const size_t end = std::min(plain.find('-', at), plain.size());
+    const std::string part = plain.substr(at, end - at);
+    at = end + 1;
+    char* unit = nullptr;
+    const double number = std::strtod(part.c_str(), &unit);
+    const std::string_view rest(unit);
+    const double scale = rest == "b" ? 1e9 : rest == "m" ? 1e6 : 0;
+    if (parts.size == 0 && number > 0 && number < 1e5 && scale > 0) {
+      parts.size = number * scale;
+    } else {
+      parts.family += (parts.family.empty() ? "" : "-") + part;
+    }
+  }
+  return parts;
+}
+
+// Of two sizes; 1 where one of them is not known.
+double Ratio(double a, double b) {
+  if (a <= 0 || b <= 0) return 1;
+  return a > b ? a / b : b / a;
+}
+
+constexpr double kSameSize = 1.3;  // names round
+
 }  // namespace
+
+std::string FamilyOf(const std::string& name) {
+  size_t end = 0;
+  while (end < name.size() && name[end] >= 'a' && name[end] <= 'z') ++end;
+  return name.substr(0, end);
+}
 
 std::optional<MemoryLine> ReadMemoryLine(KeyReader& model, const std::string& key) {
   std::optional<KeyReader> line = model.Map(key);
@@ -87,10 +132,11 @@ Result<ModelPresets> ModelPresets::FromJson(const nlohmann::json& document) {
       preset.hub = reader.Texts("hub");
       preset.memory = ReadMemoryLine(model, "memory");
       preset.shape = ReadModelShape(model);
-      if (preset.shape && preset.name.starts_with("mpt"))
-        preset.shape->layers.alibi = true;  // TEMP
-      if (preset.params == 0 && preset.shape) {
-        preset.params = static_cast<double>(preset.shape->Parameters());
+      if (preset.shape && preset.params > 0) {
+        std::vector<std::string> of_the_shipped_file;
+        MatchParameters(preset.params, *preset.shape, of_the_shipped_file);
+      } else if (preset.shape) {
+        preset.params = preset.shape->Parameters();
       }
       preset.measured = ReadMeasuredSteps(training, "measured");
       reader.Any("measured");
@@ -128,7 +174,22 @@ const ModelPreset* ModelPresets::FindForm(const std::string& name) const {
 }
 
 std::string ModelPresets::NearTo(const std::string& name) const {
-  return DidYouMean(FormlessName(name), Names());
+  const NameParts wanted = PartsOf(name);
+  const ModelPreset* nearest = nullptr;
+  std::vector<std::string> as_large;
+  for (const auto& [own, preset] : presets_) {
+    const double size = PartsOf(own).size > 0 ? PartsOf(own).size : preset.params;
+    if (Ratio(size, wanted.size) <= kSameSize) as_large.push_back(own);
+    if (wanted.size <= 0 || PartsOf(own).family != wanted.family) continue;
+    const bool nearer = nearest == nullptr ||
+                        Ratio(preset.params, wanted.size) < Ratio(nearest->params, wanted.size);
+    if (nearer) nearest = &preset;
+  }
+  if (nearest == nullptr) return DidYouMean(FormlessName(name), as_large);
+  if (Ratio(nearest->params, wanted.size) <= kSameSize) {
+    return fmt::format(" (did you mean '{}'?)", nearest->name);
+  }
+  return fmt::format(" (nearest: '{}', {:.1f} B parameters)", nearest->name, nearest->params / 1e9);
 }
 
 Result<const ModelPreset*> ModelPresets::Require(const std::string& name,
@@ -141,8 +202,16 @@ Result<const ModelPreset*> ModelPresets::Require(const std::string& name,
 }
 
 std::vector<std::string> ModelPresets::Names() const {
+  std::vector<const ModelPreset*> sorted;
+  for (const auto& [name, preset] : presets_) sorted.push_back(&preset);
+  const auto key = [](const ModelPreset* preset) {
+    return std::tuple(FamilyOf(preset->name), PartsOf(preset->name).family, preset->params,
+                      preset->name);
+  };
+  std::sort(sorted.begin(), sorted.end(),
+            [&](const ModelPreset* a, const ModelPreset* b) { return key(a) < key(b); });
   std::vector<std::string> names;
-  for (const auto& [name, preset] : presets_) names.push_back(name);
+  for (const ModelPreset* preset : sorted) names.push_back(preset->name);
   return names;
 }
 

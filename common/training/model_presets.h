@@ -58,6 +58,9 @@ struct ModelPreset {
   std::string source;
 };
 
+// "llama" for "llama-3.1-8b": the letters that a name begins with.
+std::string FamilyOf(const std::string& name);
+
 class ModelPresets {
  public:
   ModelPresets() = default;
@@ -71,8 +74,10 @@ class ModelPresets {
   const ModelPreset* FindForm(const std::string& name) const;
   // The same; nullptr for "". Errors: kBadInput at `pointer` with the nearest name.
   Result<const ModelPreset*> Require(const std::string& name, const std::string& pointer) const;
+  // Families together, each from its smallest model to its largest.
   std::vector<std::string> Names() const;
-  // " (did you mean 'llama-3.1-8b'?)"; "" where nothing is near.
+  // " (did you mean 'llama-3.1-8b'?)", of another size of the same family " (nearest: 'qwen-72b',
+  // 72.3 B parameters)"; "" where nothing is near. Never a model of quite another size without it.
   std::string NearTo(const std::string& name) const;
 
  private:

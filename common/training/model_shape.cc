@@ -4,25 +4,120 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-
-#include "common/base/text.h"
-#include "common/base/words.h"
 
 namespace gpuadvise {
 namespace {
 
-using nlohmann::json;
-
 constexpr int64_t kUsualHeadDim = 128;
 
-// Fills in what usual models leave out, and refuses what cannot be.
-void Complete(TransformerStack& stack, FieldReader& reader) {
+// What follows from other keys of `stack` is forgotten, so that it follows anew from those that
+// take their place.
+TransformerStack WithoutDerived(TransformerStack stack) {
+  if (stack.query_size() == stack.hidden_size) stack.head_dim = 0;
+  if (stack.num_key_value_heads == stack.num_attention_heads) stack.num_key_value_heads = 0;
+  if (stack.intermediate_size == 4 * stack.hidden_size) stack.intermediate_size = 0;
+  return stack;
+}
+
+void ReadExperts(KeyReader& reader, TransformerStack& stack) {
+  const auto read = [&](const char* key, int64_t& value) {
+    value = reader.Int(key).value_or(value);
+  };
+  read("num_experts", stack.num_experts);
+  read("num_experts_per_tok", stack.num_experts_per_tok);
+  read("moe_intermediate_size", stack.moe_intermediate_size);
+  read("shared_intermediate_size", stack.shared_intermediate_size);
+  read("num_dense_layers", stack.num_dense_layers);
+  read("kv_lora_rank", stack.kv_lora_rank);
+  read("q_lora_rank", stack.q_lora_rank);
+  read("qk_rope_head_dim", stack.qk_rope_head_dim);
+  read("v_head_dim", stack.v_head_dim);
+}
+
+// nullopt where too little is said to count anything.
+std::optional<TransformerStack> ReadStack(KeyReader& reader, const TransformerStack* base,
+                                          bool is_text) {
+  TransformerStack stack = base != nullptr ? WithoutDerived(*base) : TransformerStack();
+  const auto read = [&](const char* key, int64_t& value) {
+    value = reader.Int(key).value_or(value);
+  };
+  read("hidden_size", stack.hidden_size);
+  read("num_hidden_layers", stack.num_hidden_layers);
+  read("num_attention_heads", stack.num_attention_heads);
+  read("num_key_value_heads", stack.num_key_value_heads);
+  read("head_dim", stack.head_dim);
+  read("intermediate_size", stack.intermediate_size);
+  stack.gated_mlp = reader.Bool("gated_mlp").value_or(stack.gated_mlp);
+  stack.rotary = reader.Bool("rotary").value_or(stack.rotary);
+  stack.dropout = reader.Bool("dropout").value_or(stack.dropout);
+  stack.alibi = reader.Bool("alibi").value_or(stack.alibi);
+  if (is_text) ReadExperts(reader, stack);
+  if (stack.hidden_size == 0 || stack.num_hidden_layers == 0) return {};
+  CompleteStack(stack, reader.fields());
+  return stack;
+}
+
+void CompleteExperts(TransformerStack& stack, FieldReader& fields) {
+  if (stack.num_experts == 0) return;
+  if (stack.moe_intermediate_size == 0) stack.moe_intermediate_size = stack.intermediate_size;
+  if (stack.num_experts_per_tok == 0 || stack.num_experts_per_tok > stack.num_experts) {
+    fields.Refuse("num_experts_per_tok",
+                  fmt::format("num_experts {} needs num_experts_per_tok from 1 to {}: the experts "
+                              "that a token passes through",
+                              stack.num_experts, stack.num_experts));
+  }
+  if (stack.num_dense_layers > stack.num_hidden_layers) {
+    fields.Refuse("num_dense_layers",
+                  fmt::format("num_dense_layers {} are more than num_hidden_layers {}",
+                              stack.num_dense_layers, stack.num_hidden_layers));
+  }
+}
+
+double Product(int64_t a, int64_t b) { return static_cast<double>(a) * static_cast<double>(b); }
+
+double AttentionParameters(const TransformerStack& stack) {
+  const int64_t h = stack.hidden_size;
+  if (stack.kv_lora_rank == 0) {
+    return 2 * Product(h, stack.query_size() + stack.key_size()) * (stack.cross_attention ? 2 : 1);
+  }
+  // DeepSeek-V2's paper, section 2.1: queries and keys-values are projected down and up again.
+  const int64_t values = stack.v_head_dim * stack.num_attention_heads;
+  const int64_t plain_keys = (stack.head_dim - stack.qk_rope_head_dim) * stack.num_attention_heads;
+  const double queries = stack.q_lora_rank > 0 ? Product(stack.q_lora_rank, h + stack.query_size())
+                                               : Product(h, stack.query_size());
+  return queries + Product(h, stack.kv_lora_rank + stack.qk_rope_head_dim) +
+         Product(stack.kv_lora_rank, plain_keys + values) + Product(values, h);
+}
+
+// Matrices of an MLP of this width.
+double MlpParameters(const TransformerStack& stack, int64_t width) {
+  return (stack.gated_mlp ? 3 : 2) * Product(stack.hidden_size, width);
+}
+
+double ExpertLayerParameters(const TransformerStack& stack, int64_t experts) {
+  return AttentionParameters(stack) + Product(stack.hidden_size, stack.num_experts) +
+         static_cast<double>(experts) * MlpParameters(stack, stack.moe_intermediate_size) +
+         MlpParameters(stack, stack.shared_intermediate_size);
+}
+
+double OfAllLayers(const TransformerStack& stack, int64_t experts) {
+  const double dense = AttentionParameters(stack) + MlpParameters(stack, stack.intermediate_size);
+  const int64_t with_experts = stack.expert_layers();
+  double all = static_cast<double>(stack.num_hidden_layers - with_experts) * dense;
+  if (with_experts > 0) {
+    all += static_cast<double>(with_experts) * ExpertLayerParameters(stack, experts);
+  }
+  return all;
+}
+
+}  // namespace
+
+void CompleteStack(TransformerStack& stack, FieldReader& fields) {
   if (stack.hidden_size == 0 || stack.num_hidden_layers == 0) {
-    reader.errors()->Note(
+    fields.errors()->Note(
         "a model's shape needs hidden_size and num_hidden_layers at least (its config.json has "
         "them)",
-        reader.pointer());
+        fields.pointer());
     return;
   }
   if (stack.num_attention_heads == 0) {
@@ -33,89 +128,83 @@ void Complete(TransformerStack& stack, FieldReader& reader) {
   if (stack.num_key_value_heads == 0) stack.num_key_value_heads = stack.num_attention_heads;
   if (stack.intermediate_size == 0) stack.intermediate_size = 4 * stack.hidden_size;
   if (stack.num_attention_heads % stack.num_key_value_heads != 0) {
-    reader.Refuse(
+    fields.Refuse(
         "num_key_value_heads",
         fmt::format("num_attention_heads {} cannot share num_key_value_heads {}: one must "
                     "divide the other",
                     stack.num_attention_heads, stack.num_key_value_heads));
   }
-  if (stack.head_dim != 0) return;
-  if (stack.hidden_size % stack.num_attention_heads != 0) {
-    reader.Refuse("hidden_size", fmt::format("hidden_size {} cannot be split over "
-                                             "num_attention_heads {}; give head_dim if it is meant",
-                                             stack.hidden_size, stack.num_attention_heads));
-    return;
+  CompleteExperts(stack, fields);
+  if (stack.head_dim == 0) {
+    if (stack.hidden_size % stack.num_attention_heads != 0) {
+      fields.Refuse("hidden_size",
+                    fmt::format("hidden_size {} cannot be split over "
+                                "num_attention_heads {}; give head_dim if it is meant",
+                                stack.hidden_size, stack.num_attention_heads));
+      return;
+    }
+    stack.head_dim = stack.hidden_size / stack.num_attention_heads;
   }
-  stack.head_dim = stack.hidden_size / stack.num_attention_heads;
-}
-
-// nullopt where too little is said to count anything.
-std::optional<TransformerStack> ReadStack(KeyReader& reader) {
-  TransformerStack stack;
-  const auto hidden = reader.Int("hidden_size");
-  const auto layers = reader.Int("num_hidden_layers");
-  const auto heads = reader.Int("num_attention_heads");
-  stack.num_key_value_heads = reader.Int("num_key_value_heads").value_or(0);
-  stack.head_dim = reader.Int("head_dim").value_or(0);
-  stack.intermediate_size = reader.Int("intermediate_size").value_or(0);
-  stack.gated_mlp = reader.Bool("gated_mlp").value_or(true);
-  stack.rotary = reader.Bool("rotary").value_or(true);
-  stack.dropout = reader.Bool("dropout").value_or(false);
-  if (!hidden || !layers) return {};
-  stack.hidden_size = *hidden;
-  stack.num_hidden_layers = *layers;
-  stack.num_attention_heads = heads.value_or(0);
-  Complete(stack, reader.fields());
-  return stack;
-}
-
-// The first of `keys` that `config` has as a whole number of at least 1.
-int64_t FirstOf(const json& config, const std::vector<const char*>& keys) {
-  for (const char* key : keys) {
-    const auto found = config.find(key);
-    if (found == config.end() || !found->is_number_integer()) continue;
-    const auto value = found->get<int64_t>();
-    if (value >= 1 && value <= 100'000'000) return value;
+  if (stack.kv_lora_rank > 0 && stack.v_head_dim == 0) stack.v_head_dim = stack.head_dim;
+  if (stack.qk_rope_head_dim > stack.head_dim) {
+    fields.Refuse("qk_rope_head_dim", fmt::format("qk_rope_head_dim {} is a part of head_dim {}",
+                                                  stack.qk_rope_head_dim, stack.head_dim));
   }
-  return 0;
 }
 
-std::string TypeOf(const json& config) {
-  const auto found = config.find("model_type");
-  return found != config.end() && found->is_string() ? found->get<std::string>() : "";
+int64_t TransformerStack::active_intermediate_size() const {
+  if (expert_layers() == 0) return intermediate_size;
+  const double active = Product(num_experts_per_tok, moe_intermediate_size) +
+                        static_cast<double>(shared_intermediate_size);
+  const double of_layers =
+      Product(num_dense_layers, intermediate_size) + static_cast<double>(expert_layers()) * active;
+  return std::llround(of_layers / static_cast<double>(num_hidden_layers));
 }
-
-TransformerStack StackOf(const json& config, const std::string& type) {
-  TransformerStack stack;
-  stack.hidden_size = FirstOf(config, {"hidden_size", "n_embd", "d_model", "dim", "embed_dim"});
-  stack.num_hidden_layers =
-      FirstOf(config, {"num_hidden_layers", "n_layer", "n_layers", "num_layers", "depth"});
-  stack.num_attention_heads =
-      FirstOf(config, {"num_attention_heads", "n_head", "n_heads", "num_heads"});
-  stack.num_key_value_heads = FirstOf(config, {"num_key_value_heads", "num_kv_heads"});
-  stack.head_dim = FirstOf(config, {"head_dim", "d_kv"});
-  stack.intermediate_size =
-      FirstOf(config, {"intermediate_size", "n_inner", "d_ff", "ffn_dim", "ffn_hidden_size"});
-  const bool plain = IsOneOf(type, {"gpt2", "bert", "roberta", "vit", "mpt", "falcon", "gpt_neox",
-                                    "phi", "bloom", "opt", "gpt_bigcode", "starcoder2"});
-  stack.gated_mlp = !plain;
-  stack.rotary = !IsOneOf(
-      type, {"gpt2", "bert", "roberta", "vit", "mpt", "bloom", "opt", "t5", "mt5", "umt5"});
-  stack.dropout = IsOneOf(type, {"bert", "roberta", "gpt2", "t5", "mt5", "umt5"});
-  if (type == "qwen" && stack.intermediate_size > 0) stack.intermediate_size /= 2;  // of both
-  if (IsOneOf(type, {"t5", "mt5", "umt5"})) {
-    stack.gated_mlp = config.value("feed_forward_proj", "relu").find("gated") != std::string::npos;
-  }
-  return stack;
-}
-
-}  // namespace
 
 double TransformerStack::LayerParameters() const {
-  const auto h = static_cast<double>(hidden_size);
-  const double attention = 2 * h * static_cast<double>(query_size() + key_size());
-  const double mlp = (gated_mlp ? 3 : 2) * h * static_cast<double>(intermediate_size);
-  return (cross_attention ? 2 : 1) * attention + mlp;
+  if (expert_layers() > 0) return ExpertLayerParameters(*this, num_experts);
+  return AttentionParameters(*this) + MlpParameters(*this, intermediate_size);
+}
+
+double TransformerStack::Parameters() const { return OfAllLayers(*this, num_experts); }
+
+double TransformerStack::ActiveParameters() const {
+  return OfAllLayers(*this, num_experts_per_tok);
+}
+
+std::vector<LinearLayer> LinearsOf(const TransformerStack& stack) {
+  const int64_t h = stack.hidden_size;
+  const int64_t layers = stack.num_hidden_layers;
+  const int64_t heads = stack.num_attention_heads;
+  std::vector<LinearLayer> linears;
+  if (stack.kv_lora_rank > 0) {
+    if (stack.q_lora_rank > 0) {
+      linears.push_back({"q_a_proj", h, stack.q_lora_rank, layers});
+      linears.push_back({"q_b_proj", stack.q_lora_rank, stack.query_size(), layers});
+    } else {
+      linears.push_back({"q_proj", h, stack.query_size(), layers});
+    }
+    const int64_t keys = heads * (stack.head_dim - stack.qk_rope_head_dim + stack.v_head_dim);
+    linears.push_back(
+        {"kv_a_proj_with_mqa", h, stack.kv_lora_rank + stack.qk_rope_head_dim, layers});
+    linears.push_back({"kv_b_proj", stack.kv_lora_rank, keys, layers});
+    linears.push_back({"o_proj", heads * stack.v_head_dim, h, layers});
+  } else {
+    linears = {{"q_proj", h, stack.query_size(), layers},
+               {"k_proj", h, stack.key_size(), layers},
+               {"v_proj", h, stack.key_size(), layers},
+               {"o_proj", stack.query_size(), h, layers}};
+  }
+  const auto add_mlp = [&](int64_t width, int64_t count) {
+    if (width == 0 || count == 0) return;
+    linears.push_back({"up_proj", h, width, count});
+    linears.push_back({"down_proj", width, h, count});
+    if (stack.gated_mlp) linears.push_back({"gate_proj", h, width, count});
+  };
+  add_mlp(stack.intermediate_size, layers - stack.expert_layers());
+  add_mlp(stack.moe_intermediate_size, stack.expert_layers() * stack.num_experts);
+  add_mlp(stack.shared_intermediate_size, stack.expert_layers());
+  return linears;
 }
 
 double ModelShape::EmbeddingParameters() const {
@@ -130,32 +219,41 @@ double ModelShape::Parameters() const {
          static_cast<double>(extra_params + other_params);
 }
 
-std::optional<ModelShape> ReadModelShape(KeyReader& reader) {
-  ModelShape shape;
-  auto layers = ReadStack(reader);
-  shape.vocab_size = reader.Int("vocab_size").value_or(0);
-  shape.tie_word_embeddings = reader.Bool("tie_word_embeddings").value_or(false);
-  shape.lm_head = reader.Bool("lm_head").value_or(true);
-  double extra = reader.Number("extra_params").value_or(0);
+std::optional<ModelShape> ReadModelShape(KeyReader& reader, const ModelShape* base) {
+  ModelShape shape = base != nullptr ? *base : ModelShape();
+  auto layers = ReadStack(reader, base != nullptr ? &base->layers : nullptr, true);
+  shape.vocab_size = reader.Int("vocab_size").value_or(shape.vocab_size);
+  shape.tie_word_embeddings =
+      reader.Bool("tie_word_embeddings").value_or(shape.tie_word_embeddings);
+  shape.lm_head = reader.Bool("lm_head").value_or(shape.lm_head);
+  const double beside = reader.Number("extra_params")
+                            .value_or(static_cast<double>(shape.extra_params - shape.tower_params));
+  shape.other_params = static_cast<int64_t>(
+      reader.Number("other_params").value_or(static_cast<double>(shape.other_params)));
+  std::optional<double> of_encoder;
+  std::optional<double> of_vision;
   if (auto encoder = reader.Map("encoder")) {
-    shape.encoder = ReadStack(*encoder);
-    extra += encoder->Number("params").value_or(0);
+    shape.encoder = ReadStack(*encoder, shape.encoder ? &*shape.encoder : nullptr, false);
+    of_encoder = encoder->Number("params");
     encoder->Finish();
   }
   if (auto vision = reader.Map("vision")) {
-    VisionTower tower;
-    const auto stack = ReadStack(*vision);
-    tower.tokens_per_image = vision->Int("tokens_per_image").value_or(0);
-    tower.patches_per_token = vision->Int("patches_per_token").value_or(1);
-    tower.frozen = vision->Bool("frozen").value_or(false);
-    extra += vision->Number("params").value_or(0);
+    VisionTower tower = shape.vision.value_or(VisionTower());
+    const auto stack = ReadStack(*vision, shape.vision ? &shape.vision->layers : nullptr, false);
+    tower.tokens_per_image = vision->Int("tokens_per_image").value_or(tower.tokens_per_image);
+    tower.patches_per_token = vision->Int("patches_per_token").value_or(tower.patches_per_token);
+    tower.frozen = vision->Bool("frozen").value_or(tower.frozen);
+    of_vision = vision->Number("params");
     vision->Finish();
     if (stack) {
       tower.layers = *stack;
       shape.vision = tower;
     }
   }
-  shape.extra_params = static_cast<int64_t>(extra);
+  if (of_encoder || of_vision) {
+    shape.tower_params = static_cast<int64_t>(of_encoder.value_or(0) + of_vision.value_or(0));
+  }
+  shape.extra_params = static_cast<int64_t>(beside) + shape.tower_params;
   if (!layers) return {};
   shape.layers = *layers;
   if (shape.encoder) shape.layers.cross_attention = true;
@@ -177,62 +275,8 @@ void MatchParameters(double params, ModelShape& shape, std::vector<std::string>&
         "here; the rest is held in memory and takes no time",
         params / 1e9, counted / 1e9));
   }
-  shape.other_params += std::llround(params - counted);
-}
-
-Result<ModelShape> ShapeFromHfConfig(const json& config, const std::string& pointer,
-                                     std::vector<std::string>& assumed) {
-  if (!config.is_object())
-    return BadInput("hf_config must be the contents of a config.json", pointer);
-  const auto text = config.find("text_config");
-  const bool nested = text != config.end() && text->is_object() && !text->contains("_name_or_path");
-  const json& main = nested ? *text : config;
-  std::string type = TypeOf(main);
-  if (type.empty()) type = TypeOf(config);
-  static const std::vector<std::string_view> kKnown = {
-      "llama",         "mistral",         "qwen",        "qwen2",    "qwen2_vl",      "qwen2_5_vl",
-      "qwen2_vl_text", "qwen2_5_vl_text", "qwen3",       "qwen3_vl", "qwen3_vl_text", "gemma",
-      "gemma2",        "gemma3",          "gemma3_text", "phi",      "phi3",          "gpt2",
-      "bert",          "roberta",         "vit",         "t5",       "mt5",           "umt5",
-      "mpt",           "falcon",          "stablelm",    "gpt_neox", "bloom",         "opt",
-      "starcoder2",    "smollm3",         "openvla"};
-  if (!IsOneOf(type, kKnown)) {
-    assumed.push_back(fmt::format(
-        "model_type {} is not known here: taken for a decoder like Llama's (gated MLP, rotary "
-        "positions)",
-        Quoted(type)));
-  }
-  ModelShape shape;
-  shape.layers = StackOf(main, type);
-  shape.vocab_size = FirstOf(main, {"vocab_size"});
-  const auto tied = main.find("tie_word_embeddings");
-  const bool by_default = IsOneOf(
-      type, {"gpt2", "bert", "gemma", "gemma2", "gemma3_text", "mpt", "bloom", "t5", "falcon"});
-  shape.tie_word_embeddings =
-      tied != main.end() && tied->is_boolean() ? tied->get<bool>() : by_default;
-  shape.lm_head = !IsOneOf(type, {"vit", "bert", "roberta"});
-  FirstError errors;
-  FieldReader reader(main, nested ? PointerTo(pointer, "text_config") : pointer, &errors);
-  if (IsOneOf(type, {"t5", "mt5", "umt5"})) {
-    TransformerStack encoder = shape.layers;
-    Complete(encoder, reader);
-    shape.encoder = encoder;
-    const int64_t decoder = FirstOf(main, {"num_decoder_layers"});
-    if (decoder > 0) shape.layers.num_hidden_layers = decoder;
-    shape.layers.cross_attention = true;
-  }
-  Complete(shape.layers, reader);
-  const auto vision = config.find("vision_config");
-  if (vision != config.end() && vision->is_object() && !errors.failed()) {
-    VisionTower tower;
-    tower.layers = StackOf(*vision, "vit");
-    FieldReader of_tower(*vision, PointerTo(pointer, "vision_config"), &errors);
-    Complete(tower.layers, of_tower);
-    shape.vision = tower;
-    assumed.push_back("how many tokens an image has: give model.vision.tokens_per_image");
-  }
-  if (errors.failed()) return tl::unexpected<Error>(errors.AsResult().error());
-  return shape;
+  constexpr double kMostOther = 1e18;  // absurd shapes stay inside 64 bits
+  shape.other_params += std::llround(std::clamp(params - counted, -kMostOther, kMostOther));
 }
 
 }  // namespace gpuadvise

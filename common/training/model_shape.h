@@ -35,18 +35,43 @@ struct TransformerStack {
   int64_t num_experts_per_tok = 0;
   int64_t moe_intermediate_size = 0;     // of one expert; intermediate_size is a dense layer's
   int64_t shared_intermediate_size = 0;  // of experts that see every token, together
-  int64_t num_dense_layers = 0;          // of num_hidden_layers: the first ones have no experts
+  int64_t num_dense_layers = 0;          // of num_hidden_layers: those without experts
+  // Latent attention (DeepSeek's MLA), where keys and values come out of one narrow vector; 0:
+  // none. head_dim is then that of queries and keys, rotary part included.
+  int64_t kv_lora_rank = 0;
+  int64_t q_lora_rank = 0;  // 0: queries come straight from the hidden state
+  int64_t qk_rope_head_dim = 0;
+  int64_t v_head_dim = 0;
 
   bool alibi = false;  // positions are added to the scores, which slows fused attention
 
   int64_t query_size() const { return num_attention_heads * head_dim; }
   int64_t key_size() const { return num_key_value_heads * head_dim; }
+  int64_t expert_layers() const {
+    return num_experts > 0 ? num_hidden_layers - num_dense_layers : 0;
+  }
+  // The width of the MLP that a token passes through, on average over the layers: of the experts
+  // those that are active, and the shared ones.
+  int64_t active_intermediate_size() const;
+  // One layer, the one with experts where there are any: all of them and their router.
   double LayerParameters() const;
+  double Parameters() const;  // of all layers
   // Of all layers, what one token passes through: of the experts those that are active.
-  double ActiveParameters() const { return Parameters(); }
-  double Parameters() const { return static_cast<double>(num_hidden_layers) * LayerParameters(); }
+  double ActiveParameters() const;
   friend bool operator==(const TransformerStack&, const TransformerStack&) = default;
 };
+
+// A matrix of a stack's layers under the name that target_modules uses, and how many there are of
+// it in all layers together.
+struct LinearLayer {
+  const char* name;
+  int64_t in = 0;
+  int64_t out = 0;
+  int64_t count = 0;
+};
+
+// Every expert's matrices are its own; routers are not among them (PEFT trains none).
+std::vector<LinearLayer> LinearsOf(const TransformerStack& stack);
 
 struct VisionTower {
   TransformerStack layers;
@@ -64,23 +89,25 @@ struct ModelShape {
   bool tie_word_embeddings = false;
   bool lm_head = true;       // scores for every word of the vocabulary come out
   int64_t extra_params = 0;  // trainable heads and experts beside the layers
-  // What the weights' files have beyond what is counted (norms, biases, experts); trained only with
-  // everything else. Below 0 where the count is too high.
+  // What the weights' files have beyond what is counted (norms, biases, projectors, state-space
+  // layers); trained only with everything else. Below 0 where the count is too high.
   int64_t other_params = 0;
+  int64_t tower_params = 0;  // of extra_params: those given with encoder and vision
 
   double EmbeddingParameters() const;
   double Parameters() const;
   friend bool operator==(const ModelShape&, const ModelShape&) = default;
 };
 
-// The shape that `reader`'s object gives, nullopt when it gives none. Contradictions and what is
-// missing are noted as errors ("hidden_size 100 cannot be split over num_attention_heads 12").
-std::optional<ModelShape> ReadModelShape(KeyReader& reader);
+// The shape that `reader`'s object gives, nullopt when it gives none. With `base` its keys replace
+// those of that shape, and what follows from them (head_dim from hidden_size) follows anew.
+// Contradictions and what is missing are noted as errors ("hidden_size 100 cannot be split over
+// num_attention_heads 12").
+std::optional<ModelShape> ReadModelShape(KeyReader& reader, const ModelShape* base = nullptr);
 
-// From a Hugging Face config.json. What the file leaves out or what its architecture is taken for
-// is said in `assumed`. Errors: kBadInput with a pointer below `pointer`.
-Result<ModelShape> ShapeFromHfConfig(const nlohmann::json& config, const std::string& pointer,
-                                     std::vector<std::string>& assumed);
+// Fills in what usual models leave out (heads of 128, an MLP of 4 × hidden_size), and notes as an
+// error what cannot be. `fields` is the object that the stack was read from.
+void CompleteStack(TransformerStack& stack, FieldReader& fields);
 
 // Makes the count of `shape` that of its weights' files; what it was counted as is said in
 // `assumed` where the two are far from each other.

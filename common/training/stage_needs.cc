@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 namespace gpuadvise {
 namespace {
@@ -10,16 +12,54 @@ namespace {
 constexpr double kFlashAttention2 = 8.0;  // Ampere
 constexpr double kFp8 = 8.9;              // Ada and Hopper
 
+// Of somebody who outlives the answer.
+std::shared_ptr<const ModelShape> NotOwned(const ModelShape& shape) {
+  return {std::shared_ptr<void>(), &shape};
+}
+
+// Made to agree with the parameters that the file gives.
+std::shared_ptr<const ModelShape> Owned(ModelShape shape, std::optional<double> params) {
+  std::vector<std::string> known_to_whoever_wrote_it;
+  if (params) MatchParameters(*params, shape, known_to_whoever_wrote_it);
+  return std::make_shared<const ModelShape>(std::move(shape));
+}
+
+// The preset's shape with the keys that stand beside it.
+Result<ModelShape> Changed(const nlohmann::json& keys, const ModelPreset& preset) {
+  FirstError errors;
+  KeyReader reader(FieldReader(keys, "/model", &errors), "model");
+  const std::optional<ModelShape> shape =
+      ReadModelShape(reader, preset.shape ? &*preset.shape : nullptr);
+  if (errors.failed()) return tl::unexpected<Error>(errors.AsResult().error());
+  if (shape) return *shape;
+  return BadInput(
+      fmt::format("the preset {} has no shape that these keys could change: give hidden_size and "
+                  "num_hidden_layers too, or leave the keys of the shape out",
+                  preset.name),
+      "/model/preset");
+}
+
 }  // namespace
 
-KnownModel KnownModelOf(const ModelSpec& model, const ModelPreset* preset) {
+Result<KnownModel> KnownModelOf(const ModelSpec& model, const ModelPreset* preset) {
   KnownModel known;
-  if (preset != nullptr) {
-    known.fp16_is_safe = preset->fp16;
-    if (preset->shape) known.shape = &*preset->shape;
-    if (preset->memory && !model.shape) known.line = &*preset->memory;
+  if (preset != nullptr) known.fp16_is_safe = preset->fp16;
+  if (model.shape) {
+    known.shape = NotOwned(*model.shape);
+    known.changed = true;
+  } else if (preset != nullptr && model.beside_preset != nullptr) {
+    Result<ModelShape> shape = Changed(*model.beside_preset, *preset);
+    if (!shape) return tl::unexpected<Error>(std::move(shape.error()));
+    known.shape = Owned(*std::move(shape), model.params);
+    known.changed = true;
+  } else if (preset != nullptr) {
+    if (preset->shape && model.params) {
+      known.shape = Owned(*preset->shape, model.params);
+    } else if (preset->shape) {
+      known.shape = NotOwned(*preset->shape);
+    }
+    if (preset->memory) known.line = &*preset->memory;
   }
-  if (model.shape) known.shape = &*model.shape;
   if (model.memory) known.line = &*model.memory;
   return known;
 }

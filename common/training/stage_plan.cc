@@ -188,15 +188,16 @@ Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
 }
 
 // The shape counts also where memory is a line that somebody gave; the preset's timings where the
-// spec has none of its own.
+// spec has none and no shape of its own.
 RunTimeBasis TimeBasisOf(const Stage& stage, const ModelPreset* preset, const KnownModel& model,
                          const MemoryBasis& memory, const StageQuestion& question) {
   RunTimeBasis basis;
   basis.measured = stage.training.measured;
-  if (!HasTiming(stage.training) && preset != nullptr) basis.measured = preset->measured;
+  const bool of_preset = preset != nullptr && !model.changed;
+  if (!HasTiming(stage.training) && of_preset) basis.measured = preset->measured;
   basis.params = stage.model.params.value_or(preset != nullptr ? preset->params : 0);
   basis.tokens_per_sample = stage.training.max_seq_length.value_or(0);
-  basis.shape = model.shape;
+  basis.shape = model.shape.get();
   basis.setup = memory.setup;
   if (model.shape != nullptr && memory.shape == nullptr) {
     basis.setup = SetupGivenMeasured(question.gpu, *model.shape, stage.training,
@@ -278,7 +279,13 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
   }
   const GpuModel& gpu = question.gpu;
   const int64_t gpus = question.gpus_per_node * question.nodes;
-  const KnownModel model = KnownModelOf(stage.model, preset);
+  Result<KnownModel> known_model = KnownModelOf(stage.model, preset);
+  if (!known_model) {
+    Error error = std::move(known_model.error());
+    error.pointer = "/spec" + stage.pointer + error.pointer;
+    return tl::unexpected<Error>(std::move(error));
+  }
+  const KnownModel& model = *known_model;
   Result<Precision> precision = PrecisionOn(gpu, stage.training, model.fp16_is_safe);
   if (!precision) return tl::unexpected<Error>(precision.error());
   const MemoryBasis memory = BasisOf(stage, model, question, *precision);

@@ -65,17 +65,6 @@ double UnpackBytes(const TrainingSetup& setup, const StepTimeConstants& constant
   return 0;
 }
 
-// Width of the MLP that a token passes through, of the mean layer.
-double ActiveWidth(const TransformerStack& stack) {
-  const auto dense = static_cast<double>(stack.intermediate_size);
-  if (stack.num_experts <= 0) return dense;
-  const auto layers = static_cast<double>(stack.num_hidden_layers);
-  const auto dense_layers = static_cast<double>(stack.num_dense_layers);
-  const auto active = static_cast<double>(stack.num_experts_per_tok * stack.moe_intermediate_size +
-                                          stack.shared_intermediate_size);
-  return (dense * dense_layers + active * (layers - dense_layers)) / layers;
-}
-
 // Bytes that the forward pass of a layer writes for one token, where rows are `tokens_in_row` long:
 // norms, projections, the MLP and what is added up, and the scores where attention writes them.
 double WrittenBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
@@ -85,8 +74,12 @@ double WrittenBytesOfLayer(const TransformerStack& stack, const TrainingSetup& s
   const auto q = static_cast<double>(stack.query_size());
   const auto k = static_cast<double>(stack.key_size());
   double numbers = 4 * h + 2 * q + 2 * k + (stack.rotary ? q + k : 0);
-  numbers += (stack.gated_mlp ? 4 : 3) * ActiveWidth(stack);
+  numbers += (stack.gated_mlp ? 4 : 3) * static_cast<double>(stack.active_intermediate_size());
   if (stack.cross_attention) numbers += 2 * h + 2 * q + 2 * k;
+  if (stack.expert_layers() > 0) {  // a token's copy for each of its experts, and what they answer
+    numbers += 2 * h * static_cast<double>(stack.num_experts_per_tok * stack.expert_layers()) /
+               static_cast<double>(stack.num_hidden_layers);
+  }
   double bytes = number * numbers;
   if (stack.dropout) bytes += 2 * number * h + 2 * h;  // what is dropped, and the masks
   if (!setup.flash_attention) {
@@ -100,10 +93,16 @@ double WrittenBytesOfLayer(const TransformerStack& stack, const TrainingSetup& s
 // Of a layer: the widths of what goes into and comes out of the products that have adapters.
 double AdaptedWidth(const TransformerStack& stack, const TrainingSetup& setup) {
   double width = 0;
-  for (const Linear& linear : LinearsOf(stack)) {
-    if (IsAdapted(linear, setup)) width += static_cast<double>(linear.in + linear.out);
+  for (const LinearLayer& linear : LinearsOf(stack)) {
+    if (!IsAdapted(linear, setup)) continue;
+    auto passed = static_cast<double>(linear.count);
+    if (linear.count > stack.num_hidden_layers) {  // one for each expert
+      passed *= static_cast<double>(stack.num_experts_per_tok) /
+                static_cast<double>(stack.num_experts);
+    }
+    width += static_cast<double>(linear.in + linear.out) * passed;
   }
-  return width;
+  return width / static_cast<double>(stack.num_hidden_layers);
 }
 
 // The layers of a stack over `tokens` tokens in rows of `in_row`.

@@ -27,22 +27,25 @@ std::vector<TrainKey> ModelKeys() {
       {.path = "model.preset",
        .meaning =
            "A model that is known by name or by its Hugging Face id; `gpuadvise models` lists "
-           "them. Keys given beside it win over the preset's."},
+           "them. Keys of the shape given beside it win over the preset's; its timings and its "
+           "memory line then no longer count."},
       {.path = "model.hf_config",
        .kind = Kind::kOther,
        .form = "the path of a config.json, beside the training file",
        .meaning =
-           "The model's own Hugging Face configuration. Its layers and vocabulary are counted; "
-           "norms and biases (below 0.1 %) only with `params`."},
+           "The model's own Hugging Face configuration, read by its fields: any architecture of "
+           "Transformers. Its layers and vocabulary are counted; norms and biases (below 0.1 %) "
+           "only with `params`. Keys of the shape given beside it win over the file's."},
       {.path = "model.params",
        .kind = Kind::kNumber,
        .low = 1,
        .high = kMostParameters,
        .unit = "parameters",
        .usual = "counted from the shape",
-       .meaning = "Parameters of the whole model. With `hf_config` the count is made to agree with "
-                  "it. With a memory line it gives the run time, together with `max_seq_length`; "
-                  "memory then still comes from the line."},
+       .meaning =
+           "Parameters of the whole model. Where its shape is known the count is made to agree "
+           "with it. With a memory line it gives the run time, together with `max_seq_length`; "
+           "memory then still comes from the line."},
       {.path = "model.memory",
        .kind = Kind::kMap,
        .meaning =
@@ -68,7 +71,7 @@ std::vector<TrainKey> StackKeys(std::string_view hidden, std::string_view layers
                                 std::string_view heads, std::string_view kv_heads,
                                 std::string_view head_dim, std::string_view intermediate,
                                 std::string_view gated, std::string_view rotary,
-                                std::string_view dropout) {
+                                std::string_view dropout, std::string_view alibi) {
   return {
       {.path = hidden,
        .kind = Kind::kWhole,
@@ -113,6 +116,72 @@ std::vector<TrainKey> StackKeys(std::string_view hidden, std::string_view layers
        .kind = Kind::kBool,
        .usual = "false",
        .meaning = "Dropout is on in training: masks are kept."},
+      {.path = alibi,
+       .kind = Kind::kBool,
+       .usual = "false",
+       .meaning = "Positions are added to the scores of attention, which slows fused kernels."},
+  };
+}
+
+// Of the text layers alone: mixtures of experts and latent attention.
+std::vector<TrainKey> ExpertKeys() {
+  return {
+      {.path = "model.num_experts",
+       .kind = Kind::kWhole,
+       .low = 1,
+       .high = 1e5,
+       .usual = "no experts: one MLP for all tokens",
+       .meaning = "Experts of a layer of a mixture of experts. Memory holds all of them; a token "
+                  "passes through `num_experts_per_tok`."},
+      {.path = "model.num_experts_per_tok",
+       .kind = Kind::kWhole,
+       .low = 1,
+       .high = 1e5,
+       .meaning = "Experts that a token passes through, shared ones aside. Required with "
+                  "`num_experts`."},
+      {.path = "model.moe_intermediate_size",
+       .kind = Kind::kWhole,
+       .low = 1,
+       .high = 1e8,
+       .usual = "intermediate_size",
+       .meaning = "Width of one expert; `intermediate_size` is then a dense layer's."},
+      {.path = "model.shared_intermediate_size",
+       .kind = Kind::kWhole,
+       .low = 1,
+       .high = 1e8,
+       .usual = "no shared experts",
+       .meaning = "Width of the experts that see every token, together."},
+      {.path = "model.num_dense_layers",
+       .kind = Kind::kWhole,
+       .low = 0,
+       .high = 1e5,
+       .usual = "0",
+       .meaning = "Of `num_hidden_layers`, those with one MLP instead of experts."},
+      {.path = "model.kv_lora_rank",
+       .kind = Kind::kWhole,
+       .low = 1,
+       .high = 1e7,
+       .usual = "no latent attention",
+       .meaning = "Latent attention (DeepSeek's MLA): width from which keys and values are "
+                  "projected up. `head_dim` is then that of queries, rotary part included."},
+      {.path = "model.q_lora_rank",
+       .kind = Kind::kWhole,
+       .low = 1,
+       .high = 1e7,
+       .usual = "queries are not compressed",
+       .meaning = "The same for queries."},
+      {.path = "model.qk_rope_head_dim",
+       .kind = Kind::kWhole,
+       .low = 1,
+       .high = 1e6,
+       .usual = "0",
+       .meaning = "With `kv_lora_rank`: the part of `head_dim` that carries positions."},
+      {.path = "model.v_head_dim",
+       .kind = Kind::kWhole,
+       .low = 1,
+       .high = 1e6,
+       .usual = "head_dim",
+       .meaning = "With `kv_lora_rank`: width of a head's values."},
   };
 }
 
@@ -140,6 +209,14 @@ std::vector<TrainKey> ShapeKeys() {
        .unit = "parameters",
        .usual = "0",
        .meaning = "Heads and experts beside the layers. They are always trained, also with LoRA."},
+      {.path = "model.other_params",
+       .kind = Kind::kNumber,
+       .low = -kMostParameters,
+       .high = kMostParameters,
+       .unit = "parameters",
+       .usual = "0",
+       .meaning = "What the model has beyond the counted matrices (norms, biases, projectors, "
+                  "state-space layers). Held in memory; trained only with everything else."},
       {.path = "model.encoder",
        .kind = Kind::kMap,
        .meaning =
@@ -363,16 +440,18 @@ std::vector<TrainKey> AllKeys() {
   add(ModelKeys());
   add(StackKeys("model.hidden_size", "model.num_hidden_layers", "model.num_attention_heads",
                 "model.num_key_value_heads", "model.head_dim", "model.intermediate_size",
-                "model.gated_mlp", "model.rotary", "model.dropout"));
+                "model.gated_mlp", "model.rotary", "model.dropout", "model.alibi"));
+  add(ExpertKeys());
   add(ShapeKeys());
   add(StackKeys("model.encoder.hidden_size", "model.encoder.num_hidden_layers",
                 "model.encoder.num_attention_heads", "model.encoder.num_key_value_heads",
                 "model.encoder.head_dim", "model.encoder.intermediate_size",
-                "model.encoder.gated_mlp", "model.encoder.rotary", "model.encoder.dropout"));
+                "model.encoder.gated_mlp", "model.encoder.rotary", "model.encoder.dropout",
+                "model.encoder.alibi"));
   add(StackKeys("model.vision.hidden_size", "model.vision.num_hidden_layers",
                 "model.vision.num_attention_heads", "model.vision.num_key_value_heads",
                 "model.vision.head_dim", "model.vision.intermediate_size", "model.vision.gated_mlp",
-                "model.vision.rotary", "model.vision.dropout"));
+                "model.vision.rotary", "model.vision.dropout", "model.vision.alibi"));
   add(TrainingKeys());
   add(JobKeys());
   add(ScriptKeys());

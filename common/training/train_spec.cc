@@ -11,6 +11,7 @@
 #include "common/base/text.h"
 #include "common/base/words.h"
 #include "common/training/foreign_keys.h"
+#include "common/training/hf_config.h"
 #include "common/training/key_reader.h"
 #include "common/training/training_reader.h"
 
@@ -44,23 +45,31 @@ std::string WordOf(const NamedValue<E> (&names)[N], E value) {
   return "";
 }
 
-ModelSpec ReadModel(KeyReader reader) {
+// The keys of `model` that say a shape; nullptr where it has none.
+std::shared_ptr<const json> ShapeKeysOf(const json& model) {
+  json keys = model.is_object() ? model : json::object();
+  for (const char* other : {"preset", "hf_config", "params", "memory"}) keys.erase(other);
+  return keys.empty() ? nullptr : std::make_shared<const json>(std::move(keys));
+}
+
+ModelSpec ReadModel(const json& document, KeyReader reader) {
   ModelSpec model;
   model.preset = reader.Text("preset").value_or("");
   model.params = reader.Number("params");
-  model.shape = ReadModelShape(reader);
+  std::optional<ModelShape> of_config;
   const json* config = reader.Any("hf_config");
   if (config != nullptr && config->is_object()) {
-    if (model.shape) {
-      model.assumed.push_back("the shape that the file itself gives, not the one of hf_config");
-    } else if (auto shape =
-                   ShapeFromHfConfig(*config, reader.PointerOf("hf_config"), model.assumed)) {
-      model.shape = *shape;
-      if (model.params) MatchParameters(*model.params, *model.shape, model.assumed);
-    } else {
-      reader.errors()->Note(shape.error().message, shape.error().pointer);
-    }
+    auto shape = ShapeFromHfConfig(*config, reader.PointerOf("hf_config"), model.assumed);
+    if (!shape) reader.errors()->Note(shape.error().message, shape.error().pointer);
+    of_config = shape ? std::optional(*shape) : std::nullopt;
+    if (!model.preset.empty()) model.assumed.push_back("the shape of hf_config, not the preset's");
   }
+  if (model.preset.empty() || of_config) {
+    model.shape = ReadModelShape(reader, of_config ? &*of_config : nullptr);
+  } else {
+    model.beside_preset = ShapeKeysOf(document);
+  }
+  if (model.shape && model.params) MatchParameters(*model.params, *model.shape, model.assumed);
   model.memory = ReadMemoryLine(reader, "memory");
   model.not_counted = reader.Finish();
   return model;
@@ -134,7 +143,7 @@ Stage ReadStage(const json& document, const json& stage_json, const std::string&
     return KeyReader(FieldReader(value, reader.PointerOf(key), errors), key);
   };
   const json model = Merged(document, stage_json, "model");
-  stage.model = ReadModel(section(model, "model"));
+  stage.model = ReadModel(model, section(model, "model"));
   const json training = Merged(document, stage_json, "training");
   stage.training = ReadTraining(section(training, "training"), run_length);
   return stage;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -41,6 +42,8 @@ struct ModelSpec {
   std::optional<ModelShape> shape;            // given by its keys or by hf_config
   std::vector<std::string> assumed;           // where hf_config left something open
   std::vector<std::string> not_counted = {};  // as TrainingSpec's
+  // Keys of the shape beside `preset`, which win over the preset's (stage_needs.h); nullptr: none.
+  std::shared_ptr<const nlohmann::json> beside_preset;
 };
 
 struct LoraSpec {

@@ -1,5 +1,6 @@
 #include "tests/fakes/shipped_catalogues.h"
 
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "embedded/default_gpus.h"
@@ -26,9 +27,13 @@ const GpuNaming& ShippedGpus() {
   return naming;
 }
 
+const nlohmann::json& ShippedModelsJson() {
+  static const nlohmann::json document = Must(ParseYaml(DefaultModelsYaml(), "models.yaml")).root;
+  return document;
+}
+
 const ModelPresets& ShippedModels() {
-  static const ModelPresets presets =
-      Must(ModelPresets::FromJson(Must(ParseYaml(DefaultModelsYaml(), "models.yaml")).root));
+  static const ModelPresets presets = Must(ModelPresets::FromJson(ShippedModelsJson()));
   return presets;
 }
 

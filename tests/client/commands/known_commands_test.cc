@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "client/api/exit_code.h"
 #include "client/commands/commands.h"
@@ -17,9 +18,9 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string Models(const ListCommand& command) {
+std::string Models(const ListCommand& command, int width = 100) {
   FakeConsole console;
-  console.shown.width = 100;
+  console.shown.width = width;
   EXPECT_EQ(RunModels(command, console), kExitOk);
   return console.printed;
 }
@@ -28,6 +29,20 @@ TEST(Models, AreListedByAWordOfAnyOfTheirNames) {
   ExpectGolden("models_llama.txt", Models({.word = "llama3"}));
   EXPECT_THAT(Models({.word = "Qwen2.5-VL"}), HasSubstr("Qwen/Qwen2.5-VL-7B-Instruct"));
   EXPECT_THAT(Models({.word = "mt5"}), HasSubstr("no fp16"));
+}
+
+TEST(Models, WithoutAWordAreNamesByFamily) {
+  const std::string all = Models({}, 80);
+  EXPECT_THAT(all, HasSubstr("\nbaichuan (4)\n  baichuan-7b  baichuan-13b  baichuan2-7b"));
+  for (const std::string& name : ShippedModels().Names()) EXPECT_THAT(all, HasSubstr(name));
+  std::istringstream lines(all);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(Models, OfAMixtureSayWhatIsActive) {
+  ExpectGolden("models_deepseek_80.txt", Models({.word = "deepseek"}, 80));
+  const json answer = json::parse(Models({.word = "mixtral-8x7b", .json = true}));
+  EXPECT_NEAR(answer["models"][0]["active_parameters"].get<double>(), 12.9e9, 0.1e9);
 }
 
 TEST(Models, AsJsonHaveEveryPreset) {

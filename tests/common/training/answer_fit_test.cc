@@ -156,6 +156,74 @@ TEST(AnswerFit, NothingKnownOfTheModelIsASentence) {
       HasSubstr("llama-2-7b"));
 }
 
+double ParametersOf(const char* model) {
+  const std::string spec = fmt::format(
+      R"({{"model": {}, "training": {{"max_steps": 1, "max_seq_length": 1024}}}})", model);
+  return Must(Ask(spec.c_str(), {"a100-80gb"}))["parameters"].get<double>();
+}
+
+TEST(AnswerFit, KeysOfTheShapeWinOverThePreset) {
+  const double own = ParametersOf(R"({"preset": "qwen2.5-0.5b"})");
+  EXPECT_NEAR(own, 0.494e9, 0.002e9);
+  // The output embedding becomes a second table; the rest stays the preset's.
+  EXPECT_NEAR(ParametersOf(R"({"preset": "qwen2.5-0.5b", "tie_word_embeddings": false})") - own,
+              151936.0 * 896, 1e6);
+  EXPECT_NEAR(ParametersOf(R"({"preset": "qwen2.5-0.5b", "num_hidden_layers": 12})"), 0.315e9,
+              0.002e9);
+  EXPECT_NEAR(ParametersOf(R"({"preset": "qwen2.5-0.5b", "vocab_size": 1000})"), 0.359e9, 0.002e9);
+  const double tower = ParametersOf(R"({"preset": "qwen2.5-vl-3b"})");
+  EXPECT_NEAR(ParametersOf(R"({"preset": "qwen2.5-vl-3b", "vision": {"num_hidden_layers": 1}})"),
+              tower - 31 * (4 * 1280.0 * 1280 + 3 * 1280.0 * 3420), 1);
+  EXPECT_NEAR(ParametersOf(R"({"preset": "llama-3.1-8b", "params": 9e9})"), 9e9, 1e6);
+}
+
+TEST(AnswerFit, WhatFollowsFromAKeyFollowsAnew) {
+  // Heads of 64 become heads of 32, as hidden_size says.
+  const double half = ParametersOf(R"({"preset": "bert-base", "hidden_size": 384})");
+  EXPECT_NEAR(half, 30522.0 * 384 + 12 * 12 * 384.0 * 384, 2e6);
+}
+
+TEST(AnswerFit, AShapeOfItsOwnIsNoLongerThePresetsLine) {
+  const json answer = Must(Ask(R"({"model": {"preset": "mt5-1.2b", "num_hidden_layers": 2},
+    "training": {"max_steps": 1}})",
+                               {"rtx4090"}));
+  EXPECT_TRUE(answer.contains("memory"));  // counted in parts, as no line can be
+  EXPECT_THAT(answer["model"].get<std::string>(), HasSubstr("with a shape of its own"));
+}
+
+TEST(AnswerFit, KeysOfTheShapeWinOverAConfig) {
+  const char* config = R"("hf_config": {"model_type": "llama", "hidden_size": 4096,
+    "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+    "intermediate_size": 14336, "vocab_size": 128256, "tie_word_embeddings": false})";
+  EXPECT_NEAR(ParametersOf(fmt::format("{{{}}}", config).c_str()), 8.03e9, 0.01e9);
+  EXPECT_NEAR(ParametersOf(fmt::format(R"({{{}, "num_hidden_layers": 20}})", config).c_str()),
+              5.41e9, 0.01e9);
+}
+
+TEST(AnswerFit, KeysThatContradictThePresetAreASentence) {
+  const auto refusal = [](const char* model) {
+    const auto answer = Ask(
+        fmt::format(R"({{"model": {}, "training": {{"max_steps": 1}}}})", model).c_str(), {"l40s"});
+    return answer ? Error{} : answer.error();
+  };
+  EXPECT_THAT(refusal(R"({"preset": "llama-3.1-8b", "num_attention_heads": 12})").message,
+              HasSubstr("cannot share num_key_value_heads 8"));
+  const Error empty = refusal(R"({"preset": "gr00t-n1-2b", "num_hidden_layers": 20})");
+  EXPECT_THAT(empty.message, HasSubstr("gr00t-n1-2b has no shape that these keys could change"));
+  EXPECT_EQ(empty.pointer, "/model/preset");
+}
+
+TEST(AnswerFit, OfExpertsMemoryHoldsAllAndAdaptersAreOnEach) {
+  const json answer = Must(Ask(R"({"model": {"preset": "llama-3.2-1b", "num_experts": 8,
+    "num_experts_per_tok": 2}, "training": {"max_steps": 1, "method": "lora"}})",
+                               {"a100-80gb"}));
+  const double mlp = 3.0 * 2048 * 8192;
+  EXPECT_NEAR(answer["parameters"].get<double>(), 1.236e9 + 16 * 7 * mlp, 2e6);
+  const double attention = 8 * (2048 + 2048) * 2 + 8 * (2048 + 512) * 2;
+  EXPECT_NEAR(answer["trained_parameters"].get<double>(),
+              16 * (attention + 8 * 3 * 8 * (2048 + 8192)), 1);
+}
+
 TEST(AnswerFit, ContradictionsAreSaid) {
   const auto untargeted = Ask(R"({"model": {"preset": "gpt2"}, "training": {"max_steps": 1,
     "method": "lora", "lora": {"target_modules": ["qqq"]}}})",
