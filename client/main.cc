@@ -75,14 +75,22 @@ int Select(const CommandLine& line, const std::string& socket, Console& console)
   return RunSelect(command, api, console);
 }
 
-int Fit(const CommandLine& line, Api& api, Console& console) {
+// What an option says goes before the settings.
+void AddFrom(const OwnCatalogues& settings, OwnCatalogues& own) {
+  if (own.gpus_file.empty()) own.gpus_file = settings.gpus_file;
+  if (own.models_file.empty()) own.models_file = settings.models_file;
+}
+
+int Fit(const CommandLine& line, const OwnCatalogues& own, Api& api, Console& console) {
   FitCommand command = line.fit;
+  AddFrom(own, command.source.own);
   command.source.hub_cache = LookForHubLogin(VariablesOfThisProcess()).cache;
   return RunFit(command, api, console);
 }
 
-int Scale(const CommandLine& line, Api& api, Console& console) {
+int Scale(const CommandLine& line, const OwnCatalogues& own, Api& api, Console& console) {
   ScaleCommand command = line.scale;
+  AddFrom(own, command.source.own);
   command.source.hub_cache = LookForHubLogin(VariablesOfThisProcess()).cache;
   return RunScale(command, api, console);
 }
@@ -94,11 +102,14 @@ std::string OwnPath() {
 
 int Run(const CommandLine& line, Console& console) {
   const SettingsPlaces places = PlacesFromEnvironment(line.socket);
-  const Result<std::string> socket = FindSocket(places);
-  if (!socket) return Report(socket.error(), console);
+  const Result<ClientSettings> settings = FindSettings(places);
+  if (!settings) return Report(settings.error(), console);
+  const std::string& socket = settings->socket;
+  ListCommand list = line.list;
+  AddFrom(settings->own, list.own);
   // A training's output does not wait for a daemon that hangs.
-  DaemonClient api = line.verb == Verb::kRun ? DaemonClient(*socket, std::chrono::seconds(1))
-                                             : DaemonClient(*socket);
+  DaemonClient api = line.verb == Verb::kRun ? DaemonClient(socket, std::chrono::seconds(1))
+                                             : DaemonClient(socket);
   switch (line.verb) {
     case Verb::kAdvise:
       return RunAdvise(line.advise, api, console);
@@ -107,15 +118,15 @@ int Run(const CommandLine& line, Console& console) {
     case Verb::kWhen:
       return RunWhen(line.when, api, console);
     case Verb::kSelect:
-      return Select(line, *socket, console);
+      return Select(line, socket, console);
     case Verb::kFit:
-      return Fit(line, api, console);
+      return Fit(line, settings->own, api, console);
     case Verb::kScale:
-      return Scale(line, api, console);
+      return Scale(line, settings->own, api, console);
     case Verb::kModels:
-      return RunModels(line.list, console);
+      return RunModels(list, console);
     case Verb::kCards:
-      return RunCards(line.list, api, console);
+      return RunCards(list, api, console);
     case Verb::kReference:
       return RunReference(line.list, console);
     case Verb::kRun:
@@ -135,7 +146,7 @@ int Run(const CommandLine& line, Console& console) {
     case Verb::kWatch:
       return RunWatchJob(line.watch, WatchHere(), api, console);
     case Verb::kDoctor:
-      return Doctor(line, places, *socket, api, console);
+      return Doctor(line, places, socket, api, console);
     case Verb::kInit:
       return RunInit(line.init, api, console);
   }

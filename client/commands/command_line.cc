@@ -213,6 +213,16 @@ void AddFromScript(CLI::App* app, FromScript* from, const char* help) {
       ->check(NumberFrom(1.0, 1e6));
 }
 
+void AddGpusFile(CLI::App* app, OwnCatalogues* own) {
+  app->add_option("--gpus-file", own->gpus_file, "Your own cards, in the form of gpus.yaml")
+      ->option_text("FILE");
+}
+
+void AddModelsFile(CLI::App* app, OwnCatalogues* own) {
+  app->add_option("--models-file", own->models_file, "Your own presets, in the form of models.yaml")
+      ->option_text("FILE");
+}
+
 void AddSource(CLI::App* app, TrainingSource* source) {
   app->add_option(
          "FILE|MODEL", source->file,
@@ -220,6 +230,8 @@ void AddSource(CLI::App* app, TrainingSource* source) {
          "a Hugging Face id, or the folder of its config.json")
       ->required();
   app->add_option("--section", source->section, "Section of FILE to take")->option_text("NAME");
+  AddGpusFile(app, &source->own);
+  AddModelsFile(app, &source->own);
 }
 
 void AddMaxAge(CLI::App* app, std::optional<double>* max_age) {
@@ -444,9 +456,11 @@ struct Parser {
   void AddKnown() {
     CLI::App* models = Add(Verb::kModels, "models", "The models that are known by name");
     models->add_option("WORD", line.list.word, "Only those with this in a name");
+    AddModelsFile(models, &line.list.own);
     models->add_flag("--json", line.list.json, "Print JSON");
     CLI::App* cards = Add(Verb::kCards, "cards", "The GPUs that are known, with their names");
     cards->add_option("WORD", line.list.word, "Only those with this in a name");
+    AddGpusFile(cards, &line.list.own);
     AddCommon(cards, &line.socket, &line.list.json);
     CLI::App* reference =
         Add(Verb::kReference, "reference", "The keys of a training file and what they mean");

@@ -112,7 +112,8 @@ struct ScaleCommand {
 struct ListCommand {
   std::string word = {};  // only what has this in it; "" all
   bool json = false;
-  bool markdown = false;  // of `reference`: the page of docs/
+  bool markdown = false;   // of `reference`: the page of docs/
+  OwnCatalogues own = {};  // of `models` and `cards`
 };
 
 // `gpuadvise run`; what the command line leaves open comes from the environment that `submit` sets

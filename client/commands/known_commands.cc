@@ -153,7 +153,7 @@ json RowOf(const GpuModel& gpu) {
 }  // namespace
 
 int RunModels(const ListCommand& command, Console& console) {
-  const Result<ModelPresets> presets = BuiltInPresets();
+  const Result<ModelPresets> presets = KnownPresets(command.own.models_file);
   if (!presets) return Report(presets.error(), console);
   json rows = json::array();
   for (const std::string& name : presets->Names()) rows.push_back(RowOf(*presets->Find(name)));
@@ -177,7 +177,7 @@ int RunModels(const ListCommand& command, Console& console) {
 int RunCards(const ListCommand& command, Api& api, Console& console) {
   std::string trouble;
   const json of_cluster = api.Get("/v1/gpus").value_or(json::object());  // none without a daemon
-  const Result<GpuCatalogue> cards = KnownCards(of_cluster, &trouble);
+  const Result<GpuCatalogue> cards = KnownCards(of_cluster, command.own.gpus_file, &trouble);
   if (!cards) return Report(cards.error(), console);
   if (!trouble.empty()) console.Complain(trouble);
   json rows = json::array();

@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "common/base/words.h"
 #include "embedded/default_sbatch_template.h"
@@ -18,28 +21,33 @@ std::string Variable(const char* name) {
 
 bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-// The socket of one client.yaml; "" when it names none.
-Result<std::string> SocketFrom(const std::string& path) {
+// Takes what one client.yaml says and nothing stronger has said.
+Result<void> Take(const std::string& path, ClientSettings& settings) {
+  const std::vector<std::pair<std::string, std::string*>> keys = {
+      {"socket", &settings.socket},
+      {"gpus_file", &settings.own.gpus_file},
+      {"models_file", &settings.own.models_file}};
   const Result<YamlDocument> document = LoadYamlFile(path, EmptyYaml::kEmptyMap);
   if (!document) return tl::unexpected<Error>(document.error());
-  std::string socket;
+  const auto refuse = [&](const std::string& message, const std::string& key) {
+    return BadInput(Describe({ErrorCode::kBadInput, message, "/" + key}, path, *document));
+  };
   for (const auto& [key, value] : document->root.items()) {
-    const std::string pointer = "/" + key;
-    if (key != "socket") {
-      const std::vector<std::string> known = {"socket"};
-      return BadInput(Describe(
-          {ErrorCode::kBadInput,
-           "unknown key '" + key + "'" + DidYouMean(key, known) + "; the client has `socket`",
-           pointer},
-          path, *document));
+    const auto known =
+        std::find_if(keys.begin(), keys.end(), [&](const auto& each) { return each.first == key; });
+    if (known == keys.end()) {
+      const std::vector<std::string> names = {"socket", "gpus_file", "models_file"};
+      return refuse("unknown key " + Quoted(key) + DidYouMean(key, names) +
+                        "; the client has socket, gpus_file and models_file",
+                    key);
     }
-    if (!value.is_string()) {
-      return BadInput(
-          Describe({ErrorCode::kBadInput, "socket must be a path", pointer}, path, *document));
-    }
-    socket = value.get<std::string>();
+    if (!value.is_string()) return refuse(key + " must be a path", key);
+    const auto& text = value.get_ref<const std::string&>();
+    if (!known->second->empty() || text.empty()) continue;
+    const bool beside = key != "socket" && !text.starts_with('/');
+    *known->second = beside ? path.substr(0, path.rfind('/') + 1) + text : text;
   }
-  return socket;
+  return {};
 }
 
 }  // namespace
@@ -53,14 +61,16 @@ SettingsPlaces PlacesFromEnvironment(const std::string& socket_flag) {
   return places;
 }
 
-Result<std::string> FindSocket(const SettingsPlaces& places) {
-  if (!places.socket_flag.empty()) return places.socket_flag;
-  if (!places.socket_variable.empty()) return places.socket_variable;
+Result<ClientSettings> FindSettings(const SettingsPlaces& places) {
+  ClientSettings settings;
+  settings.socket = places.socket_flag.empty() ? places.socket_variable : places.socket_flag;
   for (const std::string& path : SettingsFiles(places)) {
-    Result<std::string> socket = SocketFrom(path);
-    if (!socket || !socket->empty()) return socket;
+    if (Result<void> taken = Take(path, settings); !taken) {
+      return tl::unexpected<Error>(taken.error());
+    }
   }
-  return std::string(kDefaultSocket);
+  if (settings.socket.empty()) settings.socket = kDefaultSocket;
+  return settings;
 }
 
 Result<std::string> FindJobTemplate(const SettingsPlaces& places) {

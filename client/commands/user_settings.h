@@ -1,4 +1,4 @@
-// What a user or site sets for the client: the socket and the job template.
+// What a user or site sets for the client: the socket, own catalogues and the job template.
 //
 // Order for the socket: --socket, GPUADVISE_SOCKET, $XDG_CONFIG_HOME/gpuadvise/client.yaml,
 // /etc/gpuadvise/client.yaml, /run/gpuadvise/gpuadvised.sock. The template: job.sbatch in the same
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "client/models/built_in.h"
 #include "common/base/error.h"
 
 namespace gpuadvise::client {
@@ -23,8 +24,14 @@ struct SettingsPlaces {
 // The process's own: environment, $XDG_CONFIG_HOME/gpuadvise, /etc/gpuadvise.
 SettingsPlaces PlacesFromEnvironment(const std::string& socket_flag);
 
-// Errors: a settings file that cannot be read, with its line.
-Result<std::string> FindSocket(const SettingsPlaces& places);
+struct ClientSettings {
+  std::string socket;  // never ""
+  OwnCatalogues own;   // gpus_file and models_file, beside the settings file that names them
+};
+
+// Each key from the strongest place that has it. Errors: a settings file that cannot be read, with
+// its line.
+Result<ClientSettings> FindSettings(const SettingsPlaces& places);
 
 // The template's text.
 Result<std::string> FindJobTemplate(const SettingsPlaces& places);

@@ -1,4 +1,5 @@
-// The catalogues that the client carries with it: presets of models, and GPUs.
+// The catalogues that the client carries with it, presets of models and GPUs, and a user's own
+// files over them, which have the form of config/models.yaml and config/gpus.yaml.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,10 +11,20 @@
 
 namespace gpuadvise::client {
 
-Result<ModelPresets> BuiltInPresets();
+// Paths of a user's own catalogues; "" none.
+struct OwnCatalogues {
+  std::string gpus_file;
+  std::string models_file;
+};
+
+// The built-in presets, with those of `models_file` ("" none) over them. Errors: of that file, with
+// its line.
+Result<ModelPresets> KnownPresets(const std::string& models_file);
 
 // The built-in cards, with what a daemon says of the cluster's own (the answer of GET /v1/gpus, {}
-// without one) on top. What of it cannot be read is said in `trouble`.
-Result<GpuCatalogue> KnownCards(const nlohmann::json& of_cluster, std::string* trouble);
+// without one) over them, and those of `gpus_file` ("" none) over both. What of the daemon's cannot
+// be read is said in `trouble`. Errors: of the file, with its line.
+Result<GpuCatalogue> KnownCards(const nlohmann::json& of_cluster, const std::string& gpus_file,
+                                std::string* trouble);
 
 }  // namespace gpuadvise::client

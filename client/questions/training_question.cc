@@ -89,12 +89,12 @@ bool SaysHowLong(const json& spec) {
 
 Result<GpuCatalogue> BuiltInCatalogue() {
   std::string trouble;
-  return KnownCards(json::object(), &trouble);
+  return KnownCards(json::object(), "", &trouble);
 }
 
 Result<TrainingQuestion> TrainingQuestion::Load(const TrainingSource& source, RunLength run_length,
                                                 Api& api, int64_t now) {
-  Result<ModelPresets> presets = BuiltInPresets();
+  Result<ModelPresets> presets = KnownPresets(source.own.models_file);
   if (!presets) return tl::unexpected<Error>(std::move(presets.error()));
   auto named = FindTraining(source.file, source.section, {*presets, source.hub_cache}, now);
   if (!named) return tl::unexpected<Error>(std::move(named.error()));
@@ -111,7 +111,7 @@ Result<TrainingQuestion> TrainingQuestion::Load(const TrainingSource& source, Ru
   if (!spec) return file.Refuse(spec.error().message, spec.error().pointer);
   const json of_cluster = api.Get("/v1/gpus").value_or(json::object());  // none without a daemon
   std::string trouble;
-  Result<GpuCatalogue> catalogue = KnownCards(of_cluster, &trouble);
+  Result<GpuCatalogue> catalogue = KnownCards(of_cluster, source.own.gpus_file, &trouble);
   if (!catalogue) return tl::unexpected<Error>(std::move(catalogue.error()));
   if (!trouble.empty()) notes.push_back(std::move(trouble));
   auto held = std::make_shared<const GpuCatalogue>(std::move(*catalogue));

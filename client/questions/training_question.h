@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/api/daemon_client.h"
+#include "client/models/built_in.h"
 #include "client/questions/training_settings.h"
 #include "common/gpu/gpu_catalogue.h"
 #include "common/training/model_presets.h"
@@ -21,6 +22,7 @@ struct TrainingSource {
   std::vector<std::string> gpus = {};          // names; empty: those of the cluster
   std::vector<TrainingSetting> settings = {};  // that options give
   std::string hub_cache = {};                  // of the Hugging Face Hub on this machine; "" none
+  OwnCatalogues own = {};                      // cards and presets of the user's own
 };
 
 // The GPUs that are known without a daemon. Errors: none but a bug in what is built in.

@@ -38,7 +38,7 @@ void AddLines(const char* heading, const std::vector<std::string>& sentences, in
 Result<ConvertedScript> ConvertScriptFile(const std::string& path, const ScriptHints& hints) {
   const Result<std::string> text = ReadTextFile(path);
   if (!text) return tl::unexpected<Error>(text.error());
-  const Result<ModelPresets> presets = BuiltInPresets();
+  const Result<ModelPresets> presets = KnownPresets("");
   if (!presets) return tl::unexpected<Error>(presets.error());
   ScriptSource source;
   source.text = *text;

@@ -12,11 +12,11 @@
 #include "client/script/script_setup.h"
 #include "client/script/script_variables.h"
 #include "client/script/training_flags.h"
+#include "client/script/training_section.h"
 #include "client/shell/shell_text.h"
 #include "common/base/bytes.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
-#include "common/training/train_spec.h"
 #include "yaml/text_check.h"
 #include "yaml/yaml_document.h"
 #include "yaml/yaml_scalar.h"
@@ -27,8 +27,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMostScriptBytes = 1 << 20;
-constexpr int64_t kMostBatchInSamples = 100'000;  // a larger batch is one of tokens
-constexpr size_t kWrapAt = 92;                    // columns of the command in the file
+constexpr size_t kWrapAt = 92;  // columns of the command in the file
 
 std::string Texts(const std::vector<std::string>& texts) {
   std::string joined;
@@ -60,7 +59,7 @@ class Converter {
         "name: " + YamlText(SafeName(options_.Get("job-name").value_or(NameOf(source_.file)))) +
         "\n\n";
     WriteModel();
-    WriteTraining();
+    yaml_ += TrainingSectionOf(source_.hints, training_, Reader(), report_);
     WriteResources();
     WriteSlurm();
     WriteOutput();
@@ -130,300 +129,6 @@ class Converter {
           "with `gpuadvise probe`");
     }
     yaml_ += "\n";
-  }
-
-  // ---- training
-
-  void WriteTraining() {
-    yaml_ += "training:\n";
-    WriteLength();
-    WriteBatch();
-    WriteNumber(Meaning::kEvalBatch, "per_device_eval_batch_size");
-    WriteNumber(Meaning::kSeqLength, "max_seq_length");
-    WritePrecision();
-    WriteMethod();
-    WriteCheckpointing();
-    WriteSharding();
-    WriteDetails();
-    yaml_ += "\n";
-  }
-
-  void WriteNumber(Meaning meaning, const std::string& key) {
-    const FlagUse* use = flags_.Find(meaning);
-    if (use == nullptr) return;
-    if (const auto number = flags_.Number(meaning)) {
-      Key(key, std::to_string(*number));
-      report_.taken.push_back(fmt::format("{} {} ({})", key, *number, use->spelling));
-    } else if (!use->value) {
-      report_.missing.push_back(fmt::format("{} {}: its value is not in the script; write {}",
-                                            use->spelling, use->raw, key));
-    }
-  }
-
-  void WriteLength() {
-    const ScriptHints& hints = source_.hints;
-    if (hints.max_steps) {
-      Key("max_steps", std::to_string(*hints.max_steps));
-      return;
-    }
-    if (flags_.Number(Meaning::kMaxSteps)) {
-      return WriteNumber(Meaning::kMaxSteps, "max_steps");
-    }
-    const FlagUse* epochs = flags_.Find(Meaning::kEpochs);
-    double count = 0;
-    if (epochs != nullptr && epochs->value) count = std::atof(epochs->value->c_str());
-    if (count > 0) {
-      Key("num_train_epochs", fmt::format("{:g}", count));
-      report_.taken.push_back(
-          fmt::format("{:g} {} ({})", count, count == 1 ? "epoch" : "epochs", epochs->spelling));
-      const auto samples = hints.num_samples ? hints.num_samples : flags_.Number(Meaning::kSamples);
-      if (samples) {
-        Key("num_samples", std::to_string(*samples));
-        return;
-      }
-      yaml_ += "  # num_samples: how many samples one epoch has\n";
-      report_.missing.push_back(
-          "how many samples the data set has: fill in num_samples, or say --num-samples N");
-      return;
-    }
-    if (hints.num_samples) {
-      Key("samples", std::to_string(*hints.num_samples));
-      return;
-    }
-    yaml_ += "  # max_steps: how many optimizer steps\n";
-    report_.missing.push_back(
-        "how long the training is: fill in max_steps (or num_train_epochs and num_samples), or "
-        "say --max-steps N");
-  }
-
-  // The batch that the script's own GPUs make is kept; how it is split is free from now on.
-  void WriteBatch() {
-    const auto micro = flags_.Number(Meaning::kMicroBatch);
-    const auto global = flags_.Number(Meaning::kGlobalBatch);
-    const bool fixed_accumulation = !TakesAccumulation(flags_) && !global;
-    const int64_t accumulation = flags_.Number(Meaning::kAccumulation).value_or(1);
-    if (source_.hints.effective_batch_size) {
-      Key("effective_batch_size", std::to_string(*source_.hints.effective_batch_size));
-    } else if (global && *global > kMostBatchInSamples) {
-      report_.batch_is_missing = true;
-      report_.missing.push_back(
-          fmt::format("{} {}: sounds like tokens; write effective_batch_size in samples",
-                      SpellingOf(Meaning::kGlobalBatch), *global));
-    } else if (global) {
-      Key("effective_batch_size", std::to_string(*global));
-      report_.taken.push_back(fmt::format("{} samples a step on all GPUs ({})", *global,
-                                          SpellingOf(Meaning::kGlobalBatch)));
-    } else if (micro && IsUnknown(Meaning::kAccumulation)) {
-      report_.batch_is_missing = true;
-      yaml_ += "  # effective_batch_size: micro-batch × accumulation × GPUs, which is kept\n";
-      const FlagUse* use = flags_.Find(Meaning::kAccumulation);
-      report_.missing.push_back(
-          fmt::format("the batch: {} {} has no value in the script; write effective_batch_size",
-                      use->spelling, use->raw));
-    } else if (micro && layout_.gpus() > 0) {
-      const int64_t gpus = layout_.gpus();
-      const std::string product = fmt::format("{} × {} × {}", *micro, accumulation, gpus);
-      Key("effective_batch_size",
-          fmt::format("{}  # {} GPUs in the script", *micro * accumulation * gpus, product));
-      report_.taken.push_back(fmt::format("batch {} = {} samples a step ({})",
-                                          product + (gpus == 1 ? " GPU" : " GPUs"),
-                                          *micro * accumulation * gpus, BatchSpellings()));
-      if (IsPlainBatchName()) {
-        report_.unclear.push_back(SpellingOf(Meaning::kMicroBatch) + " " + std::to_string(*micro) +
-                                  ": taken as the batch of one GPU, not of all");
-      }
-    } else if (micro) {
-      Key("per_device_train_batch_size", std::to_string(*micro));
-      Key("gradient_accumulation_steps", std::to_string(accumulation));
-      report_.unclear.push_back(
-          "how many GPUs the script runs on: the batch of one GPU is kept, so that of all grows "
-          "with the GPUs");
-    } else {
-      yaml_ += "  # effective_batch_size: micro-batch × accumulation × GPUs, which is kept\n";
-      report_.batch_is_missing = true;
-      report_.missing.push_back(MissingBatch());
-    }
-    if (fixed_accumulation && micro && layout_.gpus() > 0) {
-      Key("gradient_accumulation_steps", std::to_string(accumulation));
-      report_.unclear.push_back(
-          "no flag for gradient accumulation is in the command: it stays 1, and only GPU counts "
-          "that divide the batch are advised; does the program have one, put {accumulation} there");
-    }
-  }
-
-  // Whether a figure is there, but not what it is.
-  bool IsUnknown(Meaning meaning) const {
-    return flags_.Find(meaning) != nullptr && !flags_.Number(meaning);
-  }
-
-  bool IsPlainBatchName() const {
-    std::string name = SpellingOf(Meaning::kMicroBatch);
-    name = name.substr(name.rfind('.') == std::string::npos ? 0 : name.rfind('.') + 1);
-    return layout_.gpus() > 1 &&
-           IsOneOf(name, {"--batch-size", "--batch_size", "-b", "batch_size", "--bs", "--batch",
-                          "--train_batch_size", "--train-batch-size"});
-  }
-
-  std::string MissingBatch() const {
-    const FlagUse* use = flags_.Find(Meaning::kMicroBatch);
-    if (use != nullptr && !use->value) {
-      return fmt::format("the batch: {} {} has no value in the script; write effective_batch_size",
-                         use->spelling, use->raw);
-    }
-    if (!training_.config.path.empty() && !training_.config.is_read) {
-      return fmt::format(
-          "the batch: it stands in {}, which cannot be read here; write effective_batch_size, and "
-          "let the command take {{micro_batch}} and {{accumulation}}",
-          training_.config.path);
-    }
-    return "the batch: no flag says it; write effective_batch_size, and let the command take "
-           "{micro_batch} and {accumulation}";
-  }
-
-  std::string SpellingOf(Meaning meaning) const {
-    const FlagUse* use = flags_.Find(meaning);
-    return use == nullptr ? "" : use->spelling;
-  }
-
-  std::string BatchSpellings() const {
-    std::vector<std::string> names;
-    for (Meaning meaning : {Meaning::kMicroBatch, Meaning::kAccumulation, Meaning::kGpusPerNode,
-                            Meaning::kGpus, Meaning::kNodes}) {
-      if (!SpellingOf(meaning).empty()) names.push_back(SpellingOf(meaning));
-    }
-    return Join(names, ", ");
-  }
-
-  void WritePrecision() {
-    const std::string word = flags_.Text(Meaning::kPrecision);
-    const bool half = word.find("16") != std::string::npos;
-    const bool bf16 = flags_.Switch(Meaning::kBf16).value_or(word.find("bf") != std::string::npos);
-    const bool fp16 = flags_.Switch(Meaning::kFp16).value_or(half && !bf16);
-    if (bf16) {
-      Key("bf16", "true");
-      report_.taken.push_back("bf16: GPUs without it are left out");
-    } else if (fp16) {
-      Key("fp16", "true");
-      report_.taken.push_back("fp16");
-    } else if (IsOneOf(word, {"no", "fp32", "32", "float32", "32-true"}) ||
-               flags_.Switch(Meaning::kBf16) == false) {
-      Key("bf16", "false");
-      Key("fp16", "false");
-      report_.taken.push_back("fp32");
-    }
-    if (bf16 && launch_.launcher == Launcher::kTune) Key("pure_bf16", "true");
-    if (const auto tf32 = flags_.Switch(Meaning::kTf32)) Key("tf32", *tf32 ? "true" : "false");
-  }
-
-  void WriteMethod() {
-    const std::string method = MethodWord();
-    if (method.empty()) return;
-    Key("method", method);
-    std::string took = method;
-    if (method != "full") {
-      std::string lora;
-      if (const auto rank = flags_.Number(Meaning::kLoraRank)) lora = fmt::format("r: {}", *rank);
-      if (const auto alpha = flags_.Number(Meaning::kLoraAlpha)) {
-        lora += fmt::format("{}lora_alpha: {}", lora.empty() ? "" : ", ", *alpha);
-      }
-      if (!lora.empty()) Key("lora", "{" + lora + "}");
-      if (!lora.empty()) took += " (" + lora + ")";
-    }
-    report_.taken.push_back("method " + took);
-  }
-
-  std::string MethodWord() const {
-    const std::string word = flags_.Text(Meaning::kLora);
-    const std::string program = ProgramOf(launch_);
-    const bool four_bits = flags_.Switch(Meaning::kLoadIn4Bit).value_or(false) ||
-                           flags_.Number(Meaning::kQuantizedBits) == 4 || word == "qlora" ||
-                           program.find("qlora") != std::string::npos;
-    if (four_bits) return "qlora";
-    if (IsOneOf(word, {"lora", "dora"})) return word;
-    if (IsOneOf(word, {"full", "freeze"})) return word == "full" ? "full" : "";
-    if (flags_.Switch(Meaning::kLora).value_or(false)) return "lora";
-    if (flags_.Switch(Meaning::kLora) == false) return "full";
-    if (program.find("full_finetune") != std::string::npos) return "full";
-    const bool named = program.find("lora") != std::string::npos;
-    return named || flags_.Number(Meaning::kLoraRank) ? "lora" : "";
-  }
-
-  void WriteCheckpointing() {
-    const FlagUse* use = flags_.Find(Meaning::kCheckpointing);
-    if (use == nullptr) return;
-    const std::string word = flags_.Text(Meaning::kCheckpointing);
-    if (word == "selective") return Key("gradient_checkpointing", "selective");
-    const auto on = flags_.Switch(Meaning::kCheckpointing);
-    if (!on && word.empty()) return;
-    Key("gradient_checkpointing", on.value_or(true) ? "true" : "false");
-    report_.taken.push_back(std::string("gradient checkpointing ") +
-                            (on.value_or(true) ? "on" : "off"));
-  }
-
-  void WriteSharding() {
-    const std::string fsdp = LowerCase(flags_.Text(Meaning::kFsdp));
-    if (fsdp.find("full_shard") != std::string::npos || fsdp == "1")
-      return Key("fsdp", "full_shard");
-    if (fsdp.find("shard_grad_op") != std::string::npos || fsdp == "2") {
-      return Key("fsdp", "shard_grad_op");
-    }
-    const std::string file = flags_.Text(Meaning::kDeepspeed);
-    if (const auto stage = ZeroStage(file)) {
-      Key("deepspeed",
-          fmt::format("{}{}", *stage, file.empty() ? "" : "  # ZeRO stage of " + Comment(file)));
-      report_.taken.push_back(fmt::format("DeepSpeed ZeRO stage {}", *stage));
-    } else if (!file.empty()) {
-      report_.missing.push_back(fmt::format(
-          "the ZeRO stage of {}, which cannot be read here: write training.deepspeed", file));
-    }
-    for (const std::string& fixed : FixedByDeepspeed(file, Reader())) {
-      report_.unclear.push_back(fmt::format(
-          "{} fixes {}: write \"auto\" there, or the advice cannot be followed", file, fixed));
-    }
-  }
-
-  std::optional<int64_t> ZeroStage(const std::string& file) const {
-    if (const FlagUse* use = flags_.Find(Meaning::kZeroStage); use != nullptr && use->value) {
-      const std::string& text = *use->value;
-      if (text.size() == 1 && text[0] >= '0' && text[0] <= '3') return text[0] - '0';
-    }
-    return ZeroStageOf(file, Reader());
-  }
-
-  // A file's name as a comment of a line can have it.
-  static std::string Comment(const std::string& text) {
-    std::string plain;
-    for (char c : text) plain += static_cast<unsigned char>(c) < 0x20 ? '_' : c;
-    return plain;
-  }
-
-  void WriteDetails() {
-    const std::string optim = LowerCase(flags_.Text(Meaning::kOptimizer));
-    if (IsKnownOptimizer(optim)) Key("optim", YamlText(optim));
-    std::string attention = LowerCase(flags_.Text(Meaning::kAttention));
-    const bool flash = flags_.Switch(Meaning::kFlashAttention).value_or(false);
-    if (flash || attention.starts_with("flash")) attention = "flash_attention_2";
-    if (IsOneOf(attention, {"flash_attention_2", "sdpa", "eager"})) {
-      Key("attn_implementation", attention);
-    }
-    if (const auto compile = flags_.Switch(Meaning::kCompile)) {
-      Key("torch_compile", *compile ? "true" : "false");
-    }
-    if (const auto workers = flags_.Number(Meaning::kWorkers)) {
-      Key("dataloader_num_workers", std::to_string(*workers));
-    }
-    const std::string program = LowerCase(ProgramOf(launch_));
-    if (program.find("ppo") != std::string::npos || program.find("grpo") != std::string::npos) {
-      report_.unclear.push_back(
-          "reinforcement learning: memory and time of generating samples are not counted");
-    }
-    const auto parallel = flags_.Number(Meaning::kModelParallel);
-    if (parallel && *parallel > 1) {
-      report_.unclear.push_back(
-          fmt::format("{} {}: gpuadvise counts data parallelism only; memory, time and the number "
-                      "of GPUs will not be right",
-                      SpellingOf(Meaning::kModelParallel), *parallel));
-    }
   }
 
   // ---- resources, slurm, output, command

@@ -15,17 +15,10 @@
 
 #include "client/script/script_report.h"
 #include "client/script/training_config.h"
+#include "client/script/training_section.h"
 #include "common/base/error.h"
 
 namespace gpuadvise::client {
-
-// What a person says beside the script; it goes before what the script says.
-struct ScriptHints {
-  std::string model;  // a preset; "" none
-  std::optional<int64_t> max_steps;
-  std::optional<int64_t> num_samples;  // in the data set
-  std::optional<int64_t> effective_batch_size;
-};
 
 struct ScriptSource {
   std::string_view text;

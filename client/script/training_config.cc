@@ -59,6 +59,7 @@ class ConfigReader {
  private:
   void Keep(const std::string& key, const json& value) {
     const auto meaning = meanings_.Of(key);
+    if (!meaning) AddNotCounted(key.substr(key.rfind('.') + 1), value, flags_);
     if (!meaning || flags_.uses.contains(*meaning)) return;
     // The command's own batch goes before the file's.
     const bool said = flags_.uses.contains(Meaning::kMicroBatch);
@@ -84,11 +85,38 @@ bool TakesHuggingFaceConfig(const LaunchCommand& command) {
          program.find("grpo.py") != std::string::npos;
 }
 
+// Of accelerate's config file: GPUs and nodes are the advice's, and what belongs to another way of
+// sharding than `distributed_type` says does not hold.
+void AddAccelerateConfig(const ReadNamedFile& read, TrainingFlags& flags) {
+  const std::optional<json> document = Read(flags.accelerate_config, read);
+  if (!document) return;
+  json kept = json::object();
+  for (const char* key : {"mixed_precision", "fp8_config", "parallelism_config"}) {
+    if (document->contains(key)) kept[key] = (*document)[key];
+  }
+  const std::string type = document->value("distributed_type", json("")).dump();
+  if (type.find("FSDP") != std::string::npos) {
+    kept["fsdp_config"] = document->value("fsdp_config", json::object());
+    const json& fsdp = kept["fsdp_config"];
+    if (!fsdp.is_object() || !fsdp.contains("fsdp_sharding_strategy")) kept["fsdp"] = true;
+  }
+  if (type.find("DEEPSPEED") != std::string::npos) {
+    kept["deepspeed_config"] = document->value("deepspeed_config", json::object());
+    if (kept["deepspeed_config"].is_object()) {
+      kept["deepspeed_config"].erase("gradient_accumulation_steps");
+    }
+  }
+  static const LaunchCommand kNoProgram;
+  const FlagMeanings meanings(kNoProgram);
+  ConfigReader(meanings, flags).Add(kept, "", 0);
+}
+
 }  // namespace
 
 TrainingConfig AddConfig(const LaunchCommand& command, const ReadNamedFile& read,
                          TrainingFlags& flags) {
   TrainingConfig config;
+  AddAccelerateConfig(read, flags);
   const FlagUse* use = flags.Find(Meaning::kConfig);
   if (use == nullptr) return config;
   config.path = use->value.value_or(use->raw);
@@ -99,6 +127,22 @@ TrainingConfig AddConfig(const LaunchCommand& command, const ReadNamedFile& read
   ConfigReader(meanings, flags).Add(*document, "", 0);
   SettlePlainBatch(flags);
   return config;
+}
+
+OffloadDevices OffloadOf(const std::string& path, const ReadNamedFile& read) {
+  const std::optional<json> document = Read(path, read);
+  OffloadDevices devices;
+  if (!document) return devices;
+  const json zero = document->value("zero_optimization", json::object());
+  const auto is_away = [&](const char* key) {
+    const auto found = zero.is_object() ? zero.find(key) : zero.end();
+    if (!zero.is_object() || found == zero.end() || !found->is_object()) return false;
+    const auto device = found->find("device");
+    return device != found->end() && (*device == "cpu" || *device == "nvme");
+  };
+  devices.optimizer = is_away("offload_optimizer");
+  devices.parameters = is_away("offload_param");
+  return devices;
 }
 
 std::optional<std::string> OverrideOf(const LaunchCommand& command, const std::string& key,

@@ -24,7 +24,8 @@ struct TrainingConfig {
   bool is_read = false;  // false: it is not here, or no YAML or JSON
 };
 
-// Adds what the config file of `command` says to `flags`, marked as of a file.
+// Adds what the config file of `command` says to `flags`, marked as of a file; of accelerate's own
+// config file the number format and how the model is sharded.
 TrainingConfig AddConfig(const LaunchCommand& command, const ReadNamedFile& read,
                          TrainingFlags& flags);
 
@@ -35,6 +36,13 @@ std::optional<std::string> OverrideOf(const LaunchCommand& command, const std::s
 
 // The ZeRO stage of a DeepSpeed config file: from its text, else from its name ("ds_zero3.json").
 std::optional<int64_t> ZeroStageOf(const std::string& path, const ReadNamedFile& read);
+
+// What a DeepSpeed config file keeps in the host's memory or on its disks.
+struct OffloadDevices {
+  bool optimizer = false;
+  bool parameters = false;
+};
+OffloadDevices OffloadOf(const std::string& path, const ReadNamedFile& read);
 
 // The batch figures that a DeepSpeed config file fixes with numbers ("auto" leaves them to the
 // trainer), as sentences' parts: "train_micro_batch_size_per_gpu 4".

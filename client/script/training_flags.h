@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,7 +62,25 @@ enum class Meaning {
   kKeep,
   kConfig,  // the program's config file
   kResume,
-  kModelParallel,  // tensor, pipeline, context or sequence parallel size
+  kTensorParallel,
+  kPipelineParallel,
+  kContextParallel,
+  kExpertParallel,
+  kLoadIn8Bit,
+  kQuantization,  // a word: gptq, bnb, …
+  kDora,
+  kLoraDropout,
+  kTrainer,  // a word: dpo, rm, …
+  kFsdpVersion,
+  kReshard,           // reshard_after_forward
+  kFsdpOffload,       // a switch
+  kOffloadOptimizer,  // a device
+  kOffloadParameters,
+  kLiger,
+  kChunkedLoss,
+  kActivationOffload,
+  kOptimizerInBackward,
+  kFp8,  // a switch, or a word: hybrid
 };
 
 // Where a figure stands in the command, so that it can be replaced.
@@ -81,6 +100,10 @@ struct TrainingFlags {
   std::vector<std::pair<Meaning, FlagUse>> also;  // counts that the program says once more
   std::vector<std::string> unclear;  // "--bs 4": sounds like a figure, but its meaning is not known
 
+  // What is said, changes memory or run time, and is not counted: parts of a sentence.
+  std::vector<std::string> not_counted;
+  std::string accelerate_config = {};  // the launcher's own config file; "" none
+
   const FlagUse* Find(Meaning meaning) const;
   // A positive whole number; nullopt where it is not said, or is none.
   std::optional<int64_t> Number(Meaning meaning) const;
@@ -89,6 +112,10 @@ struct TrainingFlags {
   // The text; "" where it is not said or cannot be told.
   std::string Text(Meaning meaning) const;
 };
+
+// Notes a setting that no Meaning is for, where it is known and not counted
+// (common/training/foreign_keys.h).
+void AddNotCounted(std::string_view name, const nlohmann::json& value, TrainingFlags& flags);
 
 // Makes of kPlainBatch what the other flags say that it is.
 void SettlePlainBatch(TrainingFlags& flags);

@@ -35,6 +35,22 @@ TEST(FitCommand, PrintsATableOfTheNamedGpus) {
   EXPECT_EQ(api.asked[0].first, "/v1/gpus");
 }
 
+TEST(FitCommand, KnowsACardOfAFileOfOnesOwn) {
+  const TemporaryFolder folder;
+  FakeApi api;
+  FakeConsole console;
+  FitCommand command = Of(kExample, {"ourcard"});
+  EXPECT_NE(RunFit(command, api, console), kExitOk);
+  command.source.own.gpus_file = folder.Write(
+      "gpus.yaml",
+      "gpus:\n"
+      "  - {id: ourcard, name: Our Card, architecture: Blackwell, compute_capability: 12.0,\n"
+      "     memory_gb: 72, memory_bandwidth_gb_per_s: 900, dense_tflops: 200, bf16: true,\n"
+      "     link: pcie}\n");
+  EXPECT_EQ(RunFit(command, api, console), kExitOk);
+  EXPECT_THAT(console.printed, HasSubstr("Our Card with micro-batch"));
+}
+
 TEST(FitCommand, PrintsMemoryByPartOfOneGpu) {
   FakeApi api;
   FakeConsole console;

@@ -10,6 +10,7 @@
 #include "tests/client/fake_console.h"
 #include "tests/client/golden.h"
 #include "tests/fakes/shipped_catalogues.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -55,6 +56,63 @@ TEST(Models, AnUnknownWordNamesTheNearest) {
   FakeConsole console;
   EXPECT_NE(RunModels({.word = "lamma-3.1-8b"}, console), kExitOk);
   EXPECT_THAT(console.complained, HasSubstr("did you mean 'llama-3.1-8b'?"));
+}
+
+constexpr const char* kOwnCard =
+    "gpus:\n"
+    "  - {id: ourcard, name: Our Card, architecture: Blackwell, compute_capability: 12.0,\n"
+    "     memory_gb: 40, memory_bandwidth_gb_per_s: 900, dense_tflops: 200, bf16: true, link: "
+    "pcie}\n"
+    "  - {id: l40s, price_per_gpu_hour: 2}\n";
+
+TEST(Cards, OfAFileOfOnesOwnAreOverTheBuiltInOnes) {
+  const TemporaryFolder folder;
+  FakeApi api;
+  FakeConsole console;
+  ListCommand command{.word = "ourcard"};
+  command.own.gpus_file = folder.Write("gpus.yaml", kOwnCard);
+  EXPECT_EQ(RunCards(command, api, console), kExitOk);
+  EXPECT_THAT(console.printed, HasSubstr("Our Card"));
+  command.word = "";
+  command.json = true;
+  FakeConsole all;
+  EXPECT_EQ(RunCards(command, api, all), kExitOk);
+  for (const json& card : json::parse(all.printed)["cards"]) {
+    if (card["name"] != "l40s") continue;
+    EXPECT_EQ(card["price_per_gpu_hour"], 2);
+    EXPECT_EQ(card["dense_tflops"], 362);
+  }
+}
+
+TEST(Cards, AWrongFileOfOnesOwnIsToldWithItsLine) {
+  const TemporaryFolder folder;
+  FakeApi api;
+  const auto complaint = [&](const std::string& text) {
+    FakeConsole console;
+    ListCommand command;
+    command.own.gpus_file = folder.Write("gpus.yaml", text);
+    EXPECT_NE(RunCards(command, api, console), kExitOk);
+    return console.complained;
+  };
+  EXPECT_THAT(complaint("gpus:\n  - id: x\n    name: X\n"),
+              HasSubstr("gpus.yaml:2: architecture is missing from this GPU's entry"));
+  EXPECT_THAT(complaint("gpus:\n  - id: l40s\n    dense_tflop: 3\n"),
+              HasSubstr("gpus.yaml:3: unknown key 'dense_tflop' (did you mean 'dense_tflops'?)"));
+  EXPECT_THAT(complaint("cards: []\n"), HasSubstr("gpus.yaml:1: unknown key 'cards'"));
+}
+
+TEST(Models, OfAFileOfOnesOwnAreOverTheBuiltInOnes) {
+  const TemporaryFolder folder;
+  ListCommand command{.word = "our-model"};
+  command.own.models_file =
+      folder.Write("models.yaml",
+                   "our-model: {title: Our Model, hidden_size: 64, num_hidden_layers: 2,\n"
+                   "  num_attention_heads: 4, vocab_size: 100, source: ours}\n");
+  EXPECT_THAT(Models(command), HasSubstr("our-model"));
+  FakeConsole console;
+  command.own.models_file = folder.Write("models.yaml", "our-model: {hiden_size: 64}\n");
+  EXPECT_NE(RunModels(command, console), kExitOk);
+  EXPECT_THAT(console.complained, HasSubstr("models.yaml:1: "));
 }
 
 TEST(Cards, AreListedWithTheSitesOwn) {

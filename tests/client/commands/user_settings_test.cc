@@ -17,25 +17,36 @@ class SettingsTest : public testing::Test {
 
 TEST_F(SettingsTest, TheSocketIsLookedForFromTheFlagDown) {
   SettingsPlaces places = Places();
-  EXPECT_EQ(*FindSocket(places), "/run/gpuadvise/gpuadvised.sock");
+  EXPECT_EQ(FindSettings(places)->socket, "/run/gpuadvise/gpuadvised.sock");
   folder.Write("site/client.yaml", "socket: /site.sock\n");
-  EXPECT_EQ(*FindSocket(places), "/site.sock");
+  EXPECT_EQ(FindSettings(places)->socket, "/site.sock");
   folder.Write("user/client.yaml", "# nothing yet\n");
-  EXPECT_EQ(*FindSocket(places), "/site.sock");
+  EXPECT_EQ(FindSettings(places)->socket, "/site.sock");
   folder.Write("user/client.yaml", "socket: /user.sock\n");
-  EXPECT_EQ(*FindSocket(places), "/user.sock");
+  EXPECT_EQ(FindSettings(places)->socket, "/user.sock");
   places.socket_variable = "/variable.sock";
-  EXPECT_EQ(*FindSocket(places), "/variable.sock");
+  EXPECT_EQ(FindSettings(places)->socket, "/variable.sock");
   places.socket_flag = "/flag.sock";
-  EXPECT_EQ(*FindSocket(places), "/flag.sock");
+  EXPECT_EQ(FindSettings(places)->socket, "/flag.sock");
 }
 
 TEST_F(SettingsTest, AMisspeltKeyIsRefusedWithItsLine) {
   const std::string path = folder.Write("user/client.yaml", "# mine\nsockt: /x\n");
-  EXPECT_EQ(FindSocket(Places()).error().message,
-            path + ":2: unknown key 'sockt' (did you mean 'socket'?); the client has `socket`");
+  EXPECT_EQ(FindSettings(Places()).error().message,
+            path +
+                ":2: unknown key 'sockt' (did you mean 'socket'?); the client has socket, "
+                "gpus_file and models_file");
   folder.Write("user/client.yaml", "socket: 5\n");
-  EXPECT_EQ(FindSocket(Places()).error().message, path + ":1: socket must be a path");
+  EXPECT_EQ(FindSettings(Places()).error().message, path + ":1: socket must be a path");
+}
+
+TEST_F(SettingsTest, OwnCataloguesLieBesideTheFileThatNamesThem) {
+  folder.Write("site/client.yaml", "gpus_file: site.yaml\nmodels_file: /etc/models.yaml\n");
+  folder.Write("user/client.yaml", "gpus_file: my/gpus.yaml\n");
+  const Result<ClientSettings> settings = FindSettings(Places());
+  ASSERT_TRUE(settings) << settings.error().message;
+  EXPECT_EQ(settings->own.gpus_file, folder.Path("user") + "/my/gpus.yaml");
+  EXPECT_EQ(settings->own.models_file, "/etc/models.yaml");
 }
 
 TEST_F(SettingsTest, TheTemplateIsLookedForFromTheUserDown) {

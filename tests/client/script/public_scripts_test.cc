@@ -170,7 +170,9 @@ class Comparison {
     const json fsdp = Read("fsdp");
     if (fsdp.is_string() &&
         LowerCase(fsdp.get<std::string>()).find("full_shard") != std::string::npos) {
-      Count("fsdp", Training("fsdp") == "full_shard", Training("fsdp").dump());
+      const bool offloads = fsdp.get<std::string>().find("offload") != std::string::npos;
+      Count("fsdp", Training("fsdp") == (offloads ? "full_shard offload" : "full_shard"),
+            Training("fsdp").dump());
     }
   }
 

@@ -1,0 +1,199 @@
+// Settings that decide memory and step time, as newcomers' scripts and config files say them.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "client/script/train_yaml_from_script.h"
+#include "common/base/text.h"
+#include "common/training/train_spec.h"
+#include "yaml/yaml_document.h"
+
+namespace gpuadvise::client {
+namespace {
+
+using nlohmann::json;
+
+struct Made {
+  json training;
+  ScriptReport report;
+};
+
+// The section made of a command; it must read back as a training.
+Made Of(const std::string& command, const std::map<std::string, std::string>& files = {}) {
+  ScriptSource source;
+  const std::string script = "#!/bin/bash\n#SBATCH --gres=gpu:2\n" + command + "\n";
+  source.text = script;
+  source.file = "job.sh";
+  source.read = [&](const std::string& path) -> std::optional<std::string> {
+    const auto found = files.find(path);
+    return found == files.end() ? std::nullopt : std::optional(found->second);
+  };
+  source.preset_of = [](const std::string&) { return std::string("llama-3.1-8b"); };
+  const Result<ConvertedScript> converted = TrainYamlFromScript(source);
+  EXPECT_TRUE(converted) << command << ": " << (converted ? "" : converted.error().message);
+  if (!converted) return {};
+  const json root = ParseYaml(converted->yaml, "train.yaml").value().root;
+  const Result<TrainSpec> spec = ParseTrainSpec(root, "", RunLength::kOptional);
+  EXPECT_TRUE(spec) << converted->yaml << (spec ? "" : spec.error().message);
+  const json& training = root["training"];
+  return {training.is_object() ? training : json::object(), converted->report};
+}
+
+bool Says(const Made& made, std::string_view part) {
+  for (const std::string& sentence : made.report.unclear) {
+    if (sentence.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(TrainingSection, TransformersFlagsAreReadAsInAFile) {
+  const Made made =
+      Of("torchrun --nproc_per_node 2 train.py --use_liger_kernel --fsdp \"full_shard auto_wrap\" "
+         "--per_device_train_batch_size 2 --max_steps 10 --gradient_checkpointing --bf16 "
+         "--optim paged_adamw_8bit");
+  EXPECT_EQ(made.training["use_liger_kernel"], true);
+  EXPECT_EQ(made.training["fsdp"], "full_shard");
+  EXPECT_EQ(made.training["optim"], "paged_adamw_8bit");
+}
+
+TEST(TrainingSection, FsdpsOtherWordsAreRead) {
+  const auto fsdp = [](const std::string& flags) {
+    return Of("torchrun --nproc_per_node 2 train.py --max_steps 10 " + flags)
+        .training.value("fsdp", "");
+  };
+  EXPECT_EQ(fsdp("--fsdp 'full_shard auto_wrap offload'"), "full_shard offload");
+  EXPECT_EQ(fsdp("--fsdp 'hybrid_shard auto_wrap'"), "hybrid_shard");
+  EXPECT_EQ(fsdp("--fsdp 'hybrid_shard_zero2'"), "hybrid_shard_zero2");
+  EXPECT_EQ(fsdp("--fsdp no_shard"), "");
+  EXPECT_EQ(fsdp("--fsdp_version 2 --fsdp_reshard_after_forward false"), "shard_grad_op");
+}
+
+TEST(TrainingSection, QuantizedBasesAreRead) {
+  const Made eight = Of("python train.py --load_in_8bit --lora_r 16 --lora_dropout 0.05");
+  EXPECT_EQ(eight.training["method"], "lora");
+  EXPECT_EQ(eight.training["quantization"], "int8");
+  EXPECT_EQ(eight.training["lora"]["lora_dropout"], 0.05);
+  const Made four = Of("python train.py --load_in_4bit --use_peft --lora_r 16");
+  EXPECT_EQ(four.training["method"], "qlora");
+}
+
+TEST(TrainingSection, AcceleratesConfigSaysShardingAndPrecision) {
+  const std::string command =
+      "accelerate launch --config_file fsdp.yaml train.py --per_device_train_batch_size 1 "
+      "--max_steps 10";
+  const Made fsdp = Of(command, {{"fsdp.yaml",
+                                  "distributed_type: FSDP\nmixed_precision: bf16\n"
+                                  "num_processes: 8\nfsdp_config:\n"
+                                  "  fsdp_sharding_strategy: SHARD_GRAD_OP\n"
+                                  "  fsdp_offload_params: true\n"
+                                  "  fsdp_activation_checkpointing: true\n"}});
+  EXPECT_EQ(fsdp.training["fsdp"], "shard_grad_op offload");
+  EXPECT_EQ(fsdp.training["bf16"], true);
+  EXPECT_EQ(fsdp.training["gradient_checkpointing"], true);
+  const Made zero = Of(command, {{"fsdp.yaml",
+                                  "distributed_type: DEEPSPEED\ndeepspeed_config:\n"
+                                  "  zero_stage: 3\n  offload_optimizer_device: cpu\n"
+                                  "  offload_param_device: cpu\n  zero3_init_flag: true\n"}});
+  EXPECT_EQ(zero.training["deepspeed"], 3);
+  EXPECT_EQ(zero.training["offload"], "all");
+  const Made plain = Of(command, {{"fsdp.yaml",
+                                   "distributed_type: MULTI_GPU\nfsdp_config: "
+                                   "{fsdp_sharding_strategy: FULL_SHARD}\n"}});
+  EXPECT_FALSE(plain.training.contains("fsdp"));
+}
+
+TEST(TrainingSection, ADeepspeedFileSaysWhatItOffloads) {
+  const Made made =
+      Of("deepspeed train.py --deepspeed ds.json --per_device_train_batch_size 1 --max_steps 5",
+         {{"ds.json",
+           R"({"zero_optimization": {"stage": 2, "offload_optimizer": {"device": "cpu"}}})"}});
+  EXPECT_EQ(made.training["deepspeed"], 2);
+  EXPECT_EQ(made.training["offload"], "optimizer");
+}
+
+TEST(TrainingSection, TheTrainerIsReadFromWhereverItIsSaid) {
+  EXPECT_EQ(Of("trl dpo --model_name_or_path x --max_steps 5").training["trainer"], "dpo");
+  EXPECT_EQ(Of("accelerate launch examples/scripts/orpo.py --max_steps 5").training["trainer"],
+            "orpo");
+  EXPECT_EQ(Of("llamafactory-cli train x.yaml",
+               {{"x.yaml", "stage: rm\nfinetuning_type: lora\nmax_steps: 5\n"}})
+                .training["trainer"],
+            "reward");
+  EXPECT_EQ(Of("axolotl train x.yaml", {{"x.yaml", "rl: kto\nadapter: lora\nmax_steps: 5\n"}})
+                .training["trainer"],
+            "kto");
+  const Made grpo = Of("trl grpo --model_name_or_path x --max_steps 5 --use_vllm");
+  EXPECT_EQ(grpo.training["trainer"], "grpo");
+  EXPECT_TRUE(Says(grpo,
+                   "not counted: use_vllm (vLLM's share of memory and the time of "
+                   "generating); memory and time of generating samples"));
+  EXPECT_FALSE(Of("trl sft --model_name_or_path x --max_steps 5").training.contains("trainer"));
+}
+
+TEST(TrainingSection, AxolotlsAndLlamaFactorysFilesAreRead) {
+  const Made axolotl =
+      Of("axolotl train x.yaml",
+         {{"x.yaml",
+           "base_model: x\nadapter: lora\nload_in_8bit: true\nlora_r: 32\n"
+           "lora_dropout: 0.1\nsequence_len: 4096\nmicro_batch_size: 2\n"
+           "liger_fused_linear_cross_entropy: true\noptimizer: adamw_bnb_8bit\n"
+           "gradient_checkpointing: offload\nsequence_parallel_degree: 2\n"
+           "unfrozen_parameters: [lm_head]\nmax_steps: 5\nneftune_noise_alpha:\n"}});
+  EXPECT_EQ(axolotl.training["quantization"], "int8");
+  EXPECT_EQ(axolotl.training["use_liger_kernel"], true);
+  EXPECT_EQ(axolotl.training["gradient_checkpointing"], "offload");
+  EXPECT_EQ(axolotl.training["context_parallel_size"], 2);
+  EXPECT_EQ(axolotl.training["max_seq_length"], 4096);
+  EXPECT_FALSE(Says(axolotl, "neftune"));
+  const Made factory = Of("llamafactory-cli train x.yaml",
+                          {{"x.yaml",
+                            "stage: sft\nfinetuning_type: lora\nquantization_bit: 4\n"
+                            "quantization_method: gptq\nenable_liger_kernel: true\n"
+                            "use_galore: true\ncutoff_len: 2048\nmax_steps: 5\n"}});
+  EXPECT_EQ(factory.training["method"], "qlora");
+  EXPECT_EQ(factory.training["quantization"], "gptq");
+  EXPECT_TRUE(Says(factory, "not counted: use_galore (gradients of low rank)"));
+}
+
+TEST(TrainingSection, TorchtunesRecipesAreRead) {
+  const Made made =
+      Of("tune run --nproc_per_node 2 full_finetune_distributed --config x.yaml "
+         "enable_activation_offloading=True optimizer_in_bwd=True fsdp_cpu_offload=False",
+         {{"x.yaml", "batch_size: 2\nmax_steps_per_epoch: 10\ndtype: bf16\nepochs: 1\n"}});
+  EXPECT_EQ(made.training["activation_offloading"], true);
+  EXPECT_EQ(made.training["optimizer_in_backward"], true);
+}
+
+TEST(TrainingSection, MegatronsAndTorchTitansOptionsAreRead) {
+  const Made megatron =
+      Of("torchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size 4 "
+         "--pipeline-model-parallel-size 2 --context-parallel-size 1 --sequence-parallel "
+         "--micro-batch-size 1 --global-batch-size 64 --seq-length 4096 --train-iters 100 "
+         "--recompute-activations --fp8-format hybrid --bf16");
+  EXPECT_EQ(megatron.training["tensor_parallel_size"], 4);
+  EXPECT_EQ(megatron.training["pipeline_parallel_size"], 2);
+  EXPECT_FALSE(megatron.training.contains("context_parallel_size"));
+  EXPECT_EQ(megatron.training["gradient_checkpointing"], "selective");
+  EXPECT_EQ(megatron.training["fp8"], true);
+  EXPECT_TRUE(Says(megatron, "not counted: sequence_parallel"));
+  const Made titan =
+      Of("torchrun --nproc_per_node 8 -m torchtitan.train --parallelism.tensor_parallel_degree 2 "
+         "--activation_checkpoint.mode selective --training.local_batch_size 1 "
+         "--training.seq_len 8192 --training.steps 100 --model.converters float8 --compile.enable");
+  EXPECT_EQ(titan.training["fsdp"], "full_shard");
+  EXPECT_EQ(titan.training["tensor_parallel_size"], 2);
+  EXPECT_EQ(titan.training["gradient_checkpointing"], "selective");
+  EXPECT_EQ(titan.training["max_seq_length"], 8192);
+  EXPECT_EQ(titan.training["fp8"], true);
+  EXPECT_EQ(titan.training["torch_compile"], true);
+}
+
+TEST(TrainingSection, AnOptimizerThatIsNotCountedIsWrittenAndSaid) {
+  const Made made = Of("python train.py --optim galore_adamw --max_steps 5");
+  EXPECT_EQ(made.training["optim"], "galore_adamw");
+  EXPECT_TRUE(Says(made, "not counted: optim galore_adamw"));
+}
+
+}  // namespace
+}  // namespace gpuadvise::client
