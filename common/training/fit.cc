@@ -18,6 +18,7 @@ namespace gpuadvise {
 namespace {
 
 constexpr double kKeyValueBytes = 2;
+constexpr double kForwardScores = 2;   // bytes of a word and token: scores in half precision
 constexpr double kLayerForward = 1.3;  // of what a layer keeps in training, as it is worked on
 constexpr std::array<int64_t, 6> kRanks = {128, 64, 32, 16, 8, 4};
 
@@ -35,11 +36,12 @@ double ForwardBytes(const ModelShape& model, TrainingSetup setup, int64_t batch,
   setup.zero_stage = 0;
   setup.deepspeed = false;
   setup.checkpointing = Checkpointing::kFull;
-  setup.use_liger_kernel = true;  // scores are added below
+  setup.chunked_cross_entropy = true;
   setup.micro_batch = batch;
   const double tokens = static_cast<double>(batch) * static_cast<double>(setup.seq_length);
   MemoryConstants constants;
   constants.layer_at_work = kLayerForward;
+  constants.chunked_logits_bytes = constants.compiled_chunk_bytes = kForwardScores;
   double bytes = PeakMemory(model, setup, constants).total();
   if (forward == Forward::kGenerating) {
     const auto layers = static_cast<double>(model.layers.num_hidden_layers);

@@ -10,6 +10,8 @@
 namespace gpuadvise {
 namespace {
 
+constexpr int64_t kEnoughBatch = 8;  // a larger micro-batch is not worth recomputing for
+
 // Bytes for each parameter that is trained.
 struct TrainedBytes {
   double weights = 4;
@@ -416,6 +418,31 @@ int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double b
     (fits(middle) ? low : high) = middle;
   }
   return std::min(low, kMostModelledBatch);
+}
+
+TrainingSetup SetupOn(const GpuModel& gpu, const ModelShape& model, const TrainingSpec& training,
+                      Precision precision, int64_t gpus, double margin) {
+  TrainingSetup setup = SetupFrom(training, precision, gpus);
+  if (training.gradient_checkpointing) return setup;
+  int64_t enough = kEnoughBatch;
+  if (training.effective_batch_size) {
+    enough = std::min(
+        enough,
+        std::max<int64_t>(training.effective_batch_size->high / DataParallelGpus(setup), 1));
+  }
+  const auto largest = [&](const TrainingSetup& with, double left_free) {
+    return LargestMicroBatch(model, with, UsableBytes(gpu) * (1 - left_free));
+  };
+  if (largest(setup, margin) >= enough) return setup;
+  TrainingSetup checkpointed = setup;
+  checkpointed.checkpointing = Checkpointing::kFull;
+  const bool more = largest(checkpointed, margin) > largest(setup, margin) ||
+                    largest(checkpointed, 0) > largest(setup, 0);
+  if (!more && largest(setup, 0) == 0) {  // nothing fits: what comes nearest
+    const bool less = PeakMemory(model, checkpointed).total() < PeakMemory(model, setup).total();
+    return less ? checkpointed : setup;
+  }
+  return more ? checkpointed : setup;
 }
 
 double UsableBytes(const GpuModel& gpu) {

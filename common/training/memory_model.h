@@ -1,27 +1,24 @@
 // Peak memory of one GPU in training, by part.
 //
-// Idea. Two moments decide. At the start of the backward pass there are weights, optimizer states,
-// everything the forward pass has kept and the scores of the vocabulary, but no gradients yet; in
-// the optimizer's step there are weights, gradients and states, but no activations any more. The
-// larger of the two is the peak. (In between activations go as gradients come, so that no other
+// Idea. Three moments decide. At the start of the backward pass there are weights, optimizer
+// states, everything the forward pass has kept and the scores of the vocabulary, but of gradients
+// only what earlier micro-batches have left; at its end all gradients and one layer at work; in the
+// optimizer's step weights, gradients, states and temporaries, but no activations any more. The
+// largest of the three is the peak. (In between activations go as gradients come, so that no other
 // moment is higher.)
 //
 // Each part is counted from shapes, in bytes:
 // clang-format off
 //   weights       4 a parameter (2 more for the copies of autocast), 2 in pure bf16 or where
-//                 DeepSpeed keeps masters, 2 where frozen, 0.5625 as NF4 (a scale for each 64)
-//   states        8 a trained parameter for Adam, 2 for 8-bit states, next to none for Adafactor;
-//                 and 4 for DeepSpeed's masters
-//   activations   for each layer and token what autograd keeps: with flash attention
-//                 c (4h + 2(q+k) + q + k + 4i) for a gated MLP and c bytes a number (Korthikanti et
-//                 al. 2022 count the same for other blocks); eager attention adds heads × tokens;
-//                 with checkpointing the input of each layer, and one layer anew
-//   logits        16 a word and token: in half precision, upcast, shifted, their softmax and
-//                 gradient
+//                 DeepSpeed keeps masters, 2 where frozen, less in 8 and 4 bits
+//   states        by the optimizer (optimizer_bytes.h), and 4 for DeepSpeed's masters
+//   activations   what autograd keeps (activations.h)
+//   logits        likewise, by the kind of loss
 //   workspace     the layer that is being worked on, gathered shards, DeepSpeed's buckets,
 //                 temporaries of the optimizer
 //   framework     CUDA context and libraries, and what the caching allocator cannot use
 // clang-format on
+// Constants that no shape gives are in memory_constants.h.
 // docs/models.md says how far that is from published measurements, and where it is wrong.
 #pragma once
 
@@ -86,7 +83,12 @@ int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double b
                           double highest = std::numeric_limits<double>::infinity());
 inline constexpr int64_t kMostModelledBatch = 65'536;
 
-// Of a card's memory, what the driver leaves for use.
+// How `training` runs on `gpu`: as SetupFrom has it, and auto is checkpointing where the
+// micro-batch, with the share `margin` of the card left free, would be small without.
+TrainingSetup SetupOn(const GpuModel& gpu, const ModelShape& model, const TrainingSpec& training,
+                      Precision precision, int64_t gpus, double margin);
+
+// Of a card's memory, what a program sees of it.
 double UsableBytes(const GpuModel& gpu);
 
 }  // namespace gpuadvise

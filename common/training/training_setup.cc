@@ -1,13 +1,7 @@
 #include "common/training/training_setup.h"
 
-#include <algorithm>
-
-#include "common/training/memory_model.h"
-
 namespace gpuadvise {
 namespace {
-
-constexpr int64_t kEnoughBatch = 8;  // a larger micro-batch is not worth recomputing for
 
 // Whether a step takes several micro-batches; where the micro-batch is open, as if it were small.
 bool Accumulates(const TrainingSpec& training, int64_t data_parallel) {
@@ -57,31 +51,6 @@ TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64
   setup.accumulates = Accumulates(training, DataParallelGpus(setup));
   setup.repeats_key_values = training.attn_implementation != Attention::kFlashAttention2;
   return setup;
-}
-
-TrainingSetup SetupOn(const GpuModel& gpu, const ModelShape& model, const TrainingSpec& training,
-                      Precision precision, int64_t gpus, double margin) {
-  TrainingSetup setup = SetupFrom(training, precision, gpus);
-  if (training.gradient_checkpointing) return setup;
-  int64_t enough = kEnoughBatch;
-  if (training.effective_batch_size) {
-    enough = std::min(
-        enough,
-        std::max<int64_t>(training.effective_batch_size->high / DataParallelGpus(setup), 1));
-  }
-  const auto largest = [&](const TrainingSetup& with, double left_free) {
-    return LargestMicroBatch(model, with, UsableBytes(gpu) * (1 - left_free));
-  };
-  if (largest(setup, margin) >= enough) return setup;
-  TrainingSetup checkpointed = setup;
-  checkpointed.checkpointing = Checkpointing::kFull;
-  const bool more = largest(checkpointed, margin) > largest(setup, margin) ||
-                    largest(checkpointed, 0) > largest(setup, 0);
-  if (!more && largest(setup, 0) == 0) {  // nothing fits: what comes nearest
-    const bool less = PeakMemory(model, checkpointed).total() < PeakMemory(model, setup).total();
-    return less ? checkpointed : setup;
-  }
-  return more ? checkpointed : setup;
 }
 
 }  // namespace gpuadvise

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "common/gpu/gpu_catalogue.h"
 #include "common/training/model_shape.h"
 #include "common/training/train_spec.h"
 
@@ -71,10 +70,5 @@ inline int64_t DataParallelGpus(const TrainingSetup& setup) {
 
 // What `training` says, on a GPU in `precision`; auto is checkpointing off.
 TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64_t gpus);
-
-// The same; auto is checkpointing where the micro-batch, with the share `margin` of the card left
-// free, would be small without.
-TrainingSetup SetupOn(const GpuModel& gpu, const ModelShape& model, const TrainingSpec& training,
-                      Precision precision, int64_t gpus, double margin);
 
 }  // namespace gpuadvise
