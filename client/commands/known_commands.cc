@@ -55,7 +55,7 @@ std::string FamiliesText(const json& rows, int width) {
       names.push_back(TextOf(rows[from], "name"));
     }
     text += fmt::format("{} ({})\n", family, names.size());
-    text += Indented(Join(names, "  "), kIndent, width);
+    text += Indented(Join(names, ", "), kIndent, width);
   }
   return text;
 }
@@ -162,8 +162,8 @@ int RunModels(const ListCommand& command, Console& console) {
       "model",
       {TextColumnOf("NAME", "name"),
        {"PARAMETERS", Align::kRight, ParametersText},
-       {"HUGGING FACE ID", Align::kLeft, FirstIdText},
-       TextColumnOf("NOTES", "notes")},
+       TextColumnOf("NOTES", "notes"),
+       {"HUGGING FACE ID", Align::kLeft, FirstIdText}},
       std::string(command.word.empty() ? "gpuadvise models WORD shows parameters and ids of those "
                                          "with the word in any of their names. "
                                        : "") +

@@ -52,8 +52,12 @@ NameParts PartsOf(const std::string& name) {
     const std::string part = plain.substr(at, end - at);
     at = end + 1;
     char* unit = nullptr;
-    const double number = std::strtod(part.c_str(), &unit);
-    const std::string_view rest(unit);
+    double number = std::strtod(part.c_str(), &unit);
+    std::string_view rest(unit);
+    if (rest.size() == 2 && rest[0] == 'b' && IsDigit(rest[1])) {  // "1b7" is 1.7 B
+      number += (rest[1] - '0') / 10.0;
+      rest.remove_suffix(1);
+    }
     const double scale = rest == "b" ? 1e9 : rest == "m" ? 1e6 : 0;
     if (parts.size == 0 && number > 0 && number < 1e5 && scale > 0) {
       parts.size = number * scale;
@@ -75,9 +79,10 @@ constexpr double kSameSize = 1.3;  // names round
 }  // namespace
 
 std::string FamilyOf(const std::string& name) {
+  constexpr size_t kShortest = 3;  // "e5" and "t5" keep their number
   size_t end = 0;
   while (end < name.size() && name[end] >= 'a' && name[end] <= 'z') ++end;
-  return name.substr(0, end);
+  return name.substr(0, end < kShortest ? name.find('-') : end);
 }
 
 std::optional<MemoryLine> ReadMemoryLine(KeyReader& model, const std::string& key) {

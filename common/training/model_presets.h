@@ -58,7 +58,7 @@ struct ModelPreset {
   std::string source;
 };
 
-// "llama" for "llama-3.1-8b": the letters that a name begins with.
+// "llama" for "llama-3.1-8b", "t5" for "t5-base": the letters that a name begins with.
 std::string FamilyOf(const std::string& name);
 
 class ModelPresets {

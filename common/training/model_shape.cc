@@ -265,7 +265,9 @@ void MatchParameters(double params, ModelShape& shape, std::vector<std::string>&
   const double table =
       static_cast<double>(shape.vocab_size) * static_cast<double>(shape.layers.hidden_size);
   const bool second_table = shape.lm_head && !shape.tie_word_embeddings;
-  if (second_table && std::abs(shape.Parameters() - table - params) < kClose * params) {
+  const double without = std::abs(shape.Parameters() - table - params);
+  if (second_table && without < kClose * params &&
+      without < std::abs(shape.Parameters() - params)) {
     shape.tie_word_embeddings = true;  // the files have one of the two
   }
   const double counted = shape.Parameters();

@@ -460,6 +460,7 @@ std::vector<TrainKey> AllKeys() {
 
 // "1000", "10^12", "10^-6".
 std::string Bound(double number) {
+  if (number < 0) return "-" + Bound(-number);
   if (number == 0 || (number > 1e-4 && number < 1e7)) return fmt::format("{:.10g}", number);
   return fmt::format("10^{:.0f}", std::log10(number));
 }

@@ -34,7 +34,7 @@ TEST(Models, AreListedByAWordOfAnyOfTheirNames) {
 
 TEST(Models, WithoutAWordAreNamesByFamily) {
   const std::string all = Models({}, 80);
-  EXPECT_THAT(all, HasSubstr("\nbaichuan (4)\n  baichuan-7b  baichuan-13b  baichuan2-7b"));
+  EXPECT_THAT(all, HasSubstr("\nbaichuan (4)\n  baichuan-7b, baichuan-13b, baichuan2-7b"));
   for (const std::string& name : ShippedModels().Names()) EXPECT_THAT(all, HasSubstr(name));
   std::istringstream lines(all);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80u) << line;

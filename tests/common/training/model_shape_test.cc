@@ -99,6 +99,21 @@ TEST(ModelShape, AMixtureHasAllItsExpertsAndATokenPassesAFew) {
   EXPECT_EQ(Experts(8, 2, 4).Parameters(), 4 * dense);
 }
 
+// In a large mixture the table is less than one per cent of the model.
+TEST(ModelShape, ASmallSecondEmbeddingIsNotTakenForAMissingOne) {
+  ModelShape shape;
+  shape.layers = Experts(512, 2, 0);
+  shape.vocab_size = 100;
+  const double table = 100 * 64;
+  const double all = shape.Parameters();
+  ASSERT_LT(table, 0.01 * all);
+  std::vector<std::string> assumed;
+  MatchParameters(all + 100, shape, assumed);
+  EXPECT_FALSE(shape.tie_word_embeddings);
+  MatchParameters(all - table, shape, assumed);
+  EXPECT_TRUE(shape.tie_word_embeddings);
+}
+
 TEST(ModelShape, LinearLayersAddUpToTheMatricesOfAStack) {
   TransformerStack latent = Experts(8, 2, 1);
   latent.kv_lora_rank = 24;
