@@ -60,7 +60,9 @@ bool TakeStrategy(std::string_view word, Sharding& sharding) {
 std::vector<std::string> WordsOf(const json& value) {
   std::vector<std::string> words;
   for (const json& item : value.is_array() ? value : json::array({value})) {
-    const std::string text = item.is_string() ? item.get<std::string>() : item.dump();
+    const std::string text = item.is_string()
+                                 ? item.get<std::string>()
+                                 : item.dump(-1, ' ', false, json::error_handler_t::replace);
     std::string word;
     for (const char c : LowerCase(text) + " ") {
       if (c != ' ' && c != ',') {

@@ -174,6 +174,24 @@ TEST(TrainingReader, NonsenseIsRefused) {
             std::string::npos);
 }
 
+TEST(TrainingReader, EveryTypeInPlaceOfAFormGivesASentenceOrAValue) {
+  const json values = json::parse(
+      R"([1, -1, 0.5, "x", "", true, false, [], {}, [1], [{}], {"a": 1}, {"version": "x"},
+          {"zero_optimization": 3}, {"zero_optimization": {"stage": "3"}},
+          {"optimizer": {"type": 5}}, {"sharding_strategy": [[1]]}, 1e308])");
+  for (const char* key : {"fsdp", "fsdp_config", "deepspeed", "software", "torch_dtype"}) {
+    for (const json& value : values) {
+      const Result<TrainSpec> spec =
+          ParseTrainSpec({{"training", {{key, value}}}}, "", RunLength::kOptional);
+      if (!spec) {
+        EXPECT_FALSE(spec.error().message.empty()) << key << value;
+      }
+    }
+  }
+  EXPECT_FALSE(ParseTrainSpec({{"training", {{"fsdp", "x"}}}}, "", RunLength::kOptional));
+  EXPECT_FALSE(ParseTrainSpec({{"training", {{"fsdp_config", 1}}}}, "", RunLength::kOptional));
+}
+
 // A file gives PyTorch 2.10 as the number 2.1.
 TEST(TrainingReader, AVersionThatLostItsZeroMustBeQuoted) {
   EXPECT_EQ(RefusalOf(R"({"software": 2.1})"),
