@@ -7,7 +7,6 @@
 namespace gpuadvise {
 namespace {
 
-constexpr double kContextBytes = 1.3e9;  // CUDA context, cuBLAS and cuDNN workspaces
 constexpr double kNcclBytes = 0.3e9;
 constexpr double kDeepspeedBuckets = 2e9;  // reduce and all-gather: 5e8 numbers of 2 bytes each
 constexpr double kLogitsBytes = 16;        // 2 + 4 upcast + 4 shifted + 4 softmax + 2 gradient

@@ -90,6 +90,9 @@ struct MemoryParts {
 // What the caching allocator reserves beyond what is in use, as a share of it.
 inline constexpr double kFragmentationShare = 0.05;
 
+// CUDA context, cuBLAS and cuDNN workspaces.
+inline constexpr double kContextBytes = 1.3e9;
+
 MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup);
 
 // Parameters that an optimizer updates.
