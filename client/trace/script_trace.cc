@@ -93,6 +93,7 @@ Result<TracedCommand> ReadTracedCommand(const std::string& command, const std::s
     }
     traced.words.push_back(*launch->words[i].value);
   }
+  traced.launched = launch->launcher != Launcher::kPython;
   traced.program = traced.words.front().substr(traced.words.front().rfind('/') + 1);
   if (launch->is_module) traced.words.insert(traced.words.begin(), "-m");
   for (size_t i = 0; i < launch->env.size(); ++i) {
@@ -129,8 +130,9 @@ Result<TraceReport> TraceOnce(const TracedCommand& command, int64_t scale,
                         "--memory-gib",
                         std::to_string(limits.memory_gib),
                         "--scale",
-                        std::to_string(scale),
-                        "--"};
+                        std::to_string(scale)};
+  if (command.launched) call.command.words.emplace_back("--launched");
+  call.command.words.emplace_back("--");
   call.command.words.insert(call.command.words.end(), command.words.begin(), command.words.end());
   call.command.environment = command.environment;
   call.child.errors = ChildErrors::kTogether;

@@ -24,6 +24,7 @@ struct TracedCommand {
   std::string program;                   // "train.py"
   std::vector<std::string> words;        // ["-m"], the program and its arguments
   std::vector<std::string> environment;  // NAME=VALUE that stands before it
+  bool launched = false;  // by torchrun or its like, which says each process its rank
 };
 
 // `command` is a shell's text. `python`: runs it instead of the command's own; "" that one. Of

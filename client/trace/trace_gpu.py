@@ -35,6 +35,7 @@ class Gpu:
     def __init__(self, ledger):
         self.ledger = ledger
         self.original_to = torch.Tensor.to
+        self.in_module = False  # of a module's move: no part of it gets values
 
     def install(self):
         self.install_properties()
@@ -88,6 +89,16 @@ class Gpu:
             return original_new(cls, data, requires_grad, **more)
 
         torch.nn.Parameter.__new__ = new
+        original_apply = torch.nn.Module._apply
+
+        def apply(module, function, *args, **kwargs):
+            before, self.in_module = self.in_module, True
+            try:
+                return original_apply(module, function, *args, **kwargs)
+            finally:
+                self.in_module = before
+
+        torch.nn.Module._apply = apply
 
     # -- moves -----------------------------------------------------------------------------------------
 
@@ -108,7 +119,8 @@ class Gpu:
                 tensor = self.copied(tensor, to_host=False)
         elif torch.device(device).type == "cpu" and self.on_gpu(tensor):
             small = tensor.numel() * tensor.element_size() <= trace_ledger.LARGE_HOST_BYTES
-            tensor = (self.ledger.real_copy(tensor) if small and not tensor.requires_grad
+            with_values = small and not tensor.requires_grad and not self.in_module
+            tensor = (self.ledger.real_copy(tensor) if with_values
                       else self.copied(tensor, to_host=True))
         return self.original_to(tensor, dtype, **more) if dtype is not None or more else tensor
 

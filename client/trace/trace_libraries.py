@@ -7,8 +7,8 @@ every later one.
 import contextlib
 import importlib.abc
 import importlib.machinery
-import os
 import sys
+import weakref
 
 import torch
 
@@ -18,21 +18,19 @@ STEPS = 2
 OTHER_OPTIMIZERS_STEPS = 3  # where a script has several, each must have had its turn
 
 
-class Enough(BaseException):
-    """The steps are done; no `except Exception` of the script catches it."""
-
-
 class Script:
     """What is learned of the training on the way."""
 
-    def __init__(self, ledger, scale):
+    def __init__(self, ledger, scale, enough):
+        """`enough` is called once the steps are done, and does not return."""
         self.ledger = ledger
+        self.enough = enough
         self.scale = scale
         self.optimizers = []
         self.steps = {}
         self.loader_batch = None
         self.input_batch = None
-        self.modules = []
+        self.modules = weakref.WeakSet()
         self.depth = 0
 
     def install(self):
@@ -74,7 +72,7 @@ class Script:
                 return original(optimizer, *args, **kwargs)
             done = script.steps.get(id(optimizer), 0)
             if done + 1 >= OTHER_OPTIMIZERS_STEPS:
-                raise Enough
+                script.enough()
             args = tuple(script.in_backward(a) if callable(a) else a for a in args)
             kwargs = {k: script.in_backward(v) if callable(v) else v for k, v in kwargs.items()}
             script.mark()
@@ -83,7 +81,7 @@ class Script:
                 script.mark()
             script.steps[id(optimizer)] = done + 1
             if done + 1 == STEPS and len(script.optimizers) == 1:
-                raise Enough
+                script.enough()
             if done == 0 and all(id(o) in script.steps for o in script.optimizers):
                 script.ledger.start_anew()
             return out
@@ -124,7 +122,7 @@ class Script:
 
         def init(module, *args, **kwargs):
             original_init(module, *args, **kwargs)
-            self.modules.append(module)
+            self.modules.add(module)
 
         def call(module, *args, **kwargs):
             if self.depth == 0 and module.training and torch.is_grad_enabled() and not self.steps:
@@ -193,9 +191,6 @@ class Script:
     # -- processes -----------------------------------------------------------------------------------------
 
     def install_processes(self):
-        for name, value in (("RANK", "0"), ("LOCAL_RANK", "0"), ("WORLD_SIZE", "1"),
-                            ("LOCAL_WORLD_SIZE", "1"), ("MASTER_ADDR", "127.0.0.1"), ("MASTER_PORT", "29500")):
-            os.environ.setdefault(name, value)
         torch.multiprocessing.spawn = lambda function, args=(), *_, **__: function(0, *args)
         nothing = lambda *_, **__: None
         started = []

@@ -1,6 +1,6 @@
 """Counts a training script's memory on a GPU by running it on the CPU without values.
 
-    trace_main.py --out RESULT.json --seconds N --memory-gib N [--scale N] [--count-cpu] -- [-m] PROGRAM ARGS…
+    trace_main.py --out RESULT.json --seconds N --memory-gib N [--scale N] [--launched] -- [-m] PROGRAM ARGS…
 
 Runs PROGRAM as Python would, on tensors that have shapes but no bytes, until its optimizer has made two
 steps, and writes what lived on the GPU at the peak to RESULT.json. Standard output is the script's own.
@@ -32,6 +32,7 @@ def parse_arguments():
     parser.add_argument("--seconds", type=int, required=True)
     parser.add_argument("--memory-gib", type=int, required=True)
     parser.add_argument("--scale", type=int, default=1)
+    parser.add_argument("--launched", action="store_true")  # as by torchrun, which sets RANK
     return parser.parse_args(words[:at]), words[at + 1:]
 
 
@@ -39,6 +40,14 @@ def write(path, result):
     with open(path + ".part", "w", encoding="utf-8") as out:
         json.dump({"format": FORMAT, **result}, out)
     os.replace(path + ".part", path)
+
+
+def leave(path, result):
+    """Writes the report and ends: the script's threads and atexit functions are not waited for."""
+    write(path, result)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def failure(kind, sentence, place=""):
@@ -58,7 +67,11 @@ def limit(seconds, gib):
     signal.alarm(seconds)
 
 
-def set_environment():
+def set_environment(launched):
+    if launched:
+        for name, value in (("RANK", "0"), ("LOCAL_RANK", "0"), ("WORLD_SIZE", "1"),
+                            ("LOCAL_WORLD_SIZE", "1"), ("MASTER_ADDR", "127.0.0.1"), ("MASTER_PORT", "29500")):
+            os.environ[name] = value
     os.environ.update({"CUDA_VISIBLE_DEVICES": "", "WANDB_MODE": "disabled", "GPUADVISE_TRACE": "1",
                        "TOKENIZERS_PARALLELISM": "false", "MPLBACKEND": "Agg"})
 
@@ -116,21 +129,29 @@ def trace(options, words):
     from trace_autocast import install as install_autocast
     from trace_gpu import Gpu
     from trace_ledger import Ledger, Untraceable, user_place
-    from trace_libraries import Enough, Script
+    from trace_libraries import Script
     torch.set_num_threads(1)
+    start = time.monotonic()
+
+    def outcome():
+        ledger.finish()
+        if not script.steps:
+            return failure("no_step", "ended without a step of a torch.optim optimizer")
+        if max(ledger.peaks.values()) == 0:
+            return failure("no_gpu", 'puts nothing on a GPU (.to("cuda"), device="cuda")')
+        return traced(script, ledger, time.monotonic() - start)
+
     ledger = Ledger()
-    script = Script(ledger, options.scale)
+    # Ends the process from inside the step: no handler of the script or of its framework runs after it.
+    script = Script(ledger, options.scale, lambda: leave(options.out, outcome()))
     Gpu(ledger).install()
     install_autocast()
     script.install()
-    start = time.monotonic()
     why = None
     limit(options.seconds, options.memory_gib)
     try:
         with ledger:
             run(words)
-    except Enough:
-        pass
     except TooLate as late:
         why = failure("too_late", f"made {max(script.steps.values(), default=0)} of 2 optimizer steps within "
                       f"{options.seconds} s", place_in_script(late))
@@ -150,14 +171,7 @@ def trace(options, words):
                else failure("raised", last, place_in_script(error)))
     finally:
         signal.alarm(0)
-    if why is not None:
-        return why
-    ledger.finish()
-    if not script.steps:
-        return failure("no_step", "ended without a step of a torch.optim optimizer")
-    if max(ledger.peaks.values()) == 0:
-        return failure("no_gpu", 'puts nothing on a GPU (.to("cuda"), device="cuda")')
-    return traced(script, ledger, time.monotonic() - start)
+    return why or outcome()
 
 
 def chain_of(error):
@@ -170,16 +184,13 @@ def chain_of(error):
 
 def main():
     options, words = parse_arguments()
-    set_environment()
+    set_environment(options.launched)
     try:
         result = trace(options, words)
     except BaseException as error:  # noqa: B902 of our own: said, not hidden
         traceback.print_exc()
         result = failure("tool", f"the trace itself failed: {type(error).__name__}: {error}")
-    write(options.out, result)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)  # the script's atexit functions and threads are not waited for
+    leave(options.out, result)
 
 
 main()

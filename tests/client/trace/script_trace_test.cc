@@ -34,6 +34,8 @@ TEST(TracedCommand, OfAModuleKeepsTheOption) {
 TEST(TracedCommand, LeavesLaunchersOut) {
   EXPECT_THAT(Read("torchrun --nproc_per_node 4 src/train.py --x").words,
               ElementsAre("src/train.py", "--x"));
+  EXPECT_TRUE(Read("torchrun train.py").launched);
+  EXPECT_FALSE(Read("python train.py").launched);
   EXPECT_THAT(Read("accelerate launch --num_processes 8 train.py").words, ElementsAre("train.py"));
   EXPECT_THAT(Read("srun --ntasks 2 python train.py").words, ElementsAre("train.py"));
   EXPECT_THAT(Read("WANDB=off python train.py").environment, ElementsAre("WANDB=off"));

@@ -94,11 +94,10 @@ class Forks:
             cls.process = None
 
 
-def report_of(words, folder, scale=1):
+def report_of(words, folder, options=()):
     """What trace_main.py writes for a script."""
     out = os.path.join(folder, "report.json")
-    Forks.run([str(TRACE), "--out", out, "--seconds", "60", "--memory-gib", "8", "--scale", str(scale),
-               "--", *words])
+    Forks.run([str(TRACE), "--out", out, "--seconds", "60", "--memory-gib", "8", *options, "--", *words])
     return json.loads(pathlib.Path(out).read_text())
 
 
@@ -118,8 +117,8 @@ class Trace(unittest.TestCase):
         path.write_text(textwrap.dedent(head) + textwrap.dedent(text))
         return str(path)
 
-    def traced(self, text, **kwargs):
-        report = report_of([self.script(text, **kwargs)], str(self.folder))
+    def traced(self, text, options=()):
+        report = report_of([self.script(text)], str(self.folder), options)
         self.assertEqual(report["status"], "traced", report)
         return report
 
@@ -245,10 +244,18 @@ class Trace(unittest.TestCase):
                 scaler.scale(loss).backward()
                 if step % 3 == 2:
                     scaler.step(optimizer); scaler.update(); optimizer.zero_grad()
-                    dist.barrier()""")
+                    dist.barrier()""", options=["--launched"])
         weight = 4 * 1024 * 1024
         self.assertGreaterEqual(report["step"]["activations"], weight)  # DDP's buckets
         self.assertEqual(report["precision"], "fp16")
+
+    def test_without_a_launcher_the_script_sees_no_rank(self):
+        report = self.traced("""
+            import os
+            assert "RANK" not in os.environ
+            model = nn.Linear(256, 256).to(device)
+            optimizer = torch.optim.AdamW(model.parameters())""" + LOOP)
+        self.assertEqual(report["batch"], 8)
 
     def test_a_closure_is_not_part_of_the_step(self):  # as Lightning and LBFGS call it
         report = self.traced("""
@@ -262,6 +269,28 @@ class Trace(unittest.TestCase):
             for step in range(100): optimizer.step(closure)""")
         self.assertGreater(report["backward"]["total"], 4 * 2048 * 4096)
         self.assertLess(report["step"]["total"], 4 * 2048 * 4096)
+
+    def test_a_framework_that_cleans_up_after_every_exception_is_no_trouble(self):
+        report = self.traced("""
+            model = nn.Linear(256, 256).to(device)
+            optimizer = torch.optim.AdamW(model.parameters())
+            try:
+                for step in range(100):
+                    model(torch.randn(8, 256).to(device)).sum().backward()
+                    optimizer.step()
+                    model.cpu(); model.cuda()
+            except BaseException:
+                raise RuntimeError("out of order")""")
+        self.assertEqual(report["parameters"], 256 * 257)
+
+    def test_a_model_that_the_script_drops_is_freed(self):
+        report = self.traced("""
+            teacher = nn.Linear(4096, 4096).to(device)
+            teacher(torch.randn(8, 4096, device=device))
+            del teacher
+            model = nn.Linear(256, 256).to(device)
+            optimizer = torch.optim.AdamW(model.parameters())""" + LOOP)
+        self.assertLess(report["step"]["total"], 4 * 4096 * 4096)
 
     def test_pretrained_weights_of_transformers_are_not_loaded(self):
         package = self.folder / "transformers"
