@@ -223,6 +223,10 @@ class Gpu:
             answers[name] = nothing
         for name, answer in answers.items():
             setattr(torch.cuda, name, answer)
+        if hasattr(torch, "accelerator"):  # PyTorch 2.6
+            for name in ("is_available", "device_count", "synchronize"):
+                setattr(torch.accelerator, name, getattr(torch.cuda, name))
+            torch.accelerator.current_accelerator = lambda *_, **__: torch.device("cuda")
 
     # -- kernels that keep something else on a GPU -------------------------------------------------------
 
@@ -250,7 +254,8 @@ class Gpu:
 
             @staticmethod
             def backward(ctx, grad):
-                return tuple(torch.empty_like(t) for t in ctx.saved_tensors[:3])
+                return tuple(torch.empty_like(t) if needed else None
+                             for t, needed in zip(ctx.saved_tensors, ctx.needs_input_grad))
 
         def dropout(tensor, p=0.5, training=True, inplace=False):
             if not gpu.on_gpu(tensor) or inplace:

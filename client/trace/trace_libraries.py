@@ -41,9 +41,8 @@ class Script:
         torch.compile = torch.jit.script = torch.jit.trace = lambda model=None, *_, **__: (
             model if model is not None else (lambda function: function))
         torch.save = lambda *_, **__: None
-        scaler = torch.cuda.amp.GradScaler
-        original = scaler.__init__
-        scaler.__init__ = lambda self, *args, **kwargs: original(self, enabled=False)
+        for scaler in {torch.cuda.amp.GradScaler, getattr(torch.amp, "GradScaler", torch.cuda.amp.GradScaler)}:
+            scaler.__init__ = without_scaling(scaler.__init__)
         sys.meta_path.insert(0, AfterImport({
             "transformers.modeling_utils": without_weights(self.ledger),
             "torch.distributed.fsdp": refuse(("FullyShardedDataParallel", "fully_shard"), "FSDP's shards"),
@@ -233,6 +232,11 @@ class Script:
 
 
 # -- libraries that are not PyTorch --------------------------------------------------------------------------
+
+
+def without_scaling(original):
+    """A GradScaler that is switched off: whether a gradient is infinite, nobody knows here."""
+    return lambda scaler, *args, **kwargs: original(scaler, enabled=False)
 
 
 def refusal(what):
