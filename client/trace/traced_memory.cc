@@ -75,7 +75,8 @@ void MarkStage(const TracedMemory& traced, json& stage) {
 }
 
 std::string SizeInYaml(int64_t bytes) {
-  return fmt::format("{:.3f} GB", std::max(static_cast<double>(bytes) / 1e9, 0.001));
+  const auto size = static_cast<double>(std::max<int64_t>(bytes, 1000));
+  return size >= 1e9 ? fmt::format("{:.4g} GB", size / 1e9) : fmt::format("{:.4g} MB", size / 1e6);
 }
 
 }  // namespace

@@ -87,8 +87,7 @@ TEST(TracedMemory, IsWrittenForATrainYaml) {
   ASSERT_TRUE(traced);
   EXPECT_EQ(YamlOf(*traced),
             "model:\n  params: 500000000\n"
-            "  memory: {base: 5.250 GB, per_sample: 1.050 GB, overhead: 1.300 GB, floor: 10.500 "
-            "GB}\n");
+            "  memory: {base: 5.25 GB, per_sample: 1.05 GB, overhead: 1.3 GB, floor: 10.5 GB}\n");
 }
 
 TEST(TracedMemory, PartsAreThoseOfThePeakThatTheBatchHas) {
