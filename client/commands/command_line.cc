@@ -280,7 +280,8 @@ constexpr const char* kSubmitFooter =
 constexpr const char* kFitFooter =
     "\nExamples:\n"
     "  gpuadvise fit train.yaml --gpu l40s\n"
-    "  gpuadvise fit llama-3.1-8b --method lora --seq 2048 --gpu l40s\n";
+    "  gpuadvise fit llama-3.1-8b --method lora --seq 2048 --gpu l40s\n"
+    "  gpuadvise fit --trace -- python train.py --batch-size {micro_batch}\n";
 
 constexpr const char* kScaleFooter =
     "\nExamples:\n"
@@ -398,10 +399,34 @@ struct Parser {
     select->footer("\nPrints what to add to these sbatch options so that the job starts first.\n");
   }
 
+  void AddTrace(CLI::App* fit) {
+    const char* group = "With --trace";
+    trace = fit->add_flag_function(
+        "--trace", [this](int64_t) { line.fit.trace = trace_wishes; },
+        "Count by running the script without values: -- COMMAND …");
+    fit->add_option("--python", trace_wishes.python, "Runs the script (default: the command's own)")
+        ->option_text("PATH")
+        ->needs(trace)
+        ->group(group);
+    fit->add_option("--trace-minutes", trace_wishes.minutes, "At most so long a run (default 5)")
+        ->option_text("N")
+        ->needs(trace)
+        ->check(NumberFrom(0.02, 1'440.0))
+        ->group(group);
+    fit->add_option("--trace-memory", trace_wishes.memory_gib,
+                    "GiB of this machine that the script may fill (default 16)")
+        ->option_text("GIB")
+        ->needs(trace)
+        ->check(CLI::Range(1, 4'096))
+        ->group(group);
+  }
+
   void AddFit() {
     CLI::App* fit =
         Add(Verb::kFit, "fit", "What fits on which GPU: batch, memory by part, what saves some");
     AddSource(fit, &line.fit.source);
+    fit->get_option("FILE|MODEL")->required(false);
+    AddTrace(fit);
     fit->add_option("--gpu", line.fit.source.gpus, "Only this GPU, also one that the cluster lacks")
         ->option_text("NAME");
     fit->add_option("-G,--gpus", line.fit.gpus_in_all, "GPUs that one job has (default 1)")
@@ -649,6 +674,8 @@ struct Parser {
   SlurmFlags submit_flags;
   SlurmFlags doctor_flags;
   SettingFlags fit_flags;
+  CLI::Option* trace = nullptr;
+  TraceWishes trace_wishes;
   SettingFlags scale_flags;
   SlurmFlags probe_flags;
   CLI::App* jobs = nullptr;
@@ -670,9 +697,23 @@ Result<void> CheckSource(const std::string& file, const FromScript& from) {
   return {};
 }
 
+Result<void> CheckFitSource(const FitCommand& fit) {
+  const bool command = fit.trace && !fit.trace->command.empty();
+  if (fit.source.file.empty() && !command) {
+    return BadInput(fit.trace ? "--trace needs the command: -- python train.py ARGS, or a "
+                                "train.yaml or job script that has one"
+                              : "FILE|MODEL is required");
+  }
+  if (!fit.source.file.empty() && command) {
+    return BadInput("FILE and a command after -- are both given: keep one");
+  }
+  return {};
+}
+
 Result<void> CheckSources(const CommandLine& line) {
   if (line.verb == Verb::kAdvise) return CheckSource(line.advise.question.file, line.advise.from);
   if (line.verb == Verb::kSubmit) return CheckSource(line.submit.question.file, line.submit.from);
+  if (line.verb == Verb::kFit) return CheckFitSource(line.fit);
   return {};
 }
 
@@ -741,6 +782,7 @@ tl::expected<CommandLine, EarlyExit> ParseCommandLine(std::vector<std::string> a
   if (verb == "when") sbatch = TakeSbatchWords(kWhenWords, &arguments);
   if (verb == "select") sbatch = TakeSbatchWords(kSelectWords, &arguments);
   if (verb == "submit" || verb == "run") sbatch = TakeAfterDashes(&arguments);
+  if (verb == "fit" && IsOneOf("--trace", arguments)) sbatch = TakeAfterDashes(&arguments);
   Parser parser;
   try {
     std::reverse(arguments.begin(), arguments.end());  // CLI11's order for vectors
@@ -762,6 +804,10 @@ tl::expected<CommandLine, EarlyExit> ParseCommandLine(std::vector<std::string> a
   line.advise.question.fixed = parser.advise_flags.Given();
   line.submit.question.fixed = parser.submit_flags.Given();
   line.fit.source.settings = parser.fit_flags.Given();
+  if (line.fit.trace) {
+    line.fit.trace = std::move(parser.trace_wishes);
+    line.fit.trace->command = sbatch;
+  }
   line.scale.source.settings = parser.scale_flags.Given();
   line.jobs.import = parser.jobs->count("--import") > 0;
   std::erase(line.jobs.import_paths, "");  // CLI11's word for no path

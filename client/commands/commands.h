@@ -89,8 +89,17 @@ struct QueueCommand {
   bool json = false;
 };
 
+// `gpuadvise fit --trace`: memory from a run of the script without values (client/trace).
+struct TraceWishes {
+  std::vector<std::string> command;  // what follows --; empty: the file's command
+  std::string python;                // runs the script; "" the command's own
+  double minutes = 5;                // of one run
+  int64_t memory_gib = 16;           // of this machine
+};
+
 struct FitCommand {
   TrainingSource source;
+  std::optional<TraceWishes> trace;
   int64_t gpus_in_all = 1;             // of one job
   std::optional<int64_t> micro_batch;  // show this one
   bool tips = false;                   // all of them, for the first GPU

@@ -7,6 +7,8 @@
 #include "client/api/answer_reader.h"
 #include "client/api/exit_code.h"
 #include "client/commands/commands.h"
+#include "client/commands/trace_command.h"
+#include "client/models/built_in.h"
 #include "client/questions/training_question.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
@@ -203,11 +205,26 @@ std::string TipsText(const json& stage, const TerminalStyle& style) {
   return text;
 }
 
+// A file or a model that is named, or what a trace has found.
+Result<TrainingQuestion> QuestionOf(const FitCommand& command, std::optional<TracedMemory>& traced,
+                                    Api& api, Console& console) {
+  if (!command.trace) {
+    return TrainingQuestion::Load(command.source, RunLength::kOptional, api, console.now());
+  }
+  Result<TracedTraining> training = TraceTraining(command, console);
+  if (!training) return tl::unexpected<Error>(std::move(training.error()));
+  Result<ModelPresets> presets = BuiltInPresets();
+  if (!presets) return tl::unexpected<Error>(std::move(presets.error()));
+  traced = std::move(training->memory);
+  return TrainingQuestion::Of(std::move(training->file), std::move(*presets), command.source.gpus,
+                              RunLength::kOptional, api);
+}
+
 }  // namespace
 
 int RunFit(const FitCommand& command, Api& api, Console& console) {
-  const Result<TrainingQuestion> training =
-      TrainingQuestion::Load(command.source, RunLength::kOptional, api, console.now());
+  std::optional<TracedMemory> traced;
+  const Result<TrainingQuestion> training = QuestionOf(command, traced, api, console);
   if (!training) return Report(training.error(), console);
   for (const std::string& note : training->notes) console.Complain(Printable(note));
   const FitQuestion question{training->spec, training->presets,   *training->catalogue,
@@ -216,6 +233,7 @@ int RunFit(const FitCommand& command, Api& api, Console& console) {
   Result<json> answer = AnswerFit(question);
   if (!answer) return Report(training->Placed(answer.error()), console);
   if (!training->gpu_notes.empty()) (*answer)["gpu_notes"] = training->gpu_notes;
+  if (traced) AddTrace(*traced, *answer);
   if (command.json) {
     PrintJson(*answer, console);
     return kExitOk;
@@ -230,6 +248,7 @@ int RunFit(const FitCommand& command, Api& api, Console& console) {
   for (const std::string& note : training->gpu_notes) {
     text += Indented("Note: " + note + ".", 0, console.style().width);
   }
+  if (traced) text += TraceText(*traced, console.style());
   console.Print(text);
   return kExitOk;
 }

@@ -26,6 +26,7 @@
 #include "client/views/advice_view.h"
 #include "common/base/text.h"
 #include "process/files.h"
+#include "process/scratch_folder.h"
 #include "yaml/yaml_edit.h"
 #include "yaml/yaml_file.h"
 
@@ -39,26 +40,6 @@ constexpr const char* kNoSteps =
     "Trainer, the bars of tqdm and Lightning, `step 50/1000` and `iter 50`; for others give "
     "--pattern "
     "'it (?P<step>\\d+)'";
-
-// A folder that is removed with what is in it.
-class ScratchFolder {
- public:
-  explicit ScratchFolder(std::string path) : path_(std::move(path)) {
-    made_ = ::mkdtemp(path_.data()) != nullptr;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (made_) std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  bool made() const { return made_; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  bool made_ = false;
-};
 
 // Errors: what a probe cannot do with this file.
 Result<void> CheckFile(const TrainingQuestion& question, const BatchWishes& wishes) {

@@ -107,23 +107,32 @@ Result<TrainingQuestion> TrainingQuestion::Load(const TrainingSource& source, Ru
     return BadInput(
         "how long does it run? Add --max-steps N, --samples N, or --epochs N with --num-samples N");
   }
+  Result<TrainingQuestion> question =
+      Of(std::move(file), std::move(*presets), source.gpus, run_length, api);
+  if (question) question->notes.insert(question->notes.begin(), notes.begin(), notes.end());
+  return question;
+}
+
+Result<TrainingQuestion> TrainingQuestion::Of(TrainFile file, ModelPresets presets,
+                                              const std::vector<std::string>& names,
+                                              RunLength run_length, Api& api) {
   Result<TrainSpec> spec = ParseTrainSpec(file.spec(), "", run_length);
   if (!spec) return file.Refuse(spec.error().message, spec.error().pointer);
+  std::vector<std::string> notes;
   const json of_cluster = api.Get("/v1/gpus").value_or(json::object());  // none without a daemon
   std::string trouble;
   Result<GpuCatalogue> catalogue = KnownCards(of_cluster, source.own.gpus_file, &trouble);
   if (!catalogue) return tl::unexpected<Error>(std::move(catalogue.error()));
   if (!trouble.empty()) notes.push_back(std::move(trouble));
   auto held = std::make_shared<const GpuCatalogue>(std::move(*catalogue));
-  auto gpus = GpusFor(source.gpus, *spec, *held, of_cluster);
-  if (!gpus && source.gpus.empty()) return file.Refuse(gpus.error().message, "/resources/gpus");
+  auto gpus = GpusFor(names, *spec, *held, of_cluster);
+  if (!gpus && names.empty()) return file.Refuse(gpus.error().message, "/resources/gpus");
   if (!gpus) return tl::unexpected<Error>(std::move(gpus.error()));
   std::vector<NodesOfGpu> nodes;
   for (const GpuModel* gpu : *gpus) nodes.push_back(NodesOf(of_cluster, *gpu));
-  std::vector<std::string> taken = NamesTaken(source.gpus, *spec, *held);
-  return TrainingQuestion{std::move(file),  std::move(*spec), std::move(*presets),
-                          std::move(held),  std::move(*gpus), std::move(nodes),
-                          std::move(taken), std::move(notes)};
+  std::vector<std::string> taken = NamesTaken(names, *spec, *held);
+  return TrainingQuestion{std::move(file),  std::move(*spec), std::move(presets), std::move(held),
+                          std::move(*gpus), std::move(nodes), std::move(taken),   std::move(notes)};
 }
 
 Error TrainingQuestion::Placed(const Error& error) const {

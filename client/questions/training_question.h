@@ -40,6 +40,11 @@ struct TrainingQuestion {
   static Result<TrainingQuestion> Load(const TrainingSource& source, RunLength run_length, Api& api,
                                        int64_t now);
 
+  // The same about `file` as it is, with the GPUs of these names.
+  static Result<TrainingQuestion> Of(TrainFile file, ModelPresets presets,
+                                     const std::vector<std::string>& names, RunLength run_length,
+                                     Api& api);
+
   // `error` with its pointer into the spec told as the file's line.
   Error Placed(const Error& error) const;
 

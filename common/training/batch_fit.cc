@@ -64,13 +64,15 @@ std::optional<BatchPlan> PlanAt(const TrainingSpec& training, const BatchRange& 
 }  // namespace
 
 int64_t MemoryOf(const MemoryLine& line, int64_t micro_batch) {
-  return line.base_bytes + line.overhead_bytes + line.per_sample_bytes * micro_batch;
+  return std::max(line.base_bytes + line.per_sample_bytes * micro_batch, line.floor_bytes) +
+         line.overhead_bytes;
 }
 
 int64_t LargestMicroBatch(const MemoryLine& line, const GpuModel& gpu, double margin) {
-  double room = gpu.memory_gb * 1e9 * (1 - margin) - static_cast<double>(line.base_bytes) -
-                static_cast<double>(line.overhead_bytes);
-  if (room <= 0) return 0;
+  const double usable =
+      gpu.memory_gb * 1e9 * (1 - margin) - static_cast<double>(line.overhead_bytes);
+  const double room = usable - static_cast<double>(line.base_bytes);
+  if (room <= 0 || usable < static_cast<double>(line.floor_bytes)) return 0;
   // The tiny addend undoes the rounding of "exactly full" (19.2 GB − 7 GB over 1.22 GB).
   double samples = room / static_cast<double>(line.per_sample_bytes) + 1e-9;
   return static_cast<int64_t>(std::min(samples, static_cast<double>(kMaxMicroBatch)));

@@ -91,12 +91,13 @@ std::optional<MemoryLine> ReadMemoryLine(KeyReader& model, const std::string& ke
   std::optional<int64_t> base = line->Size("base");
   std::optional<int64_t> per_sample = line->Size("per_sample");
   std::optional<int64_t> overhead = line->Size("overhead");
+  std::optional<int64_t> floor = line->Size("floor");
   line->Finish();
   if (!base || !per_sample) {
     model.Refuse(key, fmt::format("{} needs base and per_sample, each a size such as 5 GB", key));
     return {};
   }
-  return MemoryLine{*base, *per_sample, overhead.value_or(0)};
+  return MemoryLine{*base, *per_sample, overhead.value_or(0), floor.value_or(0)};
 }
 
 std::vector<MeasuredStep> ReadMeasuredSteps(KeyReader& training, const std::string& key) {

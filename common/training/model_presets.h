@@ -16,13 +16,15 @@
 
 namespace gpuadvise {
 
-// Training memory as a straight line in the micro-batch: base + per_sample × batch + overhead.
+// Training memory as a straight line in the micro-batch: base + per_sample × batch + overhead, and
+// never less than floor + overhead (the optimizer's step, which no micro-batch makes larger).
 // Source: the formula of Isaac-GR00T's team guide, "weights 5 GB + 1.2 GB per sample + 2 GB
 // overhead".
 struct MemoryLine {
   int64_t base_bytes = 0;
   int64_t per_sample_bytes = 0;
   int64_t overhead_bytes = 0;
+  int64_t floor_bytes = 0;
 };
 
 // One timing of this training on a known GPU: the anchor that calibrates all others.

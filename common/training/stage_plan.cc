@@ -21,7 +21,8 @@ MemoryLine Scaled(const MemoryLine& line, double factor) {
   const auto scaled = [factor](int64_t bytes) {
     return Whole(static_cast<double>(bytes) * factor);
   };
-  return {scaled(line.base_bytes), scaled(line.per_sample_bytes), scaled(line.overhead_bytes)};
+  return {scaled(line.base_bytes), scaled(line.per_sample_bytes), scaled(line.overhead_bytes),
+          scaled(line.floor_bytes)};
 }
 
 // What memory is counted from: a line, or the model's shape; neither is an answer as well.

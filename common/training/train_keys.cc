@@ -51,7 +51,8 @@ std::vector<TrainKey> ModelKeys() {
        .meaning =
            "Memory of one GPU as a line: base + per_sample × micro-batch + overhead. It wins "
            "over everything counted, so settings such as gradient_checkpointing, optim or "
-           "max_seq_length no longer change the memory. Two measured peaks give it."},
+           "max_seq_length no longer change the memory. Two measured peaks give it, or "
+           "`gpuadvise fit --trace`."},
       {.path = "model.memory.base",
        .kind = Kind::kSize,
        .meaning = "Weights, gradients and optimizer states: what a GPU holds without any sample. "
@@ -63,6 +64,11 @@ std::vector<TrainKey> ModelKeys() {
        .kind = Kind::kSize,
        .usual = "0",
        .meaning = "CUDA context, libraries and buffers."},
+      {.path = "model.memory.floor",
+       .kind = Kind::kSize,
+       .usual = "0",
+       .meaning = "Least of base + per_sample × micro-batch: what the optimizer's step takes, "
+                  "however small the micro-batch is."},
   };
 }
 

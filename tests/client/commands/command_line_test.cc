@@ -72,6 +72,25 @@ TEST(Fit, APrecisionIsBothSwitches) {
   EXPECT_EQ(Left({"fit", "gpt2", "--precision", "fp8"}).exit_code, 2);
 }
 
+TEST(Fit, ATraceTakesTheCommandBehindTheDashes) {
+  const CommandLine line = Line({"fit", "--trace", "--python", "p", "--trace-minutes", "2", "--gpu",
+                                 "l40s", "--", "python", "train.py", "--gpu", "0"});
+  ASSERT_TRUE(line.fit.trace);
+  EXPECT_EQ(line.fit.trace->command, (Words{"python", "train.py", "--gpu", "0"}));
+  EXPECT_EQ(line.fit.trace->python, "p");
+  EXPECT_EQ(line.fit.trace->minutes, 2);
+  EXPECT_EQ(line.fit.source.gpus, (Words{"l40s"}));
+  EXPECT_FALSE(Line({"fit", "gpt2"}).fit.trace);
+  EXPECT_TRUE(Line({"fit", "--trace", "train.yaml"}).fit.trace->command.empty());
+}
+
+TEST(Fit, ATraceNeedsOneCommand) {
+  EXPECT_NE(Left({"fit", "--trace"}).text.find("--trace needs the command"), std::string::npos);
+  EXPECT_EQ(Left({"fit", "--trace", "f.yaml", "--", "python", "t.py"}).exit_code, 2);
+  EXPECT_EQ(Left({"fit", "gpt2", "--python", "p"}).exit_code, 2);
+  EXPECT_NE(Left({"fit"}).text.find("FILE|MODEL is required"), std::string::npos);
+}
+
 TEST(Select, TakesSbatchsOptionsAndItsOwn) {
   const CommandLine line = Line({"select", "--timeout", "0.5", "--gpu-memory=40G", "--avoid=a,b",
                                  "-p", "gpu", "--deadline=now+1hour", "--json", "--time=10"});
@@ -212,6 +231,8 @@ TEST(Usage, ANumberIsOneWithinItsBounds) {
                          {"scale", "f", "--max-gpus"},
                          {"fit", "f", "--gpus"},
                          {"fit", "f", "--micro-batch"},
+                         {"fit", "f", "--trace", "--trace-minutes"},
+                         {"fit", "f", "--trace", "--trace-memory"},
                          {"probe", "f", "--minutes"},
                          {"probe", "f", "--steps"},
                          {"watch", "1", "--interval"},

@@ -37,6 +37,16 @@ TEST(LargestMicroBatch, IsZeroWhereNothingFits) {
   EXPECT_EQ(LargestMicroBatch(kGr00t, Card(4), 0), 0);
 }
 
+TEST(LargestMicroBatch, IsZeroWhereTheFloorOfTheLineDoesNotFit) {
+  const MemoryLine line{5'000'000'000, 1'000'000'000, 1'000'000'000, 12'000'000'000};
+  EXPECT_EQ(LargestMicroBatch(line, Card(12.9), 0), 0);
+  EXPECT_EQ(LargestMicroBatch(line, Card(13), 0), 7);  // 5 + 7 + 1
+  EXPECT_EQ(LargestMicroBatch(line, Card(14), 0), 8);
+  EXPECT_EQ(MemoryOf(line, 1), 13'000'000'000);
+  EXPECT_EQ(MemoryOf(line, 7), 13'000'000'000);
+  EXPECT_EQ(MemoryOf(line, 8), 14'000'000'000);
+}
+
 TEST(PlanBatch, GivesTheGuidesStrategies) {
   Result<BatchPlan> rtx4090 = PlanBatch(Range(120, 144), 4, 10);
   ASSERT_TRUE(rtx4090);

@@ -33,7 +33,7 @@ TEST(TrainSpec, ReadsEveryKeyOfTheFile) {
     "model": {"preset": "p", "params": 2e9, "hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 16,
       "num_key_value_heads": 8, "intermediate_size": 8192, "vocab_size": 32000, "tie_word_embeddings": true,
       "encoder": {"hidden_size": 8}, "vision": {"params": 3e8, "tokens_per_image": 256, "frozen": true},
-      "extra_params": 3e7, "memory": {"base": "5 GB", "per_sample": "1.2 GB", "overhead": "2 GB"}, "hf_config": {"hidden_size": 64, "num_hidden_layers": 2}},
+      "extra_params": 3e7, "memory": {"base": "5 GB", "per_sample": "1.2 GB", "overhead": "2 GB", "floor": "6 GB"}, "hf_config": {"hidden_size": 64, "num_hidden_layers": 2}},
     "training": {"max_steps": 10000, "effective_batch_size": [120, 144], "bf16": "auto", "fp16": false, "pure_bf16": false,
       "tf32": "auto", "gradient_checkpointing": "selective", "max_seq_length": 2048, "images_per_sample": 2, "packing": false,
       "method": "lora", "lora": {"r": 8, "lora_alpha": 16, "target_modules": ["q_proj"], "modules_to_save": []},
@@ -53,6 +53,7 @@ TEST(TrainSpec, ReadsEveryKeyOfTheFile) {
   EXPECT_EQ(spec->objective, Objective::kDeadline);
   const Stage& stage = spec->stages.at(0);
   EXPECT_EQ(stage.model.memory->per_sample_bytes, 1'200'000'000);
+  EXPECT_EQ(stage.model.memory->floor_bytes, 6'000'000'000);
   EXPECT_EQ(stage.training.effective_batch_size->high, 144);
   EXPECT_EQ(stage.training.measured.at(0).micro_batch, 10);
   EXPECT_EQ(spec->resources.mem_per_gpu_bytes, int64_t{30} << 30);

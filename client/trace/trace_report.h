@@ -1,0 +1,43 @@
+// What trace_main.py says of one run of a script, read with bounds: the script ran in the same
+// process and may have written anything.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+
+namespace gpuadvise::client {
+
+// Bytes that live on the GPU at a peak, rounded to the allocator's blocks.
+struct BytesAtPeak {
+  int64_t total = 0;
+  int64_t weights = 0;  // and buffers
+  int64_t gradients = 0;
+  int64_t optimizer = 0;
+  int64_t activations = 0;  // and everything else
+};
+
+struct TraceReport {
+  std::string torch;           // "2.4.1"
+  int64_t micro_batch = 0;     // first dimension of what goes into the model; 0: not seen
+  int64_t parameters = 0;      // of models on the GPU
+  int64_t trained = 0;         // that an optimizer updates
+  std::string precision;       // "bf16", "fp16", "fp32"
+  BytesAtPeak backward, step;  // outside the optimizer's step, and inside
+  std::vector<std::string> notes;
+};
+
+// The script, for sentences.
+struct TracedScript {
+  std::string program;      // its name
+  std::string said_last{};  // the last line of its output
+};
+
+// Errors: kBadInput, why the script cannot be traced, with its line and the remedy; also for text
+// that is no report. kInternal where the trace itself failed.
+Result<TraceReport> ReadTraceReport(std::string_view text, const TracedScript& script);
+
+}  // namespace gpuadvise::client
