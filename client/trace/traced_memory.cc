@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr int64_t kFirstBatch = 4;       // where the command leaves it open; BatchNorm needs 2
 constexpr double kLeastBytes = 1 << 20;  // of a line's base
-constexpr double kWithFragments = 1 + kFragmentationShare;
+const double kWithFragments = 1 + kMemoryConstants.fragmentation_share;
 
 int64_t WithFragments(double bytes) {
   return std::llround(std::max(bytes, kLeastBytes) * kWithFragments);
