@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "common/training/media_work.h"
+
 namespace gpuadvise {
 namespace {
 
@@ -192,12 +194,15 @@ double TrainedParameters(const ModelShape& model, const TrainingSetup& setup) {
   if (setup.method != Method::kFull) {
     double adapters = AdapterParameters(model.layers, setup);
     if (model.encoder) adapters += AdapterParameters(*model.encoder, setup);
+    adapters += MediaWorkOf(model, setup).adapter_parameters_per_rank *
+                static_cast<double>(setup.lora_rank);
     return adapters + SavedModules(model, setup) + extra;
   }
   auto all = model.Parameters();
   if (model.vision && model.vision->frozen) {
     all -= model.vision->layers.Parameters();
   }
+  if (model.media) all -= MediaWorkOf(model, setup).frozen_parameters;
   return all;
 }
 
@@ -210,6 +215,8 @@ MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup) {
   const auto embeddings = model.EmbeddingParameters();
   auto linear = model.layers.Parameters();
   if (model.encoder) linear += model.encoder->Parameters();
+  const SampleWork media = MediaWorkOf(model, setup);
+  linear += media.parameters;
   const auto tower = model.vision ? model.vision->layers.Parameters() : 0;
 
   double frozen = 0;
@@ -245,6 +252,9 @@ MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup) {
     parts.gradients = 0;
   }
 
+  // Frozen text encoders and VAE, and a moving average: whole on each GPU.
+  parts.weights += media.companion_bytes + (setup.media.use_ema ? 4 * trained : 0);
+
   const auto batch = static_cast<double>(setup.micro_batch);
   int64_t in_row = setup.seq_length;
   if (model.vision) in_row += setup.images * model.vision->tokens_per_image;
@@ -263,6 +273,9 @@ MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup) {
     if (trains) kept.kept += more.kept;
     kept.at_work = std::max(kept.at_work, more.at_work);
   }
+  const MediaActivations seen = MediaActivationsOf(media, setup);
+  kept.kept += seen.kept;
+  kept.at_work = std::max(kept.at_work, seen.at_work);
   const double logits = LogitsBytes(model, setup, tokens);
 
   // The scores are gone when the first layer is worked on: the larger of the two counts.
@@ -338,6 +351,7 @@ TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64
   setup.mean_seq_length = training.mean_seq_length.value_or(0);
   setup.fp8 = training.fp8;
   setup.software_year = training.software_year.value_or(0);
+  setup.media = training.media;
   return setup;
 }
 

@@ -69,6 +69,7 @@ struct TrainingSetup {
   double mean_seq_length = 0;  // 0: seq_length
   bool fp8 = false;
   double software_year = 0;  // 0: today's
+  MediaSettings media;       // of samples that are pictures, films or sound
 };
 
 // Bytes.

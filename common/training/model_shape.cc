@@ -8,6 +8,7 @@
 
 #include "common/base/text.h"
 #include "common/base/words.h"
+#include "common/training/media_reading.h"
 
 namespace gpuadvise {
 namespace {
@@ -69,6 +70,21 @@ std::optional<TransformerStack> ReadStack(KeyReader& reader) {
   return stack;
 }
 
+// Layers beside a network that hears are the decoder of what it hears; without any layers there are
+// no words.
+void JoinMedia(ModelShape& shape) {
+  if (shape.layers.num_hidden_layers == 0) {
+    shape.lm_head = false;
+    shape.vocab_size = 0;
+    return;
+  }
+  if (auto* audio = std::get_if<AudioEncoderShape>(&shape.media->shape)) {
+    shape.layers.cross_attention = true;
+    audio->read_by_layers = shape.layers.num_hidden_layers;
+    audio->read_by_key_size = shape.layers.key_size();
+  }
+}
+
 // The first of `keys` that `config` has as a whole number of at least 1.
 int64_t FirstOf(const json& config, const std::vector<const char*>& keys) {
   for (const char* key : keys) {
@@ -127,7 +143,7 @@ double ModelShape::EmbeddingParameters() const {
 double ModelShape::Parameters() const {
   return layers.Parameters() + (encoder ? encoder->Parameters() : 0) +
          (vision ? vision->layers.Parameters() : 0) + EmbeddingParameters() +
-         static_cast<double>(extra_params + other_params);
+         static_cast<double>(extra_params + other_params) + (media ? MediaParameters(*media) : 0);
 }
 
 std::optional<ModelShape> ReadModelShape(KeyReader& reader) {
@@ -156,8 +172,10 @@ std::optional<ModelShape> ReadModelShape(KeyReader& reader) {
     }
   }
   shape.extra_params = static_cast<int64_t>(extra);
-  if (!layers) return {};
-  shape.layers = *layers;
+  shape.media = ReadMediaNetwork(reader);
+  if (!layers && !shape.media) return {};
+  if (layers) shape.layers = *layers;
+  if (shape.media) JoinMedia(shape);
   if (shape.encoder) shape.layers.cross_attention = true;
   return shape;
 }

@@ -13,6 +13,7 @@
 
 #include "common/base/error.h"
 #include "common/training/key_reader.h"
+#include "common/training/media_network.h"
 
 namespace gpuadvise {
 
@@ -65,6 +66,8 @@ struct ModelShape {
   // What the weights' files have beyond what is counted (norms, biases, experts); trained only with
   // everything else. Below 0 where the count is too high.
   int64_t other_params = 0;
+  // What reads pictures, films or sound; then `layers` may be empty, or a text tower or decoder.
+  std::optional<MediaNetwork> media;
 
   double EmbeddingParameters() const;
   double Parameters() const;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/training/media_work.h"
+
 namespace gpuadvise {
 namespace {
 
@@ -29,6 +31,8 @@ constexpr double kUnsharedGpus = 6.5;
 constexpr double kHostGbPerS = 12;      // PCIe, for what is offloaded
 constexpr double kHostStepGbPerS = 20;  // of host memory, for one GPU's share of the step
 constexpr double kTf32Capability = 8;   // Ampere; its rate is half of half precision's
+// Of the matrix rate that convolutions reach; measured with ResNet-50 (docs/models.md).
+constexpr double kConvolutionShare = 0.5;
 constexpr double kGiga = 1e9;
 
 // Passes over the layers, in forward passes.
@@ -100,7 +104,23 @@ MicroBatchWork& operator+=(MicroBatchWork& sum, const MicroBatchWork& other) {
 }
 
 double LinearParameters(const ModelShape& model) {
-  return model.layers.Parameters() + (model.encoder ? model.encoder->Parameters() : 0);
+  return model.layers.Parameters() + (model.encoder ? model.encoder->Parameters() : 0) +
+         (model.media ? MediaParameters(*model.media) : 0);
+}
+
+// What sees or hears the samples.
+MicroBatchWork WorkOfMedia(const ModelShape& model, const TrainingSetup& setup,
+                           const Passes& passes) {
+  const SampleWork sample = MediaWorkOf(model, setup);
+  const auto batch = static_cast<double>(setup.micro_batch);
+  const double attention = setup.flash_attention ? passes.attention / kFlashShare : passes.matrices;
+  MicroBatchWork work;
+  work.operations = batch * (sample.matrix_operations * passes.matrices +
+                             sample.convolution_operations * passes.matrices / kConvolutionShare +
+                             sample.attention_operations * attention + sample.frozen_operations);
+  work.bytes = batch * sample.kept_bytes * kPassesOverKept * passes.kept *
+               (setup.compiled ? kCompiledTraffic : 1);
+  return work;
 }
 
 // One micro-batch, forward and back.
@@ -112,6 +132,7 @@ MicroBatchWork WorkOfMicroBatch(const ModelShape& model, const TrainingSetup& se
   const Passes passes = PassesOf(setup, true);
   const bool decoder = model.lm_head;
   MicroBatchWork work = WorkOfStack(model.layers, setup, passes, in_row, tokens, decoder);
+  if (model.media) work += WorkOfMedia(model, setup, passes);
   if (model.encoder) work += WorkOfStack(*model.encoder, setup, passes, in_row, tokens, false);
   if (model.vision && setup.images > 0) {
     const int64_t patches = model.vision->tokens_per_image * model.vision->patches_per_token;
@@ -141,7 +162,7 @@ double LayersOf(const ModelShape& model, const TrainingSetup& setup) {
     const bool trains = setup.method == Method::kFull && !model.vision->frozen;
     layers += static_cast<double>(model.vision->layers.num_hidden_layers) * (trains ? 1 : 1.0 / 3);
   }
-  return layers;
+  return layers + MediaWorkOf(model, setup).layers_to_launch;
 }
 
 // What the host needs to start a micro-batch's kernels.

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "common/base/json_fields.h"
+#include "common/training/media_keys.h"
 
 namespace gpuadvise {
 namespace {
@@ -666,8 +667,10 @@ std::vector<TrainKey> AllKeys() {
                 "model.vision.num_attention_heads", "model.vision.num_key_value_heads",
                 "model.vision.head_dim", "model.vision.intermediate_size", "model.vision.gated_mlp",
                 "model.vision.rotary", "model.vision.dropout"));
+  add(MediaModelKeys());
   add(WorkKeys());
   add(MemoryKeys());
+  add(MediaTrainingKeys());
   add(SpeedKeys());
   add(JobKeys());
   add(ScriptKeys());

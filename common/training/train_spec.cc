@@ -10,6 +10,7 @@
 #include "common/base/json_fields.h"
 #include "common/base/words.h"
 #include "common/training/key_reader.h"
+#include "common/training/media_reading.h"
 
 namespace gpuadvise {
 namespace {
@@ -208,6 +209,7 @@ TrainingSpec ReadTraining(KeyReader reader, RunLength run_length) {
   training.dataloader_seconds_per_sample = reader.Number("dataloader_seconds_per_sample");
   training.measured = ReadMeasuredSteps(reader, "measured");
   ReadMemoryKeys(reader, training);
+  training.media = ReadMediaSettings(reader);
   reader.Finish();
   if (training.bf16 == true && training.fp16 == true) {
     reader.Refuse("fp16", "bf16 and fp16 are both true: keep one");

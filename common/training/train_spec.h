@@ -99,6 +99,8 @@ struct TrainingSpec {
   bool fp8 = false;                       // products of matrices in 8 bits
   std::optional<double> software_year;    // of PyTorch and its libraries, 2024.5; nullopt: today's
 
+  MediaSettings media;  // samples that are pictures, films or sound
+
   bool resume = false;  // after its time limit it goes on from its checkpoint
 };
 
