@@ -31,7 +31,7 @@ struct LayerForm {
   // Scales and shifts: 6 (or 3) times the width, from a vector this wide; 0: shared by all layers.
   bool modulated = false;
   double modulation_width = 0;
-  bool rotary = false;
+  bool qk_norm = false;
 };
 
 MediaBlock LayerOf(const LayerForm& form) {
@@ -54,7 +54,10 @@ MediaBlock LayerOf(const LayerForm& form) {
   block.kept = 4 * a * n;
   block.kept_for_weights = 3 * h * n;
   block.kept_for_attention = (3 * h + a) * n;
-  if (form.rotary) block.kept_norms += 2 * 2 * a * n;  // normalised and turned, in fp32
+  if (form.qk_norm) {  // RMSNorm squares in fp32 and scales in half precision
+    block.kept_norms += 2 * a * n;
+    block.kept += 2 * a * n;
+  }
   // MLP: what goes into the activation, what comes out, and with a gate both sides.
   block.kept += (form.gated ? 3 : 1) * form.mlp * n;
   block.kept_for_mlp = (h + form.mlp) * n;
@@ -262,7 +265,7 @@ std::vector<MediaBlock> BlocksOfDit(const DitShape& dit, const MediaSize& size) 
   form.streams = dit.joint_attention ? 2 : 1;
   form.modulated = true;
   form.modulation_width = Real(dit.modulation_dim);
-  form.rotary = dit.rotary;
+  form.qk_norm = dit.qk_norm;
   if (dit.cross_attention_dim > 0) {
     form.cross_tokens = text;
     form.cross_width = Real(dit.cross_attention_dim);

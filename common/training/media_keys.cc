@@ -173,10 +173,10 @@ std::vector<TrainKey> DitKeys() {
        .usual = "hidden_size",
        .meaning = "Width of the vector that each layer's scales and shifts come from; 0: all "
                   "layers share theirs."},
-      {.path = "model.dit.rotary",
+      {.path = "model.dit.qk_norm",
        .kind = Kind::kBool,
        .usual = "true",
-       .meaning = "Queries and keys are normalised and turned by their position."},
+       .meaning = "Queries and keys are normalised, which keeps both."},
       {.path = "model.dit.in_channels",
        .kind = Kind::kWhole,
        .low = 1,

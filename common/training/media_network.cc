@@ -77,7 +77,10 @@ SampleWork WorkOfSample(const MediaNetwork& network, const MediaTraining& traini
     work.kept_bytes += block.count * kept;
     (block.frozen ? work.frozen_parameters : work.checkpointed_bytes) +=
         block.count * (block.frozen ? block.parameters : inputs);
-    work.largest_block_bytes = std::max(work.largest_block_bytes, kept);
+    // While a block is computed, all that training it whole would keep passes by.
+    MediaTraining whole = training;
+    whole.weights = true;
+    work.largest_block_bytes = std::max(work.largest_block_bytes, KeptBytes(block, whole));
     work.adapter_parameters_per_rank +=
         block.count * (training.attention_adapted * block.attention_sides + mlp);
     work.matrix_operations += block.count * block.matrix_operations;

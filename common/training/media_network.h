@@ -74,7 +74,7 @@ struct DitShape {
                                // share theirs
   int64_t vae_scale = 8;
   int64_t vae_time_scale = 1;  // frames a latent; 1: a picture model
-  bool rotary = true;
+  bool qk_norm = true;  // queries and keys are normalised
   friend bool operator==(const DitShape&, const DitShape&) = default;
 };
 

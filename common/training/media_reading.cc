@@ -113,7 +113,7 @@ MediaNetwork ReadDit(KeyReader& reader) {
   const auto width = reader.Int("cross_attention_dim");
   if (text == TextIn::kCross) dit.cross_attention_dim = width.value_or(dit.layers.hidden_size);
   dit.modulation_dim = reader.Int("modulation_dim").value_or(dit.layers.hidden_size);
-  dit.rotary = reader.Bool("rotary").value_or(true);
+  dit.qk_norm = reader.Bool("qk_norm").value_or(true);
   dit.in_channels = reader.Int("in_channels").value_or(dit.in_channels);
   dit.patch_size = reader.Int("patch_size").value_or(dit.patch_size);
   dit.vae_scale = reader.Int("vae_scale").value_or(dit.vae_scale);

@@ -210,7 +210,10 @@ MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup) {
   // Modules that are trained whole beside adapters are copies in half precision.
   const double saved = setup.method == Method::kFull ? 0 : SavedModules(model, setup);
   const double trained = TrainedParameters(model, setup) - saved;
-  const TrainedBytes bytes = TrainedBytesOf(setup);
+  TrainedBytes bytes = TrainedBytesOf(setup);
+  // Computed again, a block makes its copies again: those of all are there after the forward pass.
+  const double copies = bytes.copies;
+  if (model.media && setup.checkpointing == Checkpointing::kFull) bytes.copies = 0;
   const double half = setup.precision == Precision::kFp32 ? 4 : 2;
   const auto embeddings = model.EmbeddingParameters();
   auto linear = model.layers.Parameters();
@@ -276,6 +279,7 @@ MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup) {
   const MediaActivations seen = MediaActivationsOf(media, setup);
   kept.kept += seen.kept;
   kept.at_work = std::max(kept.at_work, seen.at_work);
+  kept.at_work = std::max(kept.at_work, trained * (copies - bytes.copies) / of_weights);
   const double logits = LogitsBytes(model, setup, tokens);
 
   // The scores are gone when the first layer is worked on: the larger of the two counts.

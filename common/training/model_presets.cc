@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -88,6 +89,9 @@ Result<ModelPresets> ModelPresets::FromJson(const nlohmann::json& document) {
       preset.shape = ReadModelShape(model);
       if (preset.params == 0 && preset.shape) {
         preset.params = static_cast<double>(preset.shape->Parameters());
+      }
+      if (preset.shape && preset.shape->media) {  // what is counted of no block still takes memory
+        preset.shape->other_params += std::llround(preset.params - preset.shape->Parameters());
       }
       preset.measured = ReadMeasuredSteps(training, "measured");
       reader.Any("measured");
