@@ -6,10 +6,12 @@
 namespace gpuadvise {
 namespace {
 
-// Kernels of a block against a transformer layer's, as the host starts them.
-constexpr double kModulatedLaunches = 1.5;
-constexpr double kCrossLaunches = 1.3;
-constexpr double kResnetLaunches = 0.45;
+// Kernels against a transformer layer's, as the host starts them: counted from the modules that a
+// block has (a layer of Llama: 7 linear layers, 2 norms, positions, attention, activation, sums).
+constexpr double kModulationLaunches = 0.8;  // a linear layer, two scales and shifts, two gates
+constexpr double kCrossLaunches = 0.6;       // a norm, 4 linear layers, attention
+constexpr double kStreamLaunches = 0.8;      // all but the attention once more
+constexpr double kResnetLaunches = 0.6;
 constexpr double kConvolutionLaunches = 0.13;  // with its normalisation and activation
 
 double Square(double number) { return number * number; }
@@ -47,7 +49,7 @@ MediaBlock LayerOf(const LayerForm& form) {
   block.matrix_operations = 2 * n * (4 * h * a + mlp_weights);
   block.attention_operations = 4 * n * form.sees * a;
   block.scores = form.heads * n * form.sees;
-  block.launches = 1;
+  block.launches = 1 + (form.streams - 1) * kStreamLaunches;
   // Attention: what the fused kernel keeps (queries, keys, values, result), and its input: autocast
   // makes a copy for each of three matrices, and PEFT for each adapter, also the last matrix's.
   block.kept_norms = 2 * h * n;
@@ -72,13 +74,13 @@ MediaBlock LayerOf(const LayerForm& form) {
     block.kept += 2 * a * n + 2 * a * text;
     block.kept_for_weights += h * n;
     block.kept_for_attention += (h + a) * n + 2 * form.cross_width * text;
-    block.launches *= kCrossLaunches;
+    block.launches += kCrossLaunches;
   }
   if (form.modulated) {
     block.parameters += form.streams * 6 * h * (form.modulation_width + 1);
     block.kept_norms_for_weights += 2 * h * n;  // what is scaled,
     block.kept_for_weights += 2 * h * n;        // and what the gates let through
-    block.launches *= kModulatedLaunches;
+    block.launches += kModulationLaunches;
   }
   return block;
 }

@@ -68,6 +68,8 @@ MediaSize SizeOfSample(const MediaNetwork& network, const MediaSize& asked) {
 
 SampleWork WorkOfSample(const MediaNetwork& network, const MediaTraining& training) {
   const MediaSize size = SizeOfSample(network, training.samples.size);
+  MediaTraining whole = training;
+  whole.weights = true;
   SampleWork work;
   for (const MediaBlock& block : BlocksOf(network, size)) {
     const double kept = KeptBytes(block, training);
@@ -78,9 +80,10 @@ SampleWork WorkOfSample(const MediaNetwork& network, const MediaTraining& traini
     (block.frozen ? work.frozen_parameters : work.checkpointed_bytes) +=
         block.count * (block.frozen ? block.parameters : inputs);
     // While a block is computed, all that training it whole would keep passes by.
-    MediaTraining whole = training;
-    whole.weights = true;
-    work.largest_block_bytes = std::max(work.largest_block_bytes, KeptBytes(block, whole));
+    const double passing = KeptBytes(block, whole);
+    work.largest_block_bytes = std::max(work.largest_block_bytes, passing);
+    (block.convolution_operations > 0 ? work.convolution_passing_bytes : work.passing_bytes) +=
+        block.count * passing;
     work.adapter_parameters_per_rank +=
         block.count * (training.attention_adapted * block.attention_sides + mlp);
     work.matrix_operations += block.count * block.matrix_operations;

@@ -74,7 +74,7 @@ struct DitShape {
                                // share theirs
   int64_t vae_scale = 8;
   int64_t vae_time_scale = 1;  // frames a latent; 1: a picture model
-  bool qk_norm = true;  // queries and keys are normalised
+  bool qk_norm = true;         // queries and keys are normalised
   friend bool operator==(const DitShape&, const DitShape&) = default;
 };
 
@@ -168,6 +168,9 @@ struct SampleWork {
   double kept_bytes = 0;          // by autograd, without checkpointing
   double checkpointed_bytes = 0;  // with it: inputs of blocks
   double largest_block_bytes = 0;
+  // What would be kept with all weights trained: it passes through memory in any case.
+  double passing_bytes = 0;
+  double convolution_passing_bytes = 0;  // the same of blocks that are convolutions
   double matrix_operations = 0;
   double convolution_operations = 0;
   double attention_operations = 0;
