@@ -275,6 +275,18 @@ std::vector<MediaBlock> BlocksOfDit(const DitShape& dit, const MediaSize& size) 
   MediaBlock layer = LayerOf(form);
   layer.count = Real(dit.layers.num_hidden_layers);
   std::vector<MediaBlock> blocks = {ends, layer};
+  if (dit.num_dual_attention_layers > 0) {
+    LayerForm attention = form;
+    attention.streams = 1;
+    attention.mlp = 0;
+    attention.tokens = attention.sees = picture;
+    MediaBlock dual = LayerOf(attention);
+    dual.count = Real(dit.num_dual_attention_layers);
+    dual.parameters -= 3 * h * form.modulation_width;  // a scale, a shift and a gate
+    dual.input = 0;                                    // checkpointed with its layer
+    dual.kept_norms -= h * picture;                    // and normalised with it
+    blocks.push_back(dual);
+  }
   if (dit.num_single_layers > 0) {
     form.streams = 1;
     MediaBlock single = LayerOf(form);

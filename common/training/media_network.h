@@ -60,13 +60,15 @@ struct UnetShape {
 
 // A diffusion transformer.
 struct DitShape {
-  MediaLayers layers;               // of the first kind of blocks
-  int64_t num_single_layers = 0;    // blocks where text and picture share all weights, with the MLP
-                                    // beside the attention (FLUX)
-  bool joint_attention = false;     // text runs along, with weights of its own in `layers`
-  bool text_in_row = false;         // text runs along, with the same weights (CogVideoX)
-  int64_t cross_attention_dim = 0;  // width of the text that blocks look at; 0: they do not
-  int64_t text_hidden_size = 4096;  // that the text encoder gives
+  MediaLayers layers;             // of the first kind of blocks
+  int64_t num_single_layers = 0;  // blocks where text and picture share all weights, with the MLP
+                                  // beside the attention (FLUX)
+  int64_t num_dual_attention_layers = 0;  // of `layers`: a second attention over the picture alone
+                                          // (SD 3.5 medium)
+  bool joint_attention = false;           // text runs along, with weights of its own in `layers`
+  bool text_in_row = false;               // text runs along, with the same weights (CogVideoX)
+  int64_t cross_attention_dim = 0;        // width of the text that blocks look at; 0: they do not
+  int64_t text_hidden_size = 4096;        // that the text encoder gives
   int64_t text_tokens = 256;
   int64_t in_channels = 16;
   int64_t patch_size = 2;

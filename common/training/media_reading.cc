@@ -52,10 +52,6 @@ MediaLayers ReadMediaLayers(KeyReader& reader) {
   layers.num_attention_heads = reader.Int("num_attention_heads").value_or(0);
   layers.intermediate_size = reader.Int("intermediate_size").value_or(0);
   layers.gated_mlp = reader.Bool("gated_mlp").value_or(false);
-  if (layers.hidden_size == 0 || layers.num_hidden_layers == 0) {
-    reader.errors()->Note("these layers need hidden_size and num_hidden_layers at least",
-                          reader.pointer());
-  }
   FillIn(layers);
   return layers;
 }
@@ -68,12 +64,8 @@ void ReadCompanions(KeyReader& reader, MediaNetwork& network) {
 MediaNetwork ReadUnet(KeyReader& reader) {
   UnetShape unet;
   unet.block_out_channels = ReadNumbers(reader, "block_out_channels");
-  if (unet.block_out_channels.empty() ||
-      std::count(unet.block_out_channels.begin(), unet.block_out_channels.end(), 0) > 0) {
-    reader.errors()->Note("a U-Net needs block_out_channels, such as [320, 640, 1280]",
-                          reader.pointer());
-    unet.block_out_channels = {1};
-  }
+  const bool said = !unet.block_out_channels.empty() && unet.block_out_channels.front() > 0;
+  if (!said) unet.block_out_channels = {0};  // refused below
   unet.transformer_layers_per_block = ReadNumbers(reader, "transformer_layers_per_block");
   auto& depths = unet.transformer_layers_per_block;
   if (depths.empty()) {
@@ -105,6 +97,7 @@ MediaNetwork ReadDit(KeyReader& reader) {
   DitShape dit;
   dit.layers = ReadMediaLayers(reader);
   dit.num_single_layers = reader.Int("num_single_layers").value_or(0);
+  dit.num_dual_attention_layers = reader.Int("num_dual_attention_layers").value_or(0);
   const TextIn text = reader.Choice("text", kTextIns).value_or(TextIn::kJoint);
   dit.joint_attention = text == TextIn::kJoint;
   dit.text_in_row = text == TextIn::kRow;
@@ -181,6 +174,27 @@ MediaNetwork ReadConvolutions(KeyReader& reader) {
   return {shape, {reader.Int("resolution").value_or(224), 1, 0}, 0, 0};
 }
 
+// What a section must say at least; "" where it does.
+std::string MissingIn(const MediaNetwork& network) {
+  const auto lacks = [](const MediaLayers& layers) {
+    return layers.hidden_size == 0 || layers.num_hidden_layers == 0;
+  };
+  if (const auto* unet = std::get_if<UnetShape>(&network.shape)) {
+    const auto& channels = unet->block_out_channels;
+    const bool all = std::count(channels.begin(), channels.end(), 0) == 0;
+    return all ? "" : "block_out_channels, such as [320, 640, 1280]";
+  }
+  const auto* dit = std::get_if<DitShape>(&network.shape);
+  const auto* image = std::get_if<ImageEncoderShape>(&network.shape);
+  const auto* audio = std::get_if<AudioEncoderShape>(&network.shape);
+  if ((dit != nullptr && lacks(dit->layers)) || (image != nullptr && lacks(image->layers)) ||
+      (audio != nullptr && lacks(audio->layers))) {
+    return "hidden_size and num_hidden_layers";
+  }
+  const auto* convolutions = std::get_if<ConvolutionShape>(&network.shape);
+  return convolutions != nullptr && convolutions->stages.empty() ? "stages" : "";
+}
+
 struct Section {
   const char* key;
   MediaNetwork (*read)(KeyReader&);
@@ -206,6 +220,11 @@ std::optional<MediaNetwork> ReadMediaNetwork(KeyReader& model) {
     }
     network = section.read(*reader);
     reader->Finish();
+    const std::string missing = MissingIn(*network);
+    if (!missing.empty()) {
+      reader->errors()->Note(fmt::format("{} needs {} at least", section.key, missing),
+                             reader->pointer());
+    }
   }
   return network;
 }

@@ -1,13 +1,9 @@
-// Networks over pictures, films and sound from the keys of `model:` (media_keys.h) and from the
-// configurations that diffusers and Transformers write. Pure.
+// Networks over pictures, films and sound, and the size of their samples, from the keys of a
+// train.yaml or of a preset (media_keys.h). Pure.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "common/base/error.h"
 #include "common/training/key_reader.h"
 #include "common/training/media_network.h"
 
@@ -19,13 +15,5 @@ std::optional<MediaNetwork> ReadMediaNetwork(KeyReader& model);
 
 // training.resolution and so on.
 MediaSettings ReadMediaSettings(KeyReader& training);
-
-// From unet/config.json or transformer/config.json of a diffusers folder (`_class_name`), or from
-// the config.json of a ViT, Whisper, wav2vec2, ResNet … (`model_type`). nullopt: another kind of
-// model. What the file leaves open is said in `assumed`. Errors: kBadInput at `pointer`, where a
-// class of diffusers is not known here.
-Result<std::optional<MediaNetwork>> MediaFromConfig(const nlohmann::json& config,
-                                                    const std::string& pointer,
-                                                    std::vector<std::string>& assumed);
 
 }  // namespace gpuadvise

@@ -327,16 +327,26 @@ bool HasTiming(const TrainingSpec& training) {
                      [](const MeasuredStep& step) { return step.seconds_per_step > 0; });
 }
 
-std::vector<std::string> AssumptionsOf(const Stage& stage) {
+std::vector<std::string> AssumptionsOf(const Stage& stage, const ModelShape& shape) {
   const TrainingSpec& training = stage.training;
   std::vector<std::string> assumed = stage.model.assumed;
   if (!IsKnownOptimizer(training.optim)) {
     assumed.push_back(
         fmt::format("optim {} is not known: counted as AdamW with states in fp32", training.optim));
   }
-  if (!training.max_seq_length) {
+  if (!training.max_seq_length && shape.layers.num_hidden_layers > 0) {
     assumed.push_back(
         fmt::format("{} tokens a sample: give training.max_seq_length", kUsualSeqLength));
+  }
+  if (!shape.media) return assumed;
+  for (std::string& size : AssumedSizes(*shape.media, training.media.size)) {
+    assumed.push_back(std::move(size));
+  }
+  const bool diffusion = std::holds_alternative<UnetShape>(shape.media->shape) ||
+                         std::holds_alternative<DitShape>(shape.media->shape);
+  if (diffusion && training.method != Method::kFull && training.lora.target_modules.empty()) {
+    assumed.push_back(
+        "adapters on attention, as in diffusers' scripts: give training.lora.target_modules");
   }
   return assumed;
 }

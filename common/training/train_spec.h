@@ -169,7 +169,7 @@ bool IsKnownOptimizer(const std::string& optim);
 
 // What is taken for granted of a stage whose memory or run time is counted from its model's shape,
 // where the file leaves something open; in sentences.
-std::vector<std::string> AssumptionsOf(const Stage& stage);
+std::vector<std::string> AssumptionsOf(const Stage& stage, const ModelShape& shape);
 
 // "bf16", "fp16", "fp32", and back; nullopt for any other word.
 std::string ToWord(Precision precision);
