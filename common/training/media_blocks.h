@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "common/training/media_network.h"
+#include "common/training/media_shape.h"
 
 namespace gpuadvise {
 

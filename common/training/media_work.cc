@@ -36,36 +36,23 @@ void ReadTargets(const std::vector<std::string>& targets, MediaTraining& trainin
   training.attention_adapted = (query + key + value + out) / 4.0;
 }
 
-MediaTraining MediaTrainingOf(const ModelShape& model, const TrainingSetup& setup) {
-  MediaTraining training;
-  training.samples = setup.media;
-  training.number_bytes = setup.precision == Precision::kFp32 ? 4 : 2;
-  // Trained in half precision altogether, norms keep numbers of half precision.
-  training.norm_bytes = setup.pure_half || setup.deepspeed ? training.number_bytes : 4;
-  training.weights = setup.method == Method::kFull;
-  training.flash_attention = setup.flash_attention;
-  if (training.weights) return training;
-  const auto& shape = model.media->shape;
-  const bool diffusion =
-      std::holds_alternative<UnetShape>(shape) || std::holds_alternative<DitShape>(shape);
-  training.mlp_adapted = setup.target_modules.empty() && !diffusion;
-  if (!setup.target_modules.empty()) ReadTargets(setup.target_modules, training);
-  return training;
-}
-
 }  // namespace
 
-SampleWork MediaWorkOf(const ModelShape& model, const TrainingSetup& setup) {
-  if (!model.media) return {};
-  return WorkOfSample(*model.media, MediaTrainingOf(model, setup));
+void ReadAdapterTargets(const MediaNetwork& network, const std::vector<std::string>& targets,
+                        MediaTraining& training) {
+  const bool diffusion = std::holds_alternative<UnetShape>(network.shape) ||
+                         std::holds_alternative<DitShape>(network.shape);
+  training.mlp_adapted = targets.empty() && !diffusion;
+  if (!targets.empty()) ReadTargets(targets, training);
 }
 
-MediaActivations MediaActivationsOf(const SampleWork& sample, const TrainingSetup& setup) {
-  const auto batch = static_cast<double>(setup.micro_batch);
+MediaActivations MediaActivationsOf(const SampleWork& sample, Checkpointing checkpointing,
+                                    int64_t micro_batch) {
+  const auto batch = static_cast<double>(micro_batch);
   MediaActivations bytes{sample.kept_bytes, kBlockInBackward * sample.largest_block_bytes};
-  if (setup.checkpointing == Checkpointing::kFull) {
+  if (checkpointing == Checkpointing::kFull) {
     bytes = {sample.checkpointed_bytes, kBlockAtWork * sample.largest_block_bytes};
-  } else if (setup.checkpointing == Checkpointing::kSelective) {
+  } else if (checkpointing == Checkpointing::kSelective) {
     bytes.kept *= kSelectiveBlocks;
   }
   // Latents are made before anything is kept.

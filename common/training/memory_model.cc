@@ -158,6 +158,19 @@ double LogitsBytes(const ModelShape& model, const TrainingSetup& setup, double t
 
 }  // namespace
 
+SampleWork MediaWorkOf(const ModelShape& model, const TrainingSetup& setup) {
+  if (!model.media) return {};
+  MediaTraining training;
+  training.samples = setup.media;
+  training.number_bytes = setup.precision == Precision::kFp32 ? 4 : 2;
+  // Trained in half precision altogether, norms keep numbers of half precision.
+  training.norm_bytes = setup.pure_half || setup.deepspeed ? training.number_bytes : 4;
+  training.weights = setup.method == Method::kFull;
+  training.flash_attention = setup.flash_attention;
+  if (!training.weights) ReadAdapterTargets(*model.media, setup.target_modules, training);
+  return WorkOfSample(*model.media, training);
+}
+
 double KeptBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
                         int64_t tokens_in_row) {
   const double c = setup.precision == Precision::kFp32 ? 4 : 2;
@@ -276,7 +289,7 @@ MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup) {
     if (trains) kept.kept += more.kept;
     kept.at_work = std::max(kept.at_work, more.at_work);
   }
-  const MediaActivations seen = MediaActivationsOf(media, setup);
+  const MediaActivations seen = MediaActivationsOf(media, setup.checkpointing, setup.micro_batch);
   kept.kept += seen.kept;
   kept.at_work = std::max(kept.at_work, seen.at_work);
   kept.at_work = std::max(kept.at_work, trained * (copies - bytes.copies) / of_weights);

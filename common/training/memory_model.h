@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "common/gpu/gpu_catalogue.h"
+#include "common/training/media_network.h"
 #include "common/training/model_shape.h"
 #include "common/training/train_spec.h"
 
@@ -92,6 +93,9 @@ struct MemoryParts {
 inline constexpr double kFragmentationShare = 0.05;
 
 MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup);
+
+// Of one sample that is a picture, a film or sound; all 0 where `model` has no network for them.
+SampleWork MediaWorkOf(const ModelShape& model, const TrainingSetup& setup);
 
 // Parameters that an optimizer updates.
 double TrainedParameters(const ModelShape& model, const TrainingSetup& setup);

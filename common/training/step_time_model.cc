@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/training/media_work.h"
-
 namespace gpuadvise {
 namespace {
 

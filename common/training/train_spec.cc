@@ -338,7 +338,17 @@ std::vector<std::string> AssumptionsOf(const Stage& stage, const ModelShape& sha
     assumed.push_back(
         fmt::format("{} tokens a sample: give training.max_seq_length", kUsualSeqLength));
   }
-  if (!shape.media) return assumed;
+  if (!shape.media) {
+    MediaSettings counted_anyway;
+    counted_anyway.use_ema = training.media.use_ema;
+    if (!(training.media == counted_anyway)) {
+      assumed.push_back(
+          "resolution, num_frames, audio_seconds, cache_latents and cache_text_encoder_outputs "
+          "change nothing: this model has no unet, dit, image_encoder, audio_encoder or "
+          "convolutions");
+    }
+    return assumed;
+  }
   for (std::string& size : AssumedSizes(*shape.media, training.media.size)) {
     assumed.push_back(std::move(size));
   }

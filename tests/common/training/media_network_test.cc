@@ -80,8 +80,10 @@ TEST(MediaNetwork, CheckpointingKeepsTheInputsOfBlocksAlone) {
     const ModelShape& shape = ShapeOf(preset);
     const TrainingSetup all = SetupWith(Method::kLora, Checkpointing::kNone, 1);
     const TrainingSetup inputs = SetupWith(Method::kLora, Checkpointing::kFull, 1);
-    const double kept = MediaActivationsOf(MediaWorkOf(shape, all), all).kept;
-    EXPECT_LT(MediaActivationsOf(MediaWorkOf(shape, inputs), inputs).kept, 0.4 * kept) << preset;
+    const double kept = MediaActivationsOf(MediaWorkOf(shape, all), all.checkpointing, 1).kept;
+    EXPECT_LT(MediaActivationsOf(MediaWorkOf(shape, inputs), inputs.checkpointing, 1).kept,
+              0.4 * kept)
+        << preset;
   }
 }
 
@@ -194,6 +196,17 @@ TEST(MediaNetwork, WhatWasNotSaidOfASampleIsSaidInTheAnswer) {
             "10 seconds of sound a sample: give training.audio_seconds");
   EXPECT_TRUE(assumed("sdxl", R"({"training": {"resolution": 768}})").empty());
   EXPECT_EQ(assumed("sdxl", R"({"training": {"resolution": 768, "method": "lora"}})").size(), 1u);
+}
+
+TEST(MediaNetwork, SizesOfPicturesSayThatTheyChangeNothingForAModelOfTexts) {
+  Stage stage;
+  stage.training =
+      SpecOf(R"({"training": {"max_seq_length": 512, "resolution": 512}})")->stages[0].training;
+  const std::vector<std::string> assumed = AssumptionsOf(stage, ShapeOf("llama-3.1-8b"));
+  ASSERT_EQ(assumed.size(), 1u);
+  EXPECT_NE(assumed[0].find("change nothing: this model has no unet"), std::string::npos);
+  stage.training.media.size = {};
+  EXPECT_TRUE(AssumptionsOf(stage, ShapeOf("llama-3.1-8b")).empty());
 }
 
 TEST(MediaNetwork, WhatASectionLacksIsNamed) {
