@@ -102,6 +102,12 @@ TrainingSetup SetupOf(const Row& row) {
   setup.software_year = NumberOf(row, "software_year", 0);
   setup.mean_seq_length = NumberOf(row, "mean_seq_length", 0);
   setup.fp8 = whole("fp8", 0) != 0;
+  setup.media.size.resolution = whole("resolution", 0);
+  setup.media.size.num_frames = whole("num_frames", 0);
+  setup.media.size.audio_seconds = NumberOf(row, "audio_seconds", 0);
+  setup.media.cache_latents = whole("cache_latents", 0) != 0;
+  setup.media.cache_text_encoder_outputs = whole("cache_text_encoder_outputs", 0) != 0;
+  setup.media.use_ema = whole("use_ema", 0) != 0;
   setup.tf32 = true;  // NVIDIA's containers, in which the rows in fp32 were measured, allow it
   return setup;
 }

@@ -39,9 +39,19 @@ std::string WhatIsThere(const std::string& folder) {
          "file";
 }
 
+// Of a diffusers folder the part that is trained; any other folder itself.
+std::string TrainedPart(const std::string& folder) {
+  if (Exists(folder + "/config.json") || !Exists(folder + "/model_index.json")) return folder;
+  for (const char* part : {"/unet", "/transformer"}) {
+    if (Exists(folder + part + "/config.json")) return folder + part;
+  }
+  return folder;
+}
+
 }  // namespace
 
-Result<FolderModel> ReadModelFolder(const std::string& folder) {
+Result<FolderModel> ReadModelFolder(const std::string& named) {
+  const std::string folder = TrainedPart(named);
   const std::string config_path = folder + "/config.json";
   if (!Exists(config_path)) return BadInput(WhatIsThere(folder));
   Result<json> config = ReadJsonFile(config_path);
@@ -66,7 +76,9 @@ std::string SnapshotInHubCache(const std::string& cache, const std::string& mode
   fs::file_time_type newest_time;
   for (const auto& each : fs::directory_iterator(folder / "snapshots", error)) {
     std::error_code unknown;
-    if (!fs::exists(each.path() / "config.json", unknown)) continue;
+    const bool is_model = fs::exists(each.path() / "config.json", unknown) ||
+                          fs::exists(each.path() / "model_index.json", unknown);
+    if (!is_model) continue;
     const fs::file_time_type time = fs::last_write_time(each.path(), unknown);
     if (newest.empty() || time > newest_time) {
       newest = each.path();

@@ -44,7 +44,16 @@ json CheckpointingJson(Checkpointing checkpointing) {
   return checkpointing == Checkpointing::kFull;
 }
 
-json SettingsJson(const FitRow& row) {
+// Of a sample that is a picture, a film or sound.
+void AddSampleSize(const ModelShape& shape, const TrainingSetup& setup, json& settings) {
+  if (!shape.media) return;
+  const MediaSize size = SizeOfSample(*shape.media, setup.media.size);
+  if (size.resolution > 0) settings["resolution"] = size.resolution;
+  if (size.num_frames > 1) settings["num_frames"] = size.num_frames;
+  if (size.audio_seconds > 0) settings["audio_seconds"] = size.audio_seconds;
+}
+
+json SettingsJson(const StageFit& stage, const FitRow& row) {
   const TrainingSetup& setup = row.setup;
   json settings = {{"precision", ToWord(setup.precision)}, {"method", ToWord(setup.method)}};
   if (!row.shape) return settings;
@@ -52,7 +61,8 @@ json SettingsJson(const FitRow& row) {
   settings["optim"] = setup.optim;
   settings["zero_stage"] = setup.zero_stage;
   settings["pure_bf16"] = setup.pure_half;
-  settings["max_seq_length"] = setup.seq_length;
+  if (stage.shape->layers.num_hidden_layers > 0) settings["max_seq_length"] = setup.seq_length;
+  AddSampleSize(*stage.shape, setup, settings);
   if (setup.method != Method::kFull) settings["lora_rank"] = setup.lora_rank;
   return settings;
 }
@@ -86,7 +96,7 @@ json RowJson(const StageFit& stage, const FitRow& row) {
     out["effective_batch_size"] = row.batch->effective;
   }
   out["memory"] = MemoryJson(stage, row);
-  out["settings"] = SettingsJson(row);
+  out["settings"] = SettingsJson(stage, row);
   if (row.eval) out["eval_micro_batch"] = row.eval->batch;
   if (row.inference) {
     out["inference_batch"] = row.inference->batch;
@@ -124,7 +134,7 @@ json StageJson(const FitQuestion& question, const StageFit& stage) {
   if (stage.shape != nullptr) {
     answer["parameters"] = Rounded(stage.shape->Parameters());
     answer["trained_parameters"] = Rounded(stage.trained_parameters);
-    answer["assumed"] = AssumptionsOf(*stage.stage);
+    answer["assumed"] = AssumptionsOf(*stage.stage, *stage.shape);
   } else if (stage.likeness) {
     answer["assumed"] = {ForwardAssumption(stage)};
   }

@@ -11,6 +11,7 @@
 
 #include "common/base/unix_time.h"
 #include "common/base/words.h"
+#include "common/training/stage_needs.h"
 #include "common/training/train_spec.h"
 
 namespace gpuadvise {
@@ -79,7 +80,8 @@ json ScheduleJson(const TrainSpec& spec, const ScaleStep& step) {
 }
 
 // What the counted stages of `step` take for granted, each sentence once.
-json AssumedJson(const TrainSpec& spec, const ScaleStep& step) {
+json AssumedJson(const ScaleQuestion& question, const ScaleStep& step) {
+  const TrainSpec& spec = question.spec;
   std::vector<std::string> all;
   const auto add = [&](std::string sentence) {
     if (std::find(all.begin(), all.end(), sentence) == all.end())
@@ -87,13 +89,16 @@ json AssumedJson(const TrainSpec& spec, const ScaleStep& step) {
   };
   for (size_t i = 0; i < step.run.stages.size(); ++i) {
     if (!step.run.stages[i].counted) continue;
-    for (std::string& sentence : AssumptionsOf(spec.stages[i])) add(std::move(sentence));
+    const ModelSpec& model = spec.stages[i].model;
+    const ModelShape* shape = KnownModelOf(model, question.presets.Find(model.preset)).shape;
+    if (shape == nullptr) continue;  // counted by no shape
+    for (std::string& sentence : AssumptionsOf(spec.stages[i], *shape)) add(std::move(sentence));
     const TrainingSpec& training = spec.stages[i].training;
     if (training.max_steps && !training.effective_batch_size) {
       add("more GPUs train on more samples in as many steps: give effective_batch_size to compare "
           "the same training");
     }
-    if (!HasTiming(training)) {
+    if (!HasTiming(training) && shape->layers.num_hidden_layers > 0) {
       add("every sample is as long as max_seq_length; shorter ones take less: a timing in measured "
           "says how much");
     }
@@ -115,7 +120,7 @@ json CurveJson(const ScaleQuestion& question, const ScaleCurve& curve) {
   json answer = {{"gpu", curve.gpu->id}, {"gpu_name", curve.gpu->display_name}, {"steps", steps}};
   if (!curve.recommended) return answer;
   const ScaleStep& chosen = curve.steps[*curve.recommended];
-  answer["assumed"] = AssumedJson(question.spec, chosen);
+  answer["assumed"] = AssumedJson(question, chosen);
   answer["recommended"] = {{"gpus", chosen.gpus()},
                            {"why", curve.why},
                            {"why_not_more", curve.why_not_more},

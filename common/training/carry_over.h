@@ -52,8 +52,8 @@ struct CarriedOver {
   size_t highest = 0;         // the largest
 };
 
-// Sigma of the logarithm of the run time that timings elsewhere leave, where places are as unlike as
-// `carried.expected`: what bench/accuracy finds on sources that had no part in the constants.
+// Sigma of the logarithm of the run time that timings elsewhere leave, where places are as unlike
+// as `carried.expected`: what bench/accuracy finds on sources that had no part in the constants.
 double SigmaOf(const CarriedOver& carried);
 
 // REQUIRES: timings is not empty.

@@ -255,14 +255,18 @@ class RowCounter {
         s.zero_stage = 3;
       });
     }
-    if (now.method == Method::kFull) {
+    TrainingSetup adapted = now;
+    adapted.method = Method::kLora;
+    const bool can_be_adapted = TrainedParameters(*subject_.shape, adapted) > 0;
+    if (now.method == Method::kFull && can_be_adapted) {
       add("method: lora", "another training: adapters only",
           [](TrainingSetup& s) { s.method = Method::kLora; });
     } else if (now.method == Method::kLora) {
       add("method: qlora", "slower, and the frozen weights are rounded to 4 bits",
           [](TrainingSetup& s) { s.method = Method::kQlora; });
     }
-    if (now.seq_length > 256) {
+    AddMediaChanges(now, add);
+    if (now.seq_length > 256 && subject_.shape->layers.num_hidden_layers > 0) {
       add(fmt::format("max_seq_length: {}", now.seq_length / 2), "longer texts are cut",
           [](TrainingSetup& s) { s.seq_length /= 2; });
     }
@@ -271,6 +275,27 @@ class RowCounter {
           [](TrainingSetup& s) { s.offload = Offload::kOptimizer; });
     }
     return changes;
+  }
+
+  // Of samples that are pictures or films.
+  template <typename Add>
+  void AddMediaChanges(const TrainingSetup& now, const Add& add) const {
+    if (!subject_.shape->media) return;
+    const MediaNetwork& network = *subject_.shape->media;
+    constexpr int64_t kSmallPicture = 256;
+    if (network.text_encoder_params > 0 && !now.media.cache_text_encoder_outputs) {
+      add("cache_text_encoder_outputs: true", "a pass over the texts beforehand",
+          [](TrainingSetup& s) { s.media.cache_text_encoder_outputs = true; });
+    }
+    if (network.vae_params > 0 && !now.media.cache_latents) {
+      add("cache_latents: true", "a pass over the pictures beforehand, and fixed crops",
+          [](TrainingSetup& s) { s.media.cache_latents = true; });
+    }
+    const int64_t side = SizeOfSample(network, now.media.size).resolution;
+    if (side > kSmallPicture) {
+      add(fmt::format("resolution: {}", side / 2), "smaller pictures",
+          [side](TrainingSetup& s) { s.media.size.resolution = side / 2; });
+    }
   }
 
   std::vector<Saving> Savings() const {

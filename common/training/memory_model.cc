@@ -5,6 +5,7 @@
 
 #include "common/training/activations.h"
 #include "common/training/adapters.h"
+#include "common/training/media_work.h"
 #include "common/training/optimizer_bytes.h"
 
 namespace gpuadvise {
@@ -144,6 +145,7 @@ ModelPart PartOf(const ModelShape& model, const TrainingSetup& setup, StageOfPip
   part.other = static_cast<double>(model.other_params) / tensor / pipeline;
   part.extra = static_cast<double>(model.extra_params) / tensor / pipeline;
   if (stage != StageOfPipeline::kLast) {
+    if (model.media) part.linear += MediaParameters(*model.media) / tensor;
     if (model.encoder) part.linear += model.encoder->Parameters() / tensor;
     if (model.vision) part.tower = model.vision->layers.Parameters() / tensor;
   }
@@ -192,6 +194,12 @@ Passing PassingOf(const ModelShape& model, const TrainingSetup& setup, const Cas
     if (trains) kept.kept += more.kept;
     kept.at_work = std::max(kept.at_work, more.at_work);
   }
+  if (stage != StageOfPipeline::kLast && model.media) {
+    const MediaActivations seen =
+        MediaActivationsOf(MediaWorkOf(model, setup), setup.checkpointing, setup.micro_batch);
+    kept.kept += seen.kept;
+    kept.at_work = std::max(kept.at_work, seen.at_work);
+  }
   kept.kept /= tensor;  // with sequence parallelism, which splits the norms' inputs too
   kept.at_work /= tensor;
   if (HasFourBitBase(setup)) kept.at_work += 2 * part.largest_matrix;  // as it is multiplied
@@ -237,16 +245,19 @@ Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const C
   // Modules that are trained whole beside adapters are copies in half precision.
   const double saved = full ? 0 : SavedModules(model, setup) / split;
   const bool tower_frozen = model.vision && model.vision->frozen;
+  const SampleWork media = MediaWorkOf(model, setup);
   double trained = part.extra;
   double of_tables = 0;  // of the trained ones
   double frozen = 0;     // bytes
   if (full) {
     of_tables = part.tables;
-    trained += part.linear + part.tables + part.other + (tower_frozen ? 0 : part.tower);
-    frozen = tower_frozen ? half * part.tower : 0;
+    trained += part.linear + part.tables + part.other + (tower_frozen ? 0 : part.tower) -
+               media.frozen_parameters;
+    frozen = half * ((tower_frozen ? part.tower : 0) + media.frozen_parameters);
   } else {
     double adapters = AdapterParameters(model.layers, setup);
     if (model.encoder) adapters += AdapterParameters(*model.encoder, setup);
+    adapters += media.adapter_parameters_per_rank * static_cast<double>(setup.lora_rank);
     trained += adapters / split;
     frozen = part.linear * BaseBytes(setup) + (part.tables + part.tower + part.other) * half;
   }
@@ -262,6 +273,8 @@ Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const C
       (frozen * cast.trained + trained * bytes.weights + saved * half + scoring * cast.frozen) /
       of_weights;
   standing.copies = trained * bytes.copies / of_weights;
+  // Frozen text encoders and VAE, and a moving average: whole on each GPU.
+  const double companions = media.companion_bytes + (setup.media.use_ema ? 4 * trained : 0);
   standing.gradients = (trained * bytes.gradients + saved * half) / of_gradients;
   if (!bytes.keeps_gradients) {
     const double largest = std::max(full ? part.layer : 0.0, of_tables / 2);
@@ -287,6 +300,7 @@ Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const C
     standing.weights = 0;
     standing.gradients = 0;
   }
+  standing.weights += companions;
   return standing;
 }
 
@@ -294,8 +308,13 @@ MemoryParts PeakOfStage(const ModelShape& model, const TrainingSetup& setup, Sta
                         const MemoryConstants& constants) {
   const Cast cast = CastOf(setup);
   const ModelPart part = PartOf(model, setup, stage);
-  const Standing standing = StandingOf(model, setup, cast, part, constants);
-  const Passing passing = PassingOf(model, setup, cast, part, stage, constants);
+  Standing standing = StandingOf(model, setup, cast, part, constants);
+  Passing passing = PassingOf(model, setup, cast, part, stage, constants);
+  if (model.media && setup.checkpointing == Checkpointing::kFull) {
+    // Computed again, a block makes its copies again: those of all are not there at once.
+    passing.layers.at_work = std::max(passing.layers.at_work, standing.copies);
+    standing.copies = 0;
+  }
   const double waiting = setup.accumulates ? standing.gradients : 0;
   const double resident =
       standing.weights + standing.optimizer + standing.buckets + standing.workspace;
@@ -333,24 +352,17 @@ MemoryParts PeakOfStage(const ModelShape& model, const TrainingSetup& setup, Sta
 
 }  // namespace
 
-double KeptBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
-                        int64_t tokens_in_row) {
-  const double c = Half(setup);
-  const auto h = static_cast<double>(stack.hidden_size);
-  const auto q = static_cast<double>(stack.query_size());
-  const auto k = static_cast<double>(stack.key_size());
-  const auto i = static_cast<double>(stack.intermediate_size);
-  double numbers = 4 * h + (q + 2 * k) + (stack.rotary ? q + k : 0) + q;
-  numbers += stack.gated_mlp ? 4 * i : 3 * i;
-  double bytes = c * numbers;
-  if (stack.cross_attention) bytes += c * (2 * h + 2 * q + 2 * k);
-  if (stack.dropout) bytes += 2 * c * h + 2 * h;  // what is dropped, and the masks
-  if (!setup.flash_attention) {
-    const auto scores = static_cast<double>(stack.num_attention_heads * tokens_in_row);
-    bytes += scores * (stack.dropout ? 2 * c + 1 : 2 * c) * (stack.cross_attention ? 2 : 1);
-  }
-  if (setup.method == Method::kQlora) bytes += kMemoryConstants.nf4_input_bytes * h;
-  return setup.method == Method::kDora ? bytes * kMemoryConstants.dora_share : bytes;
+SampleWork MediaWorkOf(const ModelShape& model, const TrainingSetup& setup) {
+  if (!model.media) return {};
+  MediaTraining training;
+  training.samples = setup.media;
+  training.number_bytes = setup.precision == Precision::kFp32 ? 4 : 2;
+  // Trained in half precision altogether, norms keep numbers of half precision.
+  training.norm_bytes = setup.pure_half || setup.deepspeed ? training.number_bytes : 4;
+  training.weights = setup.method == Method::kFull;
+  training.flash_attention = setup.flash_attention;
+  if (!training.weights) ReadAdapterTargets(*model.media, setup.target_modules, training);
+  return WorkOfSample(*model.media, training);
 }
 
 double StepTrafficBytes(const TrainingSetup& setup) {
@@ -369,12 +381,15 @@ double TrainedParameters(const ModelShape& model, const TrainingSetup& setup) {
   if (setup.method != Method::kFull) {
     double adapters = AdapterParameters(model.layers, setup);
     if (model.encoder) adapters += AdapterParameters(*model.encoder, setup);
+    adapters += MediaWorkOf(model, setup).adapter_parameters_per_rank *
+                static_cast<double>(setup.lora_rank);
     return adapters + SavedModules(model, setup) + extra;
   }
   auto all = model.Parameters();
   if (model.vision && model.vision->frozen) {
     all -= model.vision->layers.Parameters();
   }
+  if (model.media) all -= MediaWorkOf(model, setup).frozen_parameters;
   return all;
 }
 

@@ -26,6 +26,7 @@
 #include <limits>
 
 #include "common/gpu/gpu_catalogue.h"
+#include "common/training/media_network.h"
 #include "common/training/memory_constants.h"
 #include "common/training/model_shape.h"
 #include "common/training/training_setup.h"
@@ -61,13 +62,11 @@ double FragmentationShare(const TrainingSetup& setup,
 double HighestBytes(const MemoryParts& parts, const TrainingSetup& setup,
                     const MemoryConstants& constants = kMemoryConstants);
 
+// Of one sample that is a picture, a film or sound; all 0 where `model` has no network for them.
+SampleWork MediaWorkOf(const ModelShape& model, const TrainingSetup& setup);
+
 // Parameters that an optimizer updates.
 double TrainedParameters(const ModelShape& model, const TrainingSetup& setup);
-
-// Bytes that one layer's forward pass writes for one token and its backward pass reads, where rows
-// are `tokens_in_row` long: a measure of traffic. What a trainer keeps of them is in activations.h.
-double KeptBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
-                        int64_t tokens_in_row);
 
 // Bytes that the optimizer's step reads and writes for each parameter that it updates: weights and
 // states both ways, gradients once.

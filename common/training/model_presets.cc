@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -143,6 +144,9 @@ Result<ModelPresets> ModelPresets::FromJson(const nlohmann::json& document) {
         MatchParameters(preset.params, *preset.shape, of_the_shipped_file);
       } else if (preset.shape) {
         preset.params = preset.shape->Parameters();
+      }
+      if (preset.shape && preset.shape->media) {  // what is counted of no block still takes memory
+        preset.shape->other_params += std::llround(preset.params - preset.shape->Parameters());
       }
       preset.measured = ReadMeasuredSteps(training, "measured");
       reader.Any("measured");

@@ -38,7 +38,7 @@ struct MeasuredStep {
   bool out_of_memory = false;                // it ran out with this micro-batch; else it ran
   std::optional<double> start_seconds = {};  // before the first step; nullopt: not measured
   std::string by = {};                       // "3 of your runs"; "": a person wrote it
-  int64_t nodes = 0;  // that the GPUs were on; 0: not said
+  int64_t nodes = 0;                         // that the GPUs were on; 0: not said
   bool by_others = false;  // runs of other users: bounded by what is known without
 };
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/training/media_reading.h"
+
 namespace gpuadvise {
 namespace {
 
@@ -216,7 +218,7 @@ double ModelShape::EmbeddingParameters() const {
 double ModelShape::Parameters() const {
   return layers.Parameters() + (encoder ? encoder->Parameters() : 0) +
          (vision ? vision->layers.Parameters() : 0) + EmbeddingParameters() +
-         static_cast<double>(extra_params + other_params);
+         static_cast<double>(extra_params + other_params) + (media ? MediaParameters(*media) : 0);
 }
 
 std::optional<ModelShape> ReadModelShape(KeyReader& reader, const ModelShape* base) {
@@ -254,8 +256,10 @@ std::optional<ModelShape> ReadModelShape(KeyReader& reader, const ModelShape* ba
     shape.tower_params = static_cast<int64_t>(of_encoder.value_or(0) + of_vision.value_or(0));
   }
   shape.extra_params = static_cast<int64_t>(beside) + shape.tower_params;
-  if (!layers) return {};
-  shape.layers = *layers;
+  if (auto media = ReadMediaNetwork(reader)) shape.media = *media;
+  if (!layers && !shape.media) return {};
+  if (layers) shape.layers = *layers;
+  if (shape.media) JoinMedia(shape);
   if (shape.encoder) shape.layers.cross_attention = true;
   return shape;
 }

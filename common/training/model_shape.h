@@ -13,6 +13,7 @@
 
 #include "common/base/error.h"
 #include "common/training/key_reader.h"
+#include "common/training/media_network.h"
 
 namespace gpuadvise {
 
@@ -93,6 +94,8 @@ struct ModelShape {
   // layers); trained only with everything else. Below 0 where the count is too high.
   int64_t other_params = 0;
   int64_t tower_params = 0;  // of extra_params: those given with encoder and vision
+  // What reads pictures, films or sound; then `layers` may be empty, or a text tower or decoder.
+  std::optional<MediaNetwork> media;
 
   double EmbeddingParameters() const;
   double Parameters() const;

@@ -19,9 +19,10 @@ struct StepTimeConstants {
   double bandwidth_knee_gb_per_s = 7500;  // at which half of a fast memory's rate is left
   double bandwidth_share = 0.85;          // of a memory's bandwidth
   double passes_over_written = 6.5;       // bytes moved for each byte that a layer writes
-  double normalisation_bytes = 20;        // RMSNorm in fp32 and rotary positions, of each h
-  double compiled_traffic = 0.7;          // fused
-  double score_bytes = 28;                // moved for a word's score
+  double convolution_passes = 11;   // bytes moved for each byte that a convolution's block writes
+  double normalisation_bytes = 20;  // RMSNorm in fp32 and rotary positions, of each h
+  double compiled_traffic = 0.7;    // fused
+  double score_bytes = 28;          // moved for a word's score
   double adapter_bytes = 30;  // moved for each number that goes in or out of an adapted product
   double dropout_bytes = 5;   // more for each with dropout before its adapter
   double alibi_share = 0.68;  // of fused attention's rate, where positions are added to scores
@@ -31,6 +32,7 @@ struct StepTimeConstants {
   double fp8_gain = 1.5;      // rate of products in fp8 over those in half precision
   double launch_seconds = 0.89e-3;  // of one layer's forward pass
   double adapter_launches = 1.5;
+  double checkpointed_launches = 1.3;  // hooks of every block of a diffusion model that is repeated
   double compiled_launches = 0.4;
   double fsdp_launch_seconds = 1.1e-3;  // more for a layer's pass: FSDP's hooks
   double zero_launch_seconds = 10e-3;   // DeepSpeed's hooks on a layer's trained parameters

@@ -57,14 +57,17 @@ double ComputeSeconds(const MicroBatchWork& work, const TrainingSetup& setup, co
 }
 
 // Layers that the host starts kernels for, in passes forward and back.
-double LayersOf(const ModelShape& model, const TrainingSetup& setup) {
+double LayersOf(const ModelShape& model, const TrainingSetup& setup,
+                const StepTimeConstants& constants) {
   auto layers = static_cast<double>(model.layers.num_hidden_layers);
   if (model.encoder) layers += static_cast<double>(model.encoder->num_hidden_layers);
   if (model.vision && setup.images > 0) {
     const bool trains = setup.method == Method::kFull && !model.vision->frozen;
     layers += static_cast<double>(model.vision->layers.num_hidden_layers) * (trains ? 1 : 1.0 / 3);
   }
-  return layers;
+  const bool again = setup.checkpointing == Checkpointing::kFull;
+  return layers + MediaWorkOf(model, setup).layers_to_launch *
+                      (again ? constants.checkpointed_launches : 1);
 }
 
 // What the host needs to start a micro-batch's kernels.
@@ -72,13 +75,13 @@ double LaunchSecondsOf(const ModelShape& model, const TrainingSetup& setup,
                        const StepTimeConstants& constants) {
   const bool adapters = setup.method != Method::kFull;
   if (setup.deepspeed && setup.zero_stage >= 2 && !adapters) {
-    return LayersOf(model, setup) * constants.zero_launch_seconds;
+    return LayersOf(model, setup, constants) * constants.zero_launch_seconds;
   }
   double passes = setup.checkpointing == Checkpointing::kFull ? 4 : 3;
   double of_pass = constants.launch_seconds * (adapters ? constants.adapter_launches : 1);
   if (setup.compiled) of_pass *= constants.compiled_launches;
   if (setup.zero_stage >= 2 && !setup.deepspeed) of_pass += constants.fsdp_launch_seconds;
-  return LayersOf(model, setup) * of_pass * passes;
+  return LayersOf(model, setup, constants) * of_pass * passes;
 }
 
 // Bytes that one GPU sends in a step for weights and gradients.
@@ -253,6 +256,11 @@ std::span<const StepTimeConstant> StepTimeConstantTable() {
        "kernels start and drain", "lambdal"},
       {"passes_over_written", &C::passes_over_written, 4, 9, "", true,
        "written, read, read back, and its gradient", "all"},
+      {"convolution_passes", &C::convolution_passes, 4, 18, "", false,
+       "with their norms and activations; chosen by ResNet-50, an architecture of cards left out",
+       ""},
+      {"checkpointed_launches", &C::checkpointed_launches, 1, 2, "", false,
+       "hooks of every block that is computed again", ""},
       {"normalisation_bytes", &C::normalisation_bytes, 0, 40, "bytes of each h", true,
        "RMSNorm in fp32 and rotary positions", "all but BERT"},
       {"score_bytes", &C::score_bytes, 20, 40, "bytes", false,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/training/adapters.h"
+#include "common/training/memory_model.h"
 
 namespace gpuadvise {
 namespace {
@@ -97,8 +98,8 @@ double AdaptedWidth(const TransformerStack& stack, const TrainingSetup& setup) {
     if (!IsAdapted(linear, setup)) continue;
     auto passed = static_cast<double>(linear.count);
     if (linear.count > stack.num_hidden_layers) {  // one for each expert
-      passed *= static_cast<double>(stack.num_experts_per_tok) /
-                static_cast<double>(stack.num_experts);
+      passed *=
+          static_cast<double>(stack.num_experts_per_tok) / static_cast<double>(stack.num_experts);
     }
     width += static_cast<double>(linear.in + linear.out) * passed;
   }
@@ -133,6 +134,22 @@ void AddStack(const TransformerStack& stack, const TrainingSetup& setup, const P
                 (setup.compiled ? constants.compiled_traffic : 1);
 }
 
+// What sees or hears the samples.
+void AddMedia(const ModelShape& model, const TrainingSetup& setup, const Passes& passes,
+              const StepTimeConstants& constants, MicroBatchWork& work) {
+  const SampleWork sample = MediaWorkOf(model, setup);
+  const auto batch = static_cast<double>(setup.micro_batch);
+  work.layer_operations +=
+      batch * ((sample.matrix_operations + sample.convolution_operations) * passes.matrices +
+               sample.frozen_operations);
+  work.attention_operations += batch * sample.attention_operations *
+                               (setup.flash_attention ? passes.attention : passes.matrices);
+  work.bytes += batch *
+                (sample.passing_bytes * constants.passes_over_written +
+                 sample.convolution_passing_bytes * constants.convolution_passes) *
+                passes.kept * (setup.compiled ? constants.compiled_traffic : 1);
+}
+
 }  // namespace
 
 // How frozen weights are kept while adapters train.
@@ -162,7 +179,8 @@ int64_t TokensOfRow(const ModelShape& model, const TrainingSetup& setup) {
 }
 
 double LinearParameters(const ModelShape& model) {
-  return model.layers.Parameters() + (model.encoder ? model.encoder->Parameters() : 0);
+  return model.layers.Parameters() + (model.encoder ? model.encoder->Parameters() : 0) +
+         (model.media ? MediaParameters(*model.media) : 0);
 }
 
 // One micro-batch, forward and back.
@@ -175,6 +193,7 @@ MicroBatchWork WorkOfMicroBatch(const ModelShape& model, const TrainingSetup& se
   const bool decoder = model.lm_head;
   MicroBatchWork work;
   AddStack(model.layers, setup, passes, in_row, tokens, decoder, constants, work);
+  if (model.media) AddMedia(model, setup, passes, constants, work);
   if (model.encoder) {
     AddStack(*model.encoder, setup, passes, in_row, tokens, false, constants, work);
   }

@@ -178,6 +178,8 @@ Tip ShorterSequencesTip(const TipContext& at) {
   const int64_t now = at.setup ? at.setup->seq_length : at.training().max_seq_length.value_or(0);
   if (!at.memory_is_short)
     return DoesNotApply(tip, WhyNotShort(at) + "; longer texts would be cut");
+  if (at.shape != nullptr && at.shape->layers.num_hidden_layers == 0)
+    return DoesNotApply(tip, "its samples are no texts");
   if (now == 0) return Applies(tip, .3);
   if (now <= 256) return DoesNotApply(tip, fmt::format("{} tokens are short already", now));
   tip.text = fmt::format("max_seq_length: {} instead of {}; longer texts are cut", now / 2, now);

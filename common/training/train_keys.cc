@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "common/base/json_fields.h"
+#include "common/training/media_keys.h"
 #include "common/training/training_keys.h"
 
 namespace gpuadvise {
@@ -458,7 +459,9 @@ std::vector<TrainKey> AllKeys() {
                 "model.vision.num_attention_heads", "model.vision.num_key_value_heads",
                 "model.vision.head_dim", "model.vision.intermediate_size", "model.vision.gated_mlp",
                 "model.vision.rotary", "model.vision.dropout", "model.vision.alibi"));
+  add(MediaModelKeys());
   add(TrainingKeys());
+  add(MediaTrainingKeys());
   add(JobKeys());
   add(ScriptKeys());
   return keys;

@@ -13,6 +13,7 @@
 #include "common/training/foreign_keys.h"
 #include "common/training/hf_config.h"
 #include "common/training/key_reader.h"
+#include "common/training/media_reading.h"
 #include "common/training/training_reader.h"
 
 namespace gpuadvise {
@@ -190,7 +191,7 @@ std::string NotCountedOf(const Stage& stage) {
   return parts.empty() ? "" : "not counted: " + Join(parts, "; ");
 }
 
-std::vector<std::string> AssumptionsOf(const Stage& stage) {
+std::vector<std::string> AssumptionsOf(const Stage& stage, const ModelShape& shape) {
   const TrainingSpec& training = stage.training;
   std::vector<std::string> assumed = stage.model.assumed;
   if (std::string sentence = NotCountedOf(stage); !sentence.empty()) {
@@ -200,9 +201,29 @@ std::vector<std::string> AssumptionsOf(const Stage& stage) {
     assumed.push_back(
         fmt::format("optim {} is not known: counted as AdamW with states in fp32", training.optim));
   }
-  if (!training.max_seq_length) {
+  if (!training.max_seq_length && shape.layers.num_hidden_layers > 0) {
     assumed.push_back(
         fmt::format("{} tokens a sample: give training.max_seq_length", kUsualSeqLength));
+  }
+  if (!shape.media) {
+    MediaSettings counted_anyway;
+    counted_anyway.use_ema = training.media.use_ema;
+    if (!(training.media == counted_anyway)) {
+      assumed.push_back(
+          "resolution, num_frames, audio_seconds, cache_latents and cache_text_encoder_outputs "
+          "change nothing: this model has no unet, dit, image_encoder, audio_encoder or "
+          "convolutions");
+    }
+    return assumed;
+  }
+  for (std::string& size : AssumedSizes(*shape.media, training.media.size)) {
+    assumed.push_back(std::move(size));
+  }
+  const bool diffusion = std::holds_alternative<UnetShape>(shape.media->shape) ||
+                         std::holds_alternative<DitShape>(shape.media->shape);
+  if (diffusion && training.method != Method::kFull && training.lora.target_modules.empty()) {
+    assumed.push_back(
+        "adapters on attention, as in diffusers' scripts: give training.lora.target_modules");
   }
   return assumed;
 }

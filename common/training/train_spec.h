@@ -103,6 +103,8 @@ struct TrainingSpec {
   bool fp8 = false;                       // products of matrices in 8 bits
   std::optional<double> software_year;    // of PyTorch and its libraries, 2024.5; nullopt: today's
 
+  MediaSettings media;  // samples that are pictures, films or sound
+
   bool resume = false;  // after its time limit it goes on from its checkpoint
 
   bool hybrid_shard = false;   // FSDP shards within a node and copies between nodes
@@ -180,7 +182,7 @@ std::string NotCountedOf(const Stage& stage);
 
 // What is taken for granted of a stage whose memory or run time is counted from its model's shape,
 // where the file leaves something open, and what is not counted of it; in sentences.
-std::vector<std::string> AssumptionsOf(const Stage& stage);
+std::vector<std::string> AssumptionsOf(const Stage& stage, const ModelShape& shape);
 
 // "bf16", "fp16", "fp32", and back; nullopt for any other word.
 std::string ToWord(Precision precision);

@@ -46,6 +46,7 @@ TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64
   setup.expert_parallel = training.expert_parallel_size.value_or(1);
   setup.mean_seq_length = training.mean_seq_length.value_or(0);
   setup.fp8 = training.fp8;
+  setup.media = training.media;
   setup.hybrid_shard = training.hybrid_shard;
   setup.software_year = training.software_year.value_or(0);
   setup.accumulates = Accumulates(training, DataParallelGpus(setup));

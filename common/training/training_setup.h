@@ -48,6 +48,7 @@ struct TrainingSetup {
   // Keys and values that several queries share are copied for each: in PyTorch's own attention, as
   // trainers call it, but not in FlashAttention.
   bool repeats_key_values = false;
+  MediaSettings media;        // of samples that are pictures, films or sound
   bool hybrid_shard = false;  // zero_stage holds within a node; nodes have copies
 };
 

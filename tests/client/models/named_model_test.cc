@@ -65,6 +65,17 @@ TEST(NamedModel, AnUnknownNameIsASentenceWithTheNearestAndTheRemedy) {
   EXPECT_THAT(PresetOf(std::string(100'000, 'x')), HasSubstr("there is no"));
 }
 
+TEST(NamedModel, ADiffusersFolderIsTheNetworkThatIsTrained) {
+  const TemporaryFolder folder;
+  folder.Write("sd/model_index.json", "{}");
+  folder.Write("sd/unet/config.json", R"({"_class_name": "UNet2DConditionModel",
+      "block_out_channels": [320, 640, 1280, 1280], "cross_attention_dim": 768})");
+  const TrainSpec spec = SpecOf(folder.Path("sd"));
+  EXPECT_TRUE(spec.stages[0].model.shape->media);
+  folder.Write("empty/model_index.json", "{}");
+  EXPECT_THAT(PresetOf(folder.Path("empty")), HasSubstr("it has no config.json"));
+}
+
 TEST(NamedModel, AFolderIsItsConfigWithTheParametersOfItsWeights) {
   const TemporaryFolder folder;
   folder.Write("m/config.json", kTinyConfig);
