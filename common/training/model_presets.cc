@@ -139,10 +139,11 @@ Result<ModelPresets> ModelPresets::FromJson(const nlohmann::json& document) {
       preset.hub = reader.Texts("hub");
       preset.memory = ReadMemoryLine(model, "memory");
       preset.shape = ReadModelShape(model);
-      if (preset.shape && preset.params > 0) {
+      // With a line the shape only says how run time and forward passes grow.
+      if (preset.shape && preset.params > 0 && !preset.memory) {
         std::vector<std::string> of_the_shipped_file;
         MatchParameters(preset.params, *preset.shape, of_the_shipped_file);
-      } else if (preset.shape) {
+      } else if (preset.shape && preset.params == 0) {
         preset.params = preset.shape->Parameters();
       }
       if (preset.shape && preset.shape->media) {  // what is counted of no block still takes memory
