@@ -1,7 +1,7 @@
-// One key of a train.yaml: where it stands, what may stand there, its unit and default, and what is
-// counted with it. train_keys.h has the table of them.
+// One key of a train.yaml: where it stands, what may stand there, and what is counted with it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +35,13 @@ struct TrainKey {
   std::string_view meaning = {};  // sentences: what it is, what is counted with it and what not
   std::string_view option = {};   // of `fit` and `scale`: "--seq,--max-seq-length"; "" none
 
-  std::string_view name() const;     // "r"
-  std::string_view section() const;  // "training.lora"; "" for a key of the file itself
+  // "r"
+  std::string_view name() const { return path.substr(path.rfind('.') + 1); }
+  // "training.lora"; "" for a key of the file itself
+  std::string_view section() const {
+    const size_t dot = path.rfind('.');
+    return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
+  }
 };
 
 }  // namespace gpuadvise

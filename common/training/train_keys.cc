@@ -476,13 +476,6 @@ std::string Bound(double number) {
 
 }  // namespace
 
-std::string_view TrainKey::name() const { return path.substr(path.rfind('.') + 1); }
-
-std::string_view TrainKey::section() const {
-  const size_t dot = path.rfind('.');
-  return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
-}
-
 std::span<const TrainKey> TrainKeys() {
   static const std::vector<TrainKey> kKeys = AllKeys();
   return kKeys;

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "common/training/train_keys.h"
+#include "common/training/train_key.h"
 
 namespace gpuadvise {
 
