@@ -8,7 +8,6 @@
 
 #include "common/base/text.h"
 #include "common/base/words.h"
-#include "common/training/media_config.h"
 #include "common/training/media_reading.h"
 
 namespace gpuadvise {
@@ -132,6 +131,19 @@ double ModelShape::Parameters() const {
          static_cast<double>(extra_params + other_params) + (media ? MediaParameters(*media) : 0);
 }
 
+void JoinMedia(ModelShape& shape) {
+  if (shape.layers.num_hidden_layers == 0) {
+    shape.lm_head = false;
+    shape.vocab_size = 0;
+    return;
+  }
+  if (auto* audio = std::get_if<AudioEncoderShape>(&shape.media->shape)) {
+    shape.layers.cross_attention = true;
+    audio->read_by_layers = shape.layers.num_hidden_layers;
+    audio->read_by_key_size = shape.layers.key_size();
+  }
+}
+
 std::optional<ModelShape> ReadModelShape(KeyReader& reader) {
   ModelShape shape;
   auto layers = ReadStack(reader);
@@ -188,9 +200,6 @@ Result<ModelShape> ShapeFromHfConfig(const json& config, const std::string& poin
                                      std::vector<std::string>& assumed) {
   if (!config.is_object())
     return BadInput("hf_config must be the contents of a config.json", pointer);
-  Result<std::optional<ModelShape>> media = MediaShapeFromConfig(config, pointer, assumed);
-  if (!media) return tl::unexpected<Error>(media.error());
-  if (*media) return **std::move(media);
   const auto text = config.find("text_config");
   const bool nested = text != config.end() && text->is_object() && !text->contains("_name_or_path");
   const json& main = nested ? *text : config;

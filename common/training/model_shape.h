@@ -83,6 +83,10 @@ std::optional<ModelShape> ReadModelShape(KeyReader& reader);
 Result<ModelShape> ShapeFromHfConfig(const nlohmann::json& config, const std::string& pointer,
                                      std::vector<std::string>& assumed);
 
+// Puts layers and network together: layers beside a network that hears are the decoder of what it
+// hears, and without any layers there are no words. REQUIRES: shape.media.
+void JoinMedia(ModelShape& shape);
+
 // Makes the count of `shape` that of its weights' files; what it was counted as is said in
 // `assumed` where the two are far from each other.
 void MatchParameters(double params, ModelShape& shape, std::vector<std::string>& assumed);

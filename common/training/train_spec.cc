@@ -10,6 +10,7 @@
 #include "common/base/json_fields.h"
 #include "common/base/words.h"
 #include "common/training/key_reader.h"
+#include "common/training/media_config.h"
 #include "common/training/media_reading.h"
 
 namespace gpuadvise {
@@ -78,7 +79,7 @@ ModelSpec ReadModel(KeyReader reader) {
     if (model.shape) {
       model.assumed.push_back("the shape that the file itself gives, not the one of hf_config");
     } else if (auto shape =
-                   ShapeFromHfConfig(*config, reader.PointerOf("hf_config"), model.assumed)) {
+                   ShapeFromConfig(*config, reader.PointerOf("hf_config"), model.assumed)) {
       model.shape = *shape;
       if (model.params) MatchParameters(*model.params, *model.shape, model.assumed);
     } else {
