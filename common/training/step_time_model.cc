@@ -29,9 +29,8 @@ constexpr double kUnsharedGpus = 6.5;
 constexpr double kHostGbPerS = 12;      // PCIe, for what is offloaded
 constexpr double kHostStepGbPerS = 20;  // of host memory, for one GPU's share of the step
 constexpr double kTf32Capability = 8;   // Ampere; its rate is half of half precision's
-// Convolutions with their norms and activations are bound by memory. Chosen with ResNet-50 on 18
-// cards, which convolutions at the rate of matrices and this many passes leave at 8 % in the median
-// where one architecture is left out (docs/models.md).
+// Convolutions with their norms and activations are bound by memory. Chosen with ResNet-50 on one
+// GPU of 18 cards; docs/models.md says how far the count is from them.
 constexpr double kConvolutionPasses = 11;
 constexpr double kCheckpointedLaunches = 1.3;  // hooks of every block that is computed again
 constexpr double kGiga = 1e9;
