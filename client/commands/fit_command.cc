@@ -213,11 +213,11 @@ Result<TrainingQuestion> QuestionOf(const FitCommand& command, std::optional<Tra
   }
   Result<TracedTraining> training = TraceTraining(command, console);
   if (!training) return tl::unexpected<Error>(std::move(training.error()));
-  Result<ModelPresets> presets = BuiltInPresets();
+  Result<ModelPresets> presets = KnownPresets(command.source.own.models_file);
   if (!presets) return tl::unexpected<Error>(std::move(presets.error()));
   traced = std::move(training->memory);
   return TrainingQuestion::Of(std::move(training->file), std::move(*presets), command.source.gpus,
-                              RunLength::kOptional, api);
+                              command.source.own.gpus_file, RunLength::kOptional, api);
 }
 
 }  // namespace

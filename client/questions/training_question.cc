@@ -108,20 +108,21 @@ Result<TrainingQuestion> TrainingQuestion::Load(const TrainingSource& source, Ru
         "how long does it run? Add --max-steps N, --samples N, or --epochs N with --num-samples N");
   }
   Result<TrainingQuestion> question =
-      Of(std::move(file), std::move(*presets), source.gpus, run_length, api);
+      Of(std::move(file), std::move(*presets), source.gpus, source.own.gpus_file, run_length, api);
   if (question) question->notes.insert(question->notes.begin(), notes.begin(), notes.end());
   return question;
 }
 
 Result<TrainingQuestion> TrainingQuestion::Of(TrainFile file, ModelPresets presets,
                                               const std::vector<std::string>& names,
-                                              RunLength run_length, Api& api) {
+                                              const std::string& gpus_file, RunLength run_length,
+                                              Api& api) {
   Result<TrainSpec> spec = ParseTrainSpec(file.spec(), "", run_length);
   if (!spec) return file.Refuse(spec.error().message, spec.error().pointer);
   std::vector<std::string> notes;
   const json of_cluster = api.Get("/v1/gpus").value_or(json::object());  // none without a daemon
   std::string trouble;
-  Result<GpuCatalogue> catalogue = KnownCards(of_cluster, source.own.gpus_file, &trouble);
+  Result<GpuCatalogue> catalogue = KnownCards(of_cluster, gpus_file, &trouble);
   if (!catalogue) return tl::unexpected<Error>(std::move(catalogue.error()));
   if (!trouble.empty()) notes.push_back(std::move(trouble));
   auto held = std::make_shared<const GpuCatalogue>(std::move(*catalogue));

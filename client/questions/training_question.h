@@ -40,10 +40,11 @@ struct TrainingQuestion {
   static Result<TrainingQuestion> Load(const TrainingSource& source, RunLength run_length, Api& api,
                                        int64_t now);
 
-  // The same about `file` as it is, with the GPUs of these names.
+  // The same about `file` as it is, with the GPUs of these names and the cards of `gpus_file` ("":
+  // none of the user's own).
   static Result<TrainingQuestion> Of(TrainFile file, ModelPresets presets,
-                                     const std::vector<std::string>& names, RunLength run_length,
-                                     Api& api);
+                                     const std::vector<std::string>& names,
+                                     const std::string& gpus_file, RunLength run_length, Api& api);
 
   // `error` with its pointer into the spec told as the file's line.
   Error Placed(const Error& error) const;

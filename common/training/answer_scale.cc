@@ -90,17 +90,21 @@ json AssumedJson(const ScaleQuestion& question, const ScaleStep& step) {
   for (size_t i = 0; i < step.run.stages.size(); ++i) {
     if (!step.run.stages[i].counted) continue;
     const ModelSpec& model = spec.stages[i].model;
-    const ModelShape* shape = KnownModelOf(model, question.presets.Find(model.preset)).shape;
-    if (shape == nullptr) continue;  // counted by no shape
-    for (std::string& sentence : AssumptionsOf(spec.stages[i], *shape)) add(std::move(sentence));
+    const auto known = KnownModelOf(model, question.presets.Find(model.preset));
+    if (!known || known->shape == nullptr) continue;  // counted by no shape
+    for (std::string& sentence : AssumptionsOf(spec.stages[i], *known->shape)) {
+      add(std::move(sentence));
+    }
     const TrainingSpec& training = spec.stages[i].training;
     if (training.max_steps && !training.effective_batch_size) {
       add("more GPUs train on more samples in as many steps: give effective_batch_size to compare "
           "the same training");
     }
-    if (!HasTiming(training) && shape->layers.num_hidden_layers > 0) {
-      add("every sample is as long as max_seq_length; shorter ones take less: a timing in measured "
-          "says how much");
+    if (!HasTiming(training) && !training.mean_seq_length &&
+        known->shape->layers.num_hidden_layers > 0) {
+      add("every sample is as long as max_seq_length; shorter ones take less: give "
+          "mean_seq_length, "
+          "or a timing in measured");
     }
   }
   return all;

@@ -400,21 +400,9 @@ constexpr NamedText kOtherNames[] = {
 };
 
 constexpr NamedText kOptimizers[] = {
-    {"galore_", "gradients of low rank"},
-    {"apollo_", "states of low rank"},
-    {"lomo", "no gradients are kept"},
-    {"adalomo", "no gradients are kept"},
-    {"ademamix", "a third state for each parameter"},
-    {"paged_ademamix", "a third state for each parameter"},
-    {"adamw_torch_4bit", "states in 4 bits"},
-    {"ao_adamw_4bit", "states in 4 bits"},
-    {"muon", "one state for each parameter of a matrix, and products of matrices"},
     {"dion", "states of low rank, and products of matrices"},
     {"shampoo", "preconditioners for each matrix"},
     {"soap", "preconditioners for each matrix"},
-    {"schedule_free_sgd", "its averaged weights"},
-    {"schedule_free_radam", "its averaged weights"},
-    {"grokadamw", "a third state for each parameter"},
 };
 
 bool IsOff(const json& value) {

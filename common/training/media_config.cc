@@ -7,6 +7,7 @@
 
 #include "common/base/text.h"
 #include "common/base/words.h"
+#include "common/training/hf_config.h"
 
 namespace gpuadvise {
 namespace {
@@ -316,19 +317,6 @@ std::optional<ModelShape> TransformersShapeFrom(const json& config, const std::s
 
 }  // namespace
 
-void JoinMedia(ModelShape& shape) {
-  if (shape.layers.num_hidden_layers == 0) {
-    shape.lm_head = false;
-    shape.vocab_size = 0;
-    return;
-  }
-  if (auto* audio = std::get_if<AudioEncoderShape>(&shape.media->shape)) {
-    shape.layers.cross_attention = true;
-    audio->read_by_layers = shape.layers.num_hidden_layers;
-    audio->read_by_key_size = shape.layers.key_size();
-  }
-}
-
 Result<std::optional<ModelShape>> MediaShapeFromConfig(const json& config,
                                                        const std::string& pointer,
                                                        std::vector<std::string>& assumed) {
@@ -355,6 +343,15 @@ Result<std::optional<ModelShape>> MediaShapeFromConfig(const json& config,
       "text_encoder_params and vae_params in model.unet or model.dit, or a preset");
   JoinMedia(shape);
   return std::optional(std::move(shape));
+}
+
+Result<ModelShape> ShapeFromConfig(const json& config, const std::string& pointer,
+                                   std::vector<std::string>& assumed) {
+  if (!config.is_object()) return ShapeFromHfConfig(config, pointer, assumed);
+  Result<std::optional<ModelShape>> media = MediaShapeFromConfig(config, pointer, assumed);
+  if (!media) return tl::unexpected<Error>(media.error());
+  if (*media) return **std::move(media);
+  return ShapeFromHfConfig(config, pointer, assumed);
 }
 
 }  // namespace gpuadvise

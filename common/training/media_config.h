@@ -20,8 +20,8 @@ Result<std::optional<ModelShape>> MediaShapeFromConfig(const nlohmann::json& con
                                                        const std::string& pointer,
                                                        std::vector<std::string>& assumed);
 
-// Puts layers and network together: layers beside a network that hears are the decoder of what it
-// hears, and without any layers there are no words.
-void JoinMedia(ModelShape& shape);
+// From a configuration of either kind: what has no pictures, films or sound by ShapeFromHfConfig.
+Result<ModelShape> ShapeFromConfig(const nlohmann::json& config, const std::string& pointer,
+                                   std::vector<std::string>& assumed);
 
 }  // namespace gpuadvise

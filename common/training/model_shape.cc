@@ -221,6 +221,19 @@ double ModelShape::Parameters() const {
          static_cast<double>(extra_params + other_params) + (media ? MediaParameters(*media) : 0);
 }
 
+void JoinMedia(ModelShape& shape) {
+  if (shape.layers.num_hidden_layers == 0) {
+    shape.lm_head = false;
+    shape.vocab_size = 0;
+    return;
+  }
+  if (auto* audio = std::get_if<AudioEncoderShape>(&shape.media->shape)) {
+    shape.layers.cross_attention = true;
+    audio->read_by_layers = shape.layers.num_hidden_layers;
+    audio->read_by_key_size = shape.layers.key_size();
+  }
+}
+
 std::optional<ModelShape> ReadModelShape(KeyReader& reader, const ModelShape* base) {
   ModelShape shape = base != nullptr ? *base : ModelShape();
   auto layers = ReadStack(reader, base != nullptr ? &base->layers : nullptr, true);

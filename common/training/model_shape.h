@@ -112,6 +112,10 @@ std::optional<ModelShape> ReadModelShape(KeyReader& reader, const ModelShape* ba
 // error what cannot be. `fields` is the object that the stack was read from.
 void CompleteStack(TransformerStack& stack, FieldReader& fields);
 
+// Puts layers and network together: layers beside a network that hears are the decoder of what it
+// hears, and without any layers there are no words. REQUIRES: shape.media.
+void JoinMedia(ModelShape& shape);
+
 // Makes the count of `shape` that of its weights' files; what it was counted as is said in
 // `assumed` where the two are far from each other.
 void MatchParameters(double params, ModelShape& shape, std::vector<std::string>& assumed);

@@ -66,8 +66,8 @@ double LayersOf(const ModelShape& model, const TrainingSetup& setup,
     layers += static_cast<double>(model.vision->layers.num_hidden_layers) * (trains ? 1 : 1.0 / 3);
   }
   const bool again = setup.checkpointing == Checkpointing::kFull;
-  return layers + MediaWorkOf(model, setup).layers_to_launch *
-                      (again ? constants.checkpointed_launches : 1);
+  return layers +
+         MediaWorkOf(model, setup).layers_to_launch * (again ? constants.checkpointed_launches : 1);
 }
 
 // What the host needs to start a micro-batch's kernels.

@@ -110,6 +110,7 @@ double AdaptedWidth(const TransformerStack& stack, const TrainingSetup& setup) {
 void AddStack(const TransformerStack& stack, const TrainingSetup& setup, const Passes& passes,
               int64_t in_row, double tokens, bool causal, const StepTimeConstants& constants,
               MicroBatchWork& work) {
+  if (stack.num_hidden_layers == 0) return;
   const auto layers = static_cast<double>(stack.num_hidden_layers);
   const double scores =
       4 * static_cast<double>(in_row) * static_cast<double>(stack.query_size()) * layers;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -11,9 +10,9 @@
 #include "common/base/text.h"
 #include "common/base/words.h"
 #include "common/training/foreign_keys.h"
-#include "common/training/hf_config.h"
 #include "common/training/key_reader.h"
-#include "common/training/media_reading.h"
+#include "common/training/media_config.h"
+#include "common/training/optimizer_bytes.h"
 #include "common/training/training_reader.h"
 
 namespace gpuadvise {
@@ -60,7 +59,7 @@ ModelSpec ReadModel(const json& document, KeyReader reader) {
   std::optional<ModelShape> of_config;
   const json* config = reader.Any("hf_config");
   if (config != nullptr && config->is_object()) {
-    auto shape = ShapeFromHfConfig(*config, reader.PointerOf("hf_config"), model.assumed);
+    auto shape = ShapeFromConfig(*config, reader.PointerOf("hf_config"), model.assumed);
     if (!shape) reader.errors()->Note(shape.error().message, shape.error().pointer);
     of_config = shape ? std::optional(*shape) : std::nullopt;
     if (!model.preset.empty()) model.assumed.push_back("the shape of hf_config, not the preset's");
@@ -171,13 +170,7 @@ std::vector<Stage> ReadStages(const json& document, KeyReader& top, RunLength ru
 }  // namespace
 
 bool IsKnownOptimizer(const std::string& optim) {
-  static constexpr std::array<const char*, 12> kFamilies = {
-      "adafactor",          "adam",       "paged_adam", "sgd",     "lion",
-      "paged_lion",         "rmsprop",    "adagrad",    "ao_adam", "optimi_",
-      "schedule_free_adam", "stable_adam"};
-  return NotCountedOfOptimizer(optim).empty() &&
-         std::any_of(kFamilies.begin(), kFamilies.end(),
-                     [&](const char* family) { return optim.starts_with(family); });
+  return NotCountedOfOptimizer(optim).empty() && BytesOfOptimizer(optim, false, 0).known;
 }
 
 bool HasTiming(const TrainingSpec& training) {

@@ -7,6 +7,7 @@
 #include "common/base/text.h"
 #include "common/base/words.h"
 #include "common/training/foreign_keys.h"
+#include "common/training/media_reading.h"
 #include "common/training/sharding_keys.h"
 #include "common/training/software_year.h"
 
@@ -277,6 +278,7 @@ TrainingSpec ReadTraining(KeyReader reader, RunLength run_length) {
   training.dataloader_num_workers = reader.Int("dataloader_num_workers");
   training.dataloader_seconds_per_sample = reader.Number("dataloader_seconds_per_sample");
   training.measured = ReadMeasuredSteps(reader, "measured");
+  training.media = ReadMediaSettings(reader);
   training.fp8 = reader.Bool("fp8").value_or(false);
   training.resume = ReadResume(reader);
   ReadSoftware(reader, training);

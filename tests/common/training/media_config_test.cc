@@ -13,7 +13,7 @@ using nlohmann::json;
 
 ModelShape ShapeFrom(const char* text) {
   std::vector<std::string> assumed;
-  auto shape = ShapeFromHfConfig(json::parse(text), "/model/hf_config", assumed);
+  auto shape = ShapeFromConfig(json::parse(text), "/model/hf_config", assumed);
   EXPECT_TRUE(shape) << (shape ? "" : shape.error().message);
   return shape ? *shape : ModelShape();
 }
@@ -85,7 +85,7 @@ TEST(MediaConfig, ConfigurationsOfTransformersGiveWhatThePresetHas) {
 TEST(MediaConfig, AClassOfDiffusersThatIsNotCountedIsRefusedByItsName) {
   std::vector<std::string> assumed;
   const auto shape =
-      ShapeFromHfConfig(json::parse(R"({"_class_name": "StableCascadeUNet"})"), "/c", assumed);
+      ShapeFromConfig(json::parse(R"({"_class_name": "StableCascadeUNet"})"), "/c", assumed);
   ASSERT_FALSE(shape);
   EXPECT_NE(shape.error().message.find("'StableCascadeUNet' is not counted here"),
             std::string::npos)
@@ -100,7 +100,7 @@ TEST(MediaConfig, NumbersThatCannotBeAreNotTakenOver) {
         R"({"model_type": "resnet", "hidden_sizes": [1], "depths": []})",
         R"({"model_type": "whisper", "d_model": -4})"}) {
     std::vector<std::string> assumed;
-    const auto shape = ShapeFromHfConfig(json::parse(text), "/c", assumed);
+    const auto shape = ShapeFromConfig(json::parse(text), "/c", assumed);
     EXPECT_TRUE(!shape || shape->Parameters() >= 0) << text;
   }
 }

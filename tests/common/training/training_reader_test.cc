@@ -212,20 +212,22 @@ TEST(ForeignKeys, WhatChangesNoFigureIsTakenWithoutAWord) {
 }
 
 TEST(ForeignKeys, WhatIsNotCountedIsSaidInOneSentence) {
-  EXPECT_EQ(NotCountedIn(R"({"neftune_noise_alpha": 5, "trainer": "grpo", "use_vllm": true,
-                             "optim": "galore_adamw"})",
-                         R"({"preset": "llama-2-7b", "device_map": "auto"})"),
-            "not counted: device_map (one model's layers over the GPUs, which work one after "
-            "another); the rollouts of GRPO (memory and time of generating samples); optim "
-            "galore_adamw (gradients of low rank; it counts as AdamW); neftune_noise_alpha (noise "
-            "on the embeddings); use_vllm (vLLM's share of memory and the time of generating)");
+  EXPECT_EQ(
+      NotCountedIn(R"({"neftune_noise_alpha": 5, "trainer": "grpo", "use_vllm": true,
+                             "optim": "soap"})",
+                   R"({"preset": "llama-2-7b", "device_map": "auto"})"),
+      "not counted: device_map (one model's layers over the GPUs, which work one after "
+      "another); the rollouts of GRPO (memory and time of generating samples); optim "
+      "soap (preconditioners for each matrix; it counts as AdamW); neftune_noise_alpha (noise "
+      "on the embeddings); use_vllm (vLLM's share of memory and the time of generating)");
 }
 
 TEST(ForeignKeys, WhatIsNotCountedIsAmongTheAssumptions) {
-  const Result<TrainSpec> spec = Read(R"({"optim": "muon", "max_seq_length": 512})");
-  EXPECT_EQ(AssumptionsOf(spec->stages.at(0)),
-            std::vector<std::string>{"not counted: optim muon (one state for each parameter of a "
-                                     "matrix, and products of matrices; it counts as AdamW)"});
+  const Result<TrainSpec> spec = Read(R"({"optim": "shampoo", "max_seq_length": 512})");
+  EXPECT_EQ(
+      AssumptionsOf(spec->stages.at(0), ModelShape()),
+      std::vector<std::string>{
+          "not counted: optim shampoo (preconditioners for each matrix; it counts as AdamW)"});
 }
 
 TEST(ForeignKeys, AnotherProgramsNameIsToldItsOwnHere) {
