@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "client/script/flag_spellings.h"
 #include "common/base/text.h"
 #include "common/training/foreign_keys.h"
 

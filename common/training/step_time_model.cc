@@ -217,7 +217,9 @@ StepSeconds SecondsOfStep(const ModelShape& model, const TrainingSetup& setup, c
 }
 
 double RooflineSeconds(const ModelShape& model, const TrainingSetup& setup, const GpuModel& gpu) {
-  const double peak = std::max(gpu.dense_tflops, gpu.fp32_tflops) * 1e12;
+  // Some cards run at higher clocks than their data sheets are written for.
+  const double dense = gpu.dense_tflops * std::max(gpu.matrix_share, 1.0);
+  const double peak = std::max(dense, gpu.fp32_tflops) * 1e12;
   const MicroBatchWork work = WorkOfMicroBatch(model, setup, kStepTimeConstants);
   const double eight_bits = setup.fp8 ? 2 : 1;
   return (work.layer_operations + work.head_operations + work.attention_operations) /

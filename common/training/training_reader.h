@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/training/key_reader.h"
-#include "common/training/train_spec.h"
+#include "common/training/training_spec.h"
 
 namespace gpuadvise {
 

@@ -144,13 +144,13 @@ TEST(ScaleCommand, SaysWhyNothingRuns) {
 TEST(ScaleCommand, SaysWhatIsTakenForGranted) {
   const TemporaryFolder folder;
   const std::string path = folder.Write(
-      "t.yaml", "model: {preset: gpt2}\ntraining: {max_steps: 100, optim: lomo}\ncommand: x\n");
+      "t.yaml", "model: {preset: gpt2}\ntraining: {max_steps: 100, optim: soap}\ncommand: x\n");
   FakeApi api;
   FakeConsole console;
   EXPECT_EQ(RunScale(Of(path, {"l40s"}), api, console), kExitOk);
   EXPECT_THAT(console.printed, HasSubstr("Assumed: 512 tokens a sample"));
   EXPECT_THAT(console.printed,
-              HasSubstr("\nNot counted: optim lomo (no gradients are kept; it counts"));
+              HasSubstr("\nNot counted: optim soap (preconditioners for each matrix; it counts"));
   EXPECT_THAT(console.printed, HasSubstr("shorter ones take less"));
 }
 

@@ -37,7 +37,7 @@ TEST(TracedMemory, IsTheLineThroughTwoTraces) {
   EXPECT_NEAR(traced->line.base_bytes, 5.25e9, 2);  // with 5 % for fragmentation
   EXPECT_NEAR(traced->line.per_sample_bytes, 1.05e9, 2);
   EXPECT_NEAR(traced->line.floor_bytes, 10.5e9, 2);
-  EXPECT_EQ(traced->line.overhead_bytes, 1'300'000'000);
+  EXPECT_EQ(traced->line.overhead_bytes, 900'000'000);
 }
 
 TEST(TracedMemory, ScalesTheLoadersWhereTheCommandHasNoPlaceholder) {
@@ -87,7 +87,7 @@ TEST(TracedMemory, IsWrittenForATrainYaml) {
   ASSERT_TRUE(traced);
   EXPECT_EQ(YamlOf(*traced),
             "model:\n  params: 500000000\n"
-            "  memory: {base: 5.25 GB, per_sample: 1.05 GB, overhead: 1.3 GB, floor: 10.5 GB}\n");
+            "  memory: {base: 5.25 GB, per_sample: 1.05 GB, overhead: 900 MB, floor: 10.5 GB}\n");
 }
 
 TEST(TracedMemory, PartsAreThoseOfThePeakThatTheBatchHas) {
@@ -104,7 +104,7 @@ TEST(TracedMemory, PartsAreThoseOfThePeakThatTheBatchHas) {
   const json& large = answer["gpus"][1]["memory"];
   EXPECT_EQ(large["peak_in"], "backward pass");
   EXPECT_EQ(large["basis"], "traced");
-  EXPECT_EQ(large["activations_bytes"], 27'550'000'000 - 1'300'000'000 - 5 * kGb);
+  EXPECT_EQ(large["activations_bytes"], 27'550'000'000 - 900'000'000 - 5 * kGb);
   EXPECT_EQ(answer["parameters"], 500'000'000);
 }
 
