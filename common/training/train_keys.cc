@@ -304,7 +304,7 @@ std::vector<TrainKey> JobKeys() {
       {.path = "requires.fp8",
        .kind = Kind::kBool,
        .usual = "false",
-       .meaning = "Compute capability 8.9 (Ada, Hopper) or later. "},
+       .meaning = "Compute capability 8.9 (Ada, Hopper) or later."},
       {.path = "requires.min_compute_capability",
        .kind = Kind::kNumber,
        .low = 1,
