@@ -48,8 +48,8 @@ struct GpuModel {
   double tdp_watts = 0;           // 0: unknown
   double price_per_gpu_hour = 0;  // 0: none given
   bool is_mig_slice = false;
-  double fp8_tflops = 0;   // dense, fp32 accumulation; 0: none
-  double tf32_tflops = 0;  // dense; 0: none
+  double fp8_tflops = 0;            // dense, fp32 accumulation; 0: none
+  double tf32_tflops = 0;           // dense; 0: none
   int64_t usable_memory_bytes = 0;  // what PyTorch sees of it; 0: nobody has read it
 };
 
