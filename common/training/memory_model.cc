@@ -240,7 +240,7 @@ Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const C
   const double half = Half(setup);
   const auto split = static_cast<double>(setup.tensor_parallel * setup.pipeline_parallel);
   const double data_parallel = std::max(static_cast<double>(setup.gpus) / split, 1.0);
-  const double shards = setup.zero_stage > 0 ? data_parallel : 1;
+  const double shards = setup.zero_stage > 0 ? static_cast<double>(ShardingGpus(setup)) : 1;
 
   // Modules that are trained whole beside adapters are copies in half precision.
   const double saved = full ? 0 : SavedModules(model, setup) / split;

@@ -86,8 +86,7 @@ double LaunchSecondsOf(const ModelShape& model, const TrainingSetup& setup,
 
 // Bytes that one GPU sends in a step for weights and gradients.
 double SentBytes(const ModelShape& model, const TrainingSetup& setup, int64_t accumulation) {
-  // GPUs that share a row's tokens hold the same weights as well.
-  const auto gpus = static_cast<double>(DataParallelGpus(setup) * setup.context_parallel);
+  const auto gpus = static_cast<double>(ShardingGpus(setup));
   if (gpus <= 1) return 0;
   const double others = (gpus - 1) / gpus / ModelParallel(setup);
   const double trained = TrainedParameters(model, setup);
@@ -142,6 +141,20 @@ double SlowestLink(const GpuModel& gpu, const StepLayout& shape,
   return shape.gpus_per_node > 1 ? std::min(within, between) : between;
 }
 
+// Seconds that weights and gradients are on their way in a step.
+double SendingSeconds(const ModelShape& model, const TrainingSetup& setup, const GpuModel& gpu,
+                      const StepLayout& shape, const StepTimeConstants& constants) {
+  const double bytes = SentBytes(model, setup, shape.accumulation);
+  const double between = SlowestLink(gpu, shape, constants) * kGiga;
+  if (!setup.hybrid_shard || shape.nodes <= 1) return bytes / between;
+  // Shards stay within a node; nodes add up their gradients once a step.
+  const double within = LinkRate(gpu, shape.gpus_per_node, shape.interconnect, constants) * kGiga;
+  const double others = static_cast<double>(shape.nodes - 1) / static_cast<double>(shape.nodes);
+  const double gradients = 2 * others * 2 * TrainedParameters(model, setup) / ModelParallel(setup) /
+                           static_cast<double>(ShardingGpus(setup));
+  return bytes / within + gradients / between;
+}
+
 // Seconds of sending that computing for `busy` seconds does not hide: a share of it in any case,
 // and all that takes longer than the computing.
 double ExposedSeconds(double sending, double busy, double share) {
@@ -150,7 +163,7 @@ double ExposedSeconds(double sending, double busy, double share) {
 
 double OptimizerSeconds(const ModelShape& model, const TrainingSetup& setup, double bytes_per_s,
                         const StepTimeConstants& constants) {
-  const double shards = setup.zero_stage > 0 ? static_cast<double>(DataParallelGpus(setup)) : 1;
+  const double shards = setup.zero_stage > 0 ? static_cast<double>(ShardingGpus(setup)) : 1;
   const double trained = TrainedParameters(model, setup) / ModelParallel(setup) / shards;
   const double bytes = trained * StepTrafficBytes(setup);
   if (setup.offload == Offload::kNone) return bytes / bytes_per_s;
@@ -195,8 +208,7 @@ StepSeconds SecondsOfStep(const ModelShape& model, const TrainingSetup& setup, c
                       static_cast<double>(setup.pipeline_parallel);
   step.launches = std::pow(std::pow(busy, 4) + std::pow(host, 4), 0.25) - busy;
   step.traffic += micro_batches * work.unpacked_bytes / rates.bytes_per_s;
-  const double sending =
-      SentBytes(model, setup, shape.accumulation) / (SlowestLink(gpu, shape, constants) * kGiga);
+  const double sending = SendingSeconds(model, setup, gpu, shape, constants);
   const bool fetched_ahead = setup.zero_stage >= 3 && !setup.deepspeed;
   step.communication =
       ExposedSeconds(sending, busy, fetched_ahead ? constants.fsdp_exposed : constants.ddp_exposed);

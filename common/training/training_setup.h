@@ -1,6 +1,7 @@
 // How a model is trained on a GPU, as values that memory and run time are counted from.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -67,6 +68,14 @@ inline bool HasFourBitBase(const TrainingSetup& setup) {
 inline int64_t DataParallelGpus(const TrainingSetup& setup) {
   const int64_t share = setup.tensor_parallel * setup.pipeline_parallel * setup.context_parallel;
   return share < 1 || setup.gpus < share ? 1 : setup.gpus / share;
+}
+
+// GPUs that ZeRO or FSDP shards over: all that hold the same part of the model. With hybrid_shard
+// those of one node, which is taken to have kNodeOfShards.
+inline constexpr int64_t kNodeOfShards = 8;
+inline int64_t ShardingGpus(const TrainingSetup& setup) {
+  const int64_t all = DataParallelGpus(setup) * setup.context_parallel;
+  return setup.hybrid_shard ? std::min(all, kNodeOfShards) : all;
 }
 
 // What `training` says, on a GPU in `precision`; auto is checkpointing off.

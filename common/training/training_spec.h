@@ -94,6 +94,12 @@ struct TrainingSpec {
   std::vector<std::string> not_counted;
 };
 
+// GPUs that work on one sample together: tensor, pipeline and context parallelism.
+inline int64_t GpusOfASample(const TrainingSpec& training) {
+  return training.tensor_parallel_size.value_or(1) * training.pipeline_parallel_size.value_or(1) *
+         training.context_parallel_size.value_or(1);
+}
+
 // Whether a training must say how long it runs: what fits in memory does not depend on it.
 enum class RunLength { kRequired, kOptional };
 

@@ -59,6 +59,11 @@ double MicroBatchEfficiency(int64_t micro_batch) {
   return m / (m + kLaunchSamples);
 }
 
+// That `gpus` GPUs work on at once, some of them together on one.
+int64_t SamplesAtOnce(const TrainingSpec& training, int64_t micro_batch, int64_t gpus) {
+  return micro_batch * std::max<int64_t>(gpus / GpusOfASample(training), 1);
+}
+
 // The samples of one measured optimizer step: as stated, else the spec's own plan at that batch.
 double SamplesOfStep(const TrainingSpec& training, const MeasuredStep& step) {
   if (step.effective_batch_size > 0) return static_cast<double>(step.effective_batch_size);
@@ -66,9 +71,9 @@ double SamplesOfStep(const TrainingSpec& training, const MeasuredStep& step) {
   at_batch.effective_batch_size = training.effective_batch_size;
   at_batch.accumulation = training.accumulation;
   at_batch.micro_batch = step.micro_batch;
-  Result<BatchPlan> plan = PlanBatch(at_batch, step.gpus, step.micro_batch);
-  return plan ? static_cast<double>(plan->effective)
-              : static_cast<double>(step.micro_batch * step.gpus);
+  const int64_t at_once = SamplesAtOnce(training, step.micro_batch, step.gpus) / step.micro_batch;
+  Result<BatchPlan> plan = PlanBatch(at_batch, at_once, step.micro_batch);
+  return static_cast<double>(plan ? plan->effective : step.micro_batch * at_once);
 }
 
 struct Anchor {
@@ -191,7 +196,8 @@ ParallelLayout LayoutOf(const TrainingSpec& training, const Anchor& anchor,
   const MeasuredStep& step = *anchor.step;
   ParallelLayout layout{anchor.gpu, step.gpus, 1, step.micro_batch, 1, {}, 0};
   const double micro_batches =
-      SamplesOfStep(training, step) / static_cast<double>(step.micro_batch * step.gpus);
+      SamplesOfStep(training, step) /
+      static_cast<double>(SamplesAtOnce(training, step.micro_batch, step.gpus));
   layout.accumulation = std::max<int64_t>(1, std::llround(micro_batches));
   const auto over = [&](int64_t nodes) {
     layout.nodes = nodes;
@@ -258,7 +264,8 @@ Rate FromShape(const TrainingSpec& training, const RunTimeBasis& basis,
     rate.step = Scaled(counted, std::exp(carried.log_factor));
   }
   const int64_t samples =
-      shape.micro_batch * shape.accumulation * shape.gpus_per_node * shape.nodes;
+      SamplesAtOnce(training, shape.micro_batch, shape.gpus_per_node * shape.nodes) *
+      shape.accumulation;
   rate.samples_per_second = static_cast<double>(samples) / rate.step.total();
   setup.micro_batch = shape.micro_batch;
   rate.most_samples_per_second = static_cast<double>(samples) /

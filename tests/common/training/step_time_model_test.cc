@@ -273,6 +273,19 @@ TEST(RuntimeModel, APipelineIsIdleUntilItIsFull) {
   EXPECT_NEAR(seconds(1) / seconds(64), 4.0 / (1 + 3.0 / 64), 0.4);
 }
 
+TEST(RuntimeModel, ShardsWithinANodeSpareASlowNetwork) {
+  TrainingSetup setup = Full(1, 1024, 32);
+  setup.zero_stage = 3;
+  StepLayout layout = OneNode(8);
+  layout.nodes = 4;
+  layout.interconnect.network_gb_per_s = 3;
+  const double all = SecondsOn("h100-80gb-sxm", "llama-3.1-8b", setup, layout);
+  const double all_bytes = PeakMemory(Preset("llama-3.1-8b"), setup).total();
+  setup.hybrid_shard = true;
+  EXPECT_LT(SecondsOn("h100-80gb-sxm", "llama-3.1-8b", setup, layout), 0.6 * all);
+  EXPECT_GT(PeakMemory(Preset("llama-3.1-8b"), setup).total(), all_bytes + 5e9);
+}
+
 TEST(RuntimeModel, TheMeanLengthIsWhatIsWorkedOn) {
   TrainingSetup longest = Full(8, 4096);
   TrainingSetup mean = longest;

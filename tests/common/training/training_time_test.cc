@@ -288,6 +288,24 @@ TEST(Timings, OverSeveralNodesAreCarriedAsSuch) {
   EXPECT_DOUBLE_EQ(on_one(2), on_one(0)) << "unsaid: as few nodes of eight as hold them";
 }
 
+TEST(RunTime, GpusThatShareALayerWorkOnOneSampleTogether) {
+  RunTimeBasis basis = Llama();
+  basis.tokens_per_sample = 1024;
+  TrainingSpec training;
+  training.samples = 1000;
+  training.max_seq_length = 1024;
+  training.gradient_checkpointing = Checkpointing::kNone;
+  const auto rate = [&](int64_t gpus) {
+    basis.setup = SetupFrom(training, Precision::kBf16, gpus);
+    return EstimateRate(training, basis, Shape("h100-80gb-sxm", gpus, 4), ShippedGpus().catalogue())
+        ->samples_per_second;
+  };
+  const double alone = rate(1);
+  training.tensor_parallel_size = 4;
+  EXPECT_LT(rate(4), 4 * alone) << "not four samples at a time";
+  EXPECT_GT(rate(4), 2 * alone);
+}
+
 TEST(Timings, FarFromTheirOwnCountAreDoubtedAloud) {
   const auto rate = [&](double factor) {
     RunTimeBasis basis = Llama();
