@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/training/fit_tips.h"
+#include "common/training/model_accuracy.h"
 
 namespace gpuadvise {
 namespace {
@@ -158,6 +159,7 @@ Result<json> AnswerFit(const FitQuestion& question) {
     answer["name"] = question.spec.name;
     if (question.gpus.size() == 1) answer.update(stages[0]["gpus"][0]);
   }
+  answer["accuracy"] = AccuracyJson(kMemoryAccuracy);
   return answer;
 }
 

@@ -11,6 +11,7 @@
 
 #include "common/base/unix_time.h"
 #include "common/base/words.h"
+#include "common/training/model_accuracy.h"
 #include "common/training/stage_needs.h"
 #include "common/training/train_spec.h"
 
@@ -210,6 +211,7 @@ Result<json> AnswerScale(const ScaleQuestion& question, const std::vector<Scaled
   if (best && kinds.several()) answer["gpu_why"] = kinds.WhyBest();
   answer["name"] = question.spec.name;
   answer["objective"] = ToWord(question.objective);
+  answer["accuracy"] = AccuracyJson(kTimeAccuracy);
   answer["gpus"] = json::array();
   for (const ScaleCurve& curve : curves) answer["gpus"].push_back(CurveJson(question, curve));
   return answer;

@@ -119,6 +119,14 @@ TEST(AnswerFit, WhatAGpuCannotDoIsSaid) {
   EXPECT_EQ(fp8["notes"][0], "fp8 needs compute capability 8.9 (Ada, Hopper), this GPU has 8.0");
 }
 
+TEST(AnswerFit, SaysHowRightSuchCountsAre) {
+  const json answer =
+      Must(Ask(R"({"model": {"preset": "gpt2"}, "training": {"max_steps": 1}})", {"l40s"}));
+  ASSERT_EQ(answer["accuracy"].size(), 2);
+  EXPECT_EQ(answer["accuracy"][0]["of"], "grade A");
+  EXPECT_LT(answer["accuracy"][0]["median_error"], answer["accuracy"][0]["p90_error"]);
+}
+
 TEST(AnswerFit, AnOptimizerThatIsNotKnownIsSaidToBeCountedAsAdam) {
   const json answer = Must(Ask(R"({"model": {"preset": "llama-3.2-1b"}, "training":
     {"max_steps": 1, "optim": "mystery", "max_seq_length": 512}})",
