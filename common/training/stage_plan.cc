@@ -280,6 +280,13 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
   }
   const GpuModel& gpu = question.gpu;
   const int64_t gpus = question.gpus_per_node * question.nodes;
+  const int64_t together = GpusOfASample(stage.training);
+  if (gpus % together != 0) {
+    return Fail(ErrorCode::kInfeasible,
+                fmt::format("tensor × pipeline × context parallelism is {}, which does not divide "
+                            "{}",
+                            together, Plural(gpus, "GPU")));
+  }
   Result<KnownModel> known_model = KnownModelOf(stage.model, preset);
   if (!known_model) {
     Error error = std::move(known_model.error());
@@ -300,8 +307,7 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
   plan.precision = *precision;
   Result<int64_t> largest = LargestOn(question.catalogue, stage, memory, gpu, plan);
   if (!largest) return tl::unexpected<Error>(largest.error());
-  const int64_t data_parallel = memory.shape != nullptr ? DataParallelGpus(memory.setup) : gpus;
-  Result<BatchPlan> batch = PlanBatch(stage.training, data_parallel, *largest);
+  Result<BatchPlan> batch = PlanBatch(stage.training, gpus / together, *largest);
   if (!batch) return tl::unexpected<Error>(batch.error());
   plan.batch = *batch;
   plan.work = WorkOf(stage.training, batch->effective);

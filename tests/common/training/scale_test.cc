@@ -224,6 +224,18 @@ TEST(AnswerScale, TellsTheBestKindInFullAndWhyWhereNobodyNamedOne) {
             std::string::npos);
 }
 
+TEST(AnswerScale, GpusThatShareASampleRunOnlyTogether) {
+  const TrainSpec spec = Spec(
+      R"({"model": {"preset": "llama-3.2-1b"}, "training": {"samples": 2000, "effective_batch_size": 64,
+          "max_seq_length": 1024, "tensor_parallel_size": 4}, "command": "x"})");
+  const json answer =
+      *AnswerScale(Question(spec), {{.model = &Gpu("h100-80gb-sxm")}}, ToldInFull::kFirst);
+  EXPECT_EQ(answer["steps"][1]["reason"],
+            "tensor × pipeline × context parallelism is 4, which does not divide 2 GPUs");
+  EXPECT_TRUE(answer["steps"][2]["runs"]);
+  EXPECT_EQ(answer["steps"][2]["stages"][0]["effective_batch_size"], 64);
+}
+
 TEST(AnswerScale, SaysBeyondWhichNumberTheShortestRunPaysLess) {
   const TrainSpec spec = Spec(
       R"({"model": {"preset": "llama-3.2-1b"}, "training": {"samples": 200000,
