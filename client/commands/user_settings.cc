@@ -32,7 +32,9 @@ Result<void> Take(const std::string& path, ClientSettings& settings) {
   const auto refuse = [&](const std::string& message, const std::string& key) {
     return BadInput(Describe({ErrorCode::kBadInput, message, "/" + key}, path, *document));
   };
-  for (const auto& [key, value] : document->root.items()) {
+  for (const auto& entry : document->root.items()) {
+    const std::string& key = entry.key();
+    const auto& value = entry.value();
     const auto known =
         std::find_if(keys.begin(), keys.end(), [&](const auto& each) { return each.first == key; });
     if (known == keys.end()) {

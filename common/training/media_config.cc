@@ -81,6 +81,7 @@ struct DitClass {
   bool joint = false;
   bool row = false;
   bool cross = false;
+  bool gated_mlp = false;
   int64_t modulation_dim = -1;  // -1: the width of the layers; 0: shared
   int64_t text_tokens = 512;
   int64_t patch_size = 2;
@@ -89,7 +90,6 @@ struct DitClass {
   int64_t vae_time_scale = 1;
   int64_t num_frames = 1;
   int64_t resolution = 1024;
-  bool gated_mlp = false;
   double mlp_ratio = 4;
 };
 
@@ -129,11 +129,11 @@ constexpr DitClass kDitClasses[] = {
      .resolution = 600},
     {.name = "SanaTransformer2DModel",
      .cross = true,
+     .gated_mlp = true,
      .modulation_dim = 0,
      .text_tokens = 300,
      .patch_size = 1,
      .vae_scale = 32,
-     .gated_mlp = true,
      .mlp_ratio = 2.5},
 };
 

@@ -52,28 +52,16 @@ struct TrainingSpec {
   std::optional<bool> bf16;  // nullopt: auto
   std::optional<bool> fp16;
   std::optional<Checkpointing> gradient_checkpointing;  // nullopt: auto
-  Method method = Method::kFull;
-  std::optional<Attention> attn_implementation;
   std::optional<bool> torch_compile;
   std::optional<int64_t> dataloader_num_workers;
   std::optional<double> dataloader_seconds_per_sample;  // that one worker needs
-  bool tf32 = false;  // of fp32's products; PyTorch's own default is false
   std::vector<MeasuredStep> measured;
 
   // What memory depends on.
   std::optional<int64_t> images_per_sample;
   LoraSpec lora;
   std::string optim = "adamw_torch";  // Transformers' names
-  bool pure_bf16 = false;             // weights, gradients and states in bf16
   std::optional<int64_t> zero_stage;  // of DeepSpeed, 0 to 3; nullopt: no DeepSpeed
-  std::optional<Fsdp> fsdp;           // nullopt: none
-  Offload offload = Offload::kNone;
-  bool chunked_cross_entropy = false;
-  bool use_liger_kernel = false;  // fused losses, norms and MLPs (Liger)
-  BaseWeights base_weights = BaseWeights::kAuto;
-  bool activation_offload = false;     // what autograd keeps goes to the host's memory
-  bool optimizer_in_backward = false;  // each gradient is used and freed at once
-  Trainer trainer = Trainer::kSft;
   std::optional<int64_t> tensor_parallel_size;
   std::optional<int64_t> pipeline_parallel_size;
   std::optional<int64_t> context_parallel_size;
@@ -81,15 +69,28 @@ struct TrainingSpec {
 
   // What run time depends on besides.
   std::optional<double> mean_seq_length;  // tokens of a sample on average; nullopt: max_seq_length
-  bool fp8 = false;                       // products of matrices in 8 bits
   std::optional<double> software_year;    // of PyTorch and its libraries, 2024.5; nullopt: today's
 
   MediaSettings media;  // samples that are pictures, films or sound
 
-  bool resume = false;  // after its time limit it goes on from its checkpoint
+  // Words and switches.
+  Method method = Method::kFull;
+  std::optional<Attention> attn_implementation;
+  std::optional<Fsdp> fsdp;  // nullopt: none
+  Offload offload = Offload::kNone;
+  BaseWeights base_weights = BaseWeights::kAuto;
+  Trainer trainer = Trainer::kSft;
+  bool tf32 = false;       // of fp32's products; PyTorch's own default is false
+  bool pure_bf16 = false;  // weights, gradients and states in bf16
+  bool chunked_cross_entropy = false;
+  bool use_liger_kernel = false;       // fused losses, norms and MLPs (Liger)
+  bool activation_offload = false;     // what autograd keeps goes to the host's memory
+  bool optimizer_in_backward = false;  // each gradient is used and freed at once
+  bool fp8 = false;                    // products of matrices in 8 bits
+  bool resume = false;                 // after its time limit it goes on from its checkpoint
+  bool hybrid_shard = false;           // FSDP shards within a node and copies between nodes
+  bool optim_is_said = false;          // else `optim` is the usual one
 
-  bool hybrid_shard = false;   // FSDP shards within a node and copies between nodes
-  bool optim_is_said = false;  // else `optim` is the usual one
   // What the file says, changes memory or run time, and is not counted: "device_map (layers …)".
   std::vector<std::string> not_counted;
 };
