@@ -77,10 +77,9 @@ double BaseBytes(const TrainingSetup& setup) {
 
 // What a trainer has beside the model that it trains. Sources: TRL's documentation of each trainer.
 struct Cast {
-  double sequences = 1;  // of a sample, in one forward pass
-  double trained = 1;    // models of this shape
-  double frozen = 0;     // likewise, which only score
-  bool lm_head = true;   // else a single score a sequence
+  double trained = 1;   // models of this shape
+  double frozen = 0;    // likewise, which only score
+  bool lm_head = true;  // else a single score a sequence
 };
 
 Cast CastOf(const TrainingSetup& setup) {
@@ -88,16 +87,14 @@ Cast CastOf(const TrainingSetup& setup) {
   const double reference = setup.method == Method::kFull ? 1 : 0;
   switch (setup.trainer) {
     case Trainer::kDpo:
-      return {.sequences = 2, .frozen = reference};  // chosen and rejected
-    case Trainer::kOrpo:
-      return {.sequences = 2};
     case Trainer::kKto:
     case Trainer::kGrpo:
       return {.frozen = reference};
     case Trainer::kReward:
-      return {.sequences = 2, .lm_head = false};
+      return {.lm_head = false};
     case Trainer::kPpo:  // and a model that rewards, and one for values, trained like the policy
       return setup.method == Method::kFull ? Cast{.trained = 2, .frozen = 2} : Cast{.frozen = 2};
+    case Trainer::kOrpo:
     case Trainer::kSft:
       break;
   }
@@ -165,7 +162,8 @@ struct Passing {
 Passing PassingOf(const ModelShape& model, const TrainingSetup& setup, const Cast& cast,
                   const ModelPart& part, StageOfPipeline stage, const MemoryConstants& constants) {
   const auto tensor = static_cast<double>(setup.tensor_parallel);
-  const double samples = cast.sequences * static_cast<double>(setup.micro_batch) /
+  const double samples = static_cast<double>(SequencesOfASample(setup)) *
+                         static_cast<double>(setup.micro_batch) /
                          static_cast<double>(setup.context_parallel);
   int64_t in_row = setup.seq_length;
   if (model.vision) in_row += setup.images * model.vision->tokens_per_image;

@@ -51,7 +51,8 @@ Rates RatesOf(const GpuModel& gpu, const TrainingSetup& setup, const StepTimeCon
 double ComputeSeconds(const MicroBatchWork& work, const TrainingSetup& setup, const GpuModel& gpu,
                       const Rates& rates, const StepTimeConstants& constants) {
   const double products =
-      work.layer_operations / (setup.fp8 ? constants.fp8_gain : 1) + work.head_operations;
+      (work.layer_operations + work.idle_operations) / (setup.fp8 ? constants.fp8_gain : 1) +
+      work.head_operations;
   const double fused = setup.flash_attention ? gpu.flash_share / constants.product_share : 1;
   return (products + work.attention_operations / fused) / rates.operations_per_s;
 }

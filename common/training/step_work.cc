@@ -18,13 +18,6 @@ bool HasReference(const TrainingSetup& setup) {
          setup.trainer == Trainer::kGrpo || setup.trainer == Trainer::kPpo;
 }
 
-// Answers of a sample that are worked on: a chosen and a rejected one where two are compared.
-double AnswersOf(const TrainingSetup& setup) {
-  const bool two = setup.trainer == Trainer::kDpo || setup.trainer == Trainer::kOrpo ||
-                   setup.trainer == Trainer::kReward;
-  return two ? 2 : 1;
-}
-
 // Passes over the layers, in forward passes.
 struct Passes {
   double matrices = 3;  // forward, gradients of inputs, gradients of weights
@@ -118,9 +111,10 @@ void AddStack(const TransformerStack& stack, const TrainingSetup& setup, const P
   if (stack.rotary && !setup.use_liger_kernel) {
     written += constants.normalisation_bytes * static_cast<double>(stack.hidden_size);
   }
-  const double waves =
-      1 + constants.wave_numbers / (tokens * static_cast<double>(stack.hidden_size));
-  work.layer_operations += tokens * 2 * stack.ActiveParameters() * passes.matrices * waves;
+  const double products = tokens * 2 * stack.ActiveParameters() * passes.matrices;
+  work.layer_operations += products;
+  work.idle_operations +=
+      products * constants.wave_numbers / (tokens * static_cast<double>(stack.hidden_size));
   double attention = 1;
   if (setup.flash_attention) {
     attention = (causal ? kCausalShare : 1) / (stack.alibi ? constants.alibi_share : 1);
@@ -187,7 +181,8 @@ double LinearParameters(const ModelShape& model) {
 // One micro-batch, forward and back.
 MicroBatchWork WorkOfMicroBatch(const ModelShape& model, const TrainingSetup& setup,
                                 const StepTimeConstants& constants) {
-  const double batch = static_cast<double>(setup.micro_batch) * AnswersOf(setup);
+  const double batch =
+      static_cast<double>(setup.micro_batch) * static_cast<double>(SequencesOfASample(setup));
   const int64_t in_row = TokensOfRow(model, setup);
   const double tokens = batch * static_cast<double>(in_row);
   const Passes passes = PassesOf(setup, true);
@@ -214,8 +209,8 @@ MicroBatchWork WorkOfMicroBatch(const ModelShape& model, const TrainingSetup& se
   }
   // Each GPU has its part of the layers, of a layer, or of the tokens.
   const double parts = ModelParallel(setup) * static_cast<double>(setup.context_parallel);
-  for (double* shared :
-       {&work.layer_operations, &work.attention_operations, &work.head_operations, &work.bytes}) {
+  for (double* shared : {&work.layer_operations, &work.idle_operations, &work.attention_operations,
+                         &work.head_operations, &work.bytes}) {
     *shared /= parts;
   }
   const double linear = LinearParameters(model) / ModelParallel(setup);

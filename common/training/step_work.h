@@ -10,6 +10,7 @@ namespace gpuadvise {
 
 struct MicroBatchWork {
   double layer_operations = 0;      // of products in layers, which fp8 makes faster
+  double idle_operations = 0;       // that processors miss in the last wave of a product's tiles
   double attention_operations = 0;  // in fused kernels, or in products without them
   double head_operations = 0;
   double bytes = 0;

@@ -64,6 +64,14 @@ inline bool HasFourBitBase(const TrainingSetup& setup) {
   return BaseOf(setup) == BaseWeights::kNf4 || BaseOf(setup) == BaseWeights::kGptq4;
 }
 
+// That one forward pass of a sample works on: two where a chosen and a rejected answer are compared
+// (TRL's documentation of each trainer).
+inline int64_t SequencesOfASample(const TrainingSetup& setup) {
+  const bool two = setup.trainer == Trainer::kDpo || setup.trainer == Trainer::kOrpo ||
+                   setup.trainer == Trainer::kReward;
+  return two ? 2 : 1;
+}
+
 // GPUs that each take samples of their own: what tensor, pipeline and context parallelism leave.
 inline int64_t DataParallelGpus(const TrainingSetup& setup) {
   const int64_t share = setup.tensor_parallel * setup.pipeline_parallel * setup.context_parallel;

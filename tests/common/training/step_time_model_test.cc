@@ -190,6 +190,13 @@ double SecondsOn(const char* gpu, const char* preset, const TrainingSetup& setup
   return SecondsOfStep(Preset(preset), setup, Gpu(gpu), layout).total();
 }
 
+TEST(RuntimeModel, TheRooflineKnowsNoIdleProcessors) {
+  const auto roofline = [](int64_t tokens) {
+    return RooflineSeconds(Preset("llama-3.2-1b"), Full(1, tokens), Gpu("a100-80gb"));
+  };
+  EXPECT_NEAR(roofline(32) / roofline(16), 2, 0.01) << "however short the text";
+}
+
 TEST(RuntimeModel, AnOldContainerIsSlowerOnItsNewCardsOnly) {
   TrainingSetup setup = Full(8, 512);
   setup.precision = Precision::kFp16;
