@@ -13,6 +13,7 @@
 #include "client/terminal/display.h"
 #include "client/trace/script_trace.h"
 #include "common/base/text.h"
+#include "common/training/memory_constants.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -156,8 +157,9 @@ std::string TraceText(const TracedMemory& traced, const TerminalStyle& style) {
                                traced.report.torch, Join(batches, " and ")),
                    0, style.width);
   text += Indented(
-      "Not counted: workspaces of kernels (cuDNN), NCCL. Added: 5 % for fragmentation, 1.3 GB for "
-      "the CUDA context.",
+      fmt::format("Not counted: workspaces of kernels (cuDNN), NCCL. Added: {:.0f} % for "
+                  "fragmentation, {:.1f} GB for the CUDA context.",
+                  100 * kMemoryConstants.fragmentation_share, kMemoryConstants.context_bytes / 1e9),
       0, style.width);
   for (const std::string& note : traced.notes) text += Indented("Note: " + note, 0, style.width);
   return text + "\nFor a train.yaml, so that advise and scale know it too:\n" + YamlOf(traced);

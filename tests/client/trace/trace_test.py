@@ -8,6 +8,7 @@ Needs a Python with PyTorch (Debian: python3-torch): this one, or /usr/bin/pytho
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -400,6 +401,11 @@ class Trace(unittest.TestCase):
                               env={**os.environ, "GPUADVISE_SOCKET": "/nonexistent"})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["gpus"][0]["gpu"], "rtx4090")
+
+    def test_what_is_said_to_be_added_is_the_line_s_overhead(self):
+        shown = self.fit("python3", str(EXAMPLES / "cnn.py"), "--batch", "32", "--pixels", "32").stdout
+        said = re.search(r"([\d.]+) GB for the CUDA\s+context", shown)
+        self.assertIn(f"overhead: {1000 * float(said[1]):.0f} MB", shown)
 
     def test_its_own_output_stays_apart(self):
         done = self.fit("python3", self.script("""
