@@ -83,10 +83,15 @@ struct Node {
   GpuCounts gpus_allocated;  // handed out, whole
   int64_t shards = 0;        // gres/shard: a GPU is handed out whole or as shards
   int64_t shards_allocated = 0;
+  int64_t mps = 0;  // gres/mps: the same with percents of a GPU, as a site numbers them
+  int64_t mps_allocated = 0;
   std::vector<std::string> features;  // active ones
   int64_t weight = 1;                 // Slurm fills low weights first
   friend bool operator==(const Node&, const Node&) = default;
 };
+
+// TRES name ("cpu", "gres/gpu", "gres/gpu:gpu4090") to amount.
+using TresCounts = std::map<std::string, int64_t>;
 
 // ---- jobs ----------------------------------------------------------------------------------
 
@@ -111,10 +116,18 @@ struct JobRequest {
   GpuCounts gpus_per_node;          // --gres, --gpus-per-node
   GpuCounts gpus_total;             // --gpus (and --gpus-per-task × tasks)
   int64_t shards_per_node = 0;
+  int64_t mps_per_node = 0;
   std::string features;  // -C expression as given
   std::vector<std::string> required_nodes;
   std::vector<std::string> excluded_nodes;
-  bool exclusive = false;
+  bool exclusive = false;       // whole nodes
+  std::string exclusive_to;     // who may share its nodes: "user", "mcs", "topo"; "": no such bound
+  bool over_subscribe = false;  // --oversubscribe
+  TresCounts licenses;          // name to count; of a running job what it holds
+  bool any_license = false;     // "a|b": one of them is enough
+  int64_t switches = 0;         // --switches: at most so many leaf switches; 0: any
+  int64_t switches_wait_seconds = 0;      // for so long; then any
+  int64_t segment_nodes = 0;              // --segment: nodes of one block stay together; 0: any
   SlurmNumber time_limit_seconds;         // absent: the partition's default
   std::optional<UnixSeconds> begin_time;  // not before
   std::string reservation;
@@ -128,6 +141,7 @@ struct Allocation {
   int64_t memory_mib = 0;
   GpuCounts gpus;
   int64_t shards = 0;
+  int64_t mps = 0;
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 
@@ -142,7 +156,7 @@ struct Job {
   std::string user;
   int64_t uid = 0;
   std::string account;
-  std::string qos;
+  std::string qos;  // several, where the job may run in any: "high,normal" (from 24.11 on)
   JobState state = JobState::kPending;
   std::string reason;    // Slurm's word ("Priority", "Resources", "QOSMaxGRESPerUser"); "" for None
   int64_t priority = 0;  // 0: held
@@ -153,6 +167,7 @@ struct Job {
   std::optional<UnixSeconds> start_time;  // running: real; pending: what backfill published
   std::optional<UnixSeconds> end_time;    // running: start + limit; nullopt when unlimited
   bool requeue = true;
+  bool expedited_requeue = false;  // --requeue=expedite: on failure it starts before all others
   JobRequest request;
   std::vector<Allocation> allocations;  // running jobs only, in node order
   friend bool operator==(const Job&, const Job&) = default;
@@ -177,6 +192,7 @@ struct Partition {
   SlurmNumber max_nodes;
   int64_t min_nodes = 1;
   SlurmNumber max_cpus_per_node;
+  SlurmNumber max_cpus_per_socket;
   SlurmNumber default_memory_per_node_mib;  // at most one of each pair has a value
   SlurmNumber default_memory_per_cpu_mib;
   SlurmNumber max_memory_per_node_mib;
@@ -186,13 +202,18 @@ struct Partition {
   std::vector<std::string> allow_qos;
   std::vector<std::string> deny_qos;
   std::vector<std::string> allow_groups;
-  std::string qos;  // the partition's own
+  std::vector<std::string> alloc_nodes;  // hosts that may submit to it; empty: all
+  std::string qos;                       // the partition's own
   int64_t priority_tier = 1;
   int64_t priority_job_factor = 1;
-  bool exclusive = false;      // OverSubscribe=EXCLUSIVE
+  bool exclusive = false;      // OverSubscribe=EXCLUSIVE, Exclusive=NODE: jobs get whole nodes
+  std::string exclusive_to;    // as of a job: "user", "topo"; "": no such bound
   std::string over_subscribe;  // as Slurm prints it: NO, YES:4, FORCE:1, EXCLUSIVE
   std::string preempt_mode;
-  std::string billing_weights;  // TRESBillingWeights
+  std::string billing_weights;         // TRESBillingWeights
+  std::string topology;                // from 25.05 on: a name of topology.yaml; "": the default
+  SlurmNumber resume_timeout_seconds;  // absent: the cluster's
+  SlurmNumber suspend_time_seconds;    // absent: the cluster's
   friend bool operator==(const Partition&, const Partition&) = default;
 };
 
@@ -203,15 +224,18 @@ struct Reservation {
   std::vector<std::string> nodes;
   std::vector<std::string> users;
   std::vector<std::string> accounts;
+  std::vector<std::string> groups;
+  std::vector<std::string> allowed_partitions;  // jobs of these only; empty: no such bound
+  std::vector<std::string> allowed_qos;
   std::vector<std::string> flags;
   std::string partition;
+  int64_t node_count = 0;  // that it is to have; of a floating one `nodes` is empty until it begins
+  TresCounts tres;         // what of `nodes` it holds; empty: all of them
+  TresCounts licenses;
   friend bool operator==(const Reservation&, const Reservation&) = default;
 };
 
 // ---- policy: configuration, associations, QOS (changes slowly, polled every few minutes) -----
-
-// TRES name ("cpu", "gres/gpu", "gres/gpu:gpu4090") to amount.
-using TresCounts = std::map<std::string, int64_t>;
 
 struct PriorityWeights {
   int64_t age = 0;
@@ -224,10 +248,21 @@ struct PriorityWeights {
   friend bool operator==(const PriorityWeights&, const PriorityWeights&) = default;
 };
 
+// Licences of one name, counted by slurmctld.
+struct License {
+  std::string name;  // "matlab", "ansys@server"
+  int64_t total = 0;
+  int64_t used = 0;
+  int64_t reserved = 0;
+  bool remote = false;  // shared with other clusters: others may take some unseen
+  friend bool operator==(const License&, const License&) = default;
+};
+
 struct SchedulerConfig {
   std::string slurm_version;         // "22.05.8"
   std::string scheduler_type;        // "sched/backfill"
   std::string scheduler_parameters;  // as configured
+  std::string select_type;           // "select/cons_tres", "select/linear"
   std::string select_type_parameters;
   std::string priority_type;  // "priority/basic", "priority/multifactor"
   std::string priority_flags;
@@ -239,6 +274,13 @@ struct SchedulerConfig {
   std::string preempt_mode;
   std::string enforce;  // AccountingStorageEnforce
   std::string private_data;
+  std::vector<std::string> hidden;  // what of private_data the collector's own user does not see
+  std::string topology_plugin;      // "topology/tree", "topology/block"
+  std::string topology_param;
+  std::vector<License> licenses;        // sorted by name
+  SlurmNumber suspend_time_seconds;     // idle nodes are powered down after it; absent: never
+  SlurmNumber suspend_timeout_seconds;  // powering down takes at most this
+  SlurmNumber resume_timeout_seconds;   // powering up takes at most this
   SlurmNumber default_memory_per_node_mib;
   SlurmNumber default_memory_per_cpu_mib;
   SlurmNumber over_time_limit_seconds;

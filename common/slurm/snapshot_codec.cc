@@ -49,7 +49,7 @@ bool FindWord(const Table& table, const Json& json, Enum& value) {
 
 bool SameResources(const Allocation& a, const Allocation& b) {
   return a.cpus == b.cpus && a.memory_mib == b.memory_mib && a.gpus == b.gpus &&
-         a.shards == b.shards;
+         a.shards == b.shards && a.mps == b.mps;
 }
 
 }  // namespace

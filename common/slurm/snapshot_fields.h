@@ -31,6 +31,8 @@ void VisitFields(const Node*, F&& f) {
   f("gpus_allocated", &Node::gpus_allocated, FieldKind::kPlain);
   f("shards", &Node::shards, FieldKind::kPlain);
   f("shards_allocated", &Node::shards_allocated, FieldKind::kPlain);
+  f("mps", &Node::mps, FieldKind::kPlain);
+  f("mps_allocated", &Node::mps_allocated, FieldKind::kPlain);
   f("features", &Node::features, FieldKind::kPlain);
   f("weight", &Node::weight, FieldKind::kPlain);
 }
@@ -48,10 +50,18 @@ void VisitFields(const JobRequest*, F&& f) {
   f("gpus_per_node", &JobRequest::gpus_per_node, FieldKind::kPlain);
   f("gpus_total", &JobRequest::gpus_total, FieldKind::kPlain);
   f("shards_per_node", &JobRequest::shards_per_node, FieldKind::kPlain);
+  f("mps_per_node", &JobRequest::mps_per_node, FieldKind::kPlain);
   f("features", &JobRequest::features, FieldKind::kPlain);
   f("required_nodes", &JobRequest::required_nodes, FieldKind::kHosts);
   f("excluded_nodes", &JobRequest::excluded_nodes, FieldKind::kHosts);
   f("exclusive", &JobRequest::exclusive, FieldKind::kPlain);
+  f("exclusive_to", &JobRequest::exclusive_to, FieldKind::kPlain);
+  f("over_subscribe", &JobRequest::over_subscribe, FieldKind::kPlain);
+  f("licenses", &JobRequest::licenses, FieldKind::kPlain);
+  f("any_license", &JobRequest::any_license, FieldKind::kPlain);
+  f("switches", &JobRequest::switches, FieldKind::kPlain);
+  f("switches_wait_seconds", &JobRequest::switches_wait_seconds, FieldKind::kPlain);
+  f("segment_nodes", &JobRequest::segment_nodes, FieldKind::kPlain);
   f("time_limit_seconds", &JobRequest::time_limit_seconds, FieldKind::kPlain);
   f("begin_time", &JobRequest::begin_time, FieldKind::kPlain);
   f("reservation", &JobRequest::reservation, FieldKind::kPlain);
@@ -85,6 +95,7 @@ void VisitFields(const Allocation*, F&& f) {
   f("memory_mib", &Allocation::memory_mib, FieldKind::kPlain);
   f("gpus", &Allocation::gpus, FieldKind::kPlain);
   f("shards", &Allocation::shards, FieldKind::kPlain);
+  f("mps", &Allocation::mps, FieldKind::kPlain);
 }
 
 template <typename F>
@@ -110,6 +121,7 @@ void VisitFields(const Job*, F&& f) {
   f("start_time", &Job::start_time, FieldKind::kPlain);
   f("end_time", &Job::end_time, FieldKind::kPlain);
   f("requeue", &Job::requeue, FieldKind::kPlain);
+  f("expedited_requeue", &Job::expedited_requeue, FieldKind::kPlain);
   f("request", &Job::request, FieldKind::kPlain);
   f("allocations", &Job::allocations, FieldKind::kPlain);
 }
@@ -127,6 +139,7 @@ void VisitFields(const Partition*, F&& f) {
   f("max_nodes", &Partition::max_nodes, FieldKind::kPlain);
   f("min_nodes", &Partition::min_nodes, FieldKind::kPlain);
   f("max_cpus_per_node", &Partition::max_cpus_per_node, FieldKind::kPlain);
+  f("max_cpus_per_socket", &Partition::max_cpus_per_socket, FieldKind::kPlain);
   f("default_memory_per_node_mib", &Partition::default_memory_per_node_mib, FieldKind::kPlain);
   f("default_memory_per_cpu_mib", &Partition::default_memory_per_cpu_mib, FieldKind::kPlain);
   f("max_memory_per_node_mib", &Partition::max_memory_per_node_mib, FieldKind::kPlain);
@@ -136,13 +149,18 @@ void VisitFields(const Partition*, F&& f) {
   f("allow_qos", &Partition::allow_qos, FieldKind::kPlain);
   f("deny_qos", &Partition::deny_qos, FieldKind::kPlain);
   f("allow_groups", &Partition::allow_groups, FieldKind::kPlain);
+  f("alloc_nodes", &Partition::alloc_nodes, FieldKind::kPlain);
   f("qos", &Partition::qos, FieldKind::kPlain);
   f("priority_tier", &Partition::priority_tier, FieldKind::kPlain);
   f("priority_job_factor", &Partition::priority_job_factor, FieldKind::kPlain);
   f("exclusive", &Partition::exclusive, FieldKind::kPlain);
+  f("exclusive_to", &Partition::exclusive_to, FieldKind::kPlain);
   f("over_subscribe", &Partition::over_subscribe, FieldKind::kPlain);
   f("preempt_mode", &Partition::preempt_mode, FieldKind::kPlain);
   f("billing_weights", &Partition::billing_weights, FieldKind::kPlain);
+  f("topology", &Partition::topology, FieldKind::kPlain);
+  f("resume_timeout_seconds", &Partition::resume_timeout_seconds, FieldKind::kPlain);
+  f("suspend_time_seconds", &Partition::suspend_time_seconds, FieldKind::kPlain);
 }
 
 template <typename F>
@@ -153,8 +171,14 @@ void VisitFields(const Reservation*, F&& f) {
   f("nodes", &Reservation::nodes, FieldKind::kHosts);
   f("users", &Reservation::users, FieldKind::kPlain);
   f("accounts", &Reservation::accounts, FieldKind::kPlain);
+  f("groups", &Reservation::groups, FieldKind::kPlain);
+  f("allowed_partitions", &Reservation::allowed_partitions, FieldKind::kPlain);
+  f("allowed_qos", &Reservation::allowed_qos, FieldKind::kPlain);
   f("flags", &Reservation::flags, FieldKind::kPlain);
   f("partition", &Reservation::partition, FieldKind::kPlain);
+  f("node_count", &Reservation::node_count, FieldKind::kPlain);
+  f("tres", &Reservation::tres, FieldKind::kPlain);
+  f("licenses", &Reservation::licenses, FieldKind::kPlain);
 }
 
 template <typename F>
@@ -169,11 +193,21 @@ void VisitFields(const PriorityWeights*, F&& f) {
 }
 
 template <typename F>
+void VisitFields(const License*, F&& f) {
+  f("name", &License::name, FieldKind::kKey);
+  f("total", &License::total, FieldKind::kPlain);
+  f("used", &License::used, FieldKind::kPlain);
+  f("reserved", &License::reserved, FieldKind::kPlain);
+  f("remote", &License::remote, FieldKind::kPlain);
+}
+
+template <typename F>
 void VisitFields(const SchedulerConfig*, F&& f) {
   using C = SchedulerConfig;
   f("slurm_version", &C::slurm_version, FieldKind::kPlain);
   f("scheduler_type", &C::scheduler_type, FieldKind::kPlain);
   f("scheduler_parameters", &C::scheduler_parameters, FieldKind::kPlain);
+  f("select_type", &C::select_type, FieldKind::kPlain);
   f("select_type_parameters", &C::select_type_parameters, FieldKind::kPlain);
   f("priority_type", &C::priority_type, FieldKind::kPlain);
   f("priority_flags", &C::priority_flags, FieldKind::kPlain);
@@ -185,6 +219,13 @@ void VisitFields(const SchedulerConfig*, F&& f) {
   f("preempt_mode", &C::preempt_mode, FieldKind::kPlain);
   f("enforce", &C::enforce, FieldKind::kPlain);
   f("private_data", &C::private_data, FieldKind::kPlain);
+  f("hidden", &C::hidden, FieldKind::kPlain);
+  f("topology_plugin", &C::topology_plugin, FieldKind::kPlain);
+  f("topology_param", &C::topology_param, FieldKind::kPlain);
+  f("licenses", &C::licenses, FieldKind::kPlain);
+  f("suspend_time_seconds", &C::suspend_time_seconds, FieldKind::kPlain);
+  f("suspend_timeout_seconds", &C::suspend_timeout_seconds, FieldKind::kPlain);
+  f("resume_timeout_seconds", &C::resume_timeout_seconds, FieldKind::kPlain);
   f("default_memory_per_node_mib", &C::default_memory_per_node_mib, FieldKind::kPlain);
   f("default_memory_per_cpu_mib", &C::default_memory_per_cpu_mib, FieldKind::kPlain);
   f("over_time_limit_seconds", &C::over_time_limit_seconds, FieldKind::kPlain);

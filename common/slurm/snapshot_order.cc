@@ -61,6 +61,7 @@ void SortCanonically(Snapshot& snapshot) {
   Sort(snapshot.reservations, &Reservation::name);
   Sort(snapshot.associations, &Association::id);
   Sort(snapshot.qos, &Qos::name);
+  Sort(snapshot.config.licenses, &License::name);
 }
 
 void DropDoubles(Snapshot& snapshot, LeftOut& left_out) {

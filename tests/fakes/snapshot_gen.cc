@@ -84,6 +84,8 @@ Node ArbitraryNode() {
   n.gpus_allocated = Gpus();
   n.shards = Count();
   n.shards_allocated = Count();
+  n.mps = Count();
+  n.mps_allocated = Count();
   n.features = Texts();
   n.weight = Count();
   return n;
@@ -102,10 +104,18 @@ JobRequest Request() {
   r.gpus_per_node = Gpus();
   r.gpus_total = Gpus();
   r.shards_per_node = Count();
+  r.mps_per_node = Count();
   r.features = Text();
   r.required_nodes = Hosts();
   r.excluded_nodes = Hosts();
   r.exclusive = Bool();
+  r.exclusive_to = Text();
+  r.over_subscribe = Bool();
+  r.licenses = Tres();
+  r.any_license = Bool();
+  r.switches = Count();
+  r.switches_wait_seconds = Count();
+  r.segment_nodes = Count();
   r.time_limit_seconds = Number();
   r.begin_time = Time();
   r.reservation = Text();
@@ -115,7 +125,7 @@ JobRequest Request() {
 std::vector<Allocation> Allocations() {
   std::vector<Allocation> allocations;
   for (int group = *rc::gen::inRange(0, 3); group > 0; --group) {
-    Allocation same{"", Count(), Count(), Gpus(), Count()};
+    Allocation same{"", Count(), Count(), Gpus(), Count(), Count()};
     for (std::string& host : Hosts()) {
       same.node = std::move(host);
       allocations.push_back(same);
@@ -147,6 +157,7 @@ Job ArbitraryJob() {
   j.start_time = Time();
   j.end_time = Time();
   j.requeue = Bool();
+  j.expedited_requeue = Bool();
   j.request = Request();
   j.allocations = Allocations();
   return j;
@@ -163,7 +174,8 @@ Partition ArbitraryPartition() {
   for (SlurmNumber* number :
        {&p.max_time_seconds, &p.default_time_seconds, &p.max_nodes, &p.max_cpus_per_node,
         &p.default_memory_per_node_mib, &p.default_memory_per_cpu_mib, &p.max_memory_per_node_mib,
-        &p.max_memory_per_cpu_mib}) {
+        &p.max_memory_per_cpu_mib, &p.max_cpus_per_socket, &p.resume_timeout_seconds,
+        &p.suspend_time_seconds}) {
     *number = Number();
   }
   p.min_nodes = Count();
@@ -172,6 +184,7 @@ Partition ArbitraryPartition() {
   p.allow_qos = Texts();
   p.deny_qos = Texts();
   p.allow_groups = Texts();
+  p.alloc_nodes = Texts();
   p.qos = Text();
   p.priority_tier = Count();
   p.priority_job_factor = Count();
@@ -179,6 +192,8 @@ Partition ArbitraryPartition() {
   p.over_subscribe = Text();
   p.preempt_mode = Text();
   p.billing_weights = Text();
+  p.exclusive_to = Text();
+  p.topology = Text();
   return p;
 }
 
@@ -197,11 +212,23 @@ Limits ArbitraryLimits() {
   return l;
 }
 
+// Up to two rows of different keys.
+template <typename T, typename Key>
+std::vector<T> Rows(T (*row)(), Key T::*key) {
+  std::vector<T> rows(*rc::gen::inRange<size_t>(0, 3));
+  for (T& r : rows) r = row();
+  if (rows.size() == 2 && rows[0].*key == rows[1].*key) rows.pop_back();
+  return rows;
+}
+
+License ArbitraryLicense() { return {Text(), Count(), Count(), Count(), Bool()}; }
+
 SchedulerConfig Config() {
   SchedulerConfig c;
-  for (std::string* text : {&c.slurm_version, &c.scheduler_type, &c.scheduler_parameters,
-                            &c.select_type_parameters, &c.priority_type, &c.priority_flags,
-                            &c.preempt_type, &c.preempt_mode, &c.enforce, &c.private_data}) {
+  for (std::string* text :
+       {&c.slurm_version, &c.scheduler_type, &c.scheduler_parameters, &c.select_type_parameters,
+        &c.priority_type, &c.priority_flags, &c.preempt_type, &c.preempt_mode, &c.enforce,
+        &c.private_data, &c.select_type, &c.topology_plugin, &c.topology_param}) {
     *text = Text();
   }
   c.weights = {Count(), Count(), Count(), Count(), Count(), Count(), {}};
@@ -214,6 +241,11 @@ SchedulerConfig Config() {
   c.over_time_limit_seconds = Number();
   c.kill_wait_seconds = Count();
   c.min_job_age_seconds = Count();
+  c.hidden = Texts();
+  c.suspend_time_seconds = Number();
+  c.suspend_timeout_seconds = Number();
+  c.resume_timeout_seconds = Number();
+  c.licenses = Rows(ArbitraryLicense, &License::name);
   return c;
 }
 
@@ -236,20 +268,12 @@ Association ArbitraryAssociation() {
 }
 
 Reservation ArbitraryReservation() {
-  return {Text(), Time(), Time(), Hosts(), Texts(), Texts(), Texts(), Text()};
+  return {Text(),  Time(),  Time(),  Hosts(), Texts(), Texts(), Texts(),
+          Texts(), Texts(), Texts(), Text(),  Count(), Tres(),  Tres()};
 }
 
 Qos ArbitraryQos() {
   return {Text(), Count(), Real(), Texts(), Texts(), Text(), ArbitraryLimits()};
-}
-
-// Up to two rows of different keys.
-template <typename T, typename Key>
-std::vector<T> Rows(T (*row)(), Key T::*key) {
-  std::vector<T> rows(*rc::gen::inRange<size_t>(0, 3));
-  for (T& r : rows) r = row();
-  if (rows.size() == 2 && rows[0].*key == rows[1].*key) rows.pop_back();
-  return rows;
 }
 
 }  // namespace
