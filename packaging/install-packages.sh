@@ -31,11 +31,28 @@ packages_of() { # SECTION...
   return 0
 }
 
-missing_of() { # PACKAGE...
-  local installed package
-  installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
-  for package in "$@"; do
-    grep -qxF "$package installed" <<<"$installed" || echo "$package"
+# Those of which no alternative is installed.
+missing_of() { # PACKAGE[|PACKAGE...]...
+  local installed wanted package
+  installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' ${*//|/ } 2>/dev/null || true)
+  for wanted in "$@"; do
+    for package in ${wanted//|/ }; do
+      grep -qxF "$package installed" <<<"$installed" && continue 2
+    done
+    echo "$wanted"
+  done
+}
+
+# The first alternative of each that this system's archive has.
+chosen_of() { # PACKAGE[|PACKAGE...]...
+  local wanted package
+  for wanted in "$@"; do
+    for package in ${wanted//|/ }; do
+      grep -q '^  Candidate: [^(]' <<<"$(LC_ALL=C apt-cache policy "$package")" || continue
+      echo "$package"
+      continue 2
+    done
+    echo "${wanted%%|*}"
   done
 }
 
@@ -65,5 +82,6 @@ echo "Installing ${#missing[@]} packages: ${missing[*]}"
 quiet=(-o Dpkg::Use-Pty=0 -qq)
 as_root apt-get "${quiet[@]}" update ||
   echo "install-packages: the package lists could not be refreshed; trying with those that are there" >&2
-as_root apt-get "${quiet[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null ||
-  fail "apt-get could not install all of: ${missing[*]} (the lines above say why; Debian 12 has every one of them)"
+mapfile -t chosen < <(chosen_of "${missing[@]}")
+as_root apt-get "${quiet[@]}" install -y --no-install-recommends "${chosen[@]}" >/dev/null ||
+  fail "apt-get could not install all of: ${chosen[*]} (the lines above say why; Debian 12 and 13 have every one of them)"

@@ -87,6 +87,20 @@ class InstallPackages(unittest.TestCase):
         machine.list(self.LIST + "[page]\ngzip\nnpm no-such-command\nnodejs bash\n")
         self.assertIn("Installing 2 packages: gzip npm\n", machine.install("page").stdout)
 
+    def test_of_alternatives_the_first_that_the_archive_has(self):
+        machine = self.machine(installed=["g++", "cmake"])
+        machine.list(self.LIST + "[page]\nboost1|boost2\nnone1|none2\n")
+        machine.tool("apt-cache", '[ "$2" = boost2 ] && c=1.83 || c="(none)"; echo "$2:"; echo "  Candidate: $c"')
+        done = machine.install("page")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        install = machine.calls.read_text().splitlines()[-1]
+        self.assertTrue(install.endswith("--no-install-recommends boost2 none1"), install)
+
+    def test_an_alternative_that_is_there_is_enough(self):
+        machine = self.machine(installed=["g++", "cmake", "boost2"])
+        machine.list(self.LIST + "[page]\nboost1|boost2\n")
+        self.assertEqual(machine.install("page").stdout, "")
+
     def test_a_failing_apt_gives_a_sentence_with_the_packages(self):
         done = self.machine(installed=["g++"], apt_fails=True).install("build")
         self.assertEqual(done.returncode, 1)
