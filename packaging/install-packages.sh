@@ -37,7 +37,7 @@ missing_of() { # PACKAGES...
   for names in "$@"; do
     for package in ${names//|/ }; do
       [ "$package" != "$names" ] || break # no choice, no question
-      LC_ALL=C apt-cache policy "$package" 2>/dev/null | grep -q '^ *Candidate: [^(]' && break
+      grep -q '^ *Candidate: [^(]' <<<"$(LC_ALL=C apt-cache policy "$package" 2>/dev/null)" && break
       package=${names%%|*}
     done
     wanted+=("$package")
