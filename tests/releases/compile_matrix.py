@@ -215,7 +215,7 @@ def compile_one(source, headers, target):
                           capture_output=True, text=True, timeout=SECONDS, check=False)
     if done.returncode == 0:
         return []
-    errors = [line for line in done.stderr.splitlines() if "error" in line]
+    errors = [line for line in done.stderr.splitlines() if "error: " in line]
     return [f"{source.name}: {line.split('error: ')[-1]}" for line in errors] or [f"{source.name}: {done.stderr}"]
 
 
