@@ -172,12 +172,11 @@ class Lab:
             self._start_slurmd(node)
 
     def start_dynamic_slurmd(self, node, line):
-        """Starts a slurmd whose node no slurm.conf names; `line` is what it says of itself."""
-        port, = lab_machine.free_ports(1)
+        """Starts a slurmd whose node no slurm.conf names, one in a lab; `line` is what it says of itself."""
         with open(self.folder / "gres.conf", "a") as gres:
             gres.writelines(f"NodeName={node} Name=gpu Type={kind} File=/dev/tty[0-{int(count) - 1}]\n"
                             for kind, count in re.findall(r"gpu:(\w+):(\d+)", line))
-        self._start_slurmd(node, "-Z", "--conf", f"{line} Port={port}")
+        self._start_slurmd(node, "-Z", "--conf", line)
 
     def _start_slurmd(self, node, *options):
         stepd = ["-d", self.root.stepd] if self.root else []
