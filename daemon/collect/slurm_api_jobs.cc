@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <pwd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -274,7 +275,8 @@ bool IsWhole(const JobResources& resources, uint32_t num_cpus) {
   if (nodes != resources.nhosts || nodes > kMostNodes) return false;
   uint64_t cpus = 0;
   for (uint64_t node = 0; node < nodes; ++node) cpus += resources.cpus[node];
-  if (resources.ncpus != cpus && resources.ncpus != num_cpus) return false;
+  // Slurm counts them to no one rule: an overcommitted job has fewer than it was given.
+  if (resources.ncpus == 0 || resources.ncpus > std::max<uint64_t>(cpus, num_cpus)) return false;
   return GroupsAreWhole(resources);
 }
 

@@ -96,9 +96,13 @@ TEST_F(ThreeNodes, AFormThatDoesNotAddUpIsAnErrorThatNamesTheJob) {
 
 TEST_F(ThreeNodes, IsWholeHoldsEveryCountAgainstAnother) {
   EXPECT_TRUE(IsWhole(resources_, 28));
-  resources_.ncpus = 5;  // neither the sum nor the job's
+  resources_.ncpus = 29;
   EXPECT_FALSE(IsWhole(resources_, 28));
-  EXPECT_TRUE(IsWhole(resources_, 5));  // an overcommitted job counts otherwise
+  EXPECT_TRUE(IsWhole(resources_, 29));
+  resources_.ncpus = 0;
+  EXPECT_FALSE(IsWhole(resources_, 28));
+  resources_.ncpus = 3;  // that it asked for; it was given whole cores
+  EXPECT_TRUE(IsWhole(resources_, 28));
   groups_ = {1, 1};
   EXPECT_FALSE(IsWhole(resources_, 5));
   groups_ = {0, 3};
