@@ -80,7 +80,7 @@ CLUSTERS = {
         ],
         "partitions": [
             EVERYTHING,
-            "PartitionName=short Nodes=t[1-2],c1 MaxTime=60 DefaultTime=10 MaxNodes=2 PriorityTier=3 PriorityJobFactor=7 "
+            "PartitionName=short Nodes=c1,t[1-2] MaxTime=60 DefaultTime=10 MaxNodes=2 PriorityTier=3 PriorityJobFactor=7 "
             "DefMemPerNode=1000 MaxMemPerNode=32000 MaxCPUsPerNode=12 State=UP TRESBillingWeights=CPU=1.0,Mem=0.25G",
             "PartitionName=whole Nodes=w1 OverSubscribe=EXCLUSIVE State=UP",
             "PartitionName=apart Nodes=c1 ExclusiveUser=YES State=UP",
