@@ -250,7 +250,10 @@ class QueueSimulation final : public SchedulerEvents {
     for (size_t i = 0; i < queue_.groups().groups().size(); ++i) {
       if (!nodes_.IsHot(static_cast<int32_t>(i))) continue;
       for (const ReservedWindow& window : queue_.groups().groups()[i].reserved) {
-        if (window.end > 0 && window.end < kNever) edges_.push_back(window.end);
+        if (window.end > 0 && window.end < kNever && !window.floats) edges_.push_back(window.end);
+      }
+      for (const ReservedPart& part : queue_.groups().groups()[i].parts) {
+        if (part.end > 0 && part.end < kNever) edges_.push_back(part.end);
       }
     }
     std::sort(edges_.begin(), edges_.end(), std::greater<>());
@@ -339,17 +342,20 @@ class QueueSimulation final : public SchedulerEvents {
     const PendingJob& job = *waiting.job;
     const PartitionOption& option = job.options[option_index];
     const bool safe = !queue_.preemption().MayLose(option.preempt_class);
+    const int64_t boot = nodes_.Boot(option, slot, now_);
     if (&job == request_) {
-      if (answer_.start >= kNever) answer_ = {now_, static_cast<int32_t>(option_index), slot.nodes};
+      if (answer_.start >= kNever) {
+        answer_ = {now_ + boot, static_cast<int32_t>(option_index), slot.nodes};
+      }
       done_ = safe;
       if (done_) return;
     }
     ActiveJob active;
     active.id = job.id;
-    active.until = option.duration >= kNever ? kNever : now_ + option.duration;
+    active.until = option.duration >= kNever ? kNever : now_ + boot + option.duration;
     active.end = active.until;
     if (waiting.run_seconds >= 0) {
-      active.end = std::clamp<int64_t>(now_ + std::llround(waiting.run_seconds), now_ + 1,
+      active.end = std::clamp<int64_t>(now_ + boot + std::llround(waiting.run_seconds), now_ + 1,
                                        std::max(active.until, now_ + 1));
     }
     active.caps = &job.caps;

@@ -14,6 +14,7 @@ namespace gpuadvise {
 namespace {
 
 constexpr int64_t kHour = 3600;
+constexpr int64_t kHighest = kNever;  // a priority above all
 
 // A cluster whose waiting jobs are what the tests start, or ask about, by id.
 struct Cluster {
@@ -138,7 +139,7 @@ const char* const kWeakJobs =
 TEST(SimulatedNodes, NodesOfWeakerJobsCountForAStrongOne) {
   Cluster cluster(kWeakJobs);
   const auto fits = [&](int64_t id) {
-    return cluster.nodes.FitByPreempting(cluster.Way(id), 0).start == 0;
+    return cluster.nodes.FitByPreempting(cluster.Way(id), kHighest, 0).start == 0;
   };
   EXPECT_TRUE(fits(8));
   EXPECT_FALSE(fits(9));   // one of its own class stays
@@ -150,7 +151,7 @@ TEST(SimulatedNodes, WhoLostItsNodesIsNotTheNextEnd) {
       "config preempt qos preempt-mode REQUEUE\nqos low\nqos high preempts low\nnode n[1-2] a:4\n"
       "run 5 n1 a:4 ends 1h qos low\nrun 6 n2 a:4 ends 2h qos high\npend 8 a:4 qos high");
   const PartitionOption& way = cluster.Way(8);
-  cluster.nodes.Preempt(way, cluster.nodes.FitByPreempting(way, 0));
+  cluster.nodes.Preempt(way, kHighest, cluster.nodes.FitByPreempting(way, kHighest, 0));
   EXPECT_EQ(cluster.nodes.NextEnd(), 2 * kHour);
   EXPECT_EQ(cluster.EndUntil(2 * kHour), "6 ");
 }
@@ -169,7 +170,8 @@ std::string Lost(int64_t five, int64_t six, int64_t start_of_six, const std::str
   }
   std::string ids;
   const PartitionOption& way = cluster.Way(8);
-  for (const ActiveJob& job : nodes.Preempt(way, nodes.FitByPreempting(way, 0))) {
+  for (const ActiveJob& job :
+       nodes.Preempt(way, kHighest, nodes.FitByPreempting(way, kHighest, 0))) {
     ids += std::to_string(job.id);
   }
   return ids + (nodes.FitNow(way, 0).start == 0 ? "" : " in vain");
