@@ -28,8 +28,13 @@
 // its work before it (suspended ones with the rest). Where the request itself may lose its nodes,
 // the sample goes on until it ends and says what that cost.
 //
-// Where it is wrong. Fair share does not change as time passes; licences, topology,
-// PreemptExemptTime and GraceTime are not played; work after a checkpoint counts as lost.
+// Licences are limits on use (licence_caps.h). A node that is powered down holds its first job back
+// until it is up.
+//
+// Where it is wrong. Fair share does not change as time passes; topology, PreemptExemptTime and
+// GraceTime are not played; a node that only jobs of one user may share counts as whole; work after
+// a checkpoint counts as lost. docs/slurm-conf.md goes through slurm.conf key by key, and doubts.h
+// says what of it can move an answer.
 #include "common/scheduler/simulation.h"
 
 #include <algorithm>

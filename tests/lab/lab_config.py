@@ -14,7 +14,7 @@ EVERYTHING = f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=7-00:00:0
 # partitions. "seed" is the cluster of Isaac-GR00T's team guide; "tiny" is enough for tests of one
 # thing; "kinds" has two kinds of GPU in three partitions, and a hidden one over all; "tiers" has a node in two partitions of different tier; "odd" has what makes counting hard: threads, specialised cores and memory, shards, several
 # GPU types on a node, untyped GPUs, features, weights, and partitions with rules; "untyped" has GPUs
-# that only a feature, or the node's name, tells apart.
+# that only a feature, or the node's name, tells apart; "site" has partitions that bound and share CPUs.
 CLUSTERS = {
     "seed": {
         "nodes": [
@@ -64,6 +64,12 @@ CLUSTERS = {
                        "PartitionName=new Nodes=n2,n3 MaxTime=7-00:00:00 State=UP",
                        "PartitionName=auto Nodes=n4 MaxTime=7-00:00:00 AllowGroups=root,lab1 State=UP",
                        "PartitionName=everything Nodes=ALL MaxTime=7-00:00:00 Hidden=YES State=UP"],
+    },
+    "site": {
+        "nodes": [(["n1"], [("gpu4090", 4)], PLAIN), (["n2"], [("gpu4090", 4)], PLAIN)],
+        "partitions": ["PartitionName=shared Nodes=n1 Default=YES MaxTime=7-00:00:00 State=UP",
+                       "PartitionName=few Nodes=n1 MaxCPUsPerNode=8 MaxTime=7-00:00:00 State=UP",
+                       "PartitionName=twice Nodes=n2 OverSubscribe=FORCE:2 MaxTime=7-00:00:00 State=UP"],
     },
     "untyped": {
         "nodes": [
