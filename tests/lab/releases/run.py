@@ -40,16 +40,17 @@ SOURCES = ["slurm-cli", "slurm-api"]
 
 
 class Outcome:
-    """How many tests of a module passed."""
+    """How many tests of a module passed; with `source`, of those that failed by another source alone too."""
 
-    def __init__(self, text, code):
+    def __init__(self, text, code, source=None):
         ran = re.search(r"^Ran (\d+) tests? in", text, re.MULTILINE)
         skipped = re.search(r"^(?:OK|FAILED) .*skipped=(\d+)", text, re.MULTILINE)
         # A test with several failed subtests has failed once.
-        self.failed = sorted(set(re.findall(r"^(?:FAIL|ERROR): (\w+)", text, re.MULTILINE)))
+        failed = re.findall(r"^(?:FAIL|ERROR): (\w+) \(\S+\)(?: \(source='([\w-]+)'\))?", text, re.MULTILINE)
+        self.failed = sorted({name for name, of in failed if not source or not of or of == source})
         self.ran = int(ran.group(1)) - (int(skipped.group(1)) if skipped else 0) if ran else 0
         self.skipped = code == SKIPPED
-        self.ok = code == 0 and self.ran > 0
+        self.ok = self.ran > 0 and not self.failed and (code == 0 or source is not None)
 
     def __str__(self):
         if self.skipped or (self.ran == 0 and not self.failed):
@@ -57,19 +58,17 @@ class Outcome:
         return str(self.ran) if self.ok else f"{self.ran - len(self.failed)} of {self.ran}"
 
 
-def run_module(path, programs, root, sources=None):
-    """The outcome of one module of tests, and its output."""
+def run_module(path, programs, root):
+    """A module's output and exit status."""
     env = {name: value for name, value in os.environ.items() if name != lab_root.VARIABLE}
     if root:
         env[lab_root.VARIABLE] = str(root.path)
-    if sources:
-        env["GPUADVISE_LAB_SOURCES"] = sources
     try:
         done = subprocess.run([sys.executable, "-B", str(path), str(programs)], env=env, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        return Outcome("ERROR: took_too_long", 1), f"{path.name}: more than {SECONDS} s"
-    return Outcome(done.stdout, done.returncode), done.stdout
+        return f"ERROR: {path.stem} (took more than {SECONDS} s)", 1
+    return done.stdout, done.returncode
 
 
 def rpcs_of(root, programs, source):
@@ -118,16 +117,17 @@ def check(release, bin_folder, logs):
     root = roots.make(release)
     programs = roots.build_programs(root, bin_folder) if root else bin_folder
     row = {"release": version_of(root)}
-    modules = [(f"snapshot {source}", HERE / "conformance_test.py", source) for source in SOURCES]
-    modules += [(f"{column}: {module}", HERE.parent / f"{module}.py", None)
-                for column, names in COLUMNS.items() for module in names]
-    for title, path, source in modules:
-        outcome, output = run_module(path, programs, root, source)
-        log = logs / f"{release}-{path.stem}{'-' + source if source else ''}.log"
+    modules = [("snapshot", HERE / "conformance_test.py")]
+    modules += [(column, HERE.parent / f"{module}.py") for column, names in COLUMNS.items() for module in names]
+    for column, path in modules:
+        output, code = run_module(path, programs, root)
+        log = logs / f"{release}-{path.stem}.log"
         log.write_text(output)
-        failed = f"; failed: {', '.join(outcome.failed)}; {log}" if not outcome.ok and not outcome.skipped else ""
-        print(f"{release} {title}: {outcome}{failed}", flush=True)
-        row.setdefault(title.split(":")[0], []).append(outcome)
+        for source in SOURCES if column == "snapshot" else [None]:
+            outcome = Outcome(output, code, source)
+            failed = f"; failed: {', '.join(outcome.failed)}; {log}" if not outcome.ok and not outcome.skipped else ""
+            print(f"{release} {path.stem} {source or ''}: {outcome}{failed}", flush=True)
+            row.setdefault(f"snapshot {source}" if source else column, []).append(outcome)
     row["rpcs"] = {source: rpcs_of(root, programs, source) for source in SOURCES}
     print(f"{release} RPCs: {json.dumps(row['rpcs'])}", flush=True)
     return row
