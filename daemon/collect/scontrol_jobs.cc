@@ -199,10 +199,11 @@ std::optional<uint32_t> ListedUser(const TextRecord& listed) {
 
 // ---- records of scontrol -----------------------------------------------------------------------
 
-// Where what is read of a record word by word ends: the network, and all that people write behind it.
+// Where what is read of a record word by word ends: the network, and all that people write behind
+// it.
 constexpr std::array<std::string_view, 9> kEndsFields = {"Network", "Command", "SubmitLine",
-                                                         "WorkDir",  "Comment", "AdminComment",
-                                                         "StdErr",   "StdOut",  "MailUser"};
+                                                         "WorkDir", "Comment", "AdminComment",
+                                                         "StdErr",  "StdOut",  "MailUser"};
 
 // The end of the line in which `at` is, without its newline.
 size_t LineEnd(std::string_view text, size_t at) {
@@ -235,7 +236,7 @@ TextRecord FieldsAt(std::string_view text, size_t at, const TextRecord& listed) 
     if (key_length > 0) {
       const std::string_view key = text.substr(at, key_length);
       if (IsOneOf(key, kEndsFields)) {
-        ReadBehindTexts(text.substr(end), record);
+        ReadBehindTexts(text.substr(std::min(end + 1, text.size())), record);
         break;
       }
       const size_t begin = at + key_length + 1;

@@ -129,6 +129,16 @@ TEST(ScontrolJob, MayAskForARangeOfNodes) {
   EXPECT_EQ(OneJob("JobState=PENDING NumNodes=2-2").request.nodes_max, 0);
 }
 
+TEST(ScontrolJob, SaysBehindItsTextsWhatNewerReleasesAdd) {
+  const Job job = OneJob(  // 26.05.5: sbatch -H -N4 --segment=2 --requeue=expedite
+      "JobState=PENDING Reason=JobHeldUser Dependency=(null)\n"
+      "   OverSubscribe=NO Exclusive=NO Contiguous=0 Licenses=(null) LicensesAlloc=(null) "
+      "Network=(null)\n   Command=(null)\n   WorkDir=/tmp\n   StdErr=\n   StdIn=/dev/null\n"
+      "   StdOut=/dev/null\n   SegmentSize=2\n   ExpeditedRequeue=Yes\n\n");
+  EXPECT_EQ(job.request.segment_nodes, 2);
+  EXPECT_TRUE(job.expedited_requeue);
+}
+
 TEST(ScontrolJob, WithNodesThatHoldTheSameIsExpanded) {
   const Job job =
       OneJob("JobState=RUNNING\n     Nodes=n[1-2] CPU_IDs=0-3,8 Mem=2G GRES=gpu:a:2(IDX:0,2)");

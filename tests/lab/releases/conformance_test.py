@@ -76,6 +76,8 @@ KNOWN = [
     # Of a whole node it counts the specialised cores too, which no job gets.
     ((0, 0), (21, 8), "unequal", "request.cpus"),
     ((0, 0), (21, 8), "t1", "cpus_allocated"),
+    # A bound that partitions have since.
+    ((23, 2), (99, 0), "", "max_cpus_per_socket"),
     # A job that names tasks and no nodes may use as many nodes; older releases say 1.
     ((25, 5), (99, 0), "", "request.nodes_max"),
 ]
