@@ -4,9 +4,16 @@
 # Layout first, then fuzz targets (1,000 runs each), all tests of the dev preset (the fast ones, then
 # those against a real Slurm, which need root), and clang-tidy. Debian 12; two cores take 12 to 28
 # minutes the first time.
+#
+# ./test.sh --releases instead compiles the slurm-api source against every Slurm release from 20.11 to
+# 26.05 (tests/releases/compile_matrix.py, whose options may follow).
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 
+if [ "${1:-}" = --releases ]; then
+  packaging/install-packages.sh build
+  exec python3 -B tests/releases/compile_matrix.py "${@:2}"
+fi
 packaging/install-packages.sh build page test
 
 ccache=()

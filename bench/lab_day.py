@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """One day of jobs through a real Slurm whose clock runs faster: a job log to judge forecasts by.
 
-    bench/lab_day.py --workload W.csv --out day.csv [--speed 60] [--multifactor]
+    bench/lab_day.py --workload W.csv --out day.csv [--speed 60] [--multifactor] [--release 26.05 | --root ROOT]
                      [--programs BIN_DIR [--history DAY.db] [--days-ahead N]]
 
 W.csv: t_s,user,gres,nodes,limit_min,runtime_s,probe - when after the beginning of the day a user
 u00 .. u17 submits what, how long it really runs, and whether `sbatch --test-only` is asked for the
 start right before. The log has one line per job that ran, times in unix seconds; `test_only` is what
-Slurm answered. The day ends when the last job has.
+Slurm answered. From 26.05 on Slurm is also asked about the job itself right after its submission, with
+`srun --test-only --jobid` (column `test_only_job`). The day ends when the last job has.
+
+--release: that Slurm instead of the host's own, in a Debian root that tests/lab/releases/roots.py makes
+once; its libc must not be older than the host's, whose libfaketime it loads. --root: one that is there.
 
 --multifactor: accounting, fair share between accounts a0, a1 and a2 with 1, 2 and 4 shares (user k
 is in account k mod 3), QOS high for every fifth user, at most 8 GPUs at a time for every fourth, and
@@ -42,11 +46,14 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "lab"))
+LAB = pathlib.Path(__file__).resolve().parent.parent / "tests" / "lab"
+sys.path[:0] = [str(LAB), str(LAB / "releases")]
 import lab as slurm_lab  # noqa: E402
 import lab_config  # noqa: E402
 import lab_machine  # noqa: E402
+import lab_root  # noqa: E402
 import programs  # noqa: E402
+import roots  # noqa: E402
 
 USERS = [f"u{k:02d}" for k in range(18)]
 SHARES = {"a0": 1, "a1": 2, "a2": 4}
@@ -62,9 +69,10 @@ MULTIFACTOR = {
     "PriorityWeightTRES": None, "PriorityDecayHalfLife": "1-00:00:00", "PriorityCalcPeriod": "00:05:00"}
 WORKLOAD_COLUMNS = "t_s,user,gres,nodes,limit_min,runtime_s,probe".split(",")
 COLUMNS = ("job_id,submit,start,end,limit,nodes,cpus_per_node,gpus_per_node,gpu,user,account,partition,state,"
-           "nodelist,test_only").split(",")
+           "nodelist,test_only,test_only_job").split(",")
 MULTIFACTOR_COLUMNS = ["qos", "group_gpu_limit", "priority"]
 QUANTILES = ["p10", "p50", "p90"]
+TELLS_OF_A_JOB = (26, 5)  # the release from which `srun --test-only --jobid` answers
 FORECAST_COLUMNS = [f"{who}_{q}" for who in ("when", "said") for q in QUANTILES]
 SHOWN_WAIT = 60  # coverage is about forecasts whose p90 is longer
 
@@ -241,7 +249,8 @@ class Day:
         gpu, gpus = row["gres"].split(":")
         self.rows[job] = {
             "job_id": job, "limit": int(row["limit_min"]) * 60, "nodes": row["nodes"], "cpus_per_node": 1,
-            "gpus_per_node": gpus, "gpu": gpu, "user": user, "test_only": answer, **when}
+            "gpus_per_node": gpus, "gpu": gpu, "user": user, "test_only": answer,
+            "test_only_job": self._test_only_of(job) if row["probe"] == "1" else "", **when}
         if multifactor:
             priority = self.lab.run("squeue", "-h", "-j", job, "-o", "%Q", check=False).stdout.strip()
             self.rows[job].update(account=account_of(user), qos=qos_of(user), group_gpu_limit=gpu_limit_of(user),
@@ -250,8 +259,13 @@ class Day:
     def _test_only(self, user, options):
         done = self.lab.run("sbatch", "--test-only", f"--uid={user}", "--chdir=/tmp", *options, "--wrap=sleep 1",
                             check=False)
-        found = re.search(r"to start at (\S+)", done.stderr)
-        return unix_seconds(found.group(1)) if found else ""
+        return named_start(done.stderr)
+
+    def _test_only_of(self, job):
+        """What Slurm says of a job that waits; "" for one that has started, and before 26.05."""
+        if self.lab.release < TELLS_OF_A_JOB:
+            return ""
+        return named_start(self.lab.run("srun", "--test-only", f"--jobid={job}", check=False).stderr)
 
     def log(self):
         """The lines of all jobs that ran, by submission, from Slurm's own record of completed jobs."""
@@ -262,6 +276,12 @@ class Day:
                            end=unix_seconds(words["EndTime"]), state=words["JobState"], nodelist=words["NodeList"],
                            partition=words["Partition"])
         return sorted((row for row in self.rows.values() if "start" in row), key=lambda row: row["job_id"])
+
+
+def named_start(text):
+    """The start that --test-only names, in unix seconds; "" when it names none."""
+    found = re.search(r"to start at (\S+)", text)
+    return unix_seconds(found.group(1)) if found else ""
 
 
 def completions(text):
@@ -310,7 +330,16 @@ def summary(rows, lags):
     return (f"{len(rows)} jobs, {len(waited)} waited over 10 min, {sum(r['test_only'] != '' for r in rows)} asked; "
             f"lag of submissions median {median(lags):.1f} s, worst {max(lags, default=0):.1f} s; median error of "
             f"the {len(asked)} asked that waited: --test-only {median([abs(r['test_only'] - r['start']) for r in asked])}"
-            f" s, zero {median([r['start'] - r['submit'] for r in asked])} s")
+            f" s, zero {median([r['start'] - r['submit'] for r in asked])} s" + summary_of_waiting(waited))
+
+
+def summary_of_waiting(waited):
+    """What Slurm said of the jobs themselves, beside what it had said before they were there; "" where it cannot."""
+    asked = [r for r in waited if r["test_only_job"] != "" and r["test_only"] != ""]
+    if not asked:
+        return ""
+    errors = [median([abs(r[name] - r["start"]) for r in asked]) for name in ("test_only_job", "test_only")]
+    return f"; of {len(asked)} asked again once they waited: --test-only --jobid {errors[0]} s, --test-only {errors[1]} s"
 
 
 def live_summary(rows):
@@ -324,9 +353,13 @@ def live_summary(rows):
             ours = median([abs(r[f"{who}_p50"] - r["start"]) for r in slurm])
             theirs = median([abs(r["test_only"] - r["start"]) for r in slurm])
             covered = sum(r["start"] <= r[f"{who}_p90"] for r in shown) / max(1, len(shown))
+            again = [r for r in group if r.get("test_only_job", "") != ""]
             lines.append(f"{title}, {name}: {len(group)} jobs, median error "
                          f"{median([abs(r[f'{who}_p50'] - r['start']) for r in group])} s; p90 coverage {covered:.3f} "
-                         f"of {len(shown)}; beside --test-only {ours} : {theirs} s, {len(slurm)} jobs")
+                         f"of {len(shown)}; beside --test-only {ours} : {theirs} s, {len(slurm)} jobs"
+                         + (f"; beside --test-only --jobid {median([abs(r[f'{who}_p50'] - r['start']) for r in again])} : "
+                            f"{median([abs(r['test_only_job'] - r['start']) for r in again])} s, {len(again)} jobs"
+                            if again else ""))
     return "\n".join(lines)
 
 
@@ -336,15 +369,30 @@ def main():
     parser.add_argument("--out", required=True, help="the job log to write")
     parser.add_argument("--speed", type=float, default=60)
     parser.add_argument("--multifactor", action="store_true")
+    parser.add_argument("--release", choices=sorted(roots.SUITES), help="the Slurm to run, instead of the host's own")
+    parser.add_argument("--root", help="a root with a Slurm and its tools, as roots.py makes them")
     parser.add_argument("--programs", help="folder of gpuadvised, to forecast live")
     parser.add_argument("--history", help="history.db of an earlier day to begin with")
     parser.add_argument("--days-ahead", type=float, default=0, help="the day's clock begins so many days from now")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("lab_day.py: ended by SIGTERM"))  # an end in order
     try:
+        choose_slurm(options)
         record(options)
-    except (slurm_lab.LabError, OSError) as error:
+    except (slurm_lab.LabError, roots.Unavailable, OSError) as error:
         sys.exit(f"lab_day.py: {error}")
+
+
+def choose_slurm(options):
+    """The lab takes the root that the environment names."""
+    root = lab_root.Root(options.root) if options.root else roots.make(options.release) if options.release else None
+    if root:
+        os.environ[lab_root.VARIABLE] = str(root.path)
+        own = lab_root.HOSTS_LOADER
+        if roots.libc_version(root.loader) < roots.libc_version(own):
+            raise slurm_lab.LabError(f"{root.path}: its libc is older than the host's and cannot load libfaketime")
+    elif options.release:
+        os.environ.pop(lab_root.VARIABLE, None)
 
 
 def record(options):

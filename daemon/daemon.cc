@@ -244,11 +244,13 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
            MostWorkOf(loaded_.settings)},
       sink_(cluster_),
       plan_(parts.plan),
-      collector_(io_, intake_, sink_,
-                 [this](std::string cause) {
-                   cluster_.SetCause(WithUnitHint(std::move(cause), cluster_.state() == nullptr));
-                   asio::post(intake_, [this] { events_.Publish(); });
-                 }),
+      collector_(
+          io_, intake_, sink_,
+          [this](std::string cause) {
+            cluster_.SetCause(WithUnitHint(std::move(cause), cluster_.state() == nullptr));
+            asio::post(intake_, [this] { events_.Publish(); });
+          },
+          [this](std::string causes) { cluster_.SetPassedOver(std::move(causes)); }),
       accounting_(
           parts.accounting, history_, clock_,
           [this] { cluster_.Restore([this] { return PastFromHistory(); }); },

@@ -40,6 +40,13 @@ Check DataCheck(const json& health) {
           about + ": " + cause + "; answers come from the last data, see gpuadvised's log"};
 }
 
+// REQUIRES: `health` says that sources before the one in use were not taken.
+Check SourceCheck(const json& health) {
+  return {
+      Health::kWarning, "source",
+      TextOf(ObjectOf(health, "meta"), "source") + " is used; " + TextOf(health, "passed_over")};
+}
+
 Check HistoryCheck(const json& health) {
   const json& history = ObjectOf(health, "history");
   const std::string problem = TextOf(history, "problem");
@@ -160,6 +167,7 @@ std::vector<Check> CheckHealth(Api& api, const Surroundings& around) {
     checks.push_back({Health::kOk, "socket", around.socket});
     checks.push_back(VersionCheck(*health, around));
     checks.push_back(DataCheck(*health));
+    if (!TextOf(*health, "passed_over").empty()) checks.push_back(SourceCheck(*health));
     checks.push_back(HistoryCheck(*health));
   } else {
     checks.push_back({Health::kError, "daemon", health.error().message});

@@ -8,7 +8,7 @@ namespace gpuadvise::daemon {
 namespace {
 
 bool Same(const Freshness& a, const Freshness& b) {
-  return a.age_seconds == b.age_seconds && a.cause == b.cause;
+  return a.age_seconds == b.age_seconds && a.cause == b.cause && a.passed_over == b.passed_over;
 }
 
 }  // namespace

@@ -140,6 +140,8 @@ ApiResponse GetHealth(RequestContext& call) {
   json health = {{"status", "ok"},
                  {"history", HistoryJson(call.api.history.state(), call.api.clock.Now())}};
   if (call.peer.anonymous) health["history"].erase("file");  // no path for strangers
+  if (!call.freshness.passed_over.empty() && !call.peer.anonymous)
+    health["passed_over"] = call.freshness.passed_over;
   if (!call.state) {
     health["status"] = "starting";
     health["cause"] = NoSnapshotYet(call.freshness).message;

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/slurm/snapshot_records.h"
 #include "daemon/collect/accounting.h"
 #include "daemon/collect/collect_loop.h"
 #include "daemon/collect/replay.h"
@@ -246,6 +247,15 @@ int Complain(const Error& error) {
   return 1;
 }
 
+// The daemon takes the sentence from a record, as it takes those of a source that runs.
+int RefuseSource(const Arguments& arguments, const Error& error) {
+  if (!arguments.once) {
+    fmt::print("{}\n", ErrorRecord(error.message));
+    std::fflush(stdout);
+  }
+  return Complain(error);
+}
+
 int Account(const Arguments& arguments) {
   AccountingOptions options = arguments.accounting;
   options.bin_dir = arguments.slurm_bin_dir;
@@ -260,7 +270,7 @@ int Main(int argc, char** argv) {
   TidyEnvironment(arguments);
   if (arguments.source == "accounting") return Account(arguments);
   SourceResult source = MakeSource(arguments);
-  if (!source) return Complain(source.error());
+  if (!source) return RefuseSource(arguments, source.error());
   LoopOptions options;
   options.source_name = arguments.source;
   options.interval = Milliseconds(arguments.interval_seconds);

@@ -150,7 +150,7 @@ Limits PolicyReader::ReadLimits(const slurmdb_qos_rec_t& record) const {
 }
 
 std::vector<std::string> FlagNames(uint64_t flags) {
-  constexpr std::array<std::pair<uint64_t, const char*>, 10> kNames = {{
+  constexpr std::array<std::pair<uint64_t, const char*>, 11> kNames = {{
       {QOS_FLAG_DENY_LIMIT, "DenyOnLimit"},
       {QOS_FLAG_ENFORCE_USAGE_THRES, "EnforceUsageThreshold"},
       {QOS_FLAG_NO_DECAY, "NoDecay"},
@@ -159,6 +159,7 @@ std::vector<std::string> FlagNames(uint64_t flags) {
       {QOS_FLAG_PART_MAX_NODE, "PartitionMaxNodes"},
       {QOS_FLAG_PART_MIN_NODE, "PartitionMinNodes"},
       {QOS_FLAG_PART_TIME_LIMIT, "PartitionTimeLimit"},
+      {slurm_compat::kQosRelative, "Relative"},  // the limits that slurmctld tells are counts
       {QOS_FLAG_REQ_RESV, "RequiresReservation"},
       {QOS_FLAG_USAGE_FACTOR_SAFE, "UsageFactorSafe"},
   }};

@@ -1,5 +1,6 @@
-// What differs between Slurm releases, and the functions that every libslurm exports but no
-// public header declares. Only slurm_api*.cc include this.
+// What differs between Slurm releases, and what every libslurm has but no public header declares.
+// Only slurm_api*.cc include this. Releases: 20.11 to 26.05; tests/releases compiles it against
+// the headers of each.
 #pragma once
 
 #include <slurm/slurm.h>
@@ -9,7 +10,7 @@
 extern "C" {
 int slurm_bit_test(bitstr_t* bits, int64_t bit);
 int64_t slurm_bit_size(bitstr_t* bits);
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
 char* slurm_job_state_reason_string(enum job_state_reason reason);
 #else
 char* slurm_job_reason_string(enum job_state_reason reason);
@@ -19,10 +20,18 @@ char* slurm_job_reason_string(enum job_state_reason reason);
 namespace gpuadvise::collect::slurm_compat {
 
 inline const char* ReasonString(uint32_t reason) {
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
   return slurm_job_state_reason_string(static_cast<enum job_state_reason>(reason));
 #else
   return slurm_job_reason_string(static_cast<enum job_state_reason>(reason));
+#endif
+}
+
+inline void FreeConf(slurm_conf_t* conf) {
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+  slurm_free_conf(conf);
+#else
+  slurm_free_ctl_conf(conf);
 #endif
 }
 
@@ -34,5 +43,108 @@ using ListIteratorPointer = list_itr_t*;
 using ListPointer = List;
 using ListIteratorPointer = ListIterator;
 #endif
+
+// ---- fields that came with a release -------------------------------------------------------
+
+// Who may run on a job's nodes beside it.
+struct Sharing {
+  bool exclusive = false;        // the job has whole nodes
+  const char* exclusive_to = ""; // "user", "mcs", "topo"
+  bool over_subscribe = false;
+};
+
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+inline Sharing SharingOf(const slurm_job_info_t& info) {
+  Sharing sharing;
+  sharing.over_subscribe = info.oversubscribe == JOB_OVERSUBSCRIBE_YES;
+  sharing.exclusive = info.exclusive == JOB_EXCLUSIVE_NODE || info.exclusive == JOB_EXCLUSIVE_TOPO;
+  if (info.exclusive == JOB_EXCLUSIVE_USER) sharing.exclusive_to = "user";
+  if (info.exclusive == JOB_EXCLUSIVE_MCS) sharing.exclusive_to = "mcs";
+  if (info.exclusive == JOB_EXCLUSIVE_TOPO) sharing.exclusive_to = "topo";
+  return sharing;
+}
+#else
+inline Sharing SharingOf(const slurm_job_info_t& info) {
+  constexpr uint16_t kSharedTopo = 4;  // JOB_SHARED_TOPO, which came with 24.05
+  Sharing sharing;
+  sharing.over_subscribe = info.shared == JOB_SHARED_OK;
+  sharing.exclusive = info.shared == JOB_SHARED_NONE || info.shared == kSharedTopo;
+  if (info.shared == JOB_SHARED_USER) sharing.exclusive_to = "user";
+  if (info.shared == JOB_SHARED_MCS) sharing.exclusive_to = "mcs";
+  if (info.shared == kSharedTopo) sharing.exclusive_to = "topo";
+  return sharing;
+}
+#endif
+
+// What the job holds (25.05), else what it asked for.
+inline const char* LicensesOf(const slurm_job_info_t& info) {
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
+  if (info.licenses_allocated != nullptr && *info.licenses_allocated != '\0')
+    return info.licenses_allocated;
+#endif
+  return info.licenses;
+}
+
+inline uint16_t SegmentOf([[maybe_unused]] const slurm_job_info_t& info) {
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
+  return info.segment_size;
+#else
+  return 0;
+#endif
+}
+
+inline bool HasExpeditedRequeue([[maybe_unused]] const slurm_job_info_t& info) {
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+  return (info.bitflags & EXPEDITED_REQUEUE) != 0;
+#else
+  return false;
+#endif
+}
+
+// QOS_FLAG_RELATIVE, a macro before it became a member of an enum; it came with 23.11.
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+inline constexpr uint64_t kQosRelative = static_cast<uint64_t>(QOS_FLAG_RELATIVE);
+#else
+inline constexpr uint64_t kQosRelative = 0;
+#endif
+
+// ---- what a job holds on each node ---------------------------------------------------------
+
+// The beginning of struct job_resources, to which a job's record points. The functions that read
+// it are gone since 24.11 and nothing public took their place. It was the same in every patch of a
+// release; a release that is newer than all of these gets the newest form. Whoever reads it first
+// holds it against itself (IsWhole in slurm_api_jobs.cc), so that another form is noticed.
+struct JobResources {
+  bitstr_t* core_bitmap;  // the cores of all its nodes, one node after the other
+  bitstr_t* core_bitmap_used;
+  uint32_t cpu_array_cnt;
+  uint16_t* cpu_array_value;
+  uint32_t* cpu_array_reps;  // for so many nodes each; in all `nhosts`
+  uint16_t* cpus;            // by node
+  uint16_t* cpus_used;
+  uint16_t* cores_per_socket;  // by group of like nodes, as the last two
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(21, 8, 0)
+  uint16_t cr_type;
+#endif
+  uint64_t* memory_allocated;  // by node, MiB; null where memory is not counted
+  uint64_t* memory_used;
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+  uint32_t next_step_node_inx;
+#endif
+  uint32_t nhosts;
+  bitstr_t* node_bitmap;
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+  uint32_t* node_ranks;
+#endif
+  uint32_t node_req;
+  char* nodes;
+  uint32_t ncpus;
+  uint32_t* sock_core_rep_count;  // nodes in the group
+  uint16_t* sockets_per_node;
+};
+
+inline const JobResources* ResourcesOf(const slurm_job_info_t& info) {
+  return reinterpret_cast<const JobResources*>(info.job_resrcs);
+}
 
 }  // namespace gpuadvise::collect::slurm_compat

@@ -1,8 +1,12 @@
 #include "daemon/collect/slurm_conf.h"
 
+#include <arpa/nameser.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <resolv.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +15,10 @@
 
 namespace gpuadvise::collect {
 namespace {
+
+// It is asked where there is nothing else left, once at a start.
+constexpr int kDnsSeconds = 2;
+constexpr int kDnsTries = 2;
 
 // "" or why the file cannot be read. A folder opens but does not read.
 std::string WhyUnreadable(const std::string& path) {
@@ -22,7 +30,8 @@ std::string WhyUnreadable(const std::string& path) {
 }  // namespace
 
 Result<std::string> FindSlurmConf(const std::string& configured,
-                                  const std::vector<std::string>& places, bool configless) {
+                                  const std::vector<std::string>& places,
+                                  const std::function<bool()>& configless) {
   if (!configured.empty()) {
     const std::string why = WhyUnreadable(configured);
     if (why.empty()) return configured;
@@ -34,11 +43,30 @@ Result<std::string> FindSlurmConf(const std::string& configured,
   for (const std::string& place : places) {
     if (WhyUnreadable(place).empty()) return place;
   }
-  if (configless) return std::string();
+  if (configless()) return std::string();
   return Fail(ErrorCode::kUnavailable,
-              fmt::format("no slurm.conf that can be read in {}; set SLURM_CONF, or "
-                          "SLURM_CONF_SERVER on a cluster without configuration files",
+              fmt::format("no slurm.conf that can be read in {}, and no record _slurmctld._tcp in "
+                          "DNS; set SLURM_CONF, or SLURM_CONF_SERVER on a cluster without "
+                          "configuration files",
                           fmt::join(places, ", ")));
+}
+
+bool DnsNamesSlurmctld(const std::vector<sockaddr_in>& servers) {
+  struct __res_state state {};
+  if (::res_ninit(&state) != 0) return false;
+  state.retrans = kDnsSeconds;
+  state.retry = kDnsTries;
+  if (!servers.empty()) {
+    state.nscount = static_cast<int>(std::min<size_t>(servers.size(), MAXNS));
+    std::copy_n(servers.begin(), state.nscount, state.nsaddr_list);
+  }
+  std::array<unsigned char, NS_MAXMSG> answer;
+  const int size =
+      ::res_nsearch(&state, "_slurmctld._tcp", ns_c_in, ns_t_srv, answer.data(), answer.size());
+  ::res_nclose(&state);
+  ns_msg message;
+  return size > 0 && ::ns_initparse(answer.data(), size, &message) == 0 &&
+         ns_msg_count(message, ns_s_an) > 0;
 }
 
 Result<std::string> FindSlurmConf() {
@@ -47,7 +75,7 @@ Result<std::string> FindSlurmConf() {
       configured == nullptr ? "" : configured,
       {"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf", "/etc/slurm-llnl/slurm.conf",
        "/usr/local/etc/slurm.conf", "/opt/slurm/etc/slurm.conf"},
-      std::getenv("SLURM_CONF_SERVER") != nullptr);
+      [] { return std::getenv("SLURM_CONF_SERVER") != nullptr || DnsNamesSlurmctld(); });
 }
 
 }  // namespace gpuadvise::collect

@@ -170,11 +170,12 @@ bool operator==(const CollectorPlan& a, const CollectorPlan& b) {
 }
 
 Collector::Collector(asio::io_context& io, asio::thread_pool& workers, CollectorSink& sink,
-                     std::function<void(std::string)> on_cause)
+                     Tell on_cause, Tell on_passed_over)
     : io_(io),
       workers_(workers),
       sink_(sink),
       on_cause_(std::move(on_cause)),
+      on_passed_over_(std::move(on_passed_over)),
       death_(io, SIGCHLD),
       pause_timer_(io) {
   WatchForDeath();
@@ -287,9 +288,13 @@ asio::awaitable<void> Collector::AwaitEnd(std::shared_ptr<Child> child) {
 
 void Collector::Heard(Child& child, const CollectorProgress& progress) {
   if (progress.delivered) {
-    if (!child.delivered) spdlog::info("{} delivers", child.name);
+    if (!child.delivered) {
+      spdlog::info("{} delivers", child.name);
+      // Those behind it have not been tried since, or only before it.
+      std::fill(causes_.begin() + static_cast<std::ptrdiff_t>(candidate_), causes_.end(), "");
+      on_passed_over_(CauseOfAll());
+    }
     child.delivered = true;
-    causes_.assign(causes_.size(), "");
     next_pause_ = plan_.first_pause;
     child.reported.clear();
   }

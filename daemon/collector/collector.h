@@ -4,7 +4,8 @@
 // Several candidates (source: auto) are tried in turn until one delivers; that one is kept. Between
 // rounds the pause grows from `first_pause` to `longest_pause` and is reset by a delivery. A child
 // that shows no sign of life for `silence` is killed with all it started. Whatever happens, the
-// daemon keeps its last snapshot and learns the cause in one sentence.
+// daemon keeps its last snapshot and learns the cause in one sentence; why the candidates before
+// the one that delivers were not taken is told as well, for as long as that one delivers.
 // Everything runs on the thread of `io`, output is taken in by the sink on a worker.
 #pragma once
 
@@ -49,9 +50,13 @@ struct CollectorPlan {
 
 class Collector {
  public:
-  // `on_cause` is told why no newer snapshot comes. REQUIRES: all outlive the collector.
+  using Tell = std::function<void(std::string)>;
+
+  // `on_cause` is told why no newer snapshot comes; `on_passed_over`, when a child delivers for the
+  // first time, why the candidates before it were not taken, "" for none.
+  // REQUIRES: all outlive the collector.
   Collector(boost::asio::io_context& io, boost::asio::thread_pool& workers, CollectorSink& sink,
-            std::function<void(std::string)> on_cause);
+            Tell on_cause, Tell on_passed_over);
   ~Collector();
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
@@ -84,7 +89,8 @@ class Collector {
   boost::asio::io_context& io_;
   boost::asio::thread_pool& workers_;
   CollectorSink& sink_;
-  const std::function<void(std::string)> on_cause_;
+  const Tell on_cause_;
+  const Tell on_passed_over_;
   CollectorPlan plan_;
   boost::asio::signal_set death_;
   boost::asio::steady_timer pause_timer_;

@@ -51,6 +51,9 @@ CollectorCandidate SlurmCandidate(const std::string& name, const Settings& setti
   return candidate;
 }
 
+// What `source: auto` tries, in this order.
+std::vector<std::string> SourcesOfAuto() { return {"slurm-api", "slurm-cli"}; }
+
 CollectorCandidate SimCandidate(const Settings& settings, const std::string& collector) {
   CollectorCandidate candidate;
   candidate.name = "sim";
@@ -105,8 +108,8 @@ CollectorPlan PlanFor(const Settings& settings, const std::string& collector) {
   } else if (settings.source.rfind(replay, 0) == 0) {
     plan.candidates = {ReplayCandidate(settings, settings.source.substr(replay.size()), collector)};
   } else if (settings.source == "auto") {
-    plan.candidates = {SlurmCandidate("slurm-api", settings, collector),
-                       SlurmCandidate("slurm-cli", settings, collector)};
+    for (const std::string& name : SourcesOfAuto())
+      plan.candidates.push_back(SlurmCandidate(name, settings, collector));
   } else {
     plan.candidates = {SlurmCandidate(settings.source, settings, collector)};
   }

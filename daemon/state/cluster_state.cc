@@ -89,6 +89,7 @@ Freshness ClusterState::FreshnessOf(const DaemonState* state) const {
   const std::lock_guard lock(mutex_);
   Freshness freshness;
   freshness.cause = cause_;
+  freshness.passed_over = passed_over_;
   if (state == nullptr) return freshness;
   const UnixSeconds since =
       HasOwnTime(*state->snapshot) ? state->received_at : state->snapshot->taken_at;
@@ -135,6 +136,11 @@ void ClusterState::PlanClaims(int64_t uid) {
 void ClusterState::SetCause(std::string cause) {
   const std::lock_guard lock(mutex_);
   cause_ = std::move(cause);
+}
+
+void ClusterState::SetPassedOver(std::string causes) {
+  const std::lock_guard lock(mutex_);
+  passed_over_ = std::move(causes);
 }
 
 void ClusterState::SetCatalogues(std::shared_ptr<const Catalogues> catalogues) {

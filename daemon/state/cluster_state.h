@@ -54,6 +54,7 @@ struct DaemonState : ForecastState {
 struct Freshness {
   int64_t age_seconds = 0;
   std::optional<std::string> cause;  // why no newer one came; nullopt while they arrive
+  std::string passed_over = {};  // why sources before the one in use were not taken; "" for none
 };
 
 class RetiredStates;
@@ -99,6 +100,9 @@ class ClusterState {
   // Why no newer snapshot comes.
   void SetCause(std::string cause);
 
+  // Why the sources before the one that delivers were not taken; "" for none.
+  void SetPassedOver(std::string causes);
+
   void SetCatalogues(std::shared_ptr<const Catalogues> catalogues);
   void SetStaleAfter(int64_t seconds);
 
@@ -125,6 +129,7 @@ class ClusterState {
   std::shared_ptr<const Catalogues> catalogues_;
   std::shared_ptr<const DaemonState> state_;
   std::optional<std::string> cause_;
+  std::string passed_over_;
   int64_t stale_after_seconds_;
 };
 

@@ -96,6 +96,17 @@ TEST_F(DaemonProcess, GoesOnAnsweringWhenItsCollectorIsGone) {
   EXPECT_EQ(answer["meta"]["stale_cause"], "sim exited with status 1: slurmctld is gone");
 }
 
+TEST_F(DaemonProcess, SaysWhyTheSourceInUseIsNotTheFirst) {
+  daemon_.SettingsAre("source: auto\n");
+  daemon_.CollectorIs(
+      "[ $1 = slurm-api ] && { echo libslurm.so.37 cannot be loaded >&2; exit 1; }\n"
+      "cat $BATCH; exec sleep 1000");
+  ASSERT_TRUE(daemon_.Start());
+  ASSERT_TRUE(daemon_.Shows("/healthz", R"("status":"ok")"));
+  EXPECT_EQ(Ask(Get("/healthz"))["passed_over"],
+            "slurm-api exited with status 1: libslurm.so.37 cannot be loaded");
+}
+
 TEST_F(DaemonProcess, AReloadTakesTheNewSettings) {
   ASSERT_TRUE(daemon_.Start());
   ASSERT_TRUE(daemon_.Shows("/healthz", R"("status":"ok")"));

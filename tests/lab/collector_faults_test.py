@@ -82,9 +82,11 @@ class Faults(collecting.CollectorTest):
         self.once("slurm-cli", "--slurm-conf", self.lab.slurm_conf, env={"SLURM_CONF": "/no/such/slurm.conf"})
 
     def test_any_user_may_collect(self):
-        program = self.lab.folder / "gpuadvise-collect"  # where every user may run it
-        program.write_bytes(pathlib.Path(self.program).read_bytes())
-        program.chmod(0o755)
+        for name in ("gpuadvise-collect", "gpuadvise-collect-api"):  # where every user may run them
+            copy = self.lab.folder / name
+            copy.write_bytes(self.program.with_name(name).read_bytes())
+            copy.chmod(0o755)
+        program = self.lab.folder / "gpuadvise-collect"
         for source in SOURCES:
             with self.subTest(source):
                 done = self.lab.run(program, source, "--once", user="lab6")

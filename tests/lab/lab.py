@@ -18,11 +18,15 @@ Waiting: `wait_until(condition, what)` asks again and again until a deadline; no
 With accounting: accounts a0 (users lab1, lab2), a1 (lab3, lab4), a2 (lab5, lab6) with 50, 30 and 20
 shares; QOS normal (priority 10) and high (priority 1000, at most 4 GPUs a user); limits enforced;
 priority/multifactor. lab1 may also use a1.
+
+The Slurm is the host's own, or that of a Debian root (lab_root.py): with GPUADVISE_LAB_ROOT=ROOT every
+test of a lab runs on that release.
 """
 import argparse
 import os
 import pathlib
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -34,11 +38,15 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lab_config  # noqa: E402
 import lab_machine  # noqa: E402
 import lab_processes  # noqa: E402
+import lab_root  # noqa: E402
 
 PROGRAMS = ["munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol"]
 ACCOUNTING_PROGRAMS = ["slurmdbd", "sacctmgr", "mariadbd", "mariadb-install-db"]
 USERS = [f"lab{i}" for i in range(1, 7)]
 os.environ["PATH"] = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+
+
+HOSTS_PATH = os.environ["PATH"]
 
 
 class LabError(RuntimeError):
@@ -50,10 +58,15 @@ def why_not(accounting=False):
     if os.geteuid() != 0:
         return "the Slurm lab needs root (it runs slurmd and submits as several users)"
     wanted = PROGRAMS + (ACCOUNTING_PROGRAMS if accounting else [])
-    missing = [p for p in wanted if not shutil.which(p)]
+    missing = [p for p in wanted if not shutil.which(p, path=path_of(lab_root.from_environment()))]
     if missing:
         return f"the Slurm lab needs {', '.join(missing)}: install slurm-wlm, munge, slurmdbd, mariadb-server"
     return ""
+
+
+def path_of(root):
+    """The PATH by which a root's programs are found; the host's own without one."""
+    return f"{root.bin}:{HOSTS_PATH}" if root else HOSTS_PATH
 
 
 def wait_until(condition, what, timeout=30.0):
@@ -71,9 +84,10 @@ def wait_until(condition, what, timeout=30.0):
 
 
 class Lab:
-    """One private Slurm. `conf` adds or replaces lines of slurm.conf; `cluster`: seed or tiny."""
+    """One private Slurm. `conf` adds or replaces lines of slurm.conf; `cluster`: of lab_config.CLUSTERS;
+    `root`: whose Slurm (lab_root.Root), by default the environment's."""
 
-    def __init__(self, folder=None, accounting=False, cluster="seed", conf=None, guarded=True):
+    def __init__(self, folder=None, accounting=False, cluster="seed", conf=None, guarded=True, root=None):
         self.owns_folder = folder is None
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="gpuadvise-lab-")).absolute()
         self.accounting = accounting
@@ -83,7 +97,9 @@ class Lab:
         self.newest_job = None
         self.processes = lab_processes.Processes(self.folder)
         self.slurm_conf = self.folder / "slurm.conf"
-        self.env = dict(os.environ, SLURM_CONF=str(self.slurm_conf), TZ="UTC")
+        self.root = root or lab_root.from_environment()
+        self.release = lab_root.release_of(path_of(self.root))
+        self.env = dict(os.environ, SLURM_CONF=str(self.slurm_conf), TZ="UTC", PATH=path_of(self.root))
         for name in [n for n in self.env if n.startswith(("SBATCH_", "SLURM_")) and n != "SLURM_CONF"]:
             del self.env[name]
 
@@ -150,9 +166,22 @@ class Lab:
     def continue_slurmctld(self):
         self.processes.send("slurmctld", signal.SIGCONT)
 
-    def start_slurmds(self):
-        for node in lab_config.node_names(self.cluster):
-            self.processes.start(f"slurmd.{node}", ["slurmd", "-D", "-f", self.slurm_conf, "-N", node], self.env)
+    def start_slurmds(self, nodes=None):
+        """Starts the slurmd of each of `nodes`, by default of all."""
+        for node in nodes or lab_config.node_names(self.cluster):
+            self._start_slurmd(node)
+
+    def start_dynamic_slurmd(self, node, line):
+        """Starts a slurmd whose node no slurm.conf names; `line` is what it says of itself."""
+        port, = lab_machine.free_ports(1)
+        with open(self.folder / "gres.conf", "a") as gres:
+            gres.writelines(f"NodeName={node} Name=gpu Type={kind} File=/dev/tty[0-{int(count) - 1}]\n"
+                            for kind, count in re.findall(r"gpu:(\w+):(\d+)", line))
+        self._start_slurmd(node, "-Z", "--conf", f"{line} Port={port}")
+
+    def _start_slurmd(self, node, *options):
+        stepd = ["-d", self.root.stepd] if self.root else []
+        self.processes.start(f"slurmd.{node}", ["slurmd", "-D", "-f", self.slurm_conf, *stepd, "-N", node, *options], self.env)
 
     def hide_slurm_conf(self):
         """Takes slurm.conf away from clients; the daemons keep what they read."""

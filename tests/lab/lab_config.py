@@ -14,7 +14,8 @@ EVERYTHING = f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=7-00:00:0
 # partitions. "seed" is the cluster of Isaac-GR00T's team guide; "tiny" is enough for tests of one
 # thing; "kinds" has two kinds of GPU in three partitions, and a hidden one over all; "tiers" has a node in two partitions of different tier; "odd" has what makes counting hard: threads, specialised cores and memory, shards, several
 # GPU types on a node, untyped GPUs, features, weights, and partitions with rules; "untyped" has GPUs
-# that only a feature, or the node's name, tells apart.
+# that only a feature, or the node's name, tells apart; "every" has a node for every form of GRES, for the conformance of
+# releases. A group may name other GRES of its nodes: [(name, count)].
 CLUSTERS = {
     "seed": {
         "nodes": [
@@ -65,6 +66,30 @@ CLUSTERS = {
                        "PartitionName=auto Nodes=n4 MaxTime=7-00:00:00 AllowGroups=root,lab1 State=UP",
                        "PartitionName=everything Nodes=ALL MaxTime=7-00:00:00 Hidden=YES State=UP"],
     },
+    "every": {
+        "nodes": [
+            (["t1", "t2"], [("a100", 2)], "CPUs=16 Sockets=1 CoresPerSocket=8 ThreadsPerCore=2 RealMemory=64000 "
+             "CoreSpecCount=1 MemSpecLimit=2000 Feature=nvlink,ib Weight=5"),
+            (["m1"], [("a100", 1), ("l40s", 2)], "CPUs=32 Sockets=2 CoresPerSocket=16 RealMemory=128000 Feature=ib Weight=10"),
+            (["u1"], [("", 4)], PLAIN),
+            (["s1"], [("l40s", 2)], PLAIN, [("shard", 8)]),
+            (["p1"], [("a100", 2)], PLAIN, [("mps", 200)]),
+            (["g1"], [("h100_1g.11gb", 7), ("h100_3g.47gb", 2)], PLAIN),
+            (["w1"], [("gpu4090", 4)], PLAIN),
+            (["c1"], [], "CPUs=8 RealMemory=16000"),
+        ],
+        "partitions": [
+            EVERYTHING,
+            "PartitionName=short Nodes=t[1-2],c1 MaxTime=60 DefaultTime=10 MaxNodes=2 PriorityTier=3 PriorityJobFactor=7 "
+            "DefMemPerNode=1000 MaxMemPerNode=32000 MaxCPUsPerNode=12 State=UP TRESBillingWeights=CPU=1.0,Mem=0.25G",
+            "PartitionName=whole Nodes=w1 OverSubscribe=EXCLUSIVE State=UP",
+            "PartitionName=apart Nodes=c1 ExclusiveUser=YES State=UP",
+            "PartitionName=secret Nodes=m1 Hidden=YES RootOnly=YES State=UP",
+            "PartitionName=shared Nodes=c1 OverSubscribe=FORCE:2 AllowGroups=root,lab1 DefMemPerCPU=500 State=UP",
+            "PartitionName=elsewhere Nodes=u1 AllocNodes=login7 State=UP",
+            "PartitionName=closed Nodes=u1 State=DOWN",
+        ],
+    },
     "untyped": {
         "nodes": [
             (["u1", "u2"], [("", 4)], f"{PLAIN} Feature=turing"),
@@ -77,7 +102,17 @@ CLUSTERS = {
 
 
 def node_names(cluster):
-    return [name for names, _, _ in CLUSTERS[cluster]["nodes"] for name in names]
+    return [name for names, *_ in CLUSTERS[cluster]["nodes"] for name in names]
+
+
+def other_gres(cluster):
+    """Names of a cluster's GRES that are not GPUs."""
+    return sorted({name for *_, other in _groups(cluster) for name, _ in other})
+
+
+def _groups(cluster):
+    """The cluster's groups of nodes: names, GPUs, the rest of the line, other GRES."""
+    return [(*group, []) if len(group) == 3 else group for group in CLUSTERS[cluster]["nodes"]]
 
 
 def write(lab):
@@ -91,9 +126,10 @@ def write(lab):
     ports = lab_machine.free_ports(len(names) + 3)
     lab.slurm_conf.write_text(_slurm_conf(lab, ports[0], ports[1], dict(zip(names, ports[3:]))))
     (folder / "gres.conf").write_text(_gres_conf(lab.cluster))
-    (folder / "cgroup.conf").write_text("CgroupAutomount=no\n")
+    # Without cgroups of its own slurmd ends, from 23.11 on, unless it is told to do without.
+    (folder / "cgroup.conf").write_text("CgroupPlugin=disabled\n" if lab.release >= (23, 11) else "CgroupAutomount=no\n")
     if lab.accounting:
-        _write_private(folder / "slurmdbd.conf", _slurmdbd_conf(folder, ports[1]).encode())
+        _write_private(folder / "slurmdbd.conf", _slurmdbd_conf(lab, ports[1]).encode())
 
 
 def _write_private(path, data):
@@ -118,10 +154,11 @@ def _slurm_conf(lab, ctld_port, dbd_port, node_ports):
         "TaskPlugin": "task/none",
         "MpiDefault": "none",
         "ReturnToService": 2,
+        "PriorityType": "priority/basic",
         "SelectType": "select/cons_tres",
         "SelectTypeParameters": "CR_Core_Memory",
         "DefMemPerCPU": 2000,
-        "GresTypes": "gpu",
+        "GresTypes": ",".join(["gpu", *other_gres(lab.cluster)]),
         "JobCompType": "jobcomp/filetxt",
         "JobCompLoc": f"{folder}/jobcomp.txt",
         "StateSaveLocation": f"{folder}/state",
@@ -136,8 +173,10 @@ def _slurm_conf(lab, ctld_port, dbd_port, node_ports):
         "SlurmdTimeout": 300,
         "LaunchParameters": "send_gids",
     }
+    if lab.root:
+        settings["PluginDir"] = lab.root.plugins
     if lab.accounting:
-        types = sorted({kind for _, gpus, _ in CLUSTERS[lab.cluster]["nodes"] for kind, _ in gpus} - {""})
+        types = sorted({kind for _, gpus, *_ in CLUSTERS[lab.cluster]["nodes"] for kind, _ in gpus} - {""})
         settings.update({
             "AccountingStorageType": "accounting_storage/slurmdbd",
             "AccountingStorageHost": "127.0.0.1",
@@ -158,8 +197,9 @@ def _slurm_conf(lab, ctld_port, dbd_port, node_ports):
         })
     settings.update(lab.conf_changes)
     lines = [f"{key}={value}" for key, value in settings.items() if value is not None]
-    for names, gpus, rest in CLUSTERS[lab.cluster]["nodes"]:
-        gres = ",".join(f"gpu:{kind}:{count}" if kind else f"gpu:{count}" for kind, count in gpus)
+    for names, gpus, rest, other in _groups(lab.cluster):
+        gres = ",".join([*(f"gpu:{kind}:{count}" if kind else f"gpu:{count}" for kind, count in gpus),
+                         *(f"{name}:{count}" for name, count in other)])
         for name in names:
             lines.append(f"NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={node_ports[name]} {rest}"
                          + (f" Gres={gres}" if gres else ""))
@@ -169,17 +209,20 @@ def _slurm_conf(lab, ctld_port, dbd_port, node_ports):
 def _gres_conf(cluster):
     """A device file per GPU, else slurmd finds fewer than configured."""
     lines = ["AutoDetect=off"]
-    for names, gpus, _ in CLUSTERS[cluster]["nodes"]:
+    for names, gpus, _, other in _groups(cluster):
         first = 0
         for kind, count in gpus:
             what = (f" Type={kind}" if kind else "") + f" File=/dev/tty[{first}-{first + count - 1}]"
             lines += [f"NodeName={name} Name=gpu{what}" for name in names]
             first += count
+        lines += [f"NodeName={name} Name={what} Count={count}" for name in names for what, count in other]
     return "\n".join(lines) + "\n"
 
 
-def _slurmdbd_conf(folder, port):
+def _slurmdbd_conf(lab, port):
+    folder = lab.folder
     return "\n".join([
+        *([f"PluginDir={lab.root.plugins}"] if lab.root else []),
         f"AuthType=auth/munge\nAuthInfo=socket={folder}/run/munge.sock",
         f"DbdHost=localhost\nDbdAddr=127.0.0.1\nDbdPort={port}\nSlurmUser=root",
         "StorageType=accounting_storage/mysql\nStorageHost=localhost\nStorageUser=slurm\nStoragePass=lab",

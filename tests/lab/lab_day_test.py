@@ -19,6 +19,7 @@ import lab as slurm_lab
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 import lab_day  # noqa: E402
+import lab_workload  # noqa: E402
 
 SKIPPED = 77
 HEADER = "t_s,user,gres,nodes,limit_min,runtime_s,probe\n"
@@ -48,6 +49,7 @@ class ListLab:
 
     def __init__(self, clock, folder):
         self.clock, self.folder, self.calls, self.ids = clock, pathlib.Path(folder), [], 0
+        self.release = (22, 5)
 
     def run(self, *argv, check=True):
         self.calls.append((self.clock.now(), argv))
@@ -55,6 +57,8 @@ class ListLab:
         if "--test-only" in argv:
             self.ids += 1
             said.stderr = "sbatch: Job 1 to start at 2026-11-21T13:00:00 using 1 processors on nodes classt25\n"
+        if argv[0] == "srun":
+            said.stderr = "srun: Job 2 to start at 2026-11-21T14:00:00 a using 1 processors on nodes classt25 in partition p\n"
         if "%Q" in argv:
             said.stdout = "12345\n"
         return said
@@ -107,6 +111,18 @@ class TheDay(unittest.TestCase):
         self.assertEqual(self.lab.calls[asked[0] + 1][1][0], "submit")
         self.assertEqual([line["test_only"] for line in day.rows.values()], ["", NOON + 3600])
 
+    def test_a_slurm_that_tells_of_a_waiting_job_is_asked_right_after_a_probed_one(self):
+        self.lab.release = (26, 5)
+        day = self.day(row(0), row(10, probe="1"))
+        asked = [k for k, (_, what) in enumerate(self.lab.calls) if what[0] == "srun"]
+        self.assertEqual([self.lab.calls[k][1] for k in asked], [("srun", "--test-only", "--jobid=3")])
+        self.assertEqual(self.lab.calls[asked[0] - 1][1][0], "submit")
+        self.assertEqual([line["test_only_job"] for line in day.rows.values()], ["", NOON + 7200])
+
+    def test_an_older_slurm_is_not(self):
+        self.day(row(10, probe="1"))
+        self.assertEqual([what for _, what in self.lab.calls if what[0] == "srun"], [])
+
     def test_a_job_that_slurm_refuses_does_not_end_the_day(self):
         day = self.day(row(0, gres="none:1"), row(10))
         self.assertEqual(day.refused, ["sbatch: invalid gres"])
@@ -119,7 +135,7 @@ class TheDay(unittest.TestCase):
         self.assertEqual(line, {
             "job_id": 1, "submit": NOON + 60, "start": NOON + 1860, "end": NOON + 2460, "limit": 3600, "nodes": "1",
             "cpus_per_node": 1, "gpus_per_node": "2", "gpu": "gpu4090", "user": "u01", "partition": "markov_gpu",
-            "state": "COMPLETED", "nodelist": "classt25", "test_only": ""})
+            "state": "COMPLETED", "nodelist": "classt25", "test_only": "", "test_only_job": ""})
 
     def test_jobs_that_never_ran_and_jobs_of_others_are_not_in_the_log(self):
         day = self.day(row(0), completions=completed(1, "2026-11-21T12:01:00", "Unknown", "Unknown", "CANCELLED")
@@ -156,14 +172,30 @@ class Files(unittest.TestCase):
         lab_day.write_log(self.path, [{"job_id": 5, "user": "u01"}], multifactor=True)
         header, line = self.path.read_text().splitlines()
         self.assertEqual(header, ",".join(lab_day.COLUMNS + lab_day.MULTIFACTOR_COLUMNS))
-        self.assertEqual(line, "5" + "," * 9 + "u01" + "," * 8)
+        self.assertEqual(line, "5" + "," * 9 + "u01" + "," * 9)
 
     def test_the_summary_counts_the_waits_and_errors_of_those_that_waited(self):
-        rows = [{"submit": 0, "start": 5, "test_only": 0}, {"submit": 0, "start": 1000, "test_only": 4000},
-                {"submit": 0, "start": 2000, "test_only": ""}]
+        rows = [{"submit": 0, "start": 5, "test_only": 0, "test_only_job": ""},
+                {"submit": 0, "start": 1000, "test_only": 4000, "test_only_job": ""},
+                {"submit": 0, "start": 2000, "test_only": "", "test_only_job": ""}]
         self.assertEqual(lab_day.summary(rows, [1, 2, 9]), (
             "3 jobs, 2 waited over 10 min, 2 asked; lag of submissions median 2.0 s, worst 9.0 s; median error of "
             "the 1 asked that waited: --test-only 3000 s, zero 1000 s"))
+        rows[1]["test_only_job"] = 1200
+        self.assertTrue(lab_day.summary(rows, [1]).endswith(
+            "; of 1 asked again once they waited: --test-only --jobid 200 s, --test-only 3000 s"))
+
+
+class Workloads(unittest.TestCase):
+    def test_a_seed_is_always_the_same_day_and_asks_for_the_share_that_was_said(self):
+        rows = lab_workload.workload(seed=31, hours=8, load=1.0)
+        self.assertEqual(rows, lab_workload.workload(seed=31, hours=8, load=1.0))
+        self.assertNotEqual(rows, lab_workload.workload(seed=32, hours=8, load=1.0))
+        self.assertEqual(rows, sorted(rows))
+        for kind, (nodes, gpus) in lab_workload.POOLS.items():
+            asked = sum(int(gres.split(":")[1]) * run for _, _, gres, _, _, run, _ in rows if gres.split(":")[0] == kind)
+            self.assertGreaterEqual(asked, nodes * gpus * 8 * 3600, kind)
+        self.assertTrue(all(run <= 60 * limit for *_, limit, run, _ in rows))
 
 
 @unittest.skipUnless(shutil.which("faketime"), "faketime is not installed")

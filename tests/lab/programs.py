@@ -25,6 +25,7 @@ import lab as slurm_lab  # noqa: E402
 from lab import Lab, wait_until  # noqa: E402
 
 PROGRAMS = ("gpuadvised", "gpuadvise", "gpuadvise-collect")
+API_PROGRAM = "gpuadvise-collect-api"  # in a build with libslurm
 DAEMON_USER = "lab6"  # no operator of Slurm: what anybody can read must do
 SKIPPED = 77
 PR_SET_PDEATHSIG = 1
@@ -176,6 +177,8 @@ class Site:
         self.bin.mkdir(parents=True)
         for name in PROGRAMS:
             shutil.copy2(bin_folder / name, self.bin / name)
+        if (bin_folder / API_PROGRAM).exists():
+            shutil.copy2(bin_folder / API_PROGRAM, self.bin / API_PROGRAM)
         for user in slurm_lab.USERS:
             self._folder_of(user, self.home(user))
         for name in ["run", "state"]:

@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAMS = ("gpuadvised", "gpuadvise", "gpuadvise-collect", "gpuadvise-backtest")
+PROGRAMS = ("gpuadvised", "gpuadvise", "gpuadvise-collect", "gpuadvise-collect-api", "gpuadvise-backtest")
 HAS_MARKS = platform.machine() == "x86_64"  # of control flow
 COPIES = """#include <cstring>
 int main(int count, char** words) { char room[8]; std::strcpy(room, words[count - 1]); return room[0]; }

@@ -78,6 +78,16 @@ TEST(Doctor, OldDataAndAnotherVersionAreWarnings) {
   ExpectGolden("doctor_warnings.txt", Doctor(health, around, kExitOk));
 }
 
+TEST(Doctor, ASourceThatIsNotTheFirstSaysWhy) {
+  json health = Health();
+  health["meta"]["source"] = "slurm-cli";
+  health["passed_over"] = "slurm-api: libslurm.so.37 cannot be loaded on this host";
+  const std::string printed = Doctor(health, Healthy(), kExitOk);
+  EXPECT_NE(printed.find("warning  source      slurm-cli is used; slurm-api: libslurm.so.37"),
+            std::string::npos)
+      << printed;
+}
+
 TEST(Doctor, AHistoryThatIsNotKeptIsAWarning) {
   json health = Health();
   health["history"] = {{"problem", "/var/lib/gpuadvise/history.db: database or disk is full"}};

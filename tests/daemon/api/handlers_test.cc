@@ -43,6 +43,15 @@ TEST_F(HandlersTest, HealthIsOkWhileSnapshotsArriveAndStaleWithTheCauseAfterward
   EXPECT_EQ(answer["snapshot_age_seconds"], 30);
 }
 
+TEST_F(HandlersTest, HealthSaysWhyABetterSourceIsNotUsed) {
+  ClusterIs("");
+  EXPECT_FALSE(Ask("GET", "/healthz").contains("passed_over"));
+  cluster_.SetPassedOver("slurm-api: libslurm.so.37 cannot be loaded on this host");
+  const json answer = Ask("GET", "/healthz");
+  EXPECT_EQ(answer["status"], "ok");
+  EXPECT_EQ(answer["passed_over"], "slurm-api: libslurm.so.37 cannot be loaded on this host");
+}
+
 TEST_F(HandlersTest, EveryAnswerHasTheFrame) {
   ClusterIs("");
   clock_.Advance(12);

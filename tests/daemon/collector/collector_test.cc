@@ -85,8 +85,10 @@ class CollectorTest : public testing::Test {
   boost::asio::thread_pool workers_{1};
   ScriptedSink sink_;
   std::vector<std::string> causes_;
+  std::vector<std::string> passed_over_;
   Collector collector_{io_, workers_, sink_,
-                       [this](std::string cause) { causes_.push_back(std::move(cause)); }};
+                       [this](std::string cause) { causes_.push_back(std::move(cause)); },
+                       [this](std::string causes) { passed_over_.push_back(std::move(causes)); }};
 };
 
 constexpr const char* kSteady = "echo batch; exec sleep 1000";
@@ -200,6 +202,22 @@ TEST_F(CollectorTest, OfSeveralTheFirstThatWorksIsKept) {
   kill(collector_.child(), SIGKILL);
   ASSERT_TRUE(RunUntilTrue([&] { return sink_.batches() == 2; }));
   EXPECT_EQ(collector_.starts(), 3);  // cli again, not api
+}
+
+TEST_F(CollectorTest, WhyTheFirstWasNotTakenIsToldForAsLongAsTheNextDelivers) {
+  collector_.Run(PlanOf({Script("api", "echo not built in >&2; exit 1"), Script("cli", kSteady),
+                         Script("rest", kSteady)}));
+  ASSERT_TRUE(RunUntilTrue([&] { return sink_.batches() == 1; }));
+  kill(collector_.child(), SIGKILL);
+  ASSERT_TRUE(RunUntilTrue([&] { return sink_.batches() == 2; }));
+  const std::string why = "api exited with status 1: not built in";
+  EXPECT_EQ(passed_over_, (std::vector<std::string>{why, why}));
+}
+
+TEST_F(CollectorTest, NothingWasPassedOverWhereTheFirstDelivers) {
+  collector_.Run(PlanOf({Script("api", kSteady), Script("cli", kSteady)}));
+  ASSERT_TRUE(RunUntilTrue([&] { return sink_.batches() == 1; }));
+  EXPECT_EQ(passed_over_, std::vector<std::string>{""});
 }
 
 TEST_F(CollectorTest, OneThatOnlyReportsErrorsMakesPlaceForTheNext) {
