@@ -18,6 +18,21 @@
 namespace gpuadvise::collect {
 namespace {
 
+// Slurm prints the fair tree, its default, only where it is off.
+std::string PriorityFlagsText(const RestJson& words) {
+  std::string joined;
+  bool has_fair_tree = false;
+  for (const RestJson& word : words) {
+    if (word == "FAIR_TREE") {
+      has_fair_tree = true;
+    } else if (word.is_string()) {
+      joined += (joined.empty() ? "" : ",") + word.get<std::string>();
+    }
+  }
+  if (!has_fair_tree) joined += joined.empty() ? "NO_FAIR_TREE" : ",NO_FAIR_TREE";
+  return joined;
+}
+
 // A value of the configuration as slurm.conf would have it.
 std::string ConfText(const RestJson& conf, const std::string& key) {
   const RestJson& value = conf.at(key);
@@ -28,6 +43,7 @@ std::string ConfText(const RestJson& conf, const std::string& key) {
     for (const std::string& word : RestList(conf, key)) {
       joined += (joined.empty() ? "" : ",") + word;
     }
+    if (key == "PriorityFlags") return PriorityFlagsText(value);
     return joined == "DISABLED" ? "OFF" : joined;  // of PreemptMode
   }
   const SlurmNumber number = RestNumber(conf, key);
@@ -224,59 +240,69 @@ std::vector<RestUse> RestUses(const RestJson& jobs_answer) {
     if (!counts) continue;
     uses.push_back({RestCount(record, "association_id"), RestText(record, "qos"),
                     RestText(record, "partition"),
-                    ParseTresCounts(RestText(record, "tres_alloc_str"))});
+                    ParseTresCounts(RestText(record, "tres_alloc_str")),
+                    Hosts(RestText(record, "nodes"))});
   }
   return uses;
 }
 
 namespace {
 
-void AddUse(const RestUse& use, Limits& limits) {
-  ++limits.group_jobs_used;
-  for (const auto& [name, count] : use.tres) {
-    if (count != 0) limits.group_tres_used[name] += count;
+// What counts against one record's limits, with the nodes that its jobs are on.
+class UseOf {
+ public:
+  explicit UseOf(Limits& limits) : limits_(&limits) {
+    limits.group_jobs_used = 0;
+    limits.group_tres_used.clear();
   }
-}
 
-void ForgetUse(Limits& limits) {
-  limits.group_jobs_used = 0;
-  limits.group_tres_used.clear();
-}
+  void Add(const RestUse& use) {
+    ++limits_->group_jobs_used;
+    for (const auto& [name, count] : use.tres) {
+      if (count != 0 && name != "node") limits_->group_tres_used[name] += count;
+    }
+    nodes_.insert(use.nodes.begin(), use.nodes.end());
+    if (!nodes_.empty()) limits_->group_tres_used["node"] = static_cast<int64_t>(nodes_.size());
+  }
+
+ private:
+  Limits* limits_;
+  std::set<std::string> nodes_;
+};
+
+struct AssociationUse {
+  const Association* association;
+  UseOf use;
+};
 
 }  // namespace
 
 void CountUses(const std::vector<RestUse>& uses, Snapshot& snapshot) {
-  std::unordered_map<int64_t, Association*> by_id;
-  std::unordered_map<std::string, Association*> accounts;
+  std::unordered_map<int64_t, AssociationUse> by_id;
+  std::unordered_map<std::string, int64_t> account_ids;
   for (Association& association : snapshot.associations) {
-    ForgetUse(association.limits);
-    by_id[association.id] = &association;
-    if (association.user.empty()) accounts[association.account] = &association;
+    by_id.try_emplace(association.id, AssociationUse{&association, UseOf(association.limits)});
+    if (association.user.empty()) account_ids[association.account] = association.id;
   }
-  std::unordered_map<std::string, Qos*> qos_of;
-  for (Qos& qos : snapshot.qos) {
-    ForgetUse(qos.limits);
-    qos_of[qos.name] = &qos;
-  }
+  std::unordered_map<std::string, UseOf> qos_of;
+  for (Qos& qos : snapshot.qos) qos_of.try_emplace(qos.name, UseOf(qos.limits));
   std::unordered_map<std::string, std::string> partition_qos;
   for (const Partition& partition : snapshot.partitions) {
     partition_qos[partition.name] = partition.qos;
   }
   for (const RestUse& use : uses) {
-    const auto of_user = by_id.find(use.association);
-    Association* at = of_user != by_id.end() ? of_user->second : nullptr;
-    std::set<const Association*> passed;  // a tree that bites its tail ends
-    while (at != nullptr && passed.insert(at).second) {
-      AddUse(use, at->limits);
-      const std::string& above = at->user.empty() ? at->parent_account : at->account;
-      const auto next = accounts.find(above);
-      at = next != accounts.end() ? next->second : nullptr;
+    std::set<int64_t> passed;  // a tree that bites its tail ends
+    for (auto at = by_id.find(use.association);
+         at != by_id.end() && passed.insert(at->first).second;) {
+      at->second.use.Add(use);
+      const Association& association = *at->second.association;
+      const std::string& above =
+          association.user.empty() ? association.parent_account : association.account;
+      const auto next = account_ids.find(above);
+      at = next != account_ids.end() ? by_id.find(next->second) : by_id.end();
     }
-    const std::set<std::string> counted = {use.qos, partition_qos[use.partition]};
-    for (const std::string& name : counted) {
-      if (const auto found = qos_of.find(name); found != qos_of.end()) {
-        AddUse(use, found->second->limits);
-      }
+    for (const std::string& name : std::set<std::string>{use.qos, partition_qos[use.partition]}) {
+      if (const auto found = qos_of.find(name); found != qos_of.end()) found->second.Add(use);
     }
   }
 }

@@ -31,6 +31,7 @@ struct RestUse {
   std::string qos;
   std::string partition;
   TresCounts tres;
+  std::vector<std::string> nodes;  // one that several jobs share counts once
 };
 std::vector<RestUse> RestUses(const RestJson& jobs_answer);
 

@@ -65,6 +65,17 @@ constexpr std::array kConfKeys = {
     ConfKey{"TopologyPlugin", ""},
 };
 
+// Words that Slurm prints in capitals, however they are written.
+constexpr std::array<std::string_view, 3> kUpperCased = {"PreemptMode", "PriorityFlags",
+                                                         "SelectTypeParameters"};
+
+std::string UpperCase(std::string text) {
+  for (char& c : text) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return text;
+}
+
 bool IsNumber(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -181,6 +192,7 @@ std::string ShownAs(const ConfKey& key, const ConfKeys& keys) {
   const auto found = keys.find(LowerCase(key.name));
   std::string value(found != keys.end() ? std::string_view(found->second) : key.default_value);
   if (key.name == "SuspendTime" && value == "-1") value = "INFINITE";
+  if (IsOneOf(key.name, kUpperCased)) value = UpperCase(value);
   if (IsNumber(value) && !key.unit.empty()) value += fmt::format(" {}", key.unit);
   return value;
 }
@@ -222,9 +234,7 @@ void FillFlags(const SlurmConfFile& file, Partition& partition) {
   partition.preempt_mode = own != keys.end()
                                ? own->second
                                : (of_cluster != file.keys.end() ? of_cluster->second : "OFF");
-  for (char& c : partition.preempt_mode) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
+  partition.preempt_mode = UpperCase(partition.preempt_mode);
 }
 
 }  // namespace gpuadvise::collect

@@ -28,19 +28,20 @@ constexpr int kNewestRead = 45;
 struct RestTableName {
   const char* name;
   const char* folder;
+  const char* ending = "/";  // without which, or with which, it is refused
   int newest = kNewestRead;
   bool is_needed = true;
 };
 constexpr std::array kRestTables = {
     RestTableName{"nodes", "slurm"},
-    RestTableName{"jobs", "slurm", 44},
-    RestTableName{"partitions", "slurm"},
+    RestTableName{"jobs", "slurm", "/", 44},
+    RestTableName{"partitions", "slurm", "/?flags=ALL"},  // hidden ones too
     RestTableName{"reservations", "slurm"},
-    RestTableName{"licenses", "slurm", kNewestRead, false},
-    RestTableName{"shares", "slurm", kNewestRead, false},
-    RestTableName{"conf", "slurm", kNewestRead, false},
-    RestTableName{"associations", "slurmdb", kNewestRead, false},
-    RestTableName{"qos", "slurmdb", kNewestRead, false},
+    RestTableName{"licenses", "slurm", "/", kNewestRead, false},
+    RestTableName{"shares", "slurm", "", kNewestRead, false},
+    RestTableName{"conf", "slurm", "", kNewestRead, false},
+    RestTableName{"associations", "slurmdb", "/", kNewestRead, false},
+    RestTableName{"qos", "slurmdb", "/", kNewestRead, false},
 };
 
 constexpr int kOk = 200;
@@ -109,6 +110,7 @@ class SlurmRestSource : public Source {
 
  private:
   Result<RestAnswer> Get(const std::string& target) const;
+  Result<RestJson> Read(const std::string& target, const RestAnswer& answer) const;
   Result<RestJson> GetJson(const std::string& target) const;
   Result<RestJson> GetTable(const std::string& table) const;
   bool Offers(const std::string& table) const { return paths_->path_of.contains(table); }
@@ -190,20 +192,25 @@ Result<RestAnswer> SlurmRestSource::Get(const std::string& target) const {
   return answer;
 }
 
-Result<RestJson> SlurmRestSource::GetJson(const std::string& target) const {
-  const Result<RestAnswer> answer = Get(target);
-  if (!answer) return tl::unexpected(answer.error());
+// The answer to `target` as JSON, unless the server says that something went wrong.
+Result<RestJson> SlurmRestSource::Read(const std::string& target, const RestAnswer& answer) const {
   const std::string_view path = std::string_view(target).substr(0, target.find('?'));
   const auto fail = [&](const std::string& why) {
     return Fail(ErrorCode::kUnavailable,
                 fmt::format("slurmrestd at {} does not tell {}: {}", options_.url, path, why));
   };
-  if (answer->status == kNotModified) return RestJson::object();
-  if (answer->status != kOk) return fail(WhySlurmrestd(*answer));
-  Result<RestJson> document = ReadRestJson(answer->body);
+  if (answer.status == kNotModified) return RestJson::object();
+  if (answer.status != kOk) return fail(WhySlurmrestd(answer));
+  Result<RestJson> document = ReadRestJson(answer.body);
   if (!document) return fail(document.error().message);
-  if (!RestTable(*document, "errors").empty()) return fail(WhySlurmrestd(*answer));
+  if (!RestTable(*document, "errors").empty()) return fail(WhySlurmrestd(answer));
   return document;
+}
+
+Result<RestJson> SlurmRestSource::GetJson(const std::string& target) const {
+  const Result<RestAnswer> answer = Get(target);
+  if (!answer) return tl::unexpected(answer.error());
+  return Read(target, *answer);
 }
 
 Result<RestJson> SlurmRestSource::GetTable(const std::string& table) const {
@@ -219,7 +226,7 @@ Result<void> SlurmRestSource::Discover() {
     const Result<RestAnswer> answer = Get(place);
     if (!answer) return tl::unexpected(answer.error());
     if (answer->status == kNotFound) continue;
-    Result<RestJson> read = GetJson(place);
+    Result<RestJson> read = Read(place, *answer);
     if (!read) return tl::unexpected(read.error());
     description = std::move(*read);
     break;
@@ -260,7 +267,16 @@ Result<void> SlurmRestSource::LoadJobs(Poll& poll) {
 // Before v0.0.45 partitions have no flags; a slurm.conf has them, and jobs show the default.
 void SlurmRestSource::FillPartitions(Poll& poll) const {
   const std::string& path = paths_->path_of.at("partitions");
-  if (NumberOfVersion(SplitAt(path, '/')[2]) >= 45) return;
+  if (NumberOfVersion(SplitAt(path, '/')[2]) >= 45) {
+    for (Partition& partition : poll.snapshot.partitions) {
+      if (partition.preempt_mode == "CLUSTER_GLOBAL") {
+        partition.preempt_mode = poll.snapshot.config.preempt_mode;
+      } else if (partition.preempt_mode == "DISABLED") {
+        partition.preempt_mode = "OFF";
+      }
+    }
+    return;
+  }
   for (Partition& partition : poll.snapshot.partitions) {
     if (conf_file_) {
       FillFlags(*conf_file_, partition);
@@ -424,11 +440,10 @@ Result<RestPaths> ChooseRestPaths(const RestJson& description) {
                               kOldestRead, kNewestRead));
     }
     if (version == 0) continue;
-    chosen.path_of[table.name] = fmt::format(
-        "/{}/v0.0.{}/{}{}", table.folder, version, table.name,
-        table.name == std::string("shares") || table.name == std::string("conf") ? "" : "/");
+    chosen.path_of[table.name] =
+        fmt::format("/{}/v0.0.{}/{}{}", table.folder, version, table.name, table.ending);
     is_strange = is_strange || version > kNewestRead;
-    if (version > table.newest && table.name == std::string("jobs")) {
+    if (version > table.newest && std::string_view(table.name) == "jobs") {
       chosen.notes.push_back(
           fmt::format("v0.0.{} of slurmrestd does not tell which jobs want whole nodes; load "
                       "data_parser/v0.0.44",

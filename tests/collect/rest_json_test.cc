@@ -1,4 +1,5 @@
-// What slurmrestd 24.11.5 and 26.05.5 answered, cut to the fields that are read (tests/collect/data/rest).
+// What slurmrestd 24.11.5 and 26.05.5 answered, cut to the fields that are read
+// (tests/collect/data/rest).
 #include "daemon/collect/rest_json.h"
 
 #include <gtest/gtest.h>
@@ -242,8 +243,8 @@ TEST(RestLicenses, AreCounted) {
 // ---- accounting --------------------------------------------------------------------------------
 
 TEST(RestAssociations, TakeIdsAndUsageFromSharesAndLimitsFromSlurmdbd) {
-  const auto associations = RestAssociations(Captured("shares_24.11_v42"),
-                                             Captured("associations_24.11_v42"), "lab");
+  const auto associations =
+      RestAssociations(Captured("shares_24.11_v42"), Captured("associations_24.11_v42"), "lab");
   ASSERT_EQ(associations.size(), 9u);
   const Association& account = Find(associations, &Association::id, 3);
   EXPECT_EQ(account.account + "/" + account.parent_account, "a0/root");
@@ -292,22 +293,23 @@ TEST(RestQos, LimitsFlagsAndPreemptionAreRead) {
 
 TEST(CountUses, RunningJobsCountForTheirUserHisAccountsAndTheirQos) {
   Snapshot snapshot;
-  snapshot.associations = RestAssociations(Captured("shares_24.11_v42"),
-                                           Captured("associations_24.11_v42"), "lab");
+  snapshot.associations =
+      RestAssociations(Captured("shares_24.11_v42"), Captured("associations_24.11_v42"), "lab");
   snapshot.qos = RestQos(Captured("qos_24.11_v42"));
-  CountUses({{4, "high", "all", {{"cpu", 2}, {"gres/gpu", 1}}},
-             {5, "normal", "all", {{"cpu", 3}}},
-             {99, "normal", "all", {{"cpu", 5}}}},
+  CountUses({{4, "high", "all", {{"cpu", 2}, {"gres/gpu", 1}, {"node", 1}}, {"t1"}},
+             {5, "normal", "all", {{"cpu", 3}, {"node", 2}}, {"t1", "t2"}},
+             {99, "normal", "all", {{"cpu", 5}}, {}}},
             snapshot);
   const auto used = [&](int64_t id) {
     return Find(snapshot.associations, &Association::id, id).limits;
   };
-  EXPECT_EQ(used(4).group_tres_used, (TresCounts{{"cpu", 2}, {"gres/gpu", 1}}));
-  EXPECT_EQ(used(3).group_tres_used, (TresCounts{{"cpu", 5}, {"gres/gpu", 1}}));
+  EXPECT_EQ(used(4).group_tres_used, (TresCounts{{"cpu", 2}, {"gres/gpu", 1}, {"node", 1}}));
+  // Node t1 has jobs of both and counts once.
+  EXPECT_EQ(used(3).group_tres_used, (TresCounts{{"cpu", 5}, {"gres/gpu", 1}, {"node", 2}}));
   EXPECT_EQ(used(3).group_jobs_used, 2);
   EXPECT_EQ(used(1).group_jobs_used, 2);
   EXPECT_EQ(Find(snapshot.qos, &Qos::name, "normal").limits.group_tres_used,
-            (TresCounts{{"cpu", 8}}));
+            (TresCounts{{"cpu", 8}, {"node", 2}}));
   CountUses({}, snapshot);
   EXPECT_EQ(used(1).group_jobs_used, 0);
 }
@@ -327,6 +329,7 @@ TEST(RestConf, TheConfigurationIsThatOfSlurmConf) {
   EXPECT_EQ(config.config.enforce, "associations,limits,qos");
   EXPECT_EQ(config.config.kill_wait_seconds, 2);
   EXPECT_EQ(config.config.private_data, "");
+  EXPECT_EQ(config.config.priority_flags, "");
 }
 
 }  // namespace

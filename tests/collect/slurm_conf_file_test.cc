@@ -38,7 +38,8 @@ SlurmConfFile ReadText(const std::string& text) {
 TEST(SlurmConfFile, KeysAreOfAnyCaseCommentsAndJoinedLinesAreAsInSlurm) {
   const SlurmConfFile file = ReadText(
       "# all of it\nCLUSTERNAME=lab # ours\nschedulerparameters = bf_max_job_test=9,\\\nbf_x\n"
-      "PriorityType=priority/basic KillWait=5\r\nPreemptMode=\"suspend,gang\"\nNodeName=n1 KillWait=9\n");
+      "PriorityType=priority/basic KillWait=5\r\nPreemptMode=\"suspend,gang\"\nNodeName=n1 "
+      "KillWait=9\n");
   EXPECT_EQ(file.keys.at("clustername"), "lab");
   EXPECT_EQ(file.keys.at("prioritytype"), "priority/basic");
   EXPECT_EQ(file.keys.at("killwait"), "5");
@@ -46,7 +47,9 @@ TEST(SlurmConfFile, KeysAreOfAnyCaseCommentsAndJoinedLinesAreAsInSlurm) {
 }
 
 TEST(SlurmConfFile, WhatItDoesNotSetIsSlurmsDefault) {
-  const SchedulerConfig config = ConfigOf(ReadText("SchedulerParameters=defer\n").keys).config;
+  const SchedulerConfig config =
+      ConfigOf(ReadText("SchedulerParameters=defer\nSelectTypeParameters=CR_Core\n").keys).config;
+  EXPECT_EQ(config.select_type_parameters, "CR_CORE");
   EXPECT_EQ(config.scheduler_parameters, "defer");
   EXPECT_EQ(config.scheduler_type, "sched/backfill");
   EXPECT_EQ(config.priority_type, "priority/multifactor");
@@ -78,7 +81,8 @@ TEST(SlurmConfFile, AFileThatIncludesItselfOrIsNotThereIsASentence) {
 TEST(SlurmConfFile, PartitionsHaveFlagsAndTheDefaultsBeforeThem) {
   const SlurmConfFile file = ReadText(
       "PreemptMode=requeue\nPartitionName=DEFAULT Hidden=YES\nPartitionName=a,b Nodes=n[1-2] "
-      "Default=YES\nPartitionName=DEFAULT Hidden=no\nPartitionName=c RootOnly=yes ExclusiveUser=YES "
+      "Default=YES\nPartitionName=DEFAULT Hidden=no\nPartitionName=c RootOnly=yes "
+      "ExclusiveUser=YES "
       "PreemptMode=off\n");
   const auto filled = [&](const char* name) {
     Partition partition;
