@@ -55,6 +55,7 @@ constexpr std::array kFlags = {
     FlagWord{"COMP", NodeFlag::kCompleting},
     FlagWord{"NO_RESPOND", NodeFlag::kNotResponding},
     FlagWord{"POWER_SAVING", NodeFlag::kPoweredDown},
+    FlagWord{"POWER", NodeFlag::kPoweredDown},
     FlagWord{"POW_DN", NodeFlag::kPoweringDown},
     FlagWord{"POW_UP", NodeFlag::kPoweringUp},
     FlagWord{"REBOOT", NodeFlag::kRebootRequested},

@@ -58,10 +58,6 @@ Limits ParseLimits(const TextRecord& record) {
   return limits;
 }
 
-std::string_view BeforeParenthesis(std::string_view text) {
-  return text.substr(0, text.rfind('('));
-}
-
 Association ParseAssociation(const TextRecord& record) {
   Association association;
   association.id = record.Integer("ID");

@@ -12,4 +12,7 @@ namespace gpuadvise::collect {
 // that are none are left out. Nothing for "" and "(null)".
 void FillLicenses(std::string_view text, JobRequest& request);
 
+// The same list without alternatives, as of a reservation.
+TresCounts LicensesOf(std::string_view text);
+
 }  // namespace gpuadvise::collect

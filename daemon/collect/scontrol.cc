@@ -5,6 +5,8 @@
 #include "common/base/slurm_time.h"
 #include "common/base/text.h"
 #include "common/slurm/node_state.h"
+#include "daemon/collect/accounting_text.h"
+#include "daemon/collect/licenses.h"
 #include "daemon/collect/slurm_values.h"
 
 namespace gpuadvise::collect {
@@ -41,6 +43,8 @@ Node ParseNode(const TextRecord& record) {
   node.gpus_allocated = used.gpus;
   node.shards = all.shards;
   node.shards_allocated = used.shards;
+  node.mps = all.mps;
+  node.mps_allocated = used.mps;
   node.features = record.List("ActiveFeatures");
   node.weight = record.Integer("Weight", 1);
   return node;
@@ -78,6 +82,7 @@ void ParseLimits(const TextRecord& record, Partition& partition) {
   partition.max_nodes = ToCount(record.Get("MaxNodes"));
   partition.min_nodes = record.Integer("MinNodes", 1);
   partition.max_cpus_per_node = ToCount(record.Get("MaxCPUsPerNode"));
+  partition.max_cpus_per_socket = ToCount(record.Get("MaxCPUsPerSocket"));
   partition.default_memory_per_node_mib = DefaultMemory(record, "DefMemPerNode");
   partition.default_memory_per_cpu_mib = DefaultMemory(record, "DefMemPerCPU");
   partition.max_memory_per_node_mib = ToCount(record.Get("MaxMemPerNode"));
@@ -90,6 +95,7 @@ void ParseAccess(const TextRecord& record, Partition& partition) {
   partition.allow_qos = record.List("AllowQos");
   partition.deny_qos = record.List("DenyQos");
   partition.allow_groups = record.List("AllowGroups");
+  partition.alloc_nodes = record.List("AllocNodes");
   partition.hidden = record.IsYes("Hidden");
   partition.root_only = record.IsYes("RootOnly");
 }
@@ -105,10 +111,14 @@ Partition ParsePartition(const TextRecord& record) {
   partition.qos = record.Get("QoS");
   partition.priority_tier = record.Integer("PriorityTier", 1);
   partition.priority_job_factor = record.Integer("PriorityJobFactor", 1);
-  partition.over_subscribe = record.Get("OverSubscribe");
-  partition.exclusive = partition.over_subscribe == "EXCLUSIVE";
+  FillSharing(record.Get("OverSubscribe"), record.Get("Exclusive"), record.IsYes("ExclusiveUser"),
+              record.IsYes("ExclusiveTopo"), partition);
   partition.preempt_mode = record.Get("PreemptMode");
   partition.billing_weights = record.Get("TRESBillingWeights");
+  partition.topology = record.Get("Topology");
+  // GLOBAL, that is the cluster's, has no value.
+  partition.resume_timeout_seconds = ToCount(record.Get("ResumeTimeout"));
+  partition.suspend_time_seconds = ToCount(record.Get("SuspendTime"));
   return partition;
 }
 
@@ -120,7 +130,13 @@ Reservation ParseReservation(const TextRecord& record) {
   reservation.nodes = Hosts(record.Get("Nodes"));
   reservation.users = record.List("Users");
   reservation.accounts = record.List("Accounts");
+  reservation.groups = record.List("Groups");
+  reservation.allowed_partitions = record.List("AllowedPartitions");
+  reservation.allowed_qos = record.List("QOS");
   reservation.flags = record.List("Flags");
+  reservation.node_count = record.Integer("NodeCnt");
+  reservation.tres = ParseTresCounts(record.Get("TRES"));
+  reservation.licenses = LicensesOf(record.Get("Licenses"));
   reservation.partition = record.Get("PartitionName");
   return reservation;
 }
@@ -134,6 +150,18 @@ std::vector<Partition> ParsePartitions(std::string_view text) {
     if (!partition.name.empty()) partitions.push_back(std::move(partition));
   }
   return partitions;
+}
+
+std::vector<License> ParseLicenses(std::string_view text) {
+  std::vector<License> licenses;
+  for (const TextRecord& record : ParseRecords(text, "LicenseName", RecordStart::kAnyLine)) {
+    licenses.push_back({std::string(record.Raw("LicenseName")), record.Integer("Total"),
+                        record.Integer("Used"), record.Integer("Reserved"),
+                        record.IsYes("Remote")});
+  }
+  std::sort(licenses.begin(), licenses.end(),
+            [](const License& a, const License& b) { return a.name < b.name; });
+  return licenses;
 }
 
 std::vector<Reservation> ParseReservations(std::string_view text) {
@@ -194,6 +222,16 @@ SlurmNumber OverTimeLimit(std::string_view text) {
   return minutes.has_value() ? SlurmNumber(minutes.value() * 60) : minutes;
 }
 
+// "INFINITE" is a suspend time, and one of nodes that are never powered down; so is a site without
+// SuspendProgram, whose timeouts have defaults all the same.
+void ParsePowerSaving(const TextRecord& record, SchedulerConfig& config) {
+  if (record.Get("SuspendProgram").empty()) return;
+  config.suspend_time_seconds = ToCount(record.Get("SuspendTime"));
+  if (config.suspend_time_seconds.infinite()) config.suspend_time_seconds = SlurmNumber::Absent();
+  config.suspend_timeout_seconds = ToCount(record.Get("SuspendTimeout"));
+  config.resume_timeout_seconds = ToCount(record.Get("ResumeTimeout"));
+}
+
 void ParseMemory(const TextRecord& record, SchedulerConfig& config) {
   const SlurmNumber per_cpu = ToCount(record.Get("DefMemPerCPU"));
   const SlurmNumber per_node = ToCount(record.Get("DefMemPerNode"));
@@ -215,12 +253,18 @@ ClusterConfig ParseConfig(std::string_view text) {
   config.slurm_version = record.Get("SLURM_VERSION");
   config.scheduler_type = record.Get("SchedulerType");
   config.scheduler_parameters = record.Get("SchedulerParameters");
+  config.select_type = record.Get("SelectType");
   config.select_type_parameters = record.Get("SelectTypeParameters");
+  config.topology_plugin = record.Get("TopologyPlugin");
+  config.topology_param = record.Get("TopologyParam");
   ParsePriority(record, config);
+  ParsePowerSaving(record, config);
   config.preempt_type = record.Get("PreemptType");
   config.preempt_mode = record.Get("PreemptMode");
   config.enforce = record.Get("AccountingStorageEnforce");
   config.private_data = record.Get("PrivateData") == "none" ? "" : record.Get("PrivateData");
+  result.slurm_user = BeforeParenthesis(record.Get("SlurmUser"));
+  result.has_licenses = result.has_accounting || !record.Get("Licenses").empty();
   ParseMemory(record, config);
   config.over_time_limit_seconds = OverTimeLimit(record.Get("OverTimeLimit"));
   config.kill_wait_seconds = record.Integer("KillWait");

@@ -1,4 +1,4 @@
-// What `scontrol show node|partition|reservation|config` prints, as values of the snapshot; jobs
+// What `scontrol show node|partition|reservation|license|config` prints, as values of the snapshot; jobs
 // are in scontrol_jobs.h.
 //
 // Times are in any of Slurm's formats, in UTC. Missing fields keep their defaults and records
@@ -20,8 +20,13 @@ std::vector<Partition> ParsePartitions(std::string_view text);
 
 std::vector<Reservation> ParseReservations(std::string_view text);
 
+// `scontrol show license`; sorted by name.
+std::vector<License> ParseLicenses(std::string_view text);
+
 struct ClusterConfig {
   bool has_accounting = false;  // slurmdbd keeps associations and QOS
+  bool has_licenses = false;    // Licenses= names some, or accounting may
+  std::string slurm_user;       // who sees all: "slurm"
   std::string cluster;
   SchedulerConfig config;
 };

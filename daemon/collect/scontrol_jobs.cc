@@ -12,6 +12,7 @@
 
 #include "common/base/slurm_time.h"
 #include "common/base/text.h"
+#include "daemon/collect/licenses.h"
 #include "daemon/collect/slurm_values.h"
 
 namespace gpuadvise::collect {
@@ -50,6 +51,7 @@ void ParseQueueing(const TextRecord& record, Job& job) {
   job.start_time = TimeIn(record, "StartTime");
   if (job.state != JobState::kPending) job.end_time = TimeIn(record, "EndTime");
   job.requeue = record.Integer("Requeue", 1) != 0;
+  job.expedited_requeue = record.IsYes("ExpeditedRequeue");
 }
 
 // "2" or "2-4".
@@ -69,6 +71,13 @@ void ParseMemory(const TextRecord& record, JobRequest& request) {
   }
 }
 
+void ParsePlacement(const TextRecord& record, JobRequest& request) {
+  request.switches = record.Integer("ReqSwitch");
+  if (request.switches > 0)
+    request.switches_wait_seconds = DurationOf(record, "Wait4Switch").value_or(0);
+  request.segment_nodes = record.Integer("SegmentSize");
+}
+
 JobRequest ParseRequest(const TextRecord& record) {
   JobRequest request;
   request.partitions = record.List("Partition");
@@ -83,7 +92,10 @@ JobRequest ParseRequest(const TextRecord& record) {
   request.features = record.Get("Features");
   request.required_nodes = Hosts(record.Get("ReqNodeList"));
   request.excluded_nodes = Hosts(record.Get("ExcNodeList"));
-  request.exclusive = record.Raw("OverSubscribe") == "NO";
+  FillSharing(record.Raw("OverSubscribe"), record.Raw("Exclusive"), request);
+  ParsePlacement(record, request);
+  const std::string_view held = record.Get("LicensesAlloc");
+  FillLicenses(held.empty() ? record.Get("Licenses") : held, request);
   request.time_limit_seconds = DurationOf(record, "TimeLimit");
   request.reservation = record.Get("Reservation");
   return request;
@@ -101,7 +113,7 @@ std::vector<Allocation> ParseAllocations(const TextRecord& record) {
     if (key == "Nodes") {
       group = allocations.size();
       for (std::string& name : Hosts(value)) {
-        allocations.push_back({.node = std::move(name), .cpus = 0, .memory_mib = 0, .gpus = {}});
+        allocations.push_back({.node = std::move(name), .gpus = {}});
       }
     } else if (key == "CPU_IDs") {
       on_each([n = CountCpuIds(value)](Allocation& a) { a.cpus = n; });
@@ -109,7 +121,11 @@ std::vector<Allocation> ParseAllocations(const TextRecord& record) {
       on_each([n = ToMib(value)](Allocation& a) { a.memory_mib = n; });
     } else if (key == "GRES") {
       const Gres gres = GresOf(OrNothing(value));
-      on_each([&gres](Allocation& a) { a.gpus = gres.gpus, a.shards = gres.shards; });
+      on_each([&gres](Allocation& a) {
+        a.gpus = gres.gpus;
+        a.shards = gres.shards;
+        a.mps = gres.mps;
+      });
     }
   }
   return allocations;
@@ -157,6 +173,9 @@ constexpr std::array kColumns = {
     Column{"tres-per-socket", "TresPerSocket", true},
     Column{"tres-per-task", "TresPerTask", true},
     Column{"mem-per-tres", "MemPerTres", true},
+    Column{"Licenses", "Licenses", true},
+    Column{"ReqSwitch", "ReqSwitch", true},
+    Column{"Wait4Switch", "Wait4Switch", true},
 };
 
 // All of `text` as a positive number; 0 when it is none.
@@ -180,14 +199,31 @@ std::optional<uint32_t> ListedUser(const TextRecord& listed) {
 
 // ---- records of scontrol -----------------------------------------------------------------------
 
-// Where what is read of a record ends: the licences, and all that people write behind them.
-constexpr std::array<std::string_view, 9> kEndsFields = {"Licenses", "Command", "SubmitLine",
+// Where what is read of a record word by word ends: the network, and all that people write behind it.
+constexpr std::array<std::string_view, 9> kEndsFields = {"Network", "Command", "SubmitLine",
                                                          "WorkDir",  "Comment", "AdminComment",
                                                          "StdErr",   "StdOut",  "MailUser"};
 
 // The end of the line in which `at` is, without its newline.
 size_t LineEnd(std::string_view text, size_t at) {
   return std::min(text.find('\n', at), text.size());
+}
+
+// What Slurm prints behind people's texts and squeue lists in no older release. Whoever writes such
+// a line says it of his own job; the last one counts, which is Slurm's where there is one.
+void ReadBehindTexts(std::string_view text, TextRecord& record) {
+  constexpr std::string_view kSegment = "   SegmentSize=";
+  constexpr std::string_view kExpedited = "ExpeditedRequeue=Yes";
+  std::string_view segment;
+  bool expedited = false;
+  while (!text.empty()) {
+    const std::string_view line = TakeLine(text);
+    if (Trim(line).empty()) break;
+    if (line.starts_with(kSegment)) segment = line.substr(kSegment.size());
+    expedited = expedited || (line.starts_with("   ") && line.ends_with(kExpedited));
+  }
+  record.Add("SegmentSize", segment);
+  record.Add("ExpeditedRequeue", expedited ? "Yes" : "");
 }
 
 // Reads the fields of the record that begins at `at`. `listed`: what squeue lists of it.
@@ -198,7 +234,10 @@ TextRecord FieldsAt(std::string_view text, size_t at, const TextRecord& listed) 
     const size_t key_length = KeyLength(text.substr(at, end - at));
     if (key_length > 0) {
       const std::string_view key = text.substr(at, key_length);
-      if (IsOneOf(key, kEndsFields)) break;
+      if (IsOneOf(key, kEndsFields)) {
+        ReadBehindTexts(text.substr(end), record);
+        break;
+      }
       const size_t begin = at + key_length + 1;
       const std::string_view known = listed.Raw(key);
       const bool is_there = !known.empty() && text.substr(begin).starts_with(known);

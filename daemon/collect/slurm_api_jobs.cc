@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <pwd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -204,7 +205,9 @@ Result<std::vector<Allocation>> JobReader::ReadAllocations(const slurm_job_info_
   std::vector<Allocation> allocations;
   const JobResources* resources = slurm_compat::ResourcesOf(info);
   if (resources == nullptr) return allocations;
-  for (std::string& name : Hosts(TextOf(info.nodes))) {
+  const bool whole = IsWhole(*resources, info.num_cpus);
+  // Of a job that ends, `info` names only the nodes that are not cleaned up yet.
+  for (std::string& name : Hosts(TextOf(whole ? resources->nodes : info.nodes))) {
     const size_t index = allocations.size();
     Allocation& allocation = allocations.emplace_back();
     allocation.node = std::move(name);
@@ -215,7 +218,7 @@ Result<std::vector<Allocation>> JobReader::ReadAllocations(const slurm_job_info_
       allocation.mps = gres.mps;
     }
   }
-  if (IsWhole(*resources, info.num_cpus) && resources->nhosts == allocations.size()) {
+  if (whole && resources->nhosts == allocations.size()) {
     ReadCores(*resources, allocations);
   } else if (allocations.size() == 1) {
     ReadSums(TextOf(info.tres_alloc_str), allocations.front());
@@ -274,7 +277,8 @@ bool IsWhole(const JobResources& resources, uint32_t num_cpus) {
   if (nodes != resources.nhosts || nodes > kMostNodes) return false;
   uint64_t cpus = 0;
   for (uint64_t node = 0; node < nodes; ++node) cpus += resources.cpus[node];
-  if (resources.ncpus != cpus && resources.ncpus != num_cpus) return false;
+  // Slurm counts them to no one rule: an overcommitted job has fewer than it was given.
+  if (resources.ncpus == 0 || resources.ncpus > std::max<uint64_t>(cpus, num_cpus)) return false;
   return GroupsAreWhole(resources);
 }
 

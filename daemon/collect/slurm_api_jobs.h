@@ -14,10 +14,10 @@ namespace gpuadvise::collect {
 // its nodes.
 Result<std::vector<Job>> JobsOf(const job_info_msg_t& message, const std::vector<Node>& nodes);
 
-// Whether a job's resources make sense in the form that slurm_compat.h gives them: the groups of
-// equal nodes add up to the number of nodes, CPUs to `num_cpus` or those of the nodes, and groups
-// of like nodes to all of its cores. Follows only pointers whose place never changed or that what
-// was compared before has confirmed.
+// Whether a job's resources make sense in the form that slurm_compat.h gives them: groups of equal
+// nodes add up to the number of nodes, no more CPUs are counted than the nodes or `num_cpus` have,
+// and groups of like nodes add up to all of its cores. Follows only pointers whose place never
+// changed or that what was compared before has confirmed.
 bool IsWhole(const slurm_compat::JobResources& resources, uint32_t num_cpus);
 
 }  // namespace gpuadvise::collect

@@ -151,6 +151,10 @@ std::string_view OrNothing(std::string_view value) {
   return nothing ? std::string_view() : value;
 }
 
+std::string_view BeforeParenthesis(std::string_view text) {
+  return text.substr(0, text.rfind('('));
+}
+
 int64_t ToInteger(std::string_view text, int64_t fallback) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -56,6 +56,9 @@ TextRecord ParseConfigLines(std::string_view text);
 // "", for the words by which Slurm says that there is nothing.
 std::string_view OrNothing(std::string_view value);
 
+// "lab1" of "lab1(1001)".
+std::string_view BeforeParenthesis(std::string_view text);
+
 // The length of the key that starts `text`, when KEY= does; otherwise zero.
 size_t KeyLength(std::string_view text);
 

@@ -28,6 +28,7 @@ constexpr std::array<std::pair<std::string_view, JobState>, 15> kLivingStates = 
     {"POWER_UP_NODE", JobState::kConfiguring},
 }};
 
+constexpr int64_t kOperatorLevel = 2;  // slurmdb_admin_level_t
 constexpr int64_t kMostTasks = 4'000'001;  // the largest MaxArraySize
 
 // How many numbers "3-9:2" or "3" stands for.
@@ -98,11 +99,43 @@ void FillTres(const TresRequest& tres, JobRequest& request) {
   request.gpus_per_node =
       AddGpus(node.gpus, MultiplyGpus(socket.gpus, std::max<int64_t>(tres.sockets_per_node, 1)));
   request.shards_per_node = node.shards;
+  request.mps_per_node = node.mps;
   request.gpus_total = GresOf(tres.per_job).gpus;
   if (request.gpus_total.empty()) {
     request.gpus_total = MultiplyGpus(task.gpus, std::max<int64_t>(request.tasks, 1));
   }
   if (!OrNothing(tres.memory_per_tres).empty()) FillMemoryPerGpu(tres.memory_per_tres, request);
+}
+
+void FillSharing(std::string_view over_subscribe, std::string_view exclusive, JobRequest& request) {
+  request.over_subscribe = over_subscribe == "YES";
+  const std::string_view word = exclusive.empty() ? over_subscribe : exclusive;
+  const bool whole = exclusive.empty() ? over_subscribe == "NO" : exclusive == "NODE";
+  request.exclusive = whole || word == "TOPO";
+  request.exclusive_to = word == "USER" || word == "MCS" || word == "TOPO" ? LowerCase(word) : "";
+}
+
+void FillSharing(std::string_view over_subscribe, std::string_view exclusive, bool user, bool topo,
+                 Partition& partition) {
+  partition.over_subscribe = over_subscribe;
+  topo = topo || exclusive == "TOPO";
+  user = user || exclusive == "USER";
+  partition.exclusive = topo || exclusive == "NODE" || over_subscribe == "EXCLUSIVE";
+  partition.exclusive_to = topo ? "topo" : user ? "user" : "";
+}
+
+std::vector<std::string> HiddenFrom(bool is_root_or_slurm_user, std::string_view admin_level,
+                                    std::string_view private_data) {
+  std::vector<std::string> hidden;
+  const std::string level = LowerCase(admin_level);
+  const bool operates = level.starts_with("oper") || level.starts_with("admin") ||
+                        level.starts_with("super") || ToInteger(level) >= kOperatorLevel;
+  if (is_root_or_slurm_user || operates) return hidden;
+  for (std::string_view word : SplitAt(OrNothing(private_data), ',')) {
+    // cloud shows more, not less: powered-down cloud nodes.
+    if (!word.empty() && word != "none" && word != "cloud") hidden.emplace_back(word);
+  }
+  return hidden;
 }
 
 int64_t MemoryPerGpuMib(std::string_view memory_per_tres) {

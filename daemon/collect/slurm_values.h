@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/slurm/gres.h"
 #include "common/slurm/snapshot.h"
@@ -44,8 +45,24 @@ struct TresRequest {
   int64_t sockets_per_node = 1;
 };
 
-// Fills GPUs, shards and memory per GPU of `request`, whose tasks and nodes are already set.
+// Fills GPUs, shards, mps and memory per GPU of `request`, whose tasks and nodes are already set.
 void FillTres(const TresRequest& tres, JobRequest& request);
+
+// How a job shares its nodes. `over_subscribe` is NO, YES, OK, USER, MCS or TOPO; from 26.05 on it is
+// NO, YES or OK, and `exclusive` is there: NO, NODE, USER, MCS or TOPO. Before, `exclusive` is "" and
+// NO says that the job has whole nodes; from then on it says nothing of that.
+void FillSharing(std::string_view over_subscribe, std::string_view exclusive, JobRequest& request);
+
+// The same of a partition. `over_subscribe` is NO, YES:4, FORCE:2, EXCLUSIVE; `exclusive` is NO,
+// NODE, USER or TOPO from 26.05 on and "" before, when `user` and `topo` (ExclusiveUser=YES,
+// ExclusiveTopo=YES) say the rest.
+void FillSharing(std::string_view over_subscribe, std::string_view exclusive, bool user, bool topo,
+                 Partition& partition);
+
+// What of PrivateData somebody does not see, in its own words and order, by his administrator's
+// level ("None", "Operator", "Administrator", or the numbers 1, 2, 3); root and SlurmUser see all.
+std::vector<std::string> HiddenFrom(bool is_root_or_slurm_user, std::string_view admin_level,
+                                    std::string_view private_data);
 
 // The memory of "gres:gpu:3000" or "gres/gpu=3G" in MiB.
 int64_t MemoryPerGpuMib(std::string_view memory_per_tres);

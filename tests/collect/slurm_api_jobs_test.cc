@@ -30,6 +30,7 @@ class ThreeNodes : public testing::Test {
     resources_.cores_per_socket = cores_.data();
     resources_.memory_allocated = memory_.data();
     resources_.nhosts = 3;
+    resources_.nodes = nodes_.data();
     resources_.ncpus = 28;
     resources_.sock_core_rep_count = groups_.data();
     resources_.sockets_per_node = sockets_.data();
@@ -81,6 +82,15 @@ TEST_F(ThreeNodes, EachNodeHasItsOwnCpusAndMemory) {
   EXPECT_EQ(on[2], (Allocation{"n3", 20, 9000, {}}));
 }
 
+TEST_F(ThreeNodes, AJobThatEndsHoldsAllOfThemThoughOneIsCleanedUp) {
+  std::string left = "n[2-3]";
+  info_.nodes = left.data();
+  info_.job_state = JOB_COMPLETE | JOB_COMPLETING;
+  const Job job = Read().value().at(0);
+  ASSERT_EQ(job.allocations.size(), 3u);
+  EXPECT_EQ(job.allocations[1], (Allocation{"n2", 6, 3000, {}}));
+}
+
 TEST_F(ThreeNodes, MemoryThatIsNotCountedIsNone) {
   resources_.memory_allocated = nullptr;
   EXPECT_EQ(Read().value().at(0).allocations[2], (Allocation{"n3", 20, 0, {}}));
@@ -96,9 +106,13 @@ TEST_F(ThreeNodes, AFormThatDoesNotAddUpIsAnErrorThatNamesTheJob) {
 
 TEST_F(ThreeNodes, IsWholeHoldsEveryCountAgainstAnother) {
   EXPECT_TRUE(IsWhole(resources_, 28));
-  resources_.ncpus = 5;  // neither the sum nor the job's
+  resources_.ncpus = 29;
   EXPECT_FALSE(IsWhole(resources_, 28));
-  EXPECT_TRUE(IsWhole(resources_, 5));  // an overcommitted job counts otherwise
+  EXPECT_TRUE(IsWhole(resources_, 29));
+  resources_.ncpus = 0;
+  EXPECT_FALSE(IsWhole(resources_, 28));
+  resources_.ncpus = 3;  // that it asked for; it was given whole cores
+  EXPECT_TRUE(IsWhole(resources_, 28));
   groups_ = {1, 1};
   EXPECT_FALSE(IsWhole(resources_, 5));
   groups_ = {0, 3};

@@ -24,6 +24,7 @@ inline std::string SqueueText(const std::vector<Listed>& jobs) {
       const auto given = job.find(name);
       std::string value = name.starts_with("tres") || name == "mem-per-tres" ? "N/A" : "(null)";
       if (name == "UserID") value = "1001";
+      if (name == "ReqSwitch") value = "0";
       if (given != job.end()) value = given->second;
       text += value + std::string(kMark);
     }
@@ -44,7 +45,8 @@ inline std::vector<Listed> ListedIn(std::string_view text) {
     for (const char* same : {"JobName:Name", "JobId:JobID", "JobState:State", "Account:Account",
                              "QOS:QOS", "Reservation:Reservation", "TresPerJob:tres-per-job",
                              "TresPerNode:tres-per-node", "TresPerSocket:tres-per-socket",
-                             "TresPerTask:tres-per-task", "MemPerTres:mem-per-tres"}) {
+                             "TresPerTask:tres-per-task", "MemPerTres:mem-per-tres",
+                             "Licenses:Licenses"}) {
       const std::string pair = same;
       const size_t colon = pair.find(':');
       copy(pair.substr(colon + 1).c_str(), pair.substr(0, colon).c_str());

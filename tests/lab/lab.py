@@ -172,12 +172,11 @@ class Lab:
             self._start_slurmd(node)
 
     def start_dynamic_slurmd(self, node, line):
-        """Starts a slurmd whose node no slurm.conf names; `line` is what it says of itself."""
-        port, = lab_machine.free_ports(1)
+        """Starts a slurmd whose node no slurm.conf names, one in a lab; `line` is what it says of itself."""
         with open(self.folder / "gres.conf", "a") as gres:
             gres.writelines(f"NodeName={node} Name=gpu Type={kind} File=/dev/tty[0-{int(count) - 1}]\n"
                             for kind, count in re.findall(r"gpu:(\w+):(\d+)", line))
-        self._start_slurmd(node, "-Z", "--conf", f"{line} Port={port}")
+        self._start_slurmd(node, "-Z", "--conf", line)
 
     def _start_slurmd(self, node, *options):
         stepd = ["-d", self.root.stepd] if self.root else []
@@ -212,10 +211,14 @@ class Lab:
         return self.newest_job
 
     def job(self, job_id):
-        """What `scontrol show job` says, as a dict of its words; {} when the job is gone."""
+        """What `scontrol show job` says, as a dict of its words; {} when the job is gone. TresPerNode as 22.05
+        writes it, "gres:gpu:2": older releases say "gpu:2", newer ones "gres/gpu:2"."""
         done = self.run("scontrol", "-o", "-d", "show", "job", job_id, check=False)
         words = done.stdout.splitlines()[0].split() if done.returncode == 0 and done.stdout else []
-        return dict(w.split("=", 1) for w in words if "=" in w)
+        said = dict(w.split("=", 1) for w in words if "=" in w)
+        if "TresPerNode" in said:
+            said["TresPerNode"] = ",".join("gres:" + re.sub("^gres[:/]", "", part) for part in said["TresPerNode"].split(","))
+        return said
 
     def wait_for_state(self, job_id, *states, timeout=30):
         """Waits until the job is in one of `states` (Slurm's words) and returns its dict."""

@@ -80,7 +80,7 @@ CLUSTERS = {
         ],
         "partitions": [
             EVERYTHING,
-            "PartitionName=short Nodes=t[1-2],c1 MaxTime=60 DefaultTime=10 MaxNodes=2 PriorityTier=3 PriorityJobFactor=7 "
+            "PartitionName=short Nodes=c1,t[1-2] MaxTime=60 DefaultTime=10 MaxNodes=2 PriorityTier=3 PriorityJobFactor=7 "
             "DefMemPerNode=1000 MaxMemPerNode=32000 MaxCPUsPerNode=12 State=UP TRESBillingWeights=CPU=1.0,Mem=0.25G",
             "PartitionName=whole Nodes=w1 OverSubscribe=EXCLUSIVE State=UP",
             "PartitionName=apart Nodes=c1 ExclusiveUser=YES State=UP",
@@ -124,7 +124,7 @@ def write(lab):
     _write_private(folder / "munge.key", os.urandom(128))
     names = node_names(lab.cluster)
     ports = lab_machine.free_ports(len(names) + 3)
-    lab.slurm_conf.write_text(_slurm_conf(lab, ports[0], ports[1], dict(zip(names, ports[3:]))))
+    lab.slurm_conf.write_text(_slurm_conf(lab, *ports[:3], dict(zip(names, ports[3:]))))
     (folder / "gres.conf").write_text(_gres_conf(lab.cluster))
     # Without cgroups of its own slurmd ends, from 23.11 on, unless it is told to do without.
     (folder / "cgroup.conf").write_text("CgroupPlugin=disabled\n" if lab.release >= (23, 11) else "CgroupAutomount=no\n")
@@ -138,12 +138,13 @@ def _write_private(path, data):
     path.write_bytes(data)
 
 
-def _slurm_conf(lab, ctld_port, dbd_port, node_ports):
+def _slurm_conf(lab, ctld_port, dbd_port, dynamic_port, node_ports):
     folder = lab.folder
     settings = {
         "ClusterName": CLUSTER_NAME,
         "SlurmctldHost": f"{socket.gethostname()}(127.0.0.1)",
         "SlurmctldPort": ctld_port,
+        "SlurmdPort": dynamic_port,  # of a node that has no line of its own
         "SlurmUser": "root",
         "SlurmdUser": "root",
         "AuthType": "auth/munge",

@@ -2,8 +2,8 @@
 
 A root is a folder that debootstrap made, with Slurm in it. Beside it lies ROOT.tools, made by
 releases/roots.py: `bin` has copies of its Slurm programs that are loaded with the root's own libc and libraries, so that
-they run anywhere on the host and every user can start them; `slurm-api` has the collector that was
-built against its libslurm. The root itself is only read. A lab takes the one that
+they run anywhere on the host and every user can start them; `programs` has the project's, with the one
+that was built against its libslurm. The root itself is only read. A lab takes the one that
 GPUADVISE_LAB_ROOT names, else the host's own Slurm.
 """
 import os

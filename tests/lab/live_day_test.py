@@ -3,7 +3,7 @@
 
 Users over-ask their time limits. Right before each job its user asks `gpuadvise when` with the same
 options and then submits exactly that; the daemon forecasts every job by itself. Both are compared
-with what Slurm did and with what `sbatch --test-only` said. First in, first out, and multifactor
+with what Slurm did and with what `sbatch --test-only` said, by 26.05 also `srun --test-only --jobid` of the job itself. First in, first out, and multifactor
 priority with fair share, QOS and GPU limits. Whole days and figures: bench/lab_day.py, docs/forecast.md.
 
     live_day_test.py BIN_DIR [unittest options]
@@ -19,10 +19,12 @@ import tempfile
 import unittest
 
 import lab as slurm_lab
+import lab_root
 
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
 SKIPPED = 77
 SPEED = "120"
+TELLS_OF_A_JOB = (26, 5)  # the release from which `srun --test-only --jobid` answers
 BIN_DIR = None
 
 
@@ -46,6 +48,8 @@ def median(values):
 
 @unittest.skipUnless(shutil.which("faketime"), "faketime is not installed")
 class LiveDay(unittest.TestCase):
+    release = lab_root.release_of(slurm_lab.path_of(lab_root.from_environment()))
+
     def live(self, *options, seed):
         """The log of a few hours, as numbers, and what the script printed."""
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -76,6 +80,13 @@ class LiveDay(unittest.TestCase):
             ours = median([abs(r[f"{who}_p50"] - r["start"]) for r in waited])
             slurms = median([abs(r["test_only"] - r["start"]) for r in waited])
             self.assertLess(ours, slurms, printed)
+            told = [r for r in waited if r["test_only_job"] != ""]
+            if self.release >= TELLS_OF_A_JOB:
+                self.assertGreater(len(told), 5, printed)
+                ours = median([abs(r[f"{who}_p50"] - r["start"]) for r in told])
+                self.assertLess(ours, median([abs(r["test_only_job"] - r["start"]) for r in told]), printed)
+            else:
+                self.assertEqual(told, [])
             late = [r for r in known if r["start"] > r[f"{who}_p90"] + 60]
             self.assertLess(len(late), 0.35 * len(known), printed)
         self.assertIn("Accuracy of starts", printed)

@@ -25,7 +25,8 @@ PACKAGES = "slurm-wlm,slurm-client,slurmdbd,slurmrestd,munge,libslurm-dev"
 PROGRAMS = ["munged", "sacct", "sacctmgr", "salloc", "sattach", "sbatch", "sbcast", "scancel", "scontrol", "sdiag", "sinfo",
             "slurmctld", "slurmd", "slurmdbd", "slurmrestd", "slurmstepd", "sprio", "squeue", "sreport", "srun", "sshare",
             "sstat", "strigger"]
-COLLECTORS = ("gpuadvise-collect",)  # programs that link libslurm
+API_PROGRAM = "gpuadvise-collect-api"  # the one that links libslurm
+OTHER_PROGRAMS = ("gpuadvised", "gpuadvise", "gpuadvise-collect")
 MIRROR = "http://deb.debian.org/debian"
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 SECONDS = 1200  # for one command
@@ -132,26 +133,22 @@ def libc_version(loader):
     return (int(found.group(1)), int(found.group(2)))
 
 
-def build_collector(root, bin_folder):
-    """Builds what links libslurm against the root's, into a folder beside the other programs of bin_folder."""
+def build_programs(root, bin_folder):
+    """The folder of programs for a root: the host's of bin_folder, and the one that links libslurm, built against its."""
     build = root.path.with_name(root.path.name + ".build")
     cache = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-    # The root's libslurm may want a newer libc than the host's; it gets that when it runs.
     run("cmake", "-S", SOURCE, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DBUILD_TESTING=OFF", *cache,
-        f"-DSLURM_INCLUDE_DIR={root.tools}/include", f"-DSLURM_LIBRARY={root.tools}/lib/libslurm.so",
-        "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--allow-shlib-undefined")
-    run("cmake", "--build", build, "--target", *COLLECTORS)
-    programs = root.tools / "slurm-api"
+        "-DGPUADVISE_LIBSLURM=ON", f"-DSLURM_INCLUDE_DIR={root.tools}/include", f"-DSLURM_LIBRARY={root.tools}/lib/libslurm.so")
+    run("cmake", "--build", build, "--target", API_PROGRAM)
+    programs = root.tools / "programs"
     shutil.rmtree(programs, ignore_errors=True)
     programs.mkdir()
-    for program in pathlib.Path(bin_folder).glob("gpuadvise*"):
-        if program.name not in COLLECTORS:
-            (programs / program.name).symlink_to(program.absolute())
-    for name in COLLECTORS:
-        if libc_version(root.loader) > libc_version(lab_root.HOSTS_LOADER):
-            _copy(build / "bin" / name, programs / name, root.loader, _libc(root))
-        else:
-            _copy(build / "bin" / name, programs / name, None, f"{root.tools}/lib")
+    for name in OTHER_PROGRAMS:
+        shutil.copy2(pathlib.Path(bin_folder) / name, programs / name)
+    # A library of a newer Debian wants its newer libc; one of an older Debian is content with the host's.
+    newer = libc_version(root.loader) > libc_version(lab_root.HOSTS_LOADER)
+    _copy(build / "bin" / API_PROGRAM, programs / API_PROGRAM, root.loader if newer else None,
+          _libc(root) if newer else f"{root.tools}/lib")
     return programs
 
 
