@@ -194,7 +194,8 @@ def installed(folder):
     libraries = [line.split("=> ")[-1] for line in run("/sbin/ldconfig", "-p").splitlines() if "libslurm.so" in line]
     if header is None or not libraries:
         return None
-    (folder / "include").mkdir()
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "include").mkdir(parents=True)
     (folder / "include/slurm").symlink_to(header / "slurm")
     write_functions(folder, functions_of_library(libraries[0]))
     return folder
@@ -247,13 +248,12 @@ def report(name, findings):
     return not findings
 
 
-def check_installed(sources):
-    with tempfile.TemporaryDirectory() as folder:
-        release = installed(pathlib.Path(folder))
-        if release is None:
-            print("this host has no libslurm with its headers")
-            return SKIPPED
-        return 0 if report(release_of(release), check(release, sources)) else 1
+def check_installed(arguments, sources):
+    release = installed(arguments.cache / "installed")
+    if release is None:
+        print("this host has no libslurm with its headers")
+        return SKIPPED
+    return 0 if report(release_of(release), check(release, sources)) else 1
 
 
 def check_releases(arguments, sources):
@@ -282,7 +282,8 @@ def main():
     parser.add_argument("--cache", type=pathlib.Path, default=cache_folder())
     parser.add_argument("--slurm-git", default=os.environ.get("GPUADVISE_SLURM_GIT"), help="a clone of Slurm's sources")
     arguments = parser.parse_args()
-    return check_installed(SOURCES) if arguments.installed else check_releases(arguments, SOURCES)
+    check_these = check_installed if arguments.installed else check_releases
+    return check_these(arguments, SOURCES)
 
 
 if __name__ == "__main__":
