@@ -60,7 +60,7 @@ Options:
                               seconds between polls of configuration, associations and QOS
   --slurm-conf TEXT           slurm.conf, instead of SLURM_CONF
   --slurm-bin-dir,--bin-dir TEXT
-                              where slurm-cli finds scontrol, squeue, sshare and sacctmgr, instead of PATH
+                              where scontrol, squeue, sshare and sacctmgr are found, instead of PATH
   --since INT                 accounting: from here, unix seconds
   --until INT                 accounting: to here, unix seconds
   --seed UINT=1               sim: which world
@@ -212,7 +212,8 @@ std::optional<int> ReadArguments(int argc, char** argv, Arguments& arguments) {
 
 SourceResult MakeSource(const Arguments& arguments) {
   const auto policy_interval = Milliseconds(arguments.policy_interval_seconds);
-  if (arguments.source == "slurm-api") return MakeSlurmApiSource({policy_interval});
+  if (arguments.source == "slurm-api")
+    return MakeSlurmApiSource({policy_interval, arguments.slurm_bin_dir});
   if (arguments.source == "slurm-cli") {
     SlurmCliOptions options;
     options.bin_dir = arguments.slurm_bin_dir;

@@ -16,6 +16,7 @@
 #include "daemon/collect/scontrol.h"
 #include "daemon/collect/slurm_api_jobs.h"
 #include "daemon/collect/slurm_api_policy.h"
+#include "daemon/collect/slurm_api_program.h"
 #include "daemon/collect/slurm_compat.h"
 #include "daemon/collect/slurm_conf.h"
 #include "daemon/collect/source.h"
@@ -41,23 +42,31 @@ std::string Printed(Print print) {
 
 // ---- the source ----------------------------------------------------------------------------
 
-// "22.05.8"
-std::string ReleaseOf(long version) {
-  return fmt::format("{}.{:02}.{}", SLURM_VERSION_MAJOR(version), SLURM_VERSION_MINOR(version),
-                     SLURM_VERSION_MICRO(version));
+// "22.05.8": of the headers, and by its name of the library, which has no number of its own.
+std::string OwnRelease() {
+  return fmt::format("{}.{:02}.{}", SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER),
+                     SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER),
+                     SLURM_VERSION_MICRO(SLURM_VERSION_NUMBER));
+}
+
+// Why libslurm may fail on this host: "" or a clause with the remedy. Set once, before it is
+// asked. Never destroyed: it is read while the process ends.
+std::string& Doubt() {
+  static auto* doubt = new std::string;
+  return *doubt;
+}
+
+// libslurm ends the process where it cannot load its plugins, those of another release for example.
+bool starting = true;
+void SayDoubtAtExit() {
+  if (starting) fmt::print(stderr, "gpuadvise-collect-api: {}\n", Doubt());
 }
 
 Error CannotAsk(const char* what) {
-  const int error = errno;
-  std::string why = slurm_strerror(error);
-  if (error == SLURM_PROTOCOL_VERSION_ERROR) {
-    why = fmt::format(
-        "it is of another release than this host's libslurm {}; a slurmctld takes clients of its "
-        "own release and of the two before it, three from 24.11 on; install the cluster's release "
-        "here and build gpuadvise with it, or set source: slurm-cli or slurm-rest",
-        ReleaseOf(slurm_api_version()));
-  }
-  return {ErrorCode::kUnavailable, fmt::format("slurmctld does not tell its {}: {}", what, why),
+  const char* why = slurm_strerror(errno);
+  return {ErrorCode::kUnavailable,
+          fmt::format("slurmctld does not tell its {}: {}{}{}", what, why,
+                      Doubt().empty() ? "" : "; ", Doubt()),
           ""};
 }
 
@@ -224,7 +233,10 @@ Result<Poll> SlurmApiSource::Step() {
 SourceResult MakeSlurmApiSource(const SlurmApiOptions& options) {
   const auto conf = FindSlurmConf();
   if (!conf) return tl::unexpected(conf.error());
+  Doubt() = OtherRelease(OwnRelease(), HostsRelease(options.bin_dir));
+  if (!Doubt().empty()) std::atexit(SayDoubtAtExit);
   slurm_init(conf->empty() ? nullptr : conf->c_str());
+  starting = false;
   return std::make_unique<SlurmApiSource>(options);
 }
 

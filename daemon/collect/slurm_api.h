@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "daemon/collect/source.h"
 
@@ -12,6 +13,7 @@ namespace gpuadvise::collect {
 
 struct SlurmApiOptions {
   std::chrono::milliseconds policy_interval{300'000};  // between polls of the slow-changing tables
+  std::string bin_dir;  // where scontrol is, which tells this host's release; "": in PATH
 };
 
 // Errors: kUnavailable without a slurm.conf that can be read; in gpuadvise-collect also where

@@ -205,7 +205,9 @@ Result<std::vector<Allocation>> JobReader::ReadAllocations(const slurm_job_info_
   std::vector<Allocation> allocations;
   const JobResources* resources = slurm_compat::ResourcesOf(info);
   if (resources == nullptr) return allocations;
-  for (std::string& name : Hosts(TextOf(info.nodes))) {
+  const bool whole = IsWhole(*resources, info.num_cpus);
+  // Of a job that ends, `info` names only the nodes that are not cleaned up yet.
+  for (std::string& name : Hosts(TextOf(whole ? resources->nodes : info.nodes))) {
     const size_t index = allocations.size();
     Allocation& allocation = allocations.emplace_back();
     allocation.node = std::move(name);
@@ -216,7 +218,7 @@ Result<std::vector<Allocation>> JobReader::ReadAllocations(const slurm_job_info_
       allocation.mps = gres.mps;
     }
   }
-  if (IsWhole(*resources, info.num_cpus) && resources->nhosts == allocations.size()) {
+  if (whole && resources->nhosts == allocations.size()) {
     ReadCores(*resources, allocations);
   } else if (allocations.size() == 1) {
     ReadSums(TextOf(info.tres_alloc_str), allocations.front());

@@ -21,7 +21,35 @@ std::string_view Between(std::string_view text, std::string_view before, std::st
   return end == std::string_view::npos ? std::string_view() : rest.substr(0, end);
 }
 
+std::string FirstLine(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+// "24.11" of "24.11.5".
+std::string_view MajorOf(std::string_view release) {
+  return release.substr(0, release.find('.', release.find('.') + 1));
+}
+
 }  // namespace
+
+std::string HostsRelease(const std::string& bin_dir) {
+  ProgramCall call;
+  call.command.words = {bin_dir.empty() ? "scontrol" : bin_dir + "/scontrol", "--version"};
+  call.child.dies_with_us = true;
+  call.deadline = kLoadDeadline;
+  const ProgramEnd ended = RunWithin(call);
+  if (!ended.ok()) return "";
+  const std::string line = FirstLine(ended.output);  // "slurm-wlm 24.11.5"
+  return line.substr(line.rfind(' ') + 1);
+}
+
+std::string OtherRelease(std::string_view own, std::string_view hosts) {
+  if (own.empty() || hosts.empty() || MajorOf(own) == MajorOf(hosts)) return "";
+  return fmt::format(
+      "this host's Slurm is {}, but gpuadvise-collect-api was built with libslurm {}; build "
+      "gpuadvise here again with the libslurm of this host's Slurm, or use slurm-cli",
+      hosts, own);
+}
 
 std::string WhyNotLoaded(std::string_view said) {
   const std::string_view library = Between(said, "error while loading shared libraries: ", ": ");
@@ -49,8 +77,8 @@ Result<void> CheckApiProgram(const std::string& program) {
   if (ended->ok()) return {};
   std::string why = WhyNotLoaded(ended->errors);
   if (why.empty()) {
-    const std::string_view first = SplitAt(ended->errors, '\n').front();
-    why = fmt::format("{} does not start: {}", program, OneLine(first, kMaxMessageBytes));
+    why = fmt::format("{} does not start: {}", program,
+                      OneLine(FirstLine(ended->errors), kMaxMessageBytes));
   }
   return Fail(
       ErrorCode::kUnavailable,

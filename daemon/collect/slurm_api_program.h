@@ -19,4 +19,12 @@ Result<void> CheckApiProgram(const std::string& program);
 // clause about the library; "" where that is no message of the loader.
 std::string WhyNotLoaded(std::string_view said);
 
+// The release of this host's scontrol ("24.11.5"), in `bin_dir` or PATH; "" where it does not tell.
+std::string HostsRelease(const std::string& bin_dir);
+
+// What is to be said where libslurm of release `own` fails on a host whose Slurm is `hosts`: ""
+// when both are of one major release or one is not known. Slurm's daemons take clients of their own
+// release and of two before it, three from 24.11 on, and plugins of their own release only.
+std::string OtherRelease(std::string_view own, std::string_view hosts);
+
 }  // namespace gpuadvise::collect

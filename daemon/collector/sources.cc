@@ -30,7 +30,7 @@ CollectorCandidate SlurmCandidate(const std::string& name, const Settings& setti
   candidate.command.words = {collector,           name,
                              "--poll-interval",   Seconds(settings.poll_interval),
                              "--policy-interval", Seconds(settings.policy_interval)};
-  if (!settings.slurm_bin_dir.empty() && name == "slurm-cli") {
+  if (!settings.slurm_bin_dir.empty()) {
     candidate.command.words.insert(candidate.command.words.end(),
                                    {"--bin-dir", settings.slurm_bin_dir});
   }

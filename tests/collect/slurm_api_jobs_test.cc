@@ -30,6 +30,7 @@ class ThreeNodes : public testing::Test {
     resources_.cores_per_socket = cores_.data();
     resources_.memory_allocated = memory_.data();
     resources_.nhosts = 3;
+    resources_.nodes = nodes_.data();
     resources_.ncpus = 28;
     resources_.sock_core_rep_count = groups_.data();
     resources_.sockets_per_node = sockets_.data();
@@ -79,6 +80,15 @@ TEST_F(ThreeNodes, EachNodeHasItsOwnCpusAndMemory) {
   EXPECT_EQ(on[0], (Allocation{"n1", 2, 1000, {}}));
   EXPECT_EQ(on[1], (Allocation{"n2", 6, 3000, {}}));
   EXPECT_EQ(on[2], (Allocation{"n3", 20, 9000, {}}));
+}
+
+TEST_F(ThreeNodes, AJobThatEndsHoldsAllOfThemThoughOneIsCleanedUp) {
+  std::string left = "n[2-3]";
+  info_.nodes = left.data();
+  info_.job_state = JOB_COMPLETE | JOB_COMPLETING;
+  const Job job = Read().value().at(0);
+  ASSERT_EQ(job.allocations.size(), 3u);
+  EXPECT_EQ(job.allocations[1], (Allocation{"n2", 6, 3000, {}}));
 }
 
 TEST_F(ThreeNodes, MemoryThatIsNotCountedIsNone) {

@@ -61,5 +61,21 @@ TEST(CheckApiProgram, OneThatFailsOtherwiseIsQuoted) {
   EXPECT_EQ(WhyNot(program).rfind(program + " does not start: Killed,", 0), 0u) << WhyNot(program);
 }
 
+TEST(HostsRelease, IsWhatScontrolSays) {
+  const TemporaryFolder folder;
+  folder.WriteProgram("scontrol", "#!/bin/sh\n[ \"$*\" = --version ] && echo slurm-wlm 24.11.5\n");
+  EXPECT_EQ(HostsRelease(folder.Path("")), "24.11.5");
+  EXPECT_EQ(HostsRelease("/no/such/folder"), "");
+}
+
+TEST(OtherRelease, IsSaidWhereTheMajorReleasesDiffer) {
+  EXPECT_EQ(OtherRelease("22.05.8", "22.05.11"), "");
+  EXPECT_EQ(OtherRelease("22.05.8", ""), "");
+  EXPECT_EQ(OtherRelease("22.05.8", "24.11.5"),
+            "this host's Slurm is 24.11.5, but gpuadvise-collect-api was built with libslurm "
+            "22.05.8; build gpuadvise here again with the libslurm of this host's Slurm, or use "
+            "slurm-cli");
+}
+
 }  // namespace
 }  // namespace gpuadvise::collect

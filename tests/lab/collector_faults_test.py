@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import signal
+import subprocess
 
 import collecting
 from lab import wait_until
@@ -91,6 +92,19 @@ class Faults(collecting.CollectorTest):
             with self.subTest(source):
                 done = self.lab.run(program, source, "--once", user="lab6")
                 self.assertEqual(json.loads(done.stdout.splitlines()[-1])["counts"]["nodes"], 3)
+
+    def test_a_host_that_lost_libslurm_still_has_its_tools(self):
+        linked = subprocess.run(["ldd", self.program.with_name("gpuadvise-collect-api")], check=True,
+                                capture_output=True, text=True).stdout
+        library = next(line.split()[2] for line in linked.splitlines() if "libslurm" in line)
+
+        def without(source):  # the tools have a library of their own
+            hidden = f'mount --bind /dev/null "$(readlink -f {library})" && exec "$0" {source} --once'
+            return self.lab.run("unshare", "-m", "sh", "-c", hidden, self.program, check=False)
+        said = without("slurm-api")
+        self.assertEqual((said.returncode, said.stdout), (1, ""))
+        self.assertRegex(said.stderr, r"libslurm\.so\S* cannot be loaded on this host, .*; install the libslurm")
+        self.assertEqual(json.loads(without("slurm-cli").stdout.splitlines()[-1])["counts"]["nodes"], 3)
 
     def test_rubbish_from_a_tool_is_no_cluster(self):
         done = self.once("slurm-cli", "--slurm-bin-dir", self.tools(RUBBISH), check=False)

@@ -211,10 +211,14 @@ class Lab:
         return self.newest_job
 
     def job(self, job_id):
-        """What `scontrol show job` says, as a dict of its words; {} when the job is gone."""
+        """What `scontrol show job` says, as a dict of its words; {} when the job is gone. TresPerNode as 22.05
+        writes it, "gres:gpu:2": older releases say "gpu:2", newer ones "gres/gpu:2"."""
         done = self.run("scontrol", "-o", "-d", "show", "job", job_id, check=False)
         words = done.stdout.splitlines()[0].split() if done.returncode == 0 and done.stdout else []
-        return dict(w.split("=", 1) for w in words if "=" in w)
+        said = dict(w.split("=", 1) for w in words if "=" in w)
+        if "TresPerNode" in said:
+            said["TresPerNode"] = ",".join("gres:" + re.sub("^gres[:/]", "", part) for part in said["TresPerNode"].split(","))
+        return said
 
     def wait_for_state(self, job_id, *states, timeout=30):
         """Waits until the job is in one of `states` (Slurm's words) and returns its dict."""

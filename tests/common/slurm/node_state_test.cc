@@ -46,6 +46,7 @@ INSTANTIATE_TEST_SUITE_P(NodeState, EveryFlag,
                                          Flagged{"NO_RESPOND", NodeFlag::kNotResponding},
                                          Flagged{"NOT_RESPONDING", NodeFlag::kNotResponding},
                                          Flagged{"POWERED_DOWN", NodeFlag::kPoweredDown},
+                                         Flagged{"POWER", NodeFlag::kPoweredDown},  // 20.11
                                          Flagged{"POWERING_UP", NodeFlag::kPoweringUp},
                                          Flagged{"POWERING_DOWN", NodeFlag::kPoweringDown},
                                          Flagged{"POWER_DRAIN", NodeFlag::kPowerDrain},

@@ -17,7 +17,7 @@ TEST(PlanFor, AutoTriesLibslurmThenTheCommands) {
   ASSERT_EQ(plan.candidates.size(), 2u);
   EXPECT_EQ(plan.candidates[0].command.words,
             (Words{"/x/gpuadvise-collect", "slurm-api", "--poll-interval", "30",
-                   "--policy-interval", "300"}));
+                   "--policy-interval", "300", "--bin-dir", "/opt/slurm/bin"}));
   EXPECT_EQ(plan.candidates[1].command.words,
             (Words{"/x/gpuadvise-collect", "slurm-cli", "--poll-interval", "30",
                    "--policy-interval", "300", "--bin-dir", "/opt/slurm/bin"}));
