@@ -1,6 +1,7 @@
 #include "backtest/job_log.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <zlib.h>
 
 #include <algorithm>

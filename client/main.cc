@@ -33,6 +33,11 @@ int Submit(const CommandLine& line, const SettingsPlaces& places, Api& api, Cons
 
 int Doctor(const CommandLine& line, const SettingsPlaces& places, const std::string& socket,
            Api& api, Console& console) {
+  if (line.doctor.site && !line.doctor.question.file.empty()) {
+    return Report({ErrorCode::kBadInput, "--site is about the cluster: leave out FILE", ""},
+                  console);
+  }
+  if (line.doctor.site) return RunDoctorOfSite(line.doctor.json, api, console);
   const Surroundings around = FindSurroundings(places, socket);
   if (line.doctor.question.file.empty()) {
     return RunDoctor(line.doctor.json, api, around, console);

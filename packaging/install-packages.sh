@@ -31,10 +31,19 @@ packages_of() { # SECTION...
   return 0
 }
 
-missing_of() { # PACKAGE...
-  local installed package
-  installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
-  for package in "$@"; do
+# Those that are not installed; of A|B the first that apt can install here is meant, A where apt knows neither.
+missing_of() { # PACKAGES...
+  local names package installed wanted=()
+  for names in "$@"; do
+    for package in ${names//|/ }; do
+      [ "$package" != "$names" ] || break # no choice, no question
+      grep -q '^ *Candidate: [^(]' <<<"$(LC_ALL=C apt-cache policy "$package" 2>/dev/null)" && break
+      package=${names%%|*}
+    done
+    wanted+=("$package")
+  done
+  installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null || true)
+  for package in "${wanted[@]}"; do
     grep -qxF "$package installed" <<<"$installed" || echo "$package"
   done
 }
@@ -61,9 +70,11 @@ fi
 mapfile -t missing < <(missing_of "${wanted[@]}")
 [ "${#missing[@]}" -gt 0 ] || exit 0
 
-echo "Installing ${#missing[@]} packages: ${missing[*]}"
 quiet=(-o Dpkg::Use-Pty=0 -qq)
 as_root apt-get "${quiet[@]}" update ||
   echo "install-packages: the package lists could not be refreshed; trying with those that are there" >&2
+mapfile -t missing < <(missing_of "${wanted[@]}") # a fresh system knows only now what there is
+[ "${#missing[@]}" -gt 0 ] || exit 0
+echo "Installing ${#missing[@]} packages: ${missing[*]}"
 as_root apt-get "${quiet[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null ||
-  fail "apt-get could not install all of: ${missing[*]} (the lines above say why; Debian 12 has every one of them)"
+  fail "apt-get could not install all of: ${missing[*]} (the lines above say why; Debian 12 and 13 have every one of them)"

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -619,6 +617,8 @@ struct Parser {
         Add(Verb::kDoctor, "doctor", "Check what an answer, or a training file, needs");
     AddQuestion(doctor, &line.doctor.question, &doctor_flags);
     doctor->get_option("FILE")->required(false);
+    doctor->add_flag("--site", line.doctor.site,
+                     "What forecasts make of this site's slurm.conf, key by key");
     AddCommon(doctor, &line.socket, &line.doctor.json);
   }
 

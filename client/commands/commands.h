@@ -49,6 +49,7 @@ struct SubmitCommand {
 
 struct DoctorCommand {
   AdviceQuestion question;  // without a file: only what an answer needs
+  bool site = false;        // what the forecast makes of the site's slurm.conf instead
   bool json = false;
 };
 

@@ -186,6 +186,17 @@ int RunDoctor(bool as_json, Api& api, const Surroundings& around, Console& conso
   return Show(checks, as_json, console);
 }
 
+int RunDoctorOfSite(bool as_json, Api& api, Console& console) {
+  const Result<json> answer = api.Get("/v1/site");
+  if (!answer) return Report(answer.error(), console);
+  if (as_json) {
+    PrintJson(*answer, console);
+    return kExitOk;
+  }
+  console.Print(SiteText(*answer, console.style()));
+  return kExitOk;
+}
+
 int RunDoctorOfFile(const DoctorCommand& command, Api& api, const JobSubmission& submission,
                     const Surroundings& around, Console& console) {
   const AdviceQuestion& question = command.question;

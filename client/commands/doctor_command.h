@@ -33,6 +33,10 @@ std::vector<Check> CheckHealth(Api& api, const Surroundings& surroundings);
 // Prints the checks; kExitError when one failed.
 int RunDoctor(bool as_json, Api& api, const Surroundings& surroundings, Console& console);
 
+// Prints what the forecast makes of the site's slurm.conf, key by key: played, approximated or not
+// known. kExitOk whatever that is.
+int RunDoctorOfSite(bool as_json, Api& api, Console& console);
+
 // The same for a training file: these checks, then those of the job that `submit` would make of
 // it. Slurm is asked once whether it would take that job. kExitUsage for a file that cannot be
 // read.

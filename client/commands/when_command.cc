@@ -107,6 +107,7 @@ std::string WhenText(const json& whole, const json& answer, int64_t now, int wid
                                 Plural(before, "pending job")));
   }
   for (const std::string& reason : TextsOf(answer, "reasons")) lines.push_back(reason);
+  for (const std::string& doubt : TextsOf(answer, "doubts")) lines.push_back(doubt);
   for (const json& one : ListOf(answer, "cheaper")) lines.push_back(TextOf(one, "words"));
   const std::string note = TextOf(ObjectOf(whole, "forecast"), "note");
   if (!note.empty()) lines.push_back("forecast: " + note);

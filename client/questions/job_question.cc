@@ -115,7 +115,20 @@ class QuestionBuilder {
     if (array->throttle > 0) json_["array_throttle"] = array->throttle;
   }
   void Exclusive() {
-    if (options_.Has("exclusive")) json_["exclusive"] = true;
+    const auto value = options_.Get("exclusive");
+    if (!value) return;
+    const bool whole = value->empty() || *value == "exclusive";
+    json_["exclusive"] = whole || *value == "topo";
+    if (!whole) json_["exclusive_to"] = *value;
+  }
+  // Who may share its CPUs, and which nodes lie together.
+  void Sharing() {
+    if (options_.Has("oversubscribe")) json_["oversubscribe"] = true;
+    if (const auto switches = options_.Get("switches")) {
+      const std::string count = switches->substr(0, switches->find('@'));
+      if (!error_) Take(ParseCount("switches", count), "switches");
+    }
+    Count("segment", "segment");
   }
 
   void Set(const char* member, json value) { json_[member] = std::move(value); }
@@ -276,6 +289,8 @@ Result<json> JobQuestion(const SbatchOptions& options, int64_t now) {
   question.TimeLimit();
   question.Begin();
   question.Exclusive();
+  question.Sharing();
+  question.Text("licenses", "licenses");
   question.Array();
   return question.Done();
 }

@@ -95,8 +95,10 @@ LogFact FromOwn(const re2::RE2& own, re2::StringPiece line) {
   const std::map<std::string, int>& names = own.NamedCapturingGroups();
   const auto text = [&](const char* name) {
     const auto group = names.find(name);
-    return group == names.end() ? std::string()
-                                : found[static_cast<size_t>(group->second)].as_string();
+    if (group == names.end()) return std::string();
+    const re2::StringPiece& piece = found[static_cast<size_t>(group->second)];
+    return std::string(piece.data(),
+                       piece.size());  // RE2's own type or std::string_view, by release
   };
   fact.step = CountFrom(text("step"));
   fact.total_steps = CountFrom(text("total"));

@@ -39,7 +39,8 @@ Result<void> CheckOptions(const json& strategy) {
                               "versions of client and daemon may differ",
                               Shortened(name, 60)));
     }
-    if (value.is_string() && Printable(value.get_ref<const std::string&>()) != value) {
+    const auto* text = value.get_ptr<const std::string*>();
+    if (text != nullptr && Printable(*text) != *text) {
       return Fail(ErrorCode::kInternal,
                   fmt::format("gpuadvised chose a {} with invisible characters; set it yourself "
                               "with --{}",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "client/api/answer_reader.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
 #include "client/terminal/text_table.h"
@@ -29,7 +30,40 @@ std::string Coloured(Health health, bool colour) {
   return health == Health::kWarning ? Yellow(padded, colour) : Red(padded, colour);
 }
 
+// A word in a column of its own before text that wraps beside it.
+std::string BesideWord(const std::string& word, const std::string& shown, const std::string& words,
+                       const TerminalStyle& style) {
+  constexpr int kIndent = 14;
+  std::string text = shown + std::string(kIndent - word.size(), ' ');
+  bool first = true;
+  for (const std::string& line : Wrapped(Printable(words), std::max(30, style.width - kIndent))) {
+    text += (first ? "" : std::string(kIndent, ' ')) + line + "\n";
+    first = false;
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string SiteText(const nlohmann::json& answer, const TerminalStyle& style) {
+  std::string text;
+  const nlohmann::json& settings = ListOf(answer, "settings");
+  for (const char* treatment : {"not known", "approximated", "played"}) {
+    for (const nlohmann::json& each : settings) {
+      if (TextOf(each, "treatment") != treatment) continue;
+      const std::string word = treatment;
+      const std::string shown = word == "played"         ? Green(word, style.colour)
+                                : word == "approximated" ? Yellow(word, style.colour)
+                                                         : Red(word, style.colour);
+      text += BesideWord(word, shown,
+                         TextOf(each, "place") + " " + TextOf(each, "key") + " (" +
+                             TextOf(each, "value") + "): " + TextOf(each, "effect"),
+                         style);
+    }
+  }
+  if (text.empty()) text = "gpuadvised knows nothing of this site's slurm.conf\n";
+  return text;
+}
 
 std::string CheckText(const Check& check, const TerminalStyle& style) {
   constexpr int kIndent = 21;

@@ -16,6 +16,9 @@ std::string CheckText(const Check& check, const TerminalStyle& style);
 // [{"check": "space", "health": "warning", "finding": "…"}, …]
 nlohmann::json ChecksJson(const std::vector<Check>& checks);
 
+// GET /v1/site as text: a line for each key that is set, by what the forecast makes of it.
+std::string SiteText(const nlohmann::json& answer, const TerminalStyle& style);
+
 bool HasError(const std::vector<Check>& checks);
 
 }  // namespace gpuadvise::client

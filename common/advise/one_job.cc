@@ -1,6 +1,7 @@
 #include "common/advise/one_job.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>

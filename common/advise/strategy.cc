@@ -198,6 +198,11 @@ void AddCost(const SchedulerConfig& config, Strategy& strategy) {
   strategy.cost_is_billing = true;
 }
 
+void NoteDoubts(Strategy& strategy) {
+  const std::vector<std::string>& doubts = strategy.start.doubts;
+  strategy.notes.insert(strategy.notes.end(), doubts.begin(), doubts.end());
+}
+
 void NotePreemption(Strategy& strategy) {
   if (const std::string risk = PreemptionInWords(strategy.start); !risk.empty()) {
     strategy.notes.push_back(risk);
@@ -288,6 +293,7 @@ Result<void> PredictStart(const Constraints& constraints, const AdviceContext& c
   }
   AddTotal(strategy);
   NotePreemption(strategy);
+  NoteDoubts(strategy);
   return {};
 }
 

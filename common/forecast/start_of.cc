@@ -27,6 +27,7 @@
 
 #include "common/base/statistics.h"
 #include "common/base/words.h"
+#include "common/forecast/doubts.h"
 #include "common/history/forecast_history.h"
 #include "common/scheduler/insertion.h"
 #include "common/scheduler/queue_model.h"
@@ -232,6 +233,7 @@ Result<SimulatedSubmission> Simulate(const QueueModel& queue, const PendingJob& 
       static_cast<size_t>(job->options[static_cast<size_t>(first.option)].partition);
   simulated.samples.partition = queue.snapshot().partitions[partition].name;
   simulated.samples.nodes = NodesOf(queue, *job, first);
+  simulated.samples.doubts = DoubtsOf(queue, request, *job, first);
   if (queue.by_time_limit()) return simulated;
   const auto horizon = static_cast<double>(queue.options().horizon_seconds);
   const auto planned = [&](Durations durations) {

@@ -30,6 +30,7 @@ struct StartSamples {
   int64_t priority = 0;               // the priority the job would have at submission
   int64_t jobs_before = 0;            // pending jobs of higher rank that want some of its nodes
   std::string partition;              // the one it would start in first
+  std::vector<std::string> doubts;    // what could move this answer and is not played (doubts.h)
   std::vector<std::string> nodes;     // where the first sample puts it (a forecast, not a promise)
   std::shared_ptr<const WaitForecast> forecast;  // what was pooled; null without a past
 

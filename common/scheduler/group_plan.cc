@@ -27,8 +27,9 @@ std::vector<int32_t> FillOrder(const NodeGroups& groups, const GroupRequirements
   const auto key = [&](int32_t i) {
     const auto at = static_cast<size_t>(i);
     const auto group = static_cast<size_t>(requirements.demands[at].group);
-    return std::tuple(!requirements.demands[at].required, groups.groups()[group].weight,
-                      free[at].any_gpus, free[at].cpus, free[at].memory_mib, contents[group], i);
+    return std::tuple(!requirements.demands[at].required, groups.groups()[group].boot_seconds > 0,
+                      groups.groups()[group].weight, free[at].any_gpus, free[at].cpus,
+                      free[at].memory_mib, contents[group], i);
   };
   std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return key(a) < key(b); });
   return order;
@@ -80,8 +81,8 @@ int64_t GroupPlan::OnGrid(int32_t group, int64_t time) const {
 int64_t GroupPlan::AfterReserved(const NodeGroup& group, int32_t own, int64_t from,
                                  int64_t duration) const {
   for (const ReservedWindow& window : group.reserved) {
-    if (window.reservation == own) continue;
-    if (window.start < EndOf(from, duration) && window.end > from) from = window.end;
+    if (window.reservation == own || !window.Bars(from, duration)) continue;
+    from = window.floats ? kNever : window.end;
   }
   return from;
 }
@@ -90,7 +91,8 @@ int64_t GroupPlan::FirstFit(const GroupDemand& demand, int64_t nodes, int32_t re
                             int64_t duration, int64_t from, int64_t not_after) const {
   const NodeGroup& group = groups_.groups()[static_cast<size_t>(demand.group)];
   const NodeTimeline& line = Line(demand.group);
-  const Resources need = nodes == 1 ? demand.each : Times(demand.each, nodes);
+  Resources need = nodes == 1 ? demand.each : Times(demand.each, nodes);
+  if (!group.parts.empty()) need -= SetAsideFor(group, reservation);
   int64_t start = AfterReserved(group, reservation, from, duration);
   if (start >= kNever) return kNever;
   for (size_t first = line.StepAt(start); start <= not_after;) {
@@ -114,8 +116,10 @@ int64_t GroupPlan::CountThroughout(const GroupDemand& demand, int32_t reservatio
   const NodeTimeline& line = Line(demand.group);
   const int64_t end = EndOf(from, duration);
   int64_t count = demand.most;
+  Resources aside;
+  if (!group.parts.empty()) aside = SetAsideFor(group, reservation);
   for (size_t step = line.StepAt(from); step < line.size() && line.Start(step) < end; ++step) {
-    count = std::min(count, NodesThatFit(demand, group.pooled(), line.Free(step)));
+    count = std::min(count, NodesThatFit(demand, group.pooled(), line.Free(step) + aside));
     if (count == 0) break;
   }
   return count;
@@ -146,7 +150,7 @@ int64_t GroupPlan::NextChange(const GroupRequirements& requirements, int64_t aft
     if (step < line.size()) next = std::min(next, line.Start(step));
     for (const ReservedWindow& window :
          groups_.groups()[static_cast<size_t>(demand.group)].reserved) {
-      if (window.end > after) next = std::min(next, window.end);
+      if (!window.floats && window.end > after) next = std::min(next, window.end);
     }
   }
   return next;
@@ -167,7 +171,7 @@ GroupSlot GroupPlan::OneNode(const GroupRequirements& requirements, int64_t dura
                              int64_t not_after) const {
   int64_t best = kNever;
   size_t best_place = 0;
-  std::tuple<int64_t, int32_t, int64_t, int64_t, uint64_t> best_key;
+  std::tuple<bool, int64_t, int32_t, int64_t, int64_t, uint64_t> best_key;
   for (size_t i = 0; i < requirements.demands.size(); ++i) {
     const GroupDemand& demand = requirements.demands[i];
     const int64_t start =
@@ -175,8 +179,9 @@ GroupSlot GroupPlan::OneNode(const GroupRequirements& requirements, int64_t dura
     if (start > best || start >= kNever) continue;
     const NodeTimeline& line = Line(demand.group);
     const Resources& free = line.Free(line.StepAt(start));
-    const std::tuple key(groups_.groups()[static_cast<size_t>(demand.group)].weight, free.any_gpus,
-                         free.cpus, free.memory_mib, contents_[static_cast<size_t>(demand.group)]);
+    const NodeGroup& group = groups_.groups()[static_cast<size_t>(demand.group)];
+    const std::tuple key(group.boot_seconds > 0, group.weight, free.any_gpus, free.cpus,
+                         free.memory_mib, contents_[static_cast<size_t>(demand.group)]);
     if (start < best || key < best_key) {
       best = start;
       best_place = i;
@@ -206,6 +211,14 @@ GroupSlot GroupPlan::Earliest(const GroupRequirements& requirements, int64_t dur
   }
   if (slot.start >= latest) return {};
   return slot;
+}
+
+void GroupPlan::SetPartsAside(int32_t group) {
+  const NodeGroup& nodes = groups_.groups()[static_cast<size_t>(group)];
+  for (const ReservedPart& part : nodes.parts) {
+    lines_[static_cast<size_t>(group)].Take(
+        part.start, part.end, Times(part.held, static_cast<int64_t>(nodes.nodes.size())));
+  }
 }
 
 void GroupPlan::Take(const GroupRequirements& requirements, const GroupSlot& slot,

@@ -37,6 +37,9 @@ class GroupPlan {
   GroupSlot Earliest(const GroupRequirements& requirements, int64_t duration, int64_t from,
                      int64_t latest = kNever) const;
 
+  // Takes out what reservations set aside of the nodes of `group`. REQUIRES: after its Releases.
+  void SetPartsAside(int32_t group);
+
   void Take(const GroupRequirements& requirements, const GroupSlot& slot, int64_t duration);
 
   // Keeps the nodes of `slot` for its job from `from` to `to`, whole nodes whatever it asks for:

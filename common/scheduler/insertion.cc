@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "common/base/words.h"
 #include "common/history/forecast_history.h"
 #include "common/scheduler/job_requirements.h"
+#include "common/scheduler/queue_job_builder.h"
+#include "common/scheduler/reservation_access.h"
 #include "common/slurm/access.h"
 #include "common/slurm/policy.h"
 #include "common/slurm/priority.h"
@@ -42,24 +45,24 @@ Result<std::vector<size_t>> PartitionsOf(const Snapshot& policy, const JobReques
   return found;
 }
 
-Result<void> CheckReservation(const Snapshot& policy, const JobRequest& request,
-                              const Submitter& submitter, const Association* association) {
+ReservationCaller CallerIn(const Snapshot& policy, const Partition& partition,
+                           const Submitter& submitter, const Association* association) {
+  return {submitter.user, association == nullptr ? submitter.account : association->account,
+          EffectiveQos(policy, submitter, association), partition.name};
+}
+
+Result<void> CheckReservation(const Snapshot& policy, const Partition& partition,
+                              const JobRequest& request, const Submitter& submitter,
+                              const Association* association) {
   const auto found =
       std::find_if(policy.reservations.begin(), policy.reservations.end(),
                    [&](const Reservation& r) { return r.name == request.reservation; });
   if (request.reservation.empty() || found == policy.reservations.end()) return {};
-  const std::string& account = association == nullptr ? submitter.account : association->account;
-  const auto admits = [](const std::vector<std::string>& names, const std::string& name) {
-    if (names.empty()) return true;
-    if (names.front().starts_with("-")) {  // a list of those who may not
-      return std::find(names.begin(), names.end(), "-" + name) == names.end();
-    }
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  if (admits(found->users, submitter.user) && admits(found->accounts, account)) return {};
+  const ReservationCaller caller = CallerIn(policy, partition, submitter, association);
+  if (Admits(*found, caller)) return {};
   return Fail(ErrorCode::kInfeasible,
               fmt::format("reservation '{}' is not for user {} with account '{}'", found->name,
-                          submitter.user, account));
+                          submitter.user, caller.account));
 }
 
 // One way to run the request; who may run it and how is checked on the way.
@@ -70,7 +73,8 @@ Result<PartitionOption> WayIn(const QueueModel& queue, size_t index, const JobRe
   if (auto good = CheckAccess(policy, partition, request, submitter, authority); !good) {
     return tl::unexpected(good.error());
   }
-  if (auto good = CheckReservation(policy, request, submitter, authority.association); !good) {
+  if (auto good = CheckReservation(policy, partition, request, submitter, authority.association);
+      !good) {
     return tl::unexpected(good.error());
   }
   auto requirements = ShapeOf(queue.pool(), policy, partition, queue.Members(index), request);
@@ -85,6 +89,24 @@ Result<PartitionOption> WayIn(const QueueModel& queue, size_t index, const JobRe
   option.preempt_class =
       queue.preemption().ClassOf(index, EffectiveQos(policy, submitter, authority.association));
   return option;
+}
+
+// The request in reservations that attract it, in partition `index`.
+void AddMagneticWays(const QueueModel& queue, size_t index, const JobRequest& request,
+                     const Submitter& submitter, const EffectiveLimits& authority,
+                     std::vector<PartitionOption>& options) {
+  const Snapshot& policy = queue.snapshot();
+  if (policy.reservations.empty() || !request.reservation.empty()) return;
+  const ReservationCaller caller =
+      CallerIn(policy, policy.partitions[index], submitter, authority.association);
+  for (const std::string& magnet : MagnetsFor(policy, caller)) {
+    JobRequest inside = request;
+    inside.reservation = magnet;
+    auto option = WayIn(queue, index, inside, submitter, authority);
+    if (!option) continue;
+    option->magnetic = true;
+    options.push_back(std::move(*option));
+  }
 }
 
 }  // namespace
@@ -120,6 +142,7 @@ Result<PendingJob> InsertedInto(const QueueModel& queue, const JobRequest& reque
   const Snapshot& policy = queue.snapshot();
   const auto partitions = PartitionsOf(policy, request, submitter);
   if (!partitions) return tl::unexpected(partitions.error());
+  if (auto good = queue.licences().Check(request); !good) return tl::unexpected(good.error());
   PendingJob job;
   std::vector<size_t> used;
   std::optional<Error> why_not;
@@ -128,7 +151,10 @@ Result<PendingJob> InsertedInto(const QueueModel& queue, const JobRequest& reque
     const Partition& partition = policy.partitions[index];
     const EffectiveLimits authority = EffectiveLimitsOf(policy, partition, submitter);
     auto option = WayIn(queue, index, request, submitter, authority);
-    if (!option) {
+    std::vector<PartitionOption> ways;
+    if (option) ways.push_back(std::move(*option));
+    AddMagneticWays(queue, index, request, submitter, authority, ways);
+    if (ways.empty()) {
       if (!why_not) why_not = option.error();
       continue;
     }
@@ -139,10 +165,16 @@ Result<PendingJob> InsertedInto(const QueueModel& queue, const JobRequest& reque
     const int64_t priority =
         PredictPriority(policy, queue.scale(), request, partition, submitter).total;
     job.rank.priority = std::max(job.rank.priority, priority);
-    job.options.push_back(std::move(*option));
+    std::move(ways.begin(), ways.end(), std::back_inserter(job.options));
     used.push_back(index);
   }
   if (job.options.empty()) return tl::unexpected(*why_not);
+  for (const LimitUse& use : queue.licences().Count(request)) {
+    over = over || use.amount > queue.limits().most()[static_cast<size_t>(use.cap)];
+    job.caps.push_back(use);
+  }
+  job.user = queue.OwnerOf(submitter.user);
+  job.association = queue.OwnerOf(AssociationName(submitter.user, submitter.account));
   job.rank = RankOf(policy, used, !request.reservation.empty(), job.rank.priority, Rank{}.job_id);
   if (over) return NeverFree(queue, job);
   if (queue.past() != nullptr && MayLose(queue, job)) {

@@ -70,6 +70,11 @@ Result<void> SetTimes(const NodePool& pool, const Snapshot& snapshot, const Part
                              HasFlag(snapshot.config.private_data, "reservations"));
   const Reservation& reservation =
       pool.reservations()[static_cast<size_t>(requirements.reservation)];
+  if (HasFlag(reservation.flags, "TIME_FLOAT")) {
+    return Fail(ErrorCode::kInfeasible,
+                "reservation '" + reservation.name +
+                    "' has a floating start time, so no job can use it; leave it out");
+  }
   if (reservation.start_time) {
     requirements.earliest =
         std::max(requirements.earliest, *reservation.start_time - snapshot.taken_at);
@@ -94,8 +99,15 @@ Result<JobRequirements> ShapeOf(const NodePool& pool, const Snapshot& snapshot,
                requirements.nodes_min);
   requirements.max_cpus_per_node = partition.max_cpus_per_node.value_or(kNever);
   if (requirements.max_cpus_per_node <= 0) requirements.max_cpus_per_node = kNever;
+  requirements.partition = static_cast<int32_t>(&partition - snapshot.partitions.data());
   requirements.shards_per_node = request.shards_per_node;
-  requirements.whole_node = request.exclusive || partition.exclusive || pool.whole_nodes_only();
+  requirements.mps_per_node = request.mps_per_node;
+  // OverSubscribe=FORCE leaves users no whole nodes. A node that only jobs of one user, label or
+  // block may share counts as whole.
+  const bool shared = SharedBy(partition) > 1;
+  requirements.whole_node = (request.exclusive && !shared) || partition.exclusive ||
+                            !request.exclusive_to.empty() || !partition.exclusive_to.empty() ||
+                            pool.whole_nodes_only();
   FillMemory(pool, snapshot.config, partition, request, requirements);
   if (auto filled = FillGpus(pool, partition, members, request, requirements); !filled) {
     return tl::unexpected(filled.error());

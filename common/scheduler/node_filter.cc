@@ -42,6 +42,8 @@ std::string NeedInWords(const NodePool& pool, const JobRequirements& requirement
   }
   if (requirements.shards_per_node > 0)
     parts.push_back(Plural(requirements.shards_per_node, "shard"));
+  if (requirements.mps_per_node > 0)
+    parts.push_back(fmt::format("{} of gres/mps", requirements.mps_per_node));
   return JoinNames(parts);
 }
 
@@ -168,11 +170,14 @@ class Filter {
   }
 
   Result<void> Gpus() {
-    if (shape_.gpus_per_node.empty() && shape_.shards_per_node == 0) return {};
+    if (shape_.gpus_per_node.empty() && shape_.shards_per_node == 0 && shape_.mps_per_node == 0) {
+      return {};
+    }
     JobRequirements only;
     only.tasks = 0;
     only.gpus_per_node = shape_.gpus_per_node;
     only.shards_per_node = shape_.shards_per_node;
+    only.mps_per_node = shape_.mps_per_node;
     Members kept = Keep(nodes_, ByKind<bool>(pool_, [&](const PoolNode& node) {
                           return CanServe(pool_, node, only, node.capacity, 0);
                         }));
@@ -195,10 +200,10 @@ class Filter {
                   fmt::format("partition {} gives a job at most {} CPUs on a node, not {}",
                               partition_.name, shape_.max_cpus_per_node, cpus));
     }
-    Members kept = Keep(nodes_, [&](int32_t n) { return At(pool_, n).capacity.cpus >= cpus; });
+    Members kept = Keep(nodes_, [&](int32_t n) { return At(pool_, n).cpus_of_a_job >= cpus; });
     return Narrow(kept, [&] {
       int64_t most = 0;
-      for (const int32_t n : nodes_) most = std::max(most, At(pool_, n).capacity.cpus);
+      for (const int32_t n : nodes_) most = std::max(most, At(pool_, n).cpus_of_a_job);
       return fmt::format("{}; its nodes that fit otherwise have up to {}",
                          OnlySoMany(kept, "with " + Plural(cpus, "CPU")), most);
     });

@@ -10,6 +10,14 @@ int64_t MemoryFor(const PoolNode& node, const JobRequirements& requirements, int
   return std::max(requirements.memory_per_node_mib, requirements.memory_per_cpu_mib * cpus);
 }
 
+// What one job can get of the node's CPUs. Slurm gives no whole node that is over MaxCPUsPerNode.
+int64_t MostCpus(const NodePool& pool, const PoolNode& node, const JobRequirements& requirements) {
+  const int64_t most = requirements.max_cpus_per_node;
+  const bool whole = requirements.whole_node && !pool.whole_nodes_only();
+  if (whole && node.cpus_of_a_job > most) return 0;
+  return std::min(node.cpus_of_a_job, most);
+}
+
 bool GpusFit(const PoolNode& node, const JobRequirements& requirements, const Resources& free) {
   int64_t wanted = 0;
   for (const GpuNeed& need : requirements.gpus_per_node) {
@@ -17,11 +25,15 @@ bool GpusFit(const PoolNode& node, const JobRequirements& requirements, const Re
     wanted += need.count;
   }
   if (wanted > FreeGpus(node, free, -1)) return false;
-  if (requirements.shards_per_node == 0) return true;
+  const int64_t shards =
+      node.shards_are_mps ? requirements.mps_per_node : requirements.shards_per_node;
+  const int64_t others =
+      node.shards_are_mps ? requirements.shards_per_node : requirements.mps_per_node;
+  if (others > 0) return false;
+  if (shards == 0) return true;
   // A GPU is handed out whole or as shards, and the shards of one job lie on one GPU.
   const int64_t whole = node.capacity.TotalGpus() - free.TotalGpus() + wanted;
-  return requirements.shards_per_node <= node.shards_per_gpu &&
-         requirements.shards_per_node <= free.shards - whole * node.shards_per_gpu;
+  return shards <= node.shards_per_gpu && shards <= free.shards - whole * node.shards_per_gpu;
 }
 
 bool NobodyElse(const PoolNode& node, const Resources& free, bool count_memory) {
@@ -51,7 +63,7 @@ bool HasSomeOf(const PoolNode& node, const Resources& free, const std::vector<Gp
 bool CanServe(const NodePool& pool, const PoolNode& node, const JobRequirements& requirements,
               const Resources& free, int64_t tasks) {
   const int64_t cpus = pool.WholeCores(node, requirements.cpus(tasks));
-  if (cpus > free.cpus || cpus > requirements.max_cpus_per_node) return false;
+  if (cpus > free.cpus || cpus > MostCpus(pool, node, requirements)) return false;
   if (MemoryFor(node, requirements, cpus) > free.memory_mib && pool.memory_is_counted())
     return false;
   if (requirements.whole_node && !NobodyElse(node, free, pool.memory_is_counted())) return false;
@@ -60,7 +72,7 @@ bool CanServe(const NodePool& pool, const PoolNode& node, const JobRequirements&
 
 int64_t TasksThatFit(const NodePool& pool, const PoolNode& node,
                      const JobRequirements& requirements, const Resources& free, int64_t most) {
-  const int64_t cpus = std::min(free.cpus, requirements.max_cpus_per_node);
+  const int64_t cpus = std::min(free.cpus, MostCpus(pool, node, requirements));
   int64_t tasks = std::min(most, cpus / requirements.cpus_per_task);
   if (requirements.memory_per_cpu_mib > 0) {
     tasks = std::min(

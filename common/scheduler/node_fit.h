@@ -1,4 +1,5 @@
-// What one job needs, and whether one node has it: GPUs and shards, CPUs in whole cores, memory.
+// What one job needs, and whether one node has it: GPUs, shards and mps, CPUs in whole cores,
+// memory.
 //
 // Pure functions over an immutable NodePool; safe from any thread.
 #pragma once
@@ -33,10 +34,12 @@ struct JobRequirements {
   std::vector<GpuNeed> gpus_per_node;
   std::vector<GpuNeed> gpus_total;
   int64_t shards_per_node = 0;
+  int64_t mps_per_node = 0;
   int64_t duration = kNever;  // seconds that the plan keeps its nodes
   int64_t earliest = 0;       // begin time, reservation
   int64_t latest = kNever;    // a reservation's end: no start from here on
   int32_t reservation = -1;   // NodePool::reservations() index
+  int32_t partition = -1;     // index in Snapshot::partitions
 
   int64_t cpus(int64_t task_count) const { return task_count * cpus_per_task; }
 };

@@ -14,14 +14,22 @@ int64_t CeilDiv(int64_t value, int64_t by) { return (value + by - 1) / by; }
 // Everything in which nodes of one group are equal.
 std::string KindOf(const PoolNode& node, const std::vector<size_t>& partitions) {
   std::string key =
-      fmt::format("{} {} {} {} {} {}|", node.capacity.cpus, node.capacity.memory_mib,
-                  node.capacity.shards, node.threads_per_core, node.weight, node.usable);
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}|", node.capacity.cpus,
+                  node.capacity.memory_mib, node.capacity.shards, node.threads_per_core,
+                  node.weight, node.usable, node.shards_are_mps, node.cpus_of_a_job,
+                  node.limited_partition, node.capacity.part_cpus, node.boot_seconds, node.boots);
   for (size_t i = 0; i < node.gpu_types.size(); ++i) {
     key += fmt::format("{}:{},", node.gpu_types[i], node.capacity.gpus[i]);
   }
   for (const std::string& feature : node.features) key += "&" + feature;
   for (const ReservedWindow& window : node.reserved) {
     key += fmt::format("[{} {} {}]", window.start, window.end, window.reservation);
+  }
+  for (const ReservedPart& part : node.parts) {
+    key += fmt::format("({} {} {} {} {} {}", part.start, part.end, part.reservation, part.held.cpus,
+                       part.held.any_gpus, part.held.shards);
+    for (const int32_t gpus : part.held.gpus) key += fmt::format(" {}", gpus);
+    key += ')';
   }
   for (const size_t partition : partitions) key += fmt::format("/{}", partition);
   return key;
@@ -41,6 +49,9 @@ Resources HeldOn(const NodePool& pool, const PoolNode& node, const JobRequiremen
   if (requirements.whole_node) return node.capacity;
   Resources held;
   held.cpus = pool.WholeCores(node, requirements.cpus(CeilDiv(requirements.tasks, nodes)));
+  if (requirements.partition >= 0 && requirements.partition == node.limited_partition) {
+    held.part_cpus = static_cast<int32_t>(held.cpus);
+  }
   if (requirements.whole_memory) {
     held.memory_mib = node.capacity.memory_mib;
   } else {
@@ -48,7 +59,7 @@ Resources HeldOn(const NodePool& pool, const PoolNode& node, const JobRequiremen
         std::max(requirements.memory_per_node_mib, requirements.memory_per_cpu_mib * held.cpus);
   }
   if (!pool.memory_is_counted()) held.memory_mib = 0;
-  held.shards = requirements.shards_per_node;
+  held.shards = node.shards_are_mps ? requirements.mps_per_node : requirements.shards_per_node;
   for (const GpuNeed& need : requirements.gpus_per_node) AddGpus(node, need, need.count, held);
   for (const GpuNeed& need : requirements.gpus_total) {
     AddGpus(node, need, CeilDiv(need.count, nodes), held);
@@ -73,7 +84,7 @@ int64_t NodesNeeded(const NodePool& pool, const JobRequirements& requirements) {
 
 bool Fits(const Resources& need, const Resources& free) {
   if (need.cpus > free.cpus || need.memory_mib > free.memory_mib || need.shards > free.shards ||
-      need.any_gpus > free.any_gpus) {
+      need.any_gpus > free.any_gpus || need.part_cpus > free.part_cpus) {
     return false;
   }
   for (size_t i = 0; i < need.gpus.size(); ++i) {
@@ -88,6 +99,7 @@ Resources Times(const Resources& amount, int64_t count) {
   times.memory_mib = amount.memory_mib * count;
   times.shards = amount.shards * count;
   times.any_gpus = static_cast<int32_t>(amount.any_gpus * count);
+  times.part_cpus = static_cast<int32_t>(amount.part_cpus * count);
   for (size_t i = 0; i < times.gpus.size(); ++i) {
     times.gpus[i] = static_cast<int32_t>(amount.gpus[i] * count);
   }
@@ -104,8 +116,26 @@ int64_t NodesThatFit(const GroupDemand& demand, bool pooled, const Resources& fr
   bound(demand.each.memory_mib, free.memory_mib);
   bound(demand.each.shards, free.shards);
   bound(demand.each.any_gpus, free.any_gpus);
+  bound(demand.each.part_cpus, free.part_cpus);
   for (size_t i = 0; i < free.gpus.size(); ++i) bound(demand.each.gpus[i], free.gpus[i]);
   return count;
+}
+
+Resources SetAside(const NodeGroup& group, int32_t own, int64_t from, int64_t duration) {
+  const int64_t until = duration >= kNever ? kNever : from + duration;
+  Resources aside;
+  for (const ReservedPart& part : group.parts) {
+    if (part.reservation != own && part.start < until && part.end > from) aside += part.held;
+  }
+  return Times(aside, static_cast<int64_t>(group.nodes.size()));
+}
+
+Resources SetAsideFor(const NodeGroup& group, int32_t own) {
+  Resources aside;
+  for (const ReservedPart& part : group.parts) {
+    if (part.reservation == own) aside += part.held;
+  }
+  return Times(aside, static_cast<int64_t>(group.nodes.size()));
 }
 
 NodeGroups::NodeGroups(const NodePool& pool, const std::vector<std::vector<int32_t>>& members,
@@ -132,6 +162,10 @@ NodeGroups::NodeGroups(const NodePool& pool, const std::vector<std::vector<int32
     group.capacity = Times(node.capacity, static_cast<int64_t>(group.nodes.size()));
     group.weight = node.weight;
     group.reserved = node.reserved;
+    group.parts = node.parts;
+    group.boot_seconds = node.boot_seconds;
+    group.boots = node.boots;
+    if (!group.parts.empty()) with_parts_.push_back(static_cast<int32_t>(groups_.size()));
     for (const int32_t each : group.nodes) {
       group_of_[static_cast<size_t>(each)] = static_cast<int32_t>(groups_.size());
     }

@@ -23,6 +23,9 @@ struct NodeGroup {
   Resources capacity;          // of all together
   int64_t weight = 1;
   std::vector<ReservedWindow> reserved;
+  std::vector<ReservedPart> parts;  // of each node
+  int64_t boot_seconds = 0;         // of PoolNode
+  bool boots = false;
   bool pooled() const { return nodes.size() > 1; }
 };
 
@@ -57,12 +60,16 @@ class NodeGroups {
   const std::vector<NodeGroup>& groups() const { return groups_; }
   int32_t GroupOf(int32_t node) const { return group_of_[static_cast<size_t>(node)]; }
 
+  // Groups whose nodes are set aside in part.
+  const std::vector<int32_t>& with_parts() const { return with_parts_; }
+
   // `shape` on the groups. Tasks and GPUs in all are spread evenly over the least number of nodes.
   GroupRequirements ShapeOn(const NodePool& pool, const JobRequirements& requirements) const;
 
  private:
   std::vector<NodeGroup> groups_;
   std::vector<int32_t> group_of_;
+  std::vector<int32_t> with_parts_;
 };
 
 // Whether `need` fits into `free`, amount by amount.
@@ -70,6 +77,13 @@ bool Fits(const Resources& need, const Resources& free);
 
 // How many nodes' worth of `place` fit into `free` of its group.
 int64_t NodesThatFit(const GroupDemand& demand, bool pooled, const Resources& free);
+
+// What reservations other than `own` set aside of all nodes of `group` at some time in [from, from
+// + duration), where they set aside parts.
+Resources SetAside(const NodeGroup& group, int32_t own, int64_t from, int64_t duration);
+
+// What `own` sets aside for its jobs of all nodes of `group`.
+Resources SetAsideFor(const NodeGroup& group, int32_t own);
 
 // `amount` times `count`.
 Resources Times(const Resources& amount, int64_t count);

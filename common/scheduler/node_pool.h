@@ -17,6 +17,10 @@
 
 namespace gpuadvise {
 
+// How many jobs may share each CPU of a partition at a time: the n of OverSubscribe=FORCE:n,
+// else 1.
+int64_t SharedBy(const Partition& partition);
+
 // How long a job past its end, or being cleaned up, still holds its nodes.
 inline constexpr int64_t kReleaseSeconds = 60;
 
@@ -25,13 +29,37 @@ struct ReservedWindow {
   int64_t start = 0;
   int64_t end = kNever;
   int32_t reservation = 0;  // index in NodePool::reservations()
+  bool floats = false;      // TIME_FLOAT: it is always `start` ahead and never begins
+
+  // Whether it keeps a job of others off its nodes during [from, from + duration).
+  bool Bars(int64_t from, int64_t duration) const {
+    if (floats) return duration > start;
+    const int64_t until = duration >= kNever || from >= kNever ? kNever : from + duration;
+    return start < until && end > from;
+  }
 };
+
+// Part of a node set aside in the same way. Which GPUs and cores these are does not matter.
+struct ReservedPart {
+  int64_t start = 0;
+  int64_t end = kNever;
+  int32_t reservation = 0;
+  Resources held;
+};
+
+// Slurm's own ResumeTimeout, where the snapshot says none.
+inline constexpr int64_t kResumeSeconds = 60;
 
 struct PoolNode {
   std::string name;
   Resources capacity;
   std::vector<int32_t> gpu_types;  // slot -> NodePool::gpu_types() index
   int64_t shards_per_gpu = 0;
+  bool shards_are_mps = false;     // `capacity.shards` is gres/mps
+  int64_t cpus_of_a_job = 0;       // most that one job gets: OverSubscribe=FORCE makes more of them
+  int32_t limited_partition = -1;  // whose jobs share capacity.part_cpus (MaxCPUsPerNode); -1: none
+  int64_t boot_seconds = 0;        // at most until a job that gets it now can run; 0: it is up
+  bool boots = false;              // it is booting already
   int64_t threads_per_core = 1;
   int64_t weight = 1;
   int32_t kind = 0;  // the same for nodes with the same hardware: all above but name and weight
@@ -39,6 +67,7 @@ struct PoolNode {
   std::string why_unusable;  // "drained (fan broken)"; "" when usable
   std::vector<std::string> features;
   std::vector<ReservedWindow> reserved;  // ascending starts
+  std::vector<ReservedPart> parts;
 
   // Slot of a GPU type, or -1.
   int SlotOf(int32_t type) const;
@@ -79,12 +108,21 @@ class NodePool {
   bool memory_is_counted() const { return memory_is_counted_; }
   bool whole_nodes_only() const { return whole_nodes_only_; }
 
+  // Whether nodes are set aside in part, or need to boot.
+  bool has_parts() const { return has_parts_; }
+  bool has_boots() const { return has_boots_; }
+
  private:
   void AddNode(const Node& node);
+  void AddPartitions(const Snapshot& snapshot);
+  void AddBootTimes(const Snapshot& snapshot);
   void AddReservations(const Snapshot& snapshot);
+  std::vector<ReservedPart> PartsOf(const Reservation& reservation,
+                                    const std::vector<int32_t>& nodes) const;
+  void GivePartsToRunning(const Snapshot& snapshot);
   void AddUnexplained(const Snapshot& snapshot);
   void NumberKinds();
-  Resources Held(const PoolNode& node, const Allocation& allocation) const;
+  Resources Held(const PoolNode& node, const Allocation& allocation, int32_t partition) const;
 
   std::vector<PoolNode> nodes_;
   std::vector<std::string> gpu_types_;
@@ -96,6 +134,9 @@ class NodePool {
   bool memory_is_counted_ = true;
   bool whole_cores_ = true;
   bool whole_nodes_only_ = false;
+  bool has_parts_ = false;
+  bool has_boots_ = false;
+  std::unordered_map<std::string, int32_t> partition_index_;
 };
 
 // When a job that has nodes lets go of them.

@@ -10,6 +10,7 @@ Resources& Resources::operator+=(const Resources& other) {
   memory_mib += other.memory_mib;
   shards += other.shards;
   any_gpus += other.any_gpus;
+  part_cpus += other.part_cpus;
   for (size_t i = 0; i < gpus.size(); ++i) gpus[i] += other.gpus[i];
   return *this;
 }
@@ -19,6 +20,7 @@ Resources& Resources::operator-=(const Resources& other) {
   memory_mib -= other.memory_mib;
   shards -= other.shards;
   any_gpus -= other.any_gpus;
+  part_cpus -= other.part_cpus;
   for (size_t i = 0; i < gpus.size(); ++i) gpus[i] -= other.gpus[i];
   return *this;
 }

@@ -24,12 +24,15 @@ inline constexpr size_t kMaxGpuTypesPerNode = 8;
 struct Resources {
   int64_t cpus = 0;
   int64_t memory_mib = 0;
-  int64_t shards = 0;
-  int32_t any_gpus = 0;  // of whatever type, those counted in `gpus` as well
+  int64_t shards = 0;     // or gres/mps, where the node has that
+  int32_t any_gpus = 0;   // of whatever type, those counted in `gpus` as well
+  int32_t part_cpus = 0;  // of `cpus`: for jobs of PoolNode::limited_partition
   std::array<int32_t, kMaxGpuTypesPerNode> gpus{};
 
   Resources& operator+=(const Resources& other);
   Resources& operator-=(const Resources& other);
+  friend Resources operator+(Resources a, const Resources& b) { return a += b; }
+  friend Resources operator-(Resources a, const Resources& b) { return a -= b; }
   int64_t TotalGpus() const {
     int64_t total = 0;
     for (const int32_t count : gpus) total += count;

@@ -74,6 +74,7 @@ GroupPlan PlanOfRunning(const QueueModel& queue, Durations durations, GroupPlan:
   for (const auto& [rest, job] : ends) {
     for (const GroupShare& share : job->shares) plan.Release(share.group, rest, share.held);
   }
+  for (const int32_t group : queue.groups().with_parts()) plan.SetPartsAside(group);
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/history/forecast_history.h"
+#include "common/scheduler/reservation_access.h"
 #include "common/slurm/policy.h"
 #include "common/slurm/tres.h"
 
@@ -19,11 +20,12 @@ constexpr int64_t kLateBeginSeconds = 600;
 
 std::string ShapeKeyOf(const JobRequest& request, size_t partition) {
   const auto number = [](SlurmNumber n) { return n.has_value() ? n.value() : -1; };
-  std::string key = fmt::format(
-      "{} {} {} {} {} {} {} {} {} {} {} {}|", partition, request.nodes_min, request.nodes_max,
-      request.cpus, request.cpus_per_task, number(request.memory_per_node_mib),
-      number(request.memory_per_cpu_mib), request.shards_per_node, request.exclusive,
-      request.reservation, request.features, request.tasks);
+  std::string key =
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}|", partition, request.nodes_min,
+                  request.nodes_max, request.cpus, request.cpus_per_task,
+                  number(request.memory_per_node_mib), number(request.memory_per_cpu_mib),
+                  request.shards_per_node, request.mps_per_node, request.exclusive,
+                  request.exclusive_to, request.reservation, request.features, request.tasks);
   for (const GpuCount& gpu : request.gpus_per_node)
     key += fmt::format("{}:{},", gpu.type, gpu.count);
   key += '|';
@@ -31,6 +33,10 @@ std::string ShapeKeyOf(const JobRequest& request, size_t partition) {
   for (const std::string& node : request.required_nodes) key += "+" + node;
   for (const std::string& node : request.excluded_nodes) key += "-" + node;
   return key;
+}
+
+std::string AssociationName(const std::string& user, const std::string& account) {
+  return user + "|" + account;
 }
 
 int64_t PlayedTasksOf(const Job& job) {
@@ -132,6 +138,7 @@ RunningJob QueueJobBuilder::BuildRunning(const Job& job) {
       running.preempt_class = ground_.preemption.ClassOf(partition->second, job.qos);
     }
   }
+  for (const LimitUse& use : ground_.licences.Count(job.request)) running.caps.push_back(use);
   if (const int32_t cap = ThrottleOf(job); cap >= 0) running.caps.push_back({cap, 1});
   running.priority = job.priority;
   if (ground_.preemption.MayLose(running.preempt_class)) {
@@ -189,13 +196,15 @@ std::optional<PendingJob> QueueJobBuilder::Competing(const Job& job) {
   const int64_t from = CompetesFrom(job, snapshot_.taken_at);
   if (from >= kNever) return std::nullopt;
   std::vector<size_t> partitions;
-  for (const std::string& name : job.request.partitions) AddOption(job, name, pending, partitions);
+  for (const std::string& name : job.request.partitions) AddOptions(job, name, pending, partitions);
   if (pending.options.empty()) return std::nullopt;
+  for (const LimitUse& use : ground_.licences.Count(job.request)) pending.caps.push_back(use);
   if (ReasonIsLimit(job.reason) && pending.caps.empty()) return std::nullopt;  // one not known
   for (PartitionOption& option : pending.options) option.earliest = std::max(option.earliest, from);
   pending.rank =
       RankOf(snapshot_, partitions, !job.request.reservation.empty(), job.priority, job.id);
-  pending.user = static_cast<int32_t>(users_.emplace(job.user, users_.size()).first->second);
+  pending.user = NumberOfOwner(job.user);
+  pending.association = NumberOfOwner(AssociationName(job.user, job.account));
   const std::optional<UnixSeconds> since = job.eligible_time ? job.eligible_time : job.submit_time;
   pending.age = std::max<int64_t>(snapshot_.taken_at - since.value_or(snapshot_.taken_at), 0);
   return pending;
@@ -242,28 +251,47 @@ std::optional<PendingJob> QueueJobBuilder::Again(const Job& job) {
   return pending;
 }
 
-void QueueJobBuilder::AddOption(const Job& job, const std::string& name, PendingJob& pending,
-                                std::vector<size_t>& partitions) {
+int32_t QueueJobBuilder::NumberOfOwner(const std::string& name) {
+  return owners_.emplace(name, static_cast<int32_t>(owners_.size())).first->second;
+}
+
+// The ways of a job in one partition: as it is, and in reservations that attract it.
+void QueueJobBuilder::AddOptions(const Job& job, const std::string& name, PendingJob& pending,
+                                 std::vector<size_t>& partitions) {
   const auto found = partition_index_.find(name);
   if (found == partition_index_.end()) return;
   const Partition& partition = snapshot_.partitions[found->second];
   if (partition.state != PartitionState::kUp && partition.state != PartitionState::kDrain) return;
   partitions.push_back(found->second);
-  const std::string key = ShapeKeyOf(job.request, found->second);
-  const Result<JobRequirements>& requirements = RequirementsIn(key, job.request, found->second);
+  AddOption(job, job.request, found->second, pending);
+  if (snapshot_.reservations.empty() || !job.request.reservation.empty()) return;
+  for (const std::string& magnet :
+       MagnetsFor(snapshot_, {job.user, job.account, job.qos, partition.name})) {
+    JobRequest inside = job.request;
+    inside.reservation = magnet;
+    const size_t before = pending.options.size();
+    AddOption(job, inside, found->second, pending);
+    if (pending.options.size() > before) pending.options.back().magnetic = true;
+  }
+}
+
+void QueueJobBuilder::AddOption(const Job& job, const JobRequest& request, size_t index,
+                                PendingJob& pending) {
+  const Partition& partition = snapshot_.partitions[index];
+  const std::string key = ShapeKeyOf(request, index);
+  const Result<JobRequirements>& requirements = RequirementsIn(key, request, index);
   if (!requirements) return;
   JobRequirements timed = *requirements;
-  if (!SetTimes(ground_.pool, snapshot_, partition, job.request, timed)) return;
+  if (!SetTimes(ground_.pool, snapshot_, partition, request, timed)) return;
   PartitionOption option;
-  option.partition = static_cast<int32_t>(found->second);
+  option.partition = static_cast<int32_t>(index);
   option.requirements = OnGroupsOf(key, *requirements);
   option.duration = timed.duration;
   option.earliest = timed.earliest;
   option.latest = timed.latest;
-  option.preempt_class = ground_.preemption.ClassOf(found->second, job.qos);
+  option.preempt_class = ground_.preemption.ClassOf(index, job.qos);
   if (pending.options.empty()) {
-    pending.caps =
-        UsesOf(job, found->second, RequestTres(job.request, partition, snapshot_.config));
+    pending.caps = UsesOf(job, index, RequestTres(request, partition, snapshot_.config));
   }
   pending.options.push_back(std::move(option));
 }

@@ -15,6 +15,7 @@
 
 #include "common/base/error.h"
 #include "common/scheduler/job_requirements.h"
+#include "common/scheduler/licence_caps.h"
 #include "common/scheduler/node_groups.h"
 #include "common/scheduler/node_pool.h"
 #include "common/scheduler/queue_jobs.h"
@@ -37,7 +38,8 @@ struct QueueGround {
   const NodeGroups& groups;
   const Preemption& preemption;
   const PriorityScale& scale;
-  UsageLimits& limits;                                         // gets the caps that jobs need
+  UsageLimits& limits;  // gets the caps that jobs need
+  const LicenceCaps& licences;
   const ForecastHistory* past;                                 // null: nothing is known
   const std::unordered_map<int64_t, double>* known_run_times;  // by job id; null: none
 };
@@ -60,6 +62,9 @@ class QueueJobBuilder {
   // REQUIRES: there is a past.
   std::vector<ArrivingJob> BuildArriving();
 
+  // Numbers of users ("ann") and associations ("ann|lab") that have jobs in the queue.
+  std::unordered_map<std::string, int32_t> TakeOwners() { return std::move(owners_); }
+
  private:
   bool knows_run_times() const { return ground_.past != nullptr || ground_.known_run_times; }
   std::shared_ptr<const RunTimeDistribution> RunTimeOf(const JobRecord& record);
@@ -70,8 +75,10 @@ class QueueJobBuilder {
   std::shared_ptr<const PendingJob> Requeued(const Job& job, const RunningJob& running);
   std::optional<PendingJob> Competing(const Job& job);
   std::optional<PendingJob> Again(const Job& job);
-  void AddOption(const Job& job, const std::string& name, PendingJob& pending,
-                 std::vector<size_t>& partitions);
+  int32_t NumberOfOwner(const std::string& name);
+  void AddOptions(const Job& job, const std::string& name, PendingJob& pending,
+                  std::vector<size_t>& partitions);
+  void AddOption(const Job& job, const JobRequest& request, size_t partition, PendingJob& pending);
   const Result<JobRequirements>& RequirementsIn(const std::string& key, const JobRequest& request,
                                                 size_t partition);
   std::shared_ptr<const GroupRequirements> OnGroupsOf(const std::string& key,
@@ -81,7 +88,7 @@ class QueueJobBuilder {
   const QueueGround ground_;
   const Snapshot& snapshot_;
   std::unordered_map<std::string, size_t> partition_index_;
-  std::unordered_map<std::string, size_t> users_;
+  std::unordered_map<std::string, int32_t> owners_;
   std::unordered_map<std::string, EffectiveLimits> authorities_;
   std::unordered_map<int64_t, int32_t> throttles_;
   std::unordered_map<std::string, Result<JobRequirements>> requirements_;
@@ -89,6 +96,9 @@ class QueueJobBuilder {
   std::unordered_map<std::string, std::shared_ptr<const RunTimeDistribution>> run_times_;
   std::unordered_set<int64_t> ids_;
 };
+
+// The owner of a job's association.
+std::string AssociationName(const std::string& user, const std::string& account);
 
 // Everything of a request that decides which nodes can serve and how much of each: jobs with equal
 // keys have equal requirements but for their times.

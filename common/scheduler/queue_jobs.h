@@ -46,6 +46,7 @@ struct PartitionOption {
   int64_t earliest = 0;
   int64_t latest = kNever;
   int32_t preempt_class = -1;  // of Preemption
+  bool magnetic = false;       // in a reservation that attracts it, though it names none
 };
 
 // A job that waits (or one task of an array).
@@ -55,8 +56,9 @@ struct PendingJob {
   int64_t task = 0;       // of an array record that stands for several; all of them have its rank
   bool of_array = false;  // such a record
   int32_t throttle = -1;  // the cap on tasks of its array that run at a time; -1: none
-  int32_t user = -1;
-  int64_t age = 0;  // since it became eligible
+  int32_t user = -1;      // QueueModel::Owners
+  int32_t association = -1;  // the same of its user and account
+  int64_t age = 0;           // since it became eligible
   std::vector<PartitionOption> options;
   double mean_of_last_two = 0;
   std::shared_ptr<const RunTimeDistribution> run_time;  // null: its limit

@@ -8,6 +8,7 @@
 #include "common/history/forecast_history.h"
 #include "common/scheduler/bursts_and_components.h"
 #include "common/scheduler/queue_job_builder.h"
+#include "common/slurm/policy.h"
 
 namespace gpuadvise {
 namespace {
@@ -61,9 +62,10 @@ QueueModel::QueueModel(std::shared_ptr<const Snapshot> snapshot, const ForecastH
       members_(MembersOf(*snapshot_, pool_)),
       groups_(pool_, members_, PoolFrom(*snapshot_, options)),
       limits_(*snapshot_),
+      licences_(*snapshot_, limits_),
       preemption_(*snapshot_) {
-  QueueJobBuilder builder({*snapshot_, pool_, members_, groups_, preemption_, scale_, limits_, past,
-                           options.known_run_times});
+  QueueJobBuilder builder({*snapshot_, pool_, members_, groups_, preemption_, scale_, limits_,
+                           licences_, past, options.known_run_times});
   AddRunning(builder);
   AddPending(builder);
   if (past != nullptr) {
@@ -71,9 +73,15 @@ QueueModel::QueueModel(std::shared_ptr<const Snapshot> snapshot, const ForecastH
     watched_seconds_ = past->arrivals.WatchedFor(snapshot_->taken_at);
     crowds_.emplace(*snapshot_);
   }
+  owners_ = builder.TakeOwners();
   CountUse();
   FindBursts(*snapshot_, running_, pending_);
   component_ = ComponentsOf(groups_, pending_);
+}
+
+int32_t QueueModel::OwnerOf(const std::string& name) const {
+  const auto found = owners_.find(name);
+  return found == owners_.end() ? -1 : found->second;
 }
 
 void QueueModel::Settle(const HeldJobs* held) {
@@ -89,11 +97,67 @@ void QueueModel::AddRunning(QueueJobBuilder& builder) {
     if (HoldsNodes(job)) running_.push_back(builder.BuildRunning(job));
   }
   for (RunningJob& job : builder.BuildUnexplained()) running_.push_back(std::move(job));
+  KeepSharedNodes();
+  for (const LicencesAside& aside : licences_.aside()) {
+    RunningJob& holder = running_.emplace_back();
+    holder.until = aside.until;
+    holder.caps = {aside.use};
+  }
   for (const NodeGroup& group : groups_.groups()) free_now_.push_back(group.capacity);
   for (const RunningJob& job : running_) {
     for (const GroupShare& share : job.shares) {
       free_now_[static_cast<size_t>(share.group)] -= share.held;
     }
+  }
+}
+
+// A node that only jobs of one user, label or block may share is nobody else's until the last of
+// them has ended: that one holds all of it.
+void QueueModel::KeepSharedNodes() {
+  std::unordered_map<std::string, size_t> last;  // by node: of running_, whose first are those jobs
+  size_t index = 0;
+  for (const Job& job : snapshot_->jobs) {
+    if (!HoldsNodes(job)) continue;
+    const size_t own = index++;
+    const Partition* partition = job.request.partitions.empty()
+                                     ? nullptr
+                                     : FindPartition(*snapshot_, job.request.partitions.front());
+    const bool by_partition = partition != nullptr && !partition->exclusive_to.empty();
+    if (job.request.exclusive_to.empty() && !by_partition) continue;
+    for (const Allocation& held : job.allocations) {
+      const auto [known, added] = last.try_emplace(held.node, own);
+      if (!added && running_[own].until > running_[known->second].until) known->second = own;
+    }
+  }
+  if (last.empty()) return;
+  const auto share_of = [&](size_t job, int32_t group) -> Resources& {
+    std::vector<GroupShare>& shares = running_[job].shares;
+    return std::find_if(shares.begin(), shares.end(),
+                        [&](const GroupShare& each) { return each.group == group; })
+        ->held;
+  };
+  std::unordered_map<int32_t, Resources> left;  // by node
+  for (const auto& [name, job] : last) {
+    const int32_t node = pool_.FindNode(name);
+    if (node >= 0) left.emplace(node, pool_.nodes()[static_cast<size_t>(node)].capacity);
+  }
+  index = 0;
+  for (const Job& job : snapshot_->jobs) {
+    if (!HoldsNodes(job)) continue;
+    const size_t own = index++;
+    for (const NodeShare& share : pool_.HeldBy(job)) {
+      const auto rest = left.find(share.node);
+      if (rest == left.end()) continue;
+      const int32_t group = groups_.GroupOf(share.node);
+      const size_t holder = last.at(pool_.nodes()[static_cast<size_t>(share.node)].name);
+      rest->second -= share.held;
+      share_of(own, group) -= share.held;
+      share_of(holder, group) += share.held;
+    }
+  }
+  for (const auto& [node, rest] : left) {
+    const size_t holder = last.at(pool_.nodes()[static_cast<size_t>(node)].name);
+    share_of(holder, groups_.GroupOf(node)) += rest;
   }
 }
 

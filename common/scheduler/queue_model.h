@@ -15,6 +15,7 @@
 
 #include "common/history/queue_features.h"
 #include "common/scheduler/competing_jobs.h"
+#include "common/scheduler/licence_caps.h"
 #include "common/scheduler/node_groups.h"
 #include "common/scheduler/node_pool.h"
 #include "common/scheduler/queue_jobs.h"
@@ -54,6 +55,7 @@ class QueueModel {
   const NodePool& pool() const { return pool_; }
   const NodeGroups& groups() const { return groups_; }
   const UsageLimits& limits() const { return limits_; }
+  const LicenceCaps& licences() const { return licences_; }
   const Preemption& preemption() const { return preemption_; }
   const SchedulerOptions& scheduler() const { return scheduler_; }
   const SimulationOptions& options() const { return options_; }
@@ -75,6 +77,9 @@ class QueueModel {
   // The priority of a job that arrives at `time` with `priority`, beside those of jobs that wait
   // now: they will have gained by age until then.
   int64_t PriorityOfArrival(int64_t priority, int64_t time) const;
+
+  // The number of a user ("ann") or association (AssociationName) in PendingJob; -1: none waits.
+  int32_t OwnerOf(const std::string& name) const;
 
   // Amounts that running jobs count against each cap.
   const std::vector<int64_t>& cap_use() const { return cap_use_; }
@@ -107,6 +112,7 @@ class QueueModel {
  private:
   void AddRunning(QueueJobBuilder& builder);
   void AddPending(QueueJobBuilder& builder);
+  void KeepSharedNodes();
   void CountUse();
 
   std::shared_ptr<const Snapshot> snapshot_;
@@ -118,11 +124,13 @@ class QueueModel {
   std::vector<std::vector<int32_t>> members_;
   NodeGroups groups_;
   UsageLimits limits_;
+  LicenceCaps licences_;
   Preemption preemption_;
   std::vector<RunningJob> running_;
   std::vector<PendingJob> pending_;
   std::vector<ArrivingJob> arriving_;
   int64_t watched_seconds_ = 0;
+  std::unordered_map<std::string, int32_t> owners_;
   std::vector<int64_t> cap_use_;
   std::vector<Resources> free_now_;
   std::vector<int32_t> component_;

@@ -233,7 +233,6 @@ bool QueueTrajectories::FitsAt(const PendingJob& request, const std::vector<Reso
   return std::any_of(
       request.options.begin(), request.options.end(), [&](const PartitionOption& option) {
         if (option.earliest > time || option.latest <= time) return false;
-        const int64_t end = option.duration >= kNever ? kNever : time + option.duration;
         int64_t nodes = 0;
         for (const GroupDemand& demand : option.requirements->demands) {
           const auto index = static_cast<size_t>(demand.group);
@@ -241,9 +240,13 @@ bool QueueTrajectories::FitsAt(const PendingJob& request, const std::vector<Reso
           const bool kept = std::any_of(
               group.reserved.begin(), group.reserved.end(), [&](const ReservedWindow& window) {
                 return window.reservation != option.requirements->reservation &&
-                       window.start < end && window.end > time;
+                       window.Bars(time, option.duration);
               });
-          const int64_t fit = kept ? 0 : NodesThatFit(demand, group.pooled(), free[index]);
+          const Resources left =
+              group.parts.empty() ? free[index]
+                                  : free[index] - SetAside(group, option.requirements->reservation,
+                                                           time, option.duration);
+          const int64_t fit = kept ? 0 : NodesThatFit(demand, group.pooled(), left);
           if (demand.required && fit == 0) return false;
           nodes += fit;
         }

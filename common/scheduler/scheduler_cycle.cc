@@ -60,7 +60,12 @@ size_t SchedulerCycle::RecordEnd(size_t index) const {
 void SchedulerCycle::MainCycle(int64_t now) {
   now_ = now;
   Tidy();
+  if (!options_.main_loop) {
+    if (queue_.preemption().enabled()) PreemptPass();
+    return;
+  }
   blocked_.assign(queue_.snapshot().partitions.size(), false);
+  tried_here_.assign(blocked_.size(), 0);
   int64_t tried = 0;
   size_t counted_until = 0;  // the tasks of an array are one job of the depth
   for (size_t i = first_; i < pending_.size() && tried < options_.queue_depth && !sample_.Done();
@@ -73,6 +78,7 @@ void SchedulerCycle::MainCycle(int64_t now) {
       for (size_t w = 0; w < job.options.size() && !gone; ++w) {
         const auto partition = static_cast<size_t>(job.options[w].partition);
         if (blocked_[partition] || job.options[w].earliest > now_) continue;
+        if (i >= counted_until && IsDeepEnough(job.options[w].partition)) continue;
         if (i >= counted_until) ++tried;
         counted_until = std::max(counted_until, job.of_array ? RecordEnd(i) : 0);
         const GroupSlot slot = nodes_.FitNow(job.options[w], now_);
@@ -84,10 +90,26 @@ void SchedulerCycle::MainCycle(int64_t now) {
         sample_.Start(waiting, w, slot);
         gone = true;
       }
+    } else if (options_.assoc_limit_stop) {
+      BlockWhereOverLimit(job);
     }
     if (!gone && std::all_of(blocked_.begin(), blocked_.end(), [](bool b) { return b; })) break;
   }
   if (queue_.preemption().enabled()) PreemptPass();
+}
+
+// Slurm tries nobody behind a job that is over a limit, if it would try that one.
+void SchedulerCycle::BlockWhereOverLimit(const PendingJob& job) {
+  if (!job.after.empty() || nodes_.WithinPolicy(job)) return;
+  for (const PartitionOption& option : job.options) {
+    if (option.earliest <= now_) blocked_[static_cast<size_t>(option.partition)] = true;
+  }
+}
+
+// Whether partition_job_depth jobs of the partition have been tried; counts one more.
+bool SchedulerCycle::IsDeepEnough(int32_t partition) {
+  if (options_.partition_depth <= 0) return false;
+  return ++tried_here_[static_cast<size_t>(partition)] > options_.partition_depth;
 }
 
 // Who may take the nodes of others does so where nothing is free for it. Slurm's two passes do
@@ -96,23 +118,25 @@ void SchedulerCycle::PreemptPass() {
   for (size_t i = first_; i < pending_.size() && !sample_.Done(); ++i) {
     const Waiting waiting = pending_[i];
     if (waiting.gone) continue;
-    const auto slot = sample_.Competes(waiting) ? TakenSlot(*waiting.job) : std::nullopt;
+    const auto slot = sample_.Competes(waiting) ? TakenSlot(waiting) : std::nullopt;
     if (!slot) continue;
     Leave(i);
     const std::vector<ActiveJob> lost =
-        nodes_.Preempt(waiting.job->options[slot->second], slot->first);
+        nodes_.Preempt(waiting.job->options[slot->second], waiting.rank.priority, slot->first);
     sample_.Start(waiting, slot->second, slot->first);
     for (const ActiveJob& job : lost) sample_.Lose(job);
   }
 }
 
 // Nodes of others that the job takes, and by which of its ways.
-std::optional<std::pair<GroupSlot, size_t>> SchedulerCycle::TakenSlot(const PendingJob& job) const {
+std::optional<std::pair<GroupSlot, size_t>> SchedulerCycle::TakenSlot(
+    const Waiting& waiting) const {
+  const PendingJob& job = *waiting.job;
   for (size_t w = 0; w < job.options.size(); ++w) {
     const PartitionOption& option = job.options[w];
     if (!queue_.preemption().MayTake(option.preempt_class)) continue;
     if (nodes_.FitNow(option, now_).start < kNever) return std::nullopt;  // backfill's
-    GroupSlot slot = nodes_.FitByPreempting(option, now_);
+    GroupSlot slot = nodes_.FitByPreempting(option, waiting.rank.priority, now_);
     if (slot.start < kNever) return std::pair(std::move(slot), w);
   }
   return std::nullopt;
@@ -155,7 +179,9 @@ void SchedulerCycle::BackfillCycle(int64_t now) {
   if (last <= first_) return;
   GroupPlan& plan = nodes_.PlanAt(now_);
   tried_by_user_.clear();
+  tried_by_user_part_.clear();
   tried_by_part_.clear();
+  reserved_by_part_.clear();
   not_before_.clear();
   int64_t tried = 0;
   int64_t started = 0;
@@ -221,13 +247,27 @@ size_t SchedulerCycle::LastWithASlotNow(const GroupPlan& plan, size_t from, size
   return last;
 }
 
-// Whether bf_max_job_user or bf_max_job_part jobs of its owner or partition came before it.
+// Whether as many jobs of its user, association or partition as may be tried came before it.
 bool SchedulerCycle::HadItsTurns(const PendingJob& job) {
-  const bool user = options_.max_job_user > 0 && job.user >= 0 &&
-                    ++tried_by_user_[job.user] > options_.max_job_user;
-  const bool partition = options_.max_job_part > 0 &&
-                         ++tried_by_part_[job.options.front().partition] > options_.max_job_part;
-  return user || partition;
+  const int32_t partition = job.options.front().partition;
+  const bool by_assoc = options_.max_job_assoc > 0;
+  const int64_t owner = by_assoc ? job.association : job.user;
+  const int64_t most_of_owner = by_assoc ? options_.max_job_assoc : options_.max_job_user;
+  const int64_t user_in_part = static_cast<int64_t>(job.user) << 32 | partition;
+  const auto had = [](int64_t most, auto& tried, auto key, bool known) {
+    if (most <= 0 || !known) return false;
+    const auto found = tried.find(key);
+    return found != tried.end() && found->second >= most;
+  };
+  if (had(most_of_owner, tried_by_user_, owner, owner >= 0) ||
+      had(options_.max_job_user_part, tried_by_user_part_, user_in_part, job.user >= 0) ||
+      had(options_.max_job_part, tried_by_part_, partition, true)) {
+    return true;
+  }
+  if (most_of_owner > 0) ++tried_by_user_[owner];
+  if (options_.max_job_user_part > 0) ++tried_by_user_part_[user_in_part];
+  if (options_.max_job_part > 0) ++tried_by_part_[partition];
+  return false;
 }
 
 // Gives the job its slot in the plan. `reserved`: tasks of its array that have nodes kept for them.
@@ -263,8 +303,34 @@ SchedulerCycle::Planned SchedulerCycle::PlanOne(GroupPlan& plan, const Waiting& 
   }
   if (job.of_array && reserved >= MostReservedOf(job)) return Planned::kNothing;
   if (!MayReserve(waiting)) return Planned::kNothing;
-  Reserve(plan, option, std::move(best));
-  return Planned::kIsReserved;
+  return ReserveAll(plan, job, chosen, std::move(best)) ? Planned::kIsReserved : Planned::kNothing;
+}
+
+// Slurm's backfill looks at a job once for each of its partitions and keeps nodes in every one.
+// `best`: the earliest slot, by its way `chosen`.
+bool SchedulerCycle::ReserveAll(GroupPlan& plan, const PendingJob& job, size_t chosen,
+                                GroupSlot best) {
+  const int64_t window_end = now_ + options_.window_seconds + 1;
+  bool any = false;
+  for (size_t w = 0; w < job.options.size(); ++w) {
+    const PartitionOption& option = job.options[w];
+    if (any && options_.one_resv_per_job) break;
+    if (option.magnetic && !options_.magnetic_slot) continue;
+    if (options_.part_count_reserve > 0 &&
+        reserved_by_part_[option.partition] >= options_.part_count_reserve) {
+      continue;
+    }
+    const bool is_known = !any && w == chosen;  // nothing has changed since
+    GroupSlot slot = is_known ? std::move(best)
+                              : plan.Earliest(*option.requirements, option.duration,
+                                              std::max(now_, option.earliest),
+                                              std::min(option.latest, window_end));
+    if (slot.start >= kNever) continue;
+    if (options_.part_count_reserve > 0) ++reserved_by_part_[option.partition];
+    Reserve(plan, option, std::move(slot));
+    any = true;
+  }
+  return any;
 }
 
 // For how many tasks of its array nodes are kept: no more than may run beside those that do.

@@ -57,30 +57,35 @@ class SchedulerCycle {
   // Puts a job into its place of the queue.
   void Insert(std::ptrdiff_t demand, const Waiting& waiting);
 
-  // Down the queue until, in each partition, the first job that does not fit; then those who may
-  // take the nodes of others.
+  // Down the queue until, in each partition, the first job that does not fit, or that is over a
+  // limit where assoc_limit_stop is set, or partition_job_depth jobs; then those who may take the
+  // nodes of others. Nothing where sched_interval is -1.
   void MainCycle(int64_t now);
 
   // Gives each job in order the earliest slot of a plan at the limits, and starts those whose slot
   // is now. An array is one of bf_max_job_test jobs, however many tasks it has, and nodes are kept
-  // for bf_max_job_array_resv of them, or as many as its throttle leaves.
+  // for bf_max_job_array_resv of them, or as many as its throttle leaves. A job that cannot start
+  // has nodes kept in each of its partitions, in one where bf_one_resv_per_job is set.
   void BackfillCycle(int64_t now);
 
  private:
   void PreemptPass();
   void Leave(size_t index);
   void Tidy();
-  std::optional<std::pair<GroupSlot, size_t>> TakenSlot(const PendingJob& job) const;
+  std::optional<std::pair<GroupSlot, size_t>> TakenSlot(const Waiting& waiting) const;
   size_t LastThatFits() const;
   size_t LastLeft(size_t first, size_t last) const;
   bool IsLeft(size_t index) const;
   size_t LastWithASlotNow(const GroupPlan& plan, size_t from, size_t last);
   bool HadItsTurns(const PendingJob& job);
+  void BlockWhereOverLimit(const PendingJob& job);
+  bool IsDeepEnough(int32_t partition);
   enum class Planned { kStarts, kIsReserved, kNothing };
   Planned PlanOne(GroupPlan& plan, const Waiting& waiting, int64_t reserved);
   int64_t MostReservedOf(const PendingJob& job) const;
   size_t RecordBegin(size_t index) const;
   size_t RecordEnd(size_t index) const;
+  bool ReserveAll(GroupPlan& plan, const PendingJob& job, size_t chosen, GroupSlot best);
   void Reserve(GroupPlan& plan, const PartitionOption& option, GroupSlot slot) const;
   int64_t OnGrid(int64_t time) const;
   bool MayReserve(const Waiting& waiting) const;
@@ -91,11 +96,16 @@ class SchedulerCycle {
   std::vector<Waiting>& pending_;
   SchedulerEvents& sample_;
   int64_t now_ = 0;
-  size_t gone_ = 0;            // of pending_
-  size_t first_ = 0;           // of pending_ that may not be gone
-  std::vector<bool> blocked_;  // partitions, in a main pass
-  std::unordered_map<int32_t, int64_t> tried_by_user_;
+  size_t gone_ = 0;                  // of pending_
+  size_t first_ = 0;                 // of pending_ that may not be gone
+  std::vector<bool> blocked_;        // partitions, in a main pass
+  std::vector<int64_t> tried_here_;  // by partition, in a main pass
+
+  // In one backfill pass: jobs that were tried, or have nodes kept for them.
+  std::unordered_map<int64_t, int64_t> tried_by_user_;  // or association
+  std::unordered_map<int64_t, int64_t> tried_by_user_part_;
   std::unordered_map<int32_t, int64_t> tried_by_part_;
+  std::unordered_map<int32_t, int64_t> reserved_by_part_;
 
   // In one backfill pass, whose plan only fills up: nobody of a shape and duration finds a slot
   // before that of the last one.

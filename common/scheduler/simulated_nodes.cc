@@ -25,6 +25,12 @@ SimulatedNodes::SimulatedNodes(const QueueModel& queue, std::vector<bool> in_sco
       free_(queue.free_now()),
       contents_(free_.size(), 0),
       cap_use_(queue.cap_use()) {
+  if (queue.pool().has_boots()) {
+    for (const NodeGroup& group : queue.groups().groups()) {
+      const bool is_down = group.boot_seconds > 0 && !group.boots;
+      up_at_.push_back(is_down ? kNever : group.boot_seconds);
+    }
+  }
   const size_t likely = queue.running().size() + kLikelyStarts;
   actives_.reserve(likely);
   unsorted_.reserve(likely);
@@ -95,6 +101,14 @@ bool SimulatedNodes::WithinLimits(const PendingJob& job) const {
   });
 }
 
+bool SimulatedNodes::WithinPolicy(const PendingJob& job) const {
+  return std::all_of(job.caps.begin(), job.caps.end(), [&](const LimitUse& use) {
+    const auto cap = static_cast<size_t>(use.cap);
+    return !queue_.limits().IsPolicy(use.cap) ||
+           cap_use_[cap] + use.amount <= queue_.limits().most()[cap];
+  });
+}
+
 int64_t SimulatedNodes::LeftBy(int32_t cap) const {
   const auto index = static_cast<size_t>(cap);
   return queue_.limits().most()[index] - cap_use_[index];
@@ -118,18 +132,31 @@ GroupSlot SimulatedNodes::FitInto(const std::vector<Resources>& free, const Part
   return TakeNodes(queue_.groups(), requirements, counts, there, contents_, now);
 }
 
-GroupSlot SimulatedNodes::FitByPreempting(const PartitionOption& option, int64_t now) const {
+// Whether a job of `priority` may take the nodes of one that holds some.
+bool SimulatedNodes::MayTake(const PartitionOption& option, int64_t priority, size_t index) const {
+  const ActiveJob& job = actives_[index];
+  return !gone_[index] && job.requeued_as != nullptr &&
+         queue_.preemption().May(option.preempt_class, job.preempt_class, priority, job.priority);
+}
+
+bool SimulatedNodes::IsTakenBefore(const ActiveJob& a, const ActiveJob& b) const {
+  if (queue_.scheduler().youngest_first) return a.started > b.started;
+  return a.priority < b.priority || (a.priority == b.priority && a.started > b.started);
+}
+
+GroupSlot SimulatedNodes::FitByPreempting(const PartitionOption& option, int64_t priority,
+                                          int64_t now) const {
   std::vector<Resources> free = free_;
   for (size_t i = 0; i < actives_.size(); ++i) {
-    const ActiveJob& job = actives_[i];
-    if (gone_[i] || job.requeued_as == nullptr) continue;
-    if (!queue_.preemption().May(option.preempt_class, job.preempt_class)) continue;
-    for (const GroupShare& share : job.shares) free[static_cast<size_t>(share.group)] += share.held;
+    if (!MayTake(option, priority, i)) continue;
+    for (const GroupShare& share : actives_[i].shares) {
+      free[static_cast<size_t>(share.group)] += share.held;
+    }
   }
   return FitInto(free, option, now);
 }
 
-std::vector<ActiveJob> SimulatedNodes::Preempt(const PartitionOption& option,
+std::vector<ActiveJob> SimulatedNodes::Preempt(const PartitionOption& option, int64_t by,
                                                const GroupSlot& slot) {
   std::vector<ActiveJob> taken;
   for (const GroupAllocation& placed : slot.nodes) {
@@ -139,16 +166,13 @@ std::vector<ActiveJob> SimulatedNodes::Preempt(const PartitionOption& option,
     while (!Fits(need, free_[group])) {
       size_t weakest = actives_.size();
       for (size_t i = 0; i < actives_.size(); ++i) {
-        const ActiveJob& job = actives_[i];
-        if (gone_[i] || job.requeued_as == nullptr) continue;
-        if (!queue_.preemption().May(option.preempt_class, job.preempt_class)) continue;
-        const bool there =
-            std::any_of(job.shares.begin(), job.shares.end(),
-                        [&](const GroupShare& s) { return s.group == demand.group; });
+        if (!MayTake(option, by, i)) continue;
+        const std::vector<GroupShare>& shares = actives_[i].shares;
+        const bool there = std::any_of(shares.begin(), shares.end(), [&](const GroupShare& s) {
+          return s.group == demand.group;
+        });
         if (!there) continue;
-        if (weakest == actives_.size() || job.priority < actives_[weakest].priority ||
-            (job.priority == actives_[weakest].priority &&
-             job.started > actives_[weakest].started)) {
+        if (weakest == actives_.size() || IsTakenBefore(actives_[i], actives_[weakest])) {
           weakest = i;
         }
       }
@@ -163,12 +187,12 @@ std::vector<ActiveJob> SimulatedNodes::Preempt(const PartitionOption& option,
 int64_t SimulatedNodes::CountNow(const GroupDemand& demand, const PartitionOption& option,
                                  const Resources& free, int64_t now) const {
   const NodeGroup& group = queue_.groups().groups()[static_cast<size_t>(demand.group)];
-  const int64_t end = option.duration >= kNever ? kNever : now + option.duration;
+  const int32_t own = option.requirements->reservation;
   for (const ReservedWindow& window : group.reserved) {
-    if (window.reservation == option.requirements->reservation) continue;
-    if (window.start < end && window.end > now) return 0;
+    if (window.reservation != own && window.Bars(now, option.duration)) return 0;
   }
-  return NodesThatFit(demand, group.pooled(), free);
+  if (group.parts.empty()) return NodesThatFit(demand, group.pooled(), free);
+  return NodesThatFit(demand, group.pooled(), free - SetAside(group, own, now, option.duration));
 }
 
 bool SimulatedNodes::FitsSomewhere(const PendingJob& job) const {
@@ -183,6 +207,11 @@ bool SimulatedNodes::FitsSomewhere(const PendingJob& job) const {
   });
 }
 
+bool SimulatedNodes::IsWholeNode(const GroupShare& share) const {
+  const NodeGroup& group = queue_.groups().groups()[static_cast<size_t>(share.group)];
+  return !group.pooled() && share.held.cpus >= group.each.cpus;
+}
+
 int64_t SimulatedNodes::StartAsPlanned(const PartitionOption& option, int64_t start) {
   const std::vector<GroupDemand>& demands = option.requirements->demands;
   const bool pooled = std::all_of(demands.begin(), demands.end(), [&](const GroupDemand& demand) {
@@ -195,7 +224,9 @@ int64_t SimulatedNodes::StartAsPlanned(const PartitionOption& option, int64_t st
                          [](const GroupDemand& p, int32_t group) { return p.group < group; });
     return demand != demands.end() && demand->group == share.group;
   };
+  const auto is_whole = [&](const GroupShare& share) { return IsWholeNode(share); };
   if (!unsorted_.empty()) SortByUntil();  // who has started in this pass ends too
+  const SchedulerOptions& options = queue_.scheduler();
   int64_t stride = kFirstStride;
   int64_t first = -1;  // end of the first job of this stride
   int64_t last = -1;
@@ -204,8 +235,12 @@ int64_t SimulatedNodes::StartAsPlanned(const PartitionOption& option, int64_t st
     if (until > start && (first < 0 || until > first + stride)) break;
     const std::vector<GroupShare>& shares = actives_[index].shares;
     if (std::none_of(shares.begin(), shares.end(), usable)) continue;
+    if (options.running_job_reserve && std::all_of(shares.begin(), shares.end(), is_whole)) {
+      continue;
+    }
     if (first >= 0 && until > first + stride) {
-      stride *= 2;
+      stride =
+          options.window_linear_seconds > 0 ? stride + options.window_linear_seconds : stride * 2;
       first = -1;
     }
     if (first < 0) first = until;
@@ -213,6 +248,19 @@ int64_t SimulatedNodes::StartAsPlanned(const PartitionOption& option, int64_t st
     by_running = by_running || until == start;
   }
   return by_running ? std::max(start, last) : start;
+}
+
+int64_t SimulatedNodes::Boot(const PartitionOption& option, const GroupSlot& slot, int64_t now) {
+  if (up_at_.empty()) return 0;
+  int64_t longest = 0;
+  for (const GroupAllocation& placed : slot.nodes) {
+    const GroupDemand& demand = option.requirements->demands[static_cast<size_t>(placed.demand)];
+    const NodeGroup& group = queue_.groups().groups()[static_cast<size_t>(demand.group)];
+    int64_t& up_at = up_at_[static_cast<size_t>(demand.group)];
+    if (up_at >= kNever || group.pooled()) up_at = now + group.boot_seconds;
+    longest = std::max(longest, up_at - now);
+  }
+  return longest;
 }
 
 GroupPlan& SimulatedNodes::PlanAt(int64_t now) {
@@ -231,6 +279,9 @@ GroupPlan& SimulatedNodes::PlanAt(int64_t now) {
       const GroupShare& share = actives_[index].shares[i];
       if (IsHot(share.group)) plan_.Release(share.group, time, share.held);
     }
+  }
+  for (const int32_t group : queue_.groups().with_parts()) {
+    if (IsHot(group)) plan_.SetPartsAside(group);
   }
   return plan_;
 }

@@ -53,6 +53,9 @@ class SimulatedNodes {
 
   bool WithinLimits(const PendingJob& job) const;
 
+  // The same of the limits of QOS and associations alone: without licences and throttles of arrays.
+  bool WithinPolicy(const PendingJob& job) const;
+
   // What a cap leaves to those who do not run yet; below 0 where it was lowered since.
   int64_t LeftBy(int32_t cap) const;
 
@@ -63,18 +66,25 @@ class SimulatedNodes {
   bool FitsSomewhere(const PendingJob& job) const;
 
   // The same if the nodes of weaker jobs are taken; kNever when even that is not enough.
-  GroupSlot FitByPreempting(const PartitionOption& option, int64_t now) const;
+  // `priority`: of the job that would take them.
+  GroupSlot FitByPreempting(const PartitionOption& option, int64_t priority, int64_t now) const;
 
-  // Takes nodes of weaker jobs until `slot` of `way` is free: lowest priority first, then the
-  // youngest. They are gone; gives them.
-  std::vector<ActiveJob> Preempt(const PartitionOption& option, const GroupSlot& slot);
+  // Takes nodes of weaker jobs for one of priority `by` until `slot` of `way` is free: lowest
+  // priority first, then the youngest; with preempt_youngest_first the youngest. They are gone;
+  // gives them.
+  std::vector<ActiveJob> Preempt(const PartitionOption& option, int64_t by, const GroupSlot& slot);
 
   // When Slurm thinks that `way` can start if it can at `start` by the limits of running jobs. It
-  // lets them end in strides that double, and looks only after each: later than it could be.
+  // lets them end in strides that double, or grow by bf_window_linear, and looks only after each:
+  // later than it could be. With bf_running_job_reserve it knows the ends of jobs on whole nodes.
   int64_t StartAsPlanned(const PartitionOption& option, int64_t start);
 
   // Who has held nodes so far, also those that are gone.
   const std::vector<ActiveJob>& actives() const { return actives_; }
+
+  // How long the nodes of `slot` take to boot, if a job gets them at `now`; they are up from then
+  // on.
+  int64_t Boot(const PartitionOption& option, const GroupSlot& slot, int64_t now);
 
   // The plan of the backfill scheduler at `now`: jobs end at their limits.
   GroupPlan& PlanAt(int64_t now);
@@ -86,6 +96,9 @@ class SimulatedNodes {
                    int64_t now) const;
   GroupSlot FitInto(const std::vector<Resources>& free, const PartitionOption& option,
                     int64_t now) const;
+  bool MayTake(const PartitionOption& option, int64_t priority, size_t index) const;
+  bool IsTakenBefore(const ActiveJob& a, const ActiveJob& b) const;
+  bool IsWholeNode(const GroupShare& share) const;
   void Remove(size_t index);
   void SortByUntil();
 
@@ -95,6 +108,7 @@ class SimulatedNodes {
   std::vector<Resources> free_;     // by group, now
   std::vector<uint64_t> contents_;  // by group: who is there
   std::vector<int64_t> cap_use_;
+  std::vector<int64_t> up_at_;  // by group, of those that are not up; empty: all are
   std::vector<ActiveJob> actives_;
   std::vector<GroupShare> first_shares_;  // of actives_: all that most of them have, side by side
   std::vector<bool> has_more_;            // of actives_: shares

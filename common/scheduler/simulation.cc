@@ -28,8 +28,13 @@
 // its work before it (suspended ones with the rest). Where the request itself may lose its nodes,
 // the sample goes on until it ends and says what that cost.
 //
-// Where it is wrong. Fair share does not change as time passes; licences, topology,
-// PreemptExemptTime and GraceTime are not played; work after a checkpoint counts as lost.
+// Licences are limits on use (licence_caps.h). A node that is powered down holds its first job back
+// until it is up.
+//
+// Where it is wrong. Fair share does not change as time passes; topology, PreemptExemptTime and
+// GraceTime are not played; a node that only jobs of one user may share counts as whole; work after
+// a checkpoint counts as lost. docs/slurm-conf.md goes through slurm.conf key by key, and doubts.h
+// says what of it can move an answer.
 #include "common/scheduler/simulation.h"
 
 #include <algorithm>
@@ -250,7 +255,10 @@ class QueueSimulation final : public SchedulerEvents {
     for (size_t i = 0; i < queue_.groups().groups().size(); ++i) {
       if (!nodes_.IsHot(static_cast<int32_t>(i))) continue;
       for (const ReservedWindow& window : queue_.groups().groups()[i].reserved) {
-        if (window.end > 0 && window.end < kNever) edges_.push_back(window.end);
+        if (window.end > 0 && window.end < kNever && !window.floats) edges_.push_back(window.end);
+      }
+      for (const ReservedPart& part : queue_.groups().groups()[i].parts) {
+        if (part.end > 0 && part.end < kNever) edges_.push_back(part.end);
       }
     }
     std::sort(edges_.begin(), edges_.end(), std::greater<>());
@@ -339,17 +347,20 @@ class QueueSimulation final : public SchedulerEvents {
     const PendingJob& job = *waiting.job;
     const PartitionOption& option = job.options[option_index];
     const bool safe = !queue_.preemption().MayLose(option.preempt_class);
+    const int64_t boot = nodes_.Boot(option, slot, now_);
     if (&job == request_) {
-      if (answer_.start >= kNever) answer_ = {now_, static_cast<int32_t>(option_index), slot.nodes};
+      if (answer_.start >= kNever) {
+        answer_ = {now_ + boot, static_cast<int32_t>(option_index), slot.nodes};
+      }
       done_ = safe;
       if (done_) return;
     }
     ActiveJob active;
     active.id = job.id;
-    active.until = option.duration >= kNever ? kNever : now_ + option.duration;
+    active.until = option.duration >= kNever ? kNever : now_ + boot + option.duration;
     active.end = active.until;
     if (waiting.run_seconds >= 0) {
-      active.end = std::clamp<int64_t>(now_ + std::llround(waiting.run_seconds), now_ + 1,
+      active.end = std::clamp<int64_t>(now_ + boot + std::llround(waiting.run_seconds), now_ + 1,
                                        std::max(active.until, now_ + 1));
     }
     active.caps = &job.caps;

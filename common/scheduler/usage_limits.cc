@@ -77,6 +77,7 @@ UsageLimits::UsageLimits(const Snapshot& snapshot)
 int32_t UsageLimits::AddCap(int64_t most, std::string name) {
   most_.push_back(most);
   names_.push_back(std::move(name));
+  is_policy_.push_back(false);
   return static_cast<int32_t>(most_.size()) - 1;
 }
 
@@ -87,7 +88,10 @@ CapUses UsageLimits::Count(const EffectiveLimits& authority, const std::string& 
   EachCap(authority, user, tres, [&](const std::string& key, int64_t most, int64_t amount) {
     const auto known = caps_.find(key);
     const int32_t cap = known != caps_.end() ? known->second : AddCap(most, key);
-    if (known == caps_.end()) caps_.emplace(key, cap);
+    if (known == caps_.end()) {
+      caps_.emplace(key, cap);
+      is_policy_[static_cast<size_t>(cap)] = true;
+    }
     uses.push_back({cap, amount});
   });
   return uses;

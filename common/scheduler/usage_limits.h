@@ -36,8 +36,11 @@ class UsageLimits {
   CapUses CountRequest(const EffectiveLimits& authority, const std::string& user,
                        const TresCounts& tres, bool& over) const;
 
-  // A counter of its own, such as an array's "%N".
+  // A counter of its own, such as an array's "%N" or the licences of one name.
   int32_t AddCap(int64_t most, std::string name);
+
+  // Whether a cap is a limit of a QOS or association.
+  bool IsPolicy(int32_t cap) const { return is_policy_[static_cast<size_t>(cap)]; }
 
   // How much each cap allows.
   const std::vector<int64_t>& most() const { return most_; }
@@ -50,6 +53,7 @@ class UsageLimits {
   std::unordered_map<std::string, int32_t> caps_;
   std::vector<int64_t> most_;
   std::vector<std::string> names_;
+  std::vector<bool> is_policy_;
 };
 
 }  // namespace gpuadvise

@@ -197,10 +197,15 @@ bool IsUsable(const NodeState& state) {
     case NodeBase::kFuture:
       return false;
   }
+  // A node that is powered down or boots does not respond, and Slurm gives it to jobs all the same.
+  constexpr uint32_t kPower = Bit(NodeFlag::kPoweredDown) | Bit(NodeFlag::kPoweringDown) |
+                              Bit(NodeFlag::kPoweringUp) | Bit(NodeFlag::kPowerUp);
+  const uint32_t flags =
+      (state.flags & kPower) != 0 ? state.flags & ~Bit(NodeFlag::kNotResponding) : state.flags;
   constexpr uint32_t kUnfit = Bit(NodeFlag::kDrain) | Bit(NodeFlag::kFail) |
                               Bit(NodeFlag::kNotResponding) | Bit(NodeFlag::kPowerDrain) |
                               Bit(NodeFlag::kInvalidRegistration);
-  return (state.flags & kUnfit) == 0;
+  return (flags & kUnfit) == 0;
 }
 
 bool IsPromised(const NodeState& state) { return state.Has(NodeFlag::kPlanned); }

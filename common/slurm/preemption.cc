@@ -36,20 +36,35 @@ Preemption::Preemption(const Snapshot& snapshot) {
       modes_.push_back(Narrower(partition.preempt_mode, config.preempt_mode));
     }
   }
-  may_.assign(modes_.size(), std::vector<bool>(modes_.size(), false));
+  claims_.assign(modes_.size(), std::vector<Claim>(modes_.size(), Claim::kNone));
   for (size_t strong = 0; strong < modes_.size(); ++strong) {
     for (size_t weak = 0; weak < modes_.size(); ++weak) {
-      bool stronger = false;
-      if (by_qos_) {
-        const std::vector<std::string>& weaker = snapshot.qos[strong].preempt;
-        stronger = std::find(weaker.begin(), weaker.end(), snapshot.qos[weak].name) != weaker.end();
-      } else {
-        stronger =
-            snapshot.partitions[strong].priority_tier > snapshot.partitions[weak].priority_tier;
+      if (modes_[weak] != PreemptMode::kOff) {
+        claims_[strong][weak] = ClaimOf(snapshot, strong, weak);
       }
-      may_[strong][weak] = stronger && modes_[weak] != PreemptMode::kOff;
     }
   }
+}
+
+// What a class may take of another one by its rank, whatever becomes of that one's jobs.
+Preemption::Claim Preemption::ClaimOf(const Snapshot& snapshot, size_t strong, size_t weak) const {
+  const std::string& own =
+      by_qos_ ? snapshot.qos[strong].preempt_mode : snapshot.partitions[strong].preempt_mode;
+  const auto has = [&](std::string_view word) {
+    return ContainsIgnoringCase(own, word) ||
+           ContainsIgnoringCase(snapshot.config.preempt_mode, word);
+  };
+  if (!by_qos_) {
+    const auto tier = [&](size_t at) { return snapshot.partitions[at].priority_tier; };
+    if (tier(strong) <= tier(weak)) return Claim::kNone;
+    return has("priority") ? Claim::kUnlessLower : Claim::kAlways;
+  }
+  if (strong == weak) return has("within") ? Claim::kIfHigher : Claim::kNone;
+  const std::vector<std::string>& weaker = snapshot.qos[strong].preempt;
+  if (std::find(weaker.begin(), weaker.end(), snapshot.qos[weak].name) == weaker.end()) {
+    return Claim::kNone;
+  }
+  return has("priority") ? Claim::kIfHigher : Claim::kAlways;
 }
 
 int32_t Preemption::ClassOf(size_t partition, const std::string& qos) const {
@@ -59,19 +74,31 @@ int32_t Preemption::ClassOf(size_t partition, const std::string& qos) const {
   return found == qos_.end() ? -1 : found->second;
 }
 
-bool Preemption::May(int32_t strong, int32_t weak) const {
-  return strong >= 0 && weak >= 0 && may_[static_cast<size_t>(strong)][static_cast<size_t>(weak)];
+bool Preemption::May(int32_t strong, int32_t weak, int64_t strong_priority,
+                     int64_t weak_priority) const {
+  if (strong < 0 || weak < 0) return false;
+  switch (claims_[static_cast<size_t>(strong)][static_cast<size_t>(weak)]) {
+    case Claim::kNone:
+      return false;
+    case Claim::kAlways:
+      return true;
+    case Claim::kUnlessLower:
+      return strong_priority >= weak_priority;
+    case Claim::kIfHigher:
+      return strong_priority > weak_priority;
+  }
+  return false;
 }
 
 bool Preemption::MayTake(int32_t strong) const {
   if (strong < 0) return false;
-  const std::vector<bool>& whose = may_[static_cast<size_t>(strong)];
-  return std::find(whose.begin(), whose.end(), true) != whose.end();
+  const std::vector<Claim>& whose = claims_[static_cast<size_t>(strong)];
+  return std::any_of(whose.begin(), whose.end(), [](Claim c) { return c != Claim::kNone; });
 }
 
 bool Preemption::MayLose(int32_t weak) const {
-  return weak >= 0 && std::any_of(may_.begin(), may_.end(), [&](const std::vector<bool>& whose) {
-           return static_cast<bool>(whose[static_cast<size_t>(weak)]);
+  return weak >= 0 && std::any_of(claims_.begin(), claims_.end(), [&](const auto& whose) {
+           return whose[static_cast<size_t>(weak)] != Claim::kNone;
          });
 }
 

@@ -95,7 +95,9 @@ std::vector<int64_t> DependsOn(std::string_view dependency) {
 
 int64_t CompetesFrom(const Job& job, UnixSeconds now) {
   assert(job.state == JobState::kPending);
-  const bool waits_for_others = job.reason == "Dependency" || ReasonIsLimit(job.reason);
+  const bool waits_for_others =
+      job.reason == "Dependency" || ReasonIsLimit(job.reason) ||
+      (job.reason.starts_with("Licenses") && !job.request.licenses.empty());
   if (!job.dependency.empty() && DependsOn(job.dependency).empty()) return kNever;  // singleton
   if (job.priority == 0 || (ReasonHolds(job.reason) && !waits_for_others)) return kNever;
   int64_t from = 0;

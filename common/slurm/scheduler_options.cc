@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "common/base/text.h"
 #include "common/base/unix_time.h"
 
 namespace gpuadvise {
@@ -13,14 +14,28 @@ namespace {
 constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();  // Slurm's own numbers are ints
 constexpr int64_t kMostArrayResv = 1'000;  // more is a mistake to Slurm, which then takes its own
 
+// Takes the first word off the front of `parameters`, without the blanks before it.
+std::string_view TakeWord(std::string_view& parameters) {
+  const size_t comma = parameters.find(',');
+  std::string_view word = parameters.substr(0, comma);
+  parameters = comma == std::string_view::npos ? "" : parameters.substr(comma + 1);
+  while (word.starts_with(' ')) word.remove_prefix(1);
+  return word;
+}
+
 }  // namespace
+
+bool HasWord(std::string_view parameters, std::string_view name) {
+  while (!parameters.empty()) {
+    const std::string_view word = TakeWord(parameters);
+    if (EqualIgnoringCase(word.substr(0, word.find('=')), name)) return true;
+  }
+  return false;
+}
 
 int64_t NumberOf(std::string_view parameters, std::string_view name, int64_t otherwise) {
   while (!parameters.empty()) {
-    const size_t comma = parameters.find(',');
-    std::string_view word = parameters.substr(0, comma);
-    parameters = comma == std::string_view::npos ? "" : parameters.substr(comma + 1);
-    while (word.starts_with(' ')) word.remove_prefix(1);
+    std::string_view word = TakeWord(parameters);
     if (!word.starts_with(name)) continue;
     word.remove_prefix(name.size());
     if (!word.starts_with('=')) continue;
@@ -52,6 +67,23 @@ SchedulerOptions OptionsOf(const SchedulerConfig& config) {
   options.max_job_start = number("bf_max_job_start", 0);
   options.min_age_reserve_seconds = number("bf_min_age_reserve", 0);
   options.min_priority_reserve = number("bf_min_prio_reserve", 0);
+  options.max_job_assoc = number("bf_max_job_assoc", 0);
+  if (options.max_job_assoc > 0) options.max_job_user = 0;
+  options.max_job_user_part = number("bf_max_job_user_part", 0);
+  options.part_count_reserve = number("bf_job_part_count_reserve", 0);
+  options.partition_depth = number("partition_job_depth", 0);
+  options.window_linear_seconds = number("bf_window_linear", 0);
+  const auto has = [&](std::string_view name) {
+    return HasWord(config.scheduler_parameters, name);
+  };
+  options.one_resv_per_job = has("bf_one_resv_per_job");
+  options.magnetic_slot = has("bf_allow_magnetic_slot");
+  options.plans_licenses = has("bf_licenses");
+  options.running_job_reserve = options.plans_licenses || has("bf_running_job_reserve");
+  options.assoc_limit_stop = has("assoc_limit_stop");
+  options.youngest_first = has("preempt_youngest_first");
+  options.main_loop = !(has("sched_interval") &&
+                        config.scheduler_parameters.find("sched_interval=-1") != std::string::npos);
   return options;
 }
 

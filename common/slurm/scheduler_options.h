@@ -23,11 +23,26 @@ struct SchedulerOptions {
   int64_t max_job_start = 0;            // bf_max_job_start
   int64_t min_age_reserve_seconds = 0;  // bf_min_age_reserve
   int64_t min_priority_reserve = 0;     // bf_min_prio_reserve
+  int64_t max_job_assoc = 0;            // bf_max_job_assoc; takes the place of bf_max_job_user
+  int64_t max_job_user_part = 0;        // bf_max_job_user_part
+  int64_t part_count_reserve = 0;       // bf_job_part_count_reserve; 0: for all jobs
+  int64_t partition_depth = 0;          // partition_job_depth; 0: as queue_depth says
+  int64_t window_linear_seconds = 0;    // bf_window_linear; 0: strides double
+  bool one_resv_per_job = false;        // bf_one_resv_per_job: not one in each of its partitions
+  bool magnetic_slot = false;           // bf_allow_magnetic_slot
+  bool running_job_reserve = false;     // bf_running_job_reserve, bf_licenses
+  bool plans_licenses = false;          // bf_licenses
+  bool assoc_limit_stop = false;        // who is over a limit holds back his partition
+  bool main_loop = true;                // sched_interval is not -1
+  bool youngest_first = false;          // preempt_youngest_first
   friend bool operator==(const SchedulerOptions&, const SchedulerOptions&) = default;
 };
 
 // Unknown words are skipped; a number that cannot be read leaves the default.
 SchedulerOptions OptionsOf(const SchedulerConfig& config);
+
+// Whether the word `name` is one of "a,b=5,c=x", with or without a value.
+bool HasWord(std::string_view parameters, std::string_view name);
 
 // One word of "a,b=5,c=x": the number behind `name`=, or `otherwise`.
 int64_t NumberOf(std::string_view parameters, std::string_view name, int64_t otherwise);

@@ -1,6 +1,7 @@
 #include "common/training/train_keys.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <unordered_map>

@@ -1,6 +1,7 @@
 #include "daemon/answers/answer_select.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

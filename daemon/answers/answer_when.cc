@@ -56,6 +56,7 @@ json AnswerOf(const JobRequest& request, const StartSamples& start,
                  {"priority", start.priority},
                  {"jobs_before", start.jobs_before},
                  {"reasons", ReasonsOf(start)},
+                 {"doubts", start.doubts},
                  {"gres", ToGresText(request.gpus_per_node)},
                  {"error", nullptr}};
   answer["time_limit_seconds"] =

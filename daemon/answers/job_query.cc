@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "common/base/host_list.h"
 #include "common/base/json_fields.h"
 #include "common/base/text.h"
+#include "common/base/words.h"
 #include "common/gpu/gres_names.h"
 #include "common/slurm/feature_expression.h"
 #include "common/slurm/gres.h"
@@ -43,6 +45,11 @@ class QuestionReader {
     request_.required_nodes = HostList("nodelist");
     request_.excluded_nodes = HostList("exclude");
     request_.exclusive = reader_.Bool("exclusive").value_or(false);
+    request_.exclusive_to = reader_.Text("exclusive_to").value_or("");
+    request_.over_subscribe = reader_.Bool("oversubscribe").value_or(false);
+    request_.switches = reader_.Int("switches", 1, kMaxCount).value_or(0);
+    request_.segment_nodes = reader_.Int("segment", 1, kMaxCount).value_or(0);
+    ReadLicences();
     request_.begin_time = reader_.Int("begin", 0, int64_t{1} << 40);
     request_.reservation = reader_.Text("reservation").value_or("");
     if (!request_.reservation.empty() && uid < 0) {
@@ -89,10 +96,38 @@ class QuestionReader {
     } else {
       request_.gpus_per_node = SlurmTypes(parsed->gpus, "gres");
       request_.shards_per_node = parsed->shards;
+      request_.mps_per_node = parsed->mps;
     }
     GpuCounts per_node = GpusOption("gpus_per_node");
     if (!per_node.empty()) request_.gpus_per_node = per_node;
     request_.gpus_total = GpusOption("gpus");
+  }
+
+  // "matlab:2,ansys" as sbatch's -L has it; with "|" one of them is enough.
+  void ReadLicences() {
+    std::string text = reader_.Text("licenses").value_or("");
+    request_.any_license = text.find('|') != std::string::npos;
+    std::replace(text.begin(), text.end(), '|', ',');
+    std::replace(text.begin(), text.end(), ';', ',');
+    for (const std::string& part : SplitNames(text)) {
+      const size_t colon = part.find_last_of(":=");
+      int64_t count = 1;
+      const char* end = part.data() + part.size();
+      const bool counted = colon != std::string::npos;
+      if (counted) {
+        const auto [rest, status] = std::from_chars(part.data() + colon + 1, end, count);
+        if (status != std::errc() || rest != end || count < 0 || count > kMaxCount) {
+          reader_.Refuse("licenses",
+                         fmt::format("{} is no licence with a count like matlab:2", Quoted(part)));
+          return;
+        }
+      }
+      request_.licenses[part.substr(0, colon)] += count;
+    }
+    if (request_.licenses.size() > kMaxListItems) {
+      reader_.Refuse("licenses", fmt::format("{} licences are asked for; {} are possible",
+                                             request_.licenses.size(), kMaxListItems));
+    }
   }
 
   GpuCounts GpusOption(const std::string& key) {

@@ -61,6 +61,10 @@ struct NodesFilter {
 nlohmann::json AnswerNodes(const NodesFilter& filter, const AdviceContext& context,
                            const QueueStarts& starts, const Submitter& caller);
 
+// GET /v1/site: what of the cluster's configuration changes when jobs start, and what the forecast
+// makes of each.
+nlohmann::json AnswerSite(const Snapshot& snapshot);
+
 // GET /v1/waits: how long jobs of common shapes and limits would wait for each GPU type, and the
 // best places to go. Every figure is one StartOf (answer_waits.cc says how many there are and what
 // that costs); the same for every caller without a name, so that an edge may keep it as long as the

@@ -110,6 +110,10 @@ ApiResponse GetQueue(RequestContext& call) {
   });
 }
 
+ApiResponse GetSite(RequestContext& call) {
+  return ReplyOnce(call, [&] { return AnswerSite(*call.state->snapshot); });
+}
+
 ApiResponse GetWaits(RequestContext& call) {
   return ReplyOnce(call, [&] { return AnswerWaits(AdviceContextOf(call), CallerOf(call)); });
 }
@@ -344,6 +348,7 @@ const Route kRoutes[] = {
     {"GET", "/v1/gpus", nullptr, true, GetGpus},
     {"GET", "/v1/queue", nullptr, true, GetQueue, "user,partition,gpu,search,state,offset,limit"},
     {"GET", "/v1/waits", nullptr, true, GetWaits},
+    {"GET", "/v1/site", nullptr, false, GetSite},
     {"GET", "/v1/nodes", nullptr, true, GetNodes, "partition,gpu,search,condition,offset,limit"},
     {"GET", "/v1/jobs/", "", true, GetJob},
     {"GET", "/v1/accuracy", nullptr, true, GetAccuracy},

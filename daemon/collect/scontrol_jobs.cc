@@ -199,10 +199,11 @@ std::optional<uint32_t> ListedUser(const TextRecord& listed) {
 
 // ---- records of scontrol -----------------------------------------------------------------------
 
-// Where what is read of a record word by word ends: the network, and all that people write behind it.
+// Where what is read of a record word by word ends: the network, and all that people write behind
+// it.
 constexpr std::array<std::string_view, 9> kEndsFields = {"Network", "Command", "SubmitLine",
-                                                         "WorkDir",  "Comment", "AdminComment",
-                                                         "StdErr",   "StdOut",  "MailUser"};
+                                                         "WorkDir", "Comment", "AdminComment",
+                                                         "StdErr",  "StdOut",  "MailUser"};
 
 // The end of the line in which `at` is, without its newline.
 size_t LineEnd(std::string_view text, size_t at) {
@@ -411,6 +412,8 @@ std::string JobListFormat(std::string_view mark) {
 
 Result<void> AddListedJobs(std::string_view text, std::string_view mark, JobList& list) {
   while (!Trim(text).empty() && text != "\n") {
+    // What a tool warns of behind the last job; a list that is cut off ends in no whole line.
+    if (text.find(mark) == std::string_view::npos && text.ends_with('\n')) break;
     TextRecord row;
     for (const Column& column : kColumns) {
       const size_t end = text.find(mark);
@@ -423,7 +426,8 @@ Result<void> AddListedJobs(std::string_view text, std::string_view mark, JobList
       text.remove_prefix(end + mark.size());
     }
     if (text.starts_with('\n')) text.remove_prefix(1);
-    const int64_t id = WholeNumber(row.Raw("JobId"));
+    const std::string_view first = row.Raw("JobId");  // warnings may stand before it
+    const int64_t id = WholeNumber(first.substr(first.rfind('\n') + 1));
     if (id > 0) list.try_emplace(id, std::move(row));
   }
   return {};

@@ -137,6 +137,14 @@ void AddRequest(Grammar& grammar, JobRequest& request, bool& cpus_given) {
   keys["on"] = [&request](const std::string& w) { request.required_nodes = Hosts(w); };
   keys["not"] = [&request](const std::string& w) { request.excluded_nodes = Hosts(w); };
   keys["shards"] = [&request](const std::string& w) { request.shards_per_node = Number(w); };
+  keys["mps"] = [&request](const std::string& w) { request.mps_per_node = Number(w); };
+  keys["exclusive-to"] = [&request](const std::string& w) { request.exclusive_to = w; };
+  keys["switches"] = [&request](const std::string& w) { request.switches = Number(w); };
+  keys["segment"] = [&request](const std::string& w) { request.segment_nodes = Number(w); };
+  keys["licenses"] = [&request](const std::string& w) { request.licenses = Tres(w); };
+  keys["any-license"] = [&request](const std::string& w) {
+    request.licenses = Tres(w), request.any_license = true;
+  };
   keys["begin"] = [&request](const std::string& w) {
     request.begin_time = kSnapshotTime + SecondsOf(w);
   };

@@ -27,6 +27,7 @@ class Reader {
   void QosLine(const Words& words);
   void AssocLine(const Words& words);
   void ConfigLine(const Words& words);
+  void LicenceLine(const Words& words);
   Job NewJob(const Words& words) const;
   void AddOwner(Grammar& grammar, Job& job) const;
   void HoldOnHosts(Job& job, const std::vector<std::string>& hosts);
@@ -47,6 +48,7 @@ void Reader::NodeLine(const Words& words) {
       {"mem", [&](const std::string& w) { node.memory_mib = Mebibytes(w); }},
       {"threads", [&](const std::string& w) { node.threads_per_core = Number(w); }},
       {"shards", [&](const std::string& w) { node.shards = Number(w); }},
+      {"mps", [&](const std::string& w) { node.mps = Number(w); }},
       {"weight", [&](const std::string& w) { node.weight = Number(w); }},
       {"features", [&](const std::string& w) { node.features = Split(w, ','); }},
       {"reason", [&](const std::string& w) { node.reason = w; }},
@@ -84,6 +86,11 @@ void Reader::PartitionLine(const Words& words) {
       {"max-mem", [&](const std::string& w) { part.max_memory_per_node_mib = Mebibytes(w); }},
       {"max-nodes", [&](const std::string& w) { part.max_nodes = Number(w); }},
       {"min-nodes", [&](const std::string& w) { part.min_nodes = Number(w); }},
+      {"max-cpus-per-node", [&](const std::string& w) { part.max_cpus_per_node = Number(w); }},
+      {"max-cpus-per-socket", [&](const std::string& w) { part.max_cpus_per_socket = Number(w); }},
+      {"over-subscribe", [&](const std::string& w) { part.over_subscribe = w; }},
+      {"exclusive-to", [&](const std::string& w) { part.exclusive_to = w; }},
+      {"resume-timeout", [&](const std::string& w) { part.resume_timeout_seconds = SecondsOf(w); }},
       {"qos", [&](const std::string& w) { part.qos = w; }},
       {"allow-accounts", [&](const std::string& w) { part.allow_accounts = Split(w, ','); }},
       {"deny-accounts", [&](const std::string& w) { part.deny_accounts = Split(w, ','); }},
@@ -135,14 +142,19 @@ void Reader::HoldOnHosts(Job& job, const std::vector<std::string>& hosts) {
     auto node = std::find_if(snapshot_.nodes.begin(), snapshot_.nodes.end(),
                              [&](const Node& n) { return n.name == host; });
     if (node == snapshot_.nodes.end()) Bad("no such node: " + host);
-    Allocation held{host, job.request.cpus / count, 0, job.request.gpus_per_node,
-                    job.request.shards_per_node};
+    Allocation held{host,
+                    job.request.cpus / count,
+                    0,
+                    job.request.gpus_per_node,
+                    job.request.shards_per_node,
+                    job.request.mps_per_node};
     if (job.request.exclusive) held.cpus = node->cpus;
     held.memory_mib = job.request.memory_per_node_mib.value_or(
         job.request.memory_per_cpu_mib.value_or(0) * held.cpus);
     node->cpus_allocated += held.cpus;
     node->memory_allocated_mib += held.memory_mib;
     node->shards_allocated += held.shards;
+    node->mps_allocated += held.mps;
     for (const GpuCount& gpu : held.gpus) AddGpu(node->gpus_allocated, gpu);
     job.allocations.push_back(held);
   }
@@ -204,7 +216,7 @@ void Reader::PendLine(const Words& words) {
 void Reader::ReserveLine(const Words& words) {
   Reservation reservation;
   reservation.name = Word(words, 1);
-  reservation.nodes = Hosts(Word(words, 2));
+  if (Word(words, 2) != "none") reservation.nodes = Hosts(words[2]);
   Grammar grammar;
   grammar.keys = {
       {"from",
@@ -213,6 +225,12 @@ void Reader::ReserveLine(const Words& words) {
       {"users", [&](const std::string& w) { reservation.users = Split(w, ','); }},
       {"accounts", [&](const std::string& w) { reservation.accounts = Split(w, ','); }},
       {"flags", [&](const std::string& w) { reservation.flags = Split(w, ','); }},
+      {"groups", [&](const std::string& w) { reservation.groups = Split(w, ','); }},
+      {"partitions", [&](const std::string& w) { reservation.allowed_partitions = Split(w, ','); }},
+      {"qos", [&](const std::string& w) { reservation.allowed_qos = Split(w, ','); }},
+      {"nodes", [&](const std::string& w) { reservation.node_count = Number(w); }},
+      {"tres", [&](const std::string& w) { reservation.tres = Tres(w); }},
+      {"licenses", [&](const std::string& w) { reservation.licenses = Tres(w); }},
   };
   Parse(words, 3, grammar);
   snapshot_.reservations.push_back(reservation);
@@ -259,6 +277,14 @@ void Reader::ConfigLine(const Words& words) {
       {"scheduler", [&](const std::string& w) { config.scheduler_type = "sched/" + w; }},
       {"parameters", [&](const std::string& w) { config.scheduler_parameters = w; }},
       {"select", [&](const std::string& w) { config.select_type_parameters = w; }},
+      {"select-type", [&](const std::string& w) { config.select_type = "select/" + w; }},
+      {"topology", [&](const std::string& w) { config.topology_plugin = "topology/" + w; }},
+      {"hidden", [&](const std::string& w) { config.hidden = Split(w, ','); }},
+      {"private", [&](const std::string& w) { config.private_data = w; }},
+      {"resume-timeout",
+       [&](const std::string& w) { config.resume_timeout_seconds = SecondsOf(w); }},
+      {"suspend-timeout",
+       [&](const std::string& w) { config.suspend_timeout_seconds = SecondsOf(w); }},
       {"enforce", [&](const std::string& w) { config.enforce = w; }},
       {"flags", [&](const std::string& w) { config.priority_flags = w; }},
       {"preempt", [&](const std::string& w) { config.preempt_type = "preempt/" + w; }},
@@ -286,6 +312,18 @@ void Reader::ConfigLine(const Words& words) {
   Parse(words, 1, grammar);
 }
 
+void Reader::LicenceLine(const Words& words) {
+  License licence;
+  licence.name = Word(words, 1);
+  licence.total = Number(Word(words, 2));
+  Grammar grammar;
+  grammar.keys["used"] = [&](const std::string& w) { licence.used = Number(w); };
+  grammar.keys["reserved"] = [&](const std::string& w) { licence.reserved = Number(w); };
+  grammar.flags["remote"] = [&] { licence.remote = true; };
+  Parse(words, 3, grammar);
+  snapshot_.config.licenses.push_back(licence);
+}
+
 void Reader::Line(const std::string& line) {
   const Words words = Split(line.substr(0, line.find('#')), ' ');
   if (words.empty()) return;
@@ -294,6 +332,7 @@ void Reader::Line(const std::string& line) {
       {"run", &Reader::RunLine},         {"pend", &Reader::PendLine},
       {"reserve", &Reader::ReserveLine}, {"qos", &Reader::QosLine},
       {"assoc", &Reader::AssocLine},     {"config", &Reader::ConfigLine},
+      {"licence", &Reader::LicenceLine},
   };
   const auto found = kLines.find(words.front());
   if (found == kLines.end()) Bad("what is a '" + words.front() + "' line?");

@@ -7,29 +7,34 @@
 // One statement a line ('#' starts a comment), words and `key value` pairs in any order:
 //
 // clang-format off
-//   node HOSTS [TYPE:N …] [cpus 32] [mem 128000] [threads 1] [shards N] [weight N] [features a,b]
+//   node HOSTS [TYPE:N …] [cpus 32] [mem 128000] [threads 1] [shards N] [mps N] [weight N] [features a,b]
 //        [state DRAIN] [reason word]
 //   partition NAME HOSTS|ALL [max 7d] [default-time 1h] [tier N] [factor N] [state DOWN]
 //        [mem-per-cpu MIB] [mem-per-node MIB] [max-mem MIB] [max-nodes N] [min-nodes N] [qos Q]
 //        [allow-accounts a,b] [deny-accounts a,b] [allow-qos a,b] [deny-qos a,b]
-//        [exclusive] [root-only] [default] [preempt-mode REQUEUE]
+//        [max-cpus-per-node N] [max-cpus-per-socket N] [over-subscribe FORCE:2] [exclusive-to user]
+//        [resume-timeout 10m] [exclusive] [root-only] [default] [preempt-mode REQUEUE]
 //   run ID HOSTS REQUEST ends 2h|-10m|never [state RUNNING|COMPLETING|SUSPENDED] OWNER
 //        (REQUEST is what it holds on each host)
 //   pend ID REQUEST [priority N] [reason Word] [dependency afterok:3] [count N] [throttle N]
 //        [eligible 1h] [nice N] OWNER
-//   reserve NAME HOSTS from 1h to 3h [users a,b] [accounts a,b] [flags MAINT,DAILY]
+//   reserve NAME HOSTS|none from 1h to 3h [users a,b] [accounts a,b] [groups a,b] [partitions a,b]
+//        [qos a,b] [flags MAINT,DAILY] [nodes N] [tres cpu=8,gres/gpu=2] [licenses matlab=2]
+//   licence NAME TOTAL [used N] [reserved N] [remote]
 //   qos NAME [priority N] [flags a,b] [preempts a,b] [preempt-mode CANCEL] LIMITS
 //   assoc ACCOUNT [user U] [parent P] [in PARTITION] [fair 0.5] [priority N] [qos a,b]
 //        [default-qos Q] [default] LIMITS
 //   config KEY VALUE
 //        KEY: priority scheduler parameters select enforce flags tres preempt preempt-mode kill-wait
 //             age fairshare size partition qos assoc max-age favor-small
-//             def-mem-per-cpu def-mem-per-node
+//             def-mem-per-cpu def-mem-per-node select-type topology hidden private resume-timeout
+//             suspend-timeout
 //
 //   REQUEST: [TYPE:N …] [total TYPE:N] [nodes N|N-M] [cpus N] [tasks N] [cpus-per-task N]
 //            [mem 4G|default] [mem-per-cpu 2G] [limit 3h|unlimited|none] [in p1,p2]
-//            [features EXPR] [on HOSTS] [not HOSTS] [exclusive] [shards N] [begin 1h]
-//            [reservation R]
+//            [features EXPR] [on HOSTS] [not HOSTS] [exclusive] [exclusive-to user] [shards N] [mps N]
+//            [begin 1h] [reservation R] [licenses a=1] [any-license a=1,b=1] [switches N]
+//            [segment N]
 //   OWNER:   [user U] [account A] [qos Q] [array ID]
 //   LIMITS:  [max-wall 1h] [per-job gres/gpu=4,cpu=8] [per-user …] [per-account …] [group …]
 //            [min …] [max-jobs N] [group-jobs N]

@@ -15,7 +15,7 @@ EVERYTHING = f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=7-00:00:0
 # thing; "kinds" has two kinds of GPU in three partitions, and a hidden one over all; "tiers" has a node in two partitions of different tier; "odd" has what makes counting hard: threads, specialised cores and memory, shards, several
 # GPU types on a node, untyped GPUs, features, weights, and partitions with rules; "untyped" has GPUs
 # that only a feature, or the node's name, tells apart; "every" has a node for every form of GRES, for the conformance of
-# releases. A group may name other GRES of its nodes: [(name, count)].
+# releases; "site" has partitions that bound and share CPUs. A group may name other GRES of its nodes: [(name, count)].
 CLUSTERS = {
     "seed": {
         "nodes": [
@@ -89,6 +89,12 @@ CLUSTERS = {
             "PartitionName=elsewhere Nodes=u1 AllocNodes=login7 State=UP",
             "PartitionName=closed Nodes=u1 State=DOWN",
         ],
+    },
+    "site": {
+        "nodes": [(["n1"], [("gpu4090", 4)], PLAIN), (["n2"], [("gpu4090", 4)], PLAIN)],
+        "partitions": ["PartitionName=shared Nodes=n1 Default=YES MaxTime=7-00:00:00 State=UP",
+                       "PartitionName=few Nodes=n1 MaxCPUsPerNode=8 MaxTime=7-00:00:00 State=UP",
+                       "PartitionName=twice Nodes=n2 OverSubscribe=FORCE:2 MaxTime=7-00:00:00 State=UP"],
     },
     "untyped": {
         "nodes": [

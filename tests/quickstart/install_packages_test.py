@@ -87,6 +87,35 @@ class InstallPackages(unittest.TestCase):
         machine.list(self.LIST + "[page]\ngzip\nnpm no-such-command\nnodejs bash\n")
         self.assertIn("Installing 2 packages: gzip npm\n", machine.install("page").stdout)
 
+    def choice(self, candidates, **how):
+        """A machine that wants new-boost, else boost, where apt has `candidates`."""
+        machine = self.machine(**how)
+        machine.list("[build]\nnew-boost|boost\n")
+        cases = "".join(f"{name}) echo '  Candidate: 1.8' ;; " for name in candidates)
+        machine.tool("apt-cache", f"case $2 in {cases} new-boost) echo '  Candidate: (none)' ;; esac")
+        return machine
+
+    def test_of_two_names_the_first_that_this_release_has_is_installed(self):
+        machine = self.choice(["new-boost", "boost"], installed=["boost"])
+        self.assertIn("Installing 1 packages: new-boost\n", machine.install("build").stdout)
+
+    def test_the_other_name_is_installed_where_the_first_has_no_candidate(self):
+        machine = self.choice(["boost"])
+        self.assertIn("Installing 1 packages: boost\n", machine.install("build").stdout)
+
+    def test_nothing_is_done_where_the_other_name_is_all_there_is_and_is_there(self):
+        machine = self.choice(["boost"], installed=["boost"])
+        self.assertEqual((machine.install("build").stdout, machine.calls.read_text()), ("", ""))
+
+    def test_the_name_is_chosen_by_the_refreshed_lists(self):
+        machine = self.choice([])
+        machine.tool("apt-cache", f'[ -s "{machine.calls}" ] && [ $2 = boost ] && echo "  Candidate: 1.8"')
+        self.assertIn("Installing 1 packages: boost\n", machine.install("build").stdout)
+
+    def test_a_package_that_apt_does_not_know_is_still_named(self):
+        done = self.choice([], apt_fails=True).install("build")
+        self.assertIn("apt-get could not install all of: new-boost", done.stderr)
+
     def test_a_failing_apt_gives_a_sentence_with_the_packages(self):
         done = self.machine(installed=["g++"], apt_fails=True).install("build")
         self.assertEqual(done.returncode, 1)

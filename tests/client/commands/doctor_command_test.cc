@@ -206,5 +206,32 @@ TEST(Doctor, JsonListsTheChecks) {
   EXPECT_EQ(printed["checks"][0]["health"], "ok");
 }
 
+json Site() {
+  return json::parse(R"({"slurm_version": "24.11.5", "hidden": [], "settings": [
+      {"place": "SchedulerParameters", "key": "bf_window", "value": "2880", "treatment": "played",
+       "effect": "how far backfill plans ahead"},
+      {"place": "SchedulerParameters", "key": "bf_licenses", "value": "yes", "treatment": "approximated",
+       "effect": "jobs wait for licences, but none are kept for them ahead of time"},
+      {"place": "partition", "key": "MaxCPUsPerSocket", "value": "gpu: 8", "treatment": "not known",
+       "effect": "jobs may get fewer CPUs of a node, and wait longer"}]})");
+}
+
+TEST(DoctorOfASite, SaysWhatForecastsMakeOfEachKey) {
+  FakeApi api;
+  FakeConsole console;
+  console.shown.width = 80;
+  api.Answer(Site());
+  EXPECT_EQ(RunDoctorOfSite(false, api, console), kExitOk);
+  ExpectGolden("doctor_site.txt", console.printed);
+}
+
+TEST(DoctorOfASite, PrintsTheAnswerAsJson) {
+  FakeApi api;
+  FakeConsole console;
+  api.Answer(Site());
+  EXPECT_EQ(RunDoctorOfSite(true, api, console), kExitOk);
+  EXPECT_EQ(json::parse(console.printed)["settings"].size(), 3u);
+}
+
 }  // namespace
 }  // namespace gpuadvise::client

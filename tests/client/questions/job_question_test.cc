@@ -64,6 +64,15 @@ TEST(JobQuestion, HasWhatTheOptionsSay) {
                 "cpus_per_task": 8, "mem_mib": 65536, "begin": 1790003600})"));
 }
 
+TEST(JobQuestion, LicencesAndWhoSharesTheNodes) {
+  EXPECT_EQ(
+      Question({"-L", "matlab:2", "--exclusive=user", "-s", "--switches=2@10:00", "--segment=4"}),
+      json::parse(R"({"licenses": "matlab:2", "exclusive": false, "exclusive_to": "user",
+                            "oversubscribe": true, "switches": 2, "segment": 4})"));
+  EXPECT_EQ(Question({"--exclusive=topo"}),
+            json::parse(R"({"exclusive": true, "exclusive_to": "topo"})"));
+}
+
 TEST(JobQuestion, NothingSaidIsAnEmptyQuestion) { EXPECT_EQ(Question({}), json::object()); }
 
 TEST(JobQuestion, TasksAreCountedAsSbatchDoes) {

@@ -322,5 +322,79 @@ RC_GTEST_PROP(MainCycle, StartsTheFrontOfTheQueueAsFarAsItFits, ()) {
   RC_ASSERT(site.Main() == expected);
 }
 
+// ---- SchedulerParameters -----------------------------------------------------------------------
+
+// A job of two partitions that waits for one node in each; job 9 would be in its way in the second.
+const char* const kTwoPartitions =
+    "node n[1-2] a:4\npartition p1 n1\npartition p2 n2\n"
+    "run 5 n1 a:4 ends 1h in p1\nrun 6 n2 a:2 ends 2h in p2\n"
+    "pend 8 a:4 limit 1h in p1,p2\npend 9 a:2 limit 4h in p2\n";
+
+TEST(BackfillCycle, KeepsNodesInEachPartitionOfAJob) {
+  EXPECT_EQ(Backfill(kTwoPartitions), "");
+  EXPECT_EQ(Backfill(std::string("config parameters bf_one_resv_per_job\n") + kTwoPartitions), "9");
+}
+
+TEST(BackfillCycle, KeepsNodesForTheFirstJobsOfAPartition) {
+  const std::string world =
+      "node n[1-2] a:4\nrun 5 n1 a:4 ends 1h\nrun 6 n2 a:2 ends 2h\npend 8 a:4 limit 1h\n"
+      "pend 9 a:4 limit 1h\npend 10 a:4 limit 1h\npend 11 a:2 limit 5h\n";
+  EXPECT_EQ(Backfill(world), "");
+  EXPECT_EQ(Backfill("config parameters bf_job_part_count_reserve=1\n" + world), "11");
+  EXPECT_EQ(Backfill("config parameters bf_job_part_count_reserve=3\n" + world), "");
+}
+
+TEST(BackfillCycle, LooksAtSoManyJobsOfAnAssociation) {
+  const std::string world =
+      "node n1 a:4\nrun 5 n1 a:2 ends 1h\npend 8 a:4 user bob\npend 9 a:1 limit 10m user bob\n"
+      "pend 10 a:1 limit 10m user bob account other\n";
+  EXPECT_EQ(Backfill(world), "9 10");
+  EXPECT_EQ(Backfill("config parameters bf_max_job_assoc=1\n" + world), "10");
+  EXPECT_EQ(Backfill("config parameters bf_max_job_user=1,bf_max_job_assoc=2\n" + world), "9 10");
+}
+
+TEST(BackfillCycle, LooksAtSoManyJobsOfAUserInAPartition) {
+  const std::string world =
+      "node n1 a:4\npartition p1 ALL\npartition p2 ALL\nrun 5 n1 a:1 ends 1h\n"
+      "pend 8 a:4 in p1\npend 9 a:1 limit 10m in p1\npend 10 a:1 limit 10m in p2\n";
+  EXPECT_EQ(Backfill(world), "9 10");
+  EXPECT_EQ(Backfill("config parameters bf_max_job_user_part=1\n" + world), "10");
+}
+
+TEST(MainCycle, TriesSoManyJobsOfEachPartition) {
+  const std::string world =
+      "node n[1-2] a:4\npartition p1 n1\npartition p2 n2\npend 8 a:1 in p1\npend 9 a:1 in p1\n"
+      "pend 10 a:1 in p2\n";
+  EXPECT_EQ(Main(world), "8 9 10");
+  EXPECT_EQ(Main("config parameters partition_job_depth=1\n" + world), "8 10");
+}
+
+TEST(MainCycle, AJobOverALimitHoldsItsPartitionBackWithAssocLimitStop) {
+  const std::string world =
+      "config enforce limits\nqos normal per-user gres/gpu=2\nqos big\nassoc lab user ann\n"
+      "node n1 a:8\nrun 5 n1 a:2 ends 1h\npend 8 a:1\npend 9 a:1 qos big\n";
+  EXPECT_EQ(Main(world), "9");
+  EXPECT_EQ(Main("config parameters assoc_limit_stop\n" + world), "");
+}
+
+TEST(MainCycle, AJobThatWaitsForALicenceHoldsNobodyBackWithAssocLimitStop) {
+  EXPECT_EQ(Main("config parameters assoc_limit_stop\nlicence x 1 used 1\nnode n1 a:8\n"
+                 "run 5 n1 a:2 ends 1h licenses x=1\npend 8 a:1 licenses x=1\npend 9 a:1\n"),
+            "9");
+}
+
+TEST(MainCycle, DoesNotRunWhereItsIntervalIsMinusOne) {
+  EXPECT_EQ(Main("config parameters sched_interval=-1\nnode n1 a:8\npend 8 a:1\n"), "");
+  EXPECT_EQ(Backfill("config parameters sched_interval=-1\nnode n1 a:8\npend 8 a:1\n"), "8");
+}
+
+TEST(BackfillCycle, KeepsNoNodesInAMagneticReservation) {
+  const std::string world =
+      "node n1 a:4\nreserve class n1 from 0h to 9h users ann,bob flags MAGNETIC\n"
+      "run 5 n1 a:2 ends 1h reservation class\npend 8 a:4 limit 1h\npend 9 a:2 limit 4h user bob\n";
+  EXPECT_EQ(Backfill(world), "9/1");
+  EXPECT_EQ(Backfill("config parameters bf_allow_magnetic_slot\n" + world), "");
+}
+
 }  // namespace
 }  // namespace gpuadvise

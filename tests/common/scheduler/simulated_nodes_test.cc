@@ -14,6 +14,7 @@ namespace gpuadvise {
 namespace {
 
 constexpr int64_t kHour = 3600;
+constexpr int64_t kHighest = kNever;  // a priority above all
 
 // A cluster whose waiting jobs are what the tests start, or ask about, by id.
 struct Cluster {
@@ -138,7 +139,7 @@ const char* const kWeakJobs =
 TEST(SimulatedNodes, NodesOfWeakerJobsCountForAStrongOne) {
   Cluster cluster(kWeakJobs);
   const auto fits = [&](int64_t id) {
-    return cluster.nodes.FitByPreempting(cluster.Way(id), 0).start == 0;
+    return cluster.nodes.FitByPreempting(cluster.Way(id), kHighest, 0).start == 0;
   };
   EXPECT_TRUE(fits(8));
   EXPECT_FALSE(fits(9));   // one of its own class stays
@@ -150,14 +151,15 @@ TEST(SimulatedNodes, WhoLostItsNodesIsNotTheNextEnd) {
       "config preempt qos preempt-mode REQUEUE\nqos low\nqos high preempts low\nnode n[1-2] a:4\n"
       "run 5 n1 a:4 ends 1h qos low\nrun 6 n2 a:4 ends 2h qos high\npend 8 a:4 qos high");
   const PartitionOption& way = cluster.Way(8);
-  cluster.nodes.Preempt(way, cluster.nodes.FitByPreempting(way, 0));
+  cluster.nodes.Preempt(way, kHighest, cluster.nodes.FitByPreempting(way, kHighest, 0));
   EXPECT_EQ(cluster.nodes.NextEnd(), 2 * kHour);
   EXPECT_EQ(cluster.EndUntil(2 * kHour), "6 ");
 }
 
 // Ids of those that lose their nodes to job 8, when 5 and 6 have these priorities and ages.
-std::string Lost(int64_t five, int64_t six, int64_t start_of_six, const std::string& request) {
-  Cluster cluster(std::string("config preempt qos preempt-mode REQUEUE\nqos low\n") +
+std::string Lost(int64_t five, int64_t six, int64_t start_of_six, const std::string& request,
+                 const std::string& config = "") {
+  Cluster cluster(config + std::string("config preempt qos preempt-mode REQUEUE\nqos low\n") +
                   "qos high preempts low\nnode n1 a:4\npend 8 qos high " + request +
                   "\nrun 5 n1 a:2 ends 9h qos low\nrun 6 n1 a:2 ends 9h qos low");
   SimulatedNodes nodes(*cluster.queue, {true});
@@ -169,7 +171,8 @@ std::string Lost(int64_t five, int64_t six, int64_t start_of_six, const std::str
   }
   std::string ids;
   const PartitionOption& way = cluster.Way(8);
-  for (const ActiveJob& job : nodes.Preempt(way, nodes.FitByPreempting(way, 0))) {
+  for (const ActiveJob& job :
+       nodes.Preempt(way, kHighest, nodes.FitByPreempting(way, kHighest, 0))) {
     ids += std::to_string(job.id);
   }
   return ids + (nodes.FitNow(way, 0).start == 0 ? "" : " in vain");
@@ -221,6 +224,33 @@ TEST(SimulatedNodes, SlurmLooksOnlyAfterStridesThatDouble) {
   EXPECT_EQ(planned(661), 721);  // then within 60 s
   EXPECT_EQ(planned(722), 722);
   EXPECT_EQ(planned(700), 700);  // by nobody's end
+}
+
+// Four nodes whose jobs end one after the other, and a job that waits for one of them.
+int64_t Planned(const std::string& parameters, const std::string& request, int64_t start) {
+  Cluster cluster("config parameters " + parameters + "\nnode n[1-5] a:4 cpus 4\n" + "run 1 n1 " +
+                  request + " ends 600s\nrun 2 n2 " + request + " ends 661s\n" + "run 3 n3 " +
+                  request + " ends 745s\nrun 4 n4 " + request + " ends 746s\n" + "run 5 n5 " +
+                  request + " ends 2h\npend 8 a:4");
+  return cluster.nodes.StartAsPlanned(cluster.Way(8), start);
+}
+
+TEST(SimulatedNodes, StridesGrowByASetAmountWithWindowLinear) {
+  EXPECT_EQ(Planned("defer", "a:2", 661), 661);                // 60 s from then: to 721 s
+  EXPECT_EQ(Planned("bf_window_linear=60", "a:2", 661), 746);  // 90 s
+}
+
+TEST(SimulatedNodes, EndsOfJobsOnWholeNodesAreKnownWithRunningJobReserve) {
+  EXPECT_EQ(Planned("defer", "a:4", 745), 746);
+  EXPECT_EQ(Planned("bf_running_job_reserve", "a:4", 745), 745);
+  EXPECT_EQ(Planned("bf_licenses", "a:4", 745), 745);
+  EXPECT_EQ(Planned("bf_running_job_reserve", "a:2", 745), 746);
+}
+
+TEST(SimulatedNodes, TheYoungestLosesItsNodesWithYoungestFirst) {
+  const std::string youngest = "config parameters preempt_youngest_first\n";
+  EXPECT_EQ(Lost(1, 2, -60, "a:2", youngest), "6");
+  EXPECT_EQ(Lost(2, 1, -6000, "a:2", youngest), "5");
 }
 
 // ---- against an obvious model -------------------------------------------------------------------

@@ -261,7 +261,7 @@ TEST(Records, DeepNestsAreAnsweredNotDiedOf) {
   for (const char* head : {R"({"record":"begin","version":1,"taken_at":)",
                            R"({"record":"end","counts":)", R"({"record":"piece","text":)"}) {
     SnapshotAssembler assembler;
-    assembler.Feed(BatchOf(SmallSnapshot())[0]);
+    ASSERT_TRUE(assembler.Feed(BatchOf(SmallSnapshot())[0]));
     EXPECT_NE(ErrorOf(assembler, head + deep + "}"), "");
   }
 }

@@ -45,6 +45,23 @@ TEST(AnswerWhen, CountsRunningAndPendingJobsWhereTestOnlySeesTheRunningOne) {
   EXPECT_EQ(answer["start_p50"], kSnapshotTime + 4 * 3600);
 }
 
+TEST(AnswerWhen, CountsLicences) {
+  const World world(
+      "licence matlab 4 used 3\nrun 90 classt25 gpu4090:1 ends 2h licenses matlab=3\n");
+  const auto wait = [&](const char* licences) {
+    return world.When({{"gres", "gpu:gpu4090:1"}, {"licenses", licences}})["wait_p50_seconds"];
+  };
+  EXPECT_EQ(wait("matlab"), 0);
+  EXPECT_EQ(wait("matlab:2"), 7200);
+}
+
+TEST(AnswerWhen, SaysWhatItDoesNotLookAt) {
+  const json doubts =
+      World("").When({{"gres", "gpu:l40s:6"}, {"nodes", 2}, {"switches", 1}})["doubts"];
+  EXPECT_EQ(doubts, json({"--switches is not looked at: it may wait longer"}));
+  EXPECT_EQ(World("").When({{"gres", "gpu:l40s:6"}})["doubts"], json::array());
+}
+
 TEST(AnswerWhen, TakesTheNamesThatPeopleType) {
   json answer = World("").When({{"gres", "gpu:l40s:6"}, {"time_limit_seconds", 36000}});
   EXPECT_EQ(answer["gres"], "gpu:gpul40s:6");

@@ -1,0 +1,252 @@
+#include "common/forecast/doubts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/base/words.h"
+#include "common/slurm/policy.h"
+
+namespace gpuadvise {
+namespace {
+
+class Doubts {
+ public:
+  Doubts(const QueueModel& queue, const JobRequest& request, const PendingJob& job,
+         const SimulatedStart& first)
+      : queue_(queue), snapshot_(queue.snapshot()), request_(request), job_(job), first_(first) {}
+
+  std::vector<std::string> Find() {
+    AddBoot();
+    AddLicences();
+    AddTopology();
+    AddSharing();
+    AddReservations();
+    AddExpedited();
+    AddHidden();
+    return std::move(found_);
+  }
+
+ private:
+  const NodeGroup& GroupOf(const GroupDemand& demand) const {
+    return queue_.groups().groups()[static_cast<size_t>(demand.group)];
+  }
+
+  // Whether `node` is one that the job may use.
+  bool MayUse(int32_t node) const {
+    const int32_t group = queue_.groups().GroupOf(node);
+    return std::any_of(job_.options.begin(), job_.options.end(), [&](const PartitionOption& way) {
+      const std::vector<GroupDemand>& demands = way.requirements->demands;
+      const auto at = std::lower_bound(
+          demands.begin(), demands.end(), group,
+          [](const GroupDemand& demand, int32_t wanted) { return demand.group < wanted; });
+      return at != demands.end() && at->group == group;
+    });
+  }
+
+  void AddBoot() {
+    if (!queue_.pool().has_boots()) return;
+    const GroupRequirements& shape = *job_.options[static_cast<size_t>(first_.option)].requirements;
+    int64_t longest = 0;
+    for (const GroupAllocation& placed : first_.nodes) {
+      const NodeGroup& group = GroupOf(shape.demands[static_cast<size_t>(placed.demand)]);
+      longest = std::max(longest, group.boot_seconds);
+    }
+    // Where nobody looked, all of them have to be down.
+    if (first_.nodes.empty()) {
+      longest = kNever;
+      for (const GroupDemand& demand : shape.demands) {
+        longest = std::min(longest, GroupOf(demand).boot_seconds);
+      }
+    }
+    if (longest <= 0 || longest >= kNever) return;
+    found_.push_back(fmt::format("its node is powered up first: up to {}",
+                                 DurationInWords(static_cast<double>(longest))));
+  }
+
+  void AddLicences() {
+    if (request_.licenses.empty()) return;
+    const SchedulerConfig& config = snapshot_.config;
+    if (config.licenses.empty()) {
+      found_.push_back("the licences of this cluster are not known: it may wait for them");
+      return;
+    }
+    if (request_.any_license && request_.licenses.size() > 1) {
+      found_.push_back("one of its licences is enough: counted with the one there are most of");
+    }
+    for (const auto& [name, count] : request_.licenses) {
+      const License* licence = FindLicence(config, name);
+      if (licence != nullptr && licence->remote) {
+        found_.push_back(
+            fmt::format("licence {} is shared with other clusters: what these take is "
+                        "not seen",
+                        licence->name));
+      }
+    }
+    if (queue_.scheduler().plans_licenses) {
+      found_.push_back("Slurm plans licences ahead here (bf_licenses): it may start later");
+    }
+  }
+
+  void AddTopology() {
+    if (request_.switches > 0) {
+      found_.push_back("--switches is not looked at: it may wait longer");
+    }
+    if (request_.segment_nodes > 0) {
+      found_.push_back("--segment is not looked at: it may wait longer");
+    }
+    const bool several = job_.options.front().requirements->nodes > 1;
+    if (several && ContainsIgnoringCase(snapshot_.config.topology_plugin, "block")) {
+      found_.push_back(
+          "its nodes are chosen without their blocks (topology/block): it may wait "
+          "longer");
+    }
+  }
+
+  void AddSharing() {
+    const Partition& partition =
+        snapshot_.partitions[static_cast<size_t>(job_.options.front().partition)];
+    const std::string& to =
+        request_.exclusive_to.empty() ? partition.exclusive_to : request_.exclusive_to;
+    if (to == "user" || to == "mcs") {
+      found_.push_back(
+          fmt::format("its node is shared only with jobs of the same {}, and counted as whole: "
+                      "beside such jobs "
+                      "it may start earlier",
+                      to == "user" ? "user" : "label"));
+    }
+    if (to == "topo") {
+      found_.push_back("whole blocks of nodes are not looked at: it may wait longer");
+    }
+    const bool yes = partition.over_subscribe.starts_with("YES") && request_.over_subscribe;
+    const bool mixed =
+        SharedBy(partition) > 1 &&
+        std::any_of(queue_.Members(static_cast<size_t>(job_.options.front().partition)).begin(),
+                    queue_.Members(static_cast<size_t>(job_.options.front().partition)).end(),
+                    [&](int32_t n) {
+                      const PoolNode& node = queue_.pool().nodes()[static_cast<size_t>(n)];
+                      return node.capacity.cpus < node.cpus_of_a_job * SharedBy(partition);
+                    });
+    if (yes || mixed) {
+      found_.push_back(
+          fmt::format("CPUs may be shared here (OverSubscribe={}): it may start earlier",
+                      partition.over_subscribe));
+    }
+    if (partition.max_cpus_per_socket.value_or(0) > 0) {
+      found_.push_back("MaxCPUsPerSocket is not looked at: it may wait longer");
+    }
+    const bool by_socket =
+        ContainsIgnoringCase(snapshot_.config.select_type_parameters, "CR_SOCKET");
+    if (by_socket && !request_.exclusive && !partition.exclusive) {
+      found_.push_back(
+          "CPUs are handed out by socket here, and counted by core: it may wait longer");
+    }
+  }
+
+  void AddReservations() {
+    const int64_t end = first_.start >= kNever ? kNever : first_.start + kDaySeconds;
+    for (size_t r = 0; r < snapshot_.reservations.size(); ++r) {
+      const Reservation& each = snapshot_.reservations[r];
+      const int64_t begin = each.start_time.value_or(snapshot_.taken_at) - snapshot_.taken_at;
+      if (each.end_time && *each.end_time <= snapshot_.taken_at) continue;
+      if (each.name == request_.reservation) {
+        AddOwn(each);
+        continue;
+      }
+      if (begin > end) continue;
+      if (each.nodes.empty() && each.node_count > 0) {
+        found_.push_back(fmt::format("reservation {} takes {} that Slurm has not chosen yet",
+                                     each.name, Plural(each.node_count, "node")));
+      } else if (each.nodes.size() > 1 && HoldsPartOfMine(static_cast<int32_t>(r))) {
+        found_.push_back(
+            fmt::format("reservation {} holds part of {}: which part of each is not "
+                        "known",
+                        each.name, Plural(static_cast<int64_t>(each.nodes.size()), "node")));
+      }
+      for (const auto& [name, count] : request_.licenses) {
+        if (begin <= 0 || !each.licenses.contains(name)) continue;
+        found_.push_back(fmt::format(
+            "reservation {} takes {} of licence {} in {}, which is not "
+            "looked at",
+            each.name, each.licenses.at(name), name, DurationInWords(static_cast<double>(begin))));
+      }
+    }
+  }
+
+  void AddOwn(const Reservation& own) {
+    if (HasFlag(own.flags, "FLEX")) {
+      found_.push_back(
+          fmt::format("reservation {} is FLEX: it may start before it, and outside", own.name));
+    }
+    if (!own.groups.empty() && own.users.empty()) {
+      found_.push_back(
+          fmt::format("reservation {} is for groups: whether you are in one is not "
+                      "known",
+                      own.name));
+    }
+  }
+
+  bool HoldsPartOfMine(int32_t reservation) const {
+    for (size_t n = 0; n < queue_.pool().nodes().size(); ++n) {
+      const std::vector<ReservedPart>& parts = queue_.pool().nodes()[n].parts;
+      const bool held = std::any_of(parts.begin(), parts.end(), [&](const ReservedPart& part) {
+        return part.reservation == reservation;
+      });
+      if (held && MayUse(static_cast<int32_t>(n))) return true;
+    }
+    return false;
+  }
+
+  void AddExpedited() {
+    int64_t count = 0;
+    for (const Job& job : snapshot_.jobs) {
+      if (!job.expedited_requeue || !HoldsNodes(job)) continue;
+      count +=
+          std::any_of(job.allocations.begin(), job.allocations.end(), [&](const Allocation& a) {
+            const int32_t node = queue_.pool().FindNode(a.node);
+            return node >= 0 && MayUse(node);
+          });
+    }
+    if (count == 0) return;
+    found_.push_back(
+        fmt::format("{} there would start again before all others on failure "
+                    "(--requeue=expedite)",
+                    Plural(count, "running job")));
+  }
+
+  void AddHidden() {
+    const std::vector<std::string>& hidden = snapshot_.config.hidden;
+    const auto is = [&](std::string_view what) { return HasFlag(hidden, what); };
+    if (is("jobs")) {
+      found_.push_back(
+          "other users' jobs are hidden from gpuadvised (PrivateData): the wait may be "
+          "longer");
+    }
+    if (is("nodes")) found_.push_back("nodes are hidden from gpuadvised (PrivateData)");
+    if (is("reservations")) {
+      found_.push_back(
+          "reservations are hidden from gpuadvised (PrivateData): the wait may be "
+          "longer");
+    }
+  }
+
+  const QueueModel& queue_;
+  const Snapshot& snapshot_;
+  const JobRequest& request_;
+  const PendingJob& job_;
+  const SimulatedStart& first_;
+  std::vector<std::string> found_;
+};
+
+}  // namespace
+
+std::vector<std::string> DoubtsOf(const QueueModel& queue, const JobRequest& request,
+                                  const PendingJob& job, const SimulatedStart& first) {
+  return Doubts(queue, request, job, first).Find();
+}
+
+}  // namespace gpuadvise
