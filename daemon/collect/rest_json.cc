@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,12 +30,13 @@ bool IsListOfCores(const RestJson& value) {
          value.front().contains("status") && value.front().contains("index");
 }
 
+// Beyond all counts, times and MiB that Slurm has; products with threads stay within 64 bits.
+constexpr int64_t kMostCount = int64_t{1} << 48;
+
 std::optional<int64_t> Whole(const RestJson& value) {
-  if (value.is_number_integer()) return value.get<int64_t>();
-  if (!value.is_number_float()) return std::nullopt;
-  const double real = value.get<double>();
-  constexpr double kMost = 9e18;
-  return std::abs(real) < kMost ? std::optional<int64_t>(static_cast<int64_t>(real)) : std::nullopt;
+  if (!value.is_number()) return std::nullopt;
+  const auto most = static_cast<double>(kMostCount);
+  return static_cast<int64_t>(std::clamp(value.get<double>(), -most, most));
 }
 
 std::optional<UnixSeconds> Moment(const RestJson& object, std::string_view path) {
@@ -46,9 +46,7 @@ std::optional<UnixSeconds> Moment(const RestJson& object, std::string_view path)
 
 SlurmNumber MinutesAsSeconds(const RestJson& object, std::string_view path) {
   const SlurmNumber minutes = RestNumber(object, path);
-  constexpr int64_t kMostMinutes = int64_t{1} << 40;
-  if (!minutes.has_value()) return minutes;
-  return SlurmNumber(std::clamp<int64_t>(minutes.value(), 0, kMostMinutes) * 60);
+  return minutes.has_value() ? SlurmNumber(minutes.value() * 60) : minutes;
 }
 
 }  // namespace
@@ -252,11 +250,7 @@ std::optional<int64_t> CoresOf(const RestJson& sockets) {
   for (const RestJson& socket : sockets) {
     const RestJson* cores = RestValue(socket, "cores");
     if (cores == nullptr) return std::nullopt;
-    if (cores->is_object()) {
-      held += static_cast<int64_t>(cores->size());
-    } else {
-      held += Whole(*cores).value_or(0);
-    }
+    held += cores->is_object() ? static_cast<int64_t>(cores->size()) : Whole(*cores).value_or(0);
   }
   return held;
 }
@@ -359,6 +353,8 @@ std::string DefaultPartitionOf(const RestJson& jobs_answer) {
 
 namespace {
 
+constexpr int64_t kMostThreads = 1024;  // of a core
+
 // scontrol joins the words that slurmrestd lists.
 std::string Joined(const RestJson& record, std::string_view path, char separator) {
   std::string joined;
@@ -374,7 +370,7 @@ Node RestNodeOf(const RestJson& record) {
   node.name = RestText(record, "name");
   node.state = ParseNodeState(Joined(record, "state", '+'));
   node.reason = Trim(RestText(record, "reason"));
-  const int64_t threads = std::max<int64_t>(RestCount(record, "threads", 1), 1);
+  const int64_t threads = std::clamp<int64_t>(RestCount(record, "threads", 1), 1, kMostThreads);
   const int64_t all = RestCount(record, "cpus") - RestCount(record, "specialized_cores") * threads;
   node.cpus = RestCount(record, "effective_cpus", all);
   node.cpus_allocated = RestCount(record, "alloc_cpus");
@@ -446,22 +442,19 @@ void ReadRestLimits(const RestJson& record, Partition& partition) {
 // are still there and all zero, which would read as EXCLUSIVE.
 void ReadRestSharing(const RestJson& record, Partition& partition) {
   if (RestValue(record, "partition/exclusive") != nullptr) {
-    partition.over_subscribe = RestText(record, "partition/oversubscribe");
-    const std::string whom = RestText(record, "partition/exclusive");
-    partition.exclusive = whom == "NODE" || whom == "TOPO";
-    if (whom == "USER" || whom == "TOPO") partition.exclusive_to = LowerCase(whom);
+    FillSharing(RestText(record, "partition/oversubscribe"),
+                RestText(record, "partition/exclusive"), false, false, partition);
     return;
   }
   const SlurmNumber jobs = RestNumber(record, "maximums/oversubscribe/jobs");
   if (!jobs.has_value()) return;
-  partition.exclusive = jobs.value() == 0;
-  if (partition.exclusive) {
-    partition.over_subscribe = "EXCLUSIVE";
-  } else if (RestHasWord(record, "maximums/oversubscribe/flags", "force")) {
-    partition.over_subscribe = fmt::format("FORCE:{}", jobs.value());
-  } else {
-    partition.over_subscribe = jobs.value() == 1 ? "NO" : fmt::format("YES:{}", jobs.value());
+  std::string words = jobs.value() == 1 ? "NO" : fmt::format("YES:{}", jobs.value());
+  if (RestHasWord(record, "maximums/oversubscribe/flags", "force")) {
+    words = fmt::format("FORCE:{}", jobs.value());
+  } else if (jobs.value() == 0) {
+    words = "EXCLUSIVE";
   }
+  FillSharing(words, "", false, false, partition);
 }
 
 Partition RestPartitionOf(const RestJson& record) {
@@ -478,7 +471,8 @@ Partition RestPartitionOf(const RestJson& record) {
   partition.allow_qos = RestList(record, "qos/allowed");
   partition.deny_qos = RestList(record, "qos/deny");
   partition.allow_groups = RestList(record, "groups/allowed");
-  partition.alloc_nodes = RestList(record, "nodes/allowed_allocation");
+  const std::string hosts = RestText(record, "nodes/allowed_allocation");
+  if (hosts != "ALL") partition.alloc_nodes = Hosts(hosts);
   partition.qos = RestText(record, "qos/assigned");
   partition.priority_tier = RestCount(record, "priority/tier", 1);
   partition.priority_job_factor = RestCount(record, "priority/job_factor", 1);
@@ -506,9 +500,7 @@ Reservation RestReservationOf(const RestJson& record) {
   reservation.partition = RestText(record, "partition");
   reservation.node_count = RestCount(record, "node_count");
   reservation.tres = ParseTresCounts(RestText(record, "tres"));
-  JobRequest licenses;
-  FillLicenses(RestText(record, "licenses"), licenses);
-  reservation.licenses = std::move(licenses.licenses);
+  reservation.licenses = LicensesOf(RestText(record, "licenses"));
   return reservation;
 }
 

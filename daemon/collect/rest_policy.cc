@@ -74,10 +74,7 @@ SlurmNumber RestLimit(const RestJson& object, std::string_view path) {
 
 SlurmNumber WallSeconds(const RestJson& object, std::string_view path) {
   const SlurmNumber minutes = RestLimit(object, path);
-  constexpr int64_t kMostMinutes = int64_t{1} << 40;
-  return minutes.has_value()
-             ? SlurmNumber(std::clamp<int64_t>(minutes.value(), 0, kMostMinutes) * 60)
-             : minutes;
+  return minutes.has_value() ? SlurmNumber(minutes.value() * 60) : minutes;
 }
 
 std::vector<std::string> Sorted(std::vector<std::string> items) {

@@ -36,6 +36,7 @@ constexpr std::array kConfKeys = {
     ConfKey{"DefMemPerCPU", ""},
     ConfKey{"DefMemPerNode", ""},
     ConfKey{"KillWait", "30", "sec"},
+    ConfKey{"Licenses", ""},
     ConfKey{"MinJobAge", "300", "sec"},
     ConfKey{"OverTimeLimit", "0", "min"},
     ConfKey{"PreemptMode", "OFF"},
@@ -58,7 +59,8 @@ constexpr std::array kConfKeys = {
     ConfKey{"SchedulerType", "sched/backfill"},
     ConfKey{"SelectType", "select/cons_tres"},
     ConfKey{"SelectTypeParameters", "CR_CORE_MEMORY"},
-    ConfKey{"SLURM_VERSION", ""},
+    ConfKey{"SlurmUser", "root"},
+    ConfKey{"SuspendProgram", ""},
     ConfKey{"SuspendTime", "INFINITE", "sec"},
     ConfKey{"SuspendTimeout", "30", "sec"},
     ConfKey{"TopologyParam", ""},
@@ -227,8 +229,9 @@ void FillFlags(const SlurmConfFile& file, Partition& partition) {
   partition.is_default = SaysYes(keys, "default");
   partition.hidden = SaysYes(keys, "hidden");
   partition.root_only = SaysYes(keys, "rootonly");
-  if (SaysYes(keys, "exclusiveuser")) partition.exclusive_to = "user";
-  if (SaysYes(keys, "exclusivetopo")) partition.exclusive_to = "topo";
+  const std::string over_subscribe = partition.over_subscribe;
+  FillSharing(over_subscribe, "", SaysYes(keys, "exclusiveuser"), SaysYes(keys, "exclusivetopo"),
+              partition);
   const auto of_cluster = file.keys.find("preemptmode");
   const auto own = keys.find("preemptmode");
   partition.preempt_mode = own != keys.end()

@@ -31,7 +31,7 @@ Result<SlurmConfFile> ReadSlurmConfFile(const std::string& path);
 ClusterConfig ConfigOf(const ConfKeys& keys);
 
 // Fills what slurmrestd tells of partitions from v0.0.45 on only: which is the default, hidden, for
-// root or one user alone, and how it preempts.
+// root or one user alone, and how it preempts. REQUIRES: over_subscribe is that of such a version.
 void FillFlags(const SlurmConfFile& file, Partition& partition);
 
 }  // namespace gpuadvise::collect

@@ -15,9 +15,12 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "daemon/collect/accounting_text.h"
 #include "daemon/collect/rest_client.h"
 #include "daemon/collect/rest_policy.h"
+#include "daemon/collect/scontrol.h"
 #include "daemon/collect/slurm_conf_file.h"
+#include "daemon/collect/slurm_values.h"
 
 namespace gpuadvise::collect {
 namespace {
@@ -306,6 +309,12 @@ Result<void> SlurmRestSource::LoadTables(Poll& poll) {
                             "(PrivateData)?",
                             options_.url));
   }
+  if (const int64_t unseen = CountUnseenNodes(poll.snapshot); unseen > 0) {
+    poll.left_out.Add(
+        fmt::format("{} of the partitions' nodes are not shown: PrivateData=cloud shows nodes of a "
+                    "cloud that are powered down",
+                    unseen));
+  }
   return LoadJobs(poll);
 }
 
@@ -343,6 +352,8 @@ void SlurmRestSource::LoadConf(Poll& poll) {
         "named none; set slurm_conf to read them");
   }
   config.slurm_version = release_;
+  // Whose eyes these are is known only of a token that the site named: others may see less.
+  config.hidden = HiddenFrom(options_.user == "root", "", config.private_data);
   poll.snapshot.cluster = cluster_;
   poll.snapshot.config = std::move(config);
 }
@@ -367,6 +378,7 @@ void SlurmRestSource::LoadAccounting(Poll& poll) {
   }
   poll.snapshot.associations = RestAssociations(*shares, *associations, cluster_);
   poll.snapshot.qos = RestQos(*qos);
+  MakeLimitsAbsolute(poll.snapshot);
 }
 
 Result<void> SlurmRestSource::LoadPolicy(Poll& poll) {
@@ -403,6 +415,7 @@ Result<Poll> SlurmRestSource::Step() {
     return tl::unexpected(loaded.error());
   }
   FillPartitions(poll);
+  SpellTypesAsNodes(poll.snapshot);
   poll.snapshot.taken_at = std::time(nullptr);
   SortCanonically(poll.snapshot);
   DropDoubles(poll.snapshot, poll.left_out);

@@ -51,8 +51,12 @@ CollectorCandidate SlurmCandidate(const std::string& name, const Settings& setti
   return candidate;
 }
 
-// What `source: auto` tries, in this order.
-std::vector<std::string> SourcesOfAuto() { return {"slurm-api", "slurm-cli"}; }
+// What `source: auto` tries, in this order: slurmrestd only where the site says where it is.
+std::vector<std::string> SourcesOfAuto(const Settings& settings) {
+  std::vector<std::string> names = {"slurm-api", "slurm-cli"};
+  if (!settings.slurmrestd.url.empty()) names.emplace_back("slurm-rest");
+  return names;
+}
 
 CollectorCandidate SimCandidate(const Settings& settings, const std::string& collector) {
   CollectorCandidate candidate;
@@ -108,7 +112,7 @@ CollectorPlan PlanFor(const Settings& settings, const std::string& collector) {
   } else if (settings.source.rfind(replay, 0) == 0) {
     plan.candidates = {ReplayCandidate(settings, settings.source.substr(replay.size()), collector)};
   } else if (settings.source == "auto") {
-    for (const std::string& name : SourcesOfAuto())
+    for (const std::string& name : SourcesOfAuto(settings))
       plan.candidates.push_back(SlurmCandidate(name, settings, collector));
   } else {
     plan.candidates = {SlurmCandidate(settings.source, settings, collector)};

@@ -27,6 +27,14 @@ TEST(PlanFor, AutoTriesLibslurmThenTheCommands) {
   }
 }
 
+TEST(PlanFor, AutoTriesSlurmrestdLastWhereItIsNamed) {
+  Settings settings;
+  settings.slurmrestd.url = "http://h:6820";
+  const CollectorPlan plan = PlanFor(settings, "c");
+  ASSERT_EQ(plan.candidates.size(), 3u);
+  EXPECT_EQ(plan.candidates[2].name, "slurm-rest");
+}
+
 TEST(PlanFor, ASourceThatIsNamedIsTheOnlyOne) {
   Settings settings;
   settings.source = "slurm-cli";
