@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/post.hpp>
 #include <csignal>
 #include <cstdlib>
@@ -151,6 +153,12 @@ std::string WithUnitHint(std::string cause, bool is_first) {
 }
 
 // What callers are told of: "" where nobody would ever look through it.
+// This machine's, as Slurm's AllocNodes has it; "" when it has none.
+std::string HostName() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
 std::string OutcomesDirOf(const Settings& settings) {
   const bool looked_through =
       !HasOwnTime(settings.source) && settings.accounting_interval.count() > 0;
@@ -241,7 +249,9 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
            &usage_,
            &events_,
            nullptr,
-           MostWorkOf(loaded_.settings)},
+           MostWorkOf(loaded_.settings),
+           ThreadCpuTime,
+           HostName()},
       sink_(cluster_),
       plan_(parts.plan),
       collector_(

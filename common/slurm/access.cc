@@ -68,10 +68,36 @@ Result<void> CheckAccount(const Snapshot& snapshot, const Partition& partition,
   return {};
 }
 
-Result<void> CheckQos(const Snapshot& snapshot, const Partition& partition,
-                      const Submitter& submitter, const EffectiveLimits& authority) {
-  const Association* assoc = authority.association;
-  const std::string qos = EffectiveQos(snapshot, submitter, assoc);
+bool TakesQos(const Partition& partition, const std::string& qos) {
+  return partition.allow_qos.empty() ? !IsOneOf(qos, partition.deny_qos)
+                                     : IsOneOf(qos, partition.allow_qos);
+}
+
+// The QOS under which the job would run in `partition`: of several that it names, the best of those
+// that the partition takes, where it takes any.
+std::string QosIn(const Snapshot& snapshot, const Partition& partition, const Submitter& submitter,
+                  const Association* association) {
+  std::string taken;
+  for (std::string_view part : SplitAt(submitter.qos, ',')) {
+    const std::string name(part);
+    if (TakesQos(partition, name)) taken += (taken.empty() ? "" : ",") + name;
+  }
+  return taken.empty() ? EffectiveQos(snapshot, submitter, association) : BestQos(snapshot, taken);
+}
+
+// Slurm compares the submitting host's short name.
+Result<void> CheckHost(const Partition& partition, const Submitter& submitter) {
+  const std::string host = submitter.host.substr(0, submitter.host.find('.'));
+  const std::vector<std::string>& hosts = partition.alloc_nodes;
+  if (hosts.empty() || host.empty() || IsOneOf(host, hosts) || IsOneOf(submitter.host, hosts))
+    return {};
+  return No(fmt::format("partition {} takes jobs only from {}, not from this host ({})",
+                        partition.name, JoinNames(hosts), host));
+}
+
+// Whether there is such a QOS and the submitter may use it.
+Result<void> CheckOneQos(const Snapshot& snapshot, const Submitter& submitter,
+                         const Association* assoc, const std::string& qos) {
   if (!submitter.qos.empty() && !snapshot.qos.empty() && FindQos(snapshot, qos) == nullptr) {
     if (!HasName(submitter)) return No("that QOS is for users: ask on the cluster itself");
     std::vector<std::string> names;
@@ -84,18 +110,30 @@ Result<void> CheckQos(const Snapshot& snapshot, const Partition& partition,
     return No(fmt::format("account {} of user {} may not use QOS {}; allowed: {}", assoc->account,
                           assoc->user, qos, JoinNames(assoc->qos)));
   }
-  if (!partition.allow_qos.empty() && !IsOneOf(qos, partition.allow_qos)) {
-    if (!HasName(submitter)) {
-      return No(fmt::format("partition {} is for certain QOS: ask on the cluster itself",
-                            partition.name));
-    }
-    return No(fmt::format("partition {} is for the QOS {}, not {}", partition.name,
-                          JoinNames(partition.allow_qos), qos));
-  }
-  if (partition.allow_qos.empty() && IsOneOf(qos, partition.deny_qos)) {
-    return No(fmt::format("partition {} is closed to QOS {}", partition.name, qos));
-  }
   return {};
+}
+
+Result<void> CheckPartitionsQos(const Partition& partition, const Submitter& submitter,
+                                const std::string& qos) {
+  if (TakesQos(partition, qos)) return {};
+  if (partition.allow_qos.empty())
+    return No(fmt::format("partition {} is closed to QOS {}", partition.name, qos));
+  if (!HasName(submitter)) {
+    return No(
+        fmt::format("partition {} is for certain QOS: ask on the cluster itself", partition.name));
+  }
+  return No(fmt::format("partition {} is for the QOS {}, not {}", partition.name,
+                        JoinNames(partition.allow_qos), qos));
+}
+
+Result<void> CheckQos(const Snapshot& snapshot, const Partition& partition,
+                      const Submitter& submitter, const EffectiveLimits& authority) {
+  const Association* assoc = authority.association;
+  const std::string effective = QosIn(snapshot, partition, submitter, assoc);
+  for (std::string_view qos : SplitAt(submitter.qos.empty() ? effective : submitter.qos, ',')) {
+    if (auto good = CheckOneQos(snapshot, submitter, assoc, std::string(qos)); !good) return good;
+  }
+  return CheckPartitionsQos(partition, submitter, effective);
 }
 
 Result<void> CheckTime(const Partition& partition, const JobRequest& request,
@@ -194,7 +232,7 @@ EffectiveLimits EffectiveLimitsOf(const Snapshot& snapshot, const Partition& par
                                   const Submitter& submitter) {
   EffectiveLimits authority;
   authority.association = FindAssociation(snapshot, submitter, partition.name);
-  authority.qos = FindQos(snapshot, EffectiveQos(snapshot, submitter, authority.association));
+  authority.qos = FindQos(snapshot, QosIn(snapshot, partition, submitter, authority.association));
   if (!partition.qos.empty()) authority.partition_qos = FindQos(snapshot, partition.qos);
   if (!EnforcedBy(snapshot.config.enforce).limits) return authority;
   if (authority.association != nullptr) {
@@ -215,6 +253,7 @@ Result<void> CheckAccess(const Snapshot& snapshot, const Partition& partition,
                          const JobRequest& request, const Submitter& submitter,
                          const EffectiveLimits& authority) {
   auto good = CheckState(partition, submitter);
+  if (good) good = CheckHost(partition, submitter);
   if (good) good = CheckAccount(snapshot, partition, submitter, authority);
   if (good) good = CheckQos(snapshot, partition, submitter, authority);
   if (good) good = CheckTime(partition, request, authority);

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "common/base/text.h"
+
 namespace gpuadvise {
 namespace {
 
@@ -62,11 +64,16 @@ struct Item {
   bool is_tres = false;  // written with "=": an untyped count is the total of the typed ones
 };
 
-bool IsCounted(std::string_view name) { return name == "gpu" || name == "shard" || name == "mps"; }
+// From 24.11 on Slurm keeps the case in which a site or a user wrote the name.
+bool IsNamed(std::string_view name, std::string_view gres) { return EqualIgnoringCase(name, gres); }
+
+bool IsCounted(std::string_view name) {
+  return IsNamed(name, "gpu") || IsNamed(name, "shard") || IsNamed(name, "mps");
+}
 
 std::string_view WithoutPrefix(std::string_view part) {
   for (std::string_view prefix : {"gres/", "gres:"}) {
-    if (part.starts_with(prefix)) return part.substr(prefix.size());
+    if (EqualIgnoringCase(part.substr(0, prefix.size()), prefix)) return part.substr(prefix.size());
   }
   return part;
 }
@@ -149,7 +156,8 @@ Result<Gres> ParseGres(std::string_view text) {
     const auto item = ParseItem(part);
     if (!item) return tl::unexpected(item.error());
     if (!*item) continue;
-    ((*item)->name == "gpu" ? gpus : (*item)->name == "shard" ? shards : mps).Add(**item);
+    const std::string_view name = (*item)->name;
+    (IsNamed(name, "gpu") ? gpus : IsNamed(name, "shard") ? shards : mps).Add(**item);
   }
   return Gres{gpus.Counts(), TotalGpus(shards.Counts()), TotalGpus(mps.Counts())};
 }

@@ -79,6 +79,22 @@ constexpr Known kKnown[] = {
      "when the administrators grant more, or as past use is forgotten"},
     {"QOSJobLimit", "its QOS runs as many jobs as allowed", "when jobs of the same QOS end"},
     {"QOSResourceLimit", "its QOS has as much as allowed", "when jobs of the same QOS end"},
+    {"Nodes_required_for_job_are_DOWN",
+     "nodes that it needs are down, drained or reserved for higher partitions",
+     "when enough nodes are back or free"},
+    {"NvidiaImexChannels", "no NVIDIA IMEX channel is free", "when jobs that hold one end"},
+    {"MaxPoweredUpNodes", "as many nodes are powered up as the site allows",
+     "when some are powered down"},
+    {"MpiPortsBusy", "the ports for MPI are in use on its nodes", "when jobs there end"},
+    {"ReservationInvalid", "its reservation is no longer valid for it",
+     "scontrol update JobId=JOBID ReservationName=…"},
+    {"Constraints", "no node that is free now has the features it asks for",
+     "when nodes with these features become free"},
+    {"PartitionConfig", "it does not fit what its partition allows",
+     "scontrol update JobId=JOBID Partition=…, or ask for less"},
+    {"AccountingPolicy", "a limit of accounting holds it back",
+     "when jobs of the same account end"},
+    {"FedJobLock", "another cluster of the federation is about to start it", "within seconds"},
     {"QOSTimeLimit", "its QOS has used up its time",
      "when the administrators grant more, or as past use is forgotten"},
 };
@@ -96,6 +112,15 @@ struct Resource {
 };
 
 constexpr Resource kResources[] = {
+    {"CpuRunMins", "CPU minutes in running jobs"},
+    {"GRESRunMins", "GPU minutes in running jobs"},
+    {"MemoryRunMins", "memory minutes in running jobs"},
+    {"NodeRunMins", "node minutes in running jobs"},
+    {"BBRunMins", "burst buffer minutes in running jobs"},
+    {"BillingRunMins", "billing minutes in running jobs"},
+    {"EnergyRunMins", "energy"},
+    {"LicenseRunMins", "licence minutes in running jobs"},
+    {"UnknownRunMins", "a resource's minutes in running jobs"},
     {"CPURunMinutes", "CPU minutes in running jobs"},
     {"CpuRunMinutes", "CPU minutes in running jobs"},
     {"CPUMinutes", "CPU minutes"},
@@ -136,7 +161,10 @@ constexpr Resource kResources[] = {
 // "QOSMaxGRESPerUser", "AssocGrpCpuLimit" and the like, read by their parts.
 std::optional<ReasonInWords> LimitInWords(std::string_view reason) {
   std::string_view rest = reason;
-  const bool qos = Take(rest, "QOS");
+  // Limits per account and user are of QOS alone, and some go without the prefix: MaxCpuPerAccount.
+  const bool qos =
+      Take(rest, "QOS") ||
+      (rest.starts_with("Max") && (rest.ends_with("PerAccount") || rest.ends_with("PerUser")));
   if (!qos && !Take(rest, "Assoc")) return std::nullopt;
   const std::string owner = qos ? "its QOS" : "its account";
   enum class Kind { kGroup, kMost, kLeast } kind = Kind::kGroup;
@@ -172,7 +200,7 @@ std::optional<ReasonInWords> LimitInWords(std::string_view reason) {
     return ReasonInWords{fmt::format("{} limits {} a job has on one node", owner, how),
                          "ask for less per node, or another QOS"};
   }
-  const bool used_up = has("Minutes") || what == "time" || what == "energy";
+  const bool used_up = has("Minutes") || has("RunMins") || what == "time" || what == "energy";
   if (has("PerUser") || (kind == Kind::kMost && !has("PerAccount"))) {
     return ReasonInWords{fmt::format("{} limits {} each user has at a time", owner, how),
                          used_up ? "as past use is forgotten" : "when jobs of the same user end"};
@@ -197,8 +225,11 @@ ReasonInWords PendingReasonInWords(std::string_view reason) {
   std::string_view word = reason.substr(0, reason.find_first_of(",)"));
   while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
   if (word.empty()) word = "None";
-  const auto* found = std::find_if(std::begin(kKnown), std::end(kKnown),
-                                   [&](const Known& known) { return known.word == word; });
+  std::string joined(word);  // words of a sentence are joined as squeue does
+  std::replace(joined.begin(), joined.end(), ' ', '_');
+  const auto* found = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& known) {
+    return known.word == word || known.word == joined;
+  });
   if (found != std::end(kKnown)) return {std::string(found->meaning), std::string(found->clears)};
   if (auto limit = LimitInWords(word)) return std::move(*limit);
   return {fmt::format("Slurm says {}", reason), "see the Slurm documentation of job reasons"};

@@ -70,9 +70,18 @@ std::vector<const Association*> WithParents(const Snapshot& snapshot, const Asso
   return chain;
 }
 
+std::string BestQos(const Snapshot& snapshot, std::string_view list) {
+  const Qos* best = nullptr;
+  for (std::string_view name : SplitAt(list, ',')) {
+    const Qos* qos = FindQos(snapshot, name);
+    if (qos != nullptr && (best == nullptr || qos->priority > best->priority)) best = qos;
+  }
+  return best != nullptr ? best->name : std::string(list.substr(0, list.find(',')));
+}
+
 std::string EffectiveQos(const Snapshot& snapshot, const Submitter& submitter,
                          const Association* association) {
-  if (!submitter.qos.empty()) return submitter.qos;
+  if (!submitter.qos.empty()) return BestQos(snapshot, submitter.qos);
   if (association != nullptr) {
     if (!association->default_qos.empty()) return association->default_qos;
     if (association->qos.size() == 1) return association->qos.front();

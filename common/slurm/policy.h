@@ -23,8 +23,12 @@ const Association* FindAssociation(const Snapshot& snapshot, const Submitter& su
 // The association, its account's own record, that account's parent, and so on to the root.
 std::vector<const Association*> WithParents(const Snapshot& snapshot, const Association& leaf);
 
-// The QOS a job runs under: the one it names, the association's default, the only one allowed
-// there, the root's default, else "normal".
+// The one of "high,normal" that Slurm tries first, that of the highest priority; of those that are
+// not known the first. A single one is itself.
+std::string BestQos(const Snapshot& snapshot, std::string_view list);
+
+// The QOS a job runs under: the (best) one it names, the association's default, the only one
+// allowed there, the root's default, else "normal".
 std::string EffectiveQos(const Snapshot& snapshot, const Submitter& submitter,
                          const Association* association);
 

@@ -11,7 +11,8 @@ struct Submitter {
   int64_t uid = -1;
   std::string user;
   std::string account;
-  std::string qos;
+  std::string qos;        // one, or several of which any will do: "high,normal"
+  std::string host = {};  // from which the job would be submitted; "": not known
 };
 
 }  // namespace gpuadvise

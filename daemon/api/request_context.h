@@ -53,6 +53,7 @@ struct ApiState {
   AnswerCache* shared = nullptr;  // of callers without a name; nullptr: each answer is made anew
   AnswerCost most_work = {std::chrono::hours(24)};                     // of one answer
   std::function<std::chrono::nanoseconds()> cpu_time = ThreadCpuTime;  // of the calling thread
+  std::string host = {};  // where the socket is, from which its callers would submit; "": not known
 };
 
 struct RequestContext {

@@ -6,6 +6,8 @@
 
 #include "common/base/slurm_time.h"
 #include "common/base/text.h"
+#include "common/slurm/policy.h"
+#include "common/slurm/tres.h"
 #include "daemon/collect/slurm_text.h"
 
 namespace gpuadvise::collect {
@@ -193,6 +195,52 @@ std::vector<Qos> ParseQos(const AccountingText& text) {
     if (found != rows.end()) AddQosRow(found->second, qos);
   }
   return all;
+}
+
+namespace {
+
+void TakePercents(TresCounts& limits, const TresCounts& totals) {
+  constexpr int64_t kWhole = 100;
+  for (auto& [name, count] : limits) {
+    const auto total = totals.find(CanonicalTres(name));
+    count = total == totals.end() ? 0 : total->second * std::min(count, kWhole) / kWhole;
+  }
+}
+
+// Of all nodes, as if they were of one partition.
+TresCounts ClusterTres(const Snapshot& snapshot) {
+  Partition all;
+  for (const Node& node : snapshot.nodes) all.nodes.push_back(node.name);
+  return PartitionTres(snapshot, all);
+}
+
+}  // namespace
+
+void MakeLimitsAbsolute(Snapshot& snapshot) {
+  for (Qos& qos : snapshot.qos) {
+    if (!HasFlag(qos.flags, "Relative")) continue;
+    const auto partition =
+        std::find_if(snapshot.partitions.begin(), snapshot.partitions.end(),
+                     [&](const Partition& each) { return each.qos == qos.name; });
+    const TresCounts totals = partition == snapshot.partitions.end()
+                                  ? ClusterTres(snapshot)
+                                  : PartitionTres(snapshot, *partition);
+    Limits& limits = qos.limits;
+    for (TresCounts* each :
+         {&limits.group_tres, &limits.max_tres_per_job, &limits.max_tres_per_node,
+          &limits.max_tres_per_user, &limits.max_tres_per_account, &limits.min_tres_per_job}) {
+      TakePercents(*each, totals);
+    }
+  }
+}
+
+std::string AdminLevelOf(std::string_view assoc_mgr, std::string_view user) {
+  for (const TextRecord& record : ParseRecords(assoc_mgr, "UserName", RecordStart::kAnyLine)) {
+    const bool is_theirs = BeforeParenthesis(record.Raw("UserName")) == user;
+    if (is_theirs && !record.Raw("AdminLevel").empty())
+      return std::string(record.Get("AdminLevel"));
+  }
+  return "";
 }
 
 }  // namespace gpuadvise::collect

@@ -30,6 +30,13 @@ inline constexpr std::string_view kQosColumns =
 std::vector<Association> ParseAssociations(const AccountingText& text);
 std::vector<Qos> ParseQos(const AccountingText& text);
 
+// The limits of a QOS with the flag Relative are percents in sacctmgr's text. Makes them amounts,
+// as slurmctld does: of the partition whose own QOS it is, else of the whole cluster, rounded down.
+void MakeLimitsAbsolute(Snapshot& snapshot);
+
+// "Operator", the AdminLevel of a user; "" where assoc_mgr has none of that name.
+std::string AdminLevelOf(std::string_view assoc_mgr, std::string_view user);
+
 // "cpu=16,mem=200G,gres/gpu=4" with memory in MiB. Parts without a number ("cpu=N") are left out.
 TresCounts ParseTresCounts(std::string_view text);
 

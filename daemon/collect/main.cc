@@ -22,6 +22,7 @@
 #include "daemon/collect/sim.h"
 #include "daemon/collect/slurm_api.h"
 #include "daemon/collect/slurm_cli.h"
+#include "daemon/collect/slurm_rest.h"
 
 namespace gpuadvise::collect {
 namespace {
@@ -34,6 +35,7 @@ struct Arguments {
   double policy_interval_seconds = 300;
   std::string slurm_conf;
   std::string slurm_bin_dir;
+  SlurmRestOptions rest;
   SimOptions sim;
   AccountingOptions accounting;
 };
@@ -47,8 +49,8 @@ constexpr const char* kHelp =
 Usage: {} [OPTIONS] source [file]
 
 Positionals:
-  source TEXT:{{slurm-api,slurm-cli,sim,replay,accounting}} REQUIRED
-                              slurm-api, slurm-cli, sim, replay or accounting
+  source TEXT:{{slurm-api,slurm-cli,slurm-rest,sim,replay,accounting}} REQUIRED
+                              slurm-api, slurm-cli, slurm-rest, sim, replay or accounting
   file TEXT                   the recording, for replay
 
 Options:
@@ -61,6 +63,10 @@ Options:
   --slurm-conf TEXT           slurm.conf, instead of SLURM_CONF
   --slurm-bin-dir,--bin-dir TEXT
                               where scontrol, squeue, sshare and sacctmgr are found, instead of PATH
+  --url TEXT                  slurm-rest: unix:/PATH, http://HOST:PORT or https://HOST:PORT of slurmrestd
+  --jwt-file TEXT             slurm-rest: file with a token for it
+  --rest-user TEXT            slurm-rest: whose token it is, where it does not say
+  --ca-file TEXT              slurm-rest: certificates that https is checked with
   --since INT                 accounting: from here, unix seconds
   --until INT                 accounting: to here, unix seconds
   --seed UINT=1               sim: which world
@@ -83,6 +89,10 @@ enum OptionCode {
   kPolicyInterval,
   kSlurmConf,
   kBinDir,
+  kUrl,
+  kJwtFile,
+  kRestUser,
+  kCaFile,
   kSince,
   kUntil,
   kSeed,
@@ -99,6 +109,10 @@ const option kOptions[] = {{"help", no_argument, nullptr, kHelpAsked},
                            {"slurm-conf", required_argument, nullptr, kSlurmConf},
                            {"slurm-bin-dir", required_argument, nullptr, kBinDir},
                            {"bin-dir", required_argument, nullptr, kBinDir},
+                           {"url", required_argument, nullptr, kUrl},
+                           {"jwt-file", required_argument, nullptr, kJwtFile},
+                           {"rest-user", required_argument, nullptr, kRestUser},
+                           {"ca-file", required_argument, nullptr, kCaFile},
                            {"since", required_argument, nullptr, kSince},
                            {"until", required_argument, nullptr, kUntil},
                            {"seed", required_argument, nullptr, kSeed},
@@ -115,7 +129,7 @@ std::string NameOfOption(int code) {
 const char* KindOfValue(int code) {
   if (code == kSeed) return "UINT";
   if (code == kSince || code == kUntil) return "INT";
-  return code == kSlurmConf || code == kBinDir || code == kJobsDir ? "TEXT" : "FLOAT";
+  return code == kInterval || code == kPolicyInterval || code == kSpeed ? "FLOAT" : "TEXT";
 }
 
 int RefuseUsage(int status, const std::string& why) {
@@ -164,6 +178,18 @@ std::optional<int> ReadOption(int code, char** argv, Arguments& arguments) {
     case kBinDir:
       arguments.slurm_bin_dir = optarg;
       return std::nullopt;
+    case kUrl:
+      arguments.rest.url = optarg;
+      return std::nullopt;
+    case kJwtFile:
+      arguments.rest.token_file = optarg;
+      return std::nullopt;
+    case kRestUser:
+      arguments.rest.user = optarg;
+      return std::nullopt;
+    case kCaFile:
+      arguments.rest.ca_file = optarg;
+      return std::nullopt;
     case kSince:
       return ReadNumber(code, IntegerFrom, arguments.accounting.since);
     case kUntil:
@@ -189,11 +215,13 @@ std::optional<int> ReadOption(int code, char** argv, Arguments& arguments) {
 std::optional<int> ReadPositionals(int argc, char** argv, Arguments& arguments) {
   if (optind >= argc) return RefuseUsage(kMissing, "source is required");
   arguments.source = argv[optind++];
-  constexpr std::string_view kSources[] = {"slurm-api", "slurm-cli", "sim", "replay", "accounting"};
+  constexpr std::string_view kSources[] = {"slurm-api", "slurm-cli", "slurm-rest",
+                                           "sim",       "replay",    "accounting"};
   if (std::find(std::begin(kSources), std::end(kSources), arguments.source) == std::end(kSources)) {
     return RefuseUsage(
-        kNotAllowed, fmt::format("source: {} not in {{slurm-api,slurm-cli,sim,replay,accounting}}",
-                                 arguments.source));
+        kNotAllowed,
+        fmt::format("source: {} not in {{slurm-api,slurm-cli,slurm-rest,sim,replay,accounting}}",
+                    arguments.source));
   }
   if (optind < argc) arguments.file = argv[optind++];
   if (optind >= argc) return std::nullopt;
@@ -219,6 +247,12 @@ SourceResult MakeSource(const Arguments& arguments) {
     options.bin_dir = arguments.slurm_bin_dir;
     options.policy_interval = policy_interval;
     return MakeSlurmCliSource(options);
+  }
+  if (arguments.source == "slurm-rest") {
+    SlurmRestOptions options = arguments.rest;
+    options.policy_interval = policy_interval;
+    if (const char* conf = std::getenv("SLURM_CONF"); conf != nullptr) options.slurm_conf = conf;
+    return MakeSlurmRestSource(options);
   }
   if (arguments.source == "replay") {
     if (arguments.file.empty()) return BadInput("replay needs the recorded file: replay FILE");

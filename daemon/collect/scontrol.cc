@@ -1,6 +1,7 @@
 #include "daemon/collect/scontrol.h"
 
 #include <algorithm>
+#include <set>
 
 #include "common/base/slurm_time.h"
 #include "common/base/text.h"
@@ -89,13 +90,17 @@ void ParseLimits(const TextRecord& record, Partition& partition) {
   partition.max_memory_per_cpu_mib = ToCount(record.Get("MaxMemPerCPU"));
 }
 
+std::vector<std::string> HostsOrAll(std::string_view text) {
+  return text == "ALL" ? std::vector<std::string>() : Hosts(text);
+}
+
 void ParseAccess(const TextRecord& record, Partition& partition) {
   partition.allow_accounts = record.List("AllowAccounts");
   partition.deny_accounts = record.List("DenyAccounts");
   partition.allow_qos = record.List("AllowQos");
   partition.deny_qos = record.List("DenyQos");
   partition.allow_groups = record.List("AllowGroups");
-  partition.alloc_nodes = record.List("AllocNodes");
+  partition.alloc_nodes = HostsOrAll(record.Get("AllocNodes"));
   partition.hidden = record.IsYes("Hidden");
   partition.root_only = record.IsYes("RootOnly");
 }
@@ -150,6 +155,15 @@ std::vector<Partition> ParsePartitions(std::string_view text) {
     if (!partition.name.empty()) partitions.push_back(std::move(partition));
   }
   return partitions;
+}
+
+int64_t CountUnseenNodes(const Snapshot& snapshot) {
+  std::set<std::string_view> unseen;
+  for (const Partition& partition : snapshot.partitions) {
+    unseen.insert(partition.nodes.begin(), partition.nodes.end());
+  }
+  for (const Node& node : snapshot.nodes) unseen.erase(node.name);
+  return static_cast<int64_t>(unseen.size());
 }
 
 std::vector<License> ParseLicenses(std::string_view text) {

@@ -412,6 +412,8 @@ std::string JobListFormat(std::string_view mark) {
 
 Result<void> AddListedJobs(std::string_view text, std::string_view mark, JobList& list) {
   while (!Trim(text).empty() && text != "\n") {
+    // What a tool warns of behind the last job; a list that is cut off ends in no whole line.
+    if (text.find(mark) == std::string_view::npos && text.ends_with('\n')) break;
     TextRecord row;
     for (const Column& column : kColumns) {
       const size_t end = text.find(mark);
@@ -424,7 +426,8 @@ Result<void> AddListedJobs(std::string_view text, std::string_view mark, JobList
       text.remove_prefix(end + mark.size());
     }
     if (text.starts_with('\n')) text.remove_prefix(1);
-    const int64_t id = WholeNumber(row.Raw("JobId"));
+    const std::string_view first = row.Raw("JobId");  // warnings may stand before it
+    const int64_t id = WholeNumber(first.substr(first.rfind('\n') + 1));
     if (id > 0) list.try_emplace(id, std::move(row));
   }
   return {};

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -36,7 +38,20 @@ std::string WhyNoAnswer(const ProgramEnd& end) {
   if (end.error != 0) return fmt::format("cannot be started: {}", std::strerror(end.error));
   if (end.end.signal != 0) return "was ended by a signal";
   const std::string first_line = OneLine(end.errors.substr(0, end.errors.find('\n')), 300);
-  return fmt::format("ended with status {}: {}", end.end.exit_code, first_line);
+  const bool denied = ContainsIgnoringCase(first_line, "permission denied");
+  return fmt::format("ended with status {}: {}{}", end.end.exit_code, first_line,
+                     denied ? "; where PrivateData hides this, make the user of gpuadvised an "
+                              "operator: sacctmgr modify user NAME set adminlevel=operator"
+                            : "");
+}
+
+std::string OwnName() {
+  const passwd* user = ::getpwuid(::geteuid());
+  return user != nullptr ? user->pw_name : "";
+}
+
+bool SeesAll(const ClusterConfig& config) {
+  return ::geteuid() == 0 || OwnName() == config.slurm_user;
 }
 
 class SlurmCliSource : public Source {
@@ -51,9 +66,11 @@ class SlurmCliSource : public Source {
   Result<std::string> ListJobs(const std::string& mark, std::vector<std::string> words);
   Result<void> LoadJobs(Poll& poll);
   void LoadDoubled(const JobList& list, ReadJobs& read, LeftOut& left_out);
+  Result<std::string> Table(std::string_view name);
   Result<void> LoadTables(Poll& poll);
   Result<void> LoadPolicy(Snapshot& snapshot);
-  void LoadAccounting(Snapshot& snapshot);
+  void LoadLicenses(SchedulerConfig& config);
+  void LoadAccounting(const ClusterConfig& config, Snapshot& snapshot);
 
   const SlurmCliOptions options_;
   std::optional<Snapshot> last_;
@@ -74,7 +91,7 @@ Result<std::string> SlurmCliSource::ListJobs(const std::string& mark,
 }
 
 Result<void> SlurmCliSource::LoadJobs(Poll& poll) {
-  const auto jobs = Run({"scontrol", "-a", "--local", "-d", "show", "job"});
+  const auto jobs = Table("job");
   if (!jobs) return tl::unexpected(jobs.error());
   // Asked second: what is new by then is not in the text, and what has ended since is listed still.
   const std::string mark = DrawMark();
@@ -129,28 +146,47 @@ void SlurmCliSource::LoadDoubled(const JobList& list, ReadJobs& read, LeftOut& l
   }
 }
 
+// What `scontrol show NAME` prints: whole records, or a line that says that there are none. Half a
+// record would pass for one that holds nothing.
+Result<std::string> SlurmCliSource::Table(std::string_view name) {
+  auto text = Run({"scontrol", "-a", "--local", "-d", "show", std::string(name)});
+  const bool whole =
+      !text || text->empty() || text->ends_with("\n\n") || text->find('=') == std::string::npos;
+  if (whole) return text;
+  return Fail(ErrorCode::kUnavailable,
+              fmt::format("scontrol show {} ends inside a record; is it Slurm's own?", name));
+}
+
 Result<void> SlurmCliSource::LoadTables(Poll& poll) {
   Snapshot& snapshot = poll.snapshot;
-  const auto nodes = Run({"scontrol", "-a", "--local", "-d", "show", "node"});
+  const auto nodes = Table("node");
   if (!nodes) return tl::unexpected(nodes.error());
   snapshot.nodes = ParseNodes(*nodes);
-  const auto partitions = Run({"scontrol", "-a", "show", "partition"});
+  const auto partitions = Table("partition");
   if (!partitions) return tl::unexpected(partitions.error());
   snapshot.partitions = ParsePartitions(*partitions);
-  const auto reservations = Run({"scontrol", "-a", "show", "reservation"});
+  const auto reservations = Table("reservation");
   if (!reservations) return tl::unexpected(reservations.error());
   snapshot.reservations = ParseReservations(*reservations);
   if (snapshot.nodes.empty() || snapshot.partitions.empty()) {
     return Fail(ErrorCode::kUnavailable,
                 "scontrol shows no node or no partition; is it Slurm's own scontrol?");
   }
+  if (const int64_t unseen = CountUnseenNodes(snapshot); unseen > 0) {
+    poll.left_out.Add(
+        fmt::format("{} of the partitions' nodes are not shown: PrivateData=cloud shows nodes of a "
+                    "cloud that are powered down",
+                    unseen));
+  }
   return LoadJobs(poll);
 }
 
 // What accounting says is an addition: a slurmdbd that is down hides no cluster.
-void SlurmCliSource::LoadAccounting(Snapshot& snapshot) {
+void SlurmCliSource::LoadAccounting(const ClusterConfig& config, Snapshot& snapshot) {
   const auto assoc_mgr = Run({"scontrol", "show", "assoc_mgr"});
   if (!assoc_mgr) return;
+  snapshot.config.hidden = HiddenFrom(SeesAll(config), AdminLevelOf(*assoc_mgr, OwnName()),
+                                      snapshot.config.private_data);
   const std::string cluster = "cluster=" + snapshot.cluster;
   const auto shares = Run({"sshare", "-a", "-m", "-P", "-o", std::string(kShareColumns)});
   const auto associations = Run(
@@ -162,6 +198,13 @@ void SlurmCliSource::LoadAccounting(Snapshot& snapshot) {
   const AccountingText all = {*assoc_mgr, text(shares), text(associations), text(qos)};
   snapshot.associations = ParseAssociations(all);
   snapshot.qos = ParseQos(all);
+  MakeLimitsAbsolute(snapshot);
+}
+
+// Like accounting, an addition.
+void SlurmCliSource::LoadLicenses(SchedulerConfig& config) {
+  const auto text = Run({"scontrol", "show", "license"});
+  if (text) config.licenses = ParseLicenses(*text);
 }
 
 Result<void> SlurmCliSource::LoadPolicy(Snapshot& snapshot) {
@@ -171,8 +214,10 @@ Result<void> SlurmCliSource::LoadPolicy(Snapshot& snapshot) {
   if (!text) return tl::unexpected(text.error());
   ClusterConfig config = ParseConfig(*text);
   snapshot.cluster = std::move(config.cluster);
-  snapshot.config = std::move(config.config);
-  if (config.has_accounting) LoadAccounting(snapshot);
+  snapshot.config = config.config;
+  snapshot.config.hidden = HiddenFrom(SeesAll(config), "", config.config.private_data);
+  if (config.has_licenses) LoadLicenses(snapshot.config);
+  if (config.has_accounting) LoadAccounting(config, snapshot);
   policy_time_ = now;
   return {};
 }
@@ -184,8 +229,10 @@ Result<Poll> SlurmCliSource::Step() {
   Poll poll;
   if (last_) poll.snapshot = *last_;
   poll.snapshot.source = "slurm-cli";
-  if (auto loaded = LoadPolicy(poll.snapshot); !loaded) return tl::unexpected(loaded.error());
   if (auto loaded = LoadTables(poll); !loaded) return tl::unexpected(loaded.error());
+  // Some limits are parts of what the nodes have.
+  if (auto loaded = LoadPolicy(poll.snapshot); !loaded) return tl::unexpected(loaded.error());
+  SpellTypesAsNodes(poll.snapshot);
   poll.snapshot.taken_at = std::time(nullptr);
   SortCanonically(poll.snapshot);
   DropDoubles(poll.snapshot, poll.left_out);
@@ -205,10 +252,11 @@ Result<std::string> AskSlurm(std::vector<std::string> words, std::chrono::millis
                              std::vector<std::string> environment) {
   ProgramCall call;
   call.command = {std::move(words), std::move(environment)};
-  for (const char* ours : {"SLURM_TIME_FORMAT=%s", "TZ=UTC", "LC_ALL=C", "SLURM_BITSTR_LEN=0",
-                           // What a person's shell may hold to see less of the queue.
-                           "SQUEUE_ACCOUNT", "SQUEUE_ARRAY", "SQUEUE_FORMAT", "SQUEUE_LICENSES",
-                           "SQUEUE_NAMES", "SQUEUE_PARTITION", "SQUEUE_QOS", "SQUEUE_USERS"}) {
+  for (const char* ours :
+       {"SLURM_TIME_FORMAT=%s", "TZ=UTC", "LC_ALL=C", "SLURM_BITSTR_LEN=0",
+        // What a person's shell may hold to see less of the queue.
+        "SQUEUE_ACCOUNT", "SQUEUE_ARRAY", "SQUEUE_FORMAT", "SQUEUE_LICENSES", "SQUEUE_NAMES",
+        "SQUEUE_PARTITION", "SQUEUE_QOS", "SQUEUE_USERS", "SLURM_CLUSTERS"}) {
     call.command.environment.emplace_back(ours);
   }
   call.child.group = ChildGroup::kOurs;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "common/base/host_list.h"
@@ -28,7 +29,7 @@ constexpr std::array<std::pair<std::string_view, JobState>, 15> kLivingStates = 
     {"POWER_UP_NODE", JobState::kConfiguring},
 }};
 
-constexpr int64_t kOperatorLevel = 2;  // slurmdb_admin_level_t
+constexpr int64_t kOperatorLevel = 2;      // slurmdb_admin_level_t
 constexpr int64_t kMostTasks = 4'000'001;  // the largest MaxArraySize
 
 // How many numbers "3-9:2" or "3" stands for.
@@ -105,6 +106,32 @@ void FillTres(const TresRequest& tres, JobRequest& request) {
     request.gpus_total = MultiplyGpus(task.gpus, std::max<int64_t>(request.tasks, 1));
   }
   if (!OrNothing(tres.memory_per_tres).empty()) FillMemoryPerGpu(tres.memory_per_tres, request);
+}
+
+void SpellTypesAsNodes(Snapshot& snapshot) {
+  std::map<std::string, std::string> spelled;  // "" where nodes differ among themselves
+  for (const Node& node : snapshot.nodes) {
+    for (const GpuCount& gpu : node.gpus) {
+      const auto [at, is_new] = spelled.emplace(LowerCase(gpu.type), gpu.type);
+      if (!is_new && at->second != gpu.type) at->second.clear();
+    }
+  }
+  const auto spell = [&](GpuCounts& gpus) {
+    bool changed = false;
+    for (GpuCount& gpu : gpus) {
+      const auto found = spelled.find(LowerCase(gpu.type));
+      if (found == spelled.end() || found->second.empty() || found->second == gpu.type) continue;
+      gpu.type = found->second;
+      changed = true;
+    }
+    if (changed) gpus = CanonicalGpus(std::move(gpus));
+  };
+  for (Node& node : snapshot.nodes) spell(node.gpus_allocated);
+  for (Job& job : snapshot.jobs) {
+    spell(job.request.gpus_per_node);
+    spell(job.request.gpus_total);
+    for (Allocation& allocation : job.allocations) spell(allocation.gpus);
+  }
 }
 
 void FillSharing(std::string_view over_subscribe, std::string_view exclusive, JobRequest& request) {

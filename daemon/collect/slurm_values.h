@@ -48,9 +48,14 @@ struct TresRequest {
 // Fills GPUs, shards, mps and memory per GPU of `request`, whose tasks and nodes are already set.
 void FillTres(const TresRequest& tres, JobRequest& request);
 
-// How a job shares its nodes. `over_subscribe` is NO, YES, OK, USER, MCS or TOPO; from 26.05 on it is
-// NO, YES or OK, and `exclusive` is there: NO, NODE, USER, MCS or TOPO. Before, `exclusive` is "" and
-// NO says that the job has whole nodes; from then on it says nothing of that.
+// Gives the GPU types of jobs and of what nodes handed out the spelling that the nodes'
+// configuration has: Slurm compares them in one case up to 24.05, and prints what was written
+// from 24.11 on.
+void SpellTypesAsNodes(Snapshot& snapshot);
+
+// How a job shares its nodes. `over_subscribe` is NO, YES, OK, USER, MCS or TOPO; from 26.05 on it
+// is NO, YES or OK, and `exclusive` is there: NO, NODE, USER, MCS or TOPO. Before, `exclusive` is
+// "" and NO says that the job has whole nodes; from then on it says nothing of that.
 void FillSharing(std::string_view over_subscribe, std::string_view exclusive, JobRequest& request);
 
 // The same of a partition. `over_subscribe` is NO, YES:4, FORCE:2, EXCLUSIVE; `exclusive` is NO,

@@ -23,6 +23,16 @@ std::string Seconds(milliseconds duration) {
   return fmt::format("{:g}", static_cast<double>(duration.count()) / 1000);
 }
 
+// The token goes by its file: command lines are for everybody to read.
+void AddSlurmrestd(const SlurmrestdSettings& slurmrestd, std::vector<std::string>& words) {
+  words.insert(words.end(), {"--url", slurmrestd.url});
+  if (!slurmrestd.token_file.empty()) {
+    words.insert(words.end(), {"--jwt-file", slurmrestd.token_file});
+  }
+  if (!slurmrestd.user.empty()) words.insert(words.end(), {"--rest-user", slurmrestd.user});
+  if (!slurmrestd.ca_file.empty()) words.insert(words.end(), {"--ca-file", slurmrestd.ca_file});
+}
+
 CollectorCandidate SlurmCandidate(const std::string& name, const Settings& settings,
                                   const std::string& collector) {
   CollectorCandidate candidate;
@@ -34,14 +44,19 @@ CollectorCandidate SlurmCandidate(const std::string& name, const Settings& setti
     candidate.command.words.insert(candidate.command.words.end(),
                                    {"--bin-dir", settings.slurm_bin_dir});
   }
+  if (name == "slurm-rest") AddSlurmrestd(settings.slurmrestd, candidate.command.words);
   if (!settings.slurm_conf.empty()) {
     candidate.command.environment.push_back("SLURM_CONF=" + settings.slurm_conf);
   }
   return candidate;
 }
 
-// What `source: auto` tries, in this order.
-std::vector<std::string> SourcesOfAuto() { return {"slurm-api", "slurm-cli"}; }
+// What `source: auto` tries, in this order: slurmrestd only where the site says where it is.
+std::vector<std::string> SourcesOfAuto(const Settings& settings) {
+  std::vector<std::string> names = {"slurm-api", "slurm-cli"};
+  if (!settings.slurmrestd.url.empty()) names.emplace_back("slurm-rest");
+  return names;
+}
 
 CollectorCandidate SimCandidate(const Settings& settings, const std::string& collector) {
   CollectorCandidate candidate;
@@ -97,7 +112,7 @@ CollectorPlan PlanFor(const Settings& settings, const std::string& collector) {
   } else if (settings.source.rfind(replay, 0) == 0) {
     plan.candidates = {ReplayCandidate(settings, settings.source.substr(replay.size()), collector)};
   } else if (settings.source == "auto") {
-    for (const std::string& name : SourcesOfAuto())
+    for (const std::string& name : SourcesOfAuto(settings))
       plan.candidates.push_back(SlurmCandidate(name, settings, collector));
   } else {
     plan.candidates = {SlurmCandidate(settings.source, settings, collector)};

@@ -126,7 +126,8 @@ Result<void> ReadSource(const json& value, const std::string& pointer, Settings&
     }
   }
   return Store(
-      values::OneOf(value, pointer, {"auto", "slurm-api", "slurm-cli", "sim", "replay:FILE"}),
+      values::OneOf(value, pointer,
+                    {"auto", "slurm-api", "slurm-cli", "slurm-rest", "sim", "replay:FILE"}),
       into.source);
 }
 
@@ -155,6 +156,51 @@ json ShowSimulation(const Settings& settings) {
   return {{"seed", settings.simulation.seed},
           {"speed", settings.simulation.speed},
           {"jobs_dir", settings.simulation.jobs_dir}};
+}
+
+Result<std::string> SlurmrestdUrl(const json& value, const std::string& pointer) {
+  Result<std::string> url = values::Text(value, pointer);
+  if (!url || url->empty()) return url;
+  for (const std::string_view start : {"unix:/", "http://", "https://"}) {
+    if (url->size() > start.size() && url->starts_with(start)) return url;
+  }
+  return BadInput(fmt::format("slurmrestd.url is \"{}\"; write unix:/run/slurmrestd.sock, "
+                              "http://HOST:6820 or https://HOST:6820",
+                              *url),
+                  pointer);
+}
+
+Result<void> ReadSlurmrestd(const json& value, const std::string& pointer, Settings& into) {
+  if (value.is_null()) return {};
+  if (!value.is_object()) {
+    return BadInput("slurmrestd is no mapping; write {url: \"unix:/run/slurmrestd.sock\"}",
+                    pointer);
+  }
+  for (const auto& [key, inner] : value.items()) {
+    const std::string place = pointer + "/" + key;
+    Result<void> stored;
+    if (key == "url") {
+      stored = Store(SlurmrestdUrl(inner, place), into.slurmrestd.url);
+    } else if (key == "token_file") {
+      stored = Store(values::Path(inner, place), into.slurmrestd.token_file);
+    } else if (key == "user") {
+      stored = Store(values::Text(inner, place), into.slurmrestd.user);
+    } else if (key == "ca_file") {
+      stored = Store(values::Path(inner, place), into.slurmrestd.ca_file);
+    } else {
+      return tl::unexpected<Error>(
+          values::UnknownKey(key, pointer, {"url", "token_file", "user", "ca_file"}));
+    }
+    if (!stored) return stored;
+  }
+  return {};
+}
+
+json ShowSlurmrestd(const Settings& settings) {
+  return {{"url", settings.slurmrestd.url},
+          {"token_file", settings.slurmrestd.token_file},
+          {"user", settings.slurmrestd.user},
+          {"ca_file", settings.slurmrestd.ca_file}};
 }
 
 template <auto kMember>
@@ -212,6 +258,7 @@ const Key kKeys[] = {
     {"stale_after", ReadInterval<&S::stale_after>, ShowDuration<&S::stale_after>},
     {"slurm_conf", ReadPath<&S::slurm_conf>, ShowText<&S::slurm_conf>},
     {"slurm_bin_dir", ReadPath<&S::slurm_bin_dir>, ShowText<&S::slurm_bin_dir>},
+    {"slurmrestd", ReadSlurmrestd, ShowSlurmrestd},
     {"collector", ReadPath<&S::collector>, ShowText<&S::collector>},
     {"gpus_file", ReadPath<&S::gpus_file>, ShowText<&S::gpus_file>},
     {"models_file", ReadPath<&S::models_file>, ShowText<&S::models_file>},

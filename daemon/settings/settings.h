@@ -25,6 +25,15 @@ struct SimulationSettings {
   friend bool operator==(const SimulationSettings&, const SimulationSettings&) = default;
 };
 
+// Where `source: slurm-rest` finds slurmrestd and as whom it asks.
+struct SlurmrestdSettings {
+  std::string url = {};         // unix:/PATH, http://HOST:PORT, https://HOST:PORT; "": none
+  std::string token_file = {};  // a JWT, for rest_auth/jwt; "": none (rest_auth/local)
+  std::string user = {};        // of the token; "": the one that it names
+  std::string ca_file = {};     // certificates that https is checked with; "": the system's
+  friend bool operator==(const SlurmrestdSettings&, const SlurmrestdSettings&) = default;
+};
+
 struct Settings {
   std::string socket = "/run/gpuadvise/gpuadvised.sock";
   uint32_t socket_mode = 0666;
@@ -38,16 +47,17 @@ struct Settings {
   std::chrono::milliseconds accounting_interval = std::chrono::minutes(10);  // 0: never
   std::chrono::milliseconds history_retention = std::chrono::hours(400 * 24);
   int64_t history_max_bytes = 1'000'000'000;
-  std::string source = "auto";  // auto, slurm-api, slurm-cli, sim, replay:FILE
+  std::string source = "auto";  // auto, slurm-api, slurm-cli, slurm-rest, sim, replay:FILE
   std::chrono::milliseconds poll_interval = std::chrono::seconds(30);
   std::chrono::milliseconds policy_interval = std::chrono::minutes(5);
   std::chrono::milliseconds stale_after = std::chrono::minutes(2);
   std::string slurm_conf;     // "": as Slurm's own commands find it
   std::string slurm_bin_dir;  // "": PATH
-  std::string collector;      // "": beside the daemon, then in libexec
-  std::string gpus_file;      // "": the built-in catalogue alone
-  std::string models_file;    // "": the built-in presets alone
-  SiteGpus site_gpus;         // gpu_aliases, untyped_gpus, interconnects
+  SlurmrestdSettings slurmrestd;
+  std::string collector;    // "": beside the daemon, then in libexec
+  std::string gpus_file;    // "": the built-in catalogue alone
+  std::string models_file;  // "": the built-in presets alone
+  SiteGpus site_gpus;       // gpu_aliases, untyped_gpus, interconnects
   SimulationSettings simulation;
   int64_t max_connections = 256;
   int64_t max_connections_per_user = 64;

@@ -104,7 +104,7 @@ size_t MostClaims(const Snapshot& snapshot, const Job& job) {
   for (const Qos* qos : {limits.partition_qos, limits.qos}) {
     if (qos == nullptr || !qos->limits.max_submit_jobs.has_value()) continue;
     take(RoomUnder(qos->limits.max_submit_jobs, snapshot, job.uid, [&](const Job& queued) {
-      return qos == limits.partition_qos || queued.qos == qos->name;
+      return qos == limits.partition_qos || HasFlag(queued.qos, qos->name);
     }));
   }
   return static_cast<size_t>(std::max<int64_t>(room.value_or(kUsualClaims), 0));

@@ -42,11 +42,11 @@ inline std::vector<Listed> ListedIn(std::string_view text) {
       const std::string_view value = record.Raw(scontrol);
       if (!value.empty()) job[squeue] = value;
     };
-    for (const char* same : {"JobName:Name", "JobId:JobID", "JobState:State", "Account:Account",
-                             "QOS:QOS", "Reservation:Reservation", "TresPerJob:tres-per-job",
-                             "TresPerNode:tres-per-node", "TresPerSocket:tres-per-socket",
-                             "TresPerTask:tres-per-task", "MemPerTres:mem-per-tres",
-                             "Licenses:Licenses"}) {
+    for (const char* same :
+         {"JobName:Name", "JobId:JobID", "JobState:State", "Account:Account", "QOS:QOS",
+          "Reservation:Reservation", "TresPerJob:tres-per-job", "TresPerNode:tres-per-node",
+          "TresPerSocket:tres-per-socket", "TresPerTask:tres-per-task", "MemPerTres:mem-per-tres",
+          "Licenses:Licenses"}) {
       const std::string pair = same;
       const size_t colon = pair.find(':');
       copy(pair.substr(colon + 1).c_str(), pair.substr(0, colon).c_str());

@@ -5,6 +5,7 @@ import pathlib
 import select
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -13,6 +14,13 @@ from lab import Lab, LabError
 
 SKIPPED = 77
 POLLED = ["nodes", "jobs", "partitions", "reservations"]  # tables of every poll
+
+
+def temporary_folder():
+    """A folder that every user can enter, as a context that gives its path."""
+    folder = tempfile.TemporaryDirectory(prefix="gpuadvise-")
+    pathlib.Path(folder.name).chmod(0o755)
+    return folder
 
 
 class Collector:

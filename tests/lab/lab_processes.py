@@ -13,7 +13,7 @@ import sys
 import time
 
 # The order of ending: whoever depends on another goes first.
-ORDER = ["slurmctld", "slurmd", "jobs", "slurmdbd", "mariadbd", "munged"]
+ORDER = ["slurmrestd", "slurmctld", "slurmd", "jobs", "slurmdbd", "mariadbd", "munged"]
 GRACE_SECONDS = 8.0
 
 

@@ -27,6 +27,14 @@ TEST(PlanFor, AutoTriesLibslurmThenTheCommands) {
   }
 }
 
+TEST(PlanFor, AutoTriesSlurmrestdLastWhereItIsNamed) {
+  Settings settings;
+  settings.slurmrestd.url = "http://h:6820";
+  const CollectorPlan plan = PlanFor(settings, "c");
+  ASSERT_EQ(plan.candidates.size(), 3u);
+  EXPECT_EQ(plan.candidates[2].name, "slurm-rest");
+}
+
 TEST(PlanFor, ASourceThatIsNamedIsTheOnlyOne) {
   Settings settings;
   settings.source = "slurm-cli";
@@ -34,6 +42,20 @@ TEST(PlanFor, ASourceThatIsNamedIsTheOnlyOne) {
   ASSERT_EQ(plan.candidates.size(), 1u);
   EXPECT_EQ(plan.candidates[0].name, "slurm-cli");
   EXPECT_TRUE(plan.candidates[0].command.environment.empty());
+}
+
+TEST(PlanFor, SlurmrestdIsNamedWithTheFileOfItsTokenNeverTheToken) {
+  Settings settings;
+  settings.source = "slurm-rest";
+  settings.slurmrestd.url = "unix:/run/slurmrestd.sock";
+  EXPECT_EQ(PlanFor(settings, "c").candidates.at(0).command.words,
+            (Words{"c", "slurm-rest", "--poll-interval", "30", "--policy-interval", "300", "--url",
+                   "unix:/run/slurmrestd.sock"}));
+  settings.slurmrestd = {"https://h:6820", "/etc/gpuadvise/jwt", "root", "/etc/ssl/site.pem"};
+  const Words words = PlanFor(settings, "c").candidates.at(0).command.words;
+  EXPECT_EQ(Words(words.end() - 8, words.end()),
+            (Words{"--url", "https://h:6820", "--jwt-file", "/etc/gpuadvise/jwt", "--rest-user",
+                   "root", "--ca-file", "/etc/ssl/site.pem"}));
 }
 
 TEST(PlanFor, TheSimulationGetsItsSeedAndSpeed) {

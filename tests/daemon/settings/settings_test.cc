@@ -37,6 +37,7 @@ TEST(Settings, WhatIsShownReadsBackTheSame) {
   settings.site_gpus.aliases = {{"biggpu", "a100-80gb"}};
   settings.site_gpus.untyped = {{{"", "", "gpu[01-08]"}, "l40s"}, {{"old", "", ""}, "rtx2080ti"}};
   settings.site_gpus.interconnects = {{{"", "ib", ""}, {0, 25}}, {{"", "", "n1"}, {45, 12.5}}};
+  settings.slurmrestd = {"https://h:6820", "/etc/jwt", "root", "/etc/site.pem"};
   settings.simulation = {7, 60, "/srv/jobs"};
   settings.max_connections = 12;
   settings.max_connections_per_user = 3;
@@ -50,6 +51,7 @@ TEST(Settings, WhatIsShownReadsBackTheSame) {
   EXPECT_DOUBLE_EQ(again->site_gpus.interconnects.at(0).interconnect.network_gb_per_s, 25);
   EXPECT_DOUBLE_EQ(again->site_gpus.interconnects.at(1).interconnect.link_gb_per_s, 45);
   EXPECT_EQ(again->simulation, settings.simulation);
+  EXPECT_EQ(again->slurmrestd, settings.slurmrestd);
 }
 
 TEST(Settings, EveryShownKeyIsAKnownKeyAndTheOtherWayRound) {
@@ -67,13 +69,26 @@ TEST(Settings, DurationsAreReadInEveryUnit) {
   EXPECT_EQ(Parsed(R"({"poll_interval": "45"})").poll_interval, std::chrono::seconds(45));
 }
 
+TEST(Settings, TheAddressOfSlurmrestdIsASocketOrAUrl) {
+  for (const char* url : {"", "unix:/run/slurmrestd.sock", "http://h:6820", "https://h"}) {
+    EXPECT_EQ(Complaint(json({{"slurmrestd", {{"url", url}}}}).dump().c_str()), "") << url;
+  }
+  EXPECT_EQ(Complaint(R"({"slurmrestd": {"url": "localhost:6820"}})"),
+            "/slurmrestd/url: slurmrestd.url is \"localhost:6820\"; write "
+            "unix:/run/slurmrestd.sock, http://HOST:6820 or https://HOST:6820");
+  EXPECT_NE(Complaint(R"({"slurmrestd": {"token": "x"}})").find("token_file"), std::string::npos);
+  EXPECT_NE(Complaint(R"({"slurmrestd": "unix:/run/s"})"), "");
+  EXPECT_NE(Complaint(R"({"slurmrestd": {"url": "http://h", "token_file": "jwt"}})"), "");
+}
+
 TEST(Settings, ModesAreOctalWithAndWithoutQuotes) {
   EXPECT_EQ(Parsed(R"({"socket_mode": "0660"})").socket_mode, 0660u);
   EXPECT_EQ(Parsed(R"({"socket_mode": 660})").socket_mode, 0660u);
 }
 
 TEST(Settings, EverySourceIsAccepted) {
-  for (const char* source : {"auto", "slurm-api", "slurm-cli", "sim", "replay:/var/log/x.jsonl"}) {
+  for (const char* source :
+       {"auto", "slurm-api", "slurm-cli", "slurm-rest", "sim", "replay:/var/log/x.jsonl"}) {
     EXPECT_EQ(Complaint(json({{"source", source}}).dump().c_str()), "") << source;
   }
 }
