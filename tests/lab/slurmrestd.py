@@ -12,7 +12,7 @@ import shutil
 import socket
 
 import lab_machine
-from lab import path_of, wait_until
+from lab import LabError, path_of, wait_until
 
 USER = "lab6"
 
@@ -59,10 +59,15 @@ class Slurmrestd:
         auth, place = ("jwt", f"127.0.0.1:{self.port}") if self.tokens else ("local", f"unix:{self.socket}")
         # It takes a token from its environment where it has one; "daemon" says that callers bring theirs.
         env = dict(self.lab.env, **({"SLURM_JWT": "daemon"} if self.tokens else {}))
+        # Without accounting the plugin of slurmdbd ends it.
+        plugins = [] if self.lab.accounting or self.lab.release < (23, 11) else ["-s", "openapi/slurmctld"]
         self.lab.processes.start(self.name, [
             "setpriv", f"--reuid={self.user.pw_uid}", f"--regid={self.user.pw_gid}", "--clear-groups",
-            "slurmrestd", "-f", self.lab.slurm_conf, "-a", f"rest_auth/{auth}", place], env)
-        wait_until(self._listens, f"slurmrestd to listen {self.lab.log_tail(self.name)}", 30)
+            "slurmrestd", "-f", self.lab.slurm_conf, "-a", f"rest_auth/{auth}", *plugins, place], env)
+        try:
+            wait_until(self._listens, "slurmrestd to listen", 30)
+        except LabError as error:
+            raise LabError(f"{error}: {self.lab.log_tail(self.name)}") from error
         return self
 
     def __exit__(self, *_):
