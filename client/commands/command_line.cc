@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "client/api/exit_code.h"
+#include "client/commands/help_text.h"
 #include "client/sbatch/sbatch_options.h"
 #include "common/base/text.h"
 #include "common/base/version.h"
@@ -325,7 +326,7 @@ struct Parser {
     app.name("gpuadvise");
     app.set_version_flag("--version", std::string("gpuadvise ") + kVersion);
     app.require_subcommand(1);
-    app.get_formatter()->column_width(32);
+    app.formatter(HelpFormatter());
     app.footer(kExitCodes);
     AddAdvise();
     AddSubmit();

@@ -84,7 +84,8 @@ class Root:
         """Runs a shell script in the root, with mounts that end with it."""
         mounts = f"mount --make-rprivate / && mount --rbind /dev {q(self.folder / 'dev')} && " \
                  f"mount -t proc proc {q(self.folder / 'proc')}"
-        start = f"exec env -i PATH={PATH} HOME=/root LC_ALL=C.UTF-8 chroot {q(self.folder)} bash -euc {q(script)}"
+        start = f"exec env -i PATH={PATH} HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive " \
+                f"chroot {q(self.folder)} bash -euc {q(script)}"
         return self.step(name, ["unshare", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c",
                                 f"{mounts} && {start}"])
 

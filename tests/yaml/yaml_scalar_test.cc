@@ -42,7 +42,7 @@ TEST(CoreSchema, FloatsReadBack) {
 TEST(CoreSchema, EveryTextIsOneOfTheKindsOrRefused) {
   EXPECT_TRUE(rc::check([](const std::string& text) {
     const Result<json> value = PlainScalar(text);
-    RC_ASSERT(!value || value->is_primitive());
+    RC_ASSERT((!value || value->is_primitive()));
     if (value && value->is_string()) RC_ASSERT(value->get<std::string>() == text);
   }));
 }

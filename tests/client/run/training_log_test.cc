@@ -76,7 +76,7 @@ TEST(TrainingLog, BytesOfAnyKindDoNoHarm) {
   const TrainingLog log;
   EXPECT_TRUE(rc::check([&](const std::string& line) {
     const LogFact fact = log.Read(line);
-    RC_ASSERT(!fact.step || *fact.step >= 0);
+    RC_ASSERT((!fact.step || *fact.step >= 0));
     OutOfMemoryIn(line);
   }));
   EXPECT_TRUE(log.Read(std::string(1 << 20, 'a')).empty());

@@ -63,7 +63,7 @@ TEST(Moment, WhatIsNoTimeIsNamed) {
 TEST(Moment, AnyTextIsATimeOrASentence) {
   EXPECT_TRUE(rc::check([](const std::string& text) {
     const Result<int64_t> moment = ParseDateTime(text, kNow);
-    RC_ASSERT(moment || !moment.error().message.empty());
+    RC_ASSERT((moment || !moment.error().message.empty()));
   }));
 }
 
