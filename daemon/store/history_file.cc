@@ -109,6 +109,17 @@ int VersionOf(SQLite::Database& database) {
   return database.execAndGet("PRAGMA user_version").getInt();
 }
 
+// Whether all pages that the file says it has are in it. SQLite notices a cut through the last one
+// only when it writes there, from 3.53 on.
+bool IsWhole(SQLite::Database& database) {
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  const int64_t page_bytes = database.execAndGet("PRAGMA page_size").getInt64();
+  const int64_t pages = database.execAndGet("PRAGMA page_count").getInt64();
+  std::error_code unknown;
+  const uintmax_t bytes = fs::file_size(database.getFilename(), unknown);
+  return unknown || static_cast<int64_t>(bytes) >= pages * page_bytes;
+}
+
 // What is wrong with an open file: "" nothing, it is ours.
 std::string WhatIsWrong(SQLite::Database& database) {
   const int version = VersionOf(database);
@@ -122,7 +133,8 @@ std::string WhatIsWrong(SQLite::Database& database) {
   // An older one is read anyway, as far as it is kept, and may be much larger than that.
   if (version > 0 && version < kHistoryVersion) return "";
   const std::string found = database.execAndGet("PRAGMA quick_check(1)").getString();
-  return found == "ok" ? "" : "is damaged: " + found;
+  if (found != "ok") return "is damaged: " + found;
+  return IsWhole(database) ? "" : "is damaged: it ends inside a page";
 }
 
 void MakeTables(SQLite::Database& database) {
