@@ -236,7 +236,7 @@ TextRecord FieldsAt(std::string_view text, size_t at, const TextRecord& listed) 
     if (key_length > 0) {
       const std::string_view key = text.substr(at, key_length);
       if (IsOneOf(key, kEndsFields)) {
-        ReadBehindTexts(text.substr(end), record);
+        ReadBehindTexts(text.substr(std::min(end + 1, text.size())), record);
         break;
       }
       const size_t begin = at + key_length + 1;
