@@ -56,6 +56,12 @@ Interconnect SlowestOf(const Interconnect& a, const Interconnect& b) {
           std::min(a.network_gb_per_s, b.network_gb_per_s)};
 }
 
+// How many GPUs it takes to hold `used` of the node's `all` shards or mps.
+int64_t GpusThatHold(int64_t used, int64_t all, const Node& node) {
+  const int64_t per_gpu = all / std::max<int64_t>(TotalGpus(node.gpus), 1);
+  return per_gpu <= 0 ? 0 : std::max<int64_t>(0, used + per_gpu - 1) / per_gpu;
+}
+
 }  // namespace
 
 std::string GpuPool::Name() const {
@@ -69,9 +75,8 @@ std::string GpuPool::Id() const {
 }
 
 int64_t CutGpusOn(const Node& node, const std::string& type) {
-  const int64_t per_gpu = node.shards / std::max<int64_t>(TotalGpus(node.gpus), 1);
-  if (per_gpu <= 0) return 0;
-  int64_t cut = std::max<int64_t>(0, node.shards_allocated + per_gpu - 1) / per_gpu;
+  int64_t cut = GpusThatHold(node.shards_allocated, node.shards, node) +
+                GpusThatHold(node.mps_allocated, node.mps, node);
   for (const GpuCount& gpus : node.gpus) {
     const int64_t whole = gpus.count - GpusOfType(node.gpus_allocated, gpus.type);
     const int64_t here = std::clamp<int64_t>(whole, 0, cut);

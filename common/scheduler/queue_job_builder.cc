@@ -135,7 +135,8 @@ RunningJob QueueJobBuilder::BuildRunning(const Job& job) {
     const auto partition = partition_index_.find(job.request.partitions.front());
     if (partition != partition_index_.end()) {
       running.caps = UsesOf(job, partition->second, HeldTres(job));
-      running.preempt_class = ground_.preemption.ClassOf(partition->second, job.qos);
+      running.preempt_class =
+          ground_.preemption.ClassOf(partition->second, BestQos(snapshot_, job.qos));
     }
   }
   for (const LimitUse& use : ground_.licences.Count(job.request)) running.caps.push_back(use);
@@ -289,7 +290,7 @@ void QueueJobBuilder::AddOption(const Job& job, const JobRequest& request, size_
   option.duration = timed.duration;
   option.earliest = timed.earliest;
   option.latest = timed.latest;
-  option.preempt_class = ground_.preemption.ClassOf(index, job.qos);
+  option.preempt_class = ground_.preemption.ClassOf(index, BestQos(snapshot_, job.qos));
   if (pending.options.empty()) {
     pending.caps = UsesOf(job, index, RequestTres(request, partition, snapshot_.config));
   }

@@ -28,6 +28,19 @@ int64_t UsableCpus(const TextRecord& record) {
   return record.Integer("CPUEfctv", record.Integer("CPUTot") - specialised);
 }
 
+// The shards or mps in use. Up to 22.05 the count in GresUsed is that of the GPUs of which some are
+// ("shard:l40s:2(IDX:0-1)"), where Slurm fills one before the next; later it is theirs
+// ("shard:l40s:5(4/4,1/4)").
+int64_t SharesInUse(std::string_view used, std::string_view name, int64_t count, int64_t all,
+                    const Node& node) {
+  const size_t at = used.find(name);
+  const size_t detail = at == std::string_view::npos ? at : used.find('(', at);
+  const bool counts_gpus =
+      detail != std::string_view::npos && used.substr(detail).starts_with("(IDX:");
+  if (!counts_gpus || count == 0) return count;
+  return (count - 1) * (all / std::max<int64_t>(TotalGpus(node.gpus), 1)) + 1;
+}
+
 Node ParseNode(const TextRecord& record) {
   Node node;
   node.name = record.Get("NodeName");
@@ -43,9 +56,10 @@ Node ParseNode(const TextRecord& record) {
   node.gpus = all.gpus;
   node.gpus_allocated = used.gpus;
   node.shards = all.shards;
-  node.shards_allocated = used.shards;
+  const std::string_view in_use = record.Get("GresUsed");
+  node.shards_allocated = SharesInUse(in_use, "shard:", used.shards, all.shards, node);
   node.mps = all.mps;
-  node.mps_allocated = used.mps;
+  node.mps_allocated = SharesInUse(in_use, "mps:", used.mps, all.mps, node);
   node.features = record.List("ActiveFeatures");
   node.weight = record.Integer("Weight", 1);
   return node;

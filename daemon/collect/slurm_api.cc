@@ -19,6 +19,7 @@
 #include "daemon/collect/slurm_api_program.h"
 #include "daemon/collect/slurm_compat.h"
 #include "daemon/collect/slurm_conf.h"
+#include "daemon/collect/slurm_values.h"
 #include "daemon/collect/source.h"
 
 namespace gpuadvise::collect {
@@ -194,7 +195,9 @@ Result<void> SlurmApiSource::LoadPolicy(Snapshot& snapshot) {
   snapshot.cluster = std::move(config.cluster);
   snapshot.config = std::move(config.config);
   if (auto loaded = LoadLicenses(snapshot.config); !loaded) return loaded;
-  if (config.has_accounting) LoadAccounting(snapshot);
+  const std::string level = config.has_accounting ? LoadAccounting(snapshot, OwnName()) : "";
+  snapshot.config.hidden =
+      HiddenFrom(SeesAll(config.slurm_user), level, snapshot.config.private_data);
   policy_time_ = now;
   return {};
 }
@@ -219,6 +222,7 @@ Result<Poll> SlurmApiSource::Step() {
     policy_time_.reset();
     return tl::unexpected(loaded.error());
   }
+  SpellTypesAsNodes(poll.snapshot);
   poll.snapshot.taken_at = std::time(nullptr);
   SortCanonically(poll.snapshot);
   DropDoubles(poll.snapshot, poll.left_out);

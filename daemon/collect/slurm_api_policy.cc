@@ -203,15 +203,20 @@ std::vector<Qos> PolicyReader::AllQos() const {
 
 }  // namespace
 
-void LoadAccounting(Snapshot& snapshot) {
+std::string LoadAccounting(Snapshot& snapshot, std::string_view user) {
   assoc_mgr_info_request_msg_t request{};
-  request.flags = ASSOC_MGR_INFO_FLAG_ASSOC | ASSOC_MGR_INFO_FLAG_QOS;
+  request.flags = ASSOC_MGR_INFO_FLAG_ASSOC | ASSOC_MGR_INFO_FLAG_QOS | ASSOC_MGR_INFO_FLAG_USERS;
   assoc_mgr_info_msg_t* message = nullptr;
-  if (slurm_load_assoc_mgr_info(&request, &message) != SLURM_SUCCESS) return;
+  if (slurm_load_assoc_mgr_info(&request, &message) != SLURM_SUCCESS) return "";
   const PolicyReader reader(*message);
   snapshot.associations = reader.Associations();
   snapshot.qos = reader.AllQos();
+  std::string level;
+  ForEach<slurmdb_user_rec_t>(message->user_list, [&](const slurmdb_user_rec_t& record) {
+    if (Text(record.name) == user) level = std::to_string(record.admin_level);
+  });
   slurm_free_assoc_mgr_info_msg(message);
+  return level;
 }
 
 }  // namespace gpuadvise::collect

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <pwd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -43,15 +41,6 @@ std::string WhyNoAnswer(const ProgramEnd& end) {
                      denied ? "; where PrivateData hides this, make the user of gpuadvised an "
                               "operator: sacctmgr modify user NAME set adminlevel=operator"
                             : "");
-}
-
-std::string OwnName() {
-  const passwd* user = ::getpwuid(::geteuid());
-  return user != nullptr ? user->pw_name : "";
-}
-
-bool SeesAll(const ClusterConfig& config) {
-  return ::geteuid() == 0 || OwnName() == config.slurm_user;
 }
 
 class SlurmCliSource : public Source {
@@ -185,8 +174,9 @@ Result<void> SlurmCliSource::LoadTables(Poll& poll) {
 void SlurmCliSource::LoadAccounting(const ClusterConfig& config, Snapshot& snapshot) {
   const auto assoc_mgr = Run({"scontrol", "show", "assoc_mgr"});
   if (!assoc_mgr) return;
-  snapshot.config.hidden = HiddenFrom(SeesAll(config), AdminLevelOf(*assoc_mgr, OwnName()),
-                                      snapshot.config.private_data);
+  snapshot.config.hidden =
+      HiddenFrom(SeesAll(config.slurm_user), AdminLevelOf(*assoc_mgr, OwnName()),
+                 snapshot.config.private_data);
   const std::string cluster = "cluster=" + snapshot.cluster;
   const auto shares = Run({"sshare", "-a", "-m", "-P", "-o", std::string(kShareColumns)});
   const auto associations = Run(
@@ -215,7 +205,7 @@ Result<void> SlurmCliSource::LoadPolicy(Snapshot& snapshot) {
   ClusterConfig config = ParseConfig(*text);
   snapshot.cluster = std::move(config.cluster);
   snapshot.config = config.config;
-  snapshot.config.hidden = HiddenFrom(SeesAll(config), "", config.config.private_data);
+  snapshot.config.hidden = HiddenFrom(SeesAll(config.slurm_user), "", config.config.private_data);
   if (config.has_licenses) LoadLicenses(snapshot.config);
   if (config.has_accounting) LoadAccounting(config, snapshot);
   policy_time_ = now;

@@ -1,5 +1,8 @@
 #include "daemon/collect/source.h"
 
+#include <pwd.h>
+#include <unistd.h>
+
 namespace gpuadvise::collect {
 
 TableSet ChangedTables(const Snapshot& before, const Snapshot& after) {
@@ -12,6 +15,15 @@ TableSet ChangedTables(const Snapshot& before, const Snapshot& after) {
   if (before.associations != after.associations) changed.Add(Table::kAssociations);
   if (before.qos != after.qos) changed.Add(Table::kQos);
   return changed;
+}
+
+std::string OwnName() {
+  const passwd* user = ::getpwuid(::geteuid());
+  return user != nullptr ? user->pw_name : "";
+}
+
+bool SeesAll(std::string_view slurm_user) {
+  return ::geteuid() == 0 || (!slurm_user.empty() && OwnName() == slurm_user);
 }
 
 }  // namespace gpuadvise::collect

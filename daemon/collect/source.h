@@ -7,6 +7,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "common/base/error.h"
 #include "common/slurm/snapshot.h"
@@ -36,5 +38,12 @@ TableSet ChangedTables(const Snapshot& before, const Snapshot& after);
 
 // Sources are made by functions named Make...Source in their own headers.
 using SourceResult = Result<std::unique_ptr<Source>>;
+
+// Whether slurmctld hides nothing from the user who runs this, whatever accounting has of him: root
+// and SlurmUser.
+bool SeesAll(std::string_view slurm_user);
+
+// The name of the user who runs this; "" when he has none.
+std::string OwnName();
 
 }  // namespace gpuadvise::collect

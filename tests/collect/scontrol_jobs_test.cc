@@ -450,5 +450,48 @@ RC_GTEST_PROP(WhatUsersWriteProperty, ChangesNothingElse, ()) {
   RC_ASSERT(read.jobs[0].request.gpus_per_node.empty());
 }
 
+TEST(ScontrolJobs, WhatStandsBehindPeoplesTextsIsReadOfTheirOwnJobAlone) {
+  const std::string text =
+      "JobId=7 JobName=x\n   UserId=lab1(1001)\n   JobState=PENDING Reason=None\n"
+      "   OverSubscribe=NO Exclusive=NO Contiguous=0 Licenses=a LicensesAlloc=(null) "
+      "Network=(null)\n"
+      "   Command=x\n   Comment=y\n   SegmentSize=9\n   StdOut=/x\n   SegmentSize=4\n"
+      "   KillOnInvalidDependent=Yes ExpeditedRequeue=Yes\n\n"
+      "JobId=8 JobName=x\n   UserId=lab1(1001)\n   JobState=PENDING Reason=None\n"
+      "   OverSubscribe=NO Exclusive=NO Contiguous=0 Licenses=(null) LicensesAlloc=(null) "
+      "Network=(null)\n   Command=x\n\n";
+  const ReadJobs read =
+      JobsOf(text, {{{"JobID", "7"}, {"Name", "x"}, {"State", "PENDING"}, {"Licenses", "a"}},
+                    {{"JobID", "8"}, {"Name", "x"}, {"State", "PENDING"}}});
+  ASSERT_EQ(read.jobs.size(), 2u);
+  EXPECT_EQ(read.jobs[0].request.segment_nodes, 4);
+  EXPECT_TRUE(read.jobs[0].expedited_requeue);
+  EXPECT_EQ(read.jobs[0].request.licenses, (TresCounts{{"a", 1}}));
+  EXPECT_EQ(read.jobs[1].request.segment_nodes, 0);
+  EXPECT_FALSE(read.jobs[1].expedited_requeue);
+}
+
+TEST(ScontrolJobs, LicencesThatLookLikeFieldsSetNone) {
+  const std::string licences = "x Exclusive=NODE";
+  const ReadJobs read = JobsOf(
+      "JobId=7 JobName=x\n   UserId=lab1(1001)\n   JobState=PENDING Reason=None\n"
+      "   OverSubscribe=OK Contiguous=0 Licenses=" +
+          licences + " Network=Exclusive=NODE\n\n",
+      {{{"JobID", "7"}, {"Name", "x"}, {"State", "PENDING"}, {"Licenses", licences}}});
+  ASSERT_EQ(read.jobs.size(), 1u);
+  EXPECT_FALSE(read.jobs[0].request.exclusive);
+}
+
+TEST(ScontrolJobs, ARunningJobHasTheLicencesThatItHoldsOfThoseItMayHave) {
+  const ReadJobs read = JobsOf(
+      "JobId=7 JobName=x\n   UserId=lab1(1001)\n   JobState=RUNNING Reason=None\n"
+      "   OverSubscribe=NO Exclusive=NO Contiguous=0 Licenses=a|b LicensesAlloc=b:1 "
+      "Network=(null)\n\n",
+      {{{"JobID", "7"}, {"Name", "x"}, {"State", "RUNNING"}, {"Licenses", "a|b"}}});
+  ASSERT_EQ(read.jobs.size(), 1u);
+  EXPECT_EQ(read.jobs[0].request.licenses, (TresCounts{{"b", 1}}));
+  EXPECT_FALSE(read.jobs[0].request.any_license);
+}
+
 }  // namespace
 }  // namespace gpuadvise::collect

@@ -35,6 +35,19 @@ TEST(ScontrolNodes, SpecialisedCoresAreSubtractedWhereSlurmDoesNot) {
   EXPECT_EQ(nodes.at(0).cpus, 12);
 }
 
+TEST(ScontrolNodes, WhereSlurmCountsGpusThatAreSharedTheyAreNotFree) {
+  const auto in_use = [](const std::string& used) {
+    const Node node =
+        ParseNodes("NodeName=n1\n   Gres=gpu:l40s:2,shard:l40s:8\n   GresUsed=" + used + "\n")
+            .at(0);
+    return node.shards_allocated;
+  };
+  EXPECT_EQ(in_use("gpu:l40s:0(IDX:N/A),mps:0,shard:l40s:2(IDX:0-1)"), 5);  // 22.05: of two GPUs
+  EXPECT_EQ(in_use("gpu:l40s:0(IDX:N/A),mps:0,shard:l40s:1(IDX:0)"), 1);
+  EXPECT_EQ(in_use("gpu:l40s:0(IDX:N/A),shard:l40s:5(4/4,1/4)"), 5);  // 24.11: the shards
+  EXPECT_EQ(in_use("gpu:l40s:0(IDX:N/A),mps:0,shard:l40s:0(IDX:N/A)"), 0);
+}
+
 TEST(ScontrolNodes, TheReasonIsWithoutWhoSetItAndWhen) {
   const auto reason_of = [](const std::string& reason) {
     return ParseNodes("NodeName=n1\n   Reason=" + reason + "\n").at(0).reason;
@@ -95,6 +108,31 @@ TEST(ScontrolReservations, HaveNodesUsersAndFlags) {
   EXPECT_TRUE(reservations[0].partition.empty());
 }
 
+TEST(ScontrolPartitions, MayBeOpenToSomeHostsOnly) {
+  const auto partitions = ParsePartitions("PartitionName=p\n   AllocNodes=login[1-2],gw\n\n");
+  EXPECT_EQ(partitions.at(0).alloc_nodes, (std::vector<std::string>{"login1", "login2", "gw"}));
+}
+
+TEST(ScontrolPartitions, MayHavePowerSavingAndTopologyOfTheirOwn) {
+  const auto partitions = ParsePartitions(
+      "PartitionName=p\n   MaxCPUsPerNode=UNLIMITED MaxCPUsPerSocket=8\n   Topology=ring\n"
+      "   ResumeTimeout=600 SuspendTimeout=GLOBAL SuspendTime=INFINITE PowerDownOnIdle=NO\n\n");
+  EXPECT_EQ(partitions.at(0).topology, "ring");
+  EXPECT_EQ(partitions.at(0).max_cpus_per_socket, SlurmNumber(8));
+  EXPECT_EQ(partitions.at(0).resume_timeout_seconds, SlurmNumber(600));
+  EXPECT_TRUE(partitions.at(0).suspend_time_seconds.infinite());
+}
+
+TEST(ScontrolReservations, MayBeForSomeGroupsPartitionsAndQos) {
+  const auto reservations = ParseReservations(
+      "ReservationName=r StartTime=1 EndTime=2\n   Nodes=(null) NodeCnt=4 CoreCnt=0\n"
+      "   AllowedPartitions=a,b QOS=high\n   Users=(null) Groups=lab,phys\n\n");
+  EXPECT_EQ(reservations.at(0).groups, (std::vector<std::string>{"lab", "phys"}));
+  EXPECT_EQ(reservations.at(0).allowed_partitions, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(reservations.at(0).allowed_qos, (std::vector<std::string>{"high"}));
+  EXPECT_EQ(reservations.at(0).node_count, 4);
+}
+
 TEST(ScontrolReservations, MayBeNone) {
   EXPECT_TRUE(ParseReservations(CapturedText("no_reservations.txt")).empty());
 }
@@ -123,6 +161,13 @@ TEST(ScontrolConfig, WithoutAccountingHasNoWeights) {
   EXPECT_TRUE(result.config.default_memory_per_node_mib.absent());
   EXPECT_EQ(result.config.over_time_limit_seconds, SlurmNumber(0));
   EXPECT_EQ(result.config.min_job_age_seconds, 60);
+}
+
+TEST(ScontrolConfig, WithoutASuspendProgramSavesNoPower) {
+  const std::string timeouts = "SuspendTime = 300 sec\nResumeTimeout = 60 sec\n";
+  EXPECT_TRUE(ParseConfig(timeouts).config.resume_timeout_seconds.absent());
+  const std::string program = "SuspendProgram = /usr/sbin/off\n";
+  EXPECT_EQ(ParseConfig(program + timeouts).config.resume_timeout_seconds, SlurmNumber(60));
 }
 
 TEST(ScontrolText, CutAtEveryByteIsReadWithoutHarm) {

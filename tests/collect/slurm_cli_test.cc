@@ -136,5 +136,73 @@ TEST_F(SlurmOfFiles, TasksBeyondThoseThatAreAskedForAreTold) {
             "500 tasks that squeue joins were not asked for: no more than 2000 are in a poll");
 }
 
+TEST_F(SlurmOfFiles, WarningsBetweenTheLinesOfAListCostNoJob) {
+  WriteJobs(3, false);
+  const std::string list = SqueueText({{{"JobID", "1"}, {"State", "PENDING"}},
+                                       {{"JobID", "2"}, {"State", "PENDING"}},
+                                       {{"JobID", "3"}, {"State", "PENDING"}}});
+  const size_t second = list.find('\n') + 1;
+  folder_.Write("list", "squeue: warning: no controller\n" + list.substr(0, second) +
+                            "squeue: warning: again\n" + list.substr(second) +
+                            "squeue: warning: slow\n");
+  EXPECT_EQ(Step().snapshot.jobs.size(), 3u);
+}
+
+TEST_F(SlurmOfFiles, AListThatEndsInsideAJobIsNone) {
+  WriteJobs(3, false);
+  const std::string list = SqueueText({{{"JobID", "1"}, {"State", "PENDING"}}});
+  folder_.Write("list", list + "22");
+  const auto poll = source_->Step();
+  ASSERT_FALSE(poll);
+  EXPECT_EQ(poll.error().message,
+            "squeue's list of jobs ends inside a job or is none; is it Slurm's own squeue?");
+}
+
+TEST_F(SlurmOfFiles, ATableThatEndsInsideARecordIsNone) {
+  WriteJobs(1, false);
+  const std::string nodes = CapturedText("odd_nodes.txt");
+  folder_.Write("node", nodes.substr(0, nodes.rfind("GresUsed")));
+  const auto poll = source_->Step();
+  ASSERT_FALSE(poll);
+  EXPECT_EQ(poll.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(poll.error().message, "scontrol show node ends inside a record; is it Slurm's own?");
+}
+
+TEST_F(SlurmOfFiles, LicencesAreAskedForWhereThereAreSome) {
+  WriteJobs(1, false);
+  folder_.Write("license", CapturedText("../data/26.05/license.txt"));
+  EXPECT_TRUE(Step().snapshot.config.licenses.empty());
+  folder_.Write("config", CapturedText("../data/26.05/config.txt"));
+  SlurmCliOptions options;
+  options.bin_dir = folder_.Path("");
+  source_ = std::move(MakeSlurmCliSource(options).value());
+  EXPECT_EQ(Step().snapshot.config.licenses.size(), 2u);
+}
+
+TEST_F(SlurmOfFiles, NodesThatSlurmHidesAreTold) {
+  WriteJobs(1, false);
+  folder_.Write("partition", CapturedText("odd_partitions.txt") +
+                                 "PartitionName=cloud\n   Nodes=cloud[1-7]\n\n");
+  EXPECT_EQ(Step().left_out.first,
+            "7 of the partitions' nodes are not shown: PrivateData=cloud shows nodes of a cloud "
+            "that are powered down");
+}
+
+TEST(AskSlurm, SaysHowToSeeWhatIsPrivate) {
+  EXPECT_EQ(AskShell("echo 'slurm_load_node error: Access/permission denied' >&2; exit 1")
+                .error()
+                .message,
+            "/bin/sh ended with status 1: slurm_load_node error: Access/permission denied; where "
+            "PrivateData hides this, make the user of gpuadvised an operator: sacctmgr modify user "
+            "NAME set adminlevel=operator");
+}
+
+TEST(AskSlurm, AsksNoOtherClusterThanItsOwn) {
+  ASSERT_EQ(::setenv("SLURM_CLUSTERS", "other", 1), 0);
+  ASSERT_EQ(::setenv("LANG", "de_DE.UTF-8", 1), 0);
+  EXPECT_EQ(AskShell("echo ${SLURM_CLUSTERS-none} $LC_ALL").value(), "none C\n");
+  ::unsetenv("SLURM_CLUSTERS");
+}
+
 }  // namespace
 }  // namespace gpuadvise::collect

@@ -85,5 +85,86 @@ TEST(SlurmValues, WhatCannotBeReadIsLeftOut) {
   EXPECT_TRUE(Hosts("n[1-").empty());
 }
 
+JobRequest Shared(std::string_view over_subscribe, std::string_view exclusive) {
+  JobRequest request;
+  FillSharing(over_subscribe, exclusive, request);
+  return request;
+}
+
+TEST(SlurmValues, OfJobsOverSubscribeSaysWhoHasWholeNodesUntilExclusiveDoes) {
+  EXPECT_TRUE(Shared("NO", "").exclusive);
+  EXPECT_FALSE(Shared("NO", "NO").exclusive);
+  EXPECT_FALSE(Shared("OK", "").exclusive);
+  EXPECT_TRUE(Shared("NO", "NODE").exclusive);
+  EXPECT_TRUE(Shared("YES", "").over_subscribe && Shared("YES", "NO").over_subscribe);
+}
+
+TEST(SlurmValues, JobsMayKeepNodesToTheirUserOrMcsLabelOrBlock) {
+  for (const JobRequest& request : {Shared("USER", ""), Shared("NO", "USER")}) {
+    EXPECT_FALSE(request.exclusive);
+    EXPECT_EQ(request.exclusive_to, "user");
+  }
+  EXPECT_EQ(Shared("MCS", "").exclusive_to, "mcs");
+  EXPECT_EQ(Shared("NO", "MCS").exclusive_to, "mcs");
+  for (const JobRequest& request : {Shared("TOPO", ""), Shared("NO", "TOPO")}) {
+    EXPECT_TRUE(request.exclusive);
+    EXPECT_EQ(request.exclusive_to, "topo");
+  }
+}
+
+TEST(SlurmValues, OfPartitionsToo) {
+  const auto shared = [](std::string_view over, std::string_view exclusive, bool user, bool topo) {
+    Partition partition;
+    FillSharing(over, exclusive, user, topo, partition);
+    return std::pair(partition.exclusive, partition.exclusive_to);
+  };
+  using Pair = std::pair<bool, std::string>;
+  EXPECT_EQ(shared("EXCLUSIVE", "", false, false), Pair(true, ""));
+  EXPECT_EQ(shared("NO", "NODE", false, false), Pair(true, ""));
+  EXPECT_EQ(shared("NO", "NO", false, false), Pair(false, ""));
+  EXPECT_EQ(shared("NO", "", true, false), Pair(false, "user"));
+  EXPECT_EQ(shared("YES:4", "USER", false, false), Pair(false, "user"));
+  EXPECT_EQ(shared("NO", "", false, true), Pair(true, "topo"));
+  EXPECT_EQ(shared("NO", "TOPO", false, false), Pair(true, "topo"));
+}
+
+TEST(SlurmValues, WhoAdministersSeesAll) {
+  using Words = std::vector<std::string>;
+  const std::string_view all = "cloud,jobs,nodes,usage";
+  EXPECT_EQ(HiddenFrom(false, "None", all), (Words{"jobs", "nodes", "usage"}));
+  EXPECT_EQ(HiddenFrom(false, "1", all), (Words{"jobs", "nodes", "usage"}));
+  for (const char* level : {"Operator", "Administrator", "2", "3"}) {
+    EXPECT_TRUE(HiddenFrom(false, level, all).empty()) << level;
+  }
+  EXPECT_TRUE(HiddenFrom(true, "", all).empty());
+  EXPECT_TRUE(HiddenFrom(false, "", "none").empty());
+}
+
+Node NodeWith(const std::string& type, const std::string& type_in_use) {
+  Node node;
+  node.gpus = {{type, 4}};
+  node.gpus_allocated = {{type_in_use, 1}};
+  return node;
+}
+
+TEST(SlurmValues, TypesAreSpelledAsTheNodesSpellThem) {
+  Snapshot snapshot;
+  snapshot.nodes = {NodeWith("A100", "a100")};
+  Job& job = snapshot.jobs.emplace_back();
+  job.request.gpus_per_node = {{"a100", 2}, {"v100", 1}};
+  job.allocations.emplace_back().gpus = {{"A100", 1}, {"a100", 1}};
+  SpellTypesAsNodes(snapshot);
+  EXPECT_EQ(snapshot.nodes[0].gpus_allocated, (GpuCounts{{"A100", 1}}));
+  EXPECT_EQ(job.request.gpus_per_node, (GpuCounts{{"A100", 2}, {"v100", 1}}));
+  EXPECT_EQ(job.allocations[0].gpus, (GpuCounts{{"A100", 2}}));
+}
+
+TEST(SlurmValues, TypesThatNodesSpellInTwoWaysStay) {
+  Snapshot snapshot;
+  snapshot.nodes = {NodeWith("A100", "A100"), NodeWith("a100", "a100")};
+  SpellTypesAsNodes(snapshot);
+  EXPECT_EQ(snapshot.nodes[1].gpus_allocated, (GpuCounts{{"a100", 1}}));
+}
+
 }  // namespace
 }  // namespace gpuadvise::collect

@@ -63,6 +63,13 @@ TEST(FreeGpusOn, NoneInMaintenanceAndNoneThatIsCutIntoShards) {
   EXPECT_EQ(FreeGpusOn(cut.nodes[0], "l40s"), 2);
 }
 
+TEST(FreeGpusOn, NoneOfWhichMpsAreHandedOut) {
+  const Snapshot cut = SnapshotOf("node n1 a100:2 cpus 8 mps 200\nrun 1 n1 mps 50 ends 1h");
+  EXPECT_EQ(FreeGpusOn(cut.nodes[0], "a100"), 1);
+  const Snapshot both = SnapshotOf("node n1 a100:2 cpus 8 mps 200\nrun 1 n1 mps 150 ends 1h");
+  EXPECT_EQ(FreeGpusOn(both.nodes[0], "a100"), 0);
+}
+
 TEST(FreeGpusOn, NeedsAFreeCpuBesideTheFreeGpu) {
   const Snapshot part = SnapshotOf("node n1 a100:4 cpus 32\nrun 7 n1 a100:1 cpus 8 ends 1h\n");
   EXPECT_EQ(FreeGpusOn(part.nodes[0], "a100"), 3);

@@ -98,5 +98,42 @@ TEST(Access, AmountsPerJobAndWhatNoJobAloneMayUse) {
             "a job here must ask for at least 1 of gres/gpu");
 }
 
+TEST(Access, OfSeveralQosOneThatThePartitionTakesIsEnough) {
+  const Submitter both = {1001, "ann", "lab", "normal,high"};
+  const std::string qos = "qos normal\nqos high\n";
+  EXPECT_EQ(Why(qos + "partition p ALL allow-qos high", "a100:1", both), "may");
+  EXPECT_EQ(Why(qos + "partition p ALL deny-qos high", "a100:1", both), "may");
+  EXPECT_EQ(Why(qos + "qos low\npartition p ALL allow-qos low", "a100:1", both),
+            "partition p is for the QOS low, not normal");
+  EXPECT_EQ(Why(qos, "a100:1", {1001, "ann", "lab", "normal,hihg"}),
+            "there is no QOS 'hihg' (did you mean 'high'?); there are high and normal");
+}
+
+TEST(Access, LimitsAreThoseOfTheBestQosThatThePartitionTakes) {
+  const std::string site =
+      "config enforce limits\nassoc lab user ann\nqos high priority 9 per-job gres/gpu=1\n"
+      "qos normal priority 1 per-job gres/gpu=4\n";
+  const Submitter both = {1001, "ann", "lab", "normal,high"};
+  EXPECT_EQ(Why(site, "a100:2", both),
+            "your QOS or account allows 1 of gres/gpu, and this job needs 2");
+  EXPECT_EQ(Why(site + "partition p ALL deny-qos high", "a100:2", both), "may");
+}
+
+TEST(Access, SomePartitionsTakeJobsFromSomeHostsOnly) {
+  Snapshot snapshot = SnapshotOf("node n1 a100:4");
+  snapshot.partitions.front().alloc_nodes = {"login7"};
+  const auto why = [&](const std::string& host) {
+    Submitter who = kAnn;
+    who.host = host;
+    const Partition& partition = snapshot.partitions.front();
+    const auto good = CheckAccess(snapshot, partition, RequestOf("a100:1"), who,
+                                  EffectiveLimitsOf(snapshot, partition, who));
+    return good ? "may" : good.error().message;
+  };
+  EXPECT_EQ(why("login7.example.org"), "may");
+  EXPECT_EQ(why("gw1"), "partition main takes jobs only from login7, not from this host (gw1)");
+  EXPECT_EQ(why(""), "may");  // nobody knows from where
+}
+
 }  // namespace
 }  // namespace gpuadvise

@@ -130,6 +130,12 @@ TEST(GpusOption, NonsenseIsRefused) {
   }
 }
 
+TEST(ParseGres, NamesAreReadInAnyCaseAndTypesKeepTheirs) {
+  EXPECT_EQ(ParseGres("GPU:A100:4,Shard:8")->gpus, (GpuCounts{{"A100", 4}}));
+  EXPECT_EQ(ParseGres("GPU:A100:4,Shard:8")->shards, 8);
+  EXPECT_EQ(ParseGres("GRES/Gpu:a100=2")->gpus, (GpuCounts{{"a100", 2}}));
+}
+
 TEST(GpuCounts, AddAndSubtractByType) {
   const GpuCounts all = {{"a100", 4}, {"l40s", 6}};
   const GpuCounts used = {{"a100", 4}, {"l40s", 1}};

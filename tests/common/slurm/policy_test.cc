@@ -76,5 +76,14 @@ TEST(Policy, FlagsAreWordsNotParts) {
   EXPECT_TRUE(HasFlag(std::vector<std::string>{"DenyOnLimit"}, "denyonlimit"));
 }
 
+TEST(Policy, OfSeveralQosTheOneOfTheHighestPriorityIsTriedFirst) {
+  const Snapshot site = SnapshotOf("node n1 a100:4\nqos low priority 1\nqos high priority 9");
+  EXPECT_EQ(BestQos(site, "low,high"), "high");
+  EXPECT_EQ(BestQos(site, "low"), "low");
+  EXPECT_EQ(BestQos(site, "unknown,low"), "low");
+  EXPECT_EQ(BestQos(site, "unknown,other"), "unknown");
+  EXPECT_EQ(EffectiveQos(site, {1, "ann", "lab", "low,high"}, nullptr), "high");
+}
+
 }  // namespace
 }  // namespace gpuadvise
