@@ -79,12 +79,14 @@ std::string ClusterAndAge(const json& answer) {
   return "cluster " + (cluster.empty() ? "?" : cluster) + ", " + words + " old";
 }
 
-std::string StaleSentence(const json& answer) {
-  const std::string cause = TextOf(ObjectOf(answer, "meta"), "stale_cause");
-  if (cause.empty()) return {};
+std::string DataDoubt(const json& answer) {
+  const json& meta = ObjectOf(answer, "meta");
+  const std::string cause = TextOf(meta, "stale_cause");
+  const std::string unseen = TextOf(meta, "unseen");
+  if (cause.empty()) return unseen;
   return "The data is " +
          DurationInWords(std::max(30.0, NumberOf(answer, "snapshot_age_seconds"))) +
-         " old: " + cause;
+         " old: " + cause + (unseen.empty() ? "" : "; " + unseen);
 }
 
 }  // namespace gpuadvise::client

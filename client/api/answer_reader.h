@@ -27,7 +27,7 @@ const nlohmann::json& ObjectOf(const nlohmann::json& object, const char* key);
 
 // "seed, 12 s old" and, while the collector is in trouble, why: for the head of every answer.
 std::string ClusterAndAge(const nlohmann::json& answer);
-// A sentence when the data is stale, "" otherwise.
-std::string StaleSentence(const nlohmann::json& answer);
+// A sentence when the data is stale or not all of the cluster is seen, "" otherwise.
+std::string DataDoubt(const nlohmann::json& answer);
 
 }  // namespace gpuadvise::client

@@ -47,6 +47,11 @@ Check SourceCheck(const json& health) {
       TextOf(ObjectOf(health, "meta"), "source") + " is used; " + TextOf(health, "passed_over")};
 }
 
+// REQUIRES: `health` says what of the cluster is not seen.
+Check RightsCheck(const json& health) {
+  return {Health::kWarning, "rights", TextOf(ObjectOf(health, "meta"), "unseen")};
+}
+
 Check HistoryCheck(const json& health) {
   const json& history = ObjectOf(health, "history");
   const std::string problem = TextOf(history, "problem");
@@ -168,6 +173,8 @@ std::vector<Check> CheckHealth(Api& api, const Surroundings& around) {
     checks.push_back(VersionCheck(*health, around));
     checks.push_back(DataCheck(*health));
     if (!TextOf(*health, "passed_over").empty()) checks.push_back(SourceCheck(*health));
+    if (!TextOf(ObjectOf(*health, "meta"), "unseen").empty())
+      checks.push_back(RightsCheck(*health));
     checks.push_back(HistoryCheck(*health));
   } else {
     checks.push_back({Health::kError, "daemon", health.error().message});

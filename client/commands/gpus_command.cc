@@ -63,7 +63,7 @@ std::string GpusText(const json& answer, const TerminalStyle& style) {
               style.width) +
       "\n\n";
   text += AnswerTable(ListOf(answer, "gpus"), GpusColumns(), 4, style);
-  if (const std::string stale = StaleSentence(answer); !stale.empty()) {
+  if (const std::string stale = DataDoubt(answer); !stale.empty()) {
     text += Yellow("Warning: " + stale, style.colour) + "\n";
   }
   return text;

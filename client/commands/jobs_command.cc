@@ -57,7 +57,7 @@ std::string JobsText(const json& answer, const JobsCommand& command, bool more,
   if (more) {
     text += fmt::format("Older jobs with --limit {}.\n", 10 * kUsualLimit);
   }
-  if (const std::string stale = StaleSentence(answer); !stale.empty()) {
+  if (const std::string stale = DataDoubt(answer); !stale.empty()) {
     text += Yellow("Warning: " + stale, style.colour) + "\n";
   }
   return text;

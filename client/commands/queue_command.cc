@@ -90,7 +90,7 @@ std::string QueueText(const json& answer, int64_t now, const TerminalStyle& styl
   if (!jobs.empty()) text += "\n" + AnswerTable(jobs, QueueColumns(now), 6, style);
   const auto shown = static_cast<int64_t>(jobs.size());
   if (shown < total) text += fmt::format("and {} more; -p or -u shows fewer\n", total - shown);
-  if (const std::string stale = StaleSentence(answer); !stale.empty()) {
+  if (const std::string stale = DataDoubt(answer); !stale.empty()) {
     text += Yellow("Warning: " + stale, style.colour) + "\n";
   }
   return text;

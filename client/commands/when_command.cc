@@ -111,7 +111,7 @@ std::string WhenText(const json& whole, const json& answer, int64_t now, int wid
   for (const json& one : ListOf(answer, "cheaper")) lines.push_back(TextOf(one, "words"));
   const std::string note = TextOf(ObjectOf(whole, "forecast"), "note");
   if (!note.empty()) lines.push_back("forecast: " + note);
-  if (const std::string stale = StaleSentence(whole); !stale.empty()) lines.push_back(stale);
+  if (const std::string stale = DataDoubt(whole); !stale.empty()) lines.push_back(stale);
   for (const std::string& line : lines) {
     for (const std::string& part : Wrapped(line, std::max(20, width - 2)))
       text += "  " + part + "\n";

@@ -117,7 +117,7 @@ int RunWhy(const std::string& job_id, bool as_json, Api& api, Console& console) 
   const bool waits = TextOf(*answer, "state") == "PENDING";
   std::string text = waits ? WaitingText(*answer, console.now(), console.style())
                            : RunningText(*answer, console.now(), console.style());
-  if (const std::string stale = StaleSentence(*answer); !stale.empty()) {
+  if (const std::string stale = DataDoubt(*answer); !stale.empty()) {
     text += Yellow("Warning: " + stale, console.style().colour) + "\n";
   }
   console.Print(text);

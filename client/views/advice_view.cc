@@ -199,7 +199,7 @@ std::string ForecastText(const json& answer, const AdviceViewOptions& options) {
   for (const std::string& warning : TextsOf(answer, "warnings")) {
     text += Yellow(Labelled("Warning: ", warning, options.style.width), options.style.colour);
   }
-  if (const std::string stale = StaleSentence(answer); !stale.empty()) {
+  if (const std::string stale = DataDoubt(answer); !stale.empty()) {
     text += Yellow(Labelled("Warning: ", stale, options.style.width), options.style.colour);
   }
   return text;

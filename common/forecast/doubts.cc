@@ -27,7 +27,6 @@ class Doubts {
     AddSharing();
     AddReservations();
     AddExpedited();
-    AddHidden();
     return std::move(found_);
   }
 
@@ -216,22 +215,6 @@ class Doubts {
         fmt::format("{} there would start again before all others on failure "
                     "(--requeue=expedite)",
                     Plural(count, "running job")));
-  }
-
-  void AddHidden() {
-    const std::vector<std::string>& hidden = snapshot_.config.hidden;
-    const auto is = [&](std::string_view what) { return HasFlag(hidden, what); };
-    if (is("jobs")) {
-      found_.push_back(
-          "other users' jobs are hidden from gpuadvised (PrivateData): the wait may be "
-          "longer");
-    }
-    if (is("nodes")) found_.push_back("nodes are hidden from gpuadvised (PrivateData)");
-    if (is("reservations")) {
-      found_.push_back(
-          "reservations are hidden from gpuadvised (PrivateData): the wait may be "
-          "longer");
-    }
   }
 
   const QueueModel& queue_;

@@ -1,5 +1,8 @@
 #include "common/slurm/policy.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "common/base/text.h"
@@ -89,6 +92,23 @@ std::string EffectiveQos(const Snapshot& snapshot, const Submitter& submitter,
   const Association* root = Root(snapshot);
   if (root != nullptr && !root->default_qos.empty()) return root->default_qos;
   return "normal";
+}
+
+std::string UnseenInWords(const SchedulerConfig& config) {
+  const auto hides = [&](std::string_view word) { return HasFlag(config.hidden, word); };
+  std::vector<std::string> what;
+  if (hides("jobs")) what.emplace_back("other users' jobs");
+  if (hides("nodes")) what.emplace_back("nodes");
+  if (hides("reservations")) what.emplace_back("reservations for others");
+  if (hides("usage") || hides("users") || hides("accounts")) {
+    what.emplace_back("what others have used");
+  }
+  if (what.empty()) return {};
+  return fmt::format(
+      "PrivateData hides {} from gpuadvised's Slurm user, so waits may be longer than said; an "
+      "administrator can make that user an operator (sacctmgr modify user … set "
+      "adminlevel=Operator)",
+      fmt::join(what, ", "));
 }
 
 Enforced EnforcedBy(std::string_view accounting_storage_enforce) {

@@ -40,6 +40,10 @@ struct Enforced {
 };
 Enforced EnforcedBy(std::string_view accounting_storage_enforce);
 
+// What of the cluster PrivateData hides from the collector's user, and the remedy, as one sentence;
+// "" where everything is seen.
+std::string UnseenInWords(const SchedulerConfig& config);
+
 // Whether `flags` (of a QOS, a reservation, PriorityFlags) contains `flag`, in any case.
 bool HasFlag(const std::vector<std::string>& flags, std::string_view flag);
 bool HasFlag(std::string_view flags, std::string_view flag);

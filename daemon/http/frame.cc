@@ -6,6 +6,7 @@
 #include "common/base/json_text.h"
 #include "common/base/version.h"
 #include "common/base/words.h"
+#include "common/slurm/policy.h"
 
 namespace gpuadvise::daemon {
 namespace {
@@ -22,6 +23,10 @@ json Meta(const DaemonState* state, const Freshness& freshness) {
     meta["cluster"] = state->snapshot->cluster;
     meta["source"] = state->snapshot->source;
     meta["snapshot_taken_at"] = state->snapshot->taken_at;
+  }
+  if (state != nullptr) {
+    std::string unseen = UnseenInWords(state->snapshot->config);
+    if (!unseen.empty()) meta["unseen"] = std::move(unseen);
   }
   if (freshness.cause) meta["stale_cause"] = *freshness.cause;
   return meta;

@@ -53,10 +53,17 @@ TEST(Age, IsInSecondsWhileItIsShort) {
 }
 
 TEST(Age, HasItsCauseWhenThereIsOne) {
-  EXPECT_EQ(StaleSentence(Aged(600, nullptr)), "");
-  EXPECT_EQ(StaleSentence(Aged(600, "slurmctld is down")),
-            "The data is 10 m old: slurmctld is down");
-  EXPECT_EQ(StaleSentence(Aged(1, "starting")), "The data is 30 s old: starting");
+  EXPECT_EQ(DataDoubt(Aged(600, nullptr)), "");
+  EXPECT_EQ(DataDoubt(Aged(600, "slurmctld is down")), "The data is 10 m old: slurmctld is down");
+  EXPECT_EQ(DataDoubt(Aged(1, "starting")), "The data is 30 s old: starting");
+}
+
+TEST(Data, OfWhichPartIsNotSeenIsSaidToBeSo) {
+  json answer = Aged(12, nullptr);
+  answer["meta"]["unseen"] = "PrivateData hides jobs";
+  EXPECT_EQ(DataDoubt(answer), "PrivateData hides jobs");
+  answer["meta"]["stale_cause"] = "slurmctld is down";
+  EXPECT_EQ(DataDoubt(answer), "The data is 30 s old: slurmctld is down; PrivateData hides jobs");
 }
 
 }  // namespace

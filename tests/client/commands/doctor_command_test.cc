@@ -88,6 +88,15 @@ TEST(Doctor, ASourceThatIsNotTheFirstSaysWhy) {
       << printed;
 }
 
+TEST(Doctor, WhatIsHiddenFromTheDaemonIsAWarning) {
+  json health = Health();
+  health["meta"]["unseen"] = "PrivateData hides other users' jobs";
+  const std::string printed = Doctor(health, Healthy(), kExitOk);
+  EXPECT_NE(printed.find("warning  rights      PrivateData hides other users' jobs"),
+            std::string::npos)
+      << printed;
+}
+
 TEST(Doctor, AHistoryThatIsNotKeptIsAWarning) {
   json health = Health();
   health["history"] = {{"problem", "/var/lib/gpuadvise/history.db: database or disk is full"}};

@@ -76,11 +76,5 @@ TEST(Doubts, RunningJobsThatWouldStartAgainBeforeAll) {
   EXPECT_EQ(DoubtsIn(world, "b:1"), "");
 }
 
-TEST(Doubts, WhatIsHiddenFromTheCollector) {
-  EXPECT_NE(DoubtsIn("config hidden jobs\nnode n1 a:4", "a:1").find("other users' jobs are hidden"),
-            std::string::npos);
-  EXPECT_EQ(DoubtsIn("config hidden usage\nnode n1 a:4", "a:1"), "");
-}
-
 }  // namespace
 }  // namespace gpuadvise

@@ -85,5 +85,16 @@ TEST(Policy, OfSeveralQosTheOneOfTheHighestPriorityIsTriedFirst) {
   EXPECT_EQ(EffectiveQos(site, {1, "ann", "lab", "low,high"}, nullptr), "high");
 }
 
+TEST(Policy, WhatPrivateDataHidesIsSaidWithTheRemedy) {
+  SchedulerConfig config;
+  config.private_data = "jobs,usage";  // hidden from others, not from the collector's user
+  EXPECT_EQ(UnseenInWords(config), "");
+  config.hidden = {"jobs", "usage"};
+  EXPECT_EQ(UnseenInWords(config),
+            "PrivateData hides other users' jobs, what others have used from gpuadvised's Slurm "
+            "user, so waits may be longer than said; an administrator can make that user an "
+            "operator (sacctmgr modify user … set adminlevel=Operator)");
+}
+
 }  // namespace
 }  // namespace gpuadvise

@@ -52,6 +52,13 @@ TEST_F(HandlersTest, HealthSaysWhyABetterSourceIsNotUsed) {
   EXPECT_EQ(answer["passed_over"], "slurm-api: libslurm.so.37 cannot be loaded on this host");
 }
 
+TEST_F(HandlersTest, EveryAnswerSaysWhatIsHiddenFromTheDaemon) {
+  ClusterIs("config hidden jobs");
+  const json answer = Ask("GET", "/v1/gpus");
+  const std::string unseen = answer["meta"].value("unseen", "");
+  EXPECT_NE(unseen.find("PrivateData hides other users' jobs"), std::string::npos) << answer;
+}
+
 TEST_F(HandlersTest, EveryAnswerHasTheFrame) {
   ClusterIs("");
   clock_.Advance(12);
