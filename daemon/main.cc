@@ -69,7 +69,7 @@ Options:
   -h,--help                   Print this help message and exit
   --config TEXT               settings file (default: {})
   --socket TEXT               Unix socket to answer on
-  --source TEXT               auto, slurm-api, slurm-cli, sim or replay:FILE
+  --source TEXT               auto, slurm-api, slurm-cli, slurm-rest, sim or replay:FILE
   --state-dir TEXT            folder for what survives a restart
   --check-config              say what would be used, and end: 0 if it is sound, 2 if not
   --foreground                stay in the foreground (always so)

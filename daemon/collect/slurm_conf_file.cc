@@ -64,7 +64,7 @@ constexpr std::array kConfKeys = {
     ConfKey{"SuspendTime", "INFINITE", "sec"},
     ConfKey{"SuspendTimeout", "30", "sec"},
     ConfKey{"TopologyParam", ""},
-    ConfKey{"TopologyPlugin", ""},
+    ConfKey{"TopologyPlugin", "topology/default"},
 };
 
 // Words that Slurm prints in capitals, however they are written.
@@ -192,7 +192,8 @@ class ConfReader {
 
 std::string ShownAs(const ConfKey& key, const ConfKeys& keys) {
   const auto found = keys.find(LowerCase(key.name));
-  std::string value(found != keys.end() ? std::string_view(found->second) : key.default_value);
+  const bool is_set = found != keys.end() && !found->second.empty();
+  std::string value(is_set ? std::string_view(found->second) : key.default_value);
   if (key.name == "SuspendTime" && value == "-1") value = "INFINITE";
   if (IsOneOf(key.name, kUpperCased)) value = UpperCase(value);
   if (IsNumber(value) && !key.unit.empty()) value += fmt::format(" {}", key.unit);
@@ -216,7 +217,12 @@ Result<SlurmConfFile> ReadSlurmConfFile(const std::string& path) {
 
 ClusterConfig ConfigOf(const ConfKeys& keys) {
   std::string text;
+  const auto priority = keys.find("prioritytype");
+  const bool is_basic = priority != keys.end() && priority->second == "priority/basic";
   for (const ConfKey& key : kConfKeys) {
+    // First come, first served has no weights and no ages, and Slurm shows none.
+    const bool is_factor = key.name.starts_with("Priority") && key.name != "PriorityType";
+    if (is_basic && is_factor) continue;
     text += fmt::format("{} = {}\n", key.name, ShownAs(key, keys));
   }
   return ParseConfig(text);

@@ -59,6 +59,14 @@ TEST(SlurmConfFile, WhatItDoesNotSetIsSlurmsDefault) {
   EXPECT_EQ(config.preempt_mode, "OFF");
 }
 
+TEST(SlurmConfFile, FirstComeFirstServedHasNoWeightsAndNoAges) {
+  const SchedulerConfig config =
+      ConfigOf(ReadText("PriorityType=priority/basic\nPriorityWeightAge=5\n").keys).config;
+  EXPECT_EQ(config.priority_type, "priority/basic");
+  EXPECT_EQ(config.priority_max_age_seconds, 0);
+  EXPECT_EQ(config.weights.age, 0);
+}
+
 TEST(SlurmConfFile, IncludedFilesAreReadByPathsOfItsFolder) {
   const ConfFolder folder;
   folder.Write("more.lab", "PriorityWeightQOS=7\n");

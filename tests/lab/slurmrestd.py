@@ -60,7 +60,8 @@ class Slurmrestd:
         # It takes a token from its environment where it has one; "daemon" says that callers bring theirs.
         env = dict(self.lab.env, **({"SLURM_JWT": "daemon"} if self.tokens else {}))
         # Without accounting the plugin of slurmdbd ends it.
-        plugins = [] if self.lab.accounting or self.lab.release < (23, 11) else ["-s", "openapi/slurmctld"]
+        slurmctlds = "openapi/slurmctld" if self.lab.release >= (23, 11) else "v0.0.36,v0.0.37,v0.0.38"
+        plugins = [] if self.lab.accounting else ["-s", slurmctlds]
         self.lab.processes.start(self.name, [
             "setpriv", f"--reuid={self.user.pw_uid}", f"--regid={self.user.pw_gid}", "--clear-groups",
             "slurmrestd", "-f", self.lab.slurm_conf, "-a", f"rest_auth/{auth}", *plugins, place], env)

@@ -94,7 +94,8 @@ TEST(SettingsFile, AnErrorOfTheCommandLineSaysSo) {
   const Result<LoadedSettings> loaded = LoadSettings(command_line);
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().message,
-            "command line: source is \"slurmm\"; write one of auto, slurm-api, slurm-cli, sim, "
+            "command line: source is \"slurmm\"; write one of auto, slurm-api, slurm-cli, "
+            "slurm-rest, sim, "
             "replay:FILE");
 }
 

@@ -140,7 +140,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "/listen: listen is \"localhost:70000\"; write HOST:PORT such as 127.0.0.1:6828, "
                  "or nothing"},
         BadValue{R"({"source": "slurm"})",
-                 "/source: source is \"slurm\"; write one of auto, slurm-api, slurm-cli, sim, "
+                 "/source: source is \"slurm\"; write one of auto, slurm-api, slurm-cli, "
+                 "slurm-rest, sim, "
                  "replay:FILE"},
         BadValue{R"({"source": "replay:log"})",
                  "/source: source is \"replay:log\"; write replay: and an absolute path"},
