@@ -450,7 +450,7 @@ RC_GTEST_PROP(WhatUsersWriteProperty, ChangesNothingElse, ()) {
   RC_ASSERT(read.jobs[0].request.gpus_per_node.empty());
 }
 
-TEST(ScontrolJobs, WhatStandsBehindPeoplesTextsIsReadOfTheirOwnJobAlone) {
+TEST(ScontrolJobText, WhatStandsBehindPeoplesTextsIsReadOfTheirOwnJobAlone) {
   const std::string text =
       "JobId=7 JobName=x\n   UserId=lab1(1001)\n   JobState=PENDING Reason=None\n"
       "   OverSubscribe=NO Exclusive=NO Contiguous=0 Licenses=a LicensesAlloc=(null) "
@@ -471,7 +471,7 @@ TEST(ScontrolJobs, WhatStandsBehindPeoplesTextsIsReadOfTheirOwnJobAlone) {
   EXPECT_FALSE(read.jobs[1].expedited_requeue);
 }
 
-TEST(ScontrolJobs, LicencesThatLookLikeFieldsSetNone) {
+TEST(ScontrolJobText, LicencesThatLookLikeFieldsSetNone) {
   const std::string licences = "x Exclusive=NODE";
   const ReadJobs read = JobsOf(
       "JobId=7 JobName=x\n   UserId=lab1(1001)\n   JobState=PENDING Reason=None\n"
@@ -482,7 +482,7 @@ TEST(ScontrolJobs, LicencesThatLookLikeFieldsSetNone) {
   EXPECT_FALSE(read.jobs[0].request.exclusive);
 }
 
-TEST(ScontrolJobs, ARunningJobHasTheLicencesThatItHoldsOfThoseItMayHave) {
+TEST(ScontrolJobText, ARunningJobHasTheLicencesThatItHoldsOfThoseItMayHave) {
   const ReadJobs read = JobsOf(
       "JobId=7 JobName=x\n   UserId=lab1(1001)\n   JobState=RUNNING Reason=None\n"
       "   OverSubscribe=NO Exclusive=NO Contiguous=0 Licenses=a|b LicensesAlloc=b:1 "
