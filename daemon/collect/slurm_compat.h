@@ -48,8 +48,8 @@ using ListIteratorPointer = ListIterator;
 
 // Who may run on a job's nodes beside it.
 struct Sharing {
-  bool exclusive = false;        // the job has whole nodes
-  const char* exclusive_to = ""; // "user", "mcs", "topo"
+  bool exclusive = false;         // the job has whole nodes
+  const char* exclusive_to = "";  // "user", "mcs", "topo"
   bool over_subscribe = false;
 };
 
