@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/slurm/gres.h"
 #include "common/slurm/node_state.h"
 #include "daemon/collect/accounting_text.h"
 #include "daemon/collect/licenses.h"
@@ -255,11 +256,41 @@ std::optional<int64_t> CoresOf(const RestJson& sockets) {
   return held;
 }
 
+bool Has(const Node& node, const Gres& gres) {
+  return node.shards >= gres.shards && node.mps >= gres.mps &&
+         std::all_of(gres.gpus.begin(), gres.gpus.end(), [&](const GpuCount& gpu) {
+           return GpusOfType(node.gpus, gpu.type) >= gpu.count;
+         });
+}
+
+// What a job holds of each of its nodes, told in their order without those of which it holds none.
+class RestGresDetails {
+ public:
+  RestGresDetails(const RestJson& record, size_t nodes)
+      : details_(RestList(record, "gres_detail")), nodes_left_(nodes) {}
+
+  // Of the next node; `node` is null where it is not known.
+  Gres Next(const Node* node) {
+    const size_t left = details_.size() - next_;
+    const size_t nodes = nodes_left_--;
+    if (left == 0) return {};
+    Gres gres = GresOf(OrNothing(details_[next_]));
+    if (left < nodes && node != nullptr && !Has(*node, gres)) return {};
+    ++next_;
+    return gres;
+  }
+
+ private:
+  const std::vector<std::string> details_;
+  size_t next_ = 0;
+  size_t nodes_left_;
+};
+
 class RestJobReader {
  public:
   RestJobReader(const RestJobsContext& context, LeftOut& left_out)
       : context_(context), left_out_(left_out) {
-    for (const Node& node : context.nodes) threads_[node.name] = node.threads_per_core;
+    for (const Node& node : context.nodes) nodes_[node.name] = &node;
   }
 
   Job Read(const RestJson& record, JobState state) {
@@ -290,7 +321,7 @@ class RestJobReader {
     const RestJson* held = RestValue(record, "job_resources/nodes/allocation");
     if (held == nullptr) held = RestValue(record, "job_resources/allocated_nodes");  // v0.0.40
     if (held == nullptr || !held->is_array()) return allocations;
-    const std::vector<std::string> details = RestList(record, "gres_detail");
+    RestGresDetails details(record, held->size());
     for (const RestJson& node : *held) {
       Allocation allocation;
       allocation.node = RestText(node, "name");
@@ -298,12 +329,10 @@ class RestJobReader {
       allocation.cpus = CpusOn(node, allocation.node);
       allocation.memory_mib =
           RestCount(node, "memory/allocated", RestCount(node, "memory_allocated"));
-      if (allocations.size() < details.size()) {
-        const Gres gres = GresOf(OrNothing(details[allocations.size()]));
-        allocation.gpus = gres.gpus;
-        allocation.shards = gres.shards;
-        allocation.mps = gres.mps;
-      }
+      Gres gres = details.Next(NodeNamed(allocation.node));
+      allocation.gpus = std::move(gres.gpus);
+      allocation.shards = gres.shards;
+      allocation.mps = gres.mps;
       allocations.push_back(std::move(allocation));
     }
     return allocations;
@@ -314,13 +343,18 @@ class RestJobReader {
     const RestJson* sockets = RestValue(node, "sockets");
     const std::optional<int64_t> cores = sockets != nullptr ? CoresOf(*sockets) : std::nullopt;
     if (!cores) return RestCount(node, "cpus/count");
-    const auto threads = threads_.find(name);
-    return *cores * (threads == threads_.end() ? 1 : threads->second);
+    const Node* known = NodeNamed(name);
+    return *cores * (known == nullptr ? 1 : known->threads_per_core);
+  }
+
+  const Node* NodeNamed(const std::string& name) const {
+    const auto found = nodes_.find(name);
+    return found == nodes_.end() ? nullptr : found->second;
   }
 
   const RestJobsContext& context_;
   LeftOut& left_out_;
-  std::unordered_map<std::string, int64_t> threads_;
+  std::unordered_map<std::string, const Node*> nodes_;
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ bool RestHasWord(const RestJson& object, std::string_view path, std::string_view
 
 struct RestJobsContext {
   UnixSeconds now = 0;
-  std::vector<Node> nodes;  // of this poll: threads of a core
+  std::vector<Node> nodes;  // of this poll: threads of a core, GPUs
 };
 // Without those that have ended. What cannot be told right is said in `left_out`.
 std::vector<Job> RestJobs(const RestJson& answer, const RestJobsContext& context,

@@ -164,6 +164,28 @@ TEST(RestJobs, StrangeValuesCostThemselvesAlone) {
   EXPECT_GT(jobs[0].request.time_limit_seconds.value_or(0), int64_t{1} << 40);  // within bounds
 }
 
+// gres_detail has no entry for a node of which the job holds no GRES.
+TEST(RestJobs, WhatIsHeldOfUnequalNodesIsHeldOfThoseThatHaveIt) {
+  const RestJson answer = RestJson::parse(
+      R"json({"jobs": [{"job_id": 5, "job_state": ["RUNNING"], "job_resources": {"nodes": {"allocation": [
+            {"name": "c1"}, {"name": "t1"}, {"name": "u1"}]}},
+          "gres_detail": ["gpu:a100:2(IDX:0-1)", "gpu:4(IDX:0-3)"]}]})json");
+  RestJobsContext context;
+  for (const auto& [name, gpus] :
+       {std::pair<const char*, GpuCounts>{"c1", {}}, {"t1", {{"a100", 2}}}, {"u1", {{"", 4}}}}) {
+    Node& node = context.nodes.emplace_back();
+    node.name = name;
+    node.gpus = gpus;
+  }
+  LeftOut left_out;
+  const std::vector<Job> jobs = RestJobs(answer, context, left_out);
+  ASSERT_EQ(jobs.size(), 1u);
+  ASSERT_EQ(jobs[0].allocations.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(jobs[0].allocations[i].gpus, context.nodes[i].gpus) << context.nodes[i].name;
+  }
+}
+
 TEST(RestJobs, ThoseThatNamedNoPartitionShowTheDefault) {
   EXPECT_EQ(DefaultPartitionOf(Captured("jobs_24.11_v42")), "all");
   EXPECT_EQ(DefaultPartitionOf(RestJson::object()), "");

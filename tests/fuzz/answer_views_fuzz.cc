@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!answer) return 0;
   constexpr int64_t kNow = 1790000000;
   const TerminalStyle style{80, false};
-  RequireShown(ClusterAndAge(*answer) + StaleSentence(*answer));
+  RequireShown(ClusterAndAge(*answer) + DataDoubt(*answer));
   RequireShown(AdviceText(*answer, {.all = true, .now = kNow, .style = style}));
   RequireShown(AdviceText(*answer, {.all = false, .now = kNow, .style = style}));
   const auto& jobs = ListOf(*answer, "jobs");

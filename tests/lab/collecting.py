@@ -10,6 +10,7 @@ import time
 import unittest
 
 import lab as slurm_lab
+import slurmrestd
 from lab import Lab, LabError
 
 SKIPPED = 77
@@ -73,6 +74,7 @@ class Collector:
 class CollectorTest(unittest.TestCase):
     LAB = {}
     program = None
+    rest = None  # the lab's slurmrestd, from the first question to it on
 
     @classmethod
     def setUpClass(cls):
@@ -84,9 +86,18 @@ class CollectorTest(unittest.TestCase):
     def once(self, source, *words, check=True, user=None, env=None):
         return self.lab.run(self.program, source, "--once", *words, check=check, user=user, env=env)
 
+    @classmethod
+    def words_of(cls, source):
+        """What a source needs on its command line beside its name."""
+        if source != "slurm-rest":
+            return []
+        if cls.rest is None:
+            cls.rest = cls.enterClassContext(slurmrestd.Slurmrestd(cls.lab))
+        return ["--url", cls.rest.url]
+
     def snapshot(self, source):
         """One batch, without what says who took it and when."""
-        records = [json.loads(line) for line in self.once(source).stdout.splitlines()]
+        records = [json.loads(line) for line in self.once(source, *self.words_of(source)).stdout.splitlines()]
         for name in ["source", "taken_at"]:
             records[0].pop(name)
         return records

@@ -17,14 +17,13 @@ from lab import wait_until
 
 ROOT = lab_root.from_environment()
 RELEASE = lab_root.release_of(slurmrestd.path_of(ROOT))
-OLDEST_READ = (23, 11)
 # From this release on slurmrestd tells the configuration and the flags of partitions.
 TELLS_CONF = (26, 5)
 
 
 class RestTest(collecting.CollectorTest):
     def setUp(self):
-        if RELEASE < OLDEST_READ:
+        if RELEASE < slurmrestd.OLDEST_READ:
             self.skipTest(f"Slurm {RELEASE[0]}.{RELEASE[1]:02} speaks no version of the API that is read")
 
     def tearDown(self):
@@ -152,7 +151,7 @@ class AnOldRelease(collecting.CollectorTest):
     LAB = {"cluster": "tiny"}
 
     def test_is_refused_with_what_it_offers(self):
-        if RELEASE >= OLDEST_READ:
+        if RELEASE >= slurmrestd.OLDEST_READ:
             self.skipTest("this release speaks a version that is read")
         rest = self.enterContext(slurmrestd.Slurmrestd(self.lab))
         done = self.once("slurm-rest", "--url", rest.url, check=False)

@@ -42,18 +42,18 @@ class Outcomes(unittest.TestCase):
 
 class Differences(unittest.TestCase):
     def test_are_named_field_by_field(self):
-        lines = conformance_test.differences_of([node(gpus={"a100": 2})], [node(gpus={"a100": 1})], (22, 5))
+        lines = conformance_test.differences_of([node(gpus={"a100": 2})], [node(gpus={"a100": 1})], (22, 5), "slurm-cli")
         self.assertEqual(lines, ["node n1  : gpus: expected {'a100': 2}, got {'a100': 1}"])
 
     def test_records_that_one_side_lacks_are_said(self):
-        self.assertEqual(conformance_test.differences_of([node()], [], (22, 5)), ["node n1  : missing"])
-        self.assertEqual(conformance_test.differences_of([], [node()], (22, 5)), ["node n1  : unexpected"])
+        self.assertEqual(conformance_test.differences_of([node()], [], (22, 5), "slurm-cli"), ["node n1  : missing"])
+        self.assertEqual(conformance_test.differences_of([], [node()], (22, 5), "slurm-cli"), ["node n1  : unexpected"])
 
     def test_what_a_release_is_known_to_tell_differently_is_none_there_and_one_elsewhere(self):
         before = {"record": "job", "name": "held", "request": {"nodes_max": 0}}
         after = {"record": "job", "name": "held", "request": {"nodes_max": 4}}
-        self.assertEqual(conformance_test.differences_of([before], [after], (26, 5)), [])
-        self.assertEqual(len(conformance_test.differences_of([before], [after], (24, 11))), 1)
+        self.assertEqual(conformance_test.differences_of([before], [after], (26, 5), "slurm-cli"), [])
+        self.assertEqual(len(conformance_test.differences_of([before], [after], (24, 11), "slurm-cli")), 1)
 
     def test_gpus_are_counted_by_type_as_scontrol_writes_them(self):
         self.assertEqual(conformance_test.gpus_of("gpu:a100:2(S:0-1),gpu:l40s:1(IDX:0,2),shard:8"), {"a100": 2, "l40s": 1})

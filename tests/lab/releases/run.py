@@ -10,6 +10,7 @@ by sdiag. At the end the table of docs/slurm-releases.md is printed. Exit 1 wher
 run: not root, or no root to be had.
 """
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -24,6 +25,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import lab as slurm_lab  # noqa: E402
 import lab_root  # noqa: E402
 import roots  # noqa: E402
+import slurmrestd  # noqa: E402
 
 SKIPPED = 77
 SECONDS = 1800  # for one module of tests
@@ -36,7 +38,7 @@ COLUMNS = {
     "accounting": ["end_to_end_priority_test"],
     "hostile text": ["hostile_text_test"],
 }
-SOURCES = ["slurm-cli", "slurm-api"]
+SOURCES = ["slurm-cli", "slurm-api", "slurm-rest"]
 
 
 class Outcome:
@@ -81,18 +83,22 @@ def rpcs_of(root, programs, source):
         for _ in range(40):
             lab.submit("--gres=gpu:1", "-t", "60")
         slurm_lab.wait_until(lambda: "RUNNING" in lab.run("squeue", "-h", "-o", "%T").stdout, "jobs to run")
-        # A collector's first poll asks for the policy too; those after it do not.
-        first = _count(lab, programs, source, polls=1)
-        several = _count(lab, programs, source, polls=6)
+        with contextlib.ExitStack() as stack:
+            words = []
+            if source == "slurm-rest":
+                words = ["--url", stack.enter_context(slurmrestd.Slurmrestd(lab)).url]
+            # A collector's first poll asks for the policy too; those after it do not.
+            first = _count(lab, programs, source, words, polls=1)
+            several = _count(lab, programs, source, words, polls=6)
         return {"with policy": first, "poll": {name: (several[name][0] - first.get(name, (0, 0))[0]) / 5 for name in several}}
 
 
-def _count(lab, programs, source, polls):
+def _count(lab, programs, source, words, polls):
     """Name to (RPCs, microseconds) of a collector that has polled so often."""
     lab.run("sdiag", "--reset")
     import collecting
-    with collecting.Collector(pathlib.Path(programs) / "gpuadvise-collect", lab, source, "--interval=0.5",
-                              "--policy-interval=3600") as collector:
+    with collecting.Collector(pathlib.Path(programs) / "gpuadvise-collect", lab, source, *words,
+                              "--interval=0.5", "--policy-interval=3600") as collector:
         for _ in range(polls):
             collector.next_batch()
     said = lab.run("sdiag").stdout.split("by message type")[1].split("by user")[0]
@@ -117,18 +123,19 @@ def check(release, bin_folder, logs):
     root = roots.make(release)
     programs = roots.build_programs(root, bin_folder) if root else bin_folder
     row = {"release": version_of(root)}
+    sources = [s for s in SOURCES if s != "slurm-rest" or lab_root.release_of(slurm_lab.path_of(root)) >= slurmrestd.OLDEST_READ]
     modules = [("snapshot", HERE / "conformance_test.py")]
     modules += [(column, HERE.parent / f"{module}.py") for column, names in COLUMNS.items() for module in names]
     for column, path in modules:
         output, code = run_module(path, programs, root)
         log = logs / f"{release}-{path.stem}.log"
         log.write_text(output)
-        for source in SOURCES if column == "snapshot" else [None]:
+        for source in sources if column == "snapshot" else [None]:
             outcome = Outcome(output, code, source)
             failed = f"; failed: {', '.join(outcome.failed)}; {log}" if not outcome.ok and not outcome.skipped else ""
             print(f"{release} {path.stem} {source or ''}: {outcome}{failed}", flush=True)
             row.setdefault(f"snapshot {source}" if source else column, []).append(outcome)
-    row["rpcs"] = {source: rpcs_of(root, programs, source) for source in SOURCES}
+    row["rpcs"] = {source: rpcs_of(root, programs, source) for source in sources}
     print(f"{release} RPCs: {json.dumps(row['rpcs'])}", flush=True)
     return row
 
@@ -138,7 +145,7 @@ def table(rows):
     columns = [f"snapshot {source}" for source in SOURCES] + list(COLUMNS)
     lines = ["| Slurm | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
     for row in rows:
-        lines.append(f"| {row['release']} | " + " | ".join(" + ".join(map(str, row[c])) for c in columns) + " |")
+        lines.append(f"| {row['release']} | " + " | ".join(" + ".join(map(str, row.get(c, ["–"]))) for c in columns) + " |")
     lines += ["", "| Slurm | source | RPCs of a poll | of one with policy | ms in slurmctld of one with policy |", "|---|---|---|---|---|"]
     for row in rows:
         for source, rpcs in row["rpcs"].items():
