@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 
 if [ "${1:-}" = --releases ]; then
-  packaging/install-packages.sh build
+  packaging/install-packages.sh build test releases
   python3 -B tests/releases/compile_matrix.py "${@:2}"
   cmake --preset dev
   cmake --build --preset dev
