@@ -125,7 +125,8 @@ std::vector<std::string> RestList(const RestJson& object, std::string_view path)
       if (item.is_string()) items.push_back(item.get<std::string>());
     }
   } else {
-    for (std::string_view item : SplitAt(RestText(object, path), ',')) {
+    const std::string text = RestText(object, path);
+    for (std::string_view item : SplitAt(text, ',')) {
       if (!item.empty()) items.emplace_back(item);
     }
   }
