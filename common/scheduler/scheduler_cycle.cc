@@ -303,13 +303,13 @@ SchedulerCycle::Planned SchedulerCycle::PlanOne(GroupPlan& plan, const Waiting& 
   }
   if (job.of_array && reserved >= MostReservedOf(job)) return Planned::kNothing;
   if (!MayReserve(waiting)) return Planned::kNothing;
-  return ReserveAll(plan, job, chosen, std::move(best)) ? Planned::kIsReserved : Planned::kNothing;
+  return ReserveAll(plan, job, chosen, best) ? Planned::kIsReserved : Planned::kNothing;
 }
 
 // Slurm's backfill looks at a job once for each of its partitions and keeps nodes in every one.
 // `best`: the earliest slot, by its way `chosen`.
 bool SchedulerCycle::ReserveAll(GroupPlan& plan, const PendingJob& job, size_t chosen,
-                                GroupSlot best) {
+                                const GroupSlot& best) {
   const int64_t window_end = now_ + options_.window_seconds + 1;
   bool any = false;
   for (size_t w = 0; w < job.options.size(); ++w) {
@@ -321,7 +321,7 @@ bool SchedulerCycle::ReserveAll(GroupPlan& plan, const PendingJob& job, size_t c
       continue;
     }
     const bool is_known = !any && w == chosen;  // nothing has changed since
-    GroupSlot slot = is_known ? std::move(best)
+    GroupSlot slot = is_known ? best
                               : plan.Earliest(*option.requirements, option.duration,
                                               std::max(now_, option.earliest),
                                               std::min(option.latest, window_end));

@@ -85,7 +85,7 @@ class SchedulerCycle {
   int64_t MostReservedOf(const PendingJob& job) const;
   size_t RecordBegin(size_t index) const;
   size_t RecordEnd(size_t index) const;
-  bool ReserveAll(GroupPlan& plan, const PendingJob& job, size_t chosen, GroupSlot best);
+  bool ReserveAll(GroupPlan& plan, const PendingJob& job, size_t chosen, const GroupSlot& best);
   void Reserve(GroupPlan& plan, const PartitionOption& option, GroupSlot slot) const;
   int64_t OnGrid(int64_t time) const;
   bool MayReserve(const Waiting& waiting) const;

@@ -40,8 +40,13 @@ struct Enforced {
 };
 Enforced EnforcedBy(std::string_view accounting_storage_enforce);
 
-// What of the cluster PrivateData hides from the collector's user, and the remedy, as one sentence;
-// "" where everything is seen.
+// Words of SchedulerConfig::hidden beside those of PrivateData: slurm.conf, and limits and fair
+// share.
+inline constexpr std::string_view kHiddenConf = "conf";
+inline constexpr std::string_view kHiddenLimits = "limits";
+
+// What of the cluster the collector does not see, by PrivateData or because its source does not
+// tell it, with the remedy: a sentence for each, joined by ". "; "" where everything is seen.
 std::string UnseenInWords(const SchedulerConfig& config);
 
 // Whether `flags` (of a QOS, a reservation, PriorityFlags) contains `flag`, in any case.

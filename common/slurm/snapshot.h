@@ -274,8 +274,9 @@ struct SchedulerConfig {
   std::string preempt_mode;
   std::string enforce;  // AccountingStorageEnforce
   std::string private_data;
-  std::vector<std::string> hidden;  // what of private_data the collector's own user does not see
-  std::string topology_plugin;      // "topology/tree", "topology/block"
+  // What the collector does not see: words of private_data, and those of policy.h.
+  std::vector<std::string> hidden;
+  std::string topology_plugin;  // "topology/tree", "topology/block"
   std::string topology_param;
   std::vector<License> licenses;        // sorted by name
   SlurmNumber suspend_time_seconds;     // idle nodes are powered down after it; absent: never
@@ -341,7 +342,7 @@ struct Qos {
 
 struct Snapshot {
   std::string cluster;
-  std::string source;  // "slurm-api", "slurm-cli", "sim", "replay"
+  std::string source;  // "slurm-api", "slurm-cli", "slurm-rest", "sim", "replay"
   UnixSeconds taken_at = 0;
   std::vector<Node> nodes;
   std::vector<Job> jobs;  // pending and running; ended ones are gone

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/slurm/policy.h"
 #include "daemon/collect/accounting_text.h"
 #include "daemon/collect/rest_client.h"
 #include "daemon/collect/rest_policy.h"
@@ -347,13 +348,14 @@ void SlurmRestSource::LoadConf(Poll& poll) {
   } else {
     poll.left_out.Add(
         "this slurmrestd does not tell the configuration (v0.0.45 does): Slurm's defaults are "
-        "taken "
-        "for scheduler and priority parameters, and the default partition is the one of jobs that "
+        "taken for scheduler and priority parameters, and the default partition is the one of jobs "
+        "that "
         "named none; set slurm_conf to read them");
   }
   config.slurm_version = release_;
   // Whose eyes these are is known only of a token that the site named: others may see less.
   config.hidden = HiddenFrom(options_.user == "root", "", config.private_data);
+  if (keys.empty() && !conf_file_) config.hidden.emplace_back(kHiddenConf);
   poll.snapshot.cluster = cluster_;
   poll.snapshot.config = std::move(config);
 }
@@ -366,6 +368,7 @@ void SlurmRestSource::LoadAccounting(Poll& poll) {
         fmt::format("this slurmrestd offers no {} (is the slurmdbd plugin loaded?): "
                     "limits and fair share are not known",
                     table));
+    poll.snapshot.config.hidden.emplace_back(kHiddenLimits);
     return;
   }
   const Result<RestJson> shares = GetTable("shares");

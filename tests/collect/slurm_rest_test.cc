@@ -160,6 +160,7 @@ TEST(SlurmRest, ReadsAWholeCluster) {
   EXPECT_EQ(snapshot.config.licenses.size(), 2u);
   EXPECT_TRUE(Find(snapshot.partitions, &Partition::name, "all").is_default);
   EXPECT_TRUE(snapshot.config.scheduler_type.empty());
+  EXPECT_EQ(snapshot.config.hidden, std::vector<std::string>{"conf"});
   EXPECT_NE(poll->left_out.first.find("does not tell the configuration"), std::string::npos);
 }
 

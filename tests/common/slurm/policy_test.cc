@@ -94,6 +94,12 @@ TEST(Policy, WhatPrivateDataHidesIsSaidWithTheRemedy) {
             "PrivateData hides other users' jobs, what others have used from gpuadvised's Slurm "
             "user, so waits may be longer than said; an administrator can make that user an "
             "operator (sacctmgr modify user … set adminlevel=Operator)");
+  config.hidden = {"conf", "limits"};
+  EXPECT_EQ(UnseenInWords(config),
+            "slurmrestd does not tell slurm.conf, so Slurm's defaults stand for how this site "
+            "schedules; an administrator can set slurm_conf in gpuadvised's settings. slurmrestd "
+            "tells neither associations nor QOS, so limits and fair share are not counted; an "
+            "administrator can have it load the slurmdbd plugin");
 }
 
 }  // namespace
