@@ -68,7 +68,8 @@ Association ParseAssociation(const TextRecord& record) {
   association.partition = record.Get("Partition");
   association.parent_account = BeforeParenthesis(record.Get("ParentAccount"));
   association.priority = record.Integer("Priority");
-  association.is_default = record.IsYes("DefAssoc");
+  // 24.11 says it of an account's own row too.
+  association.is_default = !association.user.empty() && record.IsYes("DefAssoc");
   const auto shares = SplitAt(record.Get("SharesRaw/Norm/Level/Factor"), '/');
   if (shares.size() == 4) {
     association.shares = ToInteger(shares[0]);

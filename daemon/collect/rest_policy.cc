@@ -108,7 +108,7 @@ Association RestAssociationOf(const RestJson& record) {
   association.priority = RestLimit(record, "priority").value_or(0);
   association.default_qos = RestText(record, "default/qos");
   association.qos = Sorted(RestList(record, "qos"));
-  association.is_default = RestIsTrue(record, "is_default");
+  association.is_default = !association.user.empty() && RestIsTrue(record, "is_default");
   association.limits = RestAssociationLimits(record);
   return association;
 }

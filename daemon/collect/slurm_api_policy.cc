@@ -105,7 +105,7 @@ Association PolicyReader::ReadAssociation(const slurmdb_assoc_rec_t& record) con
   association.shares = record.shares_raw;
   association.priority = Limit(record.priority).value_or(0);
   association.default_qos = QosName(record.def_qos_id);
-  association.is_default = record.is_def == 1;
+  association.is_default = !association.user.empty() && record.is_def == 1;
   ForEach<char>(record.qos_list, [&](char& id) {
     std::string name = QosName(ToInteger(&id));
     if (!name.empty()) association.qos.push_back(std::move(name));

@@ -44,6 +44,14 @@ TEST_F(AccountingTexts, AUserHasFairShareWithAllItsDigits) {
   EXPECT_TRUE(user.limits.group_jobs.absent());
 }
 
+TEST_F(AccountingTexts, AnAccountIsNobodysDefaultThoughSlurm2411SaysSo) {
+  std::string text = assoc_mgr_;
+  const size_t account = text.find("Account=a0 UserName= ");
+  ASSERT_NE(account, std::string::npos);
+  text.replace(text.find("DefAssoc=No", account), 11, "DefAssoc=Yes");
+  EXPECT_FALSE(Find(ParseAssociations({text, "", "", ""}), &Association::id, 3).is_default);
+}
+
 TEST_F(AccountingTexts, AUsersQosAreThoseOfSlurmdbd) {
   const auto associations = ParseAssociations(all_);
   const Association& user = Find(associations, &Association::id, 4);
