@@ -82,8 +82,8 @@ class Root:
 
     def inside(self, name, script):
         """Runs a shell script in the root, with mounts that end with it."""
-        mounts = f"mount --make-rprivate / && mount --rbind /dev {q(self.folder / 'dev')} && " \
-                 f"mount -t proc proc {q(self.folder / 'proc')}"
+        mounts = f"mount --make-rprivate / && mount --bind {q(self.folder)} {q(self.folder)} && cd {q(self.folder)} && " \
+                 "mount --rbind /dev dev && mount -t proc proc proc"  # the root is a mount, as everywhere
         start = f"exec env -i PATH={PATH} HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive " \
                 f"chroot {q(self.folder)} bash -euc {q(script)}"
         return self.step(name, ["unshare", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c",

@@ -35,6 +35,7 @@ POWER_SAVING = {"SuspendProgram": "/bin/true", "ResumeProgram": "/bin/true", "Su
                 "SuspendTimeout": 2, "ResumeTimeout": 300}
 SHARDS_SINCE = (22, 5)
 DYNAMIC_SINCE = (22, 5)
+GPU_RESERVATIONS_SINCE = (23, 11)
 PLANNED_SINCE = (21, 8)
 RELEASE = lab_root.release_of(slurm_lab.path_of(lab_root.from_environment()))
 SOURCES = [source for source in os.environ.get("GPUADVISE_LAB_SOURCES", "slurm-cli slurm-api slurm-rest").split()
@@ -351,14 +352,6 @@ class Conformance(collecting.CollectorTest):
             self.assertEqual(one(records, "job", "inside")["request"]["reservation"], "maint")
         self.check(also=see)
 
-    def test_a_reservation_of_some_gpus_of_a_node(self):
-        if self.lab.run("scontrol", "create", "reservation", "reservationname=two", "starttime=now+1hour", "duration=60",
-                        "nodes=u1", "tres=gres/gpu=2", "users=lab1", check=False).returncode != 0:
-            self.skipTest("this Slurm reserves whole nodes only")
-        self.addCleanup(self.lab.run, "scontrol", "delete", "reservation=two")
-        self.check(also=lambda records: self.assertEqual(
-            one(records, "reservation", "two").get("tres", {}).get("gres/gpu"), 2))
-
 
 class PoweredDown(collecting.CollectorTest):
     LAB = {"cluster": "tiny", "conf": POWER_SAVING}
@@ -395,6 +388,17 @@ class Dynamic(collecting.CollectorTest):
 @unittest.skipIf(slurm_lab.why_not(accounting=True), slurm_lab.why_not(accounting=True))
 class Accounting(collecting.CollectorTest):
     LAB = {"cluster": "tiny", "accounting": True}
+
+    @unittest.skipIf(RELEASE < GPU_RESERVATIONS_SINCE, "this Slurm reserves whole nodes and cores only")
+    def test_a_reservation_of_some_gpus_of_a_node(self):
+        self.lab.run("scontrol", "create", "reservation", "reservationname=two", "starttime=now+1hour", "duration=60",
+                     "nodes=n3", "trespernode=gres/gpu:gpu4090=2", "users=lab1")
+        self.addCleanup(self.lab.run, "scontrol", "delete", "reservation=two")
+        for source in SOURCES:
+            with self.subTest(source=source):
+                reservation = one(self.snapshot(source), "reservation", "two")
+                self.assertEqual(reservation["nodes"], "n3")
+                self.assertEqual(reservation["tres"], {"cpu": 32, "gres/gpu": 2, "gres/gpu:gpu4090": 2})
 
     def test_what_jobs_asked_for_and_became_is_imported(self):
         done = self.lab.submit("--gres=gpu:gpu4090:2", "-t", "60", "-J", "done", command="true")
