@@ -221,11 +221,15 @@ class Gpu:
                 set_rng_state set_rng_state_all reset_peak_memory_stats reset_max_memory_allocated
                 ipc_collect set_per_process_memory_fraction set_stream _lazy_init""".split():
             answers[name] = nothing
+        # torch._dynamo looks functions up by identity: one that stands under two names ends it.
+        def alone(answer):
+            return type(answer.__name__, (answer,), {}) if isinstance(answer, type) else lambda *args, **kwargs: answer(*args, **kwargs)
+
         for name, answer in answers.items():
-            setattr(torch.cuda, name, answer)
+            setattr(torch.cuda, name, alone(answer))
         if hasattr(torch, "accelerator"):  # PyTorch 2.6
             for name in ("is_available", "device_count", "synchronize"):
-                setattr(torch.accelerator, name, getattr(torch.cuda, name))
+                setattr(torch.accelerator, name, alone(answers[name]))
             torch.accelerator.current_accelerator = lambda *_, **__: torch.device("cuda")
 
     # -- kernels that keep something else on a GPU -------------------------------------------------------
