@@ -143,6 +143,7 @@ int main(int argc, char** argv) {
   gpuadvise::backtest::Arguments arguments;
   gpuadvise::backtest::BackTestOptions& options = arguments.options;
   options.threads = std::max(std::thread::hardware_concurrency(), 1U);
+  int64_t again_minutes = 0;
   CLI::App app("Replays a job log through the forecast and says how right it would have been.");
   app.footer("A site's own log for --sacct:\n  " + std::string(gpuadvise::backtest::kSacctCommand));
   app.add_option("--trace", arguments.traces, "job log, CSV or CSV.gz");
@@ -163,6 +164,8 @@ int main(int argc, char** argv) {
   app.add_option("--play-once-from", options.play_once_from,
                  "longer queues are played once for all questions, as the daemon does it")
       ->capture_default_str();
+  app.add_option("--again", again_minutes, "ask every so many minutes about all that wait")
+      ->check(CLI::Range(1, 10'000));
   app.add_option("--threads", options.threads, "default: as many as there are cores")
       ->check(CLI::Range(1U, 1024U));
   app.add_flag("--regret", arguments.regret,
@@ -179,5 +182,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : gpuadvise::backtest::kExitUsage;
   }
+  constexpr int64_t kMinute = 60;
+  options.again_seconds = again_minutes * kMinute;
   return gpuadvise::backtest::Run(arguments);
 }

@@ -197,6 +197,7 @@ std::string ReportTable(const JobLog& log, const BackTestResult& result) {
     }
     text += RatioLine(jobs);
   }
+  if (!result.again.empty()) text += AgainTable(ScoresByAge(result.again));
   return text + "\n" + WeeksLine(result) + TestOnlyLine(result);
 }
 
@@ -219,6 +220,7 @@ json ReportJson(const JobLog& log, const BackTestResult& result) {
           {"weeks", WeeksJson(result)},
           {"calibration", CalibrationJson(result)},
           {"error_by_horizon", HorizonJson(result)},
+          {"asked_again", AgainJson(ScoresByAge(result.again))},
           {"submissions", result.submissions},
           {"scored", result.jobs.size()},
           {"impossible", result.impossible},
