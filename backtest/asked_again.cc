@@ -48,16 +48,16 @@ void AddOne(Sums& sums, const AskedAgain& one) {
 void AddMove(Sums& sums, const AskedAgain& one, const AskedAgain* next) {
   if (next == nullptr) {
     if (!one.started) return;
-    sums.moved += one.weight * (one.left - one.mean);
+    sums.moved += one.weight * (one.left - one.p50);
     sums.passed += one.weight * one.left;
     return;
   }
   const double passed = next->age - one.age;
-  sums.moved += one.weight * (passed + next->mean - one.mean);
+  const double moved = passed + next->p50 - one.p50;
+  sums.moved += one.weight * moved;
   sums.passed += one.weight * passed;
-  const double moved = std::abs(passed + next->p50 - one.p50);
   sums.followed += one.weight;
-  if (moved > kJumpSeconds && moved > kJumpShare * one.p50) sums.jumped += one.weight;
+  if (std::abs(moved) > std::max(kJumpSeconds, kJumpShare * one.p50)) sums.jumped += one.weight;
 }
 
 AgainScores ScoresOf(double from, double to, Sums sums) {
@@ -82,7 +82,6 @@ AskedAgain AskedAgainOf(const StartSamples& said) {
   one.p10 = said.Quantile(0.1);
   one.p50 = said.Quantile(0.5);
   one.p90 = said.Quantile(0.9);
-  one.mean = said.Mean();
   return one;
 }
 

@@ -24,7 +24,6 @@ struct AskedAgain {
   double p10 = 0;
   double p50 = 0;
   double p90 = 0;
-  double mean = 0;
 };
 
 AskedAgain AskedAgainOf(const StartSamples& said);
@@ -38,8 +37,9 @@ struct AgainScores {
   double coverage_p50 = 0;
   double coverage_p90 = 0;
   double median_abs_error = 0;  // of the p50
-  // How far the expected start moves until the next question, or to the start itself, over the time
-  // that passes: 0 for a promise that holds, 1 for one that recedes as fast as the clock runs.
+  // How far the start at the p50 moves until the next question, or to the real start, over the time
+  // that passes: 0 for a promise that holds, 1 for one that recedes as fast as the clock runs. Not
+  // of the mean, which a few samples that never start decide.
   double drift = 0;
   // Share of questions whose p50 is more than a quarter and ten minutes off the one before.
   double jumps = 0;

@@ -15,7 +15,7 @@ std::vector<AskedAgain> Said(int64_t job, double wait, double every, double late
     one.job_id = job;
     one.age = age;
     one.left = wait - age;
-    one.p10 = one.p50 = one.p90 = one.mean = one.left + late;
+    one.p10 = one.p50 = one.p90 = one.left + late;
     said.push_back(one);
   }
   return said;
@@ -34,7 +34,7 @@ TEST(AskedAgain, APromiseThatHoldsNeitherDriftsNorJumps) {
 
 TEST(AskedAgain, AWaitThatIsAlwaysTheSameRecedesAsTheClockRuns) {
   std::vector<AskedAgain> said = Said(1, 36'000, 600, 0);
-  for (AskedAgain& one : said) one.mean = one.p50 = 5'000;
+  for (AskedAgain& one : said) one.p50 = 5'000;
   const auto scores = ScoresByAge(said);
   EXPECT_DOUBLE_EQ(scores[1].drift, 1);      // from 10 min to 1 h: nothing but the clock moved
   EXPECT_DOUBLE_EQ(scores.back().jumps, 0);  // each time by ten minutes only
