@@ -47,14 +47,14 @@ class Gpu:
     # -- where a tensor is -----------------------------------------------------------------------------
 
     def on_gpu(self, tensor):
-        return tensor.is_meta and not self.ledger.is_host(tensor)
+        return tensor.is_meta and not self.ledger.below and not self.ledger.is_host(tensor)
 
     def install_properties(self):
         real = torch._C._TensorBase.device
         cuda, cpu = torch.device("cuda", 0), torch.device("cpu")
 
         def device(tensor):
-            if not tensor.is_meta:
+            if self.ledger.below or not tensor.is_meta:
                 return real.__get__(tensor)
             return cuda if self.on_gpu(tensor) else cpu
 
@@ -160,6 +160,8 @@ class Gpu:
         def on_meta(function):
             @functools.wraps(function)
             def make(*args, **kwargs):
+                if self.ledger.below:
+                    return function(*args, **kwargs)
                 device = kwargs.get("device")
                 like = args[0] if args and isinstance(args[0], torch.Tensor) else None
                 if is_gpu(device):

@@ -76,6 +76,7 @@ class Ledger(TorchDispatchMode):
         self.notes = {}  # sentence -> place
         self.place = None  # "gpu" or "host": where new tensors are put; None: by what they are made of
         self.real = False  # new tensors of the CPU have values, whatever their size
+        self.below = False  # an operator runs: tensors say where they truly are
 
     # -- accounts ----------------------------------------------------------------------------------
 
@@ -170,7 +171,14 @@ class Ledger(TorchDispatchMode):
     # -- operators -----------------------------------------------------------------------------------
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
+        # PyTorch 2: meta kernels are Python, and make what they give on the device that their inputs tell.
+        before, self.below = self.below, True
+        try:
+            return self.dispatched(func, args, kwargs or {})
+        finally:
+            self.below = before
+
+    def dispatched(self, func, args, kwargs):
         tensors = [a for a in tree_flatten((args, kwargs))[0] if isinstance(a, torch.Tensor)]
         metas = [t for t in tensors if t.is_meta]
         name = func._schema.name.split("::")[1]
