@@ -285,7 +285,10 @@ class Gpu:
             return
 
         def attention(query, key, value, *args, **kwargs):
-            if not gpu.on_gpu(query):
+            fused = [enabled for kind in ("flash", "mem_efficient", "cudnn") if
+                     (enabled := getattr(torch.backends.cuda, f"{kind}_sdp_enabled", None))]
+            by_hand = fused and not any(enabled() for enabled in fused)  # sdpa_kernel(SDPBackend.MATH)
+            if by_hand or not gpu.on_gpu(query):
                 return original(query, key, value, *args, **kwargs)
             return Attention.apply(query, key, value)
 

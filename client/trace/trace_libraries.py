@@ -64,6 +64,9 @@ class Script:
 
         def init(optimizer, *args, **kwargs):
             original(optimizer, *args, **kwargs)
+            if isinstance(optimizer, torch.optim.LBFGS):
+                raise Untraceable("what LBFGS keeps depends on values, which a trace does not have: trace the "
+                                  "script with SGD, and add 2 × history_size × the size of the gradients")
             script.optimizers.append(optimizer)
             cls = type(optimizer)
             owner = next(c for c in cls.__mro__ if "step" in c.__dict__)

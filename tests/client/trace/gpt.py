@@ -6,13 +6,14 @@ import os
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 parser = argparse.ArgumentParser()
 for name, default in (("batch", 4), ("layers", 3), ("width", 256), ("length", 128), ("vocabulary", 2000)):
     parser.add_argument(f"--{name}", type=int, default=default)
 parser.add_argument("--optimizer", default="AdamW")
 parser.add_argument("--precision", default="fp32", choices=["fp32", "bf16", "fp16"])
-for name in ("fused", "clip", "compile", "scaler", "workers", "ddp", "default-device"):
+for name in ("fused", "clip", "compile", "scaler", "workers", "ddp", "default-device", "math-attention"):
     parser.add_argument(f"--{name}", action="store_true")
 args = parser.parse_args()
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -28,7 +29,8 @@ class Block(nn.Module):
 
     def forward(self, x):
         heads = [y.unflatten(-1, (-1, 64)).transpose(1, 2) for y in self.qkv(self.before(x)).chunk(3, -1)]
-        mixed = F.scaled_dot_product_attention(*heads, is_causal=True)
+        with sdpa_kernel(SDPBackend.MATH) if args.math_attention else contextlib.nullcontext():
+            mixed = F.scaled_dot_product_attention(*heads, is_causal=True)
         x = x + self.out(mixed.transpose(1, 2).flatten(2))
         return x + self.mlp(self.between(x))
 

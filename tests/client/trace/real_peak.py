@@ -9,6 +9,7 @@ import gc
 import runpy
 import shlex
 import sys
+import types
 
 import torch
 from torch.profiler import ProfilerActivity, profile
@@ -27,14 +28,14 @@ def stop_after_steps(done):
         original(optimizer, *args, **kwargs)
         step = optimizer.step
 
-        def counted(*inner, **more):
+        def counted(_, *inner, **more):
             out = step(*inner, **more)
             done.append(1)
             if len(done) == STEPS:
                 raise Enough
             return out
 
-        optimizer.step = counted
+        optimizer.step = types.MethodType(counted, optimizer)  # schedulers want a method
 
     torch.optim.Optimizer.__init__ = init
 

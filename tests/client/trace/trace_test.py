@@ -67,7 +67,9 @@ CASES_OF_PYTORCH_2 = [
     "gpt.py --precision fp16 --scaler --clip --fused",
     "gpt.py --default-device --ddp",
     "gpt.py --batch 1 --length 32",  # the peak is in the optimizer's step, of all tensors at once
+    "gpt.py --math-attention",
     "gpt.py --batch 1 --length 32 --fused",
+    "gpt.py --batch 1 --length 32 --fused --optimizer SGD",
 ]
 MOST_PER_CENT = 2.0
 
@@ -222,6 +224,12 @@ class Trace(unittest.TestCase):
         self.assertAlmostEqual(peaks["False"] / (9 * full + 4 * 512 * 512), 1, delta=0.01)
         # x and its cast, a sum in float32 and the gradient of its input, casts
         self.assertAlmostEqual(peaks["True"] / (2 * full + 9 * half + casts), 1, delta=0.01)
+
+    def test_an_optimizer_whose_step_count_lies_on_the_gpu(self):
+        report = self.traced("""
+            model = nn.Linear(256, 256, bias=False).to(device)
+            optimizer = torch.optim.AdamW(model.parameters(), capturable=True, foreach=True)""" + LOOP)
+        self.assertEqual(report["step"]["optimizer"], 2 * 4 * 256 * 256 + 512)  # a block for the count
 
     def test_dropout_keeps_a_mask_of_one_byte_as_on_a_gpu(self):
         text = """
@@ -484,6 +492,10 @@ class Trace(unittest.TestCase):
     def test_a_script_that_fills_this_machine(self):
         self.refused("held = bytearray(3 << 30)\n", "takes more than 2 GiB of this machine's memory",
                      options=["--trace-memory", "2"])
+
+    def test_an_optimizer_whose_states_depend_on_values(self):
+        self.refused("optimizer = torch.optim.LBFGS(nn.Linear(8, 8).to(device).parameters())\n",
+                     "train.py:4: what LBFGS keeps depends on values")
 
     def test_sharding_is_refused_with_the_way_out(self):
         (self.folder / "deepspeed.py").write_text("def initialize(**_): return None\n")
