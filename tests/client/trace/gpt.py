@@ -81,8 +81,8 @@ def main():
     scaler = torch.amp.GradScaler(device, enabled=args.scaler)
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(args.precision)
     context = torch.autocast(device, dtype=dtype) if dtype else contextlib.nullcontext()
-    loader = torch.utils.data.DataLoader(Text(), args.batch, num_workers=2 if args.workers else 0,
-                                         pin_memory=args.workers and device == "cuda")
+    workers = args.workers and device == "cuda"  # real_peak.py is no main module that Python 3.14 could start anew
+    loader = torch.utils.data.DataLoader(Text(), args.batch, num_workers=2 if workers else 0, pin_memory=workers)
     for tokens, targets in loader:
         with context:
             loss = model(tokens.to(device, non_blocking=True), targets.to(device, non_blocking=True))
@@ -97,4 +97,5 @@ def main():
         optimizer.zero_grad(set_to_none=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
