@@ -13,6 +13,7 @@
 #include "backtest/back_test.h"
 #include "backtest/cluster_file.h"
 #include "backtest/job_log.h"
+#include "backtest/limits.h"
 #include "backtest/regret.h"
 #include "backtest/report.h"
 #include "backtest/world.h"
@@ -36,6 +37,7 @@ struct Arguments {
   std::string cluster;
   bool json = false;
   bool regret = false;
+  bool limits = false;
   std::string alternatives = kGrootAlternatives;
   size_t moments = RegretOptions{}.moments;
   BackTestOptions options;
@@ -88,6 +90,16 @@ int RunScores(const Arguments& arguments, const JobLog& log, const Snapshot& clu
   return 0;
 }
 
+int RunLimitAdvice(const Arguments& arguments, const JobLog& log, const Snapshot& cluster) {
+  const LimitsResult result = RunLimits(log, cluster, arguments.options, ShowProgress);
+  EndProgress();
+  const FollowedDay followed = FollowEverybody(log, cluster, result);
+  const std::string text =
+      arguments.json ? LimitsJson(result, followed).dump(1) + "\n" : LimitsTable(result, followed);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
 int RunRegrets(const Arguments& arguments, const std::vector<LogPath>& paths,
                const std::vector<JobLog>& logs, const Snapshot& cluster) {
   auto alternatives = ParseAlternatives(arguments.alternatives);
@@ -133,6 +145,7 @@ int Run(const Arguments& arguments) {
     logs.push_back(std::move(*log));
   }
   if (arguments.regret) return RunRegrets(arguments, paths, logs, *cluster);
+  if (arguments.limits) return RunLimitAdvice(arguments, logs.front(), *cluster);
   return RunScores(arguments, logs.front(), *cluster);
 }
 
@@ -170,6 +183,8 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1U, 1024U));
   app.add_flag("--regret", arguments.regret,
                "what choosing among --alternatives by the forecast costs, beside simple choices");
+  app.add_flag("--limits", arguments.limits,
+               "what following the advice on time limits brings, job by job");
   app.add_option("--alternatives", arguments.alternatives,
                  "ways to run a training job: GPU:COUNT=HOURS,...")
       ->capture_default_str();
