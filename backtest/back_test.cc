@@ -263,8 +263,12 @@ class BackTest {
     if (job.test_only && job.start) {
       scored.test_only_error = std::abs(static_cast<double>(*job.test_only - *job.start));
     }
-    scored.said[0] = SaidBy(forecast.wait);
-    for (size_t k = 0; k < kExperts; ++k) scored.said[k + 1] = SaidBy(forecast.experts[k]);
+    const auto score = [&](size_t predictor, const WaitDistribution& wait) {
+      scored.said[predictor] = SaidBy(wait);
+      scored.places[predictor] = PlaceIn(wait, scored.wait);
+    };
+    score(0, forecast.wait);
+    for (size_t k = 0; k < kExperts; ++k) score(k + 1, forecast.experts[k]);
     return scored;
   }
 
