@@ -82,6 +82,7 @@ SimulatedWait WaitOf(const QueueModel& queue, const PendingJob& job,
   wait.plan_limits_seconds = std::min(static_cast<double>(limits), horizon);
   wait.plan_last_two_seconds = std::min(static_cast<double>(mean_of_last_two), horizon);
   wait.free_now = IsFreeNow(queue, job);
+  wait.held = job.held;
   return wait;
 }
 

@@ -248,6 +248,7 @@ Result<SimulatedSubmission> Simulate(const QueueModel& queue, const PendingJob& 
   wait.plan_limits_seconds = planned(Durations::kLimits);
   wait.plan_last_two_seconds = planned(Durations::kLastTwo);
   wait.free_now = IsFreeNow(queue, *job);
+  wait.held = job->held;
   wait.free_share = FreeShare(queue, *job);
   simulated.record = RecordFor(queue, request, submitter);
   return simulated;

@@ -44,6 +44,16 @@ constexpr double kLeastAtRisk = 1e-9;
 
 Conformal::Conformal() { Refit(); }
 
+std::vector<float> Conformal::QuantilesOf(const WaitDistribution& forecast) {
+  std::vector<float> quantiles;
+  quantiles.reserve(kQuantiles);
+  for (size_t i = 0; i < kQuantiles; ++i) {
+    quantiles.push_back(
+        static_cast<float>(forecast.Quantile((static_cast<double>(i) + 0.5) / kQuantiles)));
+  }
+  return quantiles;
+}
+
 Conformal::Place Conformal::PlaceOf(const std::vector<float>& quantiles, double seconds) {
   const auto count = static_cast<double>(quantiles.size());
   const auto wait = static_cast<float>(seconds);
@@ -181,7 +191,7 @@ double Conformal::LevelFor(size_t group, double q) const {
 WaitDistribution Conformal::Calibrate(WaitGroup group, const WaitDistribution& forecast) const {
   if (forecast.Quantile(0.9) <= kShownSeconds) return forecast;
   const std::vector<WeightedWait>& said = forecast.points();
-  const double longest = said.back().seconds;
+  const double longest = forecast.Quantile(1 - 0.5 / kQuantiles);
   std::vector<WeightedWait> points;
   points.reserve(kLevels);
   size_t next = 0;
@@ -191,7 +201,7 @@ WaitDistribution Conformal::Calibrate(WaitGroup group, const WaitDistribution& f
     while (below < level - kLeastAtRisk && next + 1 < said.size()) below += said[++next].weight;
     const double beyond = std::clamp(level - 1, 0.0, kMostStretch);
     points.push_back({beyond > 0 ? (longest + kStretchOffset) * std::exp(beyond) - kStretchOffset
-                                 : said[next].seconds,
+                                 : std::min(said[next].seconds, longest),
                       1});
   }
   return WaitDistribution::OfWeighted(std::move(points));

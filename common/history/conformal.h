@@ -26,6 +26,11 @@ class Conformal {
     double high = 0;
   };
 
+  // What is kept of a forecast until its outcome is known: so many equally likely waits. Beyond the
+  // last of them lies what the forecast all but excludes.
+  static constexpr size_t kQuantiles = 128;
+  static std::vector<float> QuantilesOf(const WaitDistribution& forecast);
+
   // `quantiles`: equally likely waits in seconds, ascending. REQUIRES: not empty.
   static Place PlaceOf(const std::vector<float>& quantiles, double seconds);
 

@@ -7,8 +7,8 @@
 // Idea. A linear pool: F = sum of w_k F_k, in each of three contexts. Its CRPS on log(wait + 60 s)
 // is a convex function of the weights, so they follow its gradient by Bernstein online aggregation
 // (Wintenberger 2017; the gradient as in Cesa-Bianchi and Lugosi 2006, 2.5). With r_k the pool's
-// loss along the gradient less that of expert k, R_k the sum of r_k - eta_k r_k^2 and V_k that of
-// r_k^2, the weight is prior_k eta_k exp(eta_k R_k): an expert whose merit is steady gains at the
+// loss along the gradient less that of expert k and V_k the sum of r_k^2, the weight is
+// prior_k eta_k exp(sum of eta_k r_k - (eta_k r_k)^2): an expert whose merit is steady gains at the
 // rate of its merit, and one whose merit is noise pays for the noise. The rate of each expert,
 // proportional to 1 / sqrt(1 + V_k), is learned, so that neither short waits (small losses) nor
 // long ones need a rate of their own. Unlike weights from each expert's own loss, the gradient
@@ -16,7 +16,7 @@
 // the right tail. What goes right in one context counts a little in the others. An expert that is
 // not ready sleeps: the others share its weight, and it keeps its merit.
 //
-// The world changes. V_k forgets, so that rates do not run dry, and R_k stays so high that an
+// The world changes. V_k forgets, so that rates do not run dry, and no weight falls so low that an
 // expert who was wrong for thousands of jobs rules again after less than 500 on which it is right
 // (Herbster and Warmuth 2001: projection). A faster return costs more on real logs than it brings.
 //
@@ -89,11 +89,19 @@ ExpertGrid GridOf(const std::array<WaitDistribution, kExperts>& experts) {
   return grid;
 }
 
+ExpertPool::ExpertPool() {
+  for (size_t context = 0; context < contexts_.size(); ++context) {
+    for (size_t k = 0; k < kCount; ++k) {
+      contexts_[context].log_weight[k] = std::log(PriorOf(context)[k]);
+    }
+  }
+}
+
+// The rate beside the weight, as Wintenberger's: among equals, those who vary less weigh more.
 ExpertWeights ExpertPool::LogWeights(size_t context) const {
   ExpertWeights logs{};
   for (size_t k = 0; k < kCount; ++k) {
-    const double rate = Rate(contexts_[context], k);
-    logs[k] = std::log(PriorOf(context)[k] * rate) + rate * contexts_[context].merit[k];
+    logs[k] = contexts_[context].log_weight[k] + std::log(Rate(contexts_[context], k));
   }
   return logs;
 }
@@ -143,22 +151,41 @@ void ExpertPool::Learn(WaitGroup group, const ExpertGrid& experts,
     double mean = 0;
     for (size_t k = 0; k < kCount; ++k) mean += used[k] * gradient[k];
     const double forget = std::pow(kForget, share);
+    const double whole = AwakeWeight(merits, ready);
     for (size_t k = 0; k < kCount; ++k) {
       if (!ready[k]) continue;
       const double better = share * (mean - gradient[k]);
       // The spread first: no single job may count for more than the rate allows for its size.
       merits.spread[k] = forget * (merits.spread[k] + better * better);
-      merits.merit[k] += better - Rate(merits, k) * better * better;
+      const double gain = Rate(merits, k) * better;
+      merits.log_weight[k] += gain - gain * gain;
     }
-    const ExpertWeights logs = LogWeights(context);
-    double most = -std::numeric_limits<double>::infinity();
+    Lift(merits, ready, PriorOf(context));
+    const double grown = std::log(AwakeWeight(merits, ready) / whole);
     for (size_t k = 0; k < kCount; ++k) {
-      if (ready[k]) most = std::max(most, logs[k]);
+      if (ready[k]) merits.log_weight[k] -= grown;
     }
-    for (size_t k = 0; k < kCount; ++k) {
-      const double least = most + std::log(kLeastShare * PriorOf(context)[k]);
-      if (ready[k] && logs[k] < least) merits.merit[k] += (least - logs[k]) / Rate(merits, k);
-    }
+  }
+}
+
+double ExpertPool::AwakeWeight(const Merits& merits, const std::array<bool, kExperts>& ready) {
+  double sum = 0;
+  for (size_t k = 0; k < kCount; ++k) {
+    if (ready[k]) sum += std::exp(merits.log_weight[k]);
+  }
+  return sum;
+}
+
+// No expert that is awake stays below its least weight against the strongest.
+void ExpertPool::Lift(Merits& merits, const std::array<bool, kExperts>& ready,
+                      const ExpertWeights& prior) {
+  double most = -std::numeric_limits<double>::infinity();
+  for (size_t k = 0; k < kCount; ++k) {
+    if (ready[k]) most = std::max(most, merits.log_weight[k]);
+  }
+  for (size_t k = 0; k < kCount; ++k) {
+    if (!ready[k]) continue;
+    merits.log_weight[k] = std::max(merits.log_weight[k], most + std::log(kLeastShare * prior[k]));
   }
 }
 

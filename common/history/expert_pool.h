@@ -21,6 +21,8 @@ ExpertGrid GridOf(const std::array<WaitDistribution, kExperts>& experts);
 
 class ExpertPool {
  public:
+  ExpertPool();
+
   // Weights in `group`; an expert that is not ready gets none. REQUIRES: one is ready.
   ExpertWeights Weights(WaitGroup group, const std::array<bool, kExperts>& ready) const;
 
@@ -35,12 +37,16 @@ class ExpertPool {
                   const std::array<bool, kExperts>& ready, double age_seconds, double weight);
 
  private:
-  // Of one context, what the weights follow from (expert_pool.cc): the sums R and V.
+  // Of one context, what the weights follow from (expert_pool.cc): the logarithm of the weight less
+  // that of the rate, and V.
   struct Merits {
-    ExpertWeights merit{};
+    ExpertWeights log_weight{};
     ExpertWeights spread{};
   };
   static double Rate(const Merits& merits, size_t expert);
+  static double AwakeWeight(const Merits& merits, const std::array<bool, kExperts>& ready);
+  static void Lift(Merits& merits, const std::array<bool, kExperts>& ready,
+                   const ExpertWeights& prior);
   ExpertWeights LogWeights(size_t context) const;
   void Learn(WaitGroup group, const ExpertGrid& experts, const std::array<bool, kExperts>& ready,
              size_t from, size_t to, double seconds, double weight);

@@ -30,6 +30,7 @@ struct SimulatedWait {
   double plan_limits_seconds = 0;
   double plan_last_two_seconds = 0;
   bool free_now = false;       // its nodes are free, whoever else waits
+  bool held = false;           // it waits for something unseen: plays and plans do not know it
   int64_t jobs_before = 0;     // pending jobs of higher rank that want some of its nodes
   int64_t jobs_competing = 0;  // all pending jobs that want some of its nodes
   int64_t held_jobs = 0;       // pending jobs left out as held by something unseen

@@ -21,9 +21,8 @@ namespace {
 constexpr int64_t kStartsForCap =
     200;  // from so many starts on, nothing is forecast beyond the longest
 constexpr double kCapMargin = 1.5;
-constexpr double kCountedAnew = 1.1;      // times the age of a job past its p90, it is counted anew
-constexpr size_t kMostBursts = 20'000;    // then those of before yesterday are forgotten
-constexpr size_t kPooledQuantiles = 128;  // of the pool, kept until its job has started
+constexpr double kCountedAnew = 1.1;    // times the age of a job past its p90, it is counted anew
+constexpr size_t kMostBursts = 20'000;  // then those of before yesterday are forgotten
 
 size_t At(Expert expert) { return static_cast<size_t>(expert); }
 
@@ -61,6 +60,18 @@ std::optional<WaitDistribution> RestOf(const std::array<float, kGridPoints>& sai
   }
   if (left < kLeastLeft) return std::nullopt;
   return WaitDistribution::OfWeighted(std::move(rest));
+}
+
+// How much longer it takes what has taken `age` for a reason nobody knows: as likely as not as long
+// again (the rest has no scale but the age: Gott 1993).
+WaitDistribution RestOfUnknown(double age) {
+  constexpr int kPoints = 32;
+  std::vector<double> rest;
+  for (int i = 0; i < kPoints; ++i) {
+    const double q = (i + 0.5) / kPoints;
+    rest.push_back(std::min(age * q / (1 - q), GridSeconds(kGridPoints - 1)));
+  }
+  return WaitDistribution::OfSamples(rest);
 }
 
 }  // namespace
@@ -173,32 +184,37 @@ WaitDistribution WaitLearner::ForecastWaiting(std::optional<int64_t> job_id, Uni
   const WaitGroup group = GroupOf(simulated);
   std::array<WaitDistribution, kExperts> experts;
   std::array<bool, kExperts> ready{};
-  for (const auto& [expert, wait] :
-       {std::pair{Expert::kZero, WaitDistribution()},
-        {Expert::kPlanLimits, WaitDistribution::At(simulated.plan_limits_seconds)},
-        {Expert::kPlanLastTwo, WaitDistribution::At(simulated.plan_last_two_seconds)},
-        {Expert::kSimulation, simulated.simulation}}) {
+  const auto add = [&](Expert expert, const WaitDistribution& wait) {
     experts[At(expert)] = wait;
     ready[At(expert)] = true;
-  }
+  };
   const auto waiting = job_id ? s.waiting.find(*job_id) : s.waiting.end();
-  if (waiting != s.waiting.end() && waiting->second.forecast_record) {
-    const State::Waiting& job = waiting->second;
-    const auto age = static_cast<double>(std::max<UnixSeconds>(now - job.record.eligible, 0));
-    const auto said_ready = ReadyIn(*job.forecast_record);
+  const bool known = waiting != s.waiting.end();
+  const auto age =
+      known ? static_cast<double>(std::max<UnixSeconds>(now - waiting->second.record.eligible, 0))
+            : 0;
+  if (known && simulated.held) {
+    add(Expert::kSimulation, RestOfUnknown(age));
+  } else {
+    add(Expert::kZero, WaitDistribution());
+    add(Expert::kPlanLimits, WaitDistribution::At(simulated.plan_limits_seconds));
+    add(Expert::kPlanLastTwo, WaitDistribution::At(simulated.plan_last_two_seconds));
+    add(Expert::kSimulation, simulated.simulation);
+  }
+  if (known && waiting->second.forecast_record) {
+    const ForecastRecord& said = *waiting->second.forecast_record;
+    const auto said_ready = ReadyIn(said);
     for (const Expert expert : {Expert::kPartitionMedian, Expert::kLikeStates, Expert::kForest}) {
       if (!said_ready[At(expert)]) continue;
-      const auto rest = RestOf(job.forecast_record->experts[At(expert)], age);
-      if (!rest) continue;  // proved wrong
-      experts[At(expert)] = *rest;
-      ready[At(expert)] = true;
+      const auto rest = RestOf(said.experts[At(expert)], age);
+      if (rest) add(expert, *rest);  // else proved wrong
     }
   }
   const ExpertWeights weights = s.pool.Weights(group, ready);
   std::vector<const WaitDistribution*> parts;
   for (const WaitDistribution& expert : experts) parts.push_back(&expert);
-  return s.conformal.Calibrate(
-      group, WaitDistribution::Mix(parts, std::vector<double>(weights.begin(), weights.end())));
+  auto pooled = WaitDistribution::Mix(parts, std::vector<double>(weights.begin(), weights.end()));
+  return known && simulated.held ? pooled : s.conformal.Calibrate(group, pooled);
 }
 
 ForecastRecord ForecastRecordOf(const WaitForecast& forecast) {
@@ -206,10 +222,7 @@ ForecastRecord ForecastRecordOf(const WaitForecast& forecast) {
   forecast_record.group = forecast.group;
   forecast_record.experts = GridOf(forecast.experts);
   forecast_record.features = forecast.features;
-  for (size_t i = 0; i < kPooledQuantiles; ++i) {
-    const double q = (static_cast<double>(i) + 0.5) / kPooledQuantiles;
-    forecast_record.pooled.push_back(static_cast<float>(forecast.pooled.Quantile(q)));
-  }
+  forecast_record.pooled = Conformal::QuantilesOf(forecast.pooled);
   forecast_record.p90 = forecast.wait.Quantile(0.9);
   forecast_record.keys = forecast.keys;
   forecast_record.forest_ready = forecast.forest_ready;

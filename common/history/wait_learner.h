@@ -36,7 +36,8 @@ class WaitLearner {
                         const SimulatedWait& simulated) const;
 
   // How much longer a job waits that is in the queue already. `job_id`: what was said of it at its
-  // submission counts as well, as far as it has not been proved wrong; nullopt: nothing was.
+  // submission counts as well, as far as it has not been proved wrong; nullopt: nothing was. Of one
+  // that is held by something unseen only that counts, and how long it waits already.
   WaitDistribution ForecastWaiting(std::optional<int64_t> job_id, UnixSeconds now,
                                    const SimulatedWait& simulated) const;
 
