@@ -169,8 +169,17 @@ void JobWatch::NoteMovedStart(const json& waiting, int64_t now, WatchStatus& sta
   const double until = static_cast<double>(std::max<int64_t>(0, *said_start_ - now));
   const double moved = std::abs(static_cast<double>(start - *said_start_));
   if (moved < std::max(kLeastMoveSeconds, kLeastMoveShare * until)) return;
-  status.notes.push_back(fmt::format("start p50 moved from {} to {}", ClockTime(*said_start_, now),
-                                     ClockTime(start, now)));
+  std::string note = fmt::format("start p50 moved from {} to {}", ClockTime(*said_start_, now),
+                                 ClockTime(start, now));
+  const bool later = start > *said_start_;
+  const json& since_submission = ObjectOf(waiting, "moved");
+  const json& because = ListOf(since_submission, "because");
+  const bool same_way =
+      later == (IntOf(since_submission, "start") > IntOf(since_submission, "said_start"));
+  if (same_way && !because.empty() && because.front().is_string()) {
+    note += ": " + because.front().get<std::string>();
+  }
+  status.notes.push_back(std::move(note));
   status.changed = true;
   said_start_ = start;
 }

@@ -59,6 +59,26 @@ std::string PriorityLine(const json& answer) {
   return line;
 }
 
+// What moved its start since it was submitted; none: nothing did.
+std::vector<std::string> MovedLines(const json& answer, int64_t now) {
+  const json& moved = ObjectOf(answer, "moved");
+  if (moved.empty()) return {};
+  const int64_t said = IntOf(moved, "said_start");
+  const int64_t start = IntOf(moved, "start");
+  std::vector<std::string> lines = {
+      fmt::format("{} {} than forecast when it was submitted ({})",
+                  DurationInWords(static_cast<double>(std::abs(start - said))),
+                  start > said ? "later" : "earlier", ClockTime(said, now))};
+  for (const json& because : ListOf(moved, "because")) {
+    if (because.is_string()) lines.push_back(because.get<std::string>());
+  }
+  if (lines.size() == 1) {
+    lines.emplace_back(
+        "no job in the queue explains it: more is known now about how long jobs run and wait");
+  }
+  return lines;
+}
+
 void AddBlock(const std::string& title, const std::vector<std::string>& lines,
               const TerminalStyle& style, std::string& text) {
   if (lines.empty()) return;
@@ -79,6 +99,7 @@ std::string WaitingText(const json& answer, int64_t now, const TerminalStyle& st
   const json& forecast = ObjectOf(answer, "forecast");
   if (IsTrue(forecast, "accuracy_known")) starts.push_back(TextOf(forecast, "note"));
   AddBlock("Start", starts, style, text);
+  AddBlock("What moved its start", MovedLines(answer, now), style, text);
   std::vector<std::string> why;
   for (const json& reason : ListOf(answer, "why")) {
     const std::string clears = TextOf(reason, "clears");

@@ -36,13 +36,12 @@ namespace {
 constexpr double kOffset = 60;
 constexpr double kLongest = 60.0 * 86'400;
 // Chosen on a FIFO day of a real Slurm, made days and Curie hybrid; docs/forecast.md has what it
-// gives on others. From .05 to .3 the rate changes the loss by less than 1.5 % where there are
-// thousands of jobs.
-constexpr double kRate = 0.1;
+// gives on others. From .1 to .2 the rate changes a loss by less than 2 %.
+constexpr double kRate = 0.15;
 constexpr double kForget = 0.99;         // of V with each job
 constexpr double kOtherContexts = 0.05;  // as much of a job counts there
 constexpr double kShare = 0.002;         // of the weight always follows the prior
-constexpr double kLeastShare = 0.01;     // of its prior, against the strongest, keeps any expert
+constexpr double kLeastShare = 0.001;    // of the strongest's weight, keeps any expert
 
 constexpr size_t kCount = kExperts;
 
@@ -160,7 +159,7 @@ void ExpertPool::Learn(WaitGroup group, const ExpertGrid& experts,
       const double gain = Rate(merits, k) * better;
       merits.log_weight[k] += gain - gain * gain;
     }
-    Lift(merits, ready, PriorOf(context));
+    Lift(merits, ready);
     const double grown = std::log(AwakeWeight(merits, ready) / whole);
     for (size_t k = 0; k < kCount; ++k) {
       if (ready[k]) merits.log_weight[k] -= grown;
@@ -177,15 +176,14 @@ double ExpertPool::AwakeWeight(const Merits& merits, const std::array<bool, kExp
 }
 
 // No expert that is awake stays below its least weight against the strongest.
-void ExpertPool::Lift(Merits& merits, const std::array<bool, kExperts>& ready,
-                      const ExpertWeights& prior) {
+void ExpertPool::Lift(Merits& merits, const std::array<bool, kExperts>& ready) {
   double most = -std::numeric_limits<double>::infinity();
   for (size_t k = 0; k < kCount; ++k) {
     if (ready[k]) most = std::max(most, merits.log_weight[k]);
   }
   for (size_t k = 0; k < kCount; ++k) {
     if (!ready[k]) continue;
-    merits.log_weight[k] = std::max(merits.log_weight[k], most + std::log(kLeastShare * prior[k]));
+    merits.log_weight[k] = std::max(merits.log_weight[k], most + std::log(kLeastShare));
   }
 }
 

@@ -45,8 +45,7 @@ class ExpertPool {
   };
   static double Rate(const Merits& merits, size_t expert);
   static double AwakeWeight(const Merits& merits, const std::array<bool, kExperts>& ready);
-  static void Lift(Merits& merits, const std::array<bool, kExperts>& ready,
-                   const ExpertWeights& prior);
+  static void Lift(Merits& merits, const std::array<bool, kExperts>& ready);
   ExpertWeights LogWeights(size_t context) const;
   void Learn(WaitGroup group, const ExpertGrid& experts, const std::array<bool, kExperts>& ready,
              size_t from, size_t to, double seconds, double weight);

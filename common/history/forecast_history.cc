@@ -86,6 +86,7 @@ void ForecastHistory::Ended(int64_t job_id, UnixSeconds at) {
   JobRecord& record = job->second.record;
   record.end = at;
   if (record.start) run_times.Ended(record);
+  Leave(std::move(record), at);
   open_.erase(job);
 }
 
@@ -93,7 +94,16 @@ void ForecastHistory::Vanished(int64_t job_id, UnixSeconds at) {
   held.Left(job_id);
   waits.Vanished(job_id, at);
   scores.Left(job_id);
-  open_.erase(job_id);
+  const auto job = open_.find(job_id);
+  if (job == open_.end()) return;
+  Leave(std::move(job->second.record), at);
+  open_.erase(job);
+}
+
+void ForecastHistory::Leave(JobRecord job, UnixSeconds at) {
+  job.end = at;
+  left_.push_back(std::move(job));
+  if (left_.size() > kLeftKept) left_.pop_front();
 }
 
 const PastJob* ForecastHistory::Find(int64_t job_id) const {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -56,7 +57,15 @@ struct ForecastHistory {
   // Jobs that have not ended.
   const std::unordered_map<int64_t, PastJob>& open() const { return open_; }
 
+  // The last kLeftKept jobs that ended or left the queue, oldest first; without a start: the
+  // latter.
+  static constexpr size_t kLeftKept = 500;
+  const std::deque<JobRecord>& left() const { return left_; }
+
  private:
+  void Leave(JobRecord job, UnixSeconds at);
+
+  std::deque<JobRecord> left_;
   std::unordered_map<int64_t, PastJob> open_;
 };
 

@@ -10,6 +10,7 @@
 #include "common/base/slurm_time.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
+#include "common/forecast/start_moves.h"
 #include "common/forecast/why_pending.h"
 #include "common/history/forecast_history.h"
 #include "common/scheduler/node_pool.h"
@@ -64,6 +65,12 @@ json WhyJson(const Job& job, const QueueModel& queue, const StartSamples* start,
     list.push_back({{"words", why.words}, {"clears", why.clears}});
   }
   return list;
+}
+
+// null: it has not moved, or it is somebody else's business.
+json MovedJson(const std::optional<StartMove>& move) {
+  if (!move) return nullptr;
+  return {{"said_start", move->said}, {"start", move->now}, {"because", move->because}};
 }
 
 json PriorityJson(const Job& job, const AdviceContext& context) {
@@ -240,6 +247,7 @@ Result<json> AnswerJob(int64_t id, const AdviceContext& context, const Submitter
   json answer = JobJson(*job, start ? &*start : nullptr, context, caller, lookups);
   const bool whose = MaySee(context.snapshot, *job, caller);
   answer["why"] = WhyJson(*job, context.queue, start ? &*start : nullptr, whose);
+  answer["moved"] = start && whose ? MovedJson(MoveOf(*job, context.queue, *start)) : json();
   answer["priority_factors"] = whose ? PriorityJson(*job, context) : json();
   answer["cheaper"] = json::array();
   if (start) {

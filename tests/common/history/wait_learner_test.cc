@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "common/base/job_random.h"
+#include "common/base/statistics.h"
 #include "common/history/conformal.h"
 #include "common/history/expert_pool.h"
 #include "common/history/quantile_forest.h"
@@ -246,6 +247,42 @@ double LossOf(const std::array<double, kGridPoints>& shares, double wait) {
     loss += wrong * wrong * std::log((GridSeconds(i + 1) + 60) / (GridSeconds(i) + 60));
   }
   return loss;
+}
+
+// A year of jobs: the better of two experts changes every 100 jobs, the others are far off and vary
+// as clusters do. Weights stay what the last jobs make of them, however many there were before.
+TEST(ExpertPool, StaysWithTheBestThroughManyThousandsOfJobs) {
+  constexpr uint64_t kJobs = 30'000;
+  ExpertPool pool;
+  double pooled_loss = 0;
+  std::array<double, kExperts> losses{};
+  for (uint64_t job = 0; job < kJobs; ++job) {
+    const double wait = 60 * std::expm1(7 * UniformOf(1, 1, job));
+    const auto off = [&](size_t expert, double by) {
+      const double z = NormalQuantile(UniformOf(2, expert, job));
+      return std::max((wait + 60) * std::exp(by * z) - 60, 0.0);
+    };
+    std::array<WaitDistribution, kExperts> experts;
+    for (size_t k = 0; k < kExperts; ++k) {
+      const bool best = k == (job / 100 % 2 == 0 ? 5 : 6);
+      const double by = k < 5 ? 0.8 + 0.4 * static_cast<double>(k) : best ? 0.3 : 0.5;
+      experts[k] = WaitDistribution::OfSamples({off(k, by), off(k + kExperts, by)});
+    }
+    const ExpertGrid grid = GridOf(experts);
+    const ExpertWeights weights = pool.Weights(WaitGroup::kNotFree, AllReady());
+    std::array<double, kGridPoints> pooled{};
+    for (size_t k = 0; k < kExperts; ++k) {
+      std::array<double, kGridPoints> own{};
+      for (size_t i = 0; i < kGridPoints; ++i) {
+        own[i] = static_cast<double>(grid[k][i]);
+        pooled[i] += weights[k] * own[i];
+      }
+      if (job > kJobs / 2) losses[k] += LossOf(own, wait);
+    }
+    if (job > kJobs / 2) pooled_loss += LossOf(pooled, wait);
+    pool.Started(WaitGroup::kNotFree, grid, AllReady(), wait, 1);
+  }
+  EXPECT_LT(pooled_loss, *std::min_element(losses.begin(), losses.end()));
 }
 
 // The bound: over 600 jobs, each of which can cost 11, the pool loses at most 245 more than the
