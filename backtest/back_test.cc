@@ -218,7 +218,8 @@ class BackTest {
   void SayAgain(const QueueModel& queue) {
     const UnixSeconds now = queue.snapshot().taken_at;
     past_.waits.Advance(now);
-    for (const auto& [id, said] : StartsInQueue(queue)) {
+    std::vector<AskedJob> asked;
+    for (const auto& [id, said] : StartsInQueue(queue, &asked)) {
       const size_t index = index_of_.at(id);
       if (!IsAsked(index) || !IsScored(index)) continue;
       const LogJob& job = log_.jobs[index];
@@ -230,6 +231,7 @@ class BackTest {
       one.left = static_cast<double>(std::max<UnixSeconds>(UntilOf(job) - now, 0));
       result_.again.push_back(one);
     }
+    KeepAsked(asked, now, past_);
   }
 
   void Forecast(Question& question) {

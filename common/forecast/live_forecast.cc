@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "common/forecast/queue_between.h"
+#include "common/forecast/queue_starts.h"
 #include "common/scheduler/node_pool.h"
 
 namespace gpuadvise {
@@ -209,6 +210,7 @@ void LiveForecast::Restore(ForecastHistory past) {
 LiveStep LiveForecast::See(std::shared_ptr<const Snapshot> snapshot) {
   const UnixSeconds now = snapshot->taken_at;
   auto past = std::make_shared<ForecastHistory>(*past_);
+  AskAgain(*past);
   Learner learner(last_.get(), *past, options_, now);
   for (const JobEvent& event : watch_.See(*snapshot)) learner.Learn(event);
   if (restored_) learner.LoseAllBut(*snapshot);
@@ -224,6 +226,17 @@ LiveStep LiveForecast::See(std::shared_ptr<const Snapshot> snapshot) {
   past_ = last_->past;
   step.state = last_;
   return step;
+}
+
+// Of the queue as it was last seen, before anything is learned of what came then.
+void LiveForecast::AskAgain(ForecastHistory& past) {
+  if (!last_ || last_->snapshot->jobs.size() > kLongQueue) return;
+  const UnixSeconds seen = last_->snapshot->taken_at;
+  if (asked_at_ <= seen && seen < asked_at_ + kAskedEvery) return;
+  asked_at_ = seen;
+  std::vector<AskedJob> asked;
+  StartsInQueue(*last_->queue, &asked);
+  KeepAsked(asked, seen, past);
 }
 
 std::shared_ptr<const ForecastState> LiveForecast::With(

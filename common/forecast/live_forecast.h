@@ -58,6 +58,7 @@ class LiveForecast {
  private:
   class Learner;
 
+  void AskAgain(ForecastHistory& past);
   std::shared_ptr<const ForecastState> MakeState(std::shared_ptr<const Snapshot> snapshot,
                                                  std::shared_ptr<ForecastHistory> past) const;
 
@@ -65,7 +66,8 @@ class LiveForecast {
   QueueWatch watch_;
   std::shared_ptr<const ForecastState> last_;    // null before the first snapshot
   std::shared_ptr<const ForecastHistory> past_;  // of last_, or restored; never null
-  bool restored_ = false;                        // past_ has jobs of before the daemon started
+  UnixSeconds asked_at_ = 0;  // when all who waited were last asked about; 0: never
+  bool restored_ = false;     // past_ has jobs of before the daemon started
 };
 
 }  // namespace gpuadvise

@@ -86,18 +86,33 @@ SimulatedWait WaitOf(const QueueModel& queue, const PendingJob& job,
   return wait;
 }
 
+// The wait of each job in the queue as far as plays and plans say it, by index. `starts`: PlayAll.
+std::vector<SimulatedWait> SimulatedWaits(const QueueModel& queue,
+                                          const std::vector<std::vector<int64_t>>& starts,
+                                          const std::vector<int64_t>& before,
+                                          const std::vector<int64_t>& competing) {
+  const auto limits = PlannedStarts(queue, Durations::kLimits);
+  const auto mean_of_last_two = PlannedStarts(queue, Durations::kLastTwo);
+  std::vector<SimulatedWait> waits;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    waits.push_back(WaitOf(queue, queue.pending()[i], starts[i], limits[i], mean_of_last_two[i]));
+    waits.back().jobs_before = before[i];
+    waits.back().jobs_competing = competing[i];
+  }
+  return waits;
+}
+
 }  // namespace
 
-QueueStarts StartsInQueue(const QueueModel& queue) {
+QueueStarts StartsInQueue(const QueueModel& queue, std::vector<AskedJob>* asked) {
   const std::vector<PendingJob>& pending = queue.pending();
   std::vector<std::vector<std::string>> nodes;
   std::vector<std::vector<int64_t>> starts = PlayAll(queue, nodes);
   const bool learned = !queue.by_time_limit() && queue.past() != nullptr;
-  const auto limits = learned ? PlannedStarts(queue, Durations::kLimits) : std::vector<int64_t>();
-  const auto mean_of_last_two =
-      learned ? PlannedStarts(queue, Durations::kLastTwo) : std::vector<int64_t>();
   std::vector<int64_t> competing;
   const std::vector<int64_t> before = RivalsBefore(queue, competing);
+  std::vector<SimulatedWait> waits;
+  if (learned) waits = SimulatedWaits(queue, starts, before, competing);
   QueueStarts all;
   for (size_t i = 0; i < pending.size(); ++i) {
     const PendingJob& job = pending[i];
@@ -110,18 +125,20 @@ QueueStarts StartsInQueue(const QueueModel& queue) {
     const auto partition = static_cast<size_t>(job.options.front().partition);
     samples.partition = queue.snapshot().partitions[partition].name;
     if (learned) {
-      SimulatedWait wait = WaitOf(queue, job, starts[i], limits[i], mean_of_last_two[i]);
-      wait.jobs_before = before[i];
-      wait.jobs_competing = competing[i];
       const WaitDistribution rest =
-          queue.past()->waits.ForecastWaiting(job.id, queue.snapshot().taken_at, wait);
+          queue.past()->waits.ForecastWaiting(job.id, queue.snapshot().taken_at, waits[i]);
       samples.wait_seconds = LikelyWaits(rest);
+      if (asked != nullptr) asked->push_back({job.id, std::move(waits[i])});
     } else {
       samples.wait_seconds = std::move(starts[i]);
       std::sort(samples.wait_seconds.begin(), samples.wait_seconds.end());
     }
   }
   return all;
+}
+
+void KeepAsked(const std::vector<AskedJob>& asked, UnixSeconds now, ForecastHistory& past) {
+  for (const AskedJob& job : asked) past.waits.AskedAgain(job.id, now, job.wait);
 }
 
 }  // namespace gpuadvise

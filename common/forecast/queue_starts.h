@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "common/forecast/start_of.h"
 
@@ -16,6 +17,18 @@ namespace gpuadvise {
 // horizon.
 using QueueStarts = std::unordered_map<int64_t, StartSamples>;
 
-QueueStarts StartsInQueue(const QueueModel& queue);
+// What was asked about one of them.
+struct AskedJob {
+  int64_t id = 0;
+  SimulatedWait wait;
+};
+
+// `asked`: gets what `past` may be told by KeepAsked; null: nobody wants it.
+QueueStarts StartsInQueue(const QueueModel& queue, std::vector<AskedJob>* asked = nullptr);
+
+// So that what is said of jobs that wait is calibrated at their age as well. `now`: when it was
+// asked. Who asks rarely, every kAskedEvery, learns as much as who asks often.
+inline constexpr int64_t kAskedEvery = 600;
+void KeepAsked(const std::vector<AskedJob>& asked, UnixSeconds now, ForecastHistory& past);
 
 }  // namespace gpuadvise

@@ -42,14 +42,14 @@ constexpr double kLeastAtRisk = 1e-9;
 
 }  // namespace
 
-Conformal::Conformal() { Refit(); }
+Conformal::Conformal(size_t groups) : windows_(groups), shares_(groups) { Refit(); }
 
-std::vector<float> Conformal::QuantilesOf(const WaitDistribution& forecast) {
+std::vector<float> Conformal::QuantilesOf(const WaitDistribution& forecast, size_t count) {
   std::vector<float> quantiles;
-  quantiles.reserve(kQuantiles);
-  for (size_t i = 0; i < kQuantiles; ++i) {
-    quantiles.push_back(
-        static_cast<float>(forecast.Quantile((static_cast<double>(i) + 0.5) / kQuantiles)));
+  quantiles.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    const double q = (static_cast<double>(i) + 0.5) / static_cast<double>(count);
+    quantiles.push_back(static_cast<float>(forecast.Quantile(q)));
   }
   return quantiles;
 }
@@ -146,8 +146,8 @@ void Conformal::Refit() {
   }
 }
 
-void Conformal::Learn(WaitGroup group, int64_t job_id, const Seen& seen) {
-  Window& window = windows_[static_cast<size_t>(group)];
+void Conformal::Learn(size_t group, int64_t job_id, const Seen& seen) {
+  Window& window = windows_[group];
   const auto known = window.waiting.find(job_id);
   if (known != window.waiting.end() && known->second >= window.dropped) {
     Seen& before = window.seen[static_cast<size_t>(known->second - window.dropped)];
@@ -169,11 +169,11 @@ void Conformal::Learn(WaitGroup group, int64_t job_id, const Seen& seen) {
   Refit();
 }
 
-void Conformal::Started(WaitGroup group, int64_t job_id, Place place, double weight) {
+void Conformal::Started(size_t group, int64_t job_id, Place place, double weight) {
   Learn(group, job_id, {place, weight, false});
 }
 
-void Conformal::StillWaits(WaitGroup group, int64_t job_id, double place, double weight) {
+void Conformal::StillWaits(size_t group, int64_t job_id, double place, double weight) {
   Learn(group, job_id, {{place, place}, weight, true});
 }
 
@@ -188,7 +188,9 @@ double Conformal::LevelFor(size_t group, double q) const {
   return BinStart(bin) + part * (BinStart(bin + 1) - BinStart(bin));
 }
 
-WaitDistribution Conformal::Calibrate(WaitGroup group, const WaitDistribution& forecast) const {
+// `level_for(q)`: the level of the forecast to read instead of q.
+template <typename Level>
+WaitDistribution Conformal::AtLevels(const Level& level_for, const WaitDistribution& forecast) {
   if (forecast.Quantile(0.9) <= kShownSeconds) return forecast;
   const std::vector<WeightedWait>& said = forecast.points();
   const double longest = forecast.Quantile(1 - 0.5 / kQuantiles);
@@ -197,7 +199,7 @@ WaitDistribution Conformal::Calibrate(WaitGroup group, const WaitDistribution& f
   size_t next = 0;
   double below = said.front().weight;
   for (int i = 0; i < kLevels; ++i) {
-    const double level = LevelFor(static_cast<size_t>(group), (i + 0.5) / kLevels);
+    const double level = level_for((i + 0.5) / kLevels);
     while (below < level - kLeastAtRisk && next + 1 < said.size()) below += said[++next].weight;
     const double beyond = std::clamp(level - 1, 0.0, kMostStretch);
     points.push_back({beyond > 0 ? (longest + kStretchOffset) * std::exp(beyond) - kStretchOffset
@@ -205,6 +207,24 @@ WaitDistribution Conformal::Calibrate(WaitGroup group, const WaitDistribution& f
                       1});
   }
   return WaitDistribution::OfWeighted(std::move(points));
+}
+
+WaitDistribution Conformal::Calibrate(size_t group, const WaitDistribution& forecast) const {
+  return AtLevels([&](double q) { return LevelFor(group, q); }, forecast);
+}
+
+WaitDistribution Conformal::CalibrateBeside(size_t group, const Conformal& other,
+                                            size_t other_group, double other_weight,
+                                            const WaitDistribution& forecast) const {
+  double own_weight = 0;
+  for (size_t bin = 0; bin < kBins; ++bin) {
+    own_weight += windows_[group].started[bin] + windows_[group].still[bin];
+  }
+  const double share = own_weight / (own_weight + other_weight);
+  const auto level_for = [&](double q) {
+    return share * LevelFor(group, q) + (1 - share) * other.LevelFor(other_group, q);
+  };
+  return AtLevels(level_for, forecast);
 }
 
 }  // namespace gpuadvise

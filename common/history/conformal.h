@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "common/history/wait_distribution.h"
-#include "common/history/wait_forecast.h"
 
 namespace gpuadvise {
 
 class Conformal {
  public:
-  Conformal();
+  // `groups`: kinds of forecasts that are wrong in different ways, each with a window of its own.
+  explicit Conformal(size_t groups);
 
   // Where an outcome lies in its forecast: a share of it, 0 … 1, or more than 1 beyond all of it,
   // by the logarithm of how far. A wait that was said with some probability has a place from the
@@ -29,7 +29,8 @@ class Conformal {
   // What is kept of a forecast until its outcome is known: so many equally likely waits. Beyond the
   // last of them lies what the forecast all but excludes.
   static constexpr size_t kQuantiles = 128;
-  static std::vector<float> QuantilesOf(const WaitDistribution& forecast);
+  static std::vector<float> QuantilesOf(const WaitDistribution& forecast,
+                                        size_t count = kQuantiles);
 
   // `quantiles`: equally likely waits in seconds, ascending. REQUIRES: not empty.
   static Place PlaceOf(const std::vector<float>& quantiles, double seconds);
@@ -39,13 +40,18 @@ class Conformal {
   static bool SaysAtOnce(const std::vector<float>& quantiles);
 
   // The forecast with its quantiles where outcomes like it have been.
-  WaitDistribution Calibrate(WaitGroup group, const WaitDistribution& forecast) const;
+  WaitDistribution Calibrate(size_t group, const WaitDistribution& forecast) const;
+
+  // The same, between what this says of `group` and what `other` says of its `other_group`, which
+  // counts as much as `other_weight` places.
+  WaitDistribution CalibrateBeside(size_t group, const Conformal& other, size_t other_group,
+                                   double other_weight, const WaitDistribution& forecast) const;
 
   // The forecast of this job turned out at `place`; `weight`: 1 / jobs of its burst.
-  void Started(WaitGroup group, int64_t job_id, Place place, double weight);
+  void Started(size_t group, int64_t job_id, Place place, double weight);
 
   // The job still waits, and its place is `place` or more. May be told again as that grows.
-  void StillWaits(WaitGroup group, int64_t job_id, double place, double weight);
+  void StillWaits(size_t group, int64_t job_id, double place, double weight);
 
  private:
   // Bins of places: equal ones up to 1, then equal ones of the logarithm.
@@ -75,12 +81,14 @@ class Conformal {
   static Cumulative Shrunk(const Sums& started, const Sums& still, const Cumulative& prior,
                            double prior_weight);
   static void Count(Window& window, const Seen& seen, double sign);
-  void Learn(WaitGroup group, int64_t job_id, const Seen& seen);
+  void Learn(size_t group, int64_t job_id, const Seen& seen);
   void Refit();
   double LevelFor(size_t group, double q) const;
+  template <typename Level>
+  static WaitDistribution AtLevels(const Level& level_for, const WaitDistribution& forecast);
 
-  std::array<Window, 3> windows_;
-  std::array<Cumulative, 3> shares_;  // of outcomes below each bin's start, by group
+  std::vector<Window> windows_;
+  std::vector<Cumulative> shares_;  // of outcomes below each bin's start, by group
 };
 
 }  // namespace gpuadvise

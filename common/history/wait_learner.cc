@@ -24,7 +24,20 @@ constexpr double kCapMargin = 1.5;
 constexpr double kCountedAnew = 1.1;    // times the age of a job past its p90, it is counted anew
 constexpr size_t kMostBursts = 20'000;  // then those of before yesterday are forgotten
 
+// Ages, seconds, from which on what is said of a waiting job is calibrated by what was said at such
+// ages; before, as at its submission. Simulations go wrong differently the nearer a start comes.
+constexpr std::array<double, 4> kAges = {600, 3'600, 14'400, 43'200};
+constexpr size_t kLaterQuantiles = 32;
+// Until there are many of them, what was learned at submissions counts as so many.
+constexpr double kSubmissionWeight = 40;
+
+// 0: before the first of kAges.
+size_t AgeClass(double age) {
+  return static_cast<size_t>(std::upper_bound(kAges.begin(), kAges.end(), age) - kAges.begin());
+}
+
 size_t At(Expert expert) { return static_cast<size_t>(expert); }
+size_t At(WaitGroup group) { return static_cast<size_t>(group); }
 
 WaitGroup GroupOf(const SimulatedWait& simulated) {
   if (!simulated.free_now) return WaitGroup::kNotFree;
@@ -77,6 +90,14 @@ WaitDistribution RestOfUnknown(double age) {
 }  // namespace
 
 struct WaitLearner::State {
+  // What was said of a job that had waited for a while, before calibration.
+  struct SaidLater {
+    size_t age_class = 0;
+    double age = 0;
+    std::shared_ptr<const std::vector<float>> quantiles;  // of the rest of its wait
+    double placed_age = 0;                                // for which it was last counted
+  };
+
   // A job that waits, with what was said about it.
   struct Waiting {
     JobRecord record;
@@ -86,6 +107,7 @@ struct WaitLearner::State {
     std::shared_ptr<const ForecastRecord> forecast_record;  // null: nothing was said
     std::optional<double> missed_age = std::nullopt;        // past its p90, and counted so
     double placed_age = 0;                                  // for which it was last counted
+    std::vector<SaidLater> later;                           // ascending age classes
   };
 
   explicit State(uint64_t seed_in) : seed(seed_in), forest(seed_in) {}
@@ -93,13 +115,19 @@ struct WaitLearner::State {
   int64_t BurstOf(const JobRecord& job);
   double WeightOf(const Waiting& job) const;
   Waiting& Remember(const JobRecord& job);
+  static double AgeOf(const Waiting& job, UnixSeconds now) {
+    return static_cast<double>(std::max<UnixSeconds>(now - job.record.eligible, 0));
+  }
+  WaitDistribution PooledRest(const Waiting* known, UnixSeconds now,
+                              const SimulatedWait& simulated) const;
 
   uint64_t seed;
   WaitHistory history;
   RecentUse recent;
   QuantileForest forest;
   ExpertPool pool;
-  Conformal conformal;
+  Conformal conformal{3};         // by WaitGroup
+  Conformal later{kAges.size()};  // by age class, the first left out
   std::unordered_map<int64_t, Waiting> waiting;
   std::unordered_map<int64_t, JobRecord> running;
   std::unordered_map<std::string, std::pair<UnixSeconds, int64_t>> bursts;
@@ -172,15 +200,14 @@ WaitForecast WaitLearner::Forecast(const QueueFeatures& queue, const JobRecord& 
   for (const WaitDistribution& expert : capped) parts.push_back(&expert);
   forecast.pooled = WaitDistribution::Mix(
       parts, std::vector<double>(forecast.weights.begin(), forecast.weights.end()));
-  forecast.wait = s.conformal.Calibrate(forecast.group, forecast.pooled);
+  forecast.wait = s.conformal.Calibrate(At(forecast.group), forecast.pooled);
   forecast.keys = {keys.begin(), keys.end()};
   forecast.forest_ready = grown.has_value();
   return forecast;
 }
 
-WaitDistribution WaitLearner::ForecastWaiting(std::optional<int64_t> job_id, UnixSeconds now,
-                                              const SimulatedWait& simulated) const {
-  const State& s = *state_;
+WaitDistribution WaitLearner::State::PooledRest(const Waiting* known, UnixSeconds now,
+                                                const SimulatedWait& simulated) const {
   const WaitGroup group = GroupOf(simulated);
   std::array<WaitDistribution, kExperts> experts;
   std::array<bool, kExperts> ready{};
@@ -188,12 +215,8 @@ WaitDistribution WaitLearner::ForecastWaiting(std::optional<int64_t> job_id, Uni
     experts[At(expert)] = wait;
     ready[At(expert)] = true;
   };
-  const auto waiting = job_id ? s.waiting.find(*job_id) : s.waiting.end();
-  const bool known = waiting != s.waiting.end();
-  const auto age =
-      known ? static_cast<double>(std::max<UnixSeconds>(now - waiting->second.record.eligible, 0))
-            : 0;
-  if (known && simulated.held) {
+  const double age = known != nullptr ? AgeOf(*known, now) : 0;
+  if (known != nullptr && simulated.held) {
     add(Expert::kSimulation, RestOfUnknown(age));
   } else {
     add(Expert::kZero, WaitDistribution());
@@ -201,8 +224,8 @@ WaitDistribution WaitLearner::ForecastWaiting(std::optional<int64_t> job_id, Uni
     add(Expert::kPlanLastTwo, WaitDistribution::At(simulated.plan_last_two_seconds));
     add(Expert::kSimulation, simulated.simulation);
   }
-  if (known && waiting->second.forecast_record) {
-    const ForecastRecord& said = *waiting->second.forecast_record;
+  if (known != nullptr && known->forecast_record) {
+    const ForecastRecord& said = *known->forecast_record;
     const auto said_ready = ReadyIn(said);
     for (const Expert expert : {Expert::kPartitionMedian, Expert::kLikeStates, Expert::kForest}) {
       if (!said_ready[At(expert)]) continue;
@@ -210,11 +233,37 @@ WaitDistribution WaitLearner::ForecastWaiting(std::optional<int64_t> job_id, Uni
       if (rest) add(expert, *rest);  // else proved wrong
     }
   }
-  const ExpertWeights weights = s.pool.Weights(group, ready);
+  const ExpertWeights weights = pool.Weights(group, ready);
   std::vector<const WaitDistribution*> parts;
   for (const WaitDistribution& expert : experts) parts.push_back(&expert);
-  auto pooled = WaitDistribution::Mix(parts, std::vector<double>(weights.begin(), weights.end()));
-  return known && simulated.held ? pooled : s.conformal.Calibrate(group, pooled);
+  return WaitDistribution::Mix(parts, std::vector<double>(weights.begin(), weights.end()));
+}
+
+WaitDistribution WaitLearner::ForecastWaiting(std::optional<int64_t> job_id, UnixSeconds now,
+                                              const SimulatedWait& simulated) const {
+  const State& s = *state_;
+  const auto found = job_id ? s.waiting.find(*job_id) : s.waiting.end();
+  const State::Waiting* known = found == s.waiting.end() ? nullptr : &found->second;
+  WaitDistribution pooled = s.PooledRest(known, now, simulated);
+  if (known != nullptr && simulated.held) return pooled;
+  const size_t age_class = known == nullptr ? 0 : AgeClass(State::AgeOf(*known, now));
+  const size_t group = At(GroupOf(simulated));
+  if (age_class == 0) return s.conformal.Calibrate(group, pooled);
+  return s.later.CalibrateBeside(age_class - 1, s.conformal, group, kSubmissionWeight, pooled);
+}
+
+void WaitLearner::AskedAgain(int64_t job_id, UnixSeconds now, const SimulatedWait& simulated) {
+  State& s = *state_;
+  const auto found = s.waiting.find(job_id);
+  if (found == s.waiting.end() || simulated.held) return;
+  State::Waiting& job = found->second;
+  const double age = State::AgeOf(job, now);
+  const size_t age_class = AgeClass(age);
+  if (age_class == 0 || (!job.later.empty() && job.later.back().age_class >= age_class)) return;
+  auto quantiles = std::make_shared<const std::vector<float>>(
+      Conformal::QuantilesOf(s.PooledRest(&job, now, simulated), kLaterQuantiles));
+  if (Conformal::SaysAtOnce(*quantiles)) return;
+  job.later.push_back({age_class, age, std::move(quantiles), age});
 }
 
 ForecastRecord ForecastRecordOf(const WaitForecast& forecast) {
@@ -255,10 +304,14 @@ void WaitLearner::Started(int64_t job_id, UnixSeconds at) {
     s.pool.Started(forecast_record.group, forecast_record.experts, ReadyIn(forecast_record), wait,
                    weight, job.missed_age.value_or(0));
     if (!Conformal::SaysAtOnce(forecast_record.pooled)) {
-      s.conformal.Started(forecast_record.group, job_id,
+      s.conformal.Started(At(forecast_record.group), job_id,
                           Conformal::PlaceOf(forecast_record.pooled, wait), weight);
     }
     s.forest.Started(job.row, wait, at);
+  }
+  for (const State::SaidLater& said : job.later) {
+    s.later.Started(said.age_class - 1, job_id,
+                    Conformal::PlaceOf(*said.quantiles, std::max(wait - said.age, 0.0)), weight);
   }
   job.record.start = at;
   s.running[job_id] = std::move(job.record);
@@ -291,6 +344,13 @@ void WaitLearner::Advance(UnixSeconds now) {
   }
   for (auto& [id, job] : s.waiting) {
     const auto age = static_cast<double>(now - job.record.eligible);
+    for (State::SaidLater& said : job.later) {
+      const auto p90 = static_cast<double>((*said.quantiles)[kLaterQuantiles * 9 / 10]);
+      if (age - said.age <= p90 || age < kCountedAnew * said.placed_age) continue;
+      said.placed_age = age;
+      s.later.StillWaits(said.age_class - 1, id,
+                         Conformal::PlaceOf(*said.quantiles, age - said.age).low, s.WeightOf(job));
+    }
     if (!job.forecast_record || age <= job.forecast_record->p90) continue;
     const ForecastRecord& said = *job.forecast_record;
     const double weight = s.WeightOf(job);
@@ -302,7 +362,7 @@ void WaitLearner::Advance(UnixSeconds now) {
     }
     job.placed_age = age;
     if (Conformal::SaysAtOnce(said.pooled)) continue;
-    s.conformal.StillWaits(said.group, id, Conformal::PlaceOf(said.pooled, age).low, weight);
+    s.conformal.StillWaits(At(said.group), id, Conformal::PlaceOf(said.pooled, age).low, weight);
   }
 }
 

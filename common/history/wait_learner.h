@@ -41,6 +41,10 @@ class WaitLearner {
   WaitDistribution ForecastWaiting(std::optional<int64_t> job_id, UnixSeconds now,
                                    const SimulatedWait& simulated) const;
 
+  // The same forecast is kept, once for each age of the job, until it shows how right it was: what
+  // is said of jobs of that age is calibrated by it.
+  void AskedAgain(int64_t job_id, UnixSeconds now, const SimulatedWait& simulated);
+
   // `job` is in the queue from now on. Without a forecast record it only feeds the histories.
   void Submitted(const JobRecord& job);
   void Submitted(const JobRecord& job, std::shared_ptr<const ForecastRecord> forecast_record);

@@ -338,6 +338,8 @@ WaitDistribution Equally(const std::vector<float>& waits) {
   return WaitDistribution::OfSamples({waits.begin(), waits.end()});
 }
 
+constexpr size_t kGroup = 2;
+
 TEST(Conformal, PlacesAreShares) {
   const std::vector<float> waits = {10, 20, 30, 40};
   EXPECT_DOUBLE_EQ(Conformal::PlaceOf(waits, 5).high, 0);
@@ -349,29 +351,29 @@ TEST(Conformal, PlacesAreShares) {
 }
 
 TEST(Conformal, LeavesAGoodForecastAlone) {
-  Conformal conformal;
+  Conformal conformal(3);
   const auto waits = UpTo(1000);
   for (int i = 0; i < 600; ++i) {
     const double place = UniformOf(3, 0, static_cast<uint64_t>(i));
-    conformal.Started(WaitGroup::kNotFree, i, {place, place}, 1);
+    conformal.Started(kGroup, i, {place, place}, 1);
   }
-  const auto calibrated = conformal.Calibrate(WaitGroup::kNotFree, Equally(waits));
+  const auto calibrated = conformal.Calibrate(kGroup, Equally(waits));
   for (const double q : {0.1, 0.5, 0.9}) EXPECT_NEAR(calibrated.Quantile(q), 1000 * q, 50) << q;
 }
 
 // Share of `outcome`s within each forecast's quantiles .1, .5 and .9, after 400 to learn.
 std::array<double, 3> CoverageOf(const std::vector<float>& said,
                                  const std::function<double(double)>& outcome) {
-  Conformal conformal;
+  Conformal conformal(3);
   std::array<double, 3> covered{};
   for (int i = 0; i < 2000; ++i) {
-    const auto waits = conformal.Calibrate(WaitGroup::kNotFree, Equally(said));
+    const auto waits = conformal.Calibrate(kGroup, Equally(said));
     const double wait = outcome(UniformOf(4, 0, static_cast<uint64_t>(i)));
     const std::array quantiles = {0.1, 0.5, 0.9};
     for (size_t k = 0; k < covered.size() && i >= 400; ++k) {
       covered[k] += wait <= waits.Quantile(quantiles[k]) ? 1 / 1600.0 : 0;
     }
-    conformal.Started(WaitGroup::kNotFree, i, Conformal::PlaceOf(said, wait), 1);
+    conformal.Started(kGroup, i, Conformal::PlaceOf(said, wait), 1);
   }
   return covered;
 }
@@ -392,38 +394,38 @@ TEST(Conformal, CoverageComesBackWhereTheForecastIsTooNarrowTooWideOrTooEarly) {
 
 TEST(Conformal, JobsThatStillWaitCountOnceAndAsMoreThanTheirPlace) {
   const auto p50 = [](const Conformal& conformal) {
-    return conformal.Calibrate(WaitGroup::kNotFree, Equally(UpTo(1000))).Quantile(0.5);
+    return conformal.Calibrate(kGroup, Equally(UpTo(1000))).Quantile(0.5);
   };
-  Conformal waiting;
-  Conformal started;
+  Conformal waiting(3);
+  Conformal started(3);
   for (int i = 0; i < 100; ++i) {
-    waiting.StillWaits(WaitGroup::kNotFree, i, 0.92, 1);
-    started.Started(WaitGroup::kNotFree, i, {0.92, 0.92}, 1);
+    waiting.StillWaits(kGroup, i, 0.92, 1);
+    started.Started(kGroup, i, {0.92, 0.92}, 1);
   }
   EXPECT_GT(p50(started), 600);
   EXPECT_GT(p50(waiting), p50(started));
   for (int i = 0; i < 100; ++i) {
-    waiting.StillWaits(WaitGroup::kNotFree, i, 0.95, 1);
-    waiting.Started(WaitGroup::kNotFree, i, {0.92, 0.92}, 1);
+    waiting.StillWaits(kGroup, i, 0.95, 1);
+    waiting.Started(kGroup, i, {0.92, 0.92}, 1);
   }
   EXPECT_NEAR(p50(waiting), p50(started), 1e-6);
 }
 
 RC_GTEST_PROP(Conformal, ACalibratedForecastIsADistributionInOrder, ()) {
-  Conformal conformal;
+  Conformal conformal(3);
   for (int i = *rc::gen::inRange(1, 900); i > 0; --i) {
     const double place = *rc::gen::inRange(0, 400) / 100.0;
     const double high = place < 1 ? place + (1 - place) * *rc::gen::inRange(0, 2) : place;
     if (*rc::gen::inRange(0, 3) == 0) {
-      conformal.StillWaits(WaitGroup::kNotFree, i % 50, place, 1);
+      conformal.StillWaits(kGroup, i % 50, place, 1);
     } else {
-      conformal.Started(WaitGroup::kNotFree, i, {place, high}, 1.0 / *rc::gen::inRange(1, 9));
+      conformal.Started(kGroup, i, {place, high}, 1.0 / *rc::gen::inRange(1, 9));
     }
   }
   std::vector<double> samples;
   for (int i = 0; i < 400; ++i) samples.push_back(10.0 * i);
   const auto waits = WaitDistribution::OfSamples(samples);
-  const auto calibrated = conformal.Calibrate(WaitGroup::kNotFree, waits);
+  const auto calibrated = conformal.Calibrate(kGroup, waits);
   double before = 0;
   for (int i = 0; i <= 20; ++i) {
     const double at = calibrated.Quantile(i / 20.0);
@@ -432,7 +434,7 @@ RC_GTEST_PROP(Conformal, ACalibratedForecastIsADistributionInOrder, ()) {
     before = at;
   }
   const auto at_once = WaitDistribution::OfSamples({0, 5, 60});
-  RC_ASSERT(conformal.Calibrate(WaitGroup::kNotFree, at_once) == at_once);
+  RC_ASSERT(conformal.Calibrate(kGroup, at_once) == at_once);
 }
 
 // ---- all together -------------------------------------------------------------------------------
@@ -587,6 +589,32 @@ TEST(WaitLearner, WhatWasSaidOfAWaitingJobCountsLessItsAgeUntilItIsProvedWrong) 
   EXPECT_EQ(RestAfter(2000, 1).Quantile(1), 50);
   EXPECT_EQ(RestAfter(0, std::nullopt).Quantile(1), 50);
   EXPECT_EQ(RestAfter(0, 77).Quantile(1), 50);
+}
+
+// The p50 of what is left for a job of `age`, where the simulation said "10,000 s more" to 300 jobs
+// that were two hours old, and each of them started after `left` seconds.
+double RestWhereOthersWereAskedAgain(double left, UnixSeconds age) {
+  WaitLearner learner;
+  SimulatedWait simulated;
+  simulated.simulation = WaitDistribution::OfSamples({9'000, 9'500, 10'000, 10'500, 11'000});
+  simulated.plan_limits_seconds = simulated.plan_last_two_seconds = 10'000;
+  for (int64_t i = 1; i <= 300; ++i) {
+    const UnixSeconds submit = 20'000 * i;
+    learner.Submitted(JobOf(i, submit));
+    learner.AskedAgain(i, submit + 7'200, simulated);
+    learner.Started(i, submit + 7'200 + static_cast<UnixSeconds>(left));
+  }
+  const UnixSeconds submit = 20'000 * 400;
+  learner.Submitted(JobOf(400, submit));
+  return learner.ForecastWaiting(400, submit + age, simulated).Quantile(0.5);
+}
+
+TEST(WaitLearner, WhatIsSaidOfWaitingJobsIsCalibratedAtTheirAge) {
+  EXPECT_NEAR(RestWhereOthersWereAskedAgain(10'000, 7'200), 10'000, 700);
+  EXPECT_LT(RestWhereOthersWereAskedAgain(100, 7'200), 9'200);
+  EXPECT_GT(RestWhereOthersWereAskedAgain(30'000, 7'200), 15'000);
+  // Nothing was said at submission and nothing at four hours and more: as the others say.
+  EXPECT_NEAR(RestWhereOthersWereAskedAgain(30'000, 60), 10'000, 700);
 }
 
 TEST(WaitLearner, EventsOfUnknownJobsAreIgnored) {
