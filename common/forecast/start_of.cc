@@ -85,7 +85,12 @@ StartSamples Play(const QueueModel& queue, const PendingJob& job, SimulatedStart
     any = any || start.start < kNever;
     waits.push_back(std::min(start.start, queue.options().horizon_seconds));
     if (may_lose) played.lost_seconds.push_back(start.lost_seconds);
-    if (sample == 0) first = std::move(start);
+    if (sample > 0) continue;
+    first = std::move(start);
+    if (!first.at_once) continue;
+    waits.assign(static_cast<size_t>(samples), waits.front());
+    if (may_lose) played.lost_seconds.assign(waits.size(), 0);
+    break;
   }
   if (!any) return {};
   played.played_seconds = waits;

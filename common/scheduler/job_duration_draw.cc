@@ -33,6 +33,7 @@ constexpr double kEdge = 1e-6;
 
 // One job's score and its bound.
 struct Score {
+  int32_t burst = 0;
   size_t question = 0;
   double least = -1e9;
   double z = 0;
@@ -59,7 +60,7 @@ class Stream {
   uint64_t count_ = 0;
 };
 
-void DrawBurst(std::vector<Score>& scores, Stream& stream) {
+void DrawBurst(std::span<Score> scores, Stream& stream) {
   const bool censored =
       std::any_of(scores.begin(), scores.end(), [](const Score& s) { return s.least > -1e8; });
   const double own = std::sqrt(1 - kRho);
@@ -84,7 +85,7 @@ void DrawBurst(std::vector<Score>& scores, Stream& stream) {
 std::vector<double> DrawRunTimes(std::span<const RunTimeQuestion> questions, uint64_t seed,
                                  uint64_t sample) {
   std::vector<double> times(questions.size(), 0);
-  std::unordered_map<int32_t, std::vector<Score>> bursts;
+  std::vector<Score> in_bursts;
   for (size_t i = 0; i < questions.size(); ++i) {
     const RunTimeQuestion& question = questions[i];
     if (question.distribution == nullptr) continue;
@@ -94,11 +95,17 @@ std::vector<double> DrawRunTimes(std::span<const RunTimeQuestion> questions, uin
       times[i] = question.distribution->Quantile(reached + (1 - reached) * u);
       continue;
     }
-    Score score{i, -1e9, 0};
+    Score score{question.burst, i, -1e9, 0};
     if (reached > 0) score.least = NormalQuantile(std::clamp(reached, kEdge, 1 - kEdge));
-    bursts[question.burst].push_back(score);
+    in_bursts.push_back(score);
   }
-  for (auto& [burst, scores] : bursts) {
+  std::stable_sort(in_bursts.begin(), in_bursts.end(),
+                   [](const Score& a, const Score& b) { return a.burst < b.burst; });
+  for (auto begin = in_bursts.begin(); begin != in_bursts.end();) {
+    const auto end = std::find_if(begin, in_bursts.end(),
+                                  [&](const Score& score) { return score.burst != begin->burst; });
+    const std::span<Score> scores(begin, end);
+    begin = end;
     Stream stream(seed, sample, questions[scores.front().question].job);
     DrawBurst(scores, stream);
     for (const Score& score : scores) {

@@ -308,7 +308,7 @@ void QueueJobBuilder::AddOption(const Job& job, const JobRequest& request, size_
   option.earliest = timed.earliest;
   option.latest = timed.latest;
   option.preempt_class = ground_.preemption.ClassOf(index, BestQos(snapshot_, job.qos));
-  if (pending.options.empty()) {
+  if (pending.options.empty() && ground_.limits.keeps_books()) {
     pending.caps = UsesOf(job, index, RequestTres(request, partition, snapshot_.config));
   }
   pending.options.push_back(std::move(option));

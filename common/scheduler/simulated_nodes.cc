@@ -123,11 +123,13 @@ GroupSlot SimulatedNodes::FitInto(const std::vector<Resources>& free, const Part
   if (option.earliest > now || option.latest <= now) return {};
   const GroupRequirements& requirements = *option.requirements;
   std::vector<int64_t> counts;
-  std::vector<Resources> there;
+  std::vector<const Resources*> there;
+  counts.reserve(requirements.demands.size());
+  there.reserve(requirements.demands.size());
   for (const GroupDemand& demand : requirements.demands) {
     const Resources& left = free[static_cast<size_t>(demand.group)];
     counts.push_back(CountNow(demand, option, left, now));
-    there.push_back(left);
+    there.push_back(&left);
   }
   return TakeNodes(queue_.groups(), requirements, counts, there, contents_, now);
 }

@@ -90,6 +90,7 @@ class QueueSimulation final : public SchedulerEvents {
           interval * UniformOf(queue_.options().seed, static_cast<uint64_t>(sample_), 0));
     }
     passes_.MainCycle(now_);
+    answer_.at_once = done_;
     int64_t backfill_at = options_.backfill ? phase_ : kNever;
     bool changed = true;
     while (!done_ && !(request_ == nullptr && left_ == 0)) {
@@ -350,7 +351,9 @@ class QueueSimulation final : public SchedulerEvents {
     const int64_t boot = nodes_.Boot(option, slot, now_);
     if (&job == request_) {
       if (answer_.start >= kNever) {
-        answer_ = {now_ + boot, static_cast<int32_t>(option_index), slot.nodes};
+        answer_.start = now_ + boot;
+        answer_.option = static_cast<int32_t>(option_index);
+        answer_.nodes = slot.nodes;
       }
       done_ = safe;
       if (done_) return;

@@ -17,6 +17,7 @@ struct SimulatedStart {
   int64_t start = kNever;  // kNever: not before the horizon, or never
   int32_t option = 0;      // index in the request's ways
   std::vector<GroupAllocation> nodes;
+  bool at_once = false;      // in the first pass, before anything is drawn: so in every sample
   int64_t lost_seconds = 0;  // from start to end less its run time: its nodes were taken between
 };
 
