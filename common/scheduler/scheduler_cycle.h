@@ -53,6 +53,9 @@ class SchedulerCycle {
   SchedulerCycle(const QueueModel& queue, SimulatedNodes& nodes, std::vector<Waiting>& pending,
                  SchedulerEvents& sample);
 
+  // For another sample: `pending` is another queue.
+  void Restart() { gone_ = first_ = 0; }
+
   // Puts a job into its place of the queue.
   void Insert(std::ptrdiff_t demand, const Waiting& waiting);
 

@@ -25,6 +25,10 @@ struct SimulatedStart {
 // random numbers: the same jobs run equally long in the same sample of every question.
 SimulatedStart SimulateJob(const QueueModel& queue, const PendingJob& request, int sample);
 
+// The samples 0 to `samples` - 1 of the same, at less cost than one by one.
+std::vector<SimulatedStart> SimulateSamples(const QueueModel& queue, const PendingJob& request,
+                                            int samples);
+
 // One job of the queue as a sample plays it.
 struct PlayedJob {
   size_t pending = 0;  // index in queue.pending()
