@@ -148,6 +148,12 @@ GroupSlot SimulatedNodes::FitInto(const std::vector<Resources>& free, const Part
                                   int64_t now) const {
   if (option.earliest > now || option.latest <= now) return {};
   const GroupRequirements& requirements = *option.requirements;
+  int64_t nodes = 0;  // mostly too few: looked at before anything is kept
+  for (const GroupDemand& demand : requirements.demands) {
+    nodes += CountNow(demand, option, free[static_cast<size_t>(demand.group)], now);
+    if (nodes >= requirements.nodes) break;
+  }
+  if (nodes < requirements.nodes) return {};
   std::vector<int64_t> counts;
   std::vector<const Resources*> there;
   counts.reserve(requirements.demands.size());

@@ -74,7 +74,9 @@ class QueueSimulation final : public SchedulerEvents {
                     queue.preemption().enabled()),
         nodes_(queue, HotGroups()),
         run_time_draw_(Questions()),
-        passes_(queue, nodes_, pending_, *this) {}
+        passes_(queue, nodes_, pending_, *this) {
+    FindPlayed();
+  }
 
   // One sample. Each starts from the queue as it is, in memory that the one before has left.
   SimulatedStart Play(int sample) {
@@ -113,10 +115,21 @@ class QueueSimulation final : public SchedulerEvents {
     passes_.Restart();
     coming_.emplace(queue_, sample, [this](const PendingJob& job) { return IsPlayed(job); });
     run_time_draw_.Draw(queue_.options().seed, static_cast<uint64_t>(sample), run_times_);
-    for (size_t i = 0; i < queue_.running().size(); ++i) AddRunning(queue_.running()[i], i);
+    for (const size_t i : played_running_) AddRunning(queue_.running()[i], i);
     AddPending();
     FollowDependencies();
     FindEdges();
+  }
+
+  // What is played in every sample.
+  void FindPlayed() {
+    for (size_t i = 0; i < queue_.running().size(); ++i) {
+      if (IsPlayed(queue_.running()[i])) played_running_.push_back(i);
+    }
+    for (size_t i = 0; i < queue_.pending().size(); ++i) {
+      const PendingJob& job = queue_.pending()[i];
+      if (IsPlayed(job) && !IsReplaced(job)) played_pending_.push_back(i);
+    }
   }
 
   SimulatedStart Run() {
@@ -198,7 +211,6 @@ class QueueSimulation final : public SchedulerEvents {
   }
 
   void AddRunning(const RunningJob& job, size_t index) {
-    if (!IsPlayed(job)) return;
     ActiveJob active;
     active.id = job.id;
     active.until = job.until;
@@ -220,13 +232,12 @@ class QueueSimulation final : public SchedulerEvents {
 
   void AddPending() {
     bool inserted = request_ == nullptr;
-    for (size_t i = 0; i < queue_.pending().size(); ++i) {
+    for (const size_t i : played_pending_) {
       const PendingJob& job = queue_.pending()[i];
       if (!inserted && request_->rank < job.rank) {
         pending_.push_back(Request());
         inserted = true;
       }
-      if (!IsPlayed(job) || IsReplaced(job)) continue;
       const double ran = job.run_time ? run_times_[queue_.running().size() + i] : -1;
       pending_.push_back({&job, job.rank, ran, 0, static_cast<int32_t>(i)});
       ++left_;
@@ -418,6 +429,8 @@ class QueueSimulation final : public SchedulerEvents {
   const SchedulerOptions& options_;
   const bool everything_;
   SimulatedNodes nodes_;
+  std::vector<size_t> played_running_;  // in queue_.running()
+  std::vector<size_t> played_pending_;  // in queue_.pending(), in order
   RunTimeDraw run_time_draw_;
   int64_t now_ = 0;
   int64_t phase_ = 0;
