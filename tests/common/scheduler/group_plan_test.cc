@@ -185,6 +185,8 @@ RC_GTEST_PROP(GroupPlan, FindsTheEarliestSlotThatATableOfStepsShows, ()) {
     while (static_cast<int64_t>(table.Fitting(cpus, start, steps).size()) < wanted) ++start;
     const GroupSlot slot = plan.plan.Earliest(needs, 10 * steps, 10 * from);
     RC_ASSERT(slot.start == 10 * start);
+    RC_ASSERT(plan.plan.HasSlotAt(needs, 10 * steps, 10 * from) == (start == from));
+    RC_ASSERT(plan.plan.HasSlotAt(needs, 10 * steps, 10 * start));
     const std::vector<int32_t> places = Places(slot);
     const std::vector<int32_t> fitting = table.Fitting(cpus, start, steps);
     RC_ASSERT(static_cast<int64_t>(places.size()) == wanted);
