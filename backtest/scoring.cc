@@ -173,6 +173,43 @@ double LossOf(const std::vector<const Scored*>& jobs, size_t predictor, Loss los
   return weights > 0 ? sum / weights : 0;
 }
 
+// What one job adds to the losses of the product and of a baseline.
+struct Pair {
+  double weight = 0;
+  double own = 0;
+  double baseline = 0;
+};
+
+Pair PairOf(const Scored& job, size_t baseline, Loss loss) {
+  const auto part = [&](size_t predictor) {
+    const PublishedForecast& said = job.said[predictor];
+    return loss == Loss::kMedianAbsError ? std::abs(P50(said) - job.wait)
+                                         : job.weight * CrpsOf(said, job.wait, loss);
+  };
+  return {job.weight, part(0), part(baseline)};
+}
+
+// The product's loss over the baseline's; below 0 where that has none.
+double RatioOf(const std::vector<Pair>& jobs, Loss loss) {
+  if (loss != Loss::kMedianAbsError) {
+    double own = 0;
+    double baseline = 0;
+    for (const Pair& job : jobs) {
+      own += job.own;
+      baseline += job.baseline;
+    }
+    return baseline > 0 ? own / baseline : -1;
+  }
+  std::vector<std::pair<double, double>> own;
+  std::vector<std::pair<double, double>> baseline;
+  for (const Pair& job : jobs) {
+    own.emplace_back(job.own, job.weight);
+    baseline.emplace_back(job.baseline, job.weight);
+  }
+  const double median = WeightedMedianOf(std::move(baseline));
+  return median > 0 ? WeightedMedianOf(std::move(own)) / median : -1;
+}
+
 }  // namespace
 
 double WorstSoFar(const std::vector<const Scored*>& jobs, Loss loss) {
@@ -232,20 +269,26 @@ Ratio RatioToBest(const std::vector<const Scored*>& jobs, Loss loss, uint64_t se
   ratio.best_baseline = kPredictorNames[best];
   if (least <= 0) return ratio;
   ratio.ratio = LossOf(jobs, 0, loss) / least;
-  std::map<int64_t, std::vector<const Scored*>> weeks;
-  for (const Scored* job : jobs) weeks[job->week].push_back(job);
-  std::vector<const std::vector<const Scored*>*> blocks;
+  // What each job adds to the two losses is worked out once, not in every resample.
+  std::map<int64_t, std::vector<Pair>> weeks;
+  for (const Scored* job : jobs) {
+    if (job->started)
+      weeks[job->week].push_back(PairOf(*job, best, loss));
+    else
+      weeks.try_emplace(job->week);
+  }
+  std::vector<const std::vector<Pair>*> blocks;
   for (const auto& [week, in] : weeks) blocks.push_back(&in);
   std::vector<double> drawn;
   for (int i = 0; i < kResamples; ++i) {
-    std::vector<const Scored*> sample;
+    std::vector<Pair> sample;
     for (size_t b = 0; b < blocks.size(); ++b) {
       const double u = UniformOf(seed, static_cast<uint64_t>(i), b);
       const auto& block = *blocks[static_cast<size_t>(u * static_cast<double>(blocks.size()))];
       sample.insert(sample.end(), block.begin(), block.end());
     }
-    const double baseline = LossOf(sample, best, loss);
-    if (baseline > 0) drawn.push_back(LossOf(sample, 0, loss) / baseline);
+    const double resampled = RatioOf(sample, loss);
+    if (resampled >= 0) drawn.push_back(resampled);
   }
   std::sort(drawn.begin(), drawn.end());
   if (drawn.empty()) return ratio;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "common/advise/strategy_tips.h"
 
@@ -88,9 +89,10 @@ std::vector<std::string> NotesOf(const TrainSpec& spec, const GpuNaming& naming,
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   };
   for (const Stage& stage : spec.stages) add(NotCountedOf(stage), "");
+  std::set<std::string> types;
   for (const Strategy& strategy : strategies) {
     const std::string& type = strategy.placement.pool->gres_type;
-    if (type.empty()) continue;
+    if (type.empty() || !types.insert(type).second) continue;
     add(TakenAs(naming.catalogue(), naming.CatalogueNameOf(type)), "GRES type ");
   }
   for (const Stage& stage : spec.stages) {

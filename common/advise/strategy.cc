@@ -303,9 +303,14 @@ void AddTotal(Strategy& strategy) {
   strategy.wait = SpreadOf(waits);
   std::vector<double>& totals = strategy.total_samples;
   totals.clear();
+  totals.reserve(waits.size() * kNormalQuantiles.size());
+  std::array<double, kNormalQuantiles.size()> runs{};
+  for (size_t i = 0; i < runs.size(); ++i) {
+    runs[i] = strategy.run.p50 * std::exp(strategy.run_sigma * kNormalQuantiles[i]);
+  }
   const std::vector<int64_t>& lost = strategy.start.lost_seconds;
   for (double wait : waits) {
-    for (double z : kNormalQuantiles) {
+    for (const double run : runs) {
       // What is lost belongs to no wait in particular: every pair gets another one.
       const size_t number = totals.size();
       const double taken = lost.empty() ? 0 : static_cast<double>(lost[number % lost.size()]);
@@ -313,7 +318,7 @@ void AddTotal(Strategy& strategy) {
       for (int64_t link = 1; link < strategy.segments; ++link) {
         again += waits[(number * 7 + static_cast<size_t>(link) * 13) % waits.size()];
       }
-      totals.push_back(wait + again + strategy.run.p50 * std::exp(strategy.run_sigma * z) + taken);
+      totals.push_back(wait + again + run + taken);
     }
   }
   std::sort(totals.begin(), totals.end());

@@ -80,13 +80,13 @@ StartSamples Play(const QueueModel& queue, const PendingJob& job, SimulatedStart
   std::vector<int64_t>& waits = played.wait_seconds;
   const bool may_lose = MayLose(queue, job);
   bool any = false;
-  for (int sample = 0; sample < samples; ++sample) {
-    SimulatedStart start = SimulateJob(queue, job, sample);
+  std::vector<SimulatedStart> starts = SimulateSamples(queue, job, samples);
+  for (const SimulatedStart& start : starts) {
     any = any || start.start < kNever;
     waits.push_back(std::min(start.start, queue.options().horizon_seconds));
     if (may_lose) played.lost_seconds.push_back(start.lost_seconds);
-    if (sample == 0) first = std::move(start);
   }
+  first = std::move(starts.front());
   if (!any) return {};
   played.played_seconds = waits;
   std::sort(waits.begin(), waits.end());

@@ -285,17 +285,15 @@ bool GpuCatalogue::Accepts(std::string_view name, const GpuModel& model) const {
   if (own == models_.end() || whole.empty()) return false;
   const Spellings& spellings = spellings_[static_cast<size_t>(own - models_.begin())];
   if (spellings.HasWhole(whole)) return true;
+  const GpuName parts = ParseGpuName(name);
+  if (!spellings.Matches(parts, *own)) return false;
   const bool names_another =
       std::any_of(spellings_.begin(), spellings_.end(),
                   [&](const Spellings& other) { return other.HasWhole(whole); });
-  const GpuName parts = ParseGpuName(name);
   // "h100-80gb-hbm3" is one card's own name; "2080" is one card's alias, but says no more than
   // its family.
-  if (names_another &&
-      (parts.memory_gb != 0 || !parts.form.empty() || !parts.mig_profile.empty())) {
-    return false;
-  }
-  return spellings.Matches(parts, *own);
+  return !names_another ||
+         (parts.memory_gb == 0 && parts.form.empty() && parts.mig_profile.empty());
 }
 
 std::vector<const GpuModel*> GpuCatalogue::OthersCalled(std::string_view name) const {

@@ -12,12 +12,36 @@ namespace {
 
 constexpr uint64_t kStream = 0x6172726976616c73;  // its random numbers are nobody else's
 
+// Whether two submissions differ in nothing but who was first.
+bool AskTheSame(const Arrival& known, const Job& job, UnixSeconds at) {
+  if (known.job.user != job.user || !(known.job.request == job.request)) return false;
+  const bool both_held = (known.job.priority == 0) == (job.priority == 0);
+  const bool both_eligible =
+      known.job.eligible_time.value_or(0) <= known.at && job.eligible_time.value_or(0) <= at;
+  if (!both_held || !both_eligible) return false;
+  Job same = job;
+  same.id = known.job.id;
+  same.priority = known.job.priority;
+  same.submit_time = known.job.submit_time;
+  same.eligible_time = known.job.eligible_time;
+  return same == known.job;
+}
+
 }  // namespace
+
+// The latest of its kind is mostly near.
+int64_t Arrivals::KindOf(const Job& job, UnixSeconds at) const {
+  const auto same = std::find_if(recent_.rbegin(), recent_.rend(),
+                                 [&](const Arrival& known) { return AskTheSame(known, job, at); });
+  return same == recent_.rend() ? kinds_ : same->kind;
+}
 
 void Arrivals::Arrived(Job job, UnixSeconds at) {
   if (recent_.empty()) since_ = at;
   if (!recent_.empty()) at = std::max(at, recent_.back().at);  // a clock that went back
-  recent_.push_back({at, std::move(job)});
+  const int64_t kind = KindOf(job, at);
+  kinds_ = std::max(kinds_, kind + 1);
+  recent_.push_back({at, std::move(job), kind});
   while (recent_.size() > kKeptArrivals || recent_.front().at < at - kWatchedSeconds) {
     since_ = recent_.front().at;
     recent_.pop_front();

@@ -18,7 +18,8 @@ inline constexpr int64_t kWatchedSeconds = int64_t{7} * 86'400;
 
 struct Arrival {
   UnixSeconds at = 0;
-  Job job;  // as it was submitted
+  Job job;           // as it was submitted
+  int64_t kind = 0;  // the same for jobs that would be the same if they were submitted again
 };
 
 class Arrivals {
@@ -32,7 +33,10 @@ class Arrivals {
   int64_t WatchedFor(UnixSeconds now) const;
 
  private:
+  int64_t KindOf(const Job& job, UnixSeconds at) const;
+
   std::deque<Arrival> recent_;
+  int64_t kinds_ = 0;      // so far
   UnixSeconds since_ = 0;  // every submission after it is known
 };
 

@@ -19,7 +19,15 @@ int RunTimeBin(double seconds) {
 }
 
 double RunTimeBinStart(int bin) {
-  return std::exp2(static_cast<double>(bin) / kRunTimeBinsPerOctave);
+  static const std::array<double, kRunTimeBins + 1> kStarts = [] {
+    std::array<double, kRunTimeBins + 1> starts{};
+    for (size_t i = 0; i < starts.size(); ++i) {
+      starts[i] = std::exp2(static_cast<double>(i) / kRunTimeBinsPerOctave);
+    }
+    return starts;
+  }();
+  assert(bin >= 0 && bin <= kRunTimeBins);
+  return kStarts[static_cast<size_t>(bin)];
 }
 
 bool EndedByLimit(double seconds, int64_t limit_seconds) {
@@ -41,6 +49,8 @@ RunTimeDistribution::RunTimeDistribution(const RunTimeHistogram& weights, int64_
   const double most =
       limit_seconds > 0 ? static_cast<double>(limit_seconds) : RunTimeBinStart(kRunTimeBins);
   last_ = most;
+  edges_.reserve(kRunTimeBins + 2);
+  cumulative_.reserve(kRunTimeBins + 2);
   edges_.push_back(0);
   cumulative_.push_back(0);
   double sum = 0;

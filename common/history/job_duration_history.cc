@@ -70,15 +70,31 @@ int LimitBin(const JobRecord& job) {
   return RunTimeBin(limit > 0 ? static_cast<double>(limit) : kWithoutLimitSeconds);
 }
 
-// Adds `weight` around `bin`, in a triangle of `half_width` bins to each side.
-void Spread(RunTimeHistogram& histogram, int bin, int half_width, double weight) {
-  const double norm = static_cast<double>((half_width + 1) * (half_width + 1));
-  for (int offset = -half_width; offset <= half_width; ++offset) {
-    const int at = std::clamp(bin + offset, 0, kRunTimeBins - 1);
-    histogram[static_cast<size_t>(at)] +=
-        static_cast<float>(weight * (half_width + 1 - std::abs(offset)) / norm);
+constexpr int kMostHalfWidth = 10;
+
+// A triangle of `half_width` bins to each side, of weight 1.
+class Triangle {
+ public:
+  explicit Triangle(int half_width) : half_width_(half_width) {
+    const double norm = static_cast<double>((half_width + 1) * (half_width + 1));
+    for (int offset = -half_width; offset <= half_width; ++offset) {
+      weights_[static_cast<size_t>(offset + half_width)] =
+          static_cast<float>((half_width + 1 - std::abs(offset)) / norm);
+    }
   }
-}
+
+  // Adds it around `bin`; what would lie outside, at the edge.
+  void AddTo(RunTimeHistogram& histogram, int bin) const {
+    for (int offset = -half_width_; offset <= half_width_; ++offset) {
+      const int at = std::clamp(bin + offset, 0, kRunTimeBins - 1);
+      histogram[static_cast<size_t>(at)] += weights_[static_cast<size_t>(offset + half_width_)];
+    }
+  }
+
+ private:
+  int half_width_;
+  std::array<float, 2 * kMostHalfWidth + 1> weights_{};
+};
 
 // Adds `weight` in the shape of `from` beyond `bin`; at the limit when nothing lies there.
 void SpreadBeyond(RunTimeHistogram& histogram, const RunTimeHistogram& from, int bin,
@@ -97,10 +113,13 @@ void SpreadBeyond(RunTimeHistogram& histogram, const RunTimeHistogram& from, int
 }
 
 void Normalise(RunTimeHistogram& histogram) {
-  double sum = 0;
-  for (const float weight : histogram) sum += static_cast<double>(weight);
+  std::array<double, 4> sums{};  // side by side, for speed
+  for (size_t i = 0; i < histogram.size(); ++i) sums[i % 4] += static_cast<double>(histogram[i]);
+  const double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   if (sum <= 0) return;
-  for (float& weight : histogram) weight = static_cast<float>(static_cast<double>(weight) / sum);
+  for (float& weight : histogram) {
+    if (weight != 0) weight = static_cast<float>(static_cast<double>(weight) / sum);
+  }
 }
 
 }  // namespace
@@ -176,30 +195,33 @@ RunTimeHistogram RunTimeHistory::Prior(int limit_bin) const {
 // The histogram of one level, given that of the levels below it; how much evidence it has.
 double RunTimeHistory::Fill(size_t level, const JobRecord& job, const RunTimeHistogram& below,
                             RunTimeHistogram& out) const {
-  const auto found = levels_[level].keys.find(KeyOf(job, level));
+  const std::string key = KeyOf(job, level);
+  if (key.empty()) return 0;
+  const auto found = levels_[level].keys.find(key);
   if (found == levels_[level].keys.end()) return 0;
   const Recent& recent = found->second;
-  std::vector<const Seen*> counted;
-  for (const Seen& seen : recent.seen) {
-    const bool together = std::abs(seen.submit - job.submit) <= kTogetherSeconds;
-    if (level != 0 || job.array_job_id != 0 || together) counted.push_back(&seen);
-  }
-  if (counted.empty() && recent.running.empty()) return 0;
-  if (counted.empty() && level == 0) return 0;
-  const auto evidence = static_cast<double>(counted.size());
-  const int half_width =
-      level == 0 ? 2 : std::clamp(static_cast<int>(10 / std::cbrt(std::max(evidence, 1.0))), 1, 10);
+  const bool all_count = level != 0 || job.array_job_id != 0;
+  const auto counts = [&](const Seen& seen) {
+    return all_count || std::abs(seen.submit - job.submit) <= kTogetherSeconds;
+  };
+  const auto counted = std::count_if(recent.seen.begin(), recent.seen.end(), counts);
+  if (counted == 0 && (recent.running.empty() || level == 0)) return 0;
+  const auto evidence = static_cast<double>(counted);
+  const Triangle triangle(
+      level == 0 ? 2
+                 : std::clamp(static_cast<int>(kMostHalfWidth / std::cbrt(std::max(evidence, 1.0))),
+                              1, kMostHalfWidth));
   const int limit_bin = LimitBin(job);
   out.fill(0);
-  for (const Seen* seen : counted) {
-    if (seen->bin >= kRunTimeBins) {
+  for (const Seen& seen : recent.seen) {
+    if (!counts(seen)) continue;
+    if (seen.bin >= kRunTimeBins) {
       out.back() += 1;
     } else {
-      const int bin = IsRelative(level) ? limit_bin - seen->below_limit : seen->bin;
-      Spread(out, bin, half_width, 1);
+      triangle.AddTo(out, IsRelative(level) ? limit_bin - seen.below_limit : seen.bin);
     }
   }
-  if (!IsRelative(level)) {
+  if (!IsRelative(level) && !recent.running.empty()) {
     RunTimeHistogram basis = below;
     for (size_t i = 0; i < basis.size(); ++i) basis[i] += out[i];
     for (const int16_t bin : recent.running) SpreadBeyond(out, basis, bin, 1);
@@ -208,13 +230,13 @@ double RunTimeHistory::Fill(size_t level, const JobRecord& job, const RunTimeHis
   return evidence + (IsRelative(level) ? 0.0 : static_cast<double>(recent.running.size()));
 }
 
-// From everyone to the most special level; visit(level, evidence bucket, histogram, below) sees
-// each level that has evidence.
+// From the level below `from` to the more special `to`, over `below`; visit(level, evidence bucket,
+// histogram, below) sees each level that has evidence.
 template <typename Visit>
-RunTimeHistogram RunTimeHistory::Descend(const JobRecord& job, const Visit& visit) const {
-  RunTimeHistogram below = Prior(LimitBin(job));
+void RunTimeHistory::Descend(const JobRecord& job, size_t from, size_t to, RunTimeHistogram& below,
+                             const Visit& visit) const {
   RunTimeHistogram own;
-  for (size_t level = kLevels; level-- > 0;) {
+  for (size_t level = from; level-- > to;) {
     const double evidence = Fill(level, job, below, own);
     if (evidence <= 0) continue;
     const size_t bucket = EvidenceBucket(evidence);
@@ -222,12 +244,23 @@ RunTimeHistogram RunTimeHistory::Descend(const JobRecord& job, const Visit& visi
     const auto share = static_cast<float>(levels_[level].share[bucket]);
     for (size_t i = 0; i < own.size(); ++i) below[i] = share * own[i] + (1 - share) * below[i];
   }
-  return below;
 }
 
 RunTimeDistribution RunTimeHistory::Of(const JobRecord& job) const {
+  GeneralRunTimes general;
+  return Of(job, general);
+}
+
+RunTimeDistribution RunTimeHistory::Of(const JobRecord& job, GeneralRunTimes& general) const {
   const auto ignore = [](size_t, size_t, const RunTimeHistogram&, const RunTimeHistogram&) {};
-  return {Descend(job, ignore), LimitOf(job)};
+  const auto [known, added] = general.try_emplace(KeyOf(job, kGeneralLevel));
+  if (added) {
+    known->second = Prior(LimitBin(job));
+    Descend(job, kLevels, kGeneralLevel, known->second, ignore);
+  }
+  RunTimeHistogram histogram = known->second;
+  Descend(job, kGeneralLevel, 0, histogram, ignore);
+  return {histogram, LimitOf(job)};
 }
 
 std::array<OwnRuns, kLikeRuns> RunTimeHistory::OwnRunsOf(const JobRecord& job) const {
@@ -263,13 +296,15 @@ void RunTimeHistory::Ended(const JobRecord& job) {
     double responsibility;
   };
   std::vector<Move> moves;
-  Descend(job, [&](size_t level, size_t bucket, const RunTimeHistogram& own,
-                   const RunTimeHistogram& below) {
-    const double share = levels_[level].share[bucket];
-    const double mine = share * static_cast<double>(own[place]);
-    const double others = (1 - share) * static_cast<double>(below[place]);
-    if (mine + others > 0) moves.push_back({level, bucket, mine / (mine + others)});
-  });
+  RunTimeHistogram below_all = Prior(LimitBin(job));
+  Descend(
+      job, kLevels, 0, below_all,
+      [&](size_t level, size_t bucket, const RunTimeHistogram& own, const RunTimeHistogram& below) {
+        const double share = levels_[level].share[bucket];
+        const double mine = share * static_cast<double>(own[place]);
+        const double others = (1 - share) * static_cast<double>(below[place]);
+        if (mine + others > 0) moves.push_back({level, bucket, mine / (mine + others)});
+      });
   for (const Move& move : moves) {
     double& share = levels_[move.level].share[move.bucket];
     double& trials = levels_[move.level].trials[move.bucket];

@@ -29,6 +29,10 @@ struct OwnRuns {
   int64_t batches = 0;        // of those; what is submitted within kBurstSeconds is one
 };
 
+// What a history says of everybody's jobs, by partition and limit: the same for all users as long
+// as no other job ends. For whoever asks about many jobs at one moment.
+using GeneralRunTimes = std::unordered_map<std::string, RunTimeHistogram>;
+
 class RunTimeHistory {
  public:
   RunTimeHistory();
@@ -40,6 +44,9 @@ class RunTimeHistory {
   // How long a job of this kind runs in all, without looking at how long it has run already.
   // `running`: jobs that run now, with what they have run so far, as evidence of longer ones.
   RunTimeDistribution Of(const JobRecord& job) const;
+
+  // The same. `general`: of this history, which has not changed since; it is added to.
+  RunTimeDistribution Of(const JobRecord& job, GeneralRunTimes& general) const;
 
   // What of its own user's past `Of(job)` knows, by LikeRuns.
   std::array<OwnRuns, kLikeRuns> OwnRunsOf(const JobRecord& job) const;
@@ -56,6 +63,7 @@ class RunTimeHistory {
 
  private:
   static constexpr size_t kLevels = 8;
+  static constexpr size_t kGeneralLevel = 6;  // from here on nobody's own
   static constexpr size_t kEvidenceBuckets = 7;
 
   // One observed run time.
@@ -87,7 +95,8 @@ class RunTimeHistory {
               RunTimeHistogram& out) const;
   RunTimeHistogram Prior(int limit_bin) const;
   template <typename Visit>
-  RunTimeHistogram Descend(const JobRecord& job, const Visit& visit) const;
+  void Descend(const JobRecord& job, size_t from, size_t to, RunTimeHistogram& below,
+               const Visit& visit) const;
 
   std::array<Level, kLevels> levels_;
   std::unordered_map<std::string, std::array<double, 2>> last_two_;

@@ -20,33 +20,51 @@ int64_t EndOf(int64_t start, int64_t duration) {
 }  // namespace
 
 std::vector<int32_t> FillOrder(const NodeGroups& groups, const GroupRequirements& requirements,
-                               const std::vector<Resources>& free,
+                               const std::vector<int64_t>& counts,
+                               const std::vector<const Resources*>& free,
                                const std::vector<uint64_t>& contents) {
-  std::vector<int32_t> order(requirements.demands.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto key = [&](int32_t i) {
-    const auto at = static_cast<size_t>(i);
-    const auto group = static_cast<size_t>(requirements.demands[at].group);
-    return std::tuple(!requirements.demands[at].required, groups.groups()[group].boot_seconds > 0,
-                      groups.groups()[group].weight, free[at].any_gpus, free[at].cpus,
-                      free[at].memory_mib, contents[group], i);
+  struct Place {
+    bool optional;
+    bool boots;
+    int64_t weight;
+    int32_t gpus;
+    int64_t cpus;
+    int64_t memory_mib;
+    uint64_t content;
+    int32_t demand;
+    auto operator<=>(const Place&) const = default;
   };
-  std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return key(a) < key(b); });
+  std::vector<Place> places;
+  places.reserve(counts.size());
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    const auto group = static_cast<size_t>(requirements.demands[i].group);
+    const NodeGroup& nodes = groups.groups()[group];
+    places.push_back({!requirements.demands[i].required, nodes.boot_seconds > 0, nodes.weight,
+                      free[i]->any_gpus, free[i]->cpus, free[i]->memory_mib, contents[group],
+                      static_cast<int32_t>(i)});
+  }
+  std::sort(places.begin(), places.end());
+  std::vector<int32_t> order;
+  order.reserve(places.size());
+  for (const Place& place : places) order.push_back(place.demand);
   return order;
 }
 
 GroupSlot TakeNodes(const NodeGroups& groups, const GroupRequirements& requirements,
-                    const std::vector<int64_t>& counts, const std::vector<Resources>& free,
+                    const std::vector<int64_t>& counts, const std::vector<const Resources*>& free,
                     const std::vector<uint64_t>& contents, int64_t start) {
   for (size_t i = 0; i < counts.size(); ++i) {
     if (requirements.demands[i].required && counts[i] == 0) return {};
   }
   if (std::accumulate(counts.begin(), counts.end(), int64_t{0}) < requirements.nodes) return {};
   GroupSlot slot{start, {}};
+  slot.nodes.reserve(static_cast<size_t>(
+      std::min(requirements.nodes, static_cast<int64_t>(requirements.demands.size()))));
   int64_t left = requirements.nodes;
-  for (const int32_t demand : FillOrder(groups, requirements, free, contents)) {
+  for (const int32_t demand : FillOrder(groups, requirements, counts, free, contents)) {
     const int64_t taken = std::min(left, counts[static_cast<size_t>(demand)]);
-    if (taken > 0) slot.nodes.push_back({demand, taken});
+    slot.nodes.push_back({demand, taken});
     left -= taken;
     if (left == 0) break;
   }
@@ -100,7 +118,11 @@ int64_t GroupPlan::FirstFit(const GroupDemand& demand, int64_t nodes, int32_t re
     size_t step = first;
     while (step < line.size() && line.Start(step) < end && Fits(need, line.Free(step))) ++step;
     if (step == line.size() || line.Start(step) >= end) return start;
+    // Nor does it fit from anywhere before the next step that has enough.
     first = step + 1;
+    while (first < line.size() && line.Start(first) <= not_after && !Fits(need, line.Free(first))) {
+      ++first;
+    }
     if (first == line.size()) return kNever;
     start = AfterReserved(group, reservation, line.Start(first), duration);
     if (start >= kNever) return kNever;
@@ -125,13 +147,13 @@ int64_t GroupPlan::CountThroughout(const GroupDemand& demand, int32_t reservatio
   return count;
 }
 
-int64_t GroupPlan::LowerBound(const GroupRequirements& requirements, int64_t duration,
-                              int64_t from) const {
+// When the nodes of `firsts` are enough at the earliest: no slot is before that.
+int64_t GroupPlan::LowerBound(const GroupRequirements& requirements,
+                              const std::vector<int64_t>& firsts) {
   std::vector<std::pair<int64_t, int64_t>> starts;  // first fit of one node, nodes there at most
-  starts.reserve(requirements.demands.size());
-  for (const GroupDemand& demand : requirements.demands) {
-    starts.emplace_back(FirstFit(demand, 1, requirements.reservation, duration, from, kNever),
-                        demand.most);
+  starts.reserve(firsts.size());
+  for (size_t i = 0; i < firsts.size(); ++i) {
+    if (firsts[i] < kNever) starts.emplace_back(firsts[i], requirements.demands[i].most);
   }
   std::sort(starts.begin(), starts.end());
   int64_t nodes = 0;
@@ -156,15 +178,43 @@ int64_t GroupPlan::NextChange(const GroupRequirements& requirements, int64_t aft
   return next;
 }
 
-GroupSlot GroupPlan::SlotAt(const GroupRequirements& requirements, int64_t duration,
-                            int64_t start) const {
-  std::vector<int64_t> counts;
-  std::vector<Resources> free;
-  for (const GroupDemand& demand : requirements.demands) {
-    counts.push_back(CountThroughout(demand, requirements.reservation, start, duration));
-    free.push_back(Line(demand.group).Free(Line(demand.group).StepAt(start)));
+// `firsts`: from when on one node fits in each place; at `start` at the earliest.
+GroupSlot GroupPlan::SlotAt(const GroupRequirements& requirements, int64_t duration, int64_t start,
+                            const std::vector<int64_t>& firsts) const {
+  std::vector<int64_t> counts(firsts.size(), 0);
+  std::vector<const Resources*> free(firsts.size(), nullptr);
+  for (size_t i = 0; i < firsts.size(); ++i) {
+    if (firsts[i] != start) continue;
+    const GroupDemand& demand = requirements.demands[i];
+    const NodeTimeline& line = Line(demand.group);
+    const bool pooled = groups_.groups()[static_cast<size_t>(demand.group)].pooled();
+    counts[i] =
+        pooled ? CountThroughout(demand, requirements.reservation, start, duration) : demand.most;
+    free[i] = &line.Free(line.StepAt(start));
   }
   return TakeNodes(groups_, requirements, counts, free, contents_, start);
+}
+
+GroupSlot GroupPlan::SeveralNodes(const GroupRequirements& requirements, int64_t duration,
+                                  int64_t from, int64_t latest) const {
+  std::vector<int64_t> firsts(requirements.demands.size(), -1);
+  for (int64_t start = from; start < latest;) {
+    for (size_t i = 0; i < firsts.size(); ++i) {
+      if (firsts[i] >= start) continue;  // still so
+      firsts[i] = FirstFit(requirements.demands[i], 1, requirements.reservation, duration, start,
+                           latest - 1);
+    }
+    const int64_t bound = LowerBound(requirements, firsts);
+    if (bound >= latest) return {};
+    if (bound == start) {
+      GroupSlot slot = SlotAt(requirements, duration, start, firsts);
+      if (slot.start < kNever) return slot;
+      start = NextChange(requirements, start);
+    } else {
+      start = bound;
+    }
+  }
+  return {};
 }
 
 GroupSlot GroupPlan::OneNode(const GroupRequirements& requirements, int64_t duration, int64_t from,
@@ -202,15 +252,26 @@ GroupSlot GroupPlan::Earliest(const GroupRequirements& requirements, int64_t dur
   } else if (requirements.nodes == 1) {
     slot = OneNode(requirements, duration, from, latest - 1);
   } else {
-    int64_t start = LowerBound(requirements, duration, from);
-    while (start < latest && start < kNever) {
-      slot = SlotAt(requirements, duration, start);
-      if (slot.start < kNever) break;
-      start = std::max(NextChange(requirements, start), LowerBound(requirements, duration, start));
-    }
+    slot = SeveralNodes(requirements, duration, from, latest);
   }
   if (slot.start >= latest) return {};
   return slot;
+}
+
+bool GroupPlan::HasSlotAt(const GroupRequirements& requirements, int64_t duration,
+                          int64_t start) const {
+  const auto fits = [&](const GroupDemand& demand, int64_t nodes) {
+    return FirstFit(demand, nodes, requirements.reservation, duration, start, start) == start;
+  };
+  const std::vector<GroupDemand>& demands = requirements.demands;
+  if (demands.size() == 1 && demands.front().most >= requirements.nodes) {
+    return fits(demands.front(), requirements.nodes);
+  }
+  if (requirements.nodes == 1) {
+    return std::any_of(demands.begin(), demands.end(),
+                       [&](const GroupDemand& demand) { return fits(demand, 1); });
+  }
+  return SeveralNodes(requirements, duration, start, start + 1).start == start;
 }
 
 void GroupPlan::SetPartsAside(int32_t group) {

@@ -37,6 +37,9 @@ class GroupPlan {
   GroupSlot Earliest(const GroupRequirements& requirements, int64_t duration, int64_t from,
                      int64_t latest = kNever) const;
 
+  // Whether Earliest() from `start` on would be `start`.
+  bool HasSlotAt(const GroupRequirements& requirements, int64_t duration, int64_t start) const;
+
   // Takes out what reservations set aside of the nodes of `group`. REQUIRES: after its Releases.
   void SetPartsAside(int32_t group);
 
@@ -54,9 +57,13 @@ class GroupPlan {
                    int64_t from, int64_t not_after) const;
   int64_t CountThroughout(const GroupDemand& demand, int32_t reservation, int64_t from,
                           int64_t duration) const;
-  int64_t LowerBound(const GroupRequirements& requirements, int64_t duration, int64_t from) const;
+  static int64_t LowerBound(const GroupRequirements& requirements,
+                            const std::vector<int64_t>& firsts);
   int64_t NextChange(const GroupRequirements& requirements, int64_t after) const;
-  GroupSlot SlotAt(const GroupRequirements& requirements, int64_t duration, int64_t start) const;
+  GroupSlot SlotAt(const GroupRequirements& requirements, int64_t duration, int64_t start,
+                   const std::vector<int64_t>& firsts) const;
+  GroupSlot SeveralNodes(const GroupRequirements& requirements, int64_t duration, int64_t from,
+                         int64_t latest) const;
   GroupSlot OneNode(const GroupRequirements& requirements, int64_t duration, int64_t from,
                     int64_t not_after) const;
 
@@ -69,17 +76,19 @@ class GroupPlan {
   std::vector<uint64_t> contents_;
 };
 
-// Takes shape.nodes nodes out of `counts` (parallel to shape.places); kNever as the start when
-// they are too few or a required one is missing.
+// Takes requirements.nodes nodes out of `counts` (parallel to requirements.demands); kNever as the
+// start when they are too few or a required one is missing. `free`: see FillOrder.
 GroupSlot TakeNodes(const NodeGroups& groups, const GroupRequirements& requirements,
-                    const std::vector<int64_t>& counts, const std::vector<Resources>& free,
+                    const std::vector<int64_t>& counts, const std::vector<const Resources*>& free,
                     const std::vector<uint64_t>& contents, int64_t start);
 
-// Places in the order in which Slurm fills them: required ones, then low weights,
-// then the fullest nodes.
-// `free`: what each place has free (parallel to shape.places); `contents`: who is there, by group.
+// The places that have some of `counts`, in the order in which Slurm fills them: required ones,
+// then low weights, then the fullest nodes.
+// `free`: what each place has free (parallel to requirements.demands; null where it has no count);
+// `contents`: who is there, by group.
 std::vector<int32_t> FillOrder(const NodeGroups& groups, const GroupRequirements& requirements,
-                               const std::vector<Resources>& free,
+                               const std::vector<int64_t>& counts,
+                               const std::vector<const Resources*>& free,
                                const std::vector<uint64_t>& contents);
 
 }  // namespace gpuadvise

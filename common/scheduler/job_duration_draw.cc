@@ -31,12 +31,7 @@ constexpr double kRho = 0.55;
 constexpr int kSweeps = 4;
 constexpr double kEdge = 1e-6;
 
-// One job's score and its bound.
-struct Score {
-  size_t question = 0;
-  double least = -1e9;
-  double z = 0;
-};
+constexpr double kNoBound = -1e9;
 
 // Above `least`, normal around `mean` with deviation `sigma`, by inversion.
 double Truncated(double mean, double sigma, double least, double u) {
@@ -46,8 +41,10 @@ double Truncated(double mean, double sigma, double least, double u) {
   return std::max(mean + sigma * NormalQuantile(p), least);
 }
 
+}  // namespace
+
 // A stream of uniforms for one burst.
-class Stream {
+class RunTimeDraw::Stream {
  public:
   Stream(uint64_t seed, uint64_t sample, uint64_t key) : seed_(seed), sample_(sample), key_(key) {}
   double Next() { return UniformOf(seed_ + 0x5bd1e995, sample_, MixBits(key_) + ++count_); }
@@ -59,7 +56,7 @@ class Stream {
   uint64_t count_ = 0;
 };
 
-void DrawBurst(std::vector<Score>& scores, Stream& stream) {
+void RunTimeDraw::DrawBurst(std::span<Score> scores, Stream& stream) {
   const bool censored =
       std::any_of(scores.begin(), scores.end(), [](const Score& s) { return s.least > -1e8; });
   const double own = std::sqrt(1 - kRho);
@@ -79,34 +76,47 @@ void DrawBurst(std::vector<Score>& scores, Stream& stream) {
   }
 }
 
-}  // namespace
-
-std::vector<double> DrawRunTimes(std::span<const RunTimeQuestion> questions, uint64_t seed,
-                                 uint64_t sample) {
-  std::vector<double> times(questions.size(), 0);
-  std::unordered_map<int32_t, std::vector<Score>> bursts;
+RunTimeDraw::RunTimeDraw(std::span<const RunTimeQuestion> questions)
+    : questions_(questions.size()) {
   for (size_t i = 0; i < questions.size(); ++i) {
     const RunTimeQuestion& question = questions[i];
     if (question.distribution == nullptr) continue;
     const double reached = question.elapsed > 0 ? question.distribution->Cdf(question.elapsed) : 0;
     if (question.burst < 0) {
-      const double u = UniformOf(seed, sample, question.job);
-      times[i] = question.distribution->Quantile(reached + (1 - reached) * u);
+      alone_.push_back({i, question.job, reached, question.distribution});
       continue;
     }
-    Score score{i, -1e9, 0};
-    if (reached > 0) score.least = NormalQuantile(std::clamp(reached, kEdge, 1 - kEdge));
-    bursts[question.burst].push_back(score);
+    const double least =
+        reached > 0 ? NormalQuantile(std::clamp(reached, kEdge, 1 - kEdge)) : kNoBound;
+    in_bursts_.push_back(
+        {question.burst, i, question.job, question.elapsed, question.distribution, least, 0});
   }
-  for (auto& [burst, scores] : bursts) {
-    Stream stream(seed, sample, questions[scores.front().question].job);
-    DrawBurst(scores, stream);
-    for (const Score& score : scores) {
-      const RunTimeQuestion& question = questions[score.question];
-      times[score.question] =
-          std::max(question.distribution->Quantile(NormalCdf(score.z)), question.elapsed);
+  std::stable_sort(in_bursts_.begin(), in_bursts_.end(),
+                   [](const Score& a, const Score& b) { return a.burst < b.burst; });
+}
+
+void RunTimeDraw::Draw(uint64_t seed, uint64_t sample, std::vector<double>& times) {
+  times.assign(questions_, 0);
+  for (const Alone& one : alone_) {
+    const double u = UniformOf(seed, sample, one.job);
+    times[one.question] = one.distribution->Quantile(one.reached + (1 - one.reached) * u);
+  }
+  for (auto begin = in_bursts_.begin(); begin != in_bursts_.end();) {
+    const auto end = std::find_if(begin, in_bursts_.end(),
+                                  [&](const Score& score) { return score.burst != begin->burst; });
+    Stream stream(seed, sample, begin->job);
+    DrawBurst({begin, end}, stream);
+    for (; begin != end; ++begin) {
+      times[begin->question] =
+          std::max(begin->distribution->Quantile(NormalCdf(begin->z)), begin->elapsed);
     }
   }
+}
+
+std::vector<double> DrawRunTimes(std::span<const RunTimeQuestion> questions, uint64_t seed,
+                                 uint64_t sample) {
+  std::vector<double> times;
+  RunTimeDraw(questions).Draw(seed, sample, times);
   return times;
 }
 

@@ -21,7 +21,42 @@ struct RunTimeQuestion {
   const RunTimeDistribution* distribution = nullptr;  // null: not drawn
 };
 
-// Run times in all, in seconds, parallel to `questions`; 0 where there is no distribution.
+// The same jobs in every sample: what does not depend on it is worked out once.
+class RunTimeDraw {
+ public:
+  // REQUIRES: the distributions outlive it.
+  explicit RunTimeDraw(std::span<const RunTimeQuestion> questions);
+
+  // Run times in all, in seconds, parallel to the questions; 0 where there is no distribution.
+  void Draw(uint64_t seed, uint64_t sample, std::vector<double>& times);
+
+ private:
+  // A job alone.
+  struct Alone {
+    size_t question = 0;
+    uint64_t job = 0;
+    double reached = 0;  // the share of such jobs that has ended by now
+    const RunTimeDistribution* distribution = nullptr;
+  };
+  // A job of a burst: its normal score, and the least that this can be.
+  struct Score {
+    int32_t burst = 0;
+    size_t question = 0;
+    uint64_t job = 0;
+    double elapsed = 0;
+    const RunTimeDistribution* distribution = nullptr;
+    double least = 0;
+    double z = 0;
+  };
+  class Stream;
+  static void DrawBurst(std::span<Score> scores, Stream& stream);
+
+  size_t questions_ = 0;
+  std::vector<Alone> alone_;
+  std::vector<Score> in_bursts_;  // those of one burst side by side
+};
+
+// The same for one sample.
 std::vector<double> DrawRunTimes(std::span<const RunTimeQuestion> questions, uint64_t seed,
                                  uint64_t sample);
 

@@ -82,17 +82,6 @@ int64_t NodesNeeded(const NodePool& pool, const JobRequirements& requirements) {
 
 }  // namespace
 
-bool Fits(const Resources& need, const Resources& free) {
-  if (need.cpus > free.cpus || need.memory_mib > free.memory_mib || need.shards > free.shards ||
-      need.any_gpus > free.any_gpus || need.part_cpus > free.part_cpus) {
-    return false;
-  }
-  for (size_t i = 0; i < need.gpus.size(); ++i) {
-    if (need.gpus[i] > free.gpus[i]) return false;
-  }
-  return true;
-}
-
 Resources Times(const Resources& amount, int64_t count) {
   Resources times;
   times.cpus = amount.cpus * count;

@@ -6,6 +6,7 @@
 // Immutable; safe from any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -73,7 +74,17 @@ class NodeGroups {
 };
 
 // Whether `need` fits into `free`, amount by amount.
-bool Fits(const Resources& need, const Resources& free);
+inline bool Fits(const Resources& need, const Resources& free) {
+  if (need.any_gpus > free.any_gpus || need.cpus > free.cpus || need.memory_mib > free.memory_mib ||
+      need.shards > free.shards || need.part_cpus > free.part_cpus) {
+    return false;
+  }
+  int32_t least = 0;  // without a branch for each type
+  for (size_t i = 0; i < need.gpus.size(); ++i) {
+    least = std::min(least, free.gpus[i] - need.gpus[i]);
+  }
+  return least >= 0;
+}
 
 // How many nodes' worth of `place` fit into `free` of its group.
 int64_t NodesThatFit(const GroupDemand& demand, bool pooled, const Resources& free);

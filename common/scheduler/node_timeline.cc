@@ -25,13 +25,6 @@ Resources& Resources::operator-=(const Resources& other) {
   return *this;
 }
 
-size_t NodeTimeline::StepAt(int64_t time) const {
-  if (time <= starts_.front()) return 0;
-  if (time >= starts_.back()) return starts_.size() - 1;
-  const auto after = std::upper_bound(starts_.begin(), starts_.end(), time);
-  return static_cast<size_t>(after - starts_.begin()) - 1;
-}
-
 void NodeTimeline::Reset(int64_t now, const Resources& free) {
   starts_.assign(1, now);
   free_.assign(1, free);

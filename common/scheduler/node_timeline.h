@@ -6,6 +6,7 @@
 // plan of counts is a plan of GPUs. A value: copy it to try something; safe from any thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstddef>
@@ -60,7 +61,12 @@ class NodeTimeline {
   const Resources& Free(size_t step) const { return free_[step]; }
 
   // Index of the step that holds at `time`; the first one for a time before it.
-  size_t StepAt(int64_t time) const;
+  size_t StepAt(int64_t time) const {
+    if (time <= starts_.front()) return 0;
+    if (time >= starts_.back()) return starts_.size() - 1;
+    const auto after = std::upper_bound(starts_.begin(), starts_.end(), time);
+    return static_cast<size_t>(after - starts_.begin()) - 1;
+  }
 
   friend auto operator<=>(const NodeTimeline&, const NodeTimeline&) = default;
 

@@ -98,12 +98,12 @@ bool IsIn(const QueueModel& queue, const std::vector<bool>& components, const Pe
 }
 
 SimulatedStart PlanNext(GroupPlan& plan, const PendingJob& job, Durations durations) {
-  const Chosen chosen = EarliestOf(plan, job, durations);
+  Chosen chosen = EarliestOf(plan, job, durations);
   if (chosen.slot.start < kNever) {
     const PartitionOption& option = job.options[chosen.option];
     plan.Take(*option.requirements, chosen.slot, DurationOf(job, option, durations));
   }
-  return {chosen.slot.start, static_cast<int32_t>(chosen.option), chosen.slot.nodes};
+  return {chosen.slot.start, static_cast<int32_t>(chosen.option), std::move(chosen.slot.nodes)};
 }
 
 SimulatedStart PlanNow(const QueueModel& queue, const PendingJob& request, Durations durations) {

@@ -65,7 +65,8 @@ std::shared_ptr<const RunTimeDistribution> QueueJobBuilder::RunTimeOf(const JobR
                   record.limit_seconds.value_or(0), record.array_job_id, record.submit / 60);
   auto& known = run_times_[key];
   if (!known) {
-    known = std::make_shared<const RunTimeDistribution>(ground_.past->run_times.Of(record));
+    known = std::make_shared<const RunTimeDistribution>(
+        ground_.past->run_times.Of(record, general_run_times_));
   }
   return known;
 }
@@ -212,24 +213,40 @@ std::optional<PendingJob> QueueJobBuilder::Competing(const Job& job) {
 }
 
 std::vector<ArrivingJob> QueueJobBuilder::BuildArriving() {
+  struct Burst {
+    int64_t last_ago = 0;
+    int32_t number = -1;
+  };
+  struct Kind {
+    std::optional<PendingJob> job;  // nullopt: it could not compete
+    Burst* burst = nullptr;
+  };
+  const auto& recent = ground_.past->arrivals.recent();
   std::vector<ArrivingJob> arriving;
-  std::unordered_map<std::string, std::pair<int64_t, int32_t>> bursts;  // last seen, number
+  arriving.reserve(recent.size());
+  std::unordered_map<std::string, Burst> bursts;
+  std::unordered_map<int64_t, Kind> kinds;
   int32_t next_burst = 0;
-  for (const Arrival& arrival : ground_.past->arrivals.recent()) {
+  for (const Arrival& arrival : recent) {
     const Job& job = arrival.job;
     const int64_t ago = snapshot_.taken_at - arrival.at;
     const bool at_once = job.request.begin_time.value_or(0) <= arrival.at + kLateBeginSeconds;
     if (ago < 0 || !job.dependency.empty() || !at_once) continue;
-    std::optional<PendingJob> pending = Again(job);
-    if (!pending) continue;
-    const auto [burst, added] = bursts.try_emplace(BurstKeyOf(RecordOf(job)), ago, next_burst);
-    auto& [last_ago, number] = burst->second;
-    if (added || last_ago - ago > kBurstSeconds) number = next_burst++;
-    last_ago = ago;
-    pending->burst = number;
+    const auto [known, added] = kinds.try_emplace(arrival.kind);
+    Kind& kind = known->second;
+    if (added) {
+      kind.job = Again(job);
+      if (kind.job) kind.burst = &bursts[BurstKeyOf(RecordOf(job))];
+    }
+    if (!kind.job) continue;
     const int64_t tasks = PlayedTasksOf(job);
-    pending->of_array = tasks > 1;
-    arriving.push_back({std::move(*pending), ago, tasks});
+    ArrivingJob& one = arriving.emplace_back(ArrivingJob{*kind.job, ago, tasks});
+    one.job.id = one.job.rank.job_id = job.id;
+    one.job.of_array = tasks > 1;
+    Burst& burst = *kind.burst;
+    if (burst.number < 0 || burst.last_ago - ago > kBurstSeconds) burst.number = next_burst++;
+    burst.last_ago = ago;
+    one.job.burst = burst.number;
   }
   return arriving;
 }
@@ -291,7 +308,7 @@ void QueueJobBuilder::AddOption(const Job& job, const JobRequest& request, size_
   option.earliest = timed.earliest;
   option.latest = timed.latest;
   option.preempt_class = ground_.preemption.ClassOf(index, BestQos(snapshot_, job.qos));
-  if (pending.options.empty()) {
+  if (pending.options.empty() && ground_.limits.keeps_books()) {
     pending.caps = UsesOf(job, index, RequestTres(request, partition, snapshot_.config));
   }
   pending.options.push_back(std::move(option));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/history/job_duration_history.h"
 #include "common/scheduler/job_requirements.h"
 #include "common/scheduler/licence_caps.h"
 #include "common/scheduler/node_groups.h"
@@ -94,6 +95,7 @@ class QueueJobBuilder {
   std::unordered_map<std::string, Result<JobRequirements>> requirements_;
   std::unordered_map<std::string, std::shared_ptr<const GroupRequirements>> on_groups_;
   std::unordered_map<std::string, std::shared_ptr<const RunTimeDistribution>> run_times_;
+  GeneralRunTimes general_run_times_;
   std::unordered_set<int64_t> ids_;
 };
 

@@ -225,15 +225,12 @@ void SchedulerCycle::BackfillCycle(int64_t now) {
 // The plan only fills up in a pass: who has no slot now in what is left of it gets none, and
 // behind the last one that has nobody needs to be planned.
 size_t SchedulerCycle::LastWithASlotNow(const GroupPlan& plan, size_t from, size_t last) {
-  std::map<std::pair<const GroupRequirements*, int64_t>, bool> starts;
   const auto has_slot = [&](const PartitionOption& option) {
-    const auto [known, added] =
-        starts.try_emplace({option.requirements.get(), option.duration}, false);
-    if (added) {
-      known->second =
-          plan.Earliest(*option.requirements, option.duration, now_, now_ + 1).start <= now_;
-    }
-    return known->second;
+    int64_t& not_before = NotBefore(option);
+    if (not_before > now_) return false;
+    if (plan.HasSlotAt(*option.requirements, option.duration, now_)) return true;
+    not_before = now_ + 1;
+    return false;
   };
   while (last > from) {
     if (pending_[last - 1].gone) {
@@ -245,6 +242,15 @@ size_t SchedulerCycle::LastWithASlotNow(const GroupPlan& plan, size_t from, size
     last = RecordBegin(last - 1);
   }
   return last;
+}
+
+// Of its shape and duration in this pass.
+int64_t& SchedulerCycle::NotBefore(const PartitionOption& option) {
+  const std::pair key(option.requirements.get(), option.duration);
+  const auto place = std::lower_bound(not_before_.begin(), not_before_.end(), key,
+                                      [](const auto& a, const auto& b) { return a.first < b; });
+  if (place != not_before_.end() && place->first == key) return place->second;
+  return not_before_.insert(place, {key, now_})->second;
 }
 
 // Whether as many jobs of its user, association or partition as may be tried came before it.
@@ -280,8 +286,7 @@ SchedulerCycle::Planned SchedulerCycle::PlanOne(GroupPlan& plan, const Waiting& 
   for (size_t w = 0; w < job.options.size(); ++w) {
     const PartitionOption& option = job.options[w];
     const int64_t latest = arrived ? std::min(option.latest, now_ + 1) : option.latest;
-    int64_t& not_before =
-        not_before_.try_emplace({option.requirements.get(), option.duration}, now_).first->second;
+    int64_t& not_before = NotBefore(option);
     const int64_t from = std::max(not_before, option.earliest);
     if (from >= latest) continue;
     GroupSlot slot = plan.Earliest(*option.requirements, option.duration, from, latest);

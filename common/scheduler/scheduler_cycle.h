@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -54,6 +53,9 @@ class SchedulerCycle {
   SchedulerCycle(const QueueModel& queue, SimulatedNodes& nodes, std::vector<Waiting>& pending,
                  SchedulerEvents& sample);
 
+  // For another sample: `pending` is another queue.
+  void Restart() { gone_ = first_ = 0; }
+
   // Puts a job into its place of the queue.
   void Insert(std::ptrdiff_t demand, const Waiting& waiting);
 
@@ -77,6 +79,7 @@ class SchedulerCycle {
   size_t LastLeft(size_t first, size_t last) const;
   bool IsLeft(size_t index) const;
   size_t LastWithASlotNow(const GroupPlan& plan, size_t from, size_t last);
+  int64_t& NotBefore(const PartitionOption& option);
   bool HadItsTurns(const PendingJob& job);
   void BlockWhereOverLimit(const PendingJob& job);
   bool IsDeepEnough(int32_t partition);
@@ -109,7 +112,7 @@ class SchedulerCycle {
 
   // In one backfill pass, whose plan only fills up: nobody of a shape and duration finds a slot
   // before that of the last one.
-  std::map<std::pair<const GroupRequirements*, int64_t>, int64_t> not_before_;
+  std::vector<std::pair<std::pair<const GroupRequirements*, int64_t>, int64_t>> not_before_;
 };
 
 }  // namespace gpuadvise

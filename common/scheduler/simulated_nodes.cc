@@ -1,6 +1,7 @@
 #include "common/scheduler/simulated_nodes.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "common/base/job_random.h"
 
@@ -21,23 +22,42 @@ SimulatedNodes::SimulatedNodes(const QueueModel& queue, std::vector<bool> in_sco
     : queue_(queue),
       in_scope_(std::move(in_scope)),
       plan_(queue.groups(),
-            queue.by_time_limit() ? GroupPlan::Grid::kExact : GroupPlan::Grid::kCoarse),
-      free_(queue.free_now()),
-      contents_(free_.size(), 0),
-      cap_use_(queue.cap_use()) {
-  if (queue.pool().has_boots()) {
-    for (const NodeGroup& group : queue.groups().groups()) {
-      const bool is_down = group.boot_seconds > 0 && !group.boots;
-      up_at_.push_back(is_down ? kNever : group.boot_seconds);
-    }
-  }
+            queue.by_time_limit() ? GroupPlan::Grid::kExact : GroupPlan::Grid::kCoarse) {
   const size_t likely = queue.running().size() + kLikelyStarts;
   actives_.reserve(likely);
   unsorted_.reserve(likely);
   first_shares_.reserve(likely);
-  std::vector<Event> ends;
-  ends.reserve(likely);
-  ends_ = decltype(ends_)(std::greater<>(), std::move(ends));
+  ends_.reserve(likely);
+  Restart();
+}
+
+void SimulatedNodes::Restart() {
+  free_ = queue_.free_now();
+  contents_.assign(free_.size(), 0);
+  cap_use_ = queue_.cap_use();
+  up_at_.clear();
+  if (queue_.pool().has_boots()) {
+    for (const NodeGroup& group : queue_.groups().groups()) {
+      const bool is_down = group.boot_seconds > 0 && !group.boots;
+      up_at_.push_back(is_down ? kNever : group.boot_seconds);
+    }
+  }
+  for (ActiveJob& job : actives_) spare_.push_back(std::move(job.shares));
+  actives_.clear();
+  first_shares_.clear();
+  has_more_.clear();
+  gone_.clear();
+  ends_.clear();
+  by_until_.clear();
+  unsorted_.clear();
+}
+
+std::vector<GroupShare> SimulatedNodes::EmptyShares() {
+  if (spare_.empty()) return {};
+  std::vector<GroupShare> shares = std::move(spare_.back());
+  spare_.pop_back();
+  shares.clear();
+  return shares;
 }
 
 void SimulatedNodes::Start(ActiveJob job) {
@@ -51,7 +71,8 @@ void SimulatedNodes::Resume(ActiveJob job) {
     contents_[static_cast<size_t>(share.group)] += ContentOf(job);
   }
   const size_t index = actives_.size();
-  ends_.emplace(job.end, index);
+  ends_.emplace_back(job.end, index);
+  std::push_heap(ends_.begin(), ends_.end(), std::greater<>());
   unsorted_.emplace_back(job.until, index);
   has_more_.push_back(job.shares.size() > 1);
   first_shares_.push_back(job.shares.empty() ? GroupShare{} : job.shares.front());
@@ -60,8 +81,13 @@ void SimulatedNodes::Resume(ActiveJob job) {
 }
 
 int64_t SimulatedNodes::NextEnd() {
-  while (!ends_.empty() && gone_[ends_.top().second]) ends_.pop();
-  return ends_.empty() ? kNever : ends_.top().first;
+  while (!ends_.empty() && gone_[ends_.front().second]) PopEnd();
+  return ends_.empty() ? kNever : ends_.front().first;
+}
+
+void SimulatedNodes::PopEnd() {
+  std::pop_heap(ends_.begin(), ends_.end(), std::greater<>());
+  ends_.pop_back();
 }
 
 void SimulatedNodes::Remove(size_t index) {
@@ -87,8 +113,8 @@ void SimulatedNodes::SortByUntil() {
 
 void SimulatedNodes::EndUntil(int64_t now, const std::function<void(const ActiveJob&)>& ended) {
   while (NextEnd() <= now && !ends_.empty()) {
-    const size_t index = ends_.top().second;
-    ends_.pop();
+    const size_t index = ends_.front().second;
+    PopEnd();
     Remove(index);
     ended(actives_[index]);
   }
@@ -122,12 +148,20 @@ GroupSlot SimulatedNodes::FitInto(const std::vector<Resources>& free, const Part
                                   int64_t now) const {
   if (option.earliest > now || option.latest <= now) return {};
   const GroupRequirements& requirements = *option.requirements;
+  int64_t nodes = 0;  // mostly too few: looked at before anything is kept
+  for (const GroupDemand& demand : requirements.demands) {
+    nodes += CountNow(demand, option, free[static_cast<size_t>(demand.group)], now);
+    if (nodes >= requirements.nodes) break;
+  }
+  if (nodes < requirements.nodes) return {};
   std::vector<int64_t> counts;
-  std::vector<Resources> there;
+  std::vector<const Resources*> there;
+  counts.reserve(requirements.demands.size());
+  there.reserve(requirements.demands.size());
   for (const GroupDemand& demand : requirements.demands) {
     const Resources& left = free[static_cast<size_t>(demand.group)];
     counts.push_back(CountNow(demand, option, left, now));
-    there.push_back(left);
+    there.push_back(&left);
   }
   return TakeNodes(queue_.groups(), requirements, counts, there, contents_, now);
 }

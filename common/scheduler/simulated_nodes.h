@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <queue>
 #include <utility>
 #include <vector>
 
@@ -36,6 +35,12 @@ class SimulatedNodes {
  public:
   // `hot`: groups that are played; what happens on others is not looked at.
   SimulatedNodes(const QueueModel& queue, std::vector<bool> in_scope);
+
+  // As it was made, for another sample. Keeps its memory, which costs as much as the sample.
+  void Restart();
+
+  // An empty list, with memory of a job of an earlier sample where there is one.
+  std::vector<GroupShare> EmptyShares();
 
   bool IsHot(int32_t group) const { return in_scope_[static_cast<size_t>(group)]; }
 
@@ -100,6 +105,7 @@ class SimulatedNodes {
   bool IsTakenBefore(const ActiveJob& a, const ActiveJob& b) const;
   bool IsWholeNode(const GroupShare& share) const;
   void Remove(size_t index);
+  void PopEnd();
   void SortByUntil();
 
   const QueueModel& queue_;
@@ -113,9 +119,10 @@ class SimulatedNodes {
   std::vector<GroupShare> first_shares_;  // of actives_: all that most of them have, side by side
   std::vector<bool> has_more_;            // of actives_: shares
   std::vector<bool> gone_;                // of actives_
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> ends_;
-  std::vector<Event> by_until_;  // ascending, with some that are gone
-  std::vector<Event> unsorted_;  // that belong into it
+  std::vector<Event> ends_;               // a heap, the earliest first
+  std::vector<Event> by_until_;           // ascending, with some that are gone
+  std::vector<Event> unsorted_;           // that belong into it
+  std::vector<std::vector<GroupShare>> spare_;
 };
 
 }  // namespace gpuadvise

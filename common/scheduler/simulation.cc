@@ -66,21 +66,70 @@ constexpr uint64_t kOwnRun = 0x6f776e;  // the request's random number
 class QueueSimulation final : public SchedulerEvents {
  public:
   // `request` null: the queue alone.
-  QueueSimulation(const QueueModel& queue, const PendingJob* request, int sample)
+  QueueSimulation(const QueueModel& queue, const PendingJob* request)
       : queue_(queue),
         request_(request),
-        sample_(sample),
         options_(queue.scheduler()),
         everything_(request == nullptr || !request->caps.empty() || !request->after.empty() ||
                     queue.preemption().enabled()),
         nodes_(queue, HotGroups()),
-        coming_(queue, sample, [this](const PendingJob& job) { return IsPlayed(job); }),
+        run_time_draw_(Questions()),
         passes_(queue, nodes_, pending_, *this) {
-    DrawAll();
-    for (size_t i = 0; i < queue.running().size(); ++i) AddRunning(queue.running()[i], i);
+    FindPlayed();
+  }
+
+  // One sample. Each starts from the queue as it is, in memory that the one before has left.
+  SimulatedStart Play(int sample) {
+    Restart(sample);
+    return Run();
+  }
+
+  PlayedSample PlayQueue(int sample) {
+    Restart(sample);
+    for (const ActiveJob& job : nodes_.actives()) {
+      others_.push_back({true, job.started, job.end, {}, job.shares});
+    }
+    Run();
+    std::sort(played_.begin(), played_.end(), [](const PlayedJob& a, const PlayedJob& b) {
+      return std::tie(a.pending, a.start) < std::tie(b.pending, b.start);
+    });
+    return {std::move(played_), std::move(others_)};
+  }
+
+ private:
+  // ---- setting up ----------------------------------------------------------------------------
+
+  void Restart(int sample) {
+    sample_ = sample;
+    now_ = phase_ = 0;
+    done_ = false;
+    own_run_ = -1;
+    answer_ = {};
+    left_ = 0;
+    played_.clear();
+    others_.clear();
+    pending_.clear();
+    open_.clear();
+    edges_.clear();
+    nodes_.Restart();
+    passes_.Restart();
+    coming_.emplace(queue_, sample, [this](const PendingJob& job) { return IsPlayed(job); });
+    run_time_draw_.Draw(queue_.options().seed, static_cast<uint64_t>(sample), run_times_);
+    for (const size_t i : played_running_) AddRunning(queue_.running()[i], i);
     AddPending();
     FollowDependencies();
     FindEdges();
+  }
+
+  // What is played in every sample.
+  void FindPlayed() {
+    for (size_t i = 0; i < queue_.running().size(); ++i) {
+      if (IsPlayed(queue_.running()[i])) played_running_.push_back(i);
+    }
+    for (size_t i = 0; i < queue_.pending().size(); ++i) {
+      const PendingJob& job = queue_.pending()[i];
+      if (IsPlayed(job) && !IsReplaced(job)) played_pending_.push_back(i);
+    }
   }
 
   SimulatedStart Run() {
@@ -90,6 +139,7 @@ class QueueSimulation final : public SchedulerEvents {
           interval * UniformOf(queue_.options().seed, static_cast<uint64_t>(sample_), 0));
     }
     passes_.MainCycle(now_);
+    answer_.at_once = done_;
     int64_t backfill_at = options_.backfill ? phase_ : kNever;
     bool changed = true;
     while (!done_ && !(request_ == nullptr && left_ == 0)) {
@@ -109,20 +159,6 @@ class QueueSimulation final : public SchedulerEvents {
     }
     return answer_;
   }
-
-  PlayedSample RunQueue() {
-    for (const ActiveJob& job : nodes_.actives()) {
-      others_.push_back({true, job.started, job.end, {}, job.shares});
-    }
-    Run();
-    std::sort(played_.begin(), played_.end(), [](const PlayedJob& a, const PlayedJob& b) {
-      return std::tie(a.pending, a.start) < std::tie(b.pending, b.start);
-    });
-    return {std::move(played_), std::move(others_)};
-  }
-
- private:
-  // ---- setting up ----------------------------------------------------------------------------
 
   // Groups that the request's fate can depend on. Whoever shares a limit with jobs elsewhere
   // depends on them too.
@@ -159,9 +195,10 @@ class QueueSimulation final : public SchedulerEvents {
             }));
   }
 
-  // Run times of all that is played: running jobs first, then pending ones.
-  void DrawAll() {
+  // About the run times of all that is played: running jobs first, then pending ones.
+  std::vector<RunTimeQuestion> Questions() const {
     std::vector<RunTimeQuestion> questions;
+    questions.reserve(queue_.running().size() + queue_.pending().size());
     for (const RunningJob& job : queue_.running()) {
       questions.push_back({static_cast<uint64_t>(job.id), job.burst, job.elapsed,
                            IsPlayed(job) ? job.run_time.get() : nullptr});
@@ -170,11 +207,10 @@ class QueueSimulation final : public SchedulerEvents {
       questions.push_back({(static_cast<uint64_t>(job.id) << 12) + static_cast<uint64_t>(job.task),
                            job.burst, 0, IsPlayed(job) ? job.run_time.get() : nullptr});
     }
-    run_times_ = DrawRunTimes(questions, queue_.options().seed, static_cast<uint64_t>(sample_));
+    return questions;
   }
 
   void AddRunning(const RunningJob& job, size_t index) {
-    if (!IsPlayed(job)) return;
     ActiveJob active;
     active.id = job.id;
     active.until = job.until;
@@ -183,6 +219,7 @@ class QueueSimulation final : public SchedulerEvents {
       const int64_t rest = std::llround(run_times_[index] - job.elapsed);
       active.end = std::max<int64_t>(std::min(rest, job.until), 1);
     }
+    active.shares = nodes_.EmptyShares();
     active.shares = job.shares;
     active.caps = &job.caps;
     active.preempt_class = job.preempt_class;
@@ -195,13 +232,12 @@ class QueueSimulation final : public SchedulerEvents {
 
   void AddPending() {
     bool inserted = request_ == nullptr;
-    for (size_t i = 0; i < queue_.pending().size(); ++i) {
+    for (const size_t i : played_pending_) {
       const PendingJob& job = queue_.pending()[i];
       if (!inserted && request_->rank < job.rank) {
         pending_.push_back(Request());
         inserted = true;
       }
-      if (!IsPlayed(job) || IsReplaced(job)) continue;
       const double ran = job.run_time ? run_times_[queue_.running().size() + i] : -1;
       pending_.push_back({&job, job.rank, ran, 0, static_cast<int32_t>(i)});
       ++left_;
@@ -267,7 +303,7 @@ class QueueSimulation final : public SchedulerEvents {
   int64_t NextEvent() {
     while (!edges_.empty() && edges_.back() <= now_) edges_.pop_back();
     const int64_t edge = edges_.empty() ? kNever : edges_.back();
-    return std::min({nodes_.NextEnd(), edge, coming_.Next(now_)});
+    return std::min({nodes_.NextEnd(), edge, coming_->Next(now_)});
   }
 
   // Whether somebody may be able to start who was not before.
@@ -277,8 +313,8 @@ class QueueSimulation final : public SchedulerEvents {
       nodes_.EndUntil(now_, [&](const ActiveJob& job) { Ended(job); });
       news = true;
     }
-    while (coming_.Next(now_) <= now_) {
-      const ComingJob& one = coming_.Take();
+    while (coming_->Next(now_) <= now_) {
+      const ComingJob& one = coming_->Take();
       Waiting waiting{one.job, one.rank, one.run_seconds, now_};
       waiting.later = true;
       Queue(waiting);
@@ -350,7 +386,9 @@ class QueueSimulation final : public SchedulerEvents {
     const int64_t boot = nodes_.Boot(option, slot, now_);
     if (&job == request_) {
       if (answer_.start >= kNever) {
-        answer_ = {now_ + boot, static_cast<int32_t>(option_index), slot.nodes};
+        answer_.start = now_ + boot;
+        answer_.option = static_cast<int32_t>(option_index);
+        answer_.nodes = slot.nodes;
       }
       done_ = safe;
       if (done_) return;
@@ -370,6 +408,7 @@ class QueueSimulation final : public SchedulerEvents {
     active.run_seconds = waiting.run_seconds;
     active.requeued_as = safe ? nullptr : &job;
     if (&job == request_ && own_run_ < 0) own_run_ = active.end - now_;
+    active.shares = nodes_.EmptyShares();
     for (const GroupAllocation& placed : slot.nodes) {
       const GroupDemand& demand = option.requirements->demands[static_cast<size_t>(placed.demand)];
       active.shares.push_back({demand.group, Times(demand.each, placed.nodes)});
@@ -386,16 +425,19 @@ class QueueSimulation final : public SchedulerEvents {
 
   const QueueModel& queue_;
   const PendingJob* request_;
-  const int sample_;
+  int sample_ = 0;
   const SchedulerOptions& options_;
   const bool everything_;
   SimulatedNodes nodes_;
+  std::vector<size_t> played_running_;  // in queue_.running()
+  std::vector<size_t> played_pending_;  // in queue_.pending(), in order
+  RunTimeDraw run_time_draw_;
   int64_t now_ = 0;
   int64_t phase_ = 0;
   std::vector<double> run_times_;  // of queue_.running(), then queue_.pending()
   std::vector<Waiting> pending_;   // in order
   size_t left_ = 0;                // of queue_.pending() that wait
-  ComingJobs coming_;
+  std::optional<ComingJobs> coming_;
   std::vector<int64_t> edges_;  // descending
   SchedulerCycle passes_;
   std::unordered_set<int64_t> open_;  // jobs that have not ended, where somebody waits for that
@@ -409,15 +451,29 @@ class QueueSimulation final : public SchedulerEvents {
 }  // namespace
 
 SimulatedStart SimulateJob(const QueueModel& queue, const PendingJob& request, int sample) {
-  return QueueSimulation(queue, &request, sample).Run();
+  return QueueSimulation(queue, &request).Play(sample);
+}
+
+std::vector<SimulatedStart> SimulateSamples(const QueueModel& queue, const PendingJob& request,
+                                            int samples) {
+  QueueSimulation simulation(queue, &request);
+  std::vector<SimulatedStart> starts;
+  starts.reserve(static_cast<size_t>(samples));
+  for (int sample = 0; sample < samples; ++sample) {
+    starts.push_back(simulation.Play(sample));
+    if (!starts.front().at_once) continue;
+    starts.resize(static_cast<size_t>(samples), SimulatedStart(starts.front()));
+    break;
+  }
+  return starts;
 }
 
 std::vector<PlayedJob> SimulateQueue(const QueueModel& queue, int sample) {
-  return QueueSimulation(queue, nullptr, sample).RunQueue().jobs;
+  return QueueSimulation(queue, nullptr).PlayQueue(sample).jobs;
 }
 
 PlayedSample PlaySample(const QueueModel& queue, int sample) {
-  return QueueSimulation(queue, nullptr, sample).RunQueue();
+  return QueueSimulation(queue, nullptr).PlayQueue(sample);
 }
 
 }  // namespace gpuadvise

@@ -43,6 +43,24 @@ TEST(Arrivals, AClockThatGoesBackLosesNobody) {
   EXPECT_EQ(arrivals.recent().back().at, 10'000);
 }
 
+TEST(Arrivals, OfOneKindDifferInNothingButWhenTheyCame) {
+  Arrivals arrivals;
+  Job job = JobFrom("pend 1 a100:1 user ann");
+  job.eligible_time = 900;
+  arrivals.Arrived(job, 1'000);
+  job.id = 2;
+  job.submit_time = job.eligible_time = 1'500;
+  arrivals.Arrived(job, 2'000);
+  job.request.time_limit_seconds = 7;
+  arrivals.Arrived(job, 3'000);
+  job.priority = 0;  // held
+  arrivals.Arrived(job, 4'000);
+  const auto& recent = arrivals.recent();
+  EXPECT_EQ(recent[0].kind, recent[1].kind);
+  EXPECT_NE(recent[1].kind, recent[2].kind);
+  EXPECT_NE(recent[2].kind, recent[3].kind);
+}
+
 TEST(PastHour, IsAtTheSameTimeOfTheDayAndLiesInThePast) {
   for (int64_t hour = 0; hour < 100; ++hour) {
     for (uint64_t sample = 0; sample < 20; ++sample) {

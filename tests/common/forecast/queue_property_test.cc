@@ -358,6 +358,8 @@ RC_GTEST_PROP(QueueTrajectories, AHigherPriorityNeverMeansALaterStartInStrictFif
     for (const int64_t priority : {5, 12, 15, 18, 30}) {
       job.rank = RankOf(snapshot, {0}, false, priority, Rank{}.job_id);
       const int64_t start = SimulateJob(*queue, job, sample).start;
+      // Samples that share their memory are those that are played one by one.
+      RC_ASSERT(SimulateSamples(*queue, job, 4)[static_cast<size_t>(sample)].start == start);
       RC_ASSERT(start <= before);
       before = start;
     }

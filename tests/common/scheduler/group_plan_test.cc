@@ -134,8 +134,12 @@ TEST(FillOrder, RequiredOnesThenLowWeightsThenFullNodes) {
       "weight 9");
   GroupRequirements needs = Needs(4, 2, 1);
   needs.demands[3].required = true;
-  EXPECT_EQ(FillOrder(queue->groups(), needs, {Cpus(1), Cpus(8), Cpus(2), Cpus(8)}, {0, 0, 0, 0}),
+  const std::vector<Resources> free = {Cpus(1), Cpus(8), Cpus(2), Cpus(8)};
+  const std::vector<const Resources*> places = {&free[0], &free[1], &free[2], &free[3]};
+  EXPECT_EQ(FillOrder(queue->groups(), needs, {1, 1, 1, 1}, places, {0, 0, 0, 0}),
             (std::vector<int32_t>{3, 2, 1, 0}));
+  EXPECT_EQ(FillOrder(queue->groups(), needs, {1, 0, 1, 1}, places, {0, 0, 0, 0}),
+            (std::vector<int32_t>{3, 2, 0}));
 }
 
 // ---- against a table
@@ -181,6 +185,8 @@ RC_GTEST_PROP(GroupPlan, FindsTheEarliestSlotThatATableOfStepsShows, ()) {
     while (static_cast<int64_t>(table.Fitting(cpus, start, steps).size()) < wanted) ++start;
     const GroupSlot slot = plan.plan.Earliest(needs, 10 * steps, 10 * from);
     RC_ASSERT(slot.start == 10 * start);
+    RC_ASSERT(plan.plan.HasSlotAt(needs, 10 * steps, 10 * from) == (start == from));
+    RC_ASSERT(plan.plan.HasSlotAt(needs, 10 * steps, 10 * start));
     const std::vector<int32_t> places = Places(slot);
     const std::vector<int32_t> fitting = table.Fitting(cpus, start, steps);
     RC_ASSERT(static_cast<int64_t>(places.size()) == wanted);
