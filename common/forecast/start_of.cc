@@ -173,6 +173,7 @@ void TellWhoRuns(const Snapshot& snapshot, ForecastHistory& past) {
     if (HoldsNodes(job)) running.push_back(RecordOf(job));
   }
   past.run_times.SetRunning(running, snapshot.taken_at);
+  past.arrivals.AskRunTimes(past.run_times);
 }
 
 void TellWhoIsPassedOver(const QueueModel& queue, ForecastHistory& past) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 #include <utility>
 
 #include "common/base/job_random.h"
@@ -11,6 +12,11 @@ namespace gpuadvise {
 namespace {
 
 constexpr uint64_t kStream = 0x6172726976616c73;  // its random numbers are nobody else's
+
+// An answer holds until more jobs have ended than this, or than a share of those before it: at
+// first every job tells much.
+constexpr int64_t kHoldsForJobs = 10;
+constexpr int64_t kHoldsForShare = 50;  // one in so many
 
 // Whether two submissions differ in nothing but who was first.
 bool AskTheSame(const Arrival& known, const Job& job, UnixSeconds at) {
@@ -29,6 +35,14 @@ bool AskTheSame(const Arrival& known, const Job& job, UnixSeconds at) {
 
 }  // namespace
 
+JobRecord AgainOf(const Arrival& arrival) {
+  JobRecord record = RecordOf(arrival.job);
+  record.id = 0;
+  record.array_job_id = 0;
+  record.submit = arrival.at + 2 * kWatchedSeconds;  // together with none of those who were there
+  return record;
+}
+
 // The latest of its kind is mostly near.
 int64_t Arrivals::KindOf(const Job& job, UnixSeconds at) const {
   const auto same = std::find_if(recent_.rbegin(), recent_.rend(),
@@ -46,6 +60,29 @@ void Arrivals::Arrived(Job job, UnixSeconds at) {
     since_ = recent_.front().at;
     recent_.pop_front();
   }
+}
+
+void Arrivals::AskRunTimes(const RunTimeHistory& run_times) {
+  GeneralRunTimes general;
+  const int64_t jobs = run_times.jobs();
+  for (const Arrival& arrival : recent_) {
+    const auto [known, added] = answers_.try_emplace(arrival.kind);
+    Answer& answer = known->second;
+    const int64_t holds = std::min(kHoldsForJobs, answer.jobs / kHoldsForShare);
+    if (!added && jobs - answer.jobs <= holds) continue;
+    answer.run_time =
+        std::make_shared<const RunTimeDistribution>(run_times.Of(AgainOf(arrival), general));
+    answer.jobs = jobs;
+  }
+  if (answers_.size() <= 2 * kKeptArrivals) return;
+  std::unordered_set<int64_t> kept;
+  for (const Arrival& arrival : recent_) kept.insert(arrival.kind);
+  std::erase_if(answers_, [&](const auto& each) { return !kept.contains(each.first); });
+}
+
+std::shared_ptr<const RunTimeDistribution> Arrivals::RunTimeOf(int64_t kind) const {
+  const auto known = answers_.find(kind);
+  return known == answers_.end() ? nullptr : known->second.run_time;
 }
 
 int64_t Arrivals::WatchedFor(UnixSeconds now) const {

@@ -7,7 +7,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <unordered_map>
 
+#include "common/history/job_duration_history.h"
+#include "common/slurm/job_record.h"
 #include "common/slurm/snapshot.h"
 
 namespace gpuadvise {
@@ -22,9 +26,20 @@ struct Arrival {
   int64_t kind = 0;  // the same for jobs that would be the same if they were submitted again
 };
 
+// The job of an arrival as one that is submitted once more, together with nobody.
+JobRecord AgainOf(const Arrival& arrival);
+
 class Arrivals {
  public:
   void Arrived(Job job, UnixSeconds at);
+
+  // Asks `run_times` how long each kind would run if it were submitted now. An answer is kept until
+  // a few more jobs have ended, for it changes slowly and hundreds of kinds are there at each
+  // snapshot.
+  void AskRunTimes(const RunTimeHistory& run_times);
+
+  // The answer; null where it has not been asked since the first of its kind arrived.
+  std::shared_ptr<const RunTimeDistribution> RunTimeOf(int64_t kind) const;
 
   // In the order of time.
   const std::deque<Arrival>& recent() const { return recent_; }
@@ -36,8 +51,13 @@ class Arrivals {
   int64_t KindOf(const Job& job, UnixSeconds at) const;
 
   std::deque<Arrival> recent_;
-  int64_t kinds_ = 0;      // so far
-  UnixSeconds since_ = 0;  // every submission after it is known
+  int64_t kinds_ = 0;  // so far
+  struct Answer {
+    std::shared_ptr<const RunTimeDistribution> run_time;
+    int64_t jobs = 0;  // that had ended then
+  };
+  std::unordered_map<int64_t, Answer> answers_;  // by kind
+  UnixSeconds since_ = 0;                        // every submission after it is known
 };
 
 // The hour of the past that stands for the one which begins in `hour` hours: it began so many

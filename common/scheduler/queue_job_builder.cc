@@ -235,7 +235,7 @@ std::vector<ArrivingJob> QueueJobBuilder::BuildArriving() {
     const auto [known, added] = kinds.try_emplace(arrival.kind);
     Kind& kind = known->second;
     if (added) {
-      kind.job = Again(job);
+      kind.job = Again(arrival);
       if (kind.job) kind.burst = &bursts[BurstKeyOf(RecordOf(job))];
     }
     if (!kind.job) continue;
@@ -252,7 +252,8 @@ std::vector<ArrivingJob> QueueJobBuilder::BuildArriving() {
 }
 
 // A job that was submitted a while ago, as if it were submitted now.
-std::optional<PendingJob> QueueJobBuilder::Again(const Job& job) {
+std::optional<PendingJob> QueueJobBuilder::Again(const Arrival& arrival) {
+  const Job& job = arrival.job;
   std::optional<PendingJob> pending = Competing(job);
   if (!pending) return std::nullopt;
   const auto partition = static_cast<size_t>(pending->options.front().partition);
@@ -261,11 +262,8 @@ std::optional<PendingJob> QueueJobBuilder::Again(const Job& job) {
                       {job.uid, job.user, job.account, job.qos})
           .total;
   pending->age = 0;
-  JobRecord record = RecordOf(job);
-  record.id = 0;
-  record.array_job_id = 0;
-  record.submit = snapshot_.taken_at + kWatchedSeconds;  // with none of those who are there
-  pending->run_time = RunTimeOf(record);
+  pending->run_time = ground_.past->arrivals.RunTimeOf(arrival.kind);
+  if (!pending->run_time) pending->run_time = RunTimeOf(AgainOf(arrival));
   return pending;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/history/arrivals.h"
 #include "common/history/job_duration_history.h"
 #include "common/scheduler/job_requirements.h"
 #include "common/scheduler/licence_caps.h"
@@ -75,7 +76,7 @@ class QueueJobBuilder {
   int32_t ThrottleOf(const Job& job);
   std::shared_ptr<const PendingJob> Requeued(const Job& job, const RunningJob& running);
   std::optional<PendingJob> Competing(const Job& job);
-  std::optional<PendingJob> Again(const Job& job);
+  std::optional<PendingJob> Again(const Arrival& arrival);
   int32_t NumberOfOwner(const std::string& name);
   void AddOptions(const Job& job, const std::string& name, PendingJob& pending,
                   std::vector<size_t>& partitions);
