@@ -148,6 +148,8 @@ int Run(const CommandLine& line, Console& console) {
       return RunAccuracy(line.json, api, console);
     case Verb::kJobs:
       return RunJobs(line.jobs, api, console);
+    case Verb::kLimits:
+      return RunLimits(line.limits, api, console);
     case Verb::kWatch:
       return RunWatchJob(line.watch, WatchHere(), api, console);
     case Verb::kDoctor:

@@ -25,7 +25,7 @@ local ASKED = {
   "consolidate-segments", "constraint", "contiguous", "core-spec", "cores-per-socket",
   "cpus-per-gpu", "cpus-per-task", "deadline", "dependency", "exclude", "exclusive", "gpus",
   "gpus-per-node", "gpus-per-socket", "gpus-per-task", "gres", "gres-flags", "hint", "hold",
-  "licenses", "mem", "mem-per-cpu", "mem-per-gpu", "mincpus", "network", "nice", "nodefile",
+  "job-name", "licenses", "mem", "mem-per-cpu", "mem-per-gpu", "mincpus", "network", "nice", "nodefile",
   "nodelist", "nodes", "ntasks", "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node",
   "ntasks-per-socket", "overcommit", "oversubscribe", "partition", "power", "prefer", "priority",
   "qos", "reboot", "reservation", "segment", "sockets-per-node", "spread-job", "switches",
@@ -118,10 +118,13 @@ local function question(options, json, memory)
   for _, name in ipairs(ASKED) do
     if given(json, name) then
       local value = string.gsub(tostring(options[name]), "%?$", "")  -- Slurm 22.05: --mem=0 is "0?"
-      if string.find(value, "%c") then
+      local odd = string.find(value, "%c") ~= nil
+      if odd and name ~= "job-name" then  -- the name only tells which runs were alike
         return nil, "--" .. name .. " has a control character"
       end
-      table.insert(words, "--" .. name .. (FLAGS[name] and "" or "=" .. value))
+      if not odd then
+        table.insert(words, "--" .. name .. (FLAGS[name] and "" or "=" .. value))
+      end
     end
   end
   return line_of(words)
@@ -218,6 +221,7 @@ local function choose(options, offset)
   if answer ~= nil and apply(options, json, answer) then
     advice = answer.advice_id
     say(answer.why or "chosen")
+    if answer.limit ~= nil then say(answer.limit) end
   elseif what == "auto" or not nothing then
     say("job unchanged: " .. (trouble or "nothing to choose"))
   end

@@ -306,6 +306,11 @@ constexpr const char* kJobsFooter =
     "\nOutcomes that lie in the output folders of your own jobs are reported first.\n"
     "--import exits 1 when a file was not taken.\n";
 
+constexpr const char* kLimitsFooter =
+    "\nIn hindsight, from jobs that have ended. What a shorter limit is worth to the next job, and "
+    "its\n"
+    "risk: gpuadvise when --limits.\n";
+
 constexpr const char* kWatchFooter =
     "\nExits 0 when the job ended well, 1 when it did not; with --once 0 while it waits or runs.\n";
 
@@ -576,6 +581,7 @@ struct Parser {
         Add(Verb::kAccuracy, "accuracy", "How right forecasts of starts have been here");
     AddCommon(accuracy, &line.socket, &line.json);
     AddJobs();
+    AddLimits();
     AddWatch();
     AddDoctor();
     CLI::App* init = Add(Verb::kInit, "init", "Write a train.yaml to start from");
@@ -597,6 +603,20 @@ struct Parser {
     jobs->add_flag("--csv", command.csv, "Every field as CSV");
     AddCommon(jobs, &line.socket, &command.json);
     jobs->footer(kJobsFooter);
+  }
+
+  void AddLimits() {
+    LimitsCommand& command = line.limits;
+    CLI::App* limits =
+        Add(Verb::kLimits, "limits", "What shorter time limits would have saved you");
+    limits->add_option("-u,--user", command.user, "This user's jobs (me: your own, the default)")
+        ->option_text("NAME");
+    limits
+        ->add_option("-S,--since", command.since,
+                     "Submitted since: 7d, yesterday, fri, 2026-11-27 (30 days)")
+        ->option_text("DATE");
+    AddCommon(limits, &line.socket, &command.json);
+    limits->footer(kLimitsFooter);
   }
 
   void AddWatch() {

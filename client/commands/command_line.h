@@ -28,6 +28,7 @@ enum class Verb {
   kWhy,
   kAccuracy,
   kJobs,
+  kLimits,
   kWatch,
   kDoctor,
   kInit
@@ -48,6 +49,7 @@ struct CommandLine {
   ProbeCommand probe;
   QueueCommand queue;
   JobsCommand jobs;
+  LimitsCommand limits;
   WatchCommand watch;
   DoctorCommand doctor;
   std::string job_id;  // of why

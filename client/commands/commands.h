@@ -164,6 +164,13 @@ struct JobsCommand {
   bool csv = false;
 };
 
+// `gpuadvise limits`: what shorter time limits would have been worth.
+struct LimitsCommand {
+  std::string user;   // "" or "me": the caller
+  std::string since;  // as written; "": the daemon's 30 days
+  bool json = false;
+};
+
 struct WatchCommand {
   std::string job_id;
   int64_t interval_seconds = 30;
@@ -196,6 +203,7 @@ int RunGpus(bool json, Api& api, Console& console);
 int RunQueue(const QueueCommand& command, Api& api, Console& console);
 int RunWhy(const std::string& job_id, bool json, Api& api, Console& console);
 int RunAccuracy(bool json, Api& api, Console& console);
+int RunLimits(const LimitsCommand& command, Api& api, Console& console);
 int RunJobs(const JobsCommand& command, Api& api, Console& console);
 // Until the job has ended: kExitOk when it ended well, else kExitError. --once: kExitOk while it
 // waits or runs.

@@ -43,6 +43,9 @@ Result<json> ReadQuestion(const SelectCommand& command, const SbatchOptions& opt
   const Result<json> job = JobQuestion(options, now);
   if (!job) return job;
   json question = {{"job", *job}, {"groups", command.groups}};
+  if (const Result<void> added = AddRunWords(options, question["job"]); !added) {
+    return tl::unexpected<Error>(added.error());
+  }
   if (!command.avoid.empty()) question["avoid_partitions"] = command.avoid;
   if (command.gpu_memory.empty()) return question;
   const Result<Bytes> least = ParseSlurmMemory(command.gpu_memory);
@@ -149,7 +152,10 @@ int RunSelect(const SelectCommand& command, Api& api, Console& console) {
   if (const std::string id = TextOf(*answer, "advice_id"); IsSafe(id)) {
     text += "advice_id=" + id + "\n";
   }
-  console.Print(text + "why=" + Why(*answer, *options, parsed->options) + "\n");
+  text += "why=" + Why(*answer, *options, parsed->options) + "\n";
+  const std::string limit = TextOf(*answer, "limit_words");
+  if (!limit.empty()) text += "limit=" + limit + "\n";
+  console.Print(text);
   return kExitOk;
 }
 

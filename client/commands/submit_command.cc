@@ -35,6 +35,10 @@ std::string ChoiceText(const Choice& choice, const SubmitCommand& command, const
                   IntOf(strategy, "effective_batch_size"), TextOf(strategy, "precision")),
       PromiseSentence(strategy, console.now())};
   for (const std::string& note : TextsOf(strategy, "notes")) lines.push_back(note);
+  const json& limit = ObjectOf(choice.answer, "limit_advice");
+  if (IntOf(limit, "rank") == IntOf(strategy, "rank") && !TextOf(limit, "words").empty()) {
+    lines.push_back(TextOf(limit, "words"));
+  }
   const SbatchOptions& fixed = command.question.fixed;
   if (!fixed.empty()) {
     lines.push_back("kept as you said: " + Printable(Join(fixed.ToArguments(), " ")));

@@ -29,6 +29,7 @@ std::string RiskCell(const json& row) {
 
 std::string PartitionCell(const json& row) {
   const std::string options = TextOf(row, "options");
+  if (options.starts_with("-q ")) return "QOS " + options.substr(3, options.find(" -t") - 3);
   if (!options.starts_with("-p ")) return "";
   return options.substr(3, options.find(" -t") - 3);
 }
@@ -55,6 +56,75 @@ std::string LimitsText(const json& answer, const TerminalStyle& style) {
     for (const std::string& part : Wrapped(TextOf(advice, key), std::max(20, style.width - 2))) {
       if (!part.empty()) text += "  " + part + "\n";
     }
+  }
+  return text;
+}
+
+namespace {
+
+std::string JobsCell(const json& row) {
+  const std::string name = TextOf(row, "name"), partition = TextOf(row, "partition");
+  if (!name.empty()) return name + " in " + partition;
+  const std::string gpu = TextOf(row, "gpu");
+  return (gpu.empty() ? "others in " : "others on " + gpu + " in ") + partition;
+}
+
+std::string UsedCell(const json& row) {
+  const double asked = NumberOf(row, "asked_seconds");
+  return asked > 0 ? fmt::format("{:.0f} %", 100 * NumberOf(row, "used_seconds") / asked) : "–";
+}
+
+std::string SavedCell(const json& row) {
+  const auto saved = OptionalNumber(row, "saved_seconds");
+  if (!saved || !OptionalNumber(row, "limit_seconds")) return "–";
+  return fmt::format("{:.1f} h", *saved / 3600);
+}
+
+AnswerColumn DurationColumn(const char* header, const char* key) {
+  return {header, Align::kRight, [key](const json& row) {
+            const auto seconds = OptionalNumber(row, key);
+            return seconds ? FormatDuration(static_cast<int64_t>(*seconds)) : "–";
+          }};
+}
+
+constexpr const char* kPastLimitsLegend =
+    "ENOUGH: the time limit that 95 % of these runs would have stayed under; runs that failed or "
+    "were cancelled are not counted for it. WAIT SAVED: of all jobs of the row together. In "
+    "hindsight: for the next job ask `gpuadvise when --limits`.";
+
+}  // namespace
+
+std::string PastLimitsText(const json& answer, int64_t now, const TerminalStyle& style) {
+  const std::string head =
+      fmt::format("Time limits · {} · jobs since {} · {}", TextOf(answer, "user"),
+                  ClockTime(IntOf(answer, "since"), now), ClusterAndAge(answer));
+  std::string text = Clipped(head, style.width) + "\n";
+  for (const std::string& words : TextsOf(answer, "words")) {
+    for (const std::string& line : Wrapped(words, style.width)) text += line + "\n";
+  }
+  const json& groups = ListOf(answer, "groups");
+  if (groups.empty()) return text;
+  const std::vector<AnswerColumn> columns = {
+      {"JOBS", Align::kLeft, JobsCell},
+      {"N", Align::kRight, [](const json& row) { return Grouped(IntOf(row, "jobs")); }},
+      DurationColumn("LIMIT", "usual_limit_seconds"),
+      {"USED", Align::kRight, UsedCell},
+      DurationColumn("MEDIAN RUN", "run_p50_seconds"),
+      DurationColumn("ENOUGH", "limit_seconds"),
+      {"CUT OFF", Align::kRight,
+       [](const json& row) {
+         return OptionalNumber(row, "limit_seconds") ? Grouped(IntOf(row, "cut")) : "–";
+       }},
+      {"WAIT SAVED", Align::kRight, SavedCell},
+      DurationColumn("LONGEST", "longest_seconds"),
+  };
+  text += "\n" + AnswerTable(groups, columns, 3, style);
+  const int64_t more = IntOf(answer, "groups_in_all") - static_cast<int64_t>(groups.size());
+  if (more > 0) text += fmt::format("and {} more\n", Plural(more, "row"));
+  text += "\n";
+  for (const std::string& line : Wrapped(kPastLimitsLegend, style.width)) text += line + "\n";
+  if (const std::string stale = DataDoubt(answer); !stale.empty()) {
+    text += Yellow("Warning: " + stale, style.colour) + "\n";
   }
   return text;
 }

@@ -11,4 +11,7 @@ namespace gpuadvise::client {
 // `answer`: with `limits` and `limit_advice` as POST /v1/when has them.
 std::string LimitsText(const nlohmann::json& answer, const TerminalStyle& style);
 
+// `answer`: that of GET /v1/limits.
+std::string PastLimitsText(const nlohmann::json& answer, int64_t now, const TerminalStyle& style);
+
 }  // namespace gpuadvise::client

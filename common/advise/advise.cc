@@ -144,8 +144,10 @@ Result<Advice> Advise(const AdviceRequest& request, const AdviceContext& context
   for (std::string& note : NotesOf(request.spec, context.gpus, advice.strategies)) {
     advice.tips.push_back(std::move(note));
   }
-  const std::string sooner = ShorterLimitTip(context, caller, advice.strategies);
-  if (!sooner.empty()) advice.tips.insert(advice.tips.begin(), sooner);
+  const bool resumes = std::any_of(request.spec.stages.begin(), request.spec.stages.end(),
+                                   [](const Stage& stage) { return stage.training.resume; });
+  advice.shorter_limit = ShorterLimitFor(context, caller, advice.strategies, resumes);
+  if (advice.shorter_limit) advice.tips.insert(advice.tips.begin(), advice.shorter_limit->words);
   return advice;
 }
 

@@ -27,6 +27,7 @@ struct Advice {
   std::vector<Strategy> strategies;  // best first
   std::vector<Rejection> rejected;
   std::vector<std::string> tips;
+  std::optional<ShorterLimit> shorter_limit;  // also the first of `tips`
 };
 
 // The ranked strategies of `request`. No strategy at all is an answer, not an error.

@@ -16,6 +16,7 @@ struct OpenJob {
   std::vector<std::string> groups;   // of the caller, as he says; Slurm checks them again
   std::vector<std::string> avoided;  // partitions that are never chosen
   int64_t min_gpu_memory_bytes = 0;  // 0: any
+  std::string name = {};             // of the job, for what is known of its like
 
   bool partition_fixed() const { return !request.partitions.empty(); }
   bool types_fixed() const {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "common/base/host_list.h"
+#include "common/base/slurm_time.h"
 #include "common/base/statistics.h"
 #include "common/base/unix_time.h"
 #include "common/base/words.h"
@@ -327,37 +328,48 @@ void AddTotal(Strategy& strategy) {
                         strategy.run.mean + strategy.start.MeanLost();
 }
 
-std::string ShorterLimitTip(const AdviceContext& context, const Submitter& caller,
-                            const std::vector<Strategy>& ranked) {
+std::optional<ShorterLimit> ShorterLimitFor(const AdviceContext& context, const Submitter& caller,
+                                            const std::vector<Strategy>& ranked, bool resumes) {
   constexpr size_t kMostAsked = 8;
   std::optional<CheaperStart> best;
-  const Strategy* of = nullptr;
+  size_t place = 0;
+  const auto done = [&](const CheaperStart& start, size_t of) {
+    return start.start.Quantile(.5) + ranked[of].run.p50;
+  };
+  const auto risk_of = [&](const Strategy& strategy, int64_t limit) {
+    return RiskOfTraining(strategy.run.p50, strategy.run_sigma, std::nullopt)
+        .longer_than(static_cast<double>(limit));
+  };
   for (size_t i = 0; i < std::min(ranked.size(), kMostAsked); ++i) {
-    if (!context.HasRoomForExtras()) return "";
+    if (!context.HasRoomForExtras()) return std::nullopt;
     const Strategy& strategy = ranked[i];
     const int64_t enough = EnoughTime(strategy);
     if (enough >= strategy.time_limit_seconds) continue;
+    if (risk_of(strategy, enough) > (resumes ? kMostRiskResumed : kMostRisk)) continue;
     Submitter submitter = caller;
     submitter.account = strategy.account;
     submitter.qos = strategy.qos;
     auto sooner = WithShorterLimit(
         strategy.request, enough, strategy.start,
         [&](const JobRequest& request) { return StartOf(context.queue, request, submitter); });
-    const auto done = [](const CheaperStart& start, const Strategy& by) {
-      return start.start.Quantile(.5) + by.run.p50;
-    };
-    const bool gains = sooner && done(*sooner, strategy) + kWorthSeconds <
+    const bool gains = sooner && done(*sooner, i) + kWorthSeconds <
                                      ranked.front().start.Quantile(.5) + ranked.front().run.p50;
-    if (!gains || (best && done(*best, *of) <= done(*sooner, strategy))) continue;
+    if (!gains || (best && done(*best, place) <= done(*sooner, i))) continue;
     best = std::move(sooner);
-    of = &strategy;
+    place = i;
   }
-  if (!best) return "";
-  const RunRisk risk = RiskOfTraining(of->run.p50, of->run_sigma, std::nullopt);
+  if (!best) return std::nullopt;
+  const Strategy& of = ranked[place];
   const int64_t limit = best->request.time_limit_seconds.value();
-  return fmt::format("{} × {}: {}; {} of such runs would be cut off", of->placement.pool->Name(),
-                     of->placement.gpus_per_node, InWords(*best, of->start),
-                     RiskInWords(risk.longer_than(static_cast<double>(limit))));
+  const double sooner = of.start.Quantile(.5) - best->start.Quantile(.5);
+  return ShorterLimit{
+      place, limit,
+      fmt::format("{} × {}: -t {} instead of {}: starts {} sooner{}; {} of such runs would be cut "
+                  "off{}",
+                  of.placement.pool->Name(), of.placement.gpus_per_node, FormatDuration(limit),
+                  FormatDuration(of.time_limit_seconds), DurationInWords(sooner),
+                  best->start.Quantile(.9) < 30 ? ", now" : "", RiskInWords(risk_of(of, limit)),
+                  resumes ? " and resume from their last checkpoint" : "")};
 }
 
 }  // namespace gpuadvise

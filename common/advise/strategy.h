@@ -74,10 +74,17 @@ Result<void> PredictStart(const Constraints& constraints, const AdviceContext& c
 // The time to result from the strategy's start and run time: its wait, its total and their samples.
 void AddTotal(Strategy& strategy);
 
-// "RTX 4090 × 2: with -t 10:15:00 it would start now …" where the caller's time limit is longer
-// than most runs take and a shorter one would bring the result earlier than the first of `ranked`;
-// else empty.
-std::string ShorterLimitTip(const AdviceContext& context, const Submitter& caller,
-                            const std::vector<Strategy>& ranked);
+// A shorter time limit than the caller's for one of the ranked strategies.
+struct ShorterLimit {
+  size_t place = 0;  // of `ranked`, from 0
+  int64_t limit_seconds = 0;
+  std::string words;  // "RTX 4090 × 2: -t 10:15:00 instead of 1-00:00:00: starts 2 h 10 sooner; …"
+};
+
+// Where the caller's time limit is longer than most runs take, a shorter one would bring the result
+// earlier than the first of `ranked`, and cuts off kMostRisk of such runs at most (kMostRiskResumed
+// where `resumes`, they go on from their checkpoints); else nullopt. One question a strategy.
+std::optional<ShorterLimit> ShorterLimitFor(const AdviceContext& context, const Submitter& caller,
+                                            const std::vector<Strategy>& ranked, bool resumes);
 
 }  // namespace gpuadvise

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "common/base/slurm_time.h"
+#include "common/base/statistics.h"
 #include "common/base/unix_time.h"
 #include "common/base/words.h"
 #include "common/slurm/gres.h"
@@ -23,6 +25,7 @@ constexpr std::array kLimits = {168 * kHourSeconds, 96 * kHourSeconds,   72 * kH
                                 8 * kHourSeconds,   4 * kHourSeconds,    2 * kHourSeconds,
                                 kHourSeconds,       30 * kMinuteSeconds, 10 * kMinuteSeconds};
 constexpr double kNow = 30;  // seconds
+constexpr double kLongestWait = 365.0 * kDaySeconds;
 
 double MedianOf(const StartSamples& start) { return start.Quantile(0.5); }
 
@@ -32,6 +35,16 @@ std::optional<StartSamples> Worth(const JobRequest& request, const StartSamples&
   auto start = ask(request);
   if (!start || !IsWorthIt(*start, as_it_is)) return std::nullopt;
   return std::move(*start);
+}
+
+// The same where only the time limit differs.
+std::optional<StartSamples> WorthShorter(const JobRequest& request, const StartSamples& as_it_is,
+                                         const AskStart& ask) {
+  auto start = ask(request);
+  if (!start) return std::nullopt;
+  ComparedStart compared = InTheSameFuture(std::move(*start), as_it_is);
+  if (!IsWorthIt(compared.start, as_it_is)) return std::nullopt;
+  return std::move(compared.start);
 }
 
 class Search {
@@ -71,7 +84,7 @@ class Search {
       JobRequest request = request_;
       request.time_limit_seconds = shorter;
       if (!can_run_(request)) return;
-      auto start = Worth(request, as_it_is_, ask_);
+      auto start = WorthShorter(request, as_it_is_, ask_);
       if (!start) continue;
       const double median = MedianOf(*start);
       const bool first = best == 0;
@@ -140,6 +153,36 @@ class Search {
 
 }  // namespace
 
+double ComparedStart::Gain() const { return QuantileOf(gains, .5); }
+
+ComparedStart InTheSameFuture(StartSamples start, const StartSamples& as_it_is) {
+  const std::vector<int64_t> before = as_it_is.played_seconds;
+  const std::vector<int64_t> after = start.played_seconds;
+  ComparedStart compared{std::move(start), {}};
+  if (before.empty() || before.size() != after.size()) {
+    compared.gains = {MedianOf(as_it_is) - MedianOf(compared.start)};
+    return compared;
+  }
+  std::vector<size_t> order(before.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return before[a] < before[b]; });
+  std::vector<int64_t>& waits = compared.start.wait_seconds;
+  waits.clear();
+  for (size_t rank = 0; rank < order.size(); ++rank) {
+    const double likely =
+        as_it_is.Quantile((static_cast<double>(rank) + 0.5) / static_cast<double>(order.size()));
+    const auto a = static_cast<double>(before[order[rank]]);
+    const auto b = static_cast<double>(after[order[rank]]);
+    const double wait = std::min(a > 0 ? likely * b / a : likely + b, kLongestWait);
+    waits.push_back(std::llround(wait));
+    compared.gains.push_back(likely - wait);
+  }
+  std::sort(waits.begin(), waits.end());
+  std::sort(compared.gains.begin(), compared.gains.end());
+  return compared;
+}
+
 bool IsWorthIt(const StartSamples& start, const StartSamples& as_it_is) {
   const double before = MedianOf(as_it_is);
   const double saved = before - MedianOf(start);
@@ -157,7 +200,7 @@ std::optional<CheaperStart> WithShorterLimit(const JobRequest& request, int64_t 
                                              const StartSamples& as_it_is, const AskStart& ask) {
   JobRequest shorter = request;
   shorter.time_limit_seconds = limit_seconds;
-  auto start = Worth(shorter, as_it_is, ask);
+  auto start = WorthShorter(shorter, as_it_is, ask);
   if (!start) return std::nullopt;
   return CheaperStart{"-t " + FormatDuration(limit_seconds), shorter, std::move(*start)};
 }

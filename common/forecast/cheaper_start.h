@@ -25,6 +25,21 @@ struct CheaperStart {
   StartSamples start;
 };
 
+// The start of a job with another time limit, against that as it is, in the same future: to each
+// wait that is likely as it is belongs a sample of the simulation, which the other limit shortens
+// or lengthens by some share, and that wait changes by this share. Where there are no such samples
+// it is `start` itself.
+//
+// Why not the two forecasts: what is learned of past waits differs between limits also where the
+// scheduler treats them alike, because jobs with short limits differ in more than that. How long
+// one waits in all is said better by both together, what a limit changes by the simulation alone.
+struct ComparedStart {
+  StartSamples start;
+  std::vector<double> gains;  // seconds earlier, ascending, never empty; < 0: later
+  double Gain() const;        // in the median
+};
+ComparedStart InTheSameFuture(StartSamples start, const StartSamples& as_it_is);
+
 using AskStart = std::function<Result<StartSamples>(const JobRequest&)>;
 
 // Whether a start is early enough to change a job for it.

@@ -16,7 +16,7 @@
 // of limits, the risk is not. Why the user's own runs alone count as known: other users' runs say
 // what is common, and a stranger's habit is no ground to have one's run cut.
 //
-// Cost. One StartOf a limit, at most fourteen, and as many more where a partition opens.
+// Cost. One StartOf a limit, at most fourteen, and as many more where a partition or a QOS opens.
 //
 // Where it is wrong. docs/limits.md says how far promises were kept. A run that was cut before
 // counts as one that goes on to the limit asked about, so a risk is rather too high than too low.
@@ -29,6 +29,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <span>
 
 #include "common/base/slurm_time.h"
 #include "common/base/statistics.h"
@@ -46,20 +47,16 @@ constexpr std::array kRisks = {0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.25};
 // A gain is said as one figure where four in five samples are so near to it.
 constexpr double kSureShare = 0.25;
 constexpr double kSureSeconds = 300;
-constexpr double kHopelessRisk = 0.5;  // beyond that a limit is no longer shown
+constexpr std::array kFewRisks = {0.01, 0.05};  // where few limits are asked about
+constexpr double kHopelessRisk = 0.5;           // beyond that a limit is no longer shown
 constexpr std::array kRound = {48 * kHourSeconds, 24 * kHourSeconds,  12 * kHourSeconds,
                                8 * kHourSeconds,  4 * kHourSeconds,   2 * kHourSeconds,
                                kHourSeconds,      30 * kMinuteSeconds};
 
-// A limit that people write: whole five minutes up to an hour, quarters up to eight, hours beyond.
+// Whole five minutes up to an hour, quarters up to eight, hours beyond.
 int64_t StepOf(int64_t seconds) {
   if (seconds <= kHourSeconds) return 5 * kMinuteSeconds;
   return seconds <= 8 * kHourSeconds ? 15 * kMinuteSeconds : kHourSeconds;
-}
-int64_t RoundUp(double seconds) {
-  const int64_t whole = std::llround(std::ceil(std::min(seconds, 1e9)));
-  const int64_t step = StepOf(whole);
-  return (whole + step - 1) / step * step;
 }
 int64_t RoundDown(int64_t seconds) { return seconds / (5 * kMinuteSeconds) * 5 * kMinuteSeconds; }
 
@@ -104,10 +101,38 @@ std::vector<std::string> OpenedBy(const LimitQuestion& question, int64_t limit) 
   return names;
 }
 
+// A QOS that the user may use, with a MaxWall below the request's limit.
+struct ShortQos {
+  std::string name;
+  int64_t most = 0;  // its MaxWall
+};
+
+std::vector<ShortQos> ShortQosOf(const LimitQuestion& question) {
+  std::vector<ShortQos> found;
+  const Snapshot& snapshot = question.snapshot;
+  if (question.submitter == nullptr || !question.ask_as || question.request.partitions.empty() ||
+      snapshot.config.enforce.find("qos") == std::string::npos) {
+    return found;
+  }
+  const Association* association =
+      FindAssociation(snapshot, *question.submitter, question.request.partitions.front());
+  if (association == nullptr) return found;
+  const std::string present = EffectiveQos(snapshot, *question.submitter, association);
+  for (const Qos& qos : snapshot.qos) {
+    const SlurmNumber most = qos.limits.max_wall_seconds;
+    if (qos.name == present || !most.has_value() || !IsOneOf(qos.name, association->qos)) continue;
+    if (most.value() >= question.request.time_limit_seconds.value()) continue;
+    found.push_back({qos.name, most.value()});
+  }
+  return found;
+}
+
 class Curve {
  public:
   explicit Curve(const LimitQuestion& question)
-      : question_(question), present_(question.request.time_limit_seconds.value()) {}
+      : question_(question),
+        present_(question.request.time_limit_seconds.value()),
+        short_qos_(ShortQosOf(question)) {}
 
   std::vector<LimitPoint> Points() {
     LimitPoint own;
@@ -129,22 +154,9 @@ class Curve {
     return question_.risk.longer_than(static_cast<double>(limit));
   }
 
-  void Compare(LimitPoint& point) const {
-    const StartSamples& before = question_.as_it_is;
-    point.sooner = before.Quantile(.5) - point.start.Quantile(.5);
-    const std::vector<int64_t>& a = before.played_seconds;
-    const std::vector<int64_t>& b = point.start.played_seconds;
-    point.sooner_low = point.sooner_high = point.sooner;
-    if (a.empty() || a.size() != b.size()) return;
-    std::vector<int64_t> gains;
-    for (size_t i = 0; i < a.size(); ++i) gains.push_back(a[i] - b[i]);
-    std::sort(gains.begin(), gains.end());
-    point.sooner_low = QuantileOf(gains, .1);
-    point.sooner_high = QuantileOf(gains, .9);
-  }
-
-  std::optional<LimitPoint> Asked(JobRequest request, int64_t limit, bool opens) const {
-    auto start = question_.ask(request);
+  std::optional<LimitPoint> Asked(JobRequest request, int64_t limit, bool opens,
+                                  const std::string& qos = "") const {
+    auto start = qos.empty() ? question_.ask(request) : question_.ask_as(request, With(qos));
     if (!start) return std::nullopt;
     LimitPoint point;
     point.limit_seconds = limit;
@@ -152,16 +164,42 @@ class Curve {
     if (opens) {
       point.options = fmt::format("-p {} {}", fmt::join(request.partitions, ","), point.options);
     }
+    if (!qos.empty()) point.options = "-q " + qos + " " + point.options;
+    point.qos = qos;
     point.request = std::move(request);
-    point.start = std::move(*start);
+    ComparedStart compared = InTheSameFuture(std::move(*start), question_.as_it_is);
+    point.sooner = compared.Gain();
+    point.sooner_low = QuantileOf(compared.gains, .1);
+    point.sooner_high = QuantileOf(compared.gains, .9);
+    point.start = std::move(compared.start);
     point.opens_partition = opens;
     point.risk = RiskAt(limit);
-    Compare(point);
     return point;
   }
 
-  // The start in the partitions asked for or, where that is earlier, also in those that it opens.
+  Submitter With(const std::string& qos) const {
+    Submitter submitter = *question_.submitter;
+    submitter.qos = qos;
+    return submitter;
+  }
+
+  // The start as asked for or, where that is earlier, also in partitions or in a QOS that the limit
+  // opens.
   std::optional<LimitPoint> At(int64_t limit) const {
+    std::optional<LimitPoint> best = InPartitions(limit);
+    for (const ShortQos& qos : short_qos_) {
+      if (qos.most < limit) continue;
+      JobRequest request = question_.request;
+      request.time_limit_seconds = limit;
+      auto other = Asked(std::move(request), limit, false, qos.name);
+      if (other && (!best || other->sooner >= best->sooner + kMinuteSeconds)) {
+        best = std::move(other);
+      }
+    }
+    return best;
+  }
+
+  std::optional<LimitPoint> InPartitions(int64_t limit) const {
     JobRequest request = question_.request;
     request.time_limit_seconds = limit;
     auto plain = Asked(request, limit, false);
@@ -175,6 +213,7 @@ class Curve {
 
   const LimitQuestion& question_;
   const int64_t present_;
+  const std::vector<ShortQos> short_qos_;
 };
 
 // What a limit gains on average, after what its cut runs cost.
@@ -291,6 +330,12 @@ RunRisk RiskOfTraining(double p50, double sigma, std::optional<double> redo_seco
   return risk;
 }
 
+int64_t LimitThatPeopleWrite(double seconds) {
+  const int64_t whole = std::llround(std::ceil(std::min(seconds, 1e9)));
+  const int64_t step = StepOf(whole);
+  return std::max((whole + step - 1) / step * step, kShortestLimit);
+}
+
 std::string RiskInWords(double risk) {
   const double percent = 100 * risk;
   if (percent < 0.05) return "less than 0.1 %";
@@ -308,8 +353,11 @@ std::vector<int64_t> LimitsToTry(const LimitQuestion& question) {
     if (!hopeless) to.insert(limit);
   };
   if (question.risk.longer_than) {
-    for (const double share : kRisks) {
-      add(limits, RoundUp(LimitOfRisk(question.risk, share, static_cast<double>(present))));
+    const bool few = question.most_limits < kMostLimits;
+    for (const double share :
+         few ? std::span<const double>(kFewRisks) : std::span<const double>(kRisks)) {
+      add(limits,
+          LimitThatPeopleWrite(LimitOfRisk(question.risk, share, static_cast<double>(present))));
     }
   }
   for (const Reservation& each : question.snapshot.reservations) {
@@ -319,14 +367,16 @@ std::vector<int64_t> LimitsToTry(const LimitQuestion& question) {
   for (const Partition& partition : question.snapshot.partitions) {
     if (partition.max_time_seconds.has_value()) add(limits, partition.max_time_seconds.value());
   }
+  for (const ShortQos& qos : ShortQosOf(question)) add(limits, qos.most);
   if (question.floor_seconds > 0) add(limits, question.floor_seconds);
   std::set<int64_t, std::greater<>> all;
-  for (auto it = limits.rbegin(); it != limits.rend() && all.size() + 1 < kMostLimits; ++it) {
+  for (auto it = limits.rbegin(); it != limits.rend() && all.size() + 1 < question.most_limits;
+       ++it) {
     all.insert(*it);
   }
   for (const int64_t limit : kRound) {
     add(chosen, limit);
-    if (all.size() + 1 < kMostLimits && chosen.contains(limit)) all.insert(limit);
+    if (all.size() + 1 < question.most_limits && chosen.contains(limit)) all.insert(limit);
   }
   return {all.begin(), all.end()};
 }
@@ -350,7 +400,8 @@ LimitAdvice AdviseLimit(const LimitQuestion& question) {
   }
   const LimitPoint& best = advice.points[*advice.best];
   advice.words = SentenceOf(best, own, question.risk);
-  if (!best.opens_partition && question.snapshot.config.scheduler_type == "sched/backfill") {
+  if (!best.opens_partition && best.qos.empty() &&
+      question.snapshot.config.scheduler_type == "sched/backfill") {
     advice.soft = fmt::format(
         "--time-min={} beside -t {} may start as early by backfill, and keeps what time there is "
         "room for",

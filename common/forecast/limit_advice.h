@@ -40,11 +40,17 @@ struct LimitPoint {
   JobRequest request;   // with that limit, and the partitions that it opens
   std::string options;  // sbatch's: "-t 03:30:00", "-p gpu,short -t 03:30:00"
   StartSamples start;
-  double sooner = 0;                       // than as it is, in the median; < 0: later
-  double sooner_low = 0, sooner_high = 0;  // p10 and p90 of what the samples gain, pair by pair
+  double sooner = 0;  // than as it is, in the median of ComparedStart::gains; < 0: later
+  double sooner_low = 0, sooner_high = 0;  // their p10 and p90
   std::optional<double> risk;              // P(run > limit); nullopt: not known
   bool opens_partition = false;
+  std::string qos;  // the QOS that it opens; "" that of the request
 };
+
+// Limits that are tried at most, that of the request included; and where only one sentence is
+// wanted beside another answer.
+inline constexpr size_t kMostLimits = 14;
+inline constexpr size_t kFewLimits = 5;
 
 struct LimitQuestion {
   const Snapshot& snapshot;
@@ -53,10 +59,12 @@ struct LimitQuestion {
   const AskStart& ask;
   const RunRisk& risk;
   int64_t floor_seconds = 0;  // nothing shorter is tried: the user's own word; 0: none
+  // Who asks, and the question as somebody else: with them also each QOS is tried that the user may
+  // use and whose MaxWall only the shorter limit meets. Null: the QOS stays.
+  const Submitter* submitter = nullptr;
+  std::function<Result<StartSamples>(const JobRequest&, const Submitter&)> ask_as = {};
+  size_t most_limits = kMostLimits;  // kFewLimits: one sentence is wanted, not the curve
 };
-
-// Limits that are tried at most, that of the request included.
-inline constexpr size_t kMostLimits = 14;
 
 // A run may be cut with this chance where it then starts all over, and where it resumes.
 inline constexpr double kMostRisk = 0.05;
@@ -78,6 +86,10 @@ LimitAdvice AdviseLimit(const LimitQuestion& question);
 
 // The limits that are asked about, descending, below that of the request.
 std::vector<int64_t> LimitsToTry(const LimitQuestion& question);
+
+// The shortest limit of at least so many seconds that people write: whole five minutes up to an
+// hour, quarters up to eight, hours beyond; ten minutes at least.
+int64_t LimitThatPeopleWrite(double seconds);
 
 // "1.5 %", "less than 1 %": never more exact than `runs` allow.
 std::string RiskInWords(double risk);

@@ -178,6 +178,12 @@ json ToJson(const Advice& advice, const AdviceRequest& request, const ForecastHi
               {"strategies", json::array()},
               {"rejected", json::array()},
               {"tips", advice.tips}};
+  out["limit_advice"] = nullptr;
+  if (const auto& shorter = advice.shorter_limit) {
+    out["limit_advice"] = {{"rank", shorter->place + 1},
+                           {"time_limit_seconds", shorter->limit_seconds},
+                           {"words", shorter->words}};
+  }
   if (request.deadline) out["deadline"] = *request.deadline;
   size_t samples = 0;
   for (size_t i = 0; i < advice.strategies.size(); ++i) {

@@ -12,6 +12,9 @@
 #include "common/base/host_list.h"
 #include "common/base/json_fields.h"
 #include "common/base/words.h"
+#include "common/forecast/limit_advice.h"
+#include "common/history/forecast_history.h"
+#include "common/scheduler/insertion.h"
 #include "common/slurm/gres.h"
 #include "common/slurm/policy.h"
 #include "daemon/answers/advice_json.h"
@@ -60,6 +63,7 @@ Result<OpenJob> ReadOpenJob(const json& body, const AdviceContext& view, const S
   if (!asked) return tl::unexpected<Error>(std::move(asked.error()));
   job.request = std::move(asked->request);
   job.submitter = std::move(asked->submitter);
+  job.name = std::move(asked->name);
   // Each partition has its own default.
   if (!IsGiven(*item, "time_limit_seconds")) job.request.time_limit_seconds = SlurmNumber();
   return job;
@@ -282,6 +286,26 @@ json Empty(const std::string& reason) {
           {"rejected", json::array()}};
 }
 
+// What a shorter limit would bring, in one sentence; "" where nothing is worth it or the risk is
+// not known.
+std::string ShorterLimitInWords(const Job& offer, const StartSamples& start, const OpenJob& job,
+                                const AdviceContext& view) {
+  const ForecastHistory* past = PastBehind(view.queue);
+  if (past == nullptr || start.Quantile(.5) < kWorthSeconds) return "";
+  JobRecord record = RecordFor(view.queue, offer.request, job.submitter);
+  record.name = job.name;
+  const RunRisk risk = RiskFromHistory(&past->run_times, record);
+  if (!risk.longer_than) return "";
+  const AskStart ask = [&](const JobRequest& request) -> Result<StartSamples> {
+    if (!view.HasRoomForExtras()) return view.BudgetError();
+    return StartOf(view.queue, request, job.submitter);
+  };
+  LimitQuestion question{view.snapshot, offer.request, start, ask, risk};
+  question.most_limits = kFewLimits;
+  const LimitAdvice advice = AdviseLimit(question);
+  return advice.best ? advice.words : "";
+}
+
 }  // namespace
 
 Result<Advised> AnswerSelect(const json& body, const AdviceContext& view, const Submitter& caller) {
@@ -327,6 +351,7 @@ Result<Advised> AnswerSelect(const json& body, const AdviceContext& view, const 
   if (!start) return tl::unexpected<Error>(start.error());
   Job offer = OfferOf(request, *start, *job, *ranked.front().pool().partition, view.snapshot);
   answer["strategies"] = {StrategyJson(offer)};
+  answer["limit_words"] = ShorterLimitInWords(offer, *start, *job, view);
   AddStart(*start, now, answer["job"]);
   answer["forecast"] = ForecastNote(start->wait_seconds.size(), PastBehind(view.queue));
   return Advised{std::move(answer), {std::move(offer)}};

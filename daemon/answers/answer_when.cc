@@ -151,8 +151,13 @@ Result<json> AnswerWhen(const json& body, const AdviceContext& context, const Su
         RemediesJson(RemediesFor({request, *start, ask, std::nullopt, &risk}, context),
                      context.snapshot.taken_at);
     if (limits) {
-      AddLimits(AdviseLimit({context.snapshot, request, *start, ask, risk, time_min}),
-                context.snapshot.taken_at, {}, answers.back());
+      LimitQuestion question{context.snapshot, request, *start, ask, risk, time_min};
+      question.submitter = &submitter;
+      question.ask_as = [&](const JobRequest& other, const Submitter& who) -> Result<StartSamples> {
+        if (!context.HasRoomForExtras()) return context.BudgetError();
+        return StartOf(context.queue, other, who);
+      };
+      AddLimits(AdviseLimit(question), context.snapshot.taken_at, {}, answers.back());
     }
   }
   json answer = {{"answers", answers},

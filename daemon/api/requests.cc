@@ -252,4 +252,20 @@ Result<HistoryQuestion> ParseHistoryQuestion(std::string_view target) {
   return question;
 }
 
+Result<PastLimitsQuestion> ParsePastLimitsQuestion(std::string_view target) {
+  PastLimitsQuestion question;
+  for (const auto& [name, value] : ParseQuery(target)) {
+    if (name == "user") question.user = value;
+    if (name != "since" || value.empty()) continue;
+    int64_t since = 0;
+    const char* end = value.data() + value.size();
+    const auto [rest, status] = std::from_chars(value.data(), end, since);
+    if (status != std::errc() || rest != end || since < 0) {
+      return BadInput(fmt::format("since is {}; write unix seconds", Quoted(value)));
+    }
+    question.since = since;
+  }
+  return question;
+}
+
 }  // namespace gpuadvise::daemon

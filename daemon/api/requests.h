@@ -60,4 +60,8 @@ Result<NodesFilter> ParseNodesFilter(std::string_view target);
 // naming the one that is wrong.
 Result<HistoryQuestion> ParseHistoryQuestion(std::string_view target);
 
+// What GET /v1/limits asks: user and since (unix seconds). Errors: kBadInput for a time that is
+// none.
+Result<PastLimitsQuestion> ParsePastLimitsQuestion(std::string_view target);
+
 }  // namespace gpuadvise::daemon

@@ -330,6 +330,41 @@ ApiResponse GetAdvice(RequestContext& call) {
                                             call.api.experiments));
 }
 
+// The limits of `own` against what everybody ran since.
+Result<PastLimits> Reviewed(const RequestContext& call, const AdviceContext& context,
+                            const std::string& user, const std::vector<JobRecord>& own) {
+  PastLimits review = ReviewLimits(own);
+  const std::optional<UnixSeconds> from = ReplayFrom(own);
+  if (!from) return review;
+  const Result<History::RanSince> ran = call.api.history.EverybodySince(*from, kMostReplayedJobs);
+  if (!ran) return tl::unexpected<Error>(ran.error());
+  ReplayLimits(
+      {context.snapshot, ran->jobs, ran->from, user, [&] { return !context.HasRoomForExtras(); }},
+      review);
+  return review;
+}
+
+ApiResponse GetLimits(RequestContext& call) {
+  if (!call.state) return Refuse(call, NoSnapshotYet(call.freshness));
+  const Result<PastLimitsQuestion> question = ParsePastLimitsQuestion(call.request.target);
+  if (!question) return Refuse(call, question.error());
+  const AdviceContext context = AdviceContextOf(call);
+  const Result<std::string> user = ReviewedUser(*question, context.snapshot, CallerOf(call));
+  if (!user) return Refuse(call, user.error());
+  const HistoryState history = call.api.history.state();
+  if (!history.info) {
+    return Refuse(call, {ErrorCode::kUnavailable,
+                         "no job that has ended is remembered: " + history.problem, ""});
+  }
+  const UnixSeconds now = context.snapshot.taken_at;
+  const UnixSeconds since = question->since.value_or(now - kReviewedSeconds);
+  const auto own = call.api.history.RunsOf(*user, since, kMostReviewedJobs);
+  if (!own) return Refuse(call, own.error());
+  const Result<PastLimits> review = Reviewed(call, context, *user, *own);
+  if (!review) return Refuse(call, review.error());
+  return ReplyOrRefuse(call, AnswerPastLimits(*review, *user, since, now));
+}
+
 struct Route {
   const char* method;
   const char* before;  // the path, up to its {id}
@@ -337,7 +372,13 @@ struct Route {
   bool anonymous;      // may be asked over TCP
   ApiResponse (*answer)(RequestContext& call);
   const char* parameters = "";  // of the query, with commas between them
+  int work = 1;                 // times the CPU time of any other answer (ApiState::most_work)
 };
+
+// What plays days of everybody's jobs takes seconds; it stops where its time is over and tells what
+// it has (common/forecast/past_limits.cc). The caller's turns pay for it
+// (daemon/http/fair_queue.h).
+constexpr int kReplayWork = 12;
 
 const Route kRoutes[] = {
     {"POST", "/v1/advise", nullptr, true, PostAdvise},
@@ -356,6 +397,7 @@ const Route kRoutes[] = {
     {"POST", "/v1/advice/", "/submitted", false, PostSubmitted},
     {"GET", "/v1/advice", nullptr, false, GetAdvice, "job,limit"},
     {"POST", "/v1/outcomes", nullptr, false, PostOutcome},
+    {"GET", "/v1/limits", nullptr, false, GetLimits, "user,since", kReplayWork},
     {"GET", "/v1/events", nullptr, true, GetEvents},
     {"GET", "/healthz", nullptr, true, GetHealth},
 };
@@ -375,9 +417,23 @@ bool Matches(const Route& route, std::string_view path, std::string& id) {
   return true;
 }
 
+std::string_view PathOf(const ApiRequest& request) {
+  const std::string_view target = request.target;
+  return target.substr(0, target.find('?'));
+}
+
+// Times the CPU time of any other answer.
+int WorkOf(const ApiRequest& request) {
+  std::string id;
+  for (const Route& route : kRoutes) {
+    if (Matches(route, PathOf(request), id)) return route.work;
+  }
+  return 1;
+}
+
 ApiResponse Dispatch(RequestContext& call) {
   const std::string_view target = call.request.target;
-  const std::string_view path = target.substr(0, target.find('?'));
+  const std::string_view path = PathOf(call.request);
   std::string allow;
   for (const Route& route : kRoutes) {
     if (!Matches(route, path, call.id)) continue;
@@ -406,7 +462,8 @@ ApiResponse Dispatch(RequestContext& call) {
 
 ApiResponse Handle(const ApiRequest& request, const Peer& peer, ApiState& api) {
   const auto state = api.cluster.state();
-  WorkBudget budget(api.most_work.For(state ? state->snapshot.get() : nullptr), api.cpu_time);
+  WorkBudget budget(WorkOf(request) * api.most_work.For(state ? state->snapshot.get() : nullptr),
+                    api.cpu_time);
   const WorkBudget::Share share(budget);
   RequestContext call{request, peer, api, state, {}, "", api.experiments.learned(), budget};
   call.freshness = api.cluster.FreshnessOf(state.get());

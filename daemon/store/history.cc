@@ -15,6 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Who runs at a moment was submitted so long before it at most.
+constexpr int64_t kLongestQueueAndRun = int64_t{60} * 86'400;
+
 int64_t BytesOnDisk(const std::string& file) {
   int64_t bytes = 0;
   for (const char* part : {"", "-wal"}) {
@@ -420,6 +423,53 @@ Result<std::vector<JobRecord>> History::RecordsOf(const std::vector<int64_t>& jo
       row.reset();
     }
     return records;
+  } catch (const SQLite::Exception& error) {
+    return HistoryUnavailable(file_.path, error);
+  }
+}
+
+Result<std::vector<JobRecord>> History::RunsOf(const std::string& user, UnixSeconds since,
+                                               size_t most) const {
+  try {
+    SQLite::Statement row(
+        *file_.database,
+        fmt::format("SELECT {} FROM job WHERE submit >= ? AND user = ? AND start IS NOT NULL AND "
+                    "end IS NOT NULL AND limit_seconds > 0 ORDER BY submit DESC, job_id DESC "
+                    "LIMIT ?",
+                    kJobColumns));
+    row.bind(1, since);
+    row.bind(2, user);
+    row.bind(3, static_cast<int64_t>(most));
+    std::vector<JobRecord> records;
+    while (row.executeStep()) records.push_back(ReadRecord(row));
+    std::reverse(records.begin(), records.end());
+    return records;
+  } catch (const SQLite::Exception& error) {
+    return HistoryUnavailable(file_.path, error);
+  }
+}
+
+Result<History::RanSince> History::EverybodySince(UnixSeconds from, size_t most) const {
+  try {
+    RanSince ran{from, {}};
+    SQLite::Statement first(*file_.database,
+                            "SELECT submit FROM job WHERE submit >= ? AND start IS NOT NULL "
+                            "ORDER BY submit DESC LIMIT 1 OFFSET ?");
+    first.bind(1, from);
+    first.bind(2, static_cast<int64_t>(most));
+    if (first.executeStep()) ran.from = first.getColumn(0).getInt64() + 1;
+    SQLite::Statement row(
+        *file_.database,
+        fmt::format("SELECT {} FROM job WHERE submit >= ? AND start IS NOT NULL AND end > ? "
+                    "ORDER BY submit, job_id",
+                    kJobColumns));
+    row.bind(1, ran.from - kLongestQueueAndRun);
+    row.bind(2, ran.from);
+    while (row.executeStep()) {
+      PastJob job;
+      if (ReadJob(row, job)) ran.jobs.push_back(std::move(job));
+    }
+    return ran;
   } catch (const SQLite::Exception& error) {
     return HistoryUnavailable(file_.path, error);
   }

@@ -92,6 +92,20 @@ class History {
   // What is known of these jobs, in the order of submission.
   Result<std::vector<JobRecord>> RecordsOf(const std::vector<int64_t>& job_ids) const;
 
+  // Jobs of this user that ran, have ended and had a limit, submitted since, the newest `most` of
+  // them, in the order of submission.
+  Result<std::vector<JobRecord>> RunsOf(const std::string& user, UnixSeconds since,
+                                        size_t most) const;
+
+  // Everybody who ran after a moment: all jobs that were submitted after it and those that ran at
+  // it, which is `from`, or later where more than `most` jobs were submitted since. In the order of
+  // submission, with what is kept of their requests.
+  struct RanSince {
+    UnixSeconds from = 0;
+    std::vector<PastJob> jobs;
+  };
+  Result<RanSince> EverybodySince(UnixSeconds from, size_t most) const;
+
   // Forgets jobs submitted before `before`, of the experiment log claims that Slurm has not shown
   // from before `claims_before`, what is too old to learn from, and the oldest of what is beyond
   // the bounds; gives free pages back to the disk.

@@ -303,6 +303,23 @@ Result<std::vector<JobRecord>> HistoryWriter::RecordsOf(const std::vector<int64_
   return history_->RecordsOf(job_ids);
 }
 
+Result<std::vector<JobRecord>> HistoryWriter::RunsOf(const std::string& user, UnixSeconds since,
+                                                     size_t most) {
+  const std::lock_guard one(using_);
+  if (!history_) {
+    if (!kept_) return std::vector<JobRecord>();
+    return Fail(ErrorCode::kUnavailable, "the history is not open yet");
+  }
+  WriteWaiting();
+  return history_->RunsOf(user, since, most);
+}
+
+Result<History::RanSince> HistoryWriter::EverybodySince(UnixSeconds from, size_t most) {
+  const std::lock_guard one(using_);
+  if (!history_) return History::RanSince{from, {}};
+  return history_->EverybodySince(from, most);
+}
+
 void HistoryWriter::Note(const std::string& name, int64_t value) {
   const std::lock_guard one(using_);
   if (!history_) return;

@@ -68,6 +68,10 @@ class HistoryWriter {
   // kUnavailable, it cannot be read or not yet. Blocks.
   Result<std::vector<JobRecord>> RecordsOf(const std::vector<int64_t>& job_ids);
 
+  // History::RunsOf and EverybodySince; as above.
+  Result<std::vector<JobRecord>> RunsOf(const std::string& user, UnixSeconds since, size_t most);
+  Result<History::RanSince> EverybodySince(UnixSeconds from, size_t most);
+
   // What accounting says of jobs: History::Complete. Blocks.
   int64_t Complete(const std::vector<JobRecord>& jobs);
 

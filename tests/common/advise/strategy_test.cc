@@ -298,18 +298,35 @@ TEST(PredictStart, WhatAPreemptedJobLosesIsPartOfTheTotal) {
   EXPECT_TRUE(Notes(*strategy, "take its nodes"));
 }
 
-TEST(ShorterLimitTip, IsGivenWhereMostRunsNeedLessAndWouldBeDoneEarlier) {
+TEST(ShorterLimit, IsGivenWhereMostRunsNeedLessAndWouldBeDoneEarlier) {
   Site site(
       "node n[1-2] rtx4090:4 cpus 32 mem 100000\nrun 1 n1 rtx4090:4 ends 20h\n"
       "pend 2 rtx4090:4 nodes 2 cpus 8 mem 1000 priority 9000 limit 20h\n");
   site.constraints.time_limit_seconds = 30 * kHour;
   const Result<Strategy> strategy = site.Predict();
   EXPECT_EQ(strategy->wait.p50, 40 * kHour);
-  const std::string tip = ShorterLimitTip(site.Context(), site.caller, {*strategy});
-  EXPECT_TRUE(tip.starts_with("RTX 4090 × 4: with -t ")) << tip;
-  EXPECT_TRUE(tip.ends_with("it would start now; 0.6 % of such runs would be cut off")) << tip;
+  const auto shorter = ShorterLimitFor(site.Context(), site.caller, {*strategy}, false);
+  ASSERT_TRUE(shorter);
+  EXPECT_EQ(shorter->place, 0U);
+  EXPECT_LT(shorter->limit_seconds, 30 * kHour);
+  EXPECT_TRUE(shorter->words.starts_with("RTX 4090 × 4: -t ")) << shorter->words;
+  EXPECT_TRUE(shorter->words.ends_with(
+      " instead of 1-06:00:00: starts 40 h sooner, now; 0.6 % of such runs would be cut off"))
+      << shorter->words;
   site.constraints.time_limit_seconds = {};
-  EXPECT_EQ(ShorterLimitTip(site.Context(), site.caller, {*site.Predict()}), "");
+  EXPECT_FALSE(ShorterLimitFor(site.Context(), site.caller, {*site.Predict()}, false));
+}
+
+TEST(ShorterLimit, IsNotGivenWhereItWouldCutMoreRunsThanMayBe) {
+  Site site(
+      "node n[1-2] rtx4090:4 cpus 32 mem 100000\nrun 1 n1 rtx4090:4 ends 20h\n"
+      "pend 2 rtx4090:4 nodes 2 cpus 8 mem 1000 priority 9000 limit 20h\n");
+  site.constraints.time_limit_seconds = 30 * kHour;
+  Strategy unsure = *site.Predict();
+  unsure.run_sigma = 1;  // the limit is still that of most runs: p90 and a tenth
+  unsure.run.p90 = unsure.run.p50 * 1.4;
+  EXPECT_FALSE(ShorterLimitFor(site.Context(), site.caller, {unsure}, false));
+  EXPECT_TRUE(ShorterLimitFor(site.Context(), site.caller, {unsure}, true));
 }
 
 RC_GTEST_PROP(Strategy, ALongerRunIsGivenNoShorterLimitAndAlwaysOneThatItsMedianFits, ()) {

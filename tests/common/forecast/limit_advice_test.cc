@@ -218,6 +218,33 @@ TEST(AdviseLimit, APartitionThatTheLimitOpensIsNamed) {
   EXPECT_EQ(asked.advice.soft, "");  // --time-min opens no partition
 }
 
+TEST(AdviseLimit, AQosThatTheUserMayUseAndThatTheLimitOpensIsNamed) {
+  const Snapshot snapshot = SnapshotOf(
+      "config enforce associations,limits,qos\nqos normal\nqos short priority 100 max-wall 4h\n"
+      "qos others priority 900 max-wall 4h\nconfig priority multifactor\nconfig qos 1000\n"
+      "assoc lab user bob qos normal,short default-qos normal default\nassoc lab user ann qos "
+      "normal\n"
+      "node n1 a100:4\nrun 1 n1 a100:4 ends 1h\n"
+      "pend 2 a100:4 priority 50 limit 9h\npend 3 a100:4 priority 50 limit 9h");
+  const auto queue = PrepareQueue(snapshot);
+  const JobRequest request = RequestOf("a100:2 limit 24h in main");
+  const auto ask_as = [&](const JobRequest& other, const Submitter& who) {
+    return StartOf(*queue, other, who);
+  };
+  const AskStart ask = [&](const JobRequest& other) { return ask_as(other, kBob); };
+  const StartSamples start = *ask(request);
+  const RunRisk risk = Sure(kHour);
+  LimitQuestion question{snapshot, request, start, ask, risk};
+  EXPECT_FALSE(AdviseLimit(question).best);  // behind both, however short
+  question.submitter = &kBob;
+  question.ask_as = ask_as;
+  const LimitAdvice advice = AdviseLimit(question);
+  ASSERT_TRUE(advice.best) << advice.words;
+  EXPECT_EQ(advice.points[*advice.best].qos, "short");
+  EXPECT_THAT(advice.words, HasSubstr("-q short -t 0"));
+  EXPECT_NEAR(advice.points[*advice.best].sooner, 18 * kHour, 60);
+}
+
 TEST(AdviseLimit, AJobThatStartsSoonOrHasNoLimitIsLeftAlone) {
   EXPECT_EQ(Asked("node n1 a100:4", "a100:2 limit 24h", Sure(kHour)).advice.words,
             "it starts soon as it is");
