@@ -44,6 +44,17 @@ TEST_F(SelectTest, PrintsWhatToAddAndWhy) {
             "why=L40S in gpu2,gpu, start in about 5 m (p90 1 h 10)\n");
 }
 
+TEST_F(SelectTest, AShorterLimitThatIsWorthItIsALineOfItsOwn) {
+  json answer = Answer();
+  answer["limit_words"] = "-t 03:30:00 instead of 1-00:00:00: starts 2 h 10 sooner; 1.5 % …";
+  api.Answer(answer);
+  EXPECT_EQ(Run({"--gres=gpu:4", "-t", "24:00:00", "--job-name=train"}), kExitOk);
+  EXPECT_THAT(
+      console.printed,
+      HasSubstr("\nlimit=-t 03:30:00 instead of 1-00:00:00: starts 2 h 10 sooner; 1.5 % …\n"));
+  EXPECT_EQ(api.asked.at(0).second["job"]["name"], "train");  // which runs were alike
+}
+
 TEST_F(SelectTest, AsksWhatTheOptionsSay) {
   command.groups = {"staff"};
   command.gpu_memory = "40G";

@@ -60,6 +60,22 @@ TEST_F(SubmitTest, SubmitsTheFirstAndTellsTheDaemon) {
   EXPECT_EQ(api.asked[1].second, json::parse(R"({"job_id": 4711, "rank": 1})"));
 }
 
+TEST_F(SubmitTest, SaysWhatAShorterLimitOfTheChosenRowIsWorth) {
+  command.dry_run = false;
+  command.yes = true;
+  for (const int64_t rank : {1, 2}) {
+    json answer = json::parse(TestData("advice.json"));
+    answer["limit_advice"] = {{"rank", rank}, {"words", "-t 03:30:00 instead of 13:00:00: …"}};
+    api = FakeApi();
+    api.Answer(answer);
+    api.Answer({{"job_id", 4711}});
+    console.printed.clear();
+    EXPECT_EQ(Run(), kExitOk);
+    const bool said = console.printed.find("-t 03:30:00 instead of 13:00:00") != std::string::npos;
+    EXPECT_EQ(said, rank == 1);  // of another row it would be no help
+  }
+}
+
 TEST_F(SubmitTest, OptionsStandOnTheCommandLineToo) {
   command.yes = true;
   EXPECT_EQ(Run(), kExitOk);
