@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "common/base/text.h"
 #include "process/descriptor.h"
 
 namespace gpuadvise::client {
@@ -106,6 +107,22 @@ std::string Serialised(const HttpRequest& request) {
 }
 
 }  // namespace
+
+std::string QueryEncoded(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char c : text) {
+    const bool plain = IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       std::string_view("-._~").find(c) != std::string_view::npos;
+    const auto byte = static_cast<unsigned char>(c);
+    if (plain) {
+      encoded += c;
+    } else {
+      encoded += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return encoded;
+}
 
 Result<HttpAnswer> AskOverUnixSocket(const std::string& path, const HttpRequest& request,
                                      std::chrono::milliseconds timeout) {

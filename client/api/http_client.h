@@ -30,6 +30,9 @@ struct HttpAnswer {
 Result<HttpAnswer> AskOverUnixSocket(const std::string& path, const HttpRequest& request,
                                      std::chrono::milliseconds timeout);
 
+// `text` as a value in the query of a target: all but letters, digits and "-._~" as %XX (RFC 3986).
+std::string QueryEncoded(std::string_view text);
+
 // What an answer's bytes mean so far.
 struct ParsedAnswer {
   bool complete = false;

@@ -5,6 +5,7 @@
 
 #include "client/api/answer_reader.h"
 #include "client/api/exit_code.h"
+#include "client/api/http_client.h"
 #include "client/commands/commands.h"
 #include "client/terminal/display.h"
 #include "client/terminal/text_table.h"
@@ -17,22 +18,10 @@ namespace {
 
 using nlohmann::json;
 
-// For the query of a target.
-std::string Encoded(const std::string& text) {
-  std::string encoded;
-  for (const char c : text) {
-    const bool plain = IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       std::string_view("-._~").find(c) != std::string_view::npos;
-    encoded += plain ? std::string(1, c)
-                     : fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-  }
-  return encoded;
-}
-
 Result<std::string> TargetOf(const LimitsCommand& command, int64_t now) {
   std::vector<std::string> query;
   if (!command.user.empty() && command.user != "me")
-    query.push_back("user=" + Encoded(command.user));
+    query.push_back("user=" + QueryEncoded(command.user));
   if (!command.since.empty()) {
     const Result<int64_t> since = ParsePastDateTime(command.since, now);
     if (!since) return BadInput("--since: " + since.error().message);

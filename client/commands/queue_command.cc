@@ -5,6 +5,7 @@
 
 #include "client/api/answer_reader.h"
 #include "client/api/exit_code.h"
+#include "client/api/http_client.h"
 #include "client/commands/commands.h"
 #include "client/terminal/display.h"
 #include "client/terminal/text_table.h"
@@ -16,17 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string Encoded(const std::string& text) {
-  std::string encoded;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || c == '.';
-    encoded += plain ? std::string(1, c)
-                     : fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-  }
-  return encoded;
-}
-
 std::string TargetOf(const QueueCommand& command) {
   std::string target = "/v1/queue";
   char mark = '?';
@@ -34,7 +24,7 @@ std::string TargetOf(const QueueCommand& command) {
                                     {"partition", &command.partition},
                                     {"state", &command.state}}) {
     if (value->empty()) continue;
-    target += fmt::format("{}{}={}", mark, name, Encoded(*value));
+    target += fmt::format("{}{}={}", mark, name, QueryEncoded(*value));
     mark = '&';
   }
   return target;

@@ -158,7 +158,9 @@ PastLimitGroup GroupOf(const GroupKey& key, const PastRuns& runs) {
   group.limit = EnoughFor(needed, group.usual_limit);
   if (!group.limit) return group;
   for (const JobRecord* run : runs) {
-    group.cut += *group.limit < run->limit_seconds.value() && RunOf(*run) > *group.limit ? 1 : 0;
+    const int64_t limit = *group.limit;
+    const bool cut = limit < run->limit_seconds.value() && RunOf(*run) > static_cast<double>(limit);
+    group.cut += cut ? 1 : 0;
   }
   return group;
 }

@@ -76,18 +76,18 @@ constexpr int kMostHalfWidth = 10;
 class Triangle {
  public:
   explicit Triangle(int half_width) : half_width_(half_width) {
-    const double norm = static_cast<double>((half_width + 1) * (half_width + 1));
-    for (int offset = -half_width; offset <= half_width; ++offset) {
-      weights_[static_cast<size_t>(offset + half_width)] =
-          static_cast<float>((half_width + 1 - std::abs(offset)) / norm);
+    const double norm = std::pow(half_width + 1, 2);
+    for (int i = 0; i <= 2 * half_width; ++i) {
+      weights_[static_cast<size_t>(i)] =
+          static_cast<float>((half_width + 1 - std::abs(i - half_width)) / norm);
     }
   }
 
   // Adds it around `bin`; what would lie outside, at the edge.
   void AddTo(RunTimeHistogram& histogram, int bin) const {
-    for (int offset = -half_width_; offset <= half_width_; ++offset) {
-      const int at = std::clamp(bin + offset, 0, kRunTimeBins - 1);
-      histogram[static_cast<size_t>(at)] += weights_[static_cast<size_t>(offset + half_width_)];
+    for (int i = 0; i <= 2 * half_width_; ++i) {
+      const int at = std::clamp(bin + i - half_width_, 0, kRunTimeBins - 1);
+      histogram[static_cast<size_t>(at)] += weights_[static_cast<size_t>(i)];
     }
   }
 

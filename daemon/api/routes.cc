@@ -372,13 +372,13 @@ struct Route {
   bool anonymous;      // may be asked over TCP
   ApiResponse (*answer)(RequestContext& call);
   const char* parameters = "";  // of the query, with commas between them
-  int work = 1;                 // times the CPU time of any other answer (ApiState::most_work)
+  int64_t work = 1;             // times the CPU time of any other answer (ApiState::most_work)
 };
 
 // What plays days of everybody's jobs takes seconds; it stops where its time is over and tells what
 // it has (common/forecast/past_limits.cc). The caller's turns pay for it
 // (daemon/http/fair_queue.h).
-constexpr int kReplayWork = 12;
+constexpr int64_t kReplayWork = 12;
 
 const Route kRoutes[] = {
     {"POST", "/v1/advise", nullptr, true, PostAdvise},
@@ -423,7 +423,7 @@ std::string_view PathOf(const ApiRequest& request) {
 }
 
 // Times the CPU time of any other answer.
-int WorkOf(const ApiRequest& request) {
+int64_t WorkOf(const ApiRequest& request) {
   std::string id;
   for (const Route& route : kRoutes) {
     if (Matches(route, PathOf(request), id)) return route.work;
