@@ -74,7 +74,7 @@ std::vector<std::string> MovedLines(const json& answer, int64_t now) {
   }
   if (lines.size() == 1) {
     lines.emplace_back(
-        "no job in the queue explains it: more is known now about how long jobs run and wait");
+        "nothing in the queue explains it; what is known of run times and waits may have changed");
   }
   return lines;
 }

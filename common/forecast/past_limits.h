@@ -1,6 +1,6 @@
 // What shorter time limits would have been worth: a user's ended jobs in groups of a kind, the
 // limit that 95 % of each group would have stayed under, and the waiting that it would have saved.
-// See past_limits.cc for the method. Pure; times are unix seconds, durations seconds.
+// See limit_replay.cc for the method. Pure; times are unix seconds, durations seconds.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace gpuadvise {
 inline constexpr size_t kFewestRunsOfGroup = 5;
 // The share of them that the limit leaves whole.
 inline constexpr double kSufficientShare = 0.95;
-// Jobs of everybody that one review plays at most; what that costs is in past_limits.cc.
+// Jobs of everybody that one review plays at most; what that costs is in limit_replay.cc.
 inline constexpr size_t kMostReplayedJobs = 3'000;
 
 // A user's runs of one name and partition; or of one partition and GPU type, where each name has
@@ -65,6 +65,13 @@ struct PastLimits {
   std::optional<LimitReplay> replay;
   std::string no_replay;  // why there is none; "" there is one
 };
+
+// Whether a job ran, has ended and had a limit: others are in no group.
+bool HasRun(const JobRecord& job);
+
+// A job's name without the digits and marks at its end: "train" of "train-12". All of it where
+// there is nothing else.
+std::string NameStem(const std::string& name);
 
 // The groups of `own`, records of one user, without a replay.
 PastLimits ReviewLimits(const std::vector<JobRecord>& own);

@@ -376,7 +376,7 @@ struct Route {
 };
 
 // What plays days of everybody's jobs takes seconds; it stops where its time is over and tells what
-// it has (common/forecast/past_limits.cc). The caller's turns pay for it
+// it has (common/forecast/limit_replay.cc). The caller's turns pay for it
 // (daemon/http/fair_queue.h).
 constexpr int64_t kReplayWork = 12;
 
