@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "client/api/exit_code.h"
+#include "client/commands/given_flags.h"
 #include "client/commands/help_text.h"
 #include "client/sbatch/sbatch_options.h"
 #include "common/base/text.h"
@@ -56,125 +57,6 @@ std::string CheckJobId(const std::string& word) {
       !word.empty() && word.size() <= 12 && std::all_of(word.begin(), word.end(), IsDigit);
   return digits ? "" : "'" + word + "' is no job id; write its number, as squeue shows it";
 }
-
-// Flags of our commands that are sbatch's own: kept as text, read by one parser
-// (client/questions/job_question.h).
-class SlurmFlags {
- public:
-  // REQUIRES: `app` is parsed before this goes.
-  void AddTo(CLI::App* app) {
-    Add(app, "-p,--partition", "partition", "Partition to stay in");
-    Add(app, "-A,--account", "account", "Account to charge");
-    Add(app, "-q,--qos", "qos", "Quality of service");
-    Add(app, "-t,--time", "time", "Time limit: minutes, HH:MM:SS, D-HH:MM:SS");
-    Add(app, "-N,--nodes", "nodes", "Number of nodes");
-    Add(app, "-C,--constraint", "constraint", "Features that the nodes must have");
-    Add(app, "--gres", "gres", "GPUs per node, like gpu:l40s:6");
-    Add(app, "-G,--gpus", "gpus", "GPUs in all, like l40s:12");
-    Add(app, "--gpus-per-node", "gpus-per-node", "GPUs per node, like l40s:6");
-    Add(app, "-w,--nodelist", "nodelist", "Only these nodes (delays the start; better --exclude)");
-    Add(app, "-x,--exclude", "exclude", "Never these nodes");
-  }
-
-  // Those that were given.
-  SbatchOptions Given() const {
-    SbatchOptions options;
-    for (const Flag& flag : flags_) {
-      if (flag.option->count() > 0) options.Set(flag.name, flag.value);
-    }
-    return options;
-  }
-
- private:
-  struct Flag {
-    std::string name;
-    std::string value;
-    CLI::Option* option = nullptr;
-  };
-
-  void Add(CLI::App* app, const char* spelling, const char* name, const char* help) {
-    Flag& flag = flags_.emplace_back();  // a deque: the addresses stay
-    flag.name = name;
-    flag.option = app->add_option(spelling, flag.value, help)->group("What you fix (as in sbatch)");
-    flag.option->option_text("X");
-  }
-
-  std::deque<Flag> flags_;
-};
-
-// Options that say something of the training, by the table of its keys: kept as text, read like the
-// file (client/questions/training_settings.h).
-class SettingFlags {
- public:
-  // REQUIRES: `app` is parsed before this goes.
-  void AddTo(CLI::App* app) {
-    for (const TrainKey& key : TrainKeys()) {
-      if (!key.option.empty()) Add(app, key);
-    }
-    Flag& precision = NewFlag(kPrecision);
-    precision.option = app->add_option("--precision", precision.text, "bf16, fp16 or fp32")
-                           ->option_text("WORD")
-                           ->check(CLI::IsMember({"bf16", "fp16", "fp32"}))
-                           ->group(kGroup);
-  }
-
-  // For a command where the micro-batch is part of the training.
-  void AddMicroBatch(CLI::App* app) {
-    Flag& flag = NewFlag("training.per_device_train_batch_size");
-    flag.option = app->add_option("--micro-batch,--batch", flag.text, "Fixes the micro-batch")
-                      ->option_text("N")
-                      ->group(kGroup);
-  }
-
-  // Those that were given.
-  std::vector<TrainingSetting> Given() const {
-    std::vector<TrainingSetting> given;
-    for (const Flag& flag : flags_) {
-      if (flag.option->count() == 0) continue;
-      const std::string spelling = flag.option->get_name();
-      if (flag.key != kPrecision) {
-        given.push_back({flag.key, spelling, flag.text});
-        continue;
-      }
-      for (const std::string word : {"bf16", "fp16"}) {
-        const char* value = flag.text == word ? "true" : "false";
-        given.push_back({"training." + word, spelling + " " + flag.text, value});
-      }
-    }
-    return given;
-  }
-
- private:
-  static constexpr const char* kGroup = "What the training is, over the file (gpuadvise reference)";
-  static constexpr const char* kPrecision = "precision";
-
-  struct Flag {
-    std::string key;
-    std::string text;
-    CLI::Option* option = nullptr;
-  };
-
-  Flag& NewFlag(std::string key) {
-    Flag& flag = flags_.emplace_back();  // a deque: the addresses stay
-    flag.key = std::move(key);
-    return flag;
-  }
-
-  void Add(CLI::App* app, const TrainKey& key) {
-    Flag& flag = NewFlag(std::string(key.path));
-    const std::string help =
-        key.kind == ValueKind::kOther ? std::string(key.form) : ValueInWords(key);
-    const std::string spellings(key.option);
-    const bool is_switch = key.kind == ValueKind::kBool || key.kind == ValueKind::kSwitch;
-    if (is_switch) {  // a value only as --bf16=false: a word that follows is the file
-      flag.option = app->add_flag(spellings, flag.text, "[=" + help + "]")->group(kGroup);
-    } else {
-      flag.option = app->add_option(spellings, flag.text, help)->option_text("X")->group(kGroup);
-    }
-  }
-
-  std::deque<Flag> flags_;
-};
 
 bool GivesOneOf(const std::string& word, const std::vector<std::string>& names) {
   return std::any_of(names.begin(), names.end(),
@@ -262,62 +144,6 @@ void AddFilter(CLI::App* jobs, JobsCommand& command) {
       ->option_text("N")
       ->check(CLI::Range(1, 1'000'000));
 }
-
-constexpr const char* kWhenFooter =
-    "\ngpuadvise when [OPTIONS] [SBATCH OPTIONS] [job.sh]\n"
-    "Asks when a job with these sbatch options would start. Understood: -p -A -q -t -N -n -c -C\n"
-    "-G --gres --gpus-per-node --gpus-per-task --mem --mem-per-cpu --mem-per-gpu -w/--nodelist\n"
-    "-x/--exclude --exclusive -b/--begin --reservation -a/--array (the first and the last task).\n"
-    "Other options are skipped (-v lists them).\n"
-    "With a job script its #SBATCH lines are read first; options here win.\n"
-    "With --limits: no limit below --time-min is advised; -J tells which of your runs are alike.\n"
-    "\nExample: gpuadvise when -p gpu --gres gpu:l40s:6 -t 600 --limits\n";
-
-constexpr const char* kSubmitFooter =
-    "\nWhat follows -- goes to sbatch untouched and wins over the advice:\n"
-    "  gpuadvise submit train.yaml -- --mail-type=END --time=12:00:00\n";
-
-constexpr const char* kFitFooter =
-    "\nExamples:\n"
-    "  gpuadvise fit train.yaml --gpu l40s\n"
-    "  gpuadvise fit llama-3.1-8b --method lora --seq 2048 --gpu l40s\n"
-    "  gpuadvise fit --trace -- python train.py --batch-size {micro_batch}\n";
-
-constexpr const char* kScaleFooter =
-    "\nExamples:\n"
-    "  gpuadvise scale train.yaml --gpu h100 --max-gpus 16\n"
-    "  gpuadvise scale llama-3.1-8b --method lora --seq 2048 --effective 64 --max-steps 1000\n";
-
-constexpr const char* kRunFooter =
-    "\nThe exit status is the command's own. Example:\n"
-    "  gpuadvise run --micro-batch 8 --accumulation 4 --retry-on-oom -- \\\n"
-    "    torchrun train.py --batch-size {micro_batch} --accumulation {accumulation}\n";
-
-constexpr const char* kProbeFooter =
-    "\nRuns the command of FILE for some 20 steps at two micro-batches, on one GPU: in a short job "
-    "(srun),\n"
-    "or with --local here. Then writes the memory: line and a measured: line into FILE, and shows "
-    "the\n"
-    "ranking before and after. The old file is kept as FILE.bak. Where the command has "
-    "{max_steps}, it\n"
-    "gets the number of steps; otherwise it is ended (SIGTERM) after them.\n";
-
-constexpr const char* kJobsFooter =
-    "\nOutcomes that lie in the output folders of your own jobs are reported first.\n"
-    "--import exits 1 when a file was not taken.\n";
-
-constexpr const char* kLimitsFooter =
-    "\nIn hindsight, from jobs that have ended. What a shorter limit is worth to the next job, and "
-    "its\n"
-    "risk: gpuadvise when --limits.\n";
-
-constexpr const char* kWatchFooter =
-    "\nExits 0 when the job ended well, 1 when it did not; with --once 0 while it waits or runs.\n";
-
-constexpr const char* kExitCodes =
-    "\nExit codes: 0 ok, 1 error, 2 wrong flag or file, 3 nothing can run it, 4 gpuadvised does "
-    "not\n"
-    "answer, 5 answered from data older than --max-age.\n";
 
 // `when` and `select` take sbatch's options as they are; only ours go to CLI11.
 const OwnWords kWhenWords = {{"--json", "-v", "--verbose", "--limits", "-h", "--help"},

@@ -211,7 +211,7 @@ TEST(ReplayLimits, OnAnEmptyClusterNothingIsSaved) {
   ASSERT_TRUE(review.replay) << review.no_replay;
   EXPECT_NEAR(review.replay->saved(), 0, 60);
   EXPECT_EQ(InWords(review, kSnapshotTime)[1],
-            "With the limits below they would have waited as long as they did.");
+            "With the limits below they would have waited about as long.");
 }
 
 }  // namespace
