@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "backtest/job_log.h"
+#include "backtest/replay.h"
 #include "backtest/scoring.h"
 #include "common/forecast/start_of.h"
+#include "common/history/wait_forecast.h"
 #include "common/slurm/snapshot.h"
 
 namespace gpuadvise::backtest {
@@ -38,6 +40,9 @@ struct BackTestOptions {
   size_t play_once_from = 0;  // as in SimulationOptions
   unsigned threads = 1;
   std::vector<Hypothetical> hypotheticals;  // ascending by time
+  // Called with everything that is learned from, in order; the forecast of a submission that was
+  // asked, else nullptr. Empty: nobody watches.
+  std::function<void(const LogEvent&, const LogJob&, const WaitForecast*)> watch;
 };
 
 struct BackTestResult {

@@ -20,6 +20,17 @@ struct ForestOptions {
   size_t trees = 60;
   size_t least_leaf = 6;
   size_t rows_per_tree = 4'000;  // drawn, recent ones more often
+  double share_per_tree = 0.5;
+  double tried_share = 0.4;
+  int max_depth = 14;
+  double censored_more = 0.5;
+  size_t bins = 32;
+  double random_cut = 0;
+  double weigh_bursts = 0;
+  double fill = 0;
+  double uniform_draw = 0;
+  double weigh_age = 0;
+  double normal = 1;
   size_t kept_rows = 30'000;
   double half_life_rows = 3'000;
   size_t first_starts = 60;     // before these there is no forest
@@ -72,9 +83,11 @@ class QuantileForest {
   double TargetOf(const Row& row, UnixSeconds now) const;
   double WeightOf(const Row& row, int64_t index) const;
   size_t LeafOf(const Tree& tree, const std::vector<float>& features) const;
+  struct Growing;
   Tree Build(UnixSeconds now);
-  void Split(Tree& tree, size_t node, std::vector<int64_t> rows, std::vector<double>& targets,
-             int depth);
+  void Split(Growing& growing, Tree& tree, size_t node, size_t from, size_t to, int depth);
+  void MakeBins();
+  void Code(const std::vector<float>& features);
   void Rebuild(UnixSeconds now);
   double Random();
 
@@ -84,6 +97,9 @@ class QuantileForest {
   std::deque<Row> rows_;
   int64_t first_row_ = 0;
   std::vector<Tree> trees_;
+  std::vector<std::vector<float>> edges_;  // of the bins of each feature
+  std::vector<uint8_t> codes_;             // bins of rows from first_coded_ on
+  int64_t first_coded_ = 0;
   size_t next_tree_ = 0;
   double due_ = 0;  // trees to rebuild
   bool paused_ = false;
