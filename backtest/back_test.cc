@@ -14,6 +14,7 @@
 #include "backtest/replay.h"
 #include "common/base/job_random.h"
 #include "common/base/unix_time.h"
+#include "common/forecast/queue_starts.h"
 #include "common/forecast/start_of.h"
 #include "common/history/forecast_history.h"
 #include "common/scheduler/queue_model.h"
@@ -36,13 +37,18 @@ struct Question {
 struct Step {
   std::optional<LogEvent> event;
   std::optional<size_t> question;
+  std::shared_ptr<const QueueModel> again = nullptr;  // all that wait in it are asked about
 };
 
 class BackTest {
  public:
   BackTest(const JobLog& log, const Snapshot& cluster, const BackTestOptions& options)
       : log_(log), options_(options), replay_(log, cluster) {
-    for (size_t i = 0; i < log.jobs.size(); ++i) CountBurst(i);
+    for (size_t i = 0; i < log.jobs.size(); ++i) {
+      CountBurst(i);
+      index_of_[log.jobs[i].id] = i;
+    }
+    if (!log.jobs.empty()) next_again_ = log.jobs.front().eligible;
     for (const LogJob& job : log.jobs) {
       log_end_ = std::max({log_end_, job.eligible, job.start.value_or(0)});
     }
@@ -53,6 +59,7 @@ class BackTest {
     size_t done = 0;
     for (const LogEvent& event : events) {
       AskHypotheticals(event.time);
+      AskAgain(event.time);
       See(event);
       if (questions_.size() >= kChunk) Flush();
       if (++done % 256 == 0) progress(done, events.size());
@@ -138,6 +145,16 @@ class BackTest {
     }
   }
 
+  // At the moments before `time`.
+  void AskAgain(UnixSeconds time) {
+    if (options_.again_seconds <= 0) return;
+    for (; next_again_ < time; next_again_ += options_.again_seconds) {
+      if (!replay_.AnyWaits()) continue;
+      steps_.push_back({std::nullopt, std::nullopt, QueueAt(next_again_)});
+    }
+    if (steps_.size() >= kChunk) Flush();
+  }
+
   void Ask(size_t index, UnixSeconds now) {
     Question question;
     question.job = index;
@@ -166,6 +183,7 @@ class BackTest {
   }
 
   void Learn(const Step& step) {
+    if (step.again) return SayAgain(*step.again);
     if (!step.event) return Answer(questions_[*step.question]);
     const LogEvent& event = *step.event;
     const LogJob& job = log_.jobs[event.job];
@@ -199,6 +217,23 @@ class BackTest {
     }
   }
 
+  void SayAgain(const QueueModel& queue) {
+    const UnixSeconds now = queue.snapshot().taken_at;
+    past_.waits.Advance(now);
+    for (const auto& [id, said] : StartsInQueue(queue)) {
+      const size_t index = index_of_.at(id);
+      if (!IsAsked(index) || !IsScored(index)) continue;
+      const LogJob& job = log_.jobs[index];
+      AskedAgain one = AskedAgainOf(said);
+      one.job_id = id;
+      one.weight = WeightOf(index);
+      one.started = job.start.has_value();
+      one.age = static_cast<double>(now - job.eligible);
+      one.left = static_cast<double>(std::max<UnixSeconds>(UntilOf(job) - now, 0));
+      result_.again.push_back(one);
+    }
+  }
+
   void Forecast(const LogEvent& event, Question& question) {
     const LogJob& job = log_.jobs[*question.job];
     SimulatedSubmission& simulated = **question.simulated;
@@ -210,21 +245,33 @@ class BackTest {
     if (IsScored(*question.job)) result_.jobs.push_back(Score(*question.job, *samples.forecast));
   }
 
+  double WeightOf(size_t index) const {
+    return 1 / static_cast<double>(burst_sizes_[burst_of_[index]]);
+  }
+
+  // When it started, or was last known to wait.
+  UnixSeconds UntilOf(const LogJob& job) const {
+    return job.start.value_or(job.end.value_or(log_end_));
+  }
+
   Scored Score(size_t index, const WaitForecast& forecast) const {
     const LogJob& job = log_.jobs[index];
     Scored scored;
     scored.job_id = job.id;
     scored.week = (job.eligible - log_.jobs.front().eligible) / kWeekSeconds;
     scored.group = forecast.group;
-    scored.weight = 1 / static_cast<double>(burst_sizes_[burst_of_[index]]);
+    scored.weight = WeightOf(index);
     scored.started = job.start.has_value();
-    const UnixSeconds until = job.start.value_or(job.end.value_or(log_end_));
-    scored.wait = static_cast<double>(std::max<UnixSeconds>(until - job.eligible, 0));
+    scored.wait = static_cast<double>(std::max<UnixSeconds>(UntilOf(job) - job.eligible, 0));
     if (job.test_only && job.start) {
       scored.test_only_error = std::abs(static_cast<double>(*job.test_only - *job.start));
     }
-    scored.said[0] = SaidBy(forecast.wait);
-    for (size_t k = 0; k < kExperts; ++k) scored.said[k + 1] = SaidBy(forecast.experts[k]);
+    const auto score = [&](size_t predictor, const WaitDistribution& wait) {
+      scored.said[predictor] = SaidBy(wait);
+      scored.places[predictor] = PlaceIn(wait, scored.wait);
+    };
+    score(0, forecast.wait);
+    for (size_t k = 0; k < kExperts; ++k) score(k + 1, forecast.experts[k]);
     return scored;
   }
 
@@ -235,6 +282,8 @@ class BackTest {
   std::vector<Question> questions_;
   std::vector<Step> steps_;
   size_t asked_ = 0;  // hypotheticals
+  UnixSeconds next_again_ = 0;
+  std::unordered_map<int64_t, size_t> index_of_;  // by job id
   std::unordered_map<std::string, size_t> burst_numbers_;
   std::vector<size_t> burst_of_;
   std::vector<int64_t> burst_sizes_;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "backtest/asked_again.h"
 #include "backtest/job_log.h"
 #include "backtest/replay.h"
 #include "backtest/scoring.h"
@@ -40,6 +41,7 @@ struct BackTestOptions {
   size_t play_once_from = 0;  // as in SimulationOptions
   unsigned threads = 1;
   std::vector<Hypothetical> hypotheticals;  // ascending by time
+  int64_t again_seconds = 0;  // every so often all that wait are asked about again; 0: never
   // Called with everything that is learned from, in order; the forecast of a submission that was
   // asked, else nullptr. Empty: nobody watches.
   std::function<void(const LogEvent&, const LogJob&, const WaitForecast*)> watch;
@@ -48,6 +50,7 @@ struct BackTestOptions {
 struct BackTestResult {
   std::vector<Scored> jobs;
   std::vector<Result<HypotheticalAnswer>> hypotheticals;  // one for each that was asked
+  std::vector<AskedAgain> again;                          // in the order of time
   int64_t submissions = 0;                                // in the log, of the partition
   int64_t impossible = 0;    // the cluster of the file could never run them
   int64_t without_room = 0;  // started though the cluster of the file had no room

@@ -13,6 +13,7 @@
 #include "backtest/back_test.h"
 #include "backtest/cluster_file.h"
 #include "backtest/job_log.h"
+#include "backtest/limits.h"
 #include "backtest/regret.h"
 #include "backtest/report.h"
 #include "backtest/world.h"
@@ -36,6 +37,7 @@ struct Arguments {
   std::string cluster;
   bool json = false;
   bool regret = false;
+  bool limits = false;
   std::string alternatives = kGrootAlternatives;
   size_t moments = RegretOptions{}.moments;
   BackTestOptions options;
@@ -88,6 +90,16 @@ int RunScores(const Arguments& arguments, const JobLog& log, const Snapshot& clu
   return 0;
 }
 
+int RunLimitAdvice(const Arguments& arguments, const JobLog& log, const Snapshot& cluster) {
+  const LimitsResult result = RunLimits(log, cluster, arguments.options, ShowProgress);
+  EndProgress();
+  const FollowedDay followed = FollowEverybody(log, cluster, result);
+  const std::string text =
+      arguments.json ? LimitsJson(result, followed).dump(1) + "\n" : LimitsTable(result, followed);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
 int RunRegrets(const Arguments& arguments, const std::vector<LogPath>& paths,
                const std::vector<JobLog>& logs, const Snapshot& cluster) {
   auto alternatives = ParseAlternatives(arguments.alternatives);
@@ -133,6 +145,7 @@ int Run(const Arguments& arguments) {
     logs.push_back(std::move(*log));
   }
   if (arguments.regret) return RunRegrets(arguments, paths, logs, *cluster);
+  if (arguments.limits) return RunLimitAdvice(arguments, logs.front(), *cluster);
   return RunScores(arguments, logs.front(), *cluster);
 }
 
@@ -143,6 +156,7 @@ int main(int argc, char** argv) {
   gpuadvise::backtest::Arguments arguments;
   gpuadvise::backtest::BackTestOptions& options = arguments.options;
   options.threads = std::max(std::thread::hardware_concurrency(), 1U);
+  int64_t again_minutes = 0;
   CLI::App app("Replays a job log through the forecast and says how right it would have been.");
   app.footer("A site's own log for --sacct:\n  " + std::string(gpuadvise::backtest::kSacctCommand));
   app.add_option("--trace", arguments.traces, "job log, CSV or CSV.gz");
@@ -163,10 +177,14 @@ int main(int argc, char** argv) {
   app.add_option("--play-once-from", options.play_once_from,
                  "longer queues are played once for all questions, as the daemon does it")
       ->capture_default_str();
+  app.add_option("--again", again_minutes, "ask every so many minutes about all that wait")
+      ->check(CLI::Range(1, 10'000));
   app.add_option("--threads", options.threads, "default: as many as there are cores")
       ->check(CLI::Range(1U, 1024U));
   app.add_flag("--regret", arguments.regret,
                "what choosing among --alternatives by the forecast costs, beside simple choices");
+  app.add_flag("--limits", arguments.limits,
+               "what following the advice on time limits brings, job by job");
   app.add_option("--alternatives", arguments.alternatives,
                  "ways to run a training job: GPU:COUNT=HOURS,...")
       ->capture_default_str();
@@ -179,5 +197,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : gpuadvise::backtest::kExitUsage;
   }
+  constexpr int64_t kMinute = 60;
+  options.again_seconds = again_minutes * kMinute;
   return gpuadvise::backtest::Run(arguments);
 }

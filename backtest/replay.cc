@@ -207,6 +207,11 @@ Job Replay::JobOf(const Present& present, UnixSeconds now) const {
   return job;
 }
 
+bool Replay::AnyWaits() const {
+  return std::any_of(present_.begin(), present_.end(),
+                     [](const Present& present) { return !present.running; });
+}
+
 Snapshot Replay::At(UnixSeconds now) const {
   Snapshot state = cluster_;
   state.taken_at = now;

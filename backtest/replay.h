@@ -45,6 +45,8 @@ class Replay {
   // What Slurm would show at `now`.
   Snapshot At(UnixSeconds now) const;
 
+  bool AnyWaits() const;
+
   // A job that waits, as Slurm would show it.
   Job Waiting(size_t job) const;
 

@@ -28,6 +28,9 @@ json ToJson(const Scores& scores) {
           {"brier_60s", scores.brier_60s},
           {"coverage_p50", scores.coverage_p50},
           {"coverage_p90", scores.coverage_p90},
+          {"place_p10", scores.place_p10},
+          {"place_p50", scores.place_p50},
+          {"place_p90", scores.place_p90},
           {"jobs", scores.jobs}};
 }
 
@@ -37,7 +40,13 @@ json RatioJson(const std::vector<const Scored*>& jobs, Loss loss) {
               {"ratio", ratio.ratio},
               {"low", ratio.low},
               {"high", ratio.high}};
-  if (loss != Loss::kMedianAbsError) out["worst_from_200th_job"] = WorstSoFar(jobs, loss);
+  if (loss != Loss::kMedianAbsError) {
+    out["worst_from_200th_job"] = WorstSoFar(jobs, loss);
+    const AgainstParts against = ToBestPart(jobs, loss);
+    out["best_part"] = against.best_part;
+    out["to_best_part"] = against.ratio;
+    out["worst_span_of_500"] = against.worst_span;
+  }
   return out;
 }
 
@@ -109,9 +118,10 @@ json HorizonJson(const BackTestResult& result) {
 std::string ScoreLine(const char* name, const Scores& s) {
   return fmt::format(
       "  {:<17}{:>10.0f} {:>8.4f} {:>10.0f} {:>10.0f}  {:.3f} {:.3f} {:.3f}  {:.4f}  "
-      "{:.3f}  {:.3f}\n",
+      "{:.3f}  {:.3f}  {:.2f} {:.2f} {:.2f}\n",
       name, s.crps_seconds, s.crps_log, s.median_abs_error_seconds, s.waited_abs_error_seconds,
-      s.within_60s, s.within_600s, s.within_3600s, s.brier_60s, s.coverage_p50, s.coverage_p90);
+      s.within_60s, s.within_600s, s.within_3600s, s.brier_60s, s.coverage_p50, s.coverage_p90,
+      s.place_p10, s.place_p50, s.place_p90);
 }
 
 std::string RatioLine(const std::vector<const Scored*>& jobs) {
@@ -124,6 +134,11 @@ std::string RatioLine(const std::vector<const Scored*>& jobs) {
     text += fmt::format("  {} / best baseline ({}): {:.3f} [{:.3f} .. {:.3f}]\n", name,
                         ratio.best_baseline, ratio.ratio, ratio.low, ratio.high);
     if (loss == Loss::kMedianAbsError) continue;
+    const AgainstParts against = ToBestPart(jobs, loss);
+    text += fmt::format("    / best part ({}): {:.3f}", against.best_part, against.ratio);
+    text += against.worst_span > 0
+                ? fmt::format(", worst span of {}: {:.3f}\n", kSpan, against.worst_span)
+                : "\n";
     if (const double worst = WorstSoFar(jobs, loss); worst > 0) {
       text += fmt::format("    worst so far from the {}th job on: {:.3f}\n", kLearnedAfter, worst);
     }
@@ -191,12 +206,13 @@ std::string ReportTable(const JobLog& log, const BackTestResult& result) {
     text += fmt::format("\n{} ({})\n  {:<17}{:>10} {:>8} {:>10} {:>10}  {:<17}  {:<6}  {}\n",
                         kScoreGroupNames[g], Plural(static_cast<int64_t>(jobs.size()), "job"), "",
                         "CRPS s", "CRPS log", "MAE s", "MAE waited", "within 1m/10m/1h", "Brier",
-                        "covers p50, p90");
+                        "covers p50, p90, places .1 .5 .9");
     for (size_t k = 0; k < kPredictors; ++k) {
       text += ScoreLine(kPredictorNames[k], ScoresOf(jobs, k));
     }
     text += RatioLine(jobs);
   }
+  if (!result.again.empty()) text += AgainTable(ScoresByAge(result.again));
   return text + "\n" + WeeksLine(result) + TestOnlyLine(result);
 }
 
@@ -219,6 +235,7 @@ json ReportJson(const JobLog& log, const BackTestResult& result) {
           {"weeks", WeeksJson(result)},
           {"calibration", CalibrationJson(result)},
           {"error_by_horizon", HorizonJson(result)},
+          {"asked_again", AgainJson(ScoresByAge(result.again))},
           {"submissions", result.submissions},
           {"scored", result.jobs.size()},
           {"impossible", result.impossible},

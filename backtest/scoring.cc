@@ -48,6 +48,23 @@ PublishedForecast SaidBy(const WaitDistribution& forecast) {
   return said;
 }
 
+Place PlaceIn(const WaitDistribution& forecast, double wait) {
+  double below = 0;
+  double upto = 0;
+  for (const WeightedWait& point : forecast.points()) {
+    if (point.seconds < wait) below += point.weight;
+    if (point.seconds <= wait) upto += point.weight;
+  }
+  return {static_cast<float>(below), static_cast<float>(upto)};
+}
+
+double WithinQuantile(const Place& place, double q) {
+  const auto below = static_cast<double>(place.below);
+  const auto upto = static_cast<double>(place.upto);
+  if (upto - below < 1e-6) return upto <= q ? 1 : 0;
+  return std::clamp((q - below) / (upto - below), 0.0, 1.0);
+}
+
 double CrpsSeconds(const PublishedForecast& said, double wait) {
   double sum = 0;
   for (size_t i = 0; i < kScoredQuantiles.size(); ++i) {
@@ -80,6 +97,12 @@ Scores ScoresOf(const std::vector<const Scored*>& jobs, size_t predictor) {
       ++scores.covered_jobs;
       if (!past_p90) scores.coverage_p90 += w;
       if (job->started && job->wait <= P50(said)) scores.coverage_p50 += w;
+      if (job->started) {
+        const Place& place = job->places[predictor];
+        scores.place_p10 += w * WithinQuantile(place, 0.1);
+        scores.place_p50 += w * WithinQuantile(place, 0.5);
+        scores.place_p90 += w * WithinQuantile(place, 0.9);
+      }
     }
     if (!job->started) continue;
     started += w;
@@ -100,7 +123,8 @@ Scores ScoresOf(const std::vector<const Scored*>& jobs, size_t predictor) {
                       &scores.within_600s, &scores.within_3600s, &scores.brier_60s}) {
     if (started > 0) *sum /= started;
   }
-  for (double* sum : {&scores.coverage_p50, &scores.coverage_p90}) {
+  for (double* sum : {&scores.coverage_p50, &scores.coverage_p90, &scores.place_p10,
+                      &scores.place_p50, &scores.place_p90}) {
     if (covered > 0) *sum /= covered;
   }
   scores.median_abs_error_seconds = WeightedMedianOf(std::move(errors));
@@ -165,6 +189,34 @@ double WorstSoFar(const std::vector<const Scored*>& jobs, Loss loss) {
     if (++seen >= kLearnedAfter && best > 0) worst = std::max(worst, sums[0] / best);
   }
   return worst;
+}
+
+AgainstParts ToBestPart(const std::vector<const Scored*>& jobs, Loss loss) {
+  assert(loss != Loss::kMedianAbsError);
+  using Losses = std::array<double, kPredictors>;
+  const auto over_best = [](const Losses& sums) {
+    const double best = *std::min_element(sums.begin() + 1, sums.end());
+    return best > 0 ? sums[0] / best : 0;
+  };
+  std::vector<Losses> told{Losses{}};  // sums so far
+  AgainstParts against;
+  for (const Scored* job : jobs) {
+    if (!job->started) continue;
+    Losses sums = told.back();
+    for (size_t k = 0; k < kPredictors; ++k) {
+      sums[k] += job->weight * CrpsOf(job->said[k], job->wait, loss);
+    }
+    told.push_back(sums);
+    if (told.size() <= kSpan) continue;
+    const Losses& before = told[told.size() - 1 - kSpan];
+    for (size_t k = 0; k < kPredictors; ++k) sums[k] -= before[k];
+    against.worst_span = std::max(against.worst_span, over_best(sums));
+  }
+  const Losses& all = told.back();
+  against.ratio = over_best(all);
+  const auto best = std::min_element(all.begin() + 1, all.end()) - all.begin();
+  against.best_part = kPredictorNames[static_cast<size_t>(best)];
+  return against;
 }
 
 Ratio RatioToBest(const std::vector<const Scored*>& jobs, Loss loss, uint64_t seed) {

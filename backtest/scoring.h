@@ -31,6 +31,17 @@ struct PublishedForecast {
 };
 PublishedForecast SaidBy(const WaitDistribution& forecast);
 
+// Where a wait lies in its forecast: the probability of a shorter one, and of one at most as long.
+struct Place {
+  float below = 0;
+  float upto = 0;
+};
+Place PlaceIn(const WaitDistribution& forecast, double wait);
+
+// How much of a wait in this place counts as within the quantile `q`: all, nothing or, of a wait
+// that was said with some probability, its part of that.
+double WithinQuantile(const Place& place, double q);
+
 // One scored submission.
 struct Scored {
   int64_t job_id = 0;
@@ -41,6 +52,7 @@ struct Scored {
   bool started = true;
   std::optional<double> test_only_error;
   std::array<PublishedForecast, kPredictors> said;
+  std::array<Place, kPredictors> places{};  // of `wait`; only where started
 };
 
 // Mean pinball loss over kScoredQuantiles, of the waits or of log(wait + 60 s).
@@ -58,6 +70,9 @@ struct Scores {
   double brier_60s = 0;
   double coverage_p50 = 0;  // among those whose forecast p90 is more than a minute
   double coverage_p90 = 0;
+  double place_p10 = 0;  // among the same: share of outcomes within the lowest tenth, half and nine
+  double place_p50 = 0;  // tenths of their forecasts (WithinQuantile); what is calibrated has .1,
+  double place_p90 = 0;  // .5 and .9, also where many forecasts say "perhaps at once"
   int64_t jobs = 0;
   int64_t covered_jobs = 0;  // behind the coverages
 };
@@ -88,5 +103,16 @@ inline constexpr size_t kLearnedAfter = 200;
 // far, in the order of submission from the kLearnedAfter-th job on; 0 with fewer jobs.
 // REQUIRES: loss is a CRPS.
 double WorstSoFar(const std::vector<const Scored*>& jobs, Loss loss);
+
+// The product against the best of its parts (baselines, simulation, forest) in hindsight: of all
+// jobs that started, and the worst of any kSpan that follow each other; 0 with fewer, or without
+// losses. REQUIRES: loss is a CRPS.
+inline constexpr size_t kSpan = 500;
+struct AgainstParts {
+  std::string best_part;
+  double ratio = 0;
+  double worst_span = 0;
+};
+AgainstParts ToBestPart(const std::vector<const Scored*>& jobs, Loss loss);
 
 }  // namespace gpuadvise::backtest

@@ -83,6 +83,38 @@ Snapshot World::ForkAt(UnixSeconds now) const {
   return state;
 }
 
+std::vector<std::optional<double>> World::WaitsOf(size_t index,
+                                                  const std::vector<int64_t>& limits) {
+  const LogJob& logged = log_.jobs[index];
+  bool there = false;
+  while (!there && happened_ < events_.size()) {
+    const LogEvent& event = events_[happened_++];
+    replay_.Apply(event);
+    there = event.job == index && event.kind == LogEventKind::kSubmit;
+  }
+  std::vector<std::optional<double>> waits;
+  for (const int64_t limit : limits) {
+    Snapshot state = ForkAt(logged.eligible);
+    for (Job& job : state.jobs) {
+      if (job.id == logged.id) job.request.time_limit_seconds = limit;
+    }
+    // Who comes in the same second, behind it.
+    for (size_t i = index + 1; i < log_.jobs.size(); ++i) {
+      if (log_.jobs[i].eligible > logged.eligible) break;
+      if (run_seconds_.contains(log_.jobs[i].id)) state.jobs.push_back(replay_.Waiting(i));
+    }
+    const Played played = Play(std::move(state), run_seconds_);
+    std::optional<double> wait;
+    for (const PlayedJob& one : played.jobs) {
+      if (played.queue->pending()[one.pending].id == logged.id) {
+        wait = static_cast<double>(one.start);
+      }
+    }
+    waits.push_back(wait);
+  }
+  return waits;
+}
+
 std::optional<double> World::WaitOf(const Extra& extra, UnixSeconds now) {
   while (happened_ < events_.size() && events_[happened_].time <= now) {
     replay_.Apply(events_[happened_++]);
@@ -124,6 +156,34 @@ std::string PartitionWith(const Snapshot& cluster, const std::string& gpu, int64
   return "";
 }
 
+void PlayLog(JobLog& log, const Snapshot& cluster,
+             const std::unordered_map<int64_t, double>& run_seconds) {
+  std::unordered_map<int64_t, LogJob*> by_id;
+  for (LogJob& job : log.jobs) {
+    by_id[job.id] = &job;
+    job.start.reset();
+    job.end.reset();
+    job.node_list.clear();
+  }
+  const Replay empty(log, cluster);
+  const UnixSeconds first = log.jobs.front().eligible - 1;
+  Snapshot day = empty.At(first);
+  for (size_t i = 0; i < log.jobs.size(); ++i) day.jobs.push_back(empty.Waiting(i));
+  const Played played = Play(std::move(day), run_seconds);
+  const std::vector<NodeGroup>& groups = played.queue->groups().groups();
+  for (const PlayedJob& one : played.jobs) {
+    LogJob& job = *by_id[played.queue->pending()[one.pending].id];
+    job.start = first + one.start;
+    job.end = first + one.end;
+    for (const GroupShare& share : one.shares) {
+      const NodeGroup& group = groups[static_cast<size_t>(share.group)];
+      if (group.pooled()) continue;
+      const auto node = static_cast<size_t>(group.nodes.front());
+      job.node_list.push_back(played.queue->pool().nodes()[node].name);
+    }
+  }
+}
+
 Result<JobLog> PlayWorkload(std::string_view text, const std::string& file,
                             const Snapshot& cluster) {
   static const LogForm kForm = {
@@ -142,30 +202,10 @@ Result<JobLog> PlayWorkload(std::string_view text, const std::string& file,
     return BadInput(fmt::format("{}: the cluster has none of its GPUs", file));
   }
   std::unordered_map<int64_t, double> run_seconds;
-  std::unordered_map<int64_t, LogJob*> by_id;
-  for (LogJob& job : log->jobs) {
+  for (const LogJob& job : log->jobs) {
     run_seconds[job.id] = static_cast<double>(*job.end - *job.start);
-    by_id[job.id] = &job;
-    job.start.reset();
-    job.end.reset();
   }
-  const Replay empty(*log, cluster);
-  const UnixSeconds first = log->jobs.front().eligible - 1;
-  Snapshot day = empty.At(first);
-  for (size_t i = 0; i < log->jobs.size(); ++i) day.jobs.push_back(empty.Waiting(i));
-  const Played played = Play(std::move(day), run_seconds);
-  const std::vector<NodeGroup>& groups = played.queue->groups().groups();
-  for (const PlayedJob& one : played.jobs) {
-    LogJob& job = *by_id[played.queue->pending()[one.pending].id];
-    job.start = first + one.start;
-    job.end = first + one.end;
-    for (const GroupShare& share : one.shares) {
-      const NodeGroup& group = groups[static_cast<size_t>(share.group)];
-      if (group.pooled()) continue;
-      const auto node = static_cast<size_t>(group.nodes.front());
-      job.node_list.push_back(played.queue->pool().nodes()[node].name);
-    }
-  }
+  PlayLog(*log, cluster, run_seconds);
   return log;
 }
 

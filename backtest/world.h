@@ -31,6 +31,11 @@ class World {
   // run on from there; nullopt when it does not within 30 days. REQUIRES: `now` does not go back.
   std::optional<double> WaitOf(const Extra& extra, UnixSeconds now);
 
+  // Seconds until job `index` of the log would have started, for each time limit that it could
+  // have been submitted with, everybody else as they were. nullopt: not within 30 days.
+  // REQUIRES: `index` does not go back.
+  std::vector<std::optional<double>> WaitsOf(size_t index, const std::vector<int64_t>& limits);
+
  private:
   Snapshot ForkAt(UnixSeconds now) const;
 
@@ -43,6 +48,11 @@ class World {
 
 // The first partition with a node of `gpus` GPUs of a type; "" where there is none.
 std::string PartitionWith(const Snapshot& cluster, const std::string& gpu, int64_t gpus);
+
+// Plays the whole of `log` with these run times, by job id, and writes starts, ends and nodes into
+// it, whatever they were. REQUIRES: sorted by eligible time (FinishLog).
+void PlayLog(JobLog& log, const Snapshot& cluster,
+             const std::unordered_map<int64_t, double>& run_seconds);
 
 // A day of submissions as the lab's workload generators write it: columns t_s, user, gres
 // (`type:count`), nodes, limit_min, runtime_s. Gives the log of that day on `cluster`, as the

@@ -61,7 +61,7 @@ LIMITED_GPUS = 8
 PATIENCE = 3600  # seconds of the day's clock in which nothing runs and nothing starts
 FIRST_SUBMISSION_AFTER = 60  # seconds of the day's clock between "all nodes idle" and the day's second 0
 # Slurm's own scheduling, and deadlines that a fast clock does not run into.
-CONF = {"SchedulerParameters": None, "MinJobAge": 300, "KillWait": 30, "SlurmdTimeout": 0, "MessageTimeout": 100,
+CONF = {"SchedulerParameters": None, "MinJobAge": 300, "KillWait": 30, "SlurmdTimeout": 0, "MessageTimeout": 600,
         "SlurmctldTimeout": 3600, "TCPTimeout": 100}
 MULTIFACTOR = {
     "PriorityWeightAge": 2000, "PriorityMaxAge": "2-00:00:00", "PriorityWeightFairshare": 10000,
@@ -228,8 +228,8 @@ class Day:
     def _wait_for_the_end(self):
         """Until the last job has ended; what can never start (over a limit of its own) is cancelled and counted."""
         idle_since = self.clock.now()
-        while left := self.lab.run("squeue", "-h", "-o", "%A %t").stdout.split("\n"):
-            jobs = [line.split() for line in left if line.strip()]
+        while True:
+            jobs = self._jobs_left()
             if not jobs:
                 return
             if any(state != "PD" for _, state in jobs):
@@ -237,6 +237,15 @@ class Day:
             elif self.clock.now() - idle_since > PATIENCE:
                 self.never_started = [job for job, _ in jobs]
                 self.lab.run("scancel", *self.never_started)
+            time.sleep(2)
+
+    def _jobs_left(self):
+        """(job id, state) of each job in the queue. A controller that is late may drop the connection, of which
+        squeue dies: it is asked again, five times."""
+        for attempt in range(5):
+            asked = self.lab.run("squeue", "-h", "-o", "%A %t", check=attempt == 4)
+            if asked.returncode == 0:
+                return [line.split() for line in asked.stdout.split("\n") if line.strip()]
             time.sleep(2)
 
     def _submit(self, row):

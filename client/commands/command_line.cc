@@ -270,7 +270,8 @@ constexpr const char* kWhenFooter =
     "-x/--exclude --exclusive -b/--begin --reservation -a/--array (the first and the last task).\n"
     "Other options are skipped (-v lists them).\n"
     "With a job script its #SBATCH lines are read first; options here win.\n"
-    "\nExample: gpuadvise when -p gpu --gres gpu:l40s:6 -t 600\n";
+    "With --limits: no limit below --time-min is advised; -J tells which of your runs are alike.\n"
+    "\nExample: gpuadvise when -p gpu --gres gpu:l40s:6 -t 600 --limits\n";
 
 constexpr const char* kSubmitFooter =
     "\nWhat follows -- goes to sbatch untouched and wins over the advice:\n"
@@ -314,7 +315,8 @@ constexpr const char* kExitCodes =
     "answer, 5 answered from data older than --max-age.\n";
 
 // `when` and `select` take sbatch's options as they are; only ours go to CLI11.
-const OwnWords kWhenWords = {{"--json", "-v", "--verbose", "-h", "--help"}, {"--socket"}};
+const OwnWords kWhenWords = {{"--json", "-v", "--verbose", "--limits", "-h", "--help"},
+                             {"--socket"}};
 const OwnWords kSelectWords = {
     {"--json", "-h", "--help"},
     {"--socket", "--timeout", "--max-age", "--gpu-memory", "--avoid", "--advice", "--submitted"}};
@@ -369,6 +371,8 @@ struct Parser {
   void AddWhen() {
     CLI::App* when =
         Add(Verb::kWhen, "when", "When any job would start: sbatch options or a job script");
+    when->add_flag("--limits", line.when.limits,
+                   "What a shorter time limit is worth: the start and the risk at each");
     when->add_flag("-v,--verbose", line.when.verbose, "List the options that were skipped");
     AddCommon(when, &line.socket, &line.when.json);
     when->footer(kWhenFooter);

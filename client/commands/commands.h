@@ -62,6 +62,7 @@ struct JobSubmission {
 
 struct WhenCommand {
   std::vector<std::string> arguments;  // sbatch's options and perhaps a job script
+  bool limits = false;                 // with what a shorter time limit is worth
   bool json = false;
   bool verbose = false;
 };

@@ -8,6 +8,7 @@
 #include "client/questions/job_question.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
+#include "client/views/limits_view.h"
 #include "common/base/slurm_time.h"
 #include "common/base/words.h"
 #include "yaml/yaml_file.h"
@@ -156,7 +157,14 @@ int RunWhen(const WhenCommand& command, Api& api, Console& console) {
   if (command.verbose) ListUnknown(*request, console);
   const Result<json> job = JobQuestion(request->options, console.now());
   if (!job) return Report(job.error(), console);
-  const Result<json> answer = api.Post("/v1/when", {{"jobs", json::array({*job})}});
+  json body = {{"jobs", json::array({*job})}};
+  if (command.limits) {
+    if (const Result<void> added = AddRunWords(request->options, body["jobs"][0]); !added) {
+      return Report(added.error(), console);
+    }
+    body["limits"] = true;
+  }
+  const Result<json> answer = api.Post("/v1/when", body);
   if (!answer) {
     const Error& error = answer.error();
     return Report({error.code, Explained(error.message, error.pointer), ""}, console);
@@ -173,7 +181,10 @@ int RunWhen(const WhenCommand& command, Api& api, Console& console) {
   const json& first = answers.front();
   const json& error = ObjectOf(first, "error");
   if (!error.empty()) return ReportInWords(AnswerError(error), console);
-  if (!command.json) console.Print(WhenText(*answer, first, console.now(), console.style().width));
+  if (command.json) return kExitOk;
+  std::string text = WhenText(*answer, first, console.now(), console.style().width);
+  if (command.limits) text += "\n" + LimitsText(first, console.style());
+  console.Print(text);
   return kExitOk;
 }
 

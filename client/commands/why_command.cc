@@ -87,6 +87,10 @@ std::string WaitingText(const json& answer, int64_t now, const TerminalStyle& st
   if (const std::string line = PriorityLine(answer); !line.empty()) why.push_back(line);
   AddBlock("Why it waits → what ends that", why, style, text);
   std::vector<std::string> cheaper;
+  if (const json& limit = ObjectOf(answer, "limit_advice"); !TextOf(limit, "command").empty()) {
+    cheaper.push_back(TextOf(limit, "words"));
+    cheaper.push_back("→ " + TextOf(limit, "command"));
+  }
   for (const json& one : ListOf(answer, "cheaper")) cheaper.push_back(TextOf(one, "words"));
   AddBlock("What would start it earlier", cheaper, style, text);
   return text;

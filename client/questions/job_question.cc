@@ -326,4 +326,14 @@ std::vector<std::string> UnseenByForecast(const SbatchOptions& options) {
   return unseen.ToArguments();
 }
 
+Result<void> AddRunWords(const SbatchOptions& options, json& job) {
+  if (const auto name = options.Get("job-name"); name && !name->empty()) job["name"] = *name;
+  const auto least = options.Get("time-min");
+  if (!least) return {};
+  const Result<SlurmNumber> limit = ParseTimeLimit(*least);
+  if (!limit) return BadOption("time-min", limit.error().message);
+  if (limit->has_value() && limit->value() > 0) job["time_min_seconds"] = limit->value();
+  return {};
+}
+
 }  // namespace gpuadvise::client

@@ -29,4 +29,7 @@ Result<std::optional<int64_t>> TotalGpusAsked(const SbatchOptions& options);
 // The options among `options` that a forecast does not see, as written ("--mem=64G").
 std::vector<std::string> UnseenByForecast(const SbatchOptions& options);
 
+// Adds what tells how long the job may run: its name, and --time-min. Errors: kBadInput.
+Result<void> AddRunWords(const SbatchOptions& options, nlohmann::json& job);
+
 }  // namespace gpuadvise::client

@@ -47,14 +47,14 @@ class Gpu:
     # -- where a tensor is -----------------------------------------------------------------------------
 
     def on_gpu(self, tensor):
-        return tensor.is_meta and not self.ledger.is_host(tensor)
+        return tensor.is_meta and not self.ledger.below and not self.ledger.is_host(tensor)
 
     def install_properties(self):
         real = torch._C._TensorBase.device
         cuda, cpu = torch.device("cuda", 0), torch.device("cpu")
 
         def device(tensor):
-            if not tensor.is_meta:
+            if self.ledger.below or not tensor.is_meta:
                 return real.__get__(tensor)
             return cuda if self.on_gpu(tensor) else cpu
 
@@ -160,6 +160,8 @@ class Gpu:
         def on_meta(function):
             @functools.wraps(function)
             def make(*args, **kwargs):
+                if self.ledger.below:
+                    return function(*args, **kwargs)
                 device = kwargs.get("device")
                 like = args[0] if args and isinstance(args[0], torch.Tensor) else None
                 if is_gpu(device):
@@ -201,6 +203,7 @@ class Gpu:
             def __enter__(self): return self
             def __exit__(self, *_): return False
             def elapsed_time(self, _): return 1.0
+            def is_capturing(self): return False  # PyTorch 2: optimizers ask
 
         live = lambda *_, **__: self.ledger.live
         peak = lambda *_, **__: max(self.ledger.peaks.values())
@@ -216,21 +219,27 @@ class Gpu:
             "get_rng_state": state, "get_rng_state_all": lambda: [state()],
             "device": lambda *_: contextlib.nullcontext(), "stream": lambda *_: contextlib.nullcontext(),
             "current_stream": Stream, "default_stream": Stream, "Stream": Stream, "Event": Stream,
-            "utilization": lambda *_: 0}
+            "utilization": lambda *_: 0, "is_current_stream_capturing": lambda: False}
         for name in """set_device synchronize empty_cache manual_seed manual_seed_all seed seed_all init
                 set_rng_state set_rng_state_all reset_peak_memory_stats reset_max_memory_allocated
                 ipc_collect set_per_process_memory_fraction set_stream _lazy_init""".split():
             answers[name] = nothing
         # torch._dynamo looks functions up by identity: one that stands under two names ends it.
         def alone(answer):
-            return type(answer.__name__, (answer,), {}) if isinstance(answer, type) else lambda *args, **kwargs: answer(*args, **kwargs)
+            if isinstance(answer, type):
+                return type(answer.__name__, (answer,), {})
+            return lambda *args, **kwargs: answer(*args, **kwargs)
 
         for name, answer in answers.items():
             setattr(torch.cuda, name, alone(answer))
         if hasattr(torch, "accelerator"):  # PyTorch 2.6
-            for name in ("is_available", "device_count", "synchronize"):
+            answers.update(current_accelerator=lambda *_, **__: torch.device("cuda"), device_index=answers["device"],
+                           current_device_index=lambda: 0, current_device_idx=lambda: 0, set_device_index=nothing,
+                           set_device_idx=nothing, get_memory_info=answers["mem_get_info"],
+                           reset_accumulated_memory_stats=nothing, empty_host_cache=nothing)
+            del answers["get_device_capability"]  # there a table of formats
+            for name in answers.keys() & set(torch.accelerator.__all__):
                 setattr(torch.accelerator, name, alone(answers[name]))
-            torch.accelerator.current_accelerator = lambda *_, **__: torch.device("cuda")
 
     # -- kernels that keep something else on a GPU -------------------------------------------------------
 
@@ -251,7 +260,9 @@ class Gpu:
         class Attention(torch.autograd.Function):
             @staticmethod
             def forward(ctx, query, key, value):
-                out = torch.empty((*query.shape[:-1], value.shape[-1]), dtype=query.dtype, device="meta")
+                # In the order of the query, as the kernels write it: usually the next view needs no copy.
+                out = torch.empty_like(query) if query.shape[-1] == value.shape[-1] else torch.empty(
+                    (*query.shape[:-1], value.shape[-1]), dtype=query.dtype, device="meta")
                 sums = torch.empty(query.shape[:-1], dtype=torch.float32, device="meta")
                 ctx.save_for_backward(query, key, value, out, sums)
                 return out
@@ -274,7 +285,10 @@ class Gpu:
             return
 
         def attention(query, key, value, *args, **kwargs):
-            if not gpu.on_gpu(query):
+            fused = [enabled for kind in ("flash", "mem_efficient", "cudnn") if
+                     (enabled := getattr(torch.backends.cuda, f"{kind}_sdp_enabled", None))]
+            by_hand = fused and not any(enabled() for enabled in fused)  # sdpa_kernel(SDPBackend.MATH)
+            if by_hand or not gpu.on_gpu(query):
                 return original(query, key, value, *args, **kwargs)
             return Attention.apply(query, key, value)
 

@@ -76,6 +76,7 @@ class Ledger(TorchDispatchMode):
         self.notes = {}  # sentence -> place
         self.place = None  # "gpu" or "host": where new tensors are put; None: by what they are made of
         self.real = False  # new tensors of the CPU have values, whatever their size
+        self.below = False  # an operator runs: tensors say where they truly are
 
     # -- accounts ----------------------------------------------------------------------------------
 
@@ -170,7 +171,14 @@ class Ledger(TorchDispatchMode):
     # -- operators -----------------------------------------------------------------------------------
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
+        # PyTorch 2: meta kernels are Python, and make what they give on the device that their inputs tell.
+        before, self.below = self.below, True
+        try:
+            return self.dispatched(func, args, kwargs or {})
+        finally:
+            self.below = before
+
+    def dispatched(self, func, args, kwargs):
         tensors = [a for a in tree_flatten((args, kwargs))[0] if isinstance(a, torch.Tensor)]
         metas = [t for t in tensors if t.is_meta]
         name = func._schema.name.split("::")[1]
@@ -259,9 +267,9 @@ class Ledger(TorchDispatchMode):
 
     def without_meta_kernel(self, func, name, args, kwargs):
         """What an operator gives that knows no meta tensors: by its form, else by a run on zeros."""
-        if writes(func):
-            return args[0]
         returns = func._schema.returns
+        if writes(func):
+            return args[0] if returns else None  # _fused_sgd_ of PyTorch 2 gives nothing back
         inputs = {a.name: v for a, v in zip(func._schema.arguments, args)}
         like = inputs.get("self", inputs.get("input"))
         if name.endswith("_backward") and len(returns) == 1 and isinstance(like, torch.Tensor):
@@ -314,8 +322,9 @@ def each_of_foreach(func, name, args):
     """_foreach_add(tensors, …) and its kind: the same shapes, or nothing where it is in place."""
     if writes(func):
         return None if not func._schema.returns else args[0]
-    return [torch.empty((), dtype=t.dtype, device="meta") if name == "_foreach_norm"
-            else torch.empty_like(t) for t in args[0]]
+    tensors = next(a for a in args if isinstance(a, (list, tuple)))  # not the first of _foreach_pow(2, tensors)
+    return [torch.empty((), dtype=t.dtype, device="meta") if name in ("_foreach_norm", "_foreach_max")
+            else torch.empty_like(t) for t in tensors]
 
 
 def like_convolution_inputs(args):

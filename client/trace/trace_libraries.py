@@ -38,8 +38,9 @@ class Script:
         self.install_modules()
         self.install_loaders()
         self.install_processes()
-        torch.compile = torch.jit.script = torch.jit.trace = lambda model=None, *_, **__: (
-            model if model is not None else (lambda function: function))
+        torch.compile, torch.jit.script, torch.jit.trace = (
+            self.left_out(name) for name in ("torch.compile", "torch.jit.script", "torch.jit.trace"))
+        torch.nn.Module.compile = lambda module, *_, **__: torch.compile(module) and None
         torch.save = lambda *_, **__: None
         for scaler in {torch.cuda.amp.GradScaler, getattr(torch.amp, "GradScaler", torch.cuda.amp.GradScaler)}:
             scaler.__init__ = without_scaling(scaler.__init__)
@@ -48,6 +49,14 @@ class Script:
             "torch.distributed.fsdp": refuse(("FullyShardedDataParallel", "fully_shard"), "FSDP's shards"),
             "deepspeed": refuse(("initialize",), "DeepSpeed's engine")}))
 
+    def left_out(self, name):
+        def unchanged(model=None, *_, **__):
+            if model is None:
+                return unchanged  # a decorator with options
+            self.ledger.note(f"{name} is left out: what is counted is the eager step")
+            return model
+        return unchanged
+
     # -- optimizers and models ---------------------------------------------------------------------------
 
     def install_optimizers(self):
@@ -55,6 +64,9 @@ class Script:
 
         def init(optimizer, *args, **kwargs):
             original(optimizer, *args, **kwargs)
+            if isinstance(optimizer, torch.optim.LBFGS):
+                raise Untraceable("what LBFGS keeps depends on values, which a trace does not have: trace the "
+                                  "script with SGD, and add 2 × history_size × the size of the gradients")
             script.optimizers.append(optimizer)
             cls = type(optimizer)
             owner = next(c for c in cls.__mro__ if "step" in c.__dict__)

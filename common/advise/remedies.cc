@@ -14,6 +14,7 @@ namespace gpuadvise {
 namespace {
 
 constexpr double kNow = 30;              // seconds
+constexpr double kRedoUnknown = 900;     // seconds of steps since the last checkpoint, about
 constexpr double kSameEnd = 60;          // seconds
 constexpr double kSameRate = 0.02;       // share
 constexpr double kSigmasToP90 = 1.2816;  // of the normal distribution
@@ -107,6 +108,7 @@ class PlainJob {
   bool May(const JobRequest& changed) const {
     const auto run = RunTimeWith(changed);
     if (run && *run > LimitOf(changed)) return false;
+    if (const auto risk = RiskWith(changed); risk && *risk > kMostRisk) return false;
     if (GpusOf(changed) == 0) return true;
     return CanReplace(before_, cards_.Of(changed), GpusOf(changed));
   }
@@ -127,6 +129,13 @@ class PlainJob {
   static double LimitOf(const JobRequest& request) {
     const SlurmNumber limit = request.time_limit_seconds;
     return limit.has_value() ? static_cast<double>(limit.value()) : INFINITY;
+  }
+
+  // That it is cut by a shorter limit, on as many of the same GPUs; nullopt: not known.
+  std::optional<double> RiskWith(const JobRequest& changed) const {
+    const bool shorter = LimitOf(changed) < LimitOf(question_.request);
+    if (question_.risk == nullptr || !question_.risk->longer_than || !shorter) return std::nullopt;
+    return question_.risk->longer_than(LimitOf(changed));
   }
 
   bool SameCards(const JobRequest& changed) const { return cards_.Of(changed) == before_; }
@@ -151,6 +160,9 @@ class PlainJob {
     if (!slower) return "; how long it runs there is not known";
     const bool same_rate = std::abs(*slower - 1) < kSameRate;
     if (same_rate && changed.time_limit_seconds == question_.request.time_limit_seconds) return "";
+    if (const auto risk = RiskWith(changed); same_rate && risk) {
+      return fmt::format("; {} of {} would be cut off", RiskInWords(*risk), question_.risk->words);
+    }
     if (same_rate) {
       return later ? fmt::format("; such jobs run {}", DurationInWords(*question_.run_time))
                    : ", if it needs no more";
@@ -239,6 +251,15 @@ Remedy RemedyOf(Strategy strategy, const Strategy& own) {
 }
 
 }  // namespace
+
+RunRisk RiskOf(const AdvisedJob& advised) {
+  const TrainSpec& spec = advised.advice.spec;
+  const bool resumes = std::any_of(spec.stages.begin(), spec.stages.end(),
+                                   [](const Stage& stage) { return stage.training.resume; });
+  const double sigma = std::log(std::max(advised.run_p90 / advised.run_p50, 1.0)) / kSigmasToP90;
+  return RiskOfTraining(advised.run_p50, sigma,
+                        resumes ? std::optional<double>(kRedoUnknown) : std::nullopt);
+}
 
 std::vector<Remedy> RemediesFor(const RemedyQuestion& question, const AdviceContext& context) {
   const std::vector<GpuPool> pools = FindGpuPools(context.snapshot, context.gpus);

@@ -18,6 +18,7 @@
 
 #include "common/advise/advise.h"
 #include "common/forecast/cheaper_start.h"
+#include "common/forecast/limit_advice.h"
 
 namespace gpuadvise {
 
@@ -33,6 +34,7 @@ struct RemedyQuestion {
   const StartSamples& as_it_is;
   const AskStart& ask;             // the job with another request
   std::optional<double> run_time;  // in the median; nullopt: unknown
+  const RunRisk* risk = nullptr;   // that it is cut; null: not known
 };
 
 // For a job of which nothing else is known. The earliest first, at most kMostCheaper; none for a
@@ -45,6 +47,9 @@ struct AdvisedJob {
   Submitter submitter;
   double run_p50 = 0, run_p90 = 0;
 };
+
+// The risk of its training, by the run time that it was submitted with.
+RunRisk RiskOf(const AdvisedJob& advised);
 
 // The same for such a job. What it was given beside its GPUs and partition is kept.
 std::vector<Remedy> RemediesFor(const RemedyQuestion& question, const AdvisedJob& advised,

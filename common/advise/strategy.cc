@@ -11,6 +11,7 @@
 #include "common/base/unix_time.h"
 #include "common/base/words.h"
 #include "common/forecast/cheaper_start.h"
+#include "common/forecast/limit_advice.h"
 #include "common/slurm/tres.h"
 
 namespace gpuadvise {
@@ -347,8 +348,11 @@ std::string ShorterLimitTip(const AdviceContext& context, const Submitter& calle
     of = &strategy;
   }
   if (!best) return "";
-  return fmt::format("{} × {}: {}; most of its runs need no more", of->placement.pool->Name(),
-                     of->placement.gpus_per_node, InWords(*best, of->start));
+  const RunRisk risk = RiskOfTraining(of->run.p50, of->run_sigma, std::nullopt);
+  const int64_t limit = best->request.time_limit_seconds.value();
+  return fmt::format("{} × {}: {}; {} of such runs would be cut off", of->placement.pool->Name(),
+                     of->placement.gpus_per_node, InWords(*best, of->start),
+                     RiskInWords(risk.longer_than(static_cast<double>(limit))));
 }
 
 }  // namespace gpuadvise

@@ -88,6 +88,7 @@ StartSamples Play(const QueueModel& queue, const PendingJob& job, SimulatedStart
     if (sample == 0) first = std::move(start);
   }
   if (!any) return {};
+  played.played_seconds = waits;
   std::sort(waits.begin(), waits.end());
   std::sort(played.lost_seconds.begin(), played.lost_seconds.end());
   return played;
@@ -98,7 +99,7 @@ StartSamples PlanOnce(const QueueModel& queue, const PendingJob& job, SimulatedS
   first = queue.played() != nullptr ? queue.played()->Plan(job, Durations::kLimits)
                                     : PlanNow(queue, job, Durations::kLimits);
   StartSamples planned;
-  if (first.start < kNever) planned.wait_seconds = {first.start};
+  if (first.start < kNever) planned.wait_seconds = planned.played_seconds = {first.start};
   return planned;
 }
 
@@ -111,6 +112,7 @@ StartSamples PutIn(const QueueModel& queue, const PendingJob& job) {
     put.wait_seconds.push_back(std::min(start, queue.options().horizon_seconds));
   }
   if (!any) return {};
+  put.played_seconds = put.wait_seconds;
   std::sort(put.wait_seconds.begin(), put.wait_seconds.end());
   return put;
 }

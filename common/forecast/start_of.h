@@ -25,13 +25,15 @@ namespace gpuadvise {
 
 // Equally likely start times of one job, ascending, in seconds from the snapshot's `taken_at`.
 struct StartSamples {
-  std::vector<int64_t> wait_seconds;  // never empty
-  std::vector<int64_t> lost_seconds;  // to those who may take its nodes; empty: nobody may
-  int64_t priority = 0;               // the priority the job would have at submission
-  int64_t jobs_before = 0;            // pending jobs of higher rank that want some of its nodes
-  std::string partition;              // the one it would start in first
-  std::vector<std::string> doubts;    // what could move this answer and is not played (doubts.h)
-  std::vector<std::string> nodes;     // where the first sample puts it (a forecast, not a promise)
+  std::vector<int64_t> wait_seconds;    // never empty
+  std::vector<int64_t> played_seconds;  // the simulation's alone, by sample: questions to one
+                                        // snapshot share their random numbers, sample by sample
+  std::vector<int64_t> lost_seconds;    // to those who may take its nodes; empty: nobody may
+  int64_t priority = 0;                 // the priority the job would have at submission
+  int64_t jobs_before = 0;              // pending jobs of higher rank that want some of its nodes
+  std::string partition;                // the one it would start in first
+  std::vector<std::string> doubts;      // what could move this answer and is not played (doubts.h)
+  std::vector<std::string> nodes;  // where the first sample puts it (a forecast, not a promise)
   std::shared_ptr<const WaitForecast> forecast;  // what was pooled; null without a past
 
   // The q-quantile, 0 <= q <= 1, by linear interpolation between samples.

@@ -1,5 +1,6 @@
-// Several forecasts of the same wait as one: a linear pool whose weights follow their merit.
-// See expert_pool.cc. Causal; not thread-safe while it learns.
+// Several forecasts of the same wait as one: a linear pool whose weights follow their merit and
+// whose loss stays at or below that of the best of them, but for what learning costs. See
+// expert_pool.cc. Causal; not thread-safe while it learns.
 #pragma once
 
 #include <array>
@@ -20,24 +21,31 @@ ExpertGrid GridOf(const std::array<WaitDistribution, kExperts>& experts);
 
 class ExpertPool {
  public:
-  ExpertPool();
-
-  // Weights in `group`; an expert that is not ready gets none.
+  // Weights in `group`; an expert that is not ready gets none. REQUIRES: one is ready.
   ExpertWeights Weights(WaitGroup group, const std::array<bool, kExperts>& ready) const;
 
-  // The wait turned out to be `seconds`. `weight`: 1 / jobs of its burst.
+  // The wait turned out to be `seconds`. `weight`: 1 / jobs of its burst. `known_age_seconds`: the
+  // age at which StillWaits was told of the same job, 0 if it was not.
   void Started(WaitGroup group, const ExpertGrid& experts, const std::array<bool, kExperts>& ready,
-               double seconds, double weight);
+               double seconds, double weight, double known_age_seconds = 0);
 
   // The job still waits after `age_seconds`: what the experts said about shorter waits was wrong.
+  // At most once for a job.
   void StillWaits(WaitGroup group, const ExpertGrid& experts,
                   const std::array<bool, kExperts>& ready, double age_seconds, double weight);
 
  private:
+  // Of one context, what the weights follow from (expert_pool.cc): the sums R and V.
+  struct Merits {
+    ExpertWeights merit{};
+    ExpertWeights spread{};
+  };
+  static double Rate(const Merits& merits, size_t expert);
+  ExpertWeights LogWeights(size_t context) const;
   void Learn(WaitGroup group, const ExpertGrid& experts, const std::array<bool, kExperts>& ready,
-             size_t points, double seconds, double weight);
+             size_t from, size_t to, double seconds, double weight);
 
-  std::array<ExpertWeights, 3> weights_;
+  std::array<Merits, 3> contexts_;
 };
 
 }  // namespace gpuadvise

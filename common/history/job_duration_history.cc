@@ -230,6 +230,27 @@ RunTimeDistribution RunTimeHistory::Of(const JobRecord& job) const {
   return {Descend(job, ignore), LimitOf(job)};
 }
 
+std::array<OwnRuns, kLikeRuns> RunTimeHistory::OwnRunsOf(const JobRecord& job) const {
+  std::array<OwnRuns, kLikeRuns> all;
+  for (size_t like = 0; like < kLikeRuns; ++like) {
+    const size_t level = like + 1;  // 0 is the burst's
+    const auto found = levels_[level].keys.find(KeyOf(job, level));
+    if (found == levels_[level].keys.end()) continue;
+    OwnRuns& own = all[like];
+    std::vector<UnixSeconds> submits;
+    for (const Seen& seen : found->second.seen) {
+      own.bins.push_back(seen.bin);
+      submits.push_back(seen.submit);
+    }
+    std::sort(own.bins.begin(), own.bins.end());
+    std::sort(submits.begin(), submits.end());
+    for (size_t i = 0; i < submits.size(); ++i) {
+      own.batches += i == 0 || submits[i] - submits[i - 1] > kBurstSeconds ? 1 : 0;
+    }
+  }
+  return all;
+}
+
 void RunTimeHistory::Ended(const JobRecord& job) {
   const auto ran = static_cast<double>(*job.end - *job.start);
   if (ran < 0) return;

@@ -18,6 +18,17 @@
 
 namespace gpuadvise {
 
+// Runs of one user that are like a job, from most alike to least: of its name and limit, of its
+// partition, size and limit, of its limit, any.
+enum class LikeRuns { kName, kShape, kLimit, kUser };
+inline constexpr size_t kLikeRuns = 4;
+
+// The runs of one kind that are remembered, at most 40.
+struct OwnRuns {
+  std::vector<int16_t> bins;  // ascending (RunTimeBin); kRunTimeBins: ended by its limit
+  int64_t batches = 0;        // of those; what is submitted within kBurstSeconds is one
+};
+
 class RunTimeHistory {
  public:
   RunTimeHistory();
@@ -29,6 +40,9 @@ class RunTimeHistory {
   // How long a job of this kind runs in all, without looking at how long it has run already.
   // `running`: jobs that run now, with what they have run so far, as evidence of longer ones.
   RunTimeDistribution Of(const JobRecord& job) const;
+
+  // What of its own user's past `Of(job)` knows, by LikeRuns.
+  std::array<OwnRuns, kLikeRuns> OwnRunsOf(const JobRecord& job) const;
 
   // The mean of the last two run times of the job's user, at most its limit; the limit where the
   // user has none yet. The classic simple predictor (Tsafrir, Etsion, Feitelson 2007). 0: no

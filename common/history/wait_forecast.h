@@ -60,7 +60,7 @@ struct ForecastRecord {
   WaitGroup group = WaitGroup::kFitsNow;
   ExpertGrid experts{};
   std::vector<float> features;
-  std::vector<float> pooled;  // quantiles of the pool, 0 … 1 in equal steps
+  std::vector<float> pooled;  // equally likely waits, as the pool says, ascending
   double p90 = 0;             // of the forecast
   std::vector<std::string> keys;
   bool forest_ready = false;

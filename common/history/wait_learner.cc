@@ -18,10 +18,10 @@
 namespace gpuadvise {
 namespace {
 
-constexpr double kShownWait = 60;  // coverage is about forecasts whose p90 is longer
 constexpr int64_t kStartsForCap =
     200;  // from so many starts on, nothing is forecast beyond the longest
 constexpr double kCapMargin = 1.5;
+constexpr double kCountedAnew = 1.1;      // times the age of a job past its p90, it is counted anew
 constexpr size_t kMostBursts = 20'000;    // then those of before yesterday are forgotten
 constexpr size_t kPooledQuantiles = 128;  // of the pool, kept until its job has started
 
@@ -44,13 +44,6 @@ std::array<bool, kExperts> ReadyIn(const ForecastRecord& forecast_record) {
   ready.fill(true);
   ready[At(Expert::kForest)] = forecast_record.forest_ready;
   return ready;
-}
-
-WaitDistribution PooledOf(const ForecastRecord& forecast_record) {
-  std::vector<WeightedWait> points;
-  for (const float seconds : forecast_record.pooled)
-    points.push_back({static_cast<double>(seconds), 1});
-  return WaitDistribution::OfWeighted(std::move(points));
 }
 
 // What is left of a wait that was said to have this distribution and is `age` long already;
@@ -80,7 +73,8 @@ struct WaitLearner::State {
     int64_t burst = 0;
     int64_t row = -1;                                       // of the forest
     std::shared_ptr<const ForecastRecord> forecast_record;  // null: nothing was said
-    bool missed = false;                                    // past its p90, and counted so
+    std::optional<double> missed_age = std::nullopt;        // past its p90, and counted so
+    double placed_age = 0;                                  // for which it was last counted
   };
 
   explicit State(uint64_t seed_in) : seed(seed_in), forest(seed_in) {}
@@ -213,7 +207,7 @@ ForecastRecord ForecastRecordOf(const WaitForecast& forecast) {
   forecast_record.experts = GridOf(forecast.experts);
   forecast_record.features = forecast.features;
   for (size_t i = 0; i < kPooledQuantiles; ++i) {
-    const double q = static_cast<double>(i) / (kPooledQuantiles - 1);
+    const double q = (static_cast<double>(i) + 0.5) / kPooledQuantiles;
     forecast_record.pooled.push_back(static_cast<float>(forecast.pooled.Quantile(q)));
   }
   forecast_record.p90 = forecast.wait.Quantile(0.9);
@@ -246,11 +240,10 @@ void WaitLearner::Started(int64_t job_id, UnixSeconds at) {
   if (job.forecast_record) {
     const ForecastRecord& forecast_record = *job.forecast_record;
     s.pool.Started(forecast_record.group, forecast_record.experts, ReadyIn(forecast_record), wait,
-                   weight);
-    if (forecast_record.p90 > kShownWait && !job.missed) {
-      const double tie = UniformOf(s.seed, 11, static_cast<uint64_t>(job_id));
-      s.conformal.Learn(forecast_record.group,
-                        Conformal::PlaceOf(PooledOf(forecast_record), wait, tie), weight);
+                   weight, job.missed_age.value_or(0));
+    if (!Conformal::SaysAtOnce(forecast_record.pooled)) {
+      s.conformal.Started(forecast_record.group, job_id,
+                          Conformal::PlaceOf(forecast_record.pooled, wait), weight);
     }
     s.forest.Started(job.row, wait, at);
   }
@@ -285,16 +278,18 @@ void WaitLearner::Advance(UnixSeconds now) {
   }
   for (auto& [id, job] : s.waiting) {
     const auto age = static_cast<double>(now - job.record.eligible);
-    if (!job.forecast_record || job.missed || age <= job.forecast_record->p90) continue;
-    job.missed = true;
-    const ForecastRecord& forecast_record = *job.forecast_record;
+    if (!job.forecast_record || age <= job.forecast_record->p90) continue;
+    const ForecastRecord& said = *job.forecast_record;
     const double weight = s.WeightOf(job);
-    s.pool.StillWaits(forecast_record.group, forecast_record.experts, ReadyIn(forecast_record), age,
-                      weight);
-    if (forecast_record.p90 <= kShownWait) continue;
-    // Its place is at least that of its age; beyond everything said so far it counts as such.
-    s.conformal.Learn(forecast_record.group, Conformal::PlaceOf(PooledOf(forecast_record), age, 1),
-                      weight);
+    if (!job.missed_age) {
+      job.missed_age = age;
+      s.pool.StillWaits(said.group, said.experts, ReadyIn(said), age, weight);
+    } else if (age < kCountedAnew * job.placed_age) {
+      continue;
+    }
+    job.placed_age = age;
+    if (Conformal::SaysAtOnce(said.pooled)) continue;
+    s.conformal.StillWaits(said.group, id, Conformal::PlaceOf(said.pooled, age).low, weight);
   }
 }
 

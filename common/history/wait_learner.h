@@ -1,5 +1,5 @@
 // What the past says about a wait, beside what the simulation says: baselines, simulation and an
-// on-line quantile forest, pooled by their recent loss, with outer quantiles calibrated on-line.
+// on-line quantile forest, pooled by their merit, with quantiles calibrated on-line.
 //
 // Strictly causal: it knows what it was told, in the order of time. `Forecast` is const and changes
 // nothing; a forecast becomes evidence only through `Submitted`, `Started` and `Advance`.

@@ -7,6 +7,9 @@
 
 #include "common/base/json_fields.h"
 #include "common/base/words.h"
+#include "common/forecast/limit_advice.h"
+#include "common/history/forecast_history.h"
+#include "common/scheduler/insertion.h"
 #include "common/slurm/gres.h"
 #include "daemon/answers/advice_json.h"
 #include "daemon/answers/answers.h"
@@ -21,6 +24,7 @@ namespace {
 
 constexpr size_t kMaxJobs = 64;
 constexpr size_t kMaxArrays = 8;  // each is a queue of its own
+constexpr size_t kMaxCurves = 8;  // each asks up to kMostLimits questions
 
 std::string DefaultPartitionName(const Snapshot& snapshot) {
   for (const Partition& partition : snapshot.partitions) {
@@ -85,16 +89,30 @@ Result<json> ArrayJson(const JobQuery& asked, const AdviceContext& context) {
   return last;
 }
 
+// What is known of how long the asked job would run.
+RunRisk RiskOf(const JobQuery& asked, const AdviceContext& context) {
+  const ForecastHistory* past = PastBehind(context.queue);
+  JobRecord record = RecordFor(context.queue, asked.request, asked.submitter);
+  record.name = asked.name;
+  return RiskFromHistory(past == nullptr ? nullptr : &past->run_times, record);
+}
+
 }  // namespace
 
 Result<json> AnswerWhen(const json& body, const AdviceContext& context, const Submitter& caller) {
   FirstError errors;
   FieldReader reader(body, "", &errors);
   const std::vector<const json*> items = reader.List("jobs");
+  const bool limits = reader.Bool("limits").value_or(false);
   if (errors.failed()) return tl::unexpected<Error>(errors.AsResult().error());
   if (items.empty() || items.size() > kMaxJobs) {
     return BadInput(fmt::format("jobs must list 1 to {} jobs, not {}", kMaxJobs, items.size()),
                     "/jobs");
+  }
+  if (limits && items.size() > kMaxCurves) {
+    return BadInput(fmt::format("limits can be asked of at most {} jobs at once, not of {}",
+                                kMaxCurves, items.size()),
+                    "/limits");
   }
   const std::vector<GpuPool> pools = FindGpuPools(context.snapshot, context.gpus);
   const std::string standard = DefaultPartitionName(context.snapshot);
@@ -105,7 +123,7 @@ Result<json> AnswerWhen(const json& body, const AdviceContext& context, const Su
     const Result<JobQuery> asked =
         ReadJobQuery(*items[i], fmt::format("/jobs/{}", i), context, pools, caller, standard);
     if (!asked) return tl::unexpected<Error>(asked.error());
-    const auto& [request, submitter, array] = *asked;
+    const auto& [request, submitter, array, name, time_min] = *asked;
     arrays += array.tasks > 1 ? 1 : 0;
     if (arrays > kMaxArrays) {
       return BadInput(fmt::format("at most {} job arrays can be asked about at once", kMaxArrays),
@@ -128,8 +146,14 @@ Result<json> AnswerWhen(const json& body, const AdviceContext& context, const Su
       if (!context.HasRoomForExtras()) return context.BudgetError();
       return StartOf(context.queue, other, who);
     };
-    answers.back()["cheaper"] = RemediesJson(
-        RemediesFor({request, *start, ask, std::nullopt}, context), context.snapshot.taken_at);
+    const RunRisk risk = RiskOf(*asked, context);
+    answers.back()["cheaper"] =
+        RemediesJson(RemediesFor({request, *start, ask, std::nullopt, &risk}, context),
+                     context.snapshot.taken_at);
+    if (limits) {
+      AddLimits(AdviseLimit({context.snapshot, request, *start, ask, risk, time_min}),
+                context.snapshot.taken_at, {}, answers.back());
+    }
   }
   json answer = {{"answers", answers},
                  {"forecast", ForecastNote(samples, PastBehind(context.queue))}};

@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/json_fields.h"
+#include "common/base/slurm_time.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
 #include "common/forecast/why_pending.h"
+#include "common/history/forecast_history.h"
 #include "common/scheduler/node_pool.h"
 #include "common/slurm/gres.h"
 #include "common/slurm/pending_reason.h"
@@ -106,6 +108,18 @@ std::optional<double> ExpectedRunTime(const Job& job, const JobEnds& ends) {
   return static_cast<double>(*run_time);
 }
 
+RunRisk RiskOfJob(const Job& job, const AdviceContext& context, bool whose) {
+  const ForecastHistory* past = whose ? PastBehind(context.queue) : nullptr;
+  return RiskFromHistory(past == nullptr ? nullptr : &past->run_times, RecordOf(job));
+}
+
+std::string UpdateCommand(const Job& job, const LimitPoint& best) {
+  const std::string partitions =
+      best.opens_partition ? " partition=" + Join(best.request.partitions, ",") : "";
+  return fmt::format("scontrol update jobid={}{} timelimit={}", job.id, partitions,
+                     FormatDuration(best.limit_seconds));
+}
+
 }  // namespace
 
 bool MaySee(const Snapshot& snapshot, const Job& job, const Submitter& caller) {
@@ -166,6 +180,31 @@ json JobJson(const Job& job, const StartSamples* start, const AdviceContext& con
   return row;
 }
 
+void AddLimits(const LimitAdvice& advice, UnixSeconds now, const ChangeCommand& command,
+               json& into) {
+  json curve = json::array();
+  for (const LimitPoint& point : advice.points) {
+    json row = {{"time_limit_seconds", point.limit_seconds},
+                {"options", point.options},
+                {"sooner_p10_seconds", std::llround(point.sooner_low)},
+                {"sooner_seconds", std::llround(point.sooner)},
+                {"sooner_p90_seconds", std::llround(point.sooner_high)},
+                {"risk", OrNull(point.risk)}};
+    AddStart(point.start, now, row);
+    curve.push_back(std::move(row));
+  }
+  json said = {
+      {"words", advice.words}, {"time_min_words", advice.soft}, {"time_limit_seconds", nullptr}};
+  if (advice.best) {
+    const LimitPoint& best = advice.points[*advice.best];
+    said["time_limit_seconds"] = best.limit_seconds;
+    said["options"] = best.options;
+    if (command) said["command"] = command(best);
+  }
+  into["limits"] = std::move(curve);
+  into["limit_advice"] = std::move(said);
+}
+
 json RemediesJson(const std::vector<Remedy>& remedies, UnixSeconds now) {
   json list = json::array();
   for (const Remedy& one : remedies) {
@@ -208,8 +247,15 @@ Result<json> AnswerJob(int64_t id, const AdviceContext& context, const Submitter
       if (!context.HasRoomForExtras()) return context.BudgetError();
       return StartOfWaiting(context.queue, *job, request);
     };
-    const RemedyQuestion question{job->request, *start, ask, ExpectedRunTime(*job, ends)};
     const auto advised = whose ? AdvisedAs(*job, context, find) : std::nullopt;
+    const RunRisk risk = advised ? RiskOf(*advised) : RiskOfJob(*job, context, whose);
+    const RemedyQuestion question{job->request, *start, ask, ExpectedRunTime(*job, ends), &risk};
+    if (whose) {
+      const LimitAdvice limits = AdviseLimit({context.snapshot, job->request, *start, ask, risk});
+      AddLimits(
+          limits, context.snapshot.taken_at,
+          [&](const LimitPoint& best) { return UpdateCommand(*job, best); }, answer);
+    }
     answer["cheaper"] = RemediesJson(
         advised ? RemediesFor(question, *advised, context) : RemediesFor(question, context),
         context.snapshot.taken_at);

@@ -2,12 +2,15 @@
 // caller may see.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 #include "common/advise/advice_context.h"
 #include "common/advise/remedies.h"
 #include "common/forecast/job_ends.h"
+#include "common/forecast/limit_advice.h"
 #include "common/gpu/gpu_labels.h"
 #include "daemon/answers/visibility.h"
 
@@ -34,6 +37,12 @@ void AddStart(const StartSamples& start, UnixSeconds now, nlohmann::json& into);
 // A warning where time was left for some remedies only.
 inline constexpr const char* kNotAllRemedies =
     "not all ways to start sooner were tried: the question is large";
+
+// Puts `limits`, the curve of wait and risk, and `limit_advice` into an answer. `command`: what
+// changes the job to the advised limit; null: there is no job yet.
+using ChangeCommand = std::function<std::string(const LimitPoint& best)>;
+void AddLimits(const LimitAdvice& advice, UnixSeconds now, const ChangeCommand& command,
+               nlohmann::json& into);
 
 // What would start it earlier, as JSON.
 nlohmann::json RemediesJson(const std::vector<Remedy>& remedies, UnixSeconds now);

@@ -69,6 +69,9 @@ class QuestionReader {
             reader_.Int("array_throttle", 1, kMaxCount).value_or(0)};
   }
 
+  std::string Name() { return reader_.Text("name").value_or(""); }
+  int64_t TimeMin() { return reader_.Int("time_min_seconds", 1, kMaxLimitSeconds).value_or(0); }
+
   Submitter SubmitterFor(const Submitter& caller) {
     Submitter submitter = caller;
     submitter.account = reader_.Text("account").value_or("");
@@ -196,9 +199,11 @@ Result<JobQuery> ReadJobQuery(const json& item, const std::string& pointer,
   QuestionReader question(item, pointer, context, pools);
   Submitter submitter = question.SubmitterFor(caller);
   const ArrayShape array = question.Array();
+  std::string name = question.Name();
+  const int64_t time_min = question.TimeMin();
   Result<JobRequest> request = question.Read(standard_partition, caller.uid);
   if (!request) return tl::unexpected<Error>(request.error());
-  return JobQuery{std::move(*request), std::move(submitter), array};
+  return JobQuery{std::move(*request), std::move(submitter), array, std::move(name), time_min};
 }
 
 }  // namespace gpuadvise::daemon

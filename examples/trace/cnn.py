@@ -64,4 +64,5 @@ def main():
         right += (scores.argmax(1) == labels).sum().item()
 
 
-main()
+if __name__ == "__main__":
+    main()

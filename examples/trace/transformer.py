@@ -104,4 +104,5 @@ def main():
         print(f"step {step} loss {loss.item():.3f}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -79,4 +79,5 @@ def main():
         optimizer.step()
 
 
-main()
+if __name__ == "__main__":
+    main()

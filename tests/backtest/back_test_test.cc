@@ -46,6 +46,21 @@ TEST(BackTest, IsTheSameOnAnyNumberOfThreads) {
   }
 }
 
+TEST(BackTest, JobsThatWaitAreAskedAboutAgain) {
+  JobLog log = LogFrom("lab_fifo_excerpt.csv");
+  log.jobs.resize(150);
+  BackTestOptions options;
+  options.again_seconds = 600;
+  const auto result = Replayed(log, options);
+  ASSERT_FALSE(result.again.empty());
+  for (const AskedAgain& one : result.again) {
+    EXPECT_GE(one.age, 0);
+    EXPECT_GE(one.left, 0);
+    EXPECT_LE(one.p10, one.p90);
+  }
+  EXPECT_TRUE(Replayed(log).again.empty());
+}
+
 TEST(BackTest, WhatHappensLaterChangesNoForecast) {
   const JobLog whole = LogFrom("lab_fifo_excerpt.csv");
   const UnixSeconds cut = whole.jobs[120].eligible;

@@ -13,7 +13,6 @@
 namespace gpuadvise::backtest {
 namespace {
 
-constexpr int64_t kHour = 3600;
 const std::string kColumns = "t_s,user,gres,nodes,limit_min,runtime_s,probe\n";
 
 Snapshot Lab() { return *ClusterOf(*LoadYamlFile(std::string(TEST_DATA) + "/lab_cluster.yaml")); }

@@ -116,5 +116,48 @@ TEST(WorstSoFar, IsFoundFromTheTwoHundredthJobOn) {
   EXPECT_EQ(WorstSoFar(Pointers(jobs), Loss::kCrpsSeconds), 0);
 }
 
+TEST(WithinQuantile, AWaitThatWasSaidWithSomeProbabilityIsShared) {
+  const Place place = PlaceIn(WaitDistribution::OfSamples({0, 0, 0, 700}), 0);
+  EXPECT_NEAR(WithinQuantile(place, 0.1), 0.1 / 0.75, 1e-6);
+  EXPECT_EQ(WithinQuantile(place, 0.9), 1);
+  const Place between = PlaceIn(WaitDistribution::OfSamples({0, 0, 0, 700}), 100);
+  EXPECT_EQ(WithinQuantile(between, 0.5), 0);
+  EXPECT_EQ(WithinQuantile(between, 0.75), 1);
+}
+
+TEST(ScoresOf, PlacesOfAForecastThatIsRightAreItsQuantilesWhereManyStartAtOnce) {
+  const auto said = WaitDistribution::OfSamples({0, 0, 0, 700});
+  std::vector<Scored> jobs;
+  for (const double wait : {0.0, 0.0, 0.0, 700.0}) {
+    Scored job = JobWith(wait, 0);
+    job.said.fill(SaidBy(said));
+    job.places.fill(PlaceIn(said, wait));
+    jobs.push_back(job);
+  }
+  const Scores scores = ScoresOf(Pointers(jobs), 0);
+  EXPECT_NEAR(scores.coverage_p50, 0.75, 1e-6);
+  EXPECT_NEAR(scores.place_p10, 0.1, 1e-6);
+  EXPECT_NEAR(scores.place_p50, 0.5, 1e-6);
+  EXPECT_NEAR(scores.place_p90, 0.9, 1e-6);
+}
+
+TEST(ToBestPart, IsOfAllAndOfTheWorstSpan) {
+  std::vector<Scored> jobs;
+  for (int i = 0; i < 1500; ++i) {
+    Scored job = JobWith(1000, 0);
+    job.said[0] = SaidBy(WaitDistribution::At(500));
+    // The forest is best in the last span alone, and the simulation as good as the product before.
+    job.said[7] = SaidBy(WaitDistribution::At(i < 1000 ? 0 : 750));
+    job.said[6] = SaidBy(WaitDistribution::At(i < 1000 ? 500 : 0));
+    jobs.push_back(job);
+  }
+  const AgainstParts against = ToBestPart(Pointers(jobs), Loss::kCrpsSeconds);
+  EXPECT_EQ(against.best_part, "simulation");
+  EXPECT_NEAR(against.ratio, 750.0 / 1000, 1e-6);
+  EXPECT_NEAR(against.worst_span, 2, 1e-6);
+  jobs.resize(499);
+  EXPECT_EQ(ToBestPart(Pointers(jobs), Loss::kCrpsSeconds).worst_span, 0);
+}
+
 }  // namespace
 }  // namespace gpuadvise::backtest

@@ -23,6 +23,9 @@ slurm: {time: 15:00:00}
 command: sleep 3000
 """
 
+SHORT_TRAIN = TRAIN.replace("max_steps: 10000", "max_steps: 300").replace("slurm: {time: 15:00:00}\n", "").replace(
+    "gpus: 4, batch: 10, seconds_per_step: 3.9", "gpus: 2, batch: 10, seconds_per_step: 7.8")
+
 
 class Waiting(programs.SiteTest):
     """Answers from a daemon that polls all the time."""
@@ -97,6 +100,30 @@ class Waiting(programs.SiteTest):
         self.assertAlmostEqual(long["wait_at_limits_seconds"], 5 * HOUR, delta=120)
         backfilled = self.lab.submit("--gres=gpu:gpu4090:2", "-t", "60", user="lab3")
         self.lab.wait_for_state(backfilled, "RUNNING")  # Slurm agrees
+
+    def test_a_limit_that_is_advised_starts_the_job(self):
+        """A training that asks for ten hours waits behind one that wants the whole node; with the advised limit, or
+        with --time-min at it, it runs before."""
+        running = self.lab.submit("--gres=gpu:gpu4090:2", "-t", "120", user="lab1")
+        self.lab.wait_for_state(running, "RUNNING")
+        pending = self.lab.submit("--gres=gpu:gpu4090:4", "-t", "180", user="lab2")
+        self.lab.wait_for_reason(pending, "Priority", "Resources")
+        self.site.wait_for_next_snapshot()
+        train = self.site.write("train.yaml", SHORT_TRAIN, "lab3")
+        job = self.site.json("submit", train, "--gres=gpu:gpu4090:2", "-t", "600", "--yes", user="lab3")["job_id"]
+        self.lab.wait_for_reason(job, "Priority", "Resources")
+        self.site.wait_for_next_snapshot()
+        answer = self.site.json("why", job, user="lab3")
+        advice = answer["limit_advice"]
+        self.assertRegex(advice["words"], r"^-t 0\d:\d\d:00 instead of 10:00:00: starts .* sooner.*would be cut off$")
+        self.assertLess(answer["limits"][0]["risk"], 0.05)
+        self.assertIn(advice["command"], self.site.run("why", job, user="lab3").stdout)
+        self.lab.run(*advice["command"].split(), user="lab3")
+        self.lab.wait_for_state(job, "RUNNING")
+        self.lab.run("scancel", job)
+        soft = self.lab.submit("--gres=gpu:gpu4090:2", "-t", "600", f"--time-min={advice['time_limit_seconds'] // 60}",
+                               user="lab3")
+        self.lab.wait_for_state(soft, "RUNNING")
 
     def test_an_array_is_answered_to_its_last_task(self):
         """Three tasks that take the node one after the other, asked about and then submitted."""

@@ -261,9 +261,12 @@ class Lab:
 
     def _start_database(self):
         data, sock = self.folder / "mysql", self.folder / "run" / "mysql.sock"
-        subprocess.run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--user=root",
-                        "--skip-test-db", "--auth-root-authentication-method=normal"],
-                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        made = self._make_database(data)
+        if made.returncode != 0:  # seen once in hundreds of labs, several being made at the same time
+            shutil.rmtree(data, ignore_errors=True)
+            made = self._make_database(data)
+        if made.returncode != 0:
+            raise LabError(f"mariadb-install-db ended with {made.returncode}: {made.stdout[-2000:]}")
         self.processes.start("mariadbd", [
             "mariadbd", "--no-defaults", "--user=root", f"--datadir={data}", f"--socket={sock}", "--skip-networking",
             f"--pid-file={self.folder}/run/mysql.pid", "--innodb-buffer-pool-size=64M",
@@ -279,6 +282,12 @@ class Lab:
                    self.run("sacctmgr", "-n", "show", "cluster", check=False).returncode == 0,
                    "slurmdbd to answer", 30)
         self._make_accounts()
+
+    @staticmethod
+    def _make_database(data):
+        return subprocess.run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--user=root",
+                               "--skip-test-db", "--auth-root-authentication-method=normal"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
 
     def _make_accounts(self):
         def manage(*words):

@@ -307,7 +307,7 @@ TEST(ShorterLimitTip, IsGivenWhereMostRunsNeedLessAndWouldBeDoneEarlier) {
   EXPECT_EQ(strategy->wait.p50, 40 * kHour);
   const std::string tip = ShorterLimitTip(site.Context(), site.caller, {*strategy});
   EXPECT_TRUE(tip.starts_with("RTX 4090 × 4: with -t ")) << tip;
-  EXPECT_TRUE(tip.ends_with("it would start now; most of its runs need no more")) << tip;
+  EXPECT_TRUE(tip.ends_with("it would start now; 0.6 % of such runs would be cut off")) << tip;
   site.constraints.time_limit_seconds = {};
   EXPECT_EQ(ShorterLimitTip(site.Context(), site.caller, {*site.Predict()}), "");
 }

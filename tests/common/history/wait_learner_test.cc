@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "common/base/job_random.h"
 #include "common/history/conformal.h"
@@ -188,7 +190,7 @@ TEST(ExpertPool, JobsThatStillWaitCountBeforeTheyStart) {
   experts[static_cast<size_t>(Expert::kPlanLimits)] = WaitDistribution::At(90'000);
   const auto at = static_cast<size_t>(Expert::kPlanLimits);
   const double before = pool.Weights(WaitGroup::kNotFree, AllReady())[at];
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < 500; ++i) {
     pool.StillWaits(WaitGroup::kNotFree, GridOf(experts), AllReady(), 20'000, 1);
   }
   EXPECT_GT(pool.Weights(WaitGroup::kNotFree, AllReady())[at], 3 * before);
@@ -208,56 +210,178 @@ double WeightAfterTheChange(Expert wrong, int jobs) {
   return pool.Weights(WaitGroup::kNotFree, AllReady())[at];
 }
 
-// Without the share that is handed out anew, the weight would be e^-800 and stay there.
-TEST(ExpertPool, WhoWasWrongForLongRulesSoonAfterTheWorldHasChanged) {
+// Were merit never kept from falling, it would take thousands of jobs.
+TEST(ExpertPool, WhoWasWrongForLongRulesAfterTheWorldHasChanged) {
   for (size_t k = 0; k < kExperts; ++k) {
     EXPECT_LT(WeightAfterTheChange(static_cast<Expert>(k), 0), 0.05) << k;
-    EXPECT_GT(WeightAfterTheChange(static_cast<Expert>(k), 100), 0.5) << k;
+    EXPECT_GT(WeightAfterTheChange(static_cast<Expert>(k), 500), 0.5) << k;
   }
+}
+
+TEST(ExpertPool, WhatIsKnownOfAWaitingJobIsLearnedOnce) {
+  std::array<WaitDistribution, kExperts> experts;
+  experts.fill(WaitDistribution::OfSamples({0, 500, 3000}));
+  experts[static_cast<size_t>(Expert::kForest)] = WaitDistribution::OfSamples({900, 20'000});
+  const ExpertGrid grid = GridOf(experts);
+  ExpertPool at_once;
+  at_once.Started(WaitGroup::kNotFree, grid, AllReady(), 20'000, 0.01);
+  ExpertPool in_parts;
+  in_parts.StillWaits(WaitGroup::kNotFree, grid, AllReady(), 2'000, 0.01);
+  in_parts.Started(WaitGroup::kNotFree, grid, AllReady(), 20'000, 0.01, 2'000);
+  ExpertPool twice;
+  twice.StillWaits(WaitGroup::kNotFree, grid, AllReady(), 2'000, 0.01);
+  twice.Started(WaitGroup::kNotFree, grid, AllReady(), 20'000, 0.01);
+  const auto forest = [](const ExpertPool& pool) {
+    return pool.Weights(WaitGroup::kNotFree, AllReady())[static_cast<size_t>(Expert::kForest)];
+  };
+  EXPECT_NEAR(forest(in_parts), forest(at_once), 5e-5);
+  EXPECT_GT(forest(twice), forest(at_once) + 1e-4);
+}
+
+// CRPS of log(wait + 60 s) on the grid.
+double LossOf(const std::array<double, kGridPoints>& shares, double wait) {
+  double loss = 0;
+  for (size_t i = 0; i + 1 < kGridPoints; ++i) {
+    const double wrong = shares[i] - (wait <= GridSeconds(i) ? 1.0 : 0.0);
+    loss += wrong * wrong * std::log((GridSeconds(i + 1) + 60) / (GridSeconds(i) + 60));
+  }
+  return loss;
+}
+
+// The bound: over 600 jobs, each of which can cost 11, the pool loses at most 245 more than the
+// best expert, whatever comes. Without learning it would be more than 500.
+RC_GTEST_PROP(ExpertPool, LosesLittleMoreThanTheBestExpertWhateverComes, ()) {
+  constexpr uint64_t kJobs = 600;
+  const auto seed = static_cast<uint64_t>(*rc::gen::inRange(0, 1'000'000));
+  const auto favoured = static_cast<size_t>(*rc::gen::inRange(0, static_cast<int>(kExperts)));
+  const int kind = *rc::gen::inRange(0, 3);  // random, one who is always right, an adversary
+  ExpertPool pool;
+  double pooled_loss = 0;
+  std::array<double, kExperts> losses{};
+  for (uint64_t job = 0; job < kJobs; ++job) {
+    std::array<WaitDistribution, kExperts> experts;
+    for (size_t k = 0; k < kExperts; ++k) {
+      const auto wait = [&](uint64_t which) {
+        return 60 * std::expm1(8 * UniformOf(seed, which * kExperts + k, job));
+      };
+      experts[k] = WaitDistribution::OfSamples({wait(0), wait(1)});
+    }
+    const ExpertGrid grid = GridOf(experts);
+    const ExpertWeights weights = pool.Weights(WaitGroup::kNotFree, AllReady());
+    std::array<double, kGridPoints> pooled{};
+    for (size_t k = 0; k < kExperts; ++k) {
+      for (size_t i = 0; i < kGridPoints; ++i) {
+        pooled[i] += weights[k] * static_cast<double>(grid[k][i]);
+      }
+    }
+    double wait = 60 * std::expm1(8 * UniformOf(seed, 99, job));
+    if (kind == 1) wait = experts[favoured].points().front().seconds;
+    if (kind == 2) wait = LossOf(pooled, 0) > LossOf(pooled, 100'000) ? 0 : 100'000;
+    pooled_loss += LossOf(pooled, wait);
+    for (size_t k = 0; k < kExperts; ++k) {
+      std::array<double, kGridPoints> own{};
+      std::copy(grid[k].begin(), grid[k].end(), own.begin());
+      losses[k] += LossOf(own, wait);
+    }
+    pool.Started(WaitGroup::kNotFree, grid, AllReady(), wait, 1);
+  }
+  const double best = *std::min_element(losses.begin(), losses.end());
+  RC_ASSERT(pooled_loss <= best + 245);
 }
 
 // ---- calibration --------------------------------------------------------------------------------
 
+std::vector<float> UpTo(int longest) {
+  std::vector<float> waits;
+  for (int i = 1; i <= longest; ++i) waits.push_back(static_cast<float>(i));
+  return waits;
+}
+
+WaitDistribution Equally(const std::vector<float>& waits) {
+  return WaitDistribution::OfSamples({waits.begin(), waits.end()});
+}
+
 TEST(Conformal, PlacesAreShares) {
-  const auto waits = WaitDistribution::OfSamples({10, 20, 30, 40});
-  EXPECT_DOUBLE_EQ(Conformal::PlaceOf(waits, 5, 0.5), 0);
-  EXPECT_DOUBLE_EQ(Conformal::PlaceOf(waits, 20, 0.5), 0.375);
-  EXPECT_DOUBLE_EQ(Conformal::PlaceOf(waits, 35, 0.5), 0.75);
-  EXPECT_NEAR(Conformal::PlaceOf(waits, 140, 0), 1 + std::log(2), 1e-12);
+  const std::vector<float> waits = {10, 20, 30, 40};
+  EXPECT_DOUBLE_EQ(Conformal::PlaceOf(waits, 5).high, 0);
+  EXPECT_DOUBLE_EQ(Conformal::PlaceOf(waits, 20).low, 0.25);
+  EXPECT_DOUBLE_EQ(Conformal::PlaceOf(waits, 20).high, 0.5);
+  EXPECT_NEAR(Conformal::PlaceOf(waits, 34.8683).low, 0.75, 1e-4);  // half of 90 to 100, by factors
+  EXPECT_NEAR(Conformal::PlaceOf(waits, 140).low, 1 + std::log(2), 1e-12);
+  EXPECT_DOUBLE_EQ(Conformal::PlaceOf({0, 0, 0, 90}, 0).high, 0.75);
 }
 
-TEST(Conformal, LeavesAGoodForecastAloneAndTheMedianAlways) {
+TEST(Conformal, LeavesAGoodForecastAlone) {
   Conformal conformal;
-  std::vector<double> samples;
-  for (int i = 1; i <= 1000; ++i) samples.push_back(i);
-  const auto waits = WaitDistribution::OfSamples(samples);
-  for (int i = 0; i < 400; ++i) {
-    conformal.Learn(WaitGroup::kNotFree, UniformOf(3, 0, static_cast<uint64_t>(i)), 1);
+  const auto waits = UpTo(1000);
+  for (int i = 0; i < 600; ++i) {
+    const double place = UniformOf(3, 0, static_cast<uint64_t>(i));
+    conformal.Started(WaitGroup::kNotFree, i, {place, place}, 1);
   }
-  const auto calibrated = conformal.Calibrate(WaitGroup::kNotFree, waits);
-  EXPECT_NEAR(calibrated.Quantile(0.9), 900, 60);
-  EXPECT_NEAR(calibrated.Quantile(0.5), 500, 10);
+  const auto calibrated = conformal.Calibrate(WaitGroup::kNotFree, Equally(waits));
+  for (const double q : {0.1, 0.5, 0.9}) EXPECT_NEAR(calibrated.Quantile(q), 1000 * q, 50) << q;
 }
 
-TEST(Conformal, CoverageComesBackWhereTheForecastIsTooNarrow) {
+// Share of `outcome`s within each forecast's quantiles .1, .5 and .9, after 400 to learn.
+std::array<double, 3> CoverageOf(const std::vector<float>& said,
+                                 const std::function<double(double)>& outcome) {
   Conformal conformal;
-  std::vector<double> samples;
-  for (int i = 1; i <= 100; ++i) samples.push_back(i);
-  const auto narrow = WaitDistribution::OfSamples(samples);  // outcomes are twice as wide
-  int covered = 0;
+  std::array<double, 3> covered{};
   for (int i = 0; i < 2000; ++i) {
-    const auto waits = conformal.Calibrate(WaitGroup::kNotFree, narrow);
-    const double outcome = 200 * UniformOf(4, 0, static_cast<uint64_t>(i));
-    if (i >= 400) covered += outcome <= waits.Quantile(0.9);
-    conformal.Learn(WaitGroup::kNotFree, Conformal::PlaceOf(narrow, outcome, 0.5), 1);
+    const auto waits = conformal.Calibrate(WaitGroup::kNotFree, Equally(said));
+    const double wait = outcome(UniformOf(4, 0, static_cast<uint64_t>(i)));
+    const std::array quantiles = {0.1, 0.5, 0.9};
+    for (size_t k = 0; k < covered.size() && i >= 400; ++k) {
+      covered[k] += wait <= waits.Quantile(quantiles[k]) ? 1 / 1600.0 : 0;
+    }
+    conformal.Started(WaitGroup::kNotFree, i, Conformal::PlaceOf(said, wait), 1);
   }
-  EXPECT_NEAR(covered / 1600.0, 0.9, 0.03);
+  return covered;
 }
 
-RC_GTEST_PROP(Conformal, ACalibratedForecastIsADistributionThatKeepsItsMiddle, ()) {
+TEST(Conformal, CoverageComesBackWhereTheForecastIsTooNarrowTooWideOrTooEarly) {
+  const std::vector<std::function<double(double)>> worlds = {
+      [](double u) { return 20 + 360 * u; },   // of 1 … 200: wider, and some beyond all of it
+      [](double u) { return 80 + 40 * u; },    // narrower
+      [](double u) { return 150 + 100 * u; },  // later
+  };
+  for (size_t world = 0; world < worlds.size(); ++world) {
+    const auto covered = CoverageOf(UpTo(200), worlds[world]);
+    EXPECT_NEAR(covered[0], 0.1, 0.04) << world;
+    EXPECT_NEAR(covered[1], 0.5, 0.05) << world;
+    EXPECT_NEAR(covered[2], 0.9, 0.04) << world;
+  }
+}
+
+TEST(Conformal, JobsThatStillWaitCountOnceAndAsMoreThanTheirPlace) {
+  const auto p50 = [](const Conformal& conformal) {
+    return conformal.Calibrate(WaitGroup::kNotFree, Equally(UpTo(1000))).Quantile(0.5);
+  };
+  Conformal waiting;
+  Conformal started;
+  for (int i = 0; i < 100; ++i) {
+    waiting.StillWaits(WaitGroup::kNotFree, i, 0.92, 1);
+    started.Started(WaitGroup::kNotFree, i, {0.92, 0.92}, 1);
+  }
+  EXPECT_GT(p50(started), 600);
+  EXPECT_GT(p50(waiting), p50(started));
+  for (int i = 0; i < 100; ++i) {
+    waiting.StillWaits(WaitGroup::kNotFree, i, 0.95, 1);
+    waiting.Started(WaitGroup::kNotFree, i, {0.92, 0.92}, 1);
+  }
+  EXPECT_NEAR(p50(waiting), p50(started), 1e-6);
+}
+
+RC_GTEST_PROP(Conformal, ACalibratedForecastIsADistributionInOrder, ()) {
   Conformal conformal;
-  for (int i = *rc::gen::inRange(1, 200); i > 0; --i) {
-    conformal.Learn(WaitGroup::kNotFree, *rc::gen::inRange(0, 150) / 100.0, 1);
+  for (int i = *rc::gen::inRange(1, 900); i > 0; --i) {
+    const double place = *rc::gen::inRange(0, 400) / 100.0;
+    const double high = place < 1 ? place + (1 - place) * *rc::gen::inRange(0, 2) : place;
+    if (*rc::gen::inRange(0, 3) == 0) {
+      conformal.StillWaits(WaitGroup::kNotFree, i % 50, place, 1);
+    } else {
+      conformal.Started(WaitGroup::kNotFree, i, {place, high}, 1.0 / *rc::gen::inRange(1, 9));
+    }
   }
   std::vector<double> samples;
   for (int i = 0; i < 400; ++i) samples.push_back(10.0 * i);
@@ -266,14 +390,12 @@ RC_GTEST_PROP(Conformal, ACalibratedForecastIsADistributionThatKeepsItsMiddle, (
   double before = 0;
   for (int i = 0; i <= 20; ++i) {
     const double at = calibrated.Quantile(i / 20.0);
+    RC_ASSERT(std::isfinite(at));
     RC_ASSERT(at >= before);
     before = at;
   }
-  // Half a per cent of the samples is what the levels of a calibration are apart.
-  for (const double q : {0.3, 0.5, 0.7}) {
-    RC_ASSERT(std::abs(calibrated.Quantile(q) - waits.Quantile(q)) <= 20.0 + 1e-9);
-  }
-  RC_ASSERT(conformal.Calibrate(WaitGroup::kFitsNow, waits) == waits);  // another group
+  const auto at_once = WaitDistribution::OfSamples({0, 5, 60});
+  RC_ASSERT(conformal.Calibrate(WaitGroup::kNotFree, at_once) == at_once);
 }
 
 // ---- all together -------------------------------------------------------------------------------
@@ -374,7 +496,7 @@ double SimulationWeightAfter(int jobs, int alike) {
 
 TEST(WaitLearner, ABurstTeachesAsMuchAsOneJob) {
   const double one = SimulationWeightAfter(1, 1);
-  EXPECT_NEAR(SimulationWeightAfter(40, 40), one, 0.05);  // in forty small steps
+  EXPECT_NEAR(SimulationWeightAfter(40, 40), one, 0.15);  // in forty small steps
   EXPECT_LT(SimulationWeightAfter(40, 1), one - 0.1);
 }
 
@@ -421,9 +543,10 @@ WaitDistribution RestAfter(UnixSeconds age, std::optional<int64_t> job) {
 }
 
 TEST(WaitLearner, WhatWasSaidOfAWaitingJobCountsLessItsAgeUntilItIsProvedWrong) {
-  // A point of the grid lies within 8 % of what was said.
-  EXPECT_NEAR(RestAfter(0, 1).Quantile(1), 1000, 100);
-  EXPECT_NEAR(RestAfter(400, 1).Quantile(1), 600, 100);
+  // A point of the grid lies within 8 % of what was said. One in twenty is calibrated to lie
+  // beyond.
+  EXPECT_NEAR(RestAfter(0, 1).Quantile(0.94), 1000, 100);
+  EXPECT_NEAR(RestAfter(400, 1).Quantile(0.94), 600, 100);
   EXPECT_EQ(RestAfter(2000, 1).Quantile(1), 50);
   EXPECT_EQ(RestAfter(0, std::nullopt).Quantile(1), 50);
   EXPECT_EQ(RestAfter(0, 77).Quantile(1), 50);

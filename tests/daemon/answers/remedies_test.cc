@@ -143,5 +143,55 @@ TEST(Remedies, TheSameJobUnadvisedIsOfferedNothingThatCouldNotHoldIt) {
   EXPECT_EQ(Why(SeedWith(kPending), 7), json::array());
 }
 
+// ---- what a shorter limit is worth --------------------------------------------------------------
+
+constexpr const char* kHole =
+    "node n1 a100:4\nrun 1 n1 a100:2 ends 3h\npend 2 a100:4 limit 9h user bob\n";
+
+json WhenWithLimits(const AnswerWorld& world, const json& job) {
+  const auto answer = AnswerWhen({{"jobs", {job}}, {"limits", true}}, world.Context(), kAnnAsks);
+  EXPECT_TRUE(answer);
+  return (*answer)["answers"][0];
+}
+
+TEST(Limits, AreAnsweredWhereTheyAreAskedFor) {
+  const AnswerWorld world(kHole);
+  const json job = {{"gres", "gpu:a100:2"}, {"mem_mib", 4000}, {"time_limit_seconds", 86400}};
+  const auto plain = AnswerWhen({{"jobs", {job}}}, world.Context(), kAnnAsks);
+  EXPECT_FALSE((*plain)["answers"][0].contains("limits"));
+  const json answer = WhenWithLimits(world, job);
+  const json& limits = answer["limits"];
+  ASSERT_GT(limits.size(), 3u);
+  EXPECT_EQ(limits[0]["time_limit_seconds"], 86400);
+  EXPECT_EQ(limits[0]["wait_p50_seconds"], answer["wait_p50_seconds"]);
+  const json two = RowWith(limits, "time_limit_seconds", 7200);
+  EXPECT_EQ(two["wait_p50_seconds"], 0);
+  EXPECT_EQ(two["sooner_seconds"], answer["wait_p50_seconds"]);
+  EXPECT_TRUE(two["risk"].is_null());  // nobody knows what she ran
+  EXPECT_TRUE(answer["limit_advice"]["time_limit_seconds"].is_null());
+  EXPECT_THAT(answer["limit_advice"]["words"].get<std::string>(), HasSubstr("is not known"));
+}
+
+TEST(Limits, NothingBelowTimeMin) {
+  const json answer = WhenWithLimits(
+      AnswerWorld(kHole),
+      {{"gres", "gpu:a100:2"}, {"time_limit_seconds", 86400}, {"time_min_seconds", 14400}});
+  for (const json& row : answer["limits"]) EXPECT_GE(row["time_limit_seconds"], 14400);
+}
+
+TEST(Limits, OfAFewJobsAtOnceOnly) {
+  const AnswerWorld world(kHole);
+  const json body = {{"jobs", json::array({{}, {}, {}, {}, {}, {}, {}, {}, {}})}, {"limits", true}};
+  const auto answer = AnswerWhen(body, world.Context(), kAnnAsks);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().message, "limits can be asked of at most 8 jobs at once, not of 9");
+}
+
+TEST(Limits, OfAPendingJobAreForWhoMaySeeIt) {
+  Snapshot snapshot = SnapshotOf(std::string(kHole) + "pend 7 a100:2 limit 24h user ann");
+  EXPECT_GT((*AnswerJob(7, AnswerWorld(snapshot).Context(), kAnnAsks))["limits"].size(), 3u);
+  EXPECT_FALSE((*AnswerJob(7, AnswerWorld(snapshot).Context(), kNobodyAsks)).contains("limits"));
+}
+
 }  // namespace
 }  // namespace gpuadvise::daemon

@@ -1,0 +1,362 @@
+// What is a shorter time limit worth?
+//
+// Problem. Users ask for several times what they need, because a run that is cut is lost. What the
+// long limit costs nobody tells them: with it a job passes no hole of the backfill plan, does not
+// end before the next maintenance and may not enter partitions with a short MaxTime.
+//
+// Idea. The same question is asked at a ladder of limits. Every question is played with the same
+// random numbers, so that sample by sample the two starts differ by the limit alone. Against that
+// stands the risk that the run takes longer than the limit: for a training from its model's run
+// time, for any other job from what its own user ran (common/history/job_duration_history.cc).
+// Advised is the limit whose gain is largest after what a cut run costs on average: the whole limit
+// and another wait, or where checkpoints resume that wait and what was done since the last one. A
+// run that starts all over is cut with 5 % at most.
+//
+// Why not the shortest limit that starts soonest: the gain is often the same over a factor of four
+// of limits, the risk is not. Why the user's own runs alone count as known: other users' runs say
+// what is common, and a stranger's habit is no ground to have one's run cut.
+//
+// Cost. One StartOf a limit, at most fourteen, and as many more where a partition opens.
+//
+// Where it is wrong. docs/limits.md says how far promises were kept. A run that was cut before
+// counts as one that goes on to the limit asked about, so a risk is rather too high than too low.
+#include "common/forecast/limit_advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "common/base/slurm_time.h"
+#include "common/base/statistics.h"
+#include "common/base/text.h"
+#include "common/base/unix_time.h"
+#include "common/base/words.h"
+#include "common/slurm/policy.h"
+
+namespace gpuadvise {
+namespace {
+
+constexpr int64_t kShortestLimit = 10 * kMinuteSeconds;  // a job's start-up alone may take minutes
+// Limits at which a run is cut with these chances are on the ladder.
+constexpr std::array kRisks = {0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.25};
+// A gain is said as one figure where four in five samples are so near to it.
+constexpr double kSureShare = 0.25;
+constexpr double kSureSeconds = 300;
+constexpr double kHopelessRisk = 0.5;  // beyond that a limit is no longer shown
+constexpr std::array kRound = {48 * kHourSeconds, 24 * kHourSeconds,  12 * kHourSeconds,
+                               8 * kHourSeconds,  4 * kHourSeconds,   2 * kHourSeconds,
+                               kHourSeconds,      30 * kMinuteSeconds};
+
+// A limit that people write: whole five minutes up to an hour, quarters up to eight, hours beyond.
+int64_t StepOf(int64_t seconds) {
+  if (seconds <= kHourSeconds) return 5 * kMinuteSeconds;
+  return seconds <= 8 * kHourSeconds ? 15 * kMinuteSeconds : kHourSeconds;
+}
+int64_t RoundUp(double seconds) {
+  const int64_t whole = std::llround(std::ceil(std::min(seconds, 1e9)));
+  const int64_t step = StepOf(whole);
+  return (whole + step - 1) / step * step;
+}
+int64_t RoundDown(int64_t seconds) { return seconds / (5 * kMinuteSeconds) * 5 * kMinuteSeconds; }
+
+// The shortest limit with at most this risk, by bisection; `most` where none below has it.
+double LimitOfRisk(const RunRisk& risk, double share, double most) {
+  double low = 0, high = most;
+  if (risk.longer_than(most * 0.999) > share) return most;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (low + high) / 2;
+    (risk.longer_than(middle) > share ? low : high) = middle;
+  }
+  return high;
+}
+
+std::string NameOf(LikeRuns like) {
+  switch (like) {
+    case LikeRuns::kName:
+      return "of that name and limit";
+    case LikeRuns::kShape:
+      return "of that size and limit";
+    case LikeRuns::kLimit:
+      return "at that limit";
+    case LikeRuns::kUser:
+      break;
+  }
+  return "of any kind";
+}
+
+// Partitions beside those asked for that admit jobs of `limit` and not of the present one.
+std::vector<std::string> OpenedBy(const LimitQuestion& question, int64_t limit) {
+  const int64_t present = question.request.time_limit_seconds.value();
+  std::vector<std::string> names;
+  for (const Partition& partition : question.snapshot.partitions) {
+    const SlurmNumber most = partition.max_time_seconds;
+    if (partition.hidden || partition.root_only || partition.state != PartitionState::kUp ||
+        !most.has_value() || most.value() >= present || most.value() < limit ||
+        IsOneOf(partition.name, question.request.partitions)) {
+      continue;
+    }
+    names.push_back(partition.name);
+  }
+  return names;
+}
+
+class Curve {
+ public:
+  explicit Curve(const LimitQuestion& question)
+      : question_(question), present_(question.request.time_limit_seconds.value()) {}
+
+  std::vector<LimitPoint> Points() {
+    LimitPoint own;
+    own.limit_seconds = present_;
+    own.request = question_.request;
+    own.options = "-t " + FormatDuration(present_);
+    own.start = question_.as_it_is;
+    own.risk = RiskAt(present_);
+    std::vector<LimitPoint> points = {std::move(own)};
+    for (const int64_t limit : LimitsToTry(question_)) {
+      if (auto point = At(limit)) points.push_back(std::move(*point));
+    }
+    return points;
+  }
+
+ private:
+  std::optional<double> RiskAt(int64_t limit) const {
+    if (!question_.risk.longer_than) return std::nullopt;
+    return question_.risk.longer_than(static_cast<double>(limit));
+  }
+
+  void Compare(LimitPoint& point) const {
+    const StartSamples& before = question_.as_it_is;
+    point.sooner = before.Quantile(.5) - point.start.Quantile(.5);
+    const std::vector<int64_t>& a = before.played_seconds;
+    const std::vector<int64_t>& b = point.start.played_seconds;
+    point.sooner_low = point.sooner_high = point.sooner;
+    if (a.empty() || a.size() != b.size()) return;
+    std::vector<int64_t> gains;
+    for (size_t i = 0; i < a.size(); ++i) gains.push_back(a[i] - b[i]);
+    std::sort(gains.begin(), gains.end());
+    point.sooner_low = QuantileOf(gains, .1);
+    point.sooner_high = QuantileOf(gains, .9);
+  }
+
+  std::optional<LimitPoint> Asked(JobRequest request, int64_t limit, bool opens) const {
+    auto start = question_.ask(request);
+    if (!start) return std::nullopt;
+    LimitPoint point;
+    point.limit_seconds = limit;
+    point.options = "-t " + FormatDuration(limit);
+    if (opens) {
+      point.options = fmt::format("-p {} {}", fmt::join(request.partitions, ","), point.options);
+    }
+    point.request = std::move(request);
+    point.start = std::move(*start);
+    point.opens_partition = opens;
+    point.risk = RiskAt(limit);
+    Compare(point);
+    return point;
+  }
+
+  // The start in the partitions asked for or, where that is earlier, also in those that it opens.
+  std::optional<LimitPoint> At(int64_t limit) const {
+    JobRequest request = question_.request;
+    request.time_limit_seconds = limit;
+    auto plain = Asked(request, limit, false);
+    const std::vector<std::string> opened = OpenedBy(question_, limit);
+    if (opened.empty()) return plain;
+    request.partitions.insert(request.partitions.end(), opened.begin(), opened.end());
+    auto wider = Asked(std::move(request), limit, true);
+    if (!wider || (plain && wider->sooner < plain->sooner + kMinuteSeconds)) return plain;
+    return wider;
+  }
+
+  const LimitQuestion& question_;
+  const int64_t present_;
+};
+
+// What a limit gains on average, after what its cut runs cost.
+double NetOf(const LimitPoint& point, const LimitPoint& own, const RunRisk& risk) {
+  const double more = std::max(*point.risk - own.risk.value_or(0), 0.0);
+  const double again = risk.redo_seconds
+                           ? point.start.Quantile(.5) + *risk.redo_seconds
+                           : own.start.Quantile(.5) + static_cast<double>(point.limit_seconds);
+  return point.sooner - more * again;
+}
+
+std::optional<size_t> BestOf(const std::vector<LimitPoint>& points, const RunRisk& risk) {
+  const LimitPoint& own = points.front();
+  const double most = risk.redo_seconds ? kMostRiskResumed : kMostRisk;
+  std::optional<size_t> best;
+  double net = 0;
+  for (size_t i = 1; i < points.size(); ++i) {
+    const LimitPoint& point = points[i];
+    if (*point.risk > most || !IsWorthIt(point.start, own.start)) continue;
+    const double gains = NetOf(point, own, risk);
+    // Of limits that gain the same the longest.
+    if (gains < kWorthSeconds || (best && gains < net + kMinuteSeconds)) continue;
+    best = i;
+    net = gains;
+  }
+  return best;
+}
+
+std::string GainInWords(const LimitPoint& point) {
+  if (IsSure(point)) return DurationInWords(point.sooner) + " sooner";
+  return fmt::format("about {} sooner ({} to {})", DurationInWords(point.sooner),
+                     DurationInWords(std::max(point.sooner_low, 0.0)),
+                     DurationInWords(point.sooner_high));
+}
+
+std::string SentenceOf(const LimitPoint& best, const LimitPoint& own, const RunRisk& risk) {
+  const std::string now = best.start.Quantile(.9) < 30 ? ", now" : "";
+  return fmt::format("{} instead of {}: starts {}{}; {} of {} would be cut off{}", best.options,
+                     FormatDuration(own.limit_seconds), GainInWords(best), now,
+                     RiskInWords(*best.risk), risk.words,
+                     risk.redo_seconds ? " and resume from their last checkpoint" : "");
+}
+
+// Why there is no advice though the risk is known.
+std::string NoneInWords(const std::vector<LimitPoint>& points, const RunRisk& risk) {
+  const LimitPoint& own = points.front();
+  if (own.start.Quantile(.5) < kWorthSeconds) return "it starts soon as it is";
+  const double most = risk.redo_seconds ? kMostRiskResumed : kMostRisk;
+  const bool any = std::any_of(points.begin() + 1, points.end(), [&](const LimitPoint& point) {
+    return IsWorthIt(point.start, own.start);
+  });
+  if (!any) return "no shorter limit starts it much earlier";
+  return fmt::format(
+      "only limits that would cut off more than {:.0f} % of {} start it much earlier", 100 * most,
+      risk.words);
+}
+
+}  // namespace
+
+bool IsSure(const LimitPoint& point) {
+  const double apart = std::max(kSureShare * point.sooner, kSureSeconds);
+  return point.sooner_low >= point.sooner - apart && point.sooner_high <= point.sooner + apart;
+}
+
+namespace {
+
+// How many of `bins`, ascending, are of runs that may have been longer than `seconds`.
+size_t LongerIn(const std::vector<int16_t>& bins, double seconds) {
+  const auto first = std::lower_bound(bins.begin(), bins.end(), RunTimeBin(seconds));
+  return static_cast<size_t>(bins.end() - first);
+}
+
+}  // namespace
+
+RunRisk RiskFromHistory(const RunTimeHistory* past, const JobRecord& job) {
+  RunRisk risk;
+  size_t known = 0;
+  const auto own =
+      past == nullptr || job.user.empty() ? std::array<OwnRuns, kLikeRuns>() : past->OwnRunsOf(job);
+  for (size_t i = 0; i < kLikeRuns; ++i) {
+    const OwnRuns& runs = own[i];
+    known = std::max(known, runs.bins.size());
+    if (runs.bins.size() < kEnoughRuns || runs.batches < kEnoughBatches) continue;
+    risk.words = fmt::format("such runs ({} of yours {})", runs.bins.size(),
+                             NameOf(static_cast<LikeRuns>(i)));
+    // At the limit itself: the share that reached it.
+    const SlurmNumber limit = job.limit_seconds;
+    const double most = limit.has_value() ? std::nextafter(static_cast<double>(limit.value()), 0.0)
+                                          : std::numeric_limits<double>::infinity();
+    risk.longer_than = [all = past->Of(job), bins = runs.bins, most](double seconds) {
+      const double at = std::min(seconds, most);
+      const auto longer = static_cast<double>(LongerIn(bins, at));
+      return std::max(1 - all.Cdf(at), (longer + 1) / static_cast<double>(bins.size() + 1));
+    };
+    return risk;
+  }
+  risk.words = fmt::format(
+      "the risk of a shorter limit is not known: it takes {} runs of yours in {} batches, and {} "
+      "{} "
+      "known",
+      kEnoughRuns, kEnoughBatches, known, known == 1 ? "is" : "are");
+  return risk;
+}
+
+RunRisk RiskOfTraining(double p50, double sigma, std::optional<double> redo_seconds) {
+  RunRisk risk;
+  risk.words = "such runs";
+  risk.redo_seconds = redo_seconds;
+  risk.longer_than = [p50, sigma](double seconds) {
+    if (seconds <= 0) return 1.0;
+    if (sigma <= 0) return seconds < p50 ? 1.0 : 0.0;
+    return 1 - NormalCdf(std::log(seconds / p50) / sigma);
+  };
+  return risk;
+}
+
+std::string RiskInWords(double risk) {
+  const double percent = 100 * risk;
+  if (percent < 0.05) return "less than 0.1 %";
+  return percent < 9.95 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
+std::vector<int64_t> LimitsToTry(const LimitQuestion& question) {
+  const int64_t present = question.request.time_limit_seconds.value();
+  const int64_t least = std::max(question.floor_seconds, kShortestLimit);
+  std::set<int64_t> limits, chosen;
+  const auto add = [&](std::set<int64_t>& to, int64_t limit) {
+    if (limit < least || limit >= present) return;
+    const bool hopeless = question.risk.longer_than &&
+                          question.risk.longer_than(static_cast<double>(limit)) > kHopelessRisk;
+    if (!hopeless) to.insert(limit);
+  };
+  if (question.risk.longer_than) {
+    for (const double share : kRisks) {
+      add(limits, RoundUp(LimitOfRisk(question.risk, share, static_cast<double>(present))));
+    }
+  }
+  for (const Reservation& each : question.snapshot.reservations) {
+    if (!each.start_time || !HasFlag(each.flags, "MAINT")) continue;
+    add(limits, RoundDown(*each.start_time - question.snapshot.taken_at));
+  }
+  for (const Partition& partition : question.snapshot.partitions) {
+    if (partition.max_time_seconds.has_value()) add(limits, partition.max_time_seconds.value());
+  }
+  if (question.floor_seconds > 0) add(limits, question.floor_seconds);
+  std::set<int64_t, std::greater<>> all;
+  for (auto it = limits.rbegin(); it != limits.rend() && all.size() + 1 < kMostLimits; ++it) {
+    all.insert(*it);
+  }
+  for (const int64_t limit : kRound) {
+    add(chosen, limit);
+    if (all.size() + 1 < kMostLimits && chosen.contains(limit)) all.insert(limit);
+  }
+  return {all.begin(), all.end()};
+}
+
+LimitAdvice AdviseLimit(const LimitQuestion& question) {
+  LimitAdvice advice;
+  if (!question.request.time_limit_seconds.has_value()) {
+    advice.words = "it has no time limit to shorten";
+    return advice;
+  }
+  advice.points = Curve(question).Points();
+  if (!question.risk.longer_than) {
+    advice.words = question.risk.words;
+    return advice;
+  }
+  advice.best = BestOf(advice.points, question.risk);
+  const LimitPoint& own = advice.points.front();
+  if (!advice.best) {
+    advice.words = NoneInWords(advice.points, question.risk);
+    return advice;
+  }
+  const LimitPoint& best = advice.points[*advice.best];
+  advice.words = SentenceOf(best, own, question.risk);
+  if (!best.opens_partition && question.snapshot.config.scheduler_type == "sched/backfill") {
+    advice.soft = fmt::format(
+        "--time-min={} beside -t {} may start as early by backfill, and keeps what time there is "
+        "room for",
+        FormatDuration(best.limit_seconds), FormatDuration(own.limit_seconds));
+  }
+  return advice;
+}
+
+}  // namespace gpuadvise
