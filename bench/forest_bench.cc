@@ -1,8 +1,8 @@
 // The quantile forest of common/history alone: how right it is and what it costs.
 //
 //     cmake --build --preset release --target forest_bench
-//     build/release/bin/forest_bench record LOG.csv.gz CLUSTER.yaml ROWS.tsv [PARTITION [SAMPLE [FROM]]]
-//     build/release/bin/forest_bench replay ROWS.tsv ... [--seed N]
+//     build/release/bin/forest_bench record LOG.csv.gz CLUSTER.yaml ROWS.tsv [PARTITION [SAMPLE
+//     [FROM]]] build/release/bin/forest_bench replay [--seed N] [trees=60 ...] ROWS.tsv ...
 //
 // `record` runs the back-test once and writes what its forest is told, in order: features do not
 // depend on the forest. `replay` tells it to a forest again, in seconds instead of minutes, and
@@ -126,7 +126,8 @@ int Record(const std::vector<std::string>& arguments) {
   if (!out) return Fail(arguments[2] + " cannot be written");
   const auto in = backtest::InGroup(result.jobs, backtest::ScoreGroup::kDoesNotFitNow);
   fmt::print("{}: the back-test's own forest, does not fit now: CRPS log {:.4f}, CPU {:.1f} s\n",
-             arguments[2], backtest::ScoresOf(in, backtest::kPredictors - 1).crps_log, CpuSeconds());
+             arguments[2], backtest::ScoresOf(in, backtest::kPredictors - 1).crps_log,
+             CpuSeconds());
   return 0;
 }
 
@@ -161,7 +162,8 @@ std::vector<Event> ReadEvents(const std::string& path) {
       event.burst = std::stoll(cells[4]);
       event.group = std::stoi(cells[5]);
       event.weight = std::stod(cells[6]);
-      for (size_t i = 12; i < cells.size(); ++i) event.features.push_back(std::stof(cells[i]));
+      for (size_t i = 12; i < cells.size(); ++i)
+        event.features.push_back(std::strtof(cells[i].c_str(), nullptr));
     } else {
       event.kind = cells[0] == "start" ? 't' : 'v';
       event.seconds = std::stod(cells[3]);
@@ -230,11 +232,44 @@ int Replay(const std::string& path, uint64_t seed, const ForestOptions& options)
     const auto in = backtest::InGroup(scored, static_cast<backtest::ScoreGroup>(g));
     if (in.empty()) continue;
     const backtest::Scores scores = backtest::ScoresOf(in, 0);
-    fmt::print("  {:<18} {:6} jobs  CRPS log {:.4f}  seconds {:8.1f}  p90 coverage {:.3f}  p50 {:.3f}\n",
-               backtest::kScoreGroupNames[g], scores.jobs, scores.crps_log, scores.crps_seconds,
-               scores.coverage_p90, scores.coverage_p50);
+    fmt::print(
+        "  {:<18} {:6} jobs  CRPS log {:.4f}  seconds {:8.1f}  p90 coverage {:.3f}  p50 {:.3f}\n",
+        backtest::kScoreGroupNames[g], scores.jobs, scores.crps_log, scores.crps_seconds,
+        scores.coverage_p90, scores.coverage_p50);
   }
   return 0;
+}
+
+// "trees=30" and the like; false: not the name of an option.
+bool SetOption(const std::string& argument, ForestOptions& options) {
+  const size_t equals = argument.find('=');
+  if (equals == std::string::npos) return false;
+  const std::string name = argument.substr(0, equals);
+  const double value = std::atof(argument.c_str() + equals + 1);
+  const auto size = static_cast<size_t>(value);
+  if (name == "trees")
+    options.trees = size;
+  else if (name == "least_leaf")
+    options.least_leaf = size;
+  else if (name == "max_depth")
+    options.max_depth = static_cast<int>(value);
+  else if (name == "rows_per_tree")
+    options.rows_per_tree = size;
+  else if (name == "share_per_tree")
+    options.share_per_tree = value;
+  else if (name == "tried_share")
+    options.tried_share = value;
+  else if (name == "censored_more")
+    options.censored_more = value;
+  else if (name == "half_life_rows")
+    options.half_life_rows = value;
+  else if (name == "rebuild_starts")
+    options.rebuild_starts = size;
+  else if (name == "rebuild_share")
+    options.rebuild_share = value;
+  else
+    return false;
+  return true;
 }
 
 int Run(const std::vector<std::string>& arguments) {
@@ -249,13 +284,8 @@ int Run(const std::vector<std::string>& arguments) {
     for (size_t i = 1; i < arguments.size(); ++i) {
       if (arguments[i] == "--seed" && i + 1 < arguments.size()) {
         seed = std::stoull(arguments[++i]);
-      } else if (arguments[i].find('=') != std::string::npos) {
-        const std::string k = arguments[i].substr(0, arguments[i].find('='));
-        const double v = std::atof(arguments[i].substr(arguments[i].find('=') + 1).c_str());
-#define O(x) if (k == #x) options.x = static_cast<decltype(options.x)>(v);
-        O(trees) O(least_leaf) O(rows_per_tree) O(half_life_rows) O(rebuild_starts) O(rebuild_share)
-        O(share_per_tree) O(tried_share) O(max_depth) O(censored_more) O(bins) O(random_cut)
-        O(weigh_bursts) O(fill) O(uniform_draw) O(weigh_age) O(normal)
+      } else if (SetOption(arguments[i], options)) {
+        continue;
       } else {
         failed |= Replay(arguments[i], seed, options);
       }
@@ -264,7 +294,7 @@ int Run(const std::vector<std::string>& arguments) {
   }
   fmt::print(stderr,
              "usage: forest_bench record LOG CLUSTER ROWS [PARTITION [SAMPLE [FROM]]]\n"
-             "       forest_bench replay ROWS ... [--seed N]\n");
+             "       forest_bench replay [--seed N] [trees=60 ...] ROWS ...\n");
   return 2;
 }
 
