@@ -244,31 +244,26 @@ int Replay(const std::string& path, uint64_t seed, const ForestOptions& options)
 bool SetOption(const std::string& argument, ForestOptions& options) {
   const size_t equals = argument.find('=');
   if (equals == std::string::npos) return false;
-  const std::string name = argument.substr(0, equals);
   const double value = std::atof(argument.c_str() + equals + 1);
-  const auto size = static_cast<size_t>(value);
-  if (name == "trees")
-    options.trees = size;
-  else if (name == "least_leaf")
-    options.least_leaf = size;
-  else if (name == "max_depth")
-    options.max_depth = static_cast<int>(value);
-  else if (name == "rows_per_tree")
-    options.rows_per_tree = size;
-  else if (name == "share_per_tree")
-    options.share_per_tree = value;
-  else if (name == "tried_share")
-    options.tried_share = value;
-  else if (name == "censored_more")
-    options.censored_more = value;
-  else if (name == "half_life_rows")
-    options.half_life_rows = value;
-  else if (name == "rebuild_starts")
-    options.rebuild_starts = size;
-  else if (name == "rebuild_share")
-    options.rebuild_share = value;
-  else
+  const std::unordered_map<std::string, size_t*> sizes = {
+      {"trees", &options.trees},
+      {"least_leaf", &options.least_leaf},
+      {"rows_per_tree", &options.rows_per_tree},
+      {"rebuild_starts", &options.rebuild_starts}};
+  const std::unordered_map<std::string, double*> numbers = {
+      {"share_per_tree", &options.share_per_tree},
+      {"tried_share", &options.tried_share},
+      {"censored_more", &options.censored_more},
+      {"half_life_rows", &options.half_life_rows},
+      {"rebuild_share", &options.rebuild_share}};
+  const std::string name = argument.substr(0, equals);
+  if (const auto found = sizes.find(name); found != sizes.end()) {
+    *found->second = static_cast<size_t>(value);
+  } else if (const auto number = numbers.find(name); number != numbers.end()) {
+    *number->second = value;
+  } else {
     return false;
+  }
   return true;
 }
 
