@@ -188,12 +188,14 @@ class BackTest {
     const LogEvent& event = *step.event;
     const LogJob& job = log_.jobs[event.job];
     past_.waits.Advance(event.time);
+    if (options_.watch && event.kind != LogEventKind::kSubmit) options_.watch(event, job, nullptr);
     switch (event.kind) {
       case LogEventKind::kSubmit:
         if (step.question && questions_[*step.question].simulated->has_value()) {
-          return Forecast(questions_[*step.question]);
+          return Forecast(event, questions_[*step.question]);
         }
         if (step.question) ++result_.impossible;
+        if (options_.watch) options_.watch(event, job, nullptr);
         return past_.waits.Submitted(RecordOf(job));
       case LogEventKind::kStart:
         return past_.waits.Started(job.id, event.time);
@@ -234,11 +236,12 @@ class BackTest {
     KeepAsked(asked, now, past_);
   }
 
-  void Forecast(Question& question) {
+  void Forecast(const LogEvent& event, Question& question) {
     const LogJob& job = log_.jobs[*question.job];
     SimulatedSubmission& simulated = **question.simulated;
     simulated.record = RecordOf(job);
     const StartSamples samples = StartFrom(*question.queue, std::move(simulated));
+    if (options_.watch) options_.watch(event, job, &*samples.forecast);
     past_.waits.Submitted(
         RecordOf(job), std::make_shared<const ForecastRecord>(ForecastRecordOf(*samples.forecast)));
     if (IsScored(*question.job)) result_.jobs.push_back(Score(*question.job, *samples.forecast));

@@ -11,8 +11,10 @@
 
 #include "backtest/asked_again.h"
 #include "backtest/job_log.h"
+#include "backtest/replay.h"
 #include "backtest/scoring.h"
 #include "common/forecast/start_of.h"
+#include "common/history/wait_forecast.h"
 #include "common/slurm/snapshot.h"
 
 namespace gpuadvise::backtest {
@@ -40,6 +42,9 @@ struct BackTestOptions {
   unsigned threads = 1;
   std::vector<Hypothetical> hypotheticals;  // ascending by time
   int64_t again_seconds = 0;  // every so often all that wait are asked about again; 0: never
+  // Called with everything that is learned from, in order; the forecast of a submission that was
+  // asked, else nullptr. Empty: nobody watches.
+  std::function<void(const LogEvent&, const LogJob&, const WaitForecast*)> watch;
 };
 
 struct BackTestResult {

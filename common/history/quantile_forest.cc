@@ -10,9 +10,14 @@
 // censored at its present age, so that a queue that has stopped moving shows before anything has
 // started; and after each start the oldest trees are rebuilt, so that all are rebuilt every hundred
 // starts without ever stopping for it. Censored rows are why the pool is read as a Kaplan-Meier
-// estimate (1958), with rows weighted by recency and jobs of one burst sharing one weight.
+// estimate (1958), with recent rows and those of small bursts weighing more.
 //
-// Cost. A tree of 4,000 rows some 4 ms; a prediction some 0.1 ms.
+// A cut is drawn among bins of equal counts, not among values: a heavy tail then does not swallow
+// the draws. The best cut of all bins is within 1 % of it on Curie hybrid (CRPS log), up to 25 %
+// worse on days that begin empty, and costs more. At a large node 128 rows choose the cut as well
+// as all of them.
+//
+// Cost. A tree of 4,000 rows some 1.5 ms; a prediction some 0.1 ms.
 //
 // Where it is wrong. It needs some 60 starts to say anything, and cannot tell of states it has not
 // seen: that is what the simulation is for.
@@ -20,8 +25,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
 #include <numeric>
+#include <utility>
 
 #include "common/base/job_random.h"
 
@@ -29,7 +35,10 @@ namespace gpuadvise {
 namespace {
 
 constexpr double kLogOffset = 60;
-constexpr int kMaxDepth = 24;
+constexpr size_t kBins = 32;  // of a feature; 64 are no better
+constexpr size_t kRowsForBins = 1'000;
+constexpr size_t kLookedAt = 128;    // rows of a node that choose its cut
+constexpr float kLeastGain = 1e-6F;  // less is rounding
 
 double LogWait(double seconds) { return std::log(std::max(seconds, 0.0) + kLogOffset); }
 
@@ -72,17 +81,21 @@ QuantileForest::QuantileForest(uint64_t seed, const ForestOptions& options)
 
 double QuantileForest::Random() { return UniformOf(seed_, 7, ++drawn_); }
 
-double QuantileForest::TargetOf(const Row& row, UnixSeconds now) const {
-  return LogWait(row.pending ? static_cast<double>(now - row.eligible) : row.seconds);
+size_t QuantileForest::Random(size_t below) {
+  return std::min(static_cast<size_t>(Random() * static_cast<double>(below)), below - 1);
 }
 
+double QuantileForest::TargetOf(const Row& row, UnixSeconds now) const {
+  if (row.started) return LogWait(row.seconds);
+  return options_.censored_more +
+         LogWait(row.pending ? static_cast<double>(now - row.eligible) : row.seconds);
+}
+
+// Halves every half-life; jobs of one burst say less than as many others, but more than one.
 double QuantileForest::WeightOf(const Row& row, int64_t index) const {
   const auto age = static_cast<double>(first_row_ + static_cast<int64_t>(rows_.size()) - index);
-  const auto burst = static_cast<size_t>(row.burst);
-  const double fellows = burst < burst_sizes_.size()
-                             ? static_cast<double>(std::max<int64_t>(burst_sizes_[burst], 1))
-                             : 1;
-  return std::exp2(-age / options_.half_life_rows) / fellows;
+  const auto fellows = static_cast<double>(burst_sizes_[static_cast<size_t>(row.burst)]);
+  return std::exp2(-age / options_.half_life_rows) / std::sqrt(fellows);
 }
 
 int64_t QuantileForest::Add(std::vector<float> features, UnixSeconds eligible, int64_t burst) {
@@ -95,6 +108,7 @@ int64_t QuantileForest::Add(std::vector<float> features, UnixSeconds eligible, i
   }
   ++burst_sizes_[static_cast<size_t>(burst)];
   for (Tree& tree : trees_) tree[LeafOf(tree, features)].rows.push_back(index);
+  if (!edges_.empty()) Code(features);
   row.features = std::make_shared<const std::vector<float>>(std::move(features));
   rows_.push_back(std::move(row));
   if (rows_.size() > options_.kept_rows) {
@@ -123,12 +137,14 @@ void QuantileForest::Vanished(int64_t row, double age_seconds) {
 void QuantileForest::Rebuild(UnixSeconds now) {
   if (paused_ || starts_ < static_cast<int64_t>(options_.first_starts)) return;
   if (trees_.empty()) {
+    MakeBins();
     for (size_t i = 0; i < options_.trees; ++i) trees_.push_back(Build(now));
     return;
   }
   const double every = std::max(static_cast<double>(options_.rebuild_starts),
                                 options_.rebuild_share * static_cast<double>(rows_.size()));
   for (due_ += static_cast<double>(options_.trees) / every; due_ >= 1; due_ -= 1) {
+    if (next_tree_ == 0) MakeBins();
     trees_[next_tree_] = Build(now);
     next_tree_ = (next_tree_ + 1) % trees_.size();
   }
@@ -140,7 +156,7 @@ void QuantileForest::Resume(UnixSeconds now) {
   Rebuild(now);
 }
 
-size_t QuantileForest::LeafOf(const Tree& tree, const std::vector<float>& features) const {
+size_t QuantileForest::LeafOf(const Tree& tree, const std::vector<float>& features) {
   size_t node = 0;
   while (tree[node].feature >= 0) {
     const bool right = features[static_cast<size_t>(tree[node].feature)] > tree[node].threshold;
@@ -149,117 +165,207 @@ size_t QuantileForest::LeafOf(const Tree& tree, const std::vector<float>& featur
   return node;
 }
 
-// The tree's shape from a draw of rows, recent ones more often; its leaves then hold the rows
-// drawn.
-QuantileForest::Tree QuantileForest::Build(UnixSeconds now) {
-  std::vector<double> targets(rows_.size());
-  for (size_t i = 0; i < rows_.size(); ++i) targets[i] = TargetOf(rows_[i], now);
-  std::vector<int64_t> drawn;
-  const auto count = static_cast<double>(rows_.size());
-  if (rows_.size() <= options_.rows_per_tree) {
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      if (Random() < 0.8) drawn.push_back(first_row_ + static_cast<int64_t>(i));
+// Bins of equal counts by a draw of rows, and the bins of all rows.
+void QuantileForest::MakeBins() {
+  edges_.assign(rows_.front().features->size(), {});
+  std::vector<const float*> drawn(std::min(rows_.size(), kRowsForBins));
+  for (const float*& row : drawn) row = rows_[Random(rows_.size())].features->data();
+  std::vector<float> values(drawn.size());
+  for (size_t f = 0; f < edges_.size(); ++f) {
+    for (size_t i = 0; i < drawn.size(); ++i) values[i] = drawn[i][f];
+    std::sort(values.begin(), values.end());
+    for (size_t b = 1; b < kBins; ++b) {
+      const float below = values[b * values.size() / kBins];
+      const auto above = std::upper_bound(values.begin(), values.end(), below);
+      if (above == values.end()) break;
+      const float edge = below + (*above - below) / 2;
+      if (edges_[f].empty() || edge > edges_[f].back()) edges_[f].push_back(edge);
     }
-  } else {
-    // Exponential ages, cut off at the oldest row; without replacement.
-    std::vector<bool> taken(rows_.size(), false);
-    const double scale = options_.half_life_rows / std::log(2.0);
-    const double whole = 1 - std::exp(-count / scale);
-    for (size_t k = 0; k < options_.rows_per_tree; ++k) {
-      const double age = -scale * std::log(1 - Random() * whole);
-      const auto i = static_cast<size_t>(std::clamp(count - 1 - age, 0.0, count - 1));
-      if (!taken[i]) drawn.push_back(first_row_ + static_cast<int64_t>(i));
-      taken[i] = true;
-    }
-    std::sort(drawn.begin(), drawn.end());
   }
+  first_coded_ = first_row_;
+  codes_.clear();
+  codes_.reserve(rows_.size() * edges_.size() * 11 / 10);
+  for (const Row& row : rows_) Code(*row.features);
+}
+
+// What lies on an edge belongs below it, as in LeafOf.
+void QuantileForest::Code(const std::vector<float>& features) {
+  for (size_t f = 0; f < edges_.size(); ++f) {
+    const std::vector<float>& edges = edges_[f];
+    codes_.push_back(static_cast<uint8_t>(
+        std::lower_bound(edges.begin(), edges.end(), features[f]) - edges.begin()));
+  }
+}
+
+// Rows for a tree, without replacement, each by a weight that halves every half-life: those whose
+// exponential times of these rates come first (Efraimidis, Spirakis 2006).
+std::vector<int64_t> QuantileForest::Draw() {
+  std::vector<std::pair<double, int64_t>> times;
+  times.reserve(rows_.size());
+  const double older = std::exp2(1 / options_.half_life_rows);
+  double mean_time = 1;
+  for (size_t i = rows_.size(); i-- > 0; mean_time *= older) {
+    times.emplace_back(-std::log(Random()) * mean_time, first_row_ + static_cast<int64_t>(i));
+  }
+  const auto share =
+      static_cast<size_t>(options_.share_per_tree * static_cast<double>(times.size()));
+  const size_t wanted = std::clamp<size_t>(share, 1, options_.rows_per_tree);
+  std::nth_element(times.begin(), times.begin() + static_cast<int64_t>(wanted) - 1, times.end());
+  std::vector<int64_t> drawn;
+  drawn.reserve(wanted);
+  for (size_t i = 0; i < wanted; ++i) drawn.push_back(times[i].second);
+  return drawn;
+}
+
+// What a tree is grown on: the rows drawn, sorted by leaf as it grows.
+struct QuantileForest::Growing {
+  struct Item {
+    const uint8_t* bins = nullptr;  // of its features
+    int64_t row = 0;
+    float target = 0;  // less the mean of all
+    float weight = 0;
+  };
+  struct Cut {
+    size_t feature = 0;
+    uint8_t bin = 0;  // this one and those below go left
+  };
+
+  // The best of some random cuts of the items in [from, to); nullopt when none is good.
+  std::optional<Cut> CutOf(size_t from, size_t to, size_t tries, size_t least_leaf);
+
+  std::vector<Item> items;
+  std::vector<Item> looked_at;     // of the node that is cut; their targets times their weights
+  std::vector<uint32_t> features;  // those tried come first
+  std::function<size_t(size_t)> random;
+};
+
+std::optional<QuantileForest::Growing::Cut> QuantileForest::Growing::CutOf(size_t from, size_t to,
+                                                                           size_t tries,
+                                                                           size_t least_leaf) {
+  const size_t step = std::max<size_t>((to - from) / kLookedAt, 1);
+  const size_t least = std::max<size_t>(least_leaf / step, 1);
+  looked_at.clear();
+  float all = 0;
+  float all_weight = 0;
+  for (size_t i = from; i < to; i += step) {
+    Item& item = looked_at.emplace_back(items[i]);
+    item.target *= item.weight;
+    all += item.target;
+    all_weight += item.weight;
+  }
+  float best_gain = all * all / all_weight + kLeastGain;
+  std::optional<Cut> best;
+  for (size_t t = 0; t < tries; ++t) {
+    std::swap(features[t], features[t + random(features.size() - t)]);
+    const size_t feature = features[t];
+    uint8_t low = kBins;
+    uint8_t high = 0;
+    for (const Item& item : looked_at) {
+      low = std::min(low, item.bins[feature]);
+      high = std::max(high, item.bins[feature]);
+    }
+    if (low >= high) continue;
+    const auto bin = static_cast<uint8_t>(low + random(static_cast<size_t>(high - low)));
+    float sum = 0;
+    float weight = 0;
+    size_t count = 0;
+    for (const Item& item : looked_at) {
+      const bool left = item.bins[feature] <= bin;  // multiplied, as a branch would be a guess
+      sum += static_cast<float>(left) * item.target;
+      weight += static_cast<float>(left) * item.weight;
+      count += static_cast<size_t>(left);
+    }
+    if (count < least || looked_at.size() - count < least) continue;
+    const float gain = sum * sum / weight + (all - sum) * (all - sum) / (all_weight - weight);
+    if (!(gain > best_gain)) continue;
+    best_gain = gain;
+    best = Cut{feature, bin};
+  }
+  return best;
+}
+
+QuantileForest::Tree QuantileForest::Build(UnixSeconds now) {
+  Growing growing;
+  growing.random = [this](size_t below) { return Random(below); };
+  growing.features.resize(edges_.size());
+  std::iota(growing.features.begin(), growing.features.end(), 0U);
+  double mean = 0;
+  for (const int64_t index : Draw()) {
+    const Row& row = At(index);
+    const double target = TargetOf(row, now);
+    const double age = static_cast<double>(first_row_ + static_cast<int64_t>(rows_.size()) - index);
+    growing.items.push_back({&codes_[static_cast<size_t>(index - first_coded_) * edges_.size()],
+                             index, static_cast<float>(target),
+                             static_cast<float>(std::exp2(-age / options_.half_life_rows))});
+    mean += target;
+  }
+  mean /= static_cast<double>(growing.items.size());
+  for (Growing::Item& item : growing.items) item.target -= static_cast<float>(mean);
   Tree tree(1);
-  Split(tree, 0, std::move(drawn), targets, 0);
+  Split(growing, tree, 0, 0, growing.items.size(), 0);
   return tree;
 }
 
-void QuantileForest::Split(Tree& tree, size_t node, std::vector<int64_t> rows,
-                           std::vector<double>& targets, int depth) {
-  const auto target = [&](int64_t row) { return targets[static_cast<size_t>(row - first_row_)]; };
-  const size_t least = options_.least_leaf;
-  if (rows.size() < 2 * least || depth >= kMaxDepth) {
-    tree[node].rows = std::move(rows);
+void QuantileForest::Split(Growing& growing, Tree& tree, size_t node, size_t from, size_t to,
+                           int depth) {
+  const auto tries = static_cast<size_t>(options_.tried_share * static_cast<double>(edges_.size()));
+  const bool whole = to - from < 2 * options_.least_leaf || depth >= options_.max_depth;
+  const auto cut = whole ? std::nullopt
+                         : growing.CutOf(from, to, std::max<size_t>(tries, 1), options_.least_leaf);
+  const auto begin = growing.items.begin() + static_cast<int64_t>(from);
+  const auto end = growing.items.begin() + static_cast<int64_t>(to);
+  if (!cut) {
+    tree[node].rows.reserve(to - from);
+    for (auto item = begin; item != end; ++item) tree[node].rows.push_back(item->row);
     return;
   }
-  const size_t features = At(rows.front()).features->size();
-  const size_t tries = std::max<size_t>(features / 3, 1);
-  double best_gain = 1e-9;
-  int best_feature = -1;
-  float best_threshold = 0;
-  double all = 0;
-  for (const int64_t row : rows) all += target(row);
-  const auto n = static_cast<double>(rows.size());
-  for (size_t t = 0; t < tries; ++t) {
-    const auto feature =
-        std::min(static_cast<size_t>(Random() * static_cast<double>(features)), features - 1);
-    float low = std::numeric_limits<float>::max();
-    float high = std::numeric_limits<float>::lowest();
-    for (const int64_t row : rows) {
-      const float value = (*At(row).features)[feature];
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
-    if (!(low < high)) continue;
-    const auto threshold = low + static_cast<float>(Random()) * (high - low);
-    double left = 0;
-    double count = 0;
-    for (const int64_t row : rows) {
-      if ((*At(row).features)[feature] > threshold) continue;
-      left += target(row);
-      count += 1;
-    }
-    if (count < static_cast<double>(least) || n - count < static_cast<double>(least)) continue;
-    const double right = all - left;
-    const double gain = left * left / count + right * right / (n - count) - all * all / n;
-    if (gain <= best_gain) continue;
-    best_gain = gain;
-    best_feature = static_cast<int>(feature);
-    best_threshold = threshold;
-  }
-  if (best_feature < 0) {
-    tree[node].rows = std::move(rows);
-    return;
-  }
-  const auto middle = std::stable_partition(rows.begin(), rows.end(), [&](int64_t row) {
-    return (*At(row).features)[static_cast<size_t>(best_feature)] <= best_threshold;
-  });
-  std::vector<int64_t> right(middle, rows.end());
-  rows.erase(middle, rows.end());
-  const auto left_node = static_cast<int32_t>(tree.size());
-  tree[node].feature = best_feature;
-  tree[node].threshold = best_threshold;
-  tree[node].left = left_node;
+  const auto right = std::partition(
+      begin, end, [&](const Growing::Item& item) { return item.bins[cut->feature] <= cut->bin; });
+  const size_t middle = from + static_cast<size_t>(right - begin);
+  const size_t left = tree.size();
+  tree[node].feature = static_cast<int>(cut->feature);
+  tree[node].threshold = edges_[cut->feature][cut->bin];
+  tree[node].left = static_cast<int32_t>(left);
   tree.resize(tree.size() + 2);
-  Split(tree, static_cast<size_t>(left_node), std::move(rows), targets, depth + 1);
-  Split(tree, static_cast<size_t>(left_node) + 1, std::move(right), targets, depth + 1);
+  Split(growing, tree, left, from, middle, depth + 1);
+  Split(growing, tree, left + 1, middle, to, depth + 1);
 }
 
 std::optional<WaitDistribution> QuantileForest::Predict(const std::vector<float>& features,
                                                         UnixSeconds now, double cap_seconds) const {
   if (trees_.empty()) return std::nullopt;
-  std::vector<Observed> pooled;
+  // Each tree has the same say. Most rows are in many of the leaves: each is weighed once.
+  std::vector<double> weights(rows_.size(), 0);
+  std::vector<double> shares(rows_.size(), 0);
+  std::vector<size_t> pool;
   for (const Tree& tree : trees_) {
     const std::vector<int64_t>& leaf = tree[LeafOf(tree, features)].rows;
     double sum = 0;
-    const size_t from = pooled.size();
     for (const int64_t index : leaf) {
       if (index < first_row_) continue;
-      const Row& row = At(index);
-      const double weight = WeightOf(row, index);
-      const double seconds =
-          row.pending ? std::max(static_cast<double>(now - row.eligible), 0.0) : row.seconds;
-      pooled.push_back({seconds, weight, row.started});
-      sum += weight;
+      const auto place = static_cast<size_t>(index - first_row_);
+      if (weights[place] == 0) {
+        weights[place] = WeightOf(rows_[place], index);
+        pool.push_back(place);
+      }
+      sum += weights[place];
     }
-    for (size_t i = from; i < pooled.size(); ++i) pooled[i].weight /= std::max(sum, 1e-12);
+    for (const int64_t index : leaf) {
+      if (index < first_row_) continue;
+      const auto place = static_cast<size_t>(index - first_row_);
+      shares[place] += weights[place] / sum;
+    }
   }
-  if (pooled.empty()) return std::nullopt;
-  return KaplanMeier(pooled, cap_seconds);
+  if (pool.empty()) return std::nullopt;
+  std::vector<Observed> observed;
+  observed.reserve(pool.size());
+  for (const size_t place : pool) {
+    const Row& row = rows_[place];
+    const double seconds =
+        row.pending ? std::max(static_cast<double>(now - row.eligible), 0.0) : row.seconds;
+    observed.push_back({seconds, shares[place], row.started});
+  }
+  return KaplanMeier(observed, cap_seconds);
 }
 
 }  // namespace gpuadvise

@@ -18,8 +18,12 @@ namespace gpuadvise {
 
 struct ForestOptions {
   size_t trees = 60;
-  size_t least_leaf = 6;
-  size_t rows_per_tree = 4'000;  // drawn, recent ones more often
+  size_t least_leaf = 3;
+  int max_depth = 14;
+  size_t rows_per_tree = 4'000;  // drawn at most, recent ones more often …
+  double share_per_tree = 0.7;   // … and at most this share of all
+  double tried_share = 0.25;     // of the features, at a node
+  double censored_more = 0.5;    // a wait that is not over counts as so much longer, in log
   size_t kept_rows = 30'000;
   double half_life_rows = 3'000;
   size_t first_starts = 60;     // before these there is no forest
@@ -66,17 +70,21 @@ class QuantileForest {
     std::vector<int64_t> rows;
   };
   using Tree = std::vector<Node>;
+  struct Growing;
 
   Row& At(int64_t row) { return rows_[static_cast<size_t>(row - first_row_)]; }
   const Row& At(int64_t row) const { return rows_[static_cast<size_t>(row - first_row_)]; }
   double TargetOf(const Row& row, UnixSeconds now) const;
   double WeightOf(const Row& row, int64_t index) const;
-  size_t LeafOf(const Tree& tree, const std::vector<float>& features) const;
+  void MakeBins();
+  void Code(const std::vector<float>& features);
+  static size_t LeafOf(const Tree& tree, const std::vector<float>& features);
+  std::vector<int64_t> Draw();
   Tree Build(UnixSeconds now);
-  void Split(Tree& tree, size_t node, std::vector<int64_t> rows, std::vector<double>& targets,
-             int depth);
+  void Split(Growing& growing, Tree& tree, size_t node, size_t from, size_t to, int depth);
   void Rebuild(UnixSeconds now);
   double Random();
+  size_t Random(size_t below);
 
   ForestOptions options_;
   uint64_t seed_;
@@ -84,6 +92,9 @@ class QuantileForest {
   std::deque<Row> rows_;
   int64_t first_row_ = 0;
   std::vector<Tree> trees_;
+  std::vector<std::vector<float>> edges_;  // of the bins of each feature
+  std::vector<uint8_t> codes_;             // bins of rows from first_coded_ on
+  int64_t first_coded_ = 0;
   size_t next_tree_ = 0;
   double due_ = 0;  // trees to rebuild
   bool paused_ = false;
