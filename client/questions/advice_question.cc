@@ -20,6 +20,7 @@ std::string FlagOf(const std::string& pointer) {
   std::string name = pointer.substr(kConstraints.size());
   name = name.substr(0, name.find('/'));
   if (name == "time_limit_seconds") return "--time";
+  if (name == "time_min_seconds") return "--time-min";
   if (name == "gpus" || name == "gpus_per_node") return "--gres";
   return "--" + name;
 }

@@ -253,6 +253,16 @@ Result<GpuCounts> GpusInAll(const SbatchOptions& options) {
   return *parsed;
 }
 
+// --time-min in seconds; nullopt: not given, or no limit.
+Result<std::optional<int64_t>> LeastTime(const SbatchOptions& options) {
+  const auto least = options.Get("time-min");
+  if (!least) return std::optional<int64_t>();
+  const Result<SlurmNumber> limit = ParseTimeLimit(*least);
+  if (!limit) return BadOption("time-min", limit.error().message);
+  if (!limit->has_value() || limit->value() <= 0) return std::optional<int64_t>();
+  return std::optional<int64_t>(limit->value());
+}
+
 void AddGpuConstraints(const SbatchOptions& options, QuestionBuilder* question) {
   const Result<GpuCounts> per_node = GpusPerNode(options);
   if (!per_node) return question->Fail("gres", per_node.error().message);
@@ -302,6 +312,9 @@ Result<json> AdviceConstraints(const SbatchOptions& options) {
   }
   question.Nodes();
   question.TimeLimit();
+  const Result<std::optional<int64_t>> least = LeastTime(options);
+  if (!least) return tl::unexpected<Error>(least.error());
+  if (*least) question.Set("time_min_seconds", **least);
   if (!question.failed()) AddGpuConstraints(options, &question);
   return question.Done();
 }
@@ -328,11 +341,9 @@ std::vector<std::string> UnseenByForecast(const SbatchOptions& options) {
 
 Result<void> AddRunWords(const SbatchOptions& options, json& job) {
   if (const auto name = options.Get("job-name"); name && !name->empty()) job["name"] = *name;
-  const auto least = options.Get("time-min");
-  if (!least) return {};
-  const Result<SlurmNumber> limit = ParseTimeLimit(*least);
-  if (!limit) return BadOption("time-min", limit.error().message);
-  if (limit->has_value() && limit->value() > 0) job["time_min_seconds"] = limit->value();
+  const Result<std::optional<int64_t>> least = LeastTime(options);
+  if (!least) return tl::unexpected<Error>(least.error());
+  if (*least) job["time_min_seconds"] = **least;
   return {};
 }
 

@@ -146,7 +146,8 @@ Result<Advice> Advise(const AdviceRequest& request, const AdviceContext& context
   }
   const bool resumes = std::any_of(request.spec.stages.begin(), request.spec.stages.end(),
                                    [](const Stage& stage) { return stage.training.resume; });
-  advice.shorter_limit = ShorterLimitFor(context, caller, advice.strategies, resumes);
+  advice.shorter_limit = ShorterLimitFor(context, caller, advice.strategies, resumes,
+                                         request.constraints.time_min_seconds);
   if (advice.shorter_limit) advice.tips.insert(advice.tips.begin(), advice.shorter_limit->words);
   return advice;
 }

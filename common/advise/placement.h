@@ -22,6 +22,7 @@ namespace gpuadvise {
 struct Constraints {
   std::string partition, account, qos, constraint, exclude, nodelist;
   std::optional<int64_t> time_limit_seconds;
+  int64_t time_min_seconds = 0;  // no limit below it is advised; 0: not given
   std::optional<int64_t> gpus_per_node;
   std::optional<int64_t> nodes;
   std::vector<std::string> gpus;  // accepted names

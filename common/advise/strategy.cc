@@ -329,7 +329,8 @@ void AddTotal(Strategy& strategy) {
 }
 
 std::optional<ShorterLimit> ShorterLimitFor(const AdviceContext& context, const Submitter& caller,
-                                            const std::vector<Strategy>& ranked, bool resumes) {
+                                            const std::vector<Strategy>& ranked, bool resumes,
+                                            int64_t floor_seconds) {
   constexpr size_t kMostAsked = 8;
   std::optional<CheaperStart> best;
   size_t place = 0;
@@ -343,7 +344,7 @@ std::optional<ShorterLimit> ShorterLimitFor(const AdviceContext& context, const 
   for (size_t i = 0; i < std::min(ranked.size(), kMostAsked); ++i) {
     if (!context.HasRoomForExtras()) return std::nullopt;
     const Strategy& strategy = ranked[i];
-    const int64_t enough = EnoughTime(strategy);
+    const int64_t enough = std::max(EnoughTime(strategy), floor_seconds);
     if (enough >= strategy.time_limit_seconds) continue;
     if (risk_of(strategy, enough) > (resumes ? kMostRiskResumed : kMostRisk)) continue;
     Submitter submitter = caller;

@@ -83,8 +83,10 @@ struct ShorterLimit {
 
 // Where the caller's time limit is longer than most runs take, a shorter one would bring the result
 // earlier than the first of `ranked`, and cuts off kMostRisk of such runs at most (kMostRiskResumed
-// where `resumes`, they go on from their checkpoints); else nullopt. One question a strategy.
+// where `resumes`, they go on from their checkpoints); else nullopt. It is `floor_seconds` at
+// least, the caller's own --time-min (0: none). One question a strategy.
 std::optional<ShorterLimit> ShorterLimitFor(const AdviceContext& context, const Submitter& caller,
-                                            const std::vector<Strategy>& ranked, bool resumes);
+                                            const std::vector<Strategy>& ranked, bool resumes,
+                                            int64_t floor_seconds = 0);
 
 }  // namespace gpuadvise

@@ -301,6 +301,11 @@ std::string ShorterLimitInWords(const Job& offer, const StartSamples& start, con
     return StartOf(view.queue, request, job.submitter);
   };
   LimitQuestion question{view.snapshot, offer.request, start, ask, risk};
+  question.submitter = &job.submitter;
+  question.ask_as = [&](const JobRequest& request, const Submitter& who) -> Result<StartSamples> {
+    if (!view.HasRoomForExtras()) return view.BudgetError();
+    return StartOf(view.queue, request, who);
+  };
   question.most_limits = kFewLimits;
   const LimitAdvice advice = AdviseLimit(question);
   return advice.best ? advice.words : "";

@@ -28,6 +28,7 @@ Constraints ReadConstraints(FieldReader reader) {
   out.exclude = reader.Text("exclude", kMaxHostListBytes).value_or("");
   out.nodelist = reader.Text("nodelist", kMaxHostListBytes).value_or("");
   out.time_limit_seconds = reader.Int("time_limit_seconds", 1, kMaxSeconds);
+  out.time_min_seconds = reader.Int("time_min_seconds", 1, kMaxSeconds).value_or(0);
   out.gpus_per_node = reader.Int("gpus_per_node", 1, 100'000);
   out.nodes = reader.Int("nodes", 1, 1'000'000);
   out.gpus = reader.Texts("gpus");

@@ -129,6 +129,9 @@ TEST(Constraints, GpusHaveSeveralWords) {
   EXPECT_EQ(Fixed({"--gpus=l40s:12", "-N2"}),
             json::parse(R"({"gpus": ["l40s"], "gpus_per_node": 6, "nodes": 2})"));
   EXPECT_EQ(Fixed({"--gpus=l40s:12"}), json::parse(R"({"gpus": ["l40s"]})"));
+  EXPECT_EQ(Fixed({"--time-min=4:00:00"}), json::parse(R"({"time_min_seconds": 14400})"));
+  EXPECT_EQ(AdviceConstraints(Options({"--time-min=soon"})).error().message.rfind("--time-min", 0),
+            0U);
 }
 
 TEST(Constraints, GpusThatCannotBeSharedAreRefused) {

@@ -313,6 +313,11 @@ TEST(ShorterLimit, IsGivenWhereMostRunsNeedLessAndWouldBeDoneEarlier) {
   EXPECT_TRUE(shorter->words.ends_with(
       " instead of 1-06:00:00: starts 40 h sooner, now; 0.6 % of such runs would be cut off"))
       << shorter->words;
+  const int64_t floor = shorter->limit_seconds + 2 * kHour;
+  const auto above = ShorterLimitFor(site.Context(), site.caller, {*strategy}, false, floor);
+  ASSERT_TRUE(above);
+  EXPECT_EQ(above->limit_seconds, floor);
+  EXPECT_FALSE(ShorterLimitFor(site.Context(), site.caller, {*strategy}, false, 30 * kHour));
   site.constraints.time_limit_seconds = {};
   EXPECT_FALSE(ShorterLimitFor(site.Context(), site.caller, {*site.Predict()}, false));
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/history/forecast_history.h"
 #include "common/slurm/feature_expression.h"
 #include "common/slurm/gres.h"
 #include "tests/fakes/shipped_catalogues.h"
@@ -340,6 +341,44 @@ RC_GTEST_PROP(Select, WhatIsChosenRunsOnNothingElse, ()) {
       RC_ASSERT(good.contains({partition.name, node.gpus.front().type}));
     }
   }
+}
+
+// ---- what a shorter limit is worth --------------------------------------------------------------
+
+// ann's forty runs of an hour, each day's of its own, and nobody else's.
+ForecastHistory AnnsPast(const Snapshot& snapshot) {
+  constexpr int64_t kDay = 86400;
+  ForecastHistory past;
+  for (int i = 40; i > 0; --i) {
+    JobRecord job;
+    job.id = 1000 - i;
+    job.user = "ann";
+    job.partition = "all";
+    job.name = "train";
+    job.limit_seconds = kDay;
+    job.submit = job.eligible = snapshot.taken_at - i * kDay;
+    job.start = job.submit;
+    job.end = *job.start + 3600;
+    past.run_times.Ended(job);
+  }
+  return past;
+}
+
+TEST(Select, SaysWhichQosAShorterLimitOpens) {
+  const auto snapshot = std::make_shared<const Snapshot>(SnapshotOf(
+      "config enforce associations,limits,qos\nconfig priority multifactor\nconfig qos 1000\n"
+      "qos normal\nqos short priority 100 max-wall 4h\n"
+      "assoc lab user ann qos normal,short default-qos normal default\n"
+      "node n1 a100:4\npartition all ALL max 2d default mem-per-cpu 1000\n"
+      "run 1 n1 a100:4 ends 4h\n"
+      "pend 2 a100:4 priority 50 limit 20h\npend 3 a100:4 priority 50 limit 20h"));
+  const ForecastHistory past = AnnsPast(*snapshot);
+  const auto queue = PrepareQueue(snapshot, past);
+  const AdviceContext view{*snapshot, *queue, *queue, ShippedGpus(), ShippedModels()};
+  const json job = {{"gres", "gpu:2"}, {"time_limit_seconds", 86400}, {"name", "train"}};
+  const auto answer = AnswerSelect({{"job", job}}, view, kAnn);
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(Says(answer->answer.value("limit_words", ""), "-q short -t 0")) << answer->answer;
 }
 
 }  // namespace
