@@ -7,7 +7,8 @@
 #
 # ./test.sh --releases instead compiles the slurm-api source against every Slurm release from 20.11 to
 # 26.05 (tests/releases/compile_matrix.py, whose options may follow), and as root runs the releases that
-# Debian has, each in a root of its own (tests/lab/releases/run.py).
+# Debian has, each in a root of its own (tests/lab/releases/run.py), and installs the packages in clean
+# roots (tests/releases/packages.py).
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
 
@@ -17,6 +18,7 @@ if [ "${1:-}" = --releases ]; then
   cmake --preset dev
   cmake --build --preset dev
   python3 -B tests/lab/releases/run.py build/dev/bin || [ $? = 77 ]
+  python3 -B tests/releases/packages.py || [ $? = 77 ]
   exit
 fi
 packaging/install-packages.sh build page test

@@ -1,12 +1,13 @@
 // gpuadvise: reads the command line, asks gpuadvised, shows the answer, submits.
-#include <grp.h>
-#include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <clocale>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,11 +15,17 @@
 #include "client/api/exit_code.h"
 #include "client/commands/command_line.h"
 #include "client/commands/commands.h"
+#include "client/commands/complete_command.h"
 #include "client/commands/doctor_command.h"
+#include "client/commands/help_topics.h"
+#include "client/commands/system_names.h"
 #include "client/commands/user_settings.h"
+#include "client/notify/notice.h"
 #include "client/preflight/hub_login.h"
 #include "client/preflight/system_site.h"
+#include "client/terminal/catalogue.h"
 #include "client/terminal/console.h"
+#include "client/top/top_screen.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -50,33 +57,38 @@ int Doctor(const CommandLine& line, const SettingsPlaces& places, const std::str
 }
 
 WatchPlace WatchHere() {
-  const passwd* user = ::getpwuid(::geteuid());
-  return {user == nullptr ? "" : user->pw_name, ::isatty(STDOUT_FILENO) == 1,
+  return {OwnUserName(), ::isatty(STDOUT_FILENO) == 1,
           [](int64_t seconds) { std::this_thread::sleep_for(std::chrono::seconds(seconds)); }};
 }
 
-// The names of this process's groups, as Slurm's AllowGroups has them. Asks the system's user
-// database; may block.
-std::vector<std::string> OwnGroups() {
-  std::vector<gid_t> ids = {::getegid()};
-  const int count = ::getgroups(0, nullptr);
-  if (count > 0) {
-    std::vector<gid_t> more(static_cast<size_t>(count));
-    const int got = ::getgroups(count, more.data());
-    if (got > 0) ids.insert(ids.end(), more.begin(), more.begin() + got);
+// A watch without messages is a watch all the same: what is wrong with them is said.
+WatchPlace WatchAndTell(const WatchCommand& command, const SettingsPlaces& places,
+                        Console& console) {
+  WatchPlace place = WatchHere();
+  if (!command.notify || places.folders.empty()) return place;
+  const std::string file = places.folders.front() + "/notify.yaml";
+  Result<NotifySettings> settings = ReadNotifySettings(file);
+  if (!settings) {
+    console.Complain("gpuadvise: " + settings.error().message + "; no messages are sent");
+    return place;
   }
-  std::vector<std::string> names;
-  for (const gid_t id : ids) {
-    if (const group* found = ::getgrgid(id); found != nullptr) names.emplace_back(found->gr_name);
-  }
-  return names;
+  if (!settings->warning.empty()) console.Complain("gpuadvise: " + settings->warning);
+  place.tell = [settings = *std::move(settings), tools = ToolsOfThisProcess(),
+                job = command.job_id](const std::string& event, const std::string& text) {
+    return SendNotice(settings, NoticeOf(event, job, text), tools);
+  };
+  return place;
 }
 
 int Select(const CommandLine& line, const std::string& socket, Console& console) {
   DaemonClient api(
       socket, std::chrono::milliseconds(static_cast<int64_t>(line.select.timeout_seconds * 1000)));
   SelectCommand command = line.select;
-  command.groups = OwnGroups();
+  command.groups = OwnGroupNames();
+  if (command.groups.empty()) {
+    console.Complain(
+        "the names of your groups are not known here: partitions with AllowGroups are left out");
+  }
   return RunSelect(command, api, console);
 }
 
@@ -105,7 +117,18 @@ std::string OwnPath() {
   return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
 }
 
+int Complete(const std::vector<std::string>& words, Console& console) {
+  const Result<ClientSettings> settings = FindSettings(PlacesFromEnvironment(""));
+  const CompletionPlace place{
+      OwnUserName(), settings ? settings->own : OwnCatalogues{}, [&](const std::string& socket) {
+        const std::string usual = settings ? settings->socket : kDefaultSocket;
+        return std::make_unique<DaemonClient>(socket.empty() ? usual : socket, kCompletionPatience);
+      }};
+  return RunComplete(words, place, console);
+}
+
 int Run(const CommandLine& line, Console& console) {
+  if (line.verb == Verb::kHelp) return RunHelp(line.topic, console);
   const SettingsPlaces places = PlacesFromEnvironment(line.socket);
   const Result<ClientSettings> settings = FindSettings(places);
   if (!settings) return Report(settings.error(), console);
@@ -140,8 +163,11 @@ int Run(const CommandLine& line, Console& console) {
       return RunProbe(line.probe, OwnPath(), api, console);
     case Verb::kGpus:
       return RunGpus(line.json, api, console);
-    case Verb::kQueue:
-      return RunQueue(line.queue, api, console);
+    case Verb::kQueue: {
+      QueueCommand queue = line.queue;
+      queue.own_user = OwnUserName();
+      return RunQueue(queue, api, console);
+    }
     case Verb::kWhy:
       return RunWhy(line.job_id, line.json, api, console);
     case Verb::kAccuracy:
@@ -151,11 +177,33 @@ int Run(const CommandLine& line, Console& console) {
     case Verb::kLimits:
       return RunLimits(line.limits, api, console);
     case Verb::kWatch:
-      return RunWatchJob(line.watch, WatchHere(), api, console);
+      return RunWatchJob(line.watch, WatchAndTell(line.watch, places, console), api, console);
+    case Verb::kTop: {
+      const Result<std::unique_ptr<TopScreen>> screen = OpenTopScreen();
+      if (!screen) return Report(screen.error(), console);
+      SystemSlurmQuery slurm;
+      DaemonClient patient(socket, std::chrono::seconds(2));
+      return RunTop(OwnUserName(), **screen, slurm, patient, console);
+    }
+    case Verb::kLogs: {
+      SystemSlurmQuery slurm;
+      const auto sleep = [](double seconds) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+      };
+      return RunLogs(line.logs, slurm, sleep, console);
+    }
+    case Verb::kEff: {
+      SystemSlurmQuery slurm;
+      EffCommand eff = line.eff;
+      eff.own_user = OwnUserName();
+      return RunEff(eff, slurm, api, console);
+    }
     case Verb::kDoctor:
       return Doctor(line, places, socket, api, console);
     case Verb::kInit:
       return RunInit(line.init, api, console);
+    case Verb::kHelp:
+      break;  // needs no settings
   }
   return kExitError;
 }
@@ -167,11 +215,28 @@ int LeaveEarly(const EarlyExit& early, Console& console) {
   return kExitOk;
 }
 
+// Whether the output is for a program, which reads English: JSON, CSV, a page, options for sbatch.
+bool ForPrograms(const std::vector<std::string>& arguments) {
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  return std::any_of(arguments.begin(), end, [](const std::string& word) {
+    return word == "--json" || word == "--csv" || word == "--markdown" || word == "select";
+  });
+}
+
 }  // namespace
 }  // namespace gpuadvise::client
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (!arguments.empty() && arguments.front() == "complete") {  // of the shells, not in --help
+    gpuadvise::client::SystemConsole console(false);
+    const std::vector<std::string> words(arguments.begin() + 1, arguments.end());
+    return console.Finish(gpuadvise::client::Complete(words, console));
+  }
+  if (!gpuadvise::client::ForPrograms(arguments)) {
+    gpuadvise::client::ChooseLanguage(gpuadvise::client::WantedLanguage(
+        [](const char* name) -> const char* { return std::getenv(name); }));
+  }
   const auto line = gpuadvise::client::ParseCommandLine(arguments);
   gpuadvise::client::SystemConsole console(line ? line->json
                                                 : gpuadvise::client::WantsJson(arguments));

@@ -3,7 +3,7 @@
 # the binaries, so that no program has to search for them.
 function(gpuadvise_embed target name file)
   set(dir ${PROJECT_BINARY_DIR}/generated/embedded)
-  set(source ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  get_filename_component(source ${file} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
   file(MAKE_DIRECTORY ${dir})
   file(WRITE ${dir}/${target}.h.in "#pragma once\n#include <string_view>\nnamespace gpuadvise {\nstd::string_view ${name}();\n}\n")
   configure_file(${dir}/${target}.h.in ${dir}/${target}.h COPYONLY)

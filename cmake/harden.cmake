@@ -12,5 +12,9 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize" AND NOT GPUADVISE_FUZZ)
   target_compile_options(gpuadvise_flags INTERFACE
     $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
 endif()
+set(pie -pie)
+if(GPUADVISE_STATIC_CLIENT)
+  set(pie -static-pie)
+endif()
 target_link_options(gpuadvise_flags INTERFACE
-  $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie> -Wl,-z,relro,-z,now,-z,noexecstack)
+  $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${pie}> -Wl,-z,relro,-z,now,-z,noexecstack)

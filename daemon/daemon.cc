@@ -39,10 +39,16 @@ constexpr std::chrono::seconds kEventCheck{5};
 
 // The largest body over TCP: a training file with what it would name.
 constexpr size_t kMaxPublicBody = 64u << 10;
+// Everybody may connect; the kernel says who is the proxy.
+constexpr uint32_t kProxySocketMode = 0666;
 constexpr size_t kMaxPublicQuestions = 64;
 constexpr size_t kMaxPublicQuestionsOfOne = 8;
 constexpr size_t kMaxPublicWaiting = 512;
 constexpr size_t kMaxPublicWaitingOfOne = 128;
+
+// Forecasts for GET /metrics may take so many times the CPU time of an answer: nobody waits for
+// them.
+constexpr int64_t kMetricsWork = 12;
 
 // The word that tells this run's advice ids from those of an earlier one.
 std::string RunWord() { return fmt::format("{:06x}", std::random_device()() & 0xffffff); }
@@ -116,6 +122,10 @@ PublicEdgeOptions PublicOptionsFrom(const Settings& settings) {
   options.limits.max_waiting_per_user = by_address ? kMaxPublicWaitingOfOne : kMaxPublicWaiting;
   if (!by_address) options.limits.max_questions_per_user = kMaxPublicQuestions;
   options.hosts = settings.listen_hosts;
+  if (const TrustedProxySettings& proxy = settings.trusted_proxy; !proxy.header.empty()) {
+    options.limits.proxy = {proxy.header, ParseIpAddress(proxy.address), UidOfUser(proxy.user)};
+    if (proxy.SocketPath().empty()) options.limits.proxy->uid.reset();
+  }
   return options;
 }
 
@@ -128,6 +138,7 @@ bool HasOwnTime(const std::string& source) {
 bool NeedsRestart(const std::string& key) {
   static const std::vector<std::string> kKeys = {"listen_hosts",
                                                  "listen_max_connections",
+                                                 "trusted_proxy",
                                                  "socket",
                                                  "socket_mode",
                                                  "socket_group",
@@ -192,7 +203,7 @@ Result<Daemon::Parts> Daemon::PartsFor(const Settings& settings) {
 // A daemon without a history answers all the same.
 void Daemon::OpenHistory(const Settings& settings, Parts& parts) {
   if (HasOwnTime(settings.source)) {
-    parts.no_history = "a simulated or recorded cluster has none that outlives it";
+    parts.no_history = "not kept: the cluster is simulated";
     return;
   }
   Result<std::unique_ptr<History>> history = OpenerFor(settings)();
@@ -238,6 +249,12 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
                 }),
       users_(clock_),
       events_(cluster_),
+      metrics_({cluster_, history_, clock_,
+                [most = MostWorkOf(loaded_.settings)](const Snapshot* snapshot) {
+                  return kMetricsWork * most.For(snapshot);
+                },
+                [this] { return collector_.starts(); }},
+               loaded_.settings.metrics),
       api_{cluster_,
            history_,
            advice_,
@@ -251,7 +268,8 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
            nullptr,
            MostWorkOf(loaded_.settings),
            ThreadCpuTime,
-           HostName()},
+           HostName(),
+           &metrics_},
       sink_(cluster_),
       plan_(parts.plan),
       collector_(
@@ -291,17 +309,35 @@ Result<void> Daemon::BindSockets() {
   unix_.emplace(std::move(*listener));
   socket_path_ = settings.socket;
   server_.Listen(unix_->TakeDescriptor(), HttpServer::Callers::kFromKernel);
-  return settings.listen.empty() ? Result<void>() : BindPublic();
+  const bool has_proxy_socket = !settings.trusted_proxy.SocketPath().empty();
+  return settings.listen.empty() && !has_proxy_socket ? Result<void>() : BindPublic();
 }
 
 Result<void> Daemon::BindPublic() {
-  Result<TcpListener> tcp = BindTcp(loaded_.settings.listen);
-  if (!tcp) return tl::unexpected<Error>(std::move(tcp.error()));
-  public_.emplace(api_, PublicOptionsFrom(loaded_.settings));
-  public_->Serve(std::move(tcp->descriptor));
-  spdlog::info("{} is at http://{}/", HasPage() ? "the dashboard" : "the API", tcp->address);
+  const Settings& settings = loaded_.settings;
+  public_.emplace(api_, PublicOptionsFrom(settings));
+  if (const std::string path = settings.trusted_proxy.SocketPath(); !path.empty()) {
+    const std::string& user = settings.trusted_proxy.user;
+    if (!UidOfUser(user)) {
+      return BadInput(fmt::format("trusted_proxy.user is {}, and this machine knows no such user; "
+                                  "name the account that the login proxy runs as",
+                                  Quoted(Shortened(user, kMostQuotedBytes))),
+                      "/trusted_proxy/user");
+    }
+    Result<UnixListener> proxy = UnixListener::Bind(path, kProxySocketMode, "");
+    if (!proxy) return tl::unexpected<Error>(std::move(proxy.error()));
+    proxy_.emplace(std::move(*proxy));
+    public_->ServeProxy(proxy_->TakeDescriptor());
+    spdlog::info("the login proxy of {} is answered on {}", user, path);
+  }
+  if (!settings.listen.empty()) {
+    Result<TcpListener> tcp = BindTcp(settings.listen);
+    if (!tcp) return tl::unexpected<Error>(std::move(tcp.error()));
+    public_->Serve(std::move(tcp->descriptor));
+    spdlog::info("{} is at http://{}/", HasPage() ? "the dashboard" : "the API", tcp->address);
+  }
   if (!HasPage()) {
-    spdlog::warn("this build has no dashboard: npm was missing or got no packages");
+    spdlog::warn("this build has no dashboard: npm was missing or could not install its packages");
   }
   return {};
 }
@@ -310,6 +346,7 @@ void Daemon::Run() {
   WatchSignals();
   cluster_.SetOnJobsChanged([this](std::vector<PastJob> jobs, const Snapshot& snapshot) {
     experiments_.OnSnapshot(snapshot, clock_.Now());
+    metrics_.OnJobsChanged(jobs, snapshot);
     if (jobs.empty()) return;
     experiments_.OnJobsChanged(jobs);
     events_.OnJobsChanged(jobs);
@@ -318,6 +355,7 @@ void Daemon::Run() {
   });
   cluster_.SetOnNewState([this] {
     events_.Publish();
+    metrics_.OnNewState();
     // What jobs reported may be much to read: whoever asks first does not wait for it.
     if (!log_asked_for_.exchange(true)) asio::post(intake_, [this] { experiments_.Load(); });
   });
@@ -435,6 +473,7 @@ void Daemon::Apply(LoadedSettings loaded, const Parts& parts) {
   }
   loaded_ = std::move(loaded);
   SetLogLevel(loaded_.settings.log_level);
+  metrics_.SetNames(loaded_.settings.metrics);
   cluster_.SetStaleAfter(InSeconds(loaded_.settings.stale_after));
   asio::post(intake_,
              [this, catalogues = parts.catalogues] { cluster_.SetCatalogues(catalogues); });

@@ -23,6 +23,7 @@
 #include "daemon/http/event_teller.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/listening.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/settings/settings_file.h"
 #include "daemon/state/advice_store.h"
 #include "daemon/state/cluster_state.h"
@@ -83,13 +84,15 @@ class Daemon {
   OutcomeFolder outcomes_;
   UserNames users_;
   EventTeller events_;
+  Metrics metrics_;
   ApiState api_;
   SnapshotSink sink_;
   CollectorPlan plan_;
   Collector collector_;
   Accounting accounting_;
   HttpServer server_;
-  std::optional<PublicEdge> public_;  // where `listen` is set
+  std::optional<UnixListener> proxy_;  // of the trusted proxy, where it has a socket
+  std::optional<PublicEdge> public_;   // where `listen` is set, or there is such a socket
   std::optional<UnixListener>
       unix_;                    // nullopt: its file was removed, and could not be made again yet
   std::string socket_path_;     // that it was bound to at the start

@@ -12,8 +12,10 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/version.h"
+#include "common/base/words.h"
 #include "daemon/base/logging.h"
 #include "daemon/collector/sources.h"
 #include "daemon/daemon.h"
@@ -62,7 +64,7 @@ int Serve(const CommandLineSettings& command_line, LoadedSettings loaded) {
 }
 
 constexpr const char* kHelp =
-    R"(Watches a Slurm cluster and answers where a training job would finish first.
+    R"(Watches a Slurm cluster and forecasts where a training job finishes first.
 Usage: gpuadvised [OPTIONS]
 
 Options:
@@ -120,7 +122,12 @@ std::string* PlaceOfValue(int code, CommandLineSettings& settings) {
 int RefuseUnexpected(char** argv) {
   const std::string argument =
       optopt > 0 && optopt < kConfig ? fmt::format("-{:c}", optopt) : argv[optind - 1];
-  return RefuseUsage("The following argument was not expected: " + argument);
+  std::vector<std::string> names;
+  for (const option& each : kOptions) {
+    if (each.name != nullptr) names.push_back(std::string("--") + each.name);
+  }
+  return RefuseUsage("The following argument was not expected: " + argument +
+                     DidYouMean(argument.substr(0, argument.find('=')), names));
 }
 
 // Reads the command line into `arguments`. The status to end with at once; nullopt: go on.

@@ -115,14 +115,14 @@ def count(options, name):
     except ValueError:
         number = 0
     if number < 1:
-        raise Refused(f"--{name}={options[name]} is no number of 1 or more")
+        raise Refused(f"--{name}={options[name]} is not a whole number of 1 or more")
     return number
 
 
 def mebibytes(text):
     found = re.fullmatch(r"(\d+)([KMGT]?)B?", text.upper())
     if not found:
-        raise Refused(f"'{text}' is no size of memory, such as 20G")
+        raise Refused(f"'{text}' is not a memory size such as 20G")
     kibi = {"K": 1, "M": 1 << 10, "": 1 << 10, "G": 1 << 20, "T": 1 << 30}[found[2]]
     return max(1, int(found[1]) * kibi >> 10)
 
@@ -130,7 +130,7 @@ def mebibytes(text):
 def seconds_of(limit):
     """Slurm's time limits: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS."""
     if not re.fullmatch(r"(\d+-)?\d+(:\d+){0,2}", limit):
-        raise Refused(f"'{limit}' is no time limit, such as 30 or 02:00:00")
+        raise Refused(f"'{limit}' is not a time limit such as 30 or 02:00:00")
     days, dash, clock = limit.rpartition("-")
     parts = [int(part) for part in clock.split(":")]
     if dash:
@@ -384,6 +384,7 @@ def sbatch(words):
     options.setdefault("output", "slurm-%j.out")
     output = output_of(options, "output", number, job["name"])
     error = output_of(options, "error", number, job["name"])
+    write_whole(folder() / f"{number}.stdout", os.path.abspath(output.name))
     subprocess.Popen([sys.executable, os.path.abspath(__file__), "shepherd", str(number)],
                      stdin=subprocess.DEVNULL, stdout=output, stderr=error or output, start_new_session=True)
     say("sbatch", f"the wait and the GPUs of job {number} are simulated; its script will run on this machine", options)
@@ -504,7 +505,7 @@ def scancel(words):
     try:
         number = int(name) if name.isdigit() else signal.Signals[f"SIG{name}"]
     except KeyError as error:
-        raise Refused(f"'{name}' is no signal") from error
+        raise Refused(f"'{name}' is not a signal") from error
     if "me" in options or "user" in options:
         jobs = [path.stem for path in folder().glob("*.job") if not has_ended(path.stem)]
     for job in jobs:
@@ -536,6 +537,9 @@ def scontrol(words):
         print(f"JobId={job['id']} JobName={job['name']} (simulated)\n   UserId={job['user']}({job['uid']})\n"
               f"   JobState={state} ExitCode={code}:0 Partition={job['partition']}\n"
               f"   NumNodes={job['nodes']} TresPerNode=gres:gpu:{job['gpu_type']}:{job['gpus']}")
+        output = folder() / f"{job['id']}.stdout"  # of sbatch; srun has none
+        if output.exists():
+            print(f"   StdOut={output.read_text()}")
         return 0
     raise Refused(f"scontrol {' '.join(words)} cannot be done on the simulated cluster; it knows show job and show "
                   "hostnames")

@@ -133,8 +133,8 @@ class YamlBuilder : public YAML::EventHandler {
 void YamlBuilder::OnDocumentStart(const YAML::Mark& mark) {
   if (saw_document_) {
     Refuse(LineOfMark(mark),
-           "a second document starts here; keep one per file (sections of one "
-           "document can be chosen by name)");
+           "a second document starts here; use one per file (sections of one document can be "
+           "chosen by name)");
   }
   saw_document_ = true;
 }
@@ -159,7 +159,7 @@ void YamlBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const int line = LineOfMark(mark);
   if (ExpectsKey()) Refuse(line, "an alias cannot be a key; write the key itself");
   const auto found = anchors_.find(anchor);
-  if (found == anchors_.end()) Refuse(line, "an alias stands inside its own anchor; remove it");
+  if (found == anchors_.end()) Refuse(line, "an alias is inside its own anchor; remove it");
   Count(line, found->second.values, found->second.bytes);
   Value copy = found->second;
   copy.line = line;

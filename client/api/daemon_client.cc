@@ -77,8 +77,8 @@ Result<json> ReadApiAnswer(int status, const std::string& body) {
   if (status >= 200 && status < 300) {
     if (answer.is_object()) return answer;
     return Fail(ErrorCode::kInternal,
-                "the answer of gpuadvised is not a JSON object; the versions of client and daemon "
-                "may differ");
+                "gpuadvised did not answer with a JSON object; client and daemon may be different "
+                "versions");
   }
   return tl::unexpected<Error>(FirstErrorOf(answer, status));
 }

@@ -15,7 +15,7 @@ constexpr int kMostInterimHeads = 8;  // "100 Continue" before the answer; one i
 
 tl::unexpected<Error> NoHttp(const std::string& what) {
   return Fail(ErrorCode::kUnavailable,
-              "the answer is no HTTP (" + what + "); does gpuadvised listen on this socket?");
+              "the answer is not HTTP (" + what + "); does gpuadvised listen on this socket?");
 }
 
 // The value of header `name` (lower case) in the head's lines, if any.

@@ -25,7 +25,7 @@ tl::unexpected<Error> TooLate(const std::string& path, std::chrono::milliseconds
   return Unavailable("no answer from " + path + " within " +
                      (timeout.count() < 1000 ? std::to_string(timeout.count()) + " ms"
                                              : std::to_string(timeout.count() / 1000) + " s") +
-                     "; gpuadvised is overloaded or hangs");
+                     "; gpuadvised is overloaded or hanging");
 }
 
 std::string WhyNotConnected(int error) {
@@ -35,7 +35,7 @@ std::string WhyNotConnected(int error) {
     case ECONNREFUSED:
       return "nothing listens there";
     case EACCES:
-      return "you may not open it; ask for membership of its group";
+      return "permission denied; ask to be added to its group";
     default:
       return std::strerror(error);
   }
@@ -143,7 +143,8 @@ Result<HttpAnswer> AskOverUnixSocket(const std::string& path, const HttpRequest&
     Result<ParsedAnswer> parsed = ParseHttpAnswer(bytes, got <= 0);
     if (!parsed) return tl::unexpected<Error>(parsed.error());
     if (parsed->complete) return std::move(parsed->answer);
-    if (got <= 0) return Unavailable("gpuadvised at " + path + " hung up before it had answered");
+    if (got <= 0)
+      return Unavailable("gpuadvised at " + path + " closed the connection before it answered");
   }
 }
 

@@ -16,9 +16,8 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kLegend =
-    "Errors are medians of |start - p50|. BY P50, BY P90: of those said to wait, how many had "
-    "started "
-    "by then. SLURM'S ERROR: of the first StartTime that its backfill published.";
+    "Errors are medians of |start - p50|. BY P50, BY P90: share of the jobs forecast to wait that "
+    "had started by then. SLURM'S ERROR: of the first StartTime that Slurm's backfill published.";
 
 std::string Seconds(const json& row, const char* key) {
   const auto seconds = OptionalNumber(row, key);
@@ -44,16 +43,16 @@ AnswerColumn Part(const char* header, const char* key) {
 }
 
 std::vector<AnswerColumn> AccuracyColumns() {
-  return {{"JOBS THAT", Align::kLeft, [](const json& row) { return TextOf(row, "label"); }},
+  return {{"JOBS", Align::kLeft, [](const json& row) { return TextOf(row, "label"); }},
           Count("N", "jobs"),
           ErrorColumn("MEDIAN ERROR", "median_abs_error_seconds"),
-          Count("SAID TO WAIT", "covered_jobs"),
+          Count("FORECAST TO WAIT", "covered_jobs"),
           ErrorColumn("ERROR", "covered_median_abs_error_seconds"),
           Part("BY P90", "coverage_p90"),
           Part("BY P50", "coverage_p50"),
           Part("≤ 10 MIN", "within_600s"),
           ErrorColumn("SLURM'S ERROR", "slurm_median_abs_error_seconds"),
-          ErrorColumn("OURS THERE", "median_abs_error_seconds_beside_slurm"),
+          ErrorColumn("OURS, SAME JOBS", "median_abs_error_seconds_beside_slurm"),
           Count("OF", "slurm_jobs")};
 }
 
@@ -64,22 +63,21 @@ json Labelled(json row, std::string label) {
 
 json RowsOf(const json& answer) {
   json rows = json::array();
-  rows.push_back(Labelled(ObjectOf(answer, "all"), "were forecast"));
-  rows.push_back(Labelled(ObjectOf(answer, "fits_now"), "fitted at once"));
+  rows.push_back(Labelled(ObjectOf(answer, "all"), "all forecast"));
+  rows.push_back(Labelled(ObjectOf(answer, "fits_now"), "fit at once"));
   rows.push_back(Labelled(ObjectOf(answer, "does_not_fit_now"), "had to wait"));
   for (const json& row : ListOf(answer, "by_gpu")) {
     const std::string gpu = TextOf(row, "gpu");
     const std::string gpus = TextOf(row, "gpus");
-    rows.push_back(
-        Labelled(row, gpu.empty() && gpus == "0"
-                          ? "wanted no GPU"
-                          : fmt::format("wanted {} × {}", gpu.empty() ? "GPU" : gpu, gpus)));
+    rows.push_back(Labelled(row, gpu.empty() && gpus == "0"
+                                     ? "no GPU"
+                                     : fmt::format("{} × {}", gpu.empty() ? "GPU" : gpu, gpus)));
   }
   return rows;
 }
 
 std::string AccuracyText(const json& answer, int64_t now, const TerminalStyle& style) {
-  std::string head = "Accuracy of starts · " + ClusterAndAge(answer);
+  std::string head = "Accuracy of start times · " + ClusterAndAge(answer);
   if (const auto since = OptionalNumber(answer, "since")) {
     head += " · since " + ClockTime(static_cast<int64_t>(*since), now);
   }

@@ -12,6 +12,8 @@
 #include "client/api/exit_code.h"
 #include "client/commands/given_flags.h"
 #include "client/commands/help_text.h"
+#include "client/commands/option_checks.h"
+#include "client/commands/record_options.h"
 #include "client/sbatch/sbatch_options.h"
 #include "common/base/text.h"
 #include "common/base/version.h"
@@ -21,43 +23,6 @@
 namespace gpuadvise::client {
 namespace {
 
-std::string CheckObjective(const std::string& word) {
-  if (IsOneOf(word, {"finish", "start", "cost", "deadline"})) return {};
-  return "'" + word + "' is no objective; choose finish, start, cost or deadline";
-}
-
-constexpr double kMostSeconds = 1e9;  // 30 years
-constexpr double kMostPrice = 1e9;    // of a GPU-hour, in any currency
-
-// Whether `word` is a number from `least` to `most`; "nan" and "inf" are none.
-bool IsNumberFrom(double least, double most, const std::string& word) {
-  char* end = nullptr;
-  const double number = std::strtod(word.c_str(), &end);
-  return !word.empty() && *end == '\0' && std::isfinite(number) && number >= least &&
-         number <= most;
-}
-
-CLI::Validator NumberFrom(double least, double most) {
-  const auto check = [least, most](const std::string& word) {
-    return IsNumberFrom(least, most, word)
-               ? std::string()
-               : fmt::format("'{}' is not a number from {:.12g} to {:.12g}", word, least, most);
-  };
-  return CLI::Validator(check, "", "");
-}
-
-std::string CheckPrice(const std::string& word) {
-  return IsNumberFrom(0, kMostPrice, word)
-             ? ""
-             : "'" + word + "' is no price; write a number such as 2.50";
-}
-
-std::string CheckJobId(const std::string& word) {
-  const bool digits =
-      !word.empty() && word.size() <= 12 && std::all_of(word.begin(), word.end(), IsDigit);
-  return digits ? "" : "'" + word + "' is no job id; write its number, as squeue shows it";
-}
-
 bool GivesOneOf(const std::string& word, const std::vector<std::string>& names) {
   return std::any_of(names.begin(), names.end(),
                      [&](const std::string& name) { return word.starts_with(name + "="); });
@@ -66,13 +31,13 @@ bool GivesOneOf(const std::string& word, const std::vector<std::string>& names) 
 void AddQuestion(CLI::App* app, AdviceQuestion* question, SlurmFlags* flags) {
   app->add_option("FILE", question->file, "The training file (train.yaml); - is standard input")
       ->required();
-  app->add_option("--section", question->section, "Section of FILE to take")->option_text("NAME");
+  app->add_option("--section", question->section, "Use this section of FILE")->option_text("NAME");
   app->add_option("--objective", question->objective,
-                  "finish (default), start, cost or deadline: what to rank by")
+                  "Rank by finish (default), start, cost or deadline")
       ->option_text("WORD")
       ->check(CLI::Validator(CheckObjective, "", ""));
   app->add_option("--deadline", question->deadline,
-                  "When it must be done: fri, 18:00, 2026-11-27T18:00, now+2days")
+                  "Deadline: fri, 18:00, 2026-11-27T18:00, now+2days")
       ->option_text("TIME");
   flags->AddTo(app);
 }
@@ -81,26 +46,27 @@ void AddFromScript(CLI::App* app, FromScript* from, const char* help) {
   app->add_option("--from", from->script, help)->option_text("JOB.SH");
   app->add_option("--model", from->hints.model, "With --from: the model (see `gpuadvise models`)")
       ->option_text("NAME");
-  app->add_option("--max-steps", from->hints.max_steps, "With --from: how many optimizer steps")
+  app->add_option("--max-steps", from->hints.max_steps, "With --from: number of optimizer steps")
       ->option_text("N")
       ->check(NumberFrom(1.0, 1e12));
   app->add_option("--num-samples", from->hints.num_samples,
-                  "With --from: how many samples the data set has")
+                  "With --from: number of samples in the data set")
       ->option_text("N")
       ->check(NumberFrom(1.0, 1e12));
   app->add_option("--effective-batch", from->hints.effective_batch_size,
-                  "With --from: samples of one optimizer step on all GPUs")
+                  "With --from: samples per optimizer step, all GPUs together")
       ->option_text("N")
       ->check(NumberFrom(1.0, 1e6));
 }
 
 void AddGpusFile(CLI::App* app, OwnCatalogues* own) {
-  app->add_option("--gpus-file", own->gpus_file, "Your own cards, in the form of gpus.yaml")
+  app->add_option("--gpus-file", own->gpus_file, "File with more GPUs, in the format of gpus.yaml")
       ->option_text("FILE");
 }
 
 void AddModelsFile(CLI::App* app, OwnCatalogues* own) {
-  app->add_option("--models-file", own->models_file, "Your own presets, in the form of models.yaml")
+  app->add_option("--models-file", own->models_file,
+                  "File with more model presets, in the format of models.yaml")
       ->option_text("FILE");
 }
 
@@ -110,13 +76,13 @@ void AddSource(CLI::App* app, TrainingSource* source) {
          "A training file (- is standard input), or a model: a name of `gpuadvise models`, "
          "a Hugging Face id, or the folder of its config.json")
       ->required();
-  app->add_option("--section", source->section, "Section of FILE to take")->option_text("NAME");
+  app->add_option("--section", source->section, "Use this section of FILE")->option_text("NAME");
   AddGpusFile(app, &source->own);
   AddModelsFile(app, &source->own);
 }
 
 void AddMaxAge(CLI::App* app, std::optional<double>* max_age) {
-  app->add_option("--max-age", *max_age, "Exit 5 when the data is older than so many seconds")
+  app->add_option("--max-age", *max_age, "Exit with 5 if the data is older than this many seconds")
       ->option_text("SECONDS")
       ->check(NumberFrom(0, kMostSeconds));
 }
@@ -132,15 +98,15 @@ void AddCommon(CLI::App* app, std::string* socket, bool* as_json) {
 
 void AddFilter(CLI::App* jobs, JobsCommand& command) {
   jobs->add_option("-t,--state", command.filter.state,
-                   "Only pending, running, ended, ok or failed ones")
+                   "Only pending, running, ended, ok or failed jobs")
       ->option_text("STATE")
       ->check(CLI::IsMember({"pending", "running", "ended", "ok", "failed"}));
   jobs->add_option("--gpu", command.filter.gpu, "Only on this GPU")->option_text("NAME");
-  jobs->add_option("--name", command.filter.name, "Only with this in their name")
+  jobs->add_option("--name", command.filter.name, "Only jobs with this in their name")
       ->option_text("TEXT");
   jobs->add_option("--since", command.since, "Submitted since: 7d, yesterday, fri, 2026-11-27")
       ->option_text("TIME");
-  jobs->add_option("--limit", command.filter.limit, "The N newest of them")
+  jobs->add_option("--limit", command.filter.limit, "The newest N jobs")
       ->option_text("N")
       ->check(CLI::Range(1, 1'000'000));
 }
@@ -155,7 +121,8 @@ const OwnWords kSelectWords = {
 // Everything the parser writes to, and the subcommands in the order of --help.
 struct Parser {
   Parser()
-      : app("Where and how to run a training job on this Slurm cluster, and when it is done.") {
+      : app("Find where and how a training job finishes first on this Slurm cluster, and submit "
+            "it.") {
     app.name("gpuadvise");
     app.set_version_flag("--version", std::string("gpuadvise ") + kVersion);
     app.require_subcommand(1);
@@ -174,37 +141,38 @@ struct Parser {
   }
 
   void AddAdvise() {
-    CLI::App* advise = Add(Verb::kAdvise, "advise", "Rank the ways to run a training file");
+    CLI::App* advise = Add(Verb::kAdvise, "advise", "Rank the strategies for a training job");
     AddQuestion(advise, &line.advise.question, &advise_flags);
     advise->get_option("FILE")->required(false);
-    AddFromScript(advise, &line.advise.from, "Take this job script instead of FILE");
+    AddFromScript(advise, &line.advise.from, "Use this job script instead of FILE");
     AddMaxAge(advise, &line.advise.max_age_seconds);
-    advise->add_flag("--all", line.advise.all, "Every row and every impossible one, with reasons");
+    advise->add_flag("--all", line.advise.all,
+                     "Show all strategies, also impossible ones, with reasons");
     AddCommon(advise, &line.socket, &line.advise.json);
   }
 
   void AddSubmit() {
-    CLI::App* submit = Add(Verb::kSubmit, "submit", "Submit it the best way (or the one you pick)");
+    CLI::App* submit =
+        Add(Verb::kSubmit, "submit", "Submit the best strategy, or the one you pick");
     AddQuestion(submit, &line.submit.question, &submit_flags);
     submit->get_option("FILE")->required(false);
-    AddFromScript(submit, &line.submit.from, "Take this job script instead of FILE");
+    AddFromScript(submit, &line.submit.from, "Use this job script instead of FILE");
     AddMaxAge(submit, &line.submit.max_age_seconds);
-    submit->add_option("--pick", line.submit.pick, "Take row N of `advise`")
+    submit->add_option("--pick", line.submit.pick, "Use row N of `advise`")
         ->option_text("N")
         ->check(CLI::PositiveNumber);
-    submit->add_flag("-y,--yes", line.submit.yes, "Submit without asking");
-    submit->add_flag("--dry-run", line.submit.dry_run, "Print the script and submit nothing");
-    submit->add_flag("--force", line.submit.force, "Submit also where a check failed");
+    submit->add_flag("-y,--yes", line.submit.yes, "Submit without asking for confirmation");
+    submit->add_flag("--dry-run", line.submit.dry_run, "Print the script; submit nothing");
+    submit->add_flag("--force", line.submit.force, "Submit even if a check fails");
     AddCommon(submit, &line.socket, &line.submit.json);
     submit->footer(kSubmitFooter);
   }
 
   void AddWhen() {
     CLI::App* when =
-        Add(Verb::kWhen, "when", "When any job would start: sbatch options or a job script");
-    when->add_flag("--limits", line.when.limits,
-                   "What a shorter time limit is worth: the start and the risk at each");
-    when->add_flag("-v,--verbose", line.when.verbose, "List the options that were skipped");
+        Add(Verb::kWhen, "when", "When a job would start: sbatch options or a job script");
+    when->add_flag("--limits", line.when.limits, "Show start and risk for shorter time limits");
+    when->add_flag("-v,--verbose", line.when.verbose, "List skipped options");
     AddCommon(when, &line.socket, &line.when.json);
     when->footer(kWhenFooter);
   }
@@ -212,43 +180,51 @@ struct Parser {
   void AddSelect() {
     SelectCommand& command = line.select;
     CLI::App* select =
-        Add(Verb::kSelect, "select", "Partition and GPU type for a plain sbatch (its plugin)");
-    select->add_option("--gpu-memory", command.gpu_memory, "Least memory of a GPU, like 40G")
+        Add(Verb::kSelect, "select", "Choose partition and GPU type for a plain sbatch");
+    select->add_option("--gpu-memory", command.gpu_memory, "Minimum memory of a GPU, such as 40G")
         ->option_text("SIZE");
-    select->add_option("--avoid", command.avoid, "Partitions never to choose, like debug,test")
+    select->add_option("--avoid", command.avoid, "Partitions never to use, such as debug,test")
         ->option_text("NAMES")
         ->delimiter(',');
-    select->add_option("--timeout", command.timeout_seconds, "Give up after so long (default 1)")
+    select
+        ->add_option("--timeout", command.timeout_seconds,
+                     "Give up after this many seconds (default 1)")
         ->option_text("SECONDS")
         ->check(NumberFrom(0.01, 3600.0));
-    select->add_option("--max-age", command.max_age_seconds, "Exit 5 when the data is older (300)")
+    select
+        ->add_option("--max-age", command.max_age_seconds,
+                     "Exit with 5 if the data is older (default 300)")
         ->option_text("SECONDS")
         ->check(NumberFrom(0, kMostSeconds));
     select->add_option("--advice", command.advice, "With --submitted: the answer's advice_id")
         ->option_text("ID");
-    select->add_option("--submitted", command.submitted, "Only report that it became this job")
+    select
+        ->add_option("--submitted", command.submitted,
+                     "Only report that it was submitted as this job")
         ->option_text("JOBID")
         ->check(CLI::Validator(CheckJobId, "", ""));
     AddCommon(select, &line.socket, &command.json);
-    select->footer("\nPrints what to add to these sbatch options so that the job starts first.\n");
+    select->footer("\nPrints the options to add so that the job starts first.\n");
   }
 
   void AddTrace(CLI::App* fit) {
     const char* group = "With --trace";
     trace = fit->add_flag_function(
         "--trace", [this](int64_t) { line.fit.trace = trace_wishes; },
-        "Count by running the script without values: -- COMMAND …");
-    fit->add_option("--python", trace_wishes.python, "Runs the script (default: the command's own)")
+        "Count memory by running the script without data: -- COMMAND …");
+    fit->add_option("--python", trace_wishes.python,
+                    "Python that runs the script (default: the command's own)")
         ->option_text("PATH")
         ->needs(trace)
         ->group(group);
-    fit->add_option("--trace-minutes", trace_wishes.minutes, "At most so long a run (default 5)")
+    fit->add_option("--trace-minutes", trace_wishes.minutes,
+                    "Time limit of a run in minutes (default 5)")
         ->option_text("N")
         ->needs(trace)
         ->check(NumberFrom(0.02, 1'440.0))
         ->group(group);
     fit->add_option("--trace-memory", trace_wishes.memory_gib,
-                    "GiB of this machine that the script may fill (default 16)")
+                    "Memory that the script may use, in GiB (default 16)")
         ->option_text("GIB")
         ->needs(trace)
         ->check(CLI::Range(1, 4'096))
@@ -257,20 +233,20 @@ struct Parser {
 
   void AddFit() {
     CLI::App* fit =
-        Add(Verb::kFit, "fit", "What fits on which GPU: batch, memory by part, what saves some");
+        Add(Verb::kFit, "fit", "What fits on which GPU: batch, memory by part, ways to save");
     AddSource(fit, &line.fit.source);
     fit->get_option("FILE|MODEL")->required(false);
     AddTrace(fit);
-    fit->add_option("--gpu", line.fit.source.gpus, "Only this GPU, also one that the cluster lacks")
+    fit->add_option("--gpu", line.fit.source.gpus, "Only this GPU; it need not be in the cluster")
         ->option_text("NAME");
-    fit->add_option("-G,--gpus", line.fit.gpus_in_all, "GPUs that one job has (default 1)")
+    fit->add_option("-G,--gpus", line.fit.gpus_in_all, "GPUs per job (default 1)")
         ->option_text("N")
         ->check(CLI::Range(1, 100'000));
     fit->add_option("--micro-batch,--batch", line.fit.micro_batch, "Show this micro-batch")
         ->option_text("N")
         ->check(CLI::Range(1, 1'000'000));
     fit->add_flag("--tips", line.fit.tips,
-                  "All the tips, for the first GPU: which apply, and why others do not");
+                  "Show all tips for the first GPU, and why some do not apply");
     fit_flags.AddTo(fit);
     AddCommon(fit, &line.socket, &line.fit.json);
     fit->footer(kFitFooter);
@@ -283,19 +259,19 @@ struct Parser {
     AddSource(scale, &command.source);
     scale
         ->add_option("--gpu", command.source.gpus,
-                     "This GPU, or several; else all of the cluster, the best in full")
+                     "These GPUs (default: all in the cluster, the best in full)")
         ->option_text("NAME");
     scale->add_option("--max-gpus", command.most_gpus, "Up to N GPUs (default 8, or a whole node)")
         ->option_text("N")
         ->check(CLI::Range(1, 65'536));
     scale
         ->add_option("--gpus-per-node", command.gpus_per_node,
-                     "GPUs of a node (the cluster's, else 8)")
+                     "GPUs per node (default: the cluster's, else 8)")
         ->option_text("N")
         ->check(CLI::Range(1, 1'024));
     scale
         ->add_option("--network", command.network_gbit_per_s,
-                     "Gbit/s between nodes (the site's settings)")
+                     "Network between nodes in Gbit/s (default: the site's setting)")
         ->option_text("RATE")
         ->check(NumberFrom(0.001, 1e6));
     scale->add_option("--price", command.price, "Price of a GPU-hour")
@@ -304,7 +280,7 @@ struct Parser {
     scale->add_option("--objective", command.objective, "finish (default), cost or deadline")
         ->option_text("NAME")
         ->check(CLI::Validator(CheckObjective, "", ""));
-    scale->add_option("--deadline", command.deadline, "Done by then, nine times out of ten")
+    scale->add_option("--deadline", command.deadline, "Done by then with 90 % probability")
         ->option_text("TIME");
     scale_flags.AddTo(scale);
     scale_flags.AddMicroBatch(scale);
@@ -313,43 +289,45 @@ struct Parser {
   }
 
   void AddKnown() {
-    CLI::App* models = Add(Verb::kModels, "models", "The models that are known by name");
-    models->add_option("WORD", line.list.word, "Only those with this in a name");
+    CLI::App* models = Add(Verb::kModels, "models", "List known models");
+    models->add_option("WORD", line.list.word, "Only names that contain this");
     AddModelsFile(models, &line.list.own);
     models->add_flag("--json", line.list.json, "Print JSON");
-    CLI::App* cards = Add(Verb::kCards, "cards", "The GPUs that are known, with their names");
-    cards->add_option("WORD", line.list.word, "Only those with this in a name");
+    CLI::App* cards = Add(Verb::kCards, "cards", "List known GPUs and their names");
+    cards->add_option("WORD", line.list.word, "Only names that contain this");
     AddGpusFile(cards, &line.list.own);
     AddCommon(cards, &line.socket, &line.list.json);
-    CLI::App* reference =
-        Add(Verb::kReference, "reference", "The keys of a training file and what they mean");
-    reference->add_option("WORD", line.list.word, "Only those with this in their name");
-    reference->add_flag("--markdown", line.list.markdown, "All of them as a page");
+    CLI::App* reference = Add(Verb::kReference, "reference", "List the keys of a training file");
+    reference->add_option("WORD", line.list.word, "Only names that contain this");
+    reference->add_flag("--markdown", line.list.markdown, "Print all of them as Markdown");
   }
 
   void AddRun() {
     RunCommand& command = line.run;
-    CLI::App* run = Add(Verb::kRun, "run", "Run a training and watch it: -- COMMAND …");
-    run->add_option("--pattern", command.pattern, "How its log tells steps and loss (RE2)")
+    CLI::App* run = Add(Verb::kRun, "run", "Run a training and monitor it: -- COMMAND …");
+    run->add_option("--pattern", command.pattern,
+                    "Regular expression for steps and loss in the log (RE2)")
         ->option_text("REGEX");
-    run->add_option("--micro-batch", command.micro_batch, "Its micro-batch, as {micro_batch}")
+    run->add_option("--micro-batch", command.micro_batch, "Micro-batch, replaces {micro_batch}")
         ->option_text("N")
         ->check(CLI::Range(1, 1'000'000));
-    run->add_option("--accumulation", command.accumulation, "Its steps, as {accumulation}")
+    run->add_option("--accumulation", command.accumulation,
+                    "Accumulation steps, replaces {accumulation}")
         ->option_text("N")
         ->check(CLI::Range(1, 1'000'000));
-    run->add_option("--fit", command.fit, "Both for the GPUs it got, from this training file")
+    run->add_option("--fit", command.fit,
+                    "Take both from this training file, for the GPUs of the job")
         ->option_text("FILE");
-    run->add_option("--section", command.section, "Section of FILE to take")->option_text("NAME");
+    run->add_option("--section", command.section, "Use this section of FILE")->option_text("NAME");
     run->add_flag("--retry-on-oom", command.retry_on_oom,
-                  "Out of memory: again with half the micro-batch, twice the accumulation");
+                  "If out of memory, retry with half the micro-batch and twice the accumulation");
     run->add_option("--output", command.output, "Folder for gpuadvise-outcome.json")
         ->option_text("DIR");
-    run->add_option("--hang-minutes", command.hang_minutes, "Silence that is a hang (default 10)")
+    run->add_option("--hang-minutes", command.hang_minutes,
+                    "Report a hang after this many silent minutes (default 10)")
         ->option_text("N")
         ->check(NumberFrom(0.01, 1e6));
-    run->add_flag("-q,--quiet", command.quiet,
-                  "No progress line on the terminal, no summary at the end");
+    run->add_flag("-q,--quiet", command.quiet, "No progress line and no summary");
     AddSocket(run, &line.socket);
     run->footer(kRunFooter);
   }
@@ -357,27 +335,30 @@ struct Parser {
   void AddProbe() {
     ProbeCommand& command = line.probe;
     CLI::App* probe =
-        Add(Verb::kProbe, "probe", "Measure a few steps on one GPU and write them into the file");
+        Add(Verb::kProbe, "probe", "Measure a few steps on one GPU and write the result into FILE");
     probe->add_option("FILE", command.file, "The training file (train.yaml)")->required();
-    probe->add_option("--section", command.section, "Section of FILE to take")->option_text("NAME");
+    probe->add_option("--section", command.section, "Use this section of FILE")
+        ->option_text("NAME");
     probe->add_option("--gpu", command.gpus, "Only on this GPU")->option_text("NAME");
     probe
         ->add_option("--micro-batch", command.micro_batches,
-                     "Try this one; give it twice for two (chosen otherwise)")
+                     "Try this micro-batch; give it twice for two (default: chosen)")
         ->option_text("N")
         ->check(CLI::Range(1, 1'000'000))
         ->expected(1, 2);
-    probe->add_option("--steps", command.steps, "Steps of each run (default 20)")
+    probe->add_option("--steps", command.steps, "Steps per run (default 20)")
         ->option_text("N")
         ->check(CLI::Range(2, 10'000));
-    probe->add_option("--minutes", command.minutes, "At most so long, in all (default 10)")
+    probe->add_option("--minutes", command.minutes, "Total time limit in minutes (default 10)")
         ->option_text("N")
         ->check(NumberFrom(0.05, 1'440.0));
-    probe->add_option("--pattern", command.pattern, "How its log tells steps and loss (RE2)")
+    probe
+        ->add_option("--pattern", command.pattern,
+                     "Regular expression for steps and loss in the log (RE2)")
         ->option_text("REGEX");
-    probe->add_flag("--local", command.local, "On a GPU of this machine, without Slurm");
-    probe->add_flag("--dry-run", command.dry_run, "Measure and show, but leave FILE as it is");
-    probe->add_option("--outcome", command.outcome, "Only measure here, for a file in DIR")
+    probe->add_flag("--local", command.local, "Use a GPU of this machine, without Slurm");
+    probe->add_flag("--dry-run", command.dry_run, "Measure and show; do not change FILE");
+    probe->add_option("--outcome", command.outcome, "Only measure here, write the result into DIR")
         ->option_text("DIR");
     probe_flags.AddTo(probe);
     AddSocket(probe, &line.socket);
@@ -386,44 +367,47 @@ struct Parser {
 
   void AddSmall() {
     CLI::App* gpus =
-        Add(Verb::kGpus, "gpus", "GPUs of the cluster: total, usable, free, and the wait");
+        Add(Verb::kGpus, "gpus", "GPUs of the cluster: total, usable, free, and waits");
     AddCommon(gpus, &line.socket, &line.json);
-    CLI::App* queue =
-        Add(Verb::kQueue, "queue", "The jobs of the cluster and when each will start");
-    queue->add_option("-u,--user", line.queue.user, "Only this user's")->option_text("NAME");
-    queue->add_option("-p,--partition", line.queue.partition, "Only of this partition")
-        ->option_text("NAME");
-    queue->add_option("-t,--state", line.queue.state, "Only pending or running ones")
-        ->option_text("STATE")
-        ->check(CLI::IsMember({"pending", "running"}, CLI::ignore_case));
+    CLI::App* queue = Add(Verb::kQueue, "queue", "Jobs of the cluster and when each will start");
+    AddQueueOptions(queue, &line.queue);
     AddCommon(queue, &line.socket, &line.queue.json);
     CLI::App* why =
-        Add(Verb::kWhy, "why", "Why a job waits, when it starts, what would start it earlier");
-    why->add_option("JOBID", line.job_id, "The job's number")
+        Add(Verb::kWhy, "why", "Why a job waits, when it starts, and what would start it earlier");
+    why->add_option("JOBID", line.job_id, "Job id")
         ->required()
         ->check(CLI::Validator(CheckJobId, "", ""));
     AddCommon(why, &line.socket, &line.json);
     CLI::App* accuracy =
-        Add(Verb::kAccuracy, "accuracy", "How right forecasts of starts have been here");
+        Add(Verb::kAccuracy, "accuracy", "Accuracy of start-time forecasts on this cluster");
     AddCommon(accuracy, &line.socket, &line.json);
     AddJobs();
     AddLimits();
     AddWatch();
+    AddSocket(Add(Verb::kTop, "top", "Live view of queue, GPUs and logs, full screen"),
+              &line.socket);
+    AddLogsOptions(Add(Verb::kLogs, "logs", "Print or follow the output of a job"), &line.logs);
+    CLI::App* eff = Add(Verb::kEff, "eff", "What finished jobs used of what they asked for");
+    AddEffOptions(eff, &line.eff);
+    AddCommon(eff, &line.socket, &line.eff.json);
     AddDoctor();
-    CLI::App* init = Add(Verb::kInit, "init", "Write a train.yaml to start from");
+    CLI::App* init = Add(Verb::kInit, "init", "Write a template of train.yaml");
     init->add_option("FILE", line.init.file, "File to write (default train.yaml)");
     AddFromScript(init, &line.init.from, "Turn this job script into a train.yaml");
     AddSocket(init, &line.socket);
+    CLI::App* help = Add(Verb::kHelp, "help", "Explain a topic or a command");
+    help->add_option("TOPIC", line.topic, "A topic or a command; without it the list of topics");
   }
 
   void AddJobs() {
     JobsCommand& command = line.jobs;
-    jobs = Add(Verb::kJobs, "jobs", "Your experiments: forecast beside real, loss, cost");
-    jobs->add_option("JOBID", command.job_id, "Everything about this one")
+    jobs = Add(Verb::kJobs, "jobs", "Your jobs: forecast and actual times, loss, cost");
+    jobs->add_option("JOBID", command.job_id, "Show this job in full")
         ->check(CLI::Validator(CheckJobId, "", ""));
     AddFilter(jobs, command);
-    jobs->add_option("--import", command.import_paths,
-                     "Report outcome files, or folders with one; without PATH those of your jobs")
+    jobs->add_option(
+            "--import", command.import_paths,
+            "Import outcome files, or folders with one (default: your jobs' output folders)")
         ->option_text("[PATH ...]")
         ->expected(0, 100'000);
     jobs->add_flag("--csv", command.csv, "Every field as CSV");
@@ -433,8 +417,7 @@ struct Parser {
 
   void AddLimits() {
     LimitsCommand& command = line.limits;
-    CLI::App* limits =
-        Add(Verb::kLimits, "limits", "What shorter time limits would have saved you");
+    CLI::App* limits = Add(Verb::kLimits, "limits", "What shorter time limits would have saved");
     limits->add_option("-u,--user", command.user, "This user's jobs (me: your own, the default)")
         ->option_text("NAME");
     limits
@@ -449,27 +432,28 @@ struct Parser {
     WatchCommand& command = line.watch;
     CLI::App* watch =
         Add(Verb::kWatch, "watch", "Follow a job: its start, its progress, how it ended");
-    watch->add_option("JOBID", command.job_id, "The job's number")
+    watch->add_option("JOBID", command.job_id, "Job id")
         ->required()
         ->check(CLI::Validator(CheckJobId, "", ""));
     watch
         ->add_option("--interval", command.interval_seconds,
-                     "Look every so many seconds (default 30, at least 5)")
+                     "Seconds between checks (default 30, at least 5)")
         ->option_text("SECONDS")
         ->check(CLI::Range(5, 86'400));
-    watch->add_flag("--once", command.once, "Look once");
-    watch->add_flag("--json", command.json, "One JSON object a look");
+    watch->add_flag("--once", command.once, "Check once");
+    watch->add_flag("--json", command.json, "Print one JSON object per check");
+    watch->add_flag("--notify", command.notify,
+                    "Send messages, as ~/.config/gpuadvise/notify.yaml says");
     AddSocket(watch, &line.socket);
     watch->footer(kWatchFooter);
   }
 
   void AddDoctor() {
-    CLI::App* doctor =
-        Add(Verb::kDoctor, "doctor", "Check what an answer, or a training file, needs");
+    CLI::App* doctor = Add(Verb::kDoctor, "doctor", "Check the installation, or a training file");
     AddQuestion(doctor, &line.doctor.question, &doctor_flags);
     doctor->get_option("FILE")->required(false);
     doctor->add_flag("--site", line.doctor.site,
-                     "What forecasts make of this site's slurm.conf, key by key");
+                     "Show how the forecast uses this site's slurm.conf, key by key");
     AddCommon(doctor, &line.socket, &line.doctor.json);
   }
 
@@ -493,9 +477,9 @@ struct Parser {
     const auto found = std::find_if(commands.begin(), commands.end(), [&](const auto& each) {
       return each.second->get_name() == verb;
     });
-    if (found == commands.end()) return {};
-    std::vector<std::string> names;
-    for (const CLI::Option* option : found->second->get_options()) {
+    const CLI::App& of = found == commands.end() ? app : *found->second;
+    std::vector<std::string> names = {"--json", "--socket"};  // of all, also before the command
+    for (const CLI::Option* option : of.get_options()) {
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
     }
     for (const std::string& word : app.remaining(true)) {
@@ -543,7 +527,7 @@ Result<void> CheckSource(const std::string& file, const FromScript& from) {
     return BadInput("FILE is required: a train.yaml, or --from JOB.SH");
   }
   if (!file.empty() && !from.script.empty()) {
-    return BadInput("FILE and --from JOB.SH are both given: keep one");
+    return BadInput("FILE and --from JOB.SH cannot be combined");
   }
   return {};
 }
@@ -556,7 +540,7 @@ Result<void> CheckFitSource(const FitCommand& fit) {
                               : "FILE|MODEL is required");
   }
   if (!fit.source.file.empty() && command) {
-    return BadInput("FILE and a command after -- are both given: keep one");
+    return BadInput("FILE and a command after -- cannot be combined");
   }
   return {};
 }
@@ -586,7 +570,7 @@ Result<void> FixPassedOn(std::vector<std::string> passed_on, SubmitCommand* subm
   if (!parsed) return BadInput("after --: " + parsed.error().message);
   if (!parsed->rest.empty()) {
     return BadInput("after --: '" + parsed->rest.front() +
-                    "' is no option of sbatch; the script is gpuadvise's own");
+                    "' is not an sbatch option; gpuadvise writes the script itself");
   }
   submit->question.fixed.OverrideWith(parsed->options);
   submit->passed_on = std::move(passed_on);
@@ -594,6 +578,11 @@ Result<void> FixPassedOn(std::vector<std::string> passed_on, SubmitCommand* subm
 }
 
 }  // namespace
+
+void WithParser(const std::function<void(const CLI::App&)>& look) {
+  const Parser parser;
+  look(parser.app);
+}
 
 std::vector<std::string> TakeSbatchWords(const OwnWords& own, std::vector<std::string>* arguments) {
   std::vector<std::string> sbatch;
@@ -644,10 +633,11 @@ tl::expected<CommandLine, EarlyExit> ParseCommandLine(std::vector<std::string> a
     return tl::unexpected(EarlyExit{kExitOk, parser.app.help()});
   } catch (const CLI::Error& error) {
     if (!verb.empty() && !verb.starts_with('-') && !parser.Knows(verb)) {
-      return tl::unexpected(UsageError(
-          "there is no command '" + verb + "'" + DidYouMean(verb, parser.Commands()), ""));
+      return tl::unexpected(
+          UsageError("unknown command '" + verb + "'" + DidYouMean(verb, parser.Commands()), ""));
     }
-    return tl::unexpected(UsageError(error.what() + parser.NearOption(verb), verb));
+    return tl::unexpected(
+        UsageError(error.what() + parser.NearOption(verb), verb.starts_with('-') ? "" : verb));
   }
   CommandLine line = std::move(parser.line);
   line.verb = parser.Chosen();

@@ -1,13 +1,18 @@
 // The command line of `gpuadvise`, read into the commands of client/commands/commands.h.
 //
-// The one unit that knows CLI11. Pure: arguments in, a command or a text to leave with out.
+// Pure: arguments in, a command or a text to leave with out.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
 
 #include "client/commands/commands.h"
+
+namespace CLI {
+class App;
+}
 
 namespace gpuadvise::client {
 
@@ -30,8 +35,12 @@ enum class Verb {
   kJobs,
   kLimits,
   kWatch,
+  kLogs,
+  kTop,
+  kEff,
   kDoctor,
-  kInit
+  kInit,
+  kHelp
 };
 
 struct CommandLine {
@@ -51,9 +60,12 @@ struct CommandLine {
   JobsCommand jobs;
   LimitsCommand limits;
   WatchCommand watch;
+  LogsCommand logs;
+  EffCommand eff;
   DoctorCommand doctor;
   std::string job_id;  // of why
   InitCommand init;
+  std::string topic;  // of help
 };
 
 // Help, the version, or what is wrong: the process prints `text` and ends.
@@ -74,6 +86,9 @@ struct OwnWords {
   std::vector<std::string> flags;   // "--json"
   std::vector<std::string> values;  // "--socket": "--socket PATH" or "--socket=PATH"
 };
+
+// Calls `look` with the parser, for who lists its commands (command_table.h).
+void WithParser(const std::function<void(const CLI::App&)>& look);
 
 // Takes everything but the command and `own` out of `arguments`: sbatch's options and a script.
 std::vector<std::string> TakeSbatchWords(const OwnWords& own, std::vector<std::string>* arguments);

@@ -13,6 +13,7 @@
 #include "client/preflight/preflight.h"
 #include "client/questions/advice_question.h"
 #include "client/questions/training_question.h"
+#include "client/records/slurm_query.h"
 #include "client/sbatch/job_runner.h"
 #include "client/sbatch/sbatch_options.h"
 #include "client/script/train_yaml_from_script.h"
@@ -85,9 +86,32 @@ struct InitCommand {
 };
 
 struct QueueCommand {
-  std::string user;  // "": everybody
+  std::string user;  // "a,b"; "": everybody
+  bool me = false;
+  std::string own_user;  // who asks
+  std::string jobs;      // "4711,4712"
   std::string partition;
-  std::string state;  // "pending", "running", "" both
+  std::string state;   // "pending", "PD,R"; "": pending and running
+  bool start = false;  // --start: pending ones, with Slurm's estimate
+  bool is_long = false;
+  std::string format;  // of -O: "jobid,name"
+  bool json = false;
+};
+
+// `gpuadvise logs`: a job's output.
+struct LogsCommand {
+  std::string job_id;
+  bool follow = false;
+  std::optional<int64_t> lines;  // the last ones
+  bool path_only = false;
+};
+
+// `gpuadvise eff`: what finished jobs used of what they asked for.
+struct EffCommand {
+  std::string job_id;  // "": several
+  std::string user;    // "" or "me": the caller
+  std::string since;   // as written
+  std::string own_user;
   bool json = false;
 };
 
@@ -176,6 +200,7 @@ struct WatchCommand {
   int64_t interval_seconds = 30;
   bool once = false;
   bool json = false;
+  bool notify = false;
 };
 
 // What `watch` needs of the process.
@@ -183,6 +208,9 @@ struct WatchPlace {
   std::string user;                            // the caller's name; "" not known
   bool rewrites = false;                       // standard output is a terminal: one line, rewritten
   std::function<void(int64_t seconds)> pause;  // returns after that time
+  // Sends a message about the job; what went wrong, a sentence each. Not set: nobody is told.
+  std::function<std::vector<std::string>(const std::string& event, const std::string& text)> tell =
+      nullptr;
 };
 
 int RunAdvise(const AdviseCommand& command, Api& api, Console& console);
@@ -201,6 +229,19 @@ int RunRun(const RunCommand& command, Api& api, Console& console);
 int RunProbe(const ProbeCommand& command, const std::string& own_path, Api& api, Console& console);
 int RunGpus(bool json, Api& api, Console& console);
 int RunQueue(const QueueCommand& command, Api& api, Console& console);
+
+// `sleep` waits for so many seconds while the log is followed.
+int RunLogs(const LogsCommand& command, SlurmQuery& slurm, const std::function<void(double)>& sleep,
+            Console& console);
+
+class TopScreen;
+
+// Shows queue, GPUs and a log until the user quits or a signal comes.
+int RunTop(const std::string& own_user, TopScreen& screen, SlurmQuery& slurm, Api& api,
+           Console& console);
+
+// GPU use that `gpuadvise run` sampled comes from `api`, where that answers.
+int RunEff(const EffCommand& command, SlurmQuery& slurm, Api& api, Console& console);
 int RunWhy(const std::string& job_id, bool json, Api& api, Console& console);
 int RunAccuracy(bool json, Api& api, Console& console);
 int RunLimits(const LimitsCommand& command, Api& api, Console& console);

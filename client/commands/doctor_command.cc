@@ -37,7 +37,7 @@ Check DataCheck(const json& health) {
   if (cause.empty()) cause = TextOf(meta, "stale_cause");
   if (TextOf(health, "status") != "stale" && cause.empty()) return {Health::kOk, "data", about};
   return {Health::kWarning, "data",
-          about + ": " + cause + "; answers come from the last data, see gpuadvised's log"};
+          about + ": " + cause + "; answers use the last data, see gpuadvised's log"};
 }
 
 // REQUIRES: `health` says that sources before the one in use were not taken.
@@ -71,11 +71,10 @@ Check HistoryCheck(const json& health) {
 Check SbatchCheck(const Surroundings& around) {
   if (around.sbatch.empty()) {
     return {Health::kError, "sbatch",
-            "not in PATH; `submit` needs a login node, or your site's `module load slurm`"};
+            "not in PATH; `submit` needs a login node, or `module load slurm`"};
   }
   if (around.sbatch_version.empty()) {
-    return {Health::kError, "sbatch",
-            around.sbatch + " does not run; try `sbatch --version` and see what it says"};
+    return {Health::kError, "sbatch", around.sbatch + " does not run; check `sbatch --version`"};
   }
   return {Health::kOk, "sbatch", around.sbatch + ", " + around.sbatch_version};
 }
@@ -87,7 +86,7 @@ Check SlurmConfCheck(const Surroundings& around) {
   }
   if (!around.slurm_conf_readable) {
     return {Health::kError, "slurm.conf",
-            around.slurm_conf + " cannot be read by you; ask for mode 0644"};
+            around.slurm_conf + " is not readable; ask for mode 0644"};
   }
   return {Health::kOk, "slurm.conf", around.slurm_conf};
 }

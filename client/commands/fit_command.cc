@@ -65,7 +65,7 @@ std::vector<AnswerColumn> FitColumns() {
            }},
           BatchColumn("SAFE", "conservative"),
           BatchColumn("BATCH", "recommended"),
-          BatchColumn("MOST", "aggressive"),
+          BatchColumn("MAX", "aggressive"),
           {"USED", Align::kLeft,
            [](const json& row) {
              const auto accumulation = OptionalNumber(row, "accumulation");
@@ -123,7 +123,7 @@ std::string SavingsText(const json& row, const TerminalStyle& style) {
                     TextOf(saving, "costs"));
     for (const std::string& part : Wrapped(line, style.width - 2)) text += "  " + part + "\n";
   }
-  return text.empty() ? "" : "\nWhat would save some:\n" + text;
+  return text.empty() ? "" : "\nWays to save memory:\n" + text;
 }
 
 std::string NotesText(const json& row, const TerminalStyle& style) {
@@ -139,14 +139,14 @@ std::string NotesText(const json& row, const TerminalStyle& style) {
     for (const std::string& change : TextsOf(row, "would_fit_with")) {
       changes += (changes.empty() ? "" : ", then ") + change;
     }
-    add(changes.empty() ? "nothing that is known makes it fit"
-                        : "not one sample fits; it would with " + changes);
+    add(changes.empty() ? "no known setting makes it fit"
+                        : "not even one sample fits; it would with " + changes);
   }
   return text;
 }
 
 std::string StageText(const json& stage, const TerminalStyle& style) {
-  std::string title = TextOf(stage, "model").empty() ? "the given model" : TextOf(stage, "model");
+  std::string title = TextOf(stage, "model").empty() ? "the model" : TextOf(stage, "model");
   if (stage.contains("parameters")) {
     title += fmt::format(" · {} parameters, {} trained", Billions(NumberOf(stage, "parameters")),
                          Billions(NumberOf(stage, "trained_parameters")));
@@ -164,7 +164,7 @@ std::string StageText(const json& stage, const TerminalStyle& style) {
   }
   if (!rows.empty() && rows[0].contains("margin")) {
     text += fmt::format(
-        "\nPEAK in GiB. BATCH leaves {:.0f} % of the card free, SAFE twice that, MOST nothing.\n",
+        "\nPEAK in GiB. BATCH keeps {0:.0f} % of memory free, SAFE twice that, MAX nothing.\n",
         100 * NumberOf(rows[0], "margin"));
   }
   return text;
@@ -201,7 +201,7 @@ std::string TipsText(const json& stage, const TerminalStyle& style) {
   const std::string gpu = rows.empty() ? "" : " for " + TextOf(rows[0], "gpu_name");
   std::string text;
   if (!here.empty()) text += "\nTips" + gpu + ":\n" + here;
-  if (!not_here.empty()) text += "\nDoes not apply here:\n" + not_here;
+  if (!not_here.empty()) text += "\nDoes not apply:\n" + not_here;
   return text;
 }
 

@@ -49,7 +49,8 @@ class SettingFlags {
   std::vector<TrainingSetting> Given() const;
 
  private:
-  static constexpr const char* kGroup = "What the training is, over the file (gpuadvise reference)";
+  static constexpr const char* kGroup =
+      "Training settings that override FILE (see gpuadvise reference)";
   static constexpr const char* kPrecision = "precision";
 
   struct Flag {

@@ -4,24 +4,20 @@
 #include <string>
 #include <vector>
 
+#include "client/terminal/catalogue.h"
+
 namespace gpuadvise::client {
 namespace {
 
 constexpr size_t kNameColumns = 32;  // where descriptions begin
 constexpr const char* kOwnGroup = "Options";
 
-// CLI11 writes the name of the group that no option names in small or in capital letters, by
-// release.
-std::string GroupOf(const CLI::Option& option) {
-  const std::string& group = option.get_group();
-  return CLI::detail::to_lower(group) == CLI::detail::to_lower(kOwnGroup) ? kOwnGroup : group;
-}
-
 std::string Line(const std::string& name, const std::string& description) {
   const std::string start = "  " + name;
   const char* const apart = start.size() < kNameColumns ? "" : "\n";
   const size_t filled = start.size() < kNameColumns ? start.size() : 0;
-  return start + apart + std::string(kNameColumns - filled, ' ') + description + "\n";
+  return start + apart + std::string(kNameColumns - filled, ' ') + InUsersLanguage(description) +
+         "\n";
 }
 
 // What follows an option's name: the word that stands for its value.
@@ -35,7 +31,7 @@ std::string ValueOf(const CLI::Option& option) {
 }
 
 std::string Lines(const std::string& heading, const std::vector<const CLI::Option*>& options) {
-  std::string text = "\n" + heading + ":\n";
+  std::string text = "\n" + InUsersLanguage(heading) + ":\n";
   for (const CLI::Option* option : options) {
     const bool positional = option->get_positional();
     text += Line(option->get_name(positional, !positional) + ValueOf(*option),
@@ -61,7 +57,8 @@ class Help : public CLI::FormatterBase {
     const auto positionals = app->get_options([](const CLI::Option* each) {
       return each->get_positional() && !each->get_group().empty();
     });
-    std::string text = app->get_description() + "\n" + Usage(*app, name, positionals);
+    std::string text =
+        InUsersLanguage(app->get_description()) + "\n" + Usage(*app, name, positionals);
     if (!positionals.empty()) text += Lines("Positionals", positionals);
 
     std::vector<std::string> groups;  // those that are not hidden, as they first come
@@ -81,11 +78,18 @@ class Help : public CLI::FormatterBase {
     if (!commands.empty()) text += "\nSubcommands:\n";
     for (const CLI::App* each : commands) text += Line(each->get_name(), each->get_description());
     const std::string footer = app->get_footer();
-    return text + "\n" + (footer.empty() ? "" : footer + "\n");
+    return text + "\n" + (footer.empty() ? "" : InUsersLanguage(footer) + "\n");
   }
 };
 
 }  // namespace
+
+// CLI11 writes the name of the group that no option names in small or in capital letters, by
+// release.
+std::string GroupOf(const CLI::Option& option) {
+  const std::string& group = option.get_group();
+  return CLI::detail::to_lower(group) == CLI::detail::to_lower(kOwnGroup) ? kOwnGroup : group;
+}
 
 std::shared_ptr<CLI::FormatterBase> HelpFormatter() { return std::make_shared<Help>(); }
 

@@ -28,12 +28,18 @@ constexpr int kLooksForOutcome = 3;      // it may be reported a moment after th
 constexpr double kLeastMoveSeconds = 120;
 constexpr double kLeastMoveShare = 0.10;  // of the time until then
 constexpr double kLeastProgress = 0.05;
+constexpr int64_t kHangSeconds = 1'800;   // without a step: evaluations and checkpoints take less
+constexpr double kJudgeUseSeconds = 600;  // data and models are loaded before
+constexpr double kNoUse = 0.01;           // a share that no training has
+constexpr double kNearLimitShare = 0.10;  // of the limit, within the next two
+constexpr double kNearestLimit = 300;     // seconds
+constexpr double kFarthestLimit = 3'600;
 constexpr int64_t kLongestSilence = 600;  // seconds between lines while it runs
 
 std::string PendingWords(const json& waiting, int64_t now) {
   const auto p50 = SecondsOf(waiting, "wait_p50_seconds");
   const auto p90 = SecondsOf(waiting, "wait_p90_seconds");
-  if (!p50 || !p90) return "no start can be forecast as it is";
+  if (!p50 || !p90) return "no start time can be forecast for it as it is";
   if (*p90 < 30) return "starts now";
   return fmt::format("starts in {}: {}", DurationRange(*p50, *p90),
                      ClockRange(now + std::llround(*p50), now + std::llround(*p90), now));
@@ -44,7 +50,7 @@ std::string SaidEnd(const json& job, int64_t now) {
   const auto likely = SecondsOf(job, "run_p50_seconds");
   if (!started || !likely) return {};
   const auto late = SecondsOf(job, "run_p90_seconds").value_or(*likely);
-  return "said to end " +
+  return "forecast to end " +
          ClockRange(*started + std::llround(*likely), *started + std::llround(late), now);
 }
 
@@ -63,7 +69,7 @@ std::string EndLine(const json& job, int64_t now) {
   }
   line += KnowsHowItEnded(job)
               ? ": " + StateWords(job)
-              : fmt::format("; how is not known here: sacct -j {} says it", IntOf(job, "job_id"));
+              : fmt::format("; see sacct -j {} for its state", IntOf(job, "job_id"));
   if (const auto loss = OptionalNumber(job, "loss")) line += fmt::format(" · loss {:.4g}", *loss);
   return line;
 }
@@ -95,6 +101,9 @@ Result<json> JobWatch::AskForQueuedJob(const Error& unknown) {
 
 WatchStatus JobWatch::Step(int64_t now) {
   WatchStatus status = Observe(now);
+  if (status.exit_code && seen_ && !status.line.empty()) {
+    status.news.push_back({"ended", status.line + "."});
+  }
   status.state = state_;
   return status;
 }
@@ -128,7 +137,7 @@ WatchStatus JobWatch::Trouble(const Error& error) {
   status.line = last_line_;
   const bool missing = error.code == ErrorCode::kNotFound;
   if (missing && in_queue_only_) {
-    status.line = "no longer in the queue; how it ended is not known here: sacct -j " + job_id_;
+    status.line = "no longer in the queue; for its state see sacct -j " + job_id_;
     status.changed = true;
     status.exit_code = kExitError;
     return status;
@@ -140,7 +149,7 @@ WatchStatus JobWatch::Trouble(const Error& error) {
   }
   if (missing || away_) return status;
   away_ = true;
-  status.complaints.push_back("gpuadvise: " + Printable(error.message) + "; watching on");
+  status.complaints.push_back("gpuadvise: " + Printable(error.message) + "; still watching");
   return status;
 }
 
@@ -157,6 +166,7 @@ WatchStatus JobWatch::Waiting(const json& job, int64_t now) {
   status.changed = status.changed || reason != said_reason_;
   said_reason_ = reason;
   NoteMovedStart(*waiting, now, status);
+  NoteOutOfRange(*waiting, now, status);
   if (++waiting_looks_ % kLooksPerAdvice == 0) NoteBetter(*waiting, job, now, status);
   return status;
 }
@@ -184,6 +194,59 @@ void JobWatch::NoteMovedStart(const json& waiting, int64_t now, WatchStatus& sta
   said_start_ = start;
 }
 
+// Out of the range that was told last: a start within it is no news.
+void JobWatch::NoteOutOfRange(const json& waiting, int64_t now, WatchStatus& status) {
+  const auto p50 = SecondsOf(waiting, "wait_p50_seconds");
+  const auto p90 = SecondsOf(waiting, "wait_p90_seconds");
+  if (!p50 || !p90) return;
+  const auto p10 = SecondsOf(waiting, "wait_p10_seconds").value_or(*p50);
+  const int64_t start = now + std::llround(*p50);
+  const std::pair<int64_t, int64_t> range = {now + std::llround(p10), now + std::llround(*p90)};
+  constexpr auto kLeast = static_cast<int64_t>(kLeastMoveSeconds);
+  if (!said_range_) said_range_ = range;
+  if (start >= said_range_->first - kLeast && start <= said_range_->second + kLeast) return;
+  status.news.push_back(
+      {"moved", fmt::format("The forecast start moved from {} to {}.",
+                            ClockRange(said_range_->first, said_range_->second, now),
+                            ClockRange(range.first, range.second, now))});
+  said_range_ = range;
+}
+
+// What `gpuadvise run` reports of a training: no step for long, GPUs that do nothing.
+void JobWatch::NoteTrouble(const json& attempt, int64_t now, WatchStatus& status) {
+  const auto step = OptionalNumber(attempt, "steps");
+  if (step && *step != step_) {
+    step_ = *step;
+    step_at_ = now;
+    told_.erase("hang");
+  }
+  if (step && now - step_at_ >= kHangSeconds && told_.insert("hang").second) {
+    status.news.push_back({"hang", fmt::format("Step {:.0f} has been the last for {}.", step_,
+                                               ElapsedWords(static_cast<double>(now - step_at_)))});
+  }
+  const json& gpus = ListOf(attempt, "gpus");
+  const bool idle = !gpus.empty() && std::all_of(gpus.begin(), gpus.end(), [](const json& gpu) {
+    return OptionalNumber(gpu, "mean_utilisation").value_or(1) < kNoUse;
+  });
+  if (idle && SecondsOf(attempt, "seconds").value_or(0) >= kJudgeUseSeconds &&
+      told_.insert("idle").second) {
+    status.news.push_back({"idle", "No GPU has done any work since the training began."});
+  }
+}
+
+void JobWatch::NoteLimit(const json& job, int64_t now, WatchStatus& status) {
+  const auto started = TimeOf(job, "started_at");
+  const auto limit = SecondsOf(job, "time_limit_seconds");
+  if (!started || !limit || *limit <= 0) return;
+  const double left = static_cast<double>(*started - now) + *limit;
+  if (left > std::clamp(kNearLimitShare * *limit, kNearestLimit, kFarthestLimit)) return;
+  if (!told_.insert("limit").second) return;
+  status.news.push_back(
+      {"limit", fmt::format("Slurm ends it in {}. If it needs longer, save a checkpoint or ask for "
+                            "a longer limit: scontrol update JobId={} TimeLimit=+…",
+                            ElapsedWords(std::max(left, 0.0)), job_id_)});
+}
+
 void JobWatch::NoteBetter(const json& waiting, const json& job, int64_t now, WatchStatus& status) {
   const json& request = ObjectOf(job, "request");
   const auto own = ExpectedEndOf(waiting, job);
@@ -195,6 +258,7 @@ void JobWatch::NoteBetter(const json& waiting, const json& job, int64_t now, Wat
   const std::string name = TextOf(*better, "gpu") + "/" + TextOf(*better, "partition");
   if (said_better_.insert(name).second) {
     status.notes.push_back(BetterSentence(*better, job, *own, now));
+    status.news.push_back({"better", status.notes.back()});
   }
 }
 
@@ -217,6 +281,7 @@ json JobWatch::NewestAttempt(const json& job, size_t* attempts) const {
 
 WatchStatus JobWatch::Running(const json& job, int64_t now) {
   WatchStatus status;
+  const bool has_waited = !state_.empty();
   status.changed = IsNewState("running");
   size_t attempts = 0;
   const json attempt = NewestAttempt(job, &attempts);
@@ -228,6 +293,9 @@ WatchStatus JobWatch::Running(const json& job, int64_t now) {
   const std::string progress = ProgressWords(attempt, true);
   const std::string end = progress.empty() ? SaidEnd(job, now) : progress;
   if (!end.empty()) status.line += " · " + end;
+  if (status.changed && has_waited) status.news.push_back({"started", status.line + "."});
+  NoteTrouble(attempt, now, status);
+  NoteLimit(job, now, status);
   const double done = ProgressOf(attempt).value_or(0);
   const bool further = done >= said_progress_ + kLeastProgress - 1e-9 || attempts != said_attempts_;
   const bool silent = now - said_at_ >= kLongestSilence && status.line != last_line_;
@@ -252,7 +320,7 @@ WatchStatus JobWatch::Ended(json job, int64_t now) {
   } else if (++ended_looks_ >= kLooksForOutcome) {
     status.exit_code = kExitError;
   } else {
-    status.line = "ended; how it ended is not reported yet";
+    status.line = "ended; its state is not reported yet";
     return status;
   }
   status.changed = true;
@@ -270,9 +338,9 @@ WatchStatus JobWatch::Unknown(const json& job, int64_t now) {
   if (!was_in_queue_) {
     status.line = "not seen in the queue yet";
   } else if (++unknown_looks_ < kLooksForAccounting) {
-    status.line = "no longer in the queue; how it ended is not accounted yet";
+    status.line = "no longer in the queue; not in accounting yet";
   } else {
-    status.line = "no longer in the queue; how it ended is not known here: sacct -j " + job_id_;
+    status.line = "no longer in the queue; for its state see sacct -j " + job_id_;
     status.changed = true;
     status.exit_code = kExitError;
   }

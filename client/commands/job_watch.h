@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/api/daemon_client.h"
@@ -20,11 +21,18 @@
 
 namespace gpuadvise::client {
 
+// What somebody who does not look should be told, once each.
+struct WatchNews {
+  std::string event;  // of client/notify/notify_settings.h
+  std::string text;
+};
+
 struct WatchStatus {
-  std::string state;                    // "pending", "running", "ended", "unknown"; "" not known
-  std::string line;                     // the state now; "" when nothing is known
-  bool changed = false;                 // since the last line that was
-  std::vector<std::string> notes;       // each said once
+  std::string state;               // "pending", "running", "ended", "unknown"; "" not known
+  std::string line;                // the state now; "" when nothing is known
+  bool changed = false;            // since the last line that was
+  std::vector<std::string> notes;  // each said once
+  std::vector<WatchNews> news;
   std::vector<std::string> complaints;  // for standard error
   std::optional<int> exit_code;         // the watch is over
 };
@@ -53,6 +61,9 @@ class JobWatch {
   void NoteMovedStart(const nlohmann::json& waiting, int64_t now, WatchStatus& status);
   void NoteBetter(const nlohmann::json& waiting, const nlohmann::json& job, int64_t now,
                   WatchStatus& status);
+  void NoteOutOfRange(const nlohmann::json& waiting, int64_t now, WatchStatus& status);
+  void NoteTrouble(const nlohmann::json& attempt, int64_t now, WatchStatus& status);
+  void NoteLimit(const nlohmann::json& job, int64_t now, WatchStatus& status);
   bool IsNewState(const std::string& state);
   nlohmann::json NewestAttempt(const nlohmann::json& job, size_t* attempts) const;
 
@@ -71,6 +82,10 @@ class JobWatch {
   bool was_in_queue_ = false;
   std::optional<int64_t> said_start_;
   std::string said_reason_;
+  std::optional<std::pair<int64_t, int64_t>> said_range_;  // of its start, p10 or p50 to p90
+  double step_ = -1;                                       // that the training is at
+  int64_t step_at_ = 0;                                    // since when
+  std::set<std::string> told_;                             // of its troubles
   std::set<std::string> said_better_;
   size_t said_attempts_ = 0;
   double said_progress_ = -1;

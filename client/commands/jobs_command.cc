@@ -45,8 +45,8 @@ std::string JobsText(const json& answer, const JobsCommand& command, bool more,
   const TerminalStyle style = console.style();
   if (jobs.empty()) {
     return command.filter.Selects()
-               ? "None of your jobs is like that.\n"
-               : "No job of yours is known yet: `gpuadvise submit train.yaml` begins the log.\n";
+               ? "None of your jobs match.\n"
+               : "No jobs yet. Jobs sent with `gpuadvise submit` appear here.\n";
   }
   const std::vector<std::string> lines = JobsTable(jobs, console.now(), style.width);
   std::string text;
@@ -121,8 +121,7 @@ void PrintImported(const std::vector<ImportedFile>& files, bool as_json, Console
   if (as_json) {
     PrintJson({{"imported", std::move(list)}}, console);
   } else {
-    console.Print(text.empty() ? "Nothing to import: no output folder of your jobs has an outcome "
-                                 "that is not known.\n"
+    console.Print(text.empty() ? "Nothing to import: no new outcome in your jobs' output folders.\n"
                                : text);
   }
 }
@@ -150,14 +149,13 @@ int RunJobs(const JobsCommand& command, Api& api, Console& console) {
   const JobsFilter& filter = command.filter;
   const bool filters = filter.Selects() || filter.limit || !command.since.empty();
   if (!command.job_id.empty() && filters) {
-    return Report({ErrorCode::kBadInput,
-                   "--state, --gpu, --name, --since and --limit choose among jobs; leave them out, "
-                   "or the job's number",
-                   ""},
-                  console);
+    return Report(
+        {ErrorCode::kBadInput,
+         "--state, --gpu, --name, --since and --limit cannot be combined with a job id", ""},
+        console);
   }
   if (command.csv && (command.json || command.import)) {
-    return Report({ErrorCode::kBadInput, "--csv goes with neither --json nor --import", ""},
+    return Report({ErrorCode::kBadInput, "--csv cannot be combined with --json or --import", ""},
                   console);
   }
   JobsCommand read = command;

@@ -73,7 +73,7 @@ int Show(const ListCommand& command, const Listing& listing, const json& rows, C
   }
   if (shown.empty()) {
     return Report({ErrorCode::kNotFound,
-                   fmt::format("no {} is known with '{}' in its name{}", listing.kind, command.word,
+                   fmt::format("no known {} has '{}' in its name{}", listing.kind, command.word,
                                DidYouMean(command.word, names)),
                    ""},
                   console);
@@ -164,12 +164,13 @@ int RunModels(const ListCommand& command, Console& console) {
        {"PARAMETERS", Align::kRight, ParametersText},
        TextColumnOf("NOTES", "notes"),
        {"HUGGING FACE ID", Align::kLeft, FirstIdText}},
-      std::string(command.word.empty() ? "gpuadvise models WORD shows parameters and ids of those "
-                                         "with the word in any of their names. "
-                                       : "") +
-          "Both names work: gpuadvise fit NAME, and model: {preset: NAME} in a training file. "
-          "-Instruct, -it and -chat versions and copies are found by their ids. Any other model: "
-          "give the folder that holds its config.json.",
+      std::string(
+          command.word.empty()
+              ? "`gpuadvise models WORD` shows parameters and ids of models with WORD in any name. "
+              : "") +
+          "Use either name in `gpuadvise fit NAME` or as model: {preset: NAME} in a training file. "
+          "-Instruct, -it and -chat versions and copies are found by their ids. For any other "
+          "model give the folder of its config.json.",
       true};
   return Show(command, listing, rows, console);
 }
@@ -194,8 +195,7 @@ int RunCards(const ListCommand& command, Api& api, Console& console) {
        NumberColumnOf("GB/s", "memory_bandwidth_gb_per_s"),
        NamesColumnOf("ALSO", "aliases")},
       "TFLOPS: dense fp16 or bf16 on tensor cores; GB/s: memory bandwidth. Slurm's and the "
-      "driver's "
-      "spellings work too."};
+      "driver's names work too."};
   return Show(command, listing, rows, console);
 }
 

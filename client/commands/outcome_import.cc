@@ -65,7 +65,7 @@ void AddOutcomesIn(const fs::path& folder, std::vector<std::string>& files) {
 
 Result<void> Post(const Outcome& outcome, Api& api) {
   if (outcome.job_id == 0) {
-    return BadInput("it was written outside of a Slurm job, so no job can be credited with it");
+    return BadInput("it was written outside a Slurm job, so it belongs to no job");
   }
   const Result<json> answer = api.Post("/v1/outcomes", ToJson(outcome));
   if (!answer) return tl::unexpected<Error>(answer.error());

@@ -36,21 +36,19 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kNoSteps =
-    "no step was seen in the log, so nothing is timed. Understood are the lines of Hugging Face's "
-    "Trainer, the bars of tqdm and Lightning, `step 50/1000` and `iter 50`; for others give "
-    "--pattern "
-    "'it (?P<step>\\d+)'";
+    "no step was found in the log, so nothing was timed. Supported: Hugging Face Trainer, tqdm and "
+    "Lightning progress bars, `step 50/1000` and `iter 50`; for others give --pattern 'it "
+    "(?P<step>\\d+)'";
 
 // Errors: what a probe cannot do with this file.
 Result<void> CheckFile(const TrainingQuestion& question, const BatchWishes& wishes) {
   if (question.spec.stages.size() != 1) {
-    return question.file.Refuse("has several stages; probe one that has none", "/stages");
+    return question.file.Refuse("has several stages; probe a file with one stage", "/stages");
   }
   if (!wishes.one_only || !wishes.said.empty()) return {};
   return question.file.Refuse(
-      "the command has no {micro_batch}, so its batch is not known; write {micro_batch} into it, "
-      "or say "
-      "training.per_device_train_batch_size",
+      "the command has no {micro_batch}, so its batch is not known; add {micro_batch} to it, or "
+      "set training.per_device_train_batch_size",
       "/command");
 }
 
@@ -90,7 +88,7 @@ Result<Measured> MeasureInJob(const ProbeCommand& command, const TrainingQuestio
   const ScratchFolder folder(std::filesystem::path(file).parent_path() / ".gpuadvise-probe-XXXXXX");
   if (!folder.made()) {
     return Fail(ErrorCode::kInternal,
-                folder.path() + " cannot be made; the folder of the file must be writable");
+                folder.path() + " cannot be created; the folder of the file must be writable");
   }
   const auto job = ChooseProbeJob(question, command.fixed, command.minutes, api, console.now());
   if (!job) return tl::unexpected<Error>(job.error());
@@ -99,7 +97,7 @@ Result<Measured> MeasureInJob(const ProbeCommand& command, const TrainingQuestio
   if (!done) return tl::unexpected<Error>(done.error());
   Result<Outcome> outcome = ReadOutcomeFile(folder.path() + "/" + kOutcomeFile, ::geteuid());
   if (!outcome) {
-    return Fail(ErrorCode::kInternal, "the probe's job left no result: " + outcome.error().message);
+    return Fail(ErrorCode::kInternal, "the probe job left no result: " + outcome.error().message);
   }
   const GpuModel* card = CardOfOutcome(*outcome, question);
   return Measured{*std::move(outcome), card != nullptr ? card : job->gpu, job->simulated};
@@ -274,8 +272,7 @@ int ShowAndWrite(const ProbeCommand& command, const TrainingQuestion& question,
   if (const auto done = WriteBack(command.file, *old_text, change->text); !done) {
     return ExitUnwritten(done.error(), findings, console);
   }
-  console.Print(
-      fmt::format("\nWritten to {0}; before, it was what is now {0}.bak.\n", command.file));
+  console.Print(fmt::format("\nWritten to {0}; the previous version is {0}.bak.\n", command.file));
   return kExitOk;
 }
 
@@ -296,11 +293,11 @@ int Conclude(const ProbeCommand& command, const TrainingQuestion& question,
   if (findings.memory && (!model.preset.empty() || model.shape)) {
     findings.memory.reset();
     findings.notes.emplace_back(
-        "memory stays counted from the model in the file, corrected by the measured peak");
+        "memory is still computed from the model in the file, corrected by the measured peak");
   }
   if (measured.simulated) {
     findings.notes.emplace_back(
-        "the cluster is simulated: these are times of this machine, not of that GPU");
+        "the cluster is simulated: these times are of this machine, not of that GPU");
   }
   const std::string card =
       measured.gpu == nullptr ? "one GPU" : "one " + measured.gpu->display_name;
@@ -309,7 +306,7 @@ int Conclude(const ProbeCommand& command, const TrainingQuestion& question,
   if (RanWithoutSteps(measured.outcome)) console.Print(std::string("  ") + kNoSteps + "\n");
   const bool ran = findings.measured || findings.memory;
   if (ran) return ShowAndWrite(command, question, findings, api, console);
-  console.Complain("gpuadvise: nothing was measured that could be written");
+  console.Complain("gpuadvise: nothing was measured, so nothing was written");
   return kExitError;
 }
 
@@ -320,11 +317,10 @@ bool IsInAJob() { return std::getenv("SLURM_JOB_ID") != nullptr; }
 
 int RunProbe(const ProbeCommand& command, const std::string& own_path, Api& api, Console& console) {
   if (::access(command.file.c_str(), F_OK) != 0) {
-    return Report({ErrorCode::kNotFound,
-                   command.file + " does not exist; probe runs the command of a training file and "
-                                  "writes into it",
-                   ""},
-                  console);
+    return Report(
+        {ErrorCode::kNotFound,
+         command.file + " does not exist; probe needs a training file with a command", ""},
+        console);
   }
   const Result<TrainingQuestion> question = TrainingQuestion::Load(
       {command.file, command.section, command.gpus}, RunLength::kRequired, api, console.now());

@@ -113,7 +113,7 @@ Result<Candidate> FirstToStart(std::vector<Candidate> candidates, Api& api, int6
   if (!answer) return tl::unexpected<Error>(answer.error());
   const json& rows = ListOf(*answer, "answers");
   std::optional<Candidate> best;
-  std::string why = "no GPU of this cluster may be used for this file";
+  std::string why = "no GPU of this cluster is allowed by this file";
   for (size_t i = 0; i < rows.size() && i < candidates.size(); ++i) {
     if (!ObjectOf(rows[i], "error").empty()) {
       why = TextOf(ObjectOf(rows[i], "error"), "message");
@@ -133,18 +133,16 @@ Result<ProbeJob> ChooseProbeJob(const TrainingQuestion& question, const SbatchOp
   const SbatchOptions common = CommonOptions(question, minutes);
   const Result<json> cluster = api.Get("/v1/gpus");
   if (!cluster) {
-    ProbeJob any{common, false, nullptr,
-                 "one GPU, whichever Slurm gives (" + cluster.error().message + ")"};
+    ProbeJob any{common, false, nullptr, "one GPU of any type (" + cluster.error().message + ")"};
     any.options.Set("gres", "gpu:1");
     any.options.OverrideWith(fixed);
     return any;
   }
   std::vector<Candidate> candidates = CandidatesOf(question, *cluster, common, fixed);
   if (candidates.empty()) {
-    return Fail(
-        ErrorCode::kInfeasible,
-        "no GPU of this cluster may be used for this file; see resources.gpus, requires: and "
-        "--gpu");
+    return Fail(ErrorCode::kInfeasible,
+                "no GPU of this cluster is allowed by this file; check resources.gpus, requires: "
+                "and --gpu");
   }
   Result<Candidate> best = FirstToStart(std::move(candidates), api, now);
   if (!best) return tl::unexpected<Error>(best.error());
@@ -162,8 +160,7 @@ Result<void> RunProbeJob(const ProbeJob& job, const std::vector<std::string>& wo
   if (srun.empty()) {
     return Fail(
         ErrorCode::kInternal,
-        "srun is not in PATH; run this on a login node, or with --local on a machine that has a "
-        "GPU");
+        "srun is not in PATH; run this on a login node, or use --local on a machine with a GPU");
   }
   std::vector<std::string> command = {srun};
   for (std::string& argument : job.options.ToArguments()) command.push_back(std::move(argument));
@@ -172,8 +169,7 @@ Result<void> RunProbeJob(const ProbeJob& job, const std::vector<std::string>& wo
   const Result<CommandEnd> end = RunWatched(command, {}, watcher);
   if (!end) return tl::unexpected<Error>(end.error());
   if (end->ok()) return {};
-  return Fail(ErrorCode::kInternal,
-              "the probe's job " + InWords(*end) + "; its own words are above");
+  return Fail(ErrorCode::kInternal, "the probe's job " + InWords(*end) + "; see its output above");
 }
 
 }  // namespace gpuadvise::client

@@ -107,7 +107,7 @@ void TakeAway(int64_t used_before, Attempt& attempt) {
 }
 
 Result<void> CheckTrial(const TrialEnd& end) {
-  if (end.told_to_end) return Fail(ErrorCode::kInternal, "the probe was told to end");
+  if (end.told_to_end) return Fail(ErrorCode::kInternal, "the probe was stopped");
   const Attempt& attempt = end.attempt;
   const bool failed = attempt.exit_code != 0 || attempt.signal != 0;
   if (!failed || attempt.out_of_memory || end.stopped) return {};
@@ -116,7 +116,7 @@ Result<void> CheckTrial(const TrialEnd& end) {
   const std::string when =
       attempt.steps ? "at step " + Grouped(*attempt.steps) : "before its first step";
   return Fail(ErrorCode::kInternal,
-              fmt::format("the command ended {} {}; its own words are above", how, when));
+              fmt::format("the command ended {} {}; see its output above", how, when));
 }
 
 }  // namespace
@@ -175,7 +175,7 @@ Result<Outcome> TryHere(const TrainingQuestion& question, const ProbePlan& plan,
   if (!here.name.empty()) outcome.gpu_names = {here.name};
   if (here.used_before >= kForeign) {
     console.Complain(
-        fmt::format("gpuadvise: {} of this GPU were in use before; they are not counted",
+        fmt::format("gpuadvise: {} of this GPU were already in use and are not counted",
                     SizeText(here.used_before)));
   }
   const GpuModel* gpu = CardNamed(here.name, 0, *question.catalogue);

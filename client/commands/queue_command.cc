@@ -1,7 +1,9 @@
 // `gpuadvise queue`: squeue's jobs, with when each will start and why it waits.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "client/api/answer_reader.h"
 #include "client/api/exit_code.h"
@@ -9,7 +11,9 @@
 #include "client/commands/commands.h"
 #include "client/terminal/display.h"
 #include "client/terminal/text_table.h"
+#include "client/views/cluster_tables.h"
 #include "common/base/slurm_time.h"
+#include "common/base/text.h"
 #include "common/base/words.h"
 
 namespace gpuadvise::client {
@@ -17,69 +21,118 @@ namespace {
 
 using nlohmann::json;
 
-std::string TargetOf(const QueueCommand& command) {
-  std::string target = "/v1/queue";
-  char mark = '?';
-  for (const auto& [name, value] : {std::pair{"user", &command.user},
-                                    {"partition", &command.partition},
-                                    {"state", &command.state}}) {
-    if (value->empty()) continue;
-    target += fmt::format("{}{}={}", mark, name, QueryEncoded(*value));
-    mark = '&';
+constexpr int64_t kMostRows = 10'000;  // that the API gives at once
+constexpr int kAllColumns = 10'000;
+constexpr size_t kLeastColumns = 6;
+
+// squeue's short names of states.
+constexpr std::pair<std::string_view, std::string_view> kStates[] = {
+    {"pd", "PENDING"},     {"r", "RUNNING"},   {"s", "SUSPENDED"}, {"cg", "COMPLETING"},
+    {"cf", "CONFIGURING"}, {"st", "STOPPED"},  {"rq", "REQUEUED"}, {"rh", "REQUEUE_HOLD"},
+    {"so", "STAGE_OUT"},   {"si", "SIGNALING"}};
+
+std::vector<std::string> WordsOf(const std::string& list) {
+  std::vector<std::string> words;
+  for (const std::string_view word : SplitAt(list, ',')) {
+    if (!Trim(word).empty()) words.emplace_back(Trim(word));
   }
-  return target;
+  return words;
 }
 
-std::string IdOf(const json& job) {
-  const std::string tasks = TextOf(job, "array_tasks");
-  return std::to_string(IntOf(job, "job_id")) + (tasks.empty() ? "" : "_[" + tasks + "]");
-}
+// What of the queue is wanted. The API chooses by one user, partition or state; the rest is chosen
+// here.
+class QueueWish {
+ public:
+  // Errors: an unknown state.
+  static Result<QueueWish> From(const QueueCommand& command) {
+    QueueWish wish;
+    wish.users_ = WordsOf(command.user);
+    for (std::string& user : wish.users_) {
+      if (user == "me") user = command.own_user;
+    }
+    if (command.me) wish.users_.push_back(command.own_user);
+    wish.partitions_ = WordsOf(command.partition);
+    wish.jobs_ = WordsOf(command.jobs);
+    if (command.start) wish.states_.push_back("PENDING");
+    for (const std::string& word : WordsOf(LowerCase(command.state))) {
+      if (word == "all") continue;
+      const auto* const found =
+          std::find_if(std::begin(kStates), std::end(kStates), [&](const auto& state) {
+            return state.first == word || EqualIgnoringCase(state.second, word);
+          });
+      if (found == std::end(kStates)) {
+        return BadInput("--states: '" + word +
+                        "' is not a state of queued jobs; use pending, running, suspended, "
+                        "completing, configuring or all");
+      }
+      wish.states_.emplace_back(found->second);
+    }
+    return wish;
+  }
 
-std::string LimitOf(const json& job) {
-  const auto limit = OptionalNumber(job, "time_limit_seconds");
-  return limit ? FormatDuration(static_cast<int64_t>(*limit)) : "–";
-}
+  std::string Target() const {
+    std::string target = "/v1/queue";
+    const auto add = [&](const char* name, const std::string& value) {
+      target += fmt::format("{}{}={}", target.find('?') == std::string::npos ? '?' : '&', name,
+                            QueryEncoded(value));
+    };
+    if (users_.size() == 1) add("user", users_.front());
+    if (partitions_.size() == 1) add("partition", partitions_.front());
+    if (states_.size() == 1 && IsOneOf(states_.front(), {"PENDING", "RUNNING"})) {
+      add("state", LowerCase(states_.front()));
+    }
+    if (ChoosesHere()) add("limit", std::to_string(kMostRows));
+    return target;
+  }
 
-bool Waits(const json& job) { return TextOf(job, "state") == "PENDING"; }
+  // Whether the API gives more than what is wanted.
+  bool ChoosesHere() const {
+    return users_.size() > 1 || partitions_.size() > 1 || !jobs_.empty() || states_.size() > 1 ||
+           (states_.size() == 1 && !IsOneOf(states_.front(), {"PENDING", "RUNNING"}));
+  }
 
-// "runs", "now", "8 m (1 h 50)"; "–" where nothing is known.
-std::string StartOf(const json& job) {
-  if (!Waits(job)) return "runs";
-  const auto p50 = OptionalNumber(job, "wait_p50_seconds");
-  if (!p50) return "–";
-  const double p90 = NumberOf(job, "wait_p90_seconds");
-  return p90 < 30 ? "now" : DurationRange(*p50, p90);
-}
+  void ChooseFrom(json* answer) const {
+    if (!ChoosesHere() || !answer->contains("jobs")) return;
+    json kept = json::array();
+    for (const json& job : ListOf(*answer, "jobs")) {
+      if (Takes(job)) kept.push_back(job);
+    }
+    (*answer)["total"] = kept.size();
+    (*answer)["jobs"] = std::move(kept);
+  }
 
-std::string ClockOf(const json& job, int64_t now) {
-  if (!Waits(job) || !OptionalNumber(job, "wait_p50_seconds")) return "–";
-  return ClockRange(IntOf(job, "start_p50"), IntOf(job, "start_p90"), now);
-}
+ private:
+  bool Takes(const json& job) const {
+    if (!users_.empty() && !IsOneOf(TextOf(job, "user"), users_)) return false;
+    if (!states_.empty() && !IsOneOf(TextOf(job, "state"), states_)) return false;
+    const std::string id = std::to_string(IntOf(job, "job_id"));
+    const bool wanted = std::any_of(jobs_.begin(), jobs_.end(), [&](const std::string& word) {
+      return word.substr(0, word.find('_')) == id;
+    });
+    if (!jobs_.empty() && !wanted) return false;
+    if (partitions_.empty()) return true;
+    const std::vector<std::string> of_job = WordsOf(TextOf(job, "partition"));
+    return std::any_of(of_job.begin(), of_job.end(),
+                       [&](const std::string& name) { return IsOneOf(name, partitions_); });
+  }
 
-std::vector<AnswerColumn> QueueColumns(int64_t now) {
-  return {{"JOBID", Align::kRight, IdOf},
-          {"USER", Align::kLeft, [](const json& job) { return OrDash(TextOf(job, "user")); }},
-          {"GRES", Align::kLeft, [](const json& job) { return OrDash(TextOf(job, "gres")); }},
-          {"N", Align::kRight, [](const json& job) { return std::to_string(IntOf(job, "nodes")); }},
-          {"LIMIT", Align::kRight, LimitOf},
-          {"STARTS IN", Align::kLeft, StartOf},
-          {"STARTS AT", Align::kLeft, [now](const json& job) { return ClockOf(job, now); }},
-          {"PARTITION", Align::kLeft, [](const json& job) { return TextOf(job, "partition"); }},
-          {"WHY", Align::kLeft,
-           [](const json& job) { return Waits(job) ? TextOf(job, "reason_words") : ""; }},
-          {"NAME", Align::kLeft, [](const json& job) { return OrDash(TextOf(job, "name")); }}};
-}
+  std::vector<std::string> users_;
+  std::vector<std::string> partitions_;
+  std::vector<std::string> jobs_;
+  std::vector<std::string> states_;  // Slurm's names
+};
 
-std::string QueueText(const json& answer, int64_t now, const TerminalStyle& style) {
+std::string QueueText(const json& answer, const std::vector<AnswerColumn>& columns, size_t least,
+                      const TerminalStyle& style) {
   const json& jobs = ListOf(answer, "jobs");
   const int64_t total = IntOf(answer, "total");
-  std::string text = Clipped(fmt::format("{} · {} · starts as p50 (p90)", Plural(total, "job"),
+  std::string text = Clipped(fmt::format("{} · {} · starts: p50 (p90)", Plural(total, "job"),
                                          ClusterAndAge(answer)),
                              style.width) +
                      "\n";
-  if (!jobs.empty()) text += "\n" + AnswerTable(jobs, QueueColumns(now), 6, style);
+  if (!jobs.empty()) text += "\n" + AnswerTable(jobs, columns, least, style);
   const auto shown = static_cast<int64_t>(jobs.size());
-  if (shown < total) text += fmt::format("and {} more; -p or -u shows fewer\n", total - shown);
+  if (shown < total) text += fmt::format("and {} more; narrow with -p or -u\n", total - shown);
   if (const std::string stale = DataDoubt(answer); !stale.empty()) {
     text += Yellow("Warning: " + stale, style.colour) + "\n";
   }
@@ -89,13 +142,22 @@ std::string QueueText(const json& answer, int64_t now, const TerminalStyle& styl
 }  // namespace
 
 int RunQueue(const QueueCommand& command, Api& api, Console& console) {
-  const Result<json> answer = api.Get(TargetOf(command));
+  const Result<QueueWish> wish = QueueWish::From(command);
+  if (!wish) return Report(wish.error(), console);
+  TerminalStyle style = console.style();
+  const auto columns =
+      QueueColumns({command.format, command.start, command.is_long}, console.now(), style.width);
+  if (!columns) return Report(columns.error(), console);
+  Result<json> answer = api.Get(wish->Target());
   if (!answer) return Report(answer.error(), console);
+  wish->ChooseFrom(&*answer);
   if (command.json) {
     PrintJson(*answer, console);
-  } else {
-    console.Print(QueueText(*answer, console.now(), console.style()));
+    return kExitOk;
   }
+  const bool all = command.is_long || !command.format.empty();
+  if (all) style.width = kAllColumns;  // as squeue does: the terminal breaks the lines
+  console.Print(QueueText(*answer, *columns, all ? columns->size() : kLeastColumns, style));
   return kExitOk;
 }
 

@@ -22,19 +22,31 @@ bool HasKeys(const TrainKey& key) {
   return key.kind == ValueKind::kMap || key.kind == ValueKind::kList;
 }
 
+// Lines of a page, no wider than a terminal shows.
+std::string PageLines(std::string_view text, size_t indent) {
+  constexpr int kPageWidth = 138;
+  std::string page;
+  for (const std::string& line : Wrapped(text, kPageWidth)) {
+    page += std::string(indent, ' ') + line + "\n";
+  }
+  return page;
+}
+
 std::string KeyEntry(const TrainKey& key) {
   std::string entry = fmt::format("- **`{}`** — {}.", key.name(), KeyValue(key));
   if (!key.usual.empty()) entry += fmt::format(" Default: {}.", key.usual);
   if (!key.option.empty()) {
     entry += fmt::format(" Option: `{}`.", ReplaceAll(std::string(key.option), ",", "`, `"));
   }
-  return entry + fmt::format("<br>\n  {}\n", key.meaning);
+  std::string head = PageLines(entry + "<br>", 0);
+  head.pop_back();
+  return ReplaceAll(std::move(head), "\n", "\n  ") + "\n" + PageLines(key.meaning, 2);
 }
 
 // A section, then those inside it.
 void AddSection(std::string_view section, const std::string& meaning, std::string& page) {
   page += section.empty() ? "\n## The file\n\n" : fmt::format("\n## `{}`\n\n", section);
-  if (!meaning.empty()) page += meaning + "\n\n";
+  if (!meaning.empty()) page += PageLines(meaning, 0) + "\n";
   for (const TrainKey* key : TrainKeysIn(section)) page += KeyEntry(*key);
   for (const TrainKey* key : TrainKeysIn(section)) {
     if (HasKeys(*key)) AddSection(key->path, std::string(key->meaning), page);
@@ -43,16 +55,17 @@ void AddSection(std::string_view section, const std::string& meaning, std::strin
 
 std::string KeyPage() {
   std::string page =
-      "# Reference of train.yaml\n\n"
-      "Every key that a training file may have. This page is made from the table that reads the "
-      "file\n(`gpuadvise reference --markdown`); `gpuadvise reference WORD` shows the keys with "
-      "WORD "
-      "on the terminal.\n\n"
-      "A key that is not here is refused, with the nearest one that is. *Option* is the key's "
-      "option "
-      "of `gpuadvise fit`\nand `gpuadvise scale`; it wins over the file. A file may hold several "
-      "trainings as named sections\n(`--section NAME`): what stands outside the sections holds for "
-      "all of them.\n";
+      "# Reference of train.yaml\n"
+      "\n"
+      "All keys of a training file. This page is generated from the table that reads the file\n"
+      "(`gpuadvise reference --markdown`); `gpuadvise reference WORD` shows the keys with WORD on "
+      "the terminal.\n"
+      "\n"
+      "Other keys are rejected with the nearest known one. *Option* is the option of `gpuadvise "
+      "fit`\n"
+      "and `gpuadvise scale` that overrides the key. A file may hold several trainings as named "
+      "sections\n"
+      "(`--section NAME`); keys outside the sections apply to all of them.\n";
   AddSection("", "", page);
   return page;
 }
@@ -81,11 +94,10 @@ int RunReference(const ListCommand& command, Console& console) {
     if (wanted) text += KeyInText(key, console.style().width);
   }
   if (text.empty()) {
-    return Report({ErrorCode::kNotFound,
-                   fmt::format("no key of a training file has '{}' in it{}", command.word,
-                               DidYouMean(command.word, names)),
-                   ""},
-                  console);
+    return Report(
+        {ErrorCode::kNotFound,
+         fmt::format("no key contains '{}'{}", command.word, DidYouMean(command.word, names)), ""},
+        console);
   }
   console.Print(text);
   return kExitOk;

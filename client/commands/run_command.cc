@@ -118,8 +118,8 @@ Result<void> MakeOutputFolder(const std::string& folder) {
   std::filesystem::create_directories(folder, failed);
   if (!failed) return {};
   return Fail(ErrorCode::kUnavailable,
-              fmt::format("the folder {} cannot be made: {}; the outcome is not kept there "
-                          "(--output names another)",
+              fmt::format("the folder {} cannot be created: {}; the outcome is not saved (choose "
+                          "another with --output)",
                           folder, failed.message()));
 }
 
@@ -137,7 +137,7 @@ Result<void> FitPlan(const RunCommand& command, GpuSampler* sampler, Console& co
     return {};
   }
   const std::string why = "--fit: " + batch.error().message;
-  if (!plan.micro_batch) return BadInput(why + "; say the batch with --micro-batch");
+  if (!plan.micro_batch) return BadInput(why + "; give the batch with --micro-batch");
   console.Complain(fmt::format("{}: micro-batch {} as given", why, *plan.micro_batch));
   return {};
 }
@@ -304,21 +304,20 @@ void GoOnFrom(const std::vector<Attempt>& earlier, RunPlan& plan) {
 bool Retries(RunPlan& plan, Console& console) {
   if (!plan.retry || !plan.micro_batch) {
     console.Complain(
-        "it ran out of memory: half the micro-batch with twice the accumulation keeps the "
-        "effective batch (gpuadvise run --retry-on-oom does so by itself)");
+        "out of memory: half the micro-batch with twice the accumulation keeps the effective batch "
+        "(gpuadvise run --retry-on-oom does this automatically)");
     return false;
   }
   const Batch before{*plan.micro_batch, plan.accumulation.value_or(1)};
   const auto smaller = SmallerBatch(before);
   if (!smaller) {
-    console.Complain("it ran out of memory and " + NextOfTheLadder());
+    console.Complain("out of memory and " + NextOfTheLadder());
     return false;
   }
   plan.micro_batch = smaller->micro_batch;
   plan.accumulation = smaller->accumulation;
   console.Complain(fmt::format(
-      "it ran out of memory: starting again with micro-batch {} × accumulation {} instead of {} × "
-      "{}",
+      "out of memory: restarting with micro-batch {} × accumulation {} instead of {} × {}",
       smaller->micro_batch, smaller->accumulation, before.micro_batch, before.accumulation));
   return true;
 }

@@ -91,7 +91,7 @@ std::vector<AnswerColumn> ScaleColumns(int64_t recommended) {
              return nodes > 1 ? fmt::format("{}×{}", nodes, gpus) : std::to_string(gpus);
            }},
           Number("HOURS", "hours"),
-          {"AT MOST", Align::kRight,
+          {"P90", Align::kRight,
            [](const json& row) {
              const auto seconds = OptionalNumber(row, "run_p90_seconds");
              return seconds ? Hours(*seconds / kHourSeconds) : "–";
@@ -129,7 +129,7 @@ const json* RecommendedRow(const json& curve) {
 std::string WhyText(const json& curve, const TerminalStyle& style) {
   const json& recommended = ObjectOf(curve, "recommended");
   const int64_t gpus = IntOf(recommended, "gpus");
-  if (gpus == 0) return "Nothing of this runs it.\n";
+  if (gpus == 0) return "None of these can run it.\n";
   const std::string beyond = TextOf(recommended, "beyond");
   return Paragraph(fmt::format("* {} {}: {}.", gpus, gpus == 1 ? "GPU" : "GPUs",
                                TextOf(recommended, "why")),
@@ -225,7 +225,7 @@ std::string ComparisonText(const json& answer, const TerminalStyle& style) {
       {"RECOMMENDED", Align::kLeft, [shape](const json& row) {
          return row.contains("chosen") ? shape("chosen")(row) : std::string();
        }}};
-  return "\nRate of one GPU beside the slowest:\n" + AnswerTable(rows, columns, 3, style);
+  return "\nRelative speed of one GPU:\n" + AnswerTable(rows, columns, 3, style);
 }
 
 Result<void> ReadObjective(const ScaleCommand& command, const TrainSpec& spec, int64_t now,
@@ -291,8 +291,9 @@ std::string Text(const json& answer, const TerminalStyle& style) {
     text += Paragraph("Note: " + note + ".", style);
   }
   return text + Paragraph(
-                    "\nHOURS without the wait; AT MOST nine times out of ten. KWH at the "
-                    "card's power limit.",
+                    "\n"
+                    "HOURS: run time without queueing. P90: 9 in 10 runs are done by then. KWH: at "
+                    "the card's power limit.",
                     style);
 }
 

@@ -33,12 +33,13 @@ Result<json> ReadQuestion(const SelectCommand& command, const SbatchOptions& opt
   for (const std::string_view name : SplitAt(kUnseen, ' ')) {
     if (!options.Has(std::string(name))) continue;
     return BadInput(fmt::format(
-        "--{}: the forecast does not see this option; name partition and GPU type yourself", name));
+        "--{}: the forecast does not support this option; choose partition and GPU type yourself",
+        name));
   }
   const std::string nodes = options.Get("nodes").value_or("");
   if (const size_t dash = nodes.find('-');
       dash != std::string::npos && nodes.substr(0, dash) != nodes.substr(dash + 1)) {
-    return BadInput("--nodes: for a range of nodes no GPUs are chosen; write one number");
+    return BadInput("--nodes: a range of nodes is not supported; write one number");
   }
   const Result<json> job = JobQuestion(options, now);
   if (!job) return job;
@@ -72,10 +73,11 @@ Result<json> OptionsOf(const json& answer, const SbatchOptions& given) {
     const auto value = job.find(name);
     if (value == job.end()) continue;
     if (!value->is_string() || !IsSafe(value->get<std::string>())) {
-      return Fail(ErrorCode::kInternal,
-                  fmt::format("gpuadvised chose a {} with characters that no name of Slurm has; "
-                              "choose it yourself",
-                              name));
+      return Fail(
+          ErrorCode::kInternal,
+          fmt::format(
+              "gpuadvised chose a {} with characters that no Slurm name has; choose it yourself",
+              name));
     }
     options[name] = *value;
   }
@@ -141,7 +143,7 @@ int RunSelect(const SelectCommand& command, Api& api, Console& console) {
   if (options->empty()) {
     const std::string reason = TextOf(*answer, "reason");
     const Error nothing{ErrorCode::kInfeasible,
-                        reason.empty() ? "gpuadvised chose nothing" : reason, ""};
+                        reason.empty() ? "gpuadvised made no choice" : reason, ""};
     return command.json ? ReportInWords(nothing, console) : Report(nothing, console);
   }
   if (command.json) return kExitOk;

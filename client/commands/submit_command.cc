@@ -8,6 +8,7 @@
 #include "client/commands/commands.h"
 #include "client/preflight/preflight.h"
 #include "client/questions/job_question.h"
+#include "client/records/job_log.h"
 #include "client/sbatch/job_choice.h"
 #include "client/sbatch/job_words.h"
 #include "client/terminal/display.h"
@@ -23,7 +24,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kCheckFailed =
-    "a check failed, nothing was submitted; --force submits anyway";
+    "a check failed, so nothing was submitted; --force submits anyway";
 
 std::string ChoiceText(const Choice& choice, const SubmitCommand& command, const Console& console) {
   const json& strategy = choice.strategy;
@@ -41,7 +42,7 @@ std::string ChoiceText(const Choice& choice, const SubmitCommand& command, const
   }
   const SbatchOptions& fixed = command.question.fixed;
   if (!fixed.empty()) {
-    lines.push_back("kept as you said: " + Printable(Join(fixed.ToArguments(), " ")));
+    lines.push_back("fixed by you: " + Printable(Join(fixed.ToArguments(), " ")));
   }
   if (const auto unseen = UnseenByForecast(fixed); !unseen.empty()) {
     lines.push_back("not in the forecast: " + Printable(Join(unseen, " ")));
@@ -61,9 +62,7 @@ Result<int64_t> JobIdFrom(const std::string& printed) {
   int64_t id = 0;
   const auto code = std::from_chars(printed.data() + start, printed.data() + printed.size(), id).ec;
   if (code == std::errc() && id > 0) return id;
-  return Fail(ErrorCode::kInternal,
-              "sbatch printed no job id; `squeue --me` shows whether the job "
-              "was taken");
+  return Fail(ErrorCode::kInternal, "sbatch printed no job id; check with `squeue --me`");
 }
 
 // Whether anybody can agree; said before Slurm is asked anything.
@@ -112,7 +111,7 @@ void TellDaemon(Api& api, const Choice& choice, int64_t job_id, const std::strin
   if (!outcome_folder.empty()) became["output_dir"] = outcome_folder;
   const Result<json> told = api.Post("/v1/advice/" + advice + "/submitted", became);
   if (!told) {
-    console.Complain("gpuadvise: the job was submitted, but gpuadvised was not told: " +
+    console.Complain("gpuadvise: the job was submitted, but gpuadvised could not be informed: " +
                      told.error().message);
   }
 }
@@ -122,6 +121,19 @@ json SubmissionJson(const json& job_id, const Choice& choice, const std::vector<
           {"strategy", choice.strategy},
           {"script", choice.script.text},
           {"checks", ChecksJson(checks)}};
+}
+
+// The job's log, and the commands that follow the job.
+std::string WhereToLook(const Choice& choice, int64_t job_id) {
+  const std::optional<std::string> pattern = choice.script.options.Get("output");
+  std::string text;
+  if (pattern) {
+    LogNames names;
+    names.job_id = job_id;
+    names.name = choice.script.options.Get("job-name").value_or("");
+    text = "Log: " + ExpandedLogPath(*pattern, names) + "\n";
+  }
+  return text + fmt::format("Follow it: gpuadvise watch {0}, gpuadvise logs {0} -f\n", job_id);
 }
 
 int SubmitChoice(const SubmitCommand& command, const Choice& choice, const JobChecks& job, Api& api,
@@ -143,6 +155,7 @@ int SubmitChoice(const SubmitCommand& command, const Choice& choice, const JobCh
   } else {
     console.Print(fmt::format("Submitted job {}: {}\n", *job_id,
                               PromiseSentence(choice.strategy, console.now())));
+    console.Print(WhereToLook(choice, *job_id));
   }
   return kExitOk;
 }

@@ -101,7 +101,7 @@ void NoteSharding(const TrainFile& file, TracedMemory& traced) {
   for (const char* key : {"deepspeed", "fsdp"}) {
     if (training.contains(key)) {
       traced.notes.push_back(fmt::format(
-          "training.{} is not in it: one process was traced, with nothing sharded", key));
+          "training.{} is not included: one process was traced, without sharding", key));
     }
   }
 }
@@ -112,9 +112,9 @@ Result<TracedTraining> TraceTraining(const FitCommand& command, Console& console
   const TraceWishes& wishes = *command.trace;
   for (const TrainingSetting& setting : command.source.settings) {
     if (!IsOfBatch(setting)) {
-      return BadInput(setting.option +
-                      " changes nothing here: a trace runs the script as it is; give it to the "
-                      "script");
+      return BadInput(
+          setting.option +
+          " has no effect here: a trace runs the script unchanged; pass it to the script");
     }
   }
   Result<TrainFile> file = FileOf(command, console.now());
@@ -135,7 +135,7 @@ Result<TracedTraining> TraceTraining(const FitCommand& command, Console& console
     if (!filled) return tl::unexpected<Error>(filled.error());
     return TraceOnce(*filled, 1, limits);
   };
-  console.Complain("Running the script without values, on the CPU, for two optimizer steps …");
+  console.Complain("Running the script without data on the CPU for two optimizer steps …");
   const bool has_place = shell.find(kPlaceholder) != std::string::npos;
   Result<TracedMemory> memory = TraceMemory(has_place, run);
   if (!memory) return tl::unexpected<Error>(std::move(memory.error()));

@@ -77,7 +77,14 @@ int RunWatchJob(const WatchCommand& command, const WatchPlace& place, Api& api, 
   JobWatch watch(command.job_id, {::geteuid(), place.user}, api);
   WatchScreen screen(place.rewrites, console);
   while (true) {
-    const WatchStatus status = watch.Step(console.now());
+    WatchStatus status = watch.Step(console.now());
+    if (place.tell) {
+      for (const WatchNews& news : status.news) {
+        for (std::string& complaint : place.tell(news.event, news.text)) {
+          status.complaints.push_back("gpuadvise: " + std::move(complaint));
+        }
+      }
+    }
     if (command.json) {
       PrintStatus(status, console);
     } else {

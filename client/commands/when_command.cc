@@ -73,7 +73,7 @@ std::string StartWords(const json& answer, int64_t now) {
 std::string AtLimitsWords(const json& answer) {
   const auto wait = OptionalNumber(answer, "wait_at_limits_seconds");
   if (!wait || *wait < 60 || *wait < 1.1 * NumberOf(answer, "wait_p90_seconds")) return "";
-  return fmt::format("in {} if every job ran to its time limit and nobody came before it",
+  return fmt::format("in {} if every job ran to its time limit and no new job overtook it",
                      DurationInWords(*wait));
 }
 
@@ -87,7 +87,7 @@ std::string ArrayWords(const json& array, int64_t now) {
                        DurationInWords(NumberOf(array, "wait_p50_seconds")));
   }
   if (played < tasks) {
-    return fmt::format("task {} of {}{} {}; later ones are too far ahead", Grouped(played),
+    return fmt::format("task {} of {}{} {}; later tasks are too far ahead", Grouped(played),
                        Grouped(tasks), most, StartWords(array, now));
   }
   return fmt::format("the last of {} tasks{} {}", Grouped(tasks), most, StartWords(array, now));
@@ -140,12 +140,12 @@ Error AnswerError(const json& error) {
 
 void ListUnknown(const SbatchRequest& request, Console& console) {
   for (const std::string& option : request.unknown) {
-    console.Complain("gpuadvise: ignored, not an option of sbatch: " + Printable(option));
+    console.Complain("gpuadvise: ignored, not an sbatch option: " + Printable(option));
   }
   SbatchOptions options = request.options;
   options.Erase("array");  // `when` sees it
   for (const std::string& option : UnseenByForecast(options)) {
-    console.Complain("gpuadvise: without effect on the forecast: " + Printable(option));
+    console.Complain("gpuadvise: no effect on the forecast: " + Printable(option));
   }
 }
 
@@ -172,11 +172,10 @@ int RunWhen(const WhenCommand& command, Api& api, Console& console) {
   if (command.json) PrintJson(*answer, console);
   const json& answers = ListOf(*answer, "answers");
   if (answers.empty()) {
-    return Report({ErrorCode::kInternal,
-                   "gpuadvised gave no answer for the job; is it the same "
-                   "version?",
-                   ""},
-                  console);
+    return Report(
+        {ErrorCode::kInternal,
+         "gpuadvised gave no answer for the job; check that both have the same version", ""},
+        console);
   }
   const json& first = answers.front();
   const json& error = ObjectOf(first, "error");

@@ -29,7 +29,7 @@ std::string Head(const json& answer) {
 
 std::string StartLine(const json& answer, int64_t now) {
   const auto p50 = OptionalNumber(answer, "wait_p50_seconds");
-  if (!p50) return "no start can be forecast as it is";
+  if (!p50) return "no start time can be forecast for it as it is";
   const double p90 = NumberOf(answer, "wait_p90_seconds");
   if (p90 < 30) return "starts now";
   return fmt::format("starts in {}: {}", DurationRange(*p50, p90),
@@ -38,8 +38,8 @@ std::string StartLine(const json& answer, int64_t now) {
 
 std::string SlurmLine(const json& answer, int64_t now) {
   const auto start = OptionalNumber(answer, "slurm_start");
-  if (!start) return "Slurm itself has not planned a start for it";
-  return "Slurm's own plan, at the limits: " + ClockTime(static_cast<int64_t>(*start), now);
+  if (!start) return "Slurm has not planned a start for it";
+  return "Slurm's own plan, from time limits: " + ClockTime(static_cast<int64_t>(*start), now);
 }
 
 std::string PriorityLine(const json& answer) {
@@ -66,7 +66,7 @@ std::vector<std::string> MovedLines(const json& answer, int64_t now) {
   const int64_t said = IntOf(moved, "said_start");
   const int64_t start = IntOf(moved, "start");
   std::vector<std::string> lines = {
-      fmt::format("{} {} than forecast when it was submitted ({})",
+      fmt::format("{} {} than forecast at submission ({})",
                   DurationInWords(static_cast<double>(std::abs(start - said))),
                   start > said ? "later" : "earlier", ClockTime(said, now))};
   for (const json& because : ListOf(moved, "because")) {
@@ -74,7 +74,7 @@ std::vector<std::string> MovedLines(const json& answer, int64_t now) {
   }
   if (lines.size() == 1) {
     lines.emplace_back(
-        "nothing in the queue explains it; what is known of run times and waits may have changed");
+        "nothing in the queue explains it; the learned run times and waits may have changed");
   }
   return lines;
 }
@@ -106,7 +106,7 @@ std::string WaitingText(const json& answer, int64_t now, const TerminalStyle& st
     why.push_back(TextOf(reason, "words") + (clears.empty() ? "" : " → " + clears));
   }
   if (const std::string line = PriorityLine(answer); !line.empty()) why.push_back(line);
-  AddBlock("Why it waits → what ends that", why, style, text);
+  AddBlock("Why it waits → what ends the wait", why, style, text);
   std::vector<std::string> cheaper;
   if (const json& limit = ObjectOf(answer, "limit_advice"); !TextOf(limit, "command").empty()) {
     cheaper.push_back(TextOf(limit, "words"));

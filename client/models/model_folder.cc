@@ -31,12 +31,11 @@ std::string WhatIsThere(const std::string& folder) {
     const Result<json> adapter = ReadJsonFile(folder + "/adapter_config.json");
     const auto base = adapter ? adapter->find("base_model_name_or_path") : json::const_iterator();
     const bool named = adapter && base != adapter->end() && base->is_string();
-    return folder + ": adapters without their model; ask about the model that they belong to" +
+    return folder + ": contains adapters only; ask about their base model" +
            (named ? ", " + base->get<std::string>() : "");
   }
   return folder +
-         ": no model's folder, it has no config.json; name the folder that holds it, or a training "
-         "file";
+         ": not a model folder (no config.json); give the folder that holds it, or a training file";
 }
 
 // Of a diffusers folder the part that is trained; any other folder itself.

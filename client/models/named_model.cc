@@ -52,8 +52,8 @@ Result<NamedTraining> Unknown(const std::string& word, const ModelPresets& prese
   const bool is_id = std::count(word.begin(), word.end(), '/') == 1;
   return Fail(
       ErrorCode::kNotFound,
-      fmt::format("there is no training file, folder or known model '{}'{}; `gpuadvise "
-                  "models` lists the models that are known, any other is known by {}",
+      fmt::format("no training file, folder or known model '{}'{}; `gpuadvise models` lists known "
+                  "models; for others give {}",
                   Printable(word), presets.NearTo(word),
                   is_id ? "its config.json, in a folder or in the Hub's cache (hf download " +
                               Printable(word) + " config.json)"
@@ -90,7 +90,7 @@ Result<NamedTraining> FindTraining(const std::string& word, const std::string& s
     return NamedTraining{*std::move(file), true, {}};
   }
   if (!section.empty()) {
-    return BadInput(fmt::format("--section takes a part of a training file, and '{}' is none",
+    return BadInput(fmt::format("--section selects a part of a training file, but '{}' is not one",
                                 Printable(word)));
   }
   if (kind == PathKind::kNothing) return ByName(word, places);
@@ -98,7 +98,7 @@ Result<NamedTraining> FindTraining(const std::string& word, const std::string& s
   const bool has_config = KindOfPath(word + "/config.json") != PathKind::kNothing;
   if (has_config || preset == nullptr) return FromFolder(word, word, {});
   return Only({{"preset", preset->name}}, word,
-              {fmt::format("{}: taken for the preset; the folder of that name has no config.json",
+              {fmt::format("{}: read as the preset; the folder of that name has no config.json",
                            Printable(word))});
 }
 

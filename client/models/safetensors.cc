@@ -77,7 +77,7 @@ Result<json> HeaderOf(const std::string& path) {
   const uint64_t length = LittleEndian(length_bytes);
   if (length > kMaxHeaderBytes) {
     return Refuse(path,
-                  "no safetensors file: its header would be longer than 64 MiB (a Git LFS "
+                  "not a safetensors file: its header would be longer than 64 MiB (a Git LFS "
                   "pointer?); download it again");
   }
   if (length > size - length_bytes.size()) {

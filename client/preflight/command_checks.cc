@@ -30,7 +30,7 @@ const char* WhoMayBringIt(const JobPlan& plan) {
 Check MissingProgram(const JobPlan& plan, const ProgramFacts& program) {
   const bool is_path = program.name.starts_with('/');
   std::string finding =
-      program.name + (is_path ? " is no program that you can run" : " is not in PATH here");
+      program.name + (is_path ? " is not an executable program" : " is not in PATH here");
   if (MayComeLater(plan)) {
     finding += fmt::format("; {}", WhoMayBringIt(plan));
   } else if (program.may_be_brought) {
@@ -53,7 +53,7 @@ bool IsNodesOwn(const std::string& path) {
 std::string TroubleWith(const JobPath& file) {
   if (!file.found.trouble.empty()) return "cannot be looked at: " + file.found.trouble;
   if (!file.found.exists()) return "does not exist";
-  if (!file.found.readable) return "cannot be read by you";
+  if (!file.found.readable) return "is not readable";
   return {};
 }
 
@@ -147,9 +147,8 @@ std::vector<Check> ProgramChecks(const JobPlan& plan, const JobFacts& facts) {
   }
   if (!fine.empty()) checks.push_back({Health::kOk, "program", JoinNames(fine)});
   if (facts.programs.empty() && !plan.command.empty()) {
-    checks.push_back({Health::kOk, "program",
-                      "what the command runs is known only to its shell: "
-                      "not checked"});
+    checks.push_back(
+        {Health::kOk, "program", "only the shell knows what the command runs: not checked"});
   }
   return checks;
 }
@@ -169,8 +168,8 @@ std::vector<Check> ContainerChecks(const JobPlan& plan, const JobFacts& facts) {
                       plan.container + " is fetched when the job starts; `apptainer pull` it once "
                                        "to make that a file"});
   } else if (!facts.container || !facts.container->only_in_job.empty()) {
-    checks.push_back({Health::kOk, "container",
-                      plan.container + " is known only when the job runs: not checked"});
+    checks.push_back(
+        {Health::kOk, "container", plan.container + " is known only at run time: not checked"});
   } else if (const std::string trouble = TroubleWith(*facts.container); !trouble.empty()) {
     checks.push_back({Health::kError, "container",
                       facts.container->found.path + " " + trouble + "; correct container:"});

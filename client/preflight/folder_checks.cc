@@ -21,7 +21,7 @@ struct Wording {
 };
 
 constexpr Wording kOutput = {"output", "output.dir", "the job makes it"};
-constexpr Wording kLog = {"log", "--output", "it is made on submission"};
+constexpr Wording kLog = {"log", "--output", "it is created on submission"};
 
 Check Warn(const char* subject, std::string finding) {
   return {Health::kWarning, subject, std::move(finding)};
@@ -33,9 +33,10 @@ Check Refuse(const char* subject, std::string finding) {
 // What the words of a path say before anything is looked at.
 std::optional<Check> TroubleWithWords(const char* subject, const JobPath& path) {
   if (path.has_command) {
-    return Warn(subject, path.name +
-                             ": no command runs in a path, the name is taken as it stands; "
-                             "write a plain name or a variable");
+    return Warn(
+        subject,
+        path.name +
+            ": command substitution does not run in a path; write a plain name or a variable");
   }
   if (!path.not_set.empty()) {
     return Warn(subject, fmt::format("{}: ${} has no value here, so it would be {}; set it, or "
@@ -43,8 +44,9 @@ std::optional<Check> TroubleWithWords(const char* subject, const JobPath& path) 
                                      path.name, path.not_set, path.found.path));
   }
   if (!path.found.trouble.empty()) {
-    return Refuse(subject, fmt::format("{} cannot be looked at: {}; take another, or ask its owner",
-                                       path.found.path, path.found.trouble));
+    return Refuse(subject,
+                  fmt::format("{} cannot be inspected: {}; use another folder, or ask its owner",
+                              path.found.path, path.found.trouble));
   }
   return {};
 }
@@ -61,18 +63,17 @@ Check ExistingFolder(const JobPath& path, const Wording& wording) {
   const PathFacts& found = path.found;
   if (found.kind != Kind::kFolder) {
     return Refuse(wording.subject,
-                  fmt::format("{} is no folder; give {} another name", found.path, wording.key));
+                  fmt::format("{} is not a folder; give {} another name", found.path, wording.key));
   }
   if (!found.writable) {
-    return Refuse(wording.subject,
-                  fmt::format("{} cannot be written by you; ask its owner, or give {} a folder of "
-                              "your own",
-                              found.path, wording.key));
+    return Refuse(
+        wording.subject,
+        fmt::format("{} is not writable; ask its owner, or set {} to a folder of your own",
+                    found.path, wording.key));
   }
   if (path.only_in_job.empty()) return {Health::kOk, wording.subject, found.path + ", writable"};
   return {Health::kOk, wording.subject,
-          fmt::format("{}: {} is writable, the rest is known when the job runs", path.name,
-                      found.path)};
+          fmt::format("{}: {} is writable; the rest is known at run time", path.name, found.path)};
 }
 
 Check MissingFolder(const JobPath& path, const Wording& wording) {
@@ -81,10 +82,9 @@ Check MissingFolder(const JobPath& path, const Wording& wording) {
     return {Health::kOk, wording.subject,
             fmt::format("{} does not exist yet: {}", ShownName(path), wording.maker)};
   }
-  return Refuse(wording.subject,
-                fmt::format("{} does not exist and cannot be made: {} is nothing you can write "
-                            "into; give {} a folder of your own",
-                            found.path, found.above, wording.key));
+  return Refuse(wording.subject, fmt::format("{} does not exist and cannot be created: {} is not "
+                                             "writable; set {} to a folder of your own",
+                                             found.path, found.above, wording.key));
 }
 
 Check FolderCheck(const JobPath& path, const Wording& wording) {
@@ -97,8 +97,8 @@ bool IsDevice(const JobPath& log) { return log.name.starts_with("/dev/"); }
 Check LogFolderCheck(const JobPath& log) {
   // A folder whose name holds %j cannot be made by anybody before the job runs.
   if (!log.only_in_job.empty()) {
-    return Refuse("log", fmt::format("{}: Slurm makes no folders, and {} is known only when the "
-                                     "job runs; put it into the file's name",
+    return Refuse("log", fmt::format("{}: Slurm creates no folders, and {} is known only at run "
+                                     "time; put it into the file name",
                                      log.name, log.only_in_job));
   }
   return FolderCheck(log, kLog);
@@ -109,15 +109,15 @@ Check LogFolderCheck(const JobPath& log) {
 Check OutputFolderCheck(const JobPlan& plan, const JobFacts& facts) {
   if (!facts.output && plan.output_dir.empty()) {
     return {Health::kOk, "output",
-            "no folder is named (output.dir, or --output_dir in the command), so none is checked"};
+            "no output folder given (output.dir, or --output_dir in the command): not checked"};
   }
   if (!facts.output) {
     return {Health::kOk, "output",
-            plan.output_dir + " lies in a folder that only the job knows: not checked"};
+            plan.output_dir + " is in a folder known only at run time: not checked"};
   }
   if (IsRoot(facts.output->found.path) && facts.output->only_in_job.empty()) {
     return Refuse("output",
-                  "/ is the root of the file system; give output.dir a folder of your own");
+                  "/ is the root of the file system; set output.dir to a folder of your own");
   }
   return FolderCheck(*facts.output, kOutput);
 }
@@ -136,16 +136,18 @@ std::vector<Check> WorkdirChecks(const JobFacts& facts) {
   if (const auto trouble = TroubleWithWords("workdir", workdir)) return {*trouble};
   if (!workdir.only_in_job.empty()) {
     return {{Health::kOk, "workdir",
-             fmt::format("{} is known only when the job runs: not checked", workdir.name)}};
+             fmt::format("{} is known only at run time: not checked", workdir.name)}};
   }
   const PathFacts& found = workdir.found;
   if (!found.exists()) {
-    return {Refuse("workdir", found.path + " does not exist, and the job would end there at once; "
-                                           "make it, or correct workdir:")};
+    return {Refuse(
+        "workdir",
+        found.path +
+            " does not exist, so the job would fail at once; create it, or correct workdir:")};
   }
   if (found.kind != Kind::kFolder) return {Refuse("workdir", found.path + " is no folder")};
   if (!found.executable) {
-    return {Refuse("workdir", found.path + " cannot be entered by you; ask its owner")};
+    return {Refuse("workdir", found.path + " is not accessible; ask its owner")};
   }
   return {{Health::kOk, "workdir", found.path}};
 }

@@ -106,17 +106,17 @@ Check SiteCheck(const Result<SbatchVerdict>& verdict, const json& strategy, int6
   if (!verdict->accepted && MayBeBusy(words)) {
     return {Health::kWarning, "slurm",
             "sbatch --test-only says: " + words +
-                "; it says so too of what is only in use, drained or down now"};
+                "; it also says so when nodes are only busy, drained or down"};
   }
   if (!verdict->accepted) {
     return {Health::kError, "slurm",
-            "sbatch --test-only refuses the job: " + words + "; correct that, or ask the site"};
+            "sbatch --test-only rejects the job: " + words + "; correct that, or ask the site"};
   }
   const auto start = StartSaid(words, now);
-  if (!start) return {Health::kOk, "slurm", "sbatch --test-only takes the job"};
+  if (!start) return {Health::kOk, "slurm", "sbatch --test-only accepts the job"};
   return {Health::kOk, "slurm",
-          fmt::format("sbatch --test-only takes the job and says it starts {}, from the limits of "
-                      "running jobs alone; the forecast: {}",
+          fmt::format("sbatch --test-only accepts the job and estimates a start {}, from time "
+                      "limits alone; forecast: {}",
                       ClockTime(*start, now), PromiseSentence(strategy, now))};
 }
 
@@ -152,10 +152,10 @@ Check TimeLimitCheck(const json& spec, const json& strategy) {
            : fmt::format("one run in ten takes longer than {}, over its limit of {}",
                          In(strategy, "run_p90_seconds"), within);
   if (Resumes(spec)) {
-    return {Health::kOk, "time limit", what + "; it goes on from its last checkpoint (resume)"};
+    return {Health::kOk, "time limit", what + "; it resumes from its last checkpoint"};
   }
   return {over ? Health::kError : Health::kWarning, "time limit",
-          what + "; save checkpoints and set training.resume, or take a longer -t or more GPUs"};
+          what + "; save checkpoints and set training.resume, or use a longer -t or more GPUs"};
 }
 
 }  // namespace gpuadvise::client

@@ -102,7 +102,8 @@ Check KnownCount(const CheckpointPlan& plan, const Count& count, const Room& roo
   }
   if (needed <= static_cast<double>(room.bytes)) {
     return {Health::kWarning, "space",
-            what + "; that is over your soft quota, which holds only for a time of grace: " +
+            what +
+                "; that is over your soft quota, which is allowed only during the grace period: " +
                 Remedy(plan, room.before_grace / *plan.bytes)};
   }
   const int64_t fitting = room.bytes / *plan.bytes;
@@ -134,16 +135,16 @@ std::vector<Check> SpaceChecks(const JobFacts& facts) {
   const DiskSpace& disk = *facts.output->found.space;
   const Room room = RoomOf(facts);
   if (disk.no_inodes || room.bytes < kFull) {
-    return {{Health::kError, "space",
-             disk.no_inodes ? facts.output->found.mount_point +
-                                  " has no inodes left: no file can be made; remove some"
-                            : room.words + ": not even a log fits; remove something, or take "
-                                           "another output.dir"}};
+    return {
+        {Health::kError, "space",
+         disk.no_inodes
+             ? facts.output->found.mount_point + " has no inodes left; remove some files"
+             : room.words + ": not even a log fits; free some space, or use another output.dir"}};
   }
   const CheckpointPlan& plan = facts.checkpoints;
   if (!plan.bytes || *plan.bytes <= 0) {
     return {{Health::kOk, "space",
-             room.words + "; how large a checkpoint is is not known (output.checkpoint: 7 GB)"}};
+             room.words + "; the checkpoint size is not known (set output.checkpoint: 7 GB)"}};
   }
   const Count count = CountOf(plan);
   return {count.most > 0 ? KnownCount(plan, count, room) : UnknownCount(plan, room)};
@@ -155,7 +156,7 @@ std::vector<Check> QuotaChecks(const JobFacts& facts) {
   }
   if (!facts.quota_asked) return {};
   if (!facts.quota) {
-    return {{Health::kOk, "quota", "`quota` names none for the output folder's file system"}};
+    return {{Health::kOk, "quota", "`quota` lists none for the output folder's file system"}};
   }
   const DiskQuota& quota = *facts.quota;
   const int64_t limit = quota.hard_bytes > 0 ? quota.hard_bytes : quota.soft_bytes;
@@ -164,16 +165,16 @@ std::vector<Check> QuotaChecks(const JobFacts& facts) {
           ? fmt::format("{} of {} used on {}", Gb(quota.used_bytes), Gb(limit), quota.file_system)
           : fmt::format("{} used on {}, no limit", Gb(quota.used_bytes), quota.file_system);
   if (limit > 0 && quota.used_bytes >= limit) {
-    return {{Health::kError, "quota", used + ": nothing more can be written; remove something"}};
+    return {{Health::kError, "quota", used + ": full; free some space"}};
   }
   if (quota.hard_files > 0 && quota.used_files >= quota.hard_files) {
     return {{Health::kError, "quota",
-             fmt::format("{} of {} files on {}: no file can be made; remove some",
+             fmt::format("{} of {} files on {}: file limit reached; remove some",
                          Grouped(quota.used_files), Grouped(quota.hard_files), quota.file_system)}};
   }
   if (quota.soft_bytes > 0 && quota.used_bytes > quota.soft_bytes) {
     return {{Health::kWarning, "quota",
-             used + ": over the soft quota, which holds only for a time of grace"}};
+             used + ": over the soft quota, allowed only during the grace period"}};
   }
   return {{Health::kOk, "quota", used}};
 }

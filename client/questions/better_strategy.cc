@@ -102,7 +102,7 @@ std::string BetterSentence(const json& strategy, const json& job, const Expected
   const double likely = NumberOf(strategy, "total_p50_seconds");
   const double late = SecondsOf(strategy, "total_p90_seconds").value_or(likely);
   return fmt::format(
-      "{} has become better: done {}, {} before this job: scancel {} && {}", StrategyName(strategy),
+      "{} is now better: done {}, {} before this job: scancel {} && {}", StrategyName(strategy),
       ClockRange(now + std::llround(likely), now + std::llround(late), now),
       DurationInWords(own.p50_seconds - likely), IntOf(job, "job_id"), SubmitWords(strategy));
 }

@@ -50,7 +50,7 @@ std::optional<int64_t> TasksIn(std::string_view range) {
 Result<ArrayTasks> ParseArrayTasks(const std::string& text) {
   const auto bad = [&] {
     return BadInput("\"" + text.substr(0, 40) +
-                    "\" is no list of tasks like 1-40, 1-40%4 or 0,5,7");
+                    "\" is not a list of tasks such as 1-40, 1-40%4 or 0,5,7");
   };
   ArrayTasks array;
   const size_t percent = text.find('%');
@@ -275,8 +275,8 @@ void AddGpuConstraints(const SbatchOptions& options, QuestionBuilder* question) 
   const int64_t nodes = question->NumberOr("nodes", 1);
   if (TotalGpus(*total) % nodes != 0) {
     return question->Fail("gpus", std::to_string(TotalGpus(*total)) +
-                                      " GPUs cannot be shared evenly by " + std::to_string(nodes) +
-                                      " nodes; change --gpus or --nodes");
+                                      " GPUs cannot be divided evenly among " +
+                                      std::to_string(nodes) + " nodes; change --gpus or --nodes");
   }
   question->Set("gpus_per_node", TotalGpus(*total) / nodes);
 }

@@ -26,7 +26,7 @@ Result<std::vector<const GpuModel*>> Named(const std::vector<std::string>& names
   for (const std::string& name : names) {
     const GpuModel* gpu = catalogue.Resolve(name);
     if (gpu == nullptr) {
-      return BadInput(fmt::format("no GPU called '{}' is known{}; `gpuadvise cards` lists them",
+      return BadInput(fmt::format("unknown GPU '{}'{}; `gpuadvise cards` lists the known ones",
                                   name, catalogue.NearTo(name)));
     }
     if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
@@ -105,7 +105,8 @@ Result<TrainingQuestion> TrainingQuestion::Load(const TrainingSource& source, Ru
   if (named->is_file) notes.insert(notes.end(), gave_way->begin(), gave_way->end());
   if (!named->is_file && run_length == RunLength::kRequired && !SaysHowLong(file.spec())) {
     return BadInput(
-        "how long does it run? Add --max-steps N, --samples N, or --epochs N with --num-samples N");
+        "the length of the training is missing; add --max-steps N, --samples N, or --epochs N with "
+        "--num-samples N");
   }
   Result<TrainingQuestion> question =
       Of(std::move(file), std::move(*presets), source.gpus, source.own.gpus_file, run_length, api);

@@ -29,7 +29,7 @@ struct Card {
 Result<Card> CardOf(const std::string& name, int64_t memory, const GpuCatalogue& catalogue) {
   Card card{CardNamed(name, memory, catalogue), {}};
   if (card.model == nullptr) {
-    return Fail(ErrorCode::kNotFound, fmt::format("nothing is known about the GPU '{}'", name));
+    return Fail(ErrorCode::kNotFound, fmt::format("unknown GPU '{}'", name));
   }
   const auto sold = static_cast<double>(card.model->memory_bytes);
   if (memory > 0 && static_cast<double>(memory) < kReportedShare * sold) {
@@ -41,7 +41,7 @@ Result<Card> CardOf(const std::string& name, int64_t memory, const GpuCatalogue&
 }
 
 Result<Card> SmallestCard(const GpusHere& here, const GpuCatalogue& catalogue) {
-  if (here.names.empty()) return Fail(ErrorCode::kNotFound, "no GPU can be seen");
+  if (here.names.empty()) return Fail(ErrorCode::kNotFound, "no GPU is visible");
   std::optional<Card> smallest;
   for (size_t i = 0; i < here.names.size(); ++i) {
     const int64_t memory = i < here.memory_bytes.size() ? here.memory_bytes[i] : 0;
@@ -65,7 +65,7 @@ Result<Batch> FittedBatch(const TrainSpec& spec, const ModelPresets& presets,
   }
   const json notes = row.value("notes", json::array());
   return Fail(ErrorCode::kInfeasible,
-              notes.empty() ? "not one sample fits" : notes.front().get<std::string>());
+              notes.empty() ? "not even one sample fits" : notes.front().get<std::string>());
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ const GpuModel* CardNamed(const std::string& name, int64_t memory, const GpuCata
 Result<Batch> BatchForGpus(const TrainSpec& spec, const ModelPresets& presets,
                            const GpuCatalogue& catalogue, const GpusHere& here) {
   if (spec.stages.size() != 1) {
-    return BadInput("has several stages, and one command has one batch: give a file of one stage",
+    return BadInput("has several stages, but one command has one batch; use a file with one stage",
                     "/stages");
   }
   const Result<Card> card = SmallestCard(here, catalogue);

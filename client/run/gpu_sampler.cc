@@ -40,7 +40,7 @@ bool Find(void* library, const char* name, Function* function) {
   return *function != nullptr;
 }
 
-bool FindAll(void* library, Functions* functions) {
+[[maybe_unused]] bool FindAll(void* library, Functions* functions) {
   return Find(library, "nvmlInit_v2", &functions->init) &&
          Find(library, "nvmlShutdown", &functions->shutdown) &&
          Find(library, "nvmlDeviceGetCount_v2", &functions->count) &&
@@ -131,6 +131,11 @@ class Nvml : public GpuSampler {
 }  // namespace
 
 std::unique_ptr<GpuSampler> LoadNvml(const std::string& library, const std::string& visible) {
+#ifdef GPUADVISE_STATIC  // a static program cannot load the machine's libraries
+  (void)library;
+  (void)visible;
+  return nullptr;
+#else
   void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return nullptr;
   Functions functions;
@@ -139,6 +144,7 @@ std::unique_ptr<GpuSampler> LoadNvml(const std::string& library, const std::stri
     return nullptr;
   }
   return std::make_unique<Nvml>(handle, functions, visible);
+#endif
 }
 
 }  // namespace gpuadvise::client

@@ -82,7 +82,7 @@ ProbeFindings FindingsOf(const std::vector<Attempt>& attempts, const GpuModel* g
   const Attempt& most = *ran.back();
   const Attempt& least = *ran.front();
   if (gpu == nullptr) {
-    findings.notes.emplace_back("no measured line: the GPU is not known; name it with --gpu");
+    findings.notes.emplace_back("no measured line: unknown GPU; name it with --gpu");
   } else if (most.seconds_per_step || PeakOf(most) > 0) {
     findings.measured = MeasuredStep{.gpu = gpu->id,
                                      .gpus = 1,
@@ -92,9 +92,9 @@ ProbeFindings FindingsOf(const std::vector<Attempt>& attempts, const GpuModel* g
                                      .effective_batch_size = *most.micro_batch};
   }
   if (PeakOf(most) == 0) {
-    findings.notes.emplace_back("no memory line: NVIDIA's libnvidia-ml.so.1 cannot be used there");
+    findings.notes.emplace_back("no memory line: NVIDIA's libnvidia-ml.so.1 cannot be loaded");
   } else if (*least.micro_batch == *most.micro_batch) {
-    findings.notes.emplace_back("no memory line: it takes two micro-batches that fit");
+    findings.notes.emplace_back("no memory line: two micro-batches that fit are needed");
   } else if (const MemoryLine line = LineThrough(least, most); Grows(line, PeakOf(most))) {
     findings.memory = line;
   } else {

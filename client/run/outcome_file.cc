@@ -59,7 +59,7 @@ Result<Outcome> ReadOutcomeFile(const std::string& path, uid_t owner) {
   const auto text = ReadAll(file->descriptor, kMaxOutcomeBytes);
   if (text) return ReadOutcomeText(*text);
   return Fail(ErrorCode::kUnavailable,
-              fmt::format("it cannot be read: {}", std::strerror(text.error())));
+              fmt::format("cannot be read: {}", std::strerror(text.error())));
 }
 
 std::vector<Attempt> EarlierAttempts(const std::string& folder, int64_t job_id, int64_t restarts) {

@@ -126,11 +126,11 @@ std::vector<std::string> RunWatch::NewHints(double now) {
   std::vector<std::string> hints;
   if (!said_hang_ && now - last_sign_ >= hang_seconds_) {
     said_hang_ = true;
-    hints.push_back(fmt::format(
-        "no line in the log and no busy GPU for {}: it may hang; look at NCCL (NCCL_DEBUG=INFO, "
-        "one rank that failed while others wait), the data loader (num_workers: 0 shows its "
-        "errors) and the network (NCCL_SOCKET_IFNAME)",
-        DurationInWords(now - last_sign_)));
+    hints.push_back(
+        fmt::format("no log line and no busy GPU for {}: the training may hang. Check NCCL "
+                    "(NCCL_DEBUG=INFO, one rank that failed while others wait), the data loader "
+                    "(num_workers: 0 shows its errors) and the network (NCCL_SOCKET_IFNAME)",
+                    DurationInWords(now - last_sign_)));
   }
   if (said_idle_ || now - began_ < kJudgeUseAfter || gpus_.empty() || !step_) return hints;
   const double use = MeanUse(gpus()).value_or(1);

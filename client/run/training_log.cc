@@ -57,10 +57,9 @@ Result<TrainingLog> TrainingLog::WithPattern(const std::string& pattern) {
   auto patterns = std::make_unique<Patterns>();
   patterns->own = std::make_unique<re2::RE2>(pattern, Quiet());
   if (!patterns->own->ok()) {
-    return BadInput(
-        fmt::format("--pattern: {}; write it as RE2 reads it, for example "
-                    "'it (?P<step>\\d+) loss (?P<loss>\\S+)'",
-                    patterns->own->error()));
+    return BadInput(fmt::format(
+        "--pattern: {}; use RE2 syntax, for example 'it (?P<step>\\d+) loss (?P<loss>\\S+)'",
+        patterns->own->error()));
   }
   bool any = false;
   for (const auto& [name, number] : patterns->own->NamedCapturingGroups()) {
@@ -68,8 +67,8 @@ Result<TrainingLog> TrainingLog::WithPattern(const std::string& pattern) {
   }
   if (!any) {
     return BadInput(
-        "--pattern names none of the groups step, total, seconds and loss; write for example "
-        "'it (?P<step>\\d+) loss (?P<loss>\\S+)'");
+        "--pattern has none of the groups step, total, seconds and loss; for example 'it "
+        "(?P<step>\\d+) loss (?P<loss>\\S+)'");
   }
   TrainingLog log;
   log.patterns_ = std::move(patterns);

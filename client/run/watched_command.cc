@@ -222,8 +222,8 @@ class Supervision {
 Result<CommandEnd> RunWatched(const std::vector<std::string>& command,
                               const WatchedOptions& options, Watcher& watcher) {
   const auto cannot = [&](int error) {
-    return Fail(ErrorCode::kInternal,
-                fmt::format("{} could not be watched: {}", command.front(), std::strerror(error)));
+    return Fail(ErrorCode::kInternal, fmt::format("{} could not be monitored: {}", command.front(),
+                                                  std::strerror(error)));
   };
   BlockedSignals signals;
   if (signals.fd() < 0) return cannot(errno);

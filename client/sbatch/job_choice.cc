@@ -21,8 +21,8 @@ Result<json> PickedStrategy(const json& answer, int64_t pick) {
   }
   std::vector<std::string> ranks;
   for (const json& strategy : strategies) ranks.push_back(std::to_string(IntOf(strategy, "rank")));
-  return BadInput(fmt::format("--pick {}: there is no such row; `advise --all` shows {}", pick,
-                              JoinNames(ranks)));
+  return BadInput(
+      fmt::format("--pick {}: no such row; `advise --all` shows {}", pick, JoinNames(ranks)));
 }
 
 // What the daemon may say of a job, in its spelling (SbatchOf in daemon/answers/advice_json.cc).
@@ -35,16 +35,16 @@ Result<void> CheckOptions(const json& strategy) {
   for (const auto& [name, value] : ObjectOf(strategy, "sbatch").items()) {
     if (!IsOneOf(name, kOptionsOfAdvice)) {
       return Fail(ErrorCode::kInternal,
-                  fmt::format("gpuadvised chose the sbatch option '{}', which it may not set; the "
-                              "versions of client and daemon may differ",
+                  fmt::format("gpuadvised chose the sbatch option '{}', which it must not set; "
+                              "client and daemon may be different versions",
                               Shortened(name, 60)));
     }
     const auto* text = value.get_ptr<const std::string*>();
     if (text != nullptr && Printable(*text) != *text) {
-      return Fail(ErrorCode::kInternal,
-                  fmt::format("gpuadvised chose a {} with invisible characters; set it yourself "
-                              "with --{}",
-                              name, ReplaceAll(name, "_", "-")));
+      return Fail(
+          ErrorCode::kInternal,
+          fmt::format("gpuadvised chose a {} with control characters; set it yourself with --{}",
+                      name, ReplaceAll(name, "_", "-")));
     }
   }
   return {};

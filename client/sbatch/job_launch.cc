@@ -50,14 +50,14 @@ Result<LateWords> LateWordsOf(const json& spec) {
   const std::string words = ResumeWords(spec);
   if (has_place && words.empty()) {
     return BadInput(
-        "command has {resume}, so training.resume must say what stands there at a later start, "
-        "like `resume: --resume_from_checkpoint latest`",
+        "command has {resume}, so training.resume must give the words to insert on a restart, such "
+        "as `resume: --resume_from_checkpoint latest`",
         "/command");
   }
   if (!has_place && !words.empty()) {
     return BadInput(
-        "training.resume gives words for the command, but command has no {resume} to put them; "
-        "write {resume} into it, or `resume: true` where it finds its checkpoint by itself",
+        "training.resume gives words for the command, but command has no {resume}; add {resume} to "
+        "it, or write `resume: true` if the program finds its checkpoint itself",
         "/training/resume");
   }
   if (has_place) late.emplace_back("resume", "GPUADVISE_RESUME");
@@ -103,7 +103,7 @@ std::string Resumed(const std::string& watched, int64_t most_starts) {
          "  else\n"
          "    echo \"gpuadvise: started " +
          std::to_string(most_starts) +
-         " times and still not done; see whether it gets further\" >&2\n"
+         " times and still not done; check that it makes progress\" >&2\n"
          "  fi\n"
          "fi\n"
          "exit \"$status\"";
@@ -138,8 +138,8 @@ Result<std::string> CommandText(const json& spec, const Placeholders& words) {
   std::string command = WithoutTrailingNewlines(FillPlaceholders(RawText(spec, "command"), words));
   if (command.empty()) {
     return BadInput(
-        "there is no command: to run; add one, like `command: torchrun "
-        "--nproc_per_node={gpus_per_node} train.py`");
+        "command: is missing; add one, such as `command: torchrun --nproc_per_node={gpus_per_node} "
+        "train.py`");
   }
   const std::string image = RawText(spec, "container");
   return image.empty() ? command : InContainer(image, command);
@@ -156,8 +156,8 @@ Result<std::string> LaunchLines(const json& spec, const json& strategy, const Pl
   const bool quoted_again = IntOf(strategy, "nodes", 1) > 1 || !RawText(spec, "container").empty();
   if (quoted_again && ResumeWords(spec).find_first_of("'\"") != std::string::npos) {
     return BadInput(
-        "training.resume has a quote, which cannot stand in a command for several nodes or in a "
-        "container; name a path without blanks",
+        "training.resume contains a quote, which a command for several nodes or in a container "
+        "cannot have; use a path without spaces",
         "/training/resume");
   }
   std::string rendezvous;

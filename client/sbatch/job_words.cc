@@ -41,7 +41,7 @@ std::string PromiseSentence(const json& strategy, int64_t now) {
                                       now + IntOf(strategy, "total_p90_seconds"), now);
   const auto chance = OptionalNumber(strategy, "deadline_chance");
   const std::string in_time =
-      chance ? fmt::format(", by the deadline with {:.0f} %", std::floor(100 * *chance)) : "";
+      chance ? fmt::format(", {:.0f} % likely by the deadline", std::floor(100 * *chance)) : "";
   return "starts " + start + ", done " + done + in_time;
 }
 

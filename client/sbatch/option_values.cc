@@ -18,7 +18,7 @@ Result<int64_t> ParseCount(const std::string& option, const std::string& text) {
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size() || value < 1 ||
       value > kMostCounted) {
-    return BadOption(option, "\"" + text.substr(0, 40) + "\" is no number of 1 or more");
+    return BadOption(option, "\"" + text.substr(0, 40) + "\" is not a whole number of 1 or more");
   }
   return value;
 }

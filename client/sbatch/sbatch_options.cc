@@ -64,8 +64,8 @@ class ArgumentReader {
     const std::string name = word.substr(0, equals);
     const LongMatch match = ByName(name);
     if (match.other != nullptr) {
-      return BadInput("--" + name + " could be --" + std::string(match.option->name) + " or --" +
-                      std::string(match.other->name) + "; write it out");
+      return BadInput("--" + name + " is ambiguous: --" + std::string(match.option->name) +
+                      " or --" + std::string(match.other->name) + "; write it in full");
     }
     if (match.option == nullptr) {
       parsed_.unknown.push_back("--" + word);
@@ -103,7 +103,7 @@ class ArgumentReader {
   }
 
   Result<void> SetFromNext(const std::string& name, const std::string& as_written) {
-    if (at_ == arguments_.size()) return BadInput(as_written + " needs a value after it");
+    if (at_ == arguments_.size()) return BadInput(as_written + " needs a value");
     parsed_.options.Set(name, arguments_[at_++]);
     return {};
   }

@@ -26,7 +26,7 @@ Result<std::string> UserExports(const json& spec, const Placeholders& words) {
   std::string exports;
   for (const auto& [name, value] : env->items()) {
     if (!IsVariableName(name)) {
-      return BadInput("'" + name.substr(0, 60) + "' is no name of an environment variable",
+      return BadInput("'" + name.substr(0, 60) + "' is not a valid environment variable name",
                       PointerTo("/env", name));
     }
     exports += Export(name, ShellExpanding(FillPlaceholders(RawText(*env, name.c_str()), words)));

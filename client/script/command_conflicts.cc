@@ -97,15 +97,14 @@ class Judge {
     const auto number = flags_.Number(meaning);
     if (!number || *number == needed) return false;
     conflicts_.push_back(
-        {fmt::format("the command says {} {}", flags_.Find(meaning)->spelling, *number),
+        {fmt::format("the command has {} {}", flags_.Find(meaning)->spelling, *number),
          std::to_string(needed), fmt::format("write {} there", figure.placeholder)});
     return true;
   }
 
   void Missing(const std::string& what, int64_t needed, const Figure& figure, bool certain = true) {
-    conflicts_.push_back({fmt::format("nothing in the command takes {}", what),
-                          std::to_string(needed),
-                          fmt::format("write {} where the program takes it", figure.placeholder),
+    conflicts_.push_back({fmt::format("the command does not use {}", what), std::to_string(needed),
+                          fmt::format("add {} to it", figure.placeholder),
                           certain && launch_.has_value()});
   }
 
@@ -143,7 +142,7 @@ class Judge {
       return;
     }
     if (launch_->launcher == Launcher::kTorchrun) {
-      conflicts_.push_back({"torchrun starts one process where nothing says how many",
+      conflicts_.push_back({"torchrun starts one process unless told otherwise",
                             std::to_string(per_node),
                             "write --nproc_per_node={gpus_per_node} behind torchrun"});
     } else if (launch_->launcher == Launcher::kPython && !launch_->srun) {
@@ -156,9 +155,9 @@ class Judge {
     const auto steps = flags_.Number(Meaning::kMaxSteps);
     const int64_t counted = IntOf(training_, "max_steps");
     if (!steps || counted == 0 || *steps == counted) return;
-    conflicts_.push_back({fmt::format("the command says {} {}, the training file {} steps",
+    conflicts_.push_back({fmt::format("the command has {} {}, the training file {} steps",
                                       flags_.Find(Meaning::kMaxSteps)->spelling, *steps, counted),
-                          "", "make them one, as with {steps} in the command", false});
+                          "", "use {steps} in the command so that they agree", false});
   }
 
   void JudgePrecision() {
@@ -177,7 +176,7 @@ class Judge {
     const auto judge = [&](const char* key, int64_t needed) {
       const auto found = config.find(key);
       if (found == config.end() || !found->is_number_integer() || *found == needed) return;
-      conflicts_.push_back({fmt::format("the DeepSpeed file says {} {}", key, found->dump()),
+      conflicts_.push_back({fmt::format("the DeepSpeed file has {} {}", key, found->dump()),
                             std::to_string(needed), "write \"auto\" there"});
     };
     judge("train_micro_batch_size_per_gpu", Needed("micro_batch"));

@@ -54,9 +54,9 @@ class Writer {
           fmt::format("{} {} in {} → {}", use.spelling, use.raw, file, placeholder));
       return;
     }
-    report_.unclear.push_back(
-        fmt::format("{} {} stands in {}: let the command take {}, or the advice cannot be followed",
-                    use.spelling, use.raw, file, placeholder));
+    report_.unclear.push_back(fmt::format(
+        "{} {} stands in {}: let the command take {}, or the advice cannot be submitted",
+        use.spelling, use.raw, file, placeholder));
   }
 
   void PutUse(const FlagUse& use, const std::string& placeholder) {

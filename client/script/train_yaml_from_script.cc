@@ -308,15 +308,15 @@ class Converter {
 
 Result<void> CheckText(const ScriptSource& source) {
   if (source.text.size() > kMostScriptBytes) {
-    return BadInput(fmt::format("{}: {} bytes are no job script; at most 1 MiB is read",
+    return BadInput(fmt::format("{}: {} bytes is too large for a job script (1 MiB at most)",
                                 source.file, source.text.size()));
   }
   const size_t nul = source.text.find('\0');
   auto invalid = FirstInvalidUtf8(source.text);
   if (!invalid && nul != std::string_view::npos) invalid = nul;
   if (invalid) {
-    return BadInput(fmt::format("{}:{}: this is no text (UTF-8); name the job's shell script",
-                                source.file, LineAt(source.text, *invalid)));
+    return BadInput(fmt::format("{}:{}: not UTF-8 text; give the job's shell script", source.file,
+                                LineAt(source.text, *invalid)));
   }
   return {};
 }
@@ -331,8 +331,8 @@ Result<LaunchCommand> TheTraining(const std::vector<LaunchCommand>& found,
   }
   if (best == nullptr) {
     return BadInput(file +
-                    ": no line starts a training that is known: torchrun, accelerate launch, "
-                    "deepspeed, python, srun, …; write the train.yaml with `gpuadvise init`");
+                    ": no line starts a known kind of training (torchrun, accelerate launch, "
+                    "deepspeed, python, srun, …); write train.yaml with `gpuadvise init`");
   }
   const auto rivals = std::count_if(found.begin(), found.end(), [&](const LaunchCommand& launch) {
     return launch.likeness >= std::min(best->likeness, kLooksLikeTraining);
@@ -342,11 +342,11 @@ Result<LaunchCommand> TheTraining(const std::vector<LaunchCommand>& found,
   if (best->block == ScriptBlock::kFunction) where = "a function";
   if (best->block == ScriptBlock::kCondition && rivals > 1) where = "a condition";
   if (where != nullptr) {
-    return BadInput(fmt::format(
-        "{}:{}: the training starts in {}, so what it runs depends on the script; write "
-        "one training's command outside of it{}",
-        file, best->line, where,
-        best->block == ScriptBlock::kLoop ? ", or use slurm.array for many" : ""));
+    return BadInput(
+        fmt::format("{}:{}: the training starts inside {}, so what it runs depends on the script; "
+                    "write the command outside it{}",
+                    file, best->line, where,
+                    best->block == ScriptBlock::kLoop ? ", or use slurm.array for many" : ""));
   }
   return *best;
 }
@@ -412,8 +412,7 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   const Result<ParsedArguments> options = ParseScriptOptions(source.text, file);
   if (!options) return tl::unexpected<Error>(options.error());
   if (const std::string mark = FillInMark(source.text); !mark.empty()) {
-    return BadInput(
-        fmt::format("{}: {} stands for something that you fill in; write it first", file, mark));
+    return BadInput(fmt::format("{}: {} is a placeholder; fill it in first", file, mark));
   }
   const auto statements = ReadStatements(source.text);
   if (!statements) return BadInput(file + ": " + statements.error().message);
@@ -436,7 +435,7 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   ConvertedScript converted = Converter(source, std::move(training)).Convert();
   if (launch->block == ScriptBlock::kCondition) {
     converted.report.unclear.push_back(fmt::format(
-        "line {}: the training starts in a condition; taken is that it holds", launch->line));
+        "line {}: the training starts inside a condition, which is assumed to hold", launch->line));
   }
   if (launch->srun && !launch->srun->left.empty()) {
     converted.report.left.push_back("srun's " + Join(launch->srun->left, " ") +
@@ -446,7 +445,7 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
     converted.report.unclear.push_back(name + ": a condition adds to it, which is left out");
   }
   for (const std::string& unknown : options->unknown) {
-    converted.report.unclear.push_back("#SBATCH " + unknown + ": no option of sbatch");
+    converted.report.unclear.push_back("#SBATCH " + unknown + ": not an sbatch option");
   }
   if (Result<void> read = CheckYaml(converted.yaml, file); !read) {
     return tl::unexpected<Error>(read.error());

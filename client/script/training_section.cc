@@ -88,7 +88,7 @@ class Section {
       }
       yaml_ += "  # num_samples: how many samples one epoch has\n";
       report_.missing.push_back(
-          "how many samples the data set has: fill in num_samples, or say --num-samples N");
+          "number of samples in the data set: fill in num_samples, or give --num-samples N");
       return;
     }
     if (hints_.num_samples) {
@@ -97,8 +97,8 @@ class Section {
     }
     yaml_ += "  # max_steps: how many optimizer steps\n";
     report_.missing.push_back(
-        "how long the training is: fill in max_steps (or num_train_epochs and num_samples), or "
-        "say --max-steps N");
+        "length of the training: fill in max_steps (or num_train_epochs and num_samples), or give "
+        "--max-steps N");
   }
 
   // The batch that the script's own GPUs make is kept; how it is split is free from now on.
@@ -141,7 +141,7 @@ class Section {
       Key("per_device_train_batch_size", std::to_string(*micro));
       Key("gradient_accumulation_steps", std::to_string(accumulation));
       report_.unclear.push_back(
-          "how many GPUs the script runs on: the batch of one GPU is kept, so that of all grows "
+          "number of GPUs of the script: the batch per GPU is kept, so the effective batch grows "
           "with the GPUs");
     } else {
       yaml_ += "  # effective_batch_size: micro-batch × accumulation × GPUs, which is kept\n";
@@ -151,8 +151,8 @@ class Section {
     if (fixed_accumulation && micro && layout_.gpus() > 0) {
       Key("gradient_accumulation_steps", std::to_string(accumulation));
       report_.unclear.push_back(
-          "no flag for gradient accumulation is in the command: it stays 1, and only GPU counts "
-          "that divide the batch are advised; does the program have one, put {accumulation} there");
+          "the command has no flag for gradient accumulation: it stays 1, and only GPU counts that "
+          "divide the batch are advised; if the program has such a flag, pass {accumulation}");
     }
   }
 
@@ -181,8 +181,8 @@ class Section {
           "let the command take {{micro_batch}} and {{accumulation}}",
           training_.config.path);
     }
-    return "the batch: no flag says it; write effective_batch_size, and let the command take "
-           "{micro_batch} and {accumulation}";
+    return "the batch: no flag gives it; write effective_batch_size, and pass {micro_batch} and "
+           "{accumulation} in the command";
   }
 
   std::string SpellingOf(Meaning meaning) const {
@@ -323,7 +323,7 @@ class Section {
     }
     for (const std::string& fixed : FixedByDeepspeed(file, read_)) {
       report_.unclear.push_back(fmt::format(
-          "{} fixes {}: write \"auto\" there, or the advice cannot be followed", file, fixed));
+          "{} fixes {}: write \"auto\" there, or the advice cannot be submitted", file, fixed));
     }
   }
 
@@ -425,7 +425,7 @@ class Section {
     const bool generates = yaml_.find("trainer: grpo") != std::string::npos ||
                            yaml_.find("trainer: ppo") != std::string::npos;
     if (generates) parts.push_back("memory and time of generating samples");
-    if (!parts.empty()) report_.unclear.push_back("not counted: " + Join(parts, "; "));
+    if (!parts.empty()) report_.unclear.push_back("not included: " + Join(parts, "; "));
   }
 
   const ScriptHints& hints_;

@@ -25,7 +25,7 @@ struct Token {
 };
 
 tl::unexpected<Error> NoEnd(int line, const std::string& what) {
-  return BadInput(fmt::format("line {}: {} has no end", line, what));
+  return BadInput(fmt::format("line {}: {} is not closed", line, what));
 }
 
 // Cuts a script into words and operators.
@@ -208,7 +208,7 @@ class Tokenizer {
   // From an opening character to `close`, with what is nested in it.
   Result<void> Enclosed(std::string& text, char close, const char* what, size_t depth) {
     const int line = line_;
-    if (depth > kMaxDepth) return BadInput(fmt::format("line {}: nested too deep", line));
+    if (depth > kMaxDepth) return BadInput(fmt::format("line {}: nested too deeply", line));
     Take(text);
     while (at_ < script_.size()) {
       if (Peek() == close) {
@@ -404,7 +404,7 @@ class Parser {
 
   Result<void> CheckDepth(const Token& token) const {
     if (blocks_.size() <= kMaxDepth) return {};
-    return BadInput(fmt::format("line {}: blocks are nested too deep", token.line));
+    return BadInput(fmt::format("line {}: blocks are nested too deeply", token.line));
   }
 
   void TakeNewline(const Token& token) {

@@ -11,6 +11,7 @@
 #include <ctime>
 #include <string>
 
+#include "client/terminal/catalogue.h"
 #include "client/terminal/printable.h"
 
 namespace gpuadvise::client {
@@ -34,6 +35,23 @@ bool ColourWanted() {
   return ::isatty(STDOUT_FILENO) == 1;
 }
 
+// Lines in the user's language, but for those of tables, whose columns are aligned, and those with
+// colours: both are translated where they are made.
+std::string LinesInUsersLanguage(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    const size_t front = std::min(line.find_first_not_of(' '), line.size());
+    const bool aligned = line.find("  ", front) != std::string_view::npos;
+    const bool coloured = line.find('\033') != std::string_view::npos;
+    shown += aligned || coloured ? std::string(line) : InUsersLanguage(line);
+    if (end < text.size()) shown += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return shown;
+}
+
 }  // namespace
 
 int TerminalWidth(const char* columns, int from_terminal) {
@@ -44,12 +62,26 @@ int TerminalWidth(const char* columns, int from_terminal) {
 }
 
 void Console::Print(std::string_view text) {
-  Write(Stream::kOutput, PrintableOutput(text, style().colour));
+  Write(Stream::kOutput, PrintableOutput(LinesInUsersLanguage(text), style().colour));
 }
 
 void Console::PrintDocument(std::string_view text) {
-  if (OutputIsTerminal()) return Print(text);
-  Write(Stream::kOutput, text);
+  const bool seen = OutputIsTerminal();
+  Write(Stream::kOutput, seen ? PrintableOutput(text, style().colour) : std::string(text));
+}
+
+void Console::PrintLog(std::string_view text) {
+  if (!OutputIsTerminal()) return Write(Stream::kOutput, text);
+  std::string shown;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    while (line.ends_with('\r')) line.remove_suffix(1);
+    shown += line.substr(line.rfind('\r') + 1);  // npos + 1: all of it
+    if (end < text.size()) shown += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  Write(Stream::kOutput, PrintableLines(shown));
 }
 
 void Console::EraseLine(int columns) {
@@ -57,11 +89,11 @@ void Console::EraseLine(int columns) {
 }
 
 void Console::Complain(std::string_view sentence) {
-  Write(Stream::kErrors, PrintableLines(sentence) + "\n");
+  Write(Stream::kErrors, PrintableLines(LinesInUsersLanguage(sentence)) + "\n");
 }
 
 bool Console::Ask(std::string_view question) {
-  Write(Stream::kErrors, PrintableLines(question));
+  Write(Stream::kErrors, PrintableLines(LinesInUsersLanguage(question)));
   return ReadYes();
 }
 
@@ -78,7 +110,7 @@ void SystemConsole::Write(Stream stream, std::string_view bytes) {
 int SystemConsole::Finish(int status) {
   if (write_error_ == 0) return status;
   if (write_error_ != EPIPE) {  // the reader has closed the pipe, and wants no more
-    Complain(std::string("gpuadvise: the answer could not be written to standard output: ") +
+    Complain(std::string("gpuadvise: cannot write to standard output: ") +
              std::strerror(write_error_));
   }
   return status == 0 ? 1 : status;

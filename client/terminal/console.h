@@ -28,6 +28,9 @@ class Console {
   // A document that other programs read, such as a job script: to standard output as it is, but
   // made printable where that is a terminal.
   void PrintDocument(std::string_view text);
+  // What a program wrote into its log: to standard output as it is; on a terminal made printable,
+  // and of a line that was written over and over (a progress bar) only what came last.
+  void PrintLog(std::string_view text);
   // Blanks over the last `columns` columns of the terminal's line, which is written anew.
   void EraseLine(int columns);
   // One sentence to standard error, made printable; a newline is added.

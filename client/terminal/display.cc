@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "client/terminal/catalogue.h"
 #include "client/terminal/printable.h"
 #include "common/base/words.h"
 
@@ -64,8 +65,8 @@ std::string DayWord(const std::tm& local, const std::tm& now) {
   constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   const int64_t days = LocalDay(local) - LocalDay(now);
-  if (days == 0) return "today";
-  if (days == 1) return "tomorrow";
+  if (days == 0) return InUsersLanguage("today");
+  if (days == 1) return InUsersLanguage("tomorrow");
   if (days > 1 && days < 7) return kDays[local.tm_wday];
   std::string day = fmt::format("{} {}", local.tm_mday, kMonths[local.tm_mon]);
   if (local.tm_year != now.tm_year) day += fmt::format(" {}", 1900 + local.tm_year);
@@ -115,7 +116,7 @@ std::string Indented(const std::string& text, int indent, int width) {
   constexpr int kTextWidth = 110;  // prose wider than this is hard to read
   std::string out;
   const int wide = std::min(width, kTextWidth);
-  for (const std::string& line : Wrapped(text, std::max(20, wide - indent))) {
+  for (const std::string& line : Wrapped(InUsersLanguage(text), std::max(20, wide - indent))) {
     out += Clipped(std::string(static_cast<size_t>(indent), ' ') + line, width) + "\n";
   }
   return out;
@@ -142,7 +143,7 @@ std::string DurationRange(double likely_seconds, double late_seconds) {
 }
 
 std::string AssumedLine(const std::string& assumed) {
-  const bool says_so = assumed.starts_with("not counted: ");
+  const bool says_so = assumed.starts_with("not included: ");
   return says_so ? "N" + assumed.substr(1) : "Assumed: " + assumed;
 }
 

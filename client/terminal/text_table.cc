@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "client/terminal/catalogue.h"
 #include "client/terminal/display.h"
 
 namespace gpuadvise::client {
@@ -10,7 +11,7 @@ namespace {
 constexpr int kGap = 2;
 
 int ColumnWidth(const TextColumn& column) {
-  int width = DisplayWidth(column.header);
+  int width = DisplayWidth(InUsersLanguage(column.header));
   for (const std::string& cell : column.cells) width = std::max(width, DisplayWidth(cell));
   return width;
 }
@@ -43,8 +44,9 @@ std::vector<std::string> TableLines(const std::vector<TextColumn>& columns, int 
   for (size_t c = 0; c < columns.size(); ++c) {
     const TextColumn& column = columns[c];
     const int own = ColumnWidth(column);
+    const std::string header = InUsersLanguage(column.header);
     for (size_t row = 0; row < lines.size(); ++row) {
-      const std::string& text = row == 0 ? column.header : column.cells[row - 1];
+      const std::string& text = row == 0 ? header : column.cells[row - 1];
       if (c > 0) lines[row] += std::string(kGap, ' ');
       lines[row] += Padded(text, own, column.align);
     }

@@ -89,7 +89,7 @@ Result<TracedCommand> ReadTracedCommand(const std::string& command, const std::s
   for (size_t i = launch->program_at; i < launch->words.size(); ++i) {
     if (!launch->words[i].value) {
       return BadInput("--trace: only a shell knows what '" + launch->words[i].raw +
-                      "' is in: " + command + "; write it out after --");
+                      "' is in: " + command + "; write it in full after --");
     }
     traced.words.push_back(*launch->words[i].value);
   }
@@ -150,8 +150,8 @@ Result<TraceReport> TraceOnce(const TracedCommand& command, int64_t scale,
   }
   if (end.how != ProgramEnd::How::kByItself) {
     return BadInput(
-        fmt::format("--trace: {} did not end within {} s, although it was told to; "
-                    "give it longer with --trace-minutes",
+        fmt::format("--trace: {} did not end within {} s after it was told to; allow more time "
+                    "with --trace-minutes",
                     command.program, limits.time.count()));
   }
   const Result<OpenedFile> file =

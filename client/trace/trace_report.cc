@@ -24,7 +24,7 @@ std::string RemedyFor(const std::string& kind) {
     return "; activate the training's environment, or name its Python with --python";
   }
   if (kind == "too_late") {
-    return "; give it longer with --trace-minutes, or less to prepare before the first step";
+    return "; allow more time with --trace-minutes, or prepare less before the first step";
   }
   if (kind == "memory") {
     return "; the trace itself holds no weights, so load less data, or raise --trace-memory";

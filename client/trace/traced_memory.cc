@@ -87,8 +87,8 @@ Result<TracedMemory> TraceMemory(bool batch_in_command, const RunTrace& run) {
   if (batch_in_command) less->micro_batch = kFirstBatch;
   if (less->micro_batch == 0) {
     return BadInput(
-        "--trace: no tensor with the micro-batch goes into a model, so that its size is not known; "
-        "write {micro_batch} where the command says it");
+        "--trace: no tensor with the micro-batch enters a model, so its size is not known; use "
+        "{micro_batch} in the command");
   }
   TracedMemory traced{*less, {less->micro_batch}, LineFrom(*less), less->notes};
   Result<TraceReport> more = run(batch_in_command ? 2 * kFirstBatch : 0, 2);
@@ -98,13 +98,12 @@ Result<TracedMemory> TraceMemory(bool batch_in_command, const RunTrace& run) {
     traced.line = LineThrough(*less, *more);
     AddNotes(*more, traced.notes);
   } else {
-    traced.notes.push_back(
-        more ? "no DataLoader says the micro-batch, so one was traced, and everything but weights, "
-               "gradients and states is taken to grow with it; {micro_batch} in the command makes "
-               "it two"
-             : "one micro-batch was traced, and everything but weights, gradients and states is "
-               "taken to grow with it: " +
-                   more.error().message);
+    traced.notes.push_back(more ? "no DataLoader gives the micro-batch, so only one was traced, "
+                                  "and everything except weights, gradients and states is assumed "
+                                  "to grow with it; use {micro_batch} in the command to trace two"
+                                : "one micro-batch was traced, and everything except weights, "
+                                  "gradients and states is assumed to grow with it: " +
+                                      more.error().message);
   }
   if (traced.line.per_sample_bytes <= 0) {
     return BadInput(fmt::format(

@@ -150,7 +150,8 @@ std::string RejectedText(const json& answer, const AdviceViewOptions& options, s
 
 std::string MoreText(size_t rows_left_out, size_t rejected_left_out) {
   std::vector<std::string> parts;
-  if (rows_left_out > 0) parts.push_back(Plural(static_cast<int64_t>(rows_left_out), "more way"));
+  if (rows_left_out > 0)
+    parts.push_back(Plural(static_cast<int64_t>(rows_left_out), "more option"));
   if (rejected_left_out > 0) {
     parts.push_back(fmt::format("{} impossible", rejected_left_out));
   }
@@ -173,8 +174,8 @@ std::string ConflictsText(const json& answer, const std::vector<size_t>& indices
     if (ranks.empty()) continue;
     const bool all = ranks.size() == shown.size();
     const std::string rows =
-        all ? "no row can be followed"
-            : (ranks.size() == 1 ? "row " : "rows ") + JoinNames(ranks) + " cannot be followed";
+        all ? "no row can be submitted"
+            : (ranks.size() == 1 ? "row " : "rows ") + JoinNames(ranks) + " cannot be submitted";
     text +=
         Yellow(Labelled("Command: ",
                         TextOf(conflict, "cause") + ": " + rows + "; " + TextOf(conflict, "remedy"),

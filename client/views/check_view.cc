@@ -61,7 +61,7 @@ std::string SiteText(const nlohmann::json& answer, const TerminalStyle& style) {
                          style);
     }
   }
-  if (text.empty()) text = "gpuadvised knows nothing of this site's slurm.conf\n";
+  if (text.empty()) text = "gpuadvised has not read this site's slurm.conf\n";
   return text;
 }
 

@@ -37,8 +37,8 @@ std::string Head(const json& job) {
 std::string Difference(double said, double real, const char* less, const char* more) {
   if (said <= 0) return {};
   const double percent = 100 * RelativeError(said, real);
-  if (std::abs(percent) < 1) return ": as said";
-  return fmt::format(": {:.0f} % {} than said", std::min(std::abs(percent), 1e6),
+  if (std::abs(percent) < 1) return ": as forecast";
+  return fmt::format(": {:.0f} % {} than forecast", std::min(std::abs(percent), 1e6),
                      percent < 0 ? less : more);
 }
 
@@ -46,7 +46,7 @@ std::string WaitLine(const json& job) {
   const std::string said = ForecastWords(job, "wait_p50_seconds", "wait_p90_seconds", true);
   const auto real = SecondsOf(job, "wait_seconds");
   if (!real && said.empty()) return {};
-  if (!real) return (said.starts_with("now") ? "said to start " : "said to wait ") + said;
+  if (!real) return (said.starts_with("now") ? "forecast to start " : "forecast to wait ") + said;
   std::string line = "waited " + ElapsedWords(*real);
   if (said.empty()) return line;
   line += ", said " + said;
@@ -63,7 +63,7 @@ std::string RunLine(const json& job, int64_t now) {
            (said.empty() ? "" : ", said " + said);
   }
   const auto real = SecondsOf(job, "run_seconds");
-  if (!real) return said.empty() ? "" : "said to run " + said;
+  if (!real) return said.empty() ? "" : "forecast to run " + said;
   std::string line = "ran " + ElapsedWords(*real);
   if (said.empty()) return line;
   line += ", said " + said;
@@ -115,7 +115,7 @@ std::string MemoryLine(const json& job) {
   const auto real = BytesOf(job, "peak_memory_bytes");
   const auto card = BytesOf(job, "gpu_memory_bytes");
   const std::string of = card ? " of " + GibWords(*card) + " GiB" : "";
-  if (!real) return said ? "said to need " + GibWords(*said) + of + " per GPU" : "";
+  if (!real) return said ? "forecast to need " + GibWords(*said) + of + " per GPU" : "";
   std::string line = "peak memory " + GibWords(*real) + of + " per GPU";
   if (!said) return line;
   return line + ", said " + GibWords(*said) + " GiB" +
@@ -149,7 +149,7 @@ Lines AttemptLines(const json& job, int64_t now) {
   Lines lines;
   const json& attempts = ListOf(ObjectOf(job, "outcome"), "attempts");
   const size_t first = attempts.size() > kAttemptsShown ? attempts.size() - kAttemptsShown : 0;
-  if (first > 0) lines.push_back(fmt::format("{} earlier ones not shown", first));
+  if (first > 0) lines.push_back(fmt::format("{} earlier not shown", first));
   for (size_t i = first; i < attempts.size(); ++i) {
     const bool still_runs = RunsStill(job) && i + 1 == attempts.size();
     for (std::string& line : AttemptWords(attempts[i], i + 1, still_runs, now)) {
@@ -170,7 +170,7 @@ Lines PlaceLines(const json& job) {
   const auto outcome = job.find("has_outcome");
   if (HasEnded(job) && outcome != job.end() && *outcome == false) {
     lines.push_back(
-        "nothing was measured: start the training with `gpuadvise run -- …`, or import its "
+        "not measured: start the training with `gpuadvise run -- …`, or import its "
         "gpuadvise-outcome.json with `gpuadvise jobs --import FOLDER`");
   }
   return lines;
@@ -200,7 +200,7 @@ std::string JobDetailText(const json& job, int64_t now, const TerminalStyle& sty
   AddBlock("Starts of the command", AttemptLines(job, now), style, text);
   AddBlock("Results", PlaceLines(job), style, text);
   const std::string advice = TextOf(job, "advice_id");
-  AddBlock("Why it was advised" + (advice.empty() ? "" : " (" + advice + ")"), AdviceLines(job),
+  AddBlock("Why this strategy" + (advice.empty() ? "" : " (" + advice + ")"), AdviceLines(job),
            style, text);
   return text;
 }

@@ -256,7 +256,7 @@ std::string WaitPart(const json& jobs) {
     ++known;
     if (*wait_held) ++held;
   }
-  return known == 0 ? "" : fmt::format(" · wait p90 held for {} of {}", held, known);
+  return known == 0 ? "" : fmt::format(" · {} of {} waited within their p90", held, known);
 }
 
 std::string ErrorPart(const char* words, std::vector<double> errors) {

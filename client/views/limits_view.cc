@@ -88,9 +88,9 @@ AnswerColumn DurationColumn(const char* header, const char* key) {
 }
 
 constexpr const char* kPastLimitsLegend =
-    "ENOUGH: the time limit that 95 % of these runs would have stayed under; runs that failed or "
-    "were cancelled are not counted for it. WAIT SAVED: of all jobs of the row together. In "
-    "hindsight: for the next job ask `gpuadvise when --limits`.";
+    "ENOUGH: a time limit that 95 % of these runs would have met, without failed and cancelled "
+    "runs. WAIT SAVED: all jobs of the row together. For your next job, ask `gpuadvise when "
+    "--limits`.";
 
 }  // namespace
 

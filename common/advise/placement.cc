@@ -42,7 +42,7 @@ Result<void> CheckNames(const std::vector<std::string>& names, const std::string
     });
     if (known) continue;
     return BadInput(
-        fmt::format("no GPU of this cluster is called {}{}; it has {}", Quoted(names[i]),
+        fmt::format("this cluster has no GPU {}{}; it has {}", Quoted(names[i]),
                     DidYouMean(names[i], NamesOf(pools)), JoinNames(NamesOf(pools), 30)),
         fmt::format("{}/{}", pointer, i));
   }
@@ -54,8 +54,8 @@ Result<void> CheckPartition(const std::string& name, const std::string& pointer,
   if (KnowsPartition(caller, snapshot, name)) return {};
   const std::vector<std::string> names = PartitionsToldTo(caller, snapshot);
   if (names.empty())
-    return BadInput(fmt::format("no partition is called {}", Quoted(name)), pointer);
-  return BadInput(fmt::format("no partition is called {}{}; there is {}", Quoted(name),
+    return BadInput(fmt::format("there is no partition {}", Quoted(name)), pointer);
+  return BadInput(fmt::format("there is no partition {}{}; partitions: {}", Quoted(name),
                               DidYouMean(name, names), JoinNames(names)),
                   pointer);
 }
@@ -76,7 +76,7 @@ class Enumerator {
     const bool is_slice = pool.model->is_mig_slice;
     if (is_slice && pool.gpus_per_node > 1) {
       found_.rejected.push_back(
-          {&pool, pool.gpus_per_node, 1, {"slices have no peer-to-peer: one slice a job"}});
+          {&pool, pool.gpus_per_node, 1, {"slices have no peer-to-peer, so one slice per job"}});
     }
     for (int64_t gpus : constraints_.gpus_per_node
                             ? std::vector{*constraints_.gpus_per_node}
@@ -111,8 +111,7 @@ class Enumerator {
   std::string WhyNever(const GpuPool& pool) const {
     if (pool.model == nullptr) {
       return fmt::format(
-          "nothing is known about GPUs of type '{}': the site can name them in "
-          "gpu_aliases or untyped_gpus",
+          "unknown GPU type '{}': the site can name it in gpu_aliases or untyped_gpus",
           pool.gres_type);
     }
     if (pool.usable.empty()) {
@@ -121,7 +120,7 @@ class Enumerator {
                  : fmt::format("all {} nodes are down or drained", pool.nodes.size());
     }
     if (pool.partition->state != PartitionState::kUp) {
-      return fmt::format("partition {} does not start jobs now", pool.partition->name);
+      return fmt::format("partition {} starts no jobs now", pool.partition->name);
     }
     return WhyUnfit(spec_, *pool.model);
   }
@@ -220,12 +219,12 @@ Result<void> CheckCounts(const Constraints& constraints, const std::vector<GpuPo
     most_nodes = std::max(most_nodes, static_cast<int64_t>(pool.nodes.size()));
   }
   if (constraints.gpus_per_node && *constraints.gpus_per_node > most_per_node) {
-    return BadInput(fmt::format("{} per node are more than any node has ({})",
+    return BadInput(fmt::format("{} per node, but no node has more than {}",
                                 Plural(*constraints.gpus_per_node, "GPU"), most_per_node),
                     "/constraints/gpus_per_node");
   }
   if (constraints.nodes && *constraints.nodes > most_nodes) {
-    return BadInput(fmt::format("{} of one GPU type are more than exist ({})",
+    return BadInput(fmt::format("{} of one GPU type, but there are only {}",
                                 Plural(*constraints.nodes, "node"), most_nodes),
                     "/constraints/nodes");
   }

@@ -78,7 +78,7 @@ std::string DoneBefore(double seconds) {
 std::string WhyFirst(const std::vector<Strategy>& strategies, const RankBy& by) {
   const Strategy& first = strategies.front();
   const Strategy* next = NextHardware(strategies);
-  if (next == nullptr) return "the only way that is possible";
+  if (next == nullptr) return "the only possible strategy";
   if (first.MemoryChecked() && !next->MemoryChecked()) {
     return fmt::format("it fits the GPU; whether the job fits {} is not known", Title(*next));
   }
@@ -89,12 +89,12 @@ std::string WhyFirst(const std::vector<Strategy>& strategies, const RankBy& by) 
       return fmt::format("{} {}{}", DoneBefore(next->total.p50 - first.total.p50), Title(*next),
                          rest);
     case Objective::kStart:
-      return fmt::format("starts first; against {}{}", Title(*next), rest);
+      return fmt::format("starts first, compared with {}{}", Title(*next), rest);
     case Objective::kCost:
-      return fmt::format("{:.1f} GPU-hours against {:.1f} on {}", first.gpu_hours, next->gpu_hours,
+      return fmt::format("{:.1f} GPU-hours, {:.1f} on {}", first.gpu_hours, next->gpu_hours,
                          Title(*next));
     case Objective::kDeadline:
-      return fmt::format("makes the deadline with {:.0f} %, {} with {:.0f} %",
+      return fmt::format("meets the deadline with {:.0f} %, {} with {:.0f} %",
                          100 * ChanceToFinishBy(first, *by.seconds_to_deadline), Title(*next),
                          100 * ChanceToFinishBy(*next, *by.seconds_to_deadline));
   }

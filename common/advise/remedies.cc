@@ -157,7 +157,7 @@ class PlainJob {
 
   std::string CostInWords(const JobRequest& changed, std::optional<double> later) const {
     const auto slower = SlowerBy(changed);
-    if (!slower) return "; how long it runs there is not known";
+    if (!slower) return "; run time there not known";
     const bool same_rate = std::abs(*slower - 1) < kSameRate;
     if (same_rate && changed.time_limit_seconds == question_.request.time_limit_seconds) return "";
     if (const auto risk = RiskWith(changed); same_rate && risk) {

@@ -31,14 +31,14 @@ class OpenPartition {
 
   // "" when it may be chosen.
   std::string WhyNot(const Partition& partition) const {
-    if (IsOneOf(partition.name, job_.avoided)) return "the site has it left out";
+    if (IsOneOf(partition.name, job_.avoided)) return "excluded by the site";
     if (partition.state != PartitionState::kUp) return "it starts no jobs now";
     if (!partition.allow_groups.empty() && !MemberOfAny(partition.allow_groups)) {
       return "it is for the groups " + JoinNames(partition.allow_groups);
     }
     if (home_ == nullptr || home_ == &partition) return "";
     if (job_.request.time_limit_seconds.absent() && OwnLimit(partition) < OwnLimit(*home_)) {
-      return fmt::format("without -t it ends jobs after {}, {} after {}",
+      return fmt::format("without -t its limit is {}, {}'s is {}",
                          DurationInWords(static_cast<double>(OwnLimit(partition))), home_->name,
                          HomeLimitInWords());
     }
@@ -74,13 +74,13 @@ std::string WhyUnfit(const OpenJob& job, const GpuPool& pool) {
   if (pool.usable.empty()) return "its nodes are down or drained";
   if (job.types_fixed()) return "";
   if (pool.model == nullptr) {
-    return job.min_gpu_memory_bytes > 0 ? "nothing is known about the memory of these GPUs" : "";
+    return job.min_gpu_memory_bytes > 0 ? "the memory of these GPUs is not known" : "";
   }
   if (pool.model->memory_bytes < job.min_gpu_memory_bytes) {
     return fmt::format("it has {:g} GB of memory", pool.model->memory_gb);
   }
   if (pool.model->is_mig_slice && job.gpus() > 1) {
-    return "slices have no peer-to-peer: one slice a job";
+    return "slices have no peer-to-peer, so one slice per job";
   }
   return "";
 }
@@ -134,7 +134,7 @@ Selectables FindSelectable(const OpenJob& job, const OneJob& one_job, const Snap
       each.options = *options;
     } else {
       found.impossible.push_back(
-          {each.pools.front(), "no feature tells these GPUs from others of the partition"});
+          {each.pools.front(), "no node feature selects these GPUs in the partition"});
     }
     return !options;
   });

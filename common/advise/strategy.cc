@@ -64,16 +64,17 @@ Result<void> MakeChain(const TrainSpec& spec, int64_t limit, Strategy& strategy)
   const ResumeChain chain =
       ChainFor(p50, limit, StartUpSeconds(spec), RedoSeconds(spec.output, strategy));
   if (chain.segments < 1 || chain.segments > kMostLinks) {
-    return Fail(ErrorCode::kInfeasible,
-                fmt::format("would take {}: with a limit of {} a job ends before it gets anywhere, "
-                            "so resuming does not help; save more often (output.save_steps)",
-                            DurationInWords(p50), DurationInWords(static_cast<double>(limit))));
+    return Fail(
+        ErrorCode::kInfeasible,
+        fmt::format("would take {}: a job with a limit of {} ends before its first checkpoint, so "
+                    "resuming does not help; save more often (output.save_steps)",
+                    DurationInWords(p50), DurationInWords(static_cast<double>(limit))));
   }
   strategy.segments = chain.segments;
   strategy.time_limit_seconds = limit;
   strategy.run = LogNormalSpread(p50 + chain.lost_seconds, strategy.run_sigma);
   strategy.notes.push_back(fmt::format(
-      "{} jobs of {} one after the other, each resumed from its checkpoint; each waits again",
+      "{} jobs of {} in sequence, each resumed from a checkpoint; each one queues again",
       chain.segments, DurationInWords(static_cast<double>(limit))));
   return {};
 }
@@ -87,22 +88,20 @@ Result<void> ChooseTimeLimit(const TrainSpec& spec, const Constraints& constrain
   double p50 = strategy.run.p50;
   if (fixed) {
     if (most.has_value() && *fixed > most.value()) {
-      return Fail(
-          ErrorCode::kInfeasible,
-          fmt::format(
-              "the time limit {} is over the partition's {}: lower it, or leave it out and one "
-              "that fits is chosen",
-              DurationInWords(static_cast<double>(*fixed)),
-              DurationInWords(static_cast<double>(most.value()))),
-          "/time");
+      return Fail(ErrorCode::kInfeasible,
+                  fmt::format("the time limit {} exceeds the partition's {}: lower it, or omit it "
+                              "to have one chosen",
+                              DurationInWords(static_cast<double>(*fixed)),
+                              DurationInWords(static_cast<double>(most.value()))),
+                  "/time");
     }
     if (p50 > static_cast<double>(*fixed) && Resumes(spec)) {
       return MakeChain(spec, *fixed, strategy);
     }
     if (p50 > static_cast<double>(*fixed)) {
       return Fail(ErrorCode::kInfeasible,
-                  fmt::format("would take {}, over your time limit of {}", DurationInWords(p50),
-                              DurationInWords(static_cast<double>(*fixed))));
+                  fmt::format("would take {}, more than your time limit of {}",
+                              DurationInWords(p50), DurationInWords(static_cast<double>(*fixed))));
     }
     strategy.time_limit_seconds = *fixed;
     strategy.limit_is_capped = strategy.run.p90 > static_cast<double>(*fixed);
@@ -111,12 +110,12 @@ Result<void> ChooseTimeLimit(const TrainSpec& spec, const Constraints& constrain
   if (most.has_value() && p50 > static_cast<double>(most.value())) {
     if (Resumes(spec)) return MakeChain(spec, most.value(), strategy);
     return Fail(ErrorCode::kInfeasible,
-                fmt::format("would take {}, over the partition's {}", DurationInWords(p50),
+                fmt::format("would take {}, more than the partition's {}", DurationInWords(p50),
                             DurationInWords(static_cast<double>(most.value()))));
   }
   strategy.time_limit_seconds = EnoughTime(strategy);
   if (strategy.cautious_run_p90 > strategy.run.p90) {
-    strategy.notes.push_back("the time limit is as long as it would be without other users' runs");
+    strategy.notes.push_back("the time limit is chosen without other users' runs");
   }
   if (most.has_value() && strategy.time_limit_seconds > most.value()) {
     strategy.time_limit_seconds = most.value();
@@ -156,15 +155,15 @@ void NoteWhatMatters(Strategy& strategy) {
   const bool counted = std::all_of(strategy.stages.begin(), strategy.stages.end(),
                                    [](const StagePlan& stage) { return stage.counted; });
   if (strategy.precision == Precision::kFp32 && !counted)
-    strategy.notes.push_back("fp32: slower than the rate assumed");
+    strategy.notes.push_back("fp32: slower than the assumed rate");
   if (strategy.placement.nodes > 1 && strategy.placement.pool->interconnect.network_gb_per_s <= 0) {
     strategy.notes.push_back("low confidence: the network between nodes is not known");
   }
   for (const StagePlan& stage : strategy.stages) {
     if (stage.batch_measured) {
       strategy.notes.push_back(
-          fmt::format("micro-batch {} is taken as measured; by the memory line it is "
-                      "over the recommended margin",
+          fmt::format("micro-batch {} was measured to fit; by the memory line it exceeds the "
+                      "recommended margin",
                       stage.batch.micro_batch));
       break;
     }
@@ -179,7 +178,7 @@ void NoteWhatMatters(Strategy& strategy) {
     break;
   }
   if (strategy.limit_is_capped) {
-    strategy.notes.push_back("may run into its time limit: save checkpoints and resume");
+    strategy.notes.push_back("may reach its time limit: save checkpoints and resume");
   }
 }
 
@@ -246,7 +245,7 @@ Result<void> FitAndEstimate(const TrainSpec& spec, const Constraints& constraint
     strategy.precision = stage.precision;
     if (stage.checkpointing_chosen) {
       strategy.notes.push_back(
-          "counted with gradient_checkpointing: true, else the batch is small");
+          "computed with gradient_checkpointing: true, otherwise the batch is small");
     }
   }
   strategy.stages = std::move(run->stages);

@@ -11,9 +11,8 @@ namespace {
 
 constexpr size_t kMostTips = 3;
 constexpr const char* kUncheckedMemory =
-    "memory is not checked, because nothing says how much this model takes: name it "
-    "(model.preset), give model.memory: {base, per_sample}, or measure it with gpuadvise probe "
-    "train.yaml";
+    "memory is not checked, because the file does not describe the model: set model.preset or "
+    "model.memory: {base, per_sample}, or measure it with gpuadvise probe train.yaml";
 
 TipContext ContextOf(const TrainSpec& spec, const Strategy& strategy) {
   const Placement& placement = strategy.placement;

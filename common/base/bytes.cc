@@ -66,7 +66,7 @@ std::optional<Amount> SplitAmount(std::string_view text) {
 
 Result<Bytes> Scaled(std::string_view text, double number, double unit) {
   const double bytes = std::round(number * unit);
-  if (!(bytes <= kMaxBytes)) return Bad(text, "is larger than any memory; check its unit");
+  if (!(bytes <= kMaxBytes)) return Bad(text, "is too large; check its unit");
   return Bytes{static_cast<int64_t>(bytes)};
 }
 

@@ -167,7 +167,7 @@ Result<int64_t> ParseDateTime(std::string_view text, int64_t now, DayMeans day) 
   if (const auto time = text.size() > 64 ? std::nullopt : ReadDateTime(lower, now, day))
     return *time;
   return BadInput("\"" + std::string(text.substr(0, 64)) +
-                  "\" is no time; write it like 18:00, fri, tomorrow 18:00, 2026-11-27T18:00 or "
+                  "\" is not a time; write it like 18:00, fri, tomorrow 18:00, 2026-11-27T18:00 or "
                   "now+12hours");
 }
 
@@ -175,7 +175,7 @@ namespace {
 
 Result<int64_t> NotPast(std::string_view text) {
   return BadInput("\"" + std::string(text.substr(0, 64)) +
-                  "\" is no time in the past; write it like 7d, 12h, yesterday, fri, 18:00 or "
+                  "\" is not a time in the past; write it like 7d, 12h, yesterday, fri, 18:00 or "
                   "2026-11-27T18:00");
 }
 

@@ -54,7 +54,7 @@ Result<json> ParseJsonObject(std::string_view text) {
   };
   json document = json::parse(text, watch, false);
   if (too_deep) return BadInput(fmt::format("is nested more than {} deep", kDeepest));
-  if (!document.is_object()) return BadInput("is no JSON object");
+  if (!document.is_object()) return BadInput("is not a JSON object");
   return document;
 }
 
@@ -86,7 +86,7 @@ void FieldReader::Expected(const std::string& key, const json& found, const std:
 
 bool FieldReader::IsShort(const std::string& key, const std::string& text, size_t most_bytes) {
   if (text.size() <= most_bytes) return true;
-  Refuse(key, fmt::format("{} has {} bytes; {} are possible: shorten it", key,
+  Refuse(key, fmt::format("{} has {} bytes; the limit is {}: shorten it", key,
                           Grouped(static_cast<int64_t>(text.size())),
                           Grouped(static_cast<int64_t>(most_bytes))));
   return false;
@@ -94,7 +94,7 @@ bool FieldReader::IsShort(const std::string& key, const std::string& text, size_
 
 bool FieldReader::IsShort(const std::string& key, const json& list, size_t most_items) {
   if (list.size() <= most_items) return true;
-  Refuse(key, fmt::format("{} has {} entries; {} are possible: leave the others out", key,
+  Refuse(key, fmt::format("{} has {} entries; the limit is {}: remove some", key,
                           Grouped(static_cast<int64_t>(list.size())),
                           Grouped(static_cast<int64_t>(most_items))));
   return false;

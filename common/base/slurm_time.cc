@@ -92,8 +92,8 @@ Result<SlurmNumber> ParseSlurmDuration(std::string_view text) {
   if (IsOneOfIgnoringCase(text, kInfiniteWords)) return SlurmNumber::Infinite();
   if (const auto seconds = DurationSeconds(text)) return SlurmNumber(*seconds);
   return BadInput(
-      fmt::format("The time \"{}\" is not one of Slurm's forms; write minutes (90), "
-                  "HH:MM:SS (12:00:00), D-HH (2-12), D-HH:MM:SS or UNLIMITED.",
+      fmt::format("\"{}\" is not a Slurm time; write minutes (90), HH:MM:SS (12:00:00), D-HH "
+                  "(2-12), D-HH:MM:SS or UNLIMITED.",
                   text.substr(0, 40)));
 }
 

@@ -31,13 +31,12 @@ nanoseconds WorkBudget::used() const {
 }
 
 Error WorkBudget::error() const {
-  return {
-      ErrorCode::kBadInput,
-      fmt::format("too large a question: its answer takes more than {} ms of CPU time, the most "
-                  "for one on this cluster (answer_cpu_time in gpuadvised.yaml); ask about "
-                  "fewer jobs, job arrays, stages or measured lines at once",
-                  std::chrono::duration_cast<std::chrono::milliseconds>(most_).count()),
-      ""};
+  return {ErrorCode::kBadInput,
+          fmt::format("the question is too large: it needs more than {} ms of CPU time, this "
+                      "cluster's limit (answer_cpu_time in gpuadvised.yaml); ask about fewer jobs, "
+                      "job arrays, stages or measured lines at once",
+                      std::chrono::duration_cast<std::chrono::milliseconds>(most_).count()),
+          ""};
 }
 
 bool WorkBudget::Begin() {

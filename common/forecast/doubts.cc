@@ -63,7 +63,7 @@ class Doubts {
       }
     }
     if (longest <= 0 || longest >= kNever) return;
-    found_.push_back(fmt::format("its node is powered up first: up to {}",
+    found_.push_back(fmt::format("its node must power up first: up to {}",
                                  DurationInWords(static_cast<double>(longest))));
   }
 
@@ -71,38 +71,34 @@ class Doubts {
     if (request_.licenses.empty()) return;
     const SchedulerConfig& config = snapshot_.config;
     if (config.licenses.empty()) {
-      found_.push_back("the licences of this cluster are not known: it may wait for them");
+      found_.push_back("this cluster's licences are not known: it may wait for one");
       return;
     }
     if (request_.any_license && request_.licenses.size() > 1) {
-      found_.push_back("one of its licences is enough: counted with the one there are most of");
+      found_.push_back("any one of its licences is enough: counted with the most plentiful");
     }
     for (const auto& [name, count] : request_.licenses) {
       const License* licence = FindLicence(config, name);
       if (licence != nullptr && licence->remote) {
-        found_.push_back(
-            fmt::format("licence {} is shared with other clusters: what these take is "
-                        "not seen",
-                        licence->name));
+        found_.push_back(fmt::format(
+            "licence {} is shared with other clusters, whose use is not known", licence->name));
       }
     }
     if (queue_.scheduler().plans_licenses) {
-      found_.push_back("Slurm plans licences ahead here (bf_licenses): it may start later");
+      found_.push_back("Slurm reserves licences ahead here (bf_licenses): it may start later");
     }
   }
 
   void AddTopology() {
     if (request_.switches > 0) {
-      found_.push_back("--switches is not looked at: it may wait longer");
+      found_.push_back("--switches is not simulated: it may wait longer");
     }
     if (request_.segment_nodes > 0) {
-      found_.push_back("--segment is not looked at: it may wait longer");
+      found_.push_back("--segment is not simulated: it may wait longer");
     }
     const bool several = job_.options.front().requirements->nodes > 1;
     if (several && ContainsIgnoringCase(snapshot_.config.topology_plugin, "block")) {
-      found_.push_back(
-          "its nodes are chosen without their blocks (topology/block): it may wait "
-          "longer");
+      found_.push_back("topology/block is not simulated: it may wait longer");
     }
   }
 
@@ -113,13 +109,12 @@ class Doubts {
         request_.exclusive_to.empty() ? partition.exclusive_to : request_.exclusive_to;
     if (to == "user" || to == "mcs") {
       found_.push_back(
-          fmt::format("its node is shared only with jobs of the same {}, and counted as whole: "
-                      "beside such jobs "
-                      "it may start earlier",
+          fmt::format("its node is shared only with jobs of the same {} but counted as whole: it "
+                      "may start earlier next to such jobs",
                       to == "user" ? "user" : "label"));
     }
     if (to == "topo") {
-      found_.push_back("whole blocks of nodes are not looked at: it may wait longer");
+      found_.push_back("whole blocks of nodes are not simulated: it may wait longer");
     }
     const bool yes = partition.over_subscribe.starts_with("YES") && request_.over_subscribe;
     const bool mixed =
@@ -136,13 +131,12 @@ class Doubts {
                       partition.over_subscribe));
     }
     if (partition.max_cpus_per_socket.value_or(0) > 0) {
-      found_.push_back("MaxCPUsPerSocket is not looked at: it may wait longer");
+      found_.push_back("MaxCPUsPerSocket is not simulated: it may wait longer");
     }
     const bool by_socket =
         ContainsIgnoringCase(snapshot_.config.select_type_parameters, "CR_SOCKET");
     if (by_socket && !request_.exclusive && !partition.exclusive) {
-      found_.push_back(
-          "CPUs are handed out by socket here, and counted by core: it may wait longer");
+      found_.push_back("CPUs are allocated by socket here but counted by core: it may wait longer");
     }
   }
 
@@ -158,20 +152,18 @@ class Doubts {
       }
       if (begin > end) continue;
       if (each.nodes.empty() && each.node_count > 0) {
-        found_.push_back(fmt::format("reservation {} takes {} that Slurm has not chosen yet",
+        found_.push_back(fmt::format("reservation {} takes {} that Slurm has not selected yet",
                                      each.name, Plural(each.node_count, "node")));
       } else if (each.nodes.size() > 1 && HoldsPartOfMine(static_cast<int32_t>(r))) {
-        found_.push_back(
-            fmt::format("reservation {} holds part of {}: which part of each is not "
-                        "known",
-                        each.name, Plural(static_cast<int64_t>(each.nodes.size()), "node")));
+        found_.push_back(fmt::format("reservation {} holds part of {}: which part is not known",
+                                     each.name,
+                                     Plural(static_cast<int64_t>(each.nodes.size()), "node")));
       }
       for (const auto& [name, count] : request_.licenses) {
         if (begin <= 0 || !each.licenses.contains(name)) continue;
         found_.push_back(fmt::format(
-            "reservation {} takes {} of licence {} in {}, which is not "
-            "looked at",
-            each.name, each.licenses.at(name), name, DurationInWords(static_cast<double>(begin))));
+            "reservation {} takes {} of licence {} in {}, which is not simulated", each.name,
+            each.licenses.at(name), name, DurationInWords(static_cast<double>(begin))));
       }
     }
   }
@@ -179,13 +171,11 @@ class Doubts {
   void AddOwn(const Reservation& own) {
     if (HasFlag(own.flags, "FLEX")) {
       found_.push_back(
-          fmt::format("reservation {} is FLEX: it may start before it, and outside", own.name));
+          fmt::format("reservation {} is FLEX: the job may start before or outside it", own.name));
     }
     if (!own.groups.empty() && own.users.empty()) {
       found_.push_back(
-          fmt::format("reservation {} is for groups: whether you are in one is not "
-                      "known",
-                      own.name));
+          fmt::format("reservation {} is for groups; your membership is not known", own.name));
     }
   }
 
@@ -211,10 +201,8 @@ class Doubts {
           });
     }
     if (count == 0) return;
-    found_.push_back(
-        fmt::format("{} there would start again before all others on failure "
-                    "(--requeue=expedite)",
-                    Plural(count, "running job")));
+    found_.push_back(fmt::format("{} there would restart first on failure (--requeue=expedite)",
+                                 Plural(count, "running job")));
   }
 
   const QueueModel& queue_;

@@ -260,15 +260,14 @@ std::string SentenceOf(const LimitPoint& best, const LimitPoint& own, const RunR
 // Why there is no advice though the risk is known.
 std::string NoneInWords(const std::vector<LimitPoint>& points, const RunRisk& risk) {
   const LimitPoint& own = points.front();
-  if (own.start.Quantile(.5) < kWorthSeconds) return "it starts soon as it is";
+  if (own.start.Quantile(.5) < kWorthSeconds) return "it starts soon anyway";
   const double most = risk.redo_seconds ? kMostRiskResumed : kMostRisk;
   const bool any = std::any_of(points.begin() + 1, points.end(), [&](const LimitPoint& point) {
     return IsWorthIt(point.start, own.start);
   });
   if (!any) return "no shorter limit starts it much earlier";
-  return fmt::format(
-      "only limits that would cut off more than {:.0f} % of {} start it much earlier", 100 * most,
-      risk.words);
+  return fmt::format("only limits that cut off more than {:.0f} % of {} start it much earlier",
+                     100 * most, risk.words);
 }
 
 }  // namespace
@@ -311,8 +310,7 @@ RunRisk RiskFromHistory(const RunTimeHistory* past, const JobRecord& job) {
     return risk;
   }
   risk.words = fmt::format(
-      "the risk of a shorter limit is not known: it takes {} runs of yours in {} batches, and {} "
-      "{} "
+      "the risk of a shorter limit is not known: {} of your runs in {} batches are needed, {} {} "
       "known",
       kEnoughRuns, kEnoughBatches, known, known == 1 ? "is" : "are");
   return risk;
@@ -403,8 +401,8 @@ LimitAdvice AdviseLimit(const LimitQuestion& question) {
   if (!best.opens_partition && best.qos.empty() &&
       question.snapshot.config.scheduler_type == "sched/backfill") {
     advice.soft = fmt::format(
-        "--time-min={} beside -t {} may start as early by backfill, and keeps what time there is "
-        "room for",
+        "--time-min={} with -t {} may start as early by backfill and keeps as much time as there "
+        "is room for",
         FormatDuration(best.limit_seconds), FormatDuration(own.limit_seconds));
   }
   return advice;

@@ -345,12 +345,13 @@ void ReplayLimits(const ReplayQuestion& question, PastLimits& review) {
   if (std::none_of(review.groups.begin(), review.groups.end(),
                    [](const PastLimitGroup& group) { return group.limit.has_value(); })) {
     review.no_replay =
-        "no kind of these jobs has five whole runs and a limit much longer than 95 % of them took";
+        "no group of these jobs has five complete runs and a limit much longer than 95 % of them "
+        "needed";
     return;
   }
   const std::vector<UnixSeconds> spans = SpansOf(question);
   if (spans.empty()) {
-    review.no_replay = "none of these jobs lies within the days that can be played";
+    review.no_replay = "none of these jobs is within the days that can be replayed";
     return;
   }
   GroupPlaces groups;
@@ -378,7 +379,7 @@ void ReplayLimits(const ReplayQuestion& question, PastLimits& review) {
   }
   if (replay.spans == 0) {
     review.no_replay =
-        "playing the recorded days takes longer than one question may; ask for fewer (--since)";
+        "replaying the recorded days exceeds the time limit of a question; ask for fewer (--since)";
     return;
   }
   replay.all_jobs =

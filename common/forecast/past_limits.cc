@@ -177,30 +177,28 @@ std::string SavedInWords(const LimitReplay& replay) {
 
 std::vector<std::string> InWords(const PastLimits& review, UnixSeconds now) {
   std::vector<std::string> words;
-  if (review.jobs == 0) return {"No job with a time limit has ended in that time."};
+  if (review.jobs == 0) return {"No job with a time limit ended in that period."};
   words.push_back(
-      fmt::format("{} used {} of the time that they asked for: {} of {}.",
+      fmt::format("{} used {} of the requested time: {} of {}.",
                   review.jobs == 1 ? "1 job" : fmt::format("{} jobs", Grouped(review.jobs)),
                   SharePercent(review.used_seconds / review.asked_seconds),
                   HoursInWords(review.used_seconds), HoursInWords(review.asked_seconds)));
   if (!review.replay) {
-    words.push_back("What shorter limits would have saved is not known: " + review.no_replay + ".");
+    words.push_back("The savings of shorter limits are not known: " + review.no_replay + ".");
     return words;
   }
   const LimitReplay& replay = *review.replay;
   words.push_back(SavedInWords(replay));
   if (replay.cut > 0) {
     words.push_back(fmt::format(
-        "{} of {} would have been cut off and done again, {} of them in vain.", replay.cut,
+        "{} of {} would have been cut off and repeated, {} of them in vain.", replay.cut,
         Plural(replay.own_jobs, "run"), HoursInWords(replay.redone_seconds)));
   } else {
     words.push_back("No run would have been cut off.");
   }
   words.push_back(fmt::format(
-      "Method: {} of all users, from {} ago on, played through the simulation of the scheduler "
-      "with "
-      "the limits that {} of these jobs had and again with the shorter ones. They really waited "
-      "{}.",
+      "Method: {} of all users since {} ago, replayed through the simulated scheduler with the "
+      "limits that {} of these jobs had and again with the shorter ones. They actually waited {}.",
       Plural(replay.all_jobs, "job"), DurationInWords(static_cast<double>(now - replay.from)),
       Grouped(replay.own_jobs), HoursInWords(replay.recorded_wait)));
   return words;

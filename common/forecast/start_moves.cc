@@ -80,11 +80,11 @@ class Moves {
       }
     }
     Say(ahead,
-        ahead.jobs == 1 ? "submitted after it ranks above it" : "submitted after it rank above it");
-    Say(overtook, "submitted after it already started");
+        ahead.jobs == 1 ? "submitted later ranks above it" : "submitted later rank above it");
+    Say(overtook, "submitted later already started");
     Say(late, late.jobs == 1
-                  ? "on nodes that it could use has run longer than three in four like it"
-                  : "on nodes that it could use have run longer than three in four like them");
+                  ? "on nodes it could use has run longer than three in four like it"
+                  : "on nodes it could use have run longer than three in four like them");
     return Sorted();
   }
 

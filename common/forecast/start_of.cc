@@ -148,10 +148,9 @@ std::string PreemptionInWords(const StartSamples& start) {
   if (all == 0) return "";
   const auto hit = std::count_if(start.lost_seconds.begin(), start.lost_seconds.end(),
                                  [](int64_t lost) { return lost > 0; });
-  if (hit == 0) return "may be preempted, though nobody is in sight who would";
-  return fmt::format(
-      "jobs that may preempt it take its nodes in {:.0f} % of all cases: {} more on average",
-      100 * static_cast<double>(hit) / all, DurationInWords(start.MeanLost()));
+  if (hit == 0) return "may be preempted, though no such job is pending";
+  return fmt::format("preempted in {:.0f} % of cases: {} more on average",
+                     100 * static_cast<double>(hit) / all, DurationInWords(start.MeanLost()));
 }
 
 namespace {

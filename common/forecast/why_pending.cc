@@ -42,7 +42,7 @@ class Reasons {
     AddNodes();
     AddOrder();
     if (pending_ != nullptr && pending_->held) {
-      Add("it could have started long ago: something that no table of Slurm's shows holds it back",
+      Add("it could have started long ago: something that Slurm does not show holds it back",
           "ask the administrators");
     }
     return std::move(found_);
@@ -60,9 +60,9 @@ class Reasons {
       const int64_t most = queue_.limits().most()[cap];
       const int64_t used = queue_.cap_use()[cap];
       if (used + use.amount <= most) continue;
-      Add(fmt::format("{}: {} of {} in use, and it wants {}", queue_.limits().names()[cap], used,
-                      most, use.amount),
-          fmt::format("when {} of these are given back", used + use.amount - most));
+      Add(fmt::format("{}: {} of {} in use, it needs {}", queue_.limits().names()[cap], used, most,
+                      use.amount),
+          fmt::format("when {} of them are released", used + use.amount - most));
     }
   }
 
@@ -73,11 +73,11 @@ class Reasons {
         return each.id == id || each.array_job_id == id;
       });
       if (other == jobs.end()) {
-        Add(fmt::format("it waits for job {}, which is not there any more", id),
-            fmt::format("sacct -j {} shows how that ended", id));
+        Add(fmt::format("it waits for job {}, which no longer exists", id),
+            fmt::format("see sacct -j {} for that job", id));
       } else {
         Add(fmt::format("it waits for job {}, which {}", id, HoldsNodes(*other) ? "runs" : "waits"),
-            "when that has ended");
+            "when it has ended");
       }
     }
   }
@@ -89,7 +89,7 @@ class Reasons {
   void AddTimes() {
     const UnixSeconds now = queue_.snapshot().taken_at;
     if (job_.request.begin_time && *job_.request.begin_time > now) {
-      Add("it is not to begin before its begin time", In(*job_.request.begin_time));
+      Add("it must not start before its begin time", In(*job_.request.begin_time));
     }
     for (const Reservation& each : queue_.snapshot().reservations) {
       if (each.name != job_.request.reservation || each.name.empty()) continue;
@@ -135,21 +135,21 @@ class Reasons {
     size_t count = 0;
     for (const auto& [why, names] : out) count += names.size();
     if (count == 0) return;
-    std::string words = fmt::format("{} of {} that it could use cannot run jobs: ", count,
+    std::string words = fmt::format("{} of {} it could use cannot run jobs: ", count,
                                     Plural(static_cast<int64_t>(wanted), "node"));
     bool first = true;
     for (const auto& [why, names] : out) {
       words += fmt::format("{}{} {}", first ? "" : "; ", CompressHostList(names), why);
       first = false;
     }
-    Add(std::move(words), "when the administrators bring them back");
+    Add(std::move(words), "when an administrator resumes them");
   }
 
   void AddOrder() {
     if (start_ == nullptr || start_->jobs_before == 0) return;
-    Add(fmt::format("{} of higher rank (its priority is {}) want some of the same nodes",
+    Add(fmt::format("{0} ahead of it (its priority is {1}) want the same nodes",
                     Plural(start_->jobs_before, "waiting job"), job_.priority),
-        "when they have started; it may start before them where it does not delay them");
+        "when they have started; it may start first (backfill)");
   }
 
   const Job& job_;

@@ -313,7 +313,7 @@ std::string TakenAs(const GpuCatalogue& catalogue, std::string_view name) {
   if (others.empty()) return "";
   std::vector<std::string> ids;
   for (const GpuModel* other : others) ids.push_back(other->id);
-  return fmt::format("{} is taken as {}; {} {}", name, catalogue.Resolve(name)->display_name,
+  return fmt::format("{} is read as {}; {} {}", name, catalogue.Resolve(name)->display_name,
                      JoinNames(ids), ids.size() == 1 ? "is another" : "are others");
 }
 

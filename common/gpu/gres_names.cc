@@ -27,9 +27,10 @@ Result<std::string> SlurmTypeOf(const std::string& name, const std::string& part
   std::string where = partition.empty() ? "this cluster" : "partition " + partition;
   if (accepted.empty()) {
     return Fail(ErrorCode::kNotFound,
-                fmt::format("no GPU of {} is called {}; it has {}", where, Quoted(name), types));
+                fmt::format("{} has no GPU {}; it has {}", where, Quoted(name), types));
   }
-  return BadInput(fmt::format("{} means several GPU types: say which of {}", Quoted(name), types));
+  return BadInput(
+      fmt::format("{} matches several GPU types; choose one of {}", Quoted(name), types));
 }
 
 }  // namespace

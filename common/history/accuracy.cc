@@ -74,19 +74,19 @@ std::string RecordInWords(const Accuracy& accuracy) {
   }
   std::string words;
   if (const int64_t others = accuracy.jobs - accuracy.covered_jobs; others > 0) {
-    words = fmt::format("of {} that were said to start at once, {:.0f} % did within a minute",
-                        Plural(others, "job"), 100 * accuracy.at_once);
+    words = fmt::format("{:.0f} % of {} forecast to start at once did so within a minute",
+                        100 * accuracy.at_once, Plural(others, "job"));
   }
   if (accuracy.covered_jobs < kEnoughScores) {
-    return words + fmt::format("; too few ({}) were said to wait to say how right that is",
-                               accuracy.covered_jobs);
+    return words + fmt::format("{}accuracy of waits not known yet ({} of {} jobs needed)",
+                               words.empty() ? "" : "; ", accuracy.covered_jobs, kEnoughScores);
   }
-  return words + fmt::format(
-                     "{}of {} that were said to wait, half started within {} of the median "
-                     "and {:.0f} % by their p90",
-                     words.empty() ? "" : "; ", Plural(accuracy.covered_jobs, "job"),
-                     InWords(accuracy.covered_median_abs_error_seconds),
-                     100 * accuracy.coverage_p90);
+  return words +
+         fmt::format(
+             "{}{:.0f} % of {} forecast to wait started by their p90, half within {} of their p50",
+             words.empty() ? "" : "; ", 100 * accuracy.coverage_p90,
+             Plural(accuracy.covered_jobs, "job"),
+             InWords(accuracy.covered_median_abs_error_seconds));
 }
 
 }  // namespace gpuadvise

@@ -40,6 +40,11 @@ void SparseWaits::Add(size_t wait_class, int by) {
   if (at->jobs == 0) counts_.erase(at);
 }
 
+void WaitCounts::Add(const WaitCounts& more) {
+  for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += more.counts_[i];
+  jobs_ += more.jobs_;
+}
+
 void WaitCounts::Add(const SparseWaits& waits) {
   for (const SparseWaits::Count& count : waits.counts()) {
     counts_[count.wait_class] += count.jobs;

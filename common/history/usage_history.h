@@ -66,6 +66,7 @@ class SparseWaits {
 class WaitCounts {
  public:
   void Add(const SparseWaits& waits);
+  void Add(const WaitCounts& more);
   int64_t jobs() const { return jobs_; }
 
   // The wait of rank ceil(share * jobs), seconds; nullopt of none. REQUIRES: 0 < share <= 1.

@@ -61,7 +61,7 @@ Result<void> CheckReservation(const Snapshot& policy, const Partition& partition
   const ReservationCaller caller = CallerIn(policy, partition, submitter, association);
   if (Admits(*found, caller)) return {};
   return Fail(ErrorCode::kInfeasible,
-              fmt::format("reservation '{}' is not for user {} with account '{}'", found->name,
+              fmt::format("user {1} with account '{2}' may not use reservation '{0}'", found->name,
                           submitter.user, caller.account));
 }
 
@@ -114,8 +114,8 @@ void AddMagneticWays(const QueueModel& queue, size_t index, const JobRequest& re
 tl::unexpected<Error> NeverFree(const QueueModel& queue, const PendingJob& job) {
   const auto partition = static_cast<size_t>(job.options.front().partition);
   return Fail(ErrorCode::kInfeasible,
-              fmt::format("no end is known of what now holds the nodes, GPUs or limits that this "
-                          "job needs in partition {} (jobs without a time limit, or a reservation)",
+              fmt::format("the nodes, GPUs or limits that this job needs in partition {} are held "
+                          "by jobs without a time limit, or by a reservation without an end",
                           queue.snapshot().partitions[partition].name));
 }
 

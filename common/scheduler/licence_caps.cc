@@ -102,8 +102,8 @@ Result<void> LicenceCaps::Check(const JobRequest& request) const {
       continue;
     }
     if (pool != nullptr) {
-      why = fmt::format("the cluster has {} of licence {}, and this job wants {}", pool->total,
-                        name, count);
+      why = fmt::format("the cluster has {} of licence {}, this job needs {}", pool->total, name,
+                        count);
     } else {
       std::vector<std::string> names;
       for (const auto& [key, each] : pools_) {

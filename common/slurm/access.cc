@@ -91,7 +91,7 @@ Result<void> CheckHost(const Partition& partition, const Submitter& submitter) {
   const std::vector<std::string>& hosts = partition.alloc_nodes;
   if (hosts.empty() || host.empty() || IsOneOf(host, hosts) || IsOneOf(submitter.host, hosts))
     return {};
-  return No(fmt::format("partition {} takes jobs only from {}, not from this host ({})",
+  return No(fmt::format("partition {} accepts jobs only from {}, not from this host ({})",
                         partition.name, JoinNames(hosts), host));
 }
 
@@ -99,10 +99,10 @@ Result<void> CheckHost(const Partition& partition, const Submitter& submitter) {
 Result<void> CheckOneQos(const Snapshot& snapshot, const Submitter& submitter,
                          const Association* assoc, const std::string& qos) {
   if (!submitter.qos.empty() && !snapshot.qos.empty() && FindQos(snapshot, qos) == nullptr) {
-    if (!HasName(submitter)) return No("that QOS is for users: ask on the cluster itself");
+    if (!HasName(submitter)) return No("QOS are checked for users only: ask on the cluster itself");
     std::vector<std::string> names;
     for (const Qos& known : snapshot.qos) names.push_back(known.name);
-    return No(fmt::format("there is no QOS {}{}; there are {}", Quoted(qos), DidYouMean(qos, names),
+    return No(fmt::format("there is no QOS {}{}; QOS: {}", Quoted(qos), DidYouMean(qos, names),
                           JoinNames(names)));
   }
   const bool enforced = EnforcedBy(snapshot.config.enforce).qos;
@@ -146,7 +146,7 @@ Result<void> CheckTime(const Partition& partition, const JobRequest& request,
   };
   const auto say = [&](SlurmNumber most, const std::string& whose) {
     return No(fmt::format(
-        "time limit {} is above the {} that {} allows",
+        "time limit {} exceeds the {} that {} allows",
         asked.infinite() ? "unlimited" : DurationInWords(static_cast<double>(asked.value())),
         DurationInWords(static_cast<double>(most.value())), whose));
   };

@@ -25,7 +25,7 @@ class FeatureParser {
   Result<FeatureExpression> Run() {
     if (text_.empty() || text_ == "(null)") return std::move(out_);
     if (text_.size() > kMaxFeatureTextBytes) {
-      return BadInput(fmt::format("a constraint of {} bytes; {} are possible: shorten it",
+      return BadInput(fmt::format("a constraint of {} bytes; the limit is {}: shorten it",
                                   text_.size(), kMaxFeatureTextBytes));
     }
     if (!Chain(0) || at_ != text_.size()) {

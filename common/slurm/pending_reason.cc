@@ -17,48 +17,47 @@ struct Known {
 
 // Sources: slurm.h (enum job_state_reason) and https://slurm.schedmd.com/resource_limits.html.
 constexpr Known kKnown[] = {
-    {"None", "Slurm has not looked at it yet", "within seconds"},
-    {"Priority", "other jobs stand before it", "when those before it have started"},
-    {"Resources", "it is first in line and waits for nodes to become free",
-     "when running jobs end"},
+    {"None", "Slurm has not considered it yet", "within seconds"},
+    {"Priority", "other jobs are ahead of it", "when the jobs ahead have started"},
+    {"Resources", "it is next in line and waits for free nodes", "when running jobs end"},
     {"Dependency", "it waits for other jobs to end (--dependency)",
-     "when the jobs it names have ended that way"},
-    {"DependencyNeverSatisfied", "a job that it depends on ended in another way",
-     "never by itself: scancel it, or change --dependency with scontrol update"},
-    {"BeginTime", "it was asked to begin later (--begin)", "at its begin time"},
+     "when those jobs have ended as required"},
+    {"DependencyNeverSatisfied", "a job it depends on did not end as required",
+     "never; scancel it, or change --dependency with scontrol update"},
+    {"BeginTime", "it was submitted to start later (--begin)", "at its begin time"},
     {"JobHeldUser", "its owner holds it", "scontrol release JOBID"},
     {"JobHeldAdmin", "an administrator holds it", "ask the administrators to release it"},
     {"JobHoldMaxRequeue", "it was requeued too often and is held", "scontrol release JOBID"},
     {"PartitionDown", "its partition is down", "when the administrators bring it up"},
-    {"PartitionInactive", "its partition takes no jobs now", "when the administrators activate it"},
+    {"PartitionInactive", "its partition accepts no jobs now",
+     "when the administrators activate it"},
     {"PartitionNodeLimit",
-     "it wants more or fewer nodes than the partition allows, or nodes that are not there",
+     "it asks for more or fewer nodes than the partition allows, or for nodes that do not exist",
      "scontrol update JobId=JOBID NumNodes=…, or when nodes come back"},
-    {"PartitionTimeLimit", "its time limit is over the partition's",
+    {"PartitionTimeLimit", "its time limit exceeds the partition's",
      "scontrol update JobId=JOBID TimeLimit=…, or another partition"},
-    {"Licenses", "licences that it needs are in use", "when jobs with those licences end"},
+    {"Licenses", "licences it needs are in use", "when jobs with those licences end"},
     {"Reservation", "its reservation has not begun", "when the reservation begins"},
     {"ReservationDeleted", "its reservation is gone",
      "scontrol update JobId=JOBID ReservationName=…"},
-    {"ReqNodeNotAvail", "nodes that it needs are down, drained or reserved",
+    {"ReqNodeNotAvail", "nodes it needs are down, drained or reserved",
      "when they come back, or without --nodelist"},
     {"FrontEndDown", "no front end node can run it", "when the administrators bring one up"},
     {"SchedDefer", "the site has Slurm schedule in rounds only (SchedulerParameters=defer)",
      "at the next round"},
-    {"DeadLine", "it can no longer end before its deadline",
-     "scontrol update JobId=JOBID Deadline=…"},
-    {"BadConstraints", "no node can ever meet what it asks for",
+    {"DeadLine", "it can no longer meet its deadline", "scontrol update JobId=JOBID Deadline=…"},
+    {"BadConstraints", "no node can ever satisfy its request",
      "scancel it and ask for less, or for other features"},
     {"InvalidAccount", "its account does not exist", "scontrol update JobId=JOBID Account=…"},
     {"InvalidQOS", "its QOS does not exist or is not allowed", "scontrol update JobId=JOBID QOS=…"},
     {"AccountNotAllowed", "its account may not use this partition",
      "another partition or account (scontrol update)"},
     {"QOSNotAllowed", "its QOS may not be used here", "another QOS or partition (scontrol update)"},
-    {"QOSUsageThreshold", "its account has used more than the QOS's threshold of fair share",
-     "as past use is forgotten"},
+    {"QOSUsageThreshold", "its account is over the QOS's fair-share threshold",
+     "as past usage decays"},
     {"Cleaning", "it was requeued and its last run is still being cleaned up", "within minutes"},
     {"Prolog", "its nodes are being prepared", "within minutes"},
-    {"JobArrayTaskLimit", "its array runs as many tasks at a time as it may (%N)",
+    {"JobArrayTaskLimit", "its array runs its maximum number of tasks (%N)",
      "when tasks of it end; scontrol update JobId=JOBID ArrayTaskThrottle=… lets more run"},
     {"NodeDown", "a node that it needs is down", "when it comes back"},
     {"BurstBufferResources", "the burst buffer has no room for it", "when others free it"},
@@ -67,36 +66,35 @@ constexpr Known kKnown[] = {
      "scontrol show job JOBID says which"},
     {"PowerNotAvail", "there is not enough power for its nodes", "when others end"},
     {"PowerReserved", "power is reserved for others", "when that reservation ends"},
-    {"MaxMemPerLimit", "it wants more memory per CPU or node than is allowed",
+    {"MaxMemPerLimit", "it asks for more memory per CPU or node than is allowed",
      "scancel it and ask for less memory"},
     {"launch failed requeued held", "its start failed on a node; it is held",
      "scontrol release JOBID; the administrators should look at the node"},
-    {"AssociationJobLimit", "its account or user runs as many jobs as allowed",
+    {"AssociationJobLimit", "its account or user is at the limit of running jobs",
      "when jobs of the same account end"},
-    {"AssociationResourceLimit", "its account or user has as much as allowed",
+    {"AssociationResourceLimit", "its account or user is at a resource limit",
      "when jobs of the same account end"},
     {"AssociationTimeLimit", "its account or user has used up its time",
-     "when the administrators grant more, or as past use is forgotten"},
-    {"QOSJobLimit", "its QOS runs as many jobs as allowed", "when jobs of the same QOS end"},
-    {"QOSResourceLimit", "its QOS has as much as allowed", "when jobs of the same QOS end"},
+     "when the administrators grant more, or as past usage decays"},
+    {"QOSJobLimit", "its QOS is at its limit of running jobs", "when jobs of the same QOS end"},
+    {"QOSResourceLimit", "its QOS is at a resource limit", "when jobs of the same QOS end"},
     {"Nodes_required_for_job_are_DOWN",
-     "nodes that it needs are down, drained or reserved for higher partitions",
+     "nodes it needs are down, drained or reserved for higher-priority partitions",
      "when enough nodes are back or free"},
     {"NvidiaImexChannels", "no NVIDIA IMEX channel is free", "when jobs that hold one end"},
-    {"MaxPoweredUpNodes", "as many nodes are powered up as the site allows",
+    {"MaxPoweredUpNodes", "the site's limit of powered-up nodes is reached",
      "when some are powered down"},
     {"MpiPortsBusy", "the ports for MPI are in use on its nodes", "when jobs there end"},
     {"ReservationInvalid", "its reservation is no longer valid for it",
      "scontrol update JobId=JOBID ReservationName=…"},
-    {"Constraints", "no node that is free now has the features it asks for",
+    {"Constraints", "no free node has the features it asks for",
      "when nodes with these features become free"},
-    {"PartitionConfig", "it does not fit what its partition allows",
+    {"PartitionConfig", "it exceeds what its partition allows",
      "scontrol update JobId=JOBID Partition=…, or ask for less"},
-    {"AccountingPolicy", "a limit of accounting holds it back",
-     "when jobs of the same account end"},
+    {"AccountingPolicy", "an accounting limit holds it back", "when jobs of the same account end"},
     {"FedJobLock", "another cluster of the federation is about to start it", "within seconds"},
     {"QOSTimeLimit", "its QOS has used up its time",
-     "when the administrators grant more, or as past use is forgotten"},
+     "when the administrators grant more, or as past usage decays"},
 };
 
 // Takes `prefix` off the front of `text`.
@@ -188,31 +186,29 @@ std::optional<ReasonInWords> LimitInWords(std::string_view reason) {
   const auto has = [&](std::string_view part) { return rest.find(part) != std::string_view::npos; };
   if (kind == Kind::kLeast) {
     return ReasonInWords{
-        fmt::format("{} wants every job to ask for at least so much ({})", owner, what),
+        fmt::format("{} requires every job to ask for at least a minimum ({})", owner, what),
         "scancel it and ask for more, or another QOS"};
   }
   if (has("PerJob") || (what == "time" && kind == Kind::kMost)) {
-    return ReasonInWords{
-        fmt::format("{} limits {} a single job has, and it wants more", owner, how),
-        "ask for less (scontrol update), or another QOS"};
+    return ReasonInWords{fmt::format("{} limits {} per job, and it asks for more", owner, how),
+                         "ask for less (scontrol update), or another QOS"};
   }
   if (has("PerNode")) {
-    return ReasonInWords{fmt::format("{} limits {} a job has on one node", owner, how),
+    return ReasonInWords{fmt::format("{} limits {} per job on one node", owner, how),
                          "ask for less per node, or another QOS"};
   }
   const bool used_up = has("Minutes") || has("RunMins") || what == "time" || what == "energy";
   if (has("PerUser") || (kind == Kind::kMost && !has("PerAccount"))) {
-    return ReasonInWords{fmt::format("{} limits {} each user has at a time", owner, how),
-                         used_up ? "as past use is forgotten" : "when jobs of the same user end"};
+    return ReasonInWords{fmt::format("{} limits {} per user", owner, how),
+                         used_up ? "as past usage decays" : "when jobs of the same user end"};
   }
   if (has("PerAccount")) {
-    return ReasonInWords{
-        fmt::format("{} limits {} each account has at a time", owner, how),
-        used_up ? "as past use is forgotten" : "when jobs of the same account end"};
+    return ReasonInWords{fmt::format("{} limits {} per account", owner, how),
+                         used_up ? "as past usage decays" : "when jobs of the same account end"};
   }
   return ReasonInWords{
-      fmt::format("{} limits {} all of it together has at a time", owner, how),
-      used_up ? "as past use is forgotten, or when the administrators grant more"
+      fmt::format("{} limits {} in total", owner, how),
+      used_up ? "as past usage decays, or when the administrators grant more"
               : fmt::format("when jobs of {} end", qos ? "the same QOS" : "the same account")};
 }
 

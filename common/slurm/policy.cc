@@ -105,21 +105,21 @@ std::string UnseenInWords(const SchedulerConfig& config) {
   }
   std::vector<std::string> sentences;
   if (!what.empty()) {
-    sentences.push_back(fmt::format(
-        "PrivateData hides {} from gpuadvised's Slurm user, so waits may be longer than said; an "
-        "administrator can make that user an operator (sacctmgr modify user … set "
-        "adminlevel=Operator)",
-        fmt::join(what, ", ")));
+    sentences.push_back(
+        fmt::format("PrivateData hides {} from gpuadvised's Slurm user, so waits may be longer "
+                    "than forecast; an administrator can make that user an operator (sacctmgr "
+                    "modify user … set adminlevel=Operator)",
+                    fmt::join(what, ", ")));
   }
   if (hides(kHiddenConf)) {
     sentences.emplace_back(
-        "slurmrestd does not tell slurm.conf, so Slurm's defaults stand for how this site "
-        "schedules; an administrator can set slurm_conf in gpuadvised's settings");
+        "slurmrestd does not provide slurm.conf, so Slurm's scheduling defaults are assumed; an "
+        "administrator can set slurm_conf in gpuadvised's settings");
   }
   if (hides(kHiddenLimits)) {
     sentences.emplace_back(
-        "slurmrestd tells neither associations nor QOS, so limits and fair share are not counted; "
-        "an administrator can have it load the slurmdbd plugin");
+        "slurmrestd provides neither associations nor QOS, so limits and fair share are not "
+        "simulated; an administrator can load its slurmdbd plugin");
   }
   return fmt::format("{}", fmt::join(sentences, ". "));
 }

@@ -98,14 +98,13 @@ json AssumedJson(const ScaleQuestion& question, const ScaleStep& step) {
     }
     const TrainingSpec& training = spec.stages[i].training;
     if (training.max_steps && !training.effective_batch_size) {
-      add("more GPUs train on more samples in as many steps: give effective_batch_size to compare "
-          "the same training");
+      add("with the same number of steps, more GPUs train on more samples: set "
+          "effective_batch_size to compare equal trainings");
     }
     if (!HasTiming(training) && !training.mean_seq_length &&
         known->shape->layers.num_hidden_layers > 0) {
-      add("every sample is as long as max_seq_length; shorter ones take less: give "
-          "mean_seq_length, "
-          "or a timing in measured");
+      add("every sample has max_seq_length; for shorter ones set mean_seq_length, or "
+          "add a timing to measured");
     }
   }
   return all;
@@ -114,7 +113,7 @@ json AssumedJson(const ScaleQuestion& question, const ScaleStep& step) {
 // "4 GPUs each does less than 85 % of what one does"; "" where that is not recommended.
 std::string BeyondWorthwhile(const ScaleCurve& curve) {
   if (*curve.worthwhile >= *curve.recommended) return "";
-  return fmt::format("{} each does less than {:.0f} % of what one does",
+  return fmt::format("{} each do less than {:.0f} % of what one does",
                      Plural(curve.steps[*curve.worthwhile].gpus(), "GPU"),
                      100 * kWorthwhileEfficiency);
 }
@@ -168,10 +167,10 @@ class KindsOfGpu {
     std::string best = "the shortest run";
     if (question_.objective == Objective::kCost) best = cheapest;
     if (question_.objective == Objective::kDeadline) {
-      best = IsLate(RecommendedOf(*Best())) ? "the nearest to the deadline, which none makes"
+      best = IsLate(RecommendedOf(*Best())) ? "closest to the deadline, which none meets"
                                             : fmt::format("in time with {}", cheapest);
     }
-    return fmt::format("{} of {} kinds of GPU that run it", best, running_.size());
+    return fmt::format("{} of {} GPU types that can run it", best, running_.size());
   }
 
  private:

@@ -38,7 +38,7 @@ tl::unexpected<Error> NoProduct(const TrainingSpec& training, const BatchRange& 
   if (training.accumulation)
     of += fmt::format(" and gradient_accumulation_steps {}", *training.accumulation);
   return Fail(ErrorCode::kInfeasible,
-              fmt::format("effective_batch_size {} cannot be made from {}; nearest {}",
+              fmt::format("effective_batch_size {} is not possible with {}; nearest {}",
                           RangeInWords(range), of, NearestMultiples(range, unit)),
               "/effective_batch_size");
 }

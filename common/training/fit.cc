@@ -137,11 +137,11 @@ class RowCounter {
         row.notes.push_back(plan.error().message);
       }
       if (row.recommended == 0) {
-        row.notes.push_back("one sample fits only into what should be left free");
+        row.notes.push_back("one sample fits, but only inside the safety margin");
       }
     }
     if (setup_.zero_stage > 0 && setup_.gpus == 1) {
-      row.notes.push_back("on one GPU ZeRO and FSDP shard nothing");
+      row.notes.push_back("ZeRO and FSDP shard nothing on one GPU");
     }
   }
 
@@ -149,19 +149,16 @@ class RowCounter {
   void NoteWhatIsAssumed(FitRow& row) const {
     const auto note = [&](std::string text) { row.notes.push_back(std::move(text)); };
     if (!BytesOfOptimizer(setup_.optim, false, 0).known) {
-      note(
-          fmt::format("optim {} is not known here: counted with Adam's states, two numbers a "
-                      "parameter",
-                      Quoted(setup_.optim)));
+      note(fmt::format("unknown optim {}: computed with Adam's states, two numbers per parameter",
+                       Quoted(setup_.optim)));
     }
     if (row.high_bytes > row.total_bytes) {
-      note(
-          fmt::format("lengths vary: up to {:.1f} GiB may be reserved at once, which the margin of "
-                      "the recommended batch covers",
-                      row.high_bytes / (1 << 30)));
+      note(fmt::format(
+          "lengths vary: up to {:.1f} GiB more may be reserved, which the safety margin covers",
+          row.high_bytes / (1 << 30)));
     }
     if (setup_.trainer == Trainer::kGrpo || setup_.trainer == Trainer::kPpo) {
-      note("not counted: the texts that are generated, and whatever generates them on this GPU");
+      note("not included: the texts that are generated, and whatever generates them on this GPU");
     }
     if (setup_.tensor_parallel > 1) {
       note(
@@ -250,7 +247,7 @@ class RowCounter {
       add("optim: adamw_8bit", "little", [](TrainingSetup& s) { s.optim = "adamw_8bit"; });
     }
     if (now.gpus > 1 && now.zero_stage < 3) {
-      add("deepspeed: 3", "more traffic between the GPUs", [](TrainingSetup& s) {
+      add("deepspeed: 3", "more communication between GPUs", [](TrainingSetup& s) {
         s.deepspeed = true;
         s.zero_stage = 3;
       });
@@ -349,7 +346,7 @@ FitRow RowOn(const FitQuestion& question, const StageFit& subject, const GpuMode
   const auto precision = PrecisionOn(gpu, subject.stage->training, subject.fp16_is_safe);
   if (!precision) return impossible(precision.error().message);
   if (gpu.is_mig_slice && question.gpus_in_all > 1) {
-    return impossible("MIG slices have no peer-to-peer: one slice a job");
+    return impossible("MIG slices have no peer-to-peer, so one slice per job");
   }
   return RowCounter(question, subject, gpu, *precision).Count();
 }
@@ -383,7 +380,7 @@ Result<StageFit> SubjectOf(const FitQuestion& question, const Stage& stage) {
   }
   if (subject.shape == nullptr && subject.line == nullptr) {
     return BadInput(
-        "nothing says what this model is made of: give model.preset, hf_config: config.json, "
+        "the file does not describe the model: set model.preset, hf_config: config.json, "
         "hidden_size and the rest of its shape, or memory {base, per_sample, overhead}",
         stage.pointer + "/model");
   }
@@ -402,7 +399,7 @@ Result<StageFit> FitStage(const FitQuestion& question, const Stage& stage) {
     fit->trained_parameters = TrainedParameters(*fit->shape, usual);
     if (fit->trained_parameters <= 0) {
       return BadInput(
-          "lora.target_modules names no layer of this model, so nothing would be trained",
+          "lora.target_modules matches no layer of this model, so nothing would be trained",
           stage.pointer + "/training/lora/target_modules");
     }
   }

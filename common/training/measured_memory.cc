@@ -35,15 +35,15 @@ Result<void> CheckMeasured(const Stage& stage, const GpuCatalogue& catalogue) {
     const std::string pointer = fmt::format("{}/training/measured/{}", stage.pointer, i);
     const GpuModel* gpu = catalogue.Resolve(step.gpu);
     if (gpu == nullptr) {
-      return BadInput(fmt::format("measured: no GPU called {} is known{}; `gpuadvise cards` "
-                                  "lists the names",
+      return BadInput(fmt::format("measured: unknown GPU {}{}; `gpuadvise cards` lists the names",
                                   Quoted(step.gpu), catalogue.NearTo(step.gpu)),
                       pointer + "/gpu");
     }
     if (step.peak_bytes > gpu->memory_bytes) {
-      return BadInput(fmt::format("measured: a peak of {:.1f} GB on a GPU of {:g} GB cannot be",
-                                  static_cast<double>(step.peak_bytes) / 1e9, gpu->memory_gb),
-                      pointer + "/peak");
+      return BadInput(
+          fmt::format("measured: a peak of {:.1f} GB is impossible on a GPU with {:g} GB",
+                      static_cast<double>(step.peak_bytes) / 1e9, gpu->memory_gb),
+          pointer + "/peak");
     }
   }
   return {};

@@ -207,7 +207,7 @@ Result<const ModelPreset*> ModelPresets::Require(const std::string& name,
                                                  const std::string& pointer) const {
   if (name.empty()) return nullptr;
   if (const ModelPreset* preset = Find(name)) return preset;
-  return BadInput(fmt::format("no model preset is called {}{}; `gpuadvise models` lists them",
+  return BadInput(fmt::format("unknown model preset {}{}; `gpuadvise models` lists them",
                               Quoted(name), NearTo(name)),
                   pointer);
 }

@@ -189,9 +189,8 @@ Result<Outcome> ReadOutcome(const json& document) {
   FieldReader reader(document, "", &errors);
   Outcome outcome;
   if (reader.Int("version", kOutcomeVersion, kOutcomeVersion) != kOutcomeVersion) {
-    reader.Refuse("version", fmt::format("version must be {}: this is no outcome that can be read "
-                                         "here",
-                                         kOutcomeVersion));
+    reader.Refuse("version",
+                  fmt::format("version must be {}: this outcome cannot be read", kOutcomeVersion));
   }
   outcome.job_id = ReadJobId(reader);
   outcome.advice_id = ShortText(reader, "advice_id");
@@ -219,7 +218,7 @@ Result<Outcome> ReadOutcome(const json& document) {
 Result<Outcome> ReadOutcomeText(std::string_view text) {
   if (text.size() > kMaxOutcomeBytes) {
     return BadInput(
-        fmt::format("it is longer than {} KiB, which no outcome is", kMaxOutcomeBytes >> 10));
+        fmt::format("it is longer than {} KiB, too long for an outcome", kMaxOutcomeBytes >> 10));
   }
   bool too_deep = false;
   const auto watch = [&too_deep](int depth, json::parse_event_t, json&) {
@@ -227,8 +226,8 @@ Result<Outcome> ReadOutcomeText(std::string_view text) {
     return !too_deep;
   };
   const json document = json::parse(text, watch, false);
-  if (too_deep) return BadInput("it is nested deeper than any outcome");
-  if (document.is_discarded()) return BadInput("it is no JSON: cut off, or something else");
+  if (too_deep) return BadInput("it is nested too deeply for an outcome");
+  if (document.is_discarded()) return BadInput("it is not valid JSON; it may be cut off");
   return ReadOutcome(document);
 }
 

@@ -114,12 +114,11 @@ std::string WhatGrows(const ScaleStep& less, const ScaleStep& more) {
     double StepSeconds::*seconds;
     const char* words;
   };
-  constexpr Part kParts[] = {
-      {&StepSeconds::communication, "traffic between the GPUs"},
-      {&StepSeconds::launches, "waiting for the host, as micro-batches get small"},
-      {&StepSeconds::traffic, "reading weights for small micro-batches"},
-      {&StepSeconds::optimizer, "the optimizer's step"},
-      {&StepSeconds::loader, "waiting for the data loader"}};
+  constexpr Part kParts[] = {{&StepSeconds::communication, "communication between GPUs"},
+                             {&StepSeconds::launches, "host overhead of small micro-batches"},
+                             {&StepSeconds::traffic, "reading weights for small micro-batches"},
+                             {&StepSeconds::optimizer, "the optimizer's step"},
+                             {&StepSeconds::loader, "waiting for the data loader"}};
   const Part* most = nullptr;
   double growth = 0.02;
   for (const Part& part : kParts) {
@@ -138,8 +137,8 @@ std::string WhyNotMore(const ScaleQuestion& question, const ScaleCurve& curve) {
   const ScaleStep& chosen = curve.steps[*curve.recommended];
   const size_t next = *curve.recommended + 1;
   if (next >= curve.steps.size()) {
-    if (curve.gpu->is_mig_slice) return "MIG slices have no peer-to-peer: one slice a job";
-    return fmt::format("more than {} were not asked about (--max-gpus, resources)",
+    if (curve.gpu->is_mig_slice) return "MIG slices have no peer-to-peer, so one slice per job";
+    return fmt::format("more than {} were not tried (--max-gpus, resources)",
                        Plural(chosen.gpus(), "GPU"));
   }
   const ScaleStep& more = curve.steps[next];
@@ -158,8 +157,8 @@ std::string WhyNotMore(const ScaleQuestion& question, const ScaleCurve& curve) {
   const std::string paid =
       extra > 0.5 ? fmt::format("for {:.0f} GPU-hours more", extra) : "for as many GPU-hours";
   return fmt::format(
-      "{} would take {} instead of {} {} ({:.0f} % efficiency{}), and more GPUs are waited for "
-      "longer",
+      "{} would take {} instead of {} {} ({:.0f} % efficiency{}), and more GPUs wait longer in the "
+      "queue",
       gpus, Hours(more.run.seconds.p50), Hours(chosen.run.seconds.p50), paid, 100 * more.efficiency,
       because);
 }
@@ -213,7 +212,7 @@ size_t LastWorthwhile(const ScaleCurve& curve, size_t fewest, size_t end) {
 std::string WhyFastest(const ScaleCurve& curve, size_t fewest) {
   if (*curve.recommended != fewest) return "the shortest run";
   const bool others = std::count_if(curve.steps.begin(), curve.steps.end(), Runs) > 1;
-  return others ? "more make it no shorter" : "the only number of those tried that runs it";
+  return others ? "more GPUs are not faster" : "the only GPU count tried that can run it";
 }
 
 void Recommend(const ScaleQuestion& question, size_t fewest, ScaleCurve& curve) {
@@ -233,9 +232,9 @@ void Recommend(const ScaleQuestion& question, size_t fewest, ScaleCurve& curve) 
       curve.recommended = FirstInTime(curve, fewest, end, question.deadline_seconds);
       const bool makes_it =
           curve.steps[*curve.recommended].run.seconds.p90 <= question.deadline_seconds;
-      curve.why = makes_it ? fmt::format("the fewest that take at most {} nine times out of ten",
+      curve.why = makes_it ? fmt::format("the fewest that take at most {} with 90 % probability",
                                          Hours(question.deadline_seconds))
-                           : fmt::format("the fastest; none is done in {} nine times out of ten",
+                           : fmt::format("the fastest; none is done in {} with 90 % probability",
                                          Hours(question.deadline_seconds));
       break;
     }

@@ -198,7 +198,7 @@ void ReadSharding(KeyReader& reader, TrainingSpec& training) {
   }
   const std::optional<Offload> said = reader.Choice("offload", kOffloads);
   if (said && sharding.offload != Offload::kNone && *said != sharding.offload) {
-    reader.Refuse("offload", fmt::format("offload is not what {} says: keep one",
+    reader.Refuse("offload", fmt::format("offload contradicts {}: keep one",
                                          training.zero_stage ? "the DeepSpeed file" : "fsdp"));
   }
   training.offload = said.value_or(sharding.offload);

@@ -146,13 +146,12 @@ Result<int64_t> LargestWithoutModel(const GpuCatalogue& catalogue, const Stage& 
   if (seen.ran > 0) return seen.ran;
   if (stage.training.measured.empty()) {
     return BadInput(
-        "nothing says how much memory this model takes: give model.preset, hf_config, or "
-        "model.memory {base, per_sample, overhead}, or fix "
-        "training.per_device_train_batch_size",
+        "the memory of this model is not known: set model.preset, hf_config, or model.memory "
+        "{base, per_sample, overhead}, or fix training.per_device_train_batch_size",
         "/spec" + stage.pointer + "/model");
   }
   return Fail(ErrorCode::kInfeasible,
-              "nothing says how much memory this model takes, and it has run on larger GPUs alone");
+              "the memory of this model is not known, and it has run on larger GPUs only");
 }
 
 // By how much of the card a batch that a person timed there may be over it: memory is counted that
@@ -182,8 +181,8 @@ Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
   std::string why = fmt::format("one sample takes {:.1f} GB, the GPU has {:g} GB",
                                 static_cast<double>(basis.Bytes(1)) / 1e9, gpu.memory_gb);
   if (seen.ran > 0) {
-    why += basis.line != nullptr ? "; it was timed there all the same: correct model.memory"
-                                 : "; it was timed there all the same: give the peak of that run";
+    why += basis.line != nullptr ? "; yet it was timed there: correct model.memory"
+                                 : "; yet it was timed there: give the peak of that run";
   }
   return Fail(ErrorCode::kInfeasible, why);
 }
@@ -298,8 +297,9 @@ Result<StagePlan> PlanStage(const Stage& stage, const StageQuestion& question) {
   if (!precision) return tl::unexpected<Error>(precision.error());
   const MemoryBasis memory = BasisOf(stage, model, question, *precision);
   if (memory.shape != nullptr && TrainedParameters(*memory.shape, memory.setup) <= 0) {
-    return BadInput("lora.target_modules names no layer of this model, so nothing would be trained",
-                    "/spec" + stage.pointer + "/training/lora/target_modules");
+    return BadInput(
+        "lora.target_modules matches no layer of this model, so nothing would be trained",
+        "/spec" + stage.pointer + "/training/lora/target_modules");
   }
   StagePlan plan;
   plan.name = stage.name;

@@ -244,18 +244,17 @@ Tip FsdpTip(const TipContext& at) {
   if (training.zero_stage) return DoesNotApply(tip, "DeepSpeed shards the model already");
   if (at.gpus() < kManyGpus) return DoesNotApply(tip, "the guides use it from 8 GPUs on");
   if (!HasFastLink(at)) {
-    return DoesNotApply(tip, fmt::format("it needs NVLink, and here is {}", LinkOf(at)));
+    return DoesNotApply(tip, fmt::format("it needs NVLink, but this has {}", LinkOf(at)));
   }
   if (!NeedsMemory(at)) return DoesNotApply(tip, WhyNoMemoryIsNeeded(at));
   return Applies(tip, 0);
 }
 
 Tip CpuOffloadTip(const TipContext& at) {
-  Tip tip{
-      .name = "cpu_offload",
-      .text =
-          "the last resort: offload: optimizer leaves the optimizer's states to the host; steps "
-          "take several times longer"};
+  Tip tip{.name = "cpu_offload",
+          .text =
+              "as a last resort, offload: optimizer keeps the optimizer states on the host; steps "
+              "take several times longer"};
   if (at.training().offload != Offload::kNone) return DoesNotApply(tip, "it is on already");
   if (TrainsAdapters(at))
     return DoesNotApply(tip, "only adapters are trained: their states are small");
@@ -284,7 +283,7 @@ Tip InsteadOfFp16(const TipContext& at, Tip tip) {
     tip.effect = tip.source_of_effect = "";
     return Applies(tip, overflows ? .9 : 0);
   }
-  if (!overflows) return DoesNotApply(tip, "fp16 is in use already, and this GPU has no bf16");
+  if (!overflows) return DoesNotApply(tip, "fp16 already in use, and this GPU has no bf16");
   tip.text =
       "this model overflows in fp16 and the GPU has no bf16: fp32 (bf16: false, fp16: false)";
   tip.effect = tip.source_of_effect = "";
@@ -304,7 +303,7 @@ Tip HalfPrecisionTip(const TipContext& at) {
           .effect = "+15 to +25 % speed, -25 to -40 % memory; another guide: twice the speed",
           .source_of_effect = kClaimedByVlaAndGr00t};
   const bool overflows = at.fp16_is_safe && !*at.fp16_is_safe;
-  if (at.precision == Precision::kBf16) return DoesNotApply(tip, "bf16 is in use already");
+  if (at.precision == Precision::kBf16) return DoesNotApply(tip, "bf16 already in use");
   if (at.precision == Precision::kFp16) return InsteadOfFp16(at, tip);
   if (!at.gpu.bf16 && overflows) {
     return DoesNotApply(tip, "the model overflows in fp16 and the GPU has no bf16: fp32 it stays");
@@ -329,21 +328,21 @@ Tip GradScalerTip(const TipContext& at) {
 
 Tip TorchCompileTip(const TipContext& at) {
   Tip tip{.name = "torch_compile",
-          .text = "torch_compile: true, where all samples have one shape; slow to start",
+          .text = "torch_compile: true, where all samples have one shape; slower start",
           .effect = "+30 to +40 % speed, +10 to +20 % with max-autotune",
           .source_of_effect = kClaimedByVlaAndGr00t};
   const std::optional<bool>& asked = at.training().torch_compile;
-  if (asked) return DoesNotApply(tip, *asked ? "it is on already" : "the file turns it off");
+  if (asked) return DoesNotApply(tip, *asked ? "it is on already" : "turned off in the file");
   if (IsOlderThan(at.gpu, kVolta)) return DoesNotApply(tip, "it needs Volta or later");
   if (!at.run_seconds) {
     return DoesNotApply(tip,
-                        "it pays only in runs of over 2 h, and nothing says how long this one is "
-                        "(training.measured would)");
+                        "it pays off only in runs of more than 2 h, and the run time is not known "
+                        "(add training.measured)");
   }
   if (*at.run_seconds < kWorthCompiling) {
-    return DoesNotApply(tip,
-                        fmt::format("the run takes {}, and minutes of warm-up pay over 2 h only",
-                                    DurationInWords(*at.run_seconds)));
+    return DoesNotApply(
+        tip, fmt::format("the run takes {}; the minutes of warm-up pay off only beyond 2 h",
+                         DurationInWords(*at.run_seconds)));
   }
   return Applies(tip, .1);
 }
@@ -357,7 +356,7 @@ Tip FlashAttentionTip(const TipContext& at) {
   if (at.precision == Precision::kFp32) return DoesNotApply(tip, "it needs bf16 or fp16");
   if (training.attn_implementation == Attention::kFlashAttention2 ||
       at.spec.requires_gpu.flash_attention_2) {
-    return DoesNotApply(tip, "it is in use already");
+    return DoesNotApply(tip, "already in use");
   }
   if (training.attn_implementation != Attention::kEager) {
     return DoesNotApply(tip, "sdpa, the usual choice, has the same kernels since PyTorch 2.2");
@@ -370,8 +369,8 @@ Tip FlashAttentionTip(const TipContext& at) {
 Tip CudnnBenchmarkTip(const TipContext& at) {
   Tip tip{.name = "cudnn_benchmark",
           .text =
-              "Is it a convolutional model with inputs of one size? Then "
-              "torch.backends.cudnn.benchmark = True; runs are not reproducible with it",
+              "For a convolutional model with inputs of one size, set "
+              "torch.backends.cudnn.benchmark = True; runs are then not reproducible",
           .effect = "+20 to +30 % speed",
           .source_of_effect = kClaimedByVla};
   if (IsTransformer(at)) {
@@ -385,8 +384,8 @@ Tip CudnnBenchmarkTip(const TipContext& at) {
 Tip GpuUseTip(const TipContext&) {
   Tip tip{.name = "gpu_use",
           .text =
-              "Is the GPU busy less than 80 % of the time (nvidia-smi inside the job)? Then a "
-              "larger micro-batch or more loader workers, else a profile"};
+              "If the GPU is busy less than 80 % of the time (nvidia-smi inside the job), try a "
+              "larger micro-batch or more loader workers, then a profile"};
   return Applies(tip, 0);
 }
 
@@ -462,13 +461,12 @@ Tip PrefetchTip(const TipContext& at) {
 }
 
 Tip NpzOrMmapTip(const TipContext&) {
-  return Applies(
-      {.name = "npz_or_mmap",
-       .text = "Does it take minutes until the first step? Then store CSV as NPZ or another "
-               "binary form once, and read it with mmap",
-       .effect = "10 to 100 times faster to load, -50 to -80 % on disk",
-       .source_of_effect = kClaimedByVla},
-      0);
+  return Applies({.name = "npz_or_mmap",
+                  .text = "If the first step takes minutes to come, convert CSV once to NPZ or "
+                          "another binary format and read it with mmap",
+                  .effect = "10 to 100 times faster to load, -50 to -80 % on disk",
+                  .source_of_effect = kClaimedByVla},
+                 0);
 }
 
 Tip FeatureCacheTip(const TipContext& at) {
@@ -480,8 +478,8 @@ Tip FeatureCacheTip(const TipContext& at) {
           .source_of_effect = kClaimedByQwen};
   const bool known = at.shape != nullptr;
   if (!HasVision(at)) {
-    return DoesNotApply(tip, known ? "the model has no vision tower"
-                                   : "nothing says that the model has a vision tower");
+    return DoesNotApply(tip,
+                        known ? "the model has no vision tower" : "the file gives no vision tower");
   }
   const bool frozen = at.training().method != Method::kFull || (known && at.shape->vision->frozen);
   if (!frozen) {
@@ -499,29 +497,30 @@ Tip FeatureCacheTip(const TipContext& at) {
 
 Tip CheckpointStorageTip(const TipContext& at) {
   Tip tip{.name = "checkpoint_storage",
-          .text = "write checkpoints to scratch, and copy only the last one home"};
+          .text = "write checkpoints to scratch and copy only the last one to your home"};
   if (!at.spec.output.checkpoint_bytes) {
-    return DoesNotApply(tip, "nothing says how large a checkpoint is (output.checkpoint would)");
+    return DoesNotApply(tip, "the checkpoint size is not known (set output.checkpoint)");
   }
   const int64_t kept = at.spec.output.keep.value_or(SavesOf(at));
-  if (kept < 1) return DoesNotApply(tip, "nothing says how many are kept (output.keep would)");
+  if (kept < 1)
+    return DoesNotApply(tip, "the number of checkpoints kept is not known (set output.keep)");
   const double bytes =
       static_cast<double>(kept) * static_cast<double>(*at.spec.output.checkpoint_bytes);
   const std::string what = fmt::format("{} take {:.{}f} GB", Plural(kept, "checkpoint"),
                                        bytes / 1e9, bytes < 1e9 ? 1 : 0);
-  if (bytes < kLittleBytes) return DoesNotApply(tip, what + ", which hardly any quota minds");
+  if (bytes < kLittleBytes) return DoesNotApply(tip, what + ", too little to matter for a quota");
   tip.text = what + ": write them to scratch, not to your home";
   return Applies(tip, bytes > kHomeQuotaBytes ? .3 : .12);
 }
 
 Tip SaveIntervalTip(const TipContext& at) {
-  Tip tip{.name = "save_interval", .text = "save so seldom that five checkpoints exist"};
+  Tip tip{.name = "save_interval", .text = "save rarely enough to keep about five checkpoints"};
   const OutputSpec& output = at.spec.output;
   if (output.keep && *output.keep <= kKept) {
     return DoesNotApply(tip,
                         fmt::format("output.keep leaves {}", Plural(*output.keep, "checkpoint")));
   }
-  if (!at.steps) return DoesNotApply(tip, "nothing says how many steps the run has");
+  if (!at.steps) return DoesNotApply(tip, "the number of steps is not known");
   if (*at.steps < 10 * kKept) return DoesNotApply(tip, "the run is too short to save often");
   const int64_t every = *at.steps / kKept;
   if (!output.save_steps) {
@@ -556,24 +555,24 @@ Tip EffectiveBatchTip(const TipContext& at) {
           .effect = "1 is unstable, 2 to 4 are stable, 32 and more converge badly",
           .source_of_effect = kClaimedBySummaries};
   if (!at.shape || !at.shape->encoder) {
-    return DoesNotApply(
-        tip,
-        "it is said of summarising with T5 and mT5; the guides train other models with "
-        "32 to 512");
+    return DoesNotApply(tip,
+                        "this advice is for summarisation with T5 and mT5; guides train other "
+                        "models with 32 to 512");
   }
   if (!at.effective_batch) return DoesNotApply(tip, "the effective batch is not known");
   const int64_t now = *at.effective_batch;
   if (now >= 8 && now <= 16) return DoesNotApply(tip, fmt::format("it is {}", now));
-  tip.text = fmt::format("the effective batch is {}: 8 to 16 are said to learn best", now);
+  tip.text =
+      fmt::format("the effective batch is {}: 8 to 16 learn best according to one guide", now);
   return Applies(tip, 0);
 }
 
 Tip HangTip(const TipContext& at) {
   Tip tip{.name = "hang",
           .text =
-              "Does it hang without an error? NCCL_DEBUG=INFO shows the network it takes; then "
-              "raise its timeout"};
-  if (at.gpus() == 1) return DoesNotApply(tip, "one GPU talks to no other");
+              "If it hangs without an error, NCCL_DEBUG=INFO shows the network in use; then raise "
+              "its timeout"};
+  if (at.gpus() == 1) return DoesNotApply(tip, "one GPU communicates with no other");
   return Applies(tip, 0);
 }
 

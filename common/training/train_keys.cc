@@ -321,7 +321,7 @@ std::vector<TrainKey> JobKeys() {
        .kind = Kind::kTimeLimit,
        .usual = "enough for nine runs in ten, and some more",
        .meaning = "Time limit: minutes, 12:00:00 or 2-00:00:00."},
-      {.path = "slurm.constraint", .meaning = "Features that the nodes must have, like a100&ib."},
+      {.path = "slurm.constraint", .meaning = "Node features required, like a100&ib."},
       {.path = "slurm.exclude", .most = kHostListBytes, .meaning = "Nodes never to use."},
       {.path = "slurm.nodelist",
        .most = kHostListBytes,

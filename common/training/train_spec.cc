@@ -181,7 +181,7 @@ bool HasTiming(const TrainingSpec& training) {
 std::string NotCountedOf(const Stage& stage) {
   std::vector<std::string> parts = stage.model.not_counted;
   for (const std::string& part : stage.training.not_counted) parts.push_back(part);
-  return parts.empty() ? "" : "not counted: " + Join(parts, "; ");
+  return parts.empty() ? "" : "not included: " + Join(parts, "; ");
 }
 
 std::vector<std::string> AssumptionsOf(const Stage& stage, const ModelShape& shape) {

@@ -97,7 +97,7 @@ void ReadMethod(KeyReader& reader, TrainingSpec& training) {
   const auto load = [&](const char* name, BaseWeights weights) {
     if (reader.Bool(name) != true) return;
     if (base && *base != weights) {
-      reader.Refuse(name, fmt::format("{} and {} say different things: keep one", key, name));
+      reader.Refuse(name, fmt::format("{} and {} contradict each other: keep one", key, name));
     }
     base = weights;
     key = name;
@@ -140,7 +140,7 @@ void ReadWeightFormat(KeyReader& reader, TrainingSpec& training) {
   const bool fp32 = dtype == "float32" || dtype == "fp32";
   if ((bf16 && pure == "false") || (fp32 && pure == "true")) {
     reader.Refuse("torch_dtype",
-                  fmt::format("torch_dtype {} is not what pure_bf16 says: keep one", dtype));
+                  fmt::format("torch_dtype {} contradicts pure_bf16: keep one", dtype));
   }
   if (bf16) training.pure_bf16 = true;
   if (!bf16 && !fp32 && pure != "true") {
@@ -200,8 +200,8 @@ bool ReadResume(KeyReader& reader) {
   if (value->is_boolean()) return value->get<bool>();
   if (value->is_string()) return value->get<std::string>() != "false";
   reader.Refuse("resume",
-                "resume must be true, where the command goes on from its checkpoint by itself, or "
-                "the words that {resume} in the command stands for");
+                "resume must be true, if the command resumes from its checkpoint itself, or the "
+                "words that replace {resume} in the command");
   return false;
 }
 
@@ -245,12 +245,11 @@ void CheckWork(const TrainingSpec& training, RunLength run_length, KeyReader& re
              (training.samples ? 1 : 0);
   if (ways == 0 && run_length == RunLength::kRequired) {
     reader.errors()->Note(
-        "training says nothing about how long it runs: give max_steps, num_train_epochs with "
-        "num_samples, or samples",
+        "training has no length: set max_steps, num_train_epochs with num_samples, or samples",
         reader.pointer());
   } else if (ways > 1) {
     reader.errors()->Note(
-        "training gives more than one of max_steps, num_train_epochs and samples: keep one",
+        "training has more than one of max_steps, num_train_epochs and samples: keep one",
         reader.pointer());
   } else if (training.num_train_epochs && !training.num_samples &&
              run_length == RunLength::kRequired) {

@@ -87,8 +87,8 @@ Result<std::vector<Anchor>> FindAnchors(const RunTimeBasis& basis, const GpuCata
     const MeasuredStep& step = basis.measured[i];
     const GpuModel* gpu = catalogue.Resolve(step.gpu);
     if (gpu == nullptr) {
-      return BadInput(fmt::format("measured: no GPU called {} is known; use a name of the "
-                                  "catalogue such as rtx4090, l40s or a100-80gb",
+      return BadInput(fmt::format("measured: unknown GPU {}; use a name of the catalogue such as "
+                                  "rtx4090, l40s or a100-80gb",
                                   Quoted(step.gpu)),
                       fmt::format("/measured/{}/gpu", i));
     }
@@ -132,19 +132,19 @@ std::string DisagreementOf(const std::vector<Anchor>& anchors, const std::vector
                      PlaceOf(anchors[carried.lowest]));
 }
 
-// "RTX 4090 × 4 took 2.3 times as long as is counted: …"; "" where a timing is near its own count.
+// "RTX 4090 × 4 took 2.3 times as long as computed: …"; "" where a timing is near its own count.
 std::string FarFromCount(const Anchor& anchor, const Timing& timing) {
   const double factor = std::exp(timing.log_factor);
   if (factor > kFarFromCount) {
     return fmt::format(
-        "{} took {:.1f} times as long as is counted there: the line is not of this training, or "
-        "something slows it that is not counted (data loading, software, other jobs)",
+        "{} took {:.1f} times as long as computed: the line is from another training, or something "
+        "else slowed it (data loading, software, other jobs)",
         PlaceOf(anchor), factor);
   }
   if (factor < 1 / kFarFromCount) {
     return fmt::format(
-        "{} took {:.2f} of the time that is counted there: the line is not of this training, or "
-        "its samples are shorter than max_seq_length (give mean_seq_length)",
+        "{} took {:.2f} of the computed time: the line is from another training, or its samples "
+        "are shorter than max_seq_length (set mean_seq_length)",
         PlaceOf(anchor), factor);
   }
   return "";
@@ -248,7 +248,7 @@ Rate FromShape(const TrainingSpec& training, const RunTimeBasis& basis,
   const StepSeconds counted = Counted(training, basis, setup, shape);
   Rate rate;
   rate.sigma = kSigmaCounted;
-  rate.basis = "counted from the model's shape, without a timing";
+  rate.basis = "computed from the model's shape, without a timing";
   rate.step = counted;
   if (!anchors.empty()) {
     std::vector<Timing> timings;
@@ -328,9 +328,9 @@ Result<Rate> WithoutShape(const TrainingSpec& training, const RunTimeBasis& basi
     factor = MicroBatchEfficiency(kComparedBatch);
   } else {
     return BadInput(
-        "nothing says how fast this model trains: add one timing, for example "
-        "measured: [{gpu: rtx4090, gpus: 4, batch: 10, seconds_per_step: 3.9}], or "
-        "model.params and training.max_seq_length",
+        "the speed of this model is not known: add one timing, for example measured: [{gpu: "
+        "rtx4090, gpus: 4, batch: 10, seconds_per_step: 3.9}], or model.params and "
+        "training.max_seq_length",
         "/measured");
   }
   rate.samples_per_second =

@@ -154,6 +154,52 @@ json WeeksOf(const Sums& sums, const std::map<std::string, Row>& rows, const Per
   return list;
 }
 
+// The best time to submit, from what jobs waited that became eligible then: blocks of four hours on
+// working days and on weekends, in which enough jobs started that the tail of their waits is known.
+constexpr int64_t kBlockHours = 4;
+constexpr size_t kLeastHours = 14 * 24;  // each day of the week twice
+constexpr int64_t kLeastJobsOfBlock = 50;
+constexpr size_t kLeastBlocks = 6;          // half of all
+constexpr double kClearlyShorter = 0.75;    // of the usual wait: less is chance and habit
+constexpr double kWorthSaying = 15 * 60.0;  // seconds of the usual wait
+
+json BestTimeOf(const std::vector<HourSum>& of_week, size_t hours, const char*& why_not) {
+  struct Block {
+    size_t weekend = 0;
+    int64_t from = 0;
+    WaitCounts waits;
+  };
+  std::vector<Block> blocks;
+  for (size_t weekend = 0; weekend < 2; ++weekend) {
+    for (int64_t from = 0; from < 24; from += kBlockHours) blocks.push_back({weekend, from, {}});
+  }
+  WaitCounts all;
+  for (size_t i = 0; i < of_week.size(); ++i) {
+    const size_t weekend = i / 24 >= 5 ? 1 : 0;
+    blocks[weekend * (24 / kBlockHours) + i % 24 / kBlockHours].waits.Add(of_week[i].waits);
+    all.Add(of_week[i].waits);
+  }
+  std::erase_if(blocks, [](const Block& one) { return one.waits.jobs() < kLeastJobsOfBlock; });
+  why_not = "few_jobs";
+  if (hours < kLeastHours || blocks.size() < kLeastBlocks) return nullptr;
+  const auto tail = [](const WaitCounts& waits) { return waits.Quantile(.9).value_or(0); };
+  const auto best = std::min_element(
+      blocks.begin(), blocks.end(),
+      [&](const Block& a, const Block& b) { return tail(a.waits) < tail(b.waits); });
+  const double usual = tail(all);
+  why_not = "no_difference";
+  if (usual < kWorthSaying || tail(best->waits) > kClearlyShorter * usual) return nullptr;
+  why_not = nullptr;
+  return {{"weekend", best->weekend == 1},
+          {"hour_from", best->from},
+          {"hour_to", best->from + kBlockHours},
+          {"jobs", best->waits.jobs()},
+          {"wait_p50_seconds", SecondsOf(best->waits.Quantile(.5))},
+          {"wait_p90_seconds", SecondsOf(tail(best->waits))},
+          {"usual_wait_p50_seconds", SecondsOf(all.Quantile(.5))},
+          {"usual_wait_p90_seconds", SecondsOf(usual)}};
+}
+
 std::string TimeInWords(int64_t seconds) {
   return DurationInWords(static_cast<double>(std::max<int64_t>(seconds, 60)));
 }
@@ -212,16 +258,22 @@ Result<json> AnswerHistory(const HistoryQuestion& question, const UsageHistory& 
                    {"heat", HeatOf(std::vector<HourSum>(kHoursOfWeek), 0)},
                    {"by_week", json::array()},
                    {"series", json::array()},
+                   {"best_time", nullptr},
+                   {"best_time_unknown", "few_jobs"},
                    {"note", "nothing is known yet: no job with GPUs has been seen"}});
     return answer;
   }
   const Period period(*first, now, history.watched_since(), local);
   const Sums sums = SumsOf(rows, question.gpu, period);
+  const char* why_not = nullptr;
+  json best_time = BestTimeOf(sums.chosen.of_week, period.size(), why_not);
   answer.update(
       {{"since", *first * kHourSeconds},
        {"heat", HeatOf(sums.chosen.of_week, sums.chosen_gpus)},
        {"by_week", WeeksOf(sums, rows, period, question.weeks)},
        {"series", SeriesOf(sums.chosen, period)},
+       {"best_time", std::move(best_time)},
+       {"best_time_unknown", why_not == nullptr ? json() : json(why_not)},
        {"note", NoteOf(sums.chosen_jobs, period, history.watched_since(), question.not_kept)}});
   return answer;
 }

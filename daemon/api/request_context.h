@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "common/advise/advice_context.h"
 #include "common/base/error.h"
@@ -26,6 +27,7 @@ namespace gpuadvise::daemon {
 
 class AnswerCache;
 class EventTeller;
+class Metrics;
 
 // How much CPU time one answer may take, by the size of the cluster that it is about.
 struct AnswerCost {
@@ -54,6 +56,7 @@ struct ApiState {
   AnswerCost most_work = {std::chrono::hours(24)};                     // of one answer
   std::function<std::chrono::nanoseconds()> cpu_time = ThreadCpuTime;  // of the calling thread
   std::string host = {};  // where the socket is, from which its callers would submit; "": not known
+  Metrics* metrics = nullptr;  // told of every answer; nullptr: GET /metrics is not there
 };
 
 struct RequestContext {
@@ -65,6 +68,7 @@ struct RequestContext {
   std::string id;  // the {id} of the path
   std::shared_ptr<const LearnedRuns> learned;
   WorkBudget& budget;
+  std::string_view route = "none";  // that answers, "/v1/jobs/{id}"; "none": no such path
 };
 
 // `answer` in the frame.

@@ -63,7 +63,7 @@ Result<json> ParseRequestJson(std::string_view body) {
     return BadInput(fmt::format("the request is no JSON: byte {} of {} cannot stand there",
                                 place.position, body.size()));
   }
-  if (!document.is_object()) return BadInput("the request is no JSON object; send {...}");
+  if (!document.is_object()) return BadInput("the request is not a JSON object; send {...}");
   return document;
 }
 
@@ -237,18 +237,41 @@ Result<NodesFilter> ParseNodesFilter(std::string_view target) {
   return filter;
 }
 
+namespace {
+
+// The number of weeks that a query names, 1 to `most`; `otherwise` where it names none.
+Result<int64_t> WeeksOf(std::string_view target, int64_t most, int64_t otherwise) {
+  const std::map<std::string, std::string> query = ParseQuery(target);
+  const auto given = query.find("weeks");
+  if (given == query.end()) return otherwise;
+  const std::string& value = given->second;
+  const char* end = value.data() + value.size();
+  int64_t weeks = 0;
+  const auto [rest, status] = std::from_chars(value.data(), end, weeks);
+  if (status != std::errc() || rest != end || weeks < 1 || weeks > most) {
+    return BadInput(
+        fmt::format("weeks is {}; write a whole number from 1 to {}", Quoted(value), most));
+  }
+  return weeks;
+}
+
+}  // namespace
+
 Result<HistoryQuestion> ParseHistoryQuestion(std::string_view target) {
   HistoryQuestion question;
-  for (const auto& [name, value] : ParseQuery(target)) {
-    if (name == "gpu") question.gpu = value;
-    if (name != "weeks") continue;
-    const char* end = value.data() + value.size();
-    const auto [rest, status] = std::from_chars(value.data(), end, question.weeks);
-    if (status != std::errc() || rest != end || question.weeks < 1 || question.weeks > kMostWeeks) {
-      return BadInput(
-          fmt::format("weeks is {}; write a whole number from 1 to {}", Quoted(value), kMostWeeks));
-    }
-  }
+  const Result<int64_t> weeks = WeeksOf(target, kMostWeeks, question.weeks);
+  if (!weeks) return tl::unexpected<Error>(weeks.error());
+  question.weeks = *weeks;
+  const std::map<std::string, std::string> query = ParseQuery(target);
+  if (const auto gpu = query.find("gpu"); gpu != query.end()) question.gpu = gpu->second;
+  return question;
+}
+
+Result<UsageQuestion> ParseUsageQuestion(std::string_view target) {
+  UsageQuestion question;
+  const Result<int64_t> weeks = WeeksOf(target, kMostUsageWeeks, question.weeks);
+  if (!weeks) return tl::unexpected<Error>(weeks.error());
+  question.weeks = *weeks;
   return question;
 }
 

@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/slurm/snapshot.h"
+#include "daemon/answers/account_views.h"
 #include "daemon/answers/views.h"
 
 namespace gpuadvise::daemon {
@@ -59,6 +60,9 @@ Result<NodesFilter> ParseNodesFilter(std::string_view target);
 // What GET /v1/history asks: weeks (1 to kMostWeeks) and gpu. Errors: kBadInput
 // naming the one that is wrong.
 Result<HistoryQuestion> ParseHistoryQuestion(std::string_view target);
+
+// What GET /v1/usage asks: weeks (1 to kMostUsageWeeks). Errors: as above.
+Result<UsageQuestion> ParseUsageQuestion(std::string_view target);
 
 // What GET /v1/limits asks: user and since (unix seconds). Errors: kBadInput for a time that is
 // none.

@@ -14,6 +14,7 @@
 #include "common/base/words.h"
 #include "common/gpu/gpu_pool.h"
 #include "common/training/sent_spec.h"
+#include "daemon/answers/account_views.h"
 #include "daemon/answers/answer_select.h"
 #include "daemon/answers/answer_training.h"
 #include "daemon/answers/answers.h"
@@ -24,6 +25,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/http/event_teller.h"
 #include "daemon/http/frame.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/state/usage_book.h"
 
 namespace gpuadvise::daemon {
@@ -110,12 +112,59 @@ ApiResponse GetQueue(RequestContext& call) {
   });
 }
 
+// Whom the answers are for.
+ApiResponse GetMe(RequestContext& call) {
+  const Submitter caller = CallerOf(call);
+  const std::string& why = call.peer.why_anonymous;
+  return Reply(call, {{"user", caller.user.empty() ? json() : json(caller.user)},
+                      {"anonymous", call.peer.anonymous},
+                      {"note", why.empty() ? json() : json(why)}});
+}
+
 ApiResponse GetSite(RequestContext& call) {
   return ReplyOnce(call, [&] { return AnswerSite(*call.state->snapshot); });
 }
 
 ApiResponse GetWaits(RequestContext& call) {
   return ReplyOnce(call, [&] { return AnswerWaits(AdviceContextOf(call), CallerOf(call)); });
+}
+
+ApiResponse GetWaiting(RequestContext& call) {
+  return ReplyOnce(call, [&] {
+    return AnswerWaiting(AdviceContextOf(call), call.state->Starts(), CallerOf(call));
+  });
+}
+
+ApiResponse GetUsage(RequestContext& call) {
+  const Result<UsageQuestion> question = ParseUsageQuestion(call.request.target);
+  if (!question) return Refuse(call, question.error());
+  return ReplyOnce(call, [&]() -> Result<json> {
+    const AdviceContext context = AdviceContextOf(call);
+    const Submitter caller = CallerOf(call);
+    const UsageRights rights = RightsToUsage(context.snapshot, caller);
+    UsageSums sums(*question, context.snapshot.taken_at, LocalDateTimeAt);
+    const Result<void> read =
+        call.api.history.EachRun(sums.since(), rights.user, [&](const History::Run& run) {
+          sums.Add(run.account, run.gpu, run.gpus, run.start, run.end);
+          return !call.budget.Spent();
+        });
+    if (!read) return tl::unexpected<Error>(read.error());
+    json answer = std::move(sums).Answer(rights, context, caller);
+    const HistoryState history = call.api.history.state();
+    answer["known_since"] =
+        history.info && history.info->oldest ? json(*history.info->oldest) : json();
+    answer["note"] = history.info ? json()
+                                  : json(
+                                        "only jobs that run now are counted, because no history is "
+                                        "kept: " +
+                                        history.problem);
+    return answer;
+  });
+}
+
+// What a form offers.
+ApiResponse GetPresets(RequestContext& call) {
+  return ReplyOnce(call, [&] { return json{{"presets", call.state->catalogues->models.Names()}}; });
 }
 
 ApiResponse GetNodes(RequestContext& call) {
@@ -365,6 +414,17 @@ ApiResponse GetLimits(RequestContext& call) {
   return ReplyOrRefuse(call, AnswerPastLimits(*review, *user, since, now));
 }
 
+// In Prometheus' text format, without the frame.
+ApiResponse GetMetrics(RequestContext& call) {
+  if (call.api.metrics == nullptr) {
+    return Refuse(call, {ErrorCode::kUnavailable, "this daemon keeps no metrics", ""});
+  }
+  ApiResponse response;
+  response.content_type = kMetricsContentType;
+  response.body = call.api.metrics->Text(call.peer);
+  return response;
+}
+
 struct Route {
   const char* method;
   const char* before;  // the path, up to its {id}
@@ -373,6 +433,7 @@ struct Route {
   ApiResponse (*answer)(RequestContext& call);
   const char* parameters = "";  // of the query, with commas between them
   int64_t work = 1;             // times the CPU time of any other answer (ApiState::most_work)
+  const char* name = before;    // in metrics; other than the path where that has an {id}
 };
 
 // What plays days of everybody's jobs takes seconds; it stops where its time is over and tells what
@@ -389,17 +450,22 @@ const Route kRoutes[] = {
     {"GET", "/v1/gpus", nullptr, true, GetGpus},
     {"GET", "/v1/queue", nullptr, true, GetQueue, "user,partition,gpu,search,state,offset,limit"},
     {"GET", "/v1/waits", nullptr, true, GetWaits},
+    {"GET", "/v1/me", nullptr, true, GetMe},
     {"GET", "/v1/site", nullptr, false, GetSite},
     {"GET", "/v1/nodes", nullptr, true, GetNodes, "partition,gpu,search,condition,offset,limit"},
-    {"GET", "/v1/jobs/", "", true, GetJob},
+    {"GET", "/v1/jobs/", "", true, GetJob, "", 1, "/v1/jobs/{id}"},
     {"GET", "/v1/accuracy", nullptr, true, GetAccuracy},
     {"GET", "/v1/history", nullptr, true, GetHistory, "weeks,gpu"},
-    {"POST", "/v1/advice/", "/submitted", false, PostSubmitted},
+    {"POST", "/v1/advice/", "/submitted", false, PostSubmitted, "", 1, "/v1/advice/{id}/submitted"},
     {"GET", "/v1/advice", nullptr, false, GetAdvice, "job,limit"},
     {"POST", "/v1/outcomes", nullptr, false, PostOutcome},
+    {"GET", "/v1/waiting", nullptr, true, GetWaiting},
+    {"GET", "/v1/usage", nullptr, true, GetUsage, "weeks", kReplayWork},
+    {"GET", "/v1/presets", nullptr, true, GetPresets},
     {"GET", "/v1/limits", nullptr, false, GetLimits, "user,since", kReplayWork},
     {"GET", "/v1/events", nullptr, true, GetEvents},
     {"GET", "/healthz", nullptr, true, GetHealth},
+    {"GET", "/metrics", nullptr, true, GetMetrics},
 };
 
 // Whether `path` is the route's; its {id} goes to `id`.
@@ -438,6 +504,7 @@ ApiResponse Dispatch(RequestContext& call) {
   for (const Route& route : kRoutes) {
     if (!Matches(route, path, call.id)) continue;
     if (call.peer.anonymous && !route.anonymous) continue;
+    call.route = route.name;
     if (call.request.method == route.method) {
       const Result<void> query = CheckQuery(target, route.parameters);
       return query ? route.answer(call) : Refuse(call, query.error());
@@ -458,6 +525,11 @@ ApiResponse Dispatch(RequestContext& call) {
   return response;
 }
 
+void CountAnswer(const RequestContext& call, const ApiResponse& response) {
+  if (call.api.metrics == nullptr) return;
+  call.api.metrics->Count(call.route, call.request.method, response, call.peer.anonymous);
+}
+
 }  // namespace
 
 ApiResponse Handle(const ApiRequest& request, const Peer& peer, ApiState& api) {
@@ -470,12 +542,16 @@ ApiResponse Handle(const ApiRequest& request, const Peer& peer, ApiState& api) {
   try {
     ApiResponse response = Dispatch(call);
     response.cpu_time = budget.used();
+    CountAnswer(call, response);
     return response;
   } catch (const std::exception& error) {
-    return Refuse(call, {ErrorCode::kInternal,
-                         fmt::format("a bug while answering {}: {}",
-                                     Shortened(request.target, kMostQuotedBytes), error.what()),
-                         ""});
+    ApiResponse response =
+        Refuse(call, {ErrorCode::kInternal,
+                      fmt::format("a bug while answering {}: {}",
+                                  Shortened(request.target, kMostQuotedBytes), error.what()),
+                      ""});
+    CountAnswer(call, response);
+    return response;
   }
 }
 

@@ -17,6 +17,8 @@ struct Peer {
   int64_t uid = -1;
   bool anonymous = true;  // over TCP: nobody in particular, may only read
   int64_t caller = uid;   // whose bounds these are: the uid, or a number < 0 for the address
+  bool is_proxy = false;  // the trusted login proxy, which asks for others (ApiRequest::named)
+  std::string why_anonymous = {};  // a sentence, where the proxy named somebody in vain
 };
 
 // What browsers say about a request beside what they ask for; "" where a field is not there.
@@ -34,6 +36,9 @@ struct ApiRequest {
   std::string target;  // "/v1/gpus?x=y"
   std::string body;
   BrowserFields browser = {};
+  // Whom the header of the trusted proxy names, once for each time that it is there; empty on every
+  // other connection.
+  std::vector<std::string> named = {};
 };
 
 struct ApiResponse {

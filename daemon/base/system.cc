@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -44,17 +45,40 @@ std::optional<std::chrono::microseconds> WatchdogInterval() {
 
 namespace {
 
-std::string AskSystem(int64_t uid) {
+// What the system says of a user; `ask` is getpwuid_r or getpwnam_r with its first argument.
+// `take` is given the entry. False: there is no such user.
+bool AskSystem(const std::function<int(passwd*, char*, size_t, passwd**)>& ask,
+               const std::function<void(const passwd&)>& take) {
   std::vector<char> buffer(4096);
   for (;;) {
     passwd entry{};
     passwd* found = nullptr;
-    const int status =
-        getpwuid_r(static_cast<uid_t>(uid), &entry, buffer.data(), buffer.size(), &found);
-    if (status == 0) return found != nullptr ? found->pw_name : "";
-    if (status != ERANGE || buffer.size() > (1u << 20)) return "";
+    const int status = ask(&entry, buffer.data(), buffer.size(), &found);
+    if (status == 0 && found != nullptr) take(*found);
+    if (status == 0) return found != nullptr;
+    if (status != ERANGE || buffer.size() > (1u << 20)) return false;
     buffer.resize(buffer.size() * 2);
   }
+}
+
+std::string NameBehind(int64_t uid) {
+  std::string name;
+  AskSystem(
+      [uid](passwd* entry, char* buffer, size_t size, passwd** found) {
+        return getpwuid_r(static_cast<uid_t>(uid), entry, buffer, size, found);
+      },
+      [&](const passwd& user) { name = user.pw_name; });
+  return name;
+}
+
+std::optional<int64_t> UidBehind(const std::string& name) {
+  std::optional<int64_t> uid;
+  AskSystem(
+      [&name](passwd* entry, char* buffer, size_t size, passwd** found) {
+        return getpwnam_r(name.c_str(), entry, buffer, size, found);
+      },
+      [&](const passwd& user) { uid = static_cast<int64_t>(user.pw_uid); });
+  return uid;
 }
 
 }  // namespace
@@ -69,15 +93,12 @@ std::optional<int64_t> WholeNumberOf(std::string_view text) {
   return number;
 }
 
-// Of "ann" or "1000"; nullopt: nobody has that name.
-std::optional<int64_t> UidOf(const std::string& name) {
-  if (const auto uid = WholeNumberOf(name)) return uid;
-  const passwd* found = getpwnam(name.c_str());  // at the start, before there are other threads
-  if (found == nullptr) return {};
-  return static_cast<int64_t>(found->pw_uid);
-}
-
 }  // namespace
+
+std::optional<int64_t> UidOfUser(const std::string& name) {
+  if (const auto uid = WholeNumberOf(name)) return uid;
+  return UidBehind(name);
+}
 
 SubordinateUids::SubordinateUids(std::string_view text) {
   for (const std::string_view line : SplitAt(text, '\n')) {
@@ -86,7 +107,7 @@ SubordinateUids::SubordinateUids(std::string_view text) {
     const auto first = WholeNumberOf(parts[1]);
     const auto count = WholeNumberOf(parts[2]);
     if (!first || !count) continue;
-    ranges_.push_back({*first, *count, UidOf(std::string(parts[0])).value_or(*first)});
+    ranges_.push_back({*first, *count, UidOfUser(std::string(parts[0])).value_or(*first)});
   }
 }
 
@@ -104,24 +125,35 @@ int64_t SubordinateUids::OwnerOf(int64_t uid) const {
   return uid;
 }
 
-UserNames::UserNames(const Clock& clock, std::function<std::string(int64_t)> name_of)
-    : clock_(clock), name_of_(name_of ? std::move(name_of) : AskSystem) {}
+UserNames::UserNames(const Clock& clock, std::function<std::string(int64_t)> name_of,
+                     std::function<std::optional<int64_t>(const std::string&)> uid_of)
+    : clock_(clock),
+      name_of_(name_of ? std::move(name_of) : NameBehind),
+      uid_of_(uid_of ? std::move(uid_of) : UidBehind) {}
 
-std::string UserNames::NameOf(int64_t uid) {
+template <typename Key, typename Value>
+Value UserNames::Remembered(Entries<Key, Value>& entries, const Key& key,
+                            const std::function<Value(const Key&)>& look_up) {
   const UnixSeconds now = clock_.Now();
   {
     const std::lock_guard lock(mutex_);
-    const auto found = entries_.find(uid);
-    const bool fresh = found != entries_.end() &&
+    const auto found = entries.find(key);
+    const bool fresh = found != entries.end() &&
                        now - found->second.asked_at < kRememberedSeconds &&
                        now >= found->second.asked_at;
-    if (fresh) return found->second.name;
+    if (fresh) return found->second.value;
   }
-  std::string name = name_of_(uid);
+  Value value = look_up(key);
   const std::lock_guard lock(mutex_);
-  if (entries_.size() >= kMaxRemembered) entries_.clear();
-  entries_[uid] = {name, now};
-  return name;
+  if (entries.size() >= kMaxRemembered) entries.clear();
+  entries[key] = {value, now};
+  return value;
+}
+
+std::string UserNames::NameOf(int64_t uid) { return Remembered(names_, uid, name_of_); }
+
+std::optional<int64_t> UserNames::UidOf(const std::string& name) {
+  return Remembered(uids_, name, uid_of_);
 }
 
 }  // namespace gpuadvise::daemon

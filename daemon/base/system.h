@@ -45,30 +45,50 @@ class SubordinateUids {
   std::vector<Range> ranges_;
 };
 
-// The login name behind a uid, remembered for a while: directory services may be slow.
+// The uid of "ann" or "1000"; nullopt: nobody has that name. Call at the start, before there are
+// other threads.
+std::optional<int64_t> UidOfUser(const std::string& name);
+
+// The login name behind a uid and the uid behind a name, remembered for a while: directory services
+// may be slow.
 //
-// NameOf() may block on the first question for a uid; call it from a worker. Safe from any thread.
+// NameOf() and UidOf() may block on the first question for a user; call them from a worker. Safe
+// from any thread.
 class UserNames {
  public:
   // `name_of`: where names are looked up, "" for none; the system's users if it is not set.
-  explicit UserNames(const Clock& clock, std::function<std::string(int64_t)> name_of = {});
+  // `uid_of` the same the other way; nullopt for none.
+  explicit UserNames(const Clock& clock, std::function<std::string(int64_t)> name_of = {},
+                     std::function<std::optional<int64_t>(const std::string&)> uid_of = {});
 
   // "" when the system knows no such user.
   std::string NameOf(int64_t uid);
+
+  // nullopt when the system knows no such user. A number is a name here, not a uid.
+  std::optional<int64_t> UidOf(const std::string& name);
 
   static constexpr int64_t kRememberedSeconds = 600;
   static constexpr size_t kMaxRemembered = 100'000;
 
  private:
+  template <typename Value>
   struct Entry {
-    std::string name;
+    Value value;
     UnixSeconds asked_at;
   };
+  template <typename Key, typename Value>
+  using Entries = std::unordered_map<Key, Entry<Value>>;
+
+  template <typename Key, typename Value>
+  Value Remembered(Entries<Key, Value>& entries, const Key& key,
+                   const std::function<Value(const Key&)>& look_up);
 
   const Clock& clock_;
-  const std::function<std::string(int64_t)> name_of_;
-  std::mutex mutex_;
-  std::unordered_map<int64_t, Entry> entries_;
+  const std::function<std::string(const int64_t&)> name_of_;
+  const std::function<std::optional<int64_t>(const std::string&)> uid_of_;
+  std::mutex mutex_;  // guards all below
+  Entries<int64_t, std::string> names_;
+  Entries<std::string, std::optional<int64_t>> uids_;
 };
 
 }  // namespace gpuadvise::daemon

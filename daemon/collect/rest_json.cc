@@ -62,7 +62,7 @@ Result<RestJson> ReadRestJson(std::string_view text) {
   try {
     RestJson document = RestJson::parse(text, shorten);
     if (document.is_object()) return document;
-    return Fail(ErrorCode::kUnavailable, "its answer is no JSON object; is it slurmrestd?");
+    return Fail(ErrorCode::kUnavailable, "its answer is not a JSON object; is it slurmrestd?");
   } catch (const RestJson::exception& error) {
     return Fail(ErrorCode::kUnavailable,
                 fmt::format("its answer is no JSON: {}", OneLine(error.what(), 120)));

@@ -236,10 +236,9 @@ Result<void> SlurmRestSource::Discover() {
     break;
   }
   if (!description) {
-    return Fail(ErrorCode::kUnavailable,
-                fmt::format("what answers at {} is no slurmrestd: it has neither /openapi/v3 nor "
-                            "/openapi",
-                            options_.url));
+    return Fail(
+        ErrorCode::kUnavailable,
+        fmt::format("{} is not slurmrestd: it has neither /openapi/v3 nor /openapi", options_.url));
   }
   Result<RestPaths> paths = ChooseRestPaths(*description);
   if (!paths) {

@@ -9,6 +9,7 @@
 // Everything runs on the thread of `io`, output is taken in by the sink on a worker.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -69,7 +70,7 @@ class Collector {
 
   // The process id of the running child, 0 when there is none.
   pid_t child() const;
-  int starts() const { return starts_; }
+  int starts() const { return starts_; }  // so far; from any thread
 
  private:
   struct Child;
@@ -98,7 +99,7 @@ class Collector {
   std::vector<std::string> causes_;  // by candidate; "" while it has not failed
   size_t candidate_ = 0;
   std::chrono::milliseconds next_pause_{0};
-  int starts_ = 0;
+  std::atomic<int> starts_ = 0;
   bool running_ = false;  // Supervise() is on its way
   bool changed_ = false;  // a new plan is waiting
   bool stopping_ = false;

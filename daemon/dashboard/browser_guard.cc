@@ -66,21 +66,21 @@ Result<void> CheckBrowser(const ApiRequest& request,
                           const std::vector<std::string>& allowed_hosts) {
   const BrowserFields& browser = request.browser;
   if (!IsKnown(HostWithoutPort(browser.host), allowed_hosts)) {
-    return BadInput(fmt::format(
-        "'{}' is no name of this daemon: ask by address or localhost, or have an admin list the "
-        "name under listen_hosts in gpuadvised.yaml",
-        Shown(browser.host)));
+    return BadInput(
+        fmt::format("'{}' is not a name of this daemon: use its address or localhost, or have an "
+                    "admin list the name under listen_hosts in gpuadvised.yaml",
+                    Shown(browser.host)));
   }
   if (!browser.origin.empty() && !IsOwnOrigin(request, allowed_hosts)) {
-    return BadInput(fmt::format(
-        "a page of {} may not ask this daemon; behind a reverse proxy, list its name under "
-        "listen_hosts in gpuadvised.yaml",
-        Shown(browser.origin)));
+    return BadInput(
+        fmt::format("a page of {} may not use this daemon; behind a reverse proxy, list its name "
+                    "under listen_hosts in gpuadvised.yaml",
+                    Shown(browser.origin)));
   }
   const bool from_elsewhere =
       browser.fetch_site == "cross-site" || browser.fetch_site == "same-site";
   if (from_elsewhere && browser.origin.empty() && browser.fetch_mode != "navigate") {
-    return BadInput("a page of another site may not ask this daemon; open the dashboard itself");
+    return BadInput("a page of another site may not use this daemon; open the dashboard itself");
   }
   return {};
 }

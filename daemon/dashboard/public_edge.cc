@@ -1,19 +1,24 @@
 #include "daemon/dashboard/public_edge.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
+#include "common/base/words.h"
 #include "daemon/dashboard/browser_guard.h"
 #include "daemon/dashboard/page.h"
 #include "daemon/http/frame.h"
+#include "daemon/metrics/metrics.h"
 
 namespace gpuadvise::daemon {
 
@@ -34,6 +39,16 @@ void StepBack() {
         "setpriority (listen.conf)",
         strerror(error));
   });
+}
+
+constexpr size_t kLongestLoginName = 256;
+
+// Whether a directory service may be asked about it.
+bool IsLoginName(const std::string& name) {
+  return name.size() <= kLongestLoginName && std::none_of(name.begin(), name.end(), [](char c) {
+           const auto byte = static_cast<unsigned char>(c);
+           return byte <= 0x20 || byte == 0x7f || c == ':' || c == ',' || c == '/';
+         });
 }
 
 // What every answer over TCP carries: no other page may read or embed it.
@@ -66,9 +81,49 @@ PublicEdge::~PublicEdge() {
   if (thread_.joinable()) thread_.join();
 }
 
+Peer ProxiedPeer(const ApiRequest& request, const Peer& peer, UserNames& users) {
+  if (!peer.is_proxy) return peer;
+  Peer nobody = peer;
+  if (request.named.empty()) return nobody;
+  if (request.named.size() > 1) {
+    nobody.why_anonymous =
+        "the login proxy sent its header more than once, so it is not known who you are; have it "
+        "remove the header from what browsers send";
+    return nobody;
+  }
+  const std::string& name = request.named.front();
+  if (name.empty()) return nobody;
+  const std::optional<int64_t> uid = IsLoginName(name) ? users.UidOf(name) : std::nullopt;
+  if (!uid) {
+    nobody.why_anonymous = fmt::format(
+        "the login proxy names {}, and this machine knows no such user; what everybody may see is "
+        "shown",
+        Quoted(Shortened(name, kMostQuotedBytes)));
+    return nobody;
+  }
+  if (*uid == 0) {
+    nobody.why_anonymous =
+        "root has no rights behind a login proxy; what everybody may see is shown";
+    return nobody;
+  }
+  return {*uid, false, peer.caller};
+}
+
 void PublicEdge::Serve(Descriptor descriptor) {
-  server_.Listen(std::move(descriptor), HttpServer::Callers::kAnonymous);
-  if (thread_.joinable()) return;
+  Listen(std::move(descriptor), HttpServer::Callers::kAnonymous);
+}
+
+void PublicEdge::ServeProxy(Descriptor descriptor) {
+  Listen(std::move(descriptor), HttpServer::Callers::kProxySocket);
+}
+
+void PublicEdge::Listen(Descriptor descriptor, HttpServer::Callers callers) {
+  if (thread_.joinable()) {
+    auto shared = std::make_shared<Descriptor>(std::move(descriptor));
+    asio::post(io_, [this, shared, callers] { server_.Listen(std::move(*shared), callers); });
+    return;
+  }
+  server_.Listen(std::move(descriptor), callers);
   thread_ = std::thread([this] {
     StepBack();
     io_.run();
@@ -79,16 +134,24 @@ void PublicEdge::Drain(std::chrono::milliseconds deadline, std::function<void()>
   asio::post(io_, [this, deadline, done = std::move(done)] { server_.Drain(deadline, done); });
 }
 
+// Answers that the API does not see.
+void PublicEdge::CountPage(const char* route, const ApiRequest& request,
+                           const ApiResponse& response) {
+  if (state_.metrics != nullptr) state_.metrics->Count(route, request.method, response, true);
+}
+
 ApiResponse PublicEdge::Answer(const ApiRequest& request, const Peer& peer) {
   thread_local const bool behind = (StepBack(), true);
   static_cast<void>(behind);
   ApiResponse response;
   if (const Result<void> allowed = CheckBrowser(request, options_.hosts); !allowed) {
     response = PlainError(403, "forbidden", allowed.error().message);
+    CountPage("forbidden", request, response);
   } else if (auto page = AnswerPage(request)) {
     response = std::move(*page);
+    CountPage("page", request, response);
   } else {
-    response = Handle(request, peer, state_);
+    response = Handle(request, ProxiedPeer(request, peer, state_.users), state_);
   }
   Close(response);
   return response;

@@ -6,6 +6,8 @@
 // connections and limits, all at a lower scheduling priority; answers are made once for all pages
 // (answer_cache.h); what must be computed for one caller has a worker of its own, for which only so
 // many wait.
+// Whom a trusted login proxy names is answered here as the Unix socket would (ProxiedPeer); only
+// the bounds are those of this edge.
 // What it costs: three threads, and an answer a little later when the machine is busy.
 #pragma once
 
@@ -27,6 +29,12 @@ struct PublicEdgeOptions {
   std::vector<std::string> hosts;  // beside addresses and localhost (listen_hosts)
 };
 
+// Who asks, where `peer` is the trusted proxy and `request` names somebody: that user, or a caller
+// without a name and why. Other peers are who they were. May block on a directory service.
+//
+// Root is not named by a proxy: whoever can make it say so would see everything.
+Peer ProxiedPeer(const ApiRequest& request, const Peer& peer, UserNames& users);
+
 class PublicEdge {
  public:
   // `state` is used on this edge's threads and must outlive it, as what it refers to.
@@ -38,14 +46,20 @@ class PublicEdge {
   // Accepts on the listening `descriptor`, which becomes the edge's, and begins to serve.
   void Serve(Descriptor descriptor);
 
+  // The same on the Unix socket of the trusted proxy (HttpLimits::proxy).
+  void ServeProxy(Descriptor descriptor);
+
   // Accepts no more and lets requests finish, until `deadline`; then calls `done` on the edge's
   // thread. Call once, after Serve().
   void Drain(std::chrono::milliseconds deadline, std::function<void()> done);
 
   // The whole answer to one request, as any of its workers would give it.
+  void CountPage(const char* route, const ApiRequest& request, const ApiResponse& response);
   ApiResponse Answer(const ApiRequest& request, const Peer& peer);
 
  private:
+  void Listen(Descriptor descriptor, HttpServer::Callers callers);
+
   ApiState state_;
   AnswerCache answers_;
   const PublicEdgeOptions options_;

@@ -70,7 +70,21 @@ int64_t NumberOf(const sockaddr_storage& address) {
   return -1 - static_cast<int64_t>(std::hash<std::string_view>{}(bytes) >> 1);
 }
 
-Peer StrangerAt(const sockaddr_storage& address) { return {-1, true, NumberOf(address)}; }
+// A caller over TCP: without a name, or the trusted proxy.
+Peer StrangerAt(const sockaddr_storage& address, const HttpLimits& limits) {
+  Peer stranger{-1, true, NumberOf(address)};
+  const std::optional<IpAddress> from = IpAddressOf(address);
+  stranger.is_proxy = from && limits.proxy && limits.proxy->address == from;
+  return stranger;
+}
+
+// A caller on the proxy's socket: whoever else comes there has no name either.
+Peer StrangerOnSocket(int descriptor, const HttpLimits& limits) {
+  const Peer known = PeerOf(descriptor, limits);
+  Peer stranger{-1, true, -1 - std::max<int64_t>(known.uid, 0)};
+  stranger.is_proxy = !known.anonymous && limits.proxy && limits.proxy->uid == known.uid;
+  return stranger;
+}
 
 int FamilyOf(int descriptor) {
   int family = AF_UNIX;
@@ -102,12 +116,13 @@ std::string WhyNoConnection(size_t open, size_t of_caller, const Peer& peer,
   const bool is_root = !peer.anonymous && peer.uid == 0;
   const size_t for_root = is_root || peer.anonymous ? 0 : limits.max_connections / kRootShare;
   if (open >= limits.max_connections - for_root) {
-    return fmt::format("{} connections are open, the most this daemon takes; ask again", open);
+    return fmt::format("{} connections are open, the maximum; try again", open);
   }
+  if (peer.is_proxy) return "";  // it is many callers, whose requests are counted one by one
   if (of_caller >= limits.max_connections_per_user) {
     return fmt::format(
-        "{} connections {} are open, the most of one {} ({} in gpuadvised.yaml); close some, or "
-        "ask again",
+        "{} connections {} are open, the maximum of one {} ({} in gpuadvised.yaml); close some, or "
+        "try again",
         of_caller, peer.anonymous ? "from your address" : "of yours",
         peer.anonymous ? "address" : "user", limits.per_user_setting);
   }
@@ -116,8 +131,8 @@ std::string WhyNoConnection(size_t open, size_t of_caller, const Peer& peer,
   const size_t kept = one_has_all ? 0 : limits.max_connections / kKeptShare;
   if (is_root || of_caller == 0 || open < limits.max_connections - kept) return "";
   return fmt::format(
-      "{} connections are open and the last {} are for those who have none; ask again, or on a "
-      "connection that you have",
+      "{} connections are open and the last {} are reserved for users without one; try again, or "
+      "use a connection you have",
       open, kept);
 }
 
@@ -160,8 +175,7 @@ asio::awaitable<void> HttpServer::AcceptLoop(Listener& listener) {
         accept4(listener.descriptor.native_handle(), reinterpret_cast<sockaddr*>(&address), &size,
                 SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (accepted >= 0) {
-      const Peer peer = listener.callers == Callers::kFromKernel ? PeerOf(accepted, service_.limits)
-                                                                 : StrangerAt(address);
+      const Peer peer = PeerAt(accepted, address, listener.callers);
       if (const std::string why = WhyNot(peer); !why.empty()) {
         TurnAway(Descriptor(accepted), why);
         continue;
@@ -175,6 +189,18 @@ asio::awaitable<void> HttpServer::AcceptLoop(Listener& listener) {
       co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
     }
   }
+}
+
+Peer HttpServer::PeerAt(int descriptor, const sockaddr_storage& address, Callers callers) const {
+  switch (callers) {
+    case Callers::kFromKernel:
+      return PeerOf(descriptor, service_.limits);
+    case Callers::kProxySocket:
+      return StrangerOnSocket(descriptor, service_.limits);
+    case Callers::kAnonymous:
+      break;
+  }
+  return StrangerAt(address, service_.limits);
 }
 
 std::string HttpServer::WhyNot(const Peer& peer) const {

@@ -4,6 +4,8 @@
 // limit. An error while accepting (no descriptors left, a peer that is gone) never ends the loop.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -22,7 +24,8 @@ namespace gpuadvise::daemon {
 class HttpSession;
 
 // Why `peer`, of whom `of_caller` of all `open` connections are, gets no further one; "": it does.
-// The last eighth of all is for callers who hold none, and the last 64th for root.
+// The last eighth of all is for callers who hold none, and the last 64th for root. The trusted
+// proxy is bounded by all connections alone.
 std::string WhyNoConnection(size_t open, size_t of_caller, const Peer& peer,
                             const HttpLimits& limits);
 
@@ -36,7 +39,9 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  enum class Callers { kFromKernel, kAnonymous };
+  // kProxySocket: a Unix socket whose callers have no name, and one of which is the trusted proxy
+  // (HttpLimits::proxy), as the kernel says.
+  enum class Callers { kFromKernel, kAnonymous, kProxySocket };
 
   // Accepts on the listening `descriptor`, which becomes the server's, in place of an earlier one
   // for such callers.
@@ -52,6 +57,7 @@ class HttpServer {
   struct Listener;
 
   boost::asio::awaitable<void> AcceptLoop(Listener& listener);
+  Peer PeerAt(int descriptor, const sockaddr_storage& address, Callers callers) const;
   void Open(HttpSocket socket, const Peer& peer);
   std::string WhyNot(const Peer& peer) const;
   void OnClosed(HttpSession* session);

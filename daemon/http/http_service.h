@@ -7,9 +7,12 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "daemon/base/api_types.h"
+#include "daemon/base/ip_address.h"
 #include "daemon/http/fair_queue.h"
 #include "daemon/http/places.h"
 
@@ -17,7 +20,15 @@ namespace gpuadvise::daemon {
 
 using HttpSocket = boost::asio::generic::stream_protocol::socket;
 
+// A login proxy that may say who asks: which connections are its, and in which header.
+struct TrustedProxy {
+  std::string header;
+  std::optional<IpAddress> address;  // over TCP
+  std::optional<int64_t> uid;        // on the socket that is the proxy's own
+};
+
 struct HttpLimits {
+  std::optional<TrustedProxy> proxy = std::nullopt;
   size_t max_header_bytes = 16u << 10;
   size_t max_body_bytes = 1u << 20;
   size_t max_connections = 256;

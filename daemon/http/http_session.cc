@@ -17,8 +17,10 @@
 #include <boost/beast/http/span_body.hpp>
 #include <boost/beast/http/write.hpp>
 #include <exception>
+#include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/version.h"
 #include "daemon/http/event_feed.h"
@@ -68,6 +70,19 @@ void SetFields(const ApiResponse& response, Message& message) {
   for (const auto& [name, value] : response.fields) message.set(name, value);
 }
 
+// The values of the header `name`, as often as it is there.
+std::vector<std::string> ValuesOf(const http::fields& fields, const std::string& name) {
+  std::vector<std::string> values;
+  const auto [first, last] = fields.equal_range(name);
+  for (auto field = first; field != last; ++field) values.emplace_back(field->value());
+  return values;
+}
+
+// A number below 0 for whom the proxy names: everybody behind it has bounds of their own.
+int64_t NumberOfName(const std::string& name) {
+  return -1 - static_cast<int64_t>(std::hash<std::string>{}("user " + name) >> 1);
+}
+
 asio::awaitable<ApiResponse> CallAnswer(const HttpAnswer& answer, const ApiRequest& request,
                                         const Peer& peer) {
   co_return answer(request, peer);
@@ -86,7 +101,7 @@ bool HasStrangeCoding(const http::fields& fields, unsigned version) {
 ApiResponse TooManyEvents(const Places& places, int64_t caller) {
   const bool own = places.Of(caller) >= places.most_of_one();
   return PlainError(429, "unavailable",
-                    fmt::format("{} event streams {}are open already, the most {}; close one",
+                    fmt::format("{} event streams {}are open, the maximum {}; close one",
                                 own ? places.most_of_one() : places.taken(), own ? "of yours " : "",
                                 own ? "of one caller" : "this daemon takes"));
 }
@@ -95,7 +110,7 @@ ApiResponse TooMany(const Places& places, int64_t caller) {
   const bool own = places.Of(caller) >= places.most_of_one();
   ApiResponse response =
       PlainError(503, "unavailable",
-                 fmt::format("{} requests {}wait for an answer already; ask again",
+                 fmt::format("{} requests {}are waiting for an answer; try again",
                              own ? places.most_of_one() : places.most(), own ? "of yours " : ""));
   response.fields.emplace_back("Retry-After", "2");
   return response;
@@ -105,19 +120,20 @@ ApiResponse TooMany(const Places& places, int64_t caller) {
 ApiResponse RefusalOf(error_code error, bool late, const HttpLimits& limits) {
   if (late) return PlainError(408, "bad_input", "the request took too long to arrive");
   if (error == http::error::body_limit) {
-    return PlainError(413, "bad_input",
-                      fmt::format("the request's body is over {} bytes", limits.max_body_bytes));
+    return PlainError(
+        413, "bad_input",
+        fmt::format("the request body is larger than {} bytes", limits.max_body_bytes));
   }
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
     return PlainError(
         431, "bad_input",
-        fmt::format("the request's header is over {} bytes", limits.max_header_bytes));
+        fmt::format("the request header is larger than {} bytes", limits.max_header_bytes));
   }
   const bool not_http =
       error.category() == http::make_error_code(http::error::bad_method).category() &&
       error != http::error::end_of_stream && error != http::error::partial_message;
   if (not_http)
-    return PlainError(400, "bad_input", "the request is no HTTP/1.1: " + error.message());
+    return PlainError(400, "bad_input", "the request is not valid HTTP/1.1: " + error.message());
   return {0, "", ""};
 }
 
@@ -127,7 +143,7 @@ HttpSession::HttpSession(HttpService& service, HttpSocket socket, Peer peer, Clo
     : service_(service),
       closed_(std::move(closed)),
       socket_(std::move(socket)),
-      peer_(peer),
+      peer_(std::move(peer)),
       buffer_(service.limits.max_header_bytes + (64u << 10)),
       deadline_(socket_.get_executor()),
       wake_(socket_.get_executor()) {}
@@ -200,11 +216,14 @@ asio::awaitable<HttpSession::Next> HttpSession::ServeOne() {
   const unsigned version = parser.get().version();
   const bool keep_alive = parser.get().keep_alive();
   ApiRequest request = RequestFrom(parser.get());
+  request.named = std::move(named_);
+  Peer asking = peer_;
+  if (request.named.size() == 1) asking.caller = NumberOfName(request.named.front());
   const bool head = request.method == "HEAD";
   if (head) request.method = "GET";
-  ApiResponse response = co_await AnswerOnWorker(std::move(request));
+  ApiResponse response = co_await AnswerOnWorker(std::move(request), asking);
   if (response.status == 0) co_return Next::kEnd;
-  const std::optional<Places::Place> place = TakeEvents(response);
+  const std::optional<Places::Place> place = TakeEvents(response, asking);
   const bool stay = keep_alive && !draining_ && !response.events;
   error = co_await Write(response, {version, stay, head});
   if (!error && response.events && !head) co_await StreamEvents(response.events);
@@ -229,6 +248,10 @@ asio::awaitable<error_code> HttpSession::ReadRequest(Parser& parser) {
   if (!error && HasStrangeCoding(parser.get(), parser.get().version())) {
     error = http::error::bad_transfer_encoding;
   }
+  // Before the body, whose trailer fields are put among the header's: a proxy may pass those on.
+  named_.clear();
+  const std::optional<TrustedProxy>& proxy = service_.limits.proxy;
+  if (!error && peer_.is_proxy && proxy) named_ = ValuesOf(parser.get(), proxy->header);
   if (error || parser.is_done()) co_return error;
   error = co_await SayContinue(parser);
   if (error) co_return error;
@@ -252,26 +275,26 @@ bool HttpSession::PeerIsGone() {
 }
 
 // Status 0: nobody waits for the answer any more.
-asio::awaitable<ApiResponse> HttpSession::AnswerOnWorker(ApiRequest request) {
+asio::awaitable<ApiResponse> HttpSession::AnswerOnWorker(ApiRequest request, Peer asking) {
   const bool question = request.method == "POST";
   Places& places = question ? *service_.questions : *service_.waiting;
-  const std::optional<Places::Place> place = places.Take(peer_.caller);
-  if (!place) co_return TooMany(places, peer_.caller);
+  const std::optional<Places::Place> place = places.Take(asking.caller);
+  if (!place) co_return TooMany(places, asking.caller);
   FairQueue& turns = question ? *service_.post_turns : *service_.turns;
-  FairQueue::Slot turn = co_await turns.Take(peer_.caller);
+  FairQueue::Slot turn = co_await turns.Take(asking.caller);
   if (PeerIsGone()) co_return ApiResponse{0, "", ""};
   asio::thread_pool& worker = question ? service_.workers.posts : service_.workers.others;
   ApiResponse response = co_await asio::co_spawn(
-      worker, CallAnswer(service_.answer, request, peer_), asio::use_awaitable);
+      worker, CallAnswer(service_.answer, request, asking), asio::use_awaitable);
   turn.Charge(response.cpu_time);
   co_return response;
 }
 
 // The place of a connection that events are to be streamed on; without one another answer.
-std::optional<Places::Place> HttpSession::TakeEvents(ApiResponse& response) {
+std::optional<Places::Place> HttpSession::TakeEvents(ApiResponse& response, const Peer& asking) {
   if (!response.events) return std::nullopt;
-  std::optional<Places::Place> place = service_.events->Take(peer_.caller);
-  if (!place) response = TooManyEvents(*service_.events, peer_.caller);
+  std::optional<Places::Place> place = service_.events->Take(asking.caller);
+  if (!place) response = TooManyEvents(*service_.events, asking.caller);
   return place;
 }
 

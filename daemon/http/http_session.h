@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/base/api_types.h"
 #include "daemon/http/http_service.h"
@@ -53,8 +54,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   boost::asio::awaitable<boost::system::error_code> WaitForRequest();
   boost::asio::awaitable<boost::system::error_code> ReadRequest(Parser& parser);
   boost::asio::awaitable<boost::system::error_code> SayContinue(const Parser& parser);
-  boost::asio::awaitable<ApiResponse> AnswerOnWorker(ApiRequest request);
-  std::optional<Places::Place> TakeEvents(ApiResponse& response);
+  boost::asio::awaitable<ApiResponse> AnswerOnWorker(ApiRequest request, Peer asking);
+  std::optional<Places::Place> TakeEvents(ApiResponse& response, const Peer& asking);
   boost::asio::awaitable<boost::system::error_code> Write(const ApiResponse& response,
                                                           Written written);
   boost::asio::awaitable<void> StreamEvents(std::shared_ptr<EventFeed> feed);
@@ -75,6 +76,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   HttpSocket socket_;
   const Peer peer_;
   boost::beast::flat_buffer buffer_;
+  std::vector<std::string> named_;  // ApiRequest::named of the request that is being read
   boost::asio::steady_timer deadline_;
   uint64_t deadline_round_ = 0;
   bool late_ = false;               // the deadline has passed

@@ -44,7 +44,7 @@ Result<void> ClearPath(const std::string& path) {
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0) return {};
   if (!S_ISSOCK(info.st_mode)) {
-    return Cannot(path + " is there and is no socket", "remove it or set socket: to another path");
+    return Cannot(path + " exists and is not a socket", "remove it or set socket: to another path");
   }
   if (SomebodyAnswers(path)) {
     return Cannot("another gpuadvised answers on " + path,
@@ -62,14 +62,15 @@ Result<void> MakeParent(const std::string& path) {
   std::error_code status;
   std::filesystem::create_directories(parent, status);
   if (!status) return {};
-  return Cannot(fmt::format("the folder {} cannot be made: {}", parent.string(), status.message()),
-                "make it or set socket: (--socket) to a folder that gpuadvised may write");
+  return Cannot(
+      fmt::format("the folder {} cannot be created: {}", parent.string(), status.message()),
+      "create it, or set socket: (--socket) to a folder that gpuadvised can write");
 }
 
 Result<gid_t> GroupId(const std::string& name) {
   const group* found = getgrnam(name.c_str());
   if (found != nullptr) return found->gr_gid;
-  return Cannot("socket_group " + name + " is no group of this machine",
+  return Cannot("socket_group " + name + " is not a group of this machine",
                 "create it or leave socket_group empty");
 }
 
@@ -131,7 +132,7 @@ Result<UnixListener> UnixListener::Bind(const std::string& path, uint32_t mode,
   Descriptor descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!descriptor || BindClosed(descriptor.get(), path) != 0) {
     return Cannot(fmt::format("{} cannot be bound: {}", path, strerror(errno)),
-                  "set socket: (--socket) to a path that gpuadvised may write");
+                  "set socket: (--socket) to a path that gpuadvised can write");
   }
   UnixListener listener(path, std::move(descriptor));
   Result<void> access = SetAccess(path, mode, group);

@@ -64,16 +64,16 @@ Result<void> CheckNames(const GpuCatalogue& catalogue, const SiteGpus& names) {
   for (const auto& [type, gpu] : names.aliases) {
     if (catalogue.Resolve(gpu) == nullptr) {
       return BadInput(
-          fmt::format("gpu_aliases says that {} is {}, which is no GPU of the catalogue; "
-                      "use a known name or add it to gpus_file",
+          fmt::format("gpu_aliases maps {} to {}, which is not in the catalogue; use a known name "
+                      "or add it to gpus_file",
                       type, gpu));
     }
   }
   for (const SiteGpus::UntypedRule& rule : names.untyped) {
     if (catalogue.Resolve(rule.gpu) == nullptr) {
       return BadInput(
-          fmt::format("untyped_gpus names {}, which is no GPU of the catalogue; "
-                      "use a known name or add it to gpus_file",
+          fmt::format("untyped_gpus names {}, which is not in the catalogue; use a known name or "
+                      "add it to gpus_file",
                       rule.gpu));
     }
   }

@@ -134,7 +134,7 @@ Result<void> ReadSource(const json& value, const std::string& pointer, Settings&
 Result<void> ReadSimulation(const json& value, const std::string& pointer, Settings& into) {
   if (value.is_null()) return {};
   if (!value.is_object())
-    return BadInput("simulation is no mapping; write {seed: 1, speed: 1}", pointer);
+    return BadInput("simulation is not a mapping; write {seed: 1, speed: 1}", pointer);
   for (const auto& [key, inner] : value.items()) {
     const std::string place = pointer + "/" + key;
     Result<void> stored;
@@ -173,7 +173,7 @@ Result<std::string> SlurmrestdUrl(const json& value, const std::string& pointer)
 Result<void> ReadSlurmrestd(const json& value, const std::string& pointer, Settings& into) {
   if (value.is_null()) return {};
   if (!value.is_object()) {
-    return BadInput("slurmrestd is no mapping; write {url: \"unix:/run/slurmrestd.sock\"}",
+    return BadInput("slurmrestd is not a mapping; write {url: \"unix:/run/slurmrestd.sock\"}",
                     pointer);
   }
   for (const auto& [key, inner] : value.items()) {
@@ -219,6 +219,40 @@ Result<void> ReadHosts(const json& value, const std::string& pointer, Settings& 
 
 json ShowHosts(const Settings& settings) { return settings.listen_hosts; }
 
+Result<void> ReadProxy(const json& value, const std::string& pointer, Settings& into) {
+  return proxy_settings::Read(value, pointer, into.trusted_proxy);
+}
+
+json ShowProxy(const Settings& settings) { return proxy_settings::Show(settings.trusted_proxy); }
+
+Result<void> ReadMetrics(const json& value, const std::string& pointer, Settings& into) {
+  if (value.is_null()) return {};
+  if (!value.is_object()) {
+    return BadInput("metrics is not a mapping; write {exporter_names: true, per_node: false}",
+                    pointer);
+  }
+  for (const auto& [key, inner] : value.items()) {
+    const std::string place = pointer + "/" + key;
+    bool MetricsNames::*const flag = key == "exporter_names" ? &MetricsNames::exporter_names
+                                     : key == "per_node"     ? &MetricsNames::per_node
+                                                             : nullptr;
+    if (flag == nullptr) {
+      return tl::unexpected<Error>(
+          values::UnknownKey(key, pointer, {"exporter_names", "per_node"}));
+    }
+    if (!inner.is_boolean()) {
+      return BadInput(fmt::format("metrics.{} is neither true nor false", key), place);
+    }
+    into.metrics.*flag = inner.get<bool>();
+  }
+  return {};
+}
+
+json ShowMetrics(const Settings& settings) {
+  return {{"exporter_names", settings.metrics.exporter_names},
+          {"per_node", settings.metrics.per_node}};
+}
+
 Result<void> ReadLevel(const json& value, const std::string& pointer, Settings& into) {
   return Store(values::OneOf(value, pointer, {"debug", "info", "warning", "error"}),
                into.log_level);
@@ -243,6 +277,7 @@ const Key kKeys[] = {
     {"socket_group", ReadText<&S::socket_group>, ShowText<&S::socket_group>},
     {"listen", ReadListen, ShowText<&S::listen>},
     {"listen_hosts", ReadHosts, ShowHosts},
+    {"trusted_proxy", ReadProxy, ShowProxy},
     {"listen_max_connections", ReadConnections<&S::listen_max_connections>,
      ShowCount<&S::listen_max_connections>},
     {"listen_max_connections_per_address", ReadConnections<&S::listen_max_connections_per_address>,
@@ -271,6 +306,7 @@ const Key kKeys[] = {
      ShowCount<&S::max_connections_per_user>},
     {"request_timeout", ReadInterval<&S::request_timeout>, ShowDuration<&S::request_timeout>},
     {"answer_cpu_time", ReadAnswerTime, ShowDuration<&S::answer_cpu_time>},
+    {"metrics", ReadMetrics, ShowMetrics},
     {"log_level", ReadLevel, ShowText<&S::log_level>},
 };
 
@@ -286,13 +322,26 @@ Result<Settings> SettingsFromJson(const json& document) {
   Settings settings;
   if (document.is_null()) return settings;
   if (!document.is_object()) {
-    return BadInput("the settings are no mapping; write one \"key: value\" a line");
+    return BadInput("the settings are not a mapping; write one \"key: value\" a line");
   }
   for (const auto& [name, value] : document.items()) {
     const Key* key = FindKey(name);
     if (key == nullptr) return tl::unexpected<Error>(values::UnknownKey(name, "", SettingsKeys()));
     Result<void> read = key->read(value, "/" + name, settings);
     if (!read) return tl::unexpected<Error>(std::move(read.error()));
+  }
+  const TrustedProxySettings& proxy = settings.trusted_proxy;
+  if (!proxy.header.empty() && proxy.SocketPath().empty() && settings.listen.empty()) {
+    return BadInput(
+        "trusted_proxy.address is one of TCP, and listen is empty; set listen: to "
+        "where the proxy connects",
+        "/trusted_proxy");
+  }
+  if (!proxy.header.empty() && proxy.SocketPath() == settings.socket) {
+    return BadInput(
+        "trusted_proxy.address is the socket of the clients; give the proxy one of "
+        "its own, such as unix:/run/gpuadvise/proxy.sock",
+        "/trusted_proxy/address");
   }
   return settings;
 }

@@ -14,6 +14,7 @@
 
 #include "common/base/error.h"
 #include "common/gpu/gpu_catalogue.h"
+#include "daemon/settings/proxy_settings.h"
 
 namespace gpuadvise::daemon {
 
@@ -34,12 +35,20 @@ struct SlurmrestdSettings {
   friend bool operator==(const SlurmrestdSettings&, const SlurmrestdSettings&) = default;
 };
 
+// Which names GET /metrics has.
+struct MetricsNames {
+  bool exporter_names = true;  // slurm_*
+  bool per_node = false;       // slurm_node_gres_*: a series a node
+  friend bool operator==(const MetricsNames&, const MetricsNames&) = default;
+};
+
 struct Settings {
   std::string socket = "/run/gpuadvise/gpuadvised.sock";
   uint32_t socket_mode = 0666;
   std::string socket_group;               // "": the daemon's own group
   std::string listen;                     // "HOST:PORT"; "": no TCP listener
   std::vector<std::string> listen_hosts;  // names beside addresses and localhost
+  TrustedProxySettings trusted_proxy;     // header "": none
   int64_t listen_max_connections = 2048;
   int64_t listen_max_connections_per_address = 512;
   std::string state_dir = "/var/lib/gpuadvise";
@@ -63,6 +72,7 @@ struct Settings {
   int64_t max_connections_per_user = 64;
   std::chrono::milliseconds request_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds answer_cpu_time{250};
+  MetricsNames metrics;
   std::string log_level = "info";
 };
 

@@ -50,7 +50,7 @@ Result<YamlDocument> LoadSiteFile(const std::string& path) {
   struct stat info {};
   const bool is_there = stat(path.c_str(), &info) == 0 && path != "/dev/null";
   if (is_there && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
-    return BadInput(path + ": no regular file (a FIFO, socket or device); name a file");
+    return BadInput(path + ": not a regular file (a FIFO, socket or device); name a file");
   }
   return LoadYamlFile(path, EmptyYaml::kEmptyMap);
 }

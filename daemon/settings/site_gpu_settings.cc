@@ -38,7 +38,8 @@ const RuleList& Interconnects() {
 
 Result<void> CheckKeys(const RuleList& list, const json& value, const std::string& pointer) {
   if (!value.is_object()) {
-    return BadInput(fmt::format("a rule of {} is no mapping; {}", list.name, list.remedy), pointer);
+    return BadInput(fmt::format("a rule of {} is not a mapping; {}", list.name, list.remedy),
+                    pointer);
   }
   std::vector<std::string> known = {"partition", "feature", "node"};
   known.insert(known.end(), list.keys.begin(), list.keys.end());
@@ -80,7 +81,8 @@ Result<std::vector<Rule>> RulesFrom(const RuleList& list, const json& value,
   if (value.is_null()) return rules;
   if (!value.is_array()) {
     const std::string form = list.remedy.substr(std::string_view("write ").size());
-    return BadInput(fmt::format("{} is no list; write \"- {}\" a line", list.name, form), pointer);
+    return BadInput(fmt::format("{} is not a list; write \"- {}\" a line", list.name, form),
+                    pointer);
   }
   for (size_t i = 0; i < value.size(); ++i) {
     const std::string at = fmt::format("{}/{}", pointer, i);
@@ -143,7 +145,7 @@ Result<void> ReadAliases(const json& value, const std::string& pointer, SiteGpus
   into.aliases.clear();
   if (value.is_null()) return {};
   if (!value.is_object()) {
-    return BadInput("gpu_aliases is no mapping; write GRES type: catalogue name, one a line",
+    return BadInput("gpu_aliases is not a mapping; write GRES type: catalogue name, one a line",
                     pointer);
   }
   for (const auto& [type, gpu] : value.items()) {

@@ -95,7 +95,7 @@ Freshness ClusterState::FreshnessOf(const DaemonState* state) const {
       HasOwnTime(*state->snapshot) ? state->received_at : state->snapshot->taken_at;
   freshness.age_seconds = std::max<int64_t>(0, clock_.Now() - since);
   if (!freshness.cause && freshness.age_seconds > stale_after_seconds_) {
-    freshness.cause = fmt::format("{} has brought nothing new for over {} s",
+    freshness.cause = fmt::format("{} has provided nothing new for more than {} s",
                                   state->snapshot->source, stale_after_seconds_);
   }
   return freshness;

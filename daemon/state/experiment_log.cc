@@ -16,7 +16,8 @@ constexpr int64_t kSubmitSlackSeconds = 300;  // between the client's clock and 
 tl::unexpected<Error> NotYours(int64_t job_id) {
   return Fail(
       ErrorCode::kNotFound,
-      fmt::format("no job {} of yours is known; it may be too old, or another user's", job_id));
+      fmt::format("no job {} of yours is known; it may be too old, or belong to another user",
+                  job_id));
 }
 
 // Whether the record is of this submission, and not of a job that had the same number before, or

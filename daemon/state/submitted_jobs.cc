@@ -50,8 +50,8 @@ int64_t RoomUnder(SlurmNumber limit, const Snapshot& snapshot, int64_t uid, cons
 
 tl::unexpected<Error> NotShownYet(int64_t id, int64_t newest) {
   return Fail(ErrorCode::kNotFound,
-              fmt::format("job {} cannot have been submitted just now: the newest that the queue "
-                          "shows is {}; if it is yours, the next snapshot shows it",
+              fmt::format("job {} cannot have been submitted just now: the newest job in the queue "
+                          "is {}; if it is yours, the next snapshot shows it",
                           id, newest),
               "/job_id");
 }
@@ -125,8 +125,8 @@ Result<ClaimNews> SubmittedJobs::Add(Job job, const Snapshot& base, UnixSeconds 
   const size_t most = MostOf(base, job);
   if (held.claims >= most || held.bytes + bytes > kMaxBytesOfOne || !MakeRoomFor(job.uid)) {
     return Fail(ErrorCode::kUnavailable,
-                fmt::format("{} submitted jobs of yours are not in the queue's last snapshot yet, "
-                            "and more are not counted ahead of it; the next one shows them all",
+                fmt::format("{} of your submitted jobs are not in the last snapshot yet, and no "
+                            "more are counted; the next snapshot shows them all",
                             held.claims));
   }
   claims_.push_back({std::move(job), bytes, 0});

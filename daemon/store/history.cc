@@ -449,6 +449,28 @@ Result<std::vector<JobRecord>> History::RunsOf(const std::string& user, UnixSeco
   }
 }
 
+Result<void> History::EachRun(UnixSeconds since, const std::string& user,
+                              const std::function<bool(const Run&)>& take) const {
+  try {
+    SQLite::Statement row(
+        *file_.database, fmt::format("SELECT account, gpu, gpus, start, end FROM job WHERE "
+                                     "submit >= ? AND start IS NOT NULL AND end > ? AND gpus > 0{}",
+                                     user.empty() ? "" : " AND user = ?"));
+    row.bind(1, since - kLongestQueueAndRun);
+    row.bind(2, since);
+    if (!user.empty()) row.bind(3, user);
+    while (row.executeStep()) {
+      const Run run{row.getColumn(0).getString(), row.getColumn(1).getString(),
+                    row.getColumn(2).getInt64(), row.getColumn(3).getInt64(),
+                    row.getColumn(4).getInt64()};
+      if (!take(run)) break;
+    }
+    return {};
+  } catch (const SQLite::Exception& error) {
+    return HistoryUnavailable(file_.path, error);
+  }
+}
+
 Result<History::RanSince> History::EverybodySince(UnixSeconds from, size_t most) const {
   try {
     RanSince ran{from, {}};

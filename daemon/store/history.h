@@ -1,5 +1,5 @@
 // What survives a restart: every job that was seen or accounted for, with what was forecast for it
-// and what then happened, in one SQLite file (docs/operations.md).
+// and what then happened, in one SQLite file (docs/site-guide.md).
 //
 // How much it may hold is bounded (HistoryBounds): of the experiment log who has most loses their
 // oldest rows, then the oldest jobs go. Freed pages are used again or given back to the disk.
@@ -105,6 +105,19 @@ class History {
     std::vector<PastJob> jobs;
   };
   Result<RanSince> EverybodySince(UnixSeconds from, size_t most) const;
+
+  // One that ran, as sums over accounts need it.
+  struct Run {
+    std::string account;
+    std::string gpu;  // GRES type
+    int64_t gpus = 0;
+    UnixSeconds start = 0;
+    UnixSeconds end = 0;
+  };
+  // Tells `take` of every job with GPUs that ran and ended after `since`, in no order, until it
+  // says false; `user` "": everybody's. Keeps none.
+  Result<void> EachRun(UnixSeconds since, const std::string& user,
+                       const std::function<bool(const Run&)>& take) const;
 
   // Forgets jobs submitted before `before`, of the experiment log claims that Slurm has not shown
   // from before `claims_before`, what is too old to learn from, and the oldest of what is beyond

@@ -320,6 +320,18 @@ Result<History::RanSince> HistoryWriter::EverybodySince(UnixSeconds from, size_t
   return history_->EverybodySince(from, most);
 }
 
+Result<void> HistoryWriter::EachRun(UnixSeconds since, const std::string& user,
+                                    const std::function<bool(const History::Run&)>& take) {
+  const std::lock_guard one(using_);
+  if (!history_) {
+    if (!kept_) return {};
+    return Fail(ErrorCode::kUnavailable, "the history is not open yet");
+  }
+  WriteWaiting();
+  UpdateInfo();  // what state() says is of what is read here
+  return history_->EachRun(since, user, take);
+}
+
 void HistoryWriter::Note(const std::string& name, int64_t value) {
   const std::lock_guard one(using_);
   if (!history_) return;

@@ -72,6 +72,10 @@ class HistoryWriter {
   Result<std::vector<JobRecord>> RunsOf(const std::string& user, UnixSeconds since, size_t most);
   Result<History::RanSince> EverybodySince(UnixSeconds from, size_t most);
 
+  // History::EachRun; of a cluster without a history none.
+  Result<void> EachRun(UnixSeconds since, const std::string& user,
+                       const std::function<bool(const History::Run&)>& take);
+
   // What accounting says of jobs: History::Complete. Blocks.
   int64_t Complete(const std::vector<JobRecord>& jobs);
 

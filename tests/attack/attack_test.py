@@ -295,7 +295,7 @@ class Attack(programs.SiteTest):
         os.mkfifo(fifo)
         self.site.reload(models_file=str(fifo))
         try:
-            programs.wait_until(lambda: "no regular file" in self.site.log.read_text(), "the refusal", 20)
+            programs.wait_until(lambda: "not a regular file" in self.site.log.read_text(), "the refusal", 20)
             self.assertEqual(self.site.health()["status"], "ok")
         finally:
             del self.site.settings["models_file"]

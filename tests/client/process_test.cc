@@ -172,10 +172,7 @@ TEST(Process, AnAnswerThatCannotBeWrittenIsAnError) {
     std::ifstream text(said);
     std::string line;
     std::getline(text, line);
-    EXPECT_EQ(
-        line,
-        "gpuadvise: the answer could not be written to standard output: No space left on device")
-        << words;
+    EXPECT_EQ(line, "gpuadvise: cannot write to standard output: No space left on device") << words;
   }
   EXPECT_EQ(StatusOf("$G queue --bogus --json >/dev/full"), 2);
   EXPECT_EQ(StatusOf("($G models 2>" + said + "; true) | true; test ! -s " + said), 0);

@@ -284,7 +284,7 @@ TEST(SlurmRest, WhatGoesWrongIsOneSentence) {
       with("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{").find("in the middle of its answer"),
       std::string::npos);
   EXPECT_NE(with("SSH-2.0-OpenSSH\r\n").find("does not answer in HTTP"), std::string::npos);
-  EXPECT_NE(Complaint([](const std::string&) { return Http(404, ""); }).find("is no slurmrestd"),
+  EXPECT_NE(Complaint([](const std::string&) { return Http(404, ""); }).find("is not slurmrestd"),
             std::string::npos);
 }
 

@@ -1,6 +1,7 @@
 // The whole daemon as a process: what its users, its service manager and its operator see.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <pwd.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -254,6 +255,34 @@ std::pair<std::string, std::string> RunIt(std::vector<std::string> arguments) {
   ProgramCall call;
   call.command.words = {"/bin/sh", "-c", line};
   return {InWords(RunWithin(call).end), folder.Read("out")};
+}
+
+TEST_F(DaemonProcess, ALoginProxyNamesUsersOnItsOwnSocketAndNowhereElse) {
+  const passwd* self = getpwuid(getuid());
+  ASSERT_NE(self, nullptr);
+  const std::string proxy = daemon_.folder().Path("proxy");
+  daemon_.SettingsAre("source: sim\ntrusted_proxy: {header: X-Remote-User, address: \"unix:" +
+                      proxy + "\", user: " + self->pw_name + "}\n");
+  ASSERT_TRUE(daemon_.Start());
+  ASSERT_TRUE(daemon_.Shows("/healthz", R"("status":"ok")"));
+  const std::string as_nobody =
+      "GET /v1/me HTTP/1.1\r\nHost: localhost\r\nX-Remote-User: nobody\r\n\r\n";
+  const auto there = HttpPeer(proxy).Ask(as_nobody);
+  ASSERT_TRUE(there);
+  EXPECT_EQ(json::parse(there->body)["user"], "nobody");
+  EXPECT_EQ(Ask(as_nobody)["user"], self->pw_name) << "on the clients' socket the kernel decides";
+  EXPECT_EQ(StopIt(), "exited with status 0");
+  EXPECT_NE(access(proxy.c_str(), F_OK), 0);
+}
+
+TEST_F(DaemonProcess, ALoginProxyThatNobodyIsEndsTheStartWithASentence) {
+  daemon_.SettingsAre(
+      "source: sim\ntrusted_proxy: {header: X-Remote-User, address: \"unix:/tmp/p\", user: "
+      "no-such-user-here}\n");
+  EXPECT_FALSE(daemon_.Start());
+  EXPECT_NE(daemon_.AwaitEnd(), "exited with status 0");
+  EXPECT_NE(daemon_.log().find("trusted_proxy.user is 'no-such-user-here'"), std::string::npos)
+      << daemon_.log();
 }
 
 TEST(DaemonCommandLine, CheckConfigShowsWhatWouldBeUsed) {

@@ -136,11 +136,11 @@ class BadInput(programs.SiteTest):
         self.assertIn("--gres: ", said)
 
     def test_more_gpus_than_exist(self):
-        self.assertIn("more than any node has (4)", self.refused("\n".join(LINES), "--gres", "gpu:gpu4090:8"))
-        self.assertIn("more than exist (2)", self.refused("\n".join(LINES), "-N", "9"))
+        self.assertIn("no node has more than 4", self.refused("\n".join(LINES), "--gres", "gpu:gpu4090:8"))
+        self.assertIn("there are only 2", self.refused("\n".join(LINES), "-N", "9"))
 
     def test_a_time_limit_over_the_partitions(self):
-        self.assert_refused(12, ["  time: 30-00:00:00"], "over the partition's 7 d")
+        self.assert_refused(12, ["  time: 30-00:00:00"], "exceeds the partition's 7 d")
         said = self.refused("\n".join(LINES), "-t", "30-00:00:00")
         self.assertIn("--time: ", said)
 

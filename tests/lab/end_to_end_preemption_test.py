@@ -51,7 +51,7 @@ class Preemption(programs.SiteTest):
 
     def test_what_may_be_lost_is_said(self):
         answer = self.site.when("-p", "low", *NODE, "-t", "60")
-        self.assertIn("may be preempted, though nobody is in sight who would", answer["reasons"])
+        self.assertIn("may be preempted, though no such job is pending", answer["reasons"])
         later = self.lab.submit("-p", "high", "--begin=now+1hour", "--gres=gpu:gpu4090:4", "-t", "60", user="lab2")
         self.lab.wait_for_reason(later, "BeginTime")
         self.site.wait_for_next_snapshot()
@@ -59,7 +59,7 @@ class Preemption(programs.SiteTest):
         self.assertLess(answer["wait_p50_seconds"], 60)
         # An hour of work is done again, after the hour in which the other one has the node.
         self.assertGreater(answer["lost_mean_seconds"], 0)
-        self.assertRegex(" ".join(answer["reasons"]), r"take its nodes in \d+ % of all cases")
+        self.assertRegex(" ".join(answer["reasons"]), r"preempted in \d+ % of cases")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class Preflight(programs.SiteTest):
     def test_a_job_that_will_run_passes_every_check_and_nothing_is_made_or_submitted(self):
         found = self.checks(self.train_file())
         self.assertEqual({health for health, _ in found.values()}, {"ok"}, found)
-        self.assertRegex(found["slurm"][1], r"takes the job and says it starts today \d\d:\d\d")
+        self.assertRegex(found["slurm"][1], r"accepts the job and estimates a start today \d\d:\d\d")
         self.assertEqual(self.queue(), [])
         self.assertFalse((self.site.home("lab1") / "logs").exists())
 
@@ -74,7 +74,7 @@ class Preflight(programs.SiteTest):
     def test_what_slurm_refuses_is_told_in_its_own_words(self):
         done = self.site.run("submit", self.train_file(), "--yes", "--", "--reservation=nope", check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(" ".join(done.stdout.split()), "sbatch --test-only refuses the job: .*reservation")
+        self.assertRegex(" ".join(done.stdout.split()), "sbatch --test-only rejects the job: .*reservation")
         self.assertEqual(self.queue(), [])
 
     def test_an_account_that_is_not_the_callers_is_an_error(self):

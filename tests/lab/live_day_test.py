@@ -89,7 +89,7 @@ class LiveDay(unittest.TestCase):
                 self.assertEqual(told, [])
             late = [r for r in known if r["start"] > r[f"{who}_p90"] + 60]
             self.assertLess(len(late), 0.35 * len(known), printed)
-        self.assertIn("Accuracy of starts", printed)
+        self.assertIn("Accuracy of start times", printed)
         kept = self.history.execute("SELECT count(*) FROM job WHERE start IS NOT NULL").fetchone()[0]
         self.assertGreaterEqual(kept, 0.95 * len(rows), "the history has the jobs that ran")
 

@@ -86,7 +86,7 @@ class Probe(programs.SiteTest):
     def test_a_gpu_that_the_file_does_not_allow_is_refused(self):
         done = self.probe(self.train_file(), "--gpu", "rtx2080ti", check=False)
         self.assertEqual(done.returncode, 3, done)
-        self.assertIn("no GPU of this cluster may be used for this file", done.stderr)
+        self.assertIn("no GPU of this cluster is allowed by this file", done.stderr)
 
 
 if __name__ == "__main__":

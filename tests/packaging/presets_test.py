@@ -5,7 +5,7 @@ import pathlib
 import unittest
 
 PRESETS = pathlib.Path(__file__).resolve().parents[2] / "CMakePresets.json"
-FOR_USERS = {"release"}
+FOR_USERS = {"release", "static-client"}
 
 
 def variables(presets, name):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The systemd unit: how exposed it is, and that the daemon works under its user and filter: unit_test.py BIN."""
+"""The systemd unit: how exposed it is, and that the daemon works under its user and filter: unit_test.py BIN UNIT."""
 import ctypes.util
 import grp
 import json
@@ -17,7 +17,7 @@ import unittest
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-UNIT = ROOT / "systemd" / "gpuadvised.service"
+UNIT = None  # as it is installed below /usr
 LISTEN = ROOT / "systemd" / "listen.conf"
 SOCKET_GROUP = ROOT / "systemd" / "socket-group.conf"
 USER = "nobody"
@@ -135,4 +135,5 @@ class Daemon(unittest.TestCase):
 
 if __name__ == "__main__":
     Daemon.bin = pathlib.Path(sys.argv.pop(1)).resolve()
+    UNIT = pathlib.Path(sys.argv.pop(1))
     unittest.main()

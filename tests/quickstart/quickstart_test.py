@@ -161,7 +161,7 @@ class Quickstart(unittest.TestCase):
         self.start(clone)
         for options, words in (("--gres=gpu:gpul40s:7", "error: [simulated cluster] "),
                                ("--gres=gpu:a100:1", "no node has the GRES gpu:a100"),
-                               ("--gres=gpu:2", "typed GPUs only"), ("-t never --gres=gpu:gpu2080:1", "no time limit")):
+                               ("--gres=gpu:2", "typed GPUs only"), ("-t never --gres=gpu:gpu2080:1", "is not a time limit")):
             done = self.pasted(clone, f"printf '#!/bin/sh\n' | sbatch {options}")
             self.assertEqual((done.returncode, done.stdout), (1, ""), done)
             self.assertIn(words, done.stderr)
@@ -174,7 +174,7 @@ class Quickstart(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("its command runs on this machine", done.stderr)
         self.assertIn("probing on one simulated RTX 2080 Ti in markov_gpu, free now", done.stderr)
-        self.assertIn("the cluster is simulated: these are times of this machine", done.stdout)
+        self.assertIn("the cluster is simulated: these times are of this machine", done.stdout)
         text = (clone.folder / "examples/tiny.yaml").read_text()
         self.assertRegex(text, r"- \{gpu: rtx2080ti, gpus: 1, batch: 2, effective_batch_size: 2, seconds_per_step: 0\.")
 

@@ -55,7 +55,7 @@ class Jobs(unittest.TestCase):
         for gres in ("gpu:2", "gpu", "2"):
             with self.assertRaisesRegex(slurm.Refused, "typed GPUs only"):
                 slurm.job_of({"partition": "p", "gres": gres})
-        with self.assertRaisesRegex(slurm.Refused, "--nodes=x is no number"):
+        with self.assertRaisesRegex(slurm.Refused, "--nodes=x is not a whole number"):
             slurm.job_of({**GPU, "nodes": "x"})
 
 

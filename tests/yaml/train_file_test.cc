@@ -104,7 +104,7 @@ TEST(TrainFile, AMissingJsonFileHasTheLineThatNamesIt) {
   const TemporaryFolder folder;
   const std::string list = folder.Write("list.json", "[1]");
   EXPECT_EQ(Refusal("training:\n  deepspeed: " + list + "\n"),
-            "train.yaml:2: " + list + " is no JSON object; check the file");
+            "train.yaml:2: " + list + " is not a JSON object; check the file");
 }
 
 TEST(TrainFile, ADeadlineInWordsBecomesATime) {

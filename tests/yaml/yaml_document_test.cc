@@ -170,8 +170,7 @@ TEST(Anchors, ABombOfTextIsRefused) {
 }
 
 TEST(Anchors, AnAliasOfItselfIsRefused) {
-  EXPECT_EQ(Refusal("a: &a [*a]\n"),
-            "train.yaml:1: an alias stands inside its own anchor; remove it");
+  EXPECT_EQ(Refusal("a: &a [*a]\n"), "train.yaml:1: an alias is inside its own anchor; remove it");
 }
 
 TEST(Refused, EmptyFiles) {
@@ -197,7 +196,7 @@ TEST(Refused, DuplicateKeys) {
 
 TEST(Refused, SeveralDocuments) {
   EXPECT_EQ(Refusal("a: 1\n---\nb: 2\n"),
-            "train.yaml:2: a second document starts here; keep one per file (sections of one "
+            "train.yaml:2: a second document starts here; use one per file (sections of one "
             "document can be chosen by name)");
 }
 

@@ -1,7 +1,7 @@
 // The page: head, the view that the address names, foot.
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import { LiveContext, useStream } from './live/live';
-import { Header, kTitles } from './parts/header';
+import { Header, titleOf } from './parts/header';
 import { useRoute } from './parts/route';
 import type { Route } from './parts/route';
 import { ThemeContext, useTheme } from './parts/theme';
@@ -11,6 +11,7 @@ import { HistoryView } from './views/history/history_view';
 import { NodesView } from './views/nodes/nodes_view';
 import { NowView } from './views/now/now_view';
 import { QueueView } from './views/queue/queue_view';
+import { say } from './words/say';
 import { browserZone } from './words/times';
 
 export function App() {
@@ -19,18 +20,17 @@ export function App() {
   const [theme, flip] = useTheme();
   const cluster = live.snapshot?.cluster ?? '';
   useEffect(() => {
-    document.title = `${kTitles[route.view]} · ${cluster.slice(0, 60) || 'gpuadvise'}`;
+    document.title = `${titleOf(route.view)} · ${cluster.slice(0, 60) || 'gpuadvise'}`;
   }, [route.view, cluster]);
   return (
     <ThemeContext.Provider value={theme}>
       <LiveContext.Provider value={live}>
-        <a class="skip" href="#main" onClick={skip}>Skip to the content</a>
+        <a class="skip" href="#main" onClick={skip}>{say('frame.skip')}</a>
         <Header view={route.view} flipTheme={flip} />
         <Main route={route} />
         <footer class="foot">
           {live.snapshot ? `gpuadvised ${live.snapshot.version}, source ${live.snapshot.source}. ` : ''}
-          Times of starts are forecasts: half of the jobs start by the first of two times, nine in ten by the second.
-          {` Times are your browser's (${browserZone()}), in History the cluster's.`}
+          {say('frame.forecasts')} {say('frame.zone', { zone: browserZone() })}
         </footer>
       </LiveContext.Provider>
     </ThemeContext.Provider>
@@ -55,7 +55,7 @@ function Main({ route }: { route: Route }) {
   }, [route.view]);
   return (
     <main id="main" tabIndex={-1} data-view={route.view}>
-      <h1 ref={heading} tabIndex={-1} class="unseen">{kTitles[route.view]}</h1>
+      <h1 ref={heading} tabIndex={-1} class="unseen">{titleOf(route.view)}</h1>
       <Guarded key={route.view} route={route} />
     </main>
   );

@@ -107,7 +107,7 @@ test('Errors come with what to do on this page', () =>
   withPage(world, async (page) => {
     await visit(page, world.fake.url, 'ask');
     await ask(page, 'sections: 1\n');
-    assert.match(await words(page, '[data-remedy="section"]'), /Type one into Section/);
+    assert.match(await words(page, '[data-remedy="section"]'), /Enter one in the Section/);
     await page.selectOption('select[name="objective"]', 'deadline');
     assert.match(await words(page, '[data-remedy="deadline"]'), /deadline: fri 18:00/);
     await page.fill('textarea', 'deadline: fri 18:00\n');

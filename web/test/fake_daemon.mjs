@@ -8,10 +8,10 @@ import { readFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { counts, freeByType, nodes, queue, waits } from './fake/answers.mjs';
+import { counts, freeByType, job, nodes, queue, waiting, waits } from './fake/answers.mjs';
 import { kNow, makeCluster } from './fake/cluster.mjs';
 import { makeHostile } from './fake/hostile.mjs';
-import { accuracy, history } from './fake/records.mjs';
+import { accuracy, history, usage } from './fake/records.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const kDist = join(here, '..', 'dist');
@@ -21,7 +21,7 @@ const kPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connec
 const fixture = (name) => JSON.parse(readFileSync(join(here, 'fixtures', `${name}.json`), 'utf8'));
 
 /** Faults: down (closes connections), starting (503), stale (its cause), slow (ms), error (status), young, strange. */
-const kWell = { down: false, starting: false, stale: null, slow: 0, error: 0, eventsError: 0, young: false, strange: false };
+const kWell = { down: false, starting: false, stale: null, slow: 0, error: 0, eventsError: 0, young: false, strange: false, user: null, note: null, accounts: undefined };
 
 export async function startFake({ port = 0, large = false, hostile = false, prefix = '' } = {}) {
   const state = { cluster: makeCluster(large), faults: { ...kWell }, number: 1, takenAt: kNow, prefix, streams: new Set(), log: [] };
@@ -140,12 +140,16 @@ function answerTo(state, path, query, body) {
     case '/v1/waits': return waits(cluster);
     case '/v1/nodes': return nodes(cluster, query);
     case '/v1/queue': return queue(cluster, query);
-    case '/v1/history': return faults.young ? { ...history(cluster, query), since: null, heat: [], by_week: [], series: [], note: 'nothing is known yet: the history is new' } : history(cluster, query);
+    case '/v1/history': return faults.young ? { ...history(cluster, query), since: null, heat: [], by_week: [], series: [], best_time: null, best_time_unknown: 'few_jobs', note: 'nothing is known yet: the history is new' } : history(cluster, query);
+    case '/v1/me': return { user: faults.user, anonymous: faults.user === null, note: faults.note };
+    case '/v1/waiting': return waiting(cluster);
+    case '/v1/usage': return usage(query, faults.accounts === undefined ? (faults.user === null ? null : undefined) : faults.accounts);
+    case '/v1/presets': return { presets: ['gpt2', 'gr00t-n1-2b', 'llama-3.1-8b', 'qwen2.5-7b'] };
     case '/v1/accuracy': return faults.strange ? { all: {} } : accuracy(faults.young);
     case '/v1/advise':
     case '/v1/fit':
     case '/v1/scale': return training(path.slice('/v1/'.length), JSON.parse(body));
-    default: return null;
+    default: return path.startsWith('/v1/jobs/') ? job(cluster, Number(path.slice('/v1/jobs/'.length))) : null;
   }
 }
 

@@ -80,7 +80,7 @@ test('Old data is shown with its cause', () =>
     world.fake.set({ stale: 'slurmctld does not answer: connect failure' });
     await until(page, () => condition(page), (is) => is === 'stale');
     const seen = await readView(page, 'now');
-    assert.match(seen.head.banner, /The data is old: slurmctld does not answer/);
+    assert.match(seen.head.banner, /Slurm has not answered since .*: slurmctld does not answer/);
     assert.match(seen.head.age, /10 min ago/);
     assert.equal(seen.gpus.length, 5);
     world.fake.set({ stale: null });
@@ -93,7 +93,7 @@ test('A daemon that is starting says so, and the page fills when it has started'
     world.fake.set({ starting: true });
     await visit(page, world.fake.url, 'now');
     const seen = await readView(page, 'now');
-    assert.match(seen.head.trouble, /The daemon is starting.*no snapshot yet/);
+    assert.match(seen.head.trouble, /gpuadvise is starting.*no snapshot yet/);
     await until(page, () => condition(page), (is) => is === 'starting');
     world.fake.set({ starting: false });
     world.fake.push();
@@ -119,7 +119,7 @@ test('After a restart the page reconnects by itself and shows the new figures', 
     await own.fake.stop();
     await until(page, () => condition(page), (is) => is === 'lost');
     const lost = await readView(page, 'queue');
-    assert.match(lost.head.banner, /Connection lost, trying again/);
+    assert.match(lost.head.banner, /No connection to gpuadvised since/);
     assert.equal(lost.total, before);
     own.fake = await startFake({ port: own.fake.port });
     own.fake.push((cluster) => cluster.jobs.splice(0, 2));

@@ -147,7 +147,7 @@ test('Young records are said to be young', () =>
     assert.match((await show(page, 'accuracy')).few, /4 of 30 jobs needed.*first impression/);
     assert.equal((await page.locator('main').innerText()).match(/not known yet/gi).length, 1);
     assert.equal((await show(page, 'history?weeks=4')).canvases, 0);
-    assert.match(await page.locator('.empty').textContent(), /Nothing is recorded yet/);
+    assert.match(await page.locator('.empty').textContent(), /No history yet/);
     world.fake.set({ young: false });
   }));
 

@@ -121,3 +121,59 @@ test('Retries are spread between half of the back-off and the whole of it', asyn
     assert.ok(delay >= whole / 2 && delay <= whole, `${failures}: ${delay}`);
   }
 });
+
+test('A cell of a file is never a formula', async () => {
+  const { csvCell, csvOf } = await load('parts/csv.ts');
+  assert.deepEqual([-5, 1.5, NaN, null, undefined].map(csvCell), ['-5', '1.5', '', '', '']);
+  assert.deepEqual(['a', 'a"b', 'a,b', '=1', '+1', '-1', '@x', '\t=1', '\n=1', ' =1', '\uFF0B1', 'a\nb'].map(csvCell), ['"a"', '"a""b"', '"a,b"', `"'=1"`, `"'+1"`, `"'-1"`, `"'@x"`, `"' =1"`, `"' =1"`, `"' =1"`, `"'\uFF0B1"`, '"a b"']);
+  assert.equal(csvOf(['A'], [[1], ['x']]), '"A"\r\n1\r\n"x"\r\n');
+});
+
+test('Sentences take their values, and another language replaces them by key', async () => {
+  const { say, sayCount, sayNodes, speak } = await load('words/say.ts');
+  const { kEnglish, kEnglishCounts } = await load('words/english.ts');
+  assert.equal(say('state.stale', { time: '09:14', cause: '{time} $& x' }), 'Slurm has not answered since 09:14: {time} $& x');
+  assert.deepEqual([sayCount('count.job', 1), sayCount('count.job', 1204)], ['1 job', '1,204 jobs']);
+  assert.deepEqual(sayNodes('frame.signedIn', { user: 'U' }), ['Signed in as ', 'U', '']);
+  speak({ language: 'ko', sentences: { 'frame.signedIn': '{user} 님' }, counts: { 'count.job': { other: '작업 {n}개' } } });
+  assert.deepEqual([say('frame.signedIn', { user: 'ann' }), sayCount('count.job', 1), say('view.now'), sayCount('count.gpu', 1)], ['ann 님', '작업 1개', 'Now', '1 GPU']);
+  speak(null);
+  for (const text of [...Object.values(kEnglish), ...Object.values(kEnglishCounts).flatMap(Object.values)]) {
+    assert.doesNotMatch(text, /\b(beside|how right|not to be had|said)\b/i, text);
+    assert.doesNotMatch(text, /^\s|\s$/, `"${text}" is a piece of a sentence`);
+  }
+});
+
+test('The form reads and writes the plain forms of a train.yaml and leaves others alone', async () => {
+  const { plainWord, readValue, writeValue } = await load('views/ask/yaml_edit.ts');
+  const steps = ['training', 'max_steps'];
+  const value = (text) => readValue(text, steps);
+  assert.deepEqual(value('training:\n  max_steps: 10 # x\n'), { kind: 'value', value: '10' });
+  assert.deepEqual(value('training: {bf16: auto, max_steps: 10}\n'), { kind: 'value', value: '10' });
+  assert.deepEqual(value('model:\n  max_steps: 3\n'), { kind: 'absent' });
+  assert.deepEqual(value('training:\n  inner:\n    max_steps: 3\n'), { kind: 'absent' });
+  for (const odd of ['training:\n  max_steps: *x\n', 'training:\n  max_steps: |\n    3\n', 'training: &a {max_steps: 1}\n', 'training: {a: {max_steps: 1}}\n', 'training:\n  max_steps: 1\ntraining:\n  max_steps: 2\n', 'sections:\n  a: {}\n', '---\ntraining:\n  max_steps: 1\n']) {
+    assert.deepEqual(value(odd), { kind: 'other' }, odd);
+    assert.equal(writeValue(odd, steps, '9'), odd);
+  }
+  const written = [
+    ['training:\n  max_steps: 10   # keep\n  bf16: auto\n', '9', 'training:\n  max_steps: 9   # keep\n  bf16: auto\n'],
+    ['training:\n    bf16: auto\n', '9', 'training:\n    max_steps: 9\n    bf16: auto\n'],
+    ['training: {bf16: auto} # c\n', '9', 'training: {bf16: auto, max_steps: 9} # c\n'],
+    ['name: x\n', '9', 'name: x\n\ntraining:\n  max_steps: 9\n'],
+    ['', '9', '\ntraining:\n  max_steps: 9\n'],
+    ['training:\n  max_steps: 10\n  bf16: auto\n', '', 'training:\n  bf16: auto\n'],
+    ['training: {gpus: [a, b], max_steps: 10}\n', '', 'training: {gpus: [a, b]}\n'],
+    ['name: x\n', '', 'name: x\n'],
+  ];
+  for (const [text, to, expected] of written) {
+    assert.equal(writeValue(text, steps, to), expected);
+    if (to !== '') assert.deepEqual(value(expected), { kind: 'value', value: '9' });
+  }
+  assert.deepEqual(['l40s', 'h100-1g.11gb', 'a: b', 'yes', '12', '-x', '"', 'x\ny: 1', ''].map(plainWord), ['l40s', 'h100-1g.11gb', null, '"yes"', '"12"', null, null, null, null]);
+});
+
+test('Cards are spread evenly over their rows', async () => {
+  const { columnsFor } = await load('views/now/cards.tsx');
+  assert.deepEqual([[5, 1404], [5, 1644], [5, 320], [4, 1404], [1, 1404], [9, 1404], [0, 900]].map(([count, width]) => columnsFor(count, width)), [3, 5, 1, 4, 1, 3, 1]);
+});

@@ -60,7 +60,7 @@ TEST_F(HttpTest, AFullQueueOfConnectionsIsNotWaitedForLongerThanAsked) {
   const auto answer = AskOverUnixSocket(path_, {"GET", "/", ""}, milliseconds(50));
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().message,
-            "no answer from " + path_ + " within 50 ms; gpuadvised is overloaded or hangs");
+            "no answer from " + path_ + " within 50 ms; gpuadvised is overloaded or hanging");
   ::close(first);
   ::close(listener);
 }
@@ -100,26 +100,25 @@ TEST_F(HttpTest, InterimHeadsComeBeforeTheAnswerButNotForEver) {
   EXPECT_EQ(answer->body, "{}");
   std::string many;
   for (int i = 0; i < 1'000'000; ++i) many += interim;
-  EXPECT_EQ(
-      Failure({{many + HttpBytes(200, "{}")}}),
-      "the answer is no HTTP (only interim answers, 100 Continue); does gpuadvised listen on this "
-      "socket?");
+  EXPECT_EQ(Failure({{many + HttpBytes(200, "{}")}}),
+            "the answer is not HTTP (only interim answers, 100 Continue); does gpuadvised listen "
+            "on this socket?");
 }
 
 TEST_F(HttpTest, ASilentServerIsGivenUp) {
   EXPECT_EQ(Failure({{}, true}, milliseconds(50)),
-            "no answer from " + path_ + " within 50 ms; gpuadvised is overloaded or hangs");
+            "no answer from " + path_ + " within 50 ms; gpuadvised is overloaded or hanging");
 }
 
 TEST_F(HttpTest, AServerThatHangsUpIsNamed) {
   EXPECT_EQ(Failure({{"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"}}),
-            "gpuadvised at " + path_ + " hung up before it had answered");
-  EXPECT_EQ(Failure({{}}), "gpuadvised at " + path_ + " hung up before it had answered");
+            "gpuadvised at " + path_ + " closed the connection before it answered");
+  EXPECT_EQ(Failure({{}}), "gpuadvised at " + path_ + " closed the connection before it answered");
 }
 
 TEST_F(HttpTest, RubbishIsNoAnswer) {
   EXPECT_EQ(Failure({{"SSH-2.0-OpenSSH_9.2\r\n\r\n"}}),
-            "the answer is no HTTP (no status line); does gpuadvised listen on this socket?");
+            "the answer is not HTTP (no status line); does gpuadvised listen on this socket?");
   EXPECT_NE(Failure({{std::string(200'000, 'x')}}).find("no end of the header"), std::string::npos);
 }
 

@@ -50,7 +50,7 @@ TEST_F(AdviseTest, ACommandThatCannotFollowTheRowsIsSaid) {
       "{micro_batch} --grad_accum {accumulation}\n");
   api.Answer(Advice());
   EXPECT_EQ(Run(), kExitOk);
-  EXPECT_NE(console.printed.find("Command: the command says --nproc_per_node 4: row"),
+  EXPECT_NE(console.printed.find("Command: the command has --nproc_per_node 4: row"),
             std::string::npos)
       << console.printed;
   EXPECT_NE(console.printed.find("write {gpus_per_node} there"), std::string::npos);
@@ -73,7 +73,7 @@ TEST_F(AdviseTest, AScriptWithoutItsBatchIsNotRanked) {
   command.question.file.clear();
   command.from.script = folder.Write("job.sh", "torchrun t.py config.yaml --max_steps 5\n");
   EXPECT_EQ(Run(), kExitUsage);
-  EXPECT_NE(console.complained.find("the batch: no flag says it"), std::string::npos);
+  EXPECT_NE(console.complained.find("the batch: no flag gives it"), std::string::npos);
   EXPECT_TRUE(api.asked.empty());
   command.from.hints.effective_batch_size = 64;
   api.Answer(Advice());

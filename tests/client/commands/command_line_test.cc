@@ -42,9 +42,15 @@ TEST(Help, OfEveryCommand) {
 
 TEST(CommandLine, WhatItDoesNotKnowItNamesWithTheNearest) {
   EXPECT_EQ(Left({"advize", "train.yaml"}).text,
-            "there is no command 'advize' (did you mean 'advise'?) (gpuadvise --help)");
+            "unknown command 'advize' (did you mean 'advise'?) (gpuadvise --help)");
   const std::string option = Left({"fit", "gpt2", "--metod=lora"}).text;
   EXPECT_NE(option.find("(did you mean '--method'?)"), std::string::npos) << option;
+}
+
+TEST(CommandLine, AnOptionBeforeTheCommandHasItsNearestToo) {
+  EXPECT_EQ(Left({"--jsno", "gpus"}).text,
+            "The following argument was not expected: --jsno (did you mean '--json'?) "
+            "(gpuadvise --help)");
 }
 
 TEST(Fit, TakesTheTrainingsOptionsByTheTableOfItsKeys) {
@@ -160,7 +166,7 @@ TEST(Advise, TakesSlurmsFlags) {
 
 TEST(Advise, ABadObjectiveIsNamed) {
   EXPECT_EQ(Left({"advise", "f", "--objective", "fast"}).text,
-            "--objective: 'fast' is no objective; choose finish, start, cost or deadline "
+            "--objective: 'fast' is not an objective; use finish, start, cost or deadline "
             "(gpuadvise advise --help)");
 }
 
@@ -177,7 +183,7 @@ TEST(Submit, TakesWhatFollowsTheDashes) {
 
 TEST(Submit, AScriptAfterTheDashesIsRefused) {
   EXPECT_EQ(Left({"submit", "f", "--", "job.sh"}).text,
-            "after --: 'job.sh' is no option of sbatch; the script is gpuadvise's own "
+            "after --: 'job.sh' is not an sbatch option; gpuadvise writes the script itself "
             "(gpuadvise submit --help)");
   EXPECT_EQ(Left({"submit", "f", "--", "-p"}).exit_code, 2);
 }

@@ -180,17 +180,17 @@ TEST(FitCommand, BadInputIsASentenceWithItsLine) {
                              {"l40s"}),
               HasSubstr("t.yaml:2: hidden_size 100 cannot be split"));
   EXPECT_THAT(ComplaintAbout("model: {preset: lama-2-7b}\ntraining: {max_steps: 1}\n", {"l40s"}),
-              HasSubstr("t.yaml:1: no model preset is called 'lama-2-7b'"));
+              HasSubstr("t.yaml:1: unknown model preset 'lama-2-7b'"));
   EXPECT_THAT(
       ComplaintAbout("model: {preset: gpt2}\ntraining: {max_steps: 1, deepspeed: 7}\n", {"l40s"}),
       HasSubstr("deepspeed must be a ZeRO stage from 0 to 3"));
   EXPECT_THAT(ComplaintAbout("model: {preset: gpt2}\ntraining: {max_steps: 1}\n", {"l40z"}),
-              HasSubstr("no GPU called 'l40z' is known (did you mean 'l40'?)"));
+              HasSubstr("unknown GPU 'l40z' (did you mean 'l40'?)"));
   EXPECT_THAT(ComplaintAbout("model: {preset: gpt2}\n"
                              "training:\n  measured: [{gpu: rtx409, batch: 1, peak: 1 GB}]\n",
                              {"l40s"}),
-              HasSubstr("t.yaml:3: measured: no GPU called 'rtx409' is known (did you mean "
-                        "'rtx4090'?); `gpuadvise cards` lists the names"));
+              HasSubstr("t.yaml:3: measured: unknown GPU 'rtx409' (did you mean 'rtx4090'?); "
+                        "`gpuadvise cards` lists the names"));
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ TEST(FromScript, ShellVariablesInFiguresAreNotRead) {
   ASSERT_TRUE(converted);
   bool said = false;
   for (const std::string& sentence : converted->report.missing) {
-    said = said || sentence.starts_with("how long the training is");
+    said = said || sentence.starts_with("length of the training");
   }
   EXPECT_TRUE(said);
 }

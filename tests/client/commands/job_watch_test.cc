@@ -36,7 +36,7 @@ json Job(const std::string& state) {
 
 json Answer(json job) { return {{"jobs", {std::move(job)}}}; }
 
-json Queued(double p50, double p90, const std::string& reason = "other jobs stand before it") {
+json Queued(double p50, double p90, const std::string& reason = "other jobs are ahead of it") {
   return {{"job_id", 4711},          {"state", "PENDING"},       {"wait_p50_seconds", p50},
           {"wait_p90_seconds", p90}, {"wait_mean_seconds", p50}, {"reason_words", reason}};
 }
@@ -78,7 +78,7 @@ class JobWatchTest : public testing::Test {
 TEST_F(JobWatchTest, SaysWhenItStartsAndOnlyWhatChanged) {
   const WatchStatus first = LookWaiting(Queued(3600, 7200), kNow);
   EXPECT_EQ(first.line,
-            "pending · starts in 1 h (2 h): today 15:13 (16:13) · other jobs stand before it");
+            "pending · starts in 1 h (2 h): today 15:13 (16:13) · other jobs are ahead of it");
   EXPECT_TRUE(first.changed);
   EXPECT_TRUE(first.notes.empty());
   const WatchStatus second = LookWaiting(Queued(3570, 7170), kNow + 30);
@@ -93,7 +93,7 @@ TEST_F(JobWatchTest, SaysWhenItStartsAndOnlyWhatChanged) {
 
 TEST_F(JobWatchTest, AWaitWithoutAForecastIsSaid) {
   EXPECT_THAT(LookWaiting({{"wait_p50_seconds", nullptr}}, kNow).line,
-              HasSubstr("no start can be forecast as it is"));
+              HasSubstr("no start time can be forecast for it as it is"));
   api.Answer(Answer(Job("pending")));
   api.AnswerError({ErrorCode::kNotFound, "no job 4711", ""});
   const WatchStatus status = watch.Step(kNow);
@@ -111,9 +111,8 @@ TEST_F(JobWatchTest, EveryFifthLookAsksForAnotherWayAndSaysItOnce) {
   }
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0],
-            "L40S × 6 has become better: done today 22:33 (tomorrow 01:20), 12 h 01 "
-            "before this job: scancel 4711 && gpuadvise submit FILE -p markov_gpu --gres "
-            "gpu:gpul40s:6");
+            "L40S × 6 is now better: done today 22:33 (tomorrow 01:20), 12 h 01 before this job: "
+            "scancel 4711 && gpuadvise submit FILE -p markov_gpu --gres gpu:gpul40s:6");
   int asked = 0;
   for (const auto& [target, body] : api.asked) {
     if (target != "/v1/advise") continue;
@@ -196,7 +195,8 @@ TEST_F(JobWatchTest, SaysProgressAndNotEveryStep) {
 TEST_F(JobWatchTest, WithoutAReportItSaysTheForecastEnd) {
   json job = Job("running");
   job["started_at"] = kNow - 600;
-  EXPECT_EQ(Inspect(job).line, "running since today 14:03 · said to end tomorrow 00:03 (01:10)");
+  EXPECT_EQ(Inspect(job).line,
+            "running since today 14:03 · forecast to end tomorrow 00:03 (01:10)");
 }
 
 TEST_F(JobWatchTest, ANewerFileInTheOutputFolderCounts) {
@@ -243,7 +243,7 @@ TEST_F(JobWatchTest, AJobThatHasLeftTheQueueIsWaitedFor) {
   Inspect(RunningJob(100, 300));
   for (int status = 1; status < 20; ++status) {
     const WatchStatus waits = Inspect(Job("unknown"));
-    EXPECT_THAT(waits.line, HasSubstr("not accounted yet"));
+    EXPECT_THAT(waits.line, HasSubstr("not in accounting yet"));
     EXPECT_EQ(waits.changed, status == 1);
     EXPECT_FALSE(waits.exit_code);
   }
@@ -318,7 +318,7 @@ TEST_F(JobWatchTest, ADaemonThatGoesAwayIsSaidOnce) {
   Inspect(RunningJob(100, 300));
   const WatchStatus away = watch.Step(kNow + 30);
   EXPECT_EQ(away.complaints,
-            (std::vector<std::string>{"gpuadvise: nothing listens there; watching on"}));
+            (std::vector<std::string>{"gpuadvise: nothing listens there; still watching"}));
   EXPECT_FALSE(away.exit_code);
   EXPECT_THAT(away.line, HasSubstr("step 100"));
   EXPECT_TRUE(watch.Step(kNow + 60).complaints.empty());
@@ -344,6 +344,63 @@ TEST_F(JobWatchTest, AnswersOfAnyShapeAreALookToo) {
   }
   EXPECT_THAT(Inspect({{"state", "\x1b"}, {"output_dir", 7}}).line,
               HasSubstr("not seen in the queue yet"));
+}
+
+std::vector<std::string> Events(const WatchStatus& status) {
+  std::vector<std::string> events;
+  for (const WatchNews& news : status.news) events.push_back(news.event);
+  return events;
+}
+
+using EventNames = std::vector<std::string>;
+
+TEST_F(JobWatchTest, AStartOutOfItsRangeIsNewsAndOneWithinIsNot) {
+  EXPECT_EQ(Events(LookWaiting(Queued(3600, 7200), kNow)), EventNames());
+  EXPECT_EQ(Events(LookWaiting(Queued(6000, 7200), kNow + 30)), EventNames());
+  EXPECT_EQ(Events(LookWaiting(Queued(9000, 12000), kNow + 60)), EventNames{"moved"});
+  EXPECT_EQ(Events(LookWaiting(Queued(9000, 12000), kNow + 90)), EventNames());
+  EXPECT_EQ(Events(LookWaiting(Queued(60, 120), kNow + 120)), EventNames{"moved"});
+}
+
+TEST_F(JobWatchTest, AStartAndAnEndAreNewsOnce) {
+  LookWaiting(Queued(3600, 7200), kNow);
+  EXPECT_EQ(Events(Inspect(Job("running"))), EventNames{"started"});
+  EXPECT_EQ(Events(Inspect(Job("running"))), EventNames());
+  json ended = Job("ended");
+  ended["exit_code"] = 0;
+  const WatchStatus last = Inspect(ended);
+  EXPECT_EQ(Events(last), EventNames{"ended"});
+  EXPECT_THAT(last.news[0].text, HasSubstr("ok"));
+}
+
+TEST_F(JobWatchTest, AJobThatRunsAlreadyHasNotJustStarted) {
+  EXPECT_EQ(Events(Inspect(Job("running"))), EventNames());
+}
+
+TEST_F(JobWatchTest, NoStepForLongAndNoUseOfGpusAreNews) {
+  const auto at = [&](int64_t step, double use, int64_t after) {
+    json job = Job("running");
+    job["outcome"]["attempts"] = {
+        {{"steps", step},
+         {"seconds", after},
+         {"gpus", {{{"mean_utilisation", use}}, {{"mean_utilisation", 0}}}}}};
+    return Events(Inspect(job, kNow + after));
+  };
+  EXPECT_EQ(at(100, 0.9, 0), EventNames());
+  EXPECT_EQ(at(100, 0.9, 1'700), EventNames());
+  EXPECT_EQ(at(100, 0.9, 1'900), EventNames{"hang"});
+  EXPECT_EQ(at(100, 0.9, 2'000), EventNames());
+  EXPECT_EQ(at(200, 0.0, 2'100), EventNames{"idle"});
+  EXPECT_EQ(at(200, 0.0, 4'000), EventNames{"hang"});
+}
+
+TEST_F(JobWatchTest, ATimeLimitThatIsNearIsNewsOnce) {
+  json job = Job("running");
+  job["started_at"] = kNow;
+  job["time_limit_seconds"] = 7'200;
+  EXPECT_EQ(Events(Inspect(job, kNow + 6'000)), EventNames());
+  EXPECT_EQ(Events(Inspect(job, kNow + 6'500)), EventNames{"limit"});
+  EXPECT_EQ(Events(Inspect(job, kNow + 6'600)), EventNames());
 }
 
 }  // namespace

@@ -84,8 +84,8 @@ TEST_F(JobsCommandTest, OneThatWaitsHasNothingRealYet) {
   JobsCommand command;
   command.job_id = "4716";
   EXPECT_EQ(Run(command), kExitOk);
-  EXPECT_THAT(console.printed, HasSubstr("said to wait 3 h 10 (9 h)"));
-  EXPECT_THAT(console.printed, HasSubstr("said to need 34.0 of 48.0 GiB per GPU"));
+  EXPECT_THAT(console.printed, HasSubstr("forecast to wait 3 h 10 (9 h)"));
+  EXPECT_THAT(console.printed, HasSubstr("forecast to need 34.0 of 48.0 GiB per GPU"));
   EXPECT_THAT(console.printed, Not(HasSubstr("Starts of the command")));
 }
 
@@ -164,7 +164,7 @@ TEST_F(JobsCommandTest, ATimeThatIsNoneIsAUsageError) {
   JobsCommand command;
   command.since = "soon";
   EXPECT_EQ(Run(command), kExitUsage);
-  EXPECT_THAT(console.complained, HasSubstr("--since: \"soon\" is no time"));
+  EXPECT_THAT(console.complained, HasSubstr("--since: \"soon\" is not a time"));
 }
 
 TEST_F(JobsCommandTest, WhatDoesNotGoTogetherIsAUsageError) {
@@ -239,13 +239,14 @@ TEST(JobsRecord, ErrorsAreSharesOfWhatWasSaidAsInAJobsDetail) {
                     {"peak_memory_bytes", 2 << 20}};
   EXPECT_EQ(JobsRecord(json::array({job})),
             "1 job · run time median error 100 % of 1 · peak memory 50 % of 1");
-  EXPECT_NE(JobDetailText(job, 0, {}).find(": 100 % more than said"), std::string::npos);
+  EXPECT_NE(JobDetailText(job, 0, {}).find(": 100 % more than forecast"), std::string::npos);
 }
 
 TEST(JobsRecord, CountsWhatIsKnown) {
-  EXPECT_EQ(JobsRecord(Data("jobs.json")["jobs"]),
-            "6 jobs · wait p90 held for 3 of 4 · run time median error 8 % of 2 · peak memory 8 % "
-            "of 2");
+  EXPECT_EQ(
+      JobsRecord(Data("jobs.json")["jobs"]),
+      "6 jobs · 3 of 4 waited within their p90 · run time median error 8 % of 2 · peak memory 8 % "
+      "of 2");
 }
 
 TEST_F(JobsCommandTest, AFilterBesideAJobIsRefused) {
@@ -264,7 +265,7 @@ TEST_F(JobsCommandTest, AJobSaidToBeginAtOnceIsSaidToStartNow) {
   JobsCommand command;
   command.job_id = "7";
   EXPECT_EQ(Run(command), kExitOk);
-  EXPECT_NE(console.printed.find("said to start now"), std::string::npos) << console.printed;
+  EXPECT_NE(console.printed.find("forecast to start now"), std::string::npos) << console.printed;
 }
 
 TEST(ProgressWords, WhatIsLeftIsSaidOnlyWhileItRuns) {

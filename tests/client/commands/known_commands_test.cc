@@ -137,7 +137,7 @@ TEST(Cards, AreListedWithTheSitesOwn) {
   EXPECT_EQ(RunCards({.word = "warp"}, api, console), kExitOk);
   EXPECT_THAT(console.printed, HasSubstr("Warp 48GB"));
   EXPECT_EQ(RunCards({.word = "warp"}, api, console), 2);  // without the daemon
-  EXPECT_THAT(console.complained, HasSubstr("no GPU is known with 'warp' in its name"));
+  EXPECT_THAT(console.complained, HasSubstr("no known GPU has 'warp' in its name"));
 }
 
 TEST(Cards, AsJsonHaveTheirMemoryAndSpellings) {

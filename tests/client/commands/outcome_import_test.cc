@@ -83,8 +83,8 @@ TEST_F(OutcomeImport, EveryFileThatIsNotTakenHasItsSentence) {
   api.AnswerError({ErrorCode::kNotFound, "no job 6 of yours is known", ""});
   EXPECT_EQ(Import({cut, forged, alone, good, other, fifo, folder.Path("none")}), kExitError);
   for (const std::string& line :
-       {cut + ": it is no JSON", forged + ": at /attempts:",
-        alone + ": it was written outside of a Slurm job", good + ": job 5 taken",
+       {cut + ": it is not valid JSON", forged + ": at /attempts:",
+        alone + ": it was written outside a Slurm job", good + ": job 5 taken",
         other + ": no job 6 of yours is known", fifo + ": it is no regular file",
         folder.Path("none") + ": it cannot be opened: No such file"}) {
     EXPECT_THAT(console.printed, HasSubstr(line));

@@ -174,7 +174,7 @@ TEST_F(Probe, ALogWithoutStepsIsSaidAndOnlyTheMemoryWritten) {
   File(kTraining);
   const Done done = Run("");
   EXPECT_EQ(done.status, 0) << done.output;
-  EXPECT_THAT(done.output, HasSubstr("no step was seen in the log"));
+  EXPECT_THAT(done.output, HasSubstr("no step was found in the log"));
   EXPECT_THAT(Text("train.yaml"),
               AllOf(HasSubstr("per_sample: 1.074 GB"), Not(HasSubstr("seconds"))));
 }
@@ -229,7 +229,7 @@ TEST_F(Probe, WhatOthersUseOfTheGpuIsNotCounted) {
       "step $i; done\necho 3221225472 > used\n");
   File(kTraining);
   const Done done = Run("");
-  EXPECT_THAT(done.output, HasSubstr("3.221 GB of this GPU were in use before"));
+  EXPECT_THAT(done.output, HasSubstr("3.221 GB of this GPU were already in use"));
   EXPECT_THAT(Text("train.yaml"), HasSubstr("{base: 3.221 GB, per_sample: 1.074 GB}"));
 }
 
@@ -252,7 +252,7 @@ TEST_F(Probe, AModelThatIsKnownIsOnlyCorrected) {
   File(std::string(kTraining) + "model: {preset: llama-3.1-8b}\n");
   const Done done = Run("");
   EXPECT_EQ(done.status, 0) << done.output;
-  EXPECT_THAT(done.output, HasSubstr("memory stays counted from the model in the file"));
+  EXPECT_THAT(done.output, HasSubstr("memory is still computed from the model in the file"));
   EXPECT_THAT(Text("train.yaml"), AllOf(HasSubstr("model: {preset: llama-3.1-8b}\n"),
                                         HasSubstr("batch: 4, effective_batch_size: 4")));
 }

@@ -48,6 +48,79 @@ TEST(QueueCommand, AsksForWhatIsWanted) {
   EXPECT_EQ(json::parse(console.printed), Data("queue.json"));
 }
 
+TEST(QueueCommand, ChoosesAsSqueueDoes) {
+  const auto ids = [](const QueueCommand& command, std::string* target) {
+    FakeApi api;
+    FakeConsole console;
+    api.Answer(Data("queue.json"));
+    QueueCommand as_json = command;
+    as_json.json = true;
+    as_json.own_user = "ann";
+    EXPECT_EQ(RunQueue(as_json, api, console), kExitOk);
+    *target = api.asked.back().first;
+    std::vector<int64_t> found;
+    const json answer = json::parse(console.printed);
+    for (const json& job : answer["jobs"]) found.push_back(job["job_id"].get<int64_t>());
+    if (api.asked.back().first.find("limit=") != std::string::npos) {
+      EXPECT_EQ(answer["total"], found.size());
+    }
+    return found;
+  };
+  const json all = Data("queue.json")["jobs"];
+  std::string target;
+  QueueCommand command;
+  command.me = true;
+  ids(command, &target);
+  EXPECT_EQ(target, "/v1/queue?user=ann");
+  command = {};
+  command.state = "PD,r";
+  EXPECT_EQ(ids(command, &target).size(), all.size());
+  EXPECT_EQ(target, "/v1/queue?limit=10000");
+  command.state = "CG";
+  EXPECT_TRUE(ids(command, &target).empty());
+  command = {};
+  command.jobs = std::to_string(all[0]["job_id"].get<int64_t>()) + "_3, 1";
+  EXPECT_EQ(ids(command, &target).size(), 1u);
+  command = {};
+  command.start = true;
+  ids(command, &target);
+  EXPECT_EQ(target, "/v1/queue?state=pending");
+  command = {};
+  command.partition = "nowhere,elsewhere";
+  EXPECT_TRUE(ids(command, &target).empty());
+}
+
+TEST(QueueCommand, ShowsTheColumnsThatAreNamed) {
+  QueueCommand command;
+  command.format = "JobID:8,Name,TimeLimit,Starts,Ends,PendingTime,Why";
+  ExpectGolden("queue_format.txt", Printed("queue.json", 60, [&](Api& api, Console& console) {
+                 return RunQueue(command, api, console);
+               }));
+  command = {};
+  command.is_long = true;
+  ExpectGolden("queue_long.txt", Printed("queue.json", 80, [&](Api& api, Console& console) {
+                 return RunQueue(command, api, console);
+               }));
+}
+
+TEST(QueueCommand, AnUnknownStateOrColumnIsASentence) {
+  const auto complaint = [](const QueueCommand& command) {
+    FakeApi api;
+    FakeConsole console;
+    EXPECT_EQ(RunQueue(command, api, console), kExitUsage);
+    EXPECT_TRUE(api.asked.empty());
+    return console.complained;
+  };
+  QueueCommand command;
+  command.state = "waiting";
+  EXPECT_NE(complaint(command).find("'waiting' is not a state"), std::string::npos);
+  command = {};
+  command.format = "jobib";
+  EXPECT_NE(complaint(command).find("did you mean 'jobid'?"), std::string::npos);
+  command.format = ",";
+  EXPECT_NE(complaint(command).find("name at least one column"), std::string::npos);
+}
+
 TEST(WhyCommand, SaysStartReasonsAndWhatWouldBeEarlier) {
   ExpectGolden("why_80.txt", Printed("why.json", 80, [](Api& api, Console& console) {
                  return RunWhy("4712", false, api, console);

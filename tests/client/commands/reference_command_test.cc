@@ -7,6 +7,7 @@
 
 #include "client/api/exit_code.h"
 #include "client/commands/commands.h"
+#include "common/base/text.h"
 #include "common/training/train_keys.h"
 #include "tests/client/fake_console.h"
 #include "tests/client/golden.h"
@@ -34,10 +35,11 @@ TEST(Reference, ThePageOfTheDocumentsIsTheTableOfKeys) {
 }
 
 TEST(Reference, NamesEveryKeyWithItsMeaning) {
-  const std::string page = Printed({.markdown = true});
+  const std::string lines = Printed({.markdown = true});
+  const std::string page = ReplaceAll(ReplaceAll(lines, "\n  ", " "), "\n", " ");
   for (const TrainKey& key : TrainKeys()) {
     EXPECT_THAT(page, HasSubstr("**`" + std::string(key.name()) + "`**"));
-    EXPECT_THAT(page, HasSubstr(key.meaning)) << key.path;
+    EXPECT_NE(page.find(key.meaning), std::string::npos) << key.path;
   }
 }
 

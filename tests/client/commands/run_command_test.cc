@@ -170,7 +170,8 @@ TEST(Run, AnOutputFolderThatCannotBeMadeIsSaidBeforeTheTrainingStarts) {
   folder.Write("file", "");
   const Ended ended = Shell(folder, "$GPUADVISE run --output file/x -- echo trained");
   EXPECT_EQ(ended.status, 0);
-  EXPECT_LT(ended.output.find("the folder file/x cannot be made: "), ended.output.find("trained"));
+  EXPECT_LT(ended.output.find("the folder file/x cannot be created: "),
+            ended.output.find("trained"));
 }
 
 TEST(Run, AFullDiskUnderTheLogDoesNotEndTheTraining) {
@@ -220,12 +221,11 @@ TEST(Run, FitWithoutAKnownGpuTakesTheGivenBatchOrRefuses) {
   const Ended given = Shell(folder, cards +
                                         "$GPUADVISE run --fit train.yaml --micro-batch 3 -- "
                                         "echo '{micro_batch}'");
-  EXPECT_EQ(given.output,
-            "--fit: nothing is known about the GPU 'Fake GPU': micro-batch 3 as given\n3\n");
+  EXPECT_EQ(given.output, "--fit: unknown GPU 'Fake GPU': micro-batch 3 as given\n3\n");
   const Ended refused = Shell(
       folder, "export LD_LIBRARY_PATH=. FAKE_NVML=.; $GPUADVISE run --fit train.yaml -- echo ran");
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.output, HasSubstr("say the batch with --micro-batch"));
+  EXPECT_THAT(refused.output, HasSubstr("give the batch with --micro-batch"));
   EXPECT_THAT(refused.output, Not(HasSubstr("ran\n")));
   const Ended none = Shell(folder, "$GPUADVISE run --fit nothing.yaml --micro-batch 3 -- echo ran");
   EXPECT_THAT(none.output, HasSubstr("ran\n"));

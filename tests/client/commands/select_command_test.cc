@@ -131,7 +131,7 @@ TEST_F(SelectTest, OptionsThatTheForecastDoesNotSeeAreRefused) {
     EXPECT_EQ(Run({"--gres=gpu:4", unseen}), kExitUsage) << unseen;
     const std::string name = unseen.substr(0, unseen.find('='));
     EXPECT_TRUE(
-        console.complained.starts_with("gpuadvise: " + name + ": the forecast does not see"))
+        console.complained.starts_with("gpuadvise: " + name + ": the forecast does not support"))
         << console.complained;
   }
   command.gpu_memory = "much";

@@ -93,7 +93,7 @@ TEST_F(SubmitTest, ACommandThatCannotFollowTheAdviceStopsIt) {
   command.yes = true;
   EXPECT_EQ(Run(), kExitError);
   EXPECT_TRUE(runner.stdin_text.empty());
-  EXPECT_NE(console.printed.find("the command says --batch-size 7, this strategy needs 10"),
+  EXPECT_NE(console.printed.find("the command has --batch-size 7, this strategy needs 10"),
             std::string::npos);
   command.force = true;
   api.Answer(json::parse(TestData("advice.json")));
@@ -135,7 +135,7 @@ TEST_F(SubmitTest, TheDaemonChoosesNoOptionButItsOwn) {
     console.complained.clear();
     EXPECT_EQ(Run(), kExitError) << value;
     EXPECT_EQ(console.complained,
-              "gpuadvise: gpuadvised chose a partition with invisible characters; set it yourself "
+              "gpuadvise: gpuadvised chose a partition with control characters; set it yourself "
               "with --partition\n");
   }
   EXPECT_EQ(runner.runs, 0);
@@ -220,7 +220,7 @@ TEST_F(SubmitTest, ARowThatIsNotThereIsExit2) {
   command.pick = 9;
   EXPECT_EQ(Run(), kExitUsage);
   EXPECT_EQ(console.complained,
-            "gpuadvise: --pick 9: there is no such row; `advise --all` shows 1, 2, 3, 4 and 5\n");
+            "gpuadvise: --pick 9: no such row; `advise --all` shows 1, 2, 3, 4 and 5\n");
 }
 
 TEST_F(SubmitTest, FlagsReachSbatchInSlurmsWordsAndBesideTheStrategysOwn) {
@@ -252,7 +252,7 @@ TEST_F(SubmitTest, WhatFollowsTheDashesGoesOnUntouchedAndWins) {
   EXPECT_EQ(Words(runner.given.end() - 5, runner.given.end()), command.passed_on);
   EXPECT_EQ(std::count(runner.given.begin(), runner.given.end(), "--time=13:00:00"), 0);
   EXPECT_EQ(api.asked[0].second["constraints"]["time_limit_seconds"], 36000);
-  EXPECT_NE(console.printed.find("kept as you said: --mail-type=END --mem=64G --time=10:00:00"),
+  EXPECT_NE(console.printed.find("fixed by you: --mail-type=END --mem=64G --time=10:00:00"),
             std::string::npos);
   EXPECT_NE(console.printed.find("not in the forecast: --mem=64G"), std::string::npos);
 }
@@ -299,7 +299,7 @@ TEST_F(SubmitTest, ADaemonThatCannotBeToldSpoilsNothing) {
   command.yes = true;
   EXPECT_EQ(Run(), kExitOk);
   EXPECT_NE(console.printed.find("Submitted job 4711"), std::string::npos);
-  EXPECT_NE(console.complained.find("gpuadvised was not told"), std::string::npos);
+  EXPECT_NE(console.complained.find("gpuadvised could not be informed"), std::string::npos);
 }
 
 TEST_F(SubmitTest, DataThatIsTooOldSubmitsNothing) {
@@ -334,11 +334,11 @@ TEST_F(SubmitTest, AnErrorStopsTheSubmissionBeforeAnybodyIsAsked) {
   EXPECT_EQ(Run(), kExitError);
   EXPECT_EQ(runner.runs, 0);
   EXPECT_FALSE(console.asked);
-  EXPECT_NE(console.printed.find("\n\nerror    output      /data cannot be written by you"),
+  EXPECT_NE(console.printed.find("\n\nerror    output      /data is not writable"),
             std::string::npos)
       << console.printed;
   EXPECT_EQ(console.complained,
-            "gpuadvise: a check failed, nothing was submitted; --force submits anyway\n");
+            "gpuadvise: a check failed, so nothing was submitted; --force submits anyway\n");
 }
 
 TEST_F(SubmitTest, ForceSubmitsAnyway) {
@@ -425,7 +425,7 @@ TEST_F(SubmitTest, WithJsonAnErrorIsAmongTheChecksAndASentenceOnStandardError) {
   EXPECT_EQ(std::count_if(printed["checks"].begin(), printed["checks"].end(),
                           [](const json& check) { return check["health"] == "error"; }),
             1);
-  EXPECT_TRUE(console.complained.starts_with("gpuadvise: output: /data cannot be written by you"))
+  EXPECT_TRUE(console.complained.starts_with("gpuadvise: output: /data is not writable"))
       << console.complained;
 }
 
@@ -434,13 +434,13 @@ TEST_F(SubmitTest, APathCannotWriteToTheTerminal) {
   MakeOutputUnwritable();
   site.facts.output->found.path = "/data\n\x1b[31mok";
   EXPECT_EQ(Run(), kExitError);
-  EXPECT_NE(console.printed.find("/data??[31mok cannot be written"), std::string::npos);
+  EXPECT_NE(console.printed.find("/data??[31mok is not writable"), std::string::npos);
 }
 
 TEST_F(SubmitTest, AFileWithoutACommandIsNamed) {
   command.question.file = folder.Write("no.yaml", "training: {max_steps: 5}\n");
   EXPECT_EQ(Run(), kExitUsage);
-  EXPECT_NE(console.complained.find("no.yaml: there is no command: to run"), std::string::npos);
+  EXPECT_NE(console.complained.find("no.yaml: command: is missing"), std::string::npos);
 }
 
 TEST(SubmitNothing, NoStrategyIsExit3) {

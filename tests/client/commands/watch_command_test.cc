@@ -42,7 +42,7 @@ class WatchCommandTest : public testing::Test {
     AnswerJob({{"state", "pending"}});
     api.Answer({{"wait_p50_seconds", p50},
                 {"wait_p90_seconds", p90},
-                {"reason_words", "other jobs stand before it"}});
+                {"reason_words", "other jobs are ahead of it"}});
   }
   void AnswerAWholeLife() {
     AnswerWaiting(60, 120);
@@ -61,11 +61,11 @@ class WatchCommandTest : public testing::Test {
 TEST_F(WatchCommandTest, WithoutATerminalPrintsWhatChanged) {
   AnswerAWholeLife();
   EXPECT_EQ(Run(false), kExitOk);
-  EXPECT_EQ(console.printed,
-            "14:13  pending · starts in 1 m (2 m): today 14:14 (14:15) · other jobs stand before "
-            "it\n"
-            "14:14  running since today 14:03 · step 100/1,000 · 3.5 s a step · 53 m left\n"
-            "14:14  ended today 14:12: ok\n");
+  EXPECT_EQ(
+      console.printed,
+      "14:13  pending · starts in 1 m (2 m): today 14:14 (14:15) · other jobs are ahead of it\n"
+      "14:14  running since today 14:03 · step 100/1,000 · 3.5 s a step · 53 m left\n"
+      "14:14  ended today 14:12: ok\n");
 }
 
 TEST_F(WatchCommandTest, OnATerminalRewritesOneLine) {
@@ -83,7 +83,7 @@ TEST_F(WatchCommandTest, ADaemonThatGoesAwayIsSaidOnStandardError) {
   api.AnswerError({ErrorCode::kUnavailable, "nothing listens there", ""});
   AnswerJob({{"state", "ended"}, {"ended_at", kNow}, {"exit_code", 3}});
   EXPECT_EQ(Run(false), kExitError);
-  EXPECT_EQ(console.complained, "gpuadvise: nothing listens there; watching on\n");
+  EXPECT_EQ(console.complained, "gpuadvise: nothing listens there; still watching\n");
   EXPECT_THAT(console.printed, HasSubstr("gpuadvised answers again\n"));
 }
 
@@ -111,6 +111,21 @@ TEST_F(WatchCommandTest, OnceLooksOnce) {
   command.once = true;
   EXPECT_EQ(RunWatchJob(command, {"", false, nullptr}, api, console), kExitOk);
   EXPECT_EQ(RunWatchJob(command, {"", false, nullptr}, api, console), kExitUnavailable);
+}
+
+TEST_F(WatchCommandTest, MessagesThatCannotBeSentAreSaidAndStopNothing) {
+  AnswerAWholeLife();
+  std::vector<std::string> told;
+  WatchCommand command;
+  command.job_id = "4711";
+  const WatchPlace place{"", false, [this](int64_t s) { console.clock += s; },
+                         [&](const std::string& event, const std::string&) {
+                           told.push_back(event);
+                           return std::vector<std::string>{"sendmail is not installed"};
+                         }};
+  EXPECT_EQ(RunWatchJob(command, place, api, console), kExitOk);
+  EXPECT_EQ(told, (std::vector<std::string>{"started", "ended"}));
+  EXPECT_THAT(console.complained, HasSubstr("gpuadvise: sendmail is not installed"));
 }
 
 }  // namespace

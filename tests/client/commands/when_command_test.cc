@@ -140,8 +140,8 @@ TEST_F(WhenTest, VerboseListsWhatWasSkipped) {
   command.verbose = true;
   EXPECT_EQ(Run({"--site=x", "--dependency=afterok:1"}), kExitOk);
   EXPECT_EQ(console.complained,
-            "gpuadvise: ignored, not an option of sbatch: --site=x\n"
-            "gpuadvise: without effect on the forecast: --dependency=afterok:1\n");
+            "gpuadvise: ignored, not an sbatch option: --site=x\n"
+            "gpuadvise: no effect on the forecast: --dependency=afterok:1\n");
 }
 
 TEST_F(WhenTest, AnImpossibleJobIsExit3) {

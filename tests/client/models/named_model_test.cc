@@ -62,7 +62,8 @@ TEST(NamedModel, AnUnknownNameIsASentenceWithTheNearestAndTheRemedy) {
   EXPECT_THAT(PresetOf("acme/Secret-9B"), HasSubstr("hf download acme/Secret-9B config.json"));
   EXPECT_THAT(PresetOf("\x1b[31mred"), HasSubstr("'?[31mred'"));
   EXPECT_THAT(PresetOf("no/such/file"), HasSubstr("there is no such file"));
-  EXPECT_THAT(PresetOf(std::string(100'000, 'x')), HasSubstr("there is no"));
+  EXPECT_THAT(PresetOf(std::string(100'000, 'x')),
+              HasSubstr("no training file, folder or known model"));
 }
 
 TEST(NamedModel, ADiffusersFolderIsTheNetworkThatIsTrained) {
@@ -73,7 +74,7 @@ TEST(NamedModel, ADiffusersFolderIsTheNetworkThatIsTrained) {
   const TrainSpec spec = SpecOf(folder.Path("sd"));
   EXPECT_TRUE(spec.stages[0].model.shape->media);
   folder.Write("empty/model_index.json", "{}");
-  EXPECT_THAT(PresetOf(folder.Path("empty")), HasSubstr("it has no config.json"));
+  EXPECT_THAT(PresetOf(folder.Path("empty")), HasSubstr("no config.json"));
 }
 
 TEST(NamedModel, AFolderIsItsConfigWithTheParametersOfItsWeights) {
@@ -124,16 +125,16 @@ TEST(NamedModel, ABadFolderIsASentence) {
     folder.Write("m/config.json", config);
     return PresetOf(folder.Path("m"));
   };
-  EXPECT_THAT(refusal(std::string("\0\xff binary", 9)), HasSubstr("is no JSON object"));
+  EXPECT_THAT(refusal(std::string("\0\xff binary", 9)), HasSubstr("is not a JSON object"));
   EXPECT_THAT(refusal("{\"a\": " + std::string(500'000, '[') + std::string(500'000, ']') + "}"),
               HasSubstr("is nested more than 64 deep"));
   EXPECT_THAT(refusal("{\"a\": \"" + std::string(1 << 20, 'x') + "\"}"),
               HasSubstr("larger than 1024 KiB"));
   folder.Write("empty/other", "");
-  EXPECT_THAT(PresetOf(folder.Path("empty")), HasSubstr("has no config.json"));
+  EXPECT_THAT(PresetOf(folder.Path("empty")), HasSubstr("no config.json"));
   folder.Write("lora/adapter_config.json", R"({"base_model_name_or_path": "Qwen/Qwen3-8B"})");
   EXPECT_THAT(PresetOf(folder.Path("lora")),
-              HasSubstr("ask about the model that they belong to, Qwen/Qwen3-8B"));
+              HasSubstr("ask about their base model, Qwen/Qwen3-8B"));
 }
 
 TEST(NamedModel, AFileWinsOverAPresetOfItsName) {
@@ -156,7 +157,7 @@ TEST(NamedModel, OfTheHubsCacheTheNewestSnapshotCounts) {
 
 TEST(NamedModel, ASectionNeedsAFile) {
   const auto found = FindTraining("gpt2", "a", {ShippedModels(), ""}, kNow);
-  EXPECT_THAT(found.error().message, HasSubstr("--section takes a part of a training file"));
+  EXPECT_THAT(found.error().message, HasSubstr("--section selects a part of a training file"));
 }
 
 }  // namespace

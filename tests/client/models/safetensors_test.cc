@@ -86,7 +86,7 @@ TEST(Safetensors, AHeaderOf2To60BytesIsNotRead) {
 }
 
 TEST(Safetensors, WhatIsNoHeaderIsASentence) {
-  EXPECT_THAT(Refusal(SafetensorsBytes("[1]")), HasSubstr("is no JSON object"));
+  EXPECT_THAT(Refusal(SafetensorsBytes("[1]")), HasSubstr("is not a JSON object"));
   EXPECT_THAT(Refusal(SafetensorsBytes(std::string(100'000, '['))), HasSubstr("nested more than"));
   EXPECT_THAT(Refusal(SafetensorsBytes(R"({"a": 1})")), HasSubstr("a tensor without a shape"));
   EXPECT_THAT(Refusal(SafetensorsBytes(R"({"a": {"shape": [-1]}})")),

@@ -88,8 +88,7 @@ TEST(Files, ThatCannotBeReadAreErrors) {
   closed.readable = false;
   JobFacts facts;
   facts.scripts = {PathOf(closed)};
-  EXPECT_NE(FileChecks(Plan(), facts).front().finding.find("cannot be read by you"),
-            std::string::npos);
+  EXPECT_NE(FileChecks(Plan(), facts).front().finding.find("is not readable"), std::string::npos);
 }
 
 TEST(Container, AFileMustBeThereAndAnAddressIsFetched) {

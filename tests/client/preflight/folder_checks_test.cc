@@ -36,8 +36,8 @@ TEST(OutputFolder, ThatIsMissingIsMadeByTheJobWhereItCanBe) {
   const Check check = Output(PathOf(NoFolder("/scratch/me/run", "/scratch", false)));
   EXPECT_EQ(check.health, Health::kError);
   EXPECT_EQ(check.finding,
-            "/scratch/me/run does not exist and cannot be made: /scratch is nothing you can write "
-            "into; give output.dir a folder of your own");
+            "/scratch/me/run does not exist and cannot be created: /scratch is not writable; set "
+            "output.dir to a folder of your own");
 }
 
 TEST(OutputFolder, ThatIsNotYoursIsAnError) {
@@ -46,7 +46,7 @@ TEST(OutputFolder, ThatIsNotYoursIsAnError) {
   EXPECT_EQ(Output(PathOf(folder)).health, Health::kError);
   folder.trouble = "Permission denied";
   EXPECT_EQ(Output(PathOf(folder)).finding,
-            "/data cannot be looked at: Permission denied; take another, or ask its owner");
+            "/data cannot be inspected: Permission denied; use another folder, or ask its owner");
 }
 
 TEST(OutputFolder, AFileOrTheRootIsAnError) {
@@ -73,8 +73,7 @@ TEST(OutputFolder, WhatOnlyTheJobKnowsIsCheckedUpToThere) {
   path.name = "/scratch/me/$SLURM_JOB_ID";
   path.only_in_job = "SLURM_JOB_ID";
   EXPECT_EQ(Output(path).finding,
-            "/scratch/me/$SLURM_JOB_ID: /scratch/me/ is writable, the rest is known when the job "
-            "runs");
+            "/scratch/me/$SLURM_JOB_ID: /scratch/me/ is writable; the rest is known at run time");
 }
 
 TEST(OutputFolder, ThatIsNotNamedIsNotChecked) {
@@ -84,7 +83,7 @@ TEST(OutputFolder, ThatIsNotNamedIsNotChecked) {
 
 TEST(LogFolder, ThatIsMissingIsMadeOnSubmission) {
   const JobPath log = PathOf(NoFolder("/project/logs/", "/project", true));
-  EXPECT_EQ(Log(log).finding, "/project/logs/ does not exist yet: it is made on submission");
+  EXPECT_EQ(Log(log).finding, "/project/logs/ does not exist yet: it is created on submission");
   JobFacts facts;
   facts.logs = {log, log, PathOf(GoodFolder("/project")), PathOf(NoFolder("/x/y", "/", false))};
   EXPECT_EQ(LogFoldersToMake(facts), std::vector<std::string>{"/project/logs/"});
@@ -95,8 +94,8 @@ TEST(LogFolder, APatternInItsNameIsAnError) {
   log.name = "logs/%j/out";
   log.only_in_job = "%j";
   EXPECT_EQ(Log(log).finding,
-            "logs/%j/out: Slurm makes no folders, and %j is known only when the job runs; put it "
-            "into the file's name");
+            "logs/%j/out: Slurm creates no folders, and %j is known only at run time; put it into "
+            "the file name");
   JobFacts facts;
   facts.logs = {log};
   EXPECT_TRUE(LogFoldersToMake(facts).empty());

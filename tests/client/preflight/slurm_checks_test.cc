@@ -36,9 +36,8 @@ TEST(SiteVerdict, ItsStartStandsBesideTheForecastAsWhatItIs) {
                            "nodes n1 in partition gpu\n");
   EXPECT_EQ(check.health, Health::kOk);
   EXPECT_EQ(check.finding,
-            "sbatch --test-only takes the job and says it starts today 20:14, from the limits of "
-            "running jobs alone; the forecast: starts today 14:21 (16:03), done tomorrow 01:11 "
-            "(04:00)");
+            "sbatch --test-only accepts the job and estimates a start today 20:14, from time "
+            "limits alone; forecast: starts today 14:21 (16:03), done tomorrow 01:11 (04:00)");
 }
 
 TEST(SiteVerdict, ARefusalIsAnErrorInSlurmsWords) {
@@ -47,7 +46,7 @@ TEST(SiteVerdict, ARefusalIsAnErrorInSlurmsWords) {
                            "allocation failure: Invalid partition name specified\n");
   EXPECT_EQ(check.health, Health::kError);
   EXPECT_EQ(check.finding,
-            "sbatch --test-only refuses the job: invalid partition specified: nope; Invalid "
+            "sbatch --test-only rejects the job: invalid partition specified: nope; Invalid "
             "partition name specified; correct that, or ask the site");
 }
 
@@ -60,7 +59,7 @@ TEST(SiteVerdict, WhatMayBeBusyIsAWarning) {
 }
 
 TEST(SiteVerdict, OddWordsAreShownSafely) {
-  EXPECT_EQ(Site(true, "").finding, "sbatch --test-only takes the job");
+  EXPECT_EQ(Site(true, "").finding, "sbatch --test-only accepts the job");
   EXPECT_EQ(Site(true, "to start at never on").health, Health::kOk);
   const Check check = Site(false, "\x1b[31mno\n" + std::string(5000, 'x'));
   EXPECT_EQ(check.finding.find('\x1b'), std::string::npos);
@@ -114,7 +113,7 @@ TEST(TimeLimit, ThatSomeRunsPassIsAWarningAndMostAnError) {
   EXPECT_EQ(some.health, Health::kWarning);
   EXPECT_EQ(some.finding,
             "one run in ten takes longer than 13 h 53, over its limit of 13 h; save checkpoints "
-            "and set training.resume, or take a longer -t or more GPUs");
+            "and set training.resume, or use a longer -t or more GPUs");
   const Check most = TimeLimitCheck({}, Strategy(50000, 60000));
   EXPECT_EQ(most.health, Health::kError);
 }

@@ -87,9 +87,9 @@ TEST(Space, WithoutAnIntervalTheRoomIsSaid) {
 }
 
 TEST(Space, WithoutASizeOnlyTheRoomIsSaid) {
-  EXPECT_EQ(Space(CheckpointPlan{}, {}).finding,
-            "/home has 900 GB free; how large a checkpoint is is not known (output.checkpoint: 7 "
-            "GB)");
+  EXPECT_EQ(
+      Space(CheckpointPlan{}, {}).finding,
+      "/home has 900 GB free; the checkpoint size is not known (set output.checkpoint: 7 GB)");
 }
 
 TEST(Space, AFullDiskIsAnErrorWhateverIsPlanned) {
@@ -97,8 +97,7 @@ TEST(Space, AFullDiskIsAnErrorWhateverIsPlanned) {
   JobFacts facts;
   facts.output = PathOf(GoodFolder("/home/me/run"));
   facts.output->found.space->no_inodes = true;
-  EXPECT_EQ(SpaceChecks(facts).front().finding,
-            "/home has no inodes left: no file can be made; remove some");
+  EXPECT_EQ(SpaceChecks(facts).front().finding, "/home has no inodes left; remove some files");
 }
 
 TEST(Space, NothingIsSaidWhereNothingIsKnown) {
@@ -143,7 +142,7 @@ TEST(QuotaCheck, ExceededOnesAreErrorsAndSoftOnesWarnings) {
   EXPECT_EQ(Quota(quota).health, Health::kWarning);
   quota.used_files = quota.hard_files = 1000;
   EXPECT_EQ(Quota(quota).finding,
-            "1,000 of 1,000 files on server:/home: no file can be made; remove some");
+            "1,000 of 1,000 files on server:/home: file limit reached; remove some");
 }
 
 TEST(QuotaCheck, AProgramThatDoesNotAnswerIsAWarning) {

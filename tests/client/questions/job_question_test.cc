@@ -106,11 +106,11 @@ TEST(JobQuestion, AnUnlimitedTimeIsNoLimitOfOurs) {
 }
 
 TEST(JobQuestion, ABadValueNamesItsOption) {
-  EXPECT_EQ(QuestionError({"-N", "x"}), "--nodes: \"x\" is no number of 1 or more");
-  EXPECT_EQ(QuestionError({"-n", "0"}), "--ntasks: \"0\" is no number of 1 or more");
+  EXPECT_EQ(QuestionError({"-N", "x"}), "--nodes: \"x\" is not a whole number of 1 or more");
+  EXPECT_EQ(QuestionError({"-n", "0"}), "--ntasks: \"0\" is not a whole number of 1 or more");
   EXPECT_EQ(QuestionError({"-t", "soon"}).find("--time: "), 0u);
   EXPECT_EQ(QuestionError({"--mem=x"}).find("--mem: "), 0u);
-  EXPECT_EQ(QuestionError({"--begin=someday"}).find("--begin: \"someday\" is no time"), 0u);
+  EXPECT_EQ(QuestionError({"--begin=someday"}).find("--begin: \"someday\" is not a time"), 0u);
 }
 
 TEST(Constraints, AreOnlyWhatWasFixed) {
@@ -136,7 +136,7 @@ TEST(Constraints, GpusHaveSeveralWords) {
 
 TEST(Constraints, GpusThatCannotBeSharedAreRefused) {
   EXPECT_EQ(AdviceConstraints(Options({"--gpus=7", "-N2"})).error().message,
-            "--gpus: 7 GPUs cannot be shared evenly by 2 nodes; change --gpus or --nodes");
+            "--gpus: 7 GPUs cannot be divided evenly among 2 nodes; change --gpus or --nodes");
 }
 
 TEST(Constraints, ATotalWithoutNodesIsKeptByTheClient) {

@@ -54,9 +54,8 @@ TEST(BatchForGpu, TheSmallestCardCounts) {
 }
 
 TEST(BatchForGpu, WhatCannotBeIsSaid) {
-  EXPECT_EQ(BatchOn(Spec(), {{}, {}, 1}), "no GPU can be seen");
-  EXPECT_EQ(BatchOn(Spec(), {{"Voodoo 2"}, {kGib}, 1}),
-            "nothing is known about the GPU 'Voodoo 2'");
+  EXPECT_EQ(BatchOn(Spec(), {{}, {}, 1}), "no GPU is visible");
+  EXPECT_EQ(BatchOn(Spec(), {{"Voodoo 2"}, {kGib}, 1}), "unknown GPU 'Voodoo 2'");
   EXPECT_EQ(BatchOn(Spec(), {{"NVIDIA L40S"}, {2 * kGib}, 1}),
             "1 × L40S: one sample takes 8.2 GB, the GPU has 2 GB");
 }

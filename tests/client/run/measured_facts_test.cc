@@ -64,7 +64,7 @@ TEST(MeasuredFacts, WithOneBatchThatFitsOnlyTheTimeIsKnown) {
   const auto findings = FindingsOf({Ran(1, 1, 20 * kGb), RanOut(2)}, &Card());
   EXPECT_FALSE(findings.memory);
   EXPECT_EQ(findings.measured->peak_bytes, 20 * kGb);
-  EXPECT_EQ(findings.notes.back(), "no memory line: it takes two micro-batches that fit");
+  EXPECT_EQ(findings.notes.back(), "no memory line: two micro-batches that fit are needed");
 }
 
 TEST(MeasuredFacts, APeakThatDoesNotGrowIsNoLine) {

@@ -97,7 +97,7 @@ TEST(OutcomeFile, WhatIsNoFileOfOnesOwnIsRefusedWithoutWaiting) {
   std::ofstream(folder.Path("huge")) << std::string(kMaxOutcomeBytes + 1, ' ');
   EXPECT_THAT(WhyNot(folder.Path("huge")), HasSubstr("longer than"));
   std::ofstream(folder.Path("cut")) << R"({"version": 1, "job_id": "7", "att)";
-  EXPECT_THAT(WhyNot(folder.Path("cut")), HasSubstr("it is no JSON"));
+  EXPECT_THAT(WhyNot(folder.Path("cut")), HasSubstr("it is not valid JSON"));
   if (::geteuid() == 0) {
     std::ofstream(folder.Path("theirs")) << "{}";
     ASSERT_EQ(::chown(folder.Path("theirs").c_str(), 12345, 12345), 0);

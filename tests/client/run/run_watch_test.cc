@@ -48,7 +48,7 @@ TEST(RunWatch, SilenceOfLogAndGpusIsSaidOnce) {
   EXPECT_EQ(watch.NewHints(701).size(), 1u);
   EXPECT_TRUE(watch.NewHints(702).empty());
   watch.AddLine({}, OutOfMemorySign::kNone, 800);
-  EXPECT_THAT(watch.NewHints(1400)[0], HasSubstr("it may hang"));
+  EXPECT_THAT(watch.NewHints(1400)[0], HasSubstr("the training may hang"));
 }
 
 TEST(RunWatch, ABusyGpuIsASignOfLife) {

@@ -57,13 +57,13 @@ TEST(SbatchOptions, UnknownOnesAreKeptApart) {
 }
 
 TEST(SbatchOptions, AMissingValueIsSaid) {
-  EXPECT_EQ(ParseSbatchArguments({"-p"}).error().message, "-p needs a value after it");
-  EXPECT_EQ(ParseSbatchArguments({"--gres"}).error().message, "--gres needs a value after it");
+  EXPECT_EQ(ParseSbatchArguments({"-p"}).error().message, "-p needs a value");
+  EXPECT_EQ(ParseSbatchArguments({"--gres"}).error().message, "--gres needs a value");
 }
 
 TEST(SbatchOptions, AnAmbiguousAbbreviationIsSaid) {
   EXPECT_EQ(ParseSbatchArguments({"--no=1"}).error().message,
-            "--no could be --no-kill or --no-requeue; write it out");
+            "--no is ambiguous: --no-kill or --no-requeue; write it in full");
 }
 
 TEST(SbatchOptions, TheTableIsSortedAndLettersAreUnique) {
@@ -119,7 +119,7 @@ TEST(Scripts, DirectivesEndAtTheFirstCommand) {
 
 TEST(Scripts, AnErrorHasItsLine) {
   EXPECT_EQ(ParseScriptOptions("#!/bin/sh\n#SBATCH -p\n", "job.sh").error().message,
-            "job.sh:2: -p needs a value after it");
+            "job.sh:2: -p needs a value");
 }
 
 TEST(Arguments, AnEmptyValueStaysOneAndTakesNoWordThatFollows) {

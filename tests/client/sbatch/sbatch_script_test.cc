@@ -123,7 +123,7 @@ TEST(JobScript, NoCommandIsRefused) {
   const auto script =
       MakeJobScript(DefaultSbatchTemplate(), {{"name", "x"}}, Strategy(0), {"a-1", ""}, {});
   ASSERT_FALSE(script);
-  EXPECT_EQ(script.error().message.find("there is no command: to run"), 0u);
+  EXPECT_EQ(script.error().message.find("command: is missing"), 0u);
 }
 
 TEST(JobScript, ABadVariableNameIsRefusedAtItsPlace) {

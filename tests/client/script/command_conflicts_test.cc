@@ -36,14 +36,14 @@ TEST(CommandConflicts, PlaceholdersObey) {
 }
 
 TEST(CommandConflicts, ALiteralThatIsAnotherOneIsSaid) {
-  EXPECT_EQ(Sentences("torchrun --nproc_per_node={gpus_per_node} t.py --num-gpus 4 "
-                      "--batch-size 10 --gradient-accumulation-steps 3"),
-            (Texts{"the command says --batch-size 10, this strategy needs 8; write {micro_batch} "
-                   "there"}))
+  EXPECT_EQ(
+      Sentences("torchrun --nproc_per_node={gpus_per_node} t.py --num-gpus 4 "
+                "--batch-size 10 --gradient-accumulation-steps 3"),
+      (Texts{"the command has --batch-size 10, this strategy needs 8; write {micro_batch} there"}))
       << "--num-gpus stands behind the launcher's own";
-  EXPECT_EQ(Sentences("python t.py --num-gpus 4 --batch-size {micro_batch} --grad_accum 3"),
-            (Texts{"the command says --num-gpus 4, this strategy needs 6; write {gpus_per_node} "
-                   "there"}));
+  EXPECT_EQ(
+      Sentences("python t.py --num-gpus 4 --batch-size {micro_batch} --grad_accum 3"),
+      (Texts{"the command has --num-gpus 4, this strategy needs 6; write {gpus_per_node} there"}));
 }
 
 TEST(CommandConflicts, ALiteralThatIsTheSameObeys) {
@@ -52,10 +52,10 @@ TEST(CommandConflicts, ALiteralThatIsTheSameObeys) {
 
 TEST(CommandConflicts, AMissingPlaceholderIsSaid) {
   EXPECT_EQ(Sentences("torchrun --nproc_per_node={gpus_per_node} t.py"),
-            (Texts{"nothing in the command takes the batch of one GPU, this strategy needs 8; "
-                   "write {micro_batch} where the program takes it",
-                   "nothing in the command takes gradient accumulation, this strategy needs 3; "
-                   "write {accumulation} where the program takes it"}));
+            (Texts{"the command does not use the batch of one GPU, this strategy needs 8; add "
+                   "{micro_batch} to it",
+                   "the command does not use gradient accumulation, this strategy needs 3; add "
+                   "{accumulation} to it"}));
 }
 
 TEST(CommandConflicts, AFixedBatchNeedsNoPlaceholder) {
@@ -69,7 +69,7 @@ TEST(CommandConflicts, VariablesOfEnvAndSetupCarryFigures) {
                       {{"max_steps", 100}}, Strategy(),
                       {{"env", {{"BS", "{micro_batch}"}, {"N", "4"}}},
                        {"setup", json::array({"ACC={accumulation}"})}}),
-            (Texts{"the command says --nproc_per_node 4, this strategy needs 6; write "
+            (Texts{"the command has --nproc_per_node 4, this strategy needs 6; write "
                    "{gpus_per_node} there"}));
 }
 
@@ -80,10 +80,9 @@ TEST(CommandConflicts, TheProgramMayReadOurVariables) {
 }
 
 TEST(CommandConflicts, AnUnknownProgramIsOnlyDoubted) {
-  EXPECT_EQ(
-      Sentences("./train --batch {micro_batch}"),
-      (Texts{"perhaps nothing in the command takes gradient accumulation, this strategy needs "
-             "3; write {accumulation} where the program takes it"}));
+  EXPECT_EQ(Sentences("./train --batch {micro_batch}"),
+            (Texts{"perhaps the command does not use gradient accumulation, this strategy needs 3; "
+                   "add {accumulation} to it"}));
 }
 
 TEST(CommandConflicts, TorchrunAloneStartsOneProcess) {
@@ -94,12 +93,10 @@ TEST(CommandConflicts, TorchrunAloneStartsOneProcess) {
 }
 
 TEST(CommandConflicts, OtherStepsThanCountedAreSaid) {
-  EXPECT_EQ(
-      Sentences("torchrun --nproc_per_node {gpus} t.py --batch-size {micro_batch} "
-                "--grad_accum {accumulation} --max_steps 200"),
-      (Texts{
-          "perhaps the command says --max_steps 200, the training file 100 steps; make them one, "
-          "as with {steps} in the command"}));
+  EXPECT_EQ(Sentences("torchrun --nproc_per_node {gpus} t.py --batch-size {micro_batch} "
+                      "--grad_accum {accumulation} --max_steps 200"),
+            (Texts{"perhaps the command has --max_steps 200, the training file 100 steps; use "
+                   "{steps} in the command so that they agree"}));
 }
 
 TEST(CommandConflicts, Bf16OnACardWithoutItIsSaid) {
@@ -120,7 +117,7 @@ TEST(CommandConflicts, ADeepspeedFileWithFiguresOfItsOwnIsSaid) {
   EXPECT_EQ(Sentences("deepspeed t.py --per_device_train_batch_size {micro_batch} "
                       "--gradient_accumulation_steps {accumulation}",
                       training),
-            (Texts{"the DeepSpeed file says train_micro_batch_size_per_gpu 4, this strategy needs "
+            (Texts{"the DeepSpeed file has train_micro_batch_size_per_gpu 4, this strategy needs "
                    "8; write \"auto\" there"}));
 }
 
@@ -132,7 +129,7 @@ TEST(CommandConflicts, AreGatheredByCause) {
                      {"training", {{"max_steps", 100}}}};
   AddConflicts(spec, answer);
   EXPECT_EQ(answer["command_conflicts"],
-            json::parse(R"([{"cause": "the command says --num-gpus 4", "certain": true,
+            json::parse(R"([{"cause": "the command has --num-gpus 4", "certain": true,
                              "remedy": "write {gpus_per_node} there", "ranks": [1]}])"));
 }
 

@@ -189,17 +189,16 @@ TEST(TrainYamlFromScript, HintsGoBeforeTheScript) {
 
 TEST(TrainYamlFromScript, WhatCannotBeReadRightlyIsRefusedWithItsLine) {
   EXPECT_TRUE(From("for s in 1 2; do\n  torchrun t.py --seed $s\ndone\n")
-                  .error.starts_with("job.sh:2: the training starts in a loop"));
+                  .error.starts_with("job.sh:2: the training starts inside a loop"));
   EXPECT_TRUE(From("t() {\n  torchrun t.py\n}\nt\n")
-                  .error.starts_with("job.sh:2: the training starts in a function"));
+                  .error.starts_with("job.sh:2: the training starts inside a function"));
   EXPECT_TRUE(From("if a; then\n torchrun t.py\nelse\n torchrun u.py\nfi\n")
-                  .error.starts_with("job.sh:2: the training starts in a condition"));
-  EXPECT_EQ(From("torchrun 'x\n").error, "job.sh: line 1: a single quote has no end");
+                  .error.starts_with("job.sh:2: the training starts inside a condition"));
+  EXPECT_EQ(From("torchrun 'x\n").error, "job.sh: line 1: a single quote is not closed");
   EXPECT_TRUE(From("torchrun <your_script>.py\n").error.starts_with("job.sh: <your_script>"));
   EXPECT_TRUE(From("torchrun t.py --name {name}\n").error.starts_with("job.sh: a word in braces"));
-  EXPECT_TRUE(From("a\n\xff\xfe\n").error.starts_with("job.sh:2: this is no text"));
-  EXPECT_TRUE(
-      From(std::string("torchrun t.py\n\0x", 16)).error.starts_with("job.sh:2: this is no"));
+  EXPECT_TRUE(From("a\n\xff\xfe\n").error.starts_with("job.sh:2: not UTF-8 text"));
+  EXPECT_TRUE(From(std::string("torchrun t.py\n\0x", 16)).error.starts_with("job.sh:2: not UTF-8"));
   EXPECT_TRUE(From(std::string(2 << 20, 'a')).error.starts_with("job.sh: 2097152 bytes"));
 }
 

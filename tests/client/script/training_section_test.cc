@@ -126,8 +126,8 @@ TEST(TrainingSection, TheTrainerIsReadFromWhereverItIsSaid) {
   const Made grpo = Of("trl grpo --model_name_or_path x --max_steps 5 --use_vllm");
   EXPECT_EQ(grpo.training["trainer"], "grpo");
   EXPECT_TRUE(Says(grpo,
-                   "not counted: use_vllm (vLLM's share of memory and the time of "
-                   "generating); memory and time of generating samples"));
+                   "not included: use_vllm (vLLM's share of memory and the time of generating); "
+                   "memory and time of generating samples"));
   EXPECT_FALSE(Of("trl sft --model_name_or_path x --max_steps 5").training.contains("trainer"));
 }
 
@@ -153,7 +153,7 @@ TEST(TrainingSection, AxolotlsAndLlamaFactorysFilesAreRead) {
                             "use_galore: true\ncutoff_len: 2048\nmax_steps: 5\n"}});
   EXPECT_EQ(factory.training["method"], "qlora");
   EXPECT_EQ(factory.training["quantization"], "gptq");
-  EXPECT_TRUE(Says(factory, "not counted: use_galore (gradients of low rank)"));
+  EXPECT_TRUE(Says(factory, "not included: use_galore (gradients of low rank)"));
 }
 
 TEST(TrainingSection, TorchtunesRecipesAreRead) {
@@ -176,7 +176,7 @@ TEST(TrainingSection, MegatronsAndTorchTitansOptionsAreRead) {
   EXPECT_FALSE(megatron.training.contains("context_parallel_size"));
   EXPECT_EQ(megatron.training["gradient_checkpointing"], "selective");
   EXPECT_EQ(megatron.training["fp8"], true);
-  EXPECT_TRUE(Says(megatron, "not counted: sequence_parallel"));
+  EXPECT_TRUE(Says(megatron, "not included: sequence_parallel"));
   const Made titan =
       Of("torchrun --nproc_per_node 8 -m torchtitan.train --parallelism.tensor_parallel_degree 2 "
          "--activation_checkpoint.mode selective --training.local_batch_size 1 "
@@ -192,7 +192,7 @@ TEST(TrainingSection, MegatronsAndTorchTitansOptionsAreRead) {
 TEST(TrainingSection, AnOptimizerThatIsNotCountedIsWrittenAndSaid) {
   const Made made = Of("python train.py --optim soap --max_steps 5");
   EXPECT_EQ(made.training["optim"], "soap");
-  EXPECT_TRUE(Says(made, "not counted: optim soap"));
+  EXPECT_TRUE(Says(made, "not included: optim soap"));
 }
 
 }  // namespace

@@ -89,11 +89,11 @@ TEST(ScriptStatements, TestsAndSumsAreRead) {
 }
 
 TEST(ScriptStatements, WhatHasNoEndIsSaidWithItsLine) {
-  EXPECT_EQ(TroubleOf("a\nb 'c\n"), "line 2: a single quote has no end");
-  EXPECT_EQ(TroubleOf("a \"b\n\n"), "line 1: a double quote has no end");
-  EXPECT_EQ(TroubleOf("x\nif a; then\n b\n"), "line 2: if has no end");
-  EXPECT_EQ(TroubleOf("cat <<EOF\nx\n"), "line 1: the here-document EOF has no end");
-  EXPECT_EQ(TroubleOf("A=(1\n"), "line 1: an array has no end");
+  EXPECT_EQ(TroubleOf("a\nb 'c\n"), "line 2: a single quote is not closed");
+  EXPECT_EQ(TroubleOf("a \"b\n\n"), "line 1: a double quote is not closed");
+  EXPECT_EQ(TroubleOf("x\nif a; then\n b\n"), "line 2: if is not closed");
+  EXPECT_EQ(TroubleOf("cat <<EOF\nx\n"), "line 1: the here-document EOF is not closed");
+  EXPECT_EQ(TroubleOf("A=(1\n"), "line 1: an array is not closed");
 }
 
 TEST(ScriptStatements, WindowsLineEndsAreBlanks) {
@@ -125,7 +125,7 @@ TEST(Statements, BlocksOfAnyKindEndAtADepth) {
     for (int i = 0; i < 101; ++i) script += opens;
     const auto read = ReadStatements(script);
     ASSERT_FALSE(read) << opens;
-    EXPECT_EQ(read.error().message, "line 1: blocks are nested too deep") << opens;
+    EXPECT_EQ(read.error().message, "line 1: blocks are nested too deeply") << opens;
   }
 }
 

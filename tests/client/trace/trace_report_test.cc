@@ -58,8 +58,8 @@ TEST(TraceReport, OfAFailureIsASentenceWithLineAndRemedy) {
       "--trace: train.py:3 ended by itself (exit status 2): no --data (a trace runs the script "
       "as it is; does it run by itself?)");
   EXPECT_EQ(ErrorOf(Failed("too_late", "made 0 of 2 optimizer steps within 3 s", "train.py:3")),
-            "--trace: train.py:3 made 0 of 2 optimizer steps within 3 s; give it longer with "
-            "--trace-minutes, or less to prepare before the first step");
+            "--trace: train.py:3 made 0 of 2 optimizer steps within 3 s; allow more time with "
+            "--trace-minutes, or prepare less before the first step");
   EXPECT_THAT(ErrorOf(Failed("no_torch", "/usr/bin/python3 has no PyTorch", "")),
               HasSubstr("--trace: /usr/bin/python3 has no PyTorch; activate the training's"));
   EXPECT_EQ(ErrorOf(Failed("untraceable", "train.py:4 needs values", "train.py:4")),

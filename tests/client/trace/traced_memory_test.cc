@@ -75,7 +75,7 @@ TEST(TracedMemory, WithoutAMicroBatchOrGrowthIsRefused) {
   const auto unseen =
       TraceMemory(false, [](int64_t, int64_t) { return Result<TraceReport>(At(0)); });
   ASSERT_FALSE(unseen);
-  EXPECT_THAT(unseen.error().message, HasSubstr("write {micro_batch}"));
+  EXPECT_THAT(unseen.error().message, HasSubstr("use {micro_batch}"));
   const auto same = TraceMemory(true, [](int64_t, int64_t) { return Result<TraceReport>(At(4)); });
   ASSERT_FALSE(same);
   EXPECT_THAT(same.error().message, HasSubstr("does not grow from micro-batch 4 to 8"));

@@ -138,7 +138,7 @@ TEST(Promise, SaysStartAndEnd) {
   json dated = advice["strategies"][0];
   dated["deadline_chance"] = 0.597;
   EXPECT_EQ(PromiseSentence(dated, kNow),
-            PromiseSentence(advice["strategies"][0], kNow) + ", by the deadline with 59 %");
+            PromiseSentence(advice["strategies"][0], kNow) + ", 59 % likely by the deadline");
   EXPECT_EQ(PromiseSentence(advice["strategies"][3], kNow),
             "starts now, done tomorrow 10:53 (13:00)");
 }

@@ -77,7 +77,7 @@ TEST(Placement, WhatTheCallerFixesIsAllThatIsTried) {
 TEST(Placement, SlicesAreTriedOneAtATime) {
   const Site site("node n1 h100_1g.11gb:7");
   EXPECT_EQ(site.Shapes(), "1");
-  EXPECT_EQ(site.WhyNot(), "slices have no peer-to-peer: one slice a job");
+  EXPECT_EQ(site.WhyNot(), "slices have no peer-to-peer, so one slice per job");
 }
 
 TEST(Placement, NamesOfTheSpecAndOfFlagsFilterTheGpus) {
@@ -92,8 +92,7 @@ TEST(Placement, NamesOfTheSpecAndOfFlagsFilterTheGpus) {
 TEST(Placement, ANameThatNoGpuHasIsTheCallersToMend) {
   Site site("node n1 l40s:1");
   site.spec.resources.gpus = {"l40s", "b200"};
-  EXPECT_EQ(site.WhyNot(),
-            "no GPU of this cluster is called 'b200'; it has L40S at /spec/resources/gpus/1");
+  EXPECT_EQ(site.WhyNot(), "this cluster has no GPU 'b200'; it has L40S at /spec/resources/gpus/1");
   site.spec.resources.gpus = {};
   site.constraints.gpus = {"b200"};
   EXPECT_TRUE(site.WhyNot().ends_with("at /constraints/gpus/0")) << site.WhyNot();
@@ -103,7 +102,7 @@ TEST(Placement, AnUnknownPartitionPointsToWhereItWasSaid) {
   Site site("node n1 l40s:1\npartition gpu n1");
   site.constraints.partition = "gpuu";
   EXPECT_EQ(site.WhyNot(),
-            "no partition is called 'gpuu' (did you mean 'gpu'?); there is gpu at "
+            "there is no partition 'gpuu' (did you mean 'gpu'?); partitions: gpu at "
             "/constraints/partition");
   site.spec.slurm.partition = "gpuu";
   EXPECT_TRUE(site.WhyNot().ends_with("at /spec/slurm/partition")) << site.WhyNot();
@@ -131,10 +130,9 @@ TEST(Placement, PoolsThatCannotBeUsedSayWhy) {
   EXPECT_EQ(Site("node n1 l40s:1 state DOWN").WhyNot(), "its node n1 is down or drained");
   EXPECT_EQ(Site("node n[1-2] l40s:1 state DOWN").WhyNot(), "all 2 nodes are down or drained");
   EXPECT_EQ(Site("node n1 l40s:1\npartition p n1 state DOWN").WhyNot(),
-            "partition p does not start jobs now");
+            "partition p starts no jobs now");
   EXPECT_EQ(Site("node n1 quantumcard:2").WhyNot(),
-            "nothing is known about GPUs of type 'quantumcard': the site can name them in "
-            "gpu_aliases or untyped_gpus");
+            "unknown GPU type 'quantumcard': the site can name it in gpu_aliases or untyped_gpus");
   Site old("node n1 rtx2080ti:1");
   old.spec.stages[0].training.bf16 = "true";
   EXPECT_EQ(old.WhyNot(), "bf16 is required and this GPU has none");

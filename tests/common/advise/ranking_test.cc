@@ -159,9 +159,9 @@ TEST(ExplainRanks, EveryObjectiveHasItsOwnReasonForTheFirst) {
     return strategies[0].reasons.front();
   };
   EXPECT_EQ(why({Objective::kStart, 0}),
-            "starts first; against Fast × 1: waits 2 h less and runs 1 h longer");
-  EXPECT_EQ(why({Objective::kCost, 0}), "2.0 GPU-hours against 8.0 on Fast × 1");
-  EXPECT_EQ(why({Objective::kDeadline, 7200}), "makes the deadline with 50 %, Fast × 1 with 0 %");
+            "starts first, compared with Fast × 1: waits 2 h less and runs 1 h longer");
+  EXPECT_EQ(why({Objective::kCost, 0}), "2.0 GPU-hours, 8.0 on Fast × 1");
+  EXPECT_EQ(why({Objective::kDeadline, 7200}), "meets the deadline with 50 %, Fast × 1 with 0 %");
 }
 
 TEST(ExplainRanks, TheFirstIsComparedWithOtherHardwareWhereThereIsSome) {
@@ -185,7 +185,7 @@ TEST(ExplainRanks, WhoWaitsBeforeItAndWhatTheRunTimeRestsOnAreSaid) {
   strategies[0].start.jobs_before = 3;
   ExplainRanks(strategies, {});
   EXPECT_EQ(strategies[0].reasons,
-            (std::vector<std::string>{"the only way that is possible", "3 waiting jobs before it",
+            (std::vector<std::string>{"the only possible strategy", "3 waiting jobs before it",
                                       "run time timed"}));
 }
 
@@ -203,7 +203,7 @@ TEST(ExplainRanks, BearsAnEmptyAndASingleRanking) {
   ExplainRanks(none, {});
   std::vector<Strategy> one = {Make(pools.fast_pool, 0, 1, 1)};
   ExplainRanks(one, {});
-  EXPECT_EQ(one[0].reasons.front(), "the only way that is possible");
+  EXPECT_EQ(one[0].reasons.front(), "the only possible strategy");
 }
 
 TEST(ChanceToFinishBy, IsTheShareOfSamples) {

@@ -122,9 +122,9 @@ TEST(Strategy, ThePartitionsMaximumCapsTheLimit) {
   ASSERT_TRUE(strategy);
   EXPECT_EQ(strategy->time_limit_seconds, 11 * kHour);
   EXPECT_TRUE(strategy->limit_is_capped);
-  EXPECT_TRUE(Notes(*strategy, "may run into its time limit"));
+  EXPECT_TRUE(Notes(*strategy, "may reach its time limit"));
   EXPECT_EQ(Site(std::string(kOneNode) + "partition p ALL max 9h").Fit().error().message,
-            "would take 10 h 15, over the partition's 9 h");
+            "would take 10 h 15, more than the partition's 9 h");
 }
 
 TEST(Strategy, TheCallersLimitIsKeptWhereTheRunFits) {
@@ -134,7 +134,7 @@ TEST(Strategy, TheCallersLimitIsKeptWhereTheRunFits) {
   site.constraints.time_limit_seconds = 11 * kHour;
   EXPECT_TRUE(site.Fit()->limit_is_capped);
   site.constraints.time_limit_seconds = 9 * kHour;
-  EXPECT_EQ(site.Fit().error().message, "would take 10 h 15, over your time limit of 9 h");
+  EXPECT_EQ(site.Fit().error().message, "would take 10 h 15, more than your time limit of 9 h");
   site.constraints.time_limit_seconds = 41 * kHour;
   EXPECT_EQ(site.Fit().error().pointer, "/time");
 }
@@ -147,7 +147,7 @@ TEST(Strategy, ATrainingThatResumesBecomesAChainOfJobs) {
   EXPECT_EQ(strategy->time_limit_seconds, 4 * kHour);
   EXPECT_GE(strategy->segments, 3);
   EXPECT_GT(strategy->run.p50, 36'000 + kStartUpSeconds);
-  EXPECT_TRUE(Notes(*strategy, "one after the other"));
+  EXPECT_TRUE(Notes(*strategy, "in sequence"));
   site.constraints.time_limit_seconds = 10 * 60;
   EXPECT_NE(site.Fit().error().message.find("resuming does not help"), std::string::npos);
 }
@@ -295,7 +295,7 @@ TEST(PredictStart, WhatAPreemptedJobLosesIsPartOfTheTotal) {
   EXPECT_EQ(strategy->wait.p50, 0);
   EXPECT_GE(strategy->start.MeanLost(), 3 * kHour);  // an hour's work and two of waiting
   EXPECT_DOUBLE_EQ(strategy->total.mean, strategy->run.mean + strategy->start.MeanLost());
-  EXPECT_TRUE(Notes(*strategy, "take its nodes"));
+  EXPECT_TRUE(Notes(*strategy, "preempted in"));
 }
 
 TEST(ShorterLimit, IsGivenWhereMostRunsNeedLessAndWouldBeDoneEarlier) {

@@ -196,7 +196,7 @@ TEST(Tips, NamesAreUnique) {
 
 TEST(Tips, Fp32IsLeftForBf16WhereTheGpuHasItElseForFp16) {
   Training training;
-  EXPECT_THAT(training.WhyNot("half_precision"), HasSubstr("in use already"));
+  EXPECT_THAT(training.WhyNot("half_precision"), HasSubstr("already in use"));
   training.at.precision = Precision::kFp32;
   EXPECT_THAT(training.Of("half_precision").text, HasSubstr("bf16: true"));
   training.IsOnTuring();
@@ -312,7 +312,7 @@ TEST(Tips, LoraRankFollowsTheCard) {
 
 TEST(Tips, CompilingSaysWhenTheRunTimeIsUnknownOrTheGpuIsTooOld) {
   Training training;
-  EXPECT_THAT(training.WhyNot("torch_compile"), HasSubstr("nothing says how long"));
+  EXPECT_THAT(training.WhyNot("torch_compile"), HasSubstr("the run time is not known"));
   training.at.run_seconds = 1800;
   EXPECT_THAT(training.WhyNot("torch_compile"), HasSubstr("takes 30 m"));
   training.at.run_seconds = 36000;
@@ -358,8 +358,8 @@ TEST(Tips, AFeatureCacheNeedsAFrozenTowerAndSeveralEpochs) {
   EXPECT_THAT(training.WhyNot("feature_cache"), HasSubstr("once only"));
 }
 
-TEST(Tips, SlowLoadingIsAQuestion) {
-  EXPECT_THAT(Training().Of("npz_or_mmap").text, HasSubstr("?"));
+TEST(Tips, SlowLoadingIsACondition) {
+  EXPECT_THAT(Training().Of("npz_or_mmap").text, HasSubstr("If the first step"));
   EXPECT_EQ(Training().Of("npz_or_mmap").worth, 0);
 }
 
@@ -375,7 +375,7 @@ TEST(Tips, FiveCheckpointsAreKept) {
 
 TEST(Tips, SmallCheckpointsNeedNoScratch) {
   Training training;
-  EXPECT_THAT(training.WhyNot("checkpoint_storage"), HasSubstr("nothing says how large"));
+  EXPECT_THAT(training.WhyNot("checkpoint_storage"), HasSubstr("the checkpoint size is not known"));
   training.spec.output.checkpoint_bytes = 250'000'000;
   training.spec.output.keep = 3;
   EXPECT_THAT(training.WhyNot("checkpoint_storage"), HasSubstr("3 checkpoints take 0.8 GB"));

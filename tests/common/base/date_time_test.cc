@@ -56,7 +56,7 @@ TEST(Moment, WhatIsNoTimeIsNamed) {
                            "fri 25:00", "2026-13-01", "99999999999999999999", "18:00x"}) {
     const Result<int64_t> moment = ParseDateTime(text, kNow);
     ASSERT_FALSE(moment) << text;
-    EXPECT_EQ(moment.error().message.find(std::string("\"") + text + "\" is no time"), 0u);
+    EXPECT_EQ(moment.error().message.find(std::string("\"") + text + "\" is not a time"), 0u);
   }
 }
 

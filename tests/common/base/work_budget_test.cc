@@ -53,7 +53,7 @@ TEST(WorkBudget, OnceSpentStaysSpent) {
 TEST(WorkBudget, SaysWhatToAskForLess) {
   const WorkBudget budget(milliseconds(250), [] { return nanoseconds(0); });
   EXPECT_TRUE(budget.error().message.starts_with(
-      "too large a question: its answer takes more than 250 ms of CPU time"));
+      "the question is too large: it needs more than 250 ms of CPU time"));
 }
 
 }  // namespace

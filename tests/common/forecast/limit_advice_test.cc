@@ -60,7 +60,7 @@ TEST(RiskFromHistory, ItIsNotKnownFromFewRunsOrFewBatchesOrOtherUsers) {
   Ran(history, JobOf(24 * kHour), kHour, static_cast<int>(kEnoughRuns) - 1);
   EXPECT_FALSE(RiskFromHistory(&history, JobOf(24 * kHour)).longer_than);
   EXPECT_THAT(RiskFromHistory(&history, JobOf(24 * kHour)).words,
-              HasSubstr("takes 19 runs of yours in 5 batches, and 18 are known"));
+              HasSubstr("19 of your runs in 5 batches are needed, 18 are known"));
   JobRecord other = JobOf(24 * kHour);
   other.user = "ann";
   EXPECT_FALSE(RiskFromHistory(&history, other).longer_than);
@@ -159,7 +159,7 @@ TEST(AdviseLimit, AShorterLimitThatFitsTheHoleStartsNow) {
   EXPECT_EQ(asked.advice.words,
             "-t 02:00:00 instead of 1-00:00:00: starts 12 h sooner, now; less than 0.1 % of such "
             "runs would be cut off");
-  EXPECT_THAT(asked.advice.soft, HasSubstr("--time-min=02:00:00 beside -t 1-00:00:00"));
+  EXPECT_THAT(asked.advice.soft, HasSubstr("--time-min=02:00:00 with -t 1-00:00:00"));
 }
 
 TEST(AdviseLimit, NothingIsAdvisedThatWouldCutTheRun) {
@@ -174,7 +174,7 @@ TEST(AdviseLimit, ARunThatResumesMayBeCutMoreOften) {
   const Asked never(kHole, "a100:2 limit 24h", all_over);
   EXPECT_FALSE(never.advice.best);
   EXPECT_EQ(never.advice.words,
-            "only limits that would cut off more than 5 % of such runs start it much earlier");
+            "only limits that cut off more than 5 % of such runs start it much earlier");
   const Asked now(kHole, "a100:2 limit 24h", resumes);
   ASSERT_TRUE(now.advice.best);
   EXPECT_THAT(now.advice.words,
@@ -247,7 +247,7 @@ TEST(AdviseLimit, AQosThatTheUserMayUseAndThatTheLimitOpensIsNamed) {
 
 TEST(AdviseLimit, AJobThatStartsSoonOrHasNoLimitIsLeftAlone) {
   EXPECT_EQ(Asked("node n1 a100:4", "a100:2 limit 24h", Sure(kHour)).advice.words,
-            "it starts soon as it is");
+            "it starts soon anyway");
   const Asked unlimited("node n1 a100:4", "a100:2 limit unlimited", Sure(kHour));
   EXPECT_TRUE(unlimited.advice.points.empty());
   EXPECT_EQ(unlimited.advice.words, "it has no time limit to shorten");

@@ -161,10 +161,10 @@ TEST(ReplayLimits, AShorterLimitThatFitsTheHolesSavesTheWaitForThem) {
   EXPECT_EQ(review.replay->cut, 0);
   EXPECT_NEAR(*review.groups[0].saved_seconds, review.replay->saved(), 1);
   const std::vector<std::string> words = InWords(review, kSnapshotTime);
-  EXPECT_EQ(words[0], "6 jobs used 8.3 % of the time that they asked for: 6.0 h of 72 h.");
+  EXPECT_EQ(words[0], "6 jobs used 8.3 % of the requested time: 6.0 h of 72 h.");
   EXPECT_THAT(words[1], HasSubstr("they would have waited 53 h less: 0.4 h instead of 54 h."));
   EXPECT_EQ(words[2], "No run would have been cut off.");
-  EXPECT_THAT(words[3], HasSubstr("18 jobs of all users, from 10 d ago on"));
+  EXPECT_THAT(words[3], HasSubstr("18 jobs of all users since 10 d ago"));
 }
 
 TEST(ReplayLimits, ARunThatIsCutIsPlayedAgainAndItsSecondWaitCounts) {
@@ -180,7 +180,7 @@ TEST(ReplayLimits, ARunThatIsCutIsPlayedAgainAndItsSecondWaitCounts) {
   EXPECT_GT(review.replay->wait, 6 * kHour);  // until bob's second job is done
   EXPECT_THAT(
       InWords(review, kSnapshotTime)[2],
-      HasSubstr("1 of 20 runs would have been cut off and done again, 1.0 h of them in vain"));
+      HasSubstr("1 of 20 runs would have been cut off and repeated, 1.0 h of them in vain"));
 }
 
 TEST(ReplayLimits, WhoeverRunsWhenTheDaysBeginHoldsHisNodesUntilHeWasDone) {
@@ -193,13 +193,13 @@ TEST(ReplayLimits, WhoeverRunsWhenTheDaysBeginHoldsHisNodesUntilHeWasDone) {
 
 TEST(ReplayLimits, WhatCannotBePlayedIsSaidInOneSentence) {
   EXPECT_THAT(InWords(Replayed(DayWithHoles(4, 12 * kHour)), kSnapshotTime)[1],
-              HasSubstr("has five whole runs"));
+              HasSubstr("has five complete runs"));
   const PastLimits later = Replayed(DayWithHoles(6, 12 * kHour), kSnapshotTime);
-  EXPECT_THAT(later.no_replay, HasSubstr("none of these jobs lies within the days"));
+  EXPECT_THAT(later.no_replay, HasSubstr("none of these jobs is within the days"));
   const PastLimits stopped = Replayed(DayWithHoles(6, 12 * kHour), kDay, [] { return true; });
-  EXPECT_THAT(stopped.no_replay, HasSubstr("longer than one question may"));
+  EXPECT_THAT(stopped.no_replay, HasSubstr("exceeds the time limit of a question"));
   EXPECT_EQ(InWords(ReviewLimits({}), kSnapshotTime).front(),
-            "No job with a time limit has ended in that time.");
+            "No job with a time limit ended in that period.");
 }
 
 TEST(ReplayLimits, OnAnEmptyClusterNothingIsSaved) {

@@ -62,8 +62,7 @@ TEST(Preemption, LostTimeIsRequeueAndWorkDoneAgain) {
   ASSERT_EQ(start.lost_seconds.size(), 1u);
   EXPECT_EQ(start.lost_seconds.front(), 4 * kHour);  // starts at 0, again at 4 h, ends at 6 h
   EXPECT_EQ(start.MeanLost(), 4.0 * kHour);
-  EXPECT_EQ(PreemptionInWords(start),
-            "jobs that may preempt it take its nodes in 100 % of all cases: 4 h more on average");
+  EXPECT_EQ(PreemptionInWords(start), "preempted in 100 % of cases: 4 h more on average");
 }
 
 TEST(Preemption, SuspendedJobsKeepTheirWork) {
@@ -97,7 +96,7 @@ TEST(Preemption, SaysNothingWhereNobodyMayTakeNodes) {
   EXPECT_TRUE(start.lost_seconds.empty());
   EXPECT_EQ(PreemptionInWords(start), "");
   EXPECT_EQ(PreemptionInWords(Ask(kTiers, "a100:4 in low")),
-            "may be preempted, though nobody is in sight who would");
+            "may be preempted, though no such job is pending");
 }
 
 TEST(Preemption, ReadsTheModesAsSlurmPrintsThem) {

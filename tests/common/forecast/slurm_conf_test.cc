@@ -58,12 +58,13 @@ TEST(Licences, WaitingJobsOfHigherRankGetThemFirst) {
 
 TEST(Licences, WhatSomebodyUnseenUsesIsNotThere) {
   EXPECT_EQ(Wait(kMatlab, "a:1 licenses matlab=1"), 0);
-  EXPECT_NE(WhyNot(kMatlab, "a:1 licenses matlab=2").find("no end is known"), std::string::npos);
+  EXPECT_NE(WhyNot(kMatlab, "a:1 licenses matlab=2").find("held by jobs without a time limit"),
+            std::string::npos);
 }
 
 TEST(Licences, MoreThanThereAreAndUnknownOnesAreRefused) {
   EXPECT_EQ(WhyNot(kMatlab, "a:1 licenses matlab=5"),
-            "the cluster has 4 of licence matlab, and this job wants 5");
+            "the cluster has 4 of licence matlab, this job needs 5");
   EXPECT_EQ(WhyNot(kMatlab, "a:1 licenses matlap=1"),
             "there is no licence 'matlap' (did you mean 'matlab'?); there are matlab");
 }
@@ -156,7 +157,8 @@ TEST(Reservation, AdmitsPartitionsAndQos) {
   const std::string world =
       "node n[1-2] a:4\npartition main ALL\npartition other ALL\n"
       "reserve class n1 from 0h to 9h partitions other\n";
-  EXPECT_NE(WhyNot(world, "a:1 reservation class in main").find("is not for"), std::string::npos);
+  EXPECT_NE(WhyNot(world, "a:1 reservation class in main").find("may not use reservation"),
+            std::string::npos);
   EXPECT_EQ(WhyNot(world, "a:1 reservation class in other"), "starts");
 }
 

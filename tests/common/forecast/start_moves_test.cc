@@ -117,20 +117,20 @@ TEST(MoveOf, WhoCameLaterAndStandsBeforeItIsCounted) {
                     "pend 4 a100:4 nodes 2 limit 20h priority 900\n"
                     "pend 5 a100:4 nodes 2 limit 20h priority 800\n"
                     "pend 6 a100:4 nodes 2 limit 20h priority 50\n");
-  EXPECT_EQ(BecauseOf(day.Move()), "later: 2 jobs (16 GPUs) submitted after it rank above it;");
+  EXPECT_EQ(BecauseOf(day.Move()), "later: 2 jobs (16 GPUs) submitted later rank above it;");
 }
 
 TEST(MoveOf, WhoCameLaterAndStartedIsCounted) {
   const Waiting day(kMine, kAtOnce, "run 4 n1 a100:4 limit 40h\nrun 5 n2 a100:2 limit 40h\n");
-  EXPECT_EQ(BecauseOf(day.Move()), "later: 2 jobs (6 GPUs) submitted after it already started;");
+  EXPECT_EQ(BecauseOf(day.Move()), "later: 2 jobs (6 GPUs) submitted later already started;");
 }
 
 TEST(MoveOf, WhoRunsOnBeyondWhatIsUsualIsCounted) {
   Waiting day("run 1 n1 a100:4 limit 100h\nrun 2 n2 a100:4 limit 100h\n" + kMine, kAtOnce);
   day.AsARule(3 * kHour / 2);
-  EXPECT_EQ(BecauseOf(day.Move()),
-            "later: 2 jobs (8 GPUs) on nodes that it could use have run longer than three in four "
-            "like them;");
+  EXPECT_EQ(
+      BecauseOf(day.Move()),
+      "later: 2 jobs (8 GPUs) on nodes it could use have run longer than three in four like them;");
 }
 
 TEST(MoveOf, WhoEndedSoonAndWhoWasCancelledAreCounted) {

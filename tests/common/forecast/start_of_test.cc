@@ -173,7 +173,8 @@ TEST(StartOf, JobsWithoutLimitNeverLetGo) {
   EXPECT_EQ(
       Wait("node n[1-2] a100:4\nrun 7 n1 a100:4 ends never\nrun 8 n2 a100:4 ends 5h", "a100:4"),
       5 * kHour);
-  EXPECT_NE(WhyNot("node n1 a100:4\nrun 7 n1 a100:4 ends never", "a100:4").find("no end is known"),
+  EXPECT_NE(WhyNot("node n1 a100:4\nrun 7 n1 a100:4 ends never", "a100:4")
+                .find("held by jobs without a time limit"),
             std::string::npos);
 }
 
@@ -248,7 +249,7 @@ TEST(StartOf, ReservedNodesAreForThoseOfTheReservation) {
   EXPECT_EQ(Wait(cluster, "a100:1 limit 2h"), 3 * kHour);
   EXPECT_EQ(Wait(cluster, "a100:1 limit 2h reservation class"), kHour);
   EXPECT_NE(WhyNot(cluster, "a100:1 reservation class", {1002, "bob", "lab", "normal"})
-                .find("is not for user bob"),
+                .find("user bob with account"),
             std::string::npos);
 }
 
@@ -314,7 +315,7 @@ TEST(StartOf, TooManyNodesSaysHowManyThereAre) {
 
 TEST(StartOf, OverTheMaximumTimeNamesTheLimit) {
   EXPECT_EQ(WhyNot("node n1 a100:4\npartition p n1 max 2d", "a100:1 limit 3d"),
-            "time limit 3 d is above the 2 d that partition p allows");
+            "time limit 3 d exceeds the 2 d that partition p allows");
 }
 
 TEST(StartOf, AnUnknownPartitionNamesTheNearest) {

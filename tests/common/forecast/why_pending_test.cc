@@ -33,7 +33,7 @@ bool Has(const std::string& text, const std::string& line) {
 const std::string kBusy = "node n1 a100:4\nrun 1 n1 a100:4 ends 2h\n";
 
 TEST(WhyItWaits, SlurmsOwnReasonIsTheFirst) {
-  EXPECT_EQ(Why(kBusy + "pend 2 a100:4 reason Priority", 2).rfind("other jobs stand before it", 0),
+  EXPECT_EQ(Why(kBusy + "pend 2 a100:4 reason Priority", 2).rfind("other jobs are ahead of it", 0),
             0u);
 }
 
@@ -47,17 +47,17 @@ TEST(WhyItWaits, AJobItDependsOnRunsWaitsOrIsGone) {
   const std::string why = Why(
       kBusy + "pend 2 a100:4\npend 3 a100:1 reason Dependency dependency afterok:1,afterany:2:99",
       3);
-  EXPECT_TRUE(Has(why, "it waits for job 1, which runs -> when that has ended")) << why;
-  EXPECT_TRUE(Has(why, "it waits for job 2, which waits -> when that has ended")) << why;
-  EXPECT_TRUE(Has(
-      why, "it waits for job 99, which is not there any more -> sacct -j 99 shows how that ended"))
+  EXPECT_TRUE(Has(why, "it waits for job 1, which runs -> when it has ended")) << why;
+  EXPECT_TRUE(Has(why, "it waits for job 2, which waits -> when it has ended")) << why;
+  EXPECT_TRUE(
+      Has(why, "it waits for job 99, which no longer exists -> see sacct -j 99 for that job"))
       << why;
 }
 
 TEST(WhyItWaits, AnArrayIsKnownByItsNumber) {
   const std::string why =
       Why(kBusy + "pend 5 a100:1 array 4\npend 6 a100:1 reason Dependency dependency afterok:4", 6);
-  EXPECT_TRUE(Has(why, "it waits for job 4, which waits -> when that has ended")) << why;
+  EXPECT_TRUE(Has(why, "it waits for job 4, which waits -> when it has ended")) << why;
 }
 
 TEST(WhyItWaits, AReservationThatHasNotBegunIsNamed) {
@@ -72,7 +72,7 @@ TEST(WhyItWaits, AReservationThatHasNotBegunIsNamed) {
 
 TEST(WhyItWaits, ABeginTimeThatIsOverIsNoReason) {
   EXPECT_TRUE(Has(Why(kBusy + "pend 2 a100:1 begin 30m", 2),
-                  "it is not to begin before its begin time -> in 30 m"));
+                  "it must not start before its begin time -> in 30 m"));
   EXPECT_EQ(Why(kBusy + "pend 2 a100:1 begin 0h", 2).find("begin time"), std::string::npos);
 }
 
@@ -81,7 +81,7 @@ TEST(WhyItWaits, OfNodesThatAreOutOnlyThoseItCouldUseCount) {
       "node n1 a100:4 state DOWN reason disk\nnode n2 a100:4 state DRAIN reason fan\n"
       "node n3 a100:4\nnode m1 l40s:4 state DOWN reason disk\npartition p n[1-3],m1\n"
       "partition q n[1-2]\n";
-  const std::string cannot = " that it could use cannot run jobs: ";
+  const std::string cannot = " it could use cannot run jobs: ";
   EXPECT_NE(Why(world + "pend 2 a100:1 in p", 2)
                 .find("2 of 3 nodes" + cannot + "n1 down (disk); n2 drained (fan)"),
             std::string::npos)
@@ -102,7 +102,7 @@ TEST(WhyItWaits, ALimitThatHasRoomIsNoReason) {
         2);
   };
   EXPECT_EQ(why(1).find("in use"), std::string::npos);
-  EXPECT_NE(why(3).find("3 of 4 in use, and it wants 3 -> when 2 of these are given back"),
+  EXPECT_NE(why(3).find("3 of 4 in use, it needs 3 -> when 2 of them are released"),
             std::string::npos)
       << why(3);
 }
@@ -113,9 +113,9 @@ TEST(WhyItWaits, ThoseBeforeItAreCountedWhereItsStartIsForecast) {
   const std::string world = kBusy + "pend 2 a100:4 priority 77";
   EXPECT_EQ(Why(world, 2, &start).find("higher rank"), std::string::npos);
   start.jobs_before = 1;
-  EXPECT_NE(Why(world, 2, &start)
-                .find("1 waiting job of higher rank (its priority is 77) want some of the same"),
-            std::string::npos);
+  EXPECT_NE(
+      Why(world, 2, &start).find("1 waiting job ahead of it (its priority is 77) want the same"),
+      std::string::npos);
 }
 
 TEST(WhyItWaits, AJobThatIsNotInTheQueueModelStillHasItsReasons) {

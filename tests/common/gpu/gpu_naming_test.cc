@@ -55,12 +55,12 @@ TEST(GpuNaming, UnreadableHostListMatchesNothing) {
 
 TEST(TakenAs, ANameThatSeveralCardsHaveSaysWhichWasTaken) {
   const GpuCatalogue& catalogue = ShippedGpus().catalogue();
-  EXPECT_EQ(TakenAs(catalogue, "a100"),
-            "a100 is taken as A100 40GB SXM; a100-40gb-pcie, a100-80gb-sxm and a100-80gb-pcie are "
-            "others");
+  EXPECT_EQ(
+      TakenAs(catalogue, "a100"),
+      "a100 is read as A100 40GB SXM; a100-40gb-pcie, a100-80gb-sxm and a100-80gb-pcie are others");
   EXPECT_EQ(TakenAs(catalogue, "A100-40GB"),
-            "A100-40GB is taken as A100 40GB SXM; a100-40gb-pcie is another");
-  EXPECT_EQ(TakenAs(catalogue, "2080"), "2080 is taken as RTX 2080 Ti; rtx2080 is another");
+            "A100-40GB is read as A100 40GB SXM; a100-40gb-pcie is another");
+  EXPECT_EQ(TakenAs(catalogue, "2080"), "2080 is read as RTX 2080 Ti; rtx2080 is another");
   EXPECT_NE(TakenAs(catalogue, "h100").find("h100-94gb-nvl"), std::string::npos);
   for (const char* one : {"l40s", "rtx4090", "NVIDIA A100-SXM4-80GB", "a100-80gb-pcie",
                           "h100-1g.11gb", "no such card", ""}) {

@@ -157,9 +157,10 @@ TEST(RecordInWords, WaitsForEnoughOfEachKind) {
     return RecordInWords(Of(scores));
   };
   EXPECT_TRUE(words(10, 19).starts_with("accuracy not known yet (29 of 30 ")) << words(10, 19);
-  EXPECT_NE(words(40, 29).find("too few (29) were said to wait"), std::string::npos);
+  EXPECT_NE(words(40, 29).find("accuracy of waits not known yet (29 of 30"), std::string::npos);
   EXPECT_EQ(words(0, 30).find("at once"), std::string::npos);
-  EXPECT_NE(words(0, 30).find("100 % by their p90"), std::string::npos) << words(0, 30);
+  EXPECT_NE(words(0, 30).find("100 % of 30 jobs forecast to wait"), std::string::npos)
+      << words(0, 30);
 }
 
 RC_GTEST_PROP(Accuracy, SharesAndMediansAreThoseOfCountingAndSorting, ()) {

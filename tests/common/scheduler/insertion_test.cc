@@ -70,7 +70,7 @@ TEST(Insertion, EveryPartitionThatAdmitsIsAWay) {
 TEST(Insertion, WhereNoPartitionAdmitsTheFirstReasonIsSaid) {
   const std::string world = "node n[1-2] a:4\npartition p n1 max 1h\npartition q n2\n";
   EXPECT_EQ(WhyNot(world, "a:8 limit 2h in p,q"),
-            "time limit 2 h is above the 1 h that partition p allows");
+            "time limit 2 h exceeds the 1 h that partition p allows");
 }
 
 TEST(Insertion, AWayHasTheTimesOfTheRequest) {
@@ -93,10 +93,10 @@ TEST(Insertion, AReservationAdmitsItsUsersAndAccountsAlone) {
   EXPECT_EQ(why("users ann"), "");
   EXPECT_EQ(why("accounts lab"), "");
   EXPECT_EQ(why("users -bob"), "");
-  EXPECT_EQ(why("users bob"), "reservation 'class' is not for user ann with account 'lab'");
-  EXPECT_EQ(why("users -ann"), "reservation 'class' is not for user ann with account 'lab'");
+  EXPECT_EQ(why("users bob"), "user ann with account 'lab' may not use reservation 'class'");
+  EXPECT_EQ(why("users -ann"), "user ann with account 'lab' may not use reservation 'class'");
   EXPECT_EQ(why("users ann accounts other"),
-            "reservation 'class' is not for user ann with account 'lab'");
+            "user ann with account 'lab' may not use reservation 'class'");
 }
 
 TEST(Insertion, ALimitThatTheRequestAloneIsOverNeverLetsItStart) {

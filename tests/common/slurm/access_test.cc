@@ -43,7 +43,7 @@ TEST(Access, QosListsNameTheAllowedOnes) {
   EXPECT_EQ(Why("partition p ALL allow-qos high"), "partition p is for the QOS high, not normal");
   EXPECT_EQ(Why("partition p ALL deny-qos normal"), "partition p is closed to QOS normal");
   EXPECT_EQ(Why("qos normal\nqos high", "a100:1", {1001, "ann", "lab", "hihg"}),
-            "there is no QOS 'hihg' (did you mean 'high'?); there are high and normal");
+            "there is no QOS 'hihg' (did you mean 'high'?); QOS: high and normal");
 }
 
 TEST(Access, EnforcedAssociationsMustExist) {
@@ -62,10 +62,10 @@ TEST(Access, EnforcedQosMustBeTheAssociations) {
 TEST(Access, TimeLimitsOfPartitionQosAndAccount) {
   EXPECT_EQ(Why("partition p ALL max 2h", "a100:1 limit 2h"), "may");
   EXPECT_EQ(Why("partition p ALL max 2h", "a100:1 limit unlimited"),
-            "time limit unlimited is above the 2 h that partition p allows");
+            "time limit unlimited exceeds the 2 h that partition p allows");
   EXPECT_EQ(
       Why("config enforce limits\nqos normal max-wall 1h\nassoc lab user ann", "a100:1 limit 2h"),
-      "time limit 2 h is above the 1 h that your QOS or account (MaxWall) allows");
+      "time limit 2 h exceeds the 1 h that your QOS or account (MaxWall) allows");
   EXPECT_EQ(Why("qos normal max-wall 1h\nassoc lab user ann", "a100:1 limit 2h"), "may");
 }
 
@@ -106,7 +106,7 @@ TEST(Access, OfSeveralQosOneThatThePartitionTakesIsEnough) {
   EXPECT_EQ(Why(qos + "qos low\npartition p ALL allow-qos low", "a100:1", both),
             "partition p is for the QOS low, not normal");
   EXPECT_EQ(Why(qos, "a100:1", {1001, "ann", "lab", "normal,hihg"}),
-            "there is no QOS 'hihg' (did you mean 'high'?); there are high and normal");
+            "there is no QOS 'hihg' (did you mean 'high'?); QOS: high and normal");
 }
 
 TEST(Access, LimitsAreThoseOfTheBestQosThatThePartitionTakes) {
@@ -131,7 +131,7 @@ TEST(Access, SomePartitionsTakeJobsFromSomeHostsOnly) {
     return good ? "may" : good.error().message;
   };
   EXPECT_EQ(why("login7.example.org"), "may");
-  EXPECT_EQ(why("gw1"), "partition main takes jobs only from login7, not from this host (gw1)");
+  EXPECT_EQ(why("gw1"), "partition main accepts jobs only from login7, not from this host (gw1)");
   EXPECT_EQ(why(""), "may");  // nobody knows from where
 }
 

@@ -226,16 +226,16 @@ TEST(PendingReason, EveryWordOfSlurmIsKnown) {
 
 TEST(PendingReason, LimitsPerAccountAreOfTheQosAlsoWithoutSayingSo) {
   EXPECT_EQ(PendingReasonInWords("MaxGRESPerAccount").meaning,
-            "its QOS limits how many GPUs each account has at a time");
+            "its QOS limits how many GPUs per account");
   EXPECT_EQ(PendingReasonInWords("MaxGRESRunMinsPerUser").meaning,
-            "its QOS limits how many GPU minutes in running jobs each user has at a time");
+            "its QOS limits how many GPU minutes in running jobs per user");
 }
 
 TEST(PendingReason, ASentenceOfSlurmsIsAReasonToo) {
   const std::string joined =
       "Nodes_required_for_job_are_DOWN,_DRAINED_or_reserved_for_jobs_in_higher_priority_partitions";
   EXPECT_EQ(PendingReasonInWords(joined).meaning,
-            "nodes that it needs are down, drained or reserved for higher partitions");
+            "nodes it needs are down, drained or reserved for higher-priority partitions");
   EXPECT_EQ(PendingReasonInWords("Nodes required for job are DOWN, DRAINED or reserved").meaning,
             PendingReasonInWords(joined).meaning);
 }

@@ -92,14 +92,14 @@ TEST(Policy, WhatPrivateDataHidesIsSaidWithTheRemedy) {
   config.hidden = {"jobs", "usage"};
   EXPECT_EQ(UnseenInWords(config),
             "PrivateData hides other users' jobs, what others have used from gpuadvised's Slurm "
-            "user, so waits may be longer than said; an administrator can make that user an "
+            "user, so waits may be longer than forecast; an administrator can make that user an "
             "operator (sacctmgr modify user … set adminlevel=Operator)");
   config.hidden = {"conf", "limits"};
   EXPECT_EQ(UnseenInWords(config),
-            "slurmrestd does not tell slurm.conf, so Slurm's defaults stand for how this site "
-            "schedules; an administrator can set slurm_conf in gpuadvised's settings. slurmrestd "
-            "tells neither associations nor QOS, so limits and fair share are not counted; an "
-            "administrator can have it load the slurmdbd plugin");
+            "slurmrestd does not provide slurm.conf, so Slurm's scheduling defaults are assumed; "
+            "an administrator can set slurm_conf in gpuadvised's settings. slurmrestd provides "
+            "neither associations nor QOS, so limits and fair share are not simulated; an "
+            "administrator can load its slurmdbd plugin");
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ TEST(AnswerFit, MeasuredPeaksCorrectTheModel) {
 TEST(AnswerFit, NothingKnownOfTheModelIsASentence) {
   const auto answer = Ask(R"({"model": {}, "training": {"max_steps": 1}})", {"rtx4090"});
   ASSERT_FALSE(answer);
-  EXPECT_THAT(answer.error().message, HasSubstr("nothing says what this model is made of"));
+  EXPECT_THAT(answer.error().message, HasSubstr("the file does not describe the model"));
   EXPECT_EQ(answer.error().pointer, "/model");
   EXPECT_THAT(
       Ask(R"({"model": {"preset": "lama-2-7b"}, "training": {"max_steps": 1}})", {"rtx4090"})
@@ -237,11 +237,11 @@ TEST(AnswerFit, ContradictionsAreSaid) {
     "method": "lora", "lora": {"target_modules": ["qqq"]}}})",
                               {"rtx4090"});
   ASSERT_FALSE(untargeted);
-  EXPECT_THAT(untargeted.error().message, HasSubstr("names no layer of this model"));
+  EXPECT_THAT(untargeted.error().message, HasSubstr("matches no layer of this model"));
   const json alone = Must(Ask(R"({"model": {"preset": "gpt2"}, "training": {"max_steps": 1,
     "deepspeed": 3}})",
                               {"rtx4090"}));
-  EXPECT_THAT(alone["notes"].dump(), HasSubstr("on one GPU ZeRO and FSDP shard nothing"));
+  EXPECT_THAT(alone["notes"].dump(), HasSubstr("ZeRO and FSDP shard nothing on one GPU"));
 }
 
 json TipOf(const json& answer, const std::string& name) {

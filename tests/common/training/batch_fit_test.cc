@@ -101,7 +101,7 @@ TEST(PlanBatch, NamesTheNearestMultiples) {
   ASSERT_FALSE(plan);
   EXPECT_EQ(
       plan.error().message,
-      "effective_batch_size 120 cannot be made from 7 GPUs; nearest 119 (17 × 7) or 126 (18 × 7)");
+      "effective_batch_size 120 is not possible with 7 GPUs; nearest 119 (17 × 7) or 126 (18 × 7)");
 }
 
 TEST(PlanBatch, KeepsWhatIsFixed) {

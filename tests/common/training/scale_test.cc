@@ -54,7 +54,7 @@ TEST(Scale, FullFineTuningOverPcieStopsEarlyAndSaysWhy) {
   const TrainSpec spec = Spec(kFull);
   const ScaleCurve curve = Curve(Question(spec), "rtx4090");
   EXPECT_LT(Recommended(curve), 4);
-  EXPECT_NE(curve.why_not_more.find("traffic between the GPUs"), std::string::npos)
+  EXPECT_NE(curve.why_not_more.find("communication between GPUs"), std::string::npos)
       << curve.why_not_more;
 }
 
@@ -220,7 +220,7 @@ TEST(AnswerScale, TellsTheBestKindInFullAndWhyWhereNobodyNamedOne) {
   EXPECT_FALSE(AnswerScale(question, gpus, ToldInFull::kFirst)->contains("gpu_why"));
   question.objective = Objective::kDeadline;
   question.deadline_seconds = 60;
-  EXPECT_NE(AnswerScale(question, gpus, ToldInFull::kBest)->at("gpu_why").dump().find("none makes"),
+  EXPECT_NE(AnswerScale(question, gpus, ToldInFull::kBest)->at("gpu_why").dump().find("none meets"),
             std::string::npos);
 }
 
@@ -243,7 +243,7 @@ TEST(AnswerScale, SaysBeyondWhichNumberTheShortestRunPaysLess) {
   const json answer =
       *AnswerScale(Question(spec), {{.model = &Gpu("h100-80gb-pcie")}}, ToldInFull::kFirst);
   EXPECT_EQ(answer["recommended"]["gpus"], 8);
-  EXPECT_EQ(answer["recommended"]["beyond"], "1 GPU each does less than 85 % of what one does");
+  EXPECT_EQ(answer["recommended"]["beyond"], "1 GPU each do less than 85 % of what one does");
 }
 
 TEST(AnswerScale, TellsTheFirstThatRunsInFullAndAllInAList) {

@@ -134,9 +134,9 @@ TEST(StagePlan, ATimingMakesNoCardFitThatMemoryRefuses) {
   spec.stages[0].training.measured.back().seconds_per_step = 3.9;
   const Result<StagePlan> plan = PlanOn("rtx4090", 4, spec);
   ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().message,
-            "one sample takes 503.2 GB, the GPU has 24 GB; it was timed there all the same: "
-            "correct model.memory");
+  EXPECT_EQ(
+      plan.error().message,
+      "one sample takes 503.2 GB, the GPU has 24 GB; yet it was timed there: correct model.memory");
 }
 
 TEST(StagePlan, ABatchFarOverTheCardIsNotTakenFromATiming) {

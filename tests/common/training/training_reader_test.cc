@@ -156,7 +156,7 @@ TEST(TrainingReader, TorchDtypeSaysInWhichFormatTrainedWeightsAre) {
   EXPECT_FALSE(TrainingOf(R"({"torch_dtype": "bfloat16", "method": "lora"})").pure_bf16);
   EXPECT_FALSE(TrainingOf(R"({"torch_dtype": "float32"})").pure_bf16);
   EXPECT_EQ(NotCountedIn(R"({"torch_dtype": "auto"})"),
-            "not counted: torch_dtype auto (weights are counted in float32)");
+            "not included: torch_dtype auto (weights are counted in float32)");
   EXPECT_NE(RefusalOf(R"({"torch_dtype": "float32", "pure_bf16": true})").find("keep one"),
             std::string::npos);
 }
@@ -212,14 +212,13 @@ TEST(ForeignKeys, WhatChangesNoFigureIsTakenWithoutAWord) {
 }
 
 TEST(ForeignKeys, WhatIsNotCountedIsSaidInOneSentence) {
-  EXPECT_EQ(
-      NotCountedIn(R"({"neftune_noise_alpha": 5, "trainer": "grpo", "use_vllm": true,
+  EXPECT_EQ(NotCountedIn(R"({"neftune_noise_alpha": 5, "trainer": "grpo", "use_vllm": true,
                              "optim": "soap"})",
-                   R"({"preset": "llama-2-7b", "device_map": "auto"})"),
-      "not counted: device_map (one model's layers over the GPUs, which work one after "
-      "another); the rollouts of GRPO (memory and time of generating samples); optim "
-      "soap (preconditioners for each matrix; it counts as AdamW); neftune_noise_alpha (noise "
-      "on the embeddings); use_vllm (vLLM's share of memory and the time of generating)");
+                         R"({"preset": "llama-2-7b", "device_map": "auto"})"),
+            "not included: device_map (one model's layers over the GPUs, which work one after "
+            "another); the rollouts of GRPO (memory and time of generating samples); optim soap "
+            "(preconditioners for each matrix; it counts as AdamW); neftune_noise_alpha (noise on "
+            "the embeddings); use_vllm (vLLM's share of memory and the time of generating)");
 }
 
 TEST(ForeignKeys, WhatIsNotCountedIsAmongTheAssumptions) {
@@ -227,7 +226,7 @@ TEST(ForeignKeys, WhatIsNotCountedIsAmongTheAssumptions) {
   EXPECT_EQ(
       AssumptionsOf(spec->stages.at(0), ModelShape()),
       std::vector<std::string>{
-          "not counted: optim shampoo (preconditioners for each matrix; it counts as AdamW)"});
+          "not included: optim shampoo (preconditioners for each matrix; it counts as AdamW)"});
 }
 
 TEST(ForeignKeys, AnotherProgramsNameIsToldItsOwnHere) {

@@ -319,10 +319,10 @@ TEST(Timings, FarFromTheirOwnCountAreDoubtedAloud) {
     return *EstimateRate(training, basis, Shape("l40s", 1, 4), ShippedGpus().catalogue());
   };
   EXPECT_EQ(rate(1.3).disagreement, "");
-  EXPECT_NE(rate(2.5).disagreement.find("RTX 4090 × 1 took 2.5 times as long as is counted"),
+  EXPECT_NE(rate(2.5).disagreement.find("RTX 4090 × 1 took 2.5 times as long as computed"),
             std::string::npos)
       << rate(2.5).disagreement;
-  EXPECT_NE(rate(0.4).disagreement.find("give mean_seq_length"), std::string::npos);
+  EXPECT_NE(rate(0.4).disagreement.find("set mean_seq_length"), std::string::npos);
   EXPECT_GT(rate(2.5).sigma, rate(1).sigma);
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -280,6 +281,49 @@ RC_GTEST_PROP(AnswerHistory, IsWhatTheJobsAddUpTo, ()) {
     RC_ASSERT(IsNear(row["busy_gpus"], Rounded(double(sum.seconds.busy_gpus), sum.known)));
   }
   RC_ASSERT(answer["series"].size() == series.size());
+}
+
+// Four weeks of a job every half hour; from 4:00 to 8:00 on working days they wait a minute, else
+// `usual` seconds.
+std::vector<PastJob> JobsThatWait(int64_t usual) {
+  std::vector<PastJob> jobs;
+  for (int64_t i = 2; i < 28 * 48; ++i) {
+    const UnixSeconds at = kHour - i * 1'800;
+    const LocalDateTime wall = OneHourEast(at);
+    const int64_t hour = (at + wall.utc_offset_seconds) / 3'600 % 24;
+    const int64_t weekday = ((at + wall.utc_offset_seconds) / 86'400 + 3) % 7;  // 1970: a Thursday
+    const bool early = weekday < 5 && hour >= 4 && hour < 8;
+    const UnixSeconds start = at + (early ? 60 : usual);
+    if (start > kSnapshotTime) continue;
+    jobs.push_back(JobOf(i, "a100", 1, at, start, std::min(start + 600, kSnapshotTime)));
+  }
+  return jobs;
+}
+
+TEST(AnswerHistoryBestTime, IsWhereTheTailOfTheWaitsIsClearlyShorter) {
+  const json best = World(JobsThatWait(7'200)).Ask({.weeks = 4})["best_time"];
+  ASSERT_TRUE(best.is_object());
+  EXPECT_FALSE(best["weekend"]);
+  EXPECT_EQ(best["hour_from"], 4);
+  EXPECT_EQ(best["hour_to"], 8);
+  EXPECT_NEAR(best["wait_p90_seconds"].get<double>(), 60, 7);
+  EXPECT_NEAR(best["usual_wait_p90_seconds"].get<double>(), 7'200, 800);
+}
+
+TEST(AnswerHistoryBestTime, IsNotSaidWhereItMakesNoDifference) {
+  const json answer = World(JobsThatWait(70)).Ask({.weeks = 4});
+  EXPECT_EQ(answer["best_time"], nullptr);
+  EXPECT_EQ(answer["best_time_unknown"], "no_difference");
+}
+
+TEST(AnswerHistoryBestTime, IsNotKnownFromFewJobs) {
+  std::vector<PastJob> few = JobsThatWait(7'200);
+  few.resize(200);
+  EXPECT_EQ(World(JobsThatWait(7'200)).Ask({.weeks = 1})["best_time_unknown"], "few_jobs");
+  const json answer = World(few).Ask({.weeks = 4});
+  EXPECT_EQ(answer["best_time"], nullptr);
+  EXPECT_EQ(answer["best_time_unknown"], "few_jobs");
+  EXPECT_EQ(World().Ask()["best_time_unknown"], "few_jobs");
 }
 
 }  // namespace

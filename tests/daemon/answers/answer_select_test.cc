@@ -185,7 +185,7 @@ TEST(Select, AnUntypedPoolWithoutAFeatureIsNoAlternative) {
       "run 1 l1 l40s:4 ends 5h\n");
   const json answer = world.Select({{"gres", "gpu:4"}, {"mem_mib", 1000}});
   EXPECT_EQ(Chosen(answer), "all/gpu:l40s:4/-");
-  EXPECT_TRUE(Says(answer["rejected"][0]["reason"], "no feature tells")) << answer;
+  EXPECT_TRUE(Says(answer["rejected"][0]["reason"], "no node feature selects")) << answer;
 }
 
 TEST(Select, WithoutALimitAPartitionThatEndsJobsEarlierIsNotChosen) {
@@ -193,7 +193,7 @@ TEST(Select, WithoutALimitAPartitionThatEndsJobsEarlierIsNotChosen) {
                     "run 1 a[1-2] a100:4 ends 5h\n");
   const json open = world.Ask({{"job", {{"gres", "gpu:4"}, {"mem_mib", 1000}}}});
   EXPECT_EQ(open["job"]["partition"], "new");
-  EXPECT_TRUE(Says(open["rejected"].dump(), "without -t it ends jobs after 10 m")) << open;
+  EXPECT_TRUE(Says(open["rejected"].dump(), "without -t its limit is 10 m")) << open;
   EXPECT_EQ(world.Select({{"gres", "gpu:4"}, {"mem_mib", 1000}})["job"]["partition"], "new,quick");
 }
 

@@ -58,7 +58,7 @@ TEST(AnswerWhen, CountsLicences) {
 TEST(AnswerWhen, SaysWhatItDoesNotLookAt) {
   const json doubts =
       World("").When({{"gres", "gpu:l40s:6"}, {"nodes", 2}, {"switches", 1}})["doubts"];
-  EXPECT_EQ(doubts, json({"--switches is not looked at: it may wait longer"}));
+  EXPECT_EQ(doubts, json({"--switches is not simulated: it may wait longer"}));
   EXPECT_EQ(World("").When({{"gres", "gpu:l40s:6"}})["doubts"], json::array());
 }
 

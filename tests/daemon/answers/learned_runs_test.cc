@@ -396,7 +396,7 @@ TEST(LearnedRuns, WhatOnlyOtherUsersTimedIsNotAnsweredFromTheirTimings) {
   view.learned = &learned;
   const auto answer = AnswerAdvise({{"spec", train}}, view, {kAnn, "ann", "", ""});
   ASSERT_FALSE(answer);
-  EXPECT_THAT(answer.error().message, HasSubstr("nothing says how fast this model trains"));
+  EXPECT_THAT(answer.error().message, HasSubstr("the speed of this model is not known"));
 }
 
 }  // namespace

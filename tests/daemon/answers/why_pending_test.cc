@@ -22,30 +22,29 @@ using nlohmann::json;
 constexpr int64_t kHour = 3'600;
 
 TEST(PendingReason, SaysWhatSlurmsWordsMean) {
-  EXPECT_EQ(PendingReasonInWords("Priority").meaning, "other jobs stand before it");
+  EXPECT_EQ(PendingReasonInWords("Priority").meaning, "other jobs are ahead of it");
   EXPECT_EQ(PendingReasonInWords("JobHeldUser").clears, "scontrol release JOBID");
   EXPECT_EQ(PendingReasonInWords("(Resources)").meaning,
-            "it is first in line and waits for nodes to become free");
+            "it is next in line and waits for free nodes");
   EXPECT_EQ(PendingReasonInWords("ReqNodeNotAvail, UnavailableNodes:n[1-2]").meaning,
-            "nodes that it needs are down, drained or reserved");
-  EXPECT_EQ(PendingReasonInWords("").meaning, "Slurm has not looked at it yet");
+            "nodes it needs are down, drained or reserved");
+  EXPECT_EQ(PendingReasonInWords("").meaning, "Slurm has not considered it yet");
 }
 
 TEST(PendingReason, ReadsLimitsByTheirParts) {
   const std::map<std::string, std::string> limits = {
-      {"QOSMaxGRESPerUser", "its QOS limits how many GPUs each user has at a time"},
-      {"QOSMaxJobsPerUserLimit", "its QOS limits how many jobs each user has at a time"},
-      {"QOSGrpGRES", "its QOS limits how many GPUs all of it together has at a time"},
-      {"QOSGrpCPUMinutesLimit",
-       "its QOS limits how many CPU minutes all of it together has at a time"},
-      {"QOSMaxCpuPerJobLimit", "its QOS limits how many CPUs a single job has, and it wants more"},
+      {"QOSMaxGRESPerUser", "its QOS limits how many GPUs per user"},
+      {"QOSMaxJobsPerUserLimit", "its QOS limits how many jobs per user"},
+      {"QOSGrpGRES", "its QOS limits how many GPUs in total"},
+      {"QOSGrpCPUMinutesLimit", "its QOS limits how many CPU minutes in total"},
+      {"QOSMaxCpuPerJobLimit", "its QOS limits how many CPUs per job, and it asks for more"},
       {"QOSMaxWallDurationPerJobLimit",
-       "its QOS limits how much time a single job has, and it wants more"},
-      {"QOSMinGRES", "its QOS wants every job to ask for at least so much (GPUs)"},
-      {"AssocGrpMemLimit", "its account limits how much memory all of it together has at a time"},
-      {"AssocMaxJobsLimit", "its account limits how many jobs each user has at a time"},
-      {"QOSMaxNodePerAccount", "its QOS limits how many nodes each account has at a time"},
-      {"MaxMemPerLimit", "it wants more memory per CPU or node than is allowed"}};
+       "its QOS limits how much time per job, and it asks for more"},
+      {"QOSMinGRES", "its QOS requires every job to ask for at least a minimum (GPUs)"},
+      {"AssocGrpMemLimit", "its account limits how much memory in total"},
+      {"AssocMaxJobsLimit", "its account limits how many jobs per user"},
+      {"QOSMaxNodePerAccount", "its QOS limits how many nodes per account"},
+      {"MaxMemPerLimit", "it asks for more memory per CPU or node than is allowed"}};
   for (const auto& [reason, meaning] : limits) {
     EXPECT_EQ(PendingReasonInWords(reason).meaning, meaning) << reason;
     EXPECT_NE(PendingReasonInWords(reason).clears, "") << reason;
@@ -90,20 +89,18 @@ TEST(WhyItWaits, NamesTheLimitWithWhatIsUsed) {
       "config enforce limits\nnode n[1-2] a100:4\nqos normal per-user gres/gpu=4\n"
       "assoc lab user ann\nrun 1 n1 a100:3 ends 2h\n"
       "pend 2 a100:2 reason QOSMaxGRESPerUser limit 1h");
-  EXPECT_EQ(
-      site.Why(2),
-      "its QOS limits how many GPUs each user has at a time -> when jobs of the same user end\n"
-      "QOS normal for user ann on gres/gpu: 3 of 4 in use, and it wants 2 -> when 1 of these "
-      "are given back\n");
+  EXPECT_EQ(site.Why(2),
+            "its QOS limits how many GPUs per user -> when jobs of the same user end\n"
+            "QOS normal for user ann on gres/gpu: 3 of 4 in use, it needs 2 -> when 1 of them are "
+            "released\n");
 }
 
 TEST(WhyItWaits, NamesNodesThatAreOut) {
   const Site site(
       "node n[1-2] a100:4\nnode n[3-4] a100:4 state DRAIN reason fan\nnode c1 cpus 8\n"
       "run 1 n[1-2] a100:4 ends 2h\npend 2 a100:4 reason Resources limit 1h");
-  EXPECT_NE(
-      site.Why(2).find("2 of 4 nodes that it could use cannot run jobs: n[3-4] drained (fan)"),
-      std::string::npos)
+  EXPECT_NE(site.Why(2).find("2 of 4 nodes it could use cannot run jobs: n[3-4] drained (fan)"),
+            std::string::npos)
       << site.Why(2);
 }
 
@@ -111,7 +108,7 @@ TEST(WhyItWaits, CountsWhoStandsBeforeIt) {
   const Site site(
       "node n1 a100:4\nrun 1 n1 a100:4 ends 2h\npend 2 a100:4 limit 1h\n"
       "pend 3 a100:4 limit 1h\npend 4 a100:4 reason Priority limit 1h");
-  EXPECT_NE(site.Why(4).find("2 waiting jobs of higher rank"), std::string::npos) << site.Why(4);
+  EXPECT_NE(site.Why(4).find("2 waiting jobs ahead of it"), std::string::npos) << site.Why(4);
 }
 
 TEST(WhyItWaits, SaysWhatItDependsOnAndWhenItBegins) {
@@ -212,7 +209,7 @@ TEST(AnswerJob, SaysWhyAndWhenAndWhatWouldBeEarlier) {
   ASSERT_TRUE(answer);
   EXPECT_EQ((*answer)["user"], "bob");
   EXPECT_EQ((*answer)["wait_p50_seconds"], 12 * kHour);
-  EXPECT_EQ((*answer)["why"][0]["words"], "other jobs stand before it");
+  EXPECT_EQ((*answer)["why"][0]["words"], "other jobs are ahead of it");
   EXPECT_EQ((*answer)["cheaper"][0]["change"], "-t 02:00:00");
   EXPECT_FALSE(AnswerJob(77, site.Context(), {}));
 }

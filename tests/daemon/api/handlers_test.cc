@@ -168,7 +168,7 @@ TEST_F(HandlersTest, OneUsersInventedJobsAreBoundedAndHideNobodyElses) {
   }
   EXPECT_EQ(taken, kUsualClaims);
   EXPECT_EQ(last.status, 429);
-  EXPECT_NE(last.body.find("100 submitted jobs of yours"), std::string::npos) << last.body;
+  EXPECT_NE(last.body.find("100 of your submitted jobs"), std::string::npos) << last.body;
   EXPECT_EQ(Ask("GET", "/v1/advice?job=5149")["jobs"][0]["advice_id"], mine)
       << "only the queue does without it";
   const std::string log = Raw("GET", "/v1/advice").body;

@@ -37,11 +37,11 @@ TEST_F(LargeQuestions, ListsOfASpecHaveBounds) {
   const json line = {{"gpu", "l40s"}, {"batch", 1}, {"seconds_per_step", 1}};
   spec["training"]["measured"] = json(257, line);
   EXPECT_EQ(Refused("/v1/advise", {{"spec", spec}}),
-            "measured has 257 entries; 256 are possible: leave the others out");
+            "measured has 257 entries; the limit is 256: remove some");
   spec = Spec();
   spec["stages"] = json(33, json::object());
   EXPECT_EQ(Refused("/v1/scale", {{"spec", spec}}),
-            "stages has 33 entries; 32 are possible: leave the others out");
+            "stages has 33 entries; the limit is 32: remove some");
   spec["stages"] = json(32, json::object());
   spec["training"]["measured"] = json(256, line);
   EXPECT_EQ(Refused("/v1/fit", {{"spec", spec}}),
@@ -50,18 +50,18 @@ TEST_F(LargeQuestions, ListsOfASpecHaveBounds) {
   spec = Spec();
   spec["training"]["lora"]["target_modules"] = json(65, "q_proj");
   EXPECT_EQ(Refused("/v1/fit", {{"spec", spec}}),
-            "target_modules has 65 entries; 64 are possible: leave the others out");
+            "target_modules has 65 entries; the limit is 64: remove some");
   spec = Spec();
   spec["resources"]["gpus"] = json(257, "l40s");
   EXPECT_EQ(Refused("/v1/advise", {{"spec", spec}}),
-            "gpus has 257 entries; 256 are possible: leave the others out");
+            "gpus has 257 entries; the limit is 256: remove some");
 }
 
 TEST_F(LargeQuestions, TextsHaveBounds) {
   json spec = Spec();
   spec["name"] = std::string(1025, 'n');
   EXPECT_EQ(Refused("/v1/advise", {{"spec", spec}}),
-            "name has 1,025 bytes; 1,024 are possible: shorten it");
+            "name has 1,025 bytes; the limit is 1,024: shorten it");
   EXPECT_EQ(Refused("/v1/advise", {{"spec_yaml", std::string(kMaxSpecTextBytes + 1, '#')}}),
             "spec_yaml has 262,145 bytes; 262,144 are possible: leave out what is no training");
   const auto job = [](const char* key, const std::string& value) {
@@ -73,7 +73,7 @@ TEST_F(LargeQuestions, TextsHaveBounds) {
   EXPECT_NE(answer["answers"][0]["error"]["message"].get<std::string>().find("256 features"),
             std::string::npos);
   EXPECT_EQ(Refused("/v1/when", job("partition", std::string(5000, 'p'))),
-            "partition has 5,000 bytes; 4,096 are possible: shorten it");
+            "partition has 5,000 bytes; the limit is 4,096: shorten it");
 }
 
 TEST_F(LargeQuestions, AHostListStandsForNoMoreNodesThanAClusterHas) {
@@ -121,7 +121,7 @@ TEST_F(SlowWorld, AnAnswerThatTakesTooMuchIsRefusedAndSaysWhatToCut) {
     const json answer = json::parse(response.body);
     EXPECT_EQ(answer["errors"][0]["code"], "bad_input");
     EXPECT_TRUE(answer["errors"][0]["message"].get<std::string>().starts_with(
-        "too large a question: its answer takes more than 2 ms of CPU time"));
+        "the question is too large: it needs more than 2 ms of CPU time"));
     EXPECT_FALSE(answer.contains("advice_id"));
     EXPECT_GT(response.cpu_time, milliseconds(1));
   }

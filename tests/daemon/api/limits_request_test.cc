@@ -89,8 +89,7 @@ TEST_F(LimitsRequest, TellsTheCallersOwnJobsWithWhatAReplaySaves) {
   EXPECT_EQ(answer["groups"][0]["limit_seconds"], 3'600);
   EXPECT_EQ(answer["replay"]["jobs"], 18);
   EXPECT_NEAR(answer["replay"]["saved_seconds"].get<double>(), 6 * 9 * 3'600, 6 * 300);
-  EXPECT_EQ(answer["words"][0],
-            "6 jobs used 8.3 % of the time that they asked for: 6.0 h of 72 h.");
+  EXPECT_EQ(answer["words"][0], "6 jobs used 8.3 % of the requested time: 6.0 h of 72 h.");
 }
 
 TEST_F(LimitsRequest, SinceLeavesOutWhatIsOlder) {
@@ -120,7 +119,7 @@ TEST_F(LimitsRequest, WhereNothingIsKnownOneSentenceSaysSo) {
   EXPECT_EQ(Raw("/v1/limits", kAnn).status, 503);  // no snapshot yet
   ClusterIs();
   const json answer = Ask("/v1/limits");
-  EXPECT_EQ(answer["words"], json::array({"No job with a time limit has ended in that time."}));
+  EXPECT_EQ(answer["words"], json::array({"No job with a time limit ended in that period."}));
   EXPECT_TRUE(answer["replay"].is_null());
 
   HistoryWriter none{nullptr, "the cluster is simulated", clock_, 1};

@@ -23,8 +23,8 @@ TEST(RequestJson, TheByteThatIsWrongIsTold) {
 }
 
 TEST(RequestJson, OnlyAnObjectWillDo) {
-  EXPECT_EQ(Complaint("[1]"), "the request is no JSON object; send {...}");
-  EXPECT_EQ(Complaint("3"), "the request is no JSON object; send {...}");
+  EXPECT_EQ(Complaint("[1]"), "the request is not a JSON object; send {...}");
+  EXPECT_EQ(Complaint("3"), "the request is not a JSON object; send {...}");
 }
 
 TEST(RequestJson, DeepNestingIsRefusedBeforeAnythingIsBuilt) {

@@ -18,6 +18,9 @@ TEST(UserNames, AUidWithoutAUserHasNoName) {
   const FakeClock clock;
   UserNames users(clock);
   EXPECT_EQ(users.NameOf(3'999'999'999), "");
+  EXPECT_EQ(users.UidOf("root"), 0);
+  EXPECT_FALSE(users.UidOf("no-such-user-here"));
+  EXPECT_FALSE(users.UidOf("0"));
 }
 
 TEST(UserNames, AsksAgainAfterAWhile) {

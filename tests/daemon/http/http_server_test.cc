@@ -157,26 +157,26 @@ void ExpectRefusal(const std::string& request, int status, const std::string& me
 
 TEST(HttpServer, AHeaderOver16KiBIsRefused) {
   ExpectRefusal("GET / HTTP/1.1\r\nHost: x\r\nX: " + std::string(17 << 10, 'x') + "\r\n\r\n", 431,
-                "the request's header is over 16384 bytes");
+                "the request header is larger than 16384 bytes");
   ExpectRefusal("GET /" + std::string(100 << 10, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n", 431,
-                "the request's header is over 16384 bytes");
+                "the request header is larger than 16384 bytes");
 }
 
 TEST(HttpServer, AHeaderWithoutEndIsRefused) {
-  ExpectRefusal(std::string(200 << 10, 'x'), 431, "the request's header is over 16384 bytes");
+  ExpectRefusal(std::string(200 << 10, 'x'), 431, "the request header is larger than 16384 bytes");
 }
 
 TEST(HttpServer, ABodyOver1MiBIsRefusedBeforeItComes) {
   ExpectRefusal("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n", 413,
-                "the request's body is over 1048576 bytes");
+                "the request body is larger than 1048576 bytes");
 }
 
 TEST(HttpServer, ABodyOver1MiBIsRefusedAlsoWhenItIsSent) {
   ExpectRefusal(Post("/", std::string((1 << 20) + 1, 'x')), 413,
-                "the request's body is over 1048576 bytes");
+                "the request body is larger than 1048576 bytes");
   ExpectRefusal("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n" +
                     std::string(0x200000, 'x'),
-                413, "the request's body is over 1048576 bytes");
+                413, "the request body is larger than 1048576 bytes");
 }
 
 TEST(HttpServer, ABodyOfExactly1MiBIsTaken) {
@@ -187,9 +187,9 @@ TEST(HttpServer, ABodyOfExactly1MiBIsTaken) {
 }
 
 TEST(HttpServer, WhatIsNoHttpIsRefused) {
-  ExpectRefusal("\x16\x03\x01\x02\r\n\r\n", 400, "the request is no HTTP/1.1");
+  ExpectRefusal("\x16\x03\x01\x02\r\n\r\n", 400, "the request is not valid HTTP/1.1");
   ExpectRefusal("GET / HTTP/1.1\r\nContent-Length: many\r\n\r\n", 400,
-                "the request is no HTTP/1.1");
+                "the request is not valid HTTP/1.1");
 }
 
 TEST(HttpServer, ASlowRequestIsRefusedWhenItsTimeIsUp) {
@@ -277,8 +277,9 @@ TEST(Connections, TheLastAreForThoseWhoHaveNoneAndForRoot) {
   EXPECT_EQ(WhyNoConnection(223, 63, ann, limits), "");
   EXPECT_NE(WhyNoConnection(64, 64, ann, limits).find("max_connections_per_user"),
             std::string::npos);
-  EXPECT_NE(WhyNoConnection(224, 1, ann, limits).find("the last 32 are for those who have none"),
-            std::string::npos);
+  EXPECT_NE(
+      WhyNoConnection(224, 1, ann, limits).find("the last 32 are reserved for users without one"),
+      std::string::npos);
   EXPECT_EQ(WhyNoConnection(224, 0, ann, limits), "");
   EXPECT_EQ(WhyNoConnection(251, 0, ann, limits), "");
   EXPECT_NE(WhyNoConnection(252, 0, ann, limits), "");

@@ -105,7 +105,7 @@ TEST(UnixListener, WhatIsNoSocketIsNotReplaced) {
   const TempFolder folder;
   const std::string path = folder.Write("precious", "data");
   EXPECT_EQ(Refusal(path),
-            path + " is there and is no socket; remove it or set socket: to another path");
+            path + " exists and is not a socket; remove it or set socket: to another path");
   EXPECT_EQ(folder.Read("precious"), "data");
 }
 
@@ -119,7 +119,7 @@ TEST(UnixListener, AnUnknownGroupIsRefusedAndLeavesNoFile) {
   const TempFolder folder;
   const std::string path = folder.Path("d.sock");
   EXPECT_EQ(Refusal(path, "no_such_group_here"),
-            "socket_group no_such_group_here is no group of this machine; create it or leave "
+            "socket_group no_such_group_here is not a group of this machine; create it or leave "
             "socket_group empty");
   EXPECT_FALSE(Exists(path));
 }
@@ -128,7 +128,7 @@ TEST(UnixListener, AFolderThatCannotBeMadeIsRefused) {
   const TempFolder folder;
   folder.Write("file", "");
   const std::string message = Refusal(folder.Path("file/below/d.sock"));
-  EXPECT_NE(message.find("the folder " + folder.Path("file/below") + " cannot be made"),
+  EXPECT_NE(message.find("the folder " + folder.Path("file/below") + " cannot be created"),
             std::string::npos)
       << message;
 }

@@ -37,16 +37,16 @@ TEST(Catalogues, AnAliasOfNothingIsRefused) {
   Settings settings;
   settings.site_gpus.aliases = {{"biggpu", "warp-drive"}};
   EXPECT_EQ(Complaint(settings),
-            "gpu_aliases says that biggpu is warp-drive, which is no GPU of the catalogue; "
-            "use a known name or add it to gpus_file");
+            "gpu_aliases maps biggpu to warp-drive, which is not in the catalogue; use a known "
+            "name or add it to gpus_file");
 }
 
 TEST(Catalogues, AnUntypedRuleOfNothingIsRefused) {
   Settings settings;
   settings.site_gpus.untyped = {{{"old", "", ""}, "warp-drive"}};
   EXPECT_EQ(Complaint(settings),
-            "untyped_gpus names warp-drive, which is no GPU of the catalogue; "
-            "use a known name or add it to gpus_file");
+            "untyped_gpus names warp-drive, which is not in the catalogue; use a known name or add "
+            "it to gpus_file");
 }
 
 TEST(Catalogues, AMissingSiteFileIsNamed) {
@@ -62,7 +62,7 @@ TEST(Catalogues, NothingIsWaitedForThatAFifoMayBring) {
   ASSERT_EQ(mkfifo(settings.models_file.c_str(), 0600), 0);
   alarm(60);  // ends a test that waits all the same
   EXPECT_EQ(Complaint(settings),
-            settings.models_file + ": no regular file (a FIFO, socket or device); name a file");
+            settings.models_file + ": not a regular file (a FIFO, socket or device); name a file");
   alarm(0);
 }
 

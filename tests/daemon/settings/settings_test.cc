@@ -32,6 +32,7 @@ TEST(Settings, WhatIsShownReadsBackTheSame) {
   settings.socket_mode = 0660;
   settings.socket_group = "gpu";
   settings.listen = "127.0.0.1:6828";
+  settings.trusted_proxy = {"X-Remote-User", "unix:/run/gpuadvise/proxy.sock", "www-data"};
   settings.source = "replay:/tmp/log";
   settings.poll_interval = std::chrono::milliseconds(1500);
   settings.site_gpus.aliases = {{"biggpu", "a100-80gb"}};
@@ -52,6 +53,43 @@ TEST(Settings, WhatIsShownReadsBackTheSame) {
   EXPECT_DOUBLE_EQ(again->site_gpus.interconnects.at(1).interconnect.link_gb_per_s, 45);
   EXPECT_EQ(again->simulation, settings.simulation);
   EXPECT_EQ(again->slurmrestd, settings.slurmrestd);
+}
+
+TEST(Settings, ATrustedProxyIsKnownByWhatNobodyElseHas) {
+  const auto complaint = [](const std::string& proxy) {
+    return Complaint((R"({"listen": "10.0.0.1:6828", "trusted_proxy": )" + proxy + "}").c_str());
+  };
+  EXPECT_EQ(complaint(R"({"header": "X-Remote-User", "address": "10.0.0.7"})"), "");
+  EXPECT_EQ(complaint(R"({"header": "X-Remote-User", "address": "2001:db8::7"})"), "");
+  EXPECT_EQ(complaint(R"({"header": "REMOTE_USER", "address": "unix:/p.sock", "user": "www"})"),
+            "");
+  EXPECT_EQ(complaint(R"({"header": "", "address": "", "user": ""})"), "");
+  const std::pair<const char*, const char*> wrong[] = {
+      {R"({"header": "X-User"})", "has no address"},
+      {R"({"address": "10.0.0.7"})", "has no header"},
+      {R"({"header": "X-User", "address": "127.0.0.1"})", "every user of this machine"},
+      {R"({"header": "X-User", "address": "::1"})", "every user of this machine"},
+      {R"({"header": "X-User", "address": "::ffff:127.0.0.1"})", "every user of this machine"},
+      {R"({"header": "X-User", "address": "fe80::1"})", "no address of one machine"},
+      {R"({"header": "X-User", "address": "10.0.0.0/8"})", "no address of one machine"},
+      {R"({"header": "X-User", "address": "proxy.example.org"})", "no address of one machine"},
+      {R"({"header": "X-User", "address": "unix:/p.sock"})", "trusted_proxy.user is empty"},
+      {R"({"header": "X-User", "address": "unix:p.sock", "user": "w"})", "no absolute path"},
+      {R"({"header": "X-User", "address": "10.0.0.7", "user": "w"})", "for a proxy on a Unix"},
+      {R"({"header": "Host", "address": "10.0.0.7"})", "a header of the proxy's own"},
+      {R"({"header": "sec-fetch-site", "address": "10.0.0.7"})", "a header of the proxy's own"},
+      {R"({"header": "X User:", "address": "10.0.0.7"})", "a header of the proxy's own"},
+      {R"({"headers": "X-User", "address": "10.0.0.7"})", "header"},
+      {R"("X-User")", "not a mapping"},
+  };
+  for (const auto& [proxy, words] : wrong) {
+    const std::string said = complaint(proxy);
+    EXPECT_NE(said.find(words), std::string::npos) << proxy << " -> " << said;
+    EXPECT_TRUE(said.starts_with("/trusted_proxy")) << said;
+  }
+  EXPECT_NE(Complaint(R"({"trusted_proxy": {"header": "X-User", "address": "10.0.0.7"}})")
+                .find("listen is empty"),
+            std::string::npos);
 }
 
 TEST(Settings, EveryShownKeyIsAKnownKeyAndTheOtherWayRound) {
@@ -165,18 +203,23 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{R"({"max_connections": 18446744073709551615})",
                  "/max_connections: max_connections is 18446744073709551615; "
                  "write a whole number from 1 to 100000"},
+        BadValue{
+            R"({"metrics": 3})",
+            "/metrics: metrics is not a mapping; write {exporter_names: true, per_node: false}"},
+        BadValue{R"({"metrics": {"per_node": "yes"}})",
+                 "/metrics/per_node: metrics.per_node is neither true nor false"},
         BadValue{R"({"simulation": {"speed": 0}})",
                  "/simulation/speed: simulation.speed is 0; write a number from 0.001 to 100000"},
         BadValue{R"({"simulation": 3})",
-                 "/simulation: simulation is no mapping; write {seed: 1, speed: 1}"},
+                 "/simulation: simulation is not a mapping; write {seed: 1, speed: 1}"},
         BadValue{R"({"log_level": "loud"})",
                  "/log_level: log_level is \"loud\"; write one of debug, info, warning, error"},
-        BadValue{
-            R"({"gpu_aliases": ["a100"]})",
-            "/gpu_aliases: gpu_aliases is no mapping; write GRES type: catalogue name, one a line"},
+        BadValue{R"({"gpu_aliases": ["a100"]})",
+                 "/gpu_aliases: gpu_aliases is not a mapping; write GRES type: catalogue name, one "
+                 "a line"},
         BadValue{R"({"untyped_gpus": {"gpu": "l40s"}})",
-                 "/untyped_gpus: untyped_gpus is no list; write \"- {partition|feature|node: NAME, "
-                 "gpu: CATALOGUE NAME}\" a line"},
+                 "/untyped_gpus: untyped_gpus is not a list; write \"- {partition|feature|node: "
+                 "NAME, gpu: CATALOGUE NAME}\" a line"},
         BadValue{R"({"untyped_gpus": [{"gpu": "l40s"}]})",
                  "/untyped_gpus/0: a rule of untyped_gpus needs exactly one condition; "
                  "write {partition|feature|node: NAME, gpu: CATALOGUE NAME}"},
@@ -196,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "write a number from 0.001 to 100000"}));
 
 TEST(Settings, ADocumentThatIsNoMappingIsRefused) {
-  EXPECT_EQ(Complaint("[1]"), ": the settings are no mapping; write one \"key: value\" a line");
+  EXPECT_EQ(Complaint("[1]"), ": the settings are not a mapping; write one \"key: value\" a line");
 }
 
 TEST(Settings, ALongBadValueIsShownShortened) {

@@ -103,7 +103,7 @@ TEST_F(ClusterStateTest, AnOldViewHasACauseEvenIfNobodyGaveOne) {
   clock_.Advance(120);
   EXPECT_FALSE(Now().cause);
   clock_.Advance(1);
-  EXPECT_EQ(Now().cause, "slurm-cli has brought nothing new for over 120 s");
+  EXPECT_EQ(Now().cause, "slurm-cli has provided nothing new for more than 120 s");
   state_.SetStaleAfter(1000);
   EXPECT_FALSE(Now().cause);
 }

@@ -59,7 +59,7 @@ TEST_F(SubmittedJobsTest, OneUserHasSoManyAndNobodyElseHasFewer) {
   const auto refused = Claim(100'700, kEve);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
-  EXPECT_NE(refused.error().message.find("100 submitted jobs of yours"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("100 of your submitted jobs"), std::string::npos);
   EXPECT_EQ(ClaimsOf(kAnn), 1u);
   EXPECT_EQ(Claim(100'002, kAnn), ClaimNews::kNew);
 }
@@ -100,7 +100,7 @@ TEST_F(SubmittedJobsTest, AnIdThatSlurmIsNowhereNearIsRefusedWithTheReason) {
     const auto refused = Claim(id, kEve);
     ASSERT_FALSE(refused) << id;
     EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
-    EXPECT_NE(refused.error().message.find("the newest that the queue shows is 100000"),
+    EXPECT_NE(refused.error().message.find("the newest job in the queue is 100000"),
               std::string::npos);
   }
 }

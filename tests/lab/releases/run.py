@@ -150,7 +150,7 @@ def table(rows):
     lines = ["| Slurm | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
     for row in rows:
         lines.append(f"| {row['release']} | " + " | ".join(" + ".join(map(str, row.get(c, ["–"]))) for c in columns) + " |")
-    lines += ["", "| Slurm | source | RPCs of a poll | of one with policy | ms in slurmctld of one with policy |", "|---|---|---|---|---|"]
+    lines += ["", "| Slurm | source | RPCs of a poll | with policy | ms in slurmctld, with policy |", "|---|---|---|---|---|"]
     for row in rows:
         for source, rpcs in row["rpcs"].items():
             first = rpcs["with policy"]

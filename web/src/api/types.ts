@@ -240,6 +240,17 @@ export interface HistoryAnswer extends Frame {
   by_week: WeekRow[];
   series: SeriesRow[];
   note: string;
+  best_time: BestTime | null;
+  best_time_unknown: 'few_jobs' | 'no_difference' | null;
+}
+
+export interface BestTime {
+  weekend: boolean;
+  hour_from: number;
+  hour_to: number;
+  jobs: number;
+  wait_p90_seconds: number | null;
+  usual_wait_p90_seconds: number | null;
 }
 
 export interface CalibrationRow {
@@ -296,4 +307,72 @@ export interface SnapshotEvent {
   version: string;
   pending: number;
   running: number;
+}
+
+export interface MeAnswer extends Frame {
+  user: string | null;
+  anonymous: boolean;
+  note: string | null; // why a login proxy's user is nobody here
+}
+
+export interface WaitingReason {
+  reason: string;
+  reason_words: string;
+  clears: string;
+  jobs: number;
+  gpus: number;
+}
+
+export interface AccountQueue {
+  account: string | null; // null: those that are not named
+  pending: number;
+  pending_gpus: number;
+  pending_gpu_hours: number;
+  running: number;
+  running_gpus: number;
+  oldest_submit: number | null;
+  next_start_p50: number | null;
+  reasons: WaitingReason[];
+}
+
+export interface WaitingAnswer extends Frame {
+  gpus: { total: number; used: number; free: number; promised: number; unavailable: number };
+  all: AccountQueue;
+  accounts: AccountQueue[];
+}
+
+export interface AccountUsage {
+  account: string | null;
+  jobs: number;
+  gpu_hours: number;
+  cost: number | null;
+  weekly_gpu_hours: number[];
+  weekly_cost: number[] | null;
+}
+
+export interface UsageAnswer extends Frame {
+  weeks: number[]; // their beginnings
+  until: number;
+  own_only: boolean;
+  known_since: number | null; // jobs submitted before are not known
+  note: string | null;
+  all: AccountUsage;
+  accounts: AccountUsage[];
+}
+
+export interface PresetsAnswer extends Frame {
+  presets: string[];
+}
+
+export interface Remedy {
+  change: string;
+  words: string;
+  wait_p50_seconds: number | null;
+}
+
+export interface JobAnswer extends QueueRow, Frame {
+  why: { words: string; clears: string }[];
+  cheaper: Remedy[];
+  moved?: { said_start: number; start: number; because: string[] } | null;
+  limit_advice?: { words: string; time_limit_seconds: number | null; command?: string } | null;
 }

@@ -6,7 +6,9 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useThemeName } from '../parts/theme';
 import { colour } from './colours';
+import { say } from '../words/say';
 import { plotOptions } from './plot_options';
+import { useZoom, ZoomControls } from './zoom';
 
 export interface Line {
   name: string;
@@ -30,6 +32,7 @@ export interface PlotProps {
   range?: [number, number]; // of y; from 0 where it is left out
   mark?: number; // x of an upright line
   height?: number;
+  zoom?: boolean; // x is time, of which a part can be looked at
   children?: ComponentChildren; // the table
 }
 
@@ -42,12 +45,13 @@ export function Plot(props: PlotProps) {
   const [under, setUnder] = useState<number | null>(null);
   const shape = JSON.stringify([theme, props.band, props.counts, props.weeks, props.range, props.mark, props.height, props.lines.map((line) => [line.name, line.token])]);
   const data = [props.x, ...props.lines.map((line) => line.values)] as uPlot.AlignedData;
+  const zoom = useZoom(plot, props.x);
   const latest = useRef(props);
   latest.current = props;
   useEffect(() => {
     const box = place.current;
     if (!box) return undefined;
-    const options = plotOptions(latest, box.clientWidth, latest.current.height ?? kHeight, colour, setUnder);
+    const options = plotOptions(latest, box.clientWidth, latest.current.height ?? kHeight, colour, setUnder, zoom.changed);
     const drawn = new uPlot(options, data, box);
     plot.current = drawn;
     const watch = new ResizeObserver(() => drawn.setSize({ width: box.clientWidth, height: latest.current.height ?? kHeight }));
@@ -58,9 +62,13 @@ export function Plot(props: PlotProps) {
       plot.current = null;
     };
   }, [shape]);
-  useEffect(() => plot.current?.setData(data), [JSON.stringify(data)]);
+  useEffect(() => {
+    plot.current?.setData(data, zoom.part === null); // a new snapshot does not undo the zoom
+    if (zoom.part !== null) plot.current?.redraw();
+  }, [JSON.stringify(data)]);
   return (
     <figure class="plot" data-plot={props.label}>
+      {props.zoom ? <ZoomControls zoom={zoom} x={props.x} /> : null}
       <div ref={place} class="plot-canvas" role="img" aria-label={props.label} />
       <figcaption>
         <Legend lines={props.lines} at={under} yWords={props.yWords} />
@@ -68,7 +76,7 @@ export function Plot(props: PlotProps) {
       </figcaption>
       {props.children ? (
         <details class="figures">
-          <summary>The figures as a table</summary>
+          <summary>{say('chart.table')}</summary>
           {props.children}
         </details>
       ) : null}

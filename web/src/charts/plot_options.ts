@@ -7,7 +7,7 @@ import type { PlotProps } from './plot';
 type Latest = { readonly current: PlotProps };
 type Colour = (token: string) => string;
 
-export function plotOptions(latest: Latest, width: number, height: number, colour: Colour, setUnder: (at: number | null) => void): uPlot.Options {
+export function plotOptions(latest: Latest, width: number, height: number, colour: Colour, setUnder: (at: number | null) => void, zoomed: (plot: uPlot) => void): uPlot.Options {
   const props = latest.current;
   return {
     width,
@@ -15,13 +15,14 @@ export function plotOptions(latest: Latest, width: number, height: number, colou
     pxAlign: 1,
     padding: [10, props.counts ? 12 : kHalfLabel, 0, 0], // the last date is whole
     legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+    cursor: { y: false, drag: { x: props.zoom === true, y: false }, points: { size: 6 } },
     tzDate: (unix) => uPlot.tzDate(new Date(unix * 1000), 'Etc/UTC'),
     scales: { x: xScale(props), y: { range: yRange(props) } },
     axes: [xAxis(latest, colour), yAxis(latest, colour)],
     series: [{}, ...props.lines.map((line) => series(line, colour))],
     bands: props.band ? [{ series: props.band, fill: translucent(colour(props.lines[props.band[0] - 1]?.token ?? '--series-1')) }] : [],
     hooks: {
+      setScale: props.zoom ? [(plot, scale) => scale === 'x' && zoomed(plot)] : [],
       setCursor: [(plot) => setUnder(plot.cursor.idx ?? null)],
       draw: [(plot) => drawMark(plot, latest.current.mark, colour('--accent'))],
     },

@@ -1,4 +1,6 @@
 // How old the shown snapshot is, and in which of four conditions the page is.
+import { say } from '../words/say';
+import { clockTime } from '../words/times';
 import type { Live } from './stream';
 
 export type Condition = 'live' | 'starting' | 'stale' | 'lost' | 'connecting';
@@ -21,15 +23,21 @@ export function conditionOf(live: Live): Condition {
   return live.snapshot.stale_cause ? 'stale' : 'live';
 }
 
+// The snapshot's time is the cluster's clock; the age says how long that is ago on the browser's.
+function staleSince(live: Live): string {
+  const taken = live.receivedAt / 1000 - (live.snapshot?.snapshot_age_seconds ?? 0);
+  return clockTime(taken, Date.now() / 1000);
+}
+
 /** What a screen reader is told when the condition changes; empty while all is well. */
 export function announcement(live: Live): string {
   switch (conditionOf(live)) {
     case 'lost':
-      return 'Connection lost, trying again. What is shown is the last that was known.';
+      return live.snapshot ? say('state.lost', { time: clockTime(live.lostAt / 1000, Date.now() / 1000) }) : say('state.lostAtOnce');
     case 'stale':
-      return `The data is old: ${live.snapshot?.stale_cause ?? ''}`;
+      return say('state.stale', { time: staleSince(live), cause: live.snapshot?.stale_cause ?? '' });
     case 'starting':
-      return 'The daemon has no snapshot of the cluster yet.';
+      return say('state.starting');
     default:
       return '';
   }

@@ -7,7 +7,7 @@ import type { Loaded } from '../api/loader';
 import { Stream } from './stream';
 import type { Live } from './stream';
 
-const kNothing: Live = { state: 'connecting', snapshot: null, receivedAt: 0, opened: 0 };
+const kNothing: Live = { state: 'connecting', snapshot: null, receivedAt: 0, lostAt: 0, opened: 0 };
 const kSpreadMilliseconds = 1500;
 const kPollWhileLostMilliseconds = 60_000;
 

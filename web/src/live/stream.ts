@@ -9,6 +9,7 @@ export interface Live {
   state: StreamState;
   snapshot: SnapshotEvent | null;
   receivedAt: number; // Date.now() when `snapshot` came
+  lostAt: number; // Date.now() when the connection was lost; 0: it never was
   opened: number; // how often the stream has been opened again after it was lost
 }
 
@@ -17,7 +18,7 @@ const kFirstMilliseconds = 10_000; // without any first event the stream counts 
 const kSilenceMilliseconds = 40_000; // the daemon says something every 15 s
 
 export class Stream {
-  private live: Live = { state: 'connecting', snapshot: null, receivedAt: 0, opened: 0 };
+  private live: Live = { state: 'connecting', snapshot: null, receivedAt: 0, lostAt: 0, opened: 0 };
   private source: EventSource | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private failures = 0;
@@ -65,13 +66,13 @@ export class Stream {
     this.expect(kSilenceMilliseconds);
     this.failures = 0;
     const opened = this.live.opened + (this.live.state === 'lost' ? 1 : 0);
-    this.set({ state: 'open', snapshot, receivedAt: Date.now(), opened });
+    this.set({ state: 'open', snapshot, receivedAt: Date.now(), lostAt: 0, opened });
   }
 
   private lost(): void {
     this.stop();
     this.failures += 1;
-    this.set({ ...this.live, state: 'lost' });
+    this.set({ ...this.live, state: 'lost', lostAt: this.live.lostAt || this.heardAt });
     this.timer = setTimeout(() => this.start(), retryDelay(this.failures, kMostRetryMilliseconds));
   }
 

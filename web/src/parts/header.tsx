@@ -2,22 +2,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ageSeconds, announcement, conditionOf } from '../live/age';
 import type { Condition } from '../live/age';
-import { useLive } from '../live/live';
+import { useAnswer, useLive } from '../live/live';
+import type { MeAnswer } from '../api/types';
 import { ago, length } from '../words/durations';
 import { grouped } from '../words/numbers';
+import { say, sayNodes } from '../words/say';
 import { Name } from './name';
 import { kViews } from './route';
 import type { View } from './route';
 import { useThemeName } from './theme';
 
-export const kTitles: Record<View, string> = {
-  now: 'Now',
-  nodes: 'Nodes',
-  queue: 'Queue',
-  history: 'History',
-  accuracy: 'Accuracy',
-  ask: 'Ask',
-};
+export const titleOf = (view: View): string => say(`view.${view}`);
 
 export function Header({ view, flipTheme }: { view: View; flipTheme: () => void }) {
   const { snapshot } = useLive();
@@ -32,6 +27,7 @@ export function Header({ view, flipTheme }: { view: View; flipTheme: () => void 
         <Views view={view} />
         <div class="top-end">
           {snapshot ? <Counts pending={snapshot.pending} running={snapshot.running} /> : null}
+          <Who />
           <Age />
           <ThemeSwitch flip={flipTheme} />
         </div>
@@ -61,7 +57,7 @@ function Views({ view }: { view: View }) {
     <nav class="views" aria-label="Views" ref={nav}>
       {kViews.map((name) => (
         <a key={name} href={`#/${name}`} aria-current={name === view ? 'page' : undefined}>
-          {kTitles[name]}
+          {titleOf(name)}
         </a>
       ))}
     </nav>
@@ -75,6 +71,16 @@ function Counts({ pending, running }: { pending: number; running: number }) {
       <span><b>{grouped(running)}</b> running</span>
     </span>
   );
+}
+
+const kWhoRestSeconds = 600;
+
+/** Whose view this is; where a login proxy names somebody in vain, why. */
+function Who() {
+  const { data } = useAnswer<MeAnswer>('v1/me', kWhoRestSeconds);
+  if (!data) return null;
+  if (data.user !== null) return <span class="who-am-i" data-user={data.user}>{sayNodes('frame.signedIn', { user: <Name of={data.user} /> })}</span>;
+  return <span class="who-am-i quiet" data-user="" title={data.note ?? say('frame.publicExplained')}>{say('frame.public')}{data.note ? <span class="unseen">{data.note}</span> : null}</span>;
 }
 
 function useNow(everyMilliseconds: number): number {

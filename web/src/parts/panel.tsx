@@ -2,6 +2,7 @@
 import { useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import type { Loaded } from '../api/loader';
+import { say } from '../words/say';
 
 interface PanelProps {
   title: string;
@@ -34,7 +35,7 @@ export function Answering<T>({ of, children }: { of: Loaded<T>; children: (data:
     <div class="answered" aria-busy={loading && !data} data-loading={loading ? 'yes' : 'no'}>
       {error ? <Trouble error={error} hasData={data !== null} /> : null}
       {begun.current ? children(data) : null}
-      {data || error ? null : <p class="waiting">Asking the daemon …</p>}
+      {data || error ? null : <p class="waiting">{say('frame.notAsked')}</p>}
     </div>
   );
 }
@@ -49,9 +50,9 @@ function Trouble({ error, hasData }: { error: { status: number; message: string 
   const again = error.status === 0 || error.status >= 500 || error.status === 429;
   return (
     <div class={`trouble ${starting ? 'trouble-soft' : ''}`} data-trouble={error.status}>
-      <strong>{starting ? 'The daemon is starting' : 'No fresh answer'}</strong>
+      <strong>{say(starting ? 'frame.starting' : 'frame.noAnswer')}</strong>
       <bdi title={error.message.slice(0, 2000)}>{error.message}</bdi>
-      {again ? <span>Trying again{hasData ? '; below is the last that was known.' : '.'}</span> : null}
+      {again ? <span>{say(hasData ? 'frame.lastKnown' : 'frame.again')}</span> : null}
     </div>
   );
 }

@@ -114,6 +114,54 @@ export function queue(cluster, query) {
   return { jobs: rows.slice(offset, offset + limit), total: rows.length, hidden: 0, offset, pools: pools(cluster) };
 }
 
+// By account as the daemon has it: accounts that nobody may see are one row without a name.
+export function waiting(cluster) {
+  const accounts = new Map();
+  const empty = (account) => ({ account, pending: 0, pending_gpus: 0, pending_gpu_hours: 0, running: 0, running_gpus: 0, oldest_submit: null, next_start_p50: null, reasons: [] });
+  const all = empty(null);
+  for (const job of cluster.jobs.filter((one) => one.gpus > 0)) {
+    if (!accounts.has(job.account)) accounts.set(job.account, empty(job.account));
+    for (const row of [accounts.get(job.account), all]) countWaiting(job, row);
+  }
+  const gpus = totals(cluster.nodes);
+  const rows = [...accounts.values()].sort((a, b) => b.pending_gpus - a.pending_gpus);
+  return { gpus: { total: gpus.total, used: gpus.used, free: gpus.free, promised: gpus.promised, unavailable: gpus.total - gpus.used - gpus.free - gpus.promised }, all, accounts: rows };
+}
+
+const earlier = (a, b) => (a === null ? b : b === null || b === undefined ? a : Math.min(a, b));
+
+function countWaiting(job, row) {
+  if (job.state !== 'PENDING') {
+    row.running += 1;
+    row.running_gpus += job.gpus;
+    return;
+  }
+  const gpus = job.gpus * job.array_task_count;
+  row.pending += 1;
+  row.pending_gpus += gpus;
+  row.pending_gpu_hours = Math.round(10 * row.pending_gpu_hours + (gpus * job.run_p50_seconds) / 360) / 10;
+  row.oldest_submit = earlier(row.oldest_submit, job.submit_time);
+  row.next_start_p50 = earlier(row.next_start_p50, job.start_p50);
+  const reason = row.reasons.find((one) => one.reason_words === job.reason_words);
+  if (reason) Object.assign(reason, { jobs: reason.jobs + 1, gpus: reason.gpus + gpus });
+  else row.reasons.push({ reason: job.reason, reason_words: job.reason_words, clears: job.clears, jobs: 1, gpus });
+}
+
+/** One job with why it waits and what would start it sooner; null where there is none. */
+export function job(cluster, id) {
+  const found = cluster.jobs.find((one) => one.job_id === id);
+  if (!found) return null;
+  const pending = found.state === 'PENDING';
+  const sooner = [{ change: '--gpus-per-node gpu4090:1', words: 'with --gpus-per-node gpu4090:1 it would start now', wait_p50_seconds: 0 }, { change: '-t 04:00:00', words: 'with -t 04:00:00 it would start in 25 min', wait_p50_seconds: 1500 }];
+  return {
+    ...found,
+    why: pending ? [{ words: found.reason_words, clears: found.clears }, { words: '3 jobs ahead of it want the same nodes', clears: 'when they have started' }] : [],
+    cheaper: pending && found.wait_p50_seconds > 600 ? sooner : [],
+    moved: pending && found.job_id % 3 === 0 ? { said_start: found.submit_time + 600, start: found.start_p50, because: ['4 jobs came ahead of it'] } : null,
+    limit_advice: pending ? { words: '-t 03:30:00 instead of 1-00:00:00: starts 2 h 10 sooner', time_limit_seconds: 12600, command: `scontrol update jobid=${id} timelimit=03:30:00` } : null,
+  };
+}
+
 function pools(cluster) {
   const found = new Map();
   for (const group of groups(cluster)) {

@@ -19,8 +19,25 @@ export function history(cluster, query) {
     heat: heat(chance),
     by_week: byWeek(gpus, weeks, chance),
     series: series(weeks, chance),
+    best_time: { weekend: false, hour_from: 4, hour_to: 8, jobs: 210, wait_p50_seconds: 60, wait_p90_seconds: 1500, usual_wait_p50_seconds: 900, usual_wait_p90_seconds: 11400 },
+    best_time_unknown: null,
     note: `12,345 jobs since 26 September, of ${weeks} weeks`,
   };
+}
+
+/** GPU-hours of made-up accounts; `names` null: the caller may see none. */
+export function usage(query, names = ['vision', 'robotics', 'nlp', 'teaching'], priced = true) {
+  const weeks = Number(query.get('weeks') ?? 8);
+  const chance = random(11);
+  const row = (account, weekly) => {
+    const weekly_cost = priced ? weekly.map((hours) => Math.round(hours * 18) / 10) : null;
+    const sum = (values) => Math.round(10 * values.reduce((a, b) => a + b, 0)) / 10;
+    return { account, jobs: 20 + chance.below(400), gpu_hours: sum(weekly), cost: weekly_cost ? sum(weekly_cost) : null, weekly_gpu_hours: weekly, weekly_cost };
+  };
+  const accounts = (names ?? [null]).map((name, at) => row(name, Array.from({ length: weeks }, () => Math.round(10 * chance.spread(900 / (at + 1), 0.5)) / 10)));
+  const all = row(null, Array.from({ length: weeks }, (_, week) => Math.round(10 * accounts.reduce((sum, one) => sum + one.weekly_gpu_hours[week], 0)) / 10));
+  const monday = kNow - ((kNow - 4 * 86400) % kWeek);
+  return { weeks: Array.from({ length: weeks }, (_, at) => monday - (weeks - 1 - at) * kWeek), until: kNow, own_only: false, known_since: kNow - 400 * 86400, note: null, all, accounts };
 }
 
 function heat(chance) {

@@ -8,6 +8,8 @@ import { Calibration } from './calibration';
 import { Coverage } from './coverage';
 import { Figures } from './figures';
 import { Scatter } from './scatter';
+import { grouped } from '../../words/numbers';
+import { say } from '../../words/say';
 
 const kRestSeconds = 60;
 const kFewJobs = 30;
@@ -18,20 +20,20 @@ export function AccuracyView() {
     <Answered of={answer}>
       {(data) => (
         <>
-          <Panel title="How right forecasts of starts have been" id="record">
+          <Panel title={say('accuracy.record')} id="record">
             <Note data={data} />
             <Figures data={data} />
-            <p class="note">{data.since === null ? 'No forecast job has started yet.' : `The last ${data.all.jobs.toLocaleString('en-US')} jobs that were forecast as they came and have started, since ${fullTime(data.since)}.`}</p>
+            <p class="note">{data.since === null ? say('accuracy.recordNone') : say('accuracy.recordOf', { jobs: grouped(data.all.jobs), since: fullTime(data.since) })}</p>
           </Panel>
           <div class="two">
-            <Panel title="Said against what came" id="scatter" note="Jobs that were said to wait. On the line: right to the minute. Bars: the range that was said.">
+            <Panel title={say('accuracy.scatter')} id="scatter" note={say('accuracy.scatterNote')}>
               {data.points.length > 0 ? <Scatter points={data.points} /> : <Nothing />}
             </Panel>
-            <Panel title="Calibration" id="calibration" note="Of what was said to happen with a chance of 10, 20, … 90 %, how often it came. On the line is right; bars: 95 % range of the true share.">
+            <Panel title={say('accuracy.calibration')} id="calibration" note={say('accuracy.calibrationNote')}>
               {data.calibration.some((row) => row.came !== null && row.jobs > 0) ? <Calibration rows={data.calibration} /> : <Nothing />}
             </Panel>
           </div>
-          <Panel title="Coverage by week" id="weeks" note={`Share of waits that stayed under the p50 and the p90 that were said: 50 and 90 % are right. ${soFar(data.weeks[data.weeks.length - 1]?.week_start ?? NaN, 0, data.meta.snapshot_taken_at ?? 0) ?? ''}`}>
+          <Panel title={say('accuracy.weeks')} id="weeks" note={`${say('accuracy.weeksNote')} ${soFar(data.weeks[data.weeks.length - 1]?.week_start ?? NaN, 0, data.meta.snapshot_taken_at ?? 0) ?? ''}`}>
             {data.weeks.length > 0 ? <Coverage weeks={data.weeks} until={data.meta.snapshot_taken_at ?? 0} /> : <Nothing />}
           </Panel>
           <Panel title="By GPU type and size" id="by-gpu">
@@ -55,5 +57,5 @@ function Note({ data }: { data: AccuracyAnswer }) {
 }
 
 function Nothing() {
-  return <Empty>No job that was said to wait has started yet.</Empty>;
+  return <Empty>{say('accuracy.noneWaited')}</Empty>;
 }

@@ -4,6 +4,7 @@ import { Name } from '../../parts/name';
 import { DataTable } from '../../parts/table';
 import { length } from '../../words/durations';
 import { grouped, percent } from '../../words/numbers';
+import { say } from '../../words/say';
 
 export function ByGpuTable({ rows }: { rows: AccuracyAnswer['by_gpu'] }) {
   return (
@@ -17,11 +18,11 @@ export function ByGpuTable({ rows }: { rows: AccuracyAnswer['by_gpu'] }) {
         { head: 'Jobs', cell: (row) => grouped(row.jobs), right: true },
         { head: 'Median error', cell: (row) => length(row.median_abs_error_seconds), right: true },
         { head: 'Within 10 min', cell: (row) => percent(row.within_600s), right: true },
-        { head: 'Said to wait', cell: (row) => grouped(row.covered_jobs), right: true },
+        { head: say('accuracy.withWait'), cell: (row) => grouped(row.covered_jobs), right: true },
         { head: 'Their error', cell: (row) => length(row.covered_median_abs_error_seconds), right: true },
         { head: 'Under p90', cell: (row) => percent(row.coverage_p90), right: true },
-        { head: 'Beside Slurm', cell: (row) => length(row.median_abs_error_seconds_beside_slurm), right: true },
-        { head: "Slurm's", cell: (row) => length(row.slurm_median_abs_error_seconds), right: true },
+        { head: say('accuracy.comparedSlurm'), cell: (row) => length(row.median_abs_error_seconds_beside_slurm), right: true },
+        { head: say('accuracy.slurms'), cell: (row) => length(row.slurm_median_abs_error_seconds), right: true },
       ]}
     />
   );

@@ -3,16 +3,17 @@ import type { CalibrationRow } from '../../api/types';
 import { Square, toX, toY } from '../../charts/square';
 import { DataTable } from '../../parts/table';
 import { grouped, percent } from '../../words/numbers';
+import { say } from '../../words/say';
 
 const kTicks = [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, words: percent(at) }));
 
 export function Calibration({ rows }: { rows: CalibrationRow[] }) {
   const known = rows.filter((row): row is CalibrationRow & { came: number } => row.came !== null);
-  const label = known.map((row) => `said ${percent(row.said)}, came ${percent(row.came)}`).join('; ');
+  const label = known.map((row) => say('accuracy.calibrationPoint', { forecast: percent(row.said), actual: percent(row.came) })).join('; ');
   const path = known.map((row) => `${toX(row.said)},${toY(row.came)}`).join(' ');
   return (
     <figure class="plot" data-calibration={known.length}>
-      <Square label={`Calibration: ${label}.`} xName="share that was said" yName="share that came" ticks={kTicks}>
+      <Square label={`Calibration: ${label}.`} xName={say('accuracy.forecastShare')} yName={say('accuracy.actualShare')} ticks={kTicks}>
         <polyline class="came-line" points={path} />
         {known.map((row) => <Range key={row.said} row={row} />)}
       </Square>
@@ -23,8 +24,8 @@ export function Calibration({ rows }: { rows: CalibrationRow[] }) {
           rows={rows}
           keyOf={(row) => row.said}
           columns={[
-            { head: 'Said', cell: (row) => percent(row.said) },
-            { head: 'Came', cell: (row) => percent(row.came), right: true },
+            { head: say('accuracy.forecast'), cell: (row) => percent(row.said) },
+            { head: say('accuracy.actual'), cell: (row) => percent(row.came), right: true },
             { head: '95 % range', cell: (row) => (row.low === null ? '–' : `${percent(row.low)} – ${percent(row.high)}`), right: true },
             { head: 'Jobs', cell: (row) => grouped(row.jobs), right: true },
           ]}

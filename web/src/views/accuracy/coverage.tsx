@@ -5,6 +5,7 @@ import { DataTable } from '../../parts/table';
 import { length } from '../../words/durations';
 import { grouped, percent } from '../../words/numbers';
 import { weekWords } from '../../words/times';
+import { say } from '../../words/say';
 
 export function Coverage({ weeks, until }: { weeks: AccuracyWeek[]; until: number }) {
   const x = weeks.map((week) => week.week_start);
@@ -23,8 +24,8 @@ export function Coverage({ weeks, until }: { weeks: AccuracyWeek[]; until: numbe
       lines={[
         { name: 'under the p90', token: '--series-1', values: weeks.map((week) => week.coverage_p90), points: true },
         { name: 'under the p50', token: '--series-2', values: weeks.map((week) => week.coverage_p50), points: true },
-        { name: 'what is right', token: '--text-3', values: constant(0.9), dash: [2, 4] },
-        { name: 'what is right for p50', token: '--text-3', values: constant(0.5), dash: [2, 4], legend: false },
+        { name: say('accuracy.target'), token: '--text-3', values: constant(0.9), dash: [2, 4] },
+        { name: say('accuracy.targetP50'), token: '--text-3', values: constant(0.5), dash: [2, 4], legend: false },
       ]}
     >
       <WeekTable weeks={weeks} until={until} />
@@ -41,12 +42,12 @@ function WeekTable({ weeks, until }: { weeks: AccuracyWeek[]; until: number }) {
       columns={[
         { head: 'Week of', cell: (week) => weekWords(week.week_start, 0, until) },
         { head: 'Jobs', cell: (week) => grouped(week.jobs), right: true },
-        { head: 'Said to wait', cell: (week) => grouped(week.covered_jobs), right: true },
+        { head: say('accuracy.withWait'), cell: (week) => grouped(week.covered_jobs), right: true },
         { head: 'Under p50', cell: (week) => percent(week.coverage_p50), right: true },
         { head: 'Under p90', cell: (week) => percent(week.coverage_p90), right: true },
         { head: 'Median error', cell: (week) => length(week.median_abs_error_seconds), right: true },
-        { head: 'Beside Slurm', cell: (week) => length(week.median_abs_error_seconds_beside_slurm), right: true },
-        { head: "Slurm's", cell: (week) => length(week.slurm_median_abs_error_seconds), right: true },
+        { head: say('accuracy.comparedSlurm'), cell: (week) => length(week.median_abs_error_seconds_beside_slurm), right: true },
+        { head: say('accuracy.slurms'), cell: (week) => length(week.slurm_median_abs_error_seconds), right: true },
       ]}
     />
   );

@@ -8,15 +8,16 @@ import { DataTable } from '../../parts/table';
 import { duration } from '../../words/durations';
 import { percent } from '../../words/numbers';
 import { clockTime, fullTime } from '../../words/times';
+import { say } from '../../words/say';
 
 export function Scatter({ points }: { points: AccuracyPoint[] }) {
   const scale = logScale(points.flatMap((point) => [point.said_p90_seconds, point.wait_seconds]));
   const gpus = [...new Map(points.map((point) => [point.gpu, point.gpu_name]))];
   const inside = points.filter((point) => point.wait_seconds >= point.said_p10_seconds && point.wait_seconds <= point.said_p90_seconds).length;
-  const label = `${points.length} jobs: the wait said against the wait that came; ${percent(inside / points.length)} came within the range said (80 % would be right).`;
+  const label = say('accuracy.scatterLabel', { jobs: points.length, share: percent(inside / points.length) });
   return (
     <figure class="plot" data-points={points.length}>
-      <Square label={label} xName="wait that was said, p10 – p50 – p90" yName="wait that came" ticks={scale.ticks}>
+      <Square label={label} xName={say('accuracy.forecastWait')} yName={say('accuracy.actualWait')} ticks={scale.ticks}>
         {points.map((point, index) => <Point key={index} point={point} place={scale.place} token={seriesToken(gpus.findIndex(([gpu]) => gpu === point.gpu))} />)}
       </Square>
       <figcaption>
@@ -57,17 +58,17 @@ function PointTable({ points }: { points: AccuracyPoint[] }) {
   const newest = points.slice(-kMostRows).reverse();
   return (
     <DataTable
-      caption={`The newest ${newest.length} jobs that were said to wait`}
+      caption={say('accuracy.newest', { jobs: newest.length })}
       rows={newest.map((point, index) => ({ ...point, index }))}
       keyOf={(row) => row.index}
       columns={[
         { head: 'Started', cell: (row) => <span title={fullTime(row.started_at)}>{clockTime(row.started_at, points[points.length - 1]?.started_at ?? 0)}</span> },
         { head: 'GPUs', cell: (row) => <>{row.gpus} × <Name of={row.gpu_name} /></> },
-        { head: 'Said p10', cell: (row) => duration(row.said_p10_seconds), right: true },
+        { head: say('accuracy.forecastP10'), cell: (row) => duration(row.said_p10_seconds), right: true },
         { head: 'p50', cell: (row) => duration(row.said_p50_seconds), right: true },
         { head: 'p90', cell: (row) => duration(row.said_p90_seconds), right: true },
-        { head: 'Came', cell: (row) => duration(row.wait_seconds), right: true },
-        { head: 'Slurm off by', cell: (row) => duration(row.slurm_error_seconds === null ? null : Math.abs(row.slurm_error_seconds)), right: true },
+        { head: say('accuracy.actual'), cell: (row) => duration(row.wait_seconds), right: true },
+        { head: say('accuracy.slurmOff'), cell: (row) => duration(row.slurm_error_seconds === null ? null : Math.abs(row.slurm_error_seconds)), right: true },
       ]}
     />
   );

@@ -7,10 +7,12 @@ import { changedSince } from './dated';
 import { ask, choose, editText, questionOf, refuse, useDesk } from './desk';
 import type { Desk } from './desk';
 import { Editor } from './editor';
+import { Form } from './form';
 import { MemoryParts } from './memory_parts';
 import { kObjectives } from './objectives';
 import { Rankings } from './rankings';
 import { ScaleCurves } from './scale_curves';
+import { say } from '../../words/say';
 
 export function AskView() {
   const desk = useDesk();
@@ -18,7 +20,8 @@ export function AskView() {
   const line = failed && failed.text === desk.text ? errorLine(failed.error) : null;
   return (
     <div class="ask">
-      <Panel title="Your training file" id="file" note="A train.yaml. It is sent to the daemon of this cluster and kept in this browser only.">
+      <Panel title={say('ask.fileTitle')} id="file" note={say('ask.fileNote')}>
+        <Form text={desk.text} edit={editText} />
         <Editor text={desk.text} edit={editText} refuse={refuse} ask={ask} errorLine={line} round={desk.rounds} described={failed ? 'ask-error' : undefined} />
         <Choices desk={desk} />
         {failed ? <Failure error={failed.error} line={line} /> : null}
@@ -55,7 +58,7 @@ function Failure({ error, line }: { error: string; line: number | null }) {
   return (
     <p class="trouble" role="alert" id="ask-error" data-error-line={line ?? ''}>
       <bdi>{error}</bdi>
-      {/--section\b/.test(error) ? <span data-remedy="section">{/leave --section out/.test(error) ? 'Leave Section, beside Objective, empty.' : 'Type one into Section, beside Objective.'}</span> : null}
+      {/--section\b/.test(error) ? <span data-remedy="section">{/leave --section out/.test(error) ? say('ask.leaveSection') : say('ask.typeSection')}</span> : null}
     </p>
   );
 }
@@ -71,16 +74,16 @@ function said({ failed, ranked }: Desk): string {
 
 function Answers({ desk }: { desk: Desk }) {
   const { ranked, failed } = desk;
-  if (!ranked) return <p class="ask-hint quiet">The ranking of all ways to run it appears here: where it would be done first, with the wait, the run and the batch of each.</p>;
+  if (!ranked) return <p class="ask-hint quiet">{say('ask.hint')}</p>;
   const { advise, fit, scale } = ranked;
   const first = advise.strategies[0]?.gpu ?? null;
   return (
     <div class="ask-answers" aria-busy={desk.asking}>
-      {failed ? <p class="few" data-kept>The last question was not answered; below is the ranking before it.</p> : null}
+      {failed ? <p class="few" data-kept>{say('ask.kept')}</p> : null}
       <Rankings answer={advise} asked={ranked.asked} changed={changedSince(ranked.asked, questionOf(desk))} />
-      {fit ? <MemoryParts answer={fit} /> : null}
+      {fit ? <MemoryParts answer={fit} ranked={advise.strategies} /> : null}
       {ranked.fitError ? <p class="note">Memory by part: <bdi>{ranked.fitError}</bdi></p> : null}
-      {scale ? <ScaleCurves key={advise.advice_id} answer={scale} first={first} /> : null}
+      {scale ? <ScaleCurves key={advise.advice_id} answer={scale} first={first} firstGpus={advise.strategies[0] ? advise.strategies[0].gpus_per_node * advise.strategies[0].nodes : null} /> : null}
       {ranked.scaleError ? <p class="note">Scale curve: <bdi>{ranked.scaleError}</bdi></p> : null}
     </div>
   );

@@ -1,9 +1,10 @@
 // Memory by part: a stacked bar for each kind of GPU, on one scale, with the card's own size.
-import type { FitAnswer, FitRow, FitStage, MemoryParts as Parts } from '../../api/ask_types';
+import type { FitAnswer, FitRow, FitStage, Strategy, MemoryParts as Parts } from '../../api/ask_types';
 import { Name } from '../../parts/name';
 import { Panel } from '../../parts/panel';
 import { Table } from '../../parts/table';
 import { gib } from '../../words/numbers';
+import { say } from '../../words/say';
 
 type PartKey = keyof Omit<Parts, 'total_bytes' | 'peak_in' | 'basis'>;
 
@@ -17,20 +18,21 @@ const kParts: [PartKey, string, string][] = [
   ['framework_bytes', 'framework', 'overhead'],
 ];
 
-export function MemoryParts({ answer }: { answer: FitAnswer }) {
+export function MemoryParts({ answer, ranked }: { answer: FitAnswer; ranked: Strategy[] }) {
+  const one = answer.stages.length === 1 ? ranked : [];
   return (
-    <Panel title="Memory of one GPU, by part" id="memory" note="At the largest micro-batch that leaves the recommended margin. The frame is the card. A measured micro-batch wins in the ranking.">
+    <Panel title="Memory of one GPU, by part" id="memory" note={say('ask.memoryNote')}>
       {answer.stages.map((stage, at) => (
         <div key={at} data-stage={stage.name}>
           {answer.stages.length > 1 ? <h3><Name of={stage.name} wide /></h3> : null}
-          <Stage stage={stage} />
+          <Stage stage={stage} ranked={one} />
         </div>
       ))}
     </Panel>
   );
 }
 
-function Stage({ stage }: { stage: FitStage }) {
+function Stage({ stage, ranked }: { stage: FitStage; ranked: Strategy[] }) {
   const most = Math.max(1, ...stage.gpus.map((row) => Math.max(row.gpu_memory_bytes, row.memory?.total_bytes ?? 0)));
   const line = stage.gpus.some((row) => row.memory?.basis === 'line');
   const present = kParts.map((part, index) => ({ part, index })).filter(({ part }) => stage.gpus.some((row) => (row.memory?.[part[0]] ?? 0) > 0));
@@ -52,7 +54,7 @@ function Stage({ stage }: { stage: FitStage }) {
           </tr>
         </thead>
         <tbody>
-          {stage.gpus.map((row) => <GpuRow key={row.gpu} row={row} most={most} line={line} />)}
+          {stage.gpus.map((row) => <GpuRow key={row.gpu} row={row} most={most} line={line} measured={ranked.find((one) => one.gpu === row.gpu)?.micro_batch ?? null} />)}
         </tbody>
       </Table>
       {(stage.assumed ?? []).map((sentence) => <p key={sentence} class="note">Assumed: <bdi>{sentence}</bdi></p>)}
@@ -60,14 +62,14 @@ function Stage({ stage }: { stage: FitStage }) {
   );
 }
 
-function GpuRow({ row, most, line }: { row: FitRow; most: number; line: boolean }) {
+function GpuRow({ row, most, line, measured }: { row: FitRow; most: number; line: boolean; measured: number | null }) {
   const share = (bytes: number) => `${(100 * bytes) / most}%`;
   const memory = row.memory;
   const help = (row.would_fit_with ?? []).join(', ');
   return (
     <tr data-gpu={row.gpu} data-fits={row.fits ? 'yes' : 'no'}>
       <th scope="row"><Name of={row.gpu_name} /></th>
-      <td class="right">{row.fits ? row.micro_batch : <strong class="bad">does not fit</strong>}</td>
+      <td class="right">{row.fits ? row.micro_batch : measured !== null ? <span data-measured>{say('ask.measured', { batch: measured })}</span> : <strong class="bad">does not fit</strong>}</td>
       <td class="right">{memory ? gib(memory.total_bytes) : '–'}</td>
       <td class="right">{gib(row.gpu_memory_bytes)}</td>
       <td class="memory-cell">

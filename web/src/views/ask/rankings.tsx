@@ -10,6 +10,7 @@ import { Dated } from './dated';
 import { RankRow } from './rank_row';
 import type { Price } from './rank_row';
 import { Rejections } from './rejections';
+import { say } from '../../words/say';
 
 const kFirstRows = 6;
 
@@ -32,12 +33,12 @@ export function Rankings({ answer, asked, changed }: RankingsProps) {
       {best && !changed ? (
         <div class="best-command">
           <CopyLine text={submitCommand(best, strategies, asked)} label="the command that submits the first" />
-          <span class="quiet">Save the text above as train.yaml first; the command asks before it submits.</span>
+          <span class="quiet">{say('ask.saveFirst')}</span>
         </div>
       ) : null}
       {best ? <p class="note" data-ranked-by>{kRankedBy[answer.objective] ?? ''}Reasons compare medians; costs are those of the mean run.</p> : <Empty>Nothing on this cluster can run it. The reasons are below.</Empty>}
       {best ? (
-        <Table caption="Ways to run this training, best first" class="ranks">
+        <Table caption={say('ask.strategies')} class="ranks">
           <thead>
             <tr>
               <th scope="col">#</th>

@@ -6,15 +6,17 @@ import { Empty, Panel } from '../../parts/panel';
 import { DataTable } from '../../parts/table';
 import { length } from '../../words/durations';
 import { decimal, percent } from '../../words/numbers';
+import { say } from '../../words/say';
 
 type Running = ScaleStep & { run_p50_seconds: number; run_p90_seconds: number };
 
 interface ScaleCurvesProps {
   answer: ScaleAnswer;
+  firstGpus: number | null; // of the first of the ranking
   first: string | null; // GPU of the first of the ranking, which is shown at first; null: nothing can run
 }
 
-export function ScaleCurves({ answer, first }: ScaleCurvesProps) {
+export function ScaleCurves({ answer, first, firstGpus }: ScaleCurvesProps) {
   const [gpu, setGpu] = useState(first ?? answer.gpu);
   const curves = answer.gpus.length > 0 ? answer.gpus : [answer];
   const curve = curves.find((one) => one.gpu === gpu) ?? curves[0];
@@ -29,13 +31,13 @@ export function ScaleCurves({ answer, first }: ScaleCurvesProps) {
   );
   return (
     <Panel title="How many GPUs" id="scale" actions={choice} note="Run time alone: without the queue and without time limits.">
-      {first === null ? <p class="few" data-nowhere>No way to run it is open on this cluster now; the ranking says why.</p> : null}
-      <Curve curve={curve} />
+      {first === null ? <p class="few" data-nowhere>{say('ask.nowhere')}</p> : null}
+      <Curve curve={curve} ranked={curve.gpu === first ? firstGpus : null} />
     </Panel>
   );
 }
 
-function Curve({ curve }: { curve: ScaleCurve }) {
+function Curve({ curve, ranked }: { curve: ScaleCurve; ranked: number | null }) {
   const runs = curve.steps.filter((step): step is Running => step.runs && step.run_p50_seconds !== undefined);
   const best = curve.recommended;
   return (
@@ -46,6 +48,7 @@ function Curve({ curve }: { curve: ScaleCurve }) {
           {best.beyond ? <>Beyond <bdi>{best.beyond}</bdi>.</> : null}
         </p>
       ) : null}
+      {best && ranked !== null && ranked !== best.gpus ? <p class="note" data-scale-differs>{say('ask.scaleDiffers', { gpus: ranked })}</p> : null}
       {runs.length > 1 ? <Hours curve={curve} runs={runs} /> : null}
       {runs.length === 0 ? <Empty>No number of these GPUs runs it.</Empty> : null}
       <Steps steps={curve.steps} />

@@ -4,21 +4,24 @@ import type { HistoryAnswer } from '../../api/types';
 import { Select } from '../../parts/filters';
 import { Answering, Empty, Panel } from '../../parts/panel';
 import { numberParam, requestOf } from '../../parts/route';
+import { say } from '../../words/say';
 import { browserZone, soFar } from '../../words/times';
+import { BestTime } from './best_time';
 import { HeatMap } from './heat_map';
 import { kMeasures, measureOf } from './measure';
 import { WaitScale } from '../now/wait_cell';
 import { OverTime } from './over_time';
 import { ByWeek } from './by_week';
+import { UsagePanel } from './usage_panel';
 
 const kWeeks = 8;
-const kRestSeconds = 300; // weeks do not change with every snapshot
+export const kHistoryRestSeconds = 300; // weeks do not change with every snapshot
 
 export function HistoryView({ params }: { params: URLSearchParams }) {
   const weeks = Math.min(57, Math.max(1, numberParam(params, 'weeks', kWeeks)));
   const gpu = params.get('gpu') ?? '';
   const measure = measureOf(params.get('measure'));
-  const answer = useAnswer<HistoryAnswer>(requestOf('v1/history', { weeks, gpu }), kRestSeconds);
+  const answer = useAnswer<HistoryAnswer>(requestOf('v1/history', { weeks, gpu }), kHistoryRestSeconds);
   return (
     <Answering of={answer}>
       {(data) => (
@@ -29,8 +32,9 @@ export function HistoryView({ params }: { params: URLSearchParams }) {
             <Select label="Show" name="measure" value={measure.key} options={kMeasures.map((one) => ({ value: one.key, label: one.label }))} />
             {data ? <p class="note" data-note>{data.note}</p> : null}
           </div>
-          {data?.since === null ? <Empty>Nothing is recorded yet. The page fills as jobs start and end.</Empty> : null}
+          {data?.since === null ? <Empty>{say('history.none')}</Empty> : null}
           {data && data.since !== null ? <Charts data={data} measure={measure} /> : null}
+          {data && data.since !== null ? <UsagePanel weeks={weeks} offset={data.utc_offset_seconds} /> : null}
         </>
       )}
     </Answering>
@@ -46,6 +50,7 @@ function Charts({ data, measure }: { data: HistoryAnswer; measure: ReturnType<ty
   return (
     <>
       <Panel title={`${measure.label} by hour of the week`} id="heat" note={`${measure.explains} ${zoneWords(data)}`} actions={measure.key.endsWith('seconds') ? <WaitScale /> : null}>
+        <BestTime data={data} />
         <HeatMap rows={data.heat} measure={measure} />
       </Panel>
       <Panel title={`${measure.label} by week`} id="by-week" note={soFar(Math.max(...data.by_week.map((row) => row.week_start)), data.utc_offset_seconds, data.until)}>

@@ -18,15 +18,16 @@ export function OverTime({ data }: { data: HistoryAnswer }) {
   const yWords = (value: number) => decimal(value);
   return (
     <div class="side-by-side">
-      <Plot label={`Jobs waiting over time; ${span(waiting)}.`} x={x} xWords={xWords} yWords={yWords} lines={[{ name: 'jobs waiting', token: '--series-2', values: waiting }]} />
+      <Plot zoom label={`Jobs waiting over time; ${span(waiting)}.`} x={x} xWords={xWords} yWords={yWords} lines={[{ name: 'jobs waiting', token: '--series-2', values: waiting }]} />
       <Plot
-        label={`GPUs over time: busy, ${span(busy)}; wanted by jobs that wait, ${span(wanted)}.`}
+        zoom
+        label={`GPUs over time: busy, ${span(busy)}; requested by waiting jobs, ${span(wanted)}.`}
         x={x}
         xWords={xWords}
         yWords={yWords}
         lines={[
           { name: 'GPUs busy', token: '--series-1', values: busy },
-          { name: 'GPUs wanted by jobs that wait', token: '--series-3', values: wanted, dash: [5, 4] },
+          { name: 'GPUs requested by waiting jobs', token: '--series-3', values: wanted, dash: [5, 4] },
         ]}
       >
         <SeriesTable rows={data.series} offset={offset} />
@@ -50,10 +51,10 @@ function SeriesTable({ rows, offset }: { rows: SeriesRow[]; offset: number }) {
       rows={newest}
       keyOf={(row) => row.time}
       columns={[
-        { head: 'From', cell: (row) => clusterTime(row.time, offset) },
-        { head: 'Jobs waiting', cell: (row) => decimal(row.pending), right: true },
-        { head: 'Their GPUs', cell: (row) => decimal(row.pending_gpus), right: true },
-        { head: 'GPUs busy', cell: (row) => decimal(row.busy_gpus), right: true },
+        { head: 'From', cell: (row) => clusterTime(row.time, offset), value: (row) => clusterTime(row.time, offset) },
+        { head: 'Jobs waiting', cell: (row) => decimal(row.pending), value: (row) => row.pending, right: true },
+        { head: 'Their GPUs', cell: (row) => decimal(row.pending_gpus), value: (row) => row.pending_gpus, right: true },
+        { head: 'GPUs busy', cell: (row) => decimal(row.busy_gpus), value: (row) => row.busy_gpus, right: true },
       ]}
     />
   );

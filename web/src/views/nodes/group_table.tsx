@@ -7,6 +7,7 @@ import { ShareBar } from '../../parts/share_bar';
 import { Table } from '../../parts/table';
 import { grouped } from '../../words/numbers';
 import { restOfLabel } from '../pool_options';
+import { say } from '../../words/say';
 
 interface GroupTableProps {
   groups: NodeGroup[];
@@ -42,7 +43,7 @@ function GroupRow({ group, chosen }: { group: NodeGroup; chosen: boolean }) {
     { name: 'free', value: group.free, kind: 'free' },
     { name: 'in use', value: group.used, kind: 'used' },
     { name: 'promised', value: group.promised, kind: 'promised' },
-    { name: 'not to be had', value: group.unavailable, kind: 'gone' },
+    { name: say('nodes.unavailable'), value: group.unavailable, kind: 'gone' },
   ];
   return (
     <tr class={chosen ? 'chosen' : ''} data-partition={group.partition} data-gpu={group.gpu} data-nodes={group.nodes} data-gpus={group.gpus} data-free={group.free} data-used={group.used} data-promised={group.promised} data-unavailable={group.unavailable}>

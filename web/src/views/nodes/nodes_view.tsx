@@ -9,6 +9,7 @@ import { kConditions, kConditionWords } from './condition';
 import { NodeDetails } from './node_details';
 import { NodeMap } from './node_map';
 import { gpuOptions, partitionOptions } from '../pool_options';
+import { say } from '../../words/say';
 
 const kPage = 200;
 
@@ -72,7 +73,7 @@ function Legend() {
     ['free', 'free'],
     ['used', 'in use'],
     ['promised', 'promised to a job'],
-    ['gone', 'not to be had'],
+    ['gone', say('nodes.unavailable')],
   ];
   return (
     <ul class="legend" aria-label="What the cells mean">

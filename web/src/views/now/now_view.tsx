@@ -1,32 +1,39 @@
-// Now: what is free, how long each kind of GPU lets one wait, where common jobs start first.
+// Now: what the cluster does, who waits and why, how long each kind of GPU lets one wait.
 import { useAnswer } from '../../live/live';
-import type { WaitsAnswer } from '../../api/types';
+import type { HistoryAnswer, WaitingAnswer, WaitsAnswer } from '../../api/types';
 import { Answered, Empty, Panel } from '../../parts/panel';
+import { say } from '../../words/say';
+import { kHistoryRestSeconds } from '../history/history_view';
+import { BestTime } from '../history/best_time';
 import { BestTable } from './best_table';
-import { GpuCard } from './gpu_card';
+import { Cards } from './cards';
+import { Totals } from './totals';
 import { WaitScale } from './wait_cell';
+import { WhoWaits } from './who_waits';
 
 export function NowView() {
   const answer = useAnswer<WaitsAnswer>('v1/waits');
+  const waiting = useAnswer<WaitingAnswer>('v1/waiting');
+  const history = useAnswer<HistoryAnswer>('v1/history?weeks=8', kHistoryRestSeconds);
   return (
     <Answered of={answer}>
       {(data) => (
         <>
-          <Panel title="Waits by GPU type" id="waits" note="If you submitted now: the wait that half of such jobs stay under, and nine in ten. By what the job asks for (rows) and its time limit (columns)." actions={<WaitScale />}>
-            {data.gpus.length === 0 ? <Empty>No partition that you may see has GPUs.</Empty> : null}
-            <div class="cards">
-              {data.gpus.map((gpu) => (
-                <GpuCard key={gpu.gpu} gpu={gpu} />
-              ))}
-            </div>
+          {waiting.data ? <Totals waiting={waiting.data} history={history.data} /> : null}
+          <Panel title={say('now.waits')} id="waits" note={say('now.waitsNote')} actions={<WaitScale />}>
+            {data.gpus.length === 0 ? <Empty>{say('now.noGpus')}</Empty> : null}
+            <Cards gpus={data.gpus} />
           </Panel>
+          {waiting.data ? <WhoWaits data={waiting.data} /> : null}
+          {waiting.error && !waiting.data ? <p class="note" data-no-waiting><bdi>{waiting.error.message}</bdi></p> : null}
           {data.best.length > 0 ? (
-            <Panel title="Where a job starts first" id="best" note="GPUs on one node, up to three places by their median wait.">
+            <Panel title={say('now.best')} id="best" note={say('now.bestNote')}>
+              {history.data ? <BestTime data={history.data} /> : null}
               <BestTable rows={data.best} />
             </Panel>
           ) : null}
           <p class="record" data-note>
-            <strong>How right is this?</strong> {data.forecast.note} <a href="#/accuracy">See the record</a>
+            <strong>{say('now.accuracy')}</strong> {data.forecast.note} <a href="#/accuracy">{say('now.accuracyLink')}</a>
           </p>
         </>
       )}

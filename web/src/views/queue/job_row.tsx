@@ -1,8 +1,10 @@
 // One job: in words, and as a bar on the shared time line.
 import type { QueueRow } from '../../api/types';
 import { Name } from '../../parts/name';
+import { hashOf } from '../../parts/route';
 import { duration, durationRange, length, limit } from '../../words/durations';
 import { plural } from '../../words/numbers';
+import { say } from '../../words/say';
 import { clockTime, fullTime } from '../../words/times';
 import type { Axis } from './axis';
 import { PendingBar, RunningBar } from './bars';
@@ -11,14 +13,16 @@ interface JobRowProps {
   job: QueueRow;
   axis: Axis;
   named: boolean;
+  open: boolean;
+  params: Record<string, string>; // of the view, for its address
 }
 
-export function JobRow({ job, axis, named }: JobRowProps) {
+export function JobRow({ job, axis, named, open, params }: JobRowProps) {
   const pending = job.state === 'PENDING';
   return (
-    <tr class={pending ? 'pending' : 'running'} data-job={job.job_id} data-state={job.state} data-start-p50={job.start_p50 ?? job.start_time ?? ''} data-wait-p50={job.wait_p50_seconds ?? ''} data-end-p50={job.end_p50 ?? ''}>
+    <tr class={`${pending ? 'pending' : 'running'} ${open ? 'chosen' : ''}`} data-job={job.job_id} data-state={job.state} data-start-p50={job.start_p50 ?? job.start_time ?? ''} data-wait-p50={job.wait_p50_seconds ?? ''} data-end-p50={job.end_p50 ?? ''}>
       <th scope="row">
-        {job.job_id}
+        <a href={hashOf('queue', { ...params, job: open ? null : job.job_id })} aria-expanded={open} aria-label={say(pending ? 'queue.openJob' : 'queue.openRunning', { id: job.job_id })}>{job.job_id}</a>
         {job.array_task_count > 1 ? <span class="sub">{plural(job.array_task_count, 'task')}</span> : null}
       </th>
       {named ? (

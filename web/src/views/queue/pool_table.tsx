@@ -19,7 +19,7 @@ export function PoolTable({ pools, partition, gpu }: PoolTableProps) {
         <tr>
           <th scope="col">Partition</th>
           <th scope="col">GPU</th>
-          {['Pending', 'their GPUs', 'Running', 'their GPUs ', 'Free GPUs'].map((head) => (
+          {['Pending jobs', 'Pending GPUs', 'Running jobs', 'Running GPUs', 'Free GPUs'].map((head) => (
             <th key={head} scope="col" class="right">{head}</th>
           ))}
         </tr>

@@ -8,7 +8,8 @@ import { gpuOptions, partitionOptions } from '../pool_options';
 import { kSpans } from './axis';
 import { PoolTable } from './pool_table';
 import { TimeLine } from './time_line';
-import { grouped } from '../../words/numbers';
+import { say, sayCount } from '../../words/say';
+import { JobDetails } from './job_details';
 
 const kPage = 100;
 
@@ -27,11 +28,11 @@ export function QueueView({ params }: { params: URLSearchParams }) {
       {(data) => (
         <>
           {data ? (
-            <Panel title="Pools" id="pools">
+            <Panel title={say('queue.pools')} id="pools">
               <PoolTable pools={data.pools} partition={filter.partition} gpu={filter.gpu} />
             </Panel>
           ) : null}
-          <Panel title="Jobs" id="jobs" actions={<Legend />}>
+          <Panel title={say('queue.jobs')} id="jobs" actions={<Legend />}>
             <div class="filters" role="search" aria-label="Filter jobs">
               <Select label="State" name="state" value={filter.state ?? ''} all="all" options={kStates} />
               <Select label="Partition" name="partition" value={filter.partition ?? ''} all="all" options={partitionOptions(data?.pools ?? [])} />
@@ -40,7 +41,8 @@ export function QueueView({ params }: { params: URLSearchParams }) {
               <SearchBox label="Search" value={filter.search ?? ''} hint="job id, name, user" />
               {data ? <Pager offset={data.offset} shown={data.jobs.length} total={data.total} size={kPage} noun="jobs" /> : null}
             </div>
-            {data ? <Found data={data} span={span} /> : null}
+            {data ? <Found data={data} span={span} params={params} /> : null}
+            {!data && params.get('job') ? <JobDetails id={params.get('job') ?? ''} /> : null}
           </Panel>
         </>
       )}
@@ -48,11 +50,15 @@ export function QueueView({ params }: { params: URLSearchParams }) {
   );
 }
 
-function Found({ data, span }: { data: QueueAnswer; span: string }) {
+function Found({ data, span, params }: { data: QueueAnswer; span: string; params: URLSearchParams }) {
+  const open = params.get('job');
   return (
     <>
-      {data.jobs.length === 0 ? <Empty>No job matches this filter.</Empty> : <TimeLine jobs={data.jobs} now={data.meta.snapshot_taken_at ?? 0} span={span} />}
-      {data.hidden > 0 ? <p class="note">{grouped(data.hidden)} more jobs are hidden: this page is anonymous.</p> : null}
+      <div class={open ? 'with-details' : ''}>
+        {data.jobs.length === 0 ? <Empty>{say('queue.none')}</Empty> : <TimeLine jobs={data.jobs} now={data.meta.snapshot_taken_at ?? 0} span={span} open={open} params={Object.fromEntries(params)} />}
+        {open ? <JobDetails id={open} /> : null}
+      </div>
+      {data.hidden > 0 ? <p class="note">{sayCount('count.hidden', data.hidden)}</p> : null}
     </>
   );
 }

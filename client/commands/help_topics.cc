@@ -1,0 +1,137 @@
+#include "client/commands/help_topics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "client/api/exit_code.h"
+#include "client/commands/command_line.h"
+#include "client/commands/command_table.h"
+#include "client/commands/commands.h"
+#include "client/terminal/display.h"
+#include "common/base/text.h"
+#include "common/base/words.h"
+
+namespace gpuadvise::client {
+namespace {
+
+const HelpTopic kTopics[] = {
+    {"ranking", "How strategies are ranked",
+     "gpuadvise advise lists the ways to run a training on this cluster: a GPU type, a number of "
+     "GPUs, a partition, a batch. For each it forecasts the queue wait and the run time.\n\n"
+     "The default objective, finish, ranks by the median of wait + run time. Medians of the two "
+     "parts do not add up to the median of the sum. The other objectives are start (shortest "
+     "wait), cost (cheapest, or fewest GPU-hours) and deadline (most likely to be done by "
+     "--deadline).\n\n"
+     "Options that you give, such as -p or --gres, are kept. The effective batch size stays what "
+     "the file says; the micro-batch and the accumulation are chosen for each GPU.\n\n"
+     "  gpuadvise advise train.yaml --objective deadline --deadline fri"},
+    {"memory", "How GPU memory is estimated",
+     "Memory is computed from the model's shape, the batch, the precision and the optimizer. A "
+     "memory: line in the training file, measured by gpuadvise probe, replaces the estimate.\n\n"
+     "By default 20 % of a GPU's memory is kept free, because an estimate can be too low. "
+     "gpuadvise fit shows the largest micro-batch with this margin, with twice the margin and "
+     "without any, and which settings would save memory.\n\n"
+     "  gpuadvise fit train.yaml --gpu l40s\n"
+     "  gpuadvise probe train.yaml"},
+    {"accuracy", "How accurate the forecasts are",
+     "Each job is forecast when it is submitted, and the forecast is checked when the job starts. "
+     "gpuadvise accuracy shows the result for this cluster: the median error, and how often the "
+     "real wait was inside the forecast range. Where Slurm published a start time, its error is "
+     "shown for comparison.\n\n"
+     "A range such as \"8 m (1 h 50)\" is the median and the 90th percentile: half of such jobs "
+     "start within the first, nine in ten within the second. Until 30 forecast jobs have started, "
+     "the accuracy is not known."},
+    {"limits", "What a shorter time limit gains and risks",
+     "A job with a shorter time limit can start earlier: it fits into gaps that backfill leaves, "
+     "ends before a maintenance, and may use partitions with short limits. If the limit is too "
+     "short, Slurm ends the job.\n\n"
+     "gpuadvise never changes your limit. It recommends a shorter one only where the risk is known "
+     "from past runs of the same kind.\n\n"
+     "Before submission, for a pending job, and for jobs that have ended:\n\n"
+     "  gpuadvise when -p gpu --gres gpu:l40s:6 -t 24:00:00 --limits\n"
+     "  gpuadvise why JOBID\n"
+     "  gpuadvise limits"},
+    {"privacy", "What gpuadvise stores and who can see it",
+     "The daemon knows who you are from the Unix socket. It shows other users' jobs as squeue "
+     "does: with Slurm's PrivateData=jobs their names are hidden. The web page has no login and "
+     "shows no user names.\n\n"
+     "When you ask for advice, these parts of a training file stay on your side: command, setup, "
+     "env, workdir, container, slurm.extra and output.dir. The daemon keeps the job's times, its "
+     "forecast, and the outcome that the job reports, in a file that only its own user can "
+     "read.\n\n"
+     "gpuadvise submits jobs with your own sbatch, under your account. The daemon never submits, "
+     "cancels or changes a job."},
+    {"files", "The files that gpuadvise reads",
+     "  train.yaml                       describes a training; start with gpuadvise init\n"
+     "  ~/.config/gpuadvise/client.yaml  socket:, gpus_file:, models_file: of this user\n"
+     "  ~/.config/gpuadvise/job.sbatch   template of the job script\n"
+     "  /etc/gpuadvise/                  the same files for all users\n\n"
+     "GPUADVISE_SOCKET and --socket name another daemon. gpuadvise reference lists the keys of a "
+     "training file."},
+    {"exit-codes", "What the exit status means",
+     "  0  ok\n"
+     "  1  error: sbatch failed, or a check of doctor failed\n"
+     "  2  wrong option or file\n"
+     "  3  nothing on this cluster can run the job\n"
+     "  4  gpuadvised does not answer, or has no data yet\n"
+     "  5  the data is older than --max-age\n\n"
+     "gpuadvise run exits with the status of its command."},
+};
+
+// Paragraphs in the width of the terminal; lines that begin with blanks as they are.
+std::string InLines(const std::string& text, int width) {
+  std::string shown;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::string line(TakeLine(rest));
+    shown += line.empty() ? "\n" : line.starts_with(' ') ? line + "\n" : Indented(line, 0, width);
+  }
+  return shown;
+}
+
+std::string ListOfTopics() {
+  constexpr int kTopicColumns = 12;
+  std::string text = "Topics:\n";
+  for (const HelpTopic& topic : kTopics) {
+    text += fmt::format("  {:<{}}{}\n", topic.name, kTopicColumns, topic.title);
+  }
+  return text +
+         "\ngpuadvise help TOPIC shows a topic, gpuadvise help COMMAND the options of a "
+         "command.\nCommands: gpuadvise --help\n";
+}
+
+}  // namespace
+
+std::span<const HelpTopic> HelpTopics() { return kTopics; }
+
+int RunHelp(const std::string& topic, Console& console) {
+  if (topic.empty()) {
+    console.Print(ListOfTopics());
+    return kExitOk;
+  }
+  std::vector<std::string> names;
+  for (const HelpTopic& each : kTopics) {
+    if (topic == each.name) {
+      console.Print(std::string(each.title) + "\n\n" + InLines(each.text, console.style().width));
+      return kExitOk;
+    }
+    names.emplace_back(each.name);
+  }
+  for (const CommandRow& command : CommandTable()) {
+    if (!command.name.empty()) names.push_back(command.name);
+  }
+  if (IsOneOf(topic, names)) {
+    const auto line = ParseCommandLine({topic, "--help"});
+    if (!line) console.Print(line.error().text);
+    return kExitOk;
+  }
+  return Report({ErrorCode::kNotFound,
+                 fmt::format("there is no topic or command {}{}; gpuadvise help lists the topics",
+                             Quoted(topic), DidYouMean(topic, names)),
+                 ""},
+                console);
+}
+
+}  // namespace gpuadvise::client

@@ -1,0 +1,60 @@
+// The user's language: sentences of the program and of the daemon, translated where they are shown.
+//
+// Everything inside speaks English: answers of the API, --json, logs. A line is translated on its
+// way to the person, by a catalogue in the format of GNU gettext (po/*.po, compiled by msgfmt),
+// whose msgids are the English literals of the sources. A msgid may have fmt's replacement fields;
+// it then stands for every sentence of that form, and the translation may put the fields in another
+// order ("{1} … {0}"). What no msgid fits stays English.
+//
+// Pure, and linear in the text times the catalogue's templates; a catalogue is never changed.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace gpuadvise::client {
+
+// The translations of one language.
+class Catalogue {
+ public:
+  Catalogue() = default;  // English: everything stays as it is
+  // From the bytes of a .mo file (https://www.gnu.org/software/gettext/manual, "The Format of GNU
+  // MO Files"). Bytes that are no such file give an empty catalogue; a translation whose fields are
+  // not those of its msgid is left out.
+  explicit Catalogue(std::string_view mo);
+
+  // `english` in this language: as a whole, by a template, else piece by piece between "; ", ": ",
+  // " · ", " — " and ". "; blanks and newlines around it stay.
+  std::string Of(std::string_view english) const;
+
+  bool empty() const { return exact_.empty() && templates_.empty(); }
+
+ private:
+  struct Template {
+    std::vector<std::string> literals;     // around the fields: one more than there are fields
+    std::vector<std::string> translation;  // the same of the translation
+    std::vector<size_t> order;             // which field stands behind translation[i]
+  };
+
+  std::string Translated(std::string_view english, int depth) const;
+  bool ByTemplate(std::string_view english, int depth, std::string* translation) const;
+
+  std::unordered_map<std::string, std::string> exact_;
+  std::vector<Template> templates_;  // the one with most letters first
+};
+
+// The language that the environment asks for, as gettext chooses it: the first of LANGUAGE (a list,
+// unless the locale is C), LC_ALL, LC_MESSAGES and LANG that is set, such as "ko" of
+// "ko_KR.UTF-8". "" for English, for C and POSIX, and where the locale's encoding is not UTF-8.
+std::string WantedLanguage(const char* (*environment)(const char* name));
+
+// From now on texts are shown in `language` ("ko"), where there is a catalogue of it. Once, at the
+// start, before any text is shown; not for answers that programs read.
+void ChooseLanguage(const std::string& language);
+
+// `english` in the language that was chosen.
+std::string InUsersLanguage(std::string_view english);
+
+}  // namespace gpuadvise::client

@@ -1,0 +1,291 @@
+#include "client/top/top_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "client/api/answer_reader.h"
+#include "client/terminal/catalogue.h"
+#include "client/terminal/display.h"
+#include "client/terminal/printable.h"
+#include "client/views/cluster_tables.h"
+#include "common/base/text.h"
+#include "common/base/words.h"
+
+namespace gpuadvise::client {
+namespace {
+
+using nlohmann::json;
+using Kind = TopKey::Kind;
+
+constexpr int kHeadLines = 3;  // title, tabs, column headings
+constexpr int kFootLines = 1;
+constexpr size_t kMostFilter = 64;
+constexpr const char* kSortNames[] = {"start", "user", "name", "GPUs", "limit"};
+constexpr const char* kHelp[] = {
+    "1 2 3, Tab    queue, my jobs, GPUs",
+    "arrows, j k   move; PgUp PgDn Home End",
+    "Enter, l      show the log of the selected job; again to hide it",
+    "s, r          sort by the next column; reverse",
+    "/             filter by id, user, name, partition or GPU; Esc clears it",
+    "?             this help",
+    "q             quit",
+};
+
+// For terminals without UTF-8.
+std::string InAscii(std::string_view text) {
+  static constexpr std::pair<std::string_view, std::string_view> kPlain[] = {
+      {"·", "|"},  {"–", "-"}, {"—", "-"},  {"×", "x"}, {"½", "1/2"},
+      {"→", "->"}, {"…", "~"}, {"≤", "<="}, {"✔", "*"}};
+  std::string out;
+  while (!text.empty()) {
+    const Character character = FrontCharacter(text);
+    const std::string_view bytes = text.substr(0, character.bytes);
+    const auto* const known = std::find_if(std::begin(kPlain), std::end(kPlain),
+                                           [&](const auto& each) { return each.first == bytes; });
+    if (character.code < 0x80) {
+      out += bytes;
+    } else {
+      out += known != std::end(kPlain) ? known->second : "?";
+    }
+    text.remove_prefix(character.bytes);
+  }
+  return out;
+}
+
+bool Contains(const json& row, const std::string& part) {
+  if (ContainsIgnoringCase(std::to_string(IntOf(row, "job_id")), part)) return true;
+  for (const char* key : {"user", "name", "partition", "gpu_name", "gres", "account"}) {
+    if (ContainsIgnoringCase(TextOf(row, key), part)) return true;
+  }
+  return false;
+}
+
+bool Before(const json& a, const json& b, TopSort sort) {
+  switch (sort) {
+    case TopSort::kUser:
+      return TextOf(a, "user") < TextOf(b, "user");
+    case TopSort::kName:
+      return TextOf(a, "name") < TextOf(b, "name");
+    case TopSort::kGpus:
+      return IntOf(a, "gpus") > IntOf(b, "gpus");
+    case TopSort::kLimit:
+      return NumberOf(a, "time_limit_seconds") < NumberOf(b, "time_limit_seconds");
+    case TopSort::kStart:
+      break;  // the API's own order
+  }
+  return false;
+}
+
+std::vector<AnswerColumn> ColumnsOf(const TopData& data, const TopState& state, int width) {
+  if (state.tab == TopTab::kGpus) return GpusColumns();
+  const char* const names =
+      width >= 100 ? "jobid,username,name,gres,timelimit,startsin,starts,ends,partition,why"
+                   : "jobid,username,gres,timelimit,startsin,name,partition";
+  return *QueueColumns({names, false, false}, data.now, width);
+}
+
+std::vector<std::string> LogLines(const TopData& data, int most) {
+  std::vector<std::string> lines;
+  for (const std::string_view line : SplitAt(data.log, '\n')) {
+    const std::string_view last = line.substr(line.rfind('\r') + 1);
+    lines.push_back(Printable(last));
+  }
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();
+  if (lines.size() > static_cast<size_t>(most)) lines.erase(lines.begin(), lines.end() - most);
+  return lines;
+}
+
+int LogHeight(const TopState& state, const TopSize& size) {
+  return state.log_of == 0 ? 0 : std::max(3, size.height / 3);
+}
+
+std::string TabsText(const TopState& state, const TopData& data) {
+  const std::string names[] = {"1 Queue", "2 My jobs", "3 GPUs"};
+  std::string text;
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string name = InUsersLanguage(names[i]);
+    text += (static_cast<size_t>(state.tab) == i ? "[" + name + "]" : " " + name + " ") + " ";
+  }
+  if (state.tab != TopTab::kGpus) {
+    text += fmt::format(" sort: {}{}", kSortNames[static_cast<size_t>(state.sort)],
+                        state.reverse ? ", reversed" : "");
+  }
+  if (state.typing || !state.filter.empty()) {
+    text += "  filter: " + state.filter + (state.typing ? "_" : "");
+  }
+  (void)data;
+  return text;
+}
+
+}  // namespace
+
+std::vector<json> TopRows(const TopData& data, const TopState& state) {
+  const json& list =
+      state.tab == TopTab::kGpus ? ListOf(data.gpus, "gpus") : ListOf(data.queue, "jobs");
+  std::vector<json> rows;
+  for (const json& row : list) {
+    if (state.tab == TopTab::kMine && TextOf(row, "user") != data.own_user) continue;
+    if (!state.filter.empty() && !Contains(row, state.filter)) continue;
+    rows.push_back(row);
+  }
+  if (state.tab != TopTab::kGpus) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](const json& a, const json& b) { return Before(a, b, state.sort); });
+    if (state.reverse) std::reverse(rows.begin(), rows.end());
+  }
+  return rows;
+}
+
+TopState AfterKey(TopState state, TopKey key, const std::vector<json>& rows, int page) {
+  const size_t last = rows.empty() ? 0 : rows.size() - 1;
+  const auto step = static_cast<size_t>(std::max(1, page));
+  state.selected = std::min(state.selected, last);
+  if (state.typing) {
+    if (key.kind == Kind::kCharacter && state.filter.size() < kMostFilter)
+      state.filter += key.character;
+    if (key.kind == Kind::kBackspace && !state.filter.empty()) state.filter.pop_back();
+    if (key.kind == Kind::kEscape) state.filter.clear();
+    if (key.kind == Kind::kEnter || key.kind == Kind::kEscape) state.typing = false;
+    if (key.kind != Kind::kNone) state.selected = 0;
+    return state;
+  }
+  const auto show_tab = [&](TopTab tab) {
+    state.tab = tab;
+    state.selected = 0;
+  };
+  const auto toggle_log = [&] {
+    const int64_t job = rows.empty() ? 0 : IntOf(rows[state.selected], "job_id");
+    state.log_of = state.log_of == job ? 0 : job;
+  };
+  switch (key.kind) {
+    case Kind::kUp:
+      state.selected -= state.selected > 0 ? 1 : 0;
+      break;
+    case Kind::kDown:
+      state.selected = std::min(last, state.selected + 1);
+      break;
+    case Kind::kPageUp:
+      state.selected -= std::min(state.selected, step);
+      break;
+    case Kind::kPageDown:
+      state.selected = std::min(last, state.selected + step);
+      break;
+    case Kind::kHome:
+      state.selected = 0;
+      break;
+    case Kind::kEnd:
+      state.selected = last;
+      break;
+    case Kind::kTab:
+      show_tab(static_cast<TopTab>((static_cast<int>(state.tab) + 1) % 3));
+      break;
+    case Kind::kEnter:
+      toggle_log();
+      break;
+    case Kind::kEscape:
+      if (!state.help && state.filter.empty()) state.log_of = 0;
+      state.help = false;
+      state.filter.clear();
+      break;
+    case Kind::kBackspace:
+    case Kind::kNone:
+      break;
+    case Kind::kCharacter:
+      switch (key.character) {
+        case 'q':
+          state.quit = true;
+          break;
+        case '1':
+        case '2':
+        case '3':
+          show_tab(static_cast<TopTab>(key.character - '1'));
+          break;
+        case 'j':
+          return AfterKey(state, {Kind::kDown, '\0'}, rows, page);
+        case 'k':
+          return AfterKey(state, {Kind::kUp, '\0'}, rows, page);
+        case 'l':
+          toggle_log();
+          break;
+        case 's':
+          state.sort =
+              static_cast<TopSort>((static_cast<size_t>(state.sort) + 1) % std::size(kSortNames));
+          break;
+        case 'r':
+          state.reverse = !state.reverse;
+          break;
+        case '/':
+          state.typing = true;
+          break;
+        case '?':
+        case 'h':
+          state.help = !state.help;
+          break;
+        default:
+          break;
+      }
+  }
+  return state;
+}
+
+int TopPage(const TopState& state, const TopSize& size) {
+  return std::max(1, size.height - kHeadLines - kFootLines - LogHeight(state, size));
+}
+
+std::vector<TopLine> DrawTop(const TopData& data, const TopState& state, const TopSize& size) {
+  std::vector<TopLine> lines;
+  const auto add = [&](const std::string& text, TopStyle style) {
+    const std::string shown = size.ascii ? InAscii(text) : text;
+    std::string line = Clipped(shown, size.width);
+    if (size.ascii && line.size() < shown.size())
+      line = shown.substr(0, static_cast<size_t>(size.width));
+    lines.push_back({std::move(line), style});
+  };
+  const json& head = state.tab == TopTab::kGpus ? data.gpus : data.queue;
+  add(data.problem.empty()
+          ? fmt::format("gpuadvise · {} · {}", Plural(IntOf(data.queue, "total"), "job"),
+                        ClusterAndAge(head))
+          : "gpuadvise · " + InUsersLanguage(data.problem),
+      data.problem.empty() ? TopStyle::kTitle : TopStyle::kWarning);
+  add(TabsText(state, data), TopStyle::kPlain);
+  const int page = TopPage(state, size);
+  if (state.help) {
+    for (const char* line : kHelp) add(InUsersLanguage(line), TopStyle::kPlain);
+  } else {
+    const std::vector<json> rows = TopRows(data, state);
+    std::vector<TextColumn> columns;
+    for (const AnswerColumn& column : ColumnsOf(data, state, size.width)) {
+      TextColumn one{column.header, {}, column.align};
+      for (const json& row : rows) one.cells.push_back(Printable(column.cell(row)));
+      columns.push_back(std::move(one));
+    }
+    const std::vector<std::string> table = TableLines(columns, std::max(size.width, 400));
+    add(table.empty() ? "" : table.front(), TopStyle::kHeader);
+    if (rows.empty()) add(InUsersLanguage("nothing to show"), TopStyle::kDim);
+    const size_t selected = std::min(state.selected, rows.empty() ? 0 : rows.size() - 1);
+    const size_t first =
+        selected < static_cast<size_t>(page) ? 0 : selected - static_cast<size_t>(page) + 1;
+    for (size_t i = first; i < rows.size() && i < first + static_cast<size_t>(page); ++i) {
+      add(table[i + 1], i == selected ? TopStyle::kSelected : TopStyle::kPlain);
+    }
+  }
+  const int log_height = LogHeight(state, size);
+  const auto above = static_cast<size_t>(std::max(0, size.height - kFootLines - log_height));
+  if (lines.size() > above) lines.resize(above);
+  while (lines.size() < above) add("", TopStyle::kPlain);
+  if (log_height > 0) {
+    add(fmt::format("log of job {} · {}", state.log_of, Printable(data.log_path)),
+        TopStyle::kHeader);
+    for (const std::string& line : LogLines(data, log_height - 1)) add(line, TopStyle::kPlain);
+    while (lines.size() < static_cast<size_t>(std::max(0, size.height - kFootLines)))
+      add("", TopStyle::kPlain);
+  }
+  add(InUsersLanguage("q quit · ? help · / filter · s sort · Enter log · Tab next view"),
+      TopStyle::kDim);
+  if (lines.size() > static_cast<size_t>(size.height))
+    lines.resize(static_cast<size_t>(size.height));
+  return lines;
+}
+
+}  // namespace gpuadvise::client

@@ -1,0 +1,155 @@
+// GET /v1/usage: GPU-hours and their price by account and week.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/gpu/gpu_labels.h"
+#include "common/gpu/gpu_types.h"
+#include "common/scheduler/node_pool.h"
+#include "common/slurm/gres.h"
+#include "common/slurm/job_record.h"
+#include "daemon/answers/account_views.h"
+#include "daemon/answers/visibility.h"
+
+namespace gpuadvise::daemon {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kHoursOfAWeek = 7 * 24;
+
+// What one row of the answer sums up.
+struct AccountSum {
+  int64_t jobs = 0;
+  std::vector<double> gpu_hours;            // by week
+  std::optional<std::vector<double>> cost;  // the same; nullopt: a GPU of it has no price
+
+  explicit AccountSum(size_t weeks) : gpu_hours(weeks), cost(std::vector<double>(weeks)) {}
+
+  AccountSum& operator+=(const AccountSum& more) {
+    jobs += more.jobs;
+    for (size_t i = 0; i < gpu_hours.size(); ++i) gpu_hours[i] += more.gpu_hours[i];
+    if (!more.cost) cost.reset();
+    for (size_t i = 0; cost && i < gpu_hours.size(); ++i) (*cost)[i] += (*more.cost)[i];
+    return *this;
+  }
+  double Hours() const {
+    double sum = 0;
+    for (const double week : gpu_hours) sum += week;
+    return sum;
+  }
+};
+
+double Tenths(double value) { return std::round(10 * value) / 10; }
+
+json Rounded(const std::vector<double>& values) {
+  json list = json::array();
+  for (const double value : values) list.push_back(Tenths(value));
+  return list;
+}
+
+double SumOf(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum;
+}
+
+json RowOfSum(const json& account, const AccountSum& sum) {
+  return {{"account", account},
+          {"jobs", sum.jobs},
+          {"gpu_hours", Tenths(sum.Hours())},
+          {"cost", sum.cost ? json(Tenths(SumOf(*sum.cost))) : json()},
+          {"weekly_gpu_hours", Rounded(sum.gpu_hours)},
+          {"weekly_cost", sum.cost ? Rounded(*sum.cost) : json()}};
+}
+
+}  // namespace
+
+UsageRights RightsToUsage(const Snapshot& snapshot, const Submitter& caller) {
+  if (caller.uid < 0) return {};
+  const std::string& hidden = snapshot.config.private_data;
+  const bool is_private = HasFlag(hidden, "jobs") || HasFlag(hidden, "usage");
+  if (caller.uid == 0 || !is_private) return {true, ""};
+  return {true, caller.user.empty() ? std::string("-") : caller.user};  // no login name is "-"
+}
+
+UsageSums::UsageSums(const UsageQuestion& question, UnixSeconds now, const LocalTime& local)
+    : now_(now) {
+  const int64_t first_hour = now / kHourSeconds - question.weeks * kHoursOfAWeek + 1;
+  week_starts_ = Period(first_hour, now, std::nullopt, local).week_starts();
+  // The one that the first hour cuts is not among those that were asked for.
+  const auto asked = static_cast<size_t>(question.weeks);
+  if (week_starts_.size() > asked) {
+    week_starts_.erase(week_starts_.begin(), week_starts_.end() - static_cast<int64_t>(asked));
+  }
+}
+
+void UsageSums::Add(const std::string& account, const std::string& gpu, int64_t gpus,
+                    UnixSeconds start, UnixSeconds end) {
+  if (end <= since() || end <= start || start >= now_) return;
+  Use& use = uses_[{account, gpu}];
+  use.gpu_seconds.resize(week_starts_.size());
+  ++use.jobs;
+  for (size_t i = 0; i < week_starts_.size(); ++i) {
+    const UnixSeconds until = i + 1 < week_starts_.size() ? week_starts_[i + 1] : now_;
+    const int64_t seconds = std::min(end, until) - std::max(start, week_starts_[i]);
+    if (seconds > 0) use.gpu_seconds[i] += gpus * seconds;
+  }
+}
+
+json UsageSums::Answer(const UsageRights& rights, const AdviceContext& context,
+                       const Submitter& caller) && {
+  const Snapshot& snapshot = context.snapshot;
+  const Visibility seen(snapshot, caller);
+  for (const Job& job : snapshot.jobs) {
+    if (!HoldsNodes(job) || !job.start_time || GpusOfJob(job) < 1) continue;
+    if (!seen.SeesOneOf(job.request.partitions)) continue;
+    if (!rights.user.empty() && job.user != rights.user) continue;
+    Add(job.account, RecordOf(job).gpu, GpusOfJob(job), *job.start_time, now_);
+  }
+  const GpuTypes types(snapshot, context.gpus);
+  std::map<std::string, AccountSum> accounts;
+  AccountSum all(week_starts_.size());
+  for (const auto& [key, use] : uses_) {
+    const GpuType type = types.TypeOf(key.second);
+    if (caller.uid < 0 && type.hidden) continue;
+    const GpuModel* model = context.gpus.catalogue().Resolve(type.id);
+    const double price = model == nullptr ? 0 : model->price_per_gpu_hour;
+    AccountSum sum(week_starts_.size());
+    sum.jobs = use.jobs;
+    for (size_t i = 0; i < use.gpu_seconds.size(); ++i) {
+      sum.gpu_hours[i] = static_cast<double>(use.gpu_seconds[i]) / kHourSeconds;
+      (*sum.cost)[i] = sum.gpu_hours[i] * price;
+    }
+    if (price <= 0) sum.cost.reset();
+    all += sum;
+    const std::string name = rights.named ? key.first : "";
+    accounts.try_emplace(name, week_starts_.size()).first->second += sum;
+  }
+  std::vector<std::pair<std::string, AccountSum>> ordered(accounts.begin(), accounts.end());
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
+    return a.second.Hours() > b.second.Hours();
+  });
+  json rows = json::array();
+  AccountSum others(week_starts_.size());
+  for (const auto& [account, sum] : ordered) {
+    if (account.empty() || rows.size() == kMostAccounts) {
+      others += sum;
+    } else {
+      rows.push_back(RowOfSum(account, sum));
+    }
+  }
+  if (others.jobs > 0) rows.push_back(RowOfSum(nullptr, others));
+  return {{"weeks", week_starts_},
+          {"until", now_},
+          {"own_only", !rights.user.empty()},
+          {"all", RowOfSum(nullptr, all)},
+          {"accounts", std::move(rows)}};
+}
+
+}  // namespace gpuadvise::daemon

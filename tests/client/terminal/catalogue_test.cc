@@ -1,0 +1,128 @@
+#include "client/terminal/catalogue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace gpuadvise::client {
+namespace {
+
+std::string Number(size_t number) {
+  const auto word = static_cast<uint32_t>(number);
+  return std::string(reinterpret_cast<const char*>(&word), sizeof word);
+}
+
+// The bytes of a .mo file with these messages.
+std::string MoOf(const std::map<std::string, std::string>& messages) {
+  const size_t tables = 28;
+  const size_t strings = tables + 16 * messages.size();
+  std::string originals;
+  std::string translations;
+  std::string text;
+  const auto add = [&](std::string* table, const std::string& words) {
+    *table += Number(words.size()) + Number(strings + text.size());
+    text += words + '\0';
+  };
+  for (const auto& [english, translated] : messages) add(&originals, english);
+  for (const auto& [english, translated] : messages) add(&translations, translated);
+  return Number(0x950412de) + Number(0) + Number(messages.size()) + Number(tables) +
+         Number(tables + originals.size()) + Number(0) + Number(0) + originals + translations +
+         text;
+}
+
+Catalogue Korean() {
+  return Catalogue(MoOf({{"", "Language: ko\n"},
+                         {"Not possible: ", "불가능: "},
+                         {"tomorrow", "내일"},
+                         {"starts now", "지금 시작"},
+                         {"{} ahead of it (its priority is {}) want the same nodes",
+                          "앞선 {0}이 같은 노드를 원합니다 (우선순위 {1})"},
+                         {"{} of {} waited", "{1} 중 {0} 대기"},
+                         {"{} {}", "아무것 {} {}"},
+                         {"bad {} order", "{1} 나쁨"},
+                         {"the command has no {micro_batch}", "명령에 {micro_batch} 없음"},
+                         {"No jobs yet.", "아직 작업이 없습니다."}}));
+}
+
+TEST(Catalogue, TranslatesWholeSentencesAndThoseOfAForm) {
+  const Catalogue korean = Korean();
+  EXPECT_EQ(korean.Of("starts now"), "지금 시작");
+  EXPECT_EQ(korean.Of("  starts now\n"), "  지금 시작\n");
+  EXPECT_EQ(korean.Of("2 waiting jobs ahead of it (its priority is 77) want the same nodes"),
+            "앞선 2 waiting jobs이 같은 노드를 원합니다 (우선순위 77)");
+  EXPECT_EQ(korean.Of("3 of 4 waited"), "4 중 3 대기");
+  EXPECT_EQ(korean.Of("the command has no {micro_batch}"), "명령에 {micro_batch} 없음");
+}
+
+TEST(Catalogue, TranslatesPieceByPiece) {
+  const Catalogue korean = Korean();
+  EXPECT_EQ(korean.Of("Not possible: starts now; L40S × 6"), "불가능: 지금 시작; L40S × 6");
+  EXPECT_EQ(korean.Of("a · starts now · b"), "a · 지금 시작 · b");
+  EXPECT_EQ(korean.Of("starts now."), "지금 시작.");
+}
+
+TEST(Catalogue, LeavesWhatItDoesNotKnow) {
+  const Catalogue korean = Korean();
+  for (const std::string text :
+       {"", " ", "\n", "unknown words", "a: b; c. d", "bad x order", "job {"}) {
+    EXPECT_EQ(korean.Of(text), text);
+  }
+  EXPECT_EQ(Catalogue().Of("starts now"), "starts now");
+}
+
+TEST(Catalogue, AOneWordFieldIsANameAndStays) {
+  EXPECT_EQ(Korean().Of("tomorrow of 4 waited"), "4 중 tomorrow 대기");
+}
+
+TEST(Catalogue, AnythingElseThanAMoFileIsEmpty) {
+  const std::string mo = MoOf({{"starts now", "지금 시작"}});
+  for (size_t bytes = 0; bytes < mo.size(); ++bytes) {
+    const Catalogue cut(std::string_view(mo).substr(0, bytes));
+    EXPECT_EQ(cut.Of("other"), "other");
+  }
+  for (size_t at = 0; at < mo.size(); ++at) {
+    std::string changed = mo;
+    changed[at] = static_cast<char>(0xff);
+    Catalogue(changed).Of("starts now");
+  }
+  EXPECT_TRUE(Catalogue("").empty());
+  EXPECT_TRUE(Catalogue(std::string(100, 'x')).empty());
+}
+
+TEST(Catalogue, ALongHostileTextIsShownAsItIs) {
+  const std::string text(1'000'000, ';');
+  EXPECT_EQ(Korean().Of(text), text);
+}
+
+std::map<std::string, std::string>& Environment() {
+  static std::map<std::string, std::string> variables;
+  return variables;
+}
+
+std::string Wanted(const std::map<std::string, std::string>& variables) {
+  Environment() = variables;
+  return WantedLanguage([](const char* name) -> const char* {
+    const auto found = Environment().find(name);
+    return found == Environment().end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST(WantedLanguage, IsChosenAsGettextDoes) {
+  EXPECT_EQ(Wanted({}), "");
+  EXPECT_EQ(Wanted({{"LANG", "ko_KR.UTF-8"}}), "ko");
+  EXPECT_EQ(Wanted({{"LANG", "ko_KR.utf8"}}), "ko");
+  EXPECT_EQ(Wanted({{"LANG", "ko_KR"}}), "ko");
+  EXPECT_EQ(Wanted({{"LANG", "en_US.UTF-8"}}), "");
+  EXPECT_EQ(Wanted({{"LANG", "ko_KR.UTF-8"}, {"LC_ALL", "C"}}), "");
+  EXPECT_EQ(Wanted({{"LANG", "C.UTF-8"}, {"LANGUAGE", "ko"}}), "");
+  EXPECT_EQ(Wanted({{"LANG", "de_DE.UTF-8"}, {"LC_MESSAGES", "ko_KR.UTF-8"}}), "ko");
+  EXPECT_EQ(Wanted({{"LANG", "en_US.UTF-8"}, {"LANGUAGE", "ko:en"}}), "ko");
+  EXPECT_EQ(Wanted({{"LANG", "ko_KR.EUC-KR"}}), "") << "its terminal does not show UTF-8";
+  EXPECT_EQ(Wanted({{"LANG", ""}, {"LC_ALL", ""}}), "");
+}
+
+}  // namespace
+}  // namespace gpuadvise::client

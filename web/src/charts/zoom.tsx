@@ -1,0 +1,72 @@
+// The part of a time axis that a chart shows: by dragging across it, or by the range beside it, which
+// the keyboard reaches.
+import { useState } from 'preact/hooks';
+import type uPlot from 'uplot';
+import { say } from '../words/say';
+import type { Key } from '../words/english';
+
+const kDay = 86400;
+const kRanges: [Key, number][] = [
+  ['chart.lastDay', kDay],
+  ['chart.lastWeek', 7 * kDay],
+  ['chart.lastMonth', 30 * kDay],
+];
+
+export interface Zoom {
+  part: [number, number] | null; // null: all of it
+  show: (from: number, to: number) => void;
+  reset: () => void;
+  changed: (plot: uPlot) => void; // uPlot has another scale
+}
+
+const ends = (x: number[]): [number, number] => [x[0] ?? 0, x[x.length - 1] ?? 0];
+
+export function useZoom(plot: { readonly current: uPlot | null }, x: number[]): Zoom {
+  const [part, setPart] = useState<[number, number] | null>(null);
+  const show = (from: number, to: number) => plot.current?.setScale('x', { min: from, max: to });
+  const changed = (drawn: uPlot) => {
+    const { min, max } = drawn.scales.x ?? {};
+    const all = drawn.data[0] as number[];
+    const [from, to] = ends(all);
+    const whole = min == null || max == null || (min <= from && max >= to);
+    setPart(whole ? null : [min, max]);
+  };
+  const reset = () => show(...ends(x));
+  return { part, show, reset, changed };
+}
+
+/** The range, and what moves it while it is a part. */
+export function ZoomControls({ zoom, x }: { zoom: Zoom; x: number[] }) {
+  const [from, to] = ends(x);
+  const { part } = zoom;
+  const choices = kRanges.filter(([, seconds]) => seconds < to - from);
+  const chosen = part === null ? '' : String(choices.find(([, seconds]) => part[1] === to && Math.abs(part[1] - part[0] - seconds) < 1)?.[1] ?? 'part');
+  const choose = (value: string) => (value === '' ? zoom.reset() : zoom.show(to - Number(value), to));
+  const move = (direction: number) => () => {
+    if (part === null) return;
+    const width = part[1] - part[0];
+    const start = Math.min(Math.max(part[0] + (direction * width) / 2, from), Math.max(from, to - width));
+    zoom.show(start, start + width);
+  };
+  return (
+    <div class="zoom" data-zoomed={part === null ? 'no' : 'yes'} data-from={part?.[0] ?? ''} data-to={part?.[1] ?? ''}>
+      <label class="field field-row">
+        <span>{say('chart.range')}</span>
+        <select value={chosen} onChange={(event) => choose((event.target as HTMLSelectElement).value)}>
+          <option value="">{say('chart.whole')}</option>
+          {choices.map(([key, seconds]) => <option key={key} value={String(seconds)}>{say(key)}</option>)}
+          {chosen === 'part' ? <option value="part" disabled>{say('chart.zoomed')}</option> : null}
+        </select>
+      </label>
+      {part === null ? (
+        <span class="quiet zoom-hint">{say('chart.hint')}</span>
+      ) : (
+        <>
+          <button type="button" onClick={move(-1)} disabled={part[0] <= from}>{say('chart.earlier')}</button>
+          <button type="button" onClick={move(1)} disabled={part[1] >= to}>{say('chart.later')}</button>
+          <button type="button" onClick={zoom.reset}>{say('chart.reset')}</button>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+// A form beside the YAML: model preset, GPU type and steps. The text is the only copy: each field reads
+// it and writes it, so that both always say the same.
+import { useAnswer } from '../../live/live';
+import type { PresetsAnswer, WaitsAnswer } from '../../api/types';
+import { say } from '../../words/say';
+import { plainWord, readValue, writeValue } from './yaml_edit';
+import type { Found, Place } from './yaml_edit';
+
+const kRestSeconds = 600;
+const kPreset: Place = ['model', 'preset'];
+const kGpus: Place = ['resources', 'gpus'];
+const kSteps: Place = ['training', 'max_steps'];
+
+interface FormProps {
+  text: string;
+  edit: (text: string) => void;
+}
+
+export function Form({ text, edit }: FormProps) {
+  const presets = useAnswer<PresetsAnswer>('v1/presets', kRestSeconds).data?.presets ?? [];
+  const gpus = useAnswer<WaitsAnswer>('v1/waits', kRestSeconds).data?.gpus ?? [];
+  // Null is no word of the file's: nothing changes, and the field shows the text again.
+  const write = (place: Place, event: Event, value: string | null) => {
+    if (value !== null) edit(writeValue(text, place, value));
+    const field = event.target as HTMLInputElement;
+    const now = readValue(value === null ? text : writeValue(text, place, value), place);
+    if (field instanceof HTMLInputElement) field.value = shownOf(now);
+  };
+  const gpu = oneOf(readValue(text, kGpus));
+  const known = gpu.kind !== 'value' || gpus.some((one) => one.gpu === gpu.value);
+  return (
+    <fieldset class="ask-form" data-form>
+      <legend>{say('ask.form')}</legend>
+      <Field label={say('ask.preset')} found={readValue(text, kPreset)}>
+        {(value, odd) => (
+          <>
+            <input name="preset" list="presets" value={value} disabled={odd} placeholder={say('ask.presetHint')} maxLength={120} autocomplete="off" onChange={(event) => write(kPreset, event, wordOf(event))} />
+            <datalist id="presets">{presets.map((one) => <option key={one} value={one} />)}</datalist>
+          </>
+        )}
+      </Field>
+      <Field label={say('ask.gpu')} found={gpu}>
+        {(value, odd) => (
+          <select name="form-gpu" value={value} disabled={odd} onChange={(event) => write(kGpus, event, wordOf(event))}>
+            <option value="">{say('ask.anyGpu')}</option>
+            {known ? null : <option value={value}>{value.slice(0, 40)}</option>}
+            {gpus.map((one) => <option key={one.gpu} value={one.gpu}>{one.gpu_name.slice(0, 40)}</option>)}
+          </select>
+        )}
+      </Field>
+      <Field label={say('ask.steps')} found={readValue(text, kSteps)}>
+        {(value, odd) => <input name="steps" inputMode="numeric" pattern="[0-9]*" value={value} disabled={odd} maxLength={12} autocomplete="off" onChange={(event) => write(kSteps, event, digitsOf(event))} />}
+      </Field>
+      <p class="note">{say('ask.formNote')}</p>
+    </fieldset>
+  );
+}
+
+const shownOf = (found: Found): string => (found.kind === 'value' ? found.value.replace(/^"(.*)"$/, '$1') : '');
+
+function wordOf(event: Event): string | null {
+  const { value } = event.target as HTMLInputElement;
+  return value.trim() === '' ? '' : plainWord(value);
+}
+
+function digitsOf(event: Event): string | null {
+  const value = (event.target as HTMLInputElement).value.trim();
+  return /^([1-9][0-9]{0,11})?$/.test(value) ? value : null;
+}
+
+/** A list of one is that one; of several, what only the editor can change. */
+function oneOf(found: Found): Found {
+  if (found.kind !== 'value') return found;
+  const inner = /^\[\s*([^,\]]*?)\s*\]$/.exec(found.value);
+  if (inner) return { kind: 'value', value: inner[1] ?? '' };
+  return found.value.startsWith('[') ? { kind: 'other' } : found;
+}
+
+interface FieldProps {
+  label: string;
+  found: Found;
+  children: (value: string, odd: boolean) => preact.ComponentChildren;
+}
+
+function Field({ label, found, children }: FieldProps) {
+  const odd = found.kind === 'other';
+  return (
+    <label class="field" title={odd ? say('ask.cannotEdit') : undefined}>
+      <span>{label}</span>
+      {children(shownOf(found), odd)}
+    </label>
+  );
+}
