@@ -21,6 +21,12 @@ constexpr size_t kLeastLetters = 4;
 constexpr int kDeepest = 4;
 constexpr size_t kLongestText = 2'000;  // longer ones are no sentences
 constexpr std::array<std::string_view, 5> kSeparators = {" · ", " — ", ". ", "; ", ": "};
+// How many pieces together are looked up as one sentence.
+constexpr size_t kMostPieces = 6;
+// gettext's mark between a context and its msgid. Forms of the context "composed" ("{} waiting
+// jobs", "in {}") stand for what the program puts together; the first field of those that begin
+// with it, or have few letters, is a number or a duration.
+constexpr std::string_view kComposedContext = "composed\4";
 
 // The 32-bit number at `at`, in the byte order of this machine, as msgfmt writes it here.
 std::optional<uint32_t> NumberAt(std::string_view bytes, size_t at) {
@@ -110,6 +116,75 @@ std::string_view WithoutNewlines(std::string_view text) {
 
 bool IsBlank(char c) { return c == ' ' || c == '\n'; }
 
+bool OpensAtItsEnd(std::string_view text) { return text.ends_with(' ') || text.ends_with('('); }
+
+bool OpensAtItsStart(std::string_view text) {
+  constexpr std::string_view kGoesOn = " ,.:(";
+  return !text.empty() && kGoesOn.find(text.front()) != std::string_view::npos;
+}
+
+// What a msgid without its neighbours' sentence is: "; see above" is "see above", and the same of
+// its translation.
+void WithoutTheBreakBefore(std::string_view* english, std::string_view* translated) {
+  constexpr std::string_view kBreak = "; ";
+  if (!english->starts_with(kBreak) || !translated->starts_with(kBreak)) return;
+  english->remove_prefix(kBreak.size());
+  translated->remove_prefix(kBreak.size());
+}
+
+// Where the msgid is the beginning or the end of a sentence, what the program puts there is one
+// more field.
+void OpenTheEnds(std::string_view english, Form* form, Form* translation) {
+  if (OpensAtItsStart(english)) {
+    for (Form* each : {form, translation}) {
+      each->literals.insert(each->literals.begin(), "");
+      for (size_t& field : each->fields) ++field;
+      each->fields.insert(each->fields.begin(), 0);
+    }
+  }
+  if (OpensAtItsEnd(english)) {
+    const size_t last = form->fields.size();
+    for (Form* each : {form, translation}) {
+      each->fields.push_back(last);
+      each->literals.emplace_back();
+    }
+  }
+}
+
+// Whether `field` may stand in a sentence's field: one that holds the end of a sentence would have
+// swallowed it.
+bool IsOnePiece(std::string_view field) {
+  return field.find("; ") == std::string_view::npos && field.find(" · ") == std::string_view::npos;
+}
+
+// "4", "1,204", "4 h 05", "½": what is no word.
+bool IsANumber(std::string_view field) {
+  bool after_a_blank = true;
+  size_t letters = 0;
+  for (const char c : field) {
+    if (after_a_blank) letters = 0;
+    letters += static_cast<size_t>(std::isalpha(static_cast<unsigned char>(c)) != 0);
+    if (letters > 1) return false;
+    after_a_blank = c == ' ';
+  }
+  return !field.empty();
+}
+
+// The next ends of pieces in `text`: where each begins and how long its separator is.
+std::vector<std::pair<size_t, size_t>> NextBreaks(std::string_view text) {
+  std::vector<std::pair<size_t, size_t>> breaks;
+  for (size_t at = 1; at < text.size() && breaks.size() < kMostPieces; ++at) {
+    for (const std::string_view separator : kSeparators) {
+      if (text.substr(at).starts_with(separator)) {
+        breaks.emplace_back(at, separator.size());
+        at += separator.size() - 1;
+        break;
+      }
+    }
+  }
+  return breaks;
+}
+
 }  // namespace
 
 Catalogue::Catalogue(std::string_view mo) {
@@ -122,20 +197,38 @@ Catalogue::Catalogue(std::string_view mo) {
     auto english = StringAt(mo, *originals + 8 * i);
     auto translated = StringAt(mo, *translations + 8 * i);
     if (!english || !translated) continue;
-    english = WithoutNewlines(*english);
-    translated = WithoutNewlines(*translated);
-    if (english->empty() || translated->empty()) continue;
-    const auto form = FormOf(*english);
-    const auto other = FormOf(*translated);
-    if (!form || form->fields.empty()) {  // braces of its own are text
-      exact_.emplace(*english, *translated);
-    } else if (other && SameFields(*form, *other) && LettersOf(form->literals) >= kLeastLetters) {
-      templates_.push_back({form->literals, other->literals, other->fields});
-    }
+    Add(WithoutNewlines(*english), WithoutNewlines(*translated));
   }
-  std::stable_sort(templates_.begin(), templates_.end(), [](const Template& a, const Template& b) {
-    return LettersOf(a.literals) > LettersOf(b.literals);
-  });
+  for (std::vector<Template>* forms : {&templates_, &composed_}) {
+    std::stable_sort(forms->begin(), forms->end(), [](const Template& a, const Template& b) {
+      return LettersOf(a.literals) > LettersOf(b.literals);
+    });
+  }
+}
+
+void Catalogue::Add(std::string_view english, std::string_view translated) {
+  if (english.empty() || translated.empty()) return;
+  const bool composed = english.starts_with(kComposedContext);
+  if (composed) english.remove_prefix(kComposedContext.size());
+  if (english.find('\4') != std::string_view::npos) return;  // the page's
+  WithoutTheBreakBefore(&english, &translated);
+  std::optional<Form> form = FormOf(english);
+  std::optional<Form> other = FormOf(translated);
+  if (!form || form->fields.empty()) {  // braces of its own are text
+    exact_.emplace(english, translated);
+  }
+  if (!form || !other || !SameFields(*form, *other)) return;
+  if (composed) {
+    const bool of_a_number =
+        form->literals.front().empty() || LettersOf(form->literals) < 2 * kLeastLetters;
+    composed_.push_back({form->literals, other->literals, other->fields, true, of_a_number});
+    return;
+  }
+  OpenTheEnds(english, &*form, &*other);
+  if (form->fields.empty()) return;
+  const size_t least = form->literals.front().empty() ? kLeastLetters : kLeastLetters - 1;
+  if (LettersOf(form->literals) < least) return;
+  templates_.push_back({form->literals, other->literals, other->fields, false, false});
 }
 
 std::string Catalogue::Of(std::string_view english) const {
@@ -158,56 +251,77 @@ std::string Catalogue::Translated(std::string_view english, int depth) const {
            std::string(english.substr(back));
   }
   if (depth > kDeepest || english.empty()) return std::string(english);
-  std::string translation;
-  if (ByTemplate(english, depth, &translation)) return translation;
-  for (const std::string_view separator : kSeparators) {
-    const size_t at = english.find(separator);
-    if (at == std::string_view::npos) continue;
-    // "Tip: " and "Not possible: " are msgids with their colon and blank.
-    const std::string_view head = english.substr(0, at);
-    const std::string with_separator(english.substr(0, at + separator.size()));
-    const auto labelled = exact_.find(with_separator);
-    return (labelled != exact_.end() ? labelled->second
-                                     : Translated(head, depth + 1) + std::string(separator)) +
-           Translated(english.substr(at + separator.size()), depth);
-  }
+  if (const auto whole = AsOneSentence(english, depth)) return *whole;
+  if (const auto pieces = PieceByPiece(english, depth)) return *pieces;
   if (english.back() == '.' || english.back() == ':') {
     return Translated(english.substr(0, english.size() - 1), depth + 1) + english.back();
   }
   return std::string(english);
 }
 
-bool Catalogue::ByTemplate(std::string_view english, int depth, std::string* translation) const {
-  std::vector<std::string_view> fields;
-  for (const Template& form : templates_) {
-    if (!english.starts_with(form.literals.front()) || !english.ends_with(form.literals.back()))
-      continue;
-    fields.clear();
-    size_t at = form.literals.front().size();
-    bool fits = true;
-    for (size_t i = 1; i < form.literals.size() && fits; ++i) {
-      const bool last = i + 1 == form.literals.size();
-      const std::string& literal = form.literals[i];
-      const size_t next = last              ? english.size() - literal.size()
-                          : literal.empty() ? at
-                                            : english.find(literal, at);
-      fits = next != std::string_view::npos && next >= at;
-      if (!fits) break;
-      fields.push_back(english.substr(at, next - at));
-      at = next + literal.size();
-    }
-    if (!fits) continue;
-    *translation = form.translation.front();
-    for (size_t i = 0; i < form.order.size(); ++i) {
-      const std::string_view field = fields[form.order[i]];
-      // One word is a number or a name, which stays.
-      *translation += field.find(' ') == std::string_view::npos ? std::string(field)
-                                                                : Translated(field, depth + 1);
-      *translation += form.translation[i + 1];
-    }
-    return true;
+std::optional<std::string> Catalogue::AsOneSentence(std::string_view english, int depth) const {
+  if (const auto found = exact_.find(std::string(english)); found != exact_.end()) {
+    return found->second;
   }
-  return false;
+  for (const std::vector<Template>* forms : {&composed_, &templates_}) {
+    for (const Template& form : *forms) {
+      if (auto translation = Filled(form, english, depth)) return translation;
+    }
+  }
+  return std::nullopt;
+}
+
+// The longest run of pieces that is a sentence, and what follows it; else the first piece as it is.
+std::optional<std::string> Catalogue::PieceByPiece(std::string_view english, int depth) const {
+  const auto breaks = NextBreaks(english);
+  if (breaks.empty()) return std::nullopt;
+  for (auto end = breaks.rbegin(); end != breaks.rend(); ++end) {
+    const std::string_view rest = english.substr(end->first + end->second);
+    // "Tip: " and "Not possible: " are msgids with their colon and blank.
+    const auto labelled = exact_.find(std::string(english.substr(0, end->first + end->second)));
+    if (labelled != exact_.end()) return labelled->second + Translated(rest, depth);
+    if (const auto head = AsOneSentence(english.substr(0, end->first), depth + 1)) {
+      return *head + std::string(english.substr(end->first, end->second)) + Translated(rest, depth);
+    }
+  }
+  const size_t next = breaks.front().first + breaks.front().second;
+  return std::string(english.substr(0, next)) + Translated(english.substr(next), depth);
+}
+
+std::optional<std::string> Catalogue::Filled(const Template& form, std::string_view english,
+                                             int depth) const {
+  if (!english.starts_with(form.literals.front()) || !english.ends_with(form.literals.back())) {
+    return std::nullopt;
+  }
+  std::vector<std::string_view> fields;
+  size_t at = form.literals.front().size();
+  for (size_t i = 1; i < form.literals.size(); ++i) {
+    const bool last = i + 1 == form.literals.size();
+    const std::string& literal = form.literals[i];
+    const size_t next = last              ? english.size() - literal.size()
+                        : literal.empty() ? at
+                                          : english.find(literal, at);
+    if (next == std::string_view::npos || next < at || !IsOnePiece(english.substr(at, next - at))) {
+      return std::nullopt;
+    }
+    fields.push_back(english.substr(at, next - at));
+    at = next + literal.size();
+  }
+  if (form.composed && std::any_of(fields.begin(), fields.end(), [](std::string_view field) {
+        return field.find(": ") != std::string_view::npos;
+      })) {
+    return std::nullopt;
+  }
+  if (form.of_a_number && (fields.empty() || !IsANumber(fields.front()))) return std::nullopt;
+  std::string translation = form.translation.front();
+  for (size_t i = 0; i < form.order.size(); ++i) {
+    const std::string_view field = fields[form.order[i]];
+    // One word is a number or a name, which stays.
+    translation += field.find(' ') == std::string_view::npos ? std::string(field)
+                                                             : Translated(field, depth + 1);
+    translation += form.translation[i + 1];
+  }
+  return translation;
 }
 
 std::string WantedLanguage(const char* (*environment)(const char* name)) {

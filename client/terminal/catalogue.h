@@ -9,6 +9,7 @@
 // Pure, and linear in the text times the catalogue's templates; a catalogue is never changed.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -25,8 +26,12 @@ class Catalogue {
   // not those of its msgid is left out.
   explicit Catalogue(std::string_view mo);
 
-  // `english` in this language: as a whole, by a template, else piece by piece between "; ", ": ",
-  // " · ", " — " and ". "; blanks and newlines around it stay.
+  // `english` in this language: as a whole, by a template, else by the longest runs of the pieces
+  // between "; ", ": ", " · ", " — " and ". " that are sentences; blanks and newlines around it
+  // stay. A field holds no end of a sentence ("; ", " · "). A msgid that ends with a blank or "(",
+  // or begins with a blank or ",", ".", ":", "(", has one more field there; a leading "; " is left
+  // out. Forms with the context "composed" ("{} jobs") are for what the program puts together of
+  // parts.
   std::string Of(std::string_view english) const;
 
   bool empty() const { return exact_.empty() && templates_.empty(); }
@@ -36,13 +41,21 @@ class Catalogue {
     std::vector<std::string> literals;     // around the fields: one more than there are fields
     std::vector<std::string> translation;  // the same of the translation
     std::vector<size_t> order;             // which field stands behind translation[i]
+    bool composed = false;                 // its fields hold no ": " either
+    bool of_a_number = false;              // the first field is a number or a duration
   };
 
+  void Add(std::string_view english, std::string_view translated);
   std::string Translated(std::string_view english, int depth) const;
-  bool ByTemplate(std::string_view english, int depth, std::string* translation) const;
+  std::optional<std::string> AsOneSentence(std::string_view english, int depth) const;
+  std::optional<std::string> PieceByPiece(std::string_view english, int depth) const;
+  // The translation of `english` where it has this form.
+  std::optional<std::string> Filled(const Template& form, std::string_view english,
+                                    int depth) const;
 
   std::unordered_map<std::string, std::string> exact_;
   std::vector<Template> templates_;  // the one with most letters first
+  std::vector<Template> composed_;   // of the context "composed", in the same order
 };
 
 // The language that the environment asks for, as gettext chooses it: the first of LANGUAGE (a list,

@@ -137,8 +137,8 @@ std::string ClockRange(int64_t likely, int64_t late, int64_t now) {
 }
 
 std::string DurationRange(double likely_seconds, double late_seconds) {
-  const std::string likely = DurationInWords(likely_seconds);
-  const std::string late = DurationInWords(late_seconds);
+  const std::string likely = InUsersLanguage(DurationInWords(likely_seconds));
+  const std::string late = InUsersLanguage(DurationInWords(late_seconds));
   return likely == late ? likely : likely + " (" + late + ")";
 }
 

@@ -10,9 +10,17 @@ namespace {
 
 constexpr int kGap = 2;
 
+// A figure stands to the right and may be a word ("now", "not known"); to the left stand names.
+std::string CellOf(const TextColumn& column, size_t row) {
+  const std::string& cell = column.cells[row];
+  return column.align == Align::kRight ? InUsersLanguage(cell) : cell;
+}
+
 int ColumnWidth(const TextColumn& column) {
   int width = DisplayWidth(InUsersLanguage(column.header));
-  for (const std::string& cell : column.cells) width = std::max(width, DisplayWidth(cell));
+  for (size_t row = 0; row < column.cells.size(); ++row) {
+    width = std::max(width, DisplayWidth(CellOf(column, row)));
+  }
   return width;
 }
 
@@ -46,7 +54,7 @@ std::vector<std::string> TableLines(const std::vector<TextColumn>& columns, int 
     const int own = ColumnWidth(column);
     const std::string header = InUsersLanguage(column.header);
     for (size_t row = 0; row < lines.size(); ++row) {
-      const std::string& text = row == 0 ? header : column.cells[row - 1];
+      const std::string text = row == 0 ? header : CellOf(column, row - 1);
       if (c > 0) lines[row] += std::string(kGap, ' ');
       lines[row] += Padded(text, own, column.align);
     }

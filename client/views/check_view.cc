@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/api/answer_reader.h"
+#include "client/terminal/catalogue.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
 #include "client/terminal/text_table.h"
@@ -36,7 +37,8 @@ std::string BesideWord(const std::string& word, const std::string& shown, const 
   constexpr int kIndent = 14;
   std::string text = shown + std::string(kIndent - word.size(), ' ');
   bool first = true;
-  for (const std::string& line : Wrapped(Printable(words), std::max(30, style.width - kIndent))) {
+  for (const std::string& line :
+       Wrapped(Printable(InUsersLanguage(words)), std::max(30, style.width - kIndent))) {
     text += (first ? "" : std::string(kIndent, ' ')) + line + "\n";
     first = false;
   }
@@ -72,7 +74,7 @@ std::string CheckText(const Check& check, const TerminalStyle& style) {
   std::string text = Coloured(check.health, style.colour) + subject;
   bool first = true;
   for (const std::string& line :
-       Wrapped(Printable(check.finding), std::max(30, style.width - kIndent))) {
+       Wrapped(Printable(InUsersLanguage(check.finding)), std::max(30, style.width - kIndent))) {
     text += (first ? "" : std::string(kIndent, ' ')) + line + "\n";
     first = false;
   }

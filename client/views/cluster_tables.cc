@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/api/answer_reader.h"
+#include "client/terminal/catalogue.h"
 #include "client/terminal/display.h"
 #include "common/base/slurm_time.h"
 #include "common/base/text.h"
@@ -40,11 +41,11 @@ bool IsWaiting(const json& job) { return TextOf(job, "state") == "PENDING"; }
 
 // "runs", "now", "8 m (1 h 50)"; "–" where nothing is known.
 std::string QueueStartOf(const json& job) {
-  if (!IsWaiting(job)) return "runs";
+  if (!IsWaiting(job)) return InUsersLanguage("runs");
   const auto p50 = OptionalNumber(job, "wait_p50_seconds");
   if (!p50) return "–";
   const double p90 = NumberOf(job, "wait_p90_seconds");
-  return p90 < 30 ? "now" : DurationRange(*p50, p90);
+  return p90 < 30 ? InUsersLanguage("now") : DurationRange(*p50, p90);
 }
 
 std::string ClockOf(const json& job, int64_t now) {

@@ -64,6 +64,39 @@ TEST(Catalogue, TranslatesPieceByPiece) {
   EXPECT_EQ(korean.Of("starts now."), "지금 시작.");
 }
 
+TEST(Catalogue, AFieldHoldsNoEndOfASentence) {
+  const Catalogue korean(MoOf({{"{} starts in {}", "{0} 시작: {1}"}, {"later", "나중에"}}));
+  EXPECT_EQ(korean.Of("it starts in 4 h; later"), "it 시작: 4 h; 나중에");
+}
+
+TEST(Catalogue, TheLongestRunOfPiecesIsOneSentence) {
+  const Catalogue korean(MoOf({{"a; b", "가; 나"}, {"a", "x"}, {"c", "다"}}));
+  EXPECT_EQ(korean.Of("a; b; c"), "가; 나; 다");
+  EXPECT_EQ(korean.Of("a: c"), "x: 다");
+}
+
+TEST(Catalogue, ABeginningOfASentenceHasOneMoreField) {
+  const Catalogue korean(MoOf({{"Why {}: ", "{}번인 이유: "},
+                               {"; see {}", "; {} 참조"},
+                               {"no answer from ", "응답 없음: "},
+                               {" is not there", " 없습니다"},
+                               {"much later", "훨씬 나중에"}}));
+  EXPECT_EQ(korean.Of("Why 1: much later"), "1번인 이유: 훨씬 나중에");
+  EXPECT_EQ(korean.Of("much later; see log"), "훨씬 나중에; log 참조");
+  EXPECT_EQ(korean.Of("no answer from host"), "응답 없음: host");
+  EXPECT_EQ(korean.Of("/a/b is not there"), "/a/b 없습니다");
+}
+
+TEST(Catalogue, WhatIsComposedOfANumberTakesOnlyNumbers) {
+  const Catalogue korean(MoOf({{"composed\4{} jobs", "작업 {}개"},
+                               {"composed\4in {}", "{} 뒤"},
+                               {"starts {}", "시작: {}"}}));
+  EXPECT_EQ(korean.Of("1,204 jobs"), "작업 1,204개");
+  EXPECT_EQ(korean.Of("starts in 4 h 05"), "시작: 4 h 05 뒤");
+  EXPECT_EQ(korean.Of("4 pending jobs"), "4 pending jobs");
+  EXPECT_EQ(korean.Of("starts in the morning"), "시작: in the morning");
+}
+
 TEST(Catalogue, LeavesWhatItDoesNotKnow) {
   const Catalogue korean = Korean();
   for (const std::string text :
