@@ -196,6 +196,7 @@ int Run(const CommandLine& line, Console& console) {
       SystemSlurmQuery slurm;
       EffCommand eff = line.eff;
       eff.own_user = OwnUserName();
+      eff.metrics = settings->metrics;
       return RunEff(eff, slurm, api, console);
     }
     case Verb::kDoctor:

@@ -13,6 +13,7 @@
 #include "client/preflight/preflight.h"
 #include "client/questions/advice_question.h"
 #include "client/questions/training_question.h"
+#include "client/records/gpu_metrics.h"
 #include "client/records/slurm_query.h"
 #include "client/sbatch/job_runner.h"
 #include "client/sbatch/sbatch_options.h"
@@ -112,6 +113,7 @@ struct EffCommand {
   std::string user;    // "" or "me": the caller
   std::string since;   // as written
   std::string own_user;
+  GpuMetrics metrics;  // the site's Prometheus
   bool json = false;
 };
 

@@ -209,6 +209,10 @@ int RunEff(const EffCommand& command, SlurmQuery& slurm, Api& api, Console& cons
                   console);
   }
   AddSampled(api, &jobs);
+  if (const std::string missing = AddGpuMetrics(command.metrics, GetByHttps, &jobs);
+      !missing.empty()) {
+    console.Complain("gpuadvise: " + missing);
+  }
   json rows = json::array();
   for (const JobEfficiency& job : jobs) rows.push_back(RowOf(job));
   if (command.json) {

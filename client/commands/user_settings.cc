@@ -21,12 +21,21 @@ std::string Variable(const char* name) {
 
 bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
+// Without a blank or what ends an argument; libcurl takes no other scheme here.
+bool IsUrl(const std::string& text) {
+  return (text.starts_with("http://") || text.starts_with("https://")) &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
+}
+
 // Takes what one client.yaml says and nothing stronger has said.
 Result<void> Take(const std::string& path, ClientSettings& settings) {
   const std::vector<std::pair<std::string, std::string*>> keys = {
       {"socket", &settings.socket},
       {"gpus_file", &settings.own.gpus_file},
-      {"models_file", &settings.own.models_file}};
+      {"models_file", &settings.own.models_file},
+      {"prometheus", &settings.metrics.prometheus},
+      {"gpu_use_query", &settings.metrics.use_query},
+      {"gpu_memory_query", &settings.metrics.memory_query}};
   const Result<YamlDocument> document = LoadYamlFile(path, EmptyYaml::kEmptyMap);
   if (!document) return tl::unexpected<Error>(document.error());
   const auto refuse = [&](const std::string& message, const std::string& key) {
@@ -38,15 +47,23 @@ Result<void> Take(const std::string& path, ClientSettings& settings) {
     const auto known =
         std::find_if(keys.begin(), keys.end(), [&](const auto& each) { return each.first == key; });
     if (known == keys.end()) {
-      const std::vector<std::string> names = {"socket", "gpus_file", "models_file"};
-      return refuse("unknown key " + Quoted(key) + DidYouMean(key, names) +
-                        "; the client has socket, gpus_file and models_file",
+      std::vector<std::string> names;
+      for (const auto& each : keys) names.push_back(each.first);
+      std::string all;
+      for (const std::string& each : names) all += (all.empty() ? "" : ", ") + each;
+      return refuse("unknown key " + Quoted(key) + DidYouMean(key, names) + "; the keys are " + all,
                     key);
     }
-    if (!value.is_string()) return refuse(key + " must be a path", key);
+    const bool is_file = key.ends_with("_file");
+    if (!value.is_string())
+      return refuse(key + (is_file || key == "socket" ? " must be a path" : " must be a text"),
+                    key);
     const auto& text = value.get_ref<const std::string&>();
+    if (key == "prometheus" && !text.empty() && !IsUrl(text)) {
+      return refuse("prometheus must be a URL such as http://prometheus:9090", key);
+    }
     if (!known->second->empty() || text.empty()) continue;
-    const bool beside = key != "socket" && !text.starts_with('/');
+    const bool beside = is_file && !text.starts_with('/');
     *known->second = beside ? path.substr(0, path.rfind('/') + 1) + text : text;
   }
   return {};
@@ -72,6 +89,8 @@ Result<ClientSettings> FindSettings(const SettingsPlaces& places) {
     }
   }
   if (settings.socket.empty()) settings.socket = kDefaultSocket;
+  if (settings.metrics.use_query.empty()) settings.metrics.use_query = kUsualUseQuery;
+  if (settings.metrics.memory_query.empty()) settings.metrics.memory_query = kUsualMemoryQuery;
   return settings;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "client/models/built_in.h"
+#include "client/records/gpu_metrics.h"
 #include "common/base/error.h"
 
 namespace gpuadvise::client {
@@ -27,6 +28,7 @@ SettingsPlaces PlacesFromEnvironment(const std::string& socket_flag);
 struct ClientSettings {
   std::string socket;  // never ""
   OwnCatalogues own;   // gpus_file and models_file, beside the settings file that names them
+  GpuMetrics metrics;  // prometheus, gpu_use_query and gpu_memory_query
 };
 
 // Each key from the strongest place that has it. Errors: a settings file that cannot be read, with

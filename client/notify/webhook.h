@@ -1,4 +1,4 @@
-// A message to a chat service: HTTPS POST through libcurl, which is loaded when first needed.
+// A message to a chat service: an HTTPS POST.
 //
 // Bounded: a deadline, no redirects, 64 KiB of an answer. Blocking; not thread-safe. No error names
 // the URL.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "common/base/date_time.h"
 #include "common/base/slurm_time.h"
 #include "common/base/text.h"
 
@@ -13,7 +14,7 @@ namespace gpuadvise::client {
 
 const char* const kEfficiencyFields =
     "JobIDRaw,JobID,User,State,Partition,ElapsedRaw,TimelimitRaw,AllocCPUS,NNodes,TotalCPU,ReqMem,"
-    "MaxRSS,NTasks,AllocTRES,TRESUsageInTot,JobName";
+    "MaxRSS,NTasks,AllocTRES,TRESUsageInTot,End,JobName";
 
 namespace {
 
@@ -33,6 +34,7 @@ enum Field {
   kTasks,
   kTres,
   kUsage,
+  kEnd,
   kName,
   kFields
 };
@@ -120,6 +122,7 @@ JobEfficiency JobFrom(const std::vector<std::string_view>& row) {
   job.nodes = Whole(row[kNodes]).value_or(0);
   job.gpus = GpusOf(row[kTres]);
   job.cpu_seconds = CpuTimeOf(row[kTotalCpu]);
+  if (const auto end = ParseDateTime(row[kEnd], 0)) job.ended_at = *end;
   job.memory_requested_bytes = BytesOf(TresOf(row[kTres], "mem"));
   if (const auto asked = SizeOf(row[kRequested]); asked && !job.memory_requested_bytes) {
     const int64_t times = asked->per == 'n' ? job.nodes : asked->per == 'c' ? job.cpus : 1;

@@ -134,10 +134,10 @@ TEST_F(LogsTest, WhatCannotBeReadIsASentence) {
 }
 
 const char* const kDay =
-    "4711|4711|ann|COMPLETED|gpu|3600|1440|8|1|02:24:00|64G|||cpu=8,gres/gpu=2,mem=64G||train\n"
-    "4711.batch|4711.batch||COMPLETED||3600||8|1|02:24:00||8388608K|1|||batch\n"
-    "4712|4712|ann|RUNNING|gpu|30|10|4|1|00:00:01|16G|||cpu=4||later\n"
-    "4713|4713|ann|OUT_OF_MEMORY|gpu|900|60|4|1|00:30:00|16G|||cpu=4,mem=16G||evil\x1b[31m\n";
+    "4711|4711|ann|COMPLETED|gpu|3600|1440|8|1|02:24:00|64G|||cpu=8,gres/gpu=2,mem=64G||2026-11-22T12:00:00|train\n"
+    "4711.batch|4711.batch||COMPLETED||3600||8|1|02:24:00||8388608K|1||||batch\n"
+    "4712|4712|ann|RUNNING|gpu|30|10|4|1|00:00:01|16G|||cpu=4|||later\n"
+    "4713|4713|ann|OUT_OF_MEMORY|gpu|900|60|4|1|00:30:00|16G|||cpu=4,mem=16G|||evil\x1b[31m\n";
 
 int Eff(EffCommand command, const std::string& rows, FakeConsole* console, FakeApi* api,
         PreparedSlurm* slurm) {
@@ -181,7 +181,7 @@ TEST(EffCommand, SaysWhatIsNotThere) {
   EXPECT_THAT(console.complained, HasSubstr("accounting knows no job 9"));
   one.job_id = "4712";
   EXPECT_EQ(
-      Eff(one, "4712|4712|ann|RUNNING|gpu|30|10|4|1|00:00:01|16G|||||x\n", &console, &api, &slurm),
+      Eff(one, "4712|4712|ann|RUNNING|gpu|30|10|4|1|00:00:01|16G||||||x\n", &console, &api, &slurm),
       kExitUsage);
   EXPECT_THAT(console.complained, HasSubstr("has not ended; `gpuadvise watch 4712`"));
   one.since = "7d";

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "client/records/job_log.h"
+#include "common/base/date_time.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -19,11 +20,11 @@ constexpr double kGib = 1024.0 * 1024 * 1024;
 // Rows as sacct of Slurm 22.05 and later prints them: a job, its batch step and its tasks.
 const char* const kRows =
     "4711|4711|ann|COMPLETED|gpu|3600|1440|8|1|02:24:00|64G||"
-    "|billing=8,cpu=8,gres/gpu:a100=2,gres/gpu=2,mem=64G,node=1||train|x\n"
+    "|billing=8,cpu=8,gres/gpu:a100=2,gres/gpu=2,mem=64G,node=1||2026-11-22T12:00:00|train|x\n"
     "4711.batch|4711.batch||COMPLETED||3600||8|1|02:24:00||8388608K|1|cpu=8,mem=64G,node=1"
-    "|cpu=02:24:00,energy=0,mem=8589934592,gres/gpuutil=50,gres/gpumem=4G|batch\n"
-    "4711.0|4711.0||COMPLETED||3500||8|1|00:10:00||1024K|2|cpu=8|mem=2097152|python\n"
-    "4712|4712_3|ann|CANCELLED by 1001|gpu|30|UNLIMITED|4|2|00:00.500|16Gn||||| \n"
+    "|cpu=02:24:00,energy=0,mem=8589934592,gres/gpuutil=50,gres/gpumem=4G||batch\n"
+    "4711.0|4711.0||COMPLETED||3500||8|1|00:10:00||1024K|2|cpu=8|mem=2097152||python\n"
+    "4712|4712_3|ann|CANCELLED by 1001|gpu|30|UNLIMITED|4|2|00:00.500|16Gn|||||| \n"
     "broken|row\n";
 
 TEST(JobEfficiency, IsReadFromAccounting) {
@@ -33,6 +34,8 @@ TEST(JobEfficiency, IsReadFromAccounting) {
   EXPECT_EQ(train.id, "4711");
   EXPECT_EQ(train.name, "train|x");
   EXPECT_EQ(train.gpus, 2);
+  ASSERT_TRUE(train.ended_at);
+  EXPECT_EQ(*train.ended_at, *ParseDateTime("2026-11-22T12:00:00", 0));
   EXPECT_EQ(train.limit_seconds, 86'400);
   EXPECT_DOUBLE_EQ(*train.CpuEfficiency(), 8640.0 / (3600 * 8));
   EXPECT_DOUBLE_EQ(*train.MemoryEfficiency(), 8.0 / 64);  // the step that took most
@@ -51,20 +54,20 @@ TEST(JobEfficiency, IsReadFromAccounting) {
 TEST(JobEfficiency, WithoutTotalsAStepsTasksCount) {
   const auto jobs = EfficiencyFrom(
       "7|7|ann|FAILED|p|100|10|2|1|00:00:10|4000M||||\n"
-      "7|7|ann|FAILED|p|100|10|2|1|00:00:10|4000M|||||a\n"
-      "7.0|7.0||FAILED||100||2|1|00:00:10||1000K|4|||a\n");
+      "7|7|ann|FAILED|p|100|10|2|1|00:00:10|4000M||||||a\n"
+      "7.0|7.0||FAILED||100||2|1|00:00:10||1000K|4||||a\n");
   ASSERT_EQ(jobs.size(), 1u) << "a row that is cut off is left out";
   EXPECT_EQ(jobs[0].memory_used_bytes, 4 * 1000 * 1024);
 }
 
 TEST(JobEfficiency, HostileRowsAreLeftOut) {
   EXPECT_THAT(EfficiencyFrom(""), IsEmpty());
-  EXPECT_THAT(EfficiencyFrom("|||||||||||||||"), ::testing::SizeIs(1));
+  EXPECT_THAT(EfficiencyFrom("||||||||||||||||"), ::testing::SizeIs(1));
   const std::string many(100'000, '|');
   EXPECT_EQ(EfficiencyFrom(many).size(), 1u);  // its name has bars
   const auto wild = EfficiencyFrom(
       "99999999999999999999|7|a|COMPLETED|p|-5|x|1e9|inf|nan:nan|9e99G||-1|cpu|mem=inf,gres/"
-      "gpuutil=9e9|n\n");
+      "gpuutil=9e9||n\n");
   ASSERT_EQ(wild.size(), 1u);
   EXPECT_FALSE(wild[0].CpuEfficiency());
   EXPECT_FALSE(wild[0].MemoryEfficiency());
