@@ -40,8 +40,9 @@ if(NOT GZIP)
   return()
 endif()
 
-file(REMOVE_RECURSE ${WORK}/src ${WORK}/public)  # what is no longer there must not be built
+file(REMOVE_RECURSE ${WORK}/src ${WORK}/public ${WORK}/po)  # what is no longer there must not be built
 file(COPY ${SOURCE}/ DESTINATION ${WORK} PATTERN node_modules EXCLUDE PATTERN dist EXCLUDE PATTERN test EXCLUDE)
+file(COPY ${SOURCE}/../po DESTINATION ${WORK} FILES_MATCHING PATTERN *.po)
 file(SHA256 ${SOURCE}/package-lock.json locked)
 set(stamp ${WORK}/installed-packages)
 set(installed "")

@@ -18,6 +18,7 @@ CPP_TOKEN = re.compile(
 # Strings of TypeScript and the text between two tags; comments go first.
 TS_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 TS_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"|\'((?:[^\'\\\n]|\\.)*)\'|`((?:[^`\\]|\\.)*)`|>([^<>{}]+)<', re.S)
+PHRASE = re.compile(r"\bphrase\('([^'\\]*)'")  # also in a `${}`
 ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|.)", re.S)
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "e": "\033"}
 FIELD = re.compile(r"\{(\d*)(:[^{}]*)?\}")
@@ -78,7 +79,8 @@ def page_texts(top):
     known = set()
     for path in (top / "web" / "src").rglob("*"):
         if path.suffix in (".ts", ".tsx"):
-            known |= set(page_strings(path.read_text()))
+            text = path.read_text()
+            known |= set(page_strings(text)) | set(PHRASE.findall(text))
     return known
 
 

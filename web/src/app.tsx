@@ -11,7 +11,7 @@ import { HistoryView } from './views/history/history_view';
 import { NodesView } from './views/nodes/nodes_view';
 import { NowView } from './views/now/now_view';
 import { QueueView } from './views/queue/queue_view';
-import { say } from './words/say';
+import { phrase, say } from './words/say';
 import { browserZone } from './words/times';
 
 export function App() {
@@ -29,7 +29,7 @@ export function App() {
         <Header view={route.view} flipTheme={flip} />
         <Main route={route} />
         <footer class="foot">
-          {live.snapshot ? `gpuadvised ${live.snapshot.version}, source ${live.snapshot.source}. ` : ''}
+          {live.snapshot ? `${phrase('gpuadvised {version}, source {source}.', { version: live.snapshot.version, source: live.snapshot.source })} ` : ''}
           {say('frame.forecasts')} {say('frame.zone', { zone: browserZone() })}
         </footer>
       </LiveContext.Provider>
@@ -67,9 +67,9 @@ function Guarded({ route }: { route: Route }) {
   if (!error) return <Shown route={route} />;
   return (
     <div class="trouble" role="alert" data-trouble="view">
-      <strong>This view could not be drawn</strong>
-      <bdi>{error instanceof Error ? error.message : String(error)}: the daemon may be older or newer than this page.</bdi>
-      <button type="button" onClick={again}>Try again</button>
+      <strong>{phrase('This view could not be drawn')}</strong>
+      <bdi>{error instanceof Error ? error.message : String(error)}</bdi> {phrase('The daemon may be older or newer than this page.')}
+      <button type="button" onClick={again}>{phrase('Try again')}</button>
     </div>
   );
 }

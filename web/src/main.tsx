@@ -6,7 +6,10 @@ import './style/views.css';
 import './style/charts.css';
 import { App } from './app';
 import { applyTheme } from './parts/theme';
+import { chooseLanguage } from './words/language';
 
 applyTheme();
 const place = document.getElementById('page');
-if (place) render(<App />, place);
+void chooseLanguage().then(() => {
+  if (place) render(<App />, place);
+});

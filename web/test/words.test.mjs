@@ -129,15 +129,15 @@ test('A cell of a file is never a formula', async () => {
   assert.equal(csvOf(['A'], [[1], ['x']]), '"A"\r\n1\r\n"x"\r\n');
 });
 
-test('Sentences take their values, and another language replaces them by key', async () => {
+test('Sentences take their values, and another language replaces them', async () => {
   const { say, sayCount, sayNodes, speak } = await load('words/say.ts');
   const { kEnglish, kEnglishCounts } = await load('words/english.ts');
   assert.equal(say('state.stale', { time: '09:14', cause: '{time} $& x' }), 'Slurm has not answered since 09:14: {time} $& x');
   assert.deepEqual([sayCount('count.job', 1), sayCount('count.job', 1204)], ['1 job', '1,204 jobs']);
   assert.deepEqual(sayNodes('frame.signedIn', { user: 'U' }), ['Signed in as ', 'U', '']);
-  speak({ language: 'ko', sentences: { 'frame.signedIn': '{user} 님' }, counts: { 'count.job': { other: '작업 {n}개' } } });
+  speak('ko', { 'Signed in as {user}': '{user} 님', '{n} job': '작업 {n}개' });
   assert.deepEqual([say('frame.signedIn', { user: 'ann' }), sayCount('count.job', 1), say('view.now'), sayCount('count.gpu', 1)], ['ann 님', '작업 1개', 'Now', '1 GPU']);
-  speak(null);
+  speak('en', {});
   for (const text of [...Object.values(kEnglish), ...Object.values(kEnglishCounts).flatMap(Object.values)]) {
     assert.doesNotMatch(text, /\b(beside|how right|not to be had|said)\b/i, text);
     assert.doesNotMatch(text, /^\s|\s$/, `"${text}" is a piece of a sentence`);

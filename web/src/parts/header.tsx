@@ -6,7 +6,8 @@ import { useAnswer, useLive } from '../live/live';
 import type { MeAnswer } from '../api/types';
 import { ago, length } from '../words/durations';
 import { grouped } from '../words/numbers';
-import { say, sayNodes } from '../words/say';
+import { phrase, say, sayNodes } from '../words/say';
+import { kLanguages, switchTo } from '../words/language';
 import { Name } from './name';
 import { kViews } from './route';
 import type { View } from './route';
@@ -29,6 +30,7 @@ export function Header({ view, flipTheme }: { view: View; flipTheme: () => void 
           {snapshot ? <Counts pending={snapshot.pending} running={snapshot.running} /> : null}
           <Who />
           <Age />
+          <LanguageChoice />
           <ThemeSwitch flip={flipTheme} />
         </div>
       </div>
@@ -54,7 +56,7 @@ function Views({ view }: { view: View }) {
     if (nav.current && shown) nav.current.scrollLeft = shown.offsetLeft - nav.current.clientWidth / 2; // a phone shows some of them
   }, [view]);
   return (
-    <nav class="views" aria-label="Views" ref={nav}>
+    <nav class="views" aria-label={phrase('Views')} ref={nav}>
       {kViews.map((name) => (
         <a key={name} href={`#/${name}`} aria-current={name === view ? 'page' : undefined}>
           {titleOf(name)}
@@ -67,8 +69,8 @@ function Views({ view }: { view: View }) {
 function Counts({ pending, running }: { pending: number; running: number }) {
   return (
     <span class="counts" data-pending={pending} data-running={running}>
-      <span><b>{grouped(pending)}</b> pending</span>
-      <span><b>{grouped(running)}</b> running</span>
+      <span><b>{grouped(pending)}</b> {phrase('pending')}</span>
+      <span><b>{grouped(running)}</b> {phrase('running')}</span>
     </span>
   );
 }
@@ -92,18 +94,18 @@ function useNow(everyMilliseconds: number): number {
   return now;
 }
 
-const kWithoutAge: Record<Condition, string> = { live: '', stale: '', connecting: 'connecting …', starting: 'no snapshot yet', lost: 'no connection' };
+const withoutAge = (condition: Condition): string => ({ live: '', stale: '', connecting: phrase('connecting …'), starting: phrase('no snapshot yet'), lost: phrase('no connection') })[condition];
 
 function Age() {
   const live = useLive();
   const now = Math.max(useNow(1000), live.receivedAt);
   const condition = conditionOf(live);
   const age = ageSeconds(live, now);
-  const words = age === null ? kWithoutAge[condition] : ago(Math.floor(age));
+  const words = age === null ? withoutAge(condition) : ago(Math.floor(age));
   return (
-    <span class={`age age-${condition}`} data-condition={condition} title={age === null ? undefined : `The snapshot is ${length(age)} old`}>
+    <span class={`age age-${condition}`} data-condition={condition} title={age === null ? undefined : phrase('The snapshot is {age} old', { age: length(age) })}>
       <i class="dot" aria-hidden="true" />
-      {condition === 'lost' && age !== null ? 'lost · ' : ''}
+      {condition === 'lost' && age !== null ? `${phrase('lost')} · ` : ''}
       {words}
     </span>
   );
@@ -120,11 +122,23 @@ function Banner() {
   );
 }
 
+const kOwnNames: Record<string, string> = { en: 'English', ko: '한국어' };
+
+/** Each language by its own name, so that whoever reads it finds it. */
+function LanguageChoice() {
+  if (kLanguages.length < 2) return null;
+  return (
+    <select class="language" aria-label={phrase('Language')} value={document.documentElement.lang} onChange={(event) => switchTo((event.target as HTMLSelectElement).value)}>
+      {kLanguages.map((language) => <option key={language} value={language} lang={language}>{kOwnNames[language] ?? language}</option>)}
+    </select>
+  );
+}
+
 function ThemeSwitch({ flip }: { flip: () => void }) {
   const theme = useThemeName();
-  const other = theme === 'dark' ? 'light' : 'dark';
+  const other = phrase(theme === 'dark' ? 'Show the page light' : 'Show the page dark');
   return (
-    <button type="button" class="icon-button" onClick={flip} aria-label={`Show the page ${other}`} title={`Show the page ${other}`}>
+    <button type="button" class="icon-button" onClick={flip} aria-label={other} title={other}>
       <svg viewBox="0 0 20 20" width="16" height="16" aria-hidden="true">
         {theme === 'dark' ? (
           <path d="M10 5.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9M10 0v3M10 17v3M0 10h3M17 10h3M3 3l2 2M15 15l2 2M3 17l2-2M15 5l2-2" />

@@ -1,6 +1,6 @@
 // A table with a caption, in its own container that scrolls sideways where the page is narrow.
 import type { ComponentChildren } from 'preact';
-import { say } from '../words/say';
+import { phrase, say } from '../words/say';
 import { csvOf, saveCsv } from './csv';
 import type { CsvValue } from './csv';
 import { SortHead, sorted, useSorting } from './sort';
@@ -15,7 +15,7 @@ interface TableProps {
 
 export function Table({ caption, hideCaption = true, class: more, children }: TableProps) {
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label={`Table: ${caption}`}>
+    <div class="scroll" tabIndex={0} role="group" aria-label={phrase('Table: {caption}', { caption })}>
       <table class={more}>
         <caption class={hideCaption ? 'unseen' : undefined}>{caption}</caption>
         {children}

@@ -37,6 +37,7 @@ export const kEnglish = {
   'now.cluster': 'Cluster',
   'now.inUse': 'GPUs in use',
   'now.inUseOf': 'of {total} ({share})',
+  'now.inPartitions': 'in {partitions}',
   'now.free': 'Free GPUs',
   'now.freeRest': '{promised} promised to waiting jobs, {unavailable} unavailable',
   'now.waiting': 'GPUs requested',
@@ -135,6 +136,9 @@ export const kEnglish = {
   'chart.table': 'Show as a table',
 
   // Ask
+  'nodes.gpusUsed': '{used} of {total} {gpu} in use, {free} free',
+  'queue.clears': 'clears {when}',
+  'ask.asOf': 'as of {time}',
   'ask.form': 'Form',
   'ask.formNote': 'The form and the text below change each other.',
   'ask.preset': 'Model preset',
@@ -203,7 +207,12 @@ export type Key = keyof typeof kEnglish;
 
 export const kEnglishCounts = {
   'count.job': { one: '{n} job', other: '{n} jobs' },
+  'count.task': { one: '{n} task', other: '{n} tasks' },
+  'count.node': { one: '{n} node', other: '{n} nodes' },
+  'count.way': { one: '{n} way', other: '{n} ways' },
+  'count.rejected': { one: '{n} way that cannot run it, and why', other: '{n} ways that cannot run it, and why' },
   'count.gpu': { one: '{n} GPU', other: '{n} GPUs' },
+  'count.before': { one: '{n} job before it', other: '{n} jobs before it' },
   'count.waitingJobs': { one: 'by {n} waiting job', other: 'by {n} waiting jobs' },
   'count.reason': { one: '{n} job: {reason}', other: '{n} jobs: {reason}' },
   'count.hidden': { one: '{n} more job is hidden: you are not signed in.', other: '{n} more jobs are hidden: you are not signed in.' },

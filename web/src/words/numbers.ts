@@ -1,4 +1,5 @@
 // Counts, shares and bytes in words. GB is 10^9, GiB is 2^30.
+import { phrase } from './say';
 
 const kGib = 2 ** 30;
 
@@ -35,5 +36,5 @@ export function gib(bytes: number): string {
 
 /** "1 GPU", "4 GPUs". */
 export function plural(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+  return phrase(count === 1 ? `{n} ${noun}` : `{n} ${noun}s`, { n: grouped(count) });
 }

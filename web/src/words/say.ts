@@ -1,42 +1,46 @@
 // Sentences of the page by key (words/english.ts), with values put in where {name} stands. Another
-// language is a table of the same keys; what it lacks is said in English.
+// language is a table from the English sentence to its own, made from po/*.po (words/language.ts);
+// what it lacks is said in English.
 import type { ComponentChildren } from 'preact';
 import { kEnglish, kEnglishCounts } from './english';
 import type { CountKey, Key } from './english';
 import { grouped } from './numbers';
 
-export type PluralForms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
+export type Sentences = Readonly<Record<string, string>>;
 
-export interface Catalogue {
-  language: string; // "en", "ko"
-  sentences: Partial<Record<Key, string>>;
-  counts: Partial<Record<CountKey, PluralForms>>;
+const kRules = new Intl.PluralRules('en'); // a translation has a sentence for each English form
+
+let sentences: Sentences = {};
+let spoken = 'en';
+
+/** From now on the page speaks `language` ("ko"); before anything is drawn. */
+export function speak(language: string, table: Sentences): void {
+  spoken = language;
+  sentences = table;
 }
 
-const kEnglishCatalogue: Catalogue = { language: 'en', sentences: kEnglish, counts: kEnglishCounts };
-
-let catalogue = kEnglishCatalogue;
-let rules = new Intl.PluralRules('en');
-
-/** From now on the page speaks this language; null: English. */
-export function speak(next: Catalogue | null): void {
-  catalogue = next ?? kEnglishCatalogue;
-  rules = new Intl.PluralRules(catalogue.language);
-}
+/** The language's tag, for dates: "en-GB", "ko-KR". */
+export const locale = (): string => (spoken === 'ko' ? 'ko-KR' : 'en-GB');
 
 type Values = Record<string, string | number>;
 
-const template = (key: Key): string => catalogue.sentences[key] ?? kEnglish[key];
+const translated = (english: string): string => (Object.hasOwn(sentences, english) ? sentences[english] ?? english : english);
+
+const template = (key: Key): string => translated(kEnglish[key]);
 
 const filled = (text: string, values: Values): string => text.replace(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole));
+
+/** A sentence or label that is written where it is shown, in the reader's language. Never a name or
+ *  other data: those are values. */
+export const phrase = (english: string, values: Values = {}): string => filled(translated(english), values);
 
 export const say = (key: Key, values: Values = {}): string => filled(template(key), values);
 
 /** The form of `key` for `count` things; {n} is the count. */
 export function sayCount(key: CountKey, count: number, values: Values = {}): string {
-  const forms: PluralForms = catalogue.counts[key] ?? kEnglishCounts[key];
-  const form = (catalogue.counts[key] ? rules : new Intl.PluralRules('en')).select(count);
-  return filled(forms[form] ?? forms.other, { n: grouped(count), ...values });
+  const forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string } = kEnglishCounts[key];
+  const form = kRules.select(count);
+  return filled(translated(forms[form] ?? forms.other), { n: grouped(count), ...values });
 }
 
 /** The same sentence with elements as values, such as a name that somebody else chose. */

@@ -1,11 +1,24 @@
 // Moments (unix seconds) as a person reads them, in the browser's time zone.
+import { locale, phrase } from './say';
 
 const kDay = 86400;
 
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
-const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short' });
-const dayMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
-const whole = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+const format = (options: Intl.DateTimeFormatOptions) => {
+  const made = new Map<string, Intl.DateTimeFormat>();
+  return (moment: Date): string => {
+    const tag = locale();
+    const known = made.get(tag) ?? new Intl.DateTimeFormat(tag, options);
+    made.set(tag, known);
+    return known.format(moment);
+  };
+};
+
+const clock = format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const weekday = format({ weekday: 'short' });
+const dayMonth = format({ day: 'numeric', month: 'short' });
+const clusterDayMonth = format({ day: 'numeric', month: 'short', timeZone: 'UTC' });
+const clusterWeekday = format({ weekday: 'short', timeZone: 'UTC' });
+const whole = format({ dateStyle: 'medium', timeStyle: 'short' });
 
 const date = (unix: number) => new Date(unix * 1000);
 
@@ -13,45 +26,42 @@ const date = (unix: number) => new Date(unix * 1000);
 export function clockTime(unix: number | null | undefined, now: number): string {
   if (unix === null || unix === undefined) return '–';
   const moment = date(unix);
-  if (moment.toDateString() === date(now).toDateString()) return clock.format(moment);
-  if (Math.abs(unix - now) < 6 * kDay) return `${weekday.format(moment)} ${clock.format(moment)}`;
-  return `${dayMonth.format(moment)} ${clock.format(moment)}`;
+  if (moment.toDateString() === date(now).toDateString()) return clock(moment);
+  if (Math.abs(unix - now) < 6 * kDay) return `${weekday(moment)} ${clock(moment)}`;
+  return `${dayMonth(moment)} ${clock(moment)}`;
 }
 
 /** Day, month, year and time, for titles. */
 export function fullTime(unix: number | null | undefined): string {
-  return unix === null || unix === undefined ? 'not known' : whole.format(date(unix));
+  return unix === null || unix === undefined ? phrase('not known') : whole(date(unix));
 }
 
 /** "24 Nov" as the cluster's calendar has it, `offset` seconds east of UTC. */
 export function clusterDay(unix: number, offset: number): string {
   const moment = new Date((unix + offset) * 1000);
-  return `${moment.getUTCDate()} ${kMonths[moment.getUTCMonth()]}`;
+  return clusterDayMonth(moment);
 }
 
 /** "Mon 24 Nov 14:00" in the cluster's time zone. */
 export function clusterTime(unix: number, offset: number): string {
   const moment = new Date((unix + offset) * 1000);
-  const name = kWeekdays[(moment.getUTCDay() + 6) % 7] ?? '';
-  return `${name.slice(0, 3)} ${clusterDay(unix, offset)} ${two(moment.getUTCHours())}:${two(moment.getUTCMinutes())}`;
+  return `${clusterWeekday(moment)} ${clusterDay(unix, offset)} ${two(moment.getUTCHours())}:${two(moment.getUTCMinutes())}`;
 }
 
 /** "Europe/Berlin": where moments are told that are not said to be the cluster's. */
-export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'not known';
+export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || phrase('not known');
 
 /** "24 Nov", with "so far" while that week is not over at `until`; `start` and `until` as clusterDay has them. */
 export function weekWords(start: number, offset: number, until: number): string {
-  return clusterDay(start, offset) + (start + 7 * kDay > until ? ', so far' : '');
+  return clusterDay(start, offset) + (start + 7 * kDay > until ? `, ${phrase('so far')}` : '');
 }
 
 /** A sentence where the newest week, from `start`, is not over; else null. */
 export function soFar(start: number, offset: number, until: number): string | null {
-  return start + 7 * kDay > until && Number.isFinite(start) ? `The week of ${clusterDay(start, offset)} is not over: its point is of what is known so far.` : null;
+  return start + 7 * kDay > until && Number.isFinite(start) ? phrase('The week of {day} is not over: its point is of what is known so far.', { day: clusterDay(start, offset) }) : null;
 }
 
 const two = (value: number) => String(value).padStart(2, '0');
-
-const kMonths = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** Monday first, as the API counts weekdays. */
 export const kWeekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];

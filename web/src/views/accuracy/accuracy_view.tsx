@@ -9,7 +9,7 @@ import { Coverage } from './coverage';
 import { Figures } from './figures';
 import { Scatter } from './scatter';
 import { grouped } from '../../words/numbers';
-import { say } from '../../words/say';
+import { phrase, say } from '../../words/say';
 
 const kRestSeconds = 60;
 const kFewJobs = 30;
@@ -36,7 +36,7 @@ export function AccuracyView() {
           <Panel title={say('accuracy.weeks')} id="weeks" note={`${say('accuracy.weeksNote')} ${soFar(data.weeks[data.weeks.length - 1]?.week_start ?? NaN, 0, data.meta.snapshot_taken_at ?? 0) ?? ''}`}>
             {data.weeks.length > 0 ? <Coverage weeks={data.weeks} until={data.meta.snapshot_taken_at ?? 0} /> : <Nothing />}
           </Panel>
-          <Panel title="By GPU type and size" id="by-gpu">
+          <Panel title={phrase('By GPU type and size')} id="by-gpu">
             {data.by_gpu.length > 0 ? <ByGpuTable rows={data.by_gpu} /> : <Nothing />}
           </Panel>
         </>
@@ -51,7 +51,7 @@ function Note({ data }: { data: AccuracyAnswer }) {
   if (!few) return <p class="lead" data-note>{data.note}</p>;
   return (
     <p class="few" data-few>
-      <span class="sentence" data-note>{`accuracy not known yet (${data.all.jobs} of ${kFewJobs} jobs needed)`}</span> Read what is below as a first impression.
+      <span class="sentence" data-note>{phrase('accuracy not known yet ({n} of {needed} jobs needed)', { n: data.all.jobs, needed: kFewJobs })}</span> {phrase('Read what is below as a first impression.')}
     </p>
   );
 }

@@ -3,7 +3,7 @@ import type { CalibrationRow } from '../../api/types';
 import { Square, toX, toY } from '../../charts/square';
 import { DataTable } from '../../parts/table';
 import { grouped, percent } from '../../words/numbers';
-import { say } from '../../words/say';
+import { phrase, say } from '../../words/say';
 
 const kTicks = [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, words: percent(at) }));
 
@@ -18,16 +18,16 @@ export function Calibration({ rows }: { rows: CalibrationRow[] }) {
         {known.map((row) => <Range key={row.said} row={row} />)}
       </Square>
       <details class="figures">
-        <summary>The figures as a table</summary>
+        <summary>{phrase('The figures as a table')}</summary>
         <DataTable
-          caption="Calibration"
+          caption={phrase('Calibration')}
           rows={rows}
           keyOf={(row) => row.said}
           columns={[
             { head: say('accuracy.forecast'), cell: (row) => percent(row.said) },
             { head: say('accuracy.actual'), cell: (row) => percent(row.came), right: true },
-            { head: '95 % range', cell: (row) => (row.low === null ? '–' : `${percent(row.low)} – ${percent(row.high)}`), right: true },
-            { head: 'Jobs', cell: (row) => grouped(row.jobs), right: true },
+            { head: phrase('95 % range'), cell: (row) => (row.low === null ? '–' : `${percent(row.low)} – ${percent(row.high)}`), right: true },
+            { head: phrase('Jobs'), cell: (row) => grouped(row.jobs), right: true },
           ]}
         />
       </details>

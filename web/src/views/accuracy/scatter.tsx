@@ -8,7 +8,7 @@ import { DataTable } from '../../parts/table';
 import { duration } from '../../words/durations';
 import { percent } from '../../words/numbers';
 import { clockTime, fullTime } from '../../words/times';
-import { say } from '../../words/say';
+import { phrase, say } from '../../words/say';
 
 export function Scatter({ points }: { points: AccuracyPoint[] }) {
   const scale = logScale(points.flatMap((point) => [point.said_p90_seconds, point.wait_seconds]));
@@ -29,7 +29,7 @@ export function Scatter({ points }: { points: AccuracyPoint[] }) {
         <span>{label}</span>
       </figcaption>
       <details class="figures">
-        <summary>The figures as a table</summary>
+        <summary>{phrase('The figures as a table')}</summary>
         <PointTable points={points} />
       </details>
     </figure>
@@ -62,8 +62,8 @@ function PointTable({ points }: { points: AccuracyPoint[] }) {
       rows={newest.map((point, index) => ({ ...point, index }))}
       keyOf={(row) => row.index}
       columns={[
-        { head: 'Started', cell: (row) => <span title={fullTime(row.started_at)}>{clockTime(row.started_at, points[points.length - 1]?.started_at ?? 0)}</span> },
-        { head: 'GPUs', cell: (row) => <>{row.gpus} × <Name of={row.gpu_name} /></> },
+        { head: phrase('Started'), cell: (row) => <span title={fullTime(row.started_at)}>{clockTime(row.started_at, points[points.length - 1]?.started_at ?? 0)}</span> },
+        { head: phrase('GPUs'), cell: (row) => <>{row.gpus} × <Name of={row.gpu_name} /></> },
         { head: say('accuracy.forecastP10'), cell: (row) => duration(row.said_p10_seconds), right: true },
         { head: 'p50', cell: (row) => duration(row.said_p50_seconds), right: true },
         { head: 'p90', cell: (row) => duration(row.said_p90_seconds), right: true },

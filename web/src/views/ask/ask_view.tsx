@@ -12,7 +12,7 @@ import { MemoryParts } from './memory_parts';
 import { kObjectives } from './objectives';
 import { Rankings } from './rankings';
 import { ScaleCurves } from './scale_curves';
-import { say } from '../../words/say';
+import { phrase, say } from '../../words/say';
 
 export function AskView() {
   const desk = useDesk();
@@ -37,19 +37,19 @@ function Choices({ desk }: { desk: Desk }) {
   return (
     <div class="ask-row">
       <label class="field">
-        <span>Objective</span>
+        <span>{phrase('Objective')}</span>
         <select name="objective" value={desk.objective} onChange={(event) => choose({ objective: (event.target as HTMLSelectElement).value as Objective })}>
-          <option value="">as the file says</option>
-          {kObjectives.map(([value, words]) => <option key={value} value={value}>{words}</option>)}
+          <option value="">{phrase('as the file says')}</option>
+          {kObjectives.map(([value, words]) => <option key={value} value={value}>{phrase(words)}</option>)}
         </select>
       </label>
       <label class="field">
-        <span>Section</span>
-        <input name="section" value={desk.section} maxLength={100} placeholder="none" autocomplete="off" onInput={(event) => choose({ section: (event.target as HTMLInputElement).value })} />
+        <span>{phrase('Section')}</span>
+        <input name="section" value={desk.section} maxLength={100} placeholder={phrase('none')} autocomplete="off" onInput={(event) => choose({ section: (event.target as HTMLInputElement).value })} />
       </label>
-      <button type="button" class="primary" aria-disabled={desk.asking} onClick={() => void (desk.asking || ask())}>{desk.asking ? 'Asking …' : 'Ask'}</button>
+      <button type="button" class="primary" aria-disabled={desk.asking} onClick={() => void (desk.asking || ask())}>{phrase(desk.asking ? 'Asking …' : 'Ask')}</button>
       <span class="quiet keys"><kbd>Ctrl</kbd> + <kbd>Enter</kbd></span>
-      {misses ? <p class="note ask-remedy" data-remedy="deadline">The file names no deadline: write a line such as <code>deadline: fri 18:00</code> into it.</p> : null}
+      {misses ? <p class="note ask-remedy" data-remedy="deadline">{phrase('The file names no deadline. Write a line such as ')}<code>deadline: fri 18:00</code></p> : null}
     </div>
   );
 }
@@ -68,8 +68,8 @@ function said({ failed, ranked }: Desk): string {
   if (failed || !ranked) return '';
   const { strategies } = ranked.advise;
   const first = strategies[0];
-  if (!first) return 'Nothing on this cluster can run it.';
-  return `${plural(strategies.length, 'way')}, first: ${first.gpu_name.slice(0, 60)} × ${first.gpus_per_node * first.nodes}`;
+  if (!first) return phrase('Nothing on this cluster can run it.');
+  return phrase('{ways}, first: {strategy}', { ways: plural(strategies.length, 'way'), strategy: `${first.gpu_name.slice(0, 60)} × ${first.gpus_per_node * first.nodes}` });
 }
 
 function Answers({ desk }: { desk: Desk }) {
@@ -82,9 +82,9 @@ function Answers({ desk }: { desk: Desk }) {
       {failed ? <p class="few" data-kept>{say('ask.kept')}</p> : null}
       <Rankings answer={advise} asked={ranked.asked} changed={changedSince(ranked.asked, questionOf(desk))} />
       {fit ? <MemoryParts answer={fit} ranked={advise.strategies} /> : null}
-      {ranked.fitError ? <p class="note">Memory by part: <bdi>{ranked.fitError}</bdi></p> : null}
+      {ranked.fitError ? <p class="note">{phrase('Memory by part: ')}<bdi>{ranked.fitError}</bdi></p> : null}
       {scale ? <ScaleCurves key={advise.advice_id} answer={scale} first={first} firstGpus={advise.strategies[0] ? advise.strategies[0].gpus_per_node * advise.strategies[0].nodes : null} /> : null}
-      {ranked.scaleError ? <p class="note">Scale curve: <bdi>{ranked.scaleError}</bdi></p> : null}
+      {ranked.scaleError ? <p class="note">{phrase('Scale curve: ')}<bdi>{ranked.scaleError}</bdi></p> : null}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 // What a ranking can be for.
 import type { Objective } from '../../api/ask_types';
+import { phrase } from '../../words/say';
 
 export const kObjectives: [Objective, string][] = [
   ['finish', 'finish first'],
@@ -10,5 +11,6 @@ export const kObjectives: [Objective, string][] = [
 
 /** "finish first"; the id itself where this page does not know it. */
 export function objectiveWords(objective: string): string {
-  return kObjectives.find(([id]) => id === objective)?.[1] ?? objective.slice(0, 40);
+  const words = kObjectives.find(([id]) => id === objective)?.[1];
+  return words === undefined ? objective.slice(0, 40) : phrase(words);
 }

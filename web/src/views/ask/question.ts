@@ -3,6 +3,7 @@
 import type { AdviseAnswer, FitAnswer, Objective, ScaleAnswer } from '../../api/ask_types';
 import { postJson } from '../../api/fetch';
 import { grouped } from '../../words/numbers';
+import { phrase } from '../../words/say';
 
 export interface Question {
   text: string;
@@ -24,7 +25,7 @@ const kMostBytes = 60_000;
 
 /** Why `bytes` are too many, or null. */
 export function tooManyBytes(bytes: number): string | null {
-  return bytes <= kMostBytes ? null : `The file has ${grouped(bytes)} bytes; at most ${grouped(kMostBytes)} can be asked about. Shorten it.`;
+  return bytes <= kMostBytes ? null : phrase('The file has {bytes} bytes; at most {most} can be asked about. Shorten it.', { bytes: grouped(bytes), most: grouped(kMostBytes) });
 }
 
 /** The same for a text, in bytes as it is sent. */

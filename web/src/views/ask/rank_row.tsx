@@ -4,9 +4,10 @@ import type { Strategy } from '../../api/ask_types';
 import { CopyLine } from '../../parts/copy';
 import { Name } from '../../parts/name';
 import { durationRange, length, waitLevel } from '../../words/durations';
-import { decimal, gib, memory, percent } from '../../words/numbers';
+import { decimal, gib, memory, percent, plural } from '../../words/numbers';
 import { submitCommand } from './command';
 import type { Asked } from './command';
+import { phrase } from '../../words/say';
 
 export type Price = 'cost' | 'gpu_hours' | null;
 
@@ -22,13 +23,13 @@ interface RankRowProps {
 export function RankRow({ strategy: one, among, asked, price, longest, dated }: RankRowProps) {
   const [open, setOpen] = useState(false);
   const gpus = one.gpus_per_node * one.nodes;
-  const name = `${one.gpu_name.slice(0, 60)} × ${one.gpus_per_node}${one.nodes > 1 ? ` × ${one.nodes} nodes` : ''}`;
+  const name = `${one.gpu_name.slice(0, 60)} × ${one.gpus_per_node}${one.nodes > 1 ? ` × ${plural(one.nodes, 'node')}` : ''}`;
   const first = one.rank === 1 ? 'first-rank' : '';
   return (
     <tbody data-rank={one.rank} data-gpu={one.gpu} data-gpus={gpus} data-wait-p50={one.wait_p50_seconds} data-total-p50={one.total_p50_seconds}>
       <tr class={first}>
         <td class="right">{one.rank}</td>
-        <th scope="row"><b><Name of={one.gpu_name} /></b> × {one.gpus_per_node}{one.nodes > 1 ? <span class="sub">on {one.nodes} nodes</span> : null}</th>
+        <th scope="row"><b><Name of={one.gpu_name} /></b> × {one.gpus_per_node}{one.nodes > 1 ? <span class="sub">× {plural(one.nodes, 'node')}</span> : null}</th>
         <td><Name of={one.partition} /></td>
         <td><span class={`chip wait-${waitLevel(one.wait_p90_seconds) ?? 5}`}>{durationRange(one.wait_p50_seconds, one.wait_p90_seconds)}</span></td>
         <td>{length(one.run_p50_seconds)}</td>
@@ -36,10 +37,10 @@ export function RankRow({ strategy: one, among, asked, price, longest, dated }: 
           {length(one.total_p50_seconds)} <span class="to">– {length(one.total_p90_seconds)}</span>
           <Total one={one} longest={longest} />
         </td>
-        {dated ? <td data-in-time={String(one.makes_deadline ?? '')}>{one.makes_deadline ? 'yes' : 'no'}<span class="sub">{percent(one.deadline_chance ?? null)}</span></td> : null}
-        <td>{one.micro_batch} × {one.accumulation} × {gpus} = {one.effective_batch_size}<span class="sub">{one.precision} · {one.memory_checked === false ? 'memory not checked' : `${gib(one.memory_bytes)} of ${memory(one.gpu_memory_bytes)}`}</span></td>
+        {dated ? <td data-in-time={String(one.makes_deadline ?? '')}>{one.makes_deadline ? phrase('yes') : phrase('no')}<span class="sub">{percent(one.deadline_chance ?? null)}</span></td> : null}
+        <td>{one.micro_batch} × {one.accumulation} × {gpus} = {one.effective_batch_size}<span class="sub">{one.precision} · {one.memory_checked === false ? phrase('memory not checked') : phrase('{used} of {total}', { used: gib(one.memory_bytes), total: memory(one.gpu_memory_bytes) })}</span></td>
         {price ? <td class="right" data-price={price}>{price === 'cost' ? decimal(one.cost, 2) : decimal((one.run_p50_seconds * gpus) / 3600)}</td> : null}
-        <td class="right">{asked ? <button type="button" aria-expanded={open} aria-label={`Command for ${name}`} onClick={() => setOpen(!open)}>Command</button> : null}</td>
+        <td class="right">{asked ? <button type="button" aria-expanded={open} aria-label={phrase('Command for {strategy}', { strategy: name })} onClick={() => setOpen(!open)}>{phrase('Command')}</button> : null}</td>
       </tr>
       <tr class={first}>
         <td />
@@ -47,7 +48,7 @@ export function RankRow({ strategy: one, among, asked, price, longest, dated }: 
           <ul>
             {[...one.reasons, ...one.notes].map((reason) => <li key={reason}><bdi>{reason}</bdi></li>)}
           </ul>
-          {open && asked ? <CopyLine text={submitCommand(one, among, asked)} label={`the command that submits ${name}`} /> : null}
+          {open && asked ? <CopyLine text={submitCommand(one, among, asked)} label={phrase('the command that submits {strategy}', { strategy: name })} /> : null}
         </td>
       </tr>
     </tbody>

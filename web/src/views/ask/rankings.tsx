@@ -10,7 +10,7 @@ import { Dated } from './dated';
 import { RankRow } from './rank_row';
 import type { Price } from './rank_row';
 import { Rejections } from './rejections';
-import { say } from '../../words/say';
+import { phrase, say } from '../../words/say';
 
 const kFirstRows = 6;
 
@@ -28,35 +28,35 @@ export function Rankings({ answer, asked, changed }: RankingsProps) {
   const best = strategies[0];
   const dated = answer.deadline !== undefined;
   return (
-    <Panel title="Ranking" id="ranking" note={answer.forecast.note}>
+    <Panel title={phrase('Ranking')} id="ranking" note={answer.forecast.note}>
       <Dated answer={answer} changed={changed} />
       {best && !changed ? (
         <div class="best-command">
-          <CopyLine text={submitCommand(best, strategies, asked)} label="the command that submits the first" />
+          <CopyLine text={submitCommand(best, strategies, asked)} label={phrase('the command that submits the first')} />
           <span class="quiet">{say('ask.saveFirst')}</span>
         </div>
       ) : null}
-      {best ? <p class="note" data-ranked-by>{kRankedBy[answer.objective] ?? ''}Reasons compare medians; costs are those of the mean run.</p> : <Empty>Nothing on this cluster can run it. The reasons are below.</Empty>}
+      {best ? <p class="note" data-ranked-by>{answer.objective in kRankedBy ? `${phrase(kRankedBy[answer.objective] ?? '')} ` : ''}{phrase('Reasons compare medians; costs are those of the mean run.')}</p> : <Empty>{phrase('Nothing on this cluster can run it. The reasons are below.')}</Empty>}
       {best ? (
         <Table caption={say('ask.strategies')} class="ranks">
           <thead>
             <tr>
               <th scope="col">#</th>
-              <th scope="col">GPUs</th>
-              <th scope="col">Partition</th>
-              <th scope="col">Wait p50 – p90</th>
-              <th scope="col">Run</th>
-              <th scope="col">Done after</th>
-              {dated ? <th scope="col">In time</th> : null}
-              <th scope="col">Batch × acc. × GPUs</th>
+              <th scope="col">{phrase('GPUs')}</th>
+              <th scope="col">{phrase('Partition')}</th>
+              <th scope="col">{phrase('Wait p50 – p90')}</th>
+              <th scope="col">{phrase('Run')}</th>
+              <th scope="col">{phrase('Done after')}</th>
+              {dated ? <th scope="col">{phrase('In time')}</th> : null}
+              <th scope="col">{phrase('Batch × acc. × GPUs')}</th>
               {price ? <th scope="col" class="right">{price === 'cost' ? 'Cost' : 'GPU-hours'}</th> : null}
-              <th scope="col"><span class="unseen">Command</span></th>
+              <th scope="col"><span class="unseen">{phrase('Command')}</span></th>
             </tr>
           </thead>
           {shown.map((one) => <RankRow key={one.rank} strategy={one} among={strategies} asked={changed ? null : asked} price={price} dated={dated} longest={Math.max(...strategies.map((row) => row.total_p90_seconds))} />)}
         </Table>
       ) : null}
-      {strategies.length > kFirstRows ? <button type="button" onClick={() => setAll(!all)}>{all ? 'Show fewer' : `Show all ${strategies.length}`}</button> : null}
+      {strategies.length > kFirstRows ? <button type="button" onClick={() => setAll(!all)}>{all ? phrase('Show fewer') : phrase('Show all {n}', { n: strategies.length })}</button> : null}
       {answer.tips.length > 0 ? <Tips tips={answer.tips} /> : null}
       <Rejections rows={answer.rejected} />
     </Panel>
@@ -64,10 +64,10 @@ export function Rankings({ answer, asked, changed }: RankingsProps) {
 }
 
 const kRankedBy: Partial<Record<Objective, string>> = {
-  finish: 'Ranked by the median of wait + run. ',
-  start: 'Ranked by the median wait. ',
-  cost: 'Ranked by the price, or by GPU-hours where one has no price. ',
-  deadline: 'The cheapest of those that make the deadline nine times out of ten, then the likeliest. ',
+  finish: 'Ranked by the median of wait + run.',
+  start: 'Ranked by the median wait.',
+  cost: 'Ranked by the price, or by GPU-hours where one has no price.',
+  deadline: 'The cheapest of those that make the deadline nine times out of ten, then the likeliest.',
 };
 
 /** What the column of prices has: GPU-hours where these rank, as not all have a price. */
@@ -80,7 +80,7 @@ function priceOf({ strategies, objective }: AdviseAnswer): Price {
 function Tips({ tips }: { tips: string[] }) {
   return (
     <div class="tips">
-      <h3>Tips</h3>
+      <h3>{phrase('Tips')}</h3>
       <ul>
         {tips.map((tip) => <li key={tip}><bdi>{tip}</bdi></li>)}
       </ul>

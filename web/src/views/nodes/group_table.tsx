@@ -7,7 +7,7 @@ import { ShareBar } from '../../parts/share_bar';
 import { Table } from '../../parts/table';
 import { grouped } from '../../words/numbers';
 import { restOfLabel } from '../pool_options';
-import { say } from '../../words/say';
+import { phrase, say } from '../../words/say';
 
 interface GroupTableProps {
   groups: NodeGroup[];
@@ -17,15 +17,15 @@ interface GroupTableProps {
 
 export function GroupTable({ groups, partition, gpu }: GroupTableProps) {
   return (
-    <Table caption="GPUs by partition and type" class="groups">
+    <Table caption={phrase('GPUs by partition and type')} class="groups">
       <thead>
         <tr>
-          <th scope="col">Partition</th>
-          <th scope="col">GPU</th>
+          <th scope="col">{phrase('Partition')}</th>
+          <th scope="col">{phrase('GPU')}</th>
           {['Nodes', 'GPUs', 'Free', 'In use', 'Promised', 'Gone'].map((head) => (
-            <th key={head} scope="col" class="right">{head}</th>
+            <th key={head} scope="col" class="right">{phrase(head)}</th>
           ))}
-          <th scope="col" class="bar-column"><span class="unseen">Bar</span></th>
+          <th scope="col" class="bar-column"><span class="unseen">{phrase('Bar')}</span></th>
         </tr>
       </thead>
       <tbody>
@@ -40,9 +40,9 @@ export function GroupTable({ groups, partition, gpu }: GroupTableProps) {
 function GroupRow({ group, chosen }: { group: NodeGroup; chosen: boolean }) {
   const to = hashOf('nodes', chosen ? {} : { partition: group.partition, gpu: group.gpu });
   const parts = [
-    { name: 'free', value: group.free, kind: 'free' },
-    { name: 'in use', value: group.used, kind: 'used' },
-    { name: 'promised', value: group.promised, kind: 'promised' },
+    { name: phrase('free'), value: group.free, kind: 'free' },
+    { name: phrase('in use'), value: group.used, kind: 'used' },
+    { name: phrase('promised'), value: group.promised, kind: 'promised' },
     { name: say('nodes.unavailable'), value: group.unavailable, kind: 'gone' },
   ];
   return (
@@ -50,7 +50,7 @@ function GroupRow({ group, chosen }: { group: NodeGroup; chosen: boolean }) {
       <th scope="row">
         <a href={to}><Name of={group.partition} /><span class="unseen">{restOfLabel(group, chosen)}</span></a>
       </th>
-      <td>{group.gpu === '' ? <span class="quiet">no GPUs</span> : <Name of={group.gpu_name} />}</td>
+      <td>{group.gpu === '' ? <span class="quiet">{phrase('no GPUs')}</span> : <Name of={group.gpu_name} />}</td>
       {[group.nodes, group.gpus, group.free, group.used, group.promised, group.unavailable].map((value, index) => (
         <td key={index} class={value === 0 ? 'right quiet' : 'right'}>{grouped(value)}</td>
       ))}

@@ -1,6 +1,7 @@
 // The time axis that all rows of a page share: seconds from the snapshot to fractions of its width.
 import type { QueueRow } from '../../api/types';
 import type { Option } from '../../parts/filters';
+import { phrase } from '../../words/say';
 
 export interface Axis {
   from: number; // unix seconds at the left edge
@@ -62,7 +63,7 @@ export function stepOf(axis: Axis): number {
 export function ticksOf(axis: Axis): Tick[] {
   const ahead = axis.to - axis.now;
   const step = stepOf(axis);
-  const ticks: Tick[] = [{ at: placeOf(axis, axis.now), words: 'now' }];
+  const ticks: Tick[] = [{ at: placeOf(axis, axis.now), words: phrase('now') }];
   for (let seconds = step; seconds < ahead * 0.97; seconds += step) {
     ticks.push({ at: placeOf(axis, axis.now + seconds), words: `+${distance(seconds)}` });
   }

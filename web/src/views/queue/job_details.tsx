@@ -8,7 +8,7 @@ import { Name } from '../../parts/name';
 import { Answering } from '../../parts/panel';
 import { setParams } from '../../parts/route';
 import { duration, limit } from '../../words/durations';
-import { say } from '../../words/say';
+import { phrase, say } from '../../words/say';
 import { clockTime, fullTime } from '../../words/times';
 
 export function JobDetails({ id }: { id: string }) {
@@ -48,10 +48,10 @@ function Facts({ job }: { job: JobAnswer }) {
   return (
     <>
       <dl class="facts">
-        {job.name !== null ? <Fact term="Name"><Name of={job.name} wide /></Fact> : null}
-        {job.user !== null ? <Fact term="User"><Name of={job.user} /> <Name of={job.account} /></Fact> : null}
-        <Fact term="GPUs">{job.gpu === '' ? '–' : <>{job.gpus} × <Name of={job.gpu_name} /></>}</Fact>
-        <Fact term="Partition"><Name of={job.partition} /></Fact>
+        {job.name !== null ? <Fact term={phrase('Name')}><Name of={job.name} wide /></Fact> : null}
+        {job.user !== null ? <Fact term={phrase('User')}><Name of={job.user} /> <Name of={job.account} /></Fact> : null}
+        <Fact term={phrase('GPUs')}>{job.gpu === '' ? '–' : <>{job.gpus} × <Name of={job.gpu_name} /></>}</Fact>
+        <Fact term={phrase('Partition')}><Name of={job.partition} /></Fact>
         <Fact term={say('job.limits')}>{limit(job.time_limit_seconds)}</Fact>
         {pending ? <Fact term={say('job.start')}>{startWords(job, now)}</Fact> : <Fact term={say('job.end')}>{say('job.startRange', { p50: clockTime(job.end_p50, now), p90: clockTime(job.end_p90, now) })}</Fact>}
         {job.moved ? <Fact term={say('job.moved')}><span title={fullTime(job.moved.said_start)}>{clockTime(job.moved.said_start, now)}</span></Fact> : null}

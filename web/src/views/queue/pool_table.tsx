@@ -5,6 +5,7 @@ import { hashOf } from '../../parts/route';
 import { Table } from '../../parts/table';
 import { grouped } from '../../words/numbers';
 import { restOfLabel } from '../pool_options';
+import { phrase } from '../../words/say';
 
 interface PoolTableProps {
   pools: Pool[];
@@ -14,13 +15,13 @@ interface PoolTableProps {
 
 export function PoolTable({ pools, partition, gpu }: PoolTableProps) {
   return (
-    <Table caption="Jobs by partition and GPU type" class="groups">
+    <Table caption={phrase('Jobs by partition and GPU type')} class="groups">
       <thead>
         <tr>
-          <th scope="col">Partition</th>
-          <th scope="col">GPU</th>
+          <th scope="col">{phrase('Partition')}</th>
+          <th scope="col">{phrase('GPU')}</th>
           {['Pending jobs', 'Pending GPUs', 'Running jobs', 'Running GPUs', 'Free GPUs'].map((head) => (
-            <th key={head} scope="col" class="right">{head}</th>
+            <th key={head} scope="col" class="right">{phrase(head)}</th>
           ))}
         </tr>
       </thead>
@@ -39,7 +40,7 @@ function PoolRow({ pool, chosen }: { pool: Pool; chosen: boolean }) {
   return (
     <tr class={chosen ? 'chosen' : ''} data-partition={pool.partition} data-gpu={pool.gpu} data-pending={pool.pending} data-running={pool.running} data-free={pool.free}>
       <th scope="row"><a href={to}><Name of={pool.partition} /><span class="unseen">{restOfLabel(pool, chosen)}</span></a></th>
-      <td>{pool.gpu === '' ? <span class="quiet">no GPUs</span> : <Name of={pool.gpu_name} />}</td>
+      <td>{pool.gpu === '' ? <span class="quiet">{phrase('no GPUs')}</span> : <Name of={pool.gpu_name} />}</td>
       {values.map((value, index) => (
         <td key={index} class={value === 0 ? 'right quiet' : 'right'}>{grouped(value)}</td>
       ))}

@@ -8,7 +8,7 @@ import { gpuOptions, partitionOptions } from '../pool_options';
 import { kSpans } from './axis';
 import { PoolTable } from './pool_table';
 import { TimeLine } from './time_line';
-import { say, sayCount } from '../../words/say';
+import { phrase, say, sayCount } from '../../words/say';
 import { JobDetails } from './job_details';
 
 const kPage = 100;
@@ -33,13 +33,13 @@ export function QueueView({ params }: { params: URLSearchParams }) {
             </Panel>
           ) : null}
           <Panel title={say('queue.jobs')} id="jobs" actions={<Legend />}>
-            <div class="filters" role="search" aria-label="Filter jobs">
-              <Select label="State" name="state" value={filter.state ?? ''} all="all" options={kStates} />
-              <Select label="Partition" name="partition" value={filter.partition ?? ''} all="all" options={partitionOptions(data?.pools ?? [])} />
-              <Select label="GPU" name="gpu" value={filter.gpu ?? ''} all="all" options={gpuOptions(data?.pools ?? [])} />
-              <Select label="Time line" name="span" value={span} all="fits the rows" options={kSpans} />
-              <SearchBox label="Search" value={filter.search ?? ''} hint="job id, name, user" />
-              {data ? <Pager offset={data.offset} shown={data.jobs.length} total={data.total} size={kPage} noun="jobs" /> : null}
+            <div class="filters" role="search" aria-label={phrase('Filter jobs')}>
+              <Select label={phrase('State')} name="state" value={filter.state ?? ''} all={phrase('all')} options={states()} />
+              <Select label={phrase('Partition')} name="partition" value={filter.partition ?? ''} all={phrase('all')} options={partitionOptions(data?.pools ?? [])} />
+              <Select label="GPU" name="gpu" value={filter.gpu ?? ''} all={phrase('all')} options={gpuOptions(data?.pools ?? [])} />
+              <Select label={phrase('Time line')} name="span" value={span} all={phrase('fits the rows')} options={kSpans.map((one) => ({ ...one, label: phrase(one.label) }))} />
+              <SearchBox label={phrase('Search')} value={filter.search ?? ''} hint={phrase('job id, name, user')} />
+              {data ? <Pager offset={data.offset} shown={data.jobs.length} total={data.total} size={kPage} noun={phrase('jobs')} /> : null}
             </div>
             {data ? <Found data={data} span={span} params={params} /> : null}
             {!data && params.get('job') ? <JobDetails id={params.get('job') ?? ''} /> : null}
@@ -63,19 +63,19 @@ function Found({ data, span, params }: { data: QueueAnswer; span: string; params
   );
 }
 
-const kStates = [
-  { value: 'pending', label: 'pending' },
-  { value: 'running', label: 'running' },
+const states = () => [
+  { value: 'pending', label: phrase('pending') },
+  { value: 'running', label: phrase('running') },
 ];
 
 function Legend() {
   return (
-    <ul class="legend" aria-label="What the bars mean">
-      <li><i class="key key-start" aria-hidden="true" />may start (p10 – p90), mark: median</li>
-      <li><i class="key key-run" aria-hidden="true" />expected run</li>
-      <li><i class="key key-running" aria-hidden="true" />runs, to the median end, lighter to p90</li>
-      <li><i class="key key-limit" aria-hidden="true" />time limit</li>
-      <li><i class="key key-slurm" aria-hidden="true" />Slurm's own estimate</li>
+    <ul class="legend" aria-label={phrase('What the bars mean')}>
+      <li><i class="key key-start" aria-hidden="true" />{phrase('may start (p10 – p90), mark: median')}</li>
+      <li><i class="key key-run" aria-hidden="true" />{phrase('expected run')}</li>
+      <li><i class="key key-running" aria-hidden="true" />{phrase('runs, to the median end, lighter to p90')}</li>
+      <li><i class="key key-limit" aria-hidden="true" />{phrase('time limit')}</li>
+      <li><i class="key key-slurm" aria-hidden="true" />{phrase('Slurm’s own estimate')}</li>
     </ul>
   );
 }

@@ -6,6 +6,7 @@ import { CsvButton, Table } from '../../parts/table';
 import { axisOf, placeOf, stepOf, ticksOf } from './axis';
 import type { Axis } from './axis';
 import { JobRow } from './job_row';
+import { phrase } from '../../words/say';
 
 interface TimeLineProps {
   jobs: QueueRow[];
@@ -20,7 +21,7 @@ const kSortedBy: Record<string, (job: QueueRow) => SortValue> = {
   Job: (job) => job.job_id,
   Of: (job) => job.user,
   GPUs: (job) => job.gpus,
-  Where: (job) => job.partition,
+  'Where': (job) => job.partition,
   State: (job) => job.reason_words || job.state,
   'Starts / ends': (job) => job.start_p50 ?? job.end_p50,
 };
@@ -53,12 +54,12 @@ export function TimeLine({ jobs, now, span, open, params }: TimeLineProps) {
   const heads = Object.keys(kSortedBy).filter((head) => named || head !== 'Of');
   return (
     <div class="time-line" style={gridOf(axis)}>
-      <Table caption="Jobs, pending ones first, with the forecast of their start or end" class="jobs">
+      <Table caption={phrase('Jobs, pending ones first, with the forecast of their start or end')} class="jobs">
       <thead>
         <tr>
           {heads.map((head) => <SortHead key={head} column={head} sorting={sorting} turn={turn} />)}
           <th scope="col" class="axis-column">
-            <span class="unseen">Time line</span>
+            <span class="unseen">{phrase('Time line')}</span>
             <Ticks axis={axis} />
           </th>
         </tr>
