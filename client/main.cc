@@ -133,6 +133,9 @@ int Run(const CommandLine& line, Console& console) {
   const Result<ClientSettings> settings = FindSettings(places);
   if (!settings) return Report(settings.error(), console);
   const std::string& socket = settings->socket;
+  if (settings->own_daemon && !line.json && ::isatty(STDERR_FILENO) == 1) {
+    console.Complain("gpuadvise: your own gpuadvised answers, at " + socket);
+  }
   ListCommand list = line.list;
   AddFrom(settings->own, list.own);
   // A training's output does not wait for a daemon that hangs.

@@ -70,6 +70,8 @@ Usage: gpuadvised [OPTIONS]
 Options:
   -h,--help                   Print this help message and exit
   --config TEXT               settings file (default: {})
+  --user                      a user's own daemon: socket and history are the user's, Slurm is
+                              asked as the user
   --socket TEXT               Unix socket to answer on
   --source TEXT               auto, slurm-api, slurm-cli, slurm-rest, sim or replay:FILE
   --state-dir TEXT            folder for what survives a restart
@@ -87,6 +89,7 @@ enum OptionCode {
   kStateDir,
   kCheck,
   kForeground,
+  kUser,
   kVersionAsked
 };
 
@@ -97,6 +100,7 @@ const option kOptions[] = {{"help", no_argument, nullptr, kHelpAsked},
                            {"state-dir", required_argument, nullptr, kStateDir},
                            {"check-config", no_argument, nullptr, kCheck},
                            {"foreground", no_argument, nullptr, kForeground},
+                           {"user", no_argument, nullptr, kUser},
                            {"version", no_argument, nullptr, kVersionAsked},
                            {nullptr, 0, nullptr, 0}};
 
@@ -136,6 +140,8 @@ std::optional<int> ReadArguments(int argc, char** argv, Arguments& arguments) {
   for (int code = 0; (code = getopt_long(argc, argv, ":h", kOptions, nullptr)) != -1;) {
     if (std::string* place = PlaceOfValue(code, arguments.settings)) {
       *place = optarg;
+    } else if (code == kUser) {
+      arguments.settings.user = true;
     } else if (code == kCheck) {
       arguments.check = true;
     } else if (code == kHelpAsked) {

@@ -163,9 +163,10 @@ std::string StageText(const json& stage, const TerminalStyle& style) {
     text += Indented(AssumedLine(assumed), 0, style.width);
   }
   if (!rows.empty() && rows[0].contains("margin")) {
-    text += fmt::format(
-        "\nPEAK in GiB. BATCH keeps {0:.0f} % of memory free, SAFE twice that, MAX nothing.\n",
+    const std::string legend = fmt::format(
+        "PEAK in GiB. BATCH keeps {0:.0f} % of memory free, SAFE twice that, MAX nothing.",
         100 * NumberOf(rows[0], "margin"));
+    text += "\n" + Indented(legend, 0, style.width);
   }
   return text;
 }

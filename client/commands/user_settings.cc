@@ -1,5 +1,6 @@
 #include "client/commands/user_settings.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -69,6 +70,24 @@ Result<void> Take(const std::string& path, ClientSettings& settings) {
   return {};
 }
 
+// Another user could have put a socket, or a link to one, where this user's is looked for.
+bool IsOwn(const std::string& path, bool (*right_kind)(mode_t mode)) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 && right_kind(info.st_mode) &&
+         info.st_uid == ::geteuid();
+}
+
+// The site's daemon, else the user's own.
+void ChooseUsualSocket(const SettingsPlaces& places, ClientSettings* settings) {
+  settings->socket = places.system_socket;
+  if (Exists(places.system_socket) || !places.runtime_dir.starts_with('/')) return;
+  const std::string folder = places.runtime_dir + "/gpuadvise";
+  const std::string socket = folder + "/gpuadvised.sock";
+  settings->own_daemon = IsOwn(folder, [](mode_t mode) { return S_ISDIR(mode); }) &&
+                         IsOwn(socket, [](mode_t mode) { return S_ISSOCK(mode); });
+  if (settings->own_daemon) settings->socket = socket;
+}
+
 }  // namespace
 
 SettingsPlaces PlacesFromEnvironment(const std::string& socket_flag) {
@@ -77,6 +96,7 @@ SettingsPlaces PlacesFromEnvironment(const std::string& socket_flag) {
   if (home.empty() && !Variable("HOME").empty()) home = Variable("HOME") + "/.config";
   if (!home.empty()) places.folders.push_back(home + "/gpuadvise");
   places.folders.push_back("/etc/gpuadvise");
+  places.runtime_dir = Variable("XDG_RUNTIME_DIR");
   return places;
 }
 
@@ -88,7 +108,7 @@ Result<ClientSettings> FindSettings(const SettingsPlaces& places) {
       return tl::unexpected<Error>(taken.error());
     }
   }
-  if (settings.socket.empty()) settings.socket = kDefaultSocket;
+  if (settings.socket.empty()) ChooseUsualSocket(places, &settings);
   if (settings.metrics.use_query.empty()) settings.metrics.use_query = kUsualUseQuery;
   if (settings.metrics.memory_query.empty()) settings.metrics.memory_query = kUsualMemoryQuery;
   return settings;

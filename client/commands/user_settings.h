@@ -1,7 +1,8 @@
 // What a user or site sets for the client: the socket, own catalogues and the job template.
 //
 // Order for the socket: --socket, GPUADVISE_SOCKET, $XDG_CONFIG_HOME/gpuadvise/client.yaml,
-// /etc/gpuadvise/client.yaml, /run/gpuadvise/gpuadvised.sock. The template: job.sbatch in the same
+// /etc/gpuadvise/client.yaml, /run/gpuadvise/gpuadvised.sock, the socket of the user's own daemon
+// (gpuadvised --user), if it is the user's. The template: job.sbatch in the same
 // two folders, else the one compiled in. Folders are arguments, so that tests have their own.
 #pragma once
 
@@ -20,15 +21,18 @@ struct SettingsPlaces {
   std::string socket_flag;           // "" not given
   std::string socket_variable;       // "" not set
   std::vector<std::string> folders;  // strongest first
+  std::string system_socket = kDefaultSocket;
+  std::string runtime_dir = {};  // XDG_RUNTIME_DIR; "" not set
 };
 
 // The process's own: environment, $XDG_CONFIG_HOME/gpuadvise, /etc/gpuadvise.
 SettingsPlaces PlacesFromEnvironment(const std::string& socket_flag);
 
 struct ClientSettings {
-  std::string socket;  // never ""
-  OwnCatalogues own;   // gpus_file and models_file, beside the settings file that names them
-  GpuMetrics metrics;  // prometheus, gpu_use_query and gpu_memory_query
+  std::string socket;       // never ""
+  bool own_daemon = false;  // it is that of the user's own `gpuadvised --user`
+  OwnCatalogues own;        // gpus_file and models_file, beside the settings file that names them
+  GpuMetrics metrics;       // prometheus, gpu_use_query and gpu_memory_query
 };
 
 // Each key from the strongest place that has it. Errors: a settings file that cannot be read, with

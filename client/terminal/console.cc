@@ -12,7 +12,9 @@
 #include <string>
 
 #include "client/terminal/catalogue.h"
+#include "client/terminal/display.h"
 #include "client/terminal/printable.h"
+#include "common/base/text.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -61,6 +63,15 @@ int TerminalWidth(const char* columns, int from_terminal) {
   return kDefaultWidth;
 }
 
+bool LocaleShowsUtf8(const char* lc_all, const char* lc_ctype, const char* lang) {
+  for (const char* value : {lc_all, lc_ctype, lang}) {
+    if (value == nullptr || *value == '\0') continue;
+    const std::string locale = LowerCase(value);
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return false;  // POSIX: the locale is C
+}
+
 void Console::Print(std::string_view text) {
   Write(Stream::kOutput, PrintableOutput(LinesInUsersLanguage(text), style().colour));
 }
@@ -98,10 +109,15 @@ bool Console::Ask(std::string_view question) {
 }
 
 SystemConsole::SystemConsole(bool json)
-    : style_{TerminalWidth(std::getenv("COLUMNS"), WidthOfTerminal()), ColourWanted(), json} {}
+    : style_{TerminalWidth(std::getenv("COLUMNS"), WidthOfTerminal()), ColourWanted(), json},
+      shows_utf8_(
+          LocaleShowsUtf8(std::getenv("LC_ALL"), std::getenv("LC_CTYPE"), std::getenv("LANG"))) {}
 
-void SystemConsole::Write(Stream stream, std::string_view bytes) {
+void SystemConsole::Write(Stream stream, std::string_view text) {
   FILE* file = stream == Stream::kOutput ? stdout : stderr;
+  std::string plain;
+  if (!shows_utf8_ && !style_.json && ::isatty(::fileno(file)) == 1) plain = InAscii(text);
+  const std::string_view bytes = plain.empty() ? text : plain;
   const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
   const bool flushed = std::fflush(file) == 0;
   if (stream == Stream::kOutput && write_error_ == 0 && !(written && flushed)) write_error_ = errno;

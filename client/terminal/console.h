@@ -71,8 +71,13 @@ class SystemConsole : public Console {
 
  private:
   TerminalStyle style_;
-  int write_error_ = 0;  // errno of the first write to standard output that failed
+  bool shows_utf8_ = true;  // else a terminal gets InAscii()
+  int write_error_ = 0;     // errno of the first write to standard output that failed
 };
+
+// Whether the locale of these variables (nullptr: not set) is one of UTF-8, by POSIX' order:
+// LC_ALL, LC_CTYPE, LANG.
+bool LocaleShowsUtf8(const char* lc_all, const char* lc_ctype, const char* lang);
 
 // The columns to use: COLUMNS when it is a sane number, else what the terminal says, else 80.
 int TerminalWidth(const char* columns, int from_terminal);

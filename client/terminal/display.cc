@@ -122,6 +122,30 @@ std::string Indented(const std::string& text, int indent, int width) {
   return out;
 }
 
+std::string InAscii(std::string_view text) {
+  static constexpr std::pair<std::string_view, std::string_view> kPlain[] = {
+      {"·", "|"}, {"–", "-"},  {"—", "-"},  {"×", "x"}, {"½", "1/2"}, {"→", "->"},
+      {"…", "~"}, {"≤", "<="}, {"≥", ">="}, {"✔", "*"}, {"±", "+-"},  {"’", "'"}};
+  std::string out;
+  while (!text.empty()) {
+    const Character character = FrontCharacter(text);
+    const std::string_view bytes = text.substr(0, character.bytes);
+    const auto* const known = std::find_if(std::begin(kPlain), std::end(kPlain),
+                                           [&](const auto& each) { return each.first == bytes; });
+    if (character.code < 0x80) {
+      out += bytes;
+    } else if (known == std::end(kPlain)) {
+      out.append(static_cast<size_t>(DisplayWidth(bytes)), '?');
+    } else {
+      const size_t more = known->second.size() - 1;
+      if (more > 0 && out.ends_with(std::string(more + 1, ' '))) out.resize(out.size() - more);
+      out += known->second;
+    }
+    text.remove_prefix(character.bytes);
+  }
+  return out;
+}
+
 std::string ClockTime(int64_t time, int64_t now) {
   const std::tm local = LocalTime(time);
   return DayWord(local, LocalTime(now)) + " " + HourAndMinute(local);

@@ -23,6 +23,11 @@ std::vector<std::string> Wrapped(std::string_view text, int width);
 // prose is easy to read.
 std::string Indented(const std::string& text, int indent, int width);
 
+// `text` for terminals whose locale shows no UTF-8: the signs of the tables by what looks like them
+// ("×" is "x", "…" is "~"), everything else by '?'. A sign that takes more characters takes them of
+// the blanks before it, so that columns stay where they are.
+std::string InAscii(std::string_view text);
+
 // "Assumed: 512 tokens a sample", "Not counted: …": what an answer takes for granted, as a line.
 std::string AssumedLine(const std::string& assumed);
 

@@ -32,27 +32,6 @@ constexpr const char* kHelp[] = {
     "q             quit",
 };
 
-// For terminals without UTF-8.
-std::string InAscii(std::string_view text) {
-  static constexpr std::pair<std::string_view, std::string_view> kPlain[] = {
-      {"·", "|"},  {"–", "-"}, {"—", "-"},  {"×", "x"}, {"½", "1/2"},
-      {"→", "->"}, {"…", "~"}, {"≤", "<="}, {"✔", "*"}};
-  std::string out;
-  while (!text.empty()) {
-    const Character character = FrontCharacter(text);
-    const std::string_view bytes = text.substr(0, character.bytes);
-    const auto* const known = std::find_if(std::begin(kPlain), std::end(kPlain),
-                                           [&](const auto& each) { return each.first == bytes; });
-    if (character.code < 0x80) {
-      out += bytes;
-    } else {
-      out += known != std::end(kPlain) ? known->second : "?";
-    }
-    text.remove_prefix(character.bytes);
-  }
-  return out;
-}
-
 bool Contains(const json& row, const std::string& part) {
   if (ContainsIgnoringCase(std::to_string(IntOf(row, "job_id")), part)) return true;
   for (const char* key : {"user", "name", "partition", "gpu_name", "gres", "account"}) {
@@ -236,10 +215,10 @@ int TopPage(const TopState& state, const TopSize& size) {
 std::vector<TopLine> DrawTop(const TopData& data, const TopState& state, const TopSize& size) {
   std::vector<TopLine> lines;
   const auto add = [&](const std::string& text, TopStyle style) {
-    const std::string shown = size.ascii ? InAscii(text) : text;
-    std::string line = Clipped(shown, size.width);
-    if (size.ascii && line.size() < shown.size())
-      line = shown.substr(0, static_cast<size_t>(size.width));
+    std::string_view shown = text;
+    while (shown.ends_with(' ')) shown.remove_suffix(1);  // a column's padding is nothing cut off
+    std::string line = Clipped(size.ascii ? InAscii(shown) : std::string(shown), size.width);
+    if (size.ascii) line = InAscii(line);  // the sign of what was cut off
     lines.push_back({std::move(line), style});
   };
   const json& head = state.tab == TopTab::kGpus ? data.gpus : data.queue;

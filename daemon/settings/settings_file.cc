@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "daemon/settings/user_places.h"
 #include "yaml/yaml_file.h"
 
 namespace gpuadvise::daemon {
@@ -31,6 +34,21 @@ nlohmann::json Overridden(nlohmann::json document, const CommandLineSettings& co
   if (!command_line.state_dir.empty()) document["state_dir"] = Absolute(command_line.state_dir);
   return document;
 }
+
+// A user's own daemon asks Slurm's commands as that user does, half as often as the site's, and
+// answers nobody else.
+nlohmann::json WithUserDefaults(nlohmann::json document, const UserPlaces& places) {
+  const nlohmann::json defaults = {{"socket", places.socket()},     {"socket_mode", "0600"},
+                                   {"state_dir", places.state_dir}, {"source", "slurm-cli"},
+                                   {"poll_interval", "60s"},        {"stale_after", "4 min"}};
+  if (document.is_null()) document = nlohmann::json::object();
+  for (const auto& [key, value] : defaults.items()) {
+    if (!document.contains(key)) document[key] = value;
+  }
+  return document;
+}
+
+const char* VariableOfProcess(const char* name) { return std::getenv(name); }
 
 Result<Settings> FromDocument(const YamlDocument& document, const std::string& file) {
   Result<Settings> settings = SettingsFromJson(document.root);
@@ -58,7 +76,15 @@ Result<YamlDocument> LoadSiteFile(const std::string& path) {
 Result<LoadedSettings> LoadSettings(const CommandLineSettings& command_line) {
   std::string file = command_line.config;
   struct stat info {};
-  if (file.empty() && stat(kDefaultSettingsFile, &info) == 0) file = kDefaultSettingsFile;
+  std::string usual = kDefaultSettingsFile;
+  UserPlaces places;
+  if (command_line.user) {
+    Result<UserPlaces> found = FindUserPlaces(VariableOfProcess, ::geteuid());
+    if (!found) return tl::unexpected<Error>(std::move(found.error()));
+    places = std::move(*found);
+    usual = places.config_file;
+  }
+  if (file.empty() && stat(usual.c_str(), &info) == 0) file = usual;
   YamlDocument document;
   if (!file.empty()) {
     Result<YamlDocument> loaded = LoadSiteFile(file);
@@ -67,6 +93,7 @@ Result<LoadedSettings> LoadSettings(const CommandLineSettings& command_line) {
     Result<Settings> checked = FromDocument(document, file);
     if (!checked) return tl::unexpected<Error>(std::move(checked.error()));
   }
+  if (command_line.user) document.root = WithUserDefaults(std::move(document.root), places);
   Result<Settings> settings = SettingsFromJson(Overridden(document.root, command_line));
   if (!settings) {
     return BadInput(fmt::format("command line: {}", settings.error().message));

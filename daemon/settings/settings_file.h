@@ -14,6 +14,7 @@ inline constexpr const char* kDefaultSettingsFile = "/etc/gpuadvise/gpuadvised.y
 
 // What the command line fixes; wins over the file, also after a reload. Empty: not given.
 struct CommandLineSettings {
+  bool user = false;  // --user: a user's own daemon, with other defaults (user_places.h)
   std::string config;
   std::string socket;
   std::string source;
@@ -28,8 +29,9 @@ struct LoadedSettings {
 // The settings of `text`, whose errors start with "FILE:LINE: ".
 Result<Settings> ParseSettings(const std::string& text, const std::string& file);
 
-// Reads --config, else kDefaultSettingsFile if it exists, else the built-in defaults, and puts
-// what the command line fixes on top. Errors start with "FILE:LINE: " or name the option.
+// Reads --config, else kDefaultSettingsFile (with --user, the user's own) if it exists, else the
+// built-in defaults, and puts what the command line fixes on top. Errors start with "FILE:LINE: "
+// or name the option.
 Result<LoadedSettings> LoadSettings(const CommandLineSettings& command_line);
 
 // A file that a setting names. Errors: as LoadYamlFile's, and where it is no regular file: nobody

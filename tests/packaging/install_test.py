@@ -25,6 +25,7 @@ sbin/gpuadvised
 libexec/gpuadvise/gpuadvise-collect
 etc/gpuadvise/gpuadvised.yaml
 lib/systemd/system/gpuadvised.service
+lib/systemd/user/gpuadvised.service
 lib/sysusers.d/gpuadvise.conf
 lib/tmpfiles.d/gpuadvise.conf
 share/bash-completion/completions/gpuadvise
@@ -73,6 +74,10 @@ class Install(unittest.TestCase):
         self.assertEqual([path for path in wanted if not (top / path).is_file()], [])
         outside = [path for path in self.destdir.rglob("*") if path.is_file() and top not in path.parents]
         self.assertEqual(outside, [])
+
+    def test_the_users_unit_has_the_path_of_the_prefix(self):
+        unit = (self.install() / "lib/systemd/user/gpuadvised.service").read_text()
+        self.assertIn(f"\nExecStart={PREFIX}/sbin/gpuadvised --user\n", unit)
 
     def test_the_unit_has_the_paths_of_the_prefix(self):
         unit = (self.install() / "lib/systemd/system/gpuadvised.service").read_text()

@@ -1,6 +1,9 @@
 #include "client/commands/user_settings.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "client/terminal/console.h"
 #include "embedded/default_sbatch_template.h"
@@ -28,6 +31,42 @@ TEST_F(SettingsTest, TheSocketIsLookedForFromTheFlagDown) {
   EXPECT_EQ(FindSettings(places)->socket, "/variable.sock");
   places.socket_flag = "/flag.sock";
   EXPECT_EQ(FindSettings(places)->socket, "/flag.sock");
+}
+
+TEST_F(SettingsTest, TheUsersOwnDaemonIsFoundAfterTheSites) {
+  SettingsPlaces places = Places();
+  places.system_socket = folder.Path("run.sock");
+  places.runtime_dir = folder.Path("runtime");
+  EXPECT_EQ(FindSettings(places)->socket, places.system_socket);
+  const std::string own = folder.Path("runtime") + "/gpuadvise/gpuadvised.sock";
+  folder.Write("runtime/gpuadvise/gpuadvised.sock", "a file, no socket");
+  EXPECT_FALSE(FindSettings(places)->own_daemon);
+  ASSERT_EQ(::unlink(own.c_str()), 0);
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  ASSERT_LT(own.size(), sizeof address.sun_path);
+  own.copy(address.sun_path, own.size());
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(FindSettings(places)->socket, own);
+  EXPECT_TRUE(FindSettings(places)->own_daemon);
+  folder.Write("run.sock", "the site's, dead or alive");
+  EXPECT_FALSE(FindSettings(places)->own_daemon);
+  EXPECT_EQ(FindSettings(places)->socket, places.system_socket);
+  ::close(listener);
+}
+
+TEST_F(SettingsTest, ALinkToAnotherSocketIsNotTheUsersOwn) {
+  SettingsPlaces places = Places();
+  places.system_socket = folder.Path("none.sock");
+  places.runtime_dir = folder.Path("runtime");
+  folder.Write("runtime/gpuadvise/other", "");
+  ASSERT_EQ(::symlink("/run/systemd/notify",
+                      (folder.Path("runtime") + "/gpuadvise/gpuadvised.sock").c_str()),
+            0);
+  EXPECT_FALSE(FindSettings(places)->own_daemon);
+  places.runtime_dir = "relative";
+  EXPECT_FALSE(FindSettings(places)->own_daemon);
 }
 
 TEST_F(SettingsTest, AMisspeltKeyIsRefusedWithItsLine) {

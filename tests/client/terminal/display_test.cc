@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "client/terminal/console.h"
 #include "client/terminal/printable.h"
 #include "common/base/words.h"
 
@@ -12,6 +13,21 @@ namespace {
 constexpr int64_t kNow = 1790000000;  // Mon 21 Sep 2026 14:13:20 UTC
 constexpr int64_t kHour = 3600;
 constexpr int64_t kDay = 86400;
+
+TEST(Display, InAsciiColumnsStayWhereTheyAre) {
+  EXPECT_EQ(InAscii("GPU   ½ NODE  4 × L40S … –"), "GPU 1/2 NODE  4 x L40S ~ -");
+  EXPECT_EQ(InAscii("½ NODE ½"), "1/2 NODE 1/2");
+  EXPECT_EQ(InAscii("한글 é\xff"), "???? ??");
+  EXPECT_EQ(InAscii("plain\n\033[1m"), "plain\n\033[1m");
+}
+
+TEST(Display, TheLocaleSaysWhetherUtf8IsShown) {
+  EXPECT_TRUE(LocaleShowsUtf8(nullptr, nullptr, "en_US.UTF-8"));
+  EXPECT_TRUE(LocaleShowsUtf8("", "C.utf8", "C"));
+  EXPECT_FALSE(LocaleShowsUtf8("C", "C.utf8", "en_US.UTF-8"));
+  EXPECT_FALSE(LocaleShowsUtf8(nullptr, nullptr, "de_DE.ISO-8859-1"));
+  EXPECT_FALSE(LocaleShowsUtf8(nullptr, nullptr, nullptr));
+}
 
 TEST(Width, CountsColumns) {
   EXPECT_EQ(DisplayWidth("abc"), 3);
