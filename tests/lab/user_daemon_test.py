@@ -81,7 +81,7 @@ class UserDaemon(programs.SiteTest):
         self.running()
         knock = self.client("gpus", "--socket", str(self.runtime / "gpuadvise/gpuadvised.sock"), user=OTHER)
         self.assertEqual(knock.returncode, 4, knock)
-        self.assertIn("Permission denied", knock.stderr)
+        self.assertIn("permission denied", knock.stderr)
         self.assertEqual(self.client("gpus", user=OTHER).returncode, 4, "the socket of another user is not taken")
         second = self.daemon()
         self.assertRegex(second.communicate(timeout=20)[1], "another|already")
