@@ -104,6 +104,7 @@ Result<json> AnswerWhen(const json& body, const AdviceContext& context, const Su
   FieldReader reader(body, "", &errors);
   const std::vector<const json*> items = reader.List("jobs");
   const bool limits = reader.Bool("limits").value_or(false);
+  const bool cheaper = reader.Bool("cheaper").value_or(true);
   if (errors.failed()) return tl::unexpected<Error>(errors.AsResult().error());
   if (items.empty() || items.size() > kMaxJobs) {
     return BadInput(fmt::format("jobs must list 1 to {} jobs, not {}", kMaxJobs, items.size()),
@@ -148,8 +149,9 @@ Result<json> AnswerWhen(const json& body, const AdviceContext& context, const Su
     };
     const RunRisk risk = RiskOf(*asked, context);
     answers.back()["cheaper"] =
-        RemediesJson(RemediesFor({request, *start, ask, std::nullopt, &risk}, context),
-                     context.snapshot.taken_at);
+        cheaper ? RemediesJson(RemediesFor({request, *start, ask, std::nullopt, &risk}, context),
+                               context.snapshot.taken_at)
+                : json::array();
     if (limits) {
       LimitQuestion question{context.snapshot, request, *start, ask, risk, time_min};
       question.submitter = &submitter;
