@@ -184,14 +184,14 @@ Result<void> AddSource(const Tool& tool, const json& arguments, ToolCall* call) 
       return BadInput("training must be the text of a training file, at most 256 KiB");
     }
     call->input = text.get<std::string>();
-    call->words.push_back("-");
+    call->words.insert(call->words.begin() + 1, "-");
     return {};
   }
   const bool file = arguments.contains("file");
   const Result<std::string> source =
       file ? FileValue(arguments["file"]) : ModelValue(arguments["model"]);
   if (!source) return tl::unexpected<Error>(source.error());
-  call->words.push_back(*source);
+  call->words.insert(call->words.begin() + 1, *source);  // before options that take several values
   return {};
 }
 
@@ -251,7 +251,11 @@ Result<ToolCall> ReadToolCall(const Tool& tool, const json& arguments) {
     const Result<std::string> value = is_file ? FileValue(*given) : ValueOf(option, *given);
     if (!value) return tl::unexpected<Error>(value.error());
     const std::string flag = option.flag;
-    call.words.push_back(flag.empty() ? *value : flag + "=" + *value);
+    if (flag.empty()) {
+      call.words.insert(call.words.begin() + 1, *value);
+    } else {
+      call.words.push_back(flag + "=" + *value);
+    }
   }
   if (Result<void> added = AddSource(tool, arguments, &call); !added) {
     return tl::unexpected<Error>(added.error());

@@ -79,7 +79,7 @@ json StrategySchema() {
 json AdviseSchema() {
   return Whole({{"strategies", ListOf(StrategySchema(), "Ways to run it, the best first")},
                 {"rejected", ListOf(Of("object", "A GPU type with reasons"), "What cannot run it")},
-                {"tips", ListOf(Of("object", "A tip"), "What would make it faster or cheaper")},
+                {"tips", Sentences("What would make it faster or cheaper")},
                 {"objective", Of("string", "What strategies are ranked by")}},
                {"strategies"});
 }
@@ -87,7 +87,9 @@ json AdviseSchema() {
 json FitSchema() {
   const json gpu = Object({{"gpu_name", Of("string", "GPU type")},
                            {"fits", Of("boolean", "Whether the effective batch can be run")},
-                           {"max_micro_batch", OrNull("integer", "Largest micro-batch that fits")},
+                           {"max_micro_batch",
+                            OrNull("object", "Largest micro-batch by margin: conservative keeps "
+                                             "40 % of the memory free, recommended 20 %")},
                            {"gpu_memory_bytes", Of("integer", "Memory of one GPU")}});
   return Whole({{"gpus", ListOf(gpu, "GPU types")},
                 {"model", Of("string", "The model")},

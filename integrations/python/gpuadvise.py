@@ -388,7 +388,7 @@ class Client:
         except (http.client.HTTPException, ValueError) as error:
             raise Unavailable(f"{self.where} does not answer in HTTP: is it gpuadvised's?", "unavailable") from error
         finally:
-            connection.close()
+            connection.end()
 
     def _read_body(self, answer: http.client.HTTPResponse) -> bytes:
         parts: List[bytes] = []
@@ -396,6 +396,8 @@ class Client:
         while True:
             part = answer.read(_CHUNK)
             if not part:
+                if answer.length:  # of Content-Length, still to come
+                    raise http.client.IncompleteRead(b"")
                 return b"".join(parts)
             parts.append(part)
             size += len(part)
@@ -403,7 +405,7 @@ class Client:
                 raise Unavailable(f"the answer of {self.where} is larger than {MAX_ANSWER_BYTES >> 20} MiB; ask for less",
                                   "unavailable")
 
-    def _connection(self, deadline: float) -> http.client.HTTPConnection:
+    def _connection(self, deadline: float) -> _OverTcp:
         if "://" not in self.where:
             return _OverSocket(self.where, deadline, self._owner)
         try:
@@ -445,9 +447,6 @@ class _Deadline(io.RawIOBase):
     def makefile(self, *_mode: Any, **_more: Any) -> io.BufferedReader:
         return io.BufferedReader(_Deadline(self._sock, self._deadline))
 
-    def close(self) -> None:
-        super().close()
-
 
 class _OverTcp(http.client.HTTPConnection):
     def __init__(self, host: str, port: int, deadline: float, context: Optional[ssl.SSLContext]) -> None:
@@ -463,8 +462,9 @@ class _OverTcp(http.client.HTTPConnection):
             self._plain = self._context.wrap_socket(self._plain, server_hostname=self.host)
         self.sock = cast(Any, _Deadline(self._plain, self._deadline))
 
-    def close(self) -> None:
-        super().close()
+    def end(self) -> None:
+        """close() comes with the head of an answer already, when its body is still to be read."""
+        self.close()
         if self._plain is not None:
             self._plain.close()
 
