@@ -96,7 +96,7 @@ module Gpuadvise
       next unless type.is_a?(String) && NAME.match?(type)
 
       name = gpu['gpu_name'].is_a?(String) ? gpu['gpu_name'].gsub(/[^[:print:]]/, '?')[0, 64] : type
-      { type: type, name: name, free: gpu['free'].to_i, total: gpu['total'].to_i, waits: {} }
+      { type: type, name: name, free: whole(gpu['free']), total: whole(gpu['total']), waits: {} }
     end
   end
 
@@ -106,6 +106,10 @@ module Gpuadvise
 
     wait = [answer['wait_p50_seconds'], answer['wait_p90_seconds']]
     wait.all?(Numeric) ? wait : nil
+  end
+
+  def whole(value)
+    value.is_a?(Integer) ? value : '?'
   end
 
   def list(answer, key)
@@ -154,5 +158,5 @@ module Gpuadvise
     [deadline - Process.clock_gettime(Process::CLOCK_MONOTONIC), 0].max
   end
 
-  private_class_method :connect, :send_all, :read_answer, :left, :wait_of, :list, :gpu_types
+  private_class_method :connect, :send_all, :read_answer, :left, :wait_of, :list, :whole, :gpu_types
 end
