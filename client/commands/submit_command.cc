@@ -83,10 +83,10 @@ Result<void> CheckSame(const SubmitCommand& command, const Choice& choice) {
                                                             : ReadTextFile(command.same_as);
   if (!agreed) return tl::unexpected<Error>(agreed.error());
   if (WithoutAdvice(*agreed) == WithoutAdvice(choice.script.text)) return {};
-  return Fail(ErrorCode::kStale,
-              "--same-as: the job script is no longer the one in " +
-                  (command.same_as == "-" ? "standard input" : command.same_as) +
-                  ", so nothing was submitted; look at it again with --dry-run");
+  return Fail(ErrorCode::kInternal,
+              fmt::format("--same-as: the job script is no longer the one in {}, so nothing was "
+                          "submitted; look at it again with --dry-run",
+                          command.same_as == "-" ? "standard input" : command.same_as));
 }
 
 // Whether anybody can agree; said before Slurm is asked anything.
