@@ -399,8 +399,9 @@ struct Parser {
     init->add_option("FILE", line.init.file, "File to write (default train.yaml)");
     AddFromScript(init, &line.init.from, "Turn this job script into a train.yaml");
     AddSocket(init, &line.socket);
-    AddSocket(Add(Verb::kMcp, "mcp", "Serve AI assistants: Model Context Protocol on stdin and stdout"),
-              &line.socket);
+    AddSocket(
+        Add(Verb::kMcp, "mcp", "Serve AI assistants: Model Context Protocol on stdin and stdout"),
+        &line.socket);
     CLI::App* help = Add(Verb::kHelp, "help", "Explain a topic or a command");
     help->add_option("TOPIC", line.topic, "A topic or a command; without it the list of topics");
   }

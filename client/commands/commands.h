@@ -250,8 +250,8 @@ int RunJobs(const JobsCommand& command, Api& api, Console& console);
 // Until the job has ended: kExitOk when it ended well, else kExitError. --once: kExitOk while it
 // waits or runs.
 int RunWatchJob(const WatchCommand& command, const WatchPlace& place, Api& api, Console& console);
-// The Model Context Protocol on standard input and output; `own_path`: this program, which its tools
-// run. `socket`: "" as always.
+// The Model Context Protocol on standard input and output; `own_path`: this program, which its
+// tools run. `socket`: "" as always.
 int RunMcp(const std::string& own_path, const std::string& socket);
 int RunInit(const InitCommand& command, Api& api, Console& console);
 

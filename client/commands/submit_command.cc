@@ -79,8 +79,8 @@ std::string WithoutAdvice(std::string_view script) {
 // Whether the script is still the one that somebody read.
 Result<void> CheckSame(const SubmitCommand& command, const Choice& choice) {
   if (command.same_as.empty()) return {};
-  const Result<std::string> agreed = command.same_as == "-" ? ReadStandardInput("standard input")
-                                                            : ReadTextFile(command.same_as);
+  const Result<std::string> agreed =
+      command.same_as == "-" ? ReadStandardInput("standard input") : ReadTextFile(command.same_as);
   if (!agreed) return tl::unexpected<Error>(agreed.error());
   if (WithoutAdvice(*agreed) == WithoutAdvice(choice.script.text)) return {};
   return Fail(ErrorCode::kInternal,

@@ -34,10 +34,12 @@ RpcMessage Response(const json& object, const json& id) {
 RpcMessage Call(const json& object, const json& id) {
   const json& method = object["method"];
   if (!method.is_string() || method.get_ref<const std::string&>().size() > kMaxMethodBytes) {
-    return Wrong(RpcError::kInvalidRequest, "method must be a short string", IsId(id) ? id : json());
+    return Wrong(RpcError::kInvalidRequest, "method must be a short string",
+                 IsId(id) ? id : json());
   }
   RpcMessage message;
-  message.kind = object.contains("id") ? RpcMessage::Kind::kRequest : RpcMessage::Kind::kNotification;
+  message.kind =
+      object.contains("id") ? RpcMessage::Kind::kRequest : RpcMessage::Kind::kNotification;
   message.method = method.get<std::string>();
   message.id = id;
   message.params = object.value("params", json::object());
@@ -62,7 +64,8 @@ RpcMessage ReadMessage(std::string_view line) {
   if (object.is_array()) {
     return Wrong(RpcError::kInvalidRequest, "batches are not supported; send one message a line");
   }
-  const bool is_rpc = object.is_object() && object.contains("jsonrpc") && object["jsonrpc"] == "2.0";
+  const bool is_rpc =
+      object.is_object() && object.contains("jsonrpc") && object["jsonrpc"] == "2.0";
   if (!is_rpc) return Wrong(RpcError::kInvalidRequest, "the message is not JSON-RPC 2.0");
   const json id = object.value("id", json());
   if (object.contains("method")) return Call(object, id);

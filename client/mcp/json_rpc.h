@@ -26,12 +26,12 @@ struct RpcMessage {
   enum class Kind { kRequest, kNotification, kResponse, kWrong };
 
   Kind kind = Kind::kWrong;
-  nlohmann::json id;       // kRequest, kResponse: a string or an integer; kWrong: null or that
-  std::string method;      // kRequest, kNotification
-  nlohmann::json params;   // an object; {} where there are none
-  nlohmann::json result;   // kResponse: null where it is an error
-  RpcError error = {};     // kWrong: what to answer
-  std::string complaint;   // kWrong: the same as a sentence
+  nlohmann::json id;      // kRequest, kResponse: a string or an integer; kWrong: null or that
+  std::string method;     // kRequest, kNotification
+  nlohmann::json params;  // an object; {} where there are none
+  nlohmann::json result;  // kResponse: null where it is an error
+  RpcError error = {};    // kWrong: what to answer
+  std::string complaint;  // kWrong: the same as a sentence
 };
 
 RpcMessage ReadMessage(std::string_view line);

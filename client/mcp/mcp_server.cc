@@ -162,8 +162,7 @@ std::optional<json> McpServer::Answer(const Tool& tool, const ToolCall& call) {
 }
 
 Result<json> McpServer::Ask(const ToolCall& call, bool may_be_stopped) {
-  const ProgramEnd end = place_.run(
-      call, [&] { return Look(milliseconds(0)) && may_be_stopped; });
+  const ProgramEnd end = place_.run(call, [&] { return Look(milliseconds(0)) && may_be_stopped; });
   if (end.how == ProgramEnd::How::kStopped) return Fail(ErrorCode::kUnavailable, "cancelled");
   if (end.how != ProgramEnd::How::kByItself) {
     return Fail(ErrorCode::kUnavailable,

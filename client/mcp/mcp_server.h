@@ -3,8 +3,8 @@
 // Each tool call runs one command of gpuadvise as a child process and answers with its JSON; the
 // calls are answered one after the other. While a command runs, or the person is asked, lines are
 // read on: a ping is answered, a cancellation ends the command, further calls wait (at most
-// kMaxWaiting, then they are refused). After the end of the input what was asked is answered, unless
-// nobody reads it; then the server ends. Single-threaded.
+// kMaxWaiting, then they are refused). After the end of the input what was asked is answered,
+// unless nobody reads it; then the server ends. Single-threaded.
 #pragma once
 
 #include <chrono>

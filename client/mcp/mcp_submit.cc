@@ -60,26 +60,33 @@ bool SaysYes(const json& reply) {
 std::optional<json> McpServer::Submit(const ToolCall& call) {
   const std::string by_hand = CommandText(call);
   if (!can_elicit_) {
-    return ToolFailure("Nothing was submitted: this client cannot ask the user for confirmation. "
-                       "The user can run this in a terminal: " + by_hand);
+    return ToolFailure(
+        "Nothing was submitted: this client cannot ask the user for confirmation. "
+        "The user can run this in a terminal: " +
+        by_hand);
   }
   const Result<json> plan = Ask(With(call, {"--dry-run", "--json"}));
   if (cancelled_ || ended_) return std::nullopt;
   if (!plan) return ToolFailure("Nothing was submitted: " + plan.error().message);
   const std::string script = TextIn(*plan, "script");
   if (script.empty()) {
-    return ToolFailure("Nothing was submitted: nothing on this cluster can run it; `advise` says why");
+    return ToolFailure(
+        "Nothing was submitted: nothing on this cluster can run it; `advise` says why");
   }
   const std::string question = QuestionText(*plan);
   if (question.size() > kMostShownBytes) {
-    return ToolFailure("Nothing was submitted: the job script is too long to be shown here. The user can run "
-                       "this in a terminal: " + by_hand);
+    return ToolFailure(
+        "Nothing was submitted: the job script is too long to be shown here. The user can run "
+        "this in a terminal: " +
+        by_hand);
   }
   switch (Confirm(question)) {
     case Confirmed::kYes:
       break;
     case Confirmed::kNo:
-      return ToolFailure("Nothing was submitted: the user did not agree. Do not ask again unless the user wants it.");
+      return ToolFailure(
+          "Nothing was submitted: the user did not agree. Do not ask again unless the user wants "
+          "it.");
     case Confirmed::kNobody:
       return ToolFailure("Nothing was submitted: nobody answered. The user can run: " + by_hand);
     case Confirmed::kCancelled:

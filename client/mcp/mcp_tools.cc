@@ -95,10 +95,12 @@ const Tool kTools[] = {
     {"why", "Why a job waits",
      "Why a pending job waits, when it will start, and what would start it earlier.", "why",
      kWhyOptions},
-    {"gpus", "GPUs of the cluster",
+    {"gpus",
+     "GPUs of the cluster",
      "GPU types of the cluster: total, usable, free now, memory, and the wait for one GPU and for "
      "whole nodes.",
-     "gpus", {}},
+     "gpus",
+     {}},
     {"jobs", "Jobs of the user",
      "The user's own jobs that were submitted with gpuadvise: forecast and actual times, outcome.",
      "jobs", kJobsOptions},
@@ -204,9 +206,10 @@ Result<void> CheckNames(const Tool& tool, const json& arguments) {
   std::vector<std::string> known;
   for (const ToolOption& option : tool.options) known.push_back(option.name);
   for (const auto& [name, value] : arguments.items()) {
-    if (IsSource(tool, name) || std::find(known.begin(), known.end(), name) != known.end()) continue;
-    return BadInput(fmt::format("{} has no argument {}{}", tool.name, Quoted(name),
-                                DidYouMean(name, known)));
+    if (IsSource(tool, name) || std::find(known.begin(), known.end(), name) != known.end())
+      continue;
+    return BadInput(
+        fmt::format("{} has no argument {}{}", tool.name, Quoted(name), DidYouMean(name, known)));
   }
   return {};
 }
@@ -216,8 +219,8 @@ Result<void> CheckNames(const Tool& tool, const json& arguments) {
 std::span<const Tool> Tools() { return kTools; }
 
 const Tool* FindTool(const std::string& name) {
-  const auto found =
-      std::find_if(std::begin(kTools), std::end(kTools), [&](const Tool& t) { return name == t.name; });
+  const auto found = std::find_if(std::begin(kTools), std::end(kTools),
+                                  [&](const Tool& t) { return name == t.name; });
   return found == std::end(kTools) ? nullptr : found;
 }
 

@@ -15,9 +15,9 @@
 namespace gpuadvise::client {
 
 struct ToolOption {
-  const char* name;         // of the argument
-  const char* flag;         // "--gres"; "" a positional
-  const char* type;         // of JSON Schema: "string", "integer"
+  const char* name;  // of the argument
+  const char* flag;  // "--gres"; "" a positional
+  const char* type;  // of JSON Schema: "string", "integer"
   const char* description;
   bool required = false;
 };
@@ -26,7 +26,7 @@ struct Tool {
   const char* name;
   const char* title;
   const char* description;
-  const char* command;          // of gpuadvise
+  const char* command;  // of gpuadvise
   std::span<const ToolOption> options;
   bool takes_training = false;  // `file` or `training`, one of them
   bool takes_model = false;     // ... or `model`

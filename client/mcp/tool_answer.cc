@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMostWordsBytes = 64;      // of a person's words
+constexpr size_t kMostWordsBytes = 64;       // of a person's words
 constexpr size_t kMostSentenceBytes = 2000;  // of all other text
 constexpr size_t kMostAnswerBytes = 100'000;
 
@@ -22,13 +22,13 @@ const std::set<std::string, std::less<>> kOfPeople = {
 
 // Members that a reader of few words does without.
 const std::set<std::string, std::less<>> kLeftAway = {
-    "catalogue", "interconnect", "errors", "accuracy", "samples", "priority_factors",
-    "outcomes_dir", "settings", "request", "training"};
+    "catalogue",        "interconnect", "errors",   "accuracy", "samples",
+    "priority_factors", "outcomes_dir", "settings", "request",  "training"};
 
 // ASCII that reads as one word or a path, and letters of other scripts.
 bool MayStand(unsigned char c) {
-  return c >= 0x80 || std::isalnum(c) != 0 || std::string_view(" ._-+=@:/%").find(static_cast<char>(c)) !=
-                                                  std::string_view::npos;
+  return c >= 0x80 || std::isalnum(c) != 0 ||
+         std::string_view(" ._-+=@:/%").find(static_cast<char>(c)) != std::string_view::npos;
 }
 
 size_t MostOf(const std::string& list) {

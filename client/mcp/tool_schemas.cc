@@ -35,8 +35,7 @@ json Sentences(const char* description) { return ListOf({{"type", "string"}}, de
 // Members of every answer.
 json Whole(Members members, std::initializer_list<const char*> required) {
   json schema = Object(members, required);
-  schema["properties"]["snapshot_age_seconds"] =
-      OrNull("number", "Age of the data on the cluster");
+  schema["properties"]["snapshot_age_seconds"] = OrNull("number", "Age of the data on the cluster");
   schema["properties"]["warnings"] = Sentences("What the answer leaves out or is unsure of");
   schema["properties"]["left_out"] =
       Of("object", "List name: how many of its entries are not shown here");
@@ -85,12 +84,13 @@ json AdviseSchema() {
 }
 
 json FitSchema() {
-  const json gpu = Object({{"gpu_name", Of("string", "GPU type")},
-                           {"fits", Of("boolean", "Whether the effective batch can be run")},
-                           {"max_micro_batch",
-                            OrNull("object", "Largest micro-batch by margin: conservative keeps "
-                                             "40 % of the memory free, recommended 20 %")},
-                           {"gpu_memory_bytes", Of("integer", "Memory of one GPU")}});
+  const json gpu =
+      Object({{"gpu_name", Of("string", "GPU type")},
+              {"fits", Of("boolean", "Whether the effective batch can be run")},
+              {"max_micro_batch", OrNull("object",
+                                         "Largest micro-batch by margin: conservative keeps "
+                                         "40 % of the memory free, recommended 20 %")},
+              {"gpu_memory_bytes", Of("integer", "Memory of one GPU")}});
   return Whole({{"gpus", ListOf(gpu, "GPU types")},
                 {"model", Of("string", "The model")},
                 {"parameters", Of("integer", "Parameters of the model")}},
@@ -110,8 +110,8 @@ json ScaleSchema() {
 }
 
 json WhySchema() {
-  const json reason = Object({{"words", Of("string", "Why it waits")},
-                              {"clears", Of("string", "What ends this")}});
+  const json reason =
+      Object({{"words", Of("string", "Why it waits")}, {"clears", Of("string", "What ends this")}});
   return Whole({{"job_id", Of("integer", "Number of the job")},
                 {"name", OrNull("string", "Untrusted text of whoever submitted it")},
                 {"user", OrNull("string", "Its user; null where hidden")},

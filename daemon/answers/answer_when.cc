@@ -163,12 +163,12 @@ Result<json> JobAnswer(const JobQuery& asked, const JobStarts& starts, const Whe
   if (!wishes.cheaper && !wishes.limits) return answer;
   const RunRisk risk = RiskOf(asked, context);
   if (wishes.cheaper) {
-    answer["cheaper"] = RemediesJson(
-        RemediesFor({asked.request, start, ask, std::nullopt, &risk}, context),
-        context.snapshot.taken_at);
+    answer["cheaper"] =
+        RemediesJson(RemediesFor({asked.request, start, ask, std::nullopt, &risk}, context),
+                     context.snapshot.taken_at);
   }
   if (wishes.limits) {
-    LimitQuestion question{context.snapshot, asked.request, start, ask, risk,
+    LimitQuestion question{context.snapshot,      asked.request, start, ask, risk,
                            asked.time_min_seconds};
     question.submitter = &asked.submitter;
     question.ask_as = ask_as;

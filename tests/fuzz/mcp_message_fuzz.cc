@@ -11,8 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(AsText(data, size));
   const RpcMessage message = ReadMessage(text);
   Require(message.kind != Kind::kWrong || !message.complaint.empty(), "an error has a sentence");
-  Require(message.kind != Kind::kRequest || message.id.is_string() || message.id.is_number_integer(),
-          "a request can be answered");
+  Require(
+      message.kind != Kind::kRequest || message.id.is_string() || message.id.is_number_integer(),
+      "a request can be answered");
   const std::string line = MessageLine(RpcFailure(message.id, RpcError::kParse, text));
   Require(line.find('\n') == line.size() - 1, "a message is one line");
   for (const Tool& tool : Tools()) {

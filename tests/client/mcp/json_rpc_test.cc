@@ -26,8 +26,8 @@ TEST(JsonRpc, AWrongMessageIsAnsweredUnderItsIdWhereThatCanBeRead) {
   EXPECT_EQ(ReadMessage(R"({"jsonrpc":"2.0","id":5,"method":9})").id, 5);
   EXPECT_EQ(ReadMessage(R"({"jsonrpc":"2.0","id":5,"method":"m","params":[]})").error,
             RpcError::kInvalidParams);
-  for (const char* text : {"", "{", "[1]", R"({"id":1,"method":"m"})",
-                           R"({"jsonrpc":"2.0","id":{},"method":"m"})"}) {
+  for (const char* text :
+       {"", "{", "[1]", R"({"id":1,"method":"m"})", R"({"jsonrpc":"2.0","id":{},"method":"m"})"}) {
     const RpcMessage wrong = ReadMessage(text);
     EXPECT_EQ(wrong.kind, Kind::kWrong) << text;
     EXPECT_TRUE(wrong.id.is_null()) << text;

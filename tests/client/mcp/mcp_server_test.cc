@@ -135,16 +135,16 @@ TEST_F(McpServerTest, SubmitsOnlyAfterAYes) {
 
 TEST_F(McpServerTest, WhereNobodyAnswersNothingIsSubmitted) {
   ends = {Printed({{"script", "#!/bin/bash\n"}})};
-  const auto sent = Serve({Hello({{"elicitation", json::object()}}),
-                           CallOf(1, "submit", {{"file", "t.yaml"}})});
+  const auto sent =
+      Serve({Hello({{"elicitation", json::object()}}), CallOf(1, "submit", {{"file", "t.yaml"}})});
   EXPECT_EQ(calls.size(), 1u);
   EXPECT_EQ(sent[1]["method"], "elicitation/create");
 }
 
 TEST_F(McpServerTest, AScriptThatCannotBeShownIsNotSubmitted) {
   ends = {Printed({{"script", std::string(10'000, 'x')}})};
-  const auto sent = Serve({Hello({{"elicitation", json::object()}}),
-                           CallOf(1, "submit", {{"file", "t.yaml"}})});
+  const auto sent =
+      Serve({Hello({{"elicitation", json::object()}}), CallOf(1, "submit", {{"file", "t.yaml"}})});
   ASSERT_EQ(sent.size(), 2u);
   EXPECT_EQ(sent[1]["result"]["isError"], true);
   EXPECT_EQ(calls.size(), 1u);
