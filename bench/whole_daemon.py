@@ -62,6 +62,21 @@ def answers(path):
         return False
 
 
+def form_times(path, cheaper, times=40):
+    """Milliseconds of POST /v1/when with the 20 alternatives of a portal's form."""
+    types = [name for row in ask(path, "GET", "/v1/gpus")["gpus"] for name in row["gres_types"]]
+    pairs = [(name, count) for count in (1, 2, 4, 8) for name in types]
+    body = {"jobs": [{"gres": f"gpu:{name}:{count}", "time_limit_seconds": 14400} for name, count in (pairs * 20)[:20]],
+            "cheaper": cheaper}
+    taken = []
+    for _ in range(times):
+        start = time.perf_counter()
+        answer = ask(path, "POST", "/v1/when", body)
+        taken.append(1e3 * (time.perf_counter() - start))
+        assert len(answer["answers"]) == 20, answer
+    return taken
+
+
 def show(result, as_json):
     """What was measured, for people or as JSON."""
     if as_json:
@@ -110,6 +125,7 @@ def measure(options):
         done.set()
         for thread in threads:
             thread.join()
+        form, whole_form = form_times(path, False), form_times(path, True)
         start = time.perf_counter()
         queue = ask(path, "GET", "/v1/queue?state=pending&limit=1000")
         queue_seconds = time.perf_counter() - start
@@ -122,7 +138,9 @@ def measure(options):
             "first_view_s": views[0], "view_median_s": percentile(views[1:] or views, 0.5), "view_worst_s": max(views),
             "read_median_s": percentile(reads, 0.5), "read_worst_s": max(reads), "advise": len(asked),
             "strategies": times[-1][1] if times else 0, "advise_median_ms": 1e3 * percentile(asked, 0.5),
-            "advise_p99_ms": 1e3 * percentile(asked, 0.99), "queue_first_s": queue_seconds, "queue_total": queue["total"],
+            "advise_p99_ms": 1e3 * percentile(asked, 0.99), "when_20_median_ms": percentile(form, 0.5),
+            "when_20_p90_ms": percentile(form, 0.9), "when_20_cheaper_median_ms": percentile(whole_form, 0.5),
+            "when_20_cheaper_p90_ms": percentile(whole_form, 0.9), "queue_first_s": queue_seconds, "queue_total": queue["total"],
             "resident_mb": resident_mb(daemon.pid, "VmRSS"), "most_resident_mb": resident_mb(daemon.pid, "VmHWM")}
     finally:
         daemon.terminate()

@@ -206,6 +206,8 @@ int Run(const CommandLine& line, Console& console) {
       return Doctor(line, places, socket, api, console);
     case Verb::kInit:
       return RunInit(line.init, api, console);
+    case Verb::kMcp:
+      return RunMcp(OwnPath(), line.socket);
     case Verb::kHelp:
       break;  // needs no settings
   }

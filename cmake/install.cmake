@@ -20,6 +20,7 @@ install(FILES completions/_gpuadvise DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/si
 install(FILES completions/gpuadvise.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
         COMPONENT client)
 install(FILES plugins/cli_filter.lua plugins/README.md DESTINATION ${data}/plugins COMPONENT client)
+install(DIRECTORY integrations DESTINATION ${data} COMPONENT client PATTERN __pycache__ EXCLUDE)
 install(FILES config/gpus.yaml config/models.yaml config/job.sbatch DESTINATION ${data} COMPONENT client)
 install(FILES systemd/user/gpuadvise-notify@.service DESTINATION lib/systemd/user COMPONENT client)
 install(FILES README.md LICENSE DESTINATION ${share_doc}/gpuadvise COMPONENT client)

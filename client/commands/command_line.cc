@@ -163,6 +163,10 @@ struct Parser {
         ->check(CLI::PositiveNumber);
     submit->add_flag("-y,--yes", line.submit.yes, "Submit without asking for confirmation");
     submit->add_flag("--dry-run", line.submit.dry_run, "Print the script; submit nothing");
+    submit
+        ->add_option("--same-as", line.submit.same_as,
+                     "Submit only if the script is still the one in FILE, from --dry-run")
+        ->option_text("FILE");
     submit->add_flag("--force", line.submit.force, "Submit even if a check fails");
     AddCommon(submit, &line.socket, &line.submit.json);
     submit->footer(kSubmitFooter);
@@ -395,6 +399,9 @@ struct Parser {
     init->add_option("FILE", line.init.file, "File to write (default train.yaml)");
     AddFromScript(init, &line.init.from, "Turn this job script into a train.yaml");
     AddSocket(init, &line.socket);
+    AddSocket(
+        Add(Verb::kMcp, "mcp", "Serve AI assistants: Model Context Protocol on stdin and stdout"),
+        &line.socket);
     CLI::App* help = Add(Verb::kHelp, "help", "Explain a topic or a command");
     help->add_option("TOPIC", line.topic, "A topic or a command; without it the list of topics");
   }

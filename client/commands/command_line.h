@@ -40,6 +40,7 @@ enum class Verb {
   kEff,
   kDoctor,
   kInit,
+  kMcp,
   kHelp
 };
 

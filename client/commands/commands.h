@@ -43,6 +43,7 @@ struct SubmitCommand {
   std::optional<double> max_age_seconds;
   std::vector<std::string> passed_on;  // what follows `--`, as written
   int64_t pick = 0;                    // 0: the first
+  std::string same_as;                 // file of the script that was agreed to; "-"; "" none
   bool yes = false;
   bool dry_run = false;
   bool force = false;  // also where a check failed
@@ -251,6 +252,9 @@ int RunJobs(const JobsCommand& command, Api& api, Console& console);
 // Until the job has ended: kExitOk when it ended well, else kExitError. --once: kExitOk while it
 // waits or runs.
 int RunWatchJob(const WatchCommand& command, const WatchPlace& place, Api& api, Console& console);
+// The Model Context Protocol on standard input and output; `own_path`: this program, which its
+// tools run. `socket`: "" as always.
+int RunMcp(const std::string& own_path, const std::string& socket);
 int RunInit(const InitCommand& command, Api& api, Console& console);
 
 // The training file of a question: the file it names, or `from`'s script as one; of a script the

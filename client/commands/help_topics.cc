@@ -63,6 +63,16 @@ const HelpTopic kTopics[] = {
      "read.\n\n"
      "gpuadvise submits jobs with your own sbatch, under your account. The daemon never submits, "
      "cancels or changes a job."},
+    {"assistants", "AI assistants: the Model Context Protocol",
+     "gpuadvise mcp lets an AI assistant ask gpuadvise: when a job starts, where a training "
+     "finishes first, what fits, why a job waits. The assistant's program starts it and speaks "
+     "the Model Context Protocol on its standard input and output. It runs as you and sees what "
+     "you see.\n\n"
+     "A job is submitted only after you have seen its script and agreed, in the assistant's own "
+     "window. Where that program cannot ask you, nothing is submitted and you get the command.\n\n"
+     "Names of other users' jobs are marked as untrusted text, so that a name is not read as an "
+     "instruction.\n\n"
+     "  {\"mcpServers\": {\"gpuadvise\": {\"command\": \"gpuadvise\", \"args\": [\"mcp\"]}}}"},
     {"files", "The files that gpuadvise reads",
      "  train.yaml                       describes a training; start with gpuadvise init\n"
      "  ~/.config/gpuadvise/client.yaml  socket:, gpus_file:, models_file: of this user\n"

@@ -17,6 +17,7 @@
 #include "client/views/check_view.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
+#include "yaml/yaml_file.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -63,6 +64,29 @@ Result<int64_t> JobIdFrom(const std::string& printed) {
   const auto code = std::from_chars(printed.data() + start, printed.data() + printed.size(), id).ec;
   if (code == std::errc() && id > 0) return id;
   return Fail(ErrorCode::kInternal, "sbatch printed no job id; check with `squeue --me`");
+}
+
+// A script without the line that names the advice: each advice has its own.
+std::string WithoutAdvice(std::string_view script) {
+  std::string kept;
+  while (!script.empty()) {
+    const std::string line(TakeLine(script));
+    if (!line.starts_with("export GPUADVISE_ADVICE=")) kept += line + "\n";
+  }
+  return kept;
+}
+
+// Whether the script is still the one that somebody read.
+Result<void> CheckSame(const SubmitCommand& command, const Choice& choice) {
+  if (command.same_as.empty()) return {};
+  const Result<std::string> agreed =
+      command.same_as == "-" ? ReadStandardInput("standard input") : ReadTextFile(command.same_as);
+  if (!agreed) return tl::unexpected<Error>(agreed.error());
+  if (WithoutAdvice(*agreed) == WithoutAdvice(choice.script.text)) return {};
+  return Fail(ErrorCode::kInternal,
+              fmt::format("--same-as: the job script is no longer the one in {}, so nothing was "
+                          "submitted; look at it again with --dry-run",
+                          command.same_as == "-" ? "standard input" : command.same_as));
 }
 
 // Whether anybody can agree; said before Slurm is asked anything.
@@ -227,6 +251,9 @@ int RunSubmit(const SubmitCommand& command, Api& api, const JobSubmission& submi
   const Result<Choice> choice = Choose({command.pick, question.fixed, command.passed_on}, *file,
                                        *answer, submission.job_template);
   if (!choice) return Report(choice.error(), console);
+  if (const Result<void> same = CheckSame(command, *choice); !same) {
+    return Report(same.error(), console);
+  }
   return CheckAndSubmit(command, file->spec(), *choice, api, submission, console);
 }
 

@@ -97,72 +97,121 @@ RunRisk RiskOf(const JobQuery& asked, const AdviceContext& context) {
   return RiskFromHistory(past == nullptr ? nullptr : &past->run_times, record);
 }
 
+// The jobs of a request, in its order.
+Result<std::vector<JobQuery>> ReadJobs(const std::vector<const json*>& items,
+                                       const AdviceContext& context, const Submitter& caller) {
+  const std::vector<GpuPool> pools = FindGpuPools(context.snapshot, context.gpus);
+  const std::string standard = DefaultPartitionName(context.snapshot);
+  std::vector<JobQuery> jobs;
+  size_t arrays = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (context.BudgetSpent()) return context.BudgetError();
+    Result<JobQuery> asked =
+        ReadJobQuery(*items[i], fmt::format("/jobs/{}", i), context, pools, caller, standard);
+    if (!asked) return tl::unexpected<Error>(asked.error());
+    arrays += asked->array.tasks > 1 ? 1 : 0;
+    if (arrays > kMaxArrays) {
+      return BadInput(fmt::format("at most {} job arrays can be asked about at once", kMaxArrays),
+                      fmt::format("/jobs/{}/array_tasks", i));
+    }
+    jobs.push_back(*std::move(asked));
+  }
+  return jobs;
+}
+
+struct JobStarts {
+  Result<StartSamples> start;
+  Result<StartSamples> at_limits;
+};
+
+// The starts do not depend on each other: several threads work on them.
+Result<std::vector<JobStarts>> StartsOf(const std::vector<JobQuery>& jobs,
+                                        const AdviceContext& context) {
+  std::vector<JobStarts> starts(jobs.size());
+  context.for_each(jobs.size(), [&](size_t i) {
+    starts[i].start = StartOf(context.queue, jobs[i].request, jobs[i].submitter);
+    if (starts[i].start) {
+      starts[i].at_limits = StartOf(context.by_time_limit, jobs[i].request, jobs[i].submitter);
+    }
+  });
+  if (context.Stopped()) return context.BudgetError();
+  return starts;
+}
+
+// What is asked of every job beside its start.
+struct WhenWishes {
+  bool limits = false;   // what shorter time limits are worth
+  bool cheaper = false;  // what would start it earlier
+};
+
+Result<json> JobAnswer(const JobQuery& asked, const JobStarts& starts, const WhenWishes& wishes,
+                       const AdviceContext& context) {
+  if (!starts.start) return json{{"error", ErrorJson(starts.start.error())}};
+  const StartSamples& start = *starts.start;
+  json answer = AnswerOf(asked.request, start, starts.at_limits, context.snapshot.taken_at);
+  if (asked.array.tasks > 1) {
+    const Result<json> last = ArrayJson(asked, context);
+    if (!last) return tl::unexpected<Error>(last.error());
+    answer["array"] = *last;
+  }
+  const auto ask_as = [&](const JobRequest& other, const Submitter& who) -> Result<StartSamples> {
+    if (!context.HasRoomForExtras()) return context.BudgetError();
+    return StartOf(context.queue, other, who);
+  };
+  const AskStart ask = [&](const JobRequest& other) { return ask_as(other, asked.submitter); };
+  answer["cheaper"] = json::array();
+  if (!wishes.cheaper && !wishes.limits) return answer;
+  const RunRisk risk = RiskOf(asked, context);
+  if (wishes.cheaper) {
+    answer["cheaper"] =
+        RemediesJson(RemediesFor({asked.request, start, ask, std::nullopt, &risk}, context),
+                     context.snapshot.taken_at);
+  }
+  if (wishes.limits) {
+    LimitQuestion question{context.snapshot,      asked.request, start, ask, risk,
+                           asked.time_min_seconds};
+    question.submitter = &asked.submitter;
+    question.ask_as = ask_as;
+    AddLimits(AdviseLimit(question), context.snapshot.taken_at, {}, answer);
+  }
+  return answer;
+}
+
 }  // namespace
 
 Result<json> AnswerWhen(const json& body, const AdviceContext& context, const Submitter& caller) {
   FirstError errors;
   FieldReader reader(body, "", &errors);
   const std::vector<const json*> items = reader.List("jobs");
-  const bool limits = reader.Bool("limits").value_or(false);
+  const WhenWishes wishes{reader.Bool("limits").value_or(false),
+                          reader.Bool("cheaper").value_or(true)};
   if (errors.failed()) return tl::unexpected<Error>(errors.AsResult().error());
   if (items.empty() || items.size() > kMaxJobs) {
     return BadInput(fmt::format("jobs must list 1 to {} jobs, not {}", kMaxJobs, items.size()),
                     "/jobs");
   }
-  if (limits && items.size() > kMaxCurves) {
+  if (wishes.limits && items.size() > kMaxCurves) {
     return BadInput(fmt::format("limits can be asked of at most {} jobs at once, not of {}",
                                 kMaxCurves, items.size()),
                     "/limits");
   }
-  const std::vector<GpuPool> pools = FindGpuPools(context.snapshot, context.gpus);
-  const std::string standard = DefaultPartitionName(context.snapshot);
+  const Result<std::vector<JobQuery>> jobs = ReadJobs(items, context, caller);
+  if (!jobs) return tl::unexpected<Error>(jobs.error());
+  const Result<std::vector<JobStarts>> starts = StartsOf(*jobs, context);
+  if (!starts) return tl::unexpected<Error>(starts.error());
   json answers = json::array();
-  size_t samples = 0, arrays = 0;
-  for (size_t i = 0; i < items.size(); ++i) {
+  size_t samples = 0;
+  for (size_t i = 0; i < jobs->size(); ++i) {
     if (context.BudgetSpent()) return context.BudgetError();
-    const Result<JobQuery> asked =
-        ReadJobQuery(*items[i], fmt::format("/jobs/{}", i), context, pools, caller, standard);
-    if (!asked) return tl::unexpected<Error>(asked.error());
-    const auto& [request, submitter, array, name, time_min] = *asked;
-    arrays += array.tasks > 1 ? 1 : 0;
-    if (arrays > kMaxArrays) {
-      return BadInput(fmt::format("at most {} job arrays can be asked about at once", kMaxArrays),
-                      fmt::format("/jobs/{}/array_tasks", i));
-    }
-    Result<StartSamples> start = StartOf(context.queue, request, submitter);
-    if (!start) {
-      answers.push_back({{"error", ErrorJson(start.error())}});
-      continue;
-    }
-    samples = std::max(samples, start->wait_seconds.size());
-    answers.push_back(AnswerOf(request, *start, StartOf(context.by_time_limit, request, submitter),
-                               context.snapshot.taken_at));
-    if (array.tasks > 1) {
-      const Result<json> last = ArrayJson(*asked, context);
-      if (!last) return tl::unexpected<Error>(last.error());
-      answers.back()["array"] = *last;
-    }
-    const AskStart ask = [&, &who = submitter](const JobRequest& other) -> Result<StartSamples> {
-      if (!context.HasRoomForExtras()) return context.BudgetError();
-      return StartOf(context.queue, other, who);
-    };
-    const RunRisk risk = RiskOf(*asked, context);
-    answers.back()["cheaper"] =
-        RemediesJson(RemediesFor({request, *start, ask, std::nullopt, &risk}, context),
-                     context.snapshot.taken_at);
-    if (limits) {
-      LimitQuestion question{context.snapshot, request, *start, ask, risk, time_min};
-      question.submitter = &submitter;
-      question.ask_as = [&](const JobRequest& other, const Submitter& who) -> Result<StartSamples> {
-        if (!context.HasRoomForExtras()) return context.BudgetError();
-        return StartOf(context.queue, other, who);
-      };
-      AddLimits(AdviseLimit(question), context.snapshot.taken_at, {}, answers.back());
-    }
+    Result<json> answer = JobAnswer((*jobs)[i], (*starts)[i], wishes, context);
+    if (!answer) return answer;
+    if ((*starts)[i].start) samples = std::max(samples, (*starts)[i].start->wait_seconds.size());
+    answers.push_back(*std::move(answer));
   }
   json answer = {{"answers", answers},
                  {"forecast", ForecastNote(samples, PastBehind(context.queue))}};
-  if (!context.HasRoomForExtras()) answer["warnings"] = {kNotAllRemedies};
+  const bool extras = wishes.cheaper || wishes.limits;
+  if (extras && !context.HasRoomForExtras()) answer["warnings"] = {kNotAllRemedies};
   return answer;
 }
 

@@ -105,6 +105,7 @@ def requests(daemon):
         ("POST", "/v1/when", {"jobs": [{"gpus_per_node": "4", "time_limit_seconds": 90000}, {"partition": "none"},
                                        {"gpus": "2", "array_tasks": 8, "array_throttle": 2}]}),
         ("POST", "/v1/when", {"jobs": [{"gpus_per_node": "2", "time_limit_seconds": 86400}], "limits": True}),
+        ("POST", "/v1/when", {"jobs": [{"gres": f"gpu:{n}", "time_limit_seconds": 14400} for n in (1, 2)], "cheaper": False}),
         ("POST", "/v1/when", {}),
         ("POST", "/v1/select", {"job": {"gres": "gpu:2", "time_limit_seconds": 28800}, "groups": ["staff"]}),
         ("POST", "/v1/select", {"job": {"gres": "gpu:1"}, "min_gpu_memory_bytes": 40 * 2**30, "avoid_partitions": ["debug"]}),

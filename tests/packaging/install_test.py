@@ -39,6 +39,8 @@ share/gpuadvise/grafana/operators.json
 share/gpuadvise/prometheus/alerts.yaml
 lib/systemd/user/gpuadvise-notify@.service
 share/gpuadvise/plugins/cli_filter.lua
+share/gpuadvise/integrations/python/gpuadvise.py
+share/gpuadvise/integrations/ondemand/gpuadvise.rb
 share/doc/gpuadvise/README.md
 share/doc/gpuadvise/LICENSE
 share/doc/gpuadvise/api.md

@@ -33,7 +33,7 @@ TEST(Help, ListsTheCommandsInOrderOfUse) {
 TEST(Help, OfEveryCommand) {
   for (const char* verb :
        {"advise", "submit", "when", "select", "fit", "scale", "models", "cards", "reference",
-        "gpus", "jobs", "limits", "watch", "probe", "doctor", "init"}) {
+        "gpus", "jobs", "limits", "watch", "probe", "doctor", "init", "mcp"}) {
     const EarlyExit leave = Left({verb, "--help"});
     EXPECT_EQ(leave.exit_code, 0);
     ExpectGolden(std::string("help_") + verb + ".txt", leave.text);

@@ -76,6 +76,35 @@ TEST_F(SubmitTest, SaysWhatAShorterLimitOfTheChosenRowIsWorth) {
   }
 }
 
+TEST_F(SubmitTest, AScriptThatIsStillTheSameIsSubmitted) {
+  command.dry_run = true;
+  EXPECT_EQ(Run(), kExitOk);
+  const std::string script = console.printed;
+  command.dry_run = false;
+  command.yes = true;
+  command.same_as = folder.Write("seen.sh", script);
+  api.Answer(json::parse(TestData("advice.json")));
+  api.Answer({{"job_id", 4711}});
+  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(runner.runs, 1);
+  command.same_as = folder.Write("other_advice.sh", "export GPUADVISE_ADVICE=a-9-9\n" + script);
+  api.Answer(json::parse(TestData("advice.json")));
+  api.Answer({{"job_id", 4712}});
+  EXPECT_EQ(Run(), kExitOk);  // each advice has its own name
+}
+
+TEST_F(SubmitTest, AScriptThatIsNoLongerTheSameIsNotSubmitted) {
+  command.yes = true;
+  command.same_as = folder.Write("seen.sh", "#!/bin/bash\nother\n");
+  EXPECT_EQ(Run(), kExitError);
+  EXPECT_EQ(runner.runs + runner.tests, 0);
+  EXPECT_NE(console.complained.find("is no longer the one in"), std::string::npos);
+  command.same_as = folder.Path("nonexistent");
+  api.Answer(json::parse(TestData("advice.json")));
+  EXPECT_NE(Run(), kExitOk);
+  EXPECT_EQ(runner.runs, 0);
+}
+
 TEST_F(SubmitTest, OptionsStandOnTheCommandLineToo) {
   command.yes = true;
   EXPECT_EQ(Run(), kExitOk);

@@ -116,6 +116,32 @@ TEST(AnswerWhen, AnArrayIsAnsweredToItsLastTask) {
             "/jobs/8/array_tasks");
 }
 
+TEST(AnswerWhen, AFormsAlternativesAreTheSameAnswersWithoutRemedies) {
+  const World world("");
+  json jobs = json::array();
+  for (int i = 0; i < 20; ++i) {
+    const std::string gres = "gpu:gpu4090:" + std::to_string(1 + i % 5);
+    jobs.push_back({{"gres", gres}, {"time_limit_seconds", 3600 * (1 + i / 5)}});
+  }
+  const auto whole = AnswerWhen({{"jobs", jobs}}, world.Context(), kAnn);
+  AdviceContext context = world.Context();
+  size_t lent = 0;
+  context.for_each = [&](size_t count, const std::function<void(size_t)>& body) {
+    lent += count;
+    for (size_t i = count; i > 0; --i) body(i - 1);  // in any order
+  };
+  const auto form = AnswerWhen({{"jobs", jobs}, {"cheaper", false}}, context, kAnn);
+  ASSERT_TRUE(whole && form);
+  ASSERT_EQ((*form)["answers"].size(), jobs.size());
+  EXPECT_EQ(lent, jobs.size());
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    json expected = (*whole)["answers"][i];
+    if (expected.contains("cheaper")) expected["cheaper"] = json::array();
+    EXPECT_EQ((*form)["answers"][i], expected) << jobs[i];
+  }
+  EXPECT_FALSE(AnswerWhen({{"jobs", jobs}, {"cheaper", "no"}}, context, kAnn));
+}
+
 TEST(AnswerWhen, ListsOfJobsAreBounded) {
   json jobs = json::array();
   for (int i = 0; i < 65; ++i) jobs.push_back(json::object());
