@@ -114,6 +114,8 @@ CREATE TABLE job (
   detail        BLOB,              -- to learn from (EncodeDetail); NULL: too old, or none
   state         TEXT NOT NULL DEFAULT '',  -- accounting's word for its end
   said_deciles  TEXT,              -- the forecast's, whole seconds, as JSON; NULL: none
+  scored_by     TEXT NOT NULL DEFAULT '',  -- the daemon run that saw the forecast come true or not
+  saved_by      TEXT NOT NULL DEFAULT '',  -- the daemon run that saved the row last
   PRIMARY KEY (job_id, submit)
 ) WITHOUT ROWID;
 CREATE INDEX job_submit ON job(submit);
@@ -125,10 +127,13 @@ CREATE TABLE experiment (
   seen         INTEGER NOT NULL,   -- Slurm has shown the job; 0: its user claims it
   bytes        INTEGER NOT NULL,   -- what the row takes of the bounds (BytesOf)
   text         TEXT NOT NULL,      -- JSON (common/training/experiment.h)
+  saved_by     TEXT NOT NULL DEFAULT '',  -- as in job
   PRIMARY KEY (job_id, uid, submitted_at)
 );
 CREATE INDEX experiment_submitted ON experiment(submitted_at, uid, bytes);
 CREATE INDEX experiment_of_user ON experiment(uid, submitted_at, bytes);
+-- Runs of a standby whose rows the first daemon has not got back yet.
+CREATE TABLE reign (boot TEXT PRIMARY KEY) WITHOUT ROWID;
 )sql";
 
 const char* const kSecondVersion = R"sql(
@@ -145,9 +150,16 @@ ALTER TABLE job ADD COLUMN state TEXT NOT NULL DEFAULT '';
 
 const char* const kThirdVersion = "ALTER TABLE job ADD COLUMN said_deciles TEXT";
 
+const char* const kFifthVersion = R"sql(
+ALTER TABLE job ADD COLUMN scored_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE job ADD COLUMN saved_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE experiment ADD COLUMN saved_by TEXT NOT NULL DEFAULT '';
+CREATE TABLE reign (boot TEXT PRIMARY KEY) WITHOUT ROWID;
+)sql";
+
 const char* const kPutExperiment =
-    "INSERT OR REPLACE INTO experiment (job_id, uid, submitted_at, seen, bytes, text) "
-    "VALUES (?,?,?,?,?,?)";
+    "INSERT OR REPLACE INTO experiment (job_id, uid, submitted_at, seen, bytes, text, "
+    "saved_by) VALUES (?,?,?,?,?,?,?)";
 
 int64_t BytesOf(const KeptExperiment& experiment) {
   return static_cast<int64_t>(experiment.text.size()) + kExperimentRowBytes;
