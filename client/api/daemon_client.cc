@@ -1,5 +1,7 @@
 #include "client/api/daemon_client.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -7,6 +9,7 @@
 
 #include "client/api/answer_reader.h"
 #include "client/api/http_client.h"
+#include "client/terminal/catalogue.h"
 #include "client/terminal/printable.h"
 #include "common/base/json_text.h"
 
@@ -95,11 +98,10 @@ Result<json> ReadApiAnswer(int status, const std::string& body) {
 
 void DaemonClient::SayWhere(const std::string& first) {
   if (std::exchange(said_where_, true)) return;
-  std::fputs(("gpuadvise: " + Shortened(socket_, kMostTextBytes) +
-              " is a standby; the first daemon is asked, at " + Shortened(first, kMostTextBytes) +
-              "\n")
-                 .c_str(),
-             stderr);
+  const std::string said = fmt::format("{} is a standby; the first daemon is asked, at {}",
+                                       Shortened(socket_, kMostTextBytes),
+                                       Shortened(Printable(first), kMostTextBytes));
+  std::fputs(("gpuadvise: " + InUsersLanguage(said) + "\n").c_str(), stderr);
 }
 
 Result<json> DaemonClient::Get(const std::string& target) {

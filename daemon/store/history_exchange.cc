@@ -10,6 +10,7 @@
 
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
 
 #include "daemon/store/history.h"
@@ -21,6 +22,7 @@ using nlohmann::json;
 
 // One letter a column of kJobColumns, scored_by and saved_by: i whole number, r number, t text, b
 // bytes; capitals may be NULL.
+constexpr int kExchangeDepth = 3;  // an object of lists of rows
 constexpr std::string_view kJobKinds = "iiittttttiiiIiIItiIRRRRITBtt";
 constexpr std::string_view kExperimentKinds = "iiiitt";  // job_id .. seen, text, saved_by
 
@@ -205,6 +207,8 @@ Result<ExchangedRows> History::RowsToReturn(const ExchangeCursor& from) const {
 }
 
 Result<MergedRows> History::Merge(const std::string& rows) {
+  const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(rows.data()), rows.size());
+  if (!IsShallowCbor(bytes, kExchangeDepth)) return tl::unexpected<Error>(NotRows());
   const json all = json::from_cbor(rows, true, false);
   if (!all.is_object() || !all.contains("jobs") || !all.contains("experiments")) {
     return tl::unexpected<Error>(NotRows());

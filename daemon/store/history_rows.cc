@@ -54,7 +54,38 @@ ForecastRecord LessonFrom(const json& value) {
   return forecast_record;
 }
 
+constexpr int kDeepestDetail = 32;
+
+// Reads and keeps nothing; stops where it gets too deep.
+class DepthGauge : public nlohmann::json_sax<json> {
+ public:
+  explicit DepthGauge(int most) : left_(most) {}
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(size_t) override { return left_-- > 0; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return ++left_, true; }
+  bool start_array(size_t) override { return left_-- > 0; }
+  bool end_array() override { return ++left_, true; }
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+ private:
+  int left_;
+};
+
 }  // namespace
+
+bool IsShallowCbor(std::span<const uint8_t> bytes, int most_deep) {
+  DepthGauge gauge(most_deep);
+  return json::sax_parse(bytes.begin(), bytes.end(), &gauge, json::input_format_t::cbor);
+}
 
 std::vector<uint8_t> EncodeDetail(const PastJob& job) {
   if (!job.submission && !job.forecast_record) return {};
@@ -66,6 +97,7 @@ std::vector<uint8_t> EncodeDetail(const PastJob& job) {
 
 bool DecodeDetail(std::span<const uint8_t> bytes, PastJob& job) {
   if (bytes.empty()) return true;
+  if (!IsShallowCbor(bytes, kDeepestDetail)) return false;
   try {
     const json detail = json::from_cbor(bytes.begin(), bytes.end());
     std::shared_ptr<const Job> submission;

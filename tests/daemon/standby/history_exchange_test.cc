@@ -109,14 +109,14 @@ TEST(HistoryExchange, ManyRowsComeInSeveralRequests) {
   TwoHistories two;
   std::vector<PastJob> jobs;
   std::vector<KeptExperiment> experiments;
-  for (int i = 1; i <= 2'000; ++i) {
+  for (int i = 1; i <= 600; ++i) {
     jobs.push_back(WholeJob(1, kSnapshotTime + i));
     experiments.push_back({i, 1'000, kSnapshotTime, std::string(500, 'x'), true});
   }
   ASSERT_TRUE(two.standby->Save(jobs));
   ASSERT_TRUE(two.standby->Save(experiments));
-  EXPECT_EQ(GiveAllBack(*two.standby, *two.first).taken, 4'000);
-  EXPECT_EQ(Cell(two.first_folder.Path("s"), "SELECT count(*) FROM experiment"), "2000");
+  EXPECT_EQ(GiveAllBack(*two.standby, *two.first).taken, 1'200);
+  EXPECT_EQ(Cell(two.first_folder.Path("s"), "SELECT count(*) FROM experiment"), "600");
 }
 
 TEST(HistoryExchange, BytesThatNoStandbySentChangeNothing) {
