@@ -188,8 +188,7 @@ HistoryWriter::OpenHistory OpenerFor(const Settings& settings, const std::string
   bounds.bytes = settings.history_max_bytes;
   const bool stands_in = !settings.standby.first.empty();
   return [folder = settings.state_dir, bounds, boot, stands_in] {
-    Result<std::unique_ptr<History>> history =
-        History::Open(folder, SystemClock().Now(), bounds);
+    Result<std::unique_ptr<History>> history = History::Open(folder, SystemClock().Now(), bounds);
     if (!history) return history;
     (*history)->SetBoot(boot);
     if (stands_in) {

@@ -25,12 +25,12 @@
 #include "daemon/http/listening.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/settings/settings_file.h"
+#include "daemon/standby/standby.h"
 #include "daemon/state/advice_store.h"
 #include "daemon/state/cluster_state.h"
 #include "daemon/state/experiment_log.h"
 #include "daemon/state/outcome_folder.h"
 #include "daemon/state/usage_book.h"
-#include "daemon/standby/standby.h"
 #include "daemon/store/history_copy.h"
 #include "daemon/store/history_writer.h"
 

@@ -98,9 +98,9 @@ Result<json> ReadApiAnswer(int status, const std::string& body) {
 
 void DaemonClient::SayWhere(const std::string& first) {
   if (std::exchange(said_where_, true)) return;
-  const std::string said = fmt::format("{} is a standby; the first daemon is asked, at {}",
-                                       Shortened(socket_, kMostTextBytes),
-                                       Shortened(Printable(first), kMostTextBytes));
+  const std::string said =
+      fmt::format("{} is a standby; the first daemon is asked, at {}",
+                  Shortened(socket_, kMostTextBytes), Shortened(Printable(first), kMostTextBytes));
   std::fputs(("gpuadvise: " + InUsersLanguage(said) + "\n").c_str(), stderr);
 }
 

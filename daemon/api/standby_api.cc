@@ -23,8 +23,9 @@ using nlohmann::json;
 std::optional<ApiResponse> RefuseOthers(const RequestContext& call) {
   const int64_t uid = call.peer.uid;
   if (uid == 0 || uid == static_cast<int64_t>(::geteuid())) return std::nullopt;
-  return Refuse(call, {ErrorCode::kNotFound,
-                       "this is for a standby, which runs as root or as the daemon's own user", ""});
+  return Refuse(call,
+                {ErrorCode::kNotFound,
+                 "this is for a standby, which runs as root or as the daemon's own user", ""});
 }
 
 std::optional<int64_t> OffsetOf(std::string_view target) {

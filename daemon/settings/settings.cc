@@ -210,10 +210,11 @@ Result<std::string> FirstSocket(const json& value, const std::string& pointer) {
   if (!text || text->empty()) return text;
   if (text->rfind("unix:", 0) == 0) *text = text->substr(5);
   if (text->front() == '/') return text;
-  return BadInput(fmt::format("standby is \"{}\"; write the path of a Unix socket on this host: the "
-                              "first daemon's own, or that of the relay that leads to it",
-                              *text),
-                  pointer);
+  return BadInput(
+      fmt::format("standby is \"{}\"; write the path of a Unix socket on this host: the "
+                  "first daemon's own, or that of the relay that leads to it",
+                  *text),
+      pointer);
 }
 
 Result<void> ReadStandby(const json& value, const std::string& pointer, Settings& into) {

@@ -76,8 +76,7 @@ Result<LinkAnswer> FirstLink::Ask(const std::string& method, const std::string& 
     problem = error.what();
   }
   if (answer) return std::move(*answer);
-  return Fail(ErrorCode::kUnavailable,
-              fmt::format("the first daemon at {}: {}", socket_, problem));
+  return Fail(ErrorCode::kUnavailable, fmt::format("the first daemon at {}: {}", socket_, problem));
 }
 
 }  // namespace gpuadvise::daemon

@@ -58,8 +58,7 @@ Result<void> Append(const Descriptor& file, const std::string& bytes, const std:
 
 }  // namespace
 
-Follower::Follower(const Settings& settings)
-    : settings_(settings), link_(settings.standby.first) {}
+Follower::Follower(const Settings& settings) : settings_(settings), link_(settings.standby.first) {}
 
 Result<void> Follower::Check() const {
   const Result<json> answer = ReadAnswer(link_.Ask("GET", "/v1/standby", "", kPatience));
@@ -77,22 +76,21 @@ Result<void> Follower::Check() const {
 
 Result<void> Follower::Fetch(const std::string& id, int64_t bytes) const {
   const std::string path = ArrivingCopyPath(settings_.state_dir);
-  const Descriptor file(open(path.c_str(),
-                             O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-                             S_IRUSR | S_IWUSR));
+  const Descriptor file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!file) {
     return Fail(ErrorCode::kUnavailable, fmt::format("{}: {}", path, std::strerror(errno)));
   }
   int failures = 0;
   for (int64_t offset = 0; offset < bytes;) {
-    const auto piece = link_.Ask(
-        "GET", fmt::format("/v1/standby/copy/{}?offset={}", id, offset), "", kPatience);
+    const auto piece =
+        link_.Ask("GET", fmt::format("/v1/standby/copy/{}?offset={}", id, offset), "", kPatience);
     if (!piece || piece->status != 200) {
       if (piece || ++failures > 3) {  // it goes on where it was cut off
         return Fail(ErrorCode::kUnavailable,
-                    piece ? fmt::format("the first daemon answers with HTTP status {}",
-                                        piece->status)
-                          : piece.error().message);
+                    piece
+                        ? fmt::format("the first daemon answers with HTTP status {}", piece->status)
+                        : piece.error().message);
       }
       continue;
     }
@@ -109,8 +107,7 @@ Result<void> Follower::Fetch(const std::string& id, int64_t bytes) const {
 Result<int64_t> Follower::TakeCopy() {
   const Result<Descriptor> own = LockHistory(settings_.state_dir);
   if (!own) return tl::unexpected<Error>(own.error());
-  const Result<json> made =
-      ReadAnswer(link_.Ask("POST", "/v1/standby/copy", "{}", kCopyPatience));
+  const Result<json> made = ReadAnswer(link_.Ask("POST", "/v1/standby/copy", "{}", kCopyPatience));
   if (!made) return tl::unexpected<Error>(made.error());
   const json& id = made->contains("copy") ? (*made)["copy"] : json();
   const json& bytes = made->contains("bytes") ? (*made)["bytes"] : json();

@@ -28,8 +28,8 @@ constexpr std::chrono::seconds kStandbyDrain{2};
 std::string AsHost(std::string_view path) {
   std::string host;
   for (const char c : path) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-                       (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '_';
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       c == '.' || c == '-' || c == '_';
     host += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return host;
@@ -169,7 +169,8 @@ ApiResponse Standby::Health() const {
 }
 
 ApiResponse Standby::Answer(const ApiRequest& request) const {
-  const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
+  const std::string_view path =
+      std::string_view(request.target).substr(0, request.target.find('?'));
   if (path == "/healthz") return Health();
   if (path == "/v1/standby") {
     ApiResponse response;
@@ -180,8 +181,8 @@ ApiResponse Standby::Answer(const ApiRequest& request) const {
   ApiResponse response =
       PlainError(reads ? 303 : 307, "unavailable",
                  "this daemon stands by for another one; ask at " + settings_.standby.first);
-  response.fields.emplace_back(
-      "Location", "http+unix://" + AsHost(settings_.standby.first) + request.target);
+  response.fields.emplace_back("Location",
+                               "http+unix://" + AsHost(settings_.standby.first) + request.target);
   return response;
 }
 

@@ -48,8 +48,8 @@ Result<void> CheckRoomFor(int64_t bytes, const std::string& folder) {
 // An empty file for this user alone.
 Result<void> BeginPrivate(const std::string& path) {
   RemoveWithLog(path);
-  const Descriptor begun(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                              S_IRUSR | S_IWUSR));
+  const Descriptor begun(
+      open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (begun) return {};
   return CopyFailed(fmt::format("{}: {}", path, std::strerror(errno)));
 }
@@ -60,8 +60,10 @@ std::string WrongWith(const std::string& path) {
     SQLite::Database database(path, SQLite::OPEN_READWRITE, kHistoryBusyMilliseconds);
     const int version = database.execAndGet("PRAGMA user_version").getInt();
     if (version > kHistoryVersion) {
-      return fmt::format("it was written by a newer gpuadvised (version {}, this one knows {}); "
-                         "install that one here too", version, kHistoryVersion);
+      return fmt::format(
+          "it was written by a newer gpuadvised (version {}, this one knows {}); "
+          "install that one here too",
+          version, kHistoryVersion);
     }
     if (version <= 0) return "it is no history";
     const std::string found = database.execAndGet("PRAGMA integrity_check(1)").getString();

@@ -98,33 +98,39 @@ size_t BytesOfRow(const json& row) {
 }
 
 Error NotRows() {
-  return {ErrorCode::kBadInput, "these are no rows of a history; a standby of this version sends "
-                                "them (docs/site-guide.md)", ""};
+  return {ErrorCode::kBadInput,
+          "these are no rows of a history; a standby of this version sends "
+          "them (docs/site-guide.md)",
+          ""};
 }
 
 // What a row that is here takes from one that comes. A forecast is one thing: all of it or none.
 std::string PutMissing() {
-  std::string sql =
-      fmt::format("INSERT INTO job ({}, scored_by, saved_by) VALUES (", kJobColumns);
+  std::string sql = fmt::format("INSERT INTO job ({}, scored_by, saved_by) VALUES (", kJobColumns);
   for (int i = 1; i <= kJobColumnCount + 2; ++i) sql += fmt::format("{}?{}", i > 1 ? "," : "", i);
   sql += ") ON CONFLICT (job_id, submit) DO UPDATE SET ";
   const char* unseen = "job.lost = 1 AND excluded.lost = 0 AND excluded.\"end\" IS NOT NULL";
   for (const char* column : {"start", "end"}) {
-    sql += fmt::format("\"{0}\" = CASE WHEN {1} THEN excluded.\"{0}\" ELSE "
-                       "coalesce(job.\"{0}\", excluded.\"{0}\") END, ", column, unseen);
+    sql += fmt::format(
+        "\"{0}\" = CASE WHEN {1} THEN excluded.\"{0}\" ELSE "
+        "coalesce(job.\"{0}\", excluded.\"{0}\") END, ",
+        column, unseen);
   }
   sql += fmt::format("lost = CASE WHEN {} THEN 0 ELSE job.lost END, ", unseen);
   sql += "state = CASE WHEN job.state = '' THEN excluded.state ELSE job.state END, ";
   for (const char* column : {"said_p10", "said_p50", "said_p90", "said_mean", "said_group",
                              "said_deciles", "detail", "scored_by"}) {
-    sql += fmt::format("{0} = CASE WHEN job.said_p50 IS NULL AND excluded.said_p50 IS NOT NULL "
-                       "THEN excluded.{0} ELSE job.{0} END, ", column);
+    sql += fmt::format(
+        "{0} = CASE WHEN job.said_p50 IS NULL AND excluded.said_p50 IS NOT NULL "
+        "THEN excluded.{0} ELSE job.{0} END, ",
+        column);
   }
   sql += "slurm_said = coalesce(job.slurm_said, excluded.slurm_said) WHERE ";
   sql += unseen;
-  sql += " OR (job.start IS NULL AND excluded.start IS NOT NULL)"
-         " OR (job.\"end\" IS NULL AND excluded.\"end\" IS NOT NULL)"
-         " OR (job.said_p50 IS NULL AND excluded.said_p50 IS NOT NULL)";
+  sql +=
+      " OR (job.start IS NULL AND excluded.start IS NOT NULL)"
+      " OR (job.\"end\" IS NULL AND excluded.\"end\" IS NOT NULL)"
+      " OR (job.said_p50 IS NULL AND excluded.said_p50 IS NOT NULL)";
   return sql;
 }
 
@@ -169,7 +175,8 @@ Result<ExchangedRows> History::RowsToReturn(const ExchangeCursor& from) const {
       SQLite::Statement row(*file_.database,
                             fmt::format("SELECT {}, scored_by, saved_by FROM job WHERE saved_by IN "
                                         "(SELECT boot FROM reign) AND (job_id > ?1 OR (job_id = ?1 "
-                                        "AND submit > ?2)) ORDER BY job_id, submit", kJobColumns));
+                                        "AND submit > ?2)) ORDER BY job_id, submit",
+                                        kJobColumns));
       row.bind(1, from.job_id);
       row.bind(2, from.submit);
       result.next.jobs_done = true;
@@ -237,14 +244,13 @@ Result<MergedRows> History::Merge(const std::string& rows) {
                             "SELECT seen, bytes FROM experiment WHERE job_id = ? AND uid = ? AND "
                             "submitted_at = ?");
     for (const json& row : experiments) {
-      KeptExperiment experiment{row[0].get<int64_t>(), row[1].get<int64_t>(),
-                                row[2].get<int64_t>(), row[4].get<std::string>(),
-                                row[3].get<int64_t>() != 0};
+      KeptExperiment experiment{row[0].get<int64_t>(), row[1].get<int64_t>(), row[2].get<int64_t>(),
+                                row[4].get<std::string>(), row[3].get<int64_t>() != 0};
       for (int i = 0; i < 3; ++i) known.bind(i + 1, row[static_cast<size_t>(i)].get<int64_t>());
       // What is known of an experiment only grows.
-      const bool here = known.executeStep() &&
-                        (known.getColumn(0).getInt() > (experiment.seen ? 1 : 0) ||
-                         known.getColumn(1).getInt64() >= BytesOf(experiment));
+      const bool here =
+          known.executeStep() && (known.getColumn(0).getInt() > (experiment.seen ? 1 : 0) ||
+                                  known.getColumn(1).getInt64() >= BytesOf(experiment));
       known.reset();
       ++(here ? merged.known : merged.taken);
       if (!here && !experiment.text.empty()) missing.push_back(std::move(experiment));

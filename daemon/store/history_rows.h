@@ -59,8 +59,8 @@ std::optional<int64_t> OptionalInteger(const SQLite::Column& column);
 // the forecast record of its forecast. Empty where there is neither.
 std::vector<uint8_t> EncodeDetail(const PastJob& job);
 
-// Whether `bytes` are CBOR that is nested at most `most_deep`: nlohmann's reader calls itself once a
-// level, and another host may have sent them.
+// Whether `bytes` are CBOR that is nested at most `most_deep`: nlohmann's reader calls itself once
+// a level, and another host may have sent them.
 bool IsShallowCbor(std::span<const uint8_t> bytes, int most_deep);
 
 // Fills `submission` and `forecast record`. False, and nothing changed, when the bytes cannot be

@@ -226,7 +226,8 @@ TEST(SocketOfLocation, IsOfAUnixSocketAlone) {
 
 TEST(HttpAnswerParser, KnowsWhereElseToAsk) {
   const auto parsed = ParseHttpAnswer(
-      "HTTP/1.1 303 See Other\r\nLocation: http+unix://%2Fs/v1\r\nContent-Length: 0\r\n\r\n", false);
+      "HTTP/1.1 303 See Other\r\nLocation: http+unix://%2Fs/v1\r\nContent-Length: 0\r\n\r\n",
+      false);
   ASSERT_TRUE(parsed && parsed->complete);
   EXPECT_EQ(parsed->answer.location, "http+unix://%2Fs/v1");
 }

@@ -221,9 +221,10 @@ TEST(HistoryFile, AHistoryOfVersionFourGetsItsColumnsAndKeepsItsRows) {
   ASSERT_TRUE(OpenAs(state, "x")->Save({WholeJob(7)}));
   {
     SQLite::Database old(HistoryPath(state), SQLite::OPEN_READWRITE);
-    old.exec("ALTER TABLE job DROP COLUMN scored_by; ALTER TABLE job DROP COLUMN saved_by;"
-             "ALTER TABLE experiment DROP COLUMN saved_by; DROP TABLE reign;"
-             "PRAGMA user_version = 4");
+    old.exec(
+        "ALTER TABLE job DROP COLUMN scored_by; ALTER TABLE job DROP COLUMN saved_by;"
+        "ALTER TABLE experiment DROP COLUMN saved_by; DROP TABLE reign;"
+        "PRAGMA user_version = 4");
   }
   const auto history = OpenAs(state, "y");
   ASSERT_TRUE(history->Save({WholeJob(8)}));

@@ -70,8 +70,8 @@ TEST_F(StandbyApi, ACopyIsReadInPieces) {
   EXPECT_EQ(whole.body.substr(0, 15), "SQLite format 3");
   EXPECT_EQ(static_cast<int64_t>(whole.body.size()), copy["bytes"]);
   EXPECT_EQ(Ask("GET", piece + "?offset=16", own_).body, whole.body.substr(16)) << "goes on there";
-  for (const char* wrong : {"", "?offset=-1", "?offset=x", "?offset=99999999999999999999",
-                            "?offset=9999999999"}) {
+  for (const char* wrong :
+       {"", "?offset=-1", "?offset=x", "?offset=99999999999999999999", "?offset=9999999999"}) {
     EXPECT_EQ(Ask("GET", piece + wrong, own_).status, 400) << wrong;
   }
 }
