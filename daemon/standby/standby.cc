@@ -134,11 +134,14 @@ bool Standby::Step() {
 
 // Rows are given back before a copy takes their place.
 void Standby::Follow() {
-  const Result<int64_t> given = follower_.GiveBack();
-  if (!given) return Say(given.error().message);
-  if (*given > 0) spdlog::info("{} given back to the first daemon", Plural(*given, "row"));
+  if (!owes_nothing_) {
+    const Result<int64_t> given = follower_.GiveBack();
+    if (!given) return Say(given.error().message);
+    if (*given > 0) spdlog::info("{} given back to the first daemon", Plural(*given, "row"));
+    owes_nothing_ = true;  // while this stands by it saves nothing
+  }
   const auto now = steady_clock::now();
-  if (tried_ && now - *tried_ < settings_.standby.copy_interval && *given == 0) return;
+  if (tried_ && now - *tried_ < settings_.standby.copy_interval) return;
   tried_ = now;
   const Result<int64_t> bytes = follower_.TakeCopy();
   if (!bytes) return Say(bytes.error().message);

@@ -89,6 +89,7 @@ class Standby {
   HttpServer server_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer watchdog_;
+  bool owes_nothing_ = false;    // to the first; used by the ticker's thread, as the next
   std::optional<Moment> tried_;  // to copy, last
 
   mutable std::mutex mutex_;  // guards the next four

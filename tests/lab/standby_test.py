@@ -66,7 +66,7 @@ class TakeOver(programs.SiteTest):
     def test_a_first_that_is_killed_under_load(self):
         self.site.start()
         self.addCleanup(self.site.stop)
-        self.standby = Standby(self.site, standby={"first": str(self.site.socket), "check_interval": "10s",
+        self.standby = Standby(self.site, standby={"first": str(self.site.socket), "check_interval": "5s",
                                                    "copy_interval": "2s"})
         self.standby.start(fresh=False)
         self.addCleanup(self.standby.stop)
