@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <csignal>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,7 @@ using std::chrono::steady_clock;
 namespace {
 
 constexpr std::chrono::seconds kStandbyDrain{2};
+constexpr std::chrono::milliseconds kCopyLook{1'000};  // whether a copy is due
 
 // `path` as the host of a URL, where "/" stands for something else.
 std::string AsHost(std::string_view path) {
@@ -94,6 +96,7 @@ Standby::Standby(const Settings& settings, UnixListener listener)
 
 Standby::~Standby() {
   ticker_.reset();
+  copier_.reset();
   answering_.join();
 }
 
@@ -102,9 +105,14 @@ Standby::End Standby::Run() {
   WatchSignals();
   if (const auto interval = WatchdogInterval()) FeedWatchdog(*interval);
   ticker_.emplace(settings_.standby.check_interval, [this] { return Step(); });
+  copier_.emplace(std::min(settings_.standby.check_interval, kCopyLook), [this] {
+    Follow();
+    return true;
+  });
   NotifyReady();
   io_.run();
   ticker_.reset();
+  copier_.reset();  // a copy that is being put in its place is there then
   const std::lock_guard lock(mutex_);
   return end_;
 }
@@ -117,7 +125,6 @@ bool Standby::Step() {
   }
   if (there) {
     checks_.Seen();
-    Follow();
     return true;
   }
   checks_.Missed();
@@ -134,6 +141,10 @@ bool Standby::Step() {
 
 // Rows are given back before a copy takes their place.
 void Standby::Follow() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!first_answers_) return;
+  }
   if (!owes_nothing_) {
     const Result<int64_t> given = follower_.GiveBack();
     if (!given) return Say(given.error().message);

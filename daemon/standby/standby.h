@@ -89,7 +89,7 @@ class Standby {
   HttpServer server_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer watchdog_;
-  bool owes_nothing_ = false;    // to the first; used by the ticker's thread, as the next
+  bool owes_nothing_ = false;    // to the first; used by the copier's thread, as the next
   std::optional<Moment> tried_;  // to copy, last
 
   mutable std::mutex mutex_;  // guards the next four
@@ -98,7 +98,8 @@ class Standby {
   bool first_answers_ = false;
   End end_ = End::kStopped;
 
-  std::optional<Ticker> ticker_;  // the last: it uses all above
+  std::optional<Ticker> ticker_;  // checks; the last two use all above
+  std::optional<Ticker> copier_;  // checking a large copy takes longer than a check may
 };
 
 }  // namespace gpuadvise::daemon
