@@ -22,7 +22,7 @@
 
 #include "common/base/error.h"
 #include "common/history/forecast_history.h"
-#include "daemon/store/history_exchange.h"
+#include "daemon/store/exchanged_rows.h"
 #include "daemon/store/history_file.h"
 #include "daemon/store/history_rows.h"
 
