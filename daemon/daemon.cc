@@ -149,6 +149,7 @@ bool NeedsRestart(const std::string& key) {
                                                  "request_timeout",
                                                  "history_retention",
                                                  "history_max_bytes",
+                                                 "standby",
                                                  "accounting_interval",
                                                  "outcomes_dir",
                                                  "answer_cpu_time",
@@ -176,11 +177,26 @@ std::string OutcomesDirOf(const Settings& settings) {
   return looked_through ? settings.outcomes_dir : "";
 }
 
-HistoryWriter::OpenHistory OpenerFor(const Settings& settings) {
+// Tells this run of this daemon from all others, on whatever host: rows carry it.
+std::string BootId() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+HistoryWriter::OpenHistory OpenerFor(const Settings& settings, const std::string& boot) {
   HistoryBounds bounds;
   bounds.bytes = settings.history_max_bytes;
-  return [folder = settings.state_dir, bounds] {
-    return History::Open(folder, SystemClock().Now(), bounds);
+  const bool stands_in = !settings.standby.first.empty();
+  return [folder = settings.state_dir, bounds, boot, stands_in] {
+    Result<std::unique_ptr<History>> history = History::Open(folder, SystemClock().Now(), bounds);
+    if (!history) return history;
+    (*history)->SetBoot(boot);
+    if (stands_in) {
+      if (Result<void> begun = (*history)->BeginReign(); !begun) {
+        return Result<std::unique_ptr<History>>(tl::unexpected<Error>(begun.error()));
+      }
+    }
+    return history;
   };
 }
 
@@ -201,12 +217,12 @@ Result<Daemon::Parts> Daemon::PartsFor(const Settings& settings) {
 }
 
 // A daemon without a history answers all the same.
-void Daemon::OpenHistory(const Settings& settings, Parts& parts) {
+void Daemon::OpenHistory(const Settings& settings, const std::string& boot, Parts& parts) {
   if (HasOwnTime(settings.source)) {
     parts.no_history = "not kept: the cluster is simulated";
     return;
   }
-  Result<std::unique_ptr<History>> history = OpenerFor(settings)();
+  Result<std::unique_ptr<History>> history = OpenerFor(settings, boot)();
   if (!history) {
     parts.no_history = history.error().message;
     spdlog::error("no history is kept: {}", parts.no_history);
@@ -220,19 +236,24 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(const CommandLineSettings& command_
                                              LoadedSettings loaded) {
   Result<Parts> parts = PartsFor(loaded.settings);
   if (!parts) return tl::unexpected<Error>(std::move(parts.error()));
-  OpenHistory(loaded.settings, *parts);
-  std::unique_ptr<Daemon> daemon(new Daemon(command_line, std::move(loaded), std::move(*parts)));
+  std::string boot = BootId();
+  OpenHistory(loaded.settings, boot, *parts);
+  std::unique_ptr<Daemon> daemon(
+      new Daemon(command_line, std::move(loaded), std::move(boot), std::move(*parts)));
   Result<void> bound = daemon->BindSockets();
   if (!bound) return tl::unexpected<Error>(std::move(bound.error()));
   return daemon;
 }
 
-Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, Parts parts)
+Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, std::string boot,
+               Parts parts)
     : command_line_(command_line),
       loaded_(std::move(loaded)),
       answering_(AnsweringThreads()),
       helping_(AnsweringThreads() - 1),
       cluster_(clock_, parts.catalogues, InSeconds(loaded_.settings.stale_after)),
+      boot_(std::move(boot)),
+      copies_(loaded_.settings.state_dir),
       history_(std::move(parts.history), std::move(parts.no_history), clock_,
                InSeconds(loaded_.settings.history_retention)),
       advice_(RunWord()),
@@ -269,6 +290,13 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
            MostWorkOf(loaded_.settings),
            ThreadCpuTime,
            HostName(),
+           boot_,
+           loaded_.settings.standby.first,
+           &copies_,
+           [this] {
+             asio::post(intake_,
+                        [this] { cluster_.Restore([this] { return PastFromHistory(); }); });
+           },
            &metrics_},
       sink_(cluster_),
       plan_(parts.plan),
@@ -295,6 +323,7 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
       event_timer_(io_) {}
 
 Daemon::~Daemon() {
+  first_watch_.reset();
   // Workers may still hold a request or a batch; nothing they use goes before they do.
   answering_.join();
   helping_.join();
@@ -342,7 +371,21 @@ Result<void> Daemon::BindPublic() {
   return {};
 }
 
-void Daemon::Run() {
+// A standby in the place of the first daemon looks whether that is back.
+void Daemon::StandIn() {
+  if (loaded_.settings.standby.first.empty()) return;
+  first_watch_.emplace(loaded_.settings, [this] {
+    asio::post(io_, [this] {
+      if (stopping_) return;
+      spdlog::info("the first daemon is back: it answers from now on");
+      first_is_back_ = true;
+      Stop();
+    });
+  });
+}
+
+bool Daemon::Run() {
+  StandIn();
   WatchSignals();
   cluster_.SetOnJobsChanged([this](std::vector<PastJob> jobs, const Snapshot& snapshot) {
     experiments_.OnSnapshot(snapshot, clock_.Now());
@@ -366,7 +409,7 @@ void Daemon::Run() {
         "history and an accounting_interval over 0s");
   }
   if (!HasOwnTime(loaded_.settings.source) && !history_.state().info) {
-    history_.KeepTrying(OpenerFor(loaded_.settings), [this] {
+    history_.KeepTrying(OpenerFor(loaded_.settings, boot_), [this] {
       asio::post(intake_, [this] {
         experiments_.Load();
         RememberThePast();
@@ -381,6 +424,7 @@ void Daemon::Run() {
                loaded_.settings.source);
   NotifyReady();
   io_.run();
+  return first_is_back_;
 }
 
 // Once there is a history.
@@ -495,7 +539,7 @@ void Daemon::Stop() {
   }
   stopping_ = true;
   spdlog::info("stopping");
-  NotifyStopping();
+  if (!first_is_back_) NotifyStopping();
   collector_.Stop();
   const auto left = std::make_shared<int>(public_ ? 2 : 1);
   const auto drained = [this, left] {

@@ -25,11 +25,13 @@
 #include "daemon/http/listening.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/settings/settings_file.h"
+#include "daemon/standby/standby.h"
 #include "daemon/state/advice_store.h"
 #include "daemon/state/cluster_state.h"
 #include "daemon/state/experiment_log.h"
 #include "daemon/state/outcome_folder.h"
 #include "daemon/state/usage_book.h"
+#include "daemon/store/history_copy.h"
 #include "daemon/store/history_writer.h"
 
 namespace gpuadvise::daemon {
@@ -42,8 +44,9 @@ class Daemon {
                                               LoadedSettings loaded);
   ~Daemon();
 
-  // Serves until SIGTERM or SIGINT, then drains.
-  void Run();
+  // Serves until SIGTERM or SIGINT, then drains. Of a standby also until the first daemon is back:
+  // whether that is so.
+  bool Run();
 
  private:
   struct Parts {
@@ -54,9 +57,10 @@ class Daemon {
     std::string no_history;            // because
   };
 
-  Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, Parts parts);
+  Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, std::string boot,
+         Parts parts);
   static Result<Parts> PartsFor(const Settings& settings);
-  static void OpenHistory(const Settings& settings, Parts& parts);
+  static void OpenHistory(const Settings& settings, const std::string& boot, Parts& parts);
   Result<void> BindSockets();
   Result<void> BindPublic();
   void RememberThePast();
@@ -68,6 +72,7 @@ class Daemon {
   void Reload();
   void Apply(LoadedSettings loaded, const Parts& parts);
   void Stop();
+  void StandIn();
 
   const CommandLineSettings command_line_;
   LoadedSettings loaded_;
@@ -77,6 +82,8 @@ class Daemon {
   boost::asio::thread_pool answering_;
   boost::asio::thread_pool helping_;  // what answers lend; none waits behind another's work
   ClusterState cluster_;
+  const std::string boot_;  // of this run, in the rows that it saves
+  CopyShelf copies_;
   HistoryWriter history_;
   AdviceStore advice_;
   ExperimentLog experiments_;
@@ -103,6 +110,8 @@ class Daemon {
   std::atomic<bool> log_asked_for_ = false;
   bool remembers_ = false;  // used by intake_
   bool stopping_ = false;
+  bool first_is_back_ = false;
+  std::optional<FirstWatch> first_watch_;  // of a standby
 };
 
 }  // namespace gpuadvise::daemon

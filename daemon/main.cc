@@ -21,6 +21,7 @@
 #include "daemon/daemon.h"
 #include "daemon/settings/catalogues.h"
 #include "daemon/settings/settings_file.h"
+#include "daemon/standby/standby.h"
 
 namespace gpuadvise::daemon {
 namespace {
@@ -52,15 +53,27 @@ int CheckConfig(const LoadedSettings& loaded) {
   return 0;
 }
 
+Result<Standby::End> StandBy(const Settings& settings) {
+  Result<std::unique_ptr<Standby>> standby = Standby::Make(settings);
+  if (!standby) return tl::unexpected<Error>(standby.error());
+  return (*standby)->Run();
+}
+
 int Serve(const CommandLineSettings& command_line, LoadedSettings loaded) {
   StartLogging();
   SetLogLevel(loaded.settings.log_level);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a bound on the size of files (LimitFSIZE): writing then fails
-  Result<std::unique_ptr<Daemon>> daemon = Daemon::Make(command_line, std::move(loaded));
-  if (!daemon) return Complain(daemon.error(), kCannotStart);
-  (*daemon)->Run();
-  return 0;
+  for (;;) {
+    if (!loaded.settings.standby.first.empty()) {
+      const Result<Standby::End> end = StandBy(loaded.settings);
+      if (!end) return Complain(end.error(), kCannotStart);
+      if (*end == Standby::End::kStopped) return 0;
+    }
+    Result<std::unique_ptr<Daemon>> daemon = Daemon::Make(command_line, loaded);
+    if (!daemon) return Complain(daemon.error(), kCannotStart);
+    if (!(*daemon)->Run()) return 0;
+  }
 }
 
 constexpr const char* kHelp =

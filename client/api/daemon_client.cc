@@ -1,9 +1,15 @@
 #include "client/api/daemon_client.h"
 
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "client/api/answer_reader.h"
 #include "client/api/http_client.h"
+#include "client/terminal/catalogue.h"
 #include "client/terminal/printable.h"
 #include "common/base/json_text.h"
 
@@ -50,8 +56,15 @@ Error FirstErrorOf(const json& answer, int status) {
 }
 
 Result<json> Ask(const std::string& socket, const HttpRequest& request,
-                 std::chrono::milliseconds patience) {
+                 std::chrono::milliseconds patience,
+                 const std::function<void(const std::string&)>& follow) {
   Result<HttpAnswer> answer = AskOverUnixSocket(socket, request, patience);
+  const bool elsewhere = answer && (answer->status == 303 || answer->status == 307);
+  const std::string first = elsewhere ? SocketOfLocation(answer->location) : "";
+  if (!first.empty() && first != socket) {
+    follow(first);
+    answer = AskOverUnixSocket(first, request, patience);
+  }
   if (answer) return ReadApiAnswer(answer->status, answer->body);
   Error error = answer.error();
   if (error.code == ErrorCode::kUnavailable) {
@@ -83,13 +96,21 @@ Result<json> ReadApiAnswer(int status, const std::string& body) {
   return tl::unexpected<Error>(FirstErrorOf(answer, status));
 }
 
+void DaemonClient::SayWhere(const std::string& first) {
+  if (std::exchange(said_where_, true)) return;
+  const std::string said =
+      fmt::format("{} is a standby; the first daemon is asked, at {}",
+                  Shortened(socket_, kMostTextBytes), Shortened(Printable(first), kMostTextBytes));
+  std::fputs(("gpuadvise: " + InUsersLanguage(said) + "\n").c_str(), stderr);
+}
+
 Result<json> DaemonClient::Get(const std::string& target) {
-  return Ask(socket_, {"GET", target, ""}, patience_);
+  return Ask(socket_, {"GET", target, ""}, patience_, [this](const auto& to) { SayWhere(to); });
 }
 
 Result<json> DaemonClient::Post(const std::string& target, const json& body) {
   const std::string text = body.dump(-1, ' ', false, json::error_handler_t::replace);
-  return Ask(socket_, {"POST", target, text}, patience_);
+  return Ask(socket_, {"POST", target, text}, patience_, [this](const auto& to) { SayWhere(to); });
 }
 
 }  // namespace gpuadvise::client

@@ -29,7 +29,11 @@ class DaemonClient : public Api {
   Result<nlohmann::json> Post(const std::string& target, const nlohmann::json& body) override;
 
  private:
+  // That a standby has passed the question on, once, on stderr.
+  void SayWhere(const std::string& first);
+
   std::string socket_;
+  bool said_where_ = false;
   std::chrono::milliseconds patience_;
 };
 

@@ -64,12 +64,31 @@ Result<ParsedAnswer> Chunked(int status, std::string_view rest) {
     chunks.push_back(rest.substr(0, *size));
     rest.remove_prefix(*size + 2);
   }
-  ParsedAnswer parsed{true, {status, {}}};
+  ParsedAnswer parsed{true, {status, {}, {}}};
   for (const std::string_view chunk : chunks) parsed.answer.body += chunk;
   return parsed;
 }
 
 }  // namespace
+
+std::string SocketOfLocation(std::string_view location) {
+  constexpr std::string_view kScheme = "http+unix://";
+  if (!location.starts_with(kScheme)) return "";
+  location.remove_prefix(kScheme.size());
+  const std::string_view host = location.substr(0, location.find('/'));
+  std::string path;
+  for (size_t i = 0; i < host.size(); ++i) {
+    if (host[i] != '%') {
+      path += host[i];
+      continue;
+    }
+    const auto byte = i + 2 < host.size() ? Number(host.substr(i + 1, 2), 16) : std::nullopt;
+    if (!byte || *byte == 0) return "";
+    path += static_cast<char>(*byte);
+    i += 2;
+  }
+  return path.starts_with('/') ? path : "";
+}
 
 Result<ParsedAnswer> ParseHttpAnswer(std::string_view bytes, bool at_end) {
   std::string_view head;
@@ -87,16 +106,17 @@ Result<ParsedAnswer> ParseHttpAnswer(std::string_view bytes, bool at_end) {
     if (!status) return NoHttp("no status line");
     rest.remove_prefix(head_end + 4);
   }
+  std::string location(Header(head, "location").value_or(""));
   const auto encoding = Header(head, "transfer-encoding");
   if (encoding && LowerCase(*encoding) == "chunked") return Chunked(*status, rest);
   const auto length = Header(head, "content-length");
   if (!length) {
-    return at_end ? ParsedAnswer{true, {*status, std::string(rest)}} : ParsedAnswer{};
+    return at_end ? ParsedAnswer{true, {*status, std::string(rest), location}} : ParsedAnswer{};
   }
   const auto size = Number(*length, 10);
   if (!size || *size > kMaxAnswerBytes) return NoHttp("a bad length");
   if (rest.size() < *size) return ParsedAnswer{};
-  return ParsedAnswer{true, {*status, std::string(rest.substr(0, *size))}};
+  return ParsedAnswer{true, {*status, std::string(rest.substr(0, *size)), std::move(location)}};
 }
 
 }  // namespace gpuadvise::client

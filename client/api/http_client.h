@@ -23,7 +23,11 @@ struct HttpRequest {
 struct HttpAnswer {
   int status = 0;
   std::string body;
+  std::string location = {};  // of a 3xx
 };
+
+// Where "http+unix://%2Frun%2Ffirst.sock/v1/gpus" leads; "": it leads to no Unix socket.
+std::string SocketOfLocation(std::string_view location);
 
 // Sends `request` to the socket at `path`. Errors: kUnavailable when nothing listens there, it may
 // not be opened, or no whole answer came in time; the sentence says which.

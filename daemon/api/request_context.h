@@ -26,6 +26,7 @@
 namespace gpuadvise::daemon {
 
 class AnswerCache;
+class CopyShelf;
 class EventTeller;
 class Metrics;
 
@@ -56,6 +57,10 @@ struct ApiState {
   AnswerCost most_work = {std::chrono::hours(24)};                     // of one answer
   std::function<std::chrono::nanoseconds()> cpu_time = ThreadCpuTime;  // of the calling thread
   std::string host = {};  // where the socket is, from which its callers would submit; "": not known
+  std::string boot = {};  // of this run, in rows that it scores (daemon/store)
+  std::string stands_in_for = {};  // the socket of the first daemon; "": this is the first
+  CopyShelf* copies = nullptr;     // of the history, for a standby; nullptr: there are none
+  std::function<void()> on_merged = nullptr;  // rows of a standby have been taken
   Metrics* metrics = nullptr;  // told of every answer; nullptr: GET /metrics is not there
 };
 

@@ -22,6 +22,7 @@
 #include "daemon/api/experiment_api.h"
 #include "daemon/api/request_context.h"
 #include "daemon/api/requests.h"
+#include "daemon/api/standby_api.h"
 #include "daemon/base/clock.h"
 #include "daemon/http/event_teller.h"
 #include "daemon/http/frame.h"
@@ -192,6 +193,7 @@ ApiResponse GetJob(RequestContext& call) {
 ApiResponse GetHealth(RequestContext& call) {
   json health = {{"status", "ok"},
                  {"history", HistoryJson(call.api.history.state(), call.api.clock.Now())}};
+  if (!call.api.stands_in_for.empty()) health["standing_in"] = true;
   if (call.peer.anonymous) health["history"].erase("file");  // no path for strangers
   if (!call.freshness.passed_over.empty() && !call.peer.anonymous)
     health["passed_over"] = call.freshness.passed_over;
@@ -464,6 +466,10 @@ const Route kRoutes[] = {
     {"GET", "/v1/presets", nullptr, true, GetPresets},
     {"GET", "/v1/limits", nullptr, false, GetLimits, "user,since", kReplayWork},
     {"GET", "/v1/events", nullptr, true, GetEvents},
+    {"GET", "/v1/standby", nullptr, false, GetStandby},
+    {"POST", "/v1/standby/copy", nullptr, false, PostStandbyCopy},
+    {"GET", "/v1/standby/copy/", "", false, GetStandbyCopy, "offset", 1, "/v1/standby/copy/{id}"},
+    {"POST", "/v1/standby/rows", nullptr, false, PostStandbyRows},
     {"GET", "/healthz", nullptr, true, GetHealth},
     {"GET", "/metrics", nullptr, true, GetMetrics},
 };

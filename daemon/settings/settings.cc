@@ -203,6 +203,53 @@ json ShowSlurmrestd(const Settings& settings) {
           {"ca_file", settings.slurmrestd.ca_file}};
 }
 
+// The socket of the first daemon. What is on the way holds people's names, and who may have it is
+// decided by the uid at the other end: a socket on this host is both private and says who asks.
+Result<std::string> FirstSocket(const json& value, const std::string& pointer) {
+  Result<std::string> text = values::Text(value, pointer);
+  if (!text || text->empty()) return text;
+  if (text->rfind("unix:", 0) == 0) *text = text->substr(5);
+  if (text->front() == '/') return text;
+  return BadInput(
+      fmt::format("standby is \"{}\"; write the path of a Unix socket on this host: the "
+                  "first daemon's own, or that of the relay that leads to it",
+                  *text),
+      pointer);
+}
+
+Result<void> ReadStandby(const json& value, const std::string& pointer, Settings& into) {
+  if (value.is_null()) return {};
+  if (value.is_string()) return Store(FirstSocket(value, pointer), into.standby.first);
+  if (!value.is_object()) {
+    return BadInput("standby is no socket; write /run/gpuadvise/first.sock", pointer);
+  }
+  using std::chrono::minutes;
+  for (const auto& [key, inner] : value.items()) {
+    const std::string place = pointer + "/" + key;
+    Result<void> stored;
+    if (key == "first") {
+      stored = Store(FirstSocket(inner, place), into.standby.first);
+    } else if (key == "check_interval") {  // three of them, and an answer's wait, are a minute
+      stored = Store(values::Duration(inner, place, milliseconds(100), milliseconds(15'000)),
+                     into.standby.check_interval);
+    } else if (key == "copy_interval") {
+      stored = Store(values::Duration(inner, place, milliseconds(100), minutes(10)),
+                     into.standby.copy_interval);
+    } else {
+      return tl::unexpected<Error>(
+          values::UnknownKey(key, pointer, {"first", "check_interval", "copy_interval"}));
+    }
+    if (!stored) return stored;
+  }
+  return {};
+}
+
+json ShowStandby(const Settings& settings) {
+  return {{"first", settings.standby.first},
+          {"check_interval", values::DurationText(settings.standby.check_interval)},
+          {"copy_interval", values::DurationText(settings.standby.copy_interval)}};
+}
+
 template <auto kMember>
 Result<void> ReadConnections(const json& value, const std::string& pointer, Settings& into) {
   return Store(values::Count(value, pointer, 1, 100000), into.*kMember);
@@ -287,6 +334,7 @@ const Key kKeys[] = {
     {"outcomes_dir", ReadPath<&S::outcomes_dir>, ShowText<&S::outcomes_dir>},
     {"history_retention", ReadRetention, ShowDuration<&S::history_retention>},
     {"history_max_bytes", ReadHistoryBytes, ShowHistoryBytes},
+    {"standby", ReadStandby, ShowStandby},
     {"source", ReadSource, ShowText<&S::source>},
     {"poll_interval", ReadInterval<&S::poll_interval>, ShowDuration<&S::poll_interval>},
     {"policy_interval", ReadInterval<&S::policy_interval>, ShowDuration<&S::policy_interval>},

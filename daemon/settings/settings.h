@@ -42,6 +42,14 @@ struct MetricsNames {
   friend bool operator==(const MetricsNames&, const MetricsNames&) = default;
 };
 
+// Of a daemon that stands by for another (docs/site-guide.md, "A standby").
+struct StandbySettings {
+  std::string first = {};  // a socket on this host that leads to the first daemon; "": no standby
+  std::chrono::milliseconds check_interval = std::chrono::seconds(10);
+  std::chrono::milliseconds copy_interval = std::chrono::minutes(5);
+  friend bool operator==(const StandbySettings&, const StandbySettings&) = default;
+};
+
 struct Settings {
   std::string socket = "/run/gpuadvise/gpuadvised.sock";
   uint32_t socket_mode = 0666;
@@ -56,6 +64,7 @@ struct Settings {
   std::chrono::milliseconds accounting_interval = std::chrono::minutes(10);  // 0: never
   std::chrono::milliseconds history_retention = std::chrono::hours(400 * 24);
   int64_t history_max_bytes = 1'000'000'000;
+  StandbySettings standby;
   std::string source = "auto";  // auto, slurm-api, slurm-cli, slurm-rest, sim, replay:FILE
   std::chrono::milliseconds poll_interval = std::chrono::seconds(30);
   std::chrono::milliseconds policy_interval = std::chrono::minutes(5);

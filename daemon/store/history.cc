@@ -77,12 +77,18 @@ Result<std::unique_ptr<History>> History::Open(const std::string& state_dir, Uni
 Result<void> History::Save(const std::vector<PastJob>& jobs) {
   try {
     SQLite::Transaction all(*file_.database);
-    SQLite::Statement row(*file_.database,
-                          fmt::format("INSERT OR REPLACE INTO job ({}) VALUES (?,?,?,?,?,"
-                                      "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                                      kJobColumns));
+    // Whoever scored a forecast first has scored it, whatever is saved of the job later.
+    SQLite::Statement row(
+        *file_.database,
+        fmt::format("INSERT OR REPLACE INTO job ({}, scored_by, saved_by) VALUES (?1,?2,?3,?4,?5,"
+                    "?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,"
+                    "?26,CASE WHEN ?21 IS NULL OR ?15 IS NULL THEN '' ELSE coalesce((SELECT "
+                    "nullif(scored_by, '') FROM job WHERE job_id = ?1 AND submit = ?2), ?27) END,"
+                    "?27)",
+                    kJobColumns));
     for (const PastJob& job : jobs) {
       BindJob(row, job);
+      row.bind(kJobColumnCount + 1, boot_);
       row.exec();
       row.reset();
     }
@@ -275,6 +281,7 @@ Result<void> History::Save(const std::vector<KeptExperiment>& experiments) {
         gone.reset();
       } else {
         BindExperiment(row, experiment);
+        row.bind(7, boot_);
         row.exec();
         row.reset();
         more += BytesOf(experiment);

@@ -17,10 +17,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/error.h"
 #include "common/history/forecast_history.h"
+#include "daemon/store/exchanged_rows.h"
 #include "daemon/store/history_file.h"
 #include "daemon/store/history_rows.h"
 
@@ -61,6 +63,23 @@ class History {
 
   // Why a file that was there is not used, and where it lies now; "" when nothing was set aside.
   const std::string& set_aside() const { return file_.set_aside; }
+
+  // Which run of which daemon saves from now on; "": nobody asks.
+  void SetBoot(std::string boot) { boot_ = std::move(boot); }
+
+  // ---- what a standby gives back (history_exchange.cc; docs/site-guide.md) ----
+
+  // From now on what this run saves is to be given back to the first daemon.
+  Result<void> BeginReign();
+  // Whether there are rows that have not been given back.
+  Result<bool> OwesRows() const;
+  // The next rows to give back behind `from`, as bytes, at most kMostExchangedBytes of them.
+  Result<ExchangedRows> RowsToReturn(const ExchangeCursor& from) const;
+  // All of them have arrived.
+  Result<void> EndReign();
+  // Takes rows of a standby: those that are not here, and of those that are what is missing in
+  // them. What is here already counts once. Errors: kBadInput for bytes that no standby sent.
+  Result<MergedRows> Merge(const std::string& rows);
 
   // All of `jobs` or none. A row of the same job id and submission is replaced.
   // Errors: kUnavailable (the disk is full, the file is gone); the history can still be used.
@@ -147,6 +166,7 @@ class History {
 
   HistoryFile file_;
   const HistoryBounds bounds_;
+  std::string boot_;
   std::map<int64_t, int64_t> experiment_bytes_of_;  // uid -> bytes in the experiment log
   int64_t experiment_bytes_ = 0;
 };

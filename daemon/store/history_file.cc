@@ -211,6 +211,7 @@ void CopyExperiments(SQLite::Database& into, const std::string& file, const Hist
       bytes += static_cast<int64_t>(before.size());
       if (const auto kept = Renewed(before)) {
         BindExperiment(row, *kept);
+        row.bind(7, "");
         row.exec();
         row.reset();
       } else {
@@ -343,6 +344,13 @@ std::unique_ptr<SQLite::Database> OpenNewest(const std::string& file, const Hist
   if (!wrong.empty()) return nullptr;
   const int version = VersionOf(*database);
   if (version == kHistoryVersion) return database;
+  if (version == 4) {
+    SQLite::Transaction all(*database);
+    database->exec(kFifthVersion);
+    database->exec("PRAGMA user_version = 5");
+    all.commit();
+    return database;
+  }
   if (version > 0) {
     MakeThirdVersion(*database);
     database.reset();
@@ -378,6 +386,12 @@ Result<Descriptor> LockFile(const std::string& file) {
 
 std::string HistoryPath(const std::string& state_dir) {
   return (fs::path(state_dir) / kFileName).string();
+}
+
+Result<Descriptor> LockHistory(const std::string& state_dir) {
+  std::error_code ignored;
+  fs::create_directories(state_dir, ignored);
+  return LockFile(HistoryPath(state_dir));
 }
 
 bool IsNoPlainFile(const std::string& path) {

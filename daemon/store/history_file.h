@@ -19,7 +19,7 @@
 namespace gpuadvise::daemon {
 
 // The version of the tables that this program writes (PRAGMA user_version).
-inline constexpr int kHistoryVersion = 4;
+inline constexpr int kHistoryVersion = 5;
 
 // How much is kept. Pages of the file that hold something count; the log beside it (-wal) takes up
 // to 16 MiB more.
@@ -47,6 +47,9 @@ std::string HistoryPath(const std::string& state_dir);
 // naming folder or file and the remedy.
 Result<HistoryFile> OpenHistoryFile(const std::string& state_dir, UnixSeconds now,
                                     const HistoryBounds& bounds);
+
+// Keeps every other daemon away from the history of `state_dir` for as long as it is held.
+Result<Descriptor> LockHistory(const std::string& state_dir);
 
 // Whether something lies at `path` that cannot be a database: a FIFO, a folder, a device.
 bool IsNoPlainFile(const std::string& path);

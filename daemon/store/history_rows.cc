@@ -54,7 +54,38 @@ ForecastRecord LessonFrom(const json& value) {
   return forecast_record;
 }
 
+constexpr int kDeepestDetail = 32;
+
+// Reads and keeps nothing; stops where it gets too deep.
+class DepthGauge : public nlohmann::json_sax<json> {
+ public:
+  explicit DepthGauge(int most) : left_(most) {}
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(size_t) override { return left_-- > 0; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return ++left_, true; }
+  bool start_array(size_t) override { return left_-- > 0; }
+  bool end_array() override { return ++left_, true; }
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+ private:
+  int left_;
+};
+
 }  // namespace
+
+bool IsShallowCbor(std::span<const uint8_t> bytes, int most_deep) {
+  DepthGauge gauge(most_deep);
+  return json::sax_parse(bytes.begin(), bytes.end(), &gauge, json::input_format_t::cbor);
+}
 
 std::vector<uint8_t> EncodeDetail(const PastJob& job) {
   if (!job.submission && !job.forecast_record) return {};
@@ -66,6 +97,7 @@ std::vector<uint8_t> EncodeDetail(const PastJob& job) {
 
 bool DecodeDetail(std::span<const uint8_t> bytes, PastJob& job) {
   if (bytes.empty()) return true;
+  if (!IsShallowCbor(bytes, kDeepestDetail)) return false;
   try {
     const json detail = json::from_cbor(bytes.begin(), bytes.end());
     std::shared_ptr<const Job> submission;
@@ -114,6 +146,8 @@ CREATE TABLE job (
   detail        BLOB,              -- to learn from (EncodeDetail); NULL: too old, or none
   state         TEXT NOT NULL DEFAULT '',  -- accounting's word for its end
   said_deciles  TEXT,              -- the forecast's, whole seconds, as JSON; NULL: none
+  scored_by     TEXT NOT NULL DEFAULT '',  -- the daemon run that saw the forecast come true or not
+  saved_by      TEXT NOT NULL DEFAULT '',  -- the daemon run that saved the row last
   PRIMARY KEY (job_id, submit)
 ) WITHOUT ROWID;
 CREATE INDEX job_submit ON job(submit);
@@ -125,10 +159,13 @@ CREATE TABLE experiment (
   seen         INTEGER NOT NULL,   -- Slurm has shown the job; 0: its user claims it
   bytes        INTEGER NOT NULL,   -- what the row takes of the bounds (BytesOf)
   text         TEXT NOT NULL,      -- JSON (common/training/experiment.h)
+  saved_by     TEXT NOT NULL DEFAULT '',  -- as in job
   PRIMARY KEY (job_id, uid, submitted_at)
 );
 CREATE INDEX experiment_submitted ON experiment(submitted_at, uid, bytes);
 CREATE INDEX experiment_of_user ON experiment(uid, submitted_at, bytes);
+-- Runs of a standby whose rows the first daemon has not got back yet.
+CREATE TABLE reign (boot TEXT PRIMARY KEY) WITHOUT ROWID;
 )sql";
 
 const char* const kSecondVersion = R"sql(
@@ -145,9 +182,16 @@ ALTER TABLE job ADD COLUMN state TEXT NOT NULL DEFAULT '';
 
 const char* const kThirdVersion = "ALTER TABLE job ADD COLUMN said_deciles TEXT";
 
+const char* const kFifthVersion = R"sql(
+ALTER TABLE job ADD COLUMN scored_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE job ADD COLUMN saved_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE experiment ADD COLUMN saved_by TEXT NOT NULL DEFAULT '';
+CREATE TABLE reign (boot TEXT PRIMARY KEY) WITHOUT ROWID;
+)sql";
+
 const char* const kPutExperiment =
-    "INSERT OR REPLACE INTO experiment (job_id, uid, submitted_at, seen, bytes, text) "
-    "VALUES (?,?,?,?,?,?)";
+    "INSERT OR REPLACE INTO experiment (job_id, uid, submitted_at, seen, bytes, text, "
+    "saved_by) VALUES (?,?,?,?,?,?,?)";
 
 int64_t BytesOf(const KeptExperiment& experiment) {
   return static_cast<int64_t>(experiment.text.size()) + kExperimentRowBytes;

@@ -27,6 +27,7 @@ struct KeptExperiment {
 extern const char* const kHistorySchema;
 extern const char* const kSecondVersion;
 extern const char* const kThirdVersion;
+extern const char* const kFifthVersion;  // the fourth had all but these
 
 // A row of the experiment log into its table. REQUIRES of binding: it has a text.
 extern const char* const kPutExperiment;
@@ -36,8 +37,10 @@ void BindExperiment(SQLite::Statement& row, const KeptExperiment& experiment);
 int64_t BytesOf(const KeptExperiment& experiment);
 
 // The columns of `job`, in the order in which rows are bound and read; those of a
-// JobRecord come first.
+// JobRecord come first. Behind them two that are not of a PastJob: the daemon runs that scored the
+// row and that saved it last ("": before version 5).
 extern const char* const kJobColumns;
+inline constexpr int kJobColumnCount = 26;
 
 // Binds the columns of a JobRecord, or all of them.
 void BindRecord(SQLite::Statement& row, const JobRecord& job);
@@ -55,6 +58,10 @@ std::optional<int64_t> OptionalInteger(const SQLite::Column& column);
 // What a history keeps of one job to learn from, as bytes in CBOR: the job as it was submitted and
 // the forecast record of its forecast. Empty where there is neither.
 std::vector<uint8_t> EncodeDetail(const PastJob& job);
+
+// Whether `bytes` are CBOR that is nested at most `most_deep`: nlohmann's reader calls itself once
+// a level, and another host may have sent them.
+bool IsShallowCbor(std::span<const uint8_t> bytes, int most_deep);
 
 // Fills `submission` and `forecast record`. False, and nothing changed, when the bytes cannot be
 // read.

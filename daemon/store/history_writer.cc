@@ -255,6 +255,13 @@ int64_t HistoryWriter::Complete(const std::vector<JobRecord>& jobs) {
   return changed.value_or(0);
 }
 
+Result<MergedRows> HistoryWriter::Merge(const std::string& rows) {
+  const std::lock_guard one(using_);
+  if (!history_) return Fail(ErrorCode::kUnavailable, "there is no history to merge rows into");
+  WriteWaiting();
+  return history_->Merge(rows);
+}
+
 std::vector<PastJob> HistoryWriter::Load() {
   const std::lock_guard one(using_);
   if (!history_) return {};

@@ -79,6 +79,9 @@ class HistoryWriter {
   // What accounting says of jobs: History::Complete. Blocks.
   int64_t Complete(const std::vector<JobRecord>& jobs);
 
+  // History::Merge, with what was put before. Errors: also kUnavailable where there is none.
+  Result<MergedRows> Merge(const std::string& rows);
+
   // Everything that is known, with what was put before. Blocks until that is written.
   std::vector<PastJob> Load();
 

@@ -216,5 +216,21 @@ TEST(HttpAnswers, AnyBytesAreHandled) {
   }));
 }
 
+TEST(SocketOfLocation, IsOfAUnixSocketAlone) {
+  EXPECT_EQ(SocketOfLocation("http+unix://%2Frun%2Fa%20b.sock/v1/gpus?x=%2F"), "/run/a b.sock");
+  for (const char* other : {"", "http://evil/", "http+unix://", "http+unix://run/x",
+                            "http+unix://%2Frun%00x/", "http+unix://%2Frun%2/", "/v1/gpus"}) {
+    EXPECT_EQ(SocketOfLocation(other), "") << other;
+  }
+}
+
+TEST(HttpAnswerParser, KnowsWhereElseToAsk) {
+  const auto parsed = ParseHttpAnswer(
+      "HTTP/1.1 303 See Other\r\nLocation: http+unix://%2Fs/v1\r\nContent-Length: 0\r\n\r\n",
+      false);
+  ASSERT_TRUE(parsed && parsed->complete);
+  EXPECT_EQ(parsed->answer.location, "http+unix://%2Fs/v1");
+}
+
 }  // namespace
 }  // namespace gpuadvise::client

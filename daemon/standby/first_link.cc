@@ -1,0 +1,82 @@
+#include "daemon/standby/first_link.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/system/system_error.hpp>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace gpuadvise::daemon {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using asio::use_awaitable;
+using LinkSocket = asio::local::stream_protocol::socket;
+
+template <typename Stream>
+asio::awaitable<LinkAnswer> Exchange(Stream& stream,
+                                     const http::request<http::string_body>& request) {
+  co_await http::async_write(stream, request, use_awaitable);
+  boost::beast::flat_buffer buffer;
+  http::response_parser<http::string_body> parser;
+  parser.body_limit(FirstLink::kMostAnswerBytes);
+  co_await http::async_read(stream, buffer, parser, use_awaitable);
+  LinkAnswer answer;
+  answer.status = static_cast<int>(parser.get().result_int());
+  answer.body = std::move(parser.get().body());
+  co_return answer;
+}
+
+asio::awaitable<void> AskFirst(LinkSocket& socket, const std::string& path,
+                               const http::request<http::string_body>& request,
+                               std::optional<LinkAnswer>& answer) {
+  const asio::local::stream_protocol::endpoint place(path);
+  co_await socket.async_connect(place, use_awaitable);
+  answer = co_await Exchange(socket, request);
+}
+
+}  // namespace
+
+Result<LinkAnswer> FirstLink::Ask(const std::string& method, const std::string& target,
+                                  const std::string& body,
+                                  std::chrono::milliseconds patience) const {
+  http::request<http::string_body> request(http::string_to_verb(method), target, 11);
+  request.set(http::field::host, "localhost");
+  request.set(http::field::user_agent, "gpuadvised");
+  request.set(http::field::connection, "close");
+  request.body() = body;
+  request.prepare_payload();
+  std::string problem = fmt::format("no answer within {} s", patience.count() / 1000.0);
+  std::optional<LinkAnswer> answer;
+  try {
+    asio::io_context io(1);
+    LinkSocket socket(io);
+    asio::co_spawn(io, AskFirst(socket, socket_, request, answer),
+                   [&problem](const std::exception_ptr& failure) {
+                     if (!failure) return;
+                     try {
+                       std::rethrow_exception(failure);
+                     } catch (const boost::system::system_error& error) {
+                       problem = error.code().message();
+                     } catch (const std::exception& error) {
+                       problem = error.what();
+                     }
+                   });
+    io.run_for(patience);
+  } catch (const std::exception& error) {  // a path too long for a socket
+    problem = error.what();
+  }
+  if (answer) return std::move(*answer);
+  return Fail(ErrorCode::kUnavailable, fmt::format("the first daemon at {}: {}", socket_, problem));
+}
+
+}  // namespace gpuadvise::daemon
