@@ -212,7 +212,7 @@ Result<std::string> FirstSocket(const json& value, const std::string& pointer) {
   if (text->front() == '/') return text;
   return BadInput(
       fmt::format("standby is \"{}\"; write the path of a Unix socket on this host: the "
-                  "first daemon's own, or that of the relay that leads to it",
+                  "first daemon's own, or one that is forwarded to it",
                   *text),
       pointer);
 }

@@ -1,7 +1,7 @@
 // The way to the first daemon: one HTTP/1.1 request, one answer, with a deadline and a bound.
 //
 // The only place that knows what the connection is made of. Today a Unix socket: the first's own,
-// or that of a relay on this host. Exchange() in the .cc takes any Asio stream, also one of TLS.
+// or one that is forwarded to it. Exchange() in the .cc takes any Asio stream, also one of TLS.
 // Blocking; one thread at a time.
 #pragma once
 
