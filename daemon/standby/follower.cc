@@ -22,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::chrono::milliseconds kCopyPatience{60'000};  // while the first copies a large one
+// While the first copies a large one; less than three checks take, so that none waits for it.
+constexpr std::chrono::milliseconds kCopyPatience{15'000};
 constexpr int kAnswerDepth = 20;
 constexpr int64_t kMostCopyBytes = int64_t{1} << 40;
 
