@@ -24,7 +24,7 @@ struct JobEfficiency {
   std::string state;  // COMPLETED, FAILED, OUT_OF_MEMORY …
   std::string partition;
   int64_t elapsed_seconds = 0;
-  std::optional<int64_t> ended_at;  // unix seconds
+  std::optional<int64_t> ended_at;       // unix seconds
   std::optional<int64_t> limit_seconds;  // none: UNLIMITED
   int64_t cpus = 0;
   int64_t nodes = 0;

@@ -134,7 +134,8 @@ TEST_F(LogsTest, WhatCannotBeReadIsASentence) {
 }
 
 const char* const kDay =
-    "4711|4711|ann|COMPLETED|gpu|3600|1440|8|1|02:24:00|64G|||cpu=8,gres/gpu=2,mem=64G||2026-11-22T12:00:00|train\n"
+    "4711|4711|ann|COMPLETED|gpu|3600|1440|8|1|02:24:00|64G|||cpu=8,gres/"
+    "gpu=2,mem=64G||2026-11-22T12:00:00|train\n"
     "4711.batch|4711.batch||COMPLETED||3600||8|1|02:24:00||8388608K|1||||batch\n"
     "4712|4712|ann|RUNNING|gpu|30|10|4|1|00:00:01|16G|||cpu=4|||later\n"
     "4713|4713|ann|OUT_OF_MEMORY|gpu|900|60|4|1|00:30:00|16G|||cpu=4,mem=16G|||evil\x1b[31m\n";
