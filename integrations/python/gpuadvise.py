@@ -26,7 +26,7 @@ import ssl
 import struct
 import time
 from typing import Any, Dict, List, Optional, TypedDict, Union, cast
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 __all__ = ["Client", "GpuadviseError", "BadInput", "NotFound", "Infeasible", "Unavailable", "Untrusted"]
 
@@ -373,11 +373,18 @@ class Client:
             text = None if body is None else json.dumps(body, allow_nan=False).encode("utf-8", "replace")
         except (TypeError, ValueError, RecursionError) as error:
             raise BadInput(f"the request is no JSON: {error}", "bad_input") from error
-        connection = self._connection(deadline)
+        return self._sent(method, target, text, deadline, self.where, True)
+
+    def _sent(self, method: str, target: str, text: Optional[bytes], deadline: float, where: str,
+              follow: bool) -> Dict[str, Any]:
+        connection = self._connection(where, deadline)
+        first = None
         try:
             connection.request(method, target, text, {"Content-Type": "application/json"} if text is not None else {})
             answer = connection.getresponse()
-            return _read_answer(answer.status, self._read_body(answer))
+            first = _first_of(answer) if follow and "://" not in where else None
+            if first is None:
+                return _read_answer(answer.status, self._read_body(answer))
         except (TimeoutError, socket.timeout) as error:
             raise Unavailable(f"no answer from {self.where} within {self.timeout:g} s; gpuadvised is overloaded or hanging",
                               "unavailable") from error
@@ -389,6 +396,7 @@ class Client:
             raise Unavailable(f"{self.where} does not answer in HTTP: is it gpuadvised's?", "unavailable") from error
         finally:
             connection.end()
+        return self._sent(method, target, text, deadline, first, False)
 
     def _read_body(self, answer: http.client.HTTPResponse) -> bytes:
         parts: List[bytes] = []
@@ -405,16 +413,16 @@ class Client:
                 raise Unavailable(f"the answer of {self.where} is larger than {MAX_ANSWER_BYTES >> 20} MiB; ask for less",
                                   "unavailable")
 
-    def _connection(self, deadline: float) -> _OverTcp:
-        if "://" not in self.where:
-            return _OverSocket(self.where, deadline, self._owner)
+    def _connection(self, where: str, deadline: float) -> _OverTcp:
+        if "://" not in where:
+            return _OverSocket(where, deadline, self._owner)
         try:
-            url = urlsplit(self.where)
+            url = urlsplit(where)
             host, port = url.hostname, url.port
         except ValueError as error:
-            raise BadInput(f"{self.where} is no URL: {error}", "bad_input") from error
+            raise BadInput(f"{where} is no URL: {error}", "bad_input") from error
         if url.scheme not in ("http", "https") or not host or url.path not in ("", "/") or url.username:
-            raise BadInput(f"{self.where}: write http://HOST:PORT, https://HOST:PORT or the path of a socket", "bad_input")
+            raise BadInput(f"{where}: write http://HOST:PORT, https://HOST:PORT or the path of a socket", "bad_input")
         context = (self._context or ssl.create_default_context()) if url.scheme == "https" else None
         return _OverTcp(host, port or (443 if context else 80), deadline, context)
 
@@ -521,6 +529,15 @@ def _printable(text: str) -> str:
 
 
 _KINDS = {"bad_input": BadInput, "not_found": NotFound, "infeasible": Infeasible, "unavailable": Unavailable}
+
+
+def _first_of(answer: http.client.HTTPResponse) -> Optional[str]:
+    """Where a standby sends its callers: the socket of the first daemon."""
+    location = answer.getheader("Location") or ""
+    if answer.status not in (303, 307) or not location.startswith("http+unix://"):
+        return None
+    path = unquote(location[len("http+unix://"):].partition("/")[0])
+    return path if path.startswith("/") and "\0" not in path else None
 
 
 def _read_answer(status: int, body: bytes) -> Dict[str, Any]:

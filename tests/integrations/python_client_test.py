@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.parse
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "integrations/python"))
@@ -85,6 +86,21 @@ class Live(unittest.TestCase):
         quick = self.client.when(*jobs, cheaper=False)["answers"]
         self.assertEqual(len(quick), 20)
         self.assertTrue(all(answer.get("error") or answer["cheaper"] == [] for answer in quick))
+
+    def test_a_standby_passes_the_question_on_and_a_circle_ends(self):
+        def sending_to(path, target):
+            location = b"http+unix://" + urllib.parse.quote(str(path), safe="").encode() + target
+            return send(b"HTTP/1.1 307 Temporary Redirect\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n")
+
+        with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+            standby = BadServer(folder, sending_to(self.daemon.socket, b"/v1/when"))
+            starts = gpuadvise.Client(standby.path).when({"gres": "gpu:1", "time_limit_seconds": 3600})
+            self.assertEqual(len(starts["answers"]), 1)
+        with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+            circle = BadServer(folder, sending_to(folder + "/bad", b"/v1/gpus"))
+            with self.assertRaises(gpuadvise.GpuadviseError) as raised:
+                gpuadvise.Client(circle.path, timeout=2).gpus()
+            self.assertIn("307", str(raised.exception))
 
     def test_threads_may_share_a_client(self):
         found = []
