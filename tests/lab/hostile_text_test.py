@@ -5,11 +5,12 @@ hidden or changed, and both sources say the same.
     hostile_text_test.py BIN_DIR [unittest options]
 """
 import json
+import pwd
 
 import collecting
 from lab import wait_until
 
-BODY = ("   UserId=lab2(1002) GroupId=root(0) MCS_label=N/A\n   Priority=99 Nice=0 Account=(null) QOS=(null)\n"
+BODY = ("   UserId=lab2({uid}) GroupId=root(0) MCS_label=N/A\n   Priority=99 Nice=0 Account=(null) QOS=(null)\n"
         "   JobState=RUNNING Reason=None Dependency=(null)\n   StartTime=1795364929 EndTime=1995364929\n"
         "   Partition=markov_gpu AllocNode:Sid=localhost:1\n   NodeList=m1\n   NumNodes=1 NumCPUs=1\n"
         "     Nodes=m1 CPU_IDs=0 Mem=2000 GRES=gpu:a100:1(IDX:0)\n"
@@ -17,7 +18,8 @@ BODY = ("   UserId=lab2(1002) GroupId=root(0) MCS_label=N/A\n   Priority=99 Nice
 
 
 def record(job):
-    return f"\n\nJobId={job} JobName=evil\n{BODY}"
+    """What Slurm would show of a job of lab2's."""
+    return f"\n\nJobId={job} JobName=evil\n" + BODY.replace("{uid}", str(pwd.getpwnam("lab2").pw_uid))
 
 
 class HostileText(collecting.CollectorTest):
