@@ -59,7 +59,7 @@ Result<Standby::End> StandBy(const Settings& settings) {
   return (*standby)->Run();
 }
 
-int Serve(const CommandLineSettings& command_line, LoadedSettings loaded) {
+int Serve(const CommandLineSettings& command_line, const LoadedSettings& loaded) {
   StartLogging();
   SetLogLevel(loaded.settings.log_level);
   std::signal(SIGPIPE, SIG_IGN);
@@ -178,7 +178,7 @@ int Main(int argc, char** argv) {
   if (const std::optional<int> status = ReadArguments(argc, argv, arguments)) return *status;
   Result<LoadedSettings> loaded = LoadSettings(arguments.settings);
   if (!loaded) return Complain(loaded.error(), kBadSettings);
-  return arguments.check ? CheckConfig(*loaded) : Serve(arguments.settings, std::move(*loaded));
+  return arguments.check ? CheckConfig(*loaded) : Serve(arguments.settings, *loaded);
 }
 
 }  // namespace

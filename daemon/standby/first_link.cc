@@ -55,7 +55,8 @@ Result<LinkAnswer> FirstLink::Ask(const std::string& method, const std::string& 
   request.set(http::field::connection, "close");
   request.body() = body;
   request.prepare_payload();
-  std::string problem = fmt::format("no answer within {} s", patience.count() / 1000.0);
+  std::string problem =
+      fmt::format("no answer within {} s", static_cast<double>(patience.count()) / 1000);
   std::optional<LinkAnswer> answer;
   try {
     asio::io_context io(1);
