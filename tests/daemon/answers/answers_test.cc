@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "common/base/work_budget.h"
 #include "tests/fakes/seed_cluster.h"
 #include "tests/fakes/shipped_catalogues.h"
 #include "tests/fakes/snapshot_text.h"
@@ -140,6 +142,26 @@ TEST(AnswerWhen, AFormsAlternativesAreTheSameAnswersWithoutRemedies) {
     EXPECT_EQ((*form)["answers"][i], expected) << jobs[i];
   }
   EXPECT_FALSE(AnswerWhen({{"jobs", jobs}, {"cheaper", "no"}}, context, kAnn));
+}
+
+TEST(AnswerWhen, OneJobIsAnsweredHoweverLongItsStartTook) {
+  const World world("");
+  using std::chrono::milliseconds;
+  milliseconds clock(0);
+  WorkBudget budget(milliseconds(10), [&] { return clock; });
+  const WorkBudget::Share own(budget);
+  AdviceContext context = world.Context();
+  context.budget = &budget;
+  context.for_each = [&](size_t count, const std::function<void(size_t)>& body) {
+    for (size_t i = 0; i < count; ++i) body(i);
+    clock += milliseconds(20);
+  };
+  const json job = {{"gres", "gpu:gpu4090:1"}};
+  const auto one = AnswerWhen({{"jobs", {job}}}, context, kAnn);
+  ASSERT_TRUE(one) << one.error().message;
+  EXPECT_EQ((*one)["answers"].size(), 1u);
+  EXPECT_TRUE(one->contains("warnings")) << "what would start it earlier is left out, and said";
+  EXPECT_FALSE(AnswerWhen({{"jobs", {job, job}}}, context, kAnn));
 }
 
 TEST(AnswerWhen, ListsOfJobsAreBounded) {
