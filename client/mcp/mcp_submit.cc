@@ -109,10 +109,10 @@ McpServer::Confirmed McpServer::Confirm(const std::string& text) {
   reply_.reset();
   Send(RpcRequest(question_, "elicitation/create",
                   {{"message", text}, {"requestedSchema", QuestionForm()}}));
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point deadline = Clock::now() + place_.patience_with_people;
-  while (!reply_ && !cancelled_ && !ended_ && !input_ended_ && Clock::now() < deadline) {
-    Look(std::chrono::ceil<milliseconds>(deadline - Clock::now()));
+  using SteadyClock = std::chrono::steady_clock;
+  const SteadyClock::time_point deadline = SteadyClock::now() + place_.patience_with_people;
+  while (!reply_ && !cancelled_ && !ended_ && !input_ended_ && SteadyClock::now() < deadline) {
+    Look(std::chrono::ceil<milliseconds>(deadline - SteadyClock::now()));
   }
   const std::string asked = std::exchange(question_, "");
   if (ended_ || (input_ended_ && !reply_)) return Confirmed::kCancelled;
