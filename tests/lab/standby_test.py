@@ -81,9 +81,9 @@ class TakeOver(programs.SiteTest):
         callers = Callers(self.standby)
         try:
             time.sleep(1)
+            killed = time.monotonic()
             self.site.process.kill()
             self.site.process.wait()
-            killed = time.monotonic()
             wait_until(lambda: self.standby_health("standing_in") and self.standby_health("status") == "ok",
                        "the standby to take over", 70)
             took = time.monotonic() - killed
