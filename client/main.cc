@@ -80,9 +80,9 @@ WatchPlace WatchAndTell(const WatchCommand& command, const SettingsPlaces& place
   return place;
 }
 
-int Select(const CommandLine& line, const std::string& socket, Console& console) {
+int Select(const CommandLine& line, const DaemonAddress& daemon, Console& console) {
   DaemonClient api(
-      socket, std::chrono::milliseconds(static_cast<int64_t>(line.select.timeout_seconds * 1000)));
+      daemon, std::chrono::milliseconds(static_cast<int64_t>(line.select.timeout_seconds * 1000)));
   SelectCommand command = line.select;
   command.groups = OwnGroupNames();
   if (command.groups.empty()) {
@@ -121,8 +121,9 @@ int Complete(const std::vector<std::string>& words, Console& console) {
   const Result<ClientSettings> settings = FindSettings(PlacesFromEnvironment(""));
   const CompletionPlace place{
       OwnUserName(), settings ? settings->own : OwnCatalogues{}, [&](const std::string& socket) {
-        const std::string usual = settings ? settings->socket : kDefaultSocket;
-        return std::make_unique<DaemonClient>(socket.empty() ? usual : socket, kCompletionPatience);
+        DaemonAddress daemon = settings ? settings->daemon() : DaemonAddress(kDefaultSocket);
+        if (!socket.empty()) daemon.place = socket;
+        return std::make_unique<DaemonClient>(daemon, kCompletionPatience);
       }};
   return RunComplete(words, place, console);
 }
@@ -133,14 +134,15 @@ int Run(const CommandLine& line, Console& console) {
   const Result<ClientSettings> settings = FindSettings(places);
   if (!settings) return Report(settings.error(), console);
   const std::string& socket = settings->socket;
+  const DaemonAddress daemon = settings->daemon();
   if (settings->own_daemon && !line.json && ::isatty(STDERR_FILENO) == 1) {
     console.Complain("gpuadvise: your own gpuadvised answers, at " + socket);
   }
   ListCommand list = line.list;
   AddFrom(settings->own, list.own);
   // A training's output does not wait for a daemon that hangs.
-  DaemonClient api = line.verb == Verb::kRun ? DaemonClient(socket, std::chrono::seconds(1))
-                                             : DaemonClient(socket);
+  DaemonClient api = line.verb == Verb::kRun ? DaemonClient(daemon, std::chrono::seconds(1))
+                                             : DaemonClient(daemon);
   switch (line.verb) {
     case Verb::kAdvise:
       return RunAdvise(line.advise, api, console);
@@ -149,7 +151,7 @@ int Run(const CommandLine& line, Console& console) {
     case Verb::kWhen:
       return RunWhen(line.when, api, console);
     case Verb::kSelect:
-      return Select(line, socket, console);
+      return Select(line, daemon, console);
     case Verb::kFit:
       return Fit(line, settings->own, api, console);
     case Verb::kScale:
@@ -185,7 +187,7 @@ int Run(const CommandLine& line, Console& console) {
       const Result<std::unique_ptr<TopScreen>> screen = OpenTopScreen();
       if (!screen) return Report(screen.error(), console);
       SystemSlurmQuery slurm;
-      DaemonClient patient(socket, std::chrono::seconds(2));
+      DaemonClient patient(daemon, std::chrono::seconds(2));
       return RunTop(OwnUserName(), **screen, slurm, patient, console);
     }
     case Verb::kLogs: {

@@ -149,6 +149,8 @@ bool NeedsRestart(const std::string& key) {
                                                  "request_timeout",
                                                  "history_retention",
                                                  "history_max_bytes",
+                                                 "remote",
+                                                 "relay",
                                                  "standby",
                                                  "accounting_interval",
                                                  "outcomes_dir",
@@ -339,7 +341,23 @@ Result<void> Daemon::BindSockets() {
   socket_path_ = settings.socket;
   server_.Listen(unix_->TakeDescriptor(), HttpServer::Callers::kFromKernel);
   const bool has_proxy_socket = !settings.trusted_proxy.SocketPath().empty();
-  return settings.listen.empty() && !has_proxy_socket ? Result<void>() : BindPublic();
+  Result<void> bound =
+      settings.listen.empty() && !has_proxy_socket ? Result<void>() : BindPublic();
+  return bound && !settings.remote.listen.empty() ? BindRemote() : bound;
+}
+
+Result<void> Daemon::BindRemote() {
+  const RemoteSettings& remote = loaded_.settings.remote;
+  RaiseDescriptorLimit(remote.max_connections + loaded_.settings.max_connections +
+                       loaded_.settings.listen_max_connections + kOtherDescriptors);
+  Result<std::unique_ptr<RemoteEdge>> made =
+      RemoteEdge::Make(api_, answering_, remote, LimitsFrom(loaded_.settings));
+  if (!made) return tl::unexpected<Error>(std::move(made.error()));
+  remote_ = std::move(*made);
+  spdlog::info("callers from other hosts are answered at https://{}/, {} known",
+               remote_->address(),
+               Plural(static_cast<int64_t>(remote.relays.size()), "relay"));
+  return {};
 }
 
 Result<void> Daemon::BindPublic() {
@@ -541,12 +559,14 @@ void Daemon::Stop() {
   spdlog::info("stopping");
   if (!first_is_back_) NotifyStopping();
   collector_.Stop();
-  const auto left = std::make_shared<int>(public_ ? 2 : 1);
+  const auto left = std::make_shared<int>(1 + (public_ ? 1 : 0) + (remote_ ? 1 : 0));
   const auto drained = [this, left] {
     if (--*left == 0) io_.stop();
   };
   server_.Drain(kDrainTime, drained);
-  if (public_) public_->Drain(kPublicDrainTime, [this, drained] { asio::post(io_, drained); });
+  const auto drained_there = [this, drained] { asio::post(io_, drained); };
+  if (public_) public_->Drain(kPublicDrainTime, drained_there);
+  if (remote_) remote_->Drain(kPublicDrainTime, drained_there);
 }
 
 }  // namespace gpuadvise::daemon

@@ -24,6 +24,7 @@
 #include "daemon/http/http_server.h"
 #include "daemon/http/listening.h"
 #include "daemon/metrics/metrics.h"
+#include "daemon/remote/remote_edge.h"
 #include "daemon/settings/settings_file.h"
 #include "daemon/standby/standby.h"
 #include "daemon/state/advice_store.h"
@@ -63,6 +64,7 @@ class Daemon {
   static void OpenHistory(const Settings& settings, const std::string& boot, Parts& parts);
   Result<void> BindSockets();
   Result<void> BindPublic();
+  Result<void> BindRemote();
   void RememberThePast();
   ForecastHistory PastFromHistory();
   void WatchSignals();
@@ -100,6 +102,7 @@ class Daemon {
   HttpServer server_;
   std::optional<UnixListener> proxy_;  // of the trusted proxy, where it has a socket
   std::optional<PublicEdge> public_;   // where `listen` is set, or there is such a socket
+  std::unique_ptr<RemoteEdge> remote_;  // where remote.listen is set
   std::optional<UnixListener>
       unix_;                    // nullopt: its file was removed, and could not be made again yet
   std::string socket_path_;     // that it was bound to at the start

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,8 @@
 #include "daemon/base/logging.h"
 #include "daemon/collector/sources.h"
 #include "daemon/daemon.h"
+#include "daemon/relay/relay.h"
+#include "daemon/relay_certs_command.h"
 #include "daemon/settings/catalogues.h"
 #include "daemon/settings/settings_file.h"
 #include "daemon/standby/standby.h"
@@ -59,10 +62,18 @@ Result<Standby::End> StandBy(const Settings& settings) {
   return (*standby)->Run();
 }
 
+int ServeRelay(const Settings& settings) {
+  const Result<std::unique_ptr<Relay>> relay = Relay::Make(settings);
+  if (!relay) return Complain(relay.error(), kCannotStart);
+  (*relay)->Run();
+  return 0;
+}
+
 int Serve(const CommandLineSettings& command_line, const LoadedSettings& loaded) {
   StartLogging();
   SetLogLevel(loaded.settings.log_level);
   std::signal(SIGPIPE, SIG_IGN);
+  if (!loaded.settings.relay.url.empty()) return ServeRelay(loaded.settings);
   std::signal(SIGXFSZ, SIG_IGN);  // a bound on the size of files (LimitFSIZE): writing then fails
   for (;;) {
     if (!loaded.settings.standby.first.empty()) {
@@ -79,10 +90,13 @@ int Serve(const CommandLineSettings& command_line, const LoadedSettings& loaded)
 constexpr const char* kHelp =
     R"(Watches a Slurm cluster and forecasts where a training job finishes first.
 Usage: gpuadvised [OPTIONS]
+       gpuadvised relay-certs [OPTIONS]   (gpuadvised relay-certs --help)
 
 Options:
   -h,--help                   Print this help message and exit
   --config TEXT               settings file (default: {})
+  --relay TEXT                answer for the daemon at https://HOST:PORT of another host, as
+                              relay: in the settings file says; several with commas between them
   --user                      a user's own daemon: socket and history are the user's, Slurm is
                               asked as the user
   --socket TEXT               Unix socket to answer on
@@ -103,6 +117,7 @@ enum OptionCode {
   kCheck,
   kForeground,
   kUser,
+  kRelay,
   kVersionAsked
 };
 
@@ -113,6 +128,7 @@ const option kOptions[] = {{"help", no_argument, nullptr, kHelpAsked},
                            {"state-dir", required_argument, nullptr, kStateDir},
                            {"check-config", no_argument, nullptr, kCheck},
                            {"foreground", no_argument, nullptr, kForeground},
+                           {"relay", required_argument, nullptr, kRelay},
                            {"user", no_argument, nullptr, kUser},
                            {"version", no_argument, nullptr, kVersionAsked},
                            {nullptr, 0, nullptr, 0}};
@@ -130,6 +146,7 @@ int RefuseUsage(const std::string& why) {
 // Where the value of an option goes; nullptr: it has none.
 std::string* PlaceOfValue(int code, CommandLineSettings& settings) {
   if (code == kConfig) return &settings.config;
+  if (code == kRelay) return &settings.relay;
   if (code == kSocket) return &settings.socket;
   if (code == kSource) return &settings.source;
   return code == kStateDir ? &settings.state_dir : nullptr;
@@ -174,6 +191,7 @@ std::optional<int> ReadArguments(int argc, char** argv, Arguments& arguments) {
 }
 
 int Main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "relay-certs") return RelayCerts(argc - 1, argv + 1);
   Arguments arguments;
   if (const std::optional<int> status = ReadArguments(argc, argv, arguments)) return *status;
   Result<LoadedSettings> loaded = LoadSettings(arguments.settings);

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <functional>
+#include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "client/api/answer_reader.h"
 #include "client/api/http_client.h"
+#include "client/api/https_client.h"
 #include "client/terminal/catalogue.h"
 #include "client/terminal/printable.h"
 #include "common/base/json_text.h"
@@ -55,24 +57,20 @@ Error FirstErrorOf(const json& answer, int status) {
           Shortened(TextOf(first, "message"), kMostTextBytes), TextOf(first, "pointer")};
 }
 
-Result<json> Ask(const std::string& socket, const HttpRequest& request,
-                 std::chrono::milliseconds patience,
-                 const std::function<void(const std::string&)>& follow) {
-  Result<HttpAnswer> answer = AskOverUnixSocket(socket, request, patience);
-  const bool elsewhere = answer && (answer->status == 303 || answer->status == 307);
-  const std::string first = elsewhere ? SocketOfLocation(answer->location) : "";
-  if (!first.empty() && first != socket) {
-    follow(first);
-    answer = AskOverUnixSocket(first, request, patience);
+constexpr const char* kStartIt =
+    ". Start it with `systemctl start gpuadvised` (or `gpuadvised --config FILE`), "
+    "or name another socket with --socket or GPUADVISE_SOCKET";
+
+// Where a standby sends to; nullopt: to nowhere that this client reaches.
+std::optional<DaemonAddress> Elsewhere(const HttpAnswer& answer, const DaemonAddress& asked) {
+  if (answer.status != 303 && answer.status != 307) return std::nullopt;
+  DaemonAddress first = asked;
+  first.place = SocketOfLocation(answer.location);
+  if (first.place.empty() && answer.location.starts_with("https://")) {
+    first.place = answer.location.substr(0, answer.location.find('/', std::strlen("https://")));
   }
-  if (answer) return ReadApiAnswer(answer->status, answer->body);
-  Error error = answer.error();
-  if (error.code == ErrorCode::kUnavailable) {
-    error.message +=
-        ". Start it with `systemctl start gpuadvised` (or `gpuadvised --config FILE`), "
-        "or name another socket with --socket or GPUADVISE_SOCKET";
-  }
-  return tl::unexpected<Error>(error);
+  if (first.place.empty() || first.place == asked.place) return std::nullopt;
+  return first;
 }
 
 }  // namespace
@@ -96,21 +94,35 @@ Result<json> ReadApiAnswer(int status, const std::string& body) {
   return tl::unexpected<Error>(FirstErrorOf(answer, status));
 }
 
-void DaemonClient::SayWhere(const std::string& first) {
-  if (std::exchange(said_where_, true)) return;
-  const std::string said =
-      fmt::format("{} is a standby; the first daemon is asked, at {}",
-                  Shortened(socket_, kMostTextBytes), Shortened(Printable(first), kMostTextBytes));
-  std::fputs(("gpuadvise: " + InUsersLanguage(said) + "\n").c_str(), stderr);
+void DaemonClient::SayOnce(const std::string& sentence) {
+  if (std::exchange(said_, true)) return;
+  std::fputs(("gpuadvise: " + InUsersLanguage(sentence) + "\n").c_str(), stderr);
 }
 
-Result<json> DaemonClient::Get(const std::string& target) {
-  return Ask(socket_, {"GET", target, ""}, patience_, [this](const auto& to) { SayWhere(to); });
+Result<HttpAnswer> DaemonClient::AskAt(const DaemonAddress& daemon, const HttpRequest& request) {
+  if (!daemon.IsRemote()) return AskOverUnixSocket(daemon.place, request, patience_);
+  return AskOverHttps(daemon, request, patience_,
+                      [this](const std::string& sentence) { SayOnce(sentence); });
 }
+
+Result<json> DaemonClient::Ask(const HttpRequest& request) {
+  Result<HttpAnswer> answer = AskAt(daemon_, request);
+  if (const auto first = answer ? Elsewhere(*answer, daemon_) : std::nullopt) {
+    SayOnce(fmt::format("{} is a standby; the first daemon is asked, at {}",
+                        Shortened(daemon_.place, kMostTextBytes),
+                        Shortened(Printable(first->place), kMostTextBytes)));
+    answer = AskAt(*first, request);
+  }
+  if (answer) return ReadApiAnswer(answer->status, answer->body);
+  Error error = answer.error();
+  if (error.code == ErrorCode::kUnavailable && !daemon_.IsRemote()) error.message += kStartIt;
+  return tl::unexpected<Error>(error);
+}
+
+Result<json> DaemonClient::Get(const std::string& target) { return Ask({"GET", target, ""}); }
 
 Result<json> DaemonClient::Post(const std::string& target, const json& body) {
-  const std::string text = body.dump(-1, ' ', false, json::error_handler_t::replace);
-  return Ask(socket_, {"POST", target, text}, patience_, [this](const auto& to) { SayWhere(to); });
+  return Ask({"POST", target, body.dump(-1, ' ', false, json::error_handler_t::replace)});
 }
 
 }  // namespace gpuadvise::client

@@ -5,6 +5,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "client/api/daemon_address.h"
+#include "client/api/http_client.h"
 #include "common/base/error.h"
 
 namespace gpuadvise::client {
@@ -22,18 +24,19 @@ class Api {
 class DaemonClient : public Api {
  public:
   // `patience`: how long one answer may take.
-  explicit DaemonClient(std::string socket,
+  explicit DaemonClient(DaemonAddress daemon,
                         std::chrono::milliseconds patience = std::chrono::seconds(30))
-      : socket_(std::move(socket)), patience_(patience) {}
+      : daemon_(std::move(daemon)), patience_(patience) {}
   Result<nlohmann::json> Get(const std::string& target) override;
   Result<nlohmann::json> Post(const std::string& target, const nlohmann::json& body) override;
 
  private:
-  // That a standby has passed the question on, once, on stderr.
-  void SayWhere(const std::string& first);
+  Result<nlohmann::json> Ask(const HttpRequest& request);
+  Result<HttpAnswer> AskAt(const DaemonAddress& daemon, const HttpRequest& request);
+  void SayOnce(const std::string& sentence);  // on stderr
 
-  std::string socket_;
-  bool said_where_ = false;
+  DaemonAddress daemon_;
+  bool said_ = false;
   std::chrono::milliseconds patience_;
 };
 

@@ -32,6 +32,9 @@ bool IsUrl(const std::string& text) {
 Result<void> Take(const std::string& path, ClientSettings& settings) {
   const std::vector<std::pair<std::string, std::string*>> keys = {
       {"socket", &settings.socket},
+      {"ca_file", &settings.ca_file},
+      {"token_file", &settings.token_file},
+      {"munge_socket", &settings.munge_socket},
       {"gpus_file", &settings.own.gpus_file},
       {"models_file", &settings.own.models_file},
       {"prometheus", &settings.metrics.prometheus},

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "client/api/daemon_address.h"
 #include "client/models/built_in.h"
 #include "client/records/gpu_metrics.h"
 #include "common/base/error.h"
@@ -29,10 +30,21 @@ struct SettingsPlaces {
 SettingsPlaces PlacesFromEnvironment(const std::string& socket_flag);
 
 struct ClientSettings {
-  std::string socket;       // never ""
-  bool own_daemon = false;  // it is that of the user's own `gpuadvised --user`
-  OwnCatalogues own;        // gpus_file and models_file, beside the settings file that names them
-  GpuMetrics metrics;       // prometheus, gpu_use_query and gpu_memory_query
+  std::string socket;           // never ""; or https://HOST:PORT
+  std::string ca_file = {};     // of https; "": whom this machine trusts
+  std::string token_file = {};  // of https; "": SLURM_JWT, else munge
+  std::string munge_socket = {};  // of https: munged\'s; "": libmunge\'s own
+  bool own_daemon = false;      // it is that of the user's own `gpuadvised --user`
+  OwnCatalogues own;   // gpus_file and models_file, beside the settings file that names them
+  GpuMetrics metrics;  // prometheus, gpu_use_query and gpu_memory_query
+
+  DaemonAddress daemon() const {
+    DaemonAddress address(socket);
+    address.ca_file = ca_file;
+    address.token_file = token_file;
+    address.munge_socket = munge_socket;
+    return address;
+  }
 };
 
 // Each key from the strongest place that has it. Errors: a settings file that cannot be read, with

@@ -75,14 +75,18 @@ Result<HttpsAnswer> CallHttps(const HttpsRequest& request) {
     return Failed(fmt::format("{} cannot be loaded on this machine; install libcurl", kLibrary));
   }
   const std::unique_ptr<CURL, decltype(curl->cleanup)> call(curl->init(), curl->cleanup);
-  const std::unique_ptr<curl_slist, decltype(curl->free_list)> headers(
+  std::unique_ptr<curl_slist, decltype(curl->free_list)> headers(
       curl->append(nullptr, "Content-Type: application/json"), curl->free_list);
+  for (const std::string& field : request.fields) curl->append(headers.get(), field.c_str());
   const std::string agent = std::string("gpuadvise/") + kVersion;
   Received received;
   received.most = request.most_answer_bytes;
   curl->set(call.get(), CURLOPT_URL, request.url.c_str());
+  curl->set(call.get(), CURLOPT_HTTPHEADER, headers.get());
+  if (!request.ca_file.empty()) {
+    curl->set(call.get(), CURLOPT_CAINFO, request.ca_file.c_str());
+  }
   if (request.body) {
-    curl->set(call.get(), CURLOPT_HTTPHEADER, headers.get());
     curl->set(call.get(), CURLOPT_POSTFIELDSIZE, static_cast<long>(request.body->size()));
     curl->set(call.get(), CURLOPT_POSTFIELDS, request.body->c_str());
   }
@@ -104,6 +108,10 @@ Result<HttpsAnswer> CallHttps(const HttpsRequest& request) {
   HttpsAnswer answer;
   curl->info(call.get(), CURLINFO_RESPONSE_CODE, &answer.status);
   answer.body = std::move(received.body);
+  const char* leads_to = nullptr;
+  if (curl->info(call.get(), CURLINFO_REDIRECT_URL, &leads_to) == CURLE_OK && leads_to != nullptr) {
+    answer.location = leads_to;
+  }
   return answer;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/error.h"
 
@@ -16,7 +17,9 @@ namespace gpuadvise::client {
 
 struct HttpsRequest {
   std::string url;
-  std::optional<std::string> body;  // JSON to POST; none: GET
+  std::optional<std::string> body;       // JSON to POST; none: GET
+  std::vector<std::string> fields = {};  // further header fields: "Authorization: …"
+  std::string ca_file = {};              // whom to trust; "": whom this machine trusts
   std::chrono::milliseconds patience{10'000};
   size_t most_answer_bytes = 64u << 10;
 };
@@ -24,6 +27,7 @@ struct HttpsRequest {
 struct HttpsAnswer {
   long status = 0;  // 200, 404 …
   std::string body;
+  std::string location = {};  // of a 3xx
 };
 
 // Errors: kUnavailable with what went wrong, as the end of a sentence: "no answer within 10 s".

@@ -60,7 +60,7 @@ Submitter CallerOf(const RequestContext& call) {
   if (call.peer.anonymous) return caller;
   caller.uid = call.peer.uid;
   caller.user = call.api.users.NameOf(call.peer.uid);
-  caller.host = call.api.host;
+  caller.host = call.peer.is_remote ? call.peer.host : call.api.host;
   return caller;
 }
 

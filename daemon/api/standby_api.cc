@@ -22,7 +22,8 @@ using nlohmann::json;
 // Why this caller gets nothing of a standby's; nullopt: it does.
 std::optional<ApiResponse> RefuseOthers(const RequestContext& call) {
   const int64_t uid = call.peer.uid;
-  if (uid == 0 || uid == static_cast<int64_t>(::geteuid())) return std::nullopt;
+  const bool may = uid == 0 || uid == static_cast<int64_t>(::geteuid());
+  if (may && !call.peer.is_remote) return std::nullopt;
   return Refuse(call,
                 {ErrorCode::kNotFound,
                  "this is for a standby, which runs as root or as the daemon's own user", ""});

@@ -19,6 +19,9 @@ struct Peer {
   int64_t caller = uid;   // whose bounds these are: the uid, or a number < 0 for the address
   bool is_proxy = false;  // the trusted login proxy, which asks for others (ApiRequest::named)
   std::string why_anonymous = {};  // a sentence, where the proxy named somebody in vain
+  std::string certificate = {};    // over TLS: the name in the one it showed; "": it showed none
+  bool is_remote = false;          // by a relay, a token or munge
+  std::string host = {};           // where it asks from, if that is not this host and is known
 };
 
 // What browsers say about a request beside what they ask for; "" where a field is not there.
@@ -39,7 +42,14 @@ struct ApiRequest {
   // Whom the header of the trusted proxy names, once for each time that it is there; empty on every
   // other connection.
   std::vector<std::string> named = {};
+  std::string authorization = {};  // the Authorization field
+  std::string relayed_uid = {};    // kRelayedUidField, which only a relay may send
+  std::string relayed_host = {};
 };
+
+// For whom a relay asks, and on which host that user is.
+inline constexpr const char* kRelayedUidField = "Gpuadvise-Uid";
+inline constexpr const char* kRelayedHostField = "Gpuadvise-Host";
 
 struct ApiResponse {
   int status = 200;

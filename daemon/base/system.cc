@@ -1,5 +1,6 @@
 #include "daemon/base/system.h"
 
+#include <algorithm>
 #include <pwd.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
@@ -94,6 +95,14 @@ std::optional<int64_t> WholeNumberOf(std::string_view text) {
 }
 
 }  // namespace
+
+bool IsLoginName(const std::string& name) {
+  constexpr size_t kLongestLoginName = 256;
+  return name.size() <= kLongestLoginName && std::none_of(name.begin(), name.end(), [](char c) {
+           const auto byte = static_cast<unsigned char>(c);
+           return byte <= 0x20 || byte == 0x7f || c == ':' || c == ',' || c == '/';
+         });
+}
 
 std::optional<int64_t> UidOfUser(const std::string& name) {
   if (const auto uid = WholeNumberOf(name)) return uid;

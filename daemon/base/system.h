@@ -45,6 +45,9 @@ class SubordinateUids {
   std::vector<Range> ranges_;
 };
 
+// Whether a directory service may be asked about `name`.
+bool IsLoginName(const std::string& name);
+
 // The uid of "ann" or "1000"; nullopt: nobody has that name. Call at the start, before there are
 // other threads.
 std::optional<int64_t> UidOfUser(const std::string& name);

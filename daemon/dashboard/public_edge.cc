@@ -41,16 +41,6 @@ void StepBack() {
   });
 }
 
-constexpr size_t kLongestLoginName = 256;
-
-// Whether a directory service may be asked about it.
-bool IsLoginName(const std::string& name) {
-  return name.size() <= kLongestLoginName && std::none_of(name.begin(), name.end(), [](char c) {
-           const auto byte = static_cast<unsigned char>(c);
-           return byte <= 0x20 || byte == 0x7f || c == ':' || c == ',' || c == '/';
-         });
-}
-
 // What every answer over TCP carries: no other page may read or embed it.
 void Close(ApiResponse& response) {
   response.fields.emplace_back("X-Content-Type-Options", "nosniff");
@@ -134,27 +124,30 @@ void PublicEdge::Drain(std::chrono::milliseconds deadline, std::function<void()>
   asio::post(io_, [this, deadline, done = std::move(done)] { server_.Drain(deadline, done); });
 }
 
-// Answers that the API does not see.
-void PublicEdge::CountPage(const char* route, const ApiRequest& request,
-                           const ApiResponse& response) {
-  if (state_.metrics != nullptr) state_.metrics->Count(route, request.method, response, true);
+ApiResponse AnswerOverTcp(const ApiRequest& request, const Peer& peer, ApiState& state,
+                          const std::vector<std::string>& hosts) {
+  // Answers that the API does not see.
+  const auto counted = [&](const char* route, const ApiResponse& response) {
+    if (state.metrics != nullptr) state.metrics->Count(route, request.method, response, true);
+  };
+  ApiResponse response;
+  if (const Result<void> allowed = CheckBrowser(request, hosts); !allowed) {
+    response = PlainError(403, "forbidden", allowed.error().message);
+    counted("forbidden", response);
+  } else if (auto page = AnswerPage(request)) {
+    response = std::move(*page);
+    counted("page", response);
+  } else {
+    response = Handle(request, ProxiedPeer(request, peer, state.users), state);
+  }
+  Close(response);
+  return response;
 }
 
 ApiResponse PublicEdge::Answer(const ApiRequest& request, const Peer& peer) {
   thread_local const bool behind = (StepBack(), true);
   static_cast<void>(behind);
-  ApiResponse response;
-  if (const Result<void> allowed = CheckBrowser(request, options_.hosts); !allowed) {
-    response = PlainError(403, "forbidden", allowed.error().message);
-    CountPage("forbidden", request, response);
-  } else if (auto page = AnswerPage(request)) {
-    response = std::move(*page);
-    CountPage("page", request, response);
-  } else {
-    response = Handle(request, ProxiedPeer(request, peer, state_.users), state_);
-  }
-  Close(response);
-  return response;
+  return AnswerOverTcp(request, peer, state_, options_.hosts);
 }
 
 }  // namespace gpuadvise::daemon

@@ -35,6 +35,11 @@ struct PublicEdgeOptions {
 // Root is not named by a proxy: whoever can make it say so would see everything.
 Peer ProxiedPeer(const ApiRequest& request, const Peer& peer, UserNames& users);
 
+// The page, its files, or the API's answer; refused where a browser asks for a page of another
+// origin (browser_guard.h). `hosts`: names that lead here. Safe from any thread.
+ApiResponse AnswerOverTcp(const ApiRequest& request, const Peer& peer, ApiState& state,
+                          const std::vector<std::string>& hosts);
+
 class PublicEdge {
  public:
   // `state` is used on this edge's threads and must outlive it, as what it refers to.
@@ -54,7 +59,6 @@ class PublicEdge {
   void Drain(std::chrono::milliseconds deadline, std::function<void()> done);
 
   // The whole answer to one request, as any of its workers would give it.
-  void CountPage(const char* route, const ApiRequest& request, const ApiResponse& response);
   ApiResponse Answer(const ApiRequest& request, const Peer& peer);
 
  private:

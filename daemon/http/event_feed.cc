@@ -26,6 +26,17 @@ SharedText EventFeed::Take() {
   return event;
 }
 
+void EventFeed::End() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  if (wake_) wake_();
+}
+
+bool EventFeed::ended() const {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
 void EventFeed::OnNews(std::function<void()> wake) {
   const std::lock_guard lock(mutex_);
   wake_ = std::move(wake);

@@ -31,12 +31,17 @@ class EventFeed {
   // The oldest event that waits; null: none.
   SharedText Take();
 
+  // Nothing will be put any more: once all was taken, the listener's connection ends.
+  void End();
+  bool ended() const;
+
   // `wake` is called, from any thread, whenever something was put; at once where something
   // waits. It must not call back. An empty function ends that.
   void OnNews(std::function<void()> wake);
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  bool ended_ = false;
   std::deque<SharedText> waiting_;
   std::function<void()> wake_;
 };

@@ -36,6 +36,7 @@ using std::chrono::milliseconds;
 struct HttpServer::Listener {
   asio::posix::stream_descriptor descriptor;
   Callers callers;
+  const TlsContext* context;  // nullptr: no TLS
 };
 
 namespace {
@@ -143,11 +144,27 @@ HttpServer::HttpServer(asio::io_context& io, HttpWorkers workers, const HttpLimi
 HttpServer::~HttpServer() = default;
 
 void HttpServer::Listen(Descriptor descriptor, Callers callers) {
+  Accept(std::move(descriptor), callers, nullptr);
+}
+
+void HttpServer::ListenTls(Descriptor descriptor, const TlsContext& context) {
+  Accept(std::move(descriptor), Callers::kOverTls, &context);
+}
+
+void HttpServer::DropTls() {
+  const std::unordered_set<HttpSession*> open = sessions_;
+  for (HttpSession* session : open) {
+    if (session->is_secure()) session->Drain();
+  }
+}
+
+void HttpServer::Accept(Descriptor descriptor, Callers callers, const TlsContext* context) {
   for (Listener& listener : listeners_) {
     error_code ignored;
     if (listener.callers == callers) listener.descriptor.close(ignored);
   }
-  listeners_.push_back({asio::posix::stream_descriptor(io_, descriptor.Release()), callers});
+  listeners_.push_back(
+      {asio::posix::stream_descriptor(io_, descriptor.Release()), callers, context});
   Listener& listener = listeners_.back();
   asio::co_spawn(io_, AcceptLoop(listener), [this](const std::exception_ptr& failure) {
     if (!failure) {
@@ -177,12 +194,16 @@ asio::awaitable<void> HttpServer::AcceptLoop(Listener& listener) {
     if (accepted >= 0) {
       const Peer peer = PeerAt(accepted, address, listener.callers);
       if (const std::string why = WhyNot(peer); !why.empty()) {
-        TurnAway(Descriptor(accepted), why);
+        const Descriptor refused(accepted);
+        if (listener.context == nullptr) TurnAway(refused, why);
         continue;
       }
       HttpSocket socket(io_);
       socket.assign(asio::generic::stream_protocol(FamilyOf(accepted), 0), accepted);
-      Open(std::move(socket), peer);
+      Open(listener.context == nullptr
+               ? HttpStream(std::move(socket))
+               : HttpStream(std::move(socket), listener.context->current()),
+           peer);
     } else if (OutOfResources(errno)) {
       spdlog::warn("no connection can be taken: {}; trying again", strerror(errno));
       pause.expires_after(kAcceptPause);
@@ -198,6 +219,7 @@ Peer HttpServer::PeerAt(int descriptor, const sockaddr_storage& address, Callers
     case Callers::kProxySocket:
       return StrangerOnSocket(descriptor, service_.limits);
     case Callers::kAnonymous:
+    case Callers::kOverTls:
       break;
   }
   return StrangerAt(address, service_.limits);
@@ -210,8 +232,8 @@ std::string HttpServer::WhyNot(const Peer& peer) const {
   return WhyNoConnection(sessions_.size(), static_cast<size_t>(of_caller), peer, service_.limits);
 }
 
-void HttpServer::Open(HttpSocket socket, const Peer& peer) {
-  auto session = std::make_shared<HttpSession>(service_, std::move(socket), peer,
+void HttpServer::Open(HttpStream stream, const Peer& peer) {
+  auto session = std::make_shared<HttpSession>(service_, std::move(stream), peer,
                                                [this](HttpSession* ended) { OnClosed(ended); });
   sessions_.insert(session.get());
   session->Start();

@@ -17,6 +17,8 @@
 
 #include "daemon/base/api_types.h"
 #include "daemon/http/http_service.h"
+#include "daemon/http/http_stream.h"
+#include "daemon/tls/tls_context.h"
 #include "process/descriptor.h"
 
 namespace gpuadvise::daemon {
@@ -41,11 +43,22 @@ class HttpServer {
 
   // kProxySocket: a Unix socket whose callers have no name, and one of which is the trusted proxy
   // (HttpLimits::proxy), as the kernel says.
-  enum class Callers { kFromKernel, kAnonymous, kProxySocket };
+  enum class Callers { kFromKernel, kAnonymous, kProxySocket, kOverTls };
 
   // Accepts on the listening `descriptor`, which becomes the server's, in place of an earlier one
   // for such callers.
   void Listen(Descriptor descriptor, Callers callers);
+
+  // The same over TLS, of callers without a name but that of their certificate. Each connection is
+  // as `context` is when it opens.
+  void ListenTls(Descriptor descriptor, const TlsContext& context);
+
+  // Ends what rests on an earlier state of the context: idle connections now, others after their
+  // answer.
+  void DropTls();
+
+  // Has requests answered by waiting for somebody else's answer. Call before Listen().
+  void Forward(HttpForward forward) { service_.forward = std::move(forward); }
 
   // Accepts no more, closes idle connections, lets requests finish, then calls `done`; what is not
   // finished by `deadline` is cut off.
@@ -58,7 +71,8 @@ class HttpServer {
 
   boost::asio::awaitable<void> AcceptLoop(Listener& listener);
   Peer PeerAt(int descriptor, const sockaddr_storage& address, Callers callers) const;
-  void Open(HttpSocket socket, const Peer& peer);
+  void Accept(Descriptor descriptor, Callers callers, const TlsContext* context);
+  void Open(HttpStream stream, const Peer& peer);
   std::string WhyNot(const Peer& peer) const;
   void OnClosed(HttpSession* session);
   void FinishDrain();

@@ -2,7 +2,7 @@
 // requests wait for an answer. Belongs to the server's thread.
 #pragma once
 
-#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <functional>
@@ -17,8 +17,6 @@
 #include "daemon/http/places.h"
 
 namespace gpuadvise::daemon {
-
-using HttpSocket = boost::asio::generic::stream_protocol::socket;
 
 // A login proxy that may say who asks: which connections are its, and in which header.
 struct TrustedProxy {
@@ -37,6 +35,9 @@ struct HttpLimits {
   const char* per_user_setting = "max_connections_per_user";  // that says so
   // Whose bounds a uid counts for; nullptr: its own.
   std::function<int64_t(int64_t uid)> caller_of = nullptr;
+  // Whose bounds a request counts for where its connection is of many users (a relay's); nullptr:
+  // the connection's.
+  std::function<int64_t(const ApiRequest& request, const Peer& peer)> whose = nullptr;
   size_t max_questions = 100'000;  // POSTs that are computed or wait for that
   size_t max_questions_per_user = 100'000;
   size_t max_waiting = 100'000;  // the same of other requests
@@ -51,6 +52,10 @@ struct HttpLimits {
 };
 
 using HttpAnswer = std::function<ApiResponse(const ApiRequest&, const Peer&)>;
+
+// An answer that is waited for, not computed: called on the server's thread.
+using HttpForward =
+    std::function<boost::asio::awaitable<ApiResponse>(const ApiRequest&, const Peer&)>;
 
 // Who answers what: POSTs have to be computed, and must not hold up the rest where the two pools
 // differ.
@@ -75,6 +80,7 @@ struct HttpService {
   const HttpWorkers workers;
   const HttpLimits limits;
   const HttpAnswer answer;  // called on the workers
+  HttpForward forward;      // before `answer` where it is set, which it is before serving
   const std::shared_ptr<FairQueue> turns;
   const std::shared_ptr<FairQueue> post_turns;
   const std::shared_ptr<Places> questions;

@@ -1,6 +1,8 @@
 #include "daemon/http/http_session.h"
 
 #include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/sslerr.h>
 #include <poll.h>
 #include <spdlog/spdlog.h>
 
@@ -25,6 +27,7 @@
 #include "common/base/version.h"
 #include "daemon/http/event_feed.h"
 #include "daemon/http/frame.h"
+#include "daemon/tls/tls_context.h"
 
 namespace gpuadvise::daemon {
 
@@ -37,12 +40,19 @@ namespace {
 
 using Message = http::response<http::span_body<const char>>;
 
+const std::string kWantsTls =
+    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
+    "This port speaks HTTPS alone: write https:// in front of the address.\n";
+
 // It keeps proxies from closing, shows us who is gone, and the page that we are here.
 const std::string kStillHere = "event: alive\ndata: {}\n\n";
 
 // What is still read and thrown away after a refusal, so that the peer gets to read it.
 constexpr size_t kMaxLingerBytes = 4u << 20;
 constexpr milliseconds kMaxLinger{1000};
+
+// Of a request over TLS, read while the connection is idle.
+constexpr size_t kFirstBytes = 2048;
 
 auto Into(error_code& error) { return asio::redirect_error(asio::use_awaitable, error); }
 
@@ -58,8 +68,15 @@ ApiRequest RequestFrom(http::request<http::string_body>& message) {
                               std::string(message["Sec-Fetch-Mode"]),
                               FieldOf(message, http::field::accept_encoding),
                               FieldOf(message, http::field::if_none_match)};
-  return {std::string(message.method_string()), std::string(message.target()),
-          std::move(message.body()), browser};
+  ApiRequest request{std::string(message.method_string()), std::string(message.target()),
+                     std::move(message.body()), browser};
+  request.authorization = FieldOf(message, http::field::authorization);
+  const auto text_of = [&](const char* name) {
+    return message.count(name) > 1 ? "(given twice)" : std::string(message[name]);
+  };
+  request.relayed_uid = text_of(kRelayedUidField);
+  request.relayed_host = text_of(kRelayedHostField);
+  return request;
 }
 
 void SetFields(const ApiResponse& response, Message& message) {
@@ -139,18 +156,18 @@ ApiResponse RefusalOf(error_code error, bool late, const HttpLimits& limits) {
 
 }  // namespace
 
-HttpSession::HttpSession(HttpService& service, HttpSocket socket, Peer peer, Closed closed)
+HttpSession::HttpSession(HttpService& service, HttpStream stream, Peer peer, Closed closed)
     : service_(service),
       closed_(std::move(closed)),
-      socket_(std::move(socket)),
+      stream_(std::move(stream)),
       peer_(std::move(peer)),
       buffer_(service.limits.max_header_bytes + (64u << 10)),
-      deadline_(socket_.get_executor()),
-      wake_(socket_.get_executor()) {}
+      deadline_(stream_.get_executor()),
+      wake_(stream_.get_executor()) {}
 
 void HttpSession::Start() {
   auto self = shared_from_this();
-  asio::co_spawn(socket_.get_executor(), Run(), [self](const std::exception_ptr& failure) {
+  asio::co_spawn(stream_.get_executor(), Run(), [self](const std::exception_ptr& failure) {
     self->ClearDeadline();
     self->closed_(self.get());
     if (!failure) return;
@@ -171,8 +188,8 @@ void HttpSession::Drain() {
 void HttpSession::Cut() {
   error_code ignored;
   wake_.cancel();
-  socket_.cancel(ignored);
-  socket_.shutdown(asio::socket_base::shutdown_both, ignored);
+  stream_.lowest_layer().cancel(ignored);
+  stream_.lowest_layer().shutdown(asio::socket_base::shutdown_both, ignored);
 }
 
 void HttpSession::SetDeadline(milliseconds from_now) {
@@ -182,7 +199,7 @@ void HttpSession::SetDeadline(milliseconds from_now) {
     if (error || round != self->deadline_round_) return;
     self->late_ = true;
     error_code ignored;
-    self->socket_.cancel(ignored);
+    self->stream_.lowest_layer().cancel(ignored);
   });
 }
 
@@ -192,12 +209,36 @@ void HttpSession::ClearDeadline() {
 }
 
 asio::awaitable<void> HttpSession::Run() {
-  for (;;) {
+  const bool begun = co_await ShakeHands();
+  while (begun) {
     const Next next = co_await ServeOne();
     if (next == Next::kEnd) break;
   }
   error_code ignored;
-  socket_.close(ignored);
+  stream_.lowest_layer().close(ignored);
+}
+
+// Whether requests may follow.
+asio::awaitable<bool> HttpSession::ShakeHands() {
+  if (!stream_.is_secure()) co_return true;
+  error_code error;
+  SetDeadline(service_.limits.request_timeout);
+  co_await stream_.secure().async_handshake(asio::ssl::stream_base::server, Into(error));
+  ClearDeadline();
+  if (!error) {
+    peer_.certificate = PeerCertificateName(stream_.secure().native_handle());
+    co_return true;
+  }
+  spdlog::debug("a TLS handshake failed: {}", TlsProblem(error));
+  const bool speaks_http = error.category() == asio::error::get_ssl_category() &&
+                           ERR_GET_REASON(static_cast<unsigned long>(error.value())) ==
+                               SSL_R_HTTP_REQUEST;
+  if (speaks_http) {
+    co_await asio::async_write(stream_.lowest_layer(), asio::buffer(kWantsTls), Into(error));
+    error_code ignored;
+    stream_.lowest_layer().shutdown(asio::socket_base::shutdown_send, ignored);
+  }
+  co_return false;
 }
 
 asio::awaitable<HttpSession::Next> HttpSession::ServeOne() {
@@ -219,6 +260,7 @@ asio::awaitable<HttpSession::Next> HttpSession::ServeOne() {
   request.named = std::move(named_);
   Peer asking = peer_;
   if (request.named.size() == 1) asking.caller = NumberOfName(request.named.front());
+  if (service_.limits.whose) asking.caller = service_.limits.whose(request, asking);
   const bool head = request.method == "HEAD";
   if (head) request.method = "GET";
   ApiResponse response = co_await AnswerOnWorker(std::move(request), asking);
@@ -236,7 +278,13 @@ asio::awaitable<error_code> HttpSession::WaitForRequest() {
   if (buffer_.size() > 0) co_return error;
   idle_ = true;
   SetDeadline(service_.limits.idle_timeout);
-  co_await socket_.async_wait(asio::socket_base::wait_read, Into(error));
+  if (stream_.is_secure()) {  // what has been deciphered is not seen on the socket
+    const size_t count =
+        co_await stream_.async_read_some(buffer_.prepare(kFirstBytes), Into(error));
+    buffer_.commit(count);
+  } else {
+    co_await stream_.lowest_layer().async_wait(asio::socket_base::wait_read, Into(error));
+  }
   idle_ = false;
   ClearDeadline();
   co_return error;
@@ -244,7 +292,7 @@ asio::awaitable<error_code> HttpSession::WaitForRequest() {
 
 asio::awaitable<error_code> HttpSession::ReadRequest(Parser& parser) {
   error_code error;
-  co_await http::async_read_header(socket_, buffer_, parser, Into(error));
+  co_await http::async_read_header(stream_, buffer_, parser, Into(error));
   if (!error && HasStrangeCoding(parser.get(), parser.get().version())) {
     error = http::error::bad_transfer_encoding;
   }
@@ -255,7 +303,7 @@ asio::awaitable<error_code> HttpSession::ReadRequest(Parser& parser) {
   if (error || parser.is_done()) co_return error;
   error = co_await SayContinue(parser);
   if (error) co_return error;
-  co_await http::async_read(socket_, buffer_, parser, Into(error));
+  co_await http::async_read(stream_, buffer_, parser, Into(error));
   co_return error;
 }
 
@@ -264,13 +312,13 @@ asio::awaitable<error_code> HttpSession::SayContinue(const Parser& parser) {
   const bool asked = boost::beast::iequals(parser.get()[http::field::expect], "100-continue");
   if (!asked || parser.get().version() < 11) co_return error;
   static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-  co_await asio::async_write(socket_, asio::buffer(kContinue), Into(error));
+  co_await asio::async_write(stream_, asio::buffer(kContinue), Into(error));
   co_return error;
 }
 
 // Whether the other end has closed, not only its writing side.
 bool HttpSession::PeerIsGone() {
-  pollfd there{socket_.native_handle(), 0, 0};
+  pollfd there{stream_.lowest_layer().native_handle(), 0, 0};
   return poll(&there, 1, 0) > 0 && (there.revents & (POLLHUP | POLLERR)) != 0;
 }
 
@@ -283,6 +331,10 @@ asio::awaitable<ApiResponse> HttpSession::AnswerOnWorker(ApiRequest request, Pee
   FairQueue& turns = question ? *service_.post_turns : *service_.turns;
   FairQueue::Slot turn = co_await turns.Take(asking.caller);
   if (PeerIsGone()) co_return ApiResponse{0, "", ""};
+  if (service_.forward) {
+    ApiResponse forwarded = co_await service_.forward(request, asking);
+    co_return forwarded;
+  }
   asio::thread_pool& worker = question ? service_.workers.posts : service_.workers.others;
   ApiResponse response = co_await asio::co_spawn(
       worker, CallAnswer(service_.answer, request, asking), asio::use_awaitable);
@@ -309,9 +361,9 @@ asio::awaitable<error_code> HttpSession::Write(const ApiResponse& response, Writ
   error_code error;
   SetDeadline(service_.limits.request_timeout);
   if (written.header_only || response.events) {
-    co_await http::async_write_header(socket_, serializer, Into(error));
+    co_await http::async_write_header(stream_, serializer, Into(error));
   } else {
-    co_await http::async_write(socket_, serializer, Into(error));
+    co_await http::async_write(stream_, serializer, Into(error));
   }
   ClearDeadline();
   co_return error;
@@ -324,6 +376,7 @@ asio::awaitable<void> HttpSession::StreamEvents(std::shared_ptr<EventFeed> feed)
     news_ = false;
     error = co_await WriteWaiting(*feed);
     if (error || news_ || peer_ended_ || draining_) continue;
+    if (feed->ended()) break;
     error_code woken;
     wake_.expires_after(service_.limits.event_interval);
     co_await wake_.async_wait(Into(woken));
@@ -335,8 +388,8 @@ asio::awaitable<void> HttpSession::StreamEvents(std::shared_ptr<EventFeed> feed)
 // News come from any thread, the peer's end from the socket: both end the wait between two events.
 void HttpSession::WakeOn(EventFeed& feed) {
   const auto self = shared_from_this();
-  feed.OnNews([self] { asio::post(self->socket_.get_executor(), [self] { self->Wake(); }); });
-  socket_.async_wait(asio::socket_base::wait_read, [self](error_code) {
+  feed.OnNews([self] { asio::post(self->stream_.get_executor(), [self] { self->Wake(); }); });
+  stream_.lowest_layer().async_wait(asio::socket_base::wait_read, [self](error_code) {
     self->peer_ended_ = true;
     self->Wake();
   });
@@ -358,7 +411,7 @@ asio::awaitable<error_code> HttpSession::WriteWaiting(EventFeed& feed) {
 asio::awaitable<error_code> HttpSession::WriteText(const std::string& text) {
   error_code error;
   SetDeadline(service_.limits.request_timeout);
-  co_await asio::async_write(socket_, asio::buffer(text), Into(error));
+  co_await asio::async_write(stream_, asio::buffer(text), Into(error));
   ClearDeadline();
   co_return error;
 }
@@ -374,12 +427,12 @@ asio::awaitable<HttpSession::Next> HttpSession::RefuseRead(error_code error) {
 
 asio::awaitable<void> HttpSession::LingerAndClose() {
   error_code error;
-  socket_.shutdown(asio::socket_base::shutdown_send, error);
+  stream_.lowest_layer().shutdown(asio::socket_base::shutdown_send, error);
   SetDeadline(kMaxLinger);
   std::array<char, 16384> scrap;
   size_t total = 0;
   while (!error && !late_ && total < kMaxLingerBytes) {
-    const size_t count = co_await socket_.async_read_some(asio::buffer(scrap), Into(error));
+    const size_t count = co_await stream_.async_read_some(asio::buffer(scrap), Into(error));
     total += count;
   }
   ClearDeadline();

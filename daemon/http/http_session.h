@@ -20,6 +20,7 @@
 
 #include "daemon/base/api_types.h"
 #include "daemon/http/http_service.h"
+#include "daemon/http/http_stream.h"
 
 namespace gpuadvise::daemon {
 
@@ -28,9 +29,10 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   using Closed = std::function<void(HttpSession*)>;
 
   // `closed` is called once, when the connection has ended. REQUIRES: `service` outlives it.
-  HttpSession(HttpService& service, HttpSocket socket, Peer peer, Closed closed);
+  HttpSession(HttpService& service, HttpStream stream, Peer peer, Closed closed);
 
   const Peer& peer() const { return peer_; }
+  bool is_secure() const { return stream_.is_secure(); }
 
   void Start();
   // Ends the connection now if it is between two requests, else after the answer.
@@ -50,6 +52,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   };
 
   boost::asio::awaitable<void> Run();
+  boost::asio::awaitable<bool> ShakeHands();
   boost::asio::awaitable<Next> ServeOne();
   boost::asio::awaitable<boost::system::error_code> WaitForRequest();
   boost::asio::awaitable<boost::system::error_code> ReadRequest(Parser& parser);
@@ -73,8 +76,8 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   HttpService& service_;
   const Closed closed_;
-  HttpSocket socket_;
-  const Peer peer_;
+  HttpStream stream_;
+  Peer peer_;  // of TLS, its certificate is known after the handshake
   boost::beast::flat_buffer buffer_;
   std::vector<std::string> named_;  // ApiRequest::named of the request that is being read
   boost::asio::steady_timer deadline_;

@@ -99,22 +99,20 @@ Result<void> ReadMode(const json& value, const std::string& pointer, Settings& i
 json ShowMode(const Settings& settings) { return fmt::format("{:04o}", settings.socket_mode); }
 
 Result<void> ReadListen(const json& value, const std::string& pointer, Settings& into) {
-  Result<std::string> text = values::Text(value, pointer);
-  if (text && !text->empty()) {
-    const size_t colon = text->rfind(':');
-    const std::string port = colon == std::string::npos ? "" : text->substr(colon + 1);
-    const bool digits =
-        !port.empty() && port.size() <= 5 &&
-        std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (!digits || colon == 0 || std::stoi(port) > 65535) {
-      return BadInput(
-          fmt::format("listen is \"{}\"; write HOST:PORT such as 127.0.0.1:6828, or nothing",
-                      *text),
-          pointer);
-    }
-  }
-  return Store(std::move(text), into.listen);
+  return Store(values::Listen(value, pointer), into.listen);
 }
+
+Result<void> ReadRemote(const json& value, const std::string& pointer, Settings& into) {
+  return remote_settings::ReadRemote(value, pointer, into.remote);
+}
+
+json ShowRemote(const Settings& settings) { return remote_settings::ShowRemote(settings.remote); }
+
+Result<void> ReadRelay(const json& value, const std::string& pointer, Settings& into) {
+  return remote_settings::ReadRelay(value, pointer, into.relay);
+}
+
+json ShowRelay(const Settings& settings) { return remote_settings::ShowRelay(settings.relay); }
 
 Result<void> ReadSource(const json& value, const std::string& pointer, Settings& into) {
   if (value.is_string()) {
@@ -334,6 +332,8 @@ const Key kKeys[] = {
     {"outcomes_dir", ReadPath<&S::outcomes_dir>, ShowText<&S::outcomes_dir>},
     {"history_retention", ReadRetention, ShowDuration<&S::history_retention>},
     {"history_max_bytes", ReadHistoryBytes, ShowHistoryBytes},
+    {"remote", ReadRemote, ShowRemote},
+    {"relay", ReadRelay, ShowRelay},
     {"standby", ReadStandby, ShowStandby},
     {"source", ReadSource, ShowText<&S::source>},
     {"poll_interval", ReadInterval<&S::poll_interval>, ShowDuration<&S::poll_interval>},

@@ -15,6 +15,7 @@
 #include "common/base/error.h"
 #include "common/gpu/gpu_catalogue.h"
 #include "daemon/settings/proxy_settings.h"
+#include "daemon/settings/remote_settings.h"
 
 namespace gpuadvise::daemon {
 
@@ -64,6 +65,8 @@ struct Settings {
   std::chrono::milliseconds accounting_interval = std::chrono::minutes(10);  // 0: never
   std::chrono::milliseconds history_retention = std::chrono::hours(400 * 24);
   int64_t history_max_bytes = 1'000'000'000;
+  RemoteSettings remote;
+  RelaySettings relay;
   StandbySettings standby;
   std::string source = "auto";  // auto, slurm-api, slurm-cli, slurm-rest, sim, replay:FILE
   std::chrono::milliseconds poll_interval = std::chrono::seconds(30);

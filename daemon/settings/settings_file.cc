@@ -32,6 +32,10 @@ nlohmann::json Overridden(nlohmann::json document, const CommandLineSettings& co
   if (!command_line.socket.empty()) document["socket"] = Absolute(command_line.socket);
   if (!command_line.source.empty()) document["source"] = AbsoluteSource(command_line.source);
   if (!command_line.state_dir.empty()) document["state_dir"] = Absolute(command_line.state_dir);
+  if (!command_line.relay.empty()) {
+    nlohmann::json& relay = document["relay"];
+    if (relay.is_null() || relay.is_object()) relay["url"] = command_line.relay;
+  }
   return document;
 }
 

@@ -15,6 +15,7 @@ inline constexpr const char* kDefaultSettingsFile = "/etc/gpuadvise/gpuadvised.y
 // What the command line fixes; wins over the file, also after a reload. Empty: not given.
 struct CommandLineSettings {
   bool user = false;  // --user: a user's own daemon, with other defaults (user_places.h)
+  std::string relay;  // --relay: the URL of the daemon that is asked
   std::string config;
   std::string socket;
   std::string source;

@@ -164,6 +164,21 @@ Result<std::string> OneOf(const json& value, const std::string& pointer,
   return value.get<std::string>();
 }
 
+Result<std::string> Listen(const json& value, const std::string& pointer) {
+  Result<std::string> text = Text(value, pointer);
+  if (!text || text->empty()) return text;
+  const size_t colon = text->rfind(':');
+  const std::string port = colon == std::string::npos ? "" : text->substr(colon + 1);
+  const bool digits =
+      !port.empty() && port.size() <= 5 &&
+      std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (digits && colon > 0 && std::stoi(port) <= 65535) return text;
+  return BadInput(
+      fmt::format("{} is \"{}\"; write HOST:PORT such as 127.0.0.1:6828, or nothing",
+                  KeyName(pointer), *text),
+      pointer);
+}
+
 Result<std::vector<std::string>> HostNames(const json& value, const std::string& pointer) {
   const char* remedy = "host names without scheme and path, such as [gpu.example.org], or []";
   std::vector<std::string> names;

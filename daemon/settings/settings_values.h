@@ -47,6 +47,9 @@ Result<uint32_t> FileMode(const nlohmann::json& value, const std::string& pointe
 Result<std::string> OneOf(const nlohmann::json& value, const std::string& pointer,
                           const std::vector<std::string>& allowed);
 
+// "" or "HOST:PORT", where HOST may not be missing: "127.0.0.1:6828".
+Result<std::string> Listen(const nlohmann::json& value, const std::string& pointer);
+
 // One host name or a list of them, without scheme and path: [gpu.example.org].
 Result<std::vector<std::string>> HostNames(const nlohmann::json& value, const std::string& pointer);
 

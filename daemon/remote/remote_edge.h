@@ -1,0 +1,70 @@
+// The TLS listener: relays, people with a token or a munge credential, and strangers, from other
+// hosts.
+//
+// It has its own thread, so handshakes, of which anybody may begin some, hold up nobody on the Unix
+// socket. Answers are made by the same workers as theirs. Certificates, keys and the list of
+// revoked ones are looked at every few seconds; when one has changed, connections that rest on the
+// earlier ones end.
+#pragma once
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "daemon/api/answer_cache.h"
+#include "daemon/api/routes.h"
+#include "daemon/http/http_server.h"
+#include "daemon/remote/identity.h"
+#include "daemon/settings/remote_settings.h"
+#include "daemon/tls/tls_context.h"
+
+namespace gpuadvise::daemon {
+
+class RemoteEdge {
+ public:
+  // `state` and `workers` must outlive it. `limits`: those of the Unix socket, but for connections.
+  // Errors: kUnavailable: a certificate, key or address that cannot be used, with its remedy.
+  static Result<std::unique_ptr<RemoteEdge>> Make(const ApiState& state,
+                                                  boost::asio::thread_pool& workers,
+                                                  const RemoteSettings& settings,
+                                                  HttpLimits limits);
+  ~RemoteEdge();
+  RemoteEdge(const RemoteEdge&) = delete;
+  RemoteEdge& operator=(const RemoteEdge&) = delete;
+
+  // Where it listens: "0.0.0.0:6829".
+  const std::string& address() const { return address_; }
+
+  // As PublicEdge::Drain().
+  void Drain(std::chrono::milliseconds deadline, std::function<void()> done);
+
+ private:
+  RemoteEdge(const ApiState& state, boost::asio::thread_pool& workers,
+             const RemoteSettings& settings, std::unique_ptr<TlsContext> tls,
+             std::unique_ptr<Tokens> tokens, HttpLimits limits);
+  void Serve(Descriptor descriptor);
+  void LookAtFiles();
+  ApiResponse Answer(const ApiRequest& request, const Peer& peer);
+
+  ApiState state_;
+  AnswerCache answers_;
+  ApiState strangers_state_;
+  const std::unique_ptr<TlsContext> tls_;
+  const std::unique_ptr<Tokens> tokens_;
+  const IdentityRules rules_;
+  std::string address_;
+  std::string problem_;  // with a file, as it was logged
+  boost::asio::io_context io_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay_;
+  boost::asio::steady_timer look_;
+  HttpServer server_;
+  std::thread thread_;
+};
+
+}  // namespace gpuadvise::daemon
