@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "client/api/exit_code.h"
+#include "client/clusters/cluster_runner.h"
+#include "client/clusters/clusters_api.h"
 #include "client/commands/command_line.h"
 #include "client/commands/commands.h"
 #include "client/commands/complete_command.h"
@@ -30,10 +32,11 @@
 namespace gpuadvise::client {
 namespace {
 
-int Submit(const CommandLine& line, const SettingsPlaces& places, Api& api, Console& console) {
+int Submit(const CommandLine& line, const SettingsPlaces& places,
+           const std::vector<Cluster>& clusters, Api& api, Console& console) {
   const Result<std::string> job_template = FindJobTemplate(places);
   if (!job_template) return Report(job_template.error(), console);
-  SbatchRunner runner;
+  ClusterRunner runner(clusters);
   SystemSite site = SystemSite::OfThisProcess();
   return RunSubmit(line.submit, api, {runner, site, *job_template}, console);
 }
@@ -128,6 +131,19 @@ int Complete(const std::vector<std::string>& words, Console& console) {
   return RunComplete(words, place, console);
 }
 
+// Of -M: the clusters behind one Api.
+Result<std::unique_ptr<Api>> ClustersOf(const CommandLine& line, const ClientSettings& settings,
+                                        Console& console) {
+  if (!line.socket.empty()) {
+    return BadInput("-M asks the clusters of client.yaml: leave out --socket");
+  }
+  Result<std::vector<Cluster>> chosen = ChooseClusters(settings.clusters, line.clusters);
+  if (!chosen) return tl::unexpected<Error>(std::move(chosen.error()));
+  return std::make_unique<ClustersApi>(std::move(*chosen), [&console](const std::string& sentence) {
+    console.Complain("gpuadvise: " + sentence);
+  });
+}
+
 int Run(const CommandLine& line, Console& console) {
   if (line.verb == Verb::kHelp) return RunHelp(line.topic, console);
   const SettingsPlaces places = PlacesFromEnvironment(line.socket);
@@ -141,13 +157,20 @@ int Run(const CommandLine& line, Console& console) {
   ListCommand list = line.list;
   AddFrom(settings->own, list.own);
   // A training's output does not wait for a daemon that hangs.
-  DaemonClient api = line.verb == Verb::kRun ? DaemonClient(daemon, std::chrono::seconds(1))
+  DaemonClient own = line.verb == Verb::kRun ? DaemonClient(daemon, std::chrono::seconds(1))
                                              : DaemonClient(daemon);
+  std::unique_ptr<Api> several;
+  if (!line.clusters.empty()) {
+    Result<std::unique_ptr<Api>> made = ClustersOf(line, *settings, console);
+    if (!made) return Report(made.error(), console);
+    several = std::move(*made);
+  }
+  Api& api = several ? *several : own;
   switch (line.verb) {
     case Verb::kAdvise:
       return RunAdvise(line.advise, api, console);
     case Verb::kSubmit:
-      return Submit(line, places, api, console);
+      return Submit(line, places, settings->clusters, api, console);
     case Verb::kWhen:
       return RunWhen(line.when, api, console);
     case Verb::kSelect:

@@ -341,8 +341,7 @@ Result<void> Daemon::BindSockets() {
   socket_path_ = settings.socket;
   server_.Listen(unix_->TakeDescriptor(), HttpServer::Callers::kFromKernel);
   const bool has_proxy_socket = !settings.trusted_proxy.SocketPath().empty();
-  Result<void> bound =
-      settings.listen.empty() && !has_proxy_socket ? Result<void>() : BindPublic();
+  Result<void> bound = settings.listen.empty() && !has_proxy_socket ? Result<void>() : BindPublic();
   return bound && !settings.remote.listen.empty() ? BindRemote() : bound;
 }
 
@@ -354,8 +353,7 @@ Result<void> Daemon::BindRemote() {
       RemoteEdge::Make(api_, answering_, remote, LimitsFrom(loaded_.settings));
   if (!made) return tl::unexpected<Error>(std::move(made.error()));
   remote_ = std::move(*made);
-  spdlog::info("callers from other hosts are answered at https://{}/, {} known",
-               remote_->address(),
+  spdlog::info("callers from other hosts are answered at https://{}/, {} known", remote_->address(),
                Plural(static_cast<int64_t>(remote.relays.size()), "relay"));
   return {};
 }

@@ -100,8 +100,8 @@ class Daemon {
   Collector collector_;
   Accounting accounting_;
   HttpServer server_;
-  std::optional<UnixListener> proxy_;  // of the trusted proxy, where it has a socket
-  std::optional<PublicEdge> public_;   // where `listen` is set, or there is such a socket
+  std::optional<UnixListener> proxy_;   // of the trusted proxy, where it has a socket
+  std::optional<PublicEdge> public_;    // where `listen` is set, or there is such a socket
   std::unique_ptr<RemoteEdge> remote_;  // where remote.listen is set
   std::optional<UnixListener>
       unix_;                    // nullopt: its file was removed, and could not be made again yet

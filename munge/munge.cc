@@ -87,8 +87,9 @@ Result<int64_t> UidOfCredential(const std::string& credential, const std::string
   const int status = munge->decode(credential.c_str(), context.get(), &bytes, &size, &uid, &gid);
   const std::unique_ptr<void, decltype(&std::free)> owned(bytes, &std::free);
   if (status == kSocketError || status == kTimeout) {
-    return Fail(ErrorCode::kUnavailable,
-                fmt::format("munged does not answer on the daemon's host: {}", munge->words(status)));
+    return Fail(
+        ErrorCode::kUnavailable,
+        fmt::format("munged does not answer on the daemon's host: {}", munge->words(status)));
   }
   if (status != kSuccess) {
     return BadInput(fmt::format("the munge credential is not valid: {}", munge->words(status)), "");

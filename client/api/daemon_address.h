@@ -9,6 +9,7 @@ namespace gpuadvise::client {
 
 struct DaemonAddress {
   DaemonAddress(std::string at) : place(std::move(at)) {}  // NOLINT(google-explicit-constructor)
+  DaemonAddress(const char* at) : place(at) {}             // NOLINT(google-explicit-constructor)
 
   std::string place;
   std::string ca_file = {};     // of https: whom to trust; "": whom this machine trusts

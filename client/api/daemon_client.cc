@@ -115,7 +115,8 @@ Result<json> DaemonClient::Ask(const HttpRequest& request) {
   }
   if (answer) return ReadApiAnswer(answer->status, answer->body);
   Error error = answer.error();
-  if (error.code == ErrorCode::kUnavailable && !daemon_.IsRemote()) error.message += kStartIt;
+  const bool is_own = remedy_ == Remedy::kStartIt && !daemon_.IsRemote();
+  if (error.code == ErrorCode::kUnavailable && is_own) error.message += kStartIt;
   return tl::unexpected<Error>(error);
 }
 

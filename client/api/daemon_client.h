@@ -23,10 +23,14 @@ class Api {
 
 class DaemonClient : public Api {
  public:
+  // Whether an error that it cannot be reached ends in how to start it: it is this host's own.
+  enum class Remedy { kStartIt, kNone };
+
   // `patience`: how long one answer may take.
   explicit DaemonClient(DaemonAddress daemon,
-                        std::chrono::milliseconds patience = std::chrono::seconds(30))
-      : daemon_(std::move(daemon)), patience_(patience) {}
+                        std::chrono::milliseconds patience = std::chrono::seconds(30),
+                        Remedy remedy = Remedy::kStartIt)
+      : daemon_(std::move(daemon)), patience_(patience), remedy_(remedy) {}
   Result<nlohmann::json> Get(const std::string& target) override;
   Result<nlohmann::json> Post(const std::string& target, const nlohmann::json& body) override;
 
@@ -38,6 +42,7 @@ class DaemonClient : public Api {
   DaemonAddress daemon_;
   bool said_ = false;
   std::chrono::milliseconds patience_;
+  Remedy remedy_;
 };
 
 // The document of an error, as the API's own: {"errors": [{"code", "message", "pointer"}]}.

@@ -66,8 +66,8 @@ Result<HttpAnswer> AskOverHttps(const DaemonAddress& address, const HttpRequest&
   const Result<std::string> token = FindToken(address);
   if (!token) return tl::unexpected<Error>(token.error());
   if (!token->empty()) return Call(address, request, timeout, "Bearer " + *token);
-  const Result<std::string> credential =
-      MungeCredential(fmt::format("gpuadvise {} {}", request.method, request.target), address.munge_socket);
+  const Result<std::string> credential = MungeCredential(
+      fmt::format("gpuadvise {} {}", request.method, request.target), address.munge_socket);
   if (!credential) return Call(address, request, timeout, "");
   Result<HttpAnswer> answer = Call(address, request, timeout, "Munge " + *credential);
   if (!answer || answer->status != kUnauthorized) return answer;

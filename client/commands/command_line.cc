@@ -96,6 +96,11 @@ void AddCommon(CLI::App* app, std::string* socket, bool* as_json) {
   AddSocket(app, socket);
 }
 
+void AddClusters(CLI::App* app, std::string* clusters) {
+  app->add_option("-M,--clusters", *clusters, "Ask these clusters of client.yaml, or all")
+      ->option_text("NAME,...");
+}
+
 void AddFilter(CLI::App* jobs, JobsCommand& command) {
   jobs->add_option("-t,--state", command.filter.state,
                    "Only pending, running, ended, ok or failed jobs")
@@ -113,7 +118,7 @@ void AddFilter(CLI::App* jobs, JobsCommand& command) {
 
 // `when` and `select` take sbatch's options as they are; only ours go to CLI11.
 const OwnWords kWhenWords = {{"--json", "-v", "--verbose", "--limits", "-h", "--help"},
-                             {"--socket"}};
+                             {"--socket", "-M", "--clusters"}};
 const OwnWords kSelectWords = {
     {"--json", "-h", "--help"},
     {"--socket", "--timeout", "--max-age", "--gpu-memory", "--avoid", "--advice", "--submitted"}};
@@ -148,6 +153,7 @@ struct Parser {
     AddMaxAge(advise, &line.advise.max_age_seconds);
     advise->add_flag("--all", line.advise.all,
                      "Show all strategies, also impossible ones, with reasons");
+    AddClusters(advise, &line.clusters);
     AddCommon(advise, &line.socket, &line.advise.json);
   }
 
@@ -168,6 +174,7 @@ struct Parser {
                      "Submit only if the script is still the one in FILE, from --dry-run")
         ->option_text("FILE");
     submit->add_flag("--force", line.submit.force, "Submit even if a check fails");
+    AddClusters(submit, &line.clusters);
     AddCommon(submit, &line.socket, &line.submit.json);
     submit->footer(kSubmitFooter);
   }
@@ -177,6 +184,7 @@ struct Parser {
         Add(Verb::kWhen, "when", "When a job would start: sbatch options or a job script");
     when->add_flag("--limits", line.when.limits, "Show start and risk for shorter time limits");
     when->add_flag("-v,--verbose", line.when.verbose, "List skipped options");
+    AddClusters(when, &line.clusters);
     AddCommon(when, &line.socket, &line.when.json);
     when->footer(kWhenFooter);
   }
@@ -372,9 +380,11 @@ struct Parser {
   void AddSmall() {
     CLI::App* gpus =
         Add(Verb::kGpus, "gpus", "GPUs of the cluster: total, usable, free, and waits");
+    AddClusters(gpus, &line.clusters);
     AddCommon(gpus, &line.socket, &line.json);
     CLI::App* queue = Add(Verb::kQueue, "queue", "Jobs of the cluster and when each will start");
     AddQueueOptions(queue, &line.queue);
+    AddClusters(queue, &line.clusters);
     AddCommon(queue, &line.socket, &line.queue.json);
     CLI::App* why =
         Add(Verb::kWhy, "why", "Why a job waits, when it starts, and what would start it earlier");
@@ -563,8 +573,10 @@ Result<void> CheckSources(const CommandLine& line) {
 void MoveGlobalWords(std::vector<std::string>* arguments) {
   auto command = arguments->begin();
   while (command != arguments->end()) {
-    const bool with_value = *command == "--socket" && command + 1 != arguments->end();
-    if (*command != "--json" && !with_value && !command->starts_with("--socket=")) break;
+    const bool names = IsOneOf(*command, {"--socket", "-M", "--clusters"});
+    const bool with_value = names && command + 1 != arguments->end();
+    const bool joined = command->starts_with("--socket=") || command->starts_with("--clusters=");
+    if (*command != "--json" && !with_value && !joined) break;
     command += with_value ? 2 : 1;
   }
   if (command == arguments->end()) return;

@@ -46,7 +46,8 @@ enum class Verb {
 
 struct CommandLine {
   Verb verb = Verb::kAdvise;
-  std::string socket;  // --socket, "" when not given
+  std::string socket;    // --socket, "" when not given
+  std::string clusters;  // -M, "" when not given
   bool json = false;   // --json, of any command
   AdviseCommand advise;
   SubmitCommand submit;

@@ -21,7 +21,9 @@ std::string GpusText(const json& answer, const TerminalStyle& style) {
       Clipped("GPUs · " + ClusterAndAge(answer) + " · waits (p50) for a job of one hour",
               style.width) +
       "\n\n";
-  text += AnswerTable(ListOf(answer, "gpus"), GpusColumns(), 4, style);
+  std::vector<AnswerColumn> columns = GpusColumns();
+  AddClusterColumn(ListOf(answer, "gpus"), columns);
+  text += AnswerTable(ListOf(answer, "gpus"), columns, 4, style);
   if (const std::string stale = DataDoubt(answer); !stale.empty()) {
     text += Yellow("Warning: " + stale, style.colour) + "\n";
   }

@@ -145,12 +145,13 @@ int RunQueue(const QueueCommand& command, Api& api, Console& console) {
   const Result<QueueWish> wish = QueueWish::From(command);
   if (!wish) return Report(wish.error(), console);
   TerminalStyle style = console.style();
-  const auto columns =
+  auto columns =
       QueueColumns({command.format, command.start, command.is_long}, console.now(), style.width);
   if (!columns) return Report(columns.error(), console);
   Result<json> answer = api.Get(wish->Target());
   if (!answer) return Report(answer.error(), console);
   wish->ChooseFrom(&*answer);
+  AddClusterColumn(ListOf(*answer, "jobs"), *columns);
   if (command.json) {
     PrintJson(*answer, console);
     return kExitOk;

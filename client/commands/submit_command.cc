@@ -27,12 +27,18 @@ using nlohmann::json;
 constexpr const char* kCheckFailed =
     "a check failed, so nothing was submitted; --force submits anyway";
 
+// " on cluster b" where several were asked.
+std::string OnCluster(const json& strategy) {
+  const std::string cluster = TextOf(strategy, "cluster");
+  return cluster.empty() ? "" : " on cluster " + Printable(cluster);
+}
+
 std::string ChoiceText(const Choice& choice, const SubmitCommand& command, const Console& console) {
   const json& strategy = choice.strategy;
   const int64_t gpus = IntOf(strategy, "gpus_per_node", 1) * IntOf(strategy, "nodes", 1);
   std::vector<std::string> lines = {
-      fmt::format("{} {} in {}: batch {} × {} × {} = {}, {}", IntOf(strategy, "rank"),
-                  StrategyName(strategy), TextOf(strategy, "partition"),
+      fmt::format("{} {} in {}{}: batch {} × {} × {} = {}, {}", IntOf(strategy, "rank"),
+                  StrategyName(strategy), TextOf(strategy, "partition"), OnCluster(strategy),
                   IntOf(strategy, "micro_batch"), IntOf(strategy, "accumulation"), gpus,
                   IntOf(strategy, "effective_batch_size"), TextOf(strategy, "precision")),
       PromiseSentence(strategy, console.now())};
@@ -131,7 +137,8 @@ bool MayGoOn(const SubmitCommand& command, const std::vector<Check>& checks, Con
 void TellDaemon(Api& api, const Choice& choice, int64_t job_id, const std::string& outcome_folder,
                 Console& console) {
   const std::string advice = TextOf(choice.answer, "advice_id");
-  json became = {{"job_id", job_id}, {"rank", IntOf(choice.strategy, "rank")}};
+  const int64_t rank = IntOf(choice.strategy, "rank");  // there, of one cluster among several:
+  json became = {{"job_id", job_id}, {"rank", IntOf(choice.strategy, "cluster_rank", rank)}};
   if (!outcome_folder.empty()) became["output_dir"] = outcome_folder;
   const Result<json> told = api.Post("/v1/advice/" + advice + "/submitted", became);
   if (!told) {
@@ -157,7 +164,9 @@ std::string WhereToLook(const Choice& choice, int64_t job_id) {
     names.name = choice.script.options.Get("job-name").value_or("");
     text = "Log: " + ExpandedLogPath(*pattern, names) + "\n";
   }
-  return text + fmt::format("Follow it: gpuadvise watch {0}, gpuadvise logs {0} -f\n", job_id);
+  const std::string there = OnCluster(choice.strategy);  // where its daemon is asked without -M
+  return text +
+         fmt::format("Follow it{1}: gpuadvise watch {0}, gpuadvise logs {0} -f\n", job_id, there);
 }
 
 int SubmitChoice(const SubmitCommand& command, const Choice& choice, const JobChecks& job, Api& api,
@@ -177,7 +186,7 @@ int SubmitChoice(const SubmitCommand& command, const Choice& choice, const JobCh
   if (command.json) {
     PrintJson(SubmissionJson(*job_id, choice, job.checks), console);
   } else {
-    console.Print(fmt::format("Submitted job {}: {}\n", *job_id,
+    console.Print(fmt::format("Submitted job {}{}: {}\n", *job_id, OnCluster(choice.strategy),
                               PromiseSentence(choice.strategy, console.now())));
     console.Print(WhereToLook(choice, *job_id));
   }

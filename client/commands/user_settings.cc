@@ -28,8 +28,25 @@ bool IsUrl(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
 }
 
+constexpr const char* kClusters = "clusters";
+
+Result<void> CheckClusters(const nlohmann::json& clusters) {
+  for (const auto& [name, value] : clusters.items()) {
+    const Result<Cluster> read = ReadCluster(name, value, DaemonAddress(""));
+    if (!read) return tl::unexpected<Error>(read.error());
+  }
+  return {};
+}
+
+// What the files say, before what is not said has its usual value.
+struct Taken {
+  ClientSettings settings;
+  nlohmann::json clusters;  // null: none
+};
+
 // Takes what one client.yaml says and nothing stronger has said.
-Result<void> Take(const std::string& path, ClientSettings& settings) {
+Result<void> Take(const std::string& path, Taken& taken) {
+  ClientSettings& settings = taken.settings;
   const std::vector<std::pair<std::string, std::string*>> keys = {
       {"socket", &settings.socket},
       {"ca_file", &settings.ca_file},
@@ -48,11 +65,20 @@ Result<void> Take(const std::string& path, ClientSettings& settings) {
   for (const auto& entry : document->root.items()) {
     const std::string& key = entry.key();
     const auto& value = entry.value();
+    if (key == kClusters) {
+      if (!value.is_object()) return refuse("clusters must name each cluster: {a: /PATH}", key);
+      if (taken.clusters.is_null()) taken.clusters = value;
+      if (Result<void> good = CheckClusters(value); !good) {
+        return refuse(good.error().message, key);
+      }
+      continue;
+    }
     const auto known =
         std::find_if(keys.begin(), keys.end(), [&](const auto& each) { return each.first == key; });
     if (known == keys.end()) {
       std::vector<std::string> names;
       for (const auto& each : keys) names.push_back(each.first);
+      names.emplace_back(kClusters);
       std::string all;
       for (const std::string& each : names) all += (all.empty() ? "" : ", ") + each;
       return refuse("unknown key " + Quoted(key) + DidYouMean(key, names) + "; the keys are " + all,
@@ -104,16 +130,20 @@ SettingsPlaces PlacesFromEnvironment(const std::string& socket_flag) {
 }
 
 Result<ClientSettings> FindSettings(const SettingsPlaces& places) {
-  ClientSettings settings;
+  Taken said;
+  ClientSettings& settings = said.settings;
   settings.socket = places.socket_flag.empty() ? places.socket_variable : places.socket_flag;
   for (const std::string& path : SettingsFiles(places)) {
-    if (Result<void> taken = Take(path, settings); !taken) {
+    if (Result<void> taken = Take(path, said); !taken) {
       return tl::unexpected<Error>(taken.error());
     }
   }
   if (settings.socket.empty()) ChooseUsualSocket(places, &settings);
   if (settings.metrics.use_query.empty()) settings.metrics.use_query = kUsualUseQuery;
   if (settings.metrics.memory_query.empty()) settings.metrics.memory_query = kUsualMemoryQuery;
+  for (const auto& [name, value] : said.clusters.items()) {
+    settings.clusters.push_back(*ReadCluster(name, value, settings.daemon()));
+  }
   return settings;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/api/daemon_address.h"
+#include "client/clusters/cluster.h"
 #include "client/models/built_in.h"
 #include "client/records/gpu_metrics.h"
 #include "common/base/error.h"
@@ -35,6 +36,7 @@ struct ClientSettings {
   std::string token_file = {};  // of https; "": SLURM_JWT, else munge
   std::string munge_socket = {};  // of https: munged\'s; "": libmunge\'s own
   bool own_daemon = false;      // it is that of the user's own `gpuadvised --user`
+  std::vector<Cluster> clusters;  // for -M, in the order of their names
   OwnCatalogues own;   // gpus_file and models_file, beside the settings file that names them
   GpuMetrics metrics;  // prometheus, gpu_use_query and gpu_memory_query
 

@@ -94,7 +94,12 @@ std::string ArrayWords(const json& array, int64_t now) {
 }
 
 std::string WhenText(const json& whole, const json& answer, int64_t now, int width) {
-  std::string text = Clipped(JobWords(answer) + " · " + ClusterAndAge(whole), width) + "\n";
+  const std::string cluster = TextOf(answer, "cluster");
+  std::string text =
+      Clipped(JobWords(answer) + " · " +
+                  (cluster.empty() ? ClusterAndAge(whole) : "cluster " + Printable(cluster)),
+              width) +
+      "\n";
   const json& array = ObjectOf(answer, "array");
   std::vector<std::string> lines = {StartWords(answer, now)};
   if (!array.empty()) {
@@ -181,8 +186,17 @@ int RunWhen(const WhenCommand& command, Api& api, Console& console) {
   const json& error = ObjectOf(first, "error");
   if (!error.empty()) return ReportInWords(AnswerError(error), console);
   if (command.json) return kExitOk;
-  std::string text = WhenText(*answer, first, console.now(), console.style().width);
-  if (command.limits) text += "\n" + LimitsText(first, console.style());
+  std::string text;
+  for (const json& one : answers) {  // one of each cluster
+    const json& refused = ObjectOf(one, "error");
+    if (!text.empty()) text += "\n";
+    if (!refused.empty()) {
+      text += TextOf(one, "cluster") + ": " + AnswerError(refused).message + "\n";
+      continue;
+    }
+    text += WhenText(*answer, one, console.now(), console.style().width);
+    if (command.limits) text += "\n" + LimitsText(one, console.style());
+  }
   console.Print(text);
   return kExitOk;
 }

@@ -98,6 +98,10 @@ Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file, json 
   if (const Result<void> sane = CheckOptions(*strategy); !sane) {
     return tl::unexpected<Error>(sane.error());
   }
+  const std::string cluster = TextOf(*strategy, "cluster");
+  if (!cluster.empty()) {  // of several: what belongs to the answer is that cluster's own
+    for (const char* key : {"advice_id", "outcomes_dir"}) answer[key] = TextOf(*strategy, key);
+  }
   Result<JobScript> script = MakeJobScript(
       job_template, file.spec(), *strategy,
       {TextOf(answer, "advice_id"), TextOf(answer, "outcomes_dir")}, FixedInScript(request));
@@ -106,6 +110,7 @@ Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file, json 
   choice.strategy = *std::move(strategy);
   choice.script = *std::move(script);
   choice.arguments = SbatchArguments(choice.script.options, request.passed_on);
+  if (!cluster.empty()) choice.arguments.push_back("--clusters=" + cluster);
   return choice;
 }
 

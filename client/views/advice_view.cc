@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "client/api/answer_reader.h"
 #include "client/sbatch/job_words.h"
@@ -126,7 +127,8 @@ bool OthersPossible(const json& rejected, const json& answer) {
   const auto said = rejected.find("others_possible");
   if (said != rejected.end() && said->is_boolean()) return said->get<bool>();
   for (const json& strategy : ListOf(answer, "strategies")) {
-    if (TextOf(strategy, "gpu") == TextOf(rejected, "gpu")) return true;
+    const bool same_cluster = TextOf(strategy, "cluster") == TextOf(rejected, "cluster");
+    if (same_cluster && TextOf(strategy, "gpu") == TextOf(rejected, "gpu")) return true;
   }
   return false;
 }
@@ -141,8 +143,9 @@ std::string RejectedText(const json& answer, const AdviceViewOptions& options, s
       ++*left_out;
       continue;
     }
-    const std::string line =
-        StrategyName(rejected) + " — " + Join(TextsOf(rejected, "reasons"), "; ");
+    const std::string cluster = TextOf(rejected, "cluster");
+    const std::string line = (cluster.empty() ? "" : cluster + ": ") + StrategyName(rejected) +
+                             " — " + Join(TextsOf(rejected, "reasons"), "; ");
     if (seen.insert(line).second) text += Labelled("Not possible: ", line, options.style.width);
   }
   return text;
@@ -210,10 +213,11 @@ std::string ForecastText(const json& answer, const AdviceViewOptions& options) {
 
 std::vector<size_t> RowsToShow(const json& answer, bool all) {
   std::vector<size_t> indices;
-  std::set<std::pair<std::string, std::string>> seen;
+  std::set<std::tuple<std::string, std::string, std::string>> seen;
   const json& strategies = ListOf(answer, "strategies");
   for (size_t i = 0; i < strategies.size(); ++i) {
-    const auto key = std::pair(TextOf(strategies[i], "gpu"), TextOf(strategies[i], "partition"));
+    const auto key = std::tuple(TextOf(strategies[i], "cluster"), TextOf(strategies[i], "gpu"),
+                                TextOf(strategies[i], "partition"));
     if (seen.insert(key).second || all) indices.push_back(i);
   }
   return indices;
@@ -303,6 +307,12 @@ std::vector<TextColumn> Columns(const Rows& rows, const AdviceTableShape& shape,
     return fmt::format("{} {}", rank == chosen ? "✔" : " ", rank);
   }));
   columns.push_back(Column("STRATEGY", rows, StrategyName));
+  const bool of_clusters = std::any_of(
+      rows.begin(), rows.end(), [](const json* row) { return !TextOf(*row, "cluster").empty(); });
+  if (of_clusters) {
+    columns.push_back(
+        Column("CLUSTER", rows, [](const json& row) { return OrDash(TextOf(row, "cluster")); }));
+  }
   if (shape.partition) {
     columns.push_back(
         Column("PARTITION", rows, [](const json& row) { return TextOf(row, "partition"); }));

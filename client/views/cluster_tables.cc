@@ -178,6 +178,12 @@ AnswerColumn NamesColumn(const char* header, const char* key) {
 
 }  // namespace
 
+void AddClusterColumn(const json& rows, std::vector<AnswerColumn>& columns) {
+  const bool any = std::any_of(rows.begin(), rows.end(),
+                               [](const json& row) { return !TextOf(row, "cluster").empty(); });
+  if (any) columns.insert(columns.begin(), QueueWord("CLUSTER", "cluster"));
+}
+
 Result<std::vector<AnswerColumn>> QueueColumns(const QueueShape& shape, int64_t now, int width) {
   if (!shape.names.empty()) return ColumnsByName(shape.names, now);
   std::vector<AnswerColumn> columns = {{"JOBID", Align::kRight, QueueIdOf},

@@ -25,4 +25,7 @@ Result<std::vector<AnswerColumn>> QueueColumns(const QueueShape& shape, int64_t 
 // Of rows of GET /v1/gpus.
 std::vector<AnswerColumn> GpusColumns();
 
+// Puts the cluster before `columns` where `rows` are of several (-M).
+void AddClusterColumn(const nlohmann::json& rows, std::vector<AnswerColumn>& columns);
+
 }  // namespace gpuadvise::client

@@ -1,11 +1,11 @@
 #include "daemon/base/system.h"
 
-#include <algorithm>
 #include <pwd.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>

@@ -200,9 +200,8 @@ asio::awaitable<void> HttpServer::AcceptLoop(Listener& listener) {
       }
       HttpSocket socket(io_);
       socket.assign(asio::generic::stream_protocol(FamilyOf(accepted), 0), accepted);
-      Open(listener.context == nullptr
-               ? HttpStream(std::move(socket))
-               : HttpStream(std::move(socket), listener.context->current()),
+      Open(listener.context == nullptr ? HttpStream(std::move(socket))
+                                       : HttpStream(std::move(socket), listener.context->current()),
            peer);
     } else if (OutOfResources(errno)) {
       spdlog::warn("no connection can be taken: {}; trying again", strerror(errno));

@@ -230,9 +230,9 @@ asio::awaitable<bool> HttpSession::ShakeHands() {
     co_return true;
   }
   spdlog::debug("a TLS handshake failed: {}", TlsProblem(error));
-  const bool speaks_http = error.category() == asio::error::get_ssl_category() &&
-                           ERR_GET_REASON(static_cast<unsigned long>(error.value())) ==
-                               SSL_R_HTTP_REQUEST;
+  const bool speaks_http =
+      error.category() == asio::error::get_ssl_category() &&
+      ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_HTTP_REQUEST;
   if (speaks_http) {
     co_await asio::async_write(stream_.lowest_layer(), asio::buffer(kWantsTls), Into(error));
     error_code ignored;

@@ -107,11 +107,7 @@ bool IsElsewhere(int status) { return status == 303 || status == 307; }
 
 CentreLink::CentreLink(asio::io_context& io, std::vector<WebAddress> addresses,
                        const TlsContext& tls, std::string host, CentreTimes times)
-    : io_(io),
-      addresses_(std::move(addresses)),
-      tls_(tls),
-      host_(std::move(host)),
-      times_(times) {}
+    : io_(io), addresses_(std::move(addresses)), tls_(tls), host_(std::move(host)), times_(times) {}
 
 CentreLink::~CentreLink() = default;
 
@@ -249,10 +245,10 @@ asio::awaitable<std::optional<ApiResponse>> CentreLink::AskOne(const WebAddress&
 ApiResponse CentreLink::Unreachable() const {
   const std::string last =
       answered_at_
-          ? fmt::format("it last answered {} ago",
-                        DurationInWords(std::chrono::duration<double>(steady_clock::now() -
-                                                                      *answered_at_)
-                                            .count()))
+          ? fmt::format(
+                "it last answered {} ago",
+                DurationInWords(
+                    std::chrono::duration<double>(steady_clock::now() - *answered_at_).count()))
           : std::string("it has not answered since this relay started");
   ApiResponse response =
       PlainError(503, "unavailable",

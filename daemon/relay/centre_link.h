@@ -26,9 +26,9 @@
 namespace gpuadvise::daemon {
 
 struct CentreTimes {
-  std::chrono::milliseconds connect{3'000};  // name, connection and handshake
-  std::chrono::milliseconds answer{25'000};  // less than a client waits
-  std::chrono::milliseconds idle{30'000};    // that a connection is kept; the daemon keeps it 60 s
+  std::chrono::milliseconds connect{3'000};   // name, connection and handshake
+  std::chrono::milliseconds answer{25'000};   // less than a client waits
+  std::chrono::milliseconds idle{30'000};     // that a connection is kept; the daemon keeps it 60 s
   std::chrono::milliseconds silence{60'000};  // between two events; the daemon sends one in 15 s
 };
 

@@ -19,7 +19,9 @@ namespace {
 constexpr std::chrono::seconds kLookEvery{5};
 
 IdentityRules RulesFrom(const RemoteSettings& settings, const Tokens* tokens) {
-  return {{settings.relays.begin(), settings.relays.end()}, tokens, settings.munge,
+  return {{settings.relays.begin(), settings.relays.end()},
+          tokens,
+          settings.munge,
           settings.munge_socket};
 }
 
@@ -46,8 +48,9 @@ Result<std::unique_ptr<RemoteEdge>> RemoteEdge::Make(const ApiState& state,
                                                      asio::thread_pool& workers,
                                                      const RemoteSettings& settings,
                                                      HttpLimits limits) {
-  Result<std::unique_ptr<TlsContext>> tls = TlsContext::Make(
-      {settings.ca, settings.certificate, settings.key, settings.revoked}, TlsContext::Side::kServer);
+  Result<std::unique_ptr<TlsContext>> tls =
+      TlsContext::Make({settings.ca, settings.certificate, settings.key, settings.revoked},
+                       TlsContext::Side::kServer);
   if (!tls) return tl::unexpected<Error>(std::move(tls.error()));
   std::unique_ptr<Tokens> tokens;
   if (!settings.token_key.empty() || !settings.token_jwks.empty()) {
@@ -112,8 +115,7 @@ void RemoteEdge::LookAtFiles() {
 }
 
 ApiResponse RemoteEdge::Answer(const ApiRequest& request, const Peer& peer) {
-  const Result<Peer> who =
-      IdentityOf(request, peer, rules_, state_.users, state_.clock.Now());
+  const Result<Peer> who = IdentityOf(request, peer, rules_, state_.users, state_.clock.Now());
   if (!who) {
     const bool unknown = who.error().code == ErrorCode::kBadInput;
     ApiResponse refusal = PlainError(unknown ? 401 : 503, unknown ? "unauthorized" : "unavailable",
@@ -123,8 +125,7 @@ ApiResponse RemoteEdge::Answer(const ApiRequest& request, const Peer& peer) {
   }
   if (!who->anonymous) return Handle(request, *who, state_);
   // TLS has shown the browser that it is where it wanted to go: no other name leads here.
-  return AnswerOverTcp(request, *who, strangers_state_,
-                       {HostWithoutPort(request.browser.host)});
+  return AnswerOverTcp(request, *who, strangers_state_, {HostWithoutPort(request.browser.host)});
 }
 
 void RemoteEdge::Drain(std::chrono::milliseconds deadline, std::function<void()> done) {

@@ -68,7 +68,8 @@ std::string RsaInPem(const json& key) {
   if (!modulus || !exponent || BN_num_bits(modulus.get()) < kLeastRsaBits) return "";
   const std::unique_ptr<OSSL_PARAM_BLD, decltype(&OSSL_PARAM_BLD_free)> builder(
       OSSL_PARAM_BLD_new(), &OSSL_PARAM_BLD_free);
-  if (!builder || OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_N, modulus.get()) != 1 ||
+  if (!builder ||
+      OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_N, modulus.get()) != 1 ||
       OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_RSA_E, exponent.get()) != 1) {
     return "";
   }

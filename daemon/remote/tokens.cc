@@ -52,11 +52,10 @@ std::string StampOf(const std::string& file) {
 // at.
 Jwt Decoded(const std::string& token, const std::string& key) {
   jwt_t* read = nullptr;
-  const int status =
-      key.empty() ? jwt_decode(&read, token.c_str(), nullptr, 0)
-                  : jwt_decode(&read, token.c_str(),
-                               reinterpret_cast<const unsigned char*>(key.data()),
-                               static_cast<int>(key.size()));
+  const int status = key.empty() ? jwt_decode(&read, token.c_str(), nullptr, 0)
+                                 : jwt_decode(&read, token.c_str(),
+                                              reinterpret_cast<const unsigned char*>(key.data()),
+                                              static_cast<int>(key.size()));
   return status == 0 ? Jwt(read) : nullptr;
 }
 
@@ -89,17 +88,18 @@ Result<void> CheckTimes(const json& claims, double now) {
   for (const char* name : {"nbf", "iat"}) {
     const std::optional<double> from = TimeOf(claims, name);
     if (!from || *from - kLeeway <= now) continue;
-    return Disbelieved(fmt::format("is valid from {} after this daemon's time ({}); compare the "
-                                   "clocks of both hosts",
-                                   DurationInWords(*from - now), name));
+    return Disbelieved(
+        fmt::format("is valid from {} after this daemon's time ({}); compare the "
+                    "clocks of both hosts",
+                    DurationInWords(*from - now), name));
   }
   return {};
 }
 
 bool Names(const json& claim, const std::string& wanted) {
   if (claim.is_string()) return claim == wanted;
-  return claim.is_array() && std::any_of(claim.begin(), claim.end(),
-                                         [&](const json& one) { return one == wanted; });
+  return claim.is_array() &&
+         std::any_of(claim.begin(), claim.end(), [&](const json& one) { return one == wanted; });
 }
 
 Result<void> CheckParties(const json& claims, const TokenRules& rules) {
@@ -128,10 +128,11 @@ Result<void> Tokens::Refresh() {
     Result<std::string> secret = FileText(rules_.key_file);
     if (!secret) return tl::unexpected<Error>(secret.error());
     if (secret->size() < kLeastSecretBytes) {
-      return Fail(ErrorCode::kUnavailable,
-                  fmt::format("{} has {} bytes, and a key that nobody guesses at least {}; make one "
-                              "as Slurm's documentation of jwt_key says",
-                              rules_.key_file, secret->size(), kLeastSecretBytes));
+      return Fail(
+          ErrorCode::kUnavailable,
+          fmt::format("{} has {} bytes, and a key that nobody guesses at least {}; make one "
+                      "as Slurm's documentation of jwt_key says",
+                      rules_.key_file, secret->size(), kLeastSecretBytes));
     }
     keys->secret = std::move(*secret);
   }

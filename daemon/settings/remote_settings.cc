@@ -147,10 +147,8 @@ json ShowRemote(const RemoteSettings& remote) {
 }
 
 json ShowRelay(const RelaySettings& relay) {
-  return {{"url", relay.url},
-          {"ca", relay.ca},
-          {"certificate", relay.certificate},
-          {"key", relay.key}};
+  return {
+      {"url", relay.url}, {"ca", relay.ca}, {"certificate", relay.certificate}, {"key", relay.key}};
 }
 
 }  // namespace gpuadvise::daemon::remote_settings

@@ -173,10 +173,9 @@ Result<std::string> Listen(const json& value, const std::string& pointer) {
       !port.empty() && port.size() <= 5 &&
       std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (digits && colon > 0 && std::stoi(port) <= 65535) return text;
-  return BadInput(
-      fmt::format("{} is \"{}\"; write HOST:PORT such as 127.0.0.1:6828, or nothing",
-                  KeyName(pointer), *text),
-      pointer);
+  return BadInput(fmt::format("{} is \"{}\"; write HOST:PORT such as 127.0.0.1:6828, or nothing",
+                              KeyName(pointer), *text),
+                  pointer);
 }
 
 Result<std::vector<std::string>> HostNames(const json& value, const std::string& pointer) {

@@ -89,10 +89,10 @@ bool SetTimes(X509* certificate, UnixSeconds now, std::chrono::hours valid_for) 
 }
 
 bool SetName(X509* certificate, const std::string& name) {
-  return X509_NAME_add_entry_by_NID(
-             X509_get_subject_name(certificate), NID_commonName, MBSTRING_UTF8,
-             reinterpret_cast<const unsigned char*>(name.data()), static_cast<int>(name.size()), -1,
-             0) == 1;
+  return X509_NAME_add_entry_by_NID(X509_get_subject_name(certificate), NID_commonName,
+                                    MBSTRING_UTF8,
+                                    reinterpret_cast<const unsigned char*>(name.data()),
+                                    static_cast<int>(name.size()), -1, 0) == 1;
 }
 
 // All but issuer, extensions and signature.
@@ -111,7 +111,8 @@ Result<CertifiedKey> InPem(X509* certificate, EVP_PKEY* key) {
   const Memory shown(BIO_new(BIO_s_mem()));
   const Memory secret(BIO_new(BIO_s_mem()));
   if (PEM_write_bio_X509(shown.get(), certificate) != 1 ||
-      PEM_write_bio_PKCS8PrivateKey(secret.get(), key, nullptr, nullptr, 0, nullptr, nullptr) != 1) {
+      PEM_write_bio_PKCS8PrivateKey(secret.get(), key, nullptr, nullptr, 0, nullptr, nullptr) !=
+          1) {
     return OpenSslFailed("writing a certificate");
   }
   return CertifiedKey{TextOf(shown.get()), TextOf(secret.get())};
@@ -131,10 +132,11 @@ bool AddUses(X509* certificate, X509* issuer, const CertificateRequest& request)
   const bool daemon = request.use == CertificateUse::kDaemon;
   return AddExtension(certificate, issuer, NID_basic_constraints, "critical,CA:FALSE") &&
          AddExtension(certificate, issuer, NID_key_usage, "critical,digitalSignature") &&
-         AddExtension(certificate, issuer, NID_ext_key_usage, daemon ? "serverAuth" : "clientAuth") &&
+         AddExtension(certificate, issuer, NID_ext_key_usage,
+                      daemon ? "serverAuth" : "clientAuth") &&
          AddExtension(certificate, issuer, NID_authority_key_identifier, "keyid") &&
-         (!daemon || AddExtension(certificate, issuer, NID_subject_alt_name,
-                                  AlternativeNames(request.hosts)));
+         (!daemon ||
+          AddExtension(certificate, issuer, NID_subject_alt_name, AlternativeNames(request.hosts)));
 }
 
 RevocationList ReadList(const std::string& text) {

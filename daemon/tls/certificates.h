@@ -21,7 +21,7 @@ struct CertifiedKey {
 enum class CertificateUse { kDaemon, kRelay };
 
 struct CertificateRequest {
-  std::string name;                // its subject's common name
+  std::string name;  // its subject's common name
   CertificateUse use = CertificateUse::kRelay;
   std::vector<std::string> hosts = {};  // of kDaemon: names and addresses that it answers under
   std::chrono::hours valid_for{24 * 365};

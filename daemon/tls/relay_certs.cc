@@ -123,9 +123,10 @@ class Folder {
     Result<CertifiedKey> made = MakeAuthority("gpuadvise relays", kAuthorityYears, now_);
     if (!made) return tl::unexpected<Error>(made.error());
     authority_ = std::move(*made);
-    lines_.push_back(fmt::format("made {}, an authority for this cluster's relays alone; keep "
-                                 "ca.key to yourself: whoever has it can be any user",
-                                 (dir_ / "ca.crt").string()));
+    lines_.push_back(
+        fmt::format("made {}, an authority for this cluster's relays alone; keep "
+                    "ca.key to yourself: whoever has it can be any user",
+                    (dir_ / "ca.crt").string()));
     Result<void> kept = Write(dir_ / "ca.key", authority_.key, kForOwner);
     return kept ? Write(dir_ / "ca.crt", authority_.certificate, kForAll) : kept;
   }
@@ -144,7 +145,8 @@ class Folder {
     const Result<std::string> certificate = ReadText(folder / "relay.crt");
     if (!certificate) return tl::unexpected<Error>(certificate.error());
     if (certificate->empty()) {
-      return BadInput(fmt::format("there is no certificate of {} in {}", name, folder.string()), "");
+      return BadInput(fmt::format("there is no certificate of {} in {}", name, folder.string()),
+                      "");
     }
     const Result<std::string> list = ReadText(dir_ / "revoked.crl");
     if (!list) return tl::unexpected<Error>(list.error());
@@ -153,9 +155,10 @@ class Folder {
     if (Result<void> kept = Write(dir_ / "revoked.crl", *made, kForAll); !kept) return kept;
     std::error_code status;
     fs::remove_all(folder, status);
-    lines_.push_back(fmt::format("revoked the certificate of {}; the daemon knows within 10 s where "
-                                 "revoked: names {}",
-                                 name, (dir_ / "revoked.crl").string()));
+    lines_.push_back(
+        fmt::format("revoked the certificate of {}; the daemon knows within 10 s where "
+                    "revoked: names {}",
+                    name, (dir_ / "revoked.crl").string()));
     return {};
   }
 
@@ -184,7 +187,8 @@ class Folder {
     if (!made) return made;
     const std::optional<int64_t> user = UidOfUser(kDaemonUser);
     if (user && ::chown(key.c_str(), static_cast<uid_t>(*user), static_cast<gid_t>(-1)) != 0) {
-      lines_.push_back(fmt::format("  give it to the daemon: chown {} {}", kDaemonUser, key.string()));
+      lines_.push_back(
+          fmt::format("  give it to the daemon: chown {} {}", kDaemonUser, key.string()));
     }
     lines_.push_back(fmt::format(
         "  gpuadvised.yaml there: remote: {{listen: \"0.0.0.0:6829\", certificate: {0}/daemon.crt, "
@@ -235,8 +239,8 @@ class Folder {
   }
 
   Result<void> Keep(const std::string& what, const CertificateFacts& facts) {
-    lines_.push_back(fmt::format("kept {}, valid until {}", (dir_ / what).string(),
-                                 DayOf(facts.expires_at)));
+    lines_.push_back(
+        fmt::format("kept {}, valid until {}", (dir_ / what).string(), DayOf(facts.expires_at)));
     return {};
   }
 

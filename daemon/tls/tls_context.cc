@@ -53,7 +53,8 @@ Result<void> Trust(SSL_CTX* context, const TlsFiles& files) {
   if (files.revoked.empty()) return {};
   X509_STORE* store = SSL_CTX_get_cert_store(context);
   X509_LOOKUP* lookup = X509_STORE_add_lookup(store, X509_LOOKUP_file());
-  if (lookup == nullptr || X509_load_crl_file(lookup, files.revoked.c_str(), X509_FILETYPE_PEM) < 1) {
+  if (lookup == nullptr ||
+      X509_load_crl_file(lookup, files.revoked.c_str(), X509_FILETYPE_PEM) < 1) {
     return CannotUse(files.revoked, "this is no list of revoked certificates in PEM format", kMake);
   }
   X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK);

@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM_FOLDERS = ("common", "yaml", "process", "daemon", "client", "backtest")
+PROGRAM_FOLDERS = ("common", "yaml", "munge", "process", "daemon", "client", "backtest")
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 ROOM = re.compile(r"^gpuadvise_room\((\w+)\s(.*?)^\)", re.M | re.S)
 KEYWORDS = {"SOURCES", "USES", "LINKS", "PRIVATE_LINKS"}

@@ -73,8 +73,9 @@ TEST_F(SettingsTest, AMisspeltKeyIsRefusedWithItsLine) {
   const std::string path = folder.Write("user/client.yaml", "# mine\nsockt: /x\n");
   EXPECT_EQ(FindSettings(Places()).error().message,
             path +
-                ":2: unknown key 'sockt' (did you mean 'socket'?); the keys are socket, "
-                "gpus_file, models_file, prometheus, gpu_use_query, gpu_memory_query");
+                ":2: unknown key 'sockt' (did you mean 'socket'?); the keys are socket, ca_file, "
+                "token_file, munge_socket, "
+                "gpus_file, models_file, prometheus, gpu_use_query, gpu_memory_query, clusters");
   folder.Write("user/client.yaml", "socket: 5\n");
   EXPECT_EQ(FindSettings(Places()).error().message, path + ":1: socket must be a path");
 }
