@@ -134,6 +134,7 @@ bool AddUses(X509* certificate, X509* issuer, const CertificateRequest& request)
          AddExtension(certificate, issuer, NID_key_usage, "critical,digitalSignature") &&
          AddExtension(certificate, issuer, NID_ext_key_usage,
                       daemon ? "serverAuth" : "clientAuth") &&
+         AddExtension(certificate, issuer, NID_subject_key_identifier, "hash") &&
          AddExtension(certificate, issuer, NID_authority_key_identifier, "keyid") &&
          (!daemon ||
           AddExtension(certificate, issuer, NID_subject_alt_name, AlternativeNames(request.hosts)));

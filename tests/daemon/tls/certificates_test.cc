@@ -168,7 +168,7 @@ TEST_F(TlsContextTest, NamesTheFileAndTheRemedy) {
   EXPECT_NE(problem(none).find("none.crt: No such file"), std::string::npos) << problem(none);
   TlsFiles swapped = files_;
   std::swap(swapped.ca, swapped.revoked);
-  EXPECT_NE(problem(swapped).find("is no certificate"), std::string::npos) << problem(swapped);
+  EXPECT_NE(problem(swapped).find("is no list of revoked"), std::string::npos) << problem(swapped);
   std::filesystem::permissions(files_.key, std::filesystem::perms::others_read,
                                std::filesystem::perm_options::add);
   EXPECT_NE(problem(files_).find("chmod 600"), std::string::npos) << problem(files_);
