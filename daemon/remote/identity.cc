@@ -1,6 +1,7 @@
 #include "daemon/remote/identity.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <string_view>
@@ -73,6 +74,13 @@ Result<Peer> ByToken(const std::string& token, const Peer& peer, const IdentityR
                   "");
 }
 
+// What a standby asks has the rights of the daemon's own user, and nothing else has.
+bool IsStandby(const ApiRequest& request, const Peer& peer, const IdentityRules& rules) {
+  if (!rules.standbys.contains(peer.certificate)) return false;
+  const std::string path = request.target.substr(0, request.target.find('?'));
+  return path == "/v1/standby" || path.starts_with("/v1/standby/");
+}
+
 }  // namespace
 
 std::string MungePayload(const ApiRequest& request) {
@@ -91,6 +99,11 @@ Result<Peer> IdentityOf(const ApiRequest& request, const Peer& peer, const Ident
   if (!request.relayed_uid.empty()) {
     if (shown.empty()) return Relayed(request, peer, rules);
     return BadInput("the request says twice who asks: by a relay and by Authorization", "");
+  }
+  if (shown.empty() && IsStandby(request, peer, rules)) {
+    Peer standby = User(peer, static_cast<int64_t>(::geteuid()));
+    standby.is_remote = false;
+    return standby;
   }
   if (shown.empty()) return peer;
   if (shown.starts_with(kBearer)) {

@@ -19,10 +19,13 @@ namespace {
 constexpr std::chrono::seconds kLookEvery{5};
 
 IdentityRules RulesFrom(const RemoteSettings& settings, const Tokens* tokens) {
-  return {{settings.relays.begin(), settings.relays.end()},
-          tokens,
-          settings.munge,
-          settings.munge_socket};
+  IdentityRules rules;
+  rules.relays = {settings.relays.begin(), settings.relays.end()};
+  rules.standbys = {settings.standbys.begin(), settings.standbys.end()};
+  rules.tokens = tokens;
+  rules.munge = settings.munge;
+  rules.munge_socket = settings.munge_socket;
+  return rules;
 }
 
 ApiState ForStrangers(ApiState state, AnswerCache& answers) {

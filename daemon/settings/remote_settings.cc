@@ -76,9 +76,10 @@ Result<void> CheckRemote(const RemoteSettings& remote, const std::string& pointe
                                 remote.certificate.empty() ? "certificate" : "key"),
                     pointer);
   }
-  if (!remote.relays.empty() && remote.ca.empty()) {
-    return BadInput("remote.relays needs remote.ca, the authority of their certificates",
-                    pointer + "/relays");
+  if ((!remote.relays.empty() || !remote.standbys.empty()) && remote.ca.empty()) {
+    return BadInput("remote.relays and remote.standbys need remote.ca, the authority of their "
+                    "certificates",
+                    pointer + "/ca");
   }
   if (!remote.revoked.empty() && remote.ca.empty()) {
     return BadInput("remote.revoked needs remote.ca, the authority that revokes",
@@ -101,6 +102,7 @@ Result<void> ReadRemote(const json& value, const std::string& pointer, RemoteSet
                      {"ca", Into(values::Path, read.ca)},
                      {"revoked", Into(values::Path, read.revoked)},
                      {"relays", Into(values::HostNames, read.relays)},
+                     {"standbys", Into(values::HostNames, read.standbys)},
                      {"token_key", Into(values::Path, read.token_key)},
                      {"token_jwks", Into(values::Path, read.token_jwks)},
                      {"token_user_claim", Into(values::Text, read.token_user_claim)},
@@ -135,6 +137,7 @@ json ShowRemote(const RemoteSettings& remote) {
           {"ca", remote.ca},
           {"revoked", remote.revoked},
           {"relays", remote.relays},
+          {"standbys", remote.standbys},
           {"token_key", remote.token_key},
           {"token_jwks", remote.token_jwks},
           {"token_user_claim", remote.token_user_claim},

@@ -45,7 +45,7 @@ struct MetricsNames {
 
 // Of a daemon that stands by for another (docs/site-guide.md, "A standby").
 struct StandbySettings {
-  std::string first = {};  // a socket on this host that leads to the first daemon; "": no standby
+  std::string first = {};  // a socket that leads to the first daemon, or https://; "": no standby
   std::chrono::milliseconds check_interval = std::chrono::seconds(10);
   std::chrono::milliseconds copy_interval = std::chrono::minutes(5);
   friend bool operator==(const StandbySettings&, const StandbySettings&) = default;

@@ -1,15 +1,17 @@
 // The way to the first daemon: one HTTP/1.1 request, one answer, with a deadline and a bound.
 //
-// The only place that knows what the connection is made of. Today a Unix socket: the first's own,
-// or one that is forwarded to it. Exchange() in the .cc takes any Asio stream, also one of TLS.
+// The only place that knows what the connection is made of: a Unix socket (the first's own, or one
+// that is forwarded to it), or mutual TLS.
 // Blocking; one thread at a time.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "common/base/error.h"
+#include "daemon/tls/tls_context.h"
 
 namespace gpuadvise::daemon {
 
@@ -20,18 +22,21 @@ struct LinkAnswer {
 
 class FirstLink {
  public:
-  explicit FirstLink(std::string socket) : socket_(std::move(socket)) {}
+  // `place`: the path of a socket, or https://HOST:PORT; then `files` are shown and trusted.
+  explicit FirstLink(std::string place, TlsFiles files = {})
+      : place_(std::move(place)), files_(std::move(files)) {}
 
   // Errors: kUnavailable: nothing listens, no whole answer in time, or more than is read.
   Result<LinkAnswer> Ask(const std::string& method, const std::string& target,
                          const std::string& body, std::chrono::milliseconds patience) const;
 
-  const std::string& socket() const { return socket_; }
+  const std::string& place() const { return place_; }
 
   static constexpr size_t kMostAnswerBytes = 16u << 20;
 
  private:
-  std::string socket_;
+  std::string place_;
+  TlsFiles files_;
 };
 
 }  // namespace gpuadvise::daemon

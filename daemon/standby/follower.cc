@@ -59,7 +59,8 @@ Result<void> Append(const Descriptor& file, const std::string& bytes, const std:
 
 }  // namespace
 
-Follower::Follower(const Settings& settings) : settings_(settings), link_(settings.standby.first) {}
+Follower::Follower(const Settings& settings) : settings_(settings), link_(settings.standby.first,
+            {settings.relay.ca, settings.relay.certificate, settings.relay.key}) {}
 
 Result<void> Follower::Check() const {
   const Result<json> answer = ReadAnswer(link_.Ask("GET", "/v1/standby", "", kPatience));
@@ -67,7 +68,7 @@ Result<void> Follower::Check() const {
   if (answer->value("role", "") != "first") {
     return Fail(ErrorCode::kUnavailable,
                 fmt::format("what answers at {} is a standby itself; name the first daemon",
-                            link_.socket()));
+                            link_.place()));
   }
   if (!answer->value("ready", false)) {
     return Fail(ErrorCode::kUnavailable, "the first daemon has no data yet");

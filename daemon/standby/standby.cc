@@ -37,6 +37,10 @@ std::string AsHost(std::string_view path) {
   return host;
 }
 
+std::string LocationOf(const std::string& first) {
+  return first.starts_with('/') ? "http+unix://" + AsHost(first) : first;
+}
+
 }  // namespace
 
 Ticker::Ticker(std::chrono::milliseconds interval, std::function<bool()> step)
@@ -196,7 +200,7 @@ ApiResponse Standby::Answer(const ApiRequest& request) const {
       PlainError(reads ? 303 : 307, "unavailable",
                  "this daemon stands by for another one; ask at " + settings_.standby.first);
   response.fields.emplace_back("Location",
-                               "http+unix://" + AsHost(settings_.standby.first) + request.target);
+                               LocationOf(settings_.standby.first) + request.target);
   return response;
 }
 

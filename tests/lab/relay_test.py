@@ -242,6 +242,21 @@ class Attacks(RemoteTest):
             (folder / name).unlink()
         folder.rmdir()
 
+    def test_clocks_an_hour_apart(self):
+        library = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+        for shift in ["-1h", "+1h"]:
+            relay = self.relay("relay1", start=False)
+            relay.write_settings()
+            relay.process = subprocess.Popen(
+                [str(self.site.bin / "gpuadvised"), "--config", str(relay.config)], stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **programs.as_user(programs.DAEMON_USER),
+                env={**os.environ, "LD_PRELOAD": str(library), "FAKETIME": shift, "DONT_FAKE_MONOTONIC": "1"})
+            self.addCleanup(relay.stop)
+            wait_until(relay._answers, "the relay to listen")
+            done = relay.run("gpus")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), shift)
+            relay.stop()
+
     def test_renewed_certificates_need_no_restart(self):
         relay = self.relay()
         self.assertEqual(relay.run("gpus", check=False).returncode, 0)

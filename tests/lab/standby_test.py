@@ -3,24 +3,27 @@
 
     standby_test.py BIN_DIR [unittest options]
 """
+import http.client
 import sqlite3
 import threading
 import time
 
+import lab_machine
 import programs
+import remote
 from lab import wait_until
 
 
 class Standby(programs.Site):
     """A second daemon beside the same lab, with the first one's programs."""
 
-    def __init__(self, first, **settings):
+    def __init__(self, first, name="standby", **settings):
         self.lab, self.bin, self.folder = first.lab, first.bin, first.folder
-        self.socket = first.folder / "run" / "standby.sock"
-        self.config = first.folder / "standby.yaml"
-        self.log = first.folder / "standby.log"
+        self.socket = first.folder / "run" / f"{name}.sock"
+        self.config = first.folder / f"{name}.yaml"
+        self.log = first.folder / f"{name}.log"
         self.process = None
-        state = first.folder / "standby"
+        state = first.folder / name
         self._folder_of(programs.DAEMON_USER, state)
         self.settings = {**first.settings, "socket": str(self.socket), "state_dir": str(state), **settings}
 
@@ -107,6 +110,54 @@ class TakeOver(programs.SiteTest):
         self.assertEqual(sorted(row[0] for row in rows).count(during), 1)
         self.assertEqual(sorted(row[0] for row in rows).count(before), 1)
         self.assertIn("given back", self.standby.log.read_text())
+
+    def test_over_tls_relays_go_on_asking_when_the_standby_has_taken_over(self):
+        certificates = remote.Certificates(self.site.folder / "tls", self.bin_folder / "gpuadvised", "spare", "relay1", "relay2")
+        ports = lab_machine.free_ports(2)
+        edge = {**certificates.remote, "relays": ["relay1"], "standbys": ["spare"]}
+        self.site.start(remote={**edge, "listen": f"127.0.0.1:{ports[0]}"})
+        self.addCleanup(self.site.stop)
+        job = self.lab.submit("--gres=gpu:1", "-t", "60")
+        self.lab.wait_for_state(job, "RUNNING")
+        wait_until(lambda: job in [row[0] for row in self.rows()], "the first to have seen it start")
+        own = certificates.folder / "relays" / "spare"
+        self.standby = Standby(self.site, "spare", standby={"first": f"https://localhost:{ports[0]}", "check_interval": "1s",
+                                                   "copy_interval": "1s"},
+                               remote={**edge, "listen": f"127.0.0.1:{ports[1]}"},
+                               relay={"ca": str(own / "ca.crt"), "certificate": str(own / "relay.crt"), "key": str(own / "relay.key")})
+        self.standby.start(fresh=False)
+        self.addCleanup(self.standby.stop)
+        wait_until(lambda: self.standby_health("copy_age_seconds") is not None, "a copy over TLS", 40)
+        connection = remote.UnixConnection(self.standby.socket)
+        connection.request("GET", "/v1/gpus")
+        answer = connection.getresponse()
+        self.assertEqual((answer.status, answer.getheader("Location")), (303, f"https://localhost:{ports[0]}/v1/gpus"))
+        connection.close()
+        relay = remote.Relay(self.site, certificates, "relay1", ",".join(f"https://localhost:{port}" for port in ports))
+        relay.start()
+        self.addCleanup(relay.stop)
+        self.assertEqual(relay.run("gpus").returncode, 0)
+        self.site.process.kill()
+        self.site.process.wait()
+        killed = time.monotonic()
+        wait_until(lambda: relay.run("gpus", check=False).returncode == 0, "the relay to have found the standby", 60)
+        print(f"the relay answered again {time.monotonic() - killed:.1f} s after kill -9 (checks every second)", flush=True)
+        self.assertIn(str(ports[1]), relay.state()["url"])
+        rows = sqlite3.connect(f"file:{self.standby.settings['state_dir']}/history.db?mode=ro", uri=True)
+        self.assertIn((job,), rows.execute("SELECT job_id FROM job").fetchall())
+        rows.close()
+        self.site.start(fresh=False)
+        wait_until(lambda: self.standby_health("status") == "standby", "the standby to stand back", 60)
+        wait_until(lambda: relay.run("gpus", check=False).returncode == 0, "the relay to have found the first again", 30)
+
+    def test_a_relays_certificate_gets_no_history(self):
+        certificates = remote.Certificates(self.site.folder / "tls2", self.bin_folder / "gpuadvised", "spare", "relay1")
+        port = lab_machine.free_ports(1)[0]
+        self.site.start(remote={**certificates.remote, "relays": ["relay1"], "standbys": ["spare"], "listen": f"127.0.0.1:{port}"})
+        self.addCleanup(self.site.stop)
+        for name, wanted in [("relay1", 404), ("spare", 200), (None, 404)]:
+            connection = http.client.HTTPSConnection("localhost", port, timeout=20, context=certificates.context(name))
+            self.assertEqual(remote.ask(connection, "GET", "/v1/standby")[0], wanted, name)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #include "daemon/remote/identity.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "tests/daemon/fake_clock.h"
 
@@ -49,6 +50,21 @@ TEST_F(Identity, RootOfAnotherHostIsNobody) {
   EXPECT_TRUE(who.anonymous);
   EXPECT_EQ(who.uid, -1);
   EXPECT_NE(who.why_anonymous.find("root"), std::string::npos);
+}
+
+TEST_F(Identity, AStandbyHasTheHistoryAndNothingElse) {
+  rules_.standbys = {"spare"};
+  const auto of = [&](const std::string& certificate, const std::string& target) {
+    ApiRequest request{"GET", target, ""};
+    Peer peer;
+    peer.certificate = certificate;
+    return IdentityOf(request, peer, rules_, users_, 0).value();
+  };
+  EXPECT_EQ(of("spare", "/v1/standby").uid, geteuid());
+  EXPECT_EQ(of("spare", "/v1/standby/copy/1?offset=0").uid, geteuid());
+  EXPECT_TRUE(of("spare", "/v1/jobs/1").anonymous);
+  EXPECT_TRUE(of("spare", "/v1/standbyx").anonymous);
+  EXPECT_TRUE(of("login1", "/v1/standby").anonymous);
 }
 
 TEST_F(Identity, WhatIsNoUidIsRefused) {
