@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -450,7 +451,8 @@ int RunRun(const RunCommand& command, Api& api, Console& console) {
         const auto told = api.Post("/v1/outcomes", ToJson(outcome));
         return told ? Result<void>() : tl::unexpected<Error>(told.error());
       },
-      Now);
+      Now,
+      [](double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); });
   return Runner(std::move(plan), *std::move(log), std::move(report), std::move(sampler), command,
                 console)
       .Run();

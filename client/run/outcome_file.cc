@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -79,19 +80,32 @@ bool OutcomeReport::Sent(const Outcome& outcome) {
   if (outcome.job_id == 0) return false;
   const double before = clock_();
   const bool sent = send_(outcome).has_value();
-  slow_ = slow_ || clock_() - before > kQuickSeconds;
+  const double now = clock_();
+  heard_ = heard_ || sent;
+  if (sent && now - before <= kQuickSeconds) {
+    wait_ = 0;
+  } else {
+    wait_ = std::clamp(2 * wait_, kFirstWaitSeconds, kLongestWaitSeconds);
+    next_try_ = now + wait_;
+  }
   return sent;
 }
 
 void OutcomeReport::Progress(const Outcome& outcome) {
   // A full disk is told at the end; until then it may pass.
   [[maybe_unused]] const Result<void> written = WriteOutcome(outcome, folder_);
-  if (!slow_) Sent(outcome);
+  if (wait_ == 0 || clock_() >= next_try_) Sent(outcome);
 }
 
 Result<void> OutcomeReport::End(const Outcome& outcome) {
   const Result<void> written = WriteOutcome(outcome, folder_);
-  if (Sent(outcome)) return {};
+  const int tries = outcome.job_id == 0 ? 0 : heard_ ? kLastTries : 1;
+  for (int tried = 1; tried <= tries; ++tried) {
+    if (Sent(outcome)) return {};
+    // Jobs that end together do not all come back together.
+    const double share = static_cast<double>(outcome.job_id % 16) / 16;
+    if (tried < tries) pause_(tried * (0.5 + share));
+  }
   const bool left = !site_folder_.empty() && outcome.job_id > 0 &&
                     LeaveOutcome(outcome, site_folder_).has_value();
   return left ? Result<void>() : written;

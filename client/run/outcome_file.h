@@ -37,22 +37,29 @@ std::vector<Attempt> EarlierAttempts(const std::string& folder, int64_t job_id, 
 // Tells what becomes of a run while it goes on and when it has ended: to the file in its output
 // folder, and to the daemon where that can be reached.
 //
-// Reaching it is tried quickly and given up quickly: the training's output must not wait. What the
-// daemon does not hear, `gpuadvise jobs` finds in the file. Used by one thread.
-
+// Reaching it is tried quickly and given up quickly: the training's output must not wait. A daemon
+// or relay that is away or slow is asked again after one minute, two, four, up to 16; each report
+// says all that the ones before it said, so none has to be kept. The last is tried three times
+// where an earlier one was heard: a node without a socket keeps no job waiting. What the daemon
+// does not hear, `gpuadvise jobs` finds in the file. Used by one thread.
 class OutcomeReport {
  public:
   // Sends an outcome to the daemon. Errors: kUnavailable where none listens.
   using Send = std::function<Result<void>(const Outcome&)>;
 
   // `folder` is the run's own, `site_folder` the site's for what the daemon does not hear ("":
-  // none); `clock` gives steady seconds.
+  // none); `clock` gives steady seconds; `pause` waits for so many.
   OutcomeReport(std::string folder, std::string site_folder, Send send,
-                std::function<double()> clock)
+                std::function<double()> clock, std::function<void(double)> pause)
       : folder_(std::move(folder)),
         site_folder_(std::move(site_folder)),
         send_(std::move(send)),
-        clock_(std::move(clock)) {}
+        clock_(std::move(clock)),
+        pause_(std::move(pause)) {}
+
+  static constexpr int kLastTries = 3;
+  static constexpr double kFirstWaitSeconds = 60;
+  static constexpr double kLongestWaitSeconds = 16 * 60;
 
   // Of a run that goes on: once a minute is enough.
   void Progress(const Outcome& outcome);
@@ -67,7 +74,10 @@ class OutcomeReport {
   std::string site_folder_;
   Send send_;
   std::function<double()> clock_;
-  bool slow_ = false;  // the daemon took too long once
+  std::function<void(double)> pause_;
+  bool heard_ = false;   // a report, once at least
+  double wait_ = 0;      // seconds between two tries; 0: the last one was heard at once
+  double next_try_ = 0;  // by the clock, where there is a wait
 };
 
 }  // namespace gpuadvise::client

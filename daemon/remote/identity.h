@@ -20,7 +20,7 @@ namespace gpuadvise::daemon {
 struct IdentityRules {
   std::set<std::string> relays = {};    // names of their certificates
   std::set<std::string> standbys = {};  // the same
-  const Tokens* tokens = nullptr;     // nullptr: none is taken
+  const Tokens* tokens = nullptr;       // nullptr: none is taken
   bool munge = false;
   std::string munge_socket = {};
 };

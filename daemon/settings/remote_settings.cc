@@ -77,9 +77,10 @@ Result<void> CheckRemote(const RemoteSettings& remote, const std::string& pointe
                     pointer);
   }
   if ((!remote.relays.empty() || !remote.standbys.empty()) && remote.ca.empty()) {
-    return BadInput("remote.relays and remote.standbys need remote.ca, the authority of their "
-                    "certificates",
-                    pointer + "/ca");
+    return BadInput(
+        "remote.relays and remote.standbys need remote.ca, the authority of their "
+        "certificates",
+        pointer + "/ca");
   }
   if (!remote.revoked.empty() && remote.ca.empty()) {
     return BadInput("remote.revoked needs remote.ca, the authority that revokes",

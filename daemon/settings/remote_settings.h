@@ -15,12 +15,12 @@ struct RemoteSettings {
   std::string listen = {};       // "HOST:PORT"; "": no caller from another host
   std::string certificate = {};  // PEM files
   std::string key = {};
-  std::string ca = {};                   // of relays; "": no relay
-  std::string revoked = {};              // certificates of `ca` that are not valid any more
-  std::vector<std::string> relays = {};  // names of certificates that may say who asks
+  std::string ca = {};                     // of relays; "": no relay
+  std::string revoked = {};                // certificates of `ca` that are not valid any more
+  std::vector<std::string> relays = {};    // names of certificates that may say who asks
   std::vector<std::string> standbys = {};  // of those that may have the history
-  std::string token_key = {};            // HS256, Slurm's jwt_key; "": none
-  std::string token_jwks = {};           // RS256, Slurm's jwks; "": none
+  std::string token_key = {};              // HS256, Slurm's jwt_key; "": none
+  std::string token_jwks = {};             // RS256, Slurm's jwks; "": none
   std::string token_user_claim = "sun";
   std::string token_issuer = {};    // "": any
   std::string token_audience = {};  // "": any

@@ -201,18 +201,19 @@ json ShowSlurmrestd(const Settings& settings) {
           {"ca_file", settings.slurmrestd.ca_file}};
 }
 
-// The socket of the first daemon, or https://HOST:PORT. What is on the way holds people's names, and
-// who may have it is decided by who is at the other end: the uid on a socket, the certificate over
-// TLS.
+// The socket of the first daemon, or https://HOST:PORT. What is on the way holds people's names,
+// and who may have it is decided by who is at the other end: the uid on a socket, the certificate
+// over TLS.
 Result<std::string> FirstSocket(const json& value, const std::string& pointer) {
   Result<std::string> text = values::Text(value, pointer);
   if (!text || text->empty()) return text;
   if (text->rfind("unix:", 0) == 0) *text = text->substr(5);
   if (text->front() == '/' || text->starts_with("https://")) return text;
   return BadInput(
-      fmt::format("standby is \"{}\"; write https://HOST:PORT, or the path of a Unix socket on this "
-                  "host: the first daemon's own, or one that is forwarded to it",
-                  *text),
+      fmt::format(
+          "standby is \"{}\"; write https://HOST:PORT, or the path of a Unix socket on this "
+          "host: the first daemon's own, or one that is forwarded to it",
+          *text),
       pointer);
 }
 

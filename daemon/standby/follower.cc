@@ -59,7 +59,9 @@ Result<void> Append(const Descriptor& file, const std::string& bytes, const std:
 
 }  // namespace
 
-Follower::Follower(const Settings& settings) : settings_(settings), link_(settings.standby.first,
+Follower::Follower(const Settings& settings)
+    : settings_(settings),
+      link_(settings.standby.first,
             {settings.relay.ca, settings.relay.certificate, settings.relay.key}) {}
 
 Result<void> Follower::Check() const {

@@ -199,8 +199,7 @@ ApiResponse Standby::Answer(const ApiRequest& request) const {
   ApiResponse response =
       PlainError(reads ? 303 : 307, "unavailable",
                  "this daemon stands by for another one; ask at " + settings_.standby.first);
-  response.fields.emplace_back("Location",
-                               LocationOf(settings_.standby.first) + request.target);
+  response.fields.emplace_back("Location", LocationOf(settings_.standby.first) + request.target);
   return response;
 }
 

@@ -117,7 +117,7 @@ class Reporting : public testing::Test {
           sent_.push_back(outcome);
           return {};
         },
-        [this] { return now_; });
+        [this] { return now_; }, [this](double seconds) { paused_ += seconds; });
   }
 
   // The outcome in the folder; "" none.
@@ -133,6 +133,7 @@ class Reporting : public testing::Test {
   bool answers_ = true;
   double takes_ = 0;
   double now_ = 0;
+  double paused_ = 0;
   int tried_ = 0;
   std::vector<Outcome> sent_;
 };
@@ -155,6 +156,36 @@ TEST_F(Reporting, ADaemonThatAnswersSlowlyIsNotAskedAgainWhileTheTrainingRuns) {
   EXPECT_EQ(tried_, 1);
   EXPECT_TRUE(report.End(OutcomeOfJob(7)));
   EXPECT_EQ(tried_, 2);
+}
+
+TEST_F(Reporting, ADaemonThatIsAwayIsAskedAgainAfterEverLongerWaits) {
+  answers_ = false;
+  OutcomeReport report = Report(folder_.Path(""));
+  std::vector<double> tries;
+  for (; now_ < 4'000; now_ += 60) {
+    const int before = tried_;
+    report.Progress(OutcomeOfJob(7));
+    if (tried_ > before) tries.push_back(now_);
+  }
+  EXPECT_EQ(tries, (std::vector<double>{0, 60, 180, 420, 900, 1860, 2820, 3780}));
+  answers_ = true;
+  now_ = 5'000;
+  report.Progress(OutcomeOfJob(7));
+  now_ += 60;
+  report.Progress(OutcomeOfJob(7));
+  EXPECT_EQ(sent_.size(), 2u) << "heard again, every report is";
+}
+
+TEST_F(Reporting, TheLastReportIsTriedThreeTimesWithinSeconds) {
+  OutcomeReport report = Report(folder_.Path(""));
+  report.Progress(OutcomeOfJob(7));
+  answers_ = false;
+  EXPECT_TRUE(report.End(OutcomeOfJob(7)));
+  EXPECT_EQ(tried_, 1 + 3);
+  EXPECT_GT(paused_, 1);
+  EXPECT_LT(paused_, 5);
+  EXPECT_TRUE(Report(folder_.Path("")).End(OutcomeOfJob(7)));
+  EXPECT_EQ(tried_, 1 + 3 + 1) << "where nobody was ever heard of nobody waits";
 }
 
 TEST_F(Reporting, OutsideOfSlurmNobodyIsAsked) {
