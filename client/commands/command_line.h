@@ -48,7 +48,7 @@ struct CommandLine {
   Verb verb = Verb::kAdvise;
   std::string socket;    // --socket, "" when not given
   std::string clusters;  // -M, "" when not given
-  bool json = false;   // --json, of any command
+  bool json = false;     // --json, of any command
   AdviseCommand advise;
   SubmitCommand submit;
   WhenCommand when;

@@ -31,11 +31,11 @@ struct SettingsPlaces {
 SettingsPlaces PlacesFromEnvironment(const std::string& socket_flag);
 
 struct ClientSettings {
-  std::string socket;           // never ""; or https://HOST:PORT
-  std::string ca_file = {};     // of https; "": whom this machine trusts
-  std::string token_file = {};  // of https; "": SLURM_JWT, else munge
+  std::string socket;             // never ""; or https://HOST:PORT
+  std::string ca_file = {};       // of https; "": whom this machine trusts
+  std::string token_file = {};    // of https; "": SLURM_JWT, else munge
   std::string munge_socket = {};  // of https: munged\'s; "": libmunge\'s own
-  bool own_daemon = false;      // it is that of the user's own `gpuadvised --user`
+  bool own_daemon = false;        // it is that of the user's own `gpuadvised --user`
   std::vector<Cluster> clusters;  // for -M, in the order of their names
   OwnCatalogues own;   // gpus_file and models_file, beside the settings file that names them
   GpuMetrics metrics;  // prometheus, gpu_use_query and gpu_memory_query
