@@ -147,6 +147,7 @@ bool NeedsRestart(const std::string& key) {
                                                  "max_connections",
                                                  "max_connections_per_user",
                                                  "request_timeout",
+                                                 "history",
                                                  "history_retention",
                                                  "history_max_bytes",
                                                  "remote",
@@ -189,11 +190,16 @@ HistoryWriter::OpenHistory OpenerFor(const Settings& settings, const std::string
   HistoryBounds bounds;
   bounds.bytes = settings.history_max_bytes;
   const bool stands_in = !settings.standby.first.empty();
-  return [folder = settings.state_dir, bounds, boot, stands_in] {
-    Result<std::unique_ptr<History>> history = History::Open(folder, SystemClock().Now(), bounds);
+  return [folder = settings.state_dir, url = settings.history, bounds, boot, stands_in] {
+    Result<std::unique_ptr<History>> history =
+        url.empty() ? History::Open(folder, SystemClock().Now(), bounds)
+                    : ReadPostgresUrl(url).and_then([&](const PostgresPlace& place) {
+                        const Taking taking = stands_in ? Taking::kFromOther : Taking::kOnlyIfFree;
+                        return History::OpenPostgres(place, taking, bounds);
+                      });
     if (!history) return history;
     (*history)->SetBoot(boot);
-    if (stands_in) {
+    if (stands_in && url.empty()) {
       if (Result<void> begun = (*history)->BeginReign(); !begun) {
         return Result<std::unique_ptr<History>>(tl::unexpected<Error>(begun.error()));
       }
@@ -294,7 +300,7 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, s
            HostName(),
            boot_,
            loaded_.settings.standby.first,
-           &copies_,
+           loaded_.settings.history.empty() ? &copies_ : nullptr,
            [this] {
              asio::post(intake_,
                         [this] { cluster_.Restore([this] { return PastFromHistory(); }); });
@@ -425,7 +431,8 @@ bool Daemon::Run() {
         "history and an accounting_interval over 0s");
   }
   if (!HasOwnTime(loaded_.settings.source) && !history_.state().info) {
-    history_.KeepTrying(OpenerFor(loaded_.settings, boot_), [this] {
+    const OpenPauses& pauses = loaded_.settings.history.empty() ? kPausesOfFile : kPausesOfServer;
+    history_.KeepTrying(OpenerFor(loaded_.settings, boot_), pauses, [this] {
       asio::post(intake_, [this] {
         experiments_.Load();
         RememberThePast();

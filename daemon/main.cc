@@ -49,10 +49,15 @@ int CheckConfig(const LoadedSettings& loaded) {
   for (const CollectorCandidate& candidate : PlanFor(loaded.settings, *collector).candidates) {
     fmt::print("# collector: {}\n", fmt::join(candidate.command.words, " "));
   }
-  const Result<std::optional<HistoryInfo>> history = History::InfoOf(loaded.settings.state_dir);
+  const std::string& url = loaded.settings.history;
+  const Result<std::optional<HistoryInfo>> history =
+      url.empty() ? History::InfoOf(loaded.settings.state_dir)
+                  : ReadPostgresUrl(url).and_then(
+                        [](const PostgresPlace& place) { return History::InfoOf(place); });
   if (!history) return Complain(history.error(), kBadSettings);
   fmt::print("# history: {}\n", *history ? HistoryInWords(**history, SystemClock().Now())
-                                         : "none yet in " + loaded.settings.state_dir);
+                                         : "none yet in " + (url.empty() ? loaded.settings.state_dir
+                                                                         : WithoutPassword(url)));
   return 0;
 }
 

@@ -59,7 +59,7 @@ struct ApiState {
   std::string host = {};  // where the socket is, from which its callers would submit; "": not known
   std::string boot = {};  // of this run, in rows that it scores (daemon/store)
   std::string stands_in_for = {};  // the socket of the first daemon; "": this is the first
-  CopyShelf* copies = nullptr;     // of the history, for a standby; nullptr: there are none
+  CopyShelf* copies = nullptr;     // of the history, for a standby; nullptr: it is in a server
   std::function<void()> on_merged = nullptr;  // rows of a standby have been taken
   Metrics* metrics = nullptr;  // told of every answer; nullptr: GET /metrics is not there
 };

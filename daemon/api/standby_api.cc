@@ -38,6 +38,12 @@ std::optional<int64_t> OffsetOf(std::string_view target) {
   return offset;
 }
 
+ApiResponse NoCopies(const RequestContext& call) {
+  return Refuse(call,
+                {ErrorCode::kUnavailable,
+                 "its history is in a PostgreSQL server: give the standby the same history:", ""});
+}
+
 std::string NewCopyId() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}", random(), random());
@@ -50,12 +56,14 @@ ApiResponse GetStandby(RequestContext& call) {
   return Reply(call, {{"boot", call.api.boot},
                       {"role", call.api.stands_in_for.empty() ? "first" : "standing_in"},
                       {"ready", call.state != nullptr},
+                      {"history", call.api.copies == nullptr ? "server" : "file"},
                       {"keeps_history", call.api.history.state().info.has_value()}});
 }
 
 ApiResponse PostStandbyCopy(RequestContext& call) {
   if (auto refusal = RefuseOthers(call)) return std::move(*refusal);
-  if (call.api.copies == nullptr || !call.api.history.state().info) {
+  if (call.api.copies == nullptr) return NoCopies(call);
+  if (!call.api.history.state().info) {
     return Refuse(call, {ErrorCode::kUnavailable, "this daemon keeps no history to copy", ""});
   }
   const Result<HistoryCopy> copy = call.api.copies->Make(NewCopyId());
@@ -69,9 +77,7 @@ ApiResponse GetStandbyCopy(RequestContext& call) {
   if (!offset) {
     return Refuse(call, {ErrorCode::kBadInput, "offset is missing, or no number of bytes", ""});
   }
-  if (call.api.copies == nullptr) {
-    return Refuse(call, {ErrorCode::kUnavailable, "this daemon keeps no history to copy", ""});
-  }
+  if (call.api.copies == nullptr) return NoCopies(call);
   Result<std::string> piece = call.api.copies->Read(call.id, *offset);
   if (!piece) return Refuse(call, piece.error());
   ApiResponse response;

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "daemon/base/postgres_url.h"
 #include "daemon/settings/settings_values.h"
 #include "daemon/settings/site_gpu_settings.h"
 
@@ -68,6 +69,20 @@ Result<void> ReadAccounting(const json& value, const std::string& pointer, Setti
 Result<void> ReadAnswerTime(const json& value, const std::string& pointer, Settings& into) {
   return Store(values::Duration(value, pointer, milliseconds(50), hours(1)), into.answer_cpu_time);
 }
+
+Result<void> ReadHistory(const json& value, const std::string& pointer, Settings& into) {
+  Result<std::string> text = values::Text(value, pointer);
+  if (!text) return tl::unexpected<Error>(text.error());
+  if (!text->empty()) {
+    if (const auto place = ReadPostgresUrl(*text); !place) {
+      return BadInput(place.error().message, pointer);
+    }
+  }
+  into.history = std::move(*text);
+  return {};
+}
+
+json ShowHistory(const Settings& settings) { return WithoutPassword(settings.history); }
 
 Result<void> ReadRetention(const json& value, const std::string& pointer, Settings& into) {
   return Store(values::Duration(value, pointer, hours(24), hours(24 * 3'660)),
@@ -332,6 +347,7 @@ const Key kKeys[] = {
     {"state_dir", ReadNeededPath<&S::state_dir>, ShowText<&S::state_dir>},
     {"accounting_interval", ReadAccounting, ShowDuration<&S::accounting_interval>},
     {"outcomes_dir", ReadPath<&S::outcomes_dir>, ShowText<&S::outcomes_dir>},
+    {"history", ReadHistory, ShowHistory},
     {"history_retention", ReadRetention, ShowDuration<&S::history_retention>},
     {"history_max_bytes", ReadHistoryBytes, ShowHistoryBytes},
     {"remote", ReadRemote, ShowRemote},

@@ -63,6 +63,7 @@ struct Settings {
   std::string state_dir = "/var/lib/gpuadvise";
   std::string outcomes_dir;                                                  // "": none
   std::chrono::milliseconds accounting_interval = std::chrono::minutes(10);  // 0: never
+  std::string history;  // postgresql://...; "": a file in state_dir
   std::chrono::milliseconds history_retention = std::chrono::hours(400 * 24);
   int64_t history_max_bytes = 1'000'000'000;
   RemoteSettings remote;
@@ -92,7 +93,8 @@ struct Settings {
 // Errors: kBadInput with one sentence and the JSON pointer of the key.
 Result<Settings> SettingsFromJson(const nlohmann::json& document);
 
-// Every key with its value, in the file's own words: SettingsFromJson(SettingsToJson(s)) == s.
+// Every key with its value, in the file's own words: SettingsFromJson(SettingsToJson(s)) == s, but
+// for a password in the URL of the history, which is shown as ***.
 nlohmann::json SettingsToJson(const Settings& settings);
 
 // The keys of the file, in the order of the shipped one.

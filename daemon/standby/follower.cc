@@ -78,6 +78,15 @@ Result<void> Follower::Check() const {
   return {};
 }
 
+Result<void> Follower::CheckShared() const {
+  const Result<json> answer = ReadAnswer(link_.Ask("GET", "/v1/standby", "", kPatience));
+  if (!answer) return tl::unexpected<Error>(answer.error());
+  if (answer->value("history", "") == "server") return {};
+  return Fail(ErrorCode::kUnavailable,
+              "the first daemon keeps its history in a file and this standby in a server: give "
+              "both the same history:");
+}
+
 Result<void> Follower::Fetch(const std::string& id, int64_t bytes) const {
   const std::string path = ArrivingCopyPath(settings_.state_dir);
   const Descriptor file(

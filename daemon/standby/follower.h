@@ -44,6 +44,10 @@ class Follower {
   // Errors: kUnavailable: the first does not answer, or is none.
   Result<void> Check() const;
 
+  // Of a history in a server, which both daemons use: whether the first's is in one, too. Errors:
+  // kUnavailable with what is to be mended.
+  Result<void> CheckShared() const;
+
   // Takes a copy of the first's history, checks it and puts it in the place of the own one. What
   // has arrived of one that was cut off is used again. REQUIRES: the own history is not open.
   // Errors: kUnavailable with what stood in the way; the own history stays as it was.

@@ -149,7 +149,8 @@ void Standby::Follow() {
     const std::lock_guard lock(mutex_);
     if (!first_answers_) return;
   }
-  if (!owes_nothing_) {
+  const bool is_shared = !settings_.history.empty();
+  if (!is_shared && !owes_nothing_) {
     const Result<int64_t> given = follower_.GiveBack();
     if (!given) return Say(given.error().message);
     if (*given > 0) spdlog::info("{} given back to the first daemon", Plural(*given, "row"));
@@ -158,6 +159,10 @@ void Standby::Follow() {
   const auto now = steady_clock::now();
   if (tried_ && now - *tried_ < settings_.standby.copy_interval) return;
   tried_ = now;
+  if (is_shared) {
+    const Result<void> shared = follower_.CheckShared();
+    return Say(shared ? "" : shared.error().message);
+  }
   const Result<int64_t> bytes = follower_.TakeCopy();
   if (!bytes) return Say(bytes.error().message);
   spdlog::debug("a copy of the history, {:.1f} MB", static_cast<double>(*bytes) / 1e6);
@@ -180,6 +185,7 @@ ApiResponse Standby::Health() const {
   }
   ApiResponse response;
   response.body = Text({{"status", "standby"},
+                        {"history", settings_.history.empty() ? "copied" : "shared"},
                         {"first_answers", first_answers_},
                         {"copy_age_seconds", std::move(age)},
                         {"problem", problem_.empty() ? json() : json(problem_)}});

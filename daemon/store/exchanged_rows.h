@@ -18,7 +18,9 @@ inline constexpr size_t kMostExchangedBytes = 256u << 10;
 struct ExchangeCursor {
   int64_t job_id = INT64_MIN;
   UnixSeconds submit = INT64_MIN;
-  int64_t experiment = INT64_MIN;  // rowid
+  int64_t experiment_job_id = INT64_MIN;
+  int64_t uid = INT64_MIN;
+  UnixSeconds submitted_at = INT64_MIN;
   bool jobs_done = false;
 };
 

@@ -1,13 +1,14 @@
 // What survives a restart: every job that was seen or accounted for, with what was forecast for it
-// and what then happened, in one SQLite file (docs/site-guide.md).
+// and what then happened, in one SQLite file or in a PostgreSQL server (docs/site-guide.md).
 //
 // How much it may hold is bounded (HistoryBounds): of the experiment log who has most loses their
 // oldest rows, then the oldest jobs go. Freed pages are used again or given back to the disk.
 //
 // It is a cache of what Slurm's accounting knows plus our own forecasts, so nothing about it is
 // fatal: a file that is torn or was written by a newer version is set aside under another name and
-// a new one begun. One row a job, written whole in one transaction per snapshot; killed at any
-// moment, what was committed is there and nothing is half there (WAL).
+// a new one begun; tables of a newer version in a server stay, and are refused. One row a job,
+// written whole in one transaction per snapshot; killed at any moment, what was committed is there
+// and nothing is half there (WAL).
 // Blocking. Not thread-safe: one thread at a time.
 #pragma once
 
@@ -22,9 +23,12 @@
 
 #include "common/base/error.h"
 #include "common/history/forecast_history.h"
+#include "daemon/base/postgres_url.h"
 #include "daemon/store/exchanged_rows.h"
+#include "daemon/store/history_database.h"
 #include "daemon/store/history_file.h"
 #include "daemon/store/history_rows.h"
+#include "daemon/store/postgres_database.h"
 
 namespace gpuadvise::daemon {
 
@@ -40,7 +44,7 @@ inline constexpr int64_t kLoadedExperimentBytes = int64_t{64} << 20;
 inline constexpr int64_t kLoadedExperimentBytesOfOne = int64_t{8} << 20;
 
 struct HistoryInfo {
-  std::string file;
+  std::string file;       // or the server, without its password
   int64_t bytes = 0;      // on disk, with its log
   int64_t max_bytes = 0;  // HistoryBounds::bytes; 0: not known
   int64_t jobs = 0;
@@ -59,10 +63,19 @@ class History {
   static Result<std::unique_ptr<History>> Open(const std::string& state_dir, UnixSeconds now,
                                                const HistoryBounds& bounds = {});
 
+  // In a server, where tables are made if need be. Errors: kUnavailable, naming the server and the
+  // remedy.
+  static Result<std::unique_ptr<History>> OpenPostgres(const PostgresPlace& place, Taking taking,
+                                                       const HistoryBounds& bounds = {});
+
   ~History();
 
   // Why a file that was there is not used, and where it lies now; "" when nothing was set aside.
-  const std::string& set_aside() const { return file_.set_aside; }
+  const std::string& set_aside() const { return set_aside_; }
+
+  // Between the two somebody waits for an answer: what a server takes long for fails then.
+  void BeginUrgent() { database_->SetUrgent(true); }
+  void EndUrgent() { database_->SetUrgent(false); }
 
   // Which run of which daemon saves from now on; "": nobody asks.
   void SetBoot(std::string boot) { boot_ = std::move(boot); }
@@ -154,17 +167,21 @@ class History {
 
   // Of the history in `state_dir` without opening it for writing; nullopt: there is none.
   static Result<std::optional<HistoryInfo>> InfoOf(const std::string& state_dir);
+  static Result<std::optional<HistoryInfo>> InfoOf(const PostgresPlace& place);
 
  private:
-  History(HistoryFile file, const HistoryBounds& bounds);
+  History(std::unique_ptr<HistoryDatabase> database, std::string set_aside,
+          const HistoryBounds& bounds);
+  static Result<std::unique_ptr<History>> With(std::unique_ptr<HistoryDatabase> database,
+                                               std::string set_aside, const HistoryBounds& bounds);
 
-  int64_t BytesInUse() const;  // all five throw SQLite::Exception
-  void CountExperiments();
+  void CountExperiments();  // all four throw DatabaseFailure
   void ForgetOldestExperimentOf(int64_t uid);
   void KeepExperimentsWithinBounds();
   void KeepJobsWithinBounds();
 
-  HistoryFile file_;
+  const std::unique_ptr<HistoryDatabase> database_;
+  const std::string set_aside_;
   const HistoryBounds bounds_;
   std::string boot_;
   std::map<int64_t, int64_t> experiment_bytes_of_;  // uid -> bytes in the experiment log

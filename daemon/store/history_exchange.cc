@@ -26,13 +26,21 @@ constexpr int kExchangeDepth = 3;  // an object of lists of rows
 constexpr std::string_view kJobKinds = "iiittttttiiiIiIItiIRRRRITBtt";
 constexpr std::string_view kExperimentKinds = "iiiitt";  // job_id .. seen, text, saved_by
 
-json CellOf(const SQLite::Column& column) {
-  if (column.isNull()) return nullptr;
-  if (column.isInteger()) return column.getInt64();
-  if (column.isFloat()) return column.getDouble();
-  if (column.isText()) return column.getString();
-  const auto* bytes = static_cast<const uint8_t*>(column.getBlob());
-  return json::binary(std::vector<uint8_t>(bytes, bytes + column.getBytes()));
+json CellOf(const HistoryStatement& row, int column, char kind) {
+  if (row.IsNull(column)) return nullptr;
+  switch (kind) {
+    case 'i':
+    case 'I':
+      return row.Integer(column);
+    case 'r':
+    case 'R':
+      return row.Real(column);
+    case 't':
+    case 'T':
+      return row.Text(column);
+    default:
+      return json::binary(row.Bytes(column));
+  }
 }
 
 bool IsOfKind(const json& cell, char kind) {
@@ -61,28 +69,29 @@ bool IsRow(const json& row, std::string_view kinds) {
   return true;
 }
 
-void Bind(SQLite::Statement& statement, const json& row) {
+void Bind(HistoryStatement& statement, const json& row) {
   for (size_t i = 0; i < row.size(); ++i) {
     const int at = static_cast<int>(i) + 1;
     const json& cell = row[i];
     if (cell.is_null()) {
-      statement.bind(at);
+      statement.BindNull(at);
     } else if (cell.is_number_float()) {
-      statement.bind(at, cell.get<double>());
+      statement.BindReal(at, cell.get<double>());
     } else if (cell.is_number()) {
-      statement.bind(at, cell.get<int64_t>());
+      statement.BindInteger(at, cell.get<int64_t>());
     } else if (cell.is_string()) {
-      statement.bind(at, cell.get_ref<const std::string&>());
+      statement.BindText(at, cell.get_ref<const std::string&>());
     } else {
-      const json::binary_t& bytes = cell.get_binary();
-      statement.bind(at, bytes.data(), static_cast<int>(bytes.size()));
+      statement.BindBytes(at, cell.get_binary());
     }
   }
 }
 
-json RowOf(SQLite::Statement& statement, size_t columns) {
+json RowOf(const HistoryStatement& statement, std::string_view kinds) {
   json row = json::array();
-  for (size_t i = 0; i < columns; ++i) row.push_back(CellOf(statement.getColumn(int(i))));
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    row.push_back(CellOf(statement, static_cast<int>(i), kinds[i]));
+  }
   return row;
 }
 
@@ -106,9 +115,10 @@ Error NotRows() {
 
 // What a row that is here takes from one that comes. A forecast is one thing: all of it or none.
 std::string PutMissing() {
-  std::string sql = fmt::format("INSERT INTO job ({}, scored_by, saved_by) VALUES (", kJobColumns);
-  for (int i = 1; i <= kJobColumnCount + 2; ++i) sql += fmt::format("{}?{}", i > 1 ? "," : "", i);
-  sql += ") ON CONFLICT (job_id, submit) DO UPDATE SET ";
+  std::string sql = fmt::format(
+      "INSERT INTO job ({}, scored_by, saved_by) VALUES ({}) ON CONFLICT (job_id, submit) DO "
+      "UPDATE SET ",
+      kJobColumns, Parameters(kJobColumnCount + 2));
   const char* unseen = "job.lost = 1 AND excluded.lost = 0 AND excluded.\"end\" IS NOT NULL";
   for (const char* column : {"start", "end"}) {
     sql += fmt::format(
@@ -138,29 +148,30 @@ std::string PutMissing() {
 
 Result<void> History::BeginReign() {
   try {
-    SQLite::Statement row(*file_.database, "INSERT OR IGNORE INTO reign (boot) VALUES (?)");
-    row.bind(1, boot_);
-    row.exec();
+    const auto row =
+        database_->Prepare("INSERT INTO reign (boot) VALUES (?) ON CONFLICT DO NOTHING");
+    row->BindText(1, boot_);
+    row->Run();
     return {};
-  } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_.path, error);
+  } catch (const DatabaseFailure& error) {
+    return HistoryUnavailable(error);
   }
 }
 
 Result<bool> History::OwesRows() const {
   try {
-    return file_.database->execAndGet("SELECT EXISTS (SELECT 1 FROM reign)").getInt() != 0;
-  } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_.path, error);
+    return database_->IntegerOf("SELECT count(*) FROM reign") != 0;
+  } catch (const DatabaseFailure& error) {
+    return HistoryUnavailable(error);
   }
 }
 
 Result<void> History::EndReign() {
   try {
-    file_.database->exec("DELETE FROM reign");
+    database_->Prepare("DELETE FROM reign")->Run();
     return {};
-  } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_.path, error);
+  } catch (const DatabaseFailure& error) {
+    return HistoryUnavailable(error);
   }
 }
 
@@ -172,35 +183,40 @@ Result<ExchangedRows> History::RowsToReturn(const ExchangeCursor& from) const {
     json experiments = json::array();
     size_t bytes = 0;
     if (!from.jobs_done) {
-      SQLite::Statement row(*file_.database,
-                            fmt::format("SELECT {}, scored_by, saved_by FROM job WHERE saved_by IN "
-                                        "(SELECT boot FROM reign) AND (job_id > ?1 OR (job_id = ?1 "
-                                        "AND submit > ?2)) ORDER BY job_id, submit",
-                                        kJobColumns));
-      row.bind(1, from.job_id);
-      row.bind(2, from.submit);
+      const auto row = database_->Prepare(
+          fmt::format("SELECT {}, scored_by, saved_by FROM job WHERE saved_by IN (SELECT boot FROM "
+                      "reign) AND (job_id, submit) > (?, ?) ORDER BY job_id, submit",
+                      kJobColumns),
+          Rows::kMany);
+      row->BindInteger(1, from.job_id);
+      row->BindInteger(2, from.submit);
       result.next.jobs_done = true;
-      while (row.executeStep()) {
+      while (row->Step()) {
         if (bytes > kMostExchangedBytes) {
           result.next.jobs_done = false;
           break;
         }
-        jobs.push_back(RowOf(row, kJobKinds.size()));
+        jobs.push_back(RowOf(*row, kJobKinds));
         bytes += BytesOfRow(jobs.back());
-        result.next.job_id = row.getColumn(0).getInt64();
-        result.next.submit = row.getColumn(1).getInt64();
+        result.next.job_id = row->Integer(0);
+        result.next.submit = row->Integer(1);
       }
     }
     if (result.next.jobs_done) {
-      SQLite::Statement row(*file_.database,
-                            "SELECT job_id, uid, submitted_at, seen, text, saved_by, rowid FROM "
-                            "experiment WHERE saved_by IN (SELECT boot FROM reign) AND rowid > ? "
-                            "ORDER BY rowid");
-      row.bind(1, from.experiment);
-      while (bytes <= kMostExchangedBytes && row.executeStep()) {
-        experiments.push_back(RowOf(row, kExperimentKinds.size()));
+      const auto row = database_->Prepare(
+          "SELECT job_id, uid, submitted_at, seen, text, saved_by FROM experiment WHERE saved_by "
+          "IN (SELECT boot FROM reign) AND (job_id, uid, submitted_at) > (?, ?, ?) "
+          "ORDER BY job_id, uid, submitted_at",
+          Rows::kMany);
+      row->BindInteger(1, from.experiment_job_id);
+      row->BindInteger(2, from.uid);
+      row->BindInteger(3, from.submitted_at);
+      while (bytes <= kMostExchangedBytes && row->Step()) {
+        experiments.push_back(RowOf(*row, kExperimentKinds));
         bytes += BytesOfRow(experiments.back());
-        result.next.experiment = row.getColumn(6).getInt64();
+        result.next.experiment_job_id = row->Integer(0);
+        result.next.uid = row->Integer(1);
+        result.next.submitted_at = row->Integer(2);
       }
     }
     result.rows = static_cast<int64_t>(jobs.size() + experiments.size());
@@ -208,8 +224,8 @@ Result<ExchangedRows> History::RowsToReturn(const ExchangeCursor& from) const {
     const std::vector<uint8_t> cbor = json::to_cbor(all);
     result.bytes.assign(cbor.begin(), cbor.end());
     return result;
-  } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_.path, error);
+  } catch (const DatabaseFailure& error) {
+    return HistoryUnavailable(error);
   }
 }
 
@@ -231,35 +247,34 @@ Result<MergedRows> History::Merge(const std::string& rows) {
   }
   MergedRows merged;
   try {
-    SQLite::Transaction together(*file_.database);
-    SQLite::Statement put(*file_.database, PutMissing());
+    HistoryTransaction together(*database_);
+    const auto put = database_->Prepare(PutMissing());
     for (const json& row : jobs) {
-      Bind(put, row);
-      ++(put.exec() > 0 ? merged.taken : merged.known);
-      put.reset();
+      Bind(*put, row);
+      ++(put->Run() > 0 ? merged.taken : merged.known);
     }
-    together.commit();
+    together.Commit();
     std::vector<KeptExperiment> missing;
-    SQLite::Statement known(*file_.database,
-                            "SELECT seen, bytes FROM experiment WHERE job_id = ? AND uid = ? AND "
-                            "submitted_at = ?");
+    const auto known = database_->Prepare(
+        "SELECT seen, bytes FROM experiment WHERE job_id = ? AND uid = ? AND submitted_at = ?");
     for (const json& row : experiments) {
       KeptExperiment experiment{row[0].get<int64_t>(), row[1].get<int64_t>(), row[2].get<int64_t>(),
                                 row[4].get<std::string>(), row[3].get<int64_t>() != 0};
-      for (int i = 0; i < 3; ++i) known.bind(i + 1, row[static_cast<size_t>(i)].get<int64_t>());
+      for (int i = 0; i < 3; ++i) {
+        known->BindInteger(i + 1, row[static_cast<size_t>(i)].get<int64_t>());
+      }
       // What is known of an experiment only grows.
-      const bool here =
-          known.executeStep() && (known.getColumn(0).getInt() > (experiment.seen ? 1 : 0) ||
-                                  known.getColumn(1).getInt64() >= BytesOf(experiment));
-      known.reset();
+      const bool here = known->Step() && (known->Integer(0) > (experiment.seen ? 1 : 0) ||
+                                          known->Integer(1) >= BytesOf(experiment));
+      known->Reset();
       ++(here ? merged.known : merged.taken);
       if (!here && !experiment.text.empty()) missing.push_back(std::move(experiment));
     }
     const Result<void> saved = Save(missing);
     if (!saved) return tl::unexpected<Error>(saved.error());
     return merged;
-  } catch (const SQLite::Exception& error) {
-    return HistoryUnavailable(file_.path, error);
+  } catch (const DatabaseFailure& error) {
+    return HistoryUnavailable(error);
   }
 }
 

@@ -27,6 +27,7 @@
 #include "common/base/words.h"
 #include "common/training/experiment.h"
 #include "daemon/store/history_rows.h"
+#include "daemon/store/sqlite_database.h"
 
 namespace gpuadvise::daemon {
 namespace {
@@ -138,7 +139,7 @@ std::string WhatIsWrong(SQLite::Database& database) {
 }
 
 void MakeTables(SQLite::Database& database) {
-  database.exec(kHistorySchema);
+  database.exec(HistorySchema(kSqliteTypes));
   database.exec(fmt::format("PRAGMA user_version = {}", kHistoryVersion));
 }
 
@@ -194,7 +195,7 @@ void CopyExperiments(SQLite::Database& into, const std::string& file, const Hist
   for (const auto& [uid, user] : users) next.emplace(0, uid);
   SQLite::Statement text(
       into, "SELECT text FROM old.experiment WHERE uid = ? AND job_id = ? AND submitted_at = ?");
-  SQLite::Statement row(into, kPutExperiment);
+  SqliteStatement row(into, file, kPutExperiment);
   int64_t bytes = 0;
   int64_t unreadable = 0;
   while (!next.empty() && bytes < MostExperimentBytes(bounds)) {
@@ -211,9 +212,8 @@ void CopyExperiments(SQLite::Database& into, const std::string& file, const Hist
       bytes += static_cast<int64_t>(before.size());
       if (const auto kept = Renewed(before)) {
         BindExperiment(row, *kept);
-        row.bind(7, "");
-        row.exec();
-        row.reset();
+        row.BindText(7, "");
+        row.Run();
       } else {
         ++unreadable;
       }
@@ -384,6 +384,16 @@ Result<Descriptor> LockFile(const std::string& file) {
 
 }  // namespace
 
+int64_t HistoryBytesOnDisk(const std::string& file) {
+  int64_t bytes = 0;
+  for (const char* part : {"", "-wal"}) {
+    std::error_code error;
+    const auto size = fs::file_size(file + part, error);
+    if (!error) bytes += static_cast<int64_t>(size);
+  }
+  return bytes;
+}
+
 std::string HistoryPath(const std::string& state_dir) {
   return (fs::path(state_dir) / kFileName).string();
 }
@@ -434,6 +444,8 @@ Result<HistoryFile> OpenHistoryFile(const std::string& state_dir, UnixSeconds no
     } catch (const SQLite::Exception& failure) {
       if (!IsTorn(file, failure) || attempt > 0) return HistoryUnavailable(file, failure);
       wrong = fmt::format("is damaged: {}", failure.what());
+    } catch (const DatabaseFailure& failure) {  // of the copy of an older version
+      return HistoryUnavailable(failure);
     } catch (const fs::filesystem_error& failure) {
       return Fail(ErrorCode::kUnavailable,
                   fmt::format("{}: {}; the daemon's user must be able to write its folder", file,

@@ -18,9 +18,6 @@
 
 namespace gpuadvise::daemon {
 
-// The version of the tables that this program writes (PRAGMA user_version).
-inline constexpr int kHistoryVersion = 5;
-
 // How much is kept. Pages of the file that hold something count; the log beside it (-wal) takes up
 // to 16 MiB more.
 struct HistoryBounds {
@@ -40,6 +37,9 @@ struct HistoryFile {
 
 // For so long somebody else may hold the database (a sqlite3 of an administrator) before it fails.
 inline constexpr int kHistoryBusyMilliseconds = 5'000;
+
+// With its log; 0 where there is none.
+int64_t HistoryBytesOnDisk(const std::string& file);
 
 std::string HistoryPath(const std::string& state_dir);
 

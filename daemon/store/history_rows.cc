@@ -1,8 +1,8 @@
 #include "daemon/store/history_rows.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
+#include <algorithm>
 #include <exception>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -118,46 +118,48 @@ bool DecodeDetail(std::span<const uint8_t> bytes, PastJob& job) {
   }
 }
 
-const char* const kHistorySchema = R"sql(
+namespace {
+
+constexpr const char* kTables = R"sql(
 CREATE TABLE job (
-  job_id        INTEGER NOT NULL,
-  submit        INTEGER NOT NULL,  -- unix seconds, as all times here
-  array_job_id  INTEGER NOT NULL,
+  job_id        {integer} NOT NULL,
+  submit        {integer} NOT NULL,  -- unix seconds, as all times here
+  array_job_id  {integer} NOT NULL,
   name          TEXT NOT NULL,
-  user          TEXT NOT NULL,
+  "user"        TEXT NOT NULL,
   account       TEXT NOT NULL,
   qos           TEXT NOT NULL,
   partition     TEXT NOT NULL,
   gpu           TEXT NOT NULL,     -- GRES type
-  nodes         INTEGER NOT NULL,
-  cpus          INTEGER NOT NULL,
-  gpus          INTEGER NOT NULL,
-  limit_seconds INTEGER,           -- NULL: none, or not known
-  eligible      INTEGER NOT NULL,
-  start         INTEGER,
-  end           INTEGER,           -- without a start: it left the queue then
-  lost          INTEGER NOT NULL,  -- left while nobody watched; when is not known
-  slurm_said    INTEGER,           -- the first StartTime that Slurm published
-  said_p10      REAL,              -- forecast wait from eligible, seconds; NULL: none
-  said_p50      REAL,
-  said_p90      REAL,
-  said_mean     REAL,
-  said_group    INTEGER,
-  detail        BLOB,              -- to learn from (EncodeDetail); NULL: too old, or none
+  nodes         {integer} NOT NULL,
+  cpus          {integer} NOT NULL,
+  gpus          {integer} NOT NULL,
+  limit_seconds {integer},           -- NULL: none, or not known
+  eligible      {integer} NOT NULL,
+  start         {integer},
+  "end"         {integer},           -- without a start: it left the queue then
+  lost          {integer} NOT NULL,  -- left while nobody watched; when is not known
+  slurm_said    {integer},           -- the first StartTime that Slurm published
+  said_p10      {real},              -- forecast wait from eligible, seconds; NULL: none
+  said_p50      {real},
+  said_p90      {real},
+  said_mean     {real},
+  said_group    {integer},
+  detail        {bytes},              -- to learn from (EncodeDetail); NULL: too old, or none
   state         TEXT NOT NULL DEFAULT '',  -- accounting's word for its end
   said_deciles  TEXT,              -- the forecast's, whole seconds, as JSON; NULL: none
   scored_by     TEXT NOT NULL DEFAULT '',  -- the daemon run that saw the forecast come true or not
   saved_by      TEXT NOT NULL DEFAULT '',  -- the daemon run that saved the row last
   PRIMARY KEY (job_id, submit)
-) WITHOUT ROWID;
+){behind_table};
 CREATE INDEX job_submit ON job(submit);
-CREATE TABLE note (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE note (name TEXT PRIMARY KEY, value {integer} NOT NULL){behind_table};
 CREATE TABLE experiment (
-  job_id       INTEGER NOT NULL,
-  uid          INTEGER NOT NULL,
-  submitted_at INTEGER NOT NULL,
-  seen         INTEGER NOT NULL,   -- Slurm has shown the job; 0: its user claims it
-  bytes        INTEGER NOT NULL,   -- what the row takes of the bounds (BytesOf)
+  job_id       {integer} NOT NULL,
+  uid          {integer} NOT NULL,
+  submitted_at {integer} NOT NULL,
+  seen         {integer} NOT NULL,   -- Slurm has shown the job; 0: its user claims it
+  bytes        {integer} NOT NULL,   -- what the row takes of the bounds (BytesOf)
   text         TEXT NOT NULL,      -- JSON (common/training/experiment.h)
   saved_by     TEXT NOT NULL DEFAULT '',  -- as in job
   PRIMARY KEY (job_id, uid, submitted_at)
@@ -165,8 +167,15 @@ CREATE TABLE experiment (
 CREATE INDEX experiment_submitted ON experiment(submitted_at, uid, bytes);
 CREATE INDEX experiment_of_user ON experiment(uid, submitted_at, bytes);
 -- Runs of a standby whose rows the first daemon has not got back yet.
-CREATE TABLE reign (boot TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE reign (boot TEXT PRIMARY KEY){behind_table};
 )sql";
+
+}  // namespace
+
+std::string HistorySchema(const ColumnTypes& types) {
+  return fmt::format(kTables, fmt::arg("integer", types.integer), fmt::arg("real", types.real),
+                     fmt::arg("bytes", types.bytes), fmt::arg("behind_table", types.behind_table));
+}
 
 const char* const kSecondVersion = R"sql(
 CREATE TABLE experiment (
@@ -190,36 +199,40 @@ CREATE TABLE reign (boot TEXT PRIMARY KEY) WITHOUT ROWID;
 )sql";
 
 const char* const kPutExperiment =
-    "INSERT OR REPLACE INTO experiment (job_id, uid, submitted_at, seen, bytes, text, "
-    "saved_by) VALUES (?,?,?,?,?,?,?)";
+    "INSERT INTO experiment (job_id, uid, submitted_at, seen, bytes, text, saved_by) "
+    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (job_id, uid, submitted_at) DO UPDATE SET "
+    "seen = excluded.seen, bytes = excluded.bytes, text = excluded.text, "
+    "saved_by = excluded.saved_by";
 
 int64_t BytesOf(const KeptExperiment& experiment) {
   return static_cast<int64_t>(experiment.text.size()) + kExperimentRowBytes;
 }
 
-void BindExperiment(SQLite::Statement& row, const KeptExperiment& experiment) {
-  row.bind(1, experiment.job_id);
-  row.bind(2, experiment.uid);
-  row.bind(3, experiment.submitted_at);
-  row.bind(4, experiment.seen ? 1 : 0);
-  row.bind(5, BytesOf(experiment));
-  row.bind(6, experiment.text);
+void BindExperiment(HistoryStatement& row, const KeptExperiment& experiment) {
+  row.BindInteger(1, experiment.job_id);
+  row.BindInteger(2, experiment.uid);
+  row.BindInteger(3, experiment.submitted_at);
+  row.BindInteger(4, experiment.seen ? 1 : 0);
+  row.BindInteger(5, BytesOf(experiment));
+  row.BindText(6, experiment.text);
 }
 
 const char* const kJobColumns =
-    "job_id, submit, array_job_id, name, user, account, qos, partition, gpu, nodes, cpus, gpus, "
-    "limit_seconds, eligible, start, end, state, lost, slurm_said, said_p10, said_p50, said_p90, "
+    "job_id, submit, array_job_id, name, \"user\", account, qos, partition, gpu, nodes, cpus, "
+    "gpus, "
+    "limit_seconds, eligible, start, \"end\", state, lost, slurm_said, said_p10, said_p50, "
+    "said_p90, "
     "said_mean, said_group, said_deciles, detail";
 
 namespace {
 
 constexpr int kRecordColumns = 17;
 
-void BindOptional(SQLite::Statement& statement, int index, const std::optional<int64_t>& value) {
+void BindOptional(HistoryStatement& statement, int index, const std::optional<int64_t>& value) {
   if (value) {
-    statement.bind(index, *value);
+    statement.BindInteger(index, *value);
   } else {
-    statement.bind(index);
+    statement.BindNull(index);
   }
 }
 
@@ -240,100 +253,116 @@ bool ReadDeciles(const std::string& text, PublishedForecast& said) {
 
 }  // namespace
 
-std::optional<int64_t> OptionalInteger(const SQLite::Column& column) {
-  return column.isNull() ? std::nullopt : std::optional(column.getInt64());
+std::string Parameters(int count) {
+  std::string all;
+  for (int i = 1; i <= count; ++i) all += fmt::format("{}?{}", i > 1 ? ", " : "", i);
+  return all;
 }
 
-JobRecord ReadRecord(SQLite::Statement& row) {
+std::string PutJob() {
+  std::string sql = fmt::format(
+      "INSERT INTO job ({}, scored_by, saved_by) VALUES ({}) ON CONFLICT (job_id, submit) DO "
+      "UPDATE SET ",
+      kJobColumns, Parameters(kJobColumnCount + 2));
+  const std::string columns = kJobColumns;
+  for (size_t at = columns.find("array_job_id"); at < columns.size();) {
+    const size_t end = std::min(columns.find(", ", at), columns.size());
+    const std::string column = columns.substr(at, end - at);
+    sql += fmt::format("{0} = excluded.{0}, ", column);
+    at = end + 2;
+  }
+  return sql +
+         "saved_by = excluded.saved_by, scored_by = CASE WHEN excluded.said_p50 IS NULL "
+         "OR excluded.start IS NULL THEN '' ELSE coalesce(nullif(job.scored_by, ''), "
+         "excluded.scored_by) END";
+}
+
+JobRecord ReadRecord(const HistoryStatement& row) {
   int at = 0;
   JobRecord job;
-  job.id = row.getColumn(at++).getInt64();
-  job.submit = row.getColumn(at++).getInt64();
-  job.array_job_id = row.getColumn(at++).getInt64();
+  job.id = row.Integer(at++);
+  job.submit = row.Integer(at++);
+  job.array_job_id = row.Integer(at++);
   for (std::string* text :
        {&job.name, &job.user, &job.account, &job.qos, &job.partition, &job.gpu}) {
-    *text = row.getColumn(at++).getString();
+    *text = row.Text(at++);
   }
-  job.nodes = row.getColumn(at++).getInt64();
-  job.cpus = row.getColumn(at++).getInt64();
-  job.gpus = row.getColumn(at++).getInt64();
-  if (const auto limit = OptionalInteger(row.getColumn(at++))) job.limit_seconds = *limit;
-  job.eligible = row.getColumn(at++).getInt64();
-  job.start = OptionalInteger(row.getColumn(at++));
-  job.end = OptionalInteger(row.getColumn(at++));
-  job.state = row.getColumn(at++).getString();
+  job.nodes = row.Integer(at++);
+  job.cpus = row.Integer(at++);
+  job.gpus = row.Integer(at++);
+  if (const auto limit = row.OptionalInteger(at++)) job.limit_seconds = *limit;
+  job.eligible = row.Integer(at++);
+  job.start = row.OptionalInteger(at++);
+  job.end = row.OptionalInteger(at++);
+  job.state = row.Text(at++);
   return job;
 }
 
-void BindRecord(SQLite::Statement& row, const JobRecord& job) {
+void BindRecord(HistoryStatement& row, const JobRecord& job) {
   int at = 0;
-  row.bind(++at, job.id);
-  row.bind(++at, job.submit);
-  row.bind(++at, job.array_job_id);
+  row.BindInteger(++at, job.id);
+  row.BindInteger(++at, job.submit);
+  row.BindInteger(++at, job.array_job_id);
   for (const std::string* text :
        {&job.name, &job.user, &job.account, &job.qos, &job.partition, &job.gpu}) {
-    row.bind(++at, *text);
+    row.BindText(++at, *text);
   }
-  row.bind(++at, job.nodes);
-  row.bind(++at, job.cpus);
-  row.bind(++at, job.gpus);
+  row.BindInteger(++at, job.nodes);
+  row.BindInteger(++at, job.cpus);
+  row.BindInteger(++at, job.gpus);
   BindOptional(
       row, ++at,
       job.limit_seconds.has_value() ? std::optional(job.limit_seconds.value()) : std::nullopt);
-  row.bind(++at, job.eligible);
+  row.BindInteger(++at, job.eligible);
   BindOptional(row, ++at, job.start);
   BindOptional(row, ++at, job.end);
-  row.bind(++at, job.state);
+  row.BindText(++at, job.state);
 }
 
-void BindJob(SQLite::Statement& row, const PastJob& job) {
+void BindJob(HistoryStatement& row, const PastJob& job) {
   BindRecord(row, job.record);
   int at = kRecordColumns;
-  row.bind(++at, job.lost ? 1 : 0);
+  row.BindInteger(++at, job.lost ? 1 : 0);
   BindOptional(row, ++at, job.slurm_said);
   if (job.said) {
     for (const double said : {job.said->p10, job.said->p50, job.said->p90, job.said->mean}) {
-      row.bind(++at, said);
+      row.BindReal(++at, said);
     }
-    row.bind(++at, static_cast<int>(job.said->group));
+    row.BindInteger(++at, static_cast<int>(job.said->group));
   } else {
-    for (int i = 0; i < 5; ++i) row.bind(++at);
+    for (int i = 0; i < 5; ++i) row.BindNull(++at);
   }
   if (job.said && job.said->deciles) {
-    row.bind(++at, nlohmann::json(*job.said->deciles).dump());
+    row.BindText(++at, nlohmann::json(*job.said->deciles).dump());
   } else {
-    row.bind(++at);
+    row.BindNull(++at);
   }
   const std::vector<uint8_t> detail = EncodeDetail(job);
   if (detail.empty()) {
-    row.bind(++at);
+    row.BindNull(++at);
   } else {
-    row.bind(++at, detail.data(), static_cast<int>(detail.size()));
+    row.BindBytes(++at, detail);
   }
 }
 
-bool ReadJob(SQLite::Statement& row, PastJob& job) {
+bool ReadJob(const HistoryStatement& row, PastJob& job) {
   job.record = ReadRecord(row);
   int at = kRecordColumns;
-  job.lost = row.getColumn(at++).getInt() != 0;
-  job.slurm_said = OptionalInteger(row.getColumn(at++));
-  if (!row.getColumn(at).isNull()) {
+  job.lost = row.Integer(at++) != 0;
+  job.slurm_said = row.OptionalInteger(at++);
+  if (!row.IsNull(at)) {
     PublishedForecast said;
-    said.p10 = row.getColumn(at).getDouble();
-    said.p50 = row.getColumn(at + 1).getDouble();
-    said.p90 = row.getColumn(at + 2).getDouble();
-    said.mean = row.getColumn(at + 3).getDouble();
-    const int group = row.getColumn(at + 4).getInt();
+    said.p10 = row.Real(at);
+    said.p50 = row.Real(at + 1);
+    said.p90 = row.Real(at + 2);
+    said.mean = row.Real(at + 3);
+    const int64_t group = row.Integer(at + 4);
     if (group < 0 || group > 2) return false;
     said.group = static_cast<WaitGroup>(group);
-    const SQLite::Column deciles = row.getColumn(at + 5);
-    if (!deciles.isNull() && !ReadDeciles(deciles.getString(), said)) return false;
+    if (!row.IsNull(at + 5) && !ReadDeciles(row.Text(at + 5), said)) return false;
     job.said = said;
   }
-  const SQLite::Column detail = row.getColumn(at + 6);
-  if (detail.isNull()) return true;
-  return DecodeDetail(
-      {static_cast<const uint8_t*>(detail.getBlob()), static_cast<size_t>(detail.getBytes())}, job);
+  return row.IsNull(at + 6) || DecodeDetail(row.Bytes(at + 6), job);
 }
 
 }  // namespace gpuadvise::daemon

@@ -14,16 +14,16 @@ namespace gpuadvise::daemon {
 namespace {
 
 constexpr std::chrono::seconds kRetryAfter{5};
-constexpr std::chrono::seconds kOpenAgainFirst{30};
-constexpr std::chrono::seconds kOpenAgainAtMost{600};  // whoever mends it does not wait for long
+constexpr std::chrono::milliseconds kCheapInfo{20};
+constexpr std::chrono::seconds kInfoEvery{60};
 constexpr int64_t kPruneEverySeconds = 6 * 3'600;
 
 }  // namespace
 
-std::chrono::seconds OpenAgainAfter(int failures) {
-  std::chrono::seconds after = kOpenAgainFirst;
-  for (int i = 1; i < failures && after < kOpenAgainAtMost; ++i) after *= 2;
-  return std::min(after, kOpenAgainAtMost);
+std::chrono::seconds OpenAgainAfter(const OpenPauses& pauses, int failures) {
+  std::chrono::seconds after = pauses.first;
+  for (int i = 1; i < failures && after < pauses.at_most; ++i) after *= 2;
+  return std::min(after, pauses.at_most);
 }
 
 HistoryWriter::HistoryWriter(std::unique_ptr<History> history, std::string problem,
@@ -48,15 +48,17 @@ HistoryWriter::~HistoryWriter() {
   if (thread_.joinable()) thread_.join();
 }
 
-void HistoryWriter::KeepTrying(OpenHistory open, std::function<void()> opened) {
+void HistoryWriter::KeepTrying(OpenHistory open, const OpenPauses& pauses,
+                               std::function<void()> opened) {
   if (history_) return;
   open_ = std::move(open);
   opened_ = std::move(opened);
   kept_ = true;
-  thread_ = std::thread([this] {
+  thread_ = std::thread([this, pauses] {
     for (int failures = 1; !TryToOpen(); ++failures) {
       std::unique_lock lock(mutex_);
-      if (more_.wait_for(lock, OpenAgainAfter(failures), [this] { return stopping_; })) return;
+      if (more_.wait_for(lock, OpenAgainAfter(pauses, failures), [this] { return stopping_; }))
+        return;
     }
     Work();
   });
@@ -64,7 +66,7 @@ void HistoryWriter::KeepTrying(OpenHistory open, std::function<void()> opened) {
 
 bool HistoryWriter::TryToOpen() {
   {
-    const std::lock_guard one(using_);
+    const std::lock_guard<std::timed_mutex> one(using_);
     if (history_) return true;
     if (!open_) return false;
     Result<std::unique_ptr<History>> history = open_();
@@ -148,16 +150,26 @@ void HistoryWriter::Work() {
         more_.wait_for(lock, kRetryAfter, [this] { return stopping_; });
       } else {
         more_.wait(lock, [this] {
-          return stopping_ || !waiting_.empty() || !experiments_waiting_.empty();
+          return stopping_ || failing_ || !waiting_.empty() || !experiments_waiting_.empty();
         });
       }
       last = stopping_;
     }
-    const std::lock_guard one(using_);
+    const std::lock_guard<std::timed_mutex> one(using_);
     WriteWaiting();
+    ReadAgain();
     PruneWhenDue();
     UpdateInfo();
   }
+}
+
+// Where a read has failed and nothing waits to be written nothing else tells that it works again.
+void HistoryWriter::ReadAgain() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!failing_ || !waiting_.empty() || !experiments_waiting_.empty()) return;
+  }
+  Report(history_->OwesRows().map([](bool) {}));
 }
 
 void HistoryWriter::WriteExperiments() {
@@ -225,7 +237,7 @@ void HistoryWriter::Report(const Result<void>& written) {
   if (written) {
     if (failing_) {
       const std::string lost = ForgottenInWords();
-      spdlog::info("the history is written again{}",
+      spdlog::info("the history is used again{}",
                    lost.empty() ? "" : fmt::format("; missing in it: {}", lost));
       forgotten_ = forgotten_experiments_ = 0;
     }
@@ -233,21 +245,28 @@ void HistoryWriter::Report(const Result<void>& written) {
     state_.problem.clear();
     return;
   }
-  if (!failing_) spdlog::error("the history cannot be written: {}", written.error().message);
-  failing_ = true;
+  if (!failing_) spdlog::error("the history cannot be used: {}", written.error().message);
+  if (!std::exchange(failing_, true)) more_.notify_all();
   const std::string lost = ForgottenInWords();
   state_.problem = written.error().message;
   if (!lost.empty()) state_.problem += fmt::format("; forgotten meanwhile: {}", lost);
 }
 
+// Where it costs much it is of a minute ago.
 void HistoryWriter::UpdateInfo() {
+  const auto now = std::chrono::steady_clock::now();
+  if (info_took_ > kCheapInfo && now - info_at_ < kInfoEvery) return;
   Result<HistoryInfo> info = history_->Info();
+  if (info) {
+    info_at_ = now;
+    info_took_ = std::chrono::steady_clock::now() - now;
+  }
   const std::lock_guard lock(mutex_);
   if (info) state_.info = std::move(*info);
 }
 
 int64_t HistoryWriter::Complete(const std::vector<JobRecord>& jobs) {
-  const std::lock_guard one(using_);
+  const std::lock_guard<std::timed_mutex> one(using_);
   if (!history_) return 0;
   WriteWaiting();  // what was seen comes before what was accounted for
   const Result<int64_t> changed = history_->Complete(jobs);
@@ -256,14 +275,14 @@ int64_t HistoryWriter::Complete(const std::vector<JobRecord>& jobs) {
 }
 
 Result<MergedRows> HistoryWriter::Merge(const std::string& rows) {
-  const std::lock_guard one(using_);
+  const std::lock_guard<std::timed_mutex> one(using_);
   if (!history_) return Fail(ErrorCode::kUnavailable, "there is no history to merge rows into");
   WriteWaiting();
   return history_->Merge(rows);
 }
 
 std::vector<PastJob> HistoryWriter::Load() {
-  const std::lock_guard one(using_);
+  const std::lock_guard<std::timed_mutex> one(using_);
   if (!history_) return {};
   WriteWaiting();
   int64_t unreadable = 0;
@@ -277,7 +296,7 @@ std::vector<PastJob> HistoryWriter::Load() {
 }
 
 bool HistoryWriter::EachUsage(const std::function<void(const PastJob&)>& take) {
-  const std::lock_guard one(using_);
+  const std::lock_guard<std::timed_mutex> one(using_);
   if (!history_) return false;
   WriteWaiting();
   const Result<void> read = history_->EachUsage(take);
@@ -286,67 +305,76 @@ bool HistoryWriter::EachUsage(const std::function<void(const PastJob&)>& take) {
 }
 
 void HistoryWriter::EachExperiment(const std::function<void(KeptExperiment)>& take) {
-  const std::lock_guard one(using_);
+  const std::lock_guard<std::timed_mutex> one(using_);
   if (!history_) return;
   WriteWaiting();
   if (const Result<void> read = history_->EachExperiment(take); !read) Report(read);
 }
 
-std::optional<KeptExperiment> HistoryWriter::FindExperiment(int64_t job_id, int64_t uid) {
-  const std::lock_guard one(using_);
-  if (!history_) return std::nullopt;
+std::unique_lock<std::timed_mutex> HistoryWriter::InTurn() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  std::unique_lock<std::timed_mutex> one(using_, std::defer_lock);
+  if (now < impatient_until_.load()) {
+    (void)one.try_lock();
+  } else if (!one.try_lock_for(kAnswersPatience)) {
+    impatient_until_ = now + kImpatience;
+  }
+  return one;
+}
+
+template <typename Found, typename Read>
+Result<Found> HistoryWriter::ForAnswer(Found none, const Read& read) {
+  if (!kept_) return none;
+  const std::unique_lock<std::timed_mutex> one = InTurn();
+  if (!one) return Fail(ErrorCode::kUnavailable, "the history is busy; ask again in a minute");
+  if (!history_) return Fail(ErrorCode::kUnavailable, "the history is not open yet");
+  history_->BeginUrgent();
   WriteWaiting();
-  Result<std::optional<KeptExperiment>> found = history_->FindExperiment(job_id, uid);
-  return found ? std::move(*found) : std::nullopt;
+  Result<Found> found = read(*history_);
+  history_->EndUrgent();
+  if (!found) Report(tl::unexpected<Error>(found.error()));
+  return found;
+}
+
+std::optional<KeptExperiment> HistoryWriter::FindExperiment(int64_t job_id, int64_t uid) {
+  return ForAnswer(std::optional<KeptExperiment>(),
+                   [&](const History& history) { return history.FindExperiment(job_id, uid); })
+      .value_or(std::nullopt);
 }
 
 Result<std::vector<JobRecord>> HistoryWriter::RecordsOf(const std::vector<int64_t>& job_ids) {
-  const std::lock_guard one(using_);
-  if (!history_) {
-    if (!kept_) return std::vector<JobRecord>();
-    return Fail(ErrorCode::kUnavailable, "the history is not open yet");
-  }
-  WriteWaiting();
-  return history_->RecordsOf(job_ids);
+  return ForAnswer(std::vector<JobRecord>(),
+                   [&](const History& history) { return history.RecordsOf(job_ids); });
 }
 
 Result<std::vector<JobRecord>> HistoryWriter::RunsOf(const std::string& user, UnixSeconds since,
                                                      size_t most) {
-  const std::lock_guard one(using_);
-  if (!history_) {
-    if (!kept_) return std::vector<JobRecord>();
-    return Fail(ErrorCode::kUnavailable, "the history is not open yet");
-  }
-  WriteWaiting();
-  return history_->RunsOf(user, since, most);
+  return ForAnswer(std::vector<JobRecord>(),
+                   [&](const History& history) { return history.RunsOf(user, since, most); });
 }
 
 Result<History::RanSince> HistoryWriter::EverybodySince(UnixSeconds from, size_t most) {
-  const std::lock_guard one(using_);
-  if (!history_) return History::RanSince{from, {}};
-  return history_->EverybodySince(from, most);
+  return ForAnswer(History::RanSince{from, {}},
+                   [&](const History& history) { return history.EverybodySince(from, most); });
 }
 
 Result<void> HistoryWriter::EachRun(UnixSeconds since, const std::string& user,
                                     const std::function<bool(const History::Run&)>& take) {
-  const std::lock_guard one(using_);
-  if (!history_) {
-    if (!kept_) return {};
-    return Fail(ErrorCode::kUnavailable, "the history is not open yet");
-  }
-  WriteWaiting();
-  UpdateInfo();  // what state() says is of what is read here
-  return history_->EachRun(since, user, take);
+  const Result<bool> read = ForAnswer(false, [&](const History& history) -> Result<bool> {
+    UpdateInfo();  // what state() says is of what is read here
+    return history.EachRun(since, user, take).map([] { return true; });
+  });
+  return read ? Result<void>() : tl::unexpected<Error>(read.error());
 }
 
 void HistoryWriter::Note(const std::string& name, int64_t value) {
-  const std::lock_guard one(using_);
+  const std::lock_guard<std::timed_mutex> one(using_);
   if (!history_) return;
   if (Result<void> noted = history_->Note(name, value); !noted) Report(noted);
 }
 
 std::optional<int64_t> HistoryWriter::Noted(const std::string& name) {
-  const std::lock_guard one(using_);
+  const std::lock_guard<std::timed_mutex> one(using_);
   if (!history_) return std::nullopt;
   Result<std::optional<int64_t>> noted = history_->Noted(name);
   return noted ? *noted : std::nullopt;

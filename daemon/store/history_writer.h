@@ -34,9 +34,17 @@ struct HistoryState {
   std::string problem;              // why it is not kept, or not whole; "" nothing
 };
 
-// How long to wait before the history is opened again, after so many failures: each may have copied
-// much of it to a disk that has no room.
-std::chrono::seconds OpenAgainAfter(int failures);
+// How long to wait before the history is opened again: doubling.
+struct OpenPauses {
+  std::chrono::seconds first;
+  std::chrono::seconds at_most;  // whoever mends it does not wait for long
+};
+// Each try may have copied much of a file to a disk that has no room.
+inline constexpr OpenPauses kPausesOfFile{std::chrono::seconds(30), std::chrono::seconds(600)};
+inline constexpr OpenPauses kPausesOfServer{std::chrono::seconds(2), std::chrono::seconds(60)};
+
+// After so many failures, from 1.
+std::chrono::seconds OpenAgainAfter(const OpenPauses& pauses, int failures);
 
 class HistoryWriter {
  public:
@@ -52,7 +60,7 @@ class HistoryWriter {
   // Where there is none yet: tries `open` now and again, and calls `opened` once, from a thread of
   // its own, when it has worked. What was put meanwhile is written then. Call once, before
   // anything is put.
-  void KeepTrying(OpenHistory open, std::function<void()> opened);
+  void KeepTrying(OpenHistory open, const OpenPauses& pauses, std::function<void()> opened);
 
   void Put(std::vector<PastJob> jobs);
 
@@ -60,7 +68,7 @@ class HistoryWriter {
   void Put(KeptExperiment experiment);
 
   // History::EachExperiment and FindExperiment, with what was put before; nothing where there is no
-  // history. Block.
+  // history. Block; the second, like all reads below that answers wait for, for seconds at most.
   void EachExperiment(const std::function<void(KeptExperiment)>& take);
   std::optional<KeptExperiment> FindExperiment(int64_t job_id, int64_t uid);
 
@@ -105,6 +113,17 @@ class HistoryWriter {
   static constexpr int64_t kClaimSeconds = 86'400;
 
  private:
+  // For an answer somebody waits: not longer than this for others who use the history. Where the
+  // wait was in vain the next ones do not even begin to.
+  static constexpr std::chrono::seconds kAnswersPatience{3};
+  static constexpr std::chrono::seconds kImpatience{10};
+
+  // What `read` finds in the history, with what was put before; `none` where none will ever be
+  // kept. Errors: kUnavailable.
+  template <typename Found, typename Read>
+  Result<Found> ForAnswer(Found none, const Read& read);
+  std::unique_lock<std::timed_mutex> InTurn();  // not locked: too many wait
+
   using ExperimentKey = std::tuple<int64_t, UnixSeconds, int64_t>;  // uid, submission, job id
   static ExperimentKey KeyOf(const KeptExperiment& experiment);
 
@@ -112,6 +131,7 @@ class HistoryWriter {
   void WriteWaiting();  // REQUIRES: using_ held, like the next four
   void WriteExperiments();
   void WaitAgain(std::vector<KeptExperiment> experiments);
+  void ReadAgain();
   void PruneWhenDue();
   void UpdateInfo();  // at size and age
   void Report(const Result<void>& written);
@@ -122,11 +142,14 @@ class HistoryWriter {
   const int64_t retention_seconds_;
   const UnixSeconds began_at_;
 
-  std::mutex using_;  // one at a time uses history_; taken before mutex_
+  std::timed_mutex using_;  // one at a time uses history_; taken before mutex_
   std::unique_ptr<History> history_;
   OpenHistory open_;
   std::function<void()> opened_;
   UnixSeconds pruned_at_ = 0;
+  std::atomic<std::chrono::steady_clock::duration> impatient_until_{};  // of its clock
+  std::chrono::steady_clock::time_point info_at_;
+  std::chrono::steady_clock::duration info_took_{0};
 
   std::atomic<bool> kept_ = false;  // there is a history, or there may be one
 

@@ -292,7 +292,10 @@ class Lab:
     def _make_accounts(self):
         def manage(*words):
             self.run("sacctmgr", "-i", *words)
-        manage("add", "cluster", lab_config.CLUSTER_NAME)
+        def has_cluster():  # the first command after slurmdbd has made its tables failed once in hundreds of labs
+            self.run("sacctmgr", "-i", "add", "cluster", lab_config.CLUSTER_NAME, check=False)
+            return lab_config.CLUSTER_NAME in self.run("sacctmgr", "-nP", "show", "cluster", "format=cluster").stdout.split()
+        wait_until(has_cluster, "slurmdbd to add the cluster", 30)
         for account, shares, users in [("a0", 50, "lab1,lab2"), ("a1", 30, "lab3,lab4"), ("a2", 20, "lab5,lab6")]:
             manage("add", "account", account, f"fairshare={shares}", "description=lab", "organization=lab")
             manage("add", "user", users, f"account={account}")

@@ -263,7 +263,7 @@ TEST_F(ExperimentLogTest, AClaimStaysWhereTheHistoryCannotBeAsked) {
         if (readable) return History::Open(folder_.Path("state"), kSnapshotTime);
         return Fail(ErrorCode::kUnavailable, "no room");
       },
-      [] {});
+      kPausesOfFile, [] {});
   const UnixSeconds late = kSnapshotTime + ExperimentLog::kSettleSeconds + 1;
   ExperimentLog log(history);
   log.OnSnapshot(Showing(9, 555), kSnapshotTime);

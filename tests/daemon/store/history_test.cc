@@ -81,103 +81,6 @@ class HistoryTest : public testing::Test {
   TempFolder folder_;
 };
 
-void ExpectSame(const PastJob& a, const PastJob& b) {
-  EXPECT_EQ(a.record, b.record);
-  EXPECT_EQ(a.said, b.said);
-  EXPECT_EQ(a.slurm_said, b.slurm_said);
-  EXPECT_EQ(a.lost, b.lost);
-  ASSERT_EQ(a.forecast_record == nullptr, b.forecast_record == nullptr);
-  if (a.forecast_record) {
-    EXPECT_EQ(*a.forecast_record, *b.forecast_record);
-  }
-  ASSERT_EQ(a.submission == nullptr, b.submission == nullptr);
-  if (a.submission) {
-    EXPECT_EQ(*a.submission, *b.submission);
-  }
-}
-
-TEST_F(HistoryTest, KeepsAllThatIsKnownOfAJob) {
-  PastJob bare;
-  bare.record.id = 8;
-  bare.record.submit = kNow + 1;
-  bare.record.eligible = kNow + 1;
-  bare.lost = true;
-  ASSERT_TRUE(Open()->Save({WholeJob(7), bare}));
-  const std::vector<PastJob> jobs = JobsIn(*Open());
-  ASSERT_EQ(jobs.size(), 2u);
-  ExpectSame(jobs[0], WholeJob(7));
-  ExpectSame(jobs[1], bare);
-}
-
-TEST_F(HistoryTest, TheSameJobIsOneRowAndAnotherSubmissionAnother) {
-  const auto history = Open();
-  PastJob job = WholeJob(7);
-  job.record.end.reset();
-  ASSERT_TRUE(history->Save({job}));
-  ASSERT_TRUE(history->Save({WholeJob(7), WholeJob(7, kNow + 400 * 86'400)}));
-  const std::vector<PastJob> jobs = JobsIn(*history);
-  ASSERT_EQ(jobs.size(), 2u);
-  EXPECT_EQ(jobs[0].record.end, kNow + 4'000);
-}
-
-TEST_F(HistoryTest, AccountingAddsWhatWasMissedAndCorrectsWhatWasSeen) {
-  const auto history = Open();
-  PastJob seen = WholeJob(7);
-  seen.record.end = kNow + 3'990;  // the middle of a gap
-  PastJob lost = WholeJob(8);
-  lost.record.end.reset();
-  lost.lost = true;
-  PastJob open = WholeJob(9);
-  open.record.end.reset();
-  ASSERT_TRUE(history->Save({seen, lost, open}));
-  JobRecord running = WholeJob(9).record;
-  running.end.reset();
-  const auto changed =
-      history->Complete({WholeJob(7).record, WholeJob(8).record, running, WholeJob(10).record});
-  ASSERT_TRUE(changed);
-  EXPECT_EQ(*changed, 2);  // the lost one and the one that nobody saw
-  const std::vector<PastJob> jobs = JobsIn(*history);
-  ASSERT_EQ(jobs.size(), 4u);
-  EXPECT_EQ(jobs[0].record.end, kNow + 4'000);
-  ASSERT_TRUE(jobs[0].said);  // what was forecast stays
-  EXPECT_FALSE(jobs[1].lost);
-  EXPECT_EQ(jobs[2].record.end, std::nullopt);
-  EXPECT_FALSE(jobs[3].said);
-  EXPECT_EQ(*history->Complete({WholeJob(7).record}), 0);
-}
-
-TEST_F(HistoryTest, ForgetsTheOldAndWhatIsTooOldToLearnFrom) {
-  const auto history = Open();
-  constexpr int64_t kDay = 86'400;
-  ASSERT_TRUE(history->Save(
-      {WholeJob(1, kNow - 500 * kDay), WholeJob(2, kNow - 40 * kDay), WholeJob(3, kNow - kDay)}));
-  ASSERT_TRUE(history->Prune(kNow - 400 * kDay, kNow));
-  const std::vector<PastJob> jobs = JobsIn(*history);
-  ASSERT_EQ(jobs.size(), 2u);
-  EXPECT_EQ(jobs[0].record.id, 2);
-  EXPECT_EQ(jobs[0].forecast_record, nullptr);
-  EXPECT_TRUE(jobs[0].said);
-  EXPECT_NE(jobs[1].forecast_record, nullptr);
-}
-
-TEST_F(HistoryTest, NotesSurvive) {
-  ASSERT_TRUE(Open()->Note("seeded_until", 42));
-  EXPECT_EQ(*Open()->Noted("seeded_until"), 42);
-  EXPECT_EQ(*Open()->Noted("never"), std::nullopt);
-}
-
-TEST_F(HistoryTest, SaysHowLargeAndOldItIs) {
-  EXPECT_EQ(*History::InfoOf(Dir()), std::nullopt);
-  const auto history = Open();
-  ASSERT_TRUE(history->Save({WholeJob(7), WholeJob(8, kNow + 60)}));
-  for (const auto& info : {*history->Info(), **History::InfoOf(Dir())}) {
-    EXPECT_EQ(info.jobs, 2);
-    EXPECT_EQ(info.oldest, kNow);
-    EXPECT_EQ(info.newest, kNow + 60);
-    EXPECT_GT(info.bytes, 4'000);
-  }
-}
-
 TEST_F(HistoryTest, IsUsedByOneDaemonAtATime) {
   const auto first = Open();
   const auto second = History::Open(Dir(), kNow);
@@ -229,71 +132,9 @@ TEST_F(HistoryTest, OneOfTheSecondVersionKnowsNoDeciles) {
   EXPECT_EQ(both[1].said, WholeJob(8).said);
 }
 
-TEST_F(HistoryTest, DecilesThatCannotBeMakeARowUnreadable) {
-  for (const std::string text :
-       {"", "[", "7", "[1,2]", "[0,0,7,40,90,130,200,310,null]",
-        "[0,0,7,40,90,130,200,310,4294967296]", "[-1,0,7,40,90,130,200,310,400]"}) {
-    ASSERT_TRUE(Open()->Save({WholeJob(7), WholeJob(8)}));
-    SQLite::Database(File(), SQLite::OPEN_READWRITE)
-        .exec("UPDATE job SET said_deciles = '" + text + "' WHERE job_id = 7");
-    int64_t unreadable = 0;
-    const auto jobs = Open()->Load(unreadable);
-    ASSERT_TRUE(jobs);
-    EXPECT_EQ(jobs->size(), 1u) << text;
-    EXPECT_EQ(unreadable, 1) << text;
-  }
-}
-
-TEST_F(HistoryTest, ExperimentsComeBackTheNewestFirst) {
-  const auto history = Open();
-  ASSERT_TRUE(history->Save(
-      {KeptExperiment{3, 1001, kNow + 3, "c"}, KeptExperiment{1, 1001, kNow + 1, "a"},
-       KeptExperiment{2, 1001, kNow + 2, "b"}, KeptExperiment{2, 1001, kNow + 2, "B", true}}));
-  EXPECT_EQ(TextsIn(*history), (std::vector<std::string>{"c", "B", "a"}));
-  EXPECT_TRUE((*history->FindExperiment(2, 1001))->seen);
-  EXPECT_FALSE((*history->FindExperiment(3, 1001))->seen);
-  EXPECT_FALSE(*history->FindExperiment(3, 1002));
-  ASSERT_TRUE(history->Prune(kNow + 2, kNow + 3));
-  ASSERT_TRUE(history->Save({KeptExperiment{3, 1001, kNow + 3, ""}}));
-  EXPECT_EQ(TextsIn(*history), (std::vector<std::string>{"B"}));
-}
-
 // ---- bounds --------------------------------------------------------------------------------
 
 constexpr int64_t kMiB = int64_t{1} << 20;
-
-KeptExperiment Fat(int64_t job_id, int64_t uid, size_t bytes = 60'000) {
-  return {job_id, uid, kNow + job_id, std::string(bytes, 'x'), true};
-}
-
-TEST_F(HistoryTest, WhoHasMostOfTheLogLosesTheirOldest) {
-  HistoryBounds bounds;
-  bounds.bytes = 8 * kMiB;
-  bounds.experiment_bytes_of_one = 3 * kMiB;
-  const auto history = *History::Open(Dir(), kNow, bounds);
-  ASSERT_TRUE(history->Save({Fat(1, 1), Fat(2, 2)}));
-  for (int64_t id = 3; id < 203; ++id) ASSERT_TRUE(history->Save({Fat(id, id % 2 == 0 ? 1 : 3)}));
-  EXPECT_TRUE(*history->FindExperiment(2, 2)) << "the other users had more";
-  EXPECT_FALSE(*history->FindExperiment(1, 1));
-  EXPECT_TRUE(*history->FindExperiment(202, 1));
-  EXPECT_LE(fs::file_size(File()), 8u << 20);
-}
-
-TEST_F(HistoryTest, OfOneUsersLogNoMoreIsReadThanIsKeptInMemory) {
-  const auto history = Open();
-  std::vector<KeptExperiment> rows = {Fat(1, 2)};
-  for (int64_t id = 2; id < 400; ++id) rows.push_back(Fat(id, 1));
-  ASSERT_TRUE(history->Save(rows));
-  int64_t bytes = 0;
-  bool other = false;
-  ASSERT_TRUE(history->EachExperiment([&](const KeptExperiment& kept) {
-    bytes += BytesOf(kept);
-    other = other || kept.uid == 2;
-  }));
-  EXPECT_LE(bytes, kLoadedExperimentBytesOfOne + BytesOf(Fat(1, 2)));
-  EXPECT_GT(bytes, kLoadedExperimentBytesOfOne / 2);
-  EXPECT_TRUE(other) << "one user's rows hide nobody's";
-}
 
 TEST_F(HistoryTest, TheOldestJobsGoWhereTheFileIsTooLargeAndItShrinks) {
   {
@@ -520,14 +361,6 @@ TEST_F(HistoryTest, AHeaderThatNoSqliteWritesIsDamage) {
     EXPECT_NE((*history)->set_aside().find("is damaged"), std::string::npos) << at;
     EXPECT_TRUE((*history)->Save({WholeJob(8)})) << at;
   }
-}
-
-TEST_F(HistoryTest, RecordsOfJobsAreFoundByTheirNumber) {
-  const auto history = Open();
-  ASSERT_TRUE(history->Save({WholeJob(7), WholeJob(8)}));
-  const auto records = history->RecordsOf({8, 9});
-  ASSERT_EQ(records->size(), 1u);
-  EXPECT_EQ(records->front(), WholeJob(8).record);
 }
 
 TEST_F(HistoryTest, ADatabaseOfSomethingElseIsSetAside) {

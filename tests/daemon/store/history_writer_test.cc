@@ -57,7 +57,7 @@ TEST_F(HistoryWriterTest, OneThatCouldNotBeOpenedIsOpenedWhenItCanBe) {
   HistoryWriter writer(nullptr, "it cannot be", clock_, kYear);
   int opened = 0;
   writer.KeepTrying([this] { return History::Open(folder_.Path("state"), kSnapshotTime); },
-                    [&] { ++opened; });
+                    kPausesOfFile, [&] { ++opened; });
   writer.Put({WholeJob(1)});
   writer.Put(KeptExperiment{1, 1001, kSnapshotTime, "text"});
   EXPECT_FALSE(writer.TryToOpen());
@@ -120,10 +120,12 @@ TEST_F(HistoryWriterTest, ClaimsThatNobodySettledInADayGoButNotForTimeInWhichItW
 
 TEST(HistoryWriter, OpensAgainLessAndLessOften) {
   using std::chrono::seconds;
-  EXPECT_EQ(OpenAgainAfter(1), seconds(30));
-  EXPECT_EQ(OpenAgainAfter(2), seconds(60));
-  EXPECT_EQ(OpenAgainAfter(3), seconds(120));
-  EXPECT_EQ(OpenAgainAfter(1'000'000), seconds(600));
+  EXPECT_EQ(OpenAgainAfter(kPausesOfFile, 1), seconds(30));
+  EXPECT_EQ(OpenAgainAfter(kPausesOfFile, 2), seconds(60));
+  EXPECT_EQ(OpenAgainAfter(kPausesOfFile, 3), seconds(120));
+  EXPECT_EQ(OpenAgainAfter(kPausesOfFile, 1'000'000), seconds(600));
+  EXPECT_EQ(OpenAgainAfter(kPausesOfServer, 1), seconds(2));
+  EXPECT_EQ(OpenAgainAfter(kPausesOfServer, 1'000'000), seconds(60));
 }
 
 TEST_F(HistoryWriterTest, AFullDiskIsSaidAndWhatWaitsIsWrittenLater) {

@@ -1,6 +1,8 @@
 // Jobs of a past, for tests of the history.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <memory>
 
 #include "common/history/forecast_history.h"
@@ -35,6 +37,21 @@ inline PastJob WholeJob(int64_t id, UnixSeconds submit = kSnapshotTime) {
   forecast_record->forest_ready = true;
   job.forecast_record = std::move(forecast_record);
   return job;
+}
+
+inline void ExpectSame(const PastJob& a, const PastJob& b) {
+  EXPECT_EQ(a.record, b.record);
+  EXPECT_EQ(a.said, b.said);
+  EXPECT_EQ(a.slurm_said, b.slurm_said);
+  EXPECT_EQ(a.lost, b.lost);
+  ASSERT_EQ(a.forecast_record == nullptr, b.forecast_record == nullptr);
+  if (a.forecast_record) {
+    EXPECT_EQ(*a.forecast_record, *b.forecast_record);
+  }
+  ASSERT_EQ(a.submission == nullptr, b.submission == nullptr);
+  if (a.submission) {
+    EXPECT_EQ(*a.submission, *b.submission);
+  }
 }
 
 }  // namespace gpuadvise::daemon

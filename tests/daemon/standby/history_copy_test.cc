@@ -1,4 +1,6 @@
-// Rows given back by a standby, and copies of a history.
+// Copies of a history.
+#include "daemon/store/history_copy.h"
+
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 #include <memory>
 
 #include "daemon/store/history.h"
-#include "daemon/store/history_copy.h"
 #include "tests/daemon/store/past_jobs.h"
 #include "tests/daemon/temp_folder.h"
 
@@ -27,110 +28,11 @@ std::string Cell(const std::string& folder, const std::string& sql) {
   return database.execAndGet(sql).getString();
 }
 
-// Gives back all that `standby` owes; the sums.
-MergedRows GiveAllBack(const History& standby, History& first) {
-  MergedRows sum;
-  for (ExchangeCursor cursor;;) {
-    const auto rows = standby.RowsToReturn(cursor);
-    EXPECT_TRUE(rows);
-    if (!rows || (rows->rows == 0 && rows->next.jobs_done)) return sum;
-    EXPECT_LT(rows->bytes.size(), 1u << 20) << "one request's body";
-    const auto merged = first.Merge(rows->bytes);
-    EXPECT_TRUE(merged) << merged.error().message;
-    if (!merged) return sum;
-    sum.taken += merged->taken;
-    sum.known += merged->known;
-    cursor = rows->next;
-  }
-}
-
 struct TwoHistories {
   TempFolder first_folder, standby_folder;
   std::unique_ptr<History> first = OpenAs(first_folder.Path("s"), "first");
   std::unique_ptr<History> standby = OpenAs(standby_folder.Path("s"), "standby");
-  TwoHistories() { EXPECT_TRUE(standby->BeginReign()); }
 };
-
-TEST(HistoryExchange, AForecastThatBothScoredCountsOnce) {
-  TwoHistories two;
-  ASSERT_TRUE(two.first->Save({WholeJob(7)}));
-  ASSERT_TRUE(two.standby->Save({WholeJob(7)}));
-  const MergedRows merged = GiveAllBack(*two.standby, *two.first);
-  EXPECT_EQ(merged.taken, 0);
-  EXPECT_EQ(merged.known, 1);
-  EXPECT_EQ(Cell(two.first_folder.Path("s"), "SELECT group_concat(scored_by) FROM job"), "first");
-}
-
-TEST(HistoryExchange, WhatOnlyTheStandbySawIsTakenAsItIsAndOnce) {
-  TwoHistories two;
-  ASSERT_TRUE(two.standby->Save({WholeJob(7), WholeJob(8)}));
-  EXPECT_EQ(GiveAllBack(*two.standby, *two.first).taken, 2);
-  EXPECT_EQ(GiveAllBack(*two.standby, *two.first).known, 2) << "the answer was lost, sent again";
-  int64_t unreadable = 0;
-  const auto jobs = two.first->Load(unreadable);
-  ASSERT_TRUE(jobs);
-  ASSERT_EQ(jobs->size(), 2u);
-  EXPECT_EQ(unreadable, 0);
-  EXPECT_EQ(jobs->front().record.name, WholeJob(7).record.name);
-  EXPECT_EQ(jobs->front().said->deciles, WholeJob(7).said->deciles);
-  EXPECT_NE(jobs->front().forecast_record, nullptr);
-  EXPECT_EQ(Cell(two.first_folder.Path("s"), "SELECT min(scored_by) FROM job"), "standby");
-}
-
-TEST(HistoryExchange, ARowThatLacksItsEndOrForecastTakesThem) {
-  TwoHistories two;
-  PastJob begun = WholeJob(7);
-  begun.record.end.reset();
-  PastJob unforeseen = WholeJob(8);
-  unforeseen.said.reset();
-  ASSERT_TRUE(two.first->Save({begun, unforeseen}));
-  ASSERT_TRUE(two.standby->Save({WholeJob(7), WholeJob(8)}));
-  EXPECT_EQ(GiveAllBack(*two.standby, *two.first).taken, 2);
-  const std::string folder = two.first_folder.Path("s");
-  EXPECT_EQ(Cell(folder, "SELECT count(*) FROM job WHERE \"end\" IS NULL"), "0");
-  EXPECT_EQ(Cell(folder, "SELECT scored_by FROM job WHERE job_id = 7"), "first");
-  EXPECT_EQ(Cell(folder, "SELECT scored_by FROM job WHERE job_id = 8"), "standby");
-}
-
-TEST(HistoryExchange, OnlyWhatWasSavedInThePlaceOfTheFirstIsGivenBack) {
-  TwoHistories two;
-  two.standby->SetBoot("before");
-  ASSERT_TRUE(two.standby->Save({WholeJob(7)}));
-  two.standby->SetBoot("standby");
-  ASSERT_TRUE(two.standby->Save({WholeJob(8)}));
-  EXPECT_EQ(GiveAllBack(*two.standby, *two.first).taken, 1);
-  EXPECT_TRUE(*two.standby->OwesRows());
-  ASSERT_TRUE(two.standby->EndReign());
-  EXPECT_FALSE(*two.standby->OwesRows());
-  EXPECT_EQ(GiveAllBack(*two.standby, *two.first).taken, 0);
-}
-
-TEST(HistoryExchange, ManyRowsComeInSeveralRequests) {
-  TwoHistories two;
-  std::vector<PastJob> jobs;
-  std::vector<KeptExperiment> experiments;
-  for (int i = 1; i <= 600; ++i) {
-    jobs.push_back(WholeJob(1, kSnapshotTime + i));
-    experiments.push_back({i, 1'000, kSnapshotTime, std::string(500, 'x'), true});
-  }
-  ASSERT_TRUE(two.standby->Save(jobs));
-  ASSERT_TRUE(two.standby->Save(experiments));
-  EXPECT_EQ(GiveAllBack(*two.standby, *two.first).taken, 1'200);
-  EXPECT_EQ(Cell(two.first_folder.Path("s"), "SELECT count(*) FROM experiment"), "600");
-}
-
-TEST(HistoryExchange, BytesThatNoStandbySentChangeNothing) {
-  TwoHistories two;
-  ASSERT_TRUE(two.standby->Save({WholeJob(7)}));
-  const std::string rows = two.standby->RowsToReturn({})->bytes;
-  for (size_t cut = 0; cut < rows.size(); ++cut) {
-    const auto merged = two.first->Merge(rows.substr(0, cut));
-    ASSERT_FALSE(merged) << cut;
-    ASSERT_EQ(merged.error().code, ErrorCode::kBadInput);
-  }
-  EXPECT_FALSE(two.first->Merge(std::string(100'000, '\x9f'))) << "lists in lists";
-  EXPECT_EQ(Cell(two.first_folder.Path("s"), "SELECT count(*) FROM job"), "0");
-}
 
 // ---- copies ---------------------------------------------------------------------------------
 

@@ -1,0 +1,44 @@
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "tests/daemon/store/history_place.h"
+#include "tests/daemon/store/past_jobs.h"
+#include "tests/daemon/temp_folder.h"
+
+namespace gpuadvise::daemon {
+
+struct HistoryPlace::Home {
+  std::string state() const { return folder.Path("state"); }
+
+  TempFolder folder;
+};
+
+HistoryPlace::HistoryPlace() : home_(std::make_unique<Home>()) {}
+
+HistoryPlace::~HistoryPlace() = default;
+
+std::unique_ptr<History> HistoryPlace::Open(const std::string& boot,
+                                            const HistoryBounds& bounds) const {
+  auto history = History::Open(home_->state(), kSnapshotTime, bounds);
+  EXPECT_TRUE(history) << history.error().message;
+  if (!history) return nullptr;
+  (*history)->SetBoot(boot);
+  return std::move(*history);
+}
+
+Result<std::optional<HistoryInfo>> HistoryPlace::Info() const {
+  return History::InfoOf(home_->state());
+}
+
+void HistoryPlace::Execute(const std::string& sql) const {
+  SQLite::Database(HistoryPath(home_->state()), SQLite::OPEN_READWRITE).exec(sql);
+}
+
+std::string HistoryPlace::Cell(const std::string& sql) const {
+  SQLite::Database database(HistoryPath(home_->state()), SQLite::OPEN_READONLY, 5'000);
+  return database.execAndGet(sql).getString();
+}
+
+}  // namespace gpuadvise::daemon

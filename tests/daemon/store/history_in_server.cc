@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "tests/daemon/store/history_place.h"
+#include "tests/daemon/store/postgres_server.h"
+
+namespace gpuadvise::daemon {
+namespace {
+
+PostgresPlace PlaceOf(const std::string& schema) {
+  auto place = ReadPostgresUrl(PostgresServer::Shared().UrlOf(schema));
+  EXPECT_TRUE(place) << place.error().message;
+  return place ? *place : PostgresPlace{};
+}
+
+std::unique_ptr<PostgresSession> SessionOf(const PostgresPlace& place) {
+  auto session = PostgresSession::Connect(place);
+  EXPECT_TRUE(session) << session.error().message;
+  return session ? std::move(*session) : nullptr;
+}
+
+std::string NextSchema() {
+  static int count = 0;
+  return fmt::format("cluster{}", ++count);
+}
+
+}  // namespace
+
+struct HistoryPlace::Home {
+  std::string schema = NextSchema();
+  PostgresPlace place = PlaceOf(schema);
+};
+
+HistoryPlace::HistoryPlace() : home_(std::make_unique<Home>()) {
+  SessionOf(PlaceOf(""))->ExecuteAll("CREATE SCHEMA " + home_->schema);
+}
+
+HistoryPlace::~HistoryPlace() {
+  SessionOf(PlaceOf(""))->ExecuteAll("DROP SCHEMA " + home_->schema + " CASCADE");
+}
+
+std::unique_ptr<History> HistoryPlace::Open(const std::string& boot,
+                                            const HistoryBounds& bounds) const {
+  auto history = History::OpenPostgres(home_->place, Taking::kOnlyIfFree, bounds);
+  EXPECT_TRUE(history) << history.error().message;
+  if (!history) return nullptr;
+  (*history)->SetBoot(boot);
+  return std::move(*history);
+}
+
+Result<std::optional<HistoryInfo>> HistoryPlace::Info() const {
+  return History::InfoOf(home_->place);
+}
+
+void HistoryPlace::Execute(const std::string& sql) const {
+  SessionOf(home_->place)->ExecuteAll(sql);
+}
+
+std::string HistoryPlace::Cell(const std::string& sql) const {
+  return SessionOf(home_->place)->Execute(sql).Text(0, 0);
+}
+
+}  // namespace gpuadvise::daemon
