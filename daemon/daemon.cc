@@ -150,6 +150,7 @@ bool NeedsRestart(const std::string& key) {
                                                  "history",
                                                  "history_retention",
                                                  "history_max_bytes",
+                                                 "clusters",
                                                  "remote",
                                                  "relay",
                                                  "standby",
@@ -220,8 +221,12 @@ Result<Daemon::Parts> Daemon::PartsFor(const Settings& settings) {
   if (!catalogues) return tl::unexpected<Error>(std::move(catalogues.error()));
   Result<std::string> collector = FindCollector(settings.collector, OwnPath());
   if (!collector) return tl::unexpected<Error>(std::move(collector.error()));
-  return Parts{std::move(*catalogues), PlanFor(settings, *collector),
-               AccountingPlanFor(settings, *collector), nullptr, ""};
+  return Parts{std::move(*catalogues),
+               PlanFor(settings, *collector),
+               AccountingPlanFor(settings, *collector),
+               nullptr,
+               "",
+               nullptr};
 }
 
 // A daemon without a history answers all the same.
@@ -244,6 +249,10 @@ Result<std::unique_ptr<Daemon>> Daemon::Make(const CommandLineSettings& command_
                                              LoadedSettings loaded) {
   Result<Parts> parts = PartsFor(loaded.settings);
   if (!parts) return tl::unexpected<Error>(std::move(parts.error()));
+  Result<std::unique_ptr<OtherClusters>> clusters =
+      OtherClusters::Make(loaded.settings.clusters, loaded.settings.relay.ca);
+  if (!clusters) return tl::unexpected<Error>(std::move(clusters.error()));
+  parts->clusters = std::move(*clusters);
   std::string boot = BootId();
   OpenHistory(loaded.settings, boot, *parts);
   std::unique_ptr<Daemon> daemon(
@@ -284,6 +293,7 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, s
                 },
                 [this] { return collector_.starts(); }},
                loaded_.settings.metrics),
+      clusters_(std::move(parts.clusters)),
       api_{cluster_,
            history_,
            advice_,
@@ -305,6 +315,7 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, s
              asio::post(intake_,
                         [this] { cluster_.Restore([this] { return PastFromHistory(); }); });
            },
+           clusters_.get(),
            &metrics_},
       sink_(cluster_),
       plan_(parts.plan),

@@ -16,6 +16,7 @@
 #include "common/base/error.h"
 #include "daemon/api/routes.h"
 #include "daemon/base/system.h"
+#include "daemon/clusters/other_clusters.h"
 #include "daemon/collector/accounting.h"
 #include "daemon/collector/collector.h"
 #include "daemon/collector/snapshot_sink.h"
@@ -56,6 +57,7 @@ class Daemon {
     AccountingPlan accounting;
     std::unique_ptr<History> history;  // null: none is kept
     std::string no_history;            // because
+    std::unique_ptr<OtherClusters> clusters;
   };
 
   Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, std::string boot,
@@ -94,6 +96,7 @@ class Daemon {
   UserNames users_;
   EventTeller events_;
   Metrics metrics_;
+  const std::unique_ptr<OtherClusters> clusters_;
   ApiState api_;
   SnapshotSink sink_;
   CollectorPlan plan_;

@@ -6,7 +6,7 @@
 # an hour. Both say file and line, and end with 1.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
-folders=(common yaml process daemon client backtest man)
+folders=(common yaml process munge daemon client backtest man)
 
 check_format() {
   find "${folders[@]}" bench tests -name '*.cc' -o -name '*.h' |

@@ -29,6 +29,7 @@ class AnswerCache;
 class CopyShelf;
 class EventTeller;
 class Metrics;
+class OtherClusters;
 
 // How much CPU time one answer may take, by the size of the cluster that it is about.
 struct AnswerCost {
@@ -61,6 +62,7 @@ struct ApiState {
   std::string stands_in_for = {};  // the socket of the first daemon; "": this is the first
   CopyShelf* copies = nullptr;     // of the history, for a standby; nullptr: it is in a server
   std::function<void()> on_merged = nullptr;  // rows of a standby have been taken
+  OtherClusters* clusters = nullptr;          // nullptr: none are known
   Metrics* metrics = nullptr;  // told of every answer; nullptr: GET /metrics is not there
 };
 

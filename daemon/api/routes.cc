@@ -19,6 +19,7 @@
 #include "daemon/answers/answer_training.h"
 #include "daemon/answers/answers.h"
 #include "daemon/answers/views.h"
+#include "daemon/api/clusters_api.h"
 #include "daemon/api/experiment_api.h"
 #include "daemon/api/request_context.h"
 #include "daemon/api/requests.h"
@@ -464,6 +465,9 @@ const Route kRoutes[] = {
     {"GET", "/v1/waiting", nullptr, true, GetWaiting},
     {"GET", "/v1/usage", nullptr, true, GetUsage, "weeks", kReplayWork},
     {"GET", "/v1/presets", nullptr, true, GetPresets},
+    {"GET", "/v1/clusters", nullptr, true, GetClusters},
+    {"POST", "/v1/clusters/", "/advise", true, PostClusterAdvise, "", 1,
+     "/v1/clusters/{id}/advise"},
     {"GET", "/v1/limits", nullptr, false, GetLimits, "user,since", kReplayWork},
     {"GET", "/v1/events", nullptr, true, GetEvents},
     {"GET", "/v1/standby", nullptr, false, GetStandby},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -128,6 +129,37 @@ Result<void> ReadRelay(const json& value, const std::string& pointer, Settings& 
 }
 
 json ShowRelay(const Settings& settings) { return remote_settings::ShowRelay(settings.relay); }
+
+constexpr size_t kMostClusters = 32;
+
+Result<void> ReadClusters(const json& value, const std::string& pointer, Settings& into) {
+  constexpr const char* kForm = "{NAME: \"https://HOST:6829\"}";
+  if (value.is_null()) return {};
+  if (!value.is_object() || value.size() > kMostClusters) {
+    return BadInput(
+        fmt::format("clusters is no mapping of at most {} names; write {}", kMostClusters, kForm),
+        pointer);
+  }
+  std::map<std::string, std::string> read;
+  for (const auto& [name, address] : value.items()) {
+    const bool plain = !name.empty() && name.size() <= 64 &&
+                       std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                         return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+                       });
+    const bool https =
+        address.is_string() && address.get_ref<const std::string&>().starts_with("https://");
+    if (!plain || !https) {
+      return BadInput(fmt::format("clusters has {}, which is no cluster with an address; write {}",
+                                  Quoted(Shortened(name, kMostQuotedBytes)), kForm),
+                      pointer);
+    }
+    read[name] = address.get<std::string>();
+  }
+  into.clusters = std::move(read);
+  return {};
+}
+
+json ShowClusters(const Settings& settings) { return settings.clusters; }
 
 Result<void> ReadSource(const json& value, const std::string& pointer, Settings& into) {
   if (value.is_string()) {
@@ -352,6 +384,7 @@ const Key kKeys[] = {
     {"history_max_bytes", ReadHistoryBytes, ShowHistoryBytes},
     {"remote", ReadRemote, ShowRemote},
     {"relay", ReadRelay, ShowRelay},
+    {"clusters", ReadClusters, ShowClusters},
     {"standby", ReadStandby, ShowStandby},
     {"source", ReadSource, ShowText<&S::source>},
     {"poll_interval", ReadInterval<&S::poll_interval>, ShowDuration<&S::poll_interval>},

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -68,6 +69,7 @@ struct Settings {
   int64_t history_max_bytes = 1'000'000'000;
   RemoteSettings remote;
   RelaySettings relay;
+  std::map<std::string, std::string> clusters;  // name -> https://HOST:PORT of its daemon
   StandbySettings standby;
   std::string source = "auto";  // auto, slurm-api, slurm-cli, slurm-rest, sim, replay:FILE
   std::chrono::milliseconds poll_interval = std::chrono::seconds(30);

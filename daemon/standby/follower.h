@@ -11,8 +11,8 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "daemon/link/daemon_link.h"
 #include "daemon/settings/settings.h"
-#include "daemon/standby/first_link.h"
 #include "process/descriptor.h"
 
 namespace gpuadvise::daemon {
@@ -61,7 +61,7 @@ class Follower {
   Result<void> Fetch(const std::string& id, int64_t bytes) const;
 
   const Settings& settings_;
-  FirstLink link_;
+  DaemonLink link_;
 };
 
 }  // namespace gpuadvise::daemon

@@ -79,6 +79,8 @@ def requests(daemon):
         ("GET", "/v1/usage?weeks=4", None),
         ("GET", "/v1/usage?weeks=27", None),
         ("GET", "/v1/presets", None),
+        ("GET", "/v1/clusters", None),
+        ("POST", "/v1/clusters/none/advise", {"spec": SPEC}),
         ("GET", "/v1/nodes", None),
         ("GET", f"/v1/nodes?gpu={gpu}&partition=none&condition=free&search=a&offset=0&limit=5", None),
         ("GET", "/v1/nodes?condition=nonsense", None),

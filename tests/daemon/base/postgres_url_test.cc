@@ -29,9 +29,8 @@ TEST(PostgresUrl, ValuesThatNeedQuotesKeepTheirBytes) {
 }
 
 TEST(PostgresUrl, AnythingElseIsRefusedWithoutRepeatingIt) {
-  for (const std::string url :
-       {"mysql://db/x", "db", "postgresql://u:secret@db/x?what=1",
-        "postgresql://db/%", "postgresql://db/x?sslmode"}) {
+  for (const std::string url : {"mysql://db/x", "db", "postgresql://u:secret@db/x?what=1",
+                                "postgresql://db/%", "postgresql://db/x?sslmode"}) {
     const auto place = ReadPostgresUrl(url);
     ASSERT_FALSE(place) << url;
     EXPECT_EQ(place.error().code, ErrorCode::kBadInput);

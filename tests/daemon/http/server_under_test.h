@@ -32,6 +32,7 @@ class ServerUnderTest {
     thread_.join();
   }
 
+  std::string Path() const { return folder_.Path("s"); }
   HttpPeer Connect() const { return HttpPeer(folder_.Path("s")); }
 
   // Runs `what` on the server's thread and gives its result.

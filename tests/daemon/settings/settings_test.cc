@@ -31,6 +31,8 @@ TEST(Settings, WhatIsShownReadsBackTheSame) {
   settings.socket = "/tmp/a.sock";
   settings.socket_mode = 0660;
   settings.socket_group = "gpu";
+  settings.history = "postgresql://ann@db/gpu";
+  settings.clusters = {{"b", "https://b:6829"}};
   settings.listen = "127.0.0.1:6828";
   settings.trusted_proxy = {"X-Remote-User", "unix:/run/gpuadvise/proxy.sock", "www-data"};
   settings.source = "replay:/tmp/log";
@@ -117,6 +119,23 @@ TEST(Settings, TheAddressOfSlurmrestdIsASocketOrAUrl) {
   EXPECT_NE(Complaint(R"({"slurmrestd": {"token": "x"}})").find("token_file"), std::string::npos);
   EXPECT_NE(Complaint(R"({"slurmrestd": "unix:/run/s"})"), "");
   EXPECT_NE(Complaint(R"({"slurmrestd": {"url": "http://h", "token_file": "jwt"}})"), "");
+}
+
+TEST(Settings, OtherClustersAreAskedOverTlsOnly) {
+  EXPECT_EQ(Parsed(R"({"clusters": {"b": "https://b:6829"}})").clusters.at("b"), "https://b:6829");
+  for (const char* bad : {R"({"clusters": {"b": "/run/b.sock"}})", R"({"clusters": {"b": 7}})",
+                          R"({"clusters": {"b": "http://b"}})", R"({"clusters": ["b"]})",
+                          R"({"clusters": {"a/b": "https://b"}})"}) {
+    EXPECT_NE(Complaint(bad).find("{NAME: \"https://HOST:6829\"}"), std::string::npos) << bad;
+  }
+}
+
+TEST(Settings, AHistoryInAServerIsShownWithoutItsPassword) {
+  const Settings settings = Parsed(R"({"history": "postgresql://ann:x@db/gpu"})");
+  EXPECT_EQ(settings.history, "postgresql://ann:x@db/gpu");
+  EXPECT_EQ(SettingsToJson(settings)["history"], "postgresql://ann:***@db/gpu");
+  EXPECT_NE(Complaint(R"({"history": "mysql://db"})").find("postgresql://USER@HOST/DATABASE"),
+            std::string::npos);
 }
 
 TEST(Settings, ModesAreOctalWithAndWithoutQuotes) {

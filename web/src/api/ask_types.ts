@@ -4,6 +4,7 @@ import type { Forecast, Frame } from './types';
 export type Objective = 'finish' | 'start' | 'cost' | 'deadline';
 
 export interface Strategy {
+  cluster?: string; // where several clusters were asked
   rank: number;
   gpu: string;
   gpu_name: string;
@@ -40,6 +41,7 @@ export interface Strategy {
 }
 
 export interface Rejected {
+  cluster?: string; // as above
   gpu: string;
   gpu_name: string;
   gpus_per_node: number;

@@ -84,6 +84,26 @@ export interface WaitsAnswer extends Frame {
   forecast: Forecast;
 }
 
+/** One kind of GPU of another cluster; a shape of its waits is of GPUs per node × nodes. */
+export interface OtherGpu {
+  gpu: string;
+  gpu_name: string;
+  total: number;
+  free: number;
+  waits: Pick<ShapeWait, 'gpus_per_node' | 'nodes' | 'time_limit_seconds' | 'wait_p50_seconds' | 'wait_p90_seconds'>[];
+}
+
+export interface OtherCluster {
+  cluster: string;
+  gpus: OtherGpu[] | null; // null: it has never answered
+  age_seconds: number | null;
+  problem: string | null; // why there is no newer answer
+}
+
+export interface ClustersAnswer extends Frame {
+  clusters: OtherCluster[];
+}
+
 export interface NodeGroup {
   partition: string;
   gpu: string;

@@ -5,6 +5,7 @@ import type { Objective, Strategy } from '../../api/ask_types';
 export interface Asked {
   section: string;
   objective: Objective | '';
+  cluster: string; // this daemon's own
 }
 
 const kPlain = /^[A-Za-z0-9_\-./:=,+@%]+$/;
@@ -18,6 +19,7 @@ export function shellQuoted(text: string): string {
 /** `among` are all strategies of the answer: account and QOS are named where they tell two apart. */
 export function submitCommand(strategy: Strategy, among: Strategy[], asked: Asked): string {
   const words = ['gpuadvise', 'submit', 'train.yaml'];
+  if (strategy.cluster && strategy.cluster !== asked.cluster) words.push('-M', shellQuoted(strategy.cluster));
   if (asked.section) words.push('--section', shellQuoted(asked.section));
   if (asked.objective) words.push('--objective', asked.objective);
   words.push('-p', shellQuoted(strategy.partition));
@@ -30,7 +32,7 @@ export function submitCommand(strategy: Strategy, among: Strategy[], asked: Aske
 }
 
 function samePlace(a: Strategy, b: Strategy): boolean {
-  return a.partition === b.partition && a.gres_type === b.gres_type && a.gpus_per_node === b.gpus_per_node && a.nodes === b.nodes;
+  return a.cluster === b.cluster && a.partition === b.partition && a.gres_type === b.gres_type && a.gpus_per_node === b.gpus_per_node && a.nodes === b.nodes;
 }
 
 /** Line of the file that an error names: "train.yaml:7: sentence" → 7; null where it names none. */

@@ -35,6 +35,6 @@ export function Dated({ answer, changed }: DatedProps) {
 
 /** What differs, in words ("text, objective"), or null where the ranking is for what is asked now. */
 export function changedSince(asked: Question, now: Question): string | null {
-  const parts = (['text', 'objective', 'section'] as const).filter((part) => asked[part] !== now[part]);
-  return parts.length > 0 ? parts.map((part) => phrase(part)).join(` ${phrase('and')} `) : null;
+  const parts = (['text', 'objective', 'section', 'everywhere'] as const).filter((part) => asked[part] !== now[part]);
+  return parts.length > 0 ? parts.map((part) => (part === 'everywhere' ? phrase('clusters') : phrase(part))).join(` ${phrase('and')} `) : null;
 }

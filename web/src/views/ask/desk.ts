@@ -11,6 +11,7 @@ export interface Desk {
   text: string;
   objective: Objective | '';
   section: string;
+  everywhere: boolean; // other clusters are asked too
   asking: boolean;
   rounds: number; // how many questions have been answered, well or badly
   failed: Failed | null; // the last question, where it was not answered with a ranking
@@ -22,7 +23,7 @@ interface Failed {
   text: string; // that was asked about
 }
 
-let desk: Desk = { text: recall('draft') ?? kExample, objective: '', section: '', asking: false, rounds: 0, failed: null, ranked: null };
+let desk: Desk = { text: recall('draft') ?? kExample, objective: '', section: '', everywhere: true, asking: false, rounds: 0, failed: null, ranked: null };
 let redraw: ((next: Desk) => void) | null = null;
 let controller: AbortController | null = null;
 
@@ -48,12 +49,12 @@ export function editText(text: string): void {
   change({ text });
 }
 
-export const choose = (part: { objective?: Objective | ''; section?: string }): void => change(part);
+export const choose = (part: { objective?: Objective | ''; section?: string; everywhere?: boolean }): void => change(part);
 
 /** Says why nothing was asked or opened. */
 export const refuse = (error: string): void => change({ asking: false, rounds: desk.rounds + 1, failed: { error, text: desk.text } });
 
-export const questionOf = ({ text, objective, section }: Desk): Question => ({ text, objective, section: section.trim() });
+export const questionOf = ({ text, objective, section, everywhere }: Desk): Question => ({ text, objective, section: section.trim(), everywhere });
 
 /** Asks about what lies on the desk; an answer that is still awaited is given up. */
 export function ask(): void {

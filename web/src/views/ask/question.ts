@@ -1,20 +1,24 @@
 // Asks advise, fit and scale about one file: first the ranking and the scale curves, then the memory
 // of the setup that is ranked first.
 import type { AdviseAnswer, FitAnswer, Objective, ScaleAnswer } from '../../api/ask_types';
-import { postJson } from '../../api/fetch';
+import { getJson, postJson } from '../../api/fetch';
+import type { ClustersAnswer } from '../../api/types';
 import { grouped } from '../../words/numbers';
 import { phrase } from '../../words/say';
+import type { OtherAnswer } from './merged';
 
 export interface Question {
   text: string;
   objective: Objective | '';
   section: string;
+  everywhere: boolean; // other clusters are asked too
 }
 
 /** A ranking with the question that it answers. */
 export interface Ranked {
   asked: Question;
   advise: AdviseAnswer;
+  others: OtherAnswer[]; // none where this cluster alone was asked
   fit: FitAnswer | null;
   fitError: string | null;
   scale: ScaleAnswer | null;
@@ -35,16 +39,29 @@ export const tooLong = (text: string): string | null => tooManyBytes(new TextEnc
 export async function askAll(question: Question, signal: AbortSignal): Promise<{ ranked: Ranked | null; error: string | null }> {
   const body = { spec_yaml: question.text, ...(question.section ? { section: question.section } : {}) };
   const rankedBody = question.objective ? { ...body, objective: question.objective } : body;
-  const [advise, scale] = await Promise.all([
+  const [advise, others, scale] = await Promise.all([
     settled(postJson<AdviseAnswer>('v1/advise', rankedBody, signal)),
+    question.everywhere ? askOthers(rankedBody, signal) : [],
     settled(postJson<ScaleAnswer>('v1/scale', body, signal)),
   ]);
   if (!advise.value) return { ranked: null, error: advise.error };
   const first = advise.value.strategies[0];
   const fitBody = first ? { ...body, gpus_in_all: first.gpus_per_node * first.nodes } : body;
   const fit = await settled(postJson<FitAnswer>('v1/fit', fitBody, signal));
-  const ranked = { asked: question, advise: advise.value, fit: fit.value, fitError: fit.error, scale: scale.value, scaleError: scale.error };
+  const ranked = { asked: question, advise: advise.value, others, fit: fit.value, fitError: fit.error, scale: scale.value, scaleError: scale.error };
   return { ranked, error: null };
+}
+
+/** Each cluster that this daemon knows; the daemon waits for a silent one for a second. */
+async function askOthers(body: object, signal: AbortSignal): Promise<OtherAnswer[]> {
+  const known = await settled(getJson<ClustersAnswer>('v1/clusters', signal));
+  const clusters = known.value?.clusters ?? [];
+  return Promise.all(
+    clusters.map(async ({ cluster }) => {
+      const { value, error } = await settled(postJson<AdviseAnswer>(`v1/clusters/${cluster}/advise`, body, signal));
+      return { cluster, advise: value, error };
+    }),
+  );
 }
 
 async function settled<T>(promise: Promise<T>): Promise<{ value: T | null; error: string | null }> {

@@ -18,9 +18,10 @@ interface RankRowProps {
   price: Price;
   longest: number; // seconds, of all strategies
   dated: boolean; // there is a deadline
+  clusters: boolean; // rows are of several clusters
 }
 
-export function RankRow({ strategy: one, among, asked, price, longest, dated }: RankRowProps) {
+export function RankRow({ strategy: one, among, asked, price, longest, dated, clusters }: RankRowProps) {
   const [open, setOpen] = useState(false);
   const gpus = one.gpus_per_node * one.nodes;
   const name = `${one.gpu_name.slice(0, 60)} × ${one.gpus_per_node}${one.nodes > 1 ? ` × ${plural(one.nodes, 'node')}` : ''}`;
@@ -30,6 +31,7 @@ export function RankRow({ strategy: one, among, asked, price, longest, dated }: 
       <tr class={first}>
         <td class="right">{one.rank}</td>
         <th scope="row"><b><Name of={one.gpu_name} /></b> × {one.gpus_per_node}{one.nodes > 1 ? <span class="sub">× {plural(one.nodes, 'node')}</span> : null}</th>
+        {clusters ? <td data-cluster={one.cluster}><Name of={one.cluster ?? ''} /></td> : null}
         <td><Name of={one.partition} /></td>
         <td><span class={`chip wait-${waitLevel(one.wait_p90_seconds) ?? 5}`}>{durationRange(one.wait_p50_seconds, one.wait_p90_seconds)}</span></td>
         <td>{length(one.run_p50_seconds)}</td>
@@ -44,7 +46,7 @@ export function RankRow({ strategy: one, among, asked, price, longest, dated }: 
       </tr>
       <tr class={first}>
         <td />
-        <td class="reasons" colSpan={7 + (price ? 1 : 0) + (dated ? 1 : 0)}>
+        <td class="reasons" colSpan={7 + (price ? 1 : 0) + (dated ? 1 : 0) + (clusters ? 1 : 0)}>
           <ul>
             {[...one.reasons, ...one.notes].map((reason) => <li key={reason}><bdi>{reason}</bdi></li>)}
           </ul>

@@ -27,6 +27,7 @@ export function Rankings({ answer, asked, changed }: RankingsProps) {
   const price = priceOf(answer);
   const best = strategies[0];
   const dated = answer.deadline !== undefined;
+  const clusters = strategies.some((one) => one.cluster !== undefined);
   return (
     <Panel title={phrase('Ranking')} id="ranking" note={answer.forecast.note}>
       <Dated answer={answer} changed={changed} />
@@ -36,13 +37,14 @@ export function Rankings({ answer, asked, changed }: RankingsProps) {
           <span class="quiet">{say('ask.saveFirst')}</span>
         </div>
       ) : null}
-      {best ? <p class="note" data-ranked-by>{answer.objective in kRankedBy ? `${phrase(kRankedBy[answer.objective] ?? '')} ` : ''}{phrase('Reasons compare medians; costs are those of the mean run.')}</p> : <Empty>{phrase('Nothing on this cluster can run it. The reasons are below.')}</Empty>}
+      {best ? <p class="note" data-ranked-by>{answer.objective in kRankedBy ? `${phrase(kRankedBy[answer.objective] ?? '')} ` : ''}{phrase('Reasons compare medians; costs are those of the mean run.')}{clusters ? ` ${say('ask.reasonsWithin')}` : ''}</p> : <Empty>{phrase('Nothing on this cluster can run it. The reasons are below.')}</Empty>}
       {best ? (
         <Table caption={say('ask.strategies')} class="ranks">
           <thead>
             <tr>
               <th scope="col">#</th>
               <th scope="col">{phrase('GPUs')}</th>
+              {clusters ? <th scope="col">{phrase('Cluster')}</th> : null}
               <th scope="col">{phrase('Partition')}</th>
               <th scope="col">{phrase('Wait p50 – p90')}</th>
               <th scope="col">{phrase('Run')}</th>
@@ -53,7 +55,7 @@ export function Rankings({ answer, asked, changed }: RankingsProps) {
               <th scope="col"><span class="unseen">{phrase('Command')}</span></th>
             </tr>
           </thead>
-          {shown.map((one) => <RankRow key={one.rank} strategy={one} among={strategies} asked={changed ? null : asked} price={price} dated={dated} longest={Math.max(...strategies.map((row) => row.total_p90_seconds))} />)}
+          {shown.map((one) => <RankRow key={one.rank} strategy={one} among={strategies} asked={changed ? null : asked} price={price} dated={dated} clusters={clusters} longest={Math.max(...strategies.map((row) => row.total_p90_seconds))} />)}
         </Table>
       ) : null}
       {strategies.length > kFirstRows ? <button type="button" onClick={() => setAll(!all)}>{all ? phrase('Show fewer') : phrase('Show all {n}', { n: strategies.length })}</button> : null}

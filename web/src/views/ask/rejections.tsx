@@ -7,6 +7,7 @@ import { phrase, sayCount } from '../../words/say';
 
 export function Rejections({ rows }: { rows: Rejected[] }) {
   if (rows.length === 0) return null;
+  const clusters = rows.some((row) => row.cluster !== undefined);
   return (
     <details class="rejected" open={rows.length <= 4}>
       <summary>{sayCount('count.rejected', rows.length)}</summary>
@@ -15,6 +16,7 @@ export function Rejections({ rows }: { rows: Rejected[] }) {
         rows={rows.map((row, at) => ({ ...row, at }))}
         keyOf={(row) => row.at}
         columns={[
+          ...(clusters ? [{ head: phrase('Cluster'), cell: (row: Rejected) => <Name of={row.cluster ?? ''} /> }] : []),
           { head: phrase('GPU'), cell: (row) => <Name of={row.gpu_name} /> },
           { head: phrase('GPUs'), cell: (row) => `${row.gpus_per_node}${row.nodes > 1 ? ` × ${plural(row.nodes, 'node')}` : ''}`, right: true },
           { head: phrase('Partition'), cell: (row) => <Name of={row.partition} /> },

@@ -1,7 +1,7 @@
-// The way to the first daemon: one HTTP/1.1 request, one answer, with a deadline and a bound.
+// The way to another daemon: one HTTP/1.1 request, one answer, with a deadline and a bound.
 //
-// The only place that knows what the connection is made of: a Unix socket (the first's own, or one
-// that is forwarded to it), or mutual TLS.
+// The only place that knows what the connection is made of: a Unix socket (the other's own, or one
+// that is forwarded to it), or TLS.
 // Blocking; one thread at a time.
 #pragma once
 
@@ -20,10 +20,11 @@ struct LinkAnswer {
   std::string body;
 };
 
-class FirstLink {
+class DaemonLink {
  public:
-  // `place`: the path of a socket, or https://HOST:PORT; then `files` are shown and trusted.
-  explicit FirstLink(std::string place, TlsFiles files = {})
+  // `place`: the path of a socket, or https://HOST:PORT; then `files` are shown (where there are
+  // any) and trusted.
+  explicit DaemonLink(std::string place, TlsFiles files = {})
       : place_(std::move(place)), files_(std::move(files)) {}
 
   // Errors: kUnavailable: nothing listens, no whole answer in time, or more than is read.

@@ -1,4 +1,4 @@
-#include "daemon/standby/first_link.h"
+#include "daemon/link/daemon_link.h"
 
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ asio::awaitable<LinkAnswer> Exchange(Stream& stream,
   co_await http::async_write(stream, request, use_awaitable);
   boost::beast::flat_buffer buffer;
   http::response_parser<http::string_body> parser;
-  parser.body_limit(FirstLink::kMostAnswerBytes);
+  parser.body_limit(DaemonLink::kMostAnswerBytes);
   co_await http::async_read(stream, buffer, parser, use_awaitable);
   LinkAnswer answer;
   answer.status = static_cast<int>(parser.get().result_int());
@@ -43,18 +43,18 @@ asio::awaitable<LinkAnswer> Exchange(Stream& stream,
   co_return answer;
 }
 
-asio::awaitable<void> AskFirst(LinkSocket& socket, const std::string& path,
-                               const http::request<http::string_body>& request,
-                               std::optional<LinkAnswer>& answer) {
+asio::awaitable<void> AskOnSocket(LinkSocket& socket, const std::string& path,
+                                  const http::request<http::string_body>& request,
+                                  std::optional<LinkAnswer>& answer) {
   const asio::local::stream_protocol::endpoint place(path);
   co_await socket.async_connect(place, use_awaitable);
   answer = co_await Exchange(socket, request);
 }
 
-asio::awaitable<void> AskFirstOverTls(asio::io_context& io, asio::ssl::context& context,
-                                      const WebAddress& address,
-                                      const http::request<http::string_body>& request,
-                                      std::optional<LinkAnswer>& answer) {
+asio::awaitable<void> AskOverTls(asio::io_context& io, asio::ssl::context& context,
+                                 const WebAddress& address,
+                                 const http::request<http::string_body>& request,
+                                 std::optional<LinkAnswer>& answer) {
   using tcp = asio::ip::tcp;
   tcp::resolver resolver(io);
   const auto places = co_await resolver.async_resolve(address.host, address.port, use_awaitable);
@@ -68,13 +68,14 @@ asio::awaitable<void> AskFirstOverTls(asio::io_context& io, asio::ssl::context& 
 
 }  // namespace
 
-Result<LinkAnswer> FirstLink::Ask(const std::string& method, const std::string& target,
-                                  const std::string& body,
-                                  std::chrono::milliseconds patience) const {
+Result<LinkAnswer> DaemonLink::Ask(const std::string& method, const std::string& target,
+                                   const std::string& body,
+                                   std::chrono::milliseconds patience) const {
   http::request<http::string_body> request(http::string_to_verb(method), target, 11);
   request.set(http::field::host, "localhost");
   request.set(http::field::user_agent, "gpuadvised");
   request.set(http::field::connection, "close");
+  if (!body.empty()) request.set(http::field::content_type, "application/json");
   request.body() = body;
   request.prepare_payload();
   std::string problem =
@@ -106,16 +107,16 @@ Result<LinkAnswer> FirstLink::Ask(const std::string& method, const std::string& 
     asio::io_context io(1);
     LinkSocket socket(io);
     if (address) {
-      asio::co_spawn(io, AskFirstOverTls(io, *context, *address, request, answer), ended);
+      asio::co_spawn(io, AskOverTls(io, *context, *address, request, answer), ended);
     } else {
-      asio::co_spawn(io, AskFirst(socket, place_, request, answer), ended);
+      asio::co_spawn(io, AskOnSocket(socket, place_, request, answer), ended);
     }
     io.run_for(patience);
   } catch (const std::exception& error) {  // a path too long for a socket
     problem = error.what();
   }
   if (answer) return std::move(*answer);
-  return Fail(ErrorCode::kUnavailable, fmt::format("the first daemon at {}: {}", place_, problem));
+  return Fail(ErrorCode::kUnavailable, fmt::format("the daemon at {}: {}", place_, problem));
 }
 
 }  // namespace gpuadvise::daemon
