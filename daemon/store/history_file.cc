@@ -27,7 +27,7 @@
 #include "common/base/words.h"
 #include "common/training/experiment.h"
 #include "daemon/store/history_rows.h"
-#include "daemon/store/sqlite_database.h"
+#include "daemon/store/sqlite_statement.h"
 
 namespace gpuadvise::daemon {
 namespace {
@@ -64,15 +64,6 @@ const char* NetworkFileSystem(const std::string& folder) {
     default:
       return nullptr;
   }
-}
-
-// Whether a small file could not be written where `file` lies.
-bool DiskIsFull(const std::string& file) {
-  constexpr uint64_t kLeastBytes = 1u << 20;
-  struct statvfs about {};
-  if (statvfs(fs::path(file).parent_path().c_str(), &about) != 0) return false;
-  return static_cast<uint64_t>(about.f_bavail) * about.f_frsize < kLeastBytes ||
-         about.f_favail == 0;
 }
 
 // For the daemon's user alone. What another user owns stays as it is.
@@ -454,21 +445,6 @@ Result<HistoryFile> OpenHistoryFile(const std::string& state_dir, UnixSeconds no
     set_aside = fmt::format("{} {}; it lies now at {}, and a new history has begun", file, wrong,
                             SetAside(file, now));
   }
-}
-
-tl::unexpected<Error> HistoryUnavailable(const std::string& file, const SQLite::Exception& error) {
-  const int code = error.getErrorCode();
-  std::string remedy;
-  if (code == SQLITE_FULL || DiskIsFull(file)) {
-    remedy = "; make room on its disk";
-  } else if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) {
-    remedy = "; the daemon's user must be able to write it and its folder";
-  } else if (code == SQLITE_IOERR) {
-    remedy =
-        "; look at its disk: room, the user's quota, a limit on the size of files (ulimit -f), and "
-        "what the kernel's log says of it";
-  }
-  return Fail(ErrorCode::kUnavailable, fmt::format("{}: {}{}", file, error.what(), remedy));
 }
 
 }  // namespace gpuadvise::daemon

@@ -54,7 +54,4 @@ Result<Descriptor> LockHistory(const std::string& state_dir);
 // Whether something lies at `path` that cannot be a database: a FIFO, a folder, a device.
 bool IsNoPlainFile(const std::string& path);
 
-// What SQLite says of `file`, with the remedy: kUnavailable.
-tl::unexpected<Error> HistoryUnavailable(const std::string& file, const SQLite::Exception& error);
-
 }  // namespace gpuadvise::daemon

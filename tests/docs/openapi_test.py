@@ -23,7 +23,7 @@ ROUTE = re.compile(r'\{"(GET|POST)", "([^"]+)", (nullptr|"[^"]*"), (true|false),
 BIN = None
 DOCUMENT = None
 # What a simulated cluster has no answer for.
-UNANSWERED = {("GET", "/v1/limits"), ("POST", "/v1/standby/copy"), ("GET", "/v1/standby/copy/{id}"),
+UNANSWERED = {("POST", "/v1/clusters/{id}/advise"), ("GET", "/v1/limits"), ("POST", "/v1/standby/copy"), ("GET", "/v1/standby/copy/{id}"),
               ("POST", "/v1/standby/rows")}
 # Answers that the client's tests read, with more states of a cluster; some members are left out of them.
 RECORDED = {("GET", "/v1/limits"): "limits", ("GET", "/v1/accuracy"): "accuracy", ("GET", "/v1/jobs/{id}"): "why",
