@@ -19,7 +19,7 @@ constexpr int64_t kRowsAtOnce = 1'000;
 constexpr seconds kReconnectAtMost{60};
 constexpr int64_t kLockClass = 0x67707561;  // "gpua"; the other half is the schema's number
 constexpr int64_t kBytesOfJob = 400;        // without its detail, with its part of two indexes
-constexpr milliseconds kEndOfOther{200};    // until a session that was told to end is gone
+constexpr milliseconds kEndOfOther{200};    // between two looks whether a session is gone
 constexpr int kLooksForEnd = 15;
 constexpr const char* kVersionNote = "schema_version";
 
@@ -203,7 +203,8 @@ void PostgresDatabase::Connect() {
 }
 
 // The session that holds the lock is ended where it is this daemon's own of before, which the
-// server has not missed yet, or where this daemon takes over.
+// server has not missed yet, or where this daemon takes over. Another one may have just ended: its
+// session is waited for.
 void PostgresDatabase::TakeLock() {
   const PostgresRows schema = session_->Execute("SELECT current_schema()::text");
   if (schema.IsNull(0, 0)) {
@@ -226,14 +227,16 @@ void PostgresDatabase::TakeLock() {
                           {ValueOf(kLockClass)});
     if (holder.size() == 0 && look < kLooksForEnd) continue;  // it has just gone
     const bool is_own = holder.size() > 0 && holder.Integer(0, 0) == last_backend_;
-    if ((taking_ == Taking::kOnlyIfFree && !is_own) || look >= kLooksForEnd) {
+    if (look >= kLooksForEnd) {
       throw DatabaseFailure(fmt::format(
           "the history at {} is used by another gpuadvised (on {}, the server's process {}); give "
           "each cluster a schema of its own, and one daemon a cluster",
           place_.shown, holder.size() > 0 ? holder.Text(0, 1) : "a host that is not known",
           holder.size() > 0 ? holder.Integer(0, 0) : 0));
     }
-    session_->Execute("SELECT pg_terminate_backend(pid) " + holder_of, {ValueOf(kLockClass)});
+    if (taking_ == Taking::kFromOther || is_own) {
+      session_->Execute("SELECT pg_terminate_backend(pid) " + holder_of, {ValueOf(kLockClass)});
+    }
     std::this_thread::sleep_for(kEndOfOther);
   }
 }

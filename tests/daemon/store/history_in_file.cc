@@ -1,6 +1,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
-#include <gtest/gtest.h>
 
+
+#include <stdexcept>
 #include <utility>
 
 #include "tests/daemon/store/history_place.h"
@@ -22,8 +23,7 @@ HistoryPlace::~HistoryPlace() = default;
 std::unique_ptr<History> HistoryPlace::Open(const std::string& boot,
                                             const HistoryBounds& bounds) const {
   auto history = History::Open(home_->state(), kSnapshotTime, bounds);
-  EXPECT_TRUE(history) << history.error().message;
-  if (!history) return nullptr;
+  if (!history) throw std::runtime_error(history.error().message);
   (*history)->SetBoot(boot);
   return std::move(*history);
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
+
+#include <stdexcept>
 #include <utility>
 
 #include "tests/daemon/store/history_place.h"
@@ -11,14 +12,14 @@ namespace {
 
 PostgresPlace PlaceOf(const std::string& schema) {
   auto place = ReadPostgresUrl(PostgresServer::Shared().UrlOf(schema));
-  EXPECT_TRUE(place) << place.error().message;
-  return place ? *place : PostgresPlace{};
+  if (!place) throw std::runtime_error(place.error().message);
+  return *place;
 }
 
 std::unique_ptr<PostgresSession> SessionOf(const PostgresPlace& place) {
   auto session = PostgresSession::Connect(place);
-  EXPECT_TRUE(session) << session.error().message;
-  return session ? std::move(*session) : nullptr;
+  if (!session) throw std::runtime_error(session.error().message);
+  return std::move(*session);
 }
 
 std::string NextSchema() {
@@ -44,8 +45,7 @@ HistoryPlace::~HistoryPlace() {
 std::unique_ptr<History> HistoryPlace::Open(const std::string& boot,
                                             const HistoryBounds& bounds) const {
   auto history = History::OpenPostgres(home_->place, Taking::kOnlyIfFree, bounds);
-  EXPECT_TRUE(history) << history.error().message;
-  if (!history) return nullptr;
+  if (!history) throw std::runtime_error(history.error().message);
   (*history)->SetBoot(boot);
   return std::move(*history);
 }

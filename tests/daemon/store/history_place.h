@@ -17,7 +17,7 @@ class HistoryPlace {
   HistoryPlace(const HistoryPlace&) = delete;
   HistoryPlace& operator=(const HistoryPlace&) = delete;
 
-  // Never null where the test goes on.
+  // Never null; a history that cannot be opened ends the test (it throws).
   std::unique_ptr<History> Open(const std::string& boot = "",
                                 const HistoryBounds& bounds = {}) const;
   Result<std::optional<HistoryInfo>> Info() const;

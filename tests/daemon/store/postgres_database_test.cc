@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -30,6 +31,12 @@ class PostgresDatabaseTest : public testing::Test {
  protected:
   Result<std::unique_ptr<History>> Open(Taking taking = Taking::kOnlyIfFree) const {
     return History::OpenPostgres(place_, taking);
+  }
+
+  std::unique_ptr<History> Opened(Taking taking = Taking::kOnlyIfFree) const {
+    auto history = Open(taking);
+    if (!history) throw std::runtime_error(history.error().message);
+    return std::move(*history);
   }
 
   std::string WhyNot(Taking taking = Taking::kOnlyIfFree) const {
@@ -60,7 +67,7 @@ bool Has(const std::string& text, const std::string& part) {
 }
 
 TEST_F(PostgresDatabaseTest, AServerThatCrashesIsUsedAgainAndLosesNothingThatWasSaved) {
-  auto history = std::move(*Open());
+  auto history = Opened();
   ASSERT_TRUE(history->Save({WholeJob(7)}));
   server_.Stop(SIGQUIT);
   const auto failed = history->Save({WholeJob(8)});
@@ -77,7 +84,7 @@ TEST_F(PostgresDatabaseTest, AServerThatCrashesIsUsedAgainAndLosesNothingThatWas
 }
 
 TEST_F(PostgresDatabaseTest, AServerThatHangsIsGivenUp) {
-  auto history = std::move(*Open());
+  auto history = Opened();
   ASSERT_TRUE(history->Save({WholeJob(7)}));
   // Its processes stop, and the kernel still takes what is sent to them.
   server_.StopAll();
@@ -92,7 +99,7 @@ TEST_F(PostgresDatabaseTest, AServerThatHangsIsGivenUp) {
 }
 
 TEST_F(PostgresDatabaseTest, OneDaemonAtATimeAndAStandbyTakesItOver) {
-  auto first = std::move(*Open());
+  auto first = Opened();
   ASSERT_TRUE(first->Save({WholeJob(7)}));
   EXPECT_TRUE(Has(WhyNot(), "is used by another gpuadvised")) << WhyNot();
   auto standby = Open(Taking::kFromOther);
@@ -109,11 +116,11 @@ TEST_F(PostgresDatabaseTest, OneDaemonAtATimeAndAStandbyTakesItOver) {
 
 // A forecast that both saw come true was scored by whoever was first.
 TEST_F(PostgresDatabaseTest, NoForecastIsScoredTwice) {
-  auto first = std::move(*Open());
+  auto first = Opened();
   first->SetBoot("first");
   ASSERT_TRUE(first->Save({WholeJob(7)}));
   first.reset();
-  auto standby = std::move(*Open(Taking::kFromOther));
+  auto standby = Opened(Taking::kFromOther);
   standby->SetBoot("standby");
   ASSERT_TRUE(standby->Save({WholeJob(7), WholeJob(8)}));
   const auto session = std::move(*PostgresSession::Connect(place_));
@@ -126,7 +133,7 @@ TEST_F(PostgresDatabaseTest, TablesOfOthersAndOfNewerOnesAreLeftAlone) {
   Execute("CREATE TABLE job (name text)");
   EXPECT_TRUE(Has(WhyNot(), "tables of something else")) << WhyNot();
   Execute("DROP TABLE job");
-  { ASSERT_TRUE(Open()); }
+  Opened();
   Execute("UPDATE note SET value = 99 WHERE name = 'schema_version'");
   EXPECT_TRUE(Has(WhyNot(), "is of version 99")) << WhyNot();
   EXPECT_FALSE(History::InfoOf(place_));
@@ -154,7 +161,7 @@ TEST_F(PostgresDatabaseTest, WhatStandsInTheWayIsSaidWithTheRemedy) {
 }
 
 TEST_F(PostgresDatabaseTest, ATransactionThatFailsChangesNothing) {
-  const auto history = std::move(*Open());
+  const auto history = Opened();
   Execute("ALTER TABLE job ADD CHECK (job_id <> 8)");
   EXPECT_FALSE(history->Save({WholeJob(7), WholeJob(8), WholeJob(9)}));
   int64_t unreadable = 0;
