@@ -1,6 +1,5 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
-
 #include <stdexcept>
 #include <utility>
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-
 #include <stdexcept>
 #include <utility>
 
