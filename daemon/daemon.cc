@@ -453,7 +453,7 @@ bool Daemon::Run() {
   asio::post(intake_,
              [this] { RememberThePast(); });  // before the first snapshot, which goes the same way
   collector_.Run(plan_);
-  if (const auto interval = WatchdogInterval()) FeedWatchdog(*interval);
+  watchdog_.Start();
   spdlog::info("gpuadvised {} answers on {} from {}", kVersion, loaded_.settings.socket,
                loaded_.settings.source);
   NotifyReady();
@@ -520,14 +520,6 @@ void Daemon::RestoreSocket() {
   spdlog::warn("{} was removed; it is made again", socket_path_);
   unix_.emplace(std::move(*listener));
   server_.Listen(unix_->TakeDescriptor(), HttpServer::Callers::kFromKernel);
-}
-
-void Daemon::FeedWatchdog(std::chrono::microseconds interval) {
-  NotifyWatchdog();
-  watchdog_.expires_after(interval);
-  watchdog_.async_wait([this, interval](error_code error) {
-    if (!error) FeedWatchdog(interval);
-  });
 }
 
 void Daemon::Reload() {

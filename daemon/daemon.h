@@ -16,6 +16,7 @@
 #include "common/base/error.h"
 #include "daemon/api/routes.h"
 #include "daemon/base/system.h"
+#include "daemon/base/watchdog.h"
 #include "daemon/clusters/other_clusters.h"
 #include "daemon/collector/accounting.h"
 #include "daemon/collector/collector.h"
@@ -72,7 +73,6 @@ class Daemon {
   void WatchSignals();
   void PublishRegularly();
   void RestoreSocket();
-  void FeedWatchdog(std::chrono::microseconds interval);
   void Reload();
   void Apply(LoadedSettings loaded, const Parts& parts);
   void Stop();
@@ -111,7 +111,7 @@ class Daemon {
   std::string socket_path_;     // that it was bound to at the start
   std::string socket_problem_;  // why it cannot be made again, as it was logged
   boost::asio::signal_set signals_;
-  boost::asio::steady_timer watchdog_;
+  Watchdog watchdog_;
   boost::asio::steady_timer event_timer_;
   std::atomic<bool> log_asked_for_ = false;
   bool remembers_ = false;  // used by intake_

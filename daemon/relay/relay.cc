@@ -118,7 +118,7 @@ void Relay::Run() {
   WatchSignals();
   SayExpiry();
   LookAtFiles();
-  if (const auto interval = WatchdogInterval()) FeedWatchdog(*interval);
+  watchdog_.Start();
   NotifyReady();
   io_.run();
 }
@@ -191,14 +191,6 @@ void Relay::WatchSignals() {
       server_.Drain(kRelayDrain, [this] { io_.stop(); });
     }
     WatchSignals();
-  });
-}
-
-void Relay::FeedWatchdog(std::chrono::microseconds interval) {
-  NotifyWatchdog();
-  watchdog_.expires_after(interval);
-  watchdog_.async_wait([this, interval](error_code error) {
-    if (!error) FeedWatchdog(interval);
   });
 }
 

@@ -14,6 +14,7 @@
 
 #include "common/base/error.h"
 #include "common/base/unix_time.h"
+#include "daemon/base/watchdog.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/listening.h"
 #include "daemon/relay/centre_link.h"
@@ -40,7 +41,6 @@ class Relay {
   void LookAtFiles();
   void SayExpiry();
   void WatchSignals();
-  void FeedWatchdog(std::chrono::microseconds interval);
 
   const Settings settings_;
   const std::unique_ptr<TlsContext> tls_;
@@ -53,7 +53,7 @@ class Relay {
   CentreLink link_;
   HttpServer server_;
   boost::asio::signal_set signals_;
-  boost::asio::steady_timer watchdog_;
+  Watchdog watchdog_;
   boost::asio::steady_timer look_;
 };
 

@@ -107,7 +107,7 @@ Standby::~Standby() {
 Standby::End Standby::Run() {
   spdlog::info("standing by for the first daemon at {}", settings_.standby.first);
   WatchSignals();
-  if (const auto interval = WatchdogInterval()) FeedWatchdog(*interval);
+  watchdog_.Start();
   ticker_.emplace(settings_.standby.check_interval, [this] { return Step(); });
   copier_.emplace(std::min(settings_.standby.check_interval, kCopyLook), [this] {
     Follow();
@@ -217,14 +217,6 @@ void Standby::WatchSignals() {
       server_.Drain(kStandbyDrain, [this] { io_.stop(); });
     }
     WatchSignals();
-  });
-}
-
-void Standby::FeedWatchdog(std::chrono::microseconds interval) {
-  NotifyWatchdog();
-  watchdog_.expires_after(interval);
-  watchdog_.async_wait([this, interval](error_code error) {
-    if (!error) FeedWatchdog(interval);
   });
 }
 

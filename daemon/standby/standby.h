@@ -10,7 +10,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <condition_variable>
@@ -22,6 +21,7 @@
 #include <thread>
 
 #include "common/base/error.h"
+#include "daemon/base/watchdog.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/listening.h"
 #include "daemon/settings/settings.h"
@@ -76,7 +76,6 @@ class Standby {
   void Follow();
   void Say(const std::string& problem);
   void WatchSignals();
-  void FeedWatchdog(std::chrono::microseconds interval);
   ApiResponse Answer(const ApiRequest& request) const;
   ApiResponse Health() const;
 
@@ -88,7 +87,7 @@ class Standby {
   UnixListener listener_;
   HttpServer server_;
   boost::asio::signal_set signals_;
-  boost::asio::steady_timer watchdog_;
+  Watchdog watchdog_;
   bool owes_nothing_ = false;    // to the first; used by the copier's thread, as the next
   std::optional<Moment> tried_;  // to copy, last
 

@@ -20,21 +20,6 @@ constexpr int64_t kMiB = int64_t{1} << 20;
 
 class HistoryRows : public testing::Test {
  protected:
-  static std::vector<PastJob> JobsIn(const History& history) {
-    int64_t unreadable = 0;
-    auto jobs = history.Load(unreadable);
-    EXPECT_TRUE(jobs);
-    EXPECT_EQ(unreadable, 0);
-    return jobs ? *jobs : std::vector<PastJob>{};
-  }
-
-  static std::vector<std::string> TextsIn(const History& history) {
-    std::vector<std::string> texts;
-    EXPECT_TRUE(
-        history.EachExperiment([&](const KeptExperiment& kept) { texts.push_back(kept.text); }));
-    return texts;
-  }
-
   HistoryPlace place_;
 };
 

@@ -42,21 +42,6 @@ class HistoryTest : public testing::Test {
     return history ? std::move(*history) : nullptr;
   }
 
-  static std::vector<PastJob> JobsIn(const History& history) {
-    int64_t unreadable = 0;
-    auto jobs = history.Load(unreadable);
-    EXPECT_TRUE(jobs);
-    EXPECT_EQ(unreadable, 0);
-    return jobs ? *jobs : std::vector<PastJob>{};
-  }
-
-  static std::vector<std::string> TextsIn(const History& history) {
-    std::vector<std::string> texts;
-    EXPECT_TRUE(
-        history.EachExperiment([&](const KeptExperiment& kept) { texts.push_back(kept.text); }));
-    return texts;
-  }
-
   // All bytes that lie in the folder, but for locks.
   std::string Everything() const {
     std::string bytes;

@@ -1,12 +1,15 @@
-// Jobs of a past, for tests of the history.
+// Jobs of a past, for tests of the history, and what is kept of them.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "common/history/forecast_history.h"
 #include "common/history/wait_features.h"
+#include "daemon/store/history.h"
 #include "tests/fakes/snapshot_text.h"
 
 namespace gpuadvise::daemon {
@@ -52,6 +55,23 @@ inline void ExpectSame(const PastJob& a, const PastJob& b) {
   if (a.submission) {
     EXPECT_EQ(*a.submission, *b.submission);
   }
+}
+
+// All that `history` keeps, in its order; every row can be read.
+inline std::vector<PastJob> JobsIn(const History& history) {
+  int64_t unreadable = 0;
+  auto jobs = history.Load(unreadable);
+  EXPECT_TRUE(jobs);
+  EXPECT_EQ(unreadable, 0);
+  return jobs ? *jobs : std::vector<PastJob>{};
+}
+
+// The texts of its experiment log, the newest first.
+inline std::vector<std::string> TextsIn(const History& history) {
+  std::vector<std::string> texts;
+  EXPECT_TRUE(
+      history.EachExperiment([&](const KeptExperiment& kept) { texts.push_back(kept.text); }));
+  return texts;
 }
 
 }  // namespace gpuadvise::daemon
