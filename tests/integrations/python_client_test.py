@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import socket
 import subprocess
 import sys
@@ -132,6 +133,20 @@ class Live(unittest.TestCase):
                     other.kill()
 
 
+def read_request(peer):
+    """Head and body: who closes before the end breaks the caller's pipe, or not, as it happens."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += peer.recv(65536) or b"\r\n\r\n"
+    head, _, body = data.partition(b"\r\n\r\n")
+    length = re.search(rb"(?i)content-length: (\d+)", head)
+    while length and len(body) < int(length[1]):
+        more = peer.recv(65536)
+        if not more:
+            return
+        body += more
+
+
 class BadServer(threading.Thread):
     """Answers each connection with `behave(connection)` after the request's head."""
 
@@ -148,7 +163,7 @@ class BadServer(threading.Thread):
         with contextlib.suppress(OSError):
             while True:
                 with self.listener.accept()[0] as peer:
-                    peer.recv(65536)
+                    read_request(peer)
                     with contextlib.suppress(OSError):
                         self.behave(peer)
 
