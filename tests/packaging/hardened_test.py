@@ -81,7 +81,7 @@ class Release(unittest.TestCase):
         source = self.folder / "copies.cc"
         source.write_text(COPIES)
         words = self.commands[0]
-        compiler = next(word for word in words if "ccache" not in word)
+        compiler = next(word for word in words if pathlib.Path(word).name != "ccache")
         flags = [word for word in words if word.startswith(("-O", "-U", "-D_FORTIFY", "-f"))]
         subprocess.run([compiler, *flags, source, "-o", self.folder / "copies"], check=True, capture_output=True)
         self.assertIn("__strcpy_chk", output("readelf", "-sW", self.folder / "copies"))
