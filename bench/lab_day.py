@@ -2,7 +2,7 @@
 """One day of jobs through a real Slurm whose clock runs faster: a job log to judge forecasts by.
 
     bench/lab_day.py --workload W.csv --out day.csv [--speed 60] [--multifactor] [--release 26.05 | --root ROOT]
-                     [--programs BIN_DIR [--history DAY.db] [--days-ahead N]]
+                     [--programs BIN_DIR [--history DAY.db] [--days-ahead N] [--limits ask|follow]]
 
 W.csv: t_s,user,gres,nodes,limit_min,runtime_s,probe - when after the beginning of the day a user
 u00 .. u17 submits what, how long it really runs, and whether `sbatch --test-only` is asked for the
@@ -23,6 +23,10 @@ for a clock that is past it). Right before each probed job its user asks `gpuadv
 (columns when_p10 .. when_p90: the starts it named), then submits exactly that; and what the daemon
 said by itself of every job as of its submission is read from its history (said_p10 .. said_p90).
 What it then says of its own accuracy is printed.
+
+--limits ask|follow: the question is `when --limits`, and `--test-only` is not asked. The columns `sooner_p10` ..
+`sooner_p90`, `risk` and `advised_limit` hold what a shorter limit was said to be worth, and `row` the job's place in
+the workload. With `follow` the job is submitted with that limit. bench/limit_pairs.py compares the two days.
 
 Idea: the lab of the tests (tests/lab/lab.py, 21 nodes), all of it on one clock of libfaketime. A
 `faketime` that does nothing but hold that clock lends its environment to every process of the lab.
@@ -74,6 +78,7 @@ MULTIFACTOR_COLUMNS = ["qos", "group_gpu_limit", "priority"]
 QUANTILES = ["p10", "p50", "p90"]
 TELLS_OF_A_JOB = (26, 5)  # the release from which `srun --test-only --jobid` answers
 FORECAST_COLUMNS = [f"{who}_{q}" for who in ("when", "said") for q in QUANTILES]
+LIMIT_COLUMNS = ["row", "sooner_p10", "sooner_p50", "sooner_p90", "risk", "advised_limit", "limit_words"]
 SHOWN_WAIT = 60  # coverage is about forecasts whose p90 is longer
 
 
@@ -162,13 +167,12 @@ class DaySite(programs.Site):
                 if not name.startswith("FAKETIME") and name != "LD_PRELOAD"}
         return {**real, "HOME": str(self.home(user)), "USER": user, "GPUADVISE_SOCKET": str(self.socket)}
 
-    def starts(self, user, options):
-        """The starts that `when` names, by quantile; nothing where it gives no answer."""
+    def answer(self, user, options):
+        """What `when` answers; {} where it gives no answer."""
         try:
-            answer = self.when(*options, user=user)
+            return self.when(*options, user=user)
         except (AssertionError, OSError, ValueError):
             return {}
-        return {f"when_{q}": answer.get(f"start_{q}", "") for q in QUANTILES}
 
     def copy_history(self, path):
         """The history as it is now, in one file."""
@@ -207,8 +211,9 @@ def gpu_limit_of(user):
 class Day:
     """Submits a workload in time and makes the log of what became of it."""
 
-    def __init__(self, lab, clock, workload, multifactor, site=None):
+    def __init__(self, lab, clock, workload, multifactor, site=None, limits=None):
         self.lab, self.clock, self.workload, self.multifactor, self.site = lab, clock, workload, multifactor, site
+        self.limits = limits  # "ask", "follow", or None
         self.lags = []  # seconds of the day's clock
         self.refused = []  # why jobs could not be submitted
         self.never_started = []
@@ -216,10 +221,10 @@ class Day:
 
     def run(self):
         begin = self.clock.now() + FIRST_SUBMISSION_AFTER
-        for row in self.workload:
+        for place, row in enumerate(self.workload):
             self.clock.sleep_until(begin + float(row["t_s"]))
             try:
-                self._submit(row)
+                self._submit(place, row)
             except slurm_lab.LabError as error:
                 self.refused.append(str(error))
             self.lags.append(self.clock.now() - begin - float(row["t_s"]))
@@ -248,18 +253,23 @@ class Day:
                 return [line.split() for line in asked.stdout.split("\n") if line.strip()]
             time.sleep(2)
 
-    def _submit(self, row):
+    def _submit(self, place, row):
         user, multifactor = row["user"], self.multifactor
         account = [f"--account={account_of(user)}", f"--qos={qos_of(user)}"] if multifactor else []
         options = [f"--gres=gpu:{row['gres']}", f"--nodes={row['nodes']}", f"--time={row['limit_min']}", *account]
-        answer = self._test_only(user, options) if row["probe"] == "1" else ""
-        when = self.site.starts(user, options) if self.site and row["probe"] == "1" else {}
+        probed = row["probe"] == "1"
+        test_only = self._test_only(user, options) if probed and not self.limits else ""
+        answer = self.site.answer(user, [*options, *(["--limits"] if self.limits else [])]) if self.site and probed else {}
+        limits = {"row": place, **limit_columns(answer)} if self.limits else {}
+        if self.limits == "follow" and limits.get("advised_limit"):
+            options += answer["limit_advice"]["options"].split()
         job = self.lab.submit(*options, user=user, command=f"sleep {row['runtime_s']}")
         gpu, gpus = row["gres"].split(":")
         self.rows[job] = {
             "job_id": job, "limit": int(row["limit_min"]) * 60, "nodes": row["nodes"], "cpus_per_node": 1,
-            "gpus_per_node": gpus, "gpu": gpu, "user": user, "test_only": answer,
-            "test_only_job": self._test_only_of(job) if row["probe"] == "1" else "", **when}
+            "gpus_per_node": gpus, "gpu": gpu, "user": user, "test_only": test_only,
+            "test_only_job": self._test_only_of(job) if probed and not self.limits else "", **limits,
+            **{f"when_{q}": answer.get(f"start_{q}", "") for q in QUANTILES if answer}}
         if multifactor:
             priority = self.lab.run("squeue", "-h", "-j", job, "-o", "%Q", check=False).stdout.strip()
             self.rows[job].update(account=account_of(user), qos=qos_of(user), group_gpu_limit=gpu_limit_of(user),
@@ -287,6 +297,18 @@ class Day:
         return sorted((row for row in self.rows.values() if "start" in row), key=lambda row: row["job_id"])
 
 
+def limit_columns(answer):
+    """What a shorter limit is said to be worth, by LIMIT_COLUMNS."""
+    advice = answer.get("limit_advice", {})
+    said = {"limit_words": advice.get("words", "")}
+    if advice.get("time_limit_seconds") is None:
+        return said
+    point = next(point for point in answer["limits"] if point["options"] == advice["options"])
+    return {**said, "sooner_p10": point["sooner_p10_seconds"], "sooner_p50": point["sooner_seconds"],
+            "sooner_p90": point["sooner_p90_seconds"], "risk": point["risk"],
+            "advised_limit": advice["time_limit_seconds"]}
+
+
 def named_start(text):
     """The start that --test-only names, in unix seconds; "" when it names none."""
     found = re.search(r"to start at (\S+)", text)
@@ -306,8 +328,9 @@ def unix_seconds(text):
     return int(datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.timezone.utc).timestamp())
 
 
-def write_log(path, rows, multifactor, forecasts=False):
-    columns = COLUMNS + (MULTIFACTOR_COLUMNS if multifactor else []) + (FORECAST_COLUMNS if forecasts else [])
+def write_log(path, rows, options):
+    columns = (COLUMNS + (MULTIFACTOR_COLUMNS if options.multifactor else [])
+               + (FORECAST_COLUMNS if options.programs else []) + (LIMIT_COLUMNS if options.limits else []))
     with open(path, "w", newline="") as out:
         writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
         writer.writeheader()
@@ -383,7 +406,10 @@ def main():
     parser.add_argument("--programs", help="folder of gpuadvised, to forecast live")
     parser.add_argument("--history", help="history.db of an earlier day to begin with")
     parser.add_argument("--days-ahead", type=float, default=0, help="the day's clock begins so many days from now")
+    parser.add_argument("--limits", choices=["ask", "follow"], help="what a shorter limit is said to be worth, and to take it")
     options = parser.parse_args()
+    if options.limits and not options.programs:
+        parser.error("--limits needs --programs")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("lab_day.py: ended by SIGTERM"))  # an end in order
     try:
         choose_slurm(options)
@@ -416,7 +442,7 @@ def record(options):
             if site:
                 site.start()
             try:
-                day = Day(lab, clock, workload, options.multifactor, site)
+                day = Day(lab, clock, workload, options.multifactor, site, options.limits)
                 day.run()
                 rows = day.log()
                 if site:
@@ -426,7 +452,7 @@ def record(options):
                     site.stop()
     finally:
         clock.end()
-    write_log(options.out, rows, options.multifactor, bool(options.programs))
+    write_log(options.out, rows, options)
     print(summary(rows, day.lags))
     if options.programs:
         print(live_summary(rows))
