@@ -344,6 +344,7 @@ struct Snapshot {
   std::string cluster;
   std::string source;  // "slurm-api", "slurm-cli", "slurm-rest", "sim", "replay"
   UnixSeconds taken_at = 0;
+  int64_t requests = 0;  // that Slurm got for it, and for what failed since the one before
   std::vector<Node> nodes;
   std::vector<Job> jobs;  // pending and running; ended ones are gone
   std::vector<Partition> partitions;

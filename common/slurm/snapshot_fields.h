@@ -285,6 +285,7 @@ void VisitFields(const Snapshot*, F&& f) {
   f("cluster", &Snapshot::cluster, FieldKind::kPlain);
   f("source", &Snapshot::source, FieldKind::kPlain);
   f("taken_at", &Snapshot::taken_at, FieldKind::kKey);
+  f("requests", &Snapshot::requests, FieldKind::kPlain);
   f("nodes", &Snapshot::nodes, FieldKind::kPlain);
   f("jobs", &Snapshot::jobs, FieldKind::kPlain);
   f("partitions", &Snapshot::partitions, FieldKind::kPlain);

@@ -109,7 +109,7 @@ std::string CountIn(const Json& record, const std::string& table) {
 // The begin record's own members. Only flat ones: copying a hostile nest would end the stack.
 Json HeaderOf(const Json& record) {
   Json header = Json::object();
-  for (const char* key : {"version", "cluster", "source", "taken_at"}) {
+  for (const char* key : {"version", "cluster", "source", "taken_at", "requests"}) {
     const auto found = record.find(key);
     if (found != record.end() && found->is_primitive()) header[key] = *found;
   }
@@ -193,6 +193,7 @@ void WriteBatch(const Snapshot& snapshot, const TableSet& tables, const RecordSi
                {"cluster", snapshot.cluster},
                {"source", snapshot.source},
                {"taken_at", snapshot.taken_at},
+               {"requests", snapshot.requests},
                {"tables", std::move(names)}},
               sink);
   Json counts = Json::object();
@@ -280,6 +281,7 @@ Result<void> SnapshotAssembler::Begin(const Json& record) {
   batch.draft.cluster = std::move(frame->cluster);
   batch.draft.source = std::move(frame->source);
   batch.draft.taken_at = frame->taken_at;
+  batch.draft.requests = frame->requests;
   return {};
 }
 

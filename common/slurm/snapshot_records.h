@@ -1,6 +1,7 @@
 // The collector's line protocol: a snapshot as JSON records, one a line, and back again.
 //
-//   {"record":"begin","version":1,"cluster":…,"source":…,"taken_at":…,"tables":["nodes","jobs"]}
+//   {"record":"begin","version":1,"cluster":…,"source":…,"taken_at":…,"requests":5,
+//    "tables":["nodes","jobs"]}
 //   {"record":"node",…} {"record":"job",…} {"record":"partition",…} {"record":"reservation",…}
 //   {"record":"config",…} {"record":"association",…} {"record":"qos",…}
 //   {"record":"end","counts":{"nodes":21,"jobs":4}}

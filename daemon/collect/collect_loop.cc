@@ -181,6 +181,7 @@ int RunCollectLoop(Source& source, const LoopOptions& options) {
       if (!options.once) WriteError(output, poll.error().message);
       return Failed(options, poll.error());
     }
+    if (poll) poll->snapshot.requests = source.TakeRequests();
     const bool read = poll ? output.Write([&](const LineOutput::Sink& sink) {
       WriteBatch(poll->snapshot, poll->changed, sink);
     })

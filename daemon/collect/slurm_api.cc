@@ -120,6 +120,7 @@ class SlurmApiSource : public Source {
 };
 
 Result<void> SlurmApiSource::LoadNodes(Snapshot& snapshot) {
+  CountRequest();
   return nodes_.Poll(
       "nodes", [](time_t since, node_info_msg_t** m) { return slurm_load_node(since, m, kShow); },
       slurm_free_node_info_msg,
@@ -131,6 +132,7 @@ Result<void> SlurmApiSource::LoadNodes(Snapshot& snapshot) {
 }
 
 Result<void> SlurmApiSource::LoadJobs(Snapshot& snapshot) {
+  CountRequest();
   return jobs_.Poll(
       "jobs", [](time_t since, job_info_msg_t** m) { return slurm_load_jobs(since, m, kShow); },
       slurm_free_job_info_msg,
@@ -143,6 +145,7 @@ Result<void> SlurmApiSource::LoadJobs(Snapshot& snapshot) {
 }
 
 Result<void> SlurmApiSource::LoadPartitions(Snapshot& snapshot) {
+  CountRequest();
   return partitions_.Poll(
       "partitions",
       [](time_t since, partition_info_msg_t** m) { return slurm_load_partitions(since, m, kShow); },
@@ -157,6 +160,7 @@ Result<void> SlurmApiSource::LoadPartitions(Snapshot& snapshot) {
 }
 
 Result<void> SlurmApiSource::LoadReservations(Snapshot& snapshot) {
+  CountRequest();
   return reservations_.Poll("reservations", slurm_load_reservations,
                             slurm_free_reservation_info_msg, [&](reserve_info_msg_t& message) {
                               snapshot.reservations = ParseReservations(Printed([&](FILE* stream) {
@@ -187,6 +191,7 @@ Result<void> SlurmApiSource::LoadPolicy(Snapshot& snapshot) {
   const auto now = std::chrono::steady_clock::now();
   if (policy_time_ && now - *policy_time_ < options_.policy_interval) return {};
   slurm_conf_t* conf = nullptr;
+  CountRequest();
   if (slurm_load_ctl_conf(0, &conf) != SLURM_SUCCESS)
     return tl::unexpected(CannotAsk("configuration"));
   ClusterConfig config =
@@ -194,7 +199,9 @@ Result<void> SlurmApiSource::LoadPolicy(Snapshot& snapshot) {
   slurm_compat::FreeConf(conf);
   snapshot.cluster = std::move(config.cluster);
   snapshot.config = std::move(config.config);
+  CountRequest();
   if (auto loaded = LoadLicenses(snapshot.config); !loaded) return loaded;
+  if (config.has_accounting) CountRequest();
   const std::string level = config.has_accounting ? LoadAccounting(snapshot, OwnName()) : "";
   snapshot.config.hidden =
       HiddenFrom(SeesAll(config.slurm_user), level, snapshot.config.private_data);

@@ -69,6 +69,7 @@ class SlurmCliSource : public Source {
 Result<std::string> SlurmCliSource::Run(std::vector<std::string> words,
                                         std::vector<std::string> environment) {
   if (!options_.bin_dir.empty()) words.front() = options_.bin_dir + "/" + words.front();
+  CountRequest();
   return AskSlurm(std::move(words), options_.deadline, std::move(environment));
 }
 

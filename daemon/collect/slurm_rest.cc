@@ -181,6 +181,7 @@ Result<RestAnswer> SlurmRestSource::Get(const std::string& target) const {
                               options_.token_file));
     }
   }
+  CountRequest();
   Result<RestAnswer> answer = AskRest(call);
   if (!answer) return answer;
   if (answer->status == kUnauthorized || answer->status == kForbidden ||

@@ -6,9 +6,11 @@
 // sleeps between polls and never prints: the loop (collect_loop.h) does both.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/base/error.h"
 #include "common/slurm/snapshot.h"
@@ -31,6 +33,16 @@ class Source {
   // The cluster as of now. Errors: kUnavailable when Slurm does not answer (the loop prints the
   // sentence, backs off and asks again); any other code ends the program with that sentence.
   virtual Result<Poll> Step() = 0;
+
+  // What Slurm was asked since the last call of this: RPCs of slurm-api, commands of slurm-cli,
+  // HTTP requests of slurm-rest; 0 where no Slurm is asked.
+  int64_t TakeRequests() { return std::exchange(requests_, 0); }
+
+ protected:
+  void CountRequest() const { ++requests_; }
+
+ private:
+  mutable int64_t requests_ = 0;
 };
 
 // The tables in which `after` differs from `before`. Cost: one comparison of both.

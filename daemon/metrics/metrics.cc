@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <optional>
 
@@ -47,6 +48,9 @@ Metrics::Metrics(Sources sources, MetricsNames names)
                          "CPU time that answers took, of all threads")),
       snapshots_(
           CounterFamily(registry_, "gpuadvise_snapshots_total", "Snapshots taken in").Add({})),
+      slurm_requests_(CounterFamily(registry_, "gpuadvise_slurm_requests_total",
+                                    "What Slurm was asked for these snapshots: RPCs of slurm-api, "
+                                    "commands of slurm-cli, HTTP requests of slurm-rest")),
       refresh_(RefreshHistogram(registry_)),
       names_(names) {}
 
@@ -71,6 +75,8 @@ void Metrics::OnNewState() {
 
 void Metrics::OnJobsChanged(const std::vector<PastJob>& jobs, const Snapshot& snapshot) {
   snapshots_.Increment();
+  slurm_requests_.Add({{"source", snapshot.source}})
+      .Increment(static_cast<double>(std::max<int64_t>(0, snapshot.requests)));
   const auto state = sources_.cluster.state();
   if (state) waits_.OnJobsChanged(jobs, snapshot, state->catalogues->gpus);
 }

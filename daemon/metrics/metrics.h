@@ -87,6 +87,7 @@ class Metrics {
   prometheus::Family<prometheus::Counter>& requests_;
   prometheus::Family<prometheus::Counter>& cpu_;
   prometheus::Counter& snapshots_;
+  prometheus::Family<prometheus::Counter>& slurm_requests_;
   prometheus::Histogram& refresh_;
   WaitHistograms waits_;
   std::atomic<bool> is_forecasting_ = false;  // or about to

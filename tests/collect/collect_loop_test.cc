@@ -21,6 +21,7 @@ class ScriptedSource : public Source {
   explicit ScriptedSource(std::deque<Result<Poll>> answers) : answers_(std::move(answers)) {}
   Result<Poll> Step() override {
     ++steps;
+    CountRequest();
     if (answers_.empty()) return Poll{.snapshot = {}, .changed = {}, .left_out = {}, .last = true};
     Result<Poll> answer = std::move(answers_.front());
     answers_.pop_front();
@@ -77,6 +78,17 @@ TEST_F(CollectLoop, PrintsABatchForEveryAnswer) {
   EXPECT_NE(printed.find("\"taken_at\":1,"), std::string::npos);
   EXPECT_NE(printed.find("\"taken_at\":2,"), std::string::npos);
   EXPECT_EQ(printed.back(), '\n');
+}
+
+TEST_F(CollectLoop, ABatchTellsTheRequestsSinceTheOneBefore) {
+  ScriptedSource source({Batch(1), Fail(ErrorCode::kUnavailable, "no answer"), Batch(2), Batch(3)});
+  EXPECT_EQ(RunCollectLoop(source, options_), 0);
+  const std::string printed = Printed();
+  for (const char* said : {R"("requests":1,"source":"","tables":[],"taken_at":1,)",
+                           R"("requests":2,"source":"","tables":[],"taken_at":2,)",
+                           R"("requests":1,"source":"","tables":[],"taken_at":3,)"}) {
+    EXPECT_NE(printed.find(said), std::string::npos) << printed;
+  }
 }
 
 TEST_F(CollectLoop, OnceIsOneBatch) {

@@ -3,6 +3,9 @@
 
     collectors_agree_test.py BIN_DIR [unittest options]
 """
+import json
+import re
+
 import collecting
 from lab import wait_until
 
@@ -53,6 +56,15 @@ class WithoutAccounting(Agreeing):
         self.assertEqual((nodes["t1"]["cpus"], nodes["t1"]["memory_mib"]), (14, 62000))  # less what is specialised
         self.assertEqual(nodes["m1"]["gpus"], {"a100": 1, "l40s": 2})
         self.assertEqual(nodes["u1"]["gpus"], {"": 4})
+
+    def test_the_requests_that_a_batch_tells_are_the_rpcs_that_slurmctld_counts(self):
+        def rpcs():
+            by_user = self.lab.run("sdiag").stdout.split("statistics by user")[1]
+            found = re.search(r"^\s*lab1\s*\(\s*\d+\)\s*count:(\d+)", by_user, re.MULTILINE)
+            return int(found.group(1)) if found else 0
+        before = rpcs()
+        told = json.loads(self.once("slurm-api", user="lab1").stdout.splitlines()[0])["requests"]
+        self.assertEqual(told, rpcs() - before)
 
     def test_allocations_of_every_kind_add_up_to_what_the_nodes_say(self):
         self.submit_all("-p short -n3 --gres=gpu:a100:1", "-p shared -n2", "--gpus-per-task=1 -n3 --mem-per-gpu=2G",

@@ -40,6 +40,7 @@ Snapshot SmallSnapshot() {
   snapshot.cluster = "seed";
   snapshot.source = "sim";
   snapshot.taken_at = 100;
+  snapshot.requests = 5;
   snapshot.nodes.resize(2);
   snapshot.nodes[0].name = "n1";
   snapshot.nodes[1].name = "n2";
@@ -51,8 +52,8 @@ Snapshot SmallSnapshot() {
 
 TEST(Records, LookAsDocumented) {
   EXPECT_EQ(BatchOf(SmallSnapshot(), {Table::kNodes, Table::kPartitions}),
-            (Lines{R"({"cluster":"seed","record":"begin","source":"sim","tables":["nodes",)"
-                   R"("partitions"],"taken_at":100,"version":1})",
+            (Lines{R"({"cluster":"seed","record":"begin","requests":5,"source":"sim",)"
+                   R"("tables":["nodes","partitions"],"taken_at":100,"version":1})",
                    R"({"name":"n1","record":"node"})", R"({"name":"n2","record":"node"})",
                    R"({"name":"gpu","nodes":"n[1-2]","record":"partition"})",
                    R"({"counts":{"nodes":2,"partitions":1},"record":"end"})"}));

@@ -236,6 +236,18 @@ TEST_F(MetricsTest, BeforeTheFirstSnapshotTheDaemonTellsOfItself) {
   EXPECT_EQ(Raw("GET", "/metrics").content_type, kMetricsContentType);
 }
 
+TEST_F(MetricsTest, WhatSlurmWasAskedAddsUp) {
+  Snapshot snapshot;
+  snapshot.source = "slurm-api";
+  for (const int64_t requests : {6, 4, -3}) {
+    snapshot.requests = requests;
+    metrics_.OnJobsChanged({}, snapshot);
+  }
+  const std::string text = Scrape();
+  EXPECT_EQ(ValueOf(text, "gpuadvise_slurm_requests_total{source=\"slurm-api\"}"), "10");
+  EXPECT_EQ(ValueOf(text, "gpuadvise_snapshots_total"), "3");
+}
+
 TEST_F(MetricsTest, AccountsAreForTheSocketWherePrivateDataAllows) {
   const std::string job = "run 1 classt25 gpu4090:3 cpus 4 ends 2h account secretlab\n";
   ClusterIs(job);

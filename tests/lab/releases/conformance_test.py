@@ -28,7 +28,7 @@ from lab import wait_until  # noqa: E402
 
 EXPECTED = HERE / "expected"
 IN_SERVICE = ["IDLE", "MIXED", "ALLOCATED"]
-TIMES = ["submit_time", "eligible_time", "start_time", "end_time", "taken_at"]
+TIMES = ["submit_time", "eligible_time", "start_time", "end_time", "taken_at", "requests"]
 LICENSES = "ansys:4,matlab:2"
 # What a node that is powered down does here: nothing, it only counts as being so.
 POWER_SAVING = {"SuspendProgram": "/bin/true", "ResumeProgram": "/bin/true", "SuspendTime": 86400,
