@@ -25,8 +25,8 @@
 #include "client/notify/notice.h"
 #include "client/preflight/hub_login.h"
 #include "client/preflight/system_site.h"
-#include "client/terminal/catalogue.h"
 #include "client/terminal/console.h"
+#include "client/terminal/users_language.h"
 #include "client/top/top_screen.h"
 
 namespace gpuadvise::client {

@@ -11,8 +11,8 @@
 #include "client/api/answer_reader.h"
 #include "client/api/http_client.h"
 #include "client/api/https_client.h"
-#include "client/terminal/catalogue.h"
 #include "client/terminal/printable.h"
+#include "client/terminal/users_language.h"
 #include "common/base/json_text.h"
 
 namespace gpuadvise::client {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "client/terminal/catalogue.h"
+#include "client/terminal/users_language.h"
 
 namespace gpuadvise::client {
 namespace {

@@ -11,9 +11,9 @@
 #include <ctime>
 #include <string>
 
-#include "client/terminal/catalogue.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
+#include "client/terminal/users_language.h"
 #include "common/base/text.h"
 
 namespace gpuadvise::client {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <ctime>
 
-#include "client/terminal/catalogue.h"
 #include "client/terminal/printable.h"
+#include "client/terminal/users_language.h"
 #include "common/base/words.h"
 
 namespace gpuadvise::client {

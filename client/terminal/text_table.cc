@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "client/terminal/catalogue.h"
 #include "client/terminal/display.h"
+#include "client/terminal/users_language.h"
 
 namespace gpuadvise::client {
 namespace {

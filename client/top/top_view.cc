@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "client/api/answer_reader.h"
-#include "client/terminal/catalogue.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
+#include "client/terminal/users_language.h"
 #include "client/views/cluster_tables.h"
 #include "common/base/text.h"
 #include "common/base/words.h"

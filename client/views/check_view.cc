@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "client/api/answer_reader.h"
-#include "client/terminal/catalogue.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
 #include "client/terminal/text_table.h"
+#include "client/terminal/users_language.h"
 
 namespace gpuadvise::client {
 namespace {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "client/api/answer_reader.h"
-#include "client/terminal/catalogue.h"
 #include "client/terminal/display.h"
+#include "client/terminal/users_language.h"
 #include "common/base/slurm_time.h"
 #include "common/base/text.h"
 #include "common/base/words.h"

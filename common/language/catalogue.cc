@@ -1,4 +1,4 @@
-#include "client/terminal/catalogue.h"
+#include "common/language/catalogue.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 
 #include "embedded/korean_catalogue.h"
 
-namespace gpuadvise::client {
+namespace gpuadvise {
 namespace {
 
 constexpr uint32_t kMoMagic = 0x950412de;
@@ -324,43 +324,10 @@ std::optional<std::string> Catalogue::Filled(const Template& form, std::string_v
   return translation;
 }
 
-std::string WantedLanguage(const char* (*environment)(const char* name)) {
-  const auto value = [&](const char* name) {
-    const char* text = environment(name);
-    return std::string(text == nullptr ? "" : text);
-  };
-  std::string locale;
-  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
-    locale = value(name);
-    if (!locale.empty()) break;
-  }
-  if (locale.empty() || locale == "C" || locale == "POSIX" || locale.starts_with("C.")) return "";
-  const size_t dot = locale.find('.');
-  if (dot != std::string::npos) {
-    std::string encoding = locale.substr(dot + 1, locale.find('@', dot) - dot - 1);
-    std::erase(encoding, '-');
-    std::transform(encoding.begin(), encoding.end(), encoding.begin(), ::tolower);
-    if (encoding != "utf8") return "";
-  }
-  const std::string wishes = value("LANGUAGE");
-  const std::string& first = wishes.empty() ? locale : wishes;
-  const std::string language = first.substr(0, first.find_first_of("_.@:"));
-  return language == "en" ? "" : language;
+const Catalogue* CatalogueOf(std::string_view language) {
+  if (language != "ko") return nullptr;
+  static const Catalogue korean{KoreanCatalogue()};
+  return korean.empty() ? nullptr : &korean;
 }
 
-namespace {
-
-Catalogue& Chosen() {
-  static Catalogue catalogue;
-  return catalogue;
-}
-
-}  // namespace
-
-void ChooseLanguage(const std::string& language) {
-  if (language == "ko") Chosen() = Catalogue(KoreanCatalogue());
-}
-
-std::string InUsersLanguage(std::string_view english) { return Chosen().Of(english); }
-
-}  // namespace gpuadvise::client
+}  // namespace gpuadvise

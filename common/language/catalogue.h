@@ -1,4 +1,4 @@
-// The user's language: sentences of the program and of the daemon, translated where they are shown.
+// Sentences of the programs in another language, translated where they are shown.
 //
 // Everything inside speaks English: answers of the API, --json, logs. A line is translated on its
 // way to the person, by a catalogue in the format of GNU gettext (po/*.po, compiled by msgfmt),
@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gpuadvise::client {
+namespace gpuadvise {
 
 // The translations of one language.
 class Catalogue {
@@ -58,16 +58,8 @@ class Catalogue {
   std::vector<Template> composed_;   // of the context "composed", in the same order
 };
 
-// The language that the environment asks for, as gettext chooses it: the first of LANGUAGE (a list,
-// unless the locale is C), LC_ALL, LC_MESSAGES and LANG that is set, such as "ko" of
-// "ko_KR.UTF-8". "" for English, for C and POSIX, and where the locale's encoding is not UTF-8.
-std::string WantedLanguage(const char* (*environment)(const char* name));
+// The translations into `language` ("ko"), read at the first call; nullptr where there are none,
+// and for English. From any thread.
+const Catalogue* CatalogueOf(std::string_view language);
 
-// From now on texts are shown in `language` ("ko"), where there is a catalogue of it. Once, at the
-// start, before any text is shown; not for answers that programs read.
-void ChooseLanguage(const std::string& language);
-
-// `english` in the language that was chosen.
-std::string InUsersLanguage(std::string_view english);
-
-}  // namespace gpuadvise::client
+}  // namespace gpuadvise

@@ -24,6 +24,7 @@
 #include "daemon/api/request_context.h"
 #include "daemon/api/requests.h"
 #include "daemon/api/standby_api.h"
+#include "daemon/api/words_api.h"
 #include "daemon/base/clock.h"
 #include "daemon/http/event_teller.h"
 #include "daemon/http/frame.h"
@@ -465,6 +466,7 @@ const Route kRoutes[] = {
     {"GET", "/v1/waiting", nullptr, true, GetWaiting},
     {"GET", "/v1/usage", nullptr, true, GetUsage, "weeks", kReplayWork},
     {"GET", "/v1/presets", nullptr, true, GetPresets},
+    {"POST", "/v1/words", nullptr, true, PostWords},
     {"GET", "/v1/clusters", nullptr, true, GetClusters},
     {"POST", "/v1/clusters/", "/advise", true, PostClusterAdvise, "", 1,
      "/v1/clusters/{id}/advise"},

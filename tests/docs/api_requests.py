@@ -79,6 +79,8 @@ def requests(daemon):
         ("GET", "/v1/usage?weeks=4", None),
         ("GET", "/v1/usage?weeks=27", None),
         ("GET", "/v1/presets", None),
+        ("POST", "/v1/words", {"language": "ko", "texts": ["free now"]}),
+        ("POST", "/v1/words", {"language": "xx", "texts": []}),
         ("GET", "/v1/clusters", None),
         ("POST", "/v1/clusters/none/advise", {"spec": SPEC}),
         ("GET", "/v1/nodes", None),

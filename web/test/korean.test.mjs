@@ -99,6 +99,60 @@ test('Where the sentences do not come the page is in English', () =>
     await until(page, () => page.locator('nav.views a').first().textContent(), (words) => words === 'Now');
   }, { allow: [/Failed to load resource/, /net::ERR/] }));
 
+const wordsAsked = () => world.fake.log.filter((entry) => entry.path === '/v1/words').map((entry) => JSON.parse(entry.body));
+
+test('The daemon’s own sentences are in Korean, each asked for once, and no name is sent', () =>
+  withPage(world, async (page) => {
+    world.fake.log.length = 0;
+    await page.goto(inKorean('ask'));
+    await visit(page, world.fake.url, 'ask');
+    await ask(page);
+    const reasons = await page.locator('[data-panel="ranking"] td.reasons li bdi').allTextContents();
+    assert.ok(reasons.length > 3);
+    for (const reason of reasons) if (reason.includes(' ')) assert.match(reason, /^한 /);
+    await visit(page, world.fake.url, 'queue');
+    const why = await page.locator('tr[data-job] .why bdi').allTextContents();
+    assert.ok(why.some((one) => /^한 /.test(one)));
+    const asked = wordsAsked();
+    assert.ok(asked.every((one) => one.language === 'ko'));
+    const texts = asked.flatMap((one) => one.texts);
+    assert.equal(new Set(texts).size, texts.length);
+    const names = await page.locator('td bdi.name').allTextContents();
+    assert.deepEqual(texts.filter((text) => names.includes(text)), []);
+  }));
+
+test('A refusal and the cause of an old picture are in Korean too', () =>
+  withPage(world, async (page) => {
+    await page.goto(inKorean('ask'));
+    await visit(page, world.fake.url, 'ask');
+    await ask(page, 'wrong: 1\n');
+    await until(page, () => page.locator('[role="alert"] bdi').first().textContent(), (words) => words.startsWith('한 train.yaml:1: '));
+    world.fake.set({ stale: 'slurmctld does not answer' });
+    await until(page, () => page.locator('body').textContent(), (words) => words.includes('한 slurmctld does not answer'));
+    world.fake.set({ stale: null });
+  }, { allow: [/400/] }));
+
+test('Where nothing is translated the sentences stay English', () =>
+  withPage(world, async (page) => {
+    world.fake.set({ noWords: true });
+    await page.goto(inKorean('ask'));
+    await visit(page, world.fake.url, 'ask');
+    await ask(page);
+    const reasons = await page.locator('[data-panel="ranking"] td.reasons li bdi').allTextContents();
+    assert.ok(reasons.length > 3);
+    for (const reason of reasons) assert.doesNotMatch(reason, /[가-힣]/);
+    world.fake.set({ noWords: false });
+  }, { allow: [/400/] }));
+
+test('A page in English asks for no words', () =>
+  withPage(world, async (page) => {
+    world.fake.log.length = 0;
+    await page.goto(`${world.fake.url}?lang=en#/ask`);
+    await visit(page, world.fake.url, 'ask');
+    await ask(page);
+    assert.deepEqual(wordsAsked(), []);
+  }));
+
 test('What is not said in Korean is somebody’s data, and stays', () =>
   withPage(world, async (page) => {
     await page.goto(inKorean('queue'));

@@ -19,6 +19,9 @@ export function speak(language: string, table: Sentences): void {
   sentences = table;
 }
 
+/** "en", "ko". */
+export const spokenLanguage = (): string => spoken;
+
 /** The language's tag, for dates: "en-GB", "ko-KR". */
 export const locale = (): string => (spoken === 'ko' ? 'ko-KR' : 'en-GB');
 
