@@ -252,6 +252,7 @@ std::string Catalogue::Translated(std::string_view english, int depth) const {
   }
   if (depth > kDeepest || english.empty()) return std::string(english);
   if (const auto whole = AsOneSentence(english, depth)) return *whole;
+  if (const auto remark = WithARemark(english, depth)) return *remark;
   if (const auto pieces = PieceByPiece(english, depth)) return *pieces;
   if (english.back() == '.' || english.back() == ':') {
     return Translated(english.substr(0, english.size() - 1), depth + 1) + english.back();
@@ -269,6 +270,18 @@ std::optional<std::string> Catalogue::AsOneSentence(std::string_view english, in
     }
   }
   return std::nullopt;
+}
+
+// "A sentence (and a remark)".
+std::optional<std::string> Catalogue::WithARemark(std::string_view english, int depth) const {
+  constexpr std::string_view kOpens = " (";
+  const size_t open = english.rfind(kOpens);
+  if (!english.ends_with(')') || open == std::string_view::npos || open == 0) return std::nullopt;
+  const auto head = AsOneSentence(english.substr(0, open), depth + 1);
+  if (!head) return std::nullopt;
+  const size_t begin = open + kOpens.size();
+  const std::string_view remark = english.substr(begin, english.size() - begin - 1);
+  return *head + std::string(kOpens) + Translated(remark, depth + 1) + ")";
 }
 
 // The longest run of pieces that is a sentence, and what follows it; else the first piece as it is.

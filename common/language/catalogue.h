@@ -30,7 +30,7 @@ class Catalogue {
   // between "; ", ": ", " · ", " — " and ". " that are sentences; blanks and newlines around it
   // stay. A field holds no end of a sentence ("; ", " · "). A msgid that ends with a blank or "(",
   // or begins with a blank or ",", ".", ":", "(", has one more field there; a leading "; " is left
-  // out. Forms with the context "composed" ("{} jobs") are for what the program puts together of
+  // out. A remark in parentheses at the end is translated alone where the whole is not known. Forms with the context "composed" ("{} jobs") are for what the program puts together of
   // parts.
   std::string Of(std::string_view english) const;
 
@@ -48,6 +48,7 @@ class Catalogue {
   void Add(std::string_view english, std::string_view translated);
   std::string Translated(std::string_view english, int depth) const;
   std::optional<std::string> AsOneSentence(std::string_view english, int depth) const;
+  std::optional<std::string> WithARemark(std::string_view english, int depth) const;
   std::optional<std::string> PieceByPiece(std::string_view english, int depth) const;
   // The translation of `english` where it has this form.
   std::optional<std::string> Filled(const Template& form, std::string_view english,

@@ -156,11 +156,18 @@ std::string WhyNotMore(const ScaleQuestion& question, const ScaleCurve& curve) {
   const double extra = more.cost.gpu_hours - chosen.cost.gpu_hours;
   const std::string paid =
       extra > 0.5 ? fmt::format("for {:.0f} GPU-hours more", extra) : "for as many GPU-hours";
+  const std::string taken = Hours(more.run.seconds.p50);
+  const std::string instead = Hours(chosen.run.seconds.p50);
+  if (grows.empty()) {
+    return fmt::format(
+        "{} would take {} instead of {} {} ({:.0f} % efficiency), and more GPUs wait longer in the "
+        "queue",
+        gpus, taken, instead, paid, 100 * more.efficiency);
+  }
   return fmt::format(
-      "{} would take {} instead of {} {} ({:.0f} % efficiency{}), and more GPUs wait longer in the "
-      "queue",
-      gpus, Hours(more.run.seconds.p50), Hours(chosen.run.seconds.p50), paid, 100 * more.efficiency,
-      because);
+      "{} would take {} instead of {} {} ({:.0f} % efficiency, as {}), and more GPUs wait longer in "
+      "the queue",
+      gpus, taken, instead, paid, 100 * more.efficiency, grows);
 }
 
 bool Runs(const ScaleStep& step) { return step.impossible.empty(); }

@@ -64,6 +64,12 @@ TEST(Catalogue, TranslatesPieceByPiece) {
   EXPECT_EQ(korean.Of("starts now."), "지금 시작.");
 }
 
+TEST(Catalogue, ARemarkInParenthesesIsTranslatedAlone) {
+  EXPECT_EQ(Korean().Of("starts now (tomorrow)"), "지금 시작 (내일)");
+  EXPECT_EQ(Korean().Of("starts now (of somebody)"), "지금 시작 (of somebody)");
+  EXPECT_EQ(Korean().Of("somebody starts (tomorrow)"), "somebody starts (tomorrow)");
+}
+
 TEST(Catalogue, AFieldHoldsNoEndOfASentence) {
   const Catalogue korean(MoOf({{"{} starts in {}", "{0} 시작: {1}"}, {"later", "나중에"}}));
   EXPECT_EQ(korean.Of("it starts in 4 h; later"), "it 시작: 4 h; 나중에");
