@@ -506,8 +506,8 @@ Tip CheckpointStorageTip(const TipContext& at) {
     return DoesNotApply(tip, "the number of checkpoints kept is not known (set output.keep)");
   const double bytes =
       static_cast<double>(kept) * static_cast<double>(*at.spec.output.checkpoint_bytes);
-  const std::string what = fmt::format("{} take {:.{}f} GB", Plural(kept, "checkpoint"),
-                                       bytes / 1e9, bytes < 1e9 ? 1 : 0);
+  const std::string what = fmt::format("{} take{} {:.{}f} GB", Plural(kept, "checkpoint"),
+                                       kept == 1 ? "s" : "", bytes / 1e9, bytes < 1e9 ? 1 : 0);
   if (bytes < kLittleBytes) return DoesNotApply(tip, what + ", too little to matter for a quota");
   tip.text = what + ": write them to scratch, not to your home";
   return Applies(tip, bytes > kHomeQuotaBytes ? .3 : .12);

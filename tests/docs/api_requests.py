@@ -1,6 +1,8 @@
 """Requests that bring every route of the daemon to answer, and how they are sent."""
 import http.client
 import json
+import pathlib
+import re
 import socket
 
 SPEC = {"name": "t", "model": {"preset": "gpt2"},
@@ -47,6 +49,32 @@ class Daemon:
 
     def get(self, target):
         return json.loads(self.ask("GET", target)[2])
+
+    def post(self, target, body):
+        return json.loads(self.ask("POST", target, body)[2])
+
+
+# Members that hold the daemon's sentences, alone or in a list (web/src/api/translate.ts).
+SENTENCES = {"assumed", "because", "beyond", "clears", "message", "note", "notes", "problem", "reason_words", "reasons", "stale_cause",
+             "tips", "warnings", "why", "why_not_more", "words", "would_fit_with"}
+
+
+def sentences_in(value, is_sentence=False):
+    """The daemon's sentences in an answer. A key and its value ("method: lora") is none."""
+    if isinstance(value, str):
+        return {value} if is_sentence and " " in value and not re.fullmatch(r"\w+: \w+", value) else set()
+    if isinstance(value, list):
+        return {text for each in value for text in sentences_in(each, is_sentence)}
+    if isinstance(value, dict):
+        return {text for name, each in value.items() for text in sentences_in(each, name in SENTENCES)}
+    return set()
+
+
+def of_examples():
+    """Every question about the training files of examples/."""
+    for file in sorted((pathlib.Path(__file__).resolve().parents[2] / "examples").glob("*.yaml")):
+        for question in ("advise", "fit", "scale"):
+            yield "POST", f"/v1/{question}", {"spec_yaml": file.read_text()}
 
 
 def requests(daemon):
