@@ -30,8 +30,8 @@ class Catalogue {
   // between "; ", ": ", " · ", " — " and ". " that are sentences; blanks and newlines around it
   // stay. A field holds no end of a sentence ("; ", " · "). A msgid that ends with a blank or "(",
   // or begins with a blank or ",", ".", ":", "(", has one more field there; a leading "; " is left
-  // out. A remark in parentheses at the end is translated alone where the whole is not known. Forms with the context "composed" ("{} jobs") are for what the program puts together of
-  // parts.
+  // out. A remark in parentheses at the end is translated alone where the whole is not known. Forms
+  // with the context "composed" ("{} jobs") are for what the program puts together of parts.
   std::string Of(std::string_view english) const;
 
   bool empty() const { return exact_.empty() && templates_.empty(); }

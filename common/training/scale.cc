@@ -165,7 +165,8 @@ std::string WhyNotMore(const ScaleQuestion& question, const ScaleCurve& curve) {
         gpus, taken, instead, paid, 100 * more.efficiency);
   }
   return fmt::format(
-      "{} would take {} instead of {} {} ({:.0f} % efficiency, as {}), and more GPUs wait longer in "
+      "{} would take {} instead of {} {} ({:.0f} % efficiency, as {}), and more GPUs wait longer "
+      "in "
       "the queue",
       gpus, taken, instead, paid, 100 * more.efficiency, grows);
 }
