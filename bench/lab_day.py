@@ -328,9 +328,9 @@ def unix_seconds(text):
     return int(datetime.datetime.fromisoformat(text).replace(tzinfo=datetime.timezone.utc).timestamp())
 
 
-def write_log(path, rows, options):
-    columns = (COLUMNS + (MULTIFACTOR_COLUMNS if options.multifactor else [])
-               + (FORECAST_COLUMNS if options.programs else []) + (LIMIT_COLUMNS if options.limits else []))
+def write_log(path, rows, multifactor=False, forecasts=False, limits=False):
+    columns = (COLUMNS + (MULTIFACTOR_COLUMNS if multifactor else []) + (FORECAST_COLUMNS if forecasts else [])
+               + (LIMIT_COLUMNS if limits else []))
     with open(path, "w", newline="") as out:
         writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
         writer.writeheader()
@@ -452,7 +452,7 @@ def record(options):
                     site.stop()
     finally:
         clock.end()
-    write_log(options.out, rows, options)
+    write_log(options.out, rows, options.multifactor, bool(options.programs), bool(options.limits))
     print(summary(rows, day.lags))
     if options.programs:
         print(live_summary(rows))

@@ -77,6 +77,41 @@ def row(t_s, user="u01", gres="gpu4090:2", probe="0"):
             "probe": probe}
 
 
+class AdvisingSite:
+    """A daemon that always advises half an hour."""
+
+    @staticmethod
+    def answer(_, options):
+        assert options[-1] == "--limits"
+        point = {"options": "-t 00:30:00", "sooner_p10_seconds": 600, "sooner_seconds": 1200, "sooner_p90_seconds": 3600, "risk": 0.01}
+        return {"start_p10": NOON, "start_p50": NOON + 5, "start_p90": NOON + 9, "limits": [{**point, "options": "-t 01:00:00"}, point],
+                "limit_advice": {"time_limit_seconds": 1800, "options": "-t 00:30:00", "words": "-t 00:30:00 is enough"}}
+
+
+class Pairs(unittest.TestCase):
+    """bench/limit_pairs.py on made logs."""
+
+    def write(self, name, *rows):
+        path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / name
+        lab_day.write_log(path, rows, forecasts=True, limits=True)
+        return path
+
+    def test_gains_are_differences_of_waits_and_a_cut_job_runs_again(self):
+        plain = {"submit": 0, "start": 4000, "end": 5000, "state": "COMPLETED"}
+        said = {"sooner_p10": 1800, "sooner_p50": 3600, "sooner_p90": 3900, "risk": 0.04, "advised_limit": 1800}
+        asked = self.write("asked.csv", *({**plain, "row": k} for k in range(4)))
+        followed = self.write(
+            "followed.csv", {**plain, **said, "row": 0, "start": 300, "end": 1300}, {**plain, **said, "row": 1, "start": 2200},
+            {**plain, **said, "row": 2, "start": 0, "end": 1800, "state": "TIMEOUT"}, {**plain, "row": 3, "start": 4600, "end": 5600})
+        done = subprocess.run([sys.executable, "-B", lab_day.LAB.parent.parent / "bench" / "limit_pairs.py", asked, followed], text=True,
+                              capture_output=True, check=True)
+        self.assertEqual(done.stdout.splitlines(), [
+            "3 advised: kept 0.67, in range 1.00, at least 3/4 of it 0.67", "promised 3 h, gained 3 h",
+            "cut off 1, expected 0.1, at most 1 in 95 %", "median wait of the advised 4000 -> 300 s",
+            "4 jobs on both days: mean time to result 5000 -> 4675 s (-6.5 %)",
+            "mean wait of the 1 others 4000 -> 4600 s; of the 1 that waited, 1.00 waited the same within 25 % or 5 min"])
+
+
 class TheDay(unittest.TestCase):
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory())
@@ -141,6 +176,17 @@ class TheDay(unittest.TestCase):
         day = self.day(row(0), completions=completed(1, "2026-11-21T12:01:00", "Unknown", "Unknown", "CANCELLED")
                        + completed(77, "2026-11-21T12:01:00", "2026-11-21T12:01:00", "2026-11-21T12:01:00"))
         self.assertEqual(day.log(), [])
+
+    def test_advised_limits_are_logged_and_taken_only_where_they_are_followed(self):
+        for limits, options in [("ask", ()), ("follow", ("-t", "00:30:00"))]:
+            self.lab.calls.clear()
+            day = lab_day.Day(self.lab, self.clock, [row(10, probe="1")], False, AdvisingSite(), limits)
+            day.run()
+            (_, what), = self.submissions()
+            self.assertEqual(what[4:-2], options, limits)
+            (line,) = day.rows.values()
+            self.assertEqual([line[name] for name in lab_day.LIMIT_COLUMNS], [0, 600, 1200, 3600, 0.01, 1800, "-t 00:30:00 is enough"])
+            self.assertEqual((line["test_only"], line["when_p50"]), ("", NOON + 5))
 
     def test_with_multifactor_the_users_account_qos_and_priority_are_logged(self):
         day = self.day(row(0, user="u05"), row(9, user="u04"), multifactor=True)

@@ -21,6 +21,7 @@ export class Loader<T extends Frame> {
   private controller: AbortController | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private wanted = false; // something changed since the last question was asked
+  private wantedAt: number | null = null; // the snapshot that did; null: whatever is shown may be wrong
   private failures = 0;
   private askedAt = 0;
 
@@ -45,6 +46,7 @@ export class Loader<T extends Frame> {
   changed(takenAt: number | null): void {
     if (!this.path) return;
     if (takenAt !== null && this.data?.meta?.snapshot_taken_at === takenAt && !this.controller) return;
+    this.wantedAt = this.wanted && this.wantedAt === null ? null : takenAt;
     this.wanted = true;
     if (takenAt === null) this.askedAt = 0;
     if (takenAt === null || this.failures > 0) this.hurry();
@@ -107,6 +109,7 @@ export class Loader<T extends Frame> {
     this.keep(path, data);
     remember(path, data);
     this.publish({ path, data, error: null, loading: false });
+    if (this.wantedAt !== null && data.meta?.snapshot_taken_at === this.wantedAt) this.wanted = false; // it has come already
     if (this.wanted) this.plan();
   }
 
