@@ -16,6 +16,7 @@ struct DaemonAddress {
   std::string token_file = {};  // of https: with a token; "": SLURM_JWT, else munge
 
   std::string munge_socket = {};  // of https: munged's; "": libmunge's own
+  bool as_nobody = false;         // of https: neither token nor credential is sent
 
   bool IsRemote() const { return place.starts_with("https://"); }
 };

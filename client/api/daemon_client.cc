@@ -61,6 +61,10 @@ constexpr const char* kStartIt =
     ". Start it with `systemctl start gpuadvised` (or `gpuadvised --config FILE`), "
     "or name another socket with --socket or GPUADVISE_SOCKET";
 
+void Say(const std::string& sentence) {
+  std::fputs(("gpuadvise: " + InUsersLanguage(sentence) + "\n").c_str(), stderr);
+}
+
 // Where a standby sends to; nullopt: to nowhere that this client reaches.
 std::optional<DaemonAddress> Elsewhere(const HttpAnswer& answer, const DaemonAddress& asked) {
   if (answer.status != 303 && answer.status != 307) return std::nullopt;
@@ -70,6 +74,9 @@ std::optional<DaemonAddress> Elsewhere(const HttpAnswer& answer, const DaemonAdd
     first.place = answer.location.substr(0, answer.location.find('/', std::strlen("https://")));
   }
   if (first.place.empty() || first.place == asked.place) return std::nullopt;
+  // The user's token is for daemons that the site has named, or whose certificate its own authority
+  // has signed: an answer may name any other.
+  first.as_nobody = first.IsRemote() && first.ca_file.empty();
   return first;
 }
 
@@ -95,8 +102,7 @@ Result<json> ReadApiAnswer(int status, const std::string& body) {
 }
 
 void DaemonClient::SayOnce(const std::string& sentence) {
-  if (std::exchange(said_, true)) return;
-  std::fputs(("gpuadvise: " + InUsersLanguage(sentence) + "\n").c_str(), stderr);
+  if (!std::exchange(said_, true)) Say(sentence);
 }
 
 Result<HttpAnswer> DaemonClient::AskAt(const DaemonAddress& daemon, const HttpRequest& request) {
@@ -111,6 +117,10 @@ Result<json> DaemonClient::Ask(const HttpRequest& request) {
     SayOnce(fmt::format("{} is a standby; the first daemon is asked, at {}",
                         Shortened(daemon_.place, kMostTextBytes),
                         Shortened(Printable(first->place), kMostTextBytes)));
+    if (first->as_nobody) {
+      Say("no token is sent there, because client.yaml has no ca_file: what everybody may see is "
+          "shown");
+    }
     answer = AskAt(*first, request);
   }
   if (answer) return ReadApiAnswer(answer->status, answer->body);

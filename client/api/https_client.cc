@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "client/https/https_call.h"
+#include "common/base/words.h"
 #include "munge/munge.h"
 #include "process/files.h"
 
@@ -15,6 +17,7 @@ namespace {
 
 constexpr size_t kMaxTokenBytes = 8192;
 constexpr int kUnauthorized = 401;
+constexpr size_t kMostReasonBytes = 300;
 
 // "eyJ…", or as `scontrol token` prints it: "SLURM_JWT=eyJ…".
 std::string TokenIn(std::string text) {
@@ -58,11 +61,20 @@ Result<HttpAnswer> Call(const DaemonAddress& address, const HttpRequest& request
                                    : ""));
 }
 
+// The daemon's own sentence.
+std::string WhyRefused(const std::string& body) {
+  const auto answer = nlohmann::json::parse(body, nullptr, false);
+  const nlohmann::json::json_pointer message("/errors/0/message");
+  const bool told = answer.is_object() && answer.contains(message) && answer[message].is_string();
+  return told ? Shortened(answer[message].get<std::string>(), kMostReasonBytes) : "HTTP 401";
+}
+
 }  // namespace
 
 Result<HttpAnswer> AskOverHttps(const DaemonAddress& address, const HttpRequest& request,
                                 std::chrono::milliseconds timeout,
                                 const std::function<void(const std::string&)>& say) {
+  if (address.as_nobody) return Call(address, request, timeout, "");
   const Result<std::string> token = FindToken(address);
   if (!token) return tl::unexpected<Error>(token.error());
   if (!token->empty()) return Call(address, request, timeout, "Bearer " + *token);
@@ -71,9 +83,10 @@ Result<HttpAnswer> AskOverHttps(const DaemonAddress& address, const HttpRequest&
   if (!credential) return Call(address, request, timeout, "");
   Result<HttpAnswer> answer = Call(address, request, timeout, "Munge " + *credential);
   if (!answer || answer->status != kUnauthorized) return answer;
-  say(address.place +
-      " does not take munge credentials: what everybody may see is shown; set SLURM_JWT to a token "
-      "(scontrol token) to be known");
+  say(
+      fmt::format("{} did not take the munge credential ({}): what everybody may see is shown; set "
+                  "SLURM_JWT to a token (scontrol token) to be known",
+                  address.place, WhyRefused(answer->body)));
   return Call(address, request, timeout, "");
 }
 

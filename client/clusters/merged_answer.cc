@@ -176,7 +176,7 @@ void AddAdvice(const Answers& answers, const json& any, json& merged) {
   });
   for (size_t i = 0; i < strategies.size(); ++i) strategies[i]["rank"] = i + 1;
   SayWhyFirst(strategies, objective);
-  if (objective == "cost" && some_priced && !all_priced) {
+  if ((objective == "cost" || objective == "deadline") && some_priced && !all_priced) {
     merged["warnings"].push_back(
         "not every cluster has prices, so rows are ranked by GPU-hours, not by cost");
   }

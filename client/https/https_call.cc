@@ -15,6 +15,7 @@ namespace {
 constexpr const char* kLibrary = "libcurl.so.4";
 
 struct Curl {
+  decltype(&curl_global_init) init_all = nullptr;
   decltype(&curl_easy_init) init = nullptr;
   decltype(&curl_easy_setopt) set = nullptr;
   decltype(&curl_easy_perform) perform = nullptr;
@@ -37,7 +38,8 @@ const Curl* LoadCurl() {
     void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return nullptr;
     auto curl = std::make_unique<Curl>();
-    const bool all = Find(library, "curl_easy_init", curl->init) &&
+    const bool all = Find(library, "curl_global_init", curl->init_all) &&
+                     Find(library, "curl_easy_init", curl->init) &&
                      Find(library, "curl_easy_setopt", curl->set) &&
                      Find(library, "curl_easy_perform", curl->perform) &&
                      Find(library, "curl_easy_getinfo", curl->info) &&
@@ -45,7 +47,9 @@ const Curl* LoadCurl() {
                      Find(library, "curl_easy_strerror", curl->words) &&
                      Find(library, "curl_slist_append", curl->append) &&
                      Find(library, "curl_slist_free_all", curl->free_list);
-    return all ? std::move(curl) : nullptr;
+    // Here once, before any thread's first call: releases before 7.84 do not lock it.
+    if (!all || curl->init_all(CURL_GLOBAL_DEFAULT) != CURLE_OK) return nullptr;
+    return curl;
   }();
   return loaded.get();
 }
@@ -75,6 +79,7 @@ Result<HttpsAnswer> CallHttps(const HttpsRequest& request) {
     return Failed(fmt::format("{} cannot be loaded on this machine; install libcurl", kLibrary));
   }
   const std::unique_ptr<CURL, decltype(curl->cleanup)> call(curl->init(), curl->cleanup);
+  if (call == nullptr) return Failed("libcurl makes no connection: no memory");
   std::unique_ptr<curl_slist, decltype(curl->free_list)> headers(
       curl->append(nullptr, "Content-Type: application/json"), curl->free_list);
   for (const std::string& field : request.fields) curl->append(headers.get(), field.c_str());

@@ -1,7 +1,6 @@
-// One HTTP or HTTPS call to a service that is not gpuadvised, through libcurl, which is loaded when
-// first needed.
+// One HTTP or HTTPS call, through libcurl, which is loaded when first needed.
 //
-// Bounded: a deadline, no redirects, a longest answer. Blocking; not thread-safe. No error names
+// Bounded: a deadline, no redirects, a longest answer. Blocking; from any thread. No error names
 // the URL, which may be a secret.
 #pragma once
 

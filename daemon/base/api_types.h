@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,11 +46,14 @@ struct ApiRequest {
   std::string authorization = {};  // the Authorization field
   std::string relayed_uid = {};    // kRelayedUidField, which only a relay may send
   std::string relayed_host = {};
+  std::string relayed_caller = {};  // kRelayedCallerField
 };
 
 // For whom a relay asks, and on which host that user is.
 inline constexpr const char* kRelayedUidField = "Gpuadvise-Uid";
 inline constexpr const char* kRelayedHostField = "Gpuadvise-Host";
+// Whose bounds that uid counts for (Peer::caller), where it is a subordinate one there.
+inline constexpr const char* kRelayedCallerField = "Gpuadvise-Caller";
 
 struct ApiResponse {
   int status = 200;
@@ -59,6 +63,7 @@ struct ApiResponse {
   std::vector<std::pair<std::string, std::string>> fields = {};  // further header fields
   std::shared_ptr<const std::string> shared_body = nullptr;      // one for many; before body
   std::shared_ptr<EventFeed> events = nullptr;                   // an endless body instead
+  std::optional<std::chrono::seconds> events_last = {};          // but no longer than this
   std::chrono::nanoseconds cpu_time{0};                          // that the answer took
 
   const std::string& Bytes() const { return shared_body ? *shared_body : body; }

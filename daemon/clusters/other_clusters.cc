@@ -110,8 +110,13 @@ void OtherClusters::Run(std::chrono::milliseconds interval) {
 // Remembers whether it answered.
 Result<LinkAnswer> OtherClusters::AskOne(Cluster& cluster, const std::string& method,
                                          const std::string& target, const std::string& body) {
+  const auto begun = [&] {
+    const std::lock_guard lock(mutex_);
+    return cluster.asked.insert(Clock::now());
+  }();
   Result<LinkAnswer> answer = cluster.link.Ask(method, target, body, kPatience);
   const std::lock_guard lock(mutex_);
+  cluster.asked.erase(begun);
   if (answer) {
     cluster.failed.reset();
   } else {
@@ -165,6 +170,9 @@ Result<LinkAnswer> OtherClusters::Ask(const std::string& cluster, const std::str
     const Cluster& asked = found->second;
     if (asked.failed && Clock::now() - *asked.failed < kSilence) {
       return Fail(ErrorCode::kUnavailable, asked.problem);
+    }
+    if (!asked.asked.empty() && Clock::now() - *asked.asked.begin() > 2 * kPatience) {
+      return Fail(ErrorCode::kUnavailable, "an earlier question waits for the name server still");
     }
   }
   return AskOne(found->second, "POST", target, body);

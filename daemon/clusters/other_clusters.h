@@ -13,6 +13,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,10 +25,9 @@ namespace gpuadvise::daemon {
 
 class OtherClusters {
  public:
-  // `addresses`: name -> https://HOST:PORT, or a socket; `ca` whose certificates are trusted. On a
-  // socket the other daemon takes this process for its user, whom it shows more than everybody: the
-  // settings allow none. Errors: kBadInput: an address that is none. Where there are none nothing
-  // is asked.
+  // `addresses`: name -> https://HOST:PORT; in tests also a socket, on which the other daemon would
+  // take this process for its user: the settings allow none. `ca`: whose certificates are trusted.
+  // Errors: kBadInput: an address that is none. Where there are none nothing is asked.
   static Result<std::unique_ptr<OtherClusters>> Make(
       const std::map<std::string, std::string>& addresses, const std::string& ca,
       std::chrono::milliseconds interval = kInterval);
@@ -39,8 +39,9 @@ class OtherClusters {
   // its waits is cut to what is known of the form (docs/api.md).
   nlohmann::json Waits() const;
 
-  // The answer of `cluster` to a POST of `body`. Blocks, for kPatience at most. Errors: kNotFound:
-  // no such cluster; kUnavailable: it is silent, or was just now.
+  // The answer of `cluster` to a POST of `body`. Blocks, for kPatience; longer where the name
+  // server is silent, and then not those who come after. Errors: kNotFound: no such cluster;
+  // kUnavailable: it is silent, or was just now.
   Result<LinkAnswer> Ask(const std::string& cluster, const std::string& target,
                          const std::string& body);
 
@@ -53,9 +54,10 @@ class OtherClusters {
 
   struct Cluster {
     DaemonLink link;
-    nlohmann::json gpus = nullptr;  // guarded by mutex_, like the next three
+    nlohmann::json gpus = nullptr;  // guarded by mutex_, like those below
     std::optional<Clock::time_point> answered = {};
     std::optional<Clock::time_point> failed = {};  // nullopt: the last question was answered
+    std::multiset<Clock::time_point> asked = {};   // when the questions on their way were begun
     std::string problem = "it has not been asked yet";
   };
 

@@ -28,8 +28,8 @@ namespace {
 
 constexpr int kNiceness = 15;
 
-// This thread from now on goes behind those that answer the Unix socket. Where that is refused,
-// everything works all the same.
+}  // namespace
+
 void StepBack() {
   static std::once_flag said;
   if (setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness) == 0) return;
@@ -40,6 +40,8 @@ void StepBack() {
         strerror(error));
   });
 }
+
+namespace {
 
 // What every answer over TCP carries: no other page may read or embed it.
 void Close(ApiResponse& response) {

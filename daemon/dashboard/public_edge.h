@@ -40,6 +40,10 @@ Peer ProxiedPeer(const ApiRequest& request, const Peer& peer, UserNames& users);
 ApiResponse AnswerOverTcp(const ApiRequest& request, const Peer& peer, ApiState& state,
                           const std::vector<std::string>& hosts);
 
+// This thread from now on goes behind those that answer the Unix socket. Where that is refused,
+// everything works all the same.
+void StepBack();
+
 class PublicEdge {
  public:
   // `state` is used on this edge's threads and must outlive it, as what it refers to.

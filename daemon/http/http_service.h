@@ -29,6 +29,9 @@ struct HttpLimits {
   std::optional<TrustedProxy> proxy = std::nullopt;
   size_t max_header_bytes = 16u << 10;
   size_t max_body_bytes = 1u << 20;
+  // The same over TLS of who has shown no certificate: what the request says of itself is not
+  // believed before it has been read.
+  size_t max_unproven_body_bytes = 64u << 10;
   size_t max_connections = 256;
   // Of one user, or over TCP of one address (Peer::caller); so below.
   size_t max_connections_per_user = 100'000;
@@ -38,6 +41,9 @@ struct HttpLimits {
   // Whose bounds a request counts for where its connection is of many users (a relay's); nullptr:
   // the connection's.
   std::function<int64_t(const ApiRequest& request, const Peer& peer)> whose = nullptr;
+  // Whether a request is certainly of nobody: then HttpWorkers::strangers answer it. Called on the
+  // server's thread; nullptr: never.
+  std::function<bool(const ApiRequest& request, const Peer& peer)> is_strangers = nullptr;
   size_t max_questions = 100'000;  // POSTs that are computed or wait for that
   size_t max_questions_per_user = 100'000;
   size_t max_waiting = 100'000;  // the same of other requests
@@ -62,6 +68,7 @@ using HttpForward =
 struct HttpWorkers {
   boost::asio::thread_pool& others;
   boost::asio::thread_pool& posts;
+  boost::asio::thread_pool* strangers = nullptr;  // of one thread, which answers one at a time
 };
 
 struct HttpService {
@@ -73,6 +80,7 @@ struct HttpService {
         post_turns(&workers.others == &workers.posts
                        ? turns
                        : FairQueue::Make(limits.answers_at_once, limits.answers_per_user)),
+        strangers_turns(FairQueue::Make(1, 1)),
         questions(Places::Make(limits.max_questions, limits.max_questions_per_user)),
         waiting(Places::Make(limits.max_waiting, limits.max_waiting_per_user)),
         events(Places::Make(limits.max_events, limits.max_events_per_user)) {}
@@ -83,6 +91,7 @@ struct HttpService {
   HttpForward forward;      // before `answer` where it is set, which it is before serving
   const std::shared_ptr<FairQueue> turns;
   const std::shared_ptr<FairQueue> post_turns;
+  const std::shared_ptr<FairQueue> strangers_turns;
   const std::shared_ptr<Places> questions;
   const std::shared_ptr<Places> waiting;
   const std::shared_ptr<Places> events;

@@ -76,6 +76,7 @@ ApiRequest RequestFrom(http::request<http::string_body>& message) {
   };
   request.relayed_uid = text_of(kRelayedUidField);
   request.relayed_host = text_of(kRelayedHostField);
+  request.relayed_caller = text_of(kRelayedCallerField);
   return request;
 }
 
@@ -134,12 +135,11 @@ ApiResponse TooMany(const Places& places, int64_t caller) {
 }
 
 // The answer to a request that could not be read; status 0: just close.
-ApiResponse RefusalOf(error_code error, bool late, const HttpLimits& limits) {
+ApiResponse RefusalOf(error_code error, bool late, const HttpLimits& limits, size_t most_body) {
   if (late) return PlainError(408, "bad_input", "the request took too long to arrive");
   if (error == http::error::body_limit) {
-    return PlainError(
-        413, "bad_input",
-        fmt::format("the request body is larger than {} bytes", limits.max_body_bytes));
+    return PlainError(413, "bad_input",
+                      fmt::format("the request body is larger than {} bytes", most_body));
   }
   if (error == http::error::header_limit || error == http::error::buffer_overflow) {
     return PlainError(
@@ -246,7 +246,7 @@ asio::awaitable<HttpSession::Next> HttpSession::ServeOne() {
   if (error) co_return Next::kEnd;
   Parser parser;
   parser.header_limit(static_cast<uint32_t>(service_.limits.max_header_bytes));
-  parser.body_limit(service_.limits.max_body_bytes);
+  parser.body_limit(MostBodyBytes());
   SetDeadline(service_.limits.request_timeout);
   error = co_await ReadRequest(parser);
   if (error) {
@@ -268,8 +268,14 @@ asio::awaitable<HttpSession::Next> HttpSession::ServeOne() {
   const std::optional<Places::Place> place = TakeEvents(response, asking);
   const bool stay = keep_alive && !draining_ && !response.events;
   error = co_await Write(response, {version, stay, head});
-  if (!error && response.events && !head) co_await StreamEvents(response.events);
+  if (!error && response.events && !head)
+    co_await StreamEvents(response.events, response.events_last);
   co_return error || !stay ? Next::kEnd : Next::kGoOn;
+}
+
+size_t HttpSession::MostBodyBytes() const {
+  const bool is_unproven = stream_.is_secure() && peer_.certificate.empty();
+  return is_unproven ? service_.limits.max_unproven_body_bytes : service_.limits.max_body_bytes;
 }
 
 asio::awaitable<error_code> HttpSession::WaitForRequest() {
@@ -328,14 +334,20 @@ asio::awaitable<ApiResponse> HttpSession::AnswerOnWorker(ApiRequest request, Pee
   Places& places = question ? *service_.questions : *service_.waiting;
   const std::optional<Places::Place> place = places.Take(asking.caller);
   if (!place) co_return TooMany(places, asking.caller);
-  FairQueue& turns = question ? *service_.post_turns : *service_.turns;
+  const bool is_strangers = service_.workers.strangers != nullptr && service_.limits.is_strangers &&
+                            service_.limits.is_strangers(request, asking);
+  FairQueue& turns = is_strangers ? *service_.strangers_turns
+                     : question   ? *service_.post_turns
+                                  : *service_.turns;
   FairQueue::Slot turn = co_await turns.Take(asking.caller);
   if (PeerIsGone()) co_return ApiResponse{0, "", ""};
   if (service_.forward) {
     ApiResponse forwarded = co_await service_.forward(request, asking);
     co_return forwarded;
   }
-  asio::thread_pool& worker = question ? service_.workers.posts : service_.workers.others;
+  asio::thread_pool& worker = is_strangers ? *service_.workers.strangers
+                              : question   ? service_.workers.posts
+                                           : service_.workers.others;
   ApiResponse response = co_await asio::co_spawn(
       worker, CallAnswer(service_.answer, request, asking), asio::use_awaitable);
   turn.Charge(response.cpu_time);
@@ -369,10 +381,14 @@ asio::awaitable<error_code> HttpSession::Write(const ApiResponse& response, Writ
   co_return error;
 }
 
-asio::awaitable<void> HttpSession::StreamEvents(std::shared_ptr<EventFeed> feed) {
+// `lasts`: so long at the most, but for one event_interval; nullopt: as long as the caller stays.
+asio::awaitable<void> HttpSession::StreamEvents(std::shared_ptr<EventFeed> feed,
+                                                std::optional<std::chrono::seconds> lasts) {
   WakeOn(*feed);
   error_code error;
-  while (!error && !peer_ended_ && !draining_) {
+  constexpr auto kNever = std::chrono::steady_clock::time_point::max();
+  const auto end = lasts ? std::chrono::steady_clock::now() + *lasts : kNever;
+  while (!error && !peer_ended_ && !draining_ && std::chrono::steady_clock::now() < end) {
     news_ = false;
     error = co_await WriteWaiting(*feed);
     if (error || news_ || peer_ended_ || draining_) continue;
@@ -417,7 +433,7 @@ asio::awaitable<error_code> HttpSession::WriteText(const std::string& text) {
 }
 
 asio::awaitable<HttpSession::Next> HttpSession::RefuseRead(error_code error) {
-  const ApiResponse refusal = RefusalOf(error, late_, service_.limits);
+  const ApiResponse refusal = RefusalOf(error, late_, service_.limits, MostBodyBytes());
   ClearDeadline();
   if (refusal.status == 0) co_return Next::kEnd;
   const error_code written = co_await Write(refusal, {});

@@ -61,7 +61,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   std::optional<Places::Place> TakeEvents(ApiResponse& response, const Peer& asking);
   boost::asio::awaitable<boost::system::error_code> Write(const ApiResponse& response,
                                                           Written written);
-  boost::asio::awaitable<void> StreamEvents(std::shared_ptr<EventFeed> feed);
+  boost::asio::awaitable<void> StreamEvents(std::shared_ptr<EventFeed> feed,
+                                            std::optional<std::chrono::seconds> lasts);
+  size_t MostBodyBytes() const;
   boost::asio::awaitable<boost::system::error_code> WriteWaiting(EventFeed& feed);
   boost::asio::awaitable<boost::system::error_code> WriteText(const std::string& text);
   boost::asio::awaitable<Next> RefuseRead(boost::system::error_code error);

@@ -95,7 +95,8 @@ void Metrics::Count(std::string_view route, std::string_view method, const ApiRe
 
 MetricsReader Metrics::ReaderFor(const Peer& peer, const DaemonState* state) const {
   if (peer.anonymous) return {false, false};
-  if (peer.uid == 0 || peer.uid == static_cast<int64_t>(::geteuid())) return {true, true};
+  const bool is_own = peer.uid == 0 || peer.uid == static_cast<int64_t>(::geteuid());
+  if (is_own && !peer.is_remote) return {true, true};
   if (state == nullptr) return {false, false};
   const std::string& hidden = state->snapshot->config.private_data;
   const bool are_private =

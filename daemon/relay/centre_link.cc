@@ -50,6 +50,7 @@ http::request<http::string_body> MessageFor(const ApiRequest& request, const Pee
   message.method_string(request.method);
   message.set(http::field::host, address.HostField());
   message.set(kRelayedUidField, std::to_string(peer.uid));
+  if (peer.caller != peer.uid) message.set(kRelayedCallerField, std::to_string(peer.caller));
   if (!host.empty()) message.set(kRelayedHostField, host);
   if (!request.browser.accept_encoding.empty()) {
     message.set(http::field::accept_encoding, request.browser.accept_encoding);
@@ -130,14 +131,15 @@ asio::awaitable<CentreLink::Held> CentreLink::Connect(const WebAddress& address,
   auto made = std::make_unique<Connection>(io_, tls_.current(), address);
   auto& transport = beast::get_lowest_layer(made->stream);
   error_code error;
-  // A name server that is silent is as bad as a daemon that is.
-  tcp::resolver resolver(io_);
+  // A name that waits behind others is given up; one that the system looks up already is not: its
+  // resolver has its own end (resolv.conf).
+  const auto resolver = std::make_shared<tcp::resolver>(io_);
   asio::steady_timer late(io_, times_.connect);
-  late.async_wait([&resolver](error_code stopped) {
-    if (!stopped) resolver.cancel();
+  late.async_wait([resolver](error_code stopped) {
+    if (!stopped) resolver->cancel();
   });
   const tcp::resolver::results_type places =
-      co_await resolver.async_resolve(address.host, address.port, To(error));
+      co_await resolver->async_resolve(address.host, address.port, To(error));
   late.cancel();
   if (!error) {
     transport.expires_after(times_.connect);

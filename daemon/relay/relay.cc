@@ -108,7 +108,7 @@ Relay::Relay(const Settings& settings, std::vector<WebAddress> addresses,
       look_(io_) {
   server_.Forward(
       [this](const ApiRequest& request, const Peer& peer) { return Answer(request, peer); });
-  server_.Listen(listener_.TakeDescriptor(), HttpServer::Callers::kFromKernel);
+  server_.Listen(listener_->TakeDescriptor(), HttpServer::Callers::kFromKernel);
 }
 
 Relay::~Relay() { none_.join(); }
@@ -127,6 +127,9 @@ asio::awaitable<ApiResponse> Relay::Answer(const ApiRequest& request, const Peer
   const std::string_view path =
       std::string_view(request.target).substr(0, request.target.find('?'));
   if (path == "/v1/relay") co_return Health();
+  if (request.method != "GET" && request.method != "POST") {
+    co_return PlainError(405, "bad_input", "only GET and POST are passed on");
+  }
   ApiResponse response = co_await link_.Ask(request, peer);
   if (link_.problem() != link_problem_) {
     link_problem_ = link_.problem();
@@ -175,10 +178,30 @@ void Relay::LookAtFiles() {
     link_.Drop();
     SayExpiry();
   }
+  RestoreSocket();
   look_.expires_after(kFileCheck);
   look_.async_wait([this](error_code error) {
     if (!error) LookAtFiles();
   });
+}
+
+// Where somebody has removed the socket's file nobody reaches it any more: it is made again.
+void Relay::RestoreSocket() {
+  if (stopping_ || (listener_ && !listener_->IsGone())) return;
+  listener_.reset();  // before there is a new file, which it would take for its own
+  Result<UnixListener> made =
+      UnixListener::Bind(settings_.socket, settings_.socket_mode, settings_.socket_group);
+  if (!made) {
+    if (made.error().message != socket_problem_) {
+      spdlog::error("the socket's file was removed: {}", made.error().message);
+    }
+    socket_problem_ = std::move(made.error().message);
+    return;
+  }
+  socket_problem_.clear();
+  spdlog::warn("{} was removed; it is made again", settings_.socket);
+  listener_.emplace(std::move(*made));
+  server_.Listen(listener_->TakeDescriptor(), HttpServer::Callers::kFromKernel);
 }
 
 void Relay::WatchSignals() {
@@ -187,6 +210,7 @@ void Relay::WatchSignals() {
     if (number == SIGHUP) {
       spdlog::info("certificates are read again by themselves; other settings at the start only");
     } else {
+      stopping_ = true;
       NotifyStopping();
       server_.Drain(kRelayDrain, [this] { io_.stop(); });
     }

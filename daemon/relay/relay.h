@@ -39,6 +39,7 @@ class Relay {
   boost::asio::awaitable<ApiResponse> Answer(const ApiRequest& request, const Peer& peer);
   ApiResponse Health() const;
   void LookAtFiles();
+  void RestoreSocket();
   void SayExpiry();
   void WatchSignals();
 
@@ -49,7 +50,9 @@ class Relay {
   UnixSeconds expires_at_ = 0;  // this relay's certificate
   boost::asio::io_context io_{1};
   boost::asio::thread_pool none_{1};  // the server's workers, for whom there is no work
-  UnixListener listener_;
+  std::optional<UnixListener> listener_;
+  std::string socket_problem_;  // why there is no socket, as it was logged
+  bool stopping_ = false;
   CentreLink link_;
   HttpServer server_;
   boost::asio::signal_set signals_;

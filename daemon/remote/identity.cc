@@ -27,12 +27,25 @@ std::optional<int64_t> ParseUid(const std::string& text) {
   return uid >= 0 && uid <= kLargestUid ? std::optional(uid) : std::nullopt;
 }
 
+// Whose bounds the user of a relay counts for.
+int64_t RelayedCaller(const ApiRequest& request, int64_t uid) {
+  return ParseUid(request.relayed_caller).value_or(uid);
+}
+
 Peer User(const Peer& peer, int64_t uid) {
   Peer user = peer;
   user.uid = uid;
   user.anonymous = false;
   user.is_remote = true;
   return user;
+}
+
+// A user of another host, who is never root here.
+Peer RemoteUser(const Peer& peer, int64_t uid) {
+  if (uid != 0) return User(peer, uid);
+  Peer nobody = peer;
+  nobody.why_anonymous = "root of another host has no rights here; what everybody may see is shown";
+  return nobody;
 }
 
 Result<Peer> Relayed(const ApiRequest& request, const Peer& peer, const IdentityRules& rules) {
@@ -47,14 +60,9 @@ Result<Peer> Relayed(const ApiRequest& request, const Peer& peer, const Identity
   }
   const std::optional<int64_t> uid = ParseUid(request.relayed_uid);
   if (!uid) return BadInput("the relay names no user by a number", "");
-  if (*uid == 0) {
-    Peer nobody = peer;
-    nobody.why_anonymous =
-        "root of another host has no rights here; what everybody may see is shown";
-    return nobody;
-  }
-  Peer user = User(peer, *uid);
-  user.caller = *uid;
+  Peer user = RemoteUser(peer, *uid);
+  if (user.anonymous) return user;
+  user.caller = RelayedCaller(request, *uid);
   if (request.relayed_host.size() <= kLongestHost) user.host = request.relayed_host;
   return user;
 }
@@ -68,7 +76,7 @@ Result<Peer> ByToken(const std::string& token, const Peer& peer, const IdentityR
   const Result<std::string> name = rules.tokens->UserOf(token, now);
   if (!name) return tl::unexpected<Error>(name.error());
   const std::optional<int64_t> uid = IsLoginName(*name) ? users.UidOf(*name) : std::nullopt;
-  if (uid) return User(peer, *uid);
+  if (uid) return RemoteUser(peer, *uid);
   return BadInput(fmt::format("the token is of {}, whom the daemon's host does not know",
                               Quoted(Shortened(*name, kMostQuotedBytes))),
                   "");
@@ -87,10 +95,16 @@ std::string MungePayload(const ApiRequest& request) {
   return fmt::format("gpuadvise {} {}", request.method, request.target);
 }
 
-std::optional<int64_t> RelayedUid(const ApiRequest& request, const Peer& peer,
-                                  const IdentityRules& rules) {
+std::optional<int64_t> CallerByRelay(const ApiRequest& request, const Peer& peer,
+                                     const IdentityRules& rules) {
   if (!rules.relays.contains(peer.certificate)) return std::nullopt;
-  return ParseUid(request.relayed_uid);
+  const std::optional<int64_t> uid = ParseUid(request.relayed_uid);
+  return uid ? std::optional(RelayedCaller(request, *uid)) : std::nullopt;
+}
+
+bool IsStrangers(const ApiRequest& request, const Peer& peer, const IdentityRules& rules) {
+  return request.relayed_uid.empty() && request.authorization.empty() &&
+         !IsStandby(request, peer, rules);
 }
 
 Result<Peer> IdentityOf(const ApiRequest& request, const Peer& peer, const IdentityRules& rules,
@@ -118,7 +132,7 @@ Result<Peer> IdentityOf(const ApiRequest& request, const Peer& peer, const Ident
   const Result<int64_t> uid = UidOfCredential(std::string(shown.substr(kMunge.size())),
                                               MungePayload(request), rules.munge_socket);
   if (!uid) return tl::unexpected<Error>(uid.error());
-  return User(peer, *uid);
+  return RemoteUser(peer, *uid);
 }
 
 }  // namespace gpuadvise::daemon

@@ -28,9 +28,13 @@ struct IdentityRules {
 // What a credential of munge is made for: "gpuadvise POST /v1/advise".
 std::string MungePayload(const ApiRequest& request);
 
-// The uid that a relay asks for; nullopt: `peer` is no relay, or the request names none.
-std::optional<int64_t> RelayedUid(const ApiRequest& request, const Peer& peer,
-                                  const IdentityRules& rules);
+// Whose bounds a relay's request counts for; nullopt: `peer` is no relay, or the request names
+// nobody.
+std::optional<int64_t> CallerByRelay(const ApiRequest& request, const Peer& peer,
+                                     const IdentityRules& rules);
+
+// Whether nothing in the request says who asks: IdentityOf would make it nobody's.
+bool IsStrangers(const ApiRequest& request, const Peer& peer, const IdentityRules& rules);
 
 // May block on munged and on a directory service. Errors: kBadInput: why the caller is not believed
 // (HTTP 401); kUnavailable: it cannot be found out now.

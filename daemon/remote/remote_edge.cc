@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -17,6 +18,11 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::chrono::seconds kLookEvery{5};
+// Of one uid behind a relay, or one address: a portal's, too, where it has tokens of many.
+constexpr size_t kMostQuestionsOfOne = 128;
+constexpr size_t kMostWaitingOfOne = 256;
+// Events for who has shown a token or credential: then it is asked for again.
+constexpr std::chrono::seconds kEventsLast{60};
 
 IdentityRules RulesFrom(const RemoteSettings& settings, const Tokens* tokens) {
   IdentityRules rules;
@@ -40,8 +46,16 @@ HttpLimits LimitsOf(HttpLimits limits, const RemoteSettings& settings, const Ide
   limits.per_user_setting = "remote.max_connections_per_address";
   limits.max_events = limits.max_connections / 2;
   limits.whose = [&rules](const ApiRequest& request, const Peer& peer) {
-    return RelayedUid(request, peer, rules).value_or(peer.caller);
+    return CallerByRelay(request, peer, rules).value_or(peer.caller);
   };
+  limits.is_strangers = [&rules](const ApiRequest& request, const Peer& peer) {
+    return IsStrangers(request, peer, rules);
+  };
+  limits.max_questions_per_user = kMostQuestionsOfOne;
+  limits.max_waiting_per_user = kMostWaitingOfOne;
+  // Beside the turns on the Unix socket, which the same threads give.
+  limits.answers_at_once = std::max<size_t>(limits.answers_at_once / 2, 1);
+  limits.answers_per_user = std::max<size_t>(limits.answers_per_user / 2, 1);
   return limits;
 }
 
@@ -83,12 +97,13 @@ RemoteEdge::RemoteEdge(const ApiState& state, asio::thread_pool& workers,
       stay_(asio::make_work_guard(io_)),
       look_(io_),
       server_(
-          io_, {workers, workers}, LimitsOf(std::move(limits), settings, rules_),
+          io_, {workers, workers, &strangers_}, LimitsOf(std::move(limits), settings, rules_),
           [this](const ApiRequest& request, const Peer& peer) { return Answer(request, peer); }) {}
 
 RemoteEdge::~RemoteEdge() {
   io_.stop();
   if (thread_.joinable()) thread_.join();
+  strangers_.join();
 }
 
 void RemoteEdge::Serve(Descriptor descriptor) {
@@ -126,7 +141,15 @@ ApiResponse RemoteEdge::Answer(const ApiRequest& request, const Peer& peer) {
     if (unknown) refusal.fields.emplace_back("WWW-Authenticate", "Bearer");
     return refusal;
   }
-  if (!who->anonymous) return Handle(request, *who, state_);
+  if (!who->anonymous) {
+    ApiResponse response = Handle(request, *who, state_);
+    if (!request.authorization.empty()) response.events_last = kEventsLast;
+    return response;
+  }
+  if (IsStrangers(request, peer, rules_)) {
+    thread_local const bool behind = (StepBack(), true);
+    static_cast<void>(behind);
+  }
   // TLS has shown the browser that it is where it wanted to go: no other name leads here.
   return AnswerOverTcp(request, *who, strangers_state_, {HostWithoutPort(request.browser.host)});
 }

@@ -63,6 +63,7 @@ class RemoteEdge {
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay_;
   boost::asio::steady_timer look_;
+  boost::asio::thread_pool strangers_{1};
   HttpServer server_;
   std::thread thread_;
 };

@@ -10,7 +10,6 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/ip/address.hpp>
 #include <ctime>
 #include <memory>
@@ -254,10 +253,6 @@ Result<CertificateFacts> FactsOf(const std::string& certificate) {
   const Certificate read = ReadCertificate(certificate);
   if (!read) return BadInput("this is no certificate in PEM format", "");
   CertificateFacts facts;
-  std::array<char, 256> name{};
-  X509_NAME_get_text_by_NID(X509_get_subject_name(read.get()), NID_commonName, name.data(),
-                            static_cast<int>(name.size()));
-  facts.name = name.data();
   std::tm until{};
   if (ASN1_TIME_to_tm(X509_get0_notAfter(read.get()), &until) == 1) {
     facts.expires_at = static_cast<UnixSeconds>(timegm(&until));

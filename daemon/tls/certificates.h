@@ -43,7 +43,6 @@ Result<std::string> Revoked(const CertifiedKey& authority, const std::string& li
                             const std::string& certificate, UnixSeconds now);
 
 struct CertificateFacts {
-  std::string name;
   UnixSeconds expires_at = 0;
   std::vector<std::string> hosts;
 };

@@ -148,18 +148,43 @@ class Folder {
       return BadInput(fmt::format("there is no certificate of {} in {}", name, folder.string()),
                       "");
     }
-    const Result<std::string> list = ReadText(dir_ / "revoked.crl");
+    std::vector<std::string> all = Replaced(name);  // somebody may have kept an earlier key
+    all.push_back(*certificate);
+    Result<std::string> list = ReadText(dir_ / "revoked.crl");
+    for (size_t i = 0; list && i < all.size(); ++i) list = Revoked(authority_, *list, all[i], now_);
     if (!list) return tl::unexpected<Error>(list.error());
-    const Result<std::string> made = Revoked(authority_, *list, *certificate, now_);
-    if (!made) return tl::unexpected<Error>(made.error());
-    if (Result<void> kept = Write(dir_ / "revoked.crl", *made, kForAll); !kept) return kept;
+    if (Result<void> kept = Write(dir_ / "revoked.crl", *list, kForAll); !kept) return kept;
     std::error_code status;
     fs::remove_all(folder, status);
+    fs::remove_all(dir_ / "replaced" / name, status);
     lines_.push_back(
-        fmt::format("revoked the certificate of {}; the daemon knows within 10 s where "
+        fmt::format("revoked the certificate of {}; the daemon knows within 5 s where "
                     "revoked: names {}",
                     name, (dir_ / "revoked.crl").string()));
     return {};
+  }
+
+  // The certificates that a relay had before and that are valid still.
+  std::vector<std::string> Replaced(const std::string& name) const {
+    std::vector<std::string> texts;
+    std::error_code status;
+    for (const auto& entry : fs::directory_iterator(dir_ / "replaced" / name, status)) {
+      Result<std::string> text = ReadText(entry.path());
+      const auto facts = text ? FactsOf(*text) : Result<CertificateFacts>(CertificateFacts());
+      if (facts && facts->expires_at > now_) texts.push_back(std::move(*text));
+    }
+    return texts;
+  }
+
+  // Keeps `certificate`, which another takes the place of, until it ends: for a revocation.
+  Result<void> KeepReplaced(const std::string& name, const std::string& certificate) {
+    const Result<CertificateFacts> facts = FactsOf(certificate);
+    if (!facts || facts->expires_at <= now_ || !IsIssuedBy(authority_, certificate)) return {};
+    const fs::path folder = dir_ / "replaced" / name;
+    for (const fs::path& each : {dir_ / "replaced", folder}) {
+      if (Result<void> made = MakeFolder(each, kSecretFolder); !made) return made;
+    }
+    return Write(folder / fmt::format("{}.crt", facts->expires_at), certificate, kForOwner);
   }
 
   // Whether what is in `certificate` can stay for so long and for `hosts`.
@@ -216,6 +241,7 @@ class Folder {
     const Result<std::string> certificate = ReadText(folder / "relay.crt");
     if (!certificate) return tl::unexpected<Error>(certificate.error());
     if (IsGood(*certificate, {})) return Keep("relays/" + name, *FactsOf(*certificate));
+    if (done = KeepReplaced(name, *certificate); !done) return done;
     done = Make({name, CertificateUse::kRelay, {}, request_.valid_for}, folder / "relay.crt",
                 folder / "relay.key");
     if (done) done = Write(folder / "ca.crt", authority_.certificate, kForAll);

@@ -41,8 +41,6 @@ class TlsContext {
   // what was trusted before. Errors: as Make(); then all stays as it was. One thread at a time.
   Result<bool> Refresh();
 
-  const TlsFiles& files() const { return files_; }
-
  private:
   TlsContext(TlsFiles files, Side side) : files_(std::move(files)), side_(side) {}
 

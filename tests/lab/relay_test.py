@@ -62,6 +62,12 @@ class RemoteTest(programs.SiteTest):
         return http.client.HTTPSConnection("localhost", self.port, timeout=timeout,
                                            context=self.certificates.context(relay, **limits))
 
+    def munge(self, user, method, target):
+        socket_path = next(self.lab.folder.rglob("munge.sock"))
+        done = subprocess.run(["munge", "-S", str(socket_path), "-s", f"gpuadvise {method} {target}"], text=True, check=True,
+                              stdout=subprocess.PIPE, **programs.as_user(user))
+        return f"Munge {done.stdout.strip()}"
+
     def refused(self, headers, relay=None, status=401):
         answer = ask(self.tls(relay), "GET", "/v1/me", headers=headers)
         self.assertEqual(answer[0], status, answer)
@@ -159,12 +165,6 @@ class Answers(RemoteTest):
             return None
         return self.lab.run("scontrol", "token", f"username={user}", "lifespan=600").stdout.strip().removeprefix("SLURM_JWT=")
 
-    def munge(self, user, method, target):
-        socket_path = next(self.lab.folder.rglob("munge.sock"))
-        done = subprocess.run(["munge", "-S", str(socket_path), "-s", f"gpuadvise {method} {target}"], text=True, check=True,
-                              stdout=subprocess.PIPE, **programs.as_user(user))
-        return f"Munge {done.stdout.strip()}"
-
     @staticmethod
     def said(connection, method, target, body, headers=None):
         status, text = ask(connection, method, target, body, headers)
@@ -198,6 +198,28 @@ class Attacks(RemoteTest):
         for uid in ["0", own]:
             status, text = ask(self.tls("relay1"), "GET", "/v1/standby", headers={"Gpuadvise-Uid": uid})
             self.assertEqual(status, 404, text)
+
+    def test_root_is_nobody_by_munge_and_by_token_too(self):
+        ways = [self.munge("root", "GET", "/v1/me")]
+        if self.has_tokens:
+            ways.append(f"Bearer {remote.forged_token(self.key.read_bytes(), sun='root')}")
+        for authorization in ways:
+            status, text = ask(self.tls(), "GET", "/v1/me", headers={"Authorization": authorization})
+            self.assertEqual(status, 200, text)
+            self.assertTrue(json.loads(text)["anonymous"])
+            self.assertIn("root of another host", json.loads(text)["note"])
+
+    def test_who_shows_no_certificate_sends_no_large_body(self):
+        large = {"spec": {"name": "x" * 100_000}}
+        self.assertEqual(ask(self.tls(), "POST", "/v1/advise", large)[0], 413)
+        uid = str(pwd.getpwnam("lab1").pw_uid)
+        self.assertEqual(ask(self.tls("relay1"), "POST", "/v1/advise", large, {"Gpuadvise-Uid": uid})[0], 400)
+
+    def test_a_relays_socket_that_was_removed_is_made_again(self):
+        relay = self.relay()
+        self.assertEqual(relay.run("gpus", check=False).returncode, 0)
+        pathlib.Path(relay.socket).unlink()
+        wait_until(lambda: relay.run("gpus", check=False).returncode == 0, "the socket to be there again", 20)
 
     def test_certificates_that_are_not_good(self):
         self.certificates.make("--relay", "late,gone", "--days", "1", before=["faketime", "-f", "-40d"])

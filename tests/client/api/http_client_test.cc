@@ -232,5 +232,22 @@ TEST(HttpAnswerParser, KnowsWhereElseToAsk) {
   EXPECT_EQ(parsed->answer.location, "http+unix://%2Fs/v1");
 }
 
+TEST(DaemonClient, NoTokenGoesWhereAnAnswerLeads) {
+  const TemporaryFolder folder;
+  const auto said = [&](const std::string& ca_file) {
+    const FakeServer server(
+        folder.Path("s"), {{"HTTP/1.1 307 Temporary Redirect\r\nLocation: https://127.0.0.1:1/\r\n"
+                            "Content-Length: 0\r\n\r\n"}});
+    DaemonAddress address(folder.Path("s"));
+    address.ca_file = ca_file;
+    testing::internal::CaptureStderr();
+    EXPECT_FALSE(DaemonClient(address).Get("/v1/me"));
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_NE(said("").find("no token is sent there, because client.yaml has no ca_file"),
+            std::string::npos);
+  EXPECT_EQ(said(folder.Path("ca.crt")).find("no token"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace gpuadvise::client

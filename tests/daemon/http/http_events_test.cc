@@ -1,6 +1,7 @@
 // Event streams over a real server: events as they come, signs of life, and ends.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "daemon/http/event_feed.h"
@@ -25,9 +26,11 @@ class HttpEventsTest : public testing::Test {
     ApiResponse response;
     response.content_type = "text/event-stream";
     response.events = hub_.Join(-1, EventText("snapshot", "0"));
+    response.events_last = events_last_;
     return response;
   }
 
+  std::optional<std::chrono::seconds> events_last_;
   EventHub hub_;
   ServerUnderTest server_{[this](const ApiRequest&, const Peer&) { return Join(); }, Quick()};
 };
@@ -74,6 +77,13 @@ TEST_F(HttpEventsTest, WhatAListenerSendsEndsItsStream) {
   peer.Ask(Get("/v1/events"));
   peer.Send(Get("/v1/gpus"));
   EXPECT_EQ(peer.ReadUntil("no such text").find("HTTP/1.1"), std::string::npos);
+}
+
+TEST_F(HttpEventsTest, AStreamThatMayLastSoLongEndsThen) {
+  events_last_ = std::chrono::seconds(0);
+  HttpPeer peer = server_.Connect();
+  peer.Ask(Get("/v1/events"));
+  EXPECT_TRUE(BecomesTrue([&] { return server_.connections() == 0; }));
 }
 
 TEST_F(HttpEventsTest, DrainingEndsStreams) {

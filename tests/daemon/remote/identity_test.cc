@@ -92,9 +92,30 @@ TEST_F(Identity, BoundsAreTheUsersOnlyWhereARelaySaysSo) {
   request.relayed_uid = "1001";
   Peer peer;
   peer.certificate = "login1";
-  EXPECT_EQ(RelayedUid(request, peer, rules_), 1001);
+  EXPECT_EQ(CallerByRelay(request, peer, rules_), 1001);
+  request.relayed_caller = "1000";  // whose subordinate uid that is there
+  EXPECT_EQ(CallerByRelay(request, peer, rules_), 1000);
+  EXPECT_EQ(IdentityOf(request, peer, rules_, users_, 0)->caller, 1000);
+  EXPECT_EQ(IdentityOf(request, peer, rules_, users_, 0)->uid, 1001);
   peer.certificate = "login2";
-  EXPECT_EQ(RelayedUid(request, peer, rules_), std::nullopt);
+  EXPECT_EQ(CallerByRelay(request, peer, rules_), std::nullopt);
+}
+
+TEST_F(Identity, StrangersAreThoseOfWhomNothingIsSaid) {
+  rules_.standbys = {"spare"};
+  ApiRequest request;
+  request.target = "/v1/standby";
+  Peer peer;
+  EXPECT_TRUE(IsStrangers(request, peer, rules_));
+  peer.certificate = "spare";
+  EXPECT_FALSE(IsStrangers(request, peer, rules_));
+  request.target = "/v1/advise";
+  EXPECT_TRUE(IsStrangers(request, peer, rules_));
+  request.authorization = "Bearer x";
+  EXPECT_FALSE(IsStrangers(request, peer, rules_));
+  request.authorization = "";
+  request.relayed_uid = "1001";
+  EXPECT_FALSE(IsStrangers(request, peer, rules_));
 }
 
 }  // namespace

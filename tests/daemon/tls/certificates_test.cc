@@ -1,13 +1,17 @@
 #include "daemon/tls/certificates.h"
 
 #include <gtest/gtest.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/connect_pair.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <ctime>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "daemon/tls/relay_certs.h"
@@ -188,6 +192,14 @@ class RelayCerts : public testing::Test {
     std::ifstream in(folder_.Path("tls/" + name));
     return {std::istreambuf_iterator<char>(in), {}};
   }
+  static int RevokedIn(const std::string& list) {
+    const std::unique_ptr<BIO, decltype(&BIO_free)> text(
+        BIO_new_mem_buf(list.data(), static_cast<int>(list.size())), BIO_free);
+    const std::unique_ptr<X509_CRL, decltype(&X509_CRL_free)> read(
+        PEM_read_bio_X509_CRL(text.get(), nullptr, nullptr, nullptr), X509_CRL_free);
+    if (read == nullptr) return -1;
+    return std::max(0, sk_X509_REVOKED_num(X509_CRL_get_REVOKED(read.get())));
+  }
   static unsigned ModeOf(const std::string& path) {
     return static_cast<unsigned>(std::filesystem::status(path).permissions());
   }
@@ -223,6 +235,21 @@ TEST_F(RelayCerts, RenewsWhatSoonExpiresWithoutBeingToldAgain) {
   EXPECT_NE(Text("relays/login1/relay.crt"), relay);
   EXPECT_GT(FactsOf(Text("daemon.crt")).value().expires_at, later + 300 * 24 * 3600);
   EXPECT_EQ(FactsOf(Text("daemon.crt")).value().hosts, std::vector<std::string>{"centre"});
+}
+
+TEST_F(RelayCerts, RevokesAlsoTheCertificatesThatWereRenewed) {
+  RelayCertsRequest request;
+  request.relays = {"login1", "login2"};
+  Said(request);
+  const UnixSeconds later = Now() + 340 * 24 * 3600;
+  Said({}, later);
+  EXPECT_EQ(RevokedIn(Text("revoked.crl")), 0);
+  RelayCertsRequest revoke;
+  revoke.revoke = {"login1"};
+  Said(revoke, later);
+  EXPECT_EQ(RevokedIn(Text("revoked.crl")), 2) << "the present one, and the one before";
+  EXPECT_FALSE(std::filesystem::exists(folder_.Path("tls/replaced/login1")));
+  EXPECT_TRUE(std::filesystem::exists(folder_.Path("tls/replaced/login2")));
 }
 
 TEST_F(RelayCerts, RefusesNamesThatLeadElsewhere) {
