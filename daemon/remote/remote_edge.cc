@@ -53,8 +53,7 @@ HttpLimits LimitsOf(HttpLimits limits, const RemoteSettings& settings, const Ide
   };
   limits.max_questions_per_user = kMostQuestionsOfOne;
   limits.max_waiting_per_user = kMostWaitingOfOne;
-  // Beside the turns on the Unix socket, which the same threads give.
-  limits.answers_at_once = std::max<size_t>(limits.answers_at_once / 2, 1);
+  // Beside the turns on the Unix socket, which the same threads give: who asks on both has not all.
   limits.answers_per_user = std::max<size_t>(limits.answers_per_user / 2, 1);
   return limits;
 }
