@@ -109,7 +109,7 @@ write_commands() {
 #!/bin/sh
 # Written by quickstart.sh: the $name of its simulated cluster. It is not Slurm's.
 GPUADVISE_SOCKET=$(printf %q "$socket") GPUADVISE_SIMULATED_JOBS=$(printf %q "$home/jobs") \\
-  exec python3 $(printf %q "$top/quickstart/simulated_slurm.py") $name "\$@"
+  exec python3 $(printf %q "$top/packaging/quickstart/simulated_slurm.py") $name "\$@"
 SH
     chmod 700 "$home/bin/$name"
   done
@@ -170,7 +170,7 @@ The dashboard of this cluster: $(page_address)
 Ask more (the cluster is simulated; other people's jobs come and go by themselves):
   export GPUADVISE_SOCKET=$(printf %q "$socket")
   $ask gpus
-  $ask when -p markov_gpu --gres gpu:l40s:6 -t 600
+  $ask when --gres gpu:l40s:6 -t 600
   $ask advise $(printf %q "$top/examples/gr00t.yaml") --objective start
   $ask submit --dry-run $(printf %q "$top/examples/gr00t.yaml")
 Submit a small training to it. Its GPUs are simulated, the script runs on this machine (sbatch, squeue

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -24,20 +23,20 @@ namespace {
 
 constexpr size_t kChunk = 32;
 
-// One submission, or one that nobody made, on its way through the stages.
+// A submission between the stages.
 struct Question {
-  std::optional<size_t> job;  // nullopt: nobody made it
+  size_t job = 0;
   std::shared_ptr<const QueueModel> queue;
   JobRequest request;
   Submitter submitter;
   std::optional<Result<SimulatedSubmission>> simulated;
 };
 
-// An event to be learned from once the forecasts before it have been made, or a hypothetical one.
+// An event to learn from once all earlier forecasts are made.
 struct Step {
   std::optional<LogEvent> event;
   std::optional<size_t> question;
-  std::shared_ptr<const QueueModel> again = nullptr;  // all that wait in it are asked about
+  std::shared_ptr<const QueueModel> again = nullptr;  // forecast all its waiting jobs
 };
 
 class BackTest {
@@ -55,24 +54,22 @@ class BackTest {
   }
 
   BackTestResult Run(const std::function<void(size_t, size_t)>& progress) {
-    const std::vector<LogEvent> events = EventsOf(log_);
+    const std::vector<LogEvent> events = ListEvents(log_);
     size_t done = 0;
     for (const LogEvent& event : events) {
-      AskHypotheticals(event.time);
       AskAgain(event.time);
-      See(event);
+      QueueEvent(event);
       if (questions_.size() >= kChunk) Flush();
       if (++done % 256 == 0) progress(done, events.size());
     }
-    AskHypotheticals(std::numeric_limits<UnixSeconds>::max());
     Flush();
     result_.without_room = replay_.without_room();
     return std::move(result_);
   }
 
  private:
-  // Jobs of one user, shape and minute share one weight. A rule of scoring, kept fixed: the
-  // learner's own (BurstKeyOf) may change, and scores have to stay comparable.
+  // Jobs of one user, shape and minute share one weight. This rule of scoring stays fixed: the
+  // learner's own (MakeBurstKey) may change, but scores must remain comparable.
   std::string BurstKey(const LogJob& job) const {
     return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", job.user, job.partition, job.gpu, job.nodes,
                        job.cpus_per_node, job.gpus_per_node, job.limit_seconds.value_or(0),
@@ -90,7 +87,7 @@ class BackTest {
   bool IsAsked(size_t index) const {
     const LogJob& job = log_.jobs[index];
     if (!options_.partition.empty() && job.partition != options_.partition) return false;
-    return UniformOf(options_.seed, 0, burst_of_[index]) < options_.sample;
+    return DrawUniform(options_.seed, 0, burst_of_[index]) < options_.sample;
   }
 
   bool IsScored(size_t index) const {
@@ -99,8 +96,8 @@ class BackTest {
     return place >= options_.from && place < options_.to;
   }
 
-  // The first stage: what happens, and what could be seen of it.
-  void See(const LogEvent& event) {
+  // Stage 1: applies an event and queues the forecast it calls for.
+  void QueueEvent(const LogEvent& event) {
     const LogJob& job = log_.jobs[event.job];
     Step step{event, std::nullopt};
     if (event.kind == LogEventKind::kSubmit) {
@@ -128,24 +125,12 @@ class BackTest {
   std::shared_ptr<const QueueModel> QueueAt(UnixSeconds now) {
     SimulationOptions simulation;
     simulation.samples = options_.samples;
-    simulation.play_once_from = options_.play_once_from;
+    simulation.simulate_once_from = options_.simulate_once_from;
     simulation.seed = options_.seed;
     return ObserveAndPrepare(std::make_shared<const Snapshot>(replay_.At(now)), past_, simulation);
   }
 
-  // Those of before `time`.
-  void AskHypotheticals(UnixSeconds time) {
-    const std::vector<Hypothetical>& all = options_.hypotheticals;
-    std::shared_ptr<const QueueModel> queue;
-    for (; asked_ < all.size() && all[asked_].time < time; ++asked_) {
-      const Hypothetical& one = all[asked_];
-      if (!queue || queue->snapshot().taken_at != one.time) queue = QueueAt(one.time);
-      steps_.push_back({std::nullopt, questions_.size()});
-      questions_.push_back({std::nullopt, queue, one.request, one.submitter, std::nullopt});
-    }
-  }
-
-  // At the moments before `time`.
+  // Queues the repeated forecasts due before `time`.
   void AskAgain(UnixSeconds time) {
     if (options_.again_seconds <= 0) return;
     for (; next_again_ < time; next_again_ += options_.again_seconds) {
@@ -164,7 +149,7 @@ class BackTest {
     questions_.push_back(std::move(question));
   }
 
-  // The second stage on all threads, then the third in order.
+  // Stage 2 (simulation) on all threads, then stage 3 (learning, scoring) in order.
   void Flush() {
     std::atomic<size_t> next = 0;
     const auto work = [&] {
@@ -184,7 +169,6 @@ class BackTest {
 
   void Learn(const Step& step) {
     if (step.again) return SayAgain(*step.again);
-    if (!step.event) return Answer(questions_[*step.question]);
     const LogEvent& event = *step.event;
     const LogJob& job = log_.jobs[event.job];
     past_.waits.Advance(event.time);
@@ -206,17 +190,6 @@ class BackTest {
     }
   }
 
-  void Answer(Question& question) {
-    Result<SimulatedSubmission>& simulated = *question.simulated;
-    if (!simulated) {
-      result_.hypotheticals.push_back(tl::unexpected(simulated.error()));
-    } else {
-      SimulatedWait wait = simulated->wait;
-      result_.hypotheticals.push_back(
-          HypotheticalAnswer{StartFrom(*question.queue, std::move(*simulated)), std::move(wait)});
-    }
-  }
-
   void SayAgain(const QueueModel& queue) {
     const UnixSeconds now = queue.snapshot().taken_at;
     past_.waits.Advance(now);
@@ -225,34 +198,37 @@ class BackTest {
       const size_t index = index_of_.at(id);
       if (!IsAsked(index) || !IsScored(index)) continue;
       const LogJob& job = log_.jobs[index];
-      AskedAgain one = AskedAgainOf(said);
+      AskedAgain one;
       one.job_id = id;
-      one.weight = WeightOf(index);
+      one.p10 = said.Quantile(0.1);
+      one.p50 = said.Quantile(0.5);
+      one.p90 = said.Quantile(0.9);
+      one.weight = BurstWeight(index);
       one.started = job.start.has_value();
       one.age = static_cast<double>(now - job.eligible);
-      one.left = static_cast<double>(std::max<UnixSeconds>(UntilOf(job) - now, 0));
+      one.left = static_cast<double>(std::max<UnixSeconds>(WaitEnd(job) - now, 0));
       result_.again.push_back(one);
     }
-    KeepAsked(asked, now, past_);
+    RecordForecasts(asked, now, past_);
   }
 
   void Forecast(const LogEvent& event, Question& question) {
-    const LogJob& job = log_.jobs[*question.job];
+    const LogJob& job = log_.jobs[question.job];
     SimulatedSubmission& simulated = **question.simulated;
     simulated.record = RecordOf(job);
     const StartSamples samples = StartFrom(*question.queue, std::move(simulated));
     if (options_.watch) options_.watch(event, job, &*samples.forecast);
-    past_.waits.Submitted(
-        RecordOf(job), std::make_shared<const ForecastRecord>(ForecastRecordOf(*samples.forecast)));
-    if (IsScored(*question.job)) result_.jobs.push_back(Score(*question.job, *samples.forecast));
+    past_.waits.Submitted(RecordOf(job), std::make_shared<const ForecastRecord>(
+                                             MakeForecastRecord(*samples.forecast)));
+    if (IsScored(question.job)) result_.jobs.push_back(Score(question.job, *samples.forecast));
   }
 
-  double WeightOf(size_t index) const {
+  double BurstWeight(size_t index) const {
     return 1 / static_cast<double>(burst_sizes_[burst_of_[index]]);
   }
 
-  // When it started, or was last known to wait.
-  UnixSeconds UntilOf(const LogJob& job) const {
+  // Time of its start, or the last time it was known to wait.
+  UnixSeconds WaitEnd(const LogJob& job) const {
     return job.start.value_or(job.end.value_or(log_end_));
   }
 
@@ -262,14 +238,14 @@ class BackTest {
     scored.job_id = job.id;
     scored.week = (job.eligible - log_.jobs.front().eligible) / kWeekSeconds;
     scored.group = forecast.group;
-    scored.weight = WeightOf(index);
+    scored.weight = BurstWeight(index);
     scored.started = job.start.has_value();
-    scored.wait = static_cast<double>(std::max<UnixSeconds>(UntilOf(job) - job.eligible, 0));
+    scored.wait = static_cast<double>(std::max<UnixSeconds>(WaitEnd(job) - job.eligible, 0));
     if (job.test_only && job.start) {
       scored.test_only_error = std::abs(static_cast<double>(*job.test_only - *job.start));
     }
     const auto score = [&](size_t predictor, const WaitDistribution& wait) {
-      scored.said[predictor] = SaidBy(wait);
+      scored.said[predictor] = ReduceForecast(wait);
       scored.places[predictor] = PlaceIn(wait, scored.wait);
     };
     score(0, forecast.wait);
@@ -283,7 +259,6 @@ class BackTest {
   ForecastHistory past_;
   std::vector<Question> questions_;
   std::vector<Step> steps_;
-  size_t asked_ = 0;  // hypotheticals
   UnixSeconds next_again_ = 0;
   std::unordered_map<int64_t, size_t> index_of_;  // by job id
   std::unordered_map<std::string, size_t> burst_numbers_;

@@ -12,10 +12,11 @@ namespace gpuadvise::backtest {
 namespace {
 
 constexpr int64_t kMostNodes = 100'000;
-// What sites are advised to set: no job can then wait behind the end of the plan.
+// The recommended setting: no job waits beyond the backfill window.
 constexpr const char* kWindowOfAMonth = "bf_window=43200";
 
-std::vector<std::string> NamesOf(FieldReader& group, const std::string& partition, size_t number) {
+std::vector<std::string> ReadNodeNames(FieldReader& group, const std::string& partition,
+                                       size_t number) {
   const nlohmann::json* nodes = group.Any("nodes");
   if (nodes == nullptr) {
     group.Refuse("nodes", "nodes is missing: a count, or a host list such as \"n[01-15]\"");
@@ -38,11 +39,11 @@ std::vector<std::string> NamesOf(FieldReader& group, const std::string& partitio
 
 void ReadGroup(FieldReader group, size_t number, Partition& partition,
                std::map<std::string, Node>& nodes) {
-  const std::vector<std::string> names = NamesOf(group, partition.name, number);
+  const std::vector<std::string> names = ReadNodeNames(group, partition.name, number);
   Node node;
   node.state.base = NodeBase::kIdle;
   node.cpus = group.Int("cpus_per_node", 1, 1'000'000).value_or(1);
-  node.memory_mib = 1;  // logs do not know it, and it is not counted
+  node.memory_mib = 1;  // not in logs, and not used
   const int64_t gpus = group.Int("gpus_per_node", 0, 1000).value_or(0);
   const std::string type = group.Text("gpu").value_or("");
   if (gpus > 0) node.gpus = {{type, gpus}};

@@ -23,9 +23,9 @@
 namespace gpuadvise::backtest {
 namespace {
 
-// Slurm's own greatest run times are years; beyond this a clock was wrong.
+// Longer run times come from a wrong clock.
 constexpr int64_t kLongestSeconds = int64_t{5} * 365 * 86'400;
-constexpr size_t kMostBytes = size_t{4} << 30;  // of a log, unpacked
+constexpr size_t kMostBytes = size_t{4} << 30;  // of a log, decompressed
 
 }  // namespace
 
@@ -117,8 +117,8 @@ void FinishLog(JobLog& log) {
 
 namespace {
 
-Result<std::map<std::string, size_t>> ColumnsOf(const std::vector<std::string>& names,
-                                                const std::string& place, const LogForm& form) {
+Result<std::map<std::string, size_t>> IndexColumns(const std::vector<std::string>& names,
+                                                   const std::string& place, const LogForm& form) {
   std::map<std::string, size_t> columns;
   for (size_t i = 0; i < names.size(); ++i) columns.emplace(names[i], i);
   for (const std::string& name : form.needed) {
@@ -140,7 +140,7 @@ Result<JobLog> ParseRows(std::string_view text, const std::string& file, const L
     text = end == std::string_view::npos ? "" : text.substr(end + 1);
     if (values.size() == 1 && values.front().empty()) continue;
     if (columns.empty()) {
-      auto read = ColumnsOf(values, fmt::format("{}:{}", file, number), form);
+      auto read = IndexColumns(values, fmt::format("{}:{}", file, number), form);
       if (!read) return tl::unexpected(read.error());
       columns = std::move(*read);
       continue;
@@ -163,7 +163,7 @@ namespace {
 constexpr std::array<const char*, 8> kCsvNeeded = {"job_id", "submit", "start", "end",
                                                    "limit",  "nodes",  "user",  "partition"};
 
-std::optional<LogJob> JobOfCsv(const Row& row) {
+std::optional<LogJob> ParseCsvJob(const Row& row) {
   LogJob job;
   const auto id = row.Number("job_id");
   const auto submit = row.Number("submit");
@@ -197,8 +197,8 @@ Result<JobLog> ParseCsvLog(std::string_view text, const std::string& file) {
   static const LogForm kForm = {',',
                                 {kCsvNeeded.begin(), kCsvNeeded.end()},
                                 fmt::format("a log needs {}", fmt::join(kCsvNeeded, ", ")),
-                                "job_id, submit or nodes is no number",
-                                JobOfCsv};
+                                "job_id, submit or nodes is not a number",
+                                ParseCsvJob};
   return ParseRows(text, file, kForm);
 }
 
@@ -207,8 +207,8 @@ namespace {
 constexpr std::array<const char*, 7> kSacctNeeded = {"JobIDRaw", "Submit", "Start",    "End",
                                                      "NNodes",   "User",   "Partition"};
 
-std::optional<LogJob> JobOfSacct(const Row& row) {
-  auto accounted = AccountedJobOf([&](const char* column) { return row.Text(column); });
+std::optional<LogJob> ParseSacctJob(const Row& row) {
+  auto accounted = ParseAccountedJob([&](const char* column) { return row.Text(column); });
   if (!accounted) return std::nullopt;
   JobRecord& record = accounted->record;
   LogJob job;
@@ -238,11 +238,11 @@ Result<JobLog> ParseSacctLog(std::string_view text, const std::string& file) {
                                 {kSacctNeeded.begin(), kSacctNeeded.end()},
                                 fmt::format("run {}", kSacctCommand),
                                 "its job id or submission time cannot be read",
-                                JobOfSacct};
+                                ParseSacctJob};
   return ParseRows(text, file, kForm);
 }
 
-// zlib reads plain files as they are.
+// zlib also reads uncompressed files.
 Result<LogText> ReadLogFile(const std::string& path) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (!file) {

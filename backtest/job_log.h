@@ -1,7 +1,7 @@
-// A log of jobs that have run, in one form whatever it was read from.
+// A log of past jobs, independent of the format it was read from.
 //
-// Rows that cannot be used are left out and counted with the reason and the first line it happened
-// on; the rest is used. A value; times are unix seconds.
+// Unusable rows are left out and counted by reason, with the first line of each reason. A value;
+// times are unix seconds.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,20 @@ struct LogJob {
   std::string qos;
   std::string name;
   std::string partition;
-  std::string gpu;  // GRES type, "" none or untyped
+  std::string gpu;  // GRES type; "": none or untyped
   int64_t nodes = 1;
   int64_t cpus_per_node = 1;
   int64_t gpus_per_node = 0;
-  SlurmNumber limit_seconds;  // absent: not known, or none
+  SlurmNumber limit_seconds;  // absent: unknown or unlimited
   UnixSeconds submit = 0;
   UnixSeconds eligible = 0;
-  std::optional<UnixSeconds> start;  // never started: it left the queue at `end`, if that is known
+  std::optional<UnixSeconds> start;  // nullopt: never started; left the queue at `end`, if known
   std::optional<UnixSeconds> end;
-  std::vector<std::string> node_list;    // where it ran; empty: not known
-  std::optional<UnixSeconds> test_only;  // start that `sbatch --test-only` named at submission
+  std::vector<std::string> node_list;    // where it ran; empty: unknown
+  std::optional<UnixSeconds> test_only;  // start predicted by `sbatch --test-only` at submission
 };
 
-// Why rows were left out or mended.
+// Rows left out or repaired for one reason.
 struct LogIssue {
   int64_t rows = 0;
   int64_t first_line = 0;
@@ -51,13 +51,13 @@ struct JobLog {
   void Repair(const std::string& what, int64_t line);
 };
 
-// Checks one job's times against each other, mends what can be, and adds it or leaves it out.
+// Checks a job's times for consistency, repairs what it can, and adds the job or leaves it out.
 void AddJob(LogJob job, int64_t line, JobLog& log);
 
-// Sorts; jobs of one id beyond the first are left out.
+// Sorts the jobs and keeps the first of each id.
 void FinishLog(JobLog& log);
 
-// One value of a row by the name of its column; "" where the log has no such column.
+// The values of one row by column name; "" if the log has no such column.
 class Row {
  public:
   Row(const std::map<std::string, size_t>& columns, const std::vector<std::string>& values,
@@ -65,7 +65,7 @@ class Row {
       : columns_(columns), values_(values), line_(line) {}
   int64_t line() const { return line_; }
   std::string_view Text(const std::string& column) const;
-  // nullopt for "" and for what is no number.
+  // nullopt if empty or not a number.
   std::optional<int64_t> Number(const std::string& column) const;
 
  private:
@@ -77,39 +77,38 @@ class Row {
 // The values of a line, separated by `separator`; quotes as in CSV.
 std::vector<std::string> SplitLine(std::string_view line, char separator);
 
-// How one kind of log is written.
+// One format of log.
 struct LogForm {
   char separator = ',';
-  std::vector<std::string> needed;  // columns
-  std::string remedy;               // what to do when one is missing
-  std::string unreadable;           // why a row without a job is left out
+  std::vector<std::string> needed;  // required columns
+  std::string remedy;               // advice if one is missing
+  std::string unreadable;           // reason given for a row that `job_of` rejects
   std::optional<LogJob> (*job_of)(const Row&) = nullptr;
 };
 
-// A log with a header line. Errors: kBadInput when a needed column is missing or no row can be
-// used.
+// Reads a log with a header line. Errors: kBadInput if a required column is missing or no row is
+// usable.
 Result<JobLog> ParseRows(std::string_view text, const std::string& file, const LogForm& form);
 
-// The form of the development logs: CSV with the columns job_id, submit, start, end, limit, nodes,
-// user, partition and any of eligible, cpus_per_node, gpus_per_node, gpu, account, qos, name,
-// nodelist, test_only; times in unix seconds. `file` is the name that errors start with.
-// Errors: kBadInput when a needed column is missing or no row can be used.
+// Reads a development log: CSV with the columns job_id, submit, start, end, limit, nodes, user,
+// partition and any of eligible, cpus_per_node, gpus_per_node, gpu, account, qos, name, nodelist,
+// test_only; times in unix seconds. Error messages start with `file`. Errors: as ParseRows.
 Result<JobLog> ParseCsvLog(std::string_view text, const std::string& file);
 
-// What `sacct -X -P -o …` printed; see kSacctCommand.
+// Reads the output of kSacctCommand. Errors: as ParseRows.
 Result<JobLog> ParseSacctLog(std::string_view text, const std::string& file);
 
-// The whole text of a file, unpacked where its name ends in .gz: what could be read of it.
+// The text of a file, decompressed if gzip-compressed, as far as it was readable.
 struct LogText {
   std::string text;
-  std::string cut_off;  // why the end is missing; "" when it is whole
+  std::string cut_off;  // why the end is missing; "": complete
 };
 
-// Blocking. Errors: kNotFound, or kBadInput when nothing at all can be unpacked. A .gz that is cut
-// off gives what is there.
+// Blocking. A truncated .gz yields the readable part. Errors: kNotFound; kBadInput if nothing can
+// be decompressed.
 Result<LogText> ReadLogFile(const std::string& path);
 
-// The command whose output --sacct reads.
+// The command whose output `--sacct` reads.
 inline constexpr std::string_view kSacctCommand =
     "sacct -a -X -P -S 2026-01-01 -o "
     "JobIDRaw,Submit,Eligible,Start,End,TimelimitRaw,NNodes,ReqCPUS,ReqTRES,User,Account,"

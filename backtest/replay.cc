@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kFirstPriority = int64_t{1} << 31;
 
-// Place among events of the same second.
+// Order of events within one second.
 int PhaseOf(const LogEvent& event, const LogJob& job) {
   switch (event.kind) {
     case LogEventKind::kEnd:
@@ -32,7 +32,7 @@ bool HasGpu(const Node& node, const LogJob& job) {
 
 }  // namespace
 
-std::vector<LogEvent> EventsOf(const JobLog& log) {
+std::vector<LogEvent> ListEvents(const JobLog& log) {
   std::vector<LogEvent> events;
   for (size_t i = 0; i < log.jobs.size(); ++i) {
     const LogJob& job = log.jobs[i];
@@ -150,7 +150,7 @@ std::vector<Allocation> Replay::Allocate(const LogJob& job) {
   }
   if (!allocations.empty()) return allocations;
   const auto partition = partition_index_.find(job.partition);
-  std::vector<std::pair<int64_t, size_t>> fits;  // what would be left, node
+  std::vector<std::pair<int64_t, size_t>> fits;  // free CPUs left, node
   const int64_t cpus = std::max<int64_t>(job.cpus_per_node, 1);
   if (partition != partition_index_.end()) {
     for (const size_t node : members_[partition->second]) {
@@ -200,7 +200,7 @@ Job Replay::JobOf(const Present& present, UnixSeconds now) const {
   job.state = JobState::kRunning;
   job.start_time = logged.start;
   if (logged.limit_seconds.has_value()) {
-    // What is over its limit ends at any moment; the log's own end is not known yet.
+    // A job past its limit may end at any moment. The end in the log is not known yet.
     job.end_time = std::max(*logged.start + logged.limit_seconds.value(), now + 1);
   }
   job.allocations = present.allocations;

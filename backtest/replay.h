@@ -1,10 +1,9 @@
-// A log played back in the order in which things happened, and what could be seen of it at any
-// moment.
+// Replays the events of a log in order and gives the queue that was visible at any moment.
 //
 // At equal times: ends, then starts of jobs submitted earlier, then each submission followed by its
-// own immediate start. A job counts as submitted when it became eligible. Nodes are those of the
-// log where it names them, else the fullest that serve; a job for which the cluster has no room
-// (the log knows of more nodes than the cluster file) runs all the same and is counted.
+// own immediate start. A job counts as submitted when it became eligible. It gets the nodes named
+// in the log, else the fullest ones that fit. A job without room (the log may use more nodes than
+// the cluster file has) runs anyway and is counted.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +27,8 @@ struct LogEvent {
   size_t job = 0;  // index in the log
 };
 
-// All events in order. Jobs without an end stay.
-std::vector<LogEvent> EventsOf(const JobLog& log);
+// All events in order. Jobs without an end have no end event.
+std::vector<LogEvent> ListEvents(const JobLog& log);
 
 JobRequest RequestOf(const LogJob& job);
 Submitter SubmitterOf(const LogJob& job);
@@ -37,23 +36,23 @@ JobRecord RecordOf(const LogJob& job);
 
 class Replay {
  public:
-  // REQUIRES: `log` outlives it. `cluster` as ClusterOf gives it.
+  // REQUIRES: `log` outlives this; `cluster` comes from ClusterOf.
   Replay(const JobLog& log, Snapshot cluster);
 
   void Apply(const LogEvent& event);
 
-  // What Slurm would show at `now`.
+  // The snapshot Slurm would have given at `now`.
   Snapshot At(UnixSeconds now) const;
 
   bool AnyWaits() const;
 
-  // A job that waits, as Slurm would show it.
+  // A waiting job as Slurm would show it.
   Job Waiting(size_t job) const;
 
-  // The cluster, empty.
+  // The cluster without jobs.
   const Snapshot& cluster() const { return cluster_; }
 
-  // Starts for which the nodes of the cluster file did not suffice.
+  // Number of starts for which the cluster file's nodes did not suffice.
   int64_t without_room() const { return without_room_; }
 
  private:

@@ -60,7 +60,8 @@ json WeeksJson(const BackTestResult& result) {
   json weeks = json::array();
   for (const auto& [week, jobs] : ByWeek(result.jobs)) {
     json one = {{"week", week}};
-    for (size_t k = 0; k < kPredictors; ++k) one[kPredictorNames[k]] = ToJson(ScoresOf(jobs, k));
+    for (size_t k = 0; k < kPredictors; ++k)
+      one[kPredictorNames[k]] = ToJson(ComputeScores(jobs, k));
     weeks.push_back(std::move(one));
   }
   return weeks;
@@ -74,7 +75,7 @@ json IssuesJson(const std::map<std::string, LogIssue>& issues) {
   return all;
 }
 
-// How often the wait was at most the quantile, where the forecast p90 is more than a minute.
+// Share of waits within each quantile, for forecasts whose p90 exceeds a minute.
 json CalibrationJson(const BackTestResult& result) {
   json points = json::array();
   for (size_t i = 0; i < kScoredQuantiles.size(); ++i) {
@@ -91,7 +92,7 @@ json CalibrationJson(const BackTestResult& result) {
   return points;
 }
 
-// Median absolute error by how long a wait was forecast.
+// Median absolute error by forecast wait.
 json HorizonJson(const BackTestResult& result) {
   static constexpr std::array<double, 8> kEdges = {0, 60, 600, 3600, 14'400, 43'200, 172'800, 1e12};
   json buckets = json::array();
@@ -108,7 +109,7 @@ json HorizonJson(const BackTestResult& result) {
     }
     one["jobs"] = errors[0].size();
     for (size_t k = 0; k < kPredictors; ++k) {
-      one[kPredictorNames[k]] = WeightedMedianOf(std::move(errors[k]));
+      one[kPredictorNames[k]] = WeightedMedian(std::move(errors[k]));
     }
     buckets.push_back(std::move(one));
   }
@@ -151,7 +152,7 @@ std::string WeeksLine(const BackTestResult& result) {
   int64_t good = 0;
   int64_t weeks = 0;
   for (const auto& [week, jobs] : ByWeek(result.jobs)) {
-    const Scores scores = ScoresOf(jobs, 0);
+    const Scores scores = ComputeScores(jobs, 0);
     if (scores.covered_jobs == 0) continue;
     text += fmt::format(" {:.2f}", scores.coverage_p90);
     ++weeks;
@@ -173,7 +174,7 @@ std::string TestOnlyLine(const BackTestResult& result) {
   return fmt::format(
       "sbatch --test-only of {} jobs that waited more than 10 minutes: median error {:.0f} s; ours "
       "{:.0f} s\n",
-      jobs, WeightedMedianOf(std::move(theirs)), WeightedMedianOf(std::move(ours)));
+      jobs, WeightedMedian(std::move(theirs)), WeightedMedian(std::move(ours)));
 }
 
 std::string IssueLines(const char* verb, const std::map<std::string, LogIssue>& issues) {
@@ -183,6 +184,22 @@ std::string IssueLines(const char* verb, const std::map<std::string, LogIssue>& 
     text += issue.first_line > 0 ? fmt::format(" (first on line {})\n", issue.first_line) : "\n";
   }
   return text;
+}
+
+// One row for each repeated forecast, read by bench/asked_again.py.
+json AgainJson(const BackTestResult& result) {
+  json rows = json::array();
+  for (const AskedAgain& one : result.again) {
+    rows.push_back({{"job_id", one.job_id},
+                    {"age", one.age},
+                    {"left", one.left},
+                    {"started", one.started},
+                    {"weight", one.weight},
+                    {"p10", one.p10},
+                    {"p50", one.p50},
+                    {"p90", one.p90}});
+  }
+  return rows;
 }
 
 }  // namespace
@@ -208,11 +225,10 @@ std::string ReportTable(const JobLog& log, const BackTestResult& result) {
                         "CRPS s", "CRPS log", "MAE s", "MAE waited", "within 1m/10m/1h", "Brier",
                         "covers p50, p90, places .1 .5 .9");
     for (size_t k = 0; k < kPredictors; ++k) {
-      text += ScoreLine(kPredictorNames[k], ScoresOf(jobs, k));
+      text += ScoreLine(kPredictorNames[k], ComputeScores(jobs, k));
     }
     text += RatioLine(jobs);
   }
-  if (!result.again.empty()) text += AgainTable(ScoresByAge(result.again));
   return text + "\n" + WeeksLine(result) + TestOnlyLine(result);
 }
 
@@ -223,7 +239,7 @@ json ReportJson(const JobLog& log, const BackTestResult& result) {
     const auto jobs = InGroup(result.jobs, static_cast<ScoreGroup>(g));
     json& group = groups[kScoreGroupNames[g]];
     for (size_t k = 0; k < kPredictors; ++k) {
-      group[kPredictorNames[k]] = ToJson(ScoresOf(jobs, k));
+      group[kPredictorNames[k]] = ToJson(ComputeScores(jobs, k));
     }
     ratios[kScoreGroupNames[g]] = {
         {"crps_log", RatioJson(jobs, Loss::kCrpsLog)},
@@ -235,7 +251,7 @@ json ReportJson(const JobLog& log, const BackTestResult& result) {
           {"weeks", WeeksJson(result)},
           {"calibration", CalibrationJson(result)},
           {"error_by_horizon", HorizonJson(result)},
-          {"asked_again", AgainJson(ScoresByAge(result.again))},
+          {"asked_again", AgainJson(result)},
           {"submissions", result.submissions},
           {"scored", result.jobs.size()},
           {"impossible", result.impossible},

@@ -1,5 +1,4 @@
-// What a back-test came to, as a table for people and as JSON. docs/forecast.md explains the
-// columns.
+// The result of a back-test as a table and as JSON. docs/forecast.md explains the columns.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,11 +1,11 @@
 // Scores.
 //
-// The headline is the CRPS, approximated by the mean pinball loss at seven quantiles (Gneiting and
-// Raftery 2007), once of seconds, which the longest waits rule, and once of log(wait + 60 s), where
-// a factor counts the same at a minute and at a day. Jobs that still wait when the log ends say
-// nothing about losses, but one whose age has passed its p90 is a miss. Coverage is taken among
-// forecasts whose p90 is more than a minute: where most jobs start at once, coverage over all says
-// nothing.
+// The main score is the CRPS, approximated by the mean pinball loss at seven quantiles (Gneiting
+// and Raftery 2007): once of seconds, which the longest waits dominate, and once of
+// log(wait + 60 s), where a factor counts the same at a minute and at a day. Jobs that still wait
+// when the log ends do not count for losses, but count as a miss once their age exceeds their p90.
+// Coverage covers forecasts whose p90 exceeds a minute: most jobs start at once, so coverage over
+// all jobs would be uninformative.
 #include "backtest/scoring.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ const std::array<const char*, kPredictors> kPredictorNames = {
 const std::array<const char*, kScoreGroups> kScoreGroupNames = {
     "all", "fits_now", "free_but_queued", "not_free", "does_not_fit_now"};
 
-PublishedForecast SaidBy(const WaitDistribution& forecast) {
+PublishedForecast ReduceForecast(const WaitDistribution& forecast) {
   PublishedForecast said;
   for (size_t i = 0; i < kScoredQuantiles.size(); ++i) {
     said.quantiles[i] = static_cast<float>(forecast.Quantile(kScoredQuantiles[i]));
@@ -82,7 +82,7 @@ double CrpsLog(const PublishedForecast& said, double wait) {
   return sum / static_cast<double>(kScoredQuantiles.size());
 }
 
-Scores ScoresOf(const std::vector<const Scored*>& jobs, size_t predictor) {
+Scores ComputeScores(const std::vector<const Scored*>& jobs, size_t predictor) {
   Scores scores;
   double started = 0;
   double covered = 0;
@@ -127,8 +127,8 @@ Scores ScoresOf(const std::vector<const Scored*>& jobs, size_t predictor) {
                       &scores.place_p50, &scores.place_p90}) {
     if (covered > 0) *sum /= covered;
   }
-  scores.median_abs_error_seconds = WeightedMedianOf(std::move(errors));
-  scores.waited_abs_error_seconds = WeightedMedianOf(std::move(waited));
+  scores.median_abs_error_seconds = WeightedMedian(std::move(errors));
+  scores.waited_abs_error_seconds = WeightedMedian(std::move(waited));
   return scores;
 }
 
@@ -148,11 +148,11 @@ std::vector<const Scored*> InGroup(const std::vector<Scored>& jobs, ScoreGroup g
 
 namespace {
 
-double CrpsOf(const PublishedForecast& said, double wait, Loss loss) {
+double Crps(const PublishedForecast& said, double wait, Loss loss) {
   return loss == Loss::kCrpsLog ? CrpsLog(said, wait) : CrpsSeconds(said, wait);
 }
 
-double LossOf(const std::vector<const Scored*>& jobs, size_t predictor, Loss loss) {
+double TotalLoss(const std::vector<const Scored*>& jobs, size_t predictor, Loss loss) {
   if (loss == Loss::kMedianAbsError) {
     std::vector<std::pair<double, double>> errors;
     for (const Scored* job : jobs) {
@@ -160,37 +160,37 @@ double LossOf(const std::vector<const Scored*>& jobs, size_t predictor, Loss los
         errors.emplace_back(std::abs(P50(job->said[predictor]) - job->wait), job->weight);
       }
     }
-    return WeightedMedianOf(std::move(errors));
+    return WeightedMedian(std::move(errors));
   }
   double sum = 0;
   double weights = 0;
   for (const Scored* job : jobs) {
     if (!job->started) continue;
     const PublishedForecast& said = job->said[predictor];
-    sum += job->weight * CrpsOf(said, job->wait, loss);
+    sum += job->weight * Crps(said, job->wait, loss);
     weights += job->weight;
   }
   return weights > 0 ? sum / weights : 0;
 }
 
-// What one job adds to the losses of the product and of a baseline.
+// One job's contribution to the losses of the product and of a baseline.
 struct Pair {
   double weight = 0;
   double own = 0;
   double baseline = 0;
 };
 
-Pair PairOf(const Scored& job, size_t baseline, Loss loss) {
+Pair LossPair(const Scored& job, size_t baseline, Loss loss) {
   const auto part = [&](size_t predictor) {
     const PublishedForecast& said = job.said[predictor];
     return loss == Loss::kMedianAbsError ? std::abs(P50(said) - job.wait)
-                                         : job.weight * CrpsOf(said, job.wait, loss);
+                                         : job.weight * Crps(said, job.wait, loss);
   };
   return {job.weight, part(0), part(baseline)};
 }
 
-// The product's loss over the baseline's; below 0 where that has none.
-double RatioOf(const std::vector<Pair>& jobs, Loss loss) {
+// Loss of the product divided by the baseline's; negative if the latter is 0.
+double LossRatio(const std::vector<Pair>& jobs, Loss loss) {
   if (loss != Loss::kMedianAbsError) {
     double own = 0;
     double baseline = 0;
@@ -206,8 +206,8 @@ double RatioOf(const std::vector<Pair>& jobs, Loss loss) {
     own.emplace_back(job.own, job.weight);
     baseline.emplace_back(job.baseline, job.weight);
   }
-  const double median = WeightedMedianOf(std::move(baseline));
-  return median > 0 ? WeightedMedianOf(std::move(own)) / median : -1;
+  const double median = WeightedMedian(std::move(baseline));
+  return median > 0 ? WeightedMedian(std::move(own)) / median : -1;
 }
 
 }  // namespace
@@ -220,7 +220,7 @@ double WorstSoFar(const std::vector<const Scored*>& jobs, Loss loss) {
   for (const Scored* job : jobs) {
     if (!job->started) continue;
     for (size_t k = 0; k < kBaselinesTo; ++k) {
-      sums[k] += job->weight * CrpsOf(job->said[k], job->wait, loss);
+      sums[k] += job->weight * Crps(job->said[k], job->wait, loss);
     }
     const double best = *std::min_element(sums.begin() + kBaselinesFrom, sums.end());
     if (++seen >= kLearnedAfter && best > 0) worst = std::max(worst, sums[0] / best);
@@ -235,13 +235,13 @@ AgainstParts ToBestPart(const std::vector<const Scored*>& jobs, Loss loss) {
     const double best = *std::min_element(sums.begin() + 1, sums.end());
     return best > 0 ? sums[0] / best : 0;
   };
-  std::vector<Losses> told{Losses{}};  // sums so far
+  std::vector<Losses> told{Losses{}};  // cumulative sums
   AgainstParts against;
   for (const Scored* job : jobs) {
     if (!job->started) continue;
     Losses sums = told.back();
     for (size_t k = 0; k < kPredictors; ++k) {
-      sums[k] += job->weight * CrpsOf(job->said[k], job->wait, loss);
+      sums[k] += job->weight * Crps(job->said[k], job->wait, loss);
     }
     told.push_back(sums);
     if (told.size() <= kSpan) continue;
@@ -261,19 +261,19 @@ Ratio RatioToBest(const std::vector<const Scored*>& jobs, Loss loss, uint64_t se
   size_t best = kBaselinesFrom;
   double least = -1;
   for (size_t k = kBaselinesFrom; k < kBaselinesTo; ++k) {
-    const double own = LossOf(jobs, k, loss);
+    const double own = TotalLoss(jobs, k, loss);
     if (least >= 0 && own >= least) continue;
     least = own;
     best = k;
   }
   ratio.best_baseline = kPredictorNames[best];
   if (least <= 0) return ratio;
-  ratio.ratio = LossOf(jobs, 0, loss) / least;
-  // What each job adds to the two losses is worked out once, not in every resample.
+  ratio.ratio = TotalLoss(jobs, 0, loss) / least;
+  // Each job's contribution to both losses is computed once, not for every resample.
   std::map<int64_t, std::vector<Pair>> weeks;
   for (const Scored* job : jobs) {
     if (job->started)
-      weeks[job->week].push_back(PairOf(*job, best, loss));
+      weeks[job->week].push_back(LossPair(*job, best, loss));
     else
       weeks.try_emplace(job->week);
   }
@@ -283,11 +283,11 @@ Ratio RatioToBest(const std::vector<const Scored*>& jobs, Loss loss, uint64_t se
   for (int i = 0; i < kResamples; ++i) {
     std::vector<Pair> sample;
     for (size_t b = 0; b < blocks.size(); ++b) {
-      const double u = UniformOf(seed, static_cast<uint64_t>(i), b);
+      const double u = DrawUniform(seed, static_cast<uint64_t>(i), b);
       const auto& block = *blocks[static_cast<size_t>(u * static_cast<double>(blocks.size()))];
       sample.insert(sample.end(), block.begin(), block.end());
     }
-    const double resampled = RatioOf(sample, loss);
+    const double resampled = LossRatio(sample, loss);
     if (resampled >= 0) drawn.push_back(resampled);
   }
   std::sort(drawn.begin(), drawn.end());

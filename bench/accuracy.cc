@@ -1,4 +1,4 @@
-// How right the models of memory and run time are, against published measurements (docs/models.md).
+// Accuracy of the models of memory and run time against published measurements (docs/models.md).
 //
 //     cmake --build --preset release --target accuracy
 //     build/release/bin/accuracy memory bench/data/memory_measurements.csv [--rows | --left-out]
@@ -12,9 +12,9 @@
 #include <string>
 
 #include "bench/measured_rows.h"
+#include "common/yaml/yaml_document.h"
 #include "embedded/default_gpus.h"
 #include "embedded/default_models.h"
-#include "yaml/yaml_document.h"
 
 int main(int argc, char** argv) {
   using namespace gpuadvise;

@@ -15,10 +15,10 @@
 #include "common/forecast/queue_starts.h"
 #include "common/forecast/start_of.h"
 #include "common/history/forecast_history.h"
+#include "common/yaml/yaml_file.h"
 #include "daemon/answers/answers.h"
 #include "daemon/collect/sim_world.h"
 #include "daemon/settings/catalogues.h"
-#include "yaml/yaml_file.h"
 
 namespace gpuadvise {
 
@@ -40,7 +40,7 @@ const Snapshot& BusyCluster() {
 
 JobRequest WholeL40sNode() {
   JobRequest request;
-  request.partitions = {"markov_gpu"};
+  request.partitions = {"gpu_shared"};
   request.cpus = 48;
   request.cpus_per_task = 48;
   request.memory_per_node_mib = 180 * 1024;
@@ -176,7 +176,7 @@ BENCHMARK(BM_StartOfSamplesMade)->Unit(benchmark::kMillisecond)->Iterations(1);
 // As the daemon does it: the queue is played once, then asked.
 void AskLive(benchmark::State& state, Site& site, const JobRequest& request) {
   SimulationOptions options = SomeSamples();
-  options.play_once_from = kLongQueue;
+  options.simulate_once_from = kLongQueue;
   const auto queue = PrepareQueue(site.snapshot, site.past, options);
   const Submitter caller{1000, "u001", "lab", "normal"};
   for (auto _ : state) {
@@ -196,7 +196,7 @@ BENCHMARK(BM_StartOfLiveMade)->Unit(benchmark::kMillisecond);
 
 void BM_PrepareLiveMade(benchmark::State& state) {
   SimulationOptions options = SomeSamples();
-  options.play_once_from = kLongQueue;
+  options.simulate_once_from = kLongQueue;
   Site& site = MadeSite();
   for (auto _ : state) benchmark::DoNotOptimize(PrepareQueue(site.snapshot, site.past, options));
   state.counters["samples"] = kSamples;
@@ -211,7 +211,7 @@ void BM_Growth(benchmark::State& state) {
   ForecastHistory past = MadePast(*snapshot, 4);
   SimulationOptions options;
   options.samples = static_cast<int>(state.range(2));
-  options.play_once_from = 1;
+  options.simulate_once_from = 1;
   for (auto _ : state) benchmark::DoNotOptimize(PrepareQueue(snapshot, past, options));
 }
 BENCHMARK(BM_Growth)

@@ -27,9 +27,9 @@
 #include "backtest/job_log.h"
 #include "backtest/replay.h"
 #include "backtest/scoring.h"
-#include "backtest/world.h"
+#include "backtest/workload.h"
 #include "common/history/quantile_forest.h"
-#include "yaml/yaml_file.h"
+#include "common/yaml/yaml_file.h"
 
 namespace gpuadvise {
 namespace {
@@ -90,7 +90,7 @@ class Recorder {
   };
 
   int64_t BurstOf(const JobRecord& job) {
-    auto& [last, burst] = bursts_[BurstKeyOf(job)];
+    auto& [last, burst] = bursts_[MakeBurstKey(job)];
     if (burst == 0 || job.submit - last > kBurstSeconds) burst = ++drawn_;
     last = job.submit;
     return burst;
@@ -109,7 +109,7 @@ int Record(const std::vector<std::string>& arguments) {
   const auto text = backtest::ReadLogFile(arguments[0]);
   if (!text) return Fail(text.error().message);
   const auto log = arguments[0].ends_with(".workload.csv")
-                       ? backtest::PlayWorkload(text->text, arguments[0], *cluster)
+                       ? backtest::SimulateWorkload(text->text, arguments[0], *cluster)
                        : backtest::ParseCsvLog(text->text, arguments[0]);
   if (!log) return Fail(log.error().message);
   Recorder recorder;
@@ -126,7 +126,7 @@ int Record(const std::vector<std::string>& arguments) {
   if (!out) return Fail(arguments[2] + " cannot be written");
   const auto in = backtest::InGroup(result.jobs, backtest::ScoreGroup::kDoesNotFitNow);
   fmt::print("{}: the back-test's own forest, does not fit now: CRPS log {:.4f}, CPU {:.1f} s\n",
-             arguments[2], backtest::ScoresOf(in, backtest::kPredictors - 1).crps_log,
+             arguments[2], backtest::ComputeScores(in, backtest::kPredictors - 1).crps_log,
              CpuSeconds());
   return 0;
 }
@@ -204,7 +204,7 @@ int Replay(const std::string& path, uint64_t seed, const ForestOptions& options)
       if (!row.ready) continue;
       row.scored.group = static_cast<WaitGroup>(event.group);
       row.scored.weight = event.weight;
-      row.scored.said[0] = backtest::SaidBy(*said);
+      row.scored.said[0] = backtest::ReduceForecast(*said);
       continue;
     }
     if (event.kind == 't') {
@@ -231,7 +231,7 @@ int Replay(const std::string& path, uint64_t seed, const ForestOptions& options)
   for (size_t g = 0; g < backtest::kScoreGroups; ++g) {
     const auto in = backtest::InGroup(scored, static_cast<backtest::ScoreGroup>(g));
     if (in.empty()) continue;
-    const backtest::Scores scores = backtest::ScoresOf(in, 0);
+    const backtest::Scores scores = backtest::ComputeScores(in, 0);
     fmt::print(
         "  {:<18} {:6} jobs  CRPS log {:.4f}  seconds {:8.1f}  p90 coverage {:.3f}  p50 {:.3f}\n",
         backtest::kScoreGroupNames[g], scores.jobs, scores.crps_log, scores.crps_seconds,

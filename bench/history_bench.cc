@@ -78,7 +78,7 @@ std::unique_ptr<History> Open(const std::string& place) {
   bounds.bytes = int64_t{100} << 30;
   auto history = IsPostgresUrl(place)
                      ? ReadPostgresUrl(place).and_then([&](const PostgresPlace& server) {
-                         return History::OpenPostgres(server, Taking::kOnlyIfFree, bounds);
+                         return History::OpenPostgres(server, bounds);
                        })
                      : History::Open(place, kNow, bounds);
   if (history) return std::move(*history);
@@ -117,12 +117,8 @@ int Main(int64_t jobs, const std::string& place) {
   });
   Time("use by hour: every row", [&] {
     int64_t seen = 0;
-    const auto read = history->EachUsage([&](const PastJob&) { ++seen; });
+    const auto read = history->ForEachUsage([&](const PastJob&) { ++seen; });
     return Or(read, [&] { return fmt::format("{} rows", seen); });
-  });
-  Time("runs of a user, 90 days", [&] {
-    const auto runs = history->RunsOf("user7", kNow - 90 * 86'400, 1'000);
-    return Or(runs, [&] { return fmt::format("{} runs", runs->size()); });
   });
   Time("runs of everybody, 28 days", [&] {
     int64_t seen = 0;

@@ -23,7 +23,7 @@ constexpr int64_t kDaysArrivals = 1'000;
 class Numbers {
  public:
   explicit Numbers(uint64_t seed) : seed_(seed) {}
-  double Uniform() { return UniformOf(seed_, 0, ++count_); }
+  double Uniform() { return DrawUniform(seed_, 0, ++count_); }
   int64_t Below(int64_t end) { return static_cast<int64_t>(Uniform() * static_cast<double>(end)); }
 
  private:

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/gpu/gpu_catalogue.h"
-#include "common/training/memory_model.h"
-#include "common/training/model_presets.h"
+#include "common/memory/memory_model.h"
+#include "common/models/model_presets.h"
 
 namespace gpuadvise {
 

@@ -8,14 +8,14 @@
 
 #include "bench/leave_one_out.h"
 #include "bench/measured_rows.h"
-#include "common/training/carry_over.h"
-#include "common/training/step_time_model.h"
-#include "common/training/training_time.h"
+#include "common/time/carry_over.h"
+#include "common/time/step_time_model.h"
+#include "common/time/training_time.h"
 
 namespace gpuadvise {
 namespace {
 
-// The cards of the team guides (docs/models.md).
+// The cards of the team guides (seeds.md).
 const std::set<std::string>& CardsOfTheGuides() {
   static const std::set<std::string> kCards = {"rtx2080ti", "rtx4090", "l40s", "rtx-a6000",
                                                "v100-32gb-pcie"};
@@ -38,7 +38,7 @@ StepSeconds PredictedStep(const ModelShape& model, const Row& row, const GpuMode
   shape.nodes = static_cast<int64_t>(NumberOf(row, "nodes", 1));
   shape.accumulation = static_cast<int64_t>(NumberOf(row, "accumulation", 1));
   shape.interconnect = {NumberOf(row, "link_gb_per_s", 0), NumberOf(row, "network_gb_per_s", 0)};
-  return SecondsOfStep(model, SetupOf(row), gpu, shape, constants);
+  return ComputeStepSeconds(model, SetupOf(row), gpu, shape, constants);
 }
 
 bool SameTraining(const Scored& a, const Scored& b) {

@@ -41,7 +41,7 @@ struct Site {
     SimulationOptions options;
     options.samples = kSamples;
     options.horizon_seconds = int64_t{7} * 86'400;
-    options.play_once_from = kLongQueue;
+    options.simulate_once_from = kLongQueue;
     queue = PrepareQueue(snapshot, past, options);
     starts = StartsInQueue(*queue);
   }

@@ -124,7 +124,7 @@ PublicEdgeOptions PublicOptionsFrom(const Settings& settings) {
   options.hosts = settings.listen_hosts;
   if (const TrustedProxySettings& proxy = settings.trusted_proxy; !proxy.header.empty()) {
     options.limits.proxy = {proxy.header, ParseIpAddress(proxy.address), UidOfUser(proxy.user)};
-    if (proxy.SocketPath().empty()) options.limits.proxy->uid.reset();
+    if (ProxySocket(proxy).empty()) options.limits.proxy->uid.reset();
   }
   return options;
 }
@@ -132,33 +132,6 @@ PublicEdgeOptions PublicOptionsFrom(const Settings& settings) {
 // Simulations and recordings.
 bool HasOwnTime(const std::string& source) {
   return source == "sim" || source.rfind("replay:", 0) == 0;
-}
-
-// Keys that are read at the start only.
-bool NeedsRestart(const std::string& key) {
-  static const std::vector<std::string> kKeys = {"listen_hosts",
-                                                 "listen_max_connections",
-                                                 "trusted_proxy",
-                                                 "socket",
-                                                 "socket_mode",
-                                                 "socket_group",
-                                                 "listen",
-                                                 "state_dir",
-                                                 "max_connections",
-                                                 "max_connections_per_user",
-                                                 "request_timeout",
-                                                 "history",
-                                                 "history_retention",
-                                                 "history_max_bytes",
-                                                 "clusters",
-                                                 "remote",
-                                                 "relay",
-                                                 "standby",
-                                                 "accounting_interval",
-                                                 "outcomes_dir",
-                                                 "answer_cpu_time",
-                                                 "listen_max_connections_per_address"};
-  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
 // systemd's unit keeps public addresses away: Slurm's own message does not say so.
@@ -181,31 +154,14 @@ std::string OutcomesDirOf(const Settings& settings) {
   return looked_through ? settings.outcomes_dir : "";
 }
 
-// Tells this run of this daemon from all others, on whatever host: rows carry it.
-std::string BootId() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}", random(), random());
-}
-
-HistoryWriter::OpenHistory OpenerFor(const Settings& settings, const std::string& boot) {
+HistoryWriter::OpenHistory OpenerFor(const Settings& settings) {
   HistoryBounds bounds;
-  bounds.bytes = settings.history_max_bytes;
-  const bool stands_in = !settings.standby.first.empty();
-  return [folder = settings.state_dir, url = settings.history, bounds, boot, stands_in] {
-    Result<std::unique_ptr<History>> history =
-        url.empty() ? History::Open(folder, SystemClock().Now(), bounds)
-                    : ReadPostgresUrl(url).and_then([&](const PostgresPlace& place) {
-                        const Taking taking = stands_in ? Taking::kFromOther : Taking::kOnlyIfFree;
-                        return History::OpenPostgres(place, taking, bounds);
-                      });
-    if (!history) return history;
-    (*history)->SetBoot(boot);
-    if (stands_in && url.empty()) {
-      if (Result<void> begun = (*history)->BeginReign(); !begun) {
-        return Result<std::unique_ptr<History>>(tl::unexpected<Error>(begun.error()));
-      }
-    }
-    return history;
+  bounds.bytes = settings.history_max_bytes.count;
+  return [folder = settings.state_dir, url = settings.history, bounds] {
+    return url.empty() ? History::Open(folder, SystemClock().Now(), bounds)
+                       : ReadPostgresUrl(url).and_then([&](const PostgresPlace& place) {
+                           return History::OpenPostgres(place, bounds);
+                         });
   };
 }
 
@@ -221,24 +177,26 @@ Result<Daemon::Parts> Daemon::PartsFor(const Settings& settings) {
   if (!catalogues) return tl::unexpected<Error>(std::move(catalogues.error()));
   Result<std::string> collector = FindCollector(settings.collector, OwnPath());
   if (!collector) return tl::unexpected<Error>(std::move(collector.error()));
-  return Parts{std::move(*catalogues),
-               PlanFor(settings, *collector),
-               AccountingPlanFor(settings, *collector),
-               nullptr,
-               "",
-               nullptr};
+  return Parts{.catalogues = std::move(*catalogues),
+               .plan = PlanFor(settings, *collector),
+               .accounting = AccountingPlanFor(settings, *collector)};
 }
 
 // A daemon without a history answers all the same.
-void Daemon::OpenHistory(const Settings& settings, const std::string& boot, Parts& parts) {
+void Daemon::OpenHistory(const Settings& settings, Parts& parts) {
   if (HasOwnTime(settings.source)) {
     parts.no_history = "not kept: the cluster is simulated";
     return;
   }
-  Result<std::unique_ptr<History>> history = OpenerFor(settings, boot)();
+  Result<std::unique_ptr<History>> history = OpenerFor(settings)();
   if (!history) {
     parts.no_history = history.error().message;
     spdlog::error("no history is kept: {}", parts.no_history);
+    return;
+  }
+  if (*history == nullptr) {
+    spdlog::info("another gpuadvised holds the history: this one stands by");
+    parts.stands_by = true;
     return;
   }
   if (!(*history)->set_aside().empty()) spdlog::error("{}", (*history)->set_aside());
@@ -247,32 +205,24 @@ void Daemon::OpenHistory(const Settings& settings, const std::string& boot, Part
 
 Result<std::unique_ptr<Daemon>> Daemon::Make(const CommandLineSettings& command_line,
                                              LoadedSettings loaded) {
+  for (const std::string& open : SecretsForAll(loaded)) spdlog::warn("{}", open);
   Result<Parts> parts = PartsFor(loaded.settings);
   if (!parts) return tl::unexpected<Error>(std::move(parts.error()));
-  Result<std::unique_ptr<OtherClusters>> clusters =
-      OtherClusters::Make(loaded.settings.clusters, loaded.settings.relay.ca);
-  if (!clusters) return tl::unexpected<Error>(std::move(clusters.error()));
-  parts->clusters = std::move(*clusters);
-  std::string boot = BootId();
-  OpenHistory(loaded.settings, boot, *parts);
-  std::unique_ptr<Daemon> daemon(
-      new Daemon(command_line, std::move(loaded), std::move(boot), std::move(*parts)));
+  OpenHistory(loaded.settings, *parts);
+  std::unique_ptr<Daemon> daemon(new Daemon(command_line, std::move(loaded), std::move(*parts)));
   Result<void> bound = daemon->BindSockets();
   if (!bound) return tl::unexpected<Error>(std::move(bound.error()));
   return daemon;
 }
 
-Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, std::string boot,
-               Parts parts)
+Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, Parts parts)
     : command_line_(command_line),
       loaded_(std::move(loaded)),
       answering_(AnsweringThreads()),
       helping_(AnsweringThreads() - 1),
       cluster_(clock_, parts.catalogues, InSeconds(loaded_.settings.stale_after)),
-      boot_(std::move(boot)),
-      copies_(loaded_.settings.state_dir),
       history_(std::move(parts.history), std::move(parts.no_history), clock_,
-               InSeconds(loaded_.settings.history_retention)),
+               InSeconds(loaded_.settings.history_retention), OnHistory()),
       advice_(RunWord()),
       experiments_(history_, SettleSecondsFor(loaded_.settings)),
       usage_(history_),
@@ -291,32 +241,8 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, s
                 [most = MostWorkOf(loaded_.settings)](const Snapshot* snapshot) {
                   return kMetricsWork * most.For(snapshot);
                 },
-                [this] { return collector_.starts(); }},
-               loaded_.settings.metrics),
-      clusters_(std::move(parts.clusters)),
-      api_{cluster_,
-           history_,
-           advice_,
-           experiments_,
-           users_,
-           clock_,
-           OutcomesDirOf(loaded_.settings),
-           ParallelFor(helping_, AnsweringThreads()),
-           &usage_,
-           &events_,
-           nullptr,
-           MostWorkOf(loaded_.settings),
-           ThreadCpuTime,
-           HostName(),
-           boot_,
-           loaded_.settings.standby.first,
-           loaded_.settings.history.empty() ? &copies_ : nullptr,
-           [this] {
-             asio::post(intake_,
-                        [this] { cluster_.Restore([this] { return PastFromHistory(); }); });
-           },
-           clusters_.get(),
-           &metrics_},
+                [this] { return collector_.starts(); }}),
+      api_(MakeApi()),
       sink_(cluster_),
       plan_(parts.plan),
       collector_(
@@ -339,10 +265,29 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, s
               }),
       signals_(io_, SIGTERM, SIGINT, SIGHUP),
       watchdog_(io_),
-      event_timer_(io_) {}
+      event_timer_(io_),
+      stands_by_(parts.stands_by) {}
+
+// What the handlers use; all of it is made before api_.
+ApiState Daemon::MakeApi() {
+  return {.cluster = cluster_,
+          .history = history_,
+          .advice = advice_,
+          .experiments = experiments_,
+          .users = users_,
+          .clock = clock_,
+          .outcomes_dir = OutcomesDirOf(loaded_.settings),
+          .for_each = ParallelFor(helping_, AnsweringThreads()),
+          .usage = &usage_,
+          .events = &events_,
+          .most_work = MostWorkOf(loaded_.settings),
+          .host = HostName(),
+          .metrics = &metrics_,
+          .history_in_server = !loaded_.settings.history.empty(),
+          .poll_soon = [this] { asio::post(io_, [this] { collector_.PollSoon(); }); }};
+}
 
 Daemon::~Daemon() {
-  first_watch_.reset();
   // Workers may still hold a request or a batch; nothing they use goes before they do.
   answering_.join();
   helping_.join();
@@ -357,33 +302,32 @@ Result<void> Daemon::BindSockets() {
   unix_.emplace(std::move(*listener));
   socket_path_ = settings.socket;
   server_.Listen(unix_->TakeDescriptor(), HttpServer::Callers::kFromKernel);
-  const bool has_proxy_socket = !settings.trusted_proxy.SocketPath().empty();
+  const bool has_proxy_socket = !ProxySocket(settings.trusted_proxy).empty();
   Result<void> bound = settings.listen.empty() && !has_proxy_socket ? Result<void>() : BindPublic();
-  return bound && !settings.remote.listen.empty() ? BindRemote() : bound;
+  return bound && !settings.listen_tls.address.empty() ? BindRemote() : bound;
 }
 
 Result<void> Daemon::BindRemote() {
-  const RemoteSettings& remote = loaded_.settings.remote;
-  RaiseDescriptorLimit(remote.max_connections + loaded_.settings.max_connections +
+  const ListenTlsSettings& listen_tls = loaded_.settings.listen_tls;
+  RaiseDescriptorLimit(listen_tls.max_connections + loaded_.settings.max_connections +
                        loaded_.settings.listen_max_connections + kOtherDescriptors);
   Result<std::unique_ptr<RemoteEdge>> made =
-      RemoteEdge::Make(api_, answering_, remote, LimitsFrom(loaded_.settings));
+      RemoteEdge::Make(api_, answering_, listen_tls, LimitsFrom(loaded_.settings));
   if (!made) return tl::unexpected<Error>(std::move(made.error()));
   remote_ = std::move(*made);
-  spdlog::info("callers from other hosts are answered at https://{}/, {} known", remote_->address(),
-               Plural(static_cast<int64_t>(remote.relays.size()), "relay"));
+  spdlog::info("callers from other hosts are answered at https://{}/", remote_->address());
   return {};
 }
 
 Result<void> Daemon::BindPublic() {
   const Settings& settings = loaded_.settings;
   public_.emplace(api_, PublicOptionsFrom(settings));
-  if (const std::string path = settings.trusted_proxy.SocketPath(); !path.empty()) {
+  if (const std::string path = ProxySocket(settings.trusted_proxy); !path.empty()) {
     const std::string& user = settings.trusted_proxy.user;
     if (!UidOfUser(user)) {
       return BadInput(fmt::format("trusted_proxy.user is {}, and this machine knows no such user; "
                                   "name the account that the login proxy runs as",
-                                  Quoted(Shortened(user, kMostQuotedBytes))),
+                                  Quoted(Shortened(user, kMaxQuotedBytes))),
                       "/trusted_proxy/user");
     }
     Result<UnixListener> proxy = UnixListener::Bind(path, kProxySocketMode, "");
@@ -404,21 +348,39 @@ Result<void> Daemon::BindPublic() {
   return {};
 }
 
-// A standby in the place of the first daemon looks whether that is back.
-void Daemon::StandIn() {
-  if (loaded_.settings.standby.first.empty()) return;
-  first_watch_.emplace(loaded_.settings, [this] {
-    asio::post(io_, [this] {
-      if (stopping_) return;
-      spdlog::info("the first daemon is back: it answers from now on");
-      first_is_back_ = true;
-      Stop();
-    });
-  });
+// Called from threads of history_.
+HistoryEvents Daemon::OnHistory() {
+  return {.opened =
+              [this] {
+                asio::post(intake_, [this] {
+                  experiments_.Load();
+                  LoadHistory();
+                });
+                asio::post(io_, [this] { Answer(); });
+              },
+          .alone =
+              [this] {
+                spdlog::warn("nobody can say who holds the history: this daemon answers without");
+                asio::post(io_, [this] { Answer(); });
+              },
+          .taken =
+              [this] {
+                asio::post(io_, [this] {
+                  if (stopping_) return;
+                  spdlog::warn("another gpuadvised has taken over: this one stands by");
+                  is_taken_ = true;
+                  Stop();
+                });
+              }};
+}
+
+// From now on. What is before it in intake_ is done before the first snapshot is taken in.
+void Daemon::Answer() {
+  if (stopping_ || std::exchange(answers_, true)) return;
+  collector_.Run(plan_);
 }
 
 bool Daemon::Run() {
-  StandIn();
   WatchSignals();
   cluster_.SetOnJobsChanged([this](std::vector<PastJob> jobs, const Snapshot& snapshot) {
     experiments_.OnSnapshot(snapshot, clock_.Now());
@@ -442,27 +404,23 @@ bool Daemon::Run() {
         "history and an accounting_interval over 0s");
   }
   if (!HasOwnTime(loaded_.settings.source) && !history_.state().info) {
-    const OpenPauses& pauses = loaded_.settings.history.empty() ? kPausesOfFile : kPausesOfServer;
-    history_.KeepTrying(OpenerFor(loaded_.settings, boot_), pauses, [this] {
-      asio::post(intake_, [this] {
-        experiments_.Load();
-        RememberThePast();
-      });
-    });
+    history_.KeepTrying(OpenerFor(loaded_.settings),
+                        loaded_.settings.history.empty() ? kOpenFileAgain : kOpenServerAgain,
+                        stands_by_);
   }
   asio::post(intake_,
-             [this] { RememberThePast(); });  // before the first snapshot, which goes the same way
-  collector_.Run(plan_);
+             [this] { LoadHistory(); });  // before the first snapshot, which goes the same way
+  if (!stands_by_) Answer();
   watchdog_.Start();
   spdlog::info("gpuadvised {} answers on {} from {}", kVersion, loaded_.settings.socket,
                loaded_.settings.source);
   NotifyReady();
   io_.run();
-  return first_is_back_;
+  return is_taken_;
 }
 
 // Once there is a history.
-void Daemon::RememberThePast() {
+void Daemon::LoadHistory() {
   if (!history_.state().info || std::exchange(remembers_, true)) return;
   cluster_.Restore([this] { return PastFromHistory(); });
   accounting_.Run();
@@ -472,7 +430,7 @@ ForecastHistory Daemon::PastFromHistory() {
   const auto begun = std::chrono::steady_clock::now();
   std::vector<PastJob> jobs = history_.Load();
   const size_t count = jobs.size();
-  ForecastHistory past = PastOf(std::move(jobs), clock_.Now());
+  ForecastHistory past = BuildHistory(std::move(jobs), clock_.Now());
   usage_.Restore(past, clock_.Now());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
   spdlog::info("learned from {} of the history in {:.1f} s",
@@ -542,14 +500,14 @@ void Daemon::Apply(LoadedSettings loaded, const Parts& parts) {
     if (NeedsRestart(key)) waiting.push_back(key);
   }
   loaded_ = std::move(loaded);
+  for (const std::string& open : SecretsForAll(loaded_)) spdlog::warn("{}", open);
   SetLogLevel(loaded_.settings.log_level);
-  metrics_.SetNames(loaded_.settings.metrics);
   cluster_.SetStaleAfter(InSeconds(loaded_.settings.stale_after));
   asio::post(intake_,
              [this, catalogues = parts.catalogues] { cluster_.SetCatalogues(catalogues); });
   if (!(parts.plan == plan_)) {
     plan_ = parts.plan;
-    collector_.Run(plan_);
+    if (answers_) collector_.Run(plan_);
   }
   spdlog::info("settings read again from {}", loaded_.file.empty() ? "the defaults" : loaded_.file);
   if (!waiting.empty()) {
@@ -565,7 +523,7 @@ void Daemon::Stop() {
   }
   stopping_ = true;
   spdlog::info("stopping");
-  if (!first_is_back_) NotifyStopping();
+  if (!is_taken_) NotifyStopping();
   collector_.Stop();
   const auto left = std::make_shared<int>(1 + (public_ ? 1 : 0) + (remote_ ? 1 : 0));
   const auto drained = [this, left] {

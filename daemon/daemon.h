@@ -14,27 +14,24 @@
 #include <optional>
 
 #include "common/base/error.h"
+#include "daemon/api/event_teller.h"
 #include "daemon/api/routes.h"
 #include "daemon/base/system.h"
 #include "daemon/base/watchdog.h"
-#include "daemon/clusters/other_clusters.h"
 #include "daemon/collector/accounting.h"
 #include "daemon/collector/collector.h"
 #include "daemon/collector/snapshot_sink.h"
 #include "daemon/dashboard/public_edge.h"
-#include "daemon/http/event_teller.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/listening.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/remote/remote_edge.h"
 #include "daemon/settings/settings_file.h"
-#include "daemon/standby/standby.h"
 #include "daemon/state/advice_store.h"
 #include "daemon/state/cluster_state.h"
 #include "daemon/state/experiment_log.h"
 #include "daemon/state/outcome_folder.h"
 #include "daemon/state/usage_book.h"
-#include "daemon/store/history_copy.h"
 #include "daemon/store/history_writer.h"
 
 namespace gpuadvise::daemon {
@@ -47,8 +44,8 @@ class Daemon {
                                               LoadedSettings loaded);
   ~Daemon();
 
-  // Serves until SIGTERM or SIGINT, then drains. Of a standby also until the first daemon is back:
-  // whether that is so.
+  // Serves until SIGTERM or SIGINT, or until another daemon has taken over the history: whether
+  // that is so, and a new Daemon is to stand by in the place of this one. Drains.
   bool Run();
 
  private:
@@ -56,27 +53,28 @@ class Daemon {
     std::shared_ptr<const Catalogues> catalogues;
     CollectorPlan plan;
     AccountingPlan accounting;
-    std::unique_ptr<History> history;  // null: none is kept
-    std::string no_history;            // because
-    std::unique_ptr<OtherClusters> clusters;
+    std::unique_ptr<History> history = {};  // null: none is kept
+    std::string no_history = {};            // because
+    bool stands_by = false;                 // another daemon has it
   };
 
-  Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, std::string boot,
-         Parts parts);
+  Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, Parts parts);
   static Result<Parts> PartsFor(const Settings& settings);
-  static void OpenHistory(const Settings& settings, const std::string& boot, Parts& parts);
+  static void OpenHistory(const Settings& settings, Parts& parts);
   Result<void> BindSockets();
   Result<void> BindPublic();
   Result<void> BindRemote();
-  void RememberThePast();
+  HistoryEvents OnHistory();
+  void LoadHistory();
+  void Answer();
   ForecastHistory PastFromHistory();
+  ApiState MakeApi();
   void WatchSignals();
   void PublishRegularly();
   void RestoreSocket();
   void Reload();
   void Apply(LoadedSettings loaded, const Parts& parts);
   void Stop();
-  void StandIn();
 
   const CommandLineSettings command_line_;
   LoadedSettings loaded_;
@@ -86,8 +84,6 @@ class Daemon {
   boost::asio::thread_pool answering_;
   boost::asio::thread_pool helping_;  // what answers lend; none waits behind another's work
   ClusterState cluster_;
-  const std::string boot_;  // of this run, in the rows that it saves
-  CopyShelf copies_;
   HistoryWriter history_;
   AdviceStore advice_;
   ExperimentLog experiments_;
@@ -96,7 +92,6 @@ class Daemon {
   UserNames users_;
   EventTeller events_;
   Metrics metrics_;
-  const std::unique_ptr<OtherClusters> clusters_;
   ApiState api_;
   SnapshotSink sink_;
   CollectorPlan plan_;
@@ -105,7 +100,7 @@ class Daemon {
   HttpServer server_;
   std::optional<UnixListener> proxy_;   // of the trusted proxy, where it has a socket
   std::optional<PublicEdge> public_;    // where `listen` is set, or there is such a socket
-  std::unique_ptr<RemoteEdge> remote_;  // where remote.listen is set
+  std::unique_ptr<RemoteEdge> remote_;  // where listen_tls is set
   std::optional<UnixListener>
       unix_;                    // nullopt: its file was removed, and could not be made again yet
   std::string socket_path_;     // that it was bound to at the start
@@ -116,8 +111,9 @@ class Daemon {
   std::atomic<bool> log_asked_for_ = false;
   bool remembers_ = false;  // used by intake_
   bool stopping_ = false;
-  bool first_is_back_ = false;
-  std::optional<FirstWatch> first_watch_;  // of a standby
+  bool stands_by_ = false;  // at first
+  bool answers_ = false;    // Slurm is polled
+  bool is_taken_ = false;   // the history, by another daemon
 };
 
 }  // namespace gpuadvise::daemon

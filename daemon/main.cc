@@ -17,14 +17,12 @@
 
 #include "common/base/version.h"
 #include "common/base/words.h"
+#include "common/process/last_words.h"
 #include "daemon/base/logging.h"
 #include "daemon/collector/sources.h"
 #include "daemon/daemon.h"
-#include "daemon/relay/relay.h"
-#include "daemon/relay_certs_command.h"
 #include "daemon/settings/catalogues.h"
 #include "daemon/settings/settings_file.h"
-#include "daemon/standby/standby.h"
 
 namespace gpuadvise::daemon {
 namespace {
@@ -46,6 +44,7 @@ int CheckConfig(const LoadedSettings& loaded) {
   fmt::print("# from {}\n", loaded.file.empty() ? "the built-in defaults" : loaded.file);
   const nlohmann::json shown = SettingsToJson(loaded.settings);
   for (const std::string& key : SettingsKeys()) fmt::print("{}: {}\n", key, shown[key].dump());
+  for (const std::string& open : SecretsForAll(loaded)) fmt::print("# warning: {}\n", open);
   for (const CollectorCandidate& candidate : PlanFor(loaded.settings, *collector).candidates) {
     fmt::print("# collector: {}\n", fmt::join(candidate.command.words, " "));
   }
@@ -61,47 +60,26 @@ int CheckConfig(const LoadedSettings& loaded) {
   return 0;
 }
 
-Result<Standby::End> StandBy(const Settings& settings) {
-  Result<std::unique_ptr<Standby>> standby = Standby::Make(settings);
-  if (!standby) return tl::unexpected<Error>(standby.error());
-  return (*standby)->Run();
-}
-
-int ServeRelay(const Settings& settings) {
-  const Result<std::unique_ptr<Relay>> relay = Relay::Make(settings);
-  if (!relay) return Complain(relay.error(), kCannotStart);
-  (*relay)->Run();
-  return 0;
-}
-
 int Serve(const CommandLineSettings& command_line, const LoadedSettings& loaded) {
   StartLogging();
   SetLogLevel(loaded.settings.log_level);
   std::signal(SIGPIPE, SIG_IGN);
-  if (!loaded.settings.relay.url.empty()) return ServeRelay(loaded.settings);
   std::signal(SIGXFSZ, SIG_IGN);  // a bound on the size of files (LimitFSIZE): writing then fails
-  for (;;) {
-    if (!loaded.settings.standby.first.empty()) {
-      const Result<Standby::End> end = StandBy(loaded.settings);
-      if (!end) return Complain(end.error(), kCannotStart);
-      if (*end == Standby::End::kStopped) return 0;
-    }
+  for (bool is_taken = true; is_taken;) {  // another one answers now: this one stands by, afresh
     Result<std::unique_ptr<Daemon>> daemon = Daemon::Make(command_line, loaded);
     if (!daemon) return Complain(daemon.error(), kCannotStart);
-    if (!(*daemon)->Run()) return 0;
+    is_taken = (*daemon)->Run();
   }
+  return 0;
 }
 
 constexpr const char* kHelp =
     R"(Watches a Slurm cluster and forecasts where a training job finishes first.
 Usage: gpuadvised [OPTIONS]
-       gpuadvised relay-certs [OPTIONS]   (gpuadvised relay-certs --help)
 
 Options:
   -h,--help                   Print this help message and exit
   --config TEXT               settings file (default: {})
-  --relay TEXT                answer for the daemon at https://HOST:PORT of another host, as
-                              relay: in the settings file says; several with commas between them
   --user                      a user's own daemon: socket and history are the user's, Slurm is
                               asked as the user
   --socket TEXT               Unix socket to answer on
@@ -122,7 +100,6 @@ enum OptionCode {
   kCheck,
   kForeground,
   kUser,
-  kRelay,
   kVersionAsked
 };
 
@@ -133,7 +110,6 @@ const option kOptions[] = {{"help", no_argument, nullptr, kHelpAsked},
                            {"state-dir", required_argument, nullptr, kStateDir},
                            {"check-config", no_argument, nullptr, kCheck},
                            {"foreground", no_argument, nullptr, kForeground},
-                           {"relay", required_argument, nullptr, kRelay},
                            {"user", no_argument, nullptr, kUser},
                            {"version", no_argument, nullptr, kVersionAsked},
                            {nullptr, 0, nullptr, 0}};
@@ -151,16 +127,18 @@ int RefuseUsage(const std::string& why) {
 // Where the value of an option goes; nullptr: it has none.
 std::string* PlaceOfValue(int code, CommandLineSettings& settings) {
   if (code == kConfig) return &settings.config;
-  if (code == kRelay) return &settings.relay;
   if (code == kSocket) return &settings.socket;
   if (code == kSource) return &settings.source;
   return code == kStateDir ? &settings.state_dir : nullptr;
 }
 
-// What getopt_long() has just refused: one letter, or a word.
-int RefuseUnexpected(char** argv) {
-  const std::string argument =
-      optopt > 0 && optopt < kConfig ? fmt::format("-{:c}", optopt) : argv[optind - 1];
+int RefuseUnexpected(const std::string& argument) {
+  if (argument.starts_with("--relay") || argument == "relay-certs") {
+    return RefuseUsage(
+        "gpuadvised has no relays any more: set listen_tls in the daemon's gpuadvised.yaml, and "
+        "daemon: https://HOST:6829 in /etc/gpuadvise/client.yaml of the other hosts "
+        "(docs/other-hosts.md).");
+  }
   std::vector<std::string> names;
   for (const option& each : kOptions) {
     if (each.name != nullptr) names.push_back(std::string("--") + each.name);
@@ -171,6 +149,7 @@ int RefuseUnexpected(char** argv) {
 
 // Reads the command line into `arguments`. The status to end with at once; nullopt: go on.
 std::optional<int> ReadArguments(int argc, char** argv, Arguments& arguments) {
+  if (argc > 1 && argv[1][0] != '-') return RefuseUnexpected(argv[1]);
   opterr = 0;
   for (int code = 0; (code = getopt_long(argc, argv, ":h", kOptions, nullptr)) != -1;) {
     if (std::string* place = PlaceOfValue(code, arguments.settings)) {
@@ -188,15 +167,15 @@ std::optional<int> ReadArguments(int argc, char** argv, Arguments& arguments) {
     } else if (code == ':') {
       return RefuseUsage(fmt::format("{}: 1 required TEXT missing", argv[optind - 1]));
     } else if (code != kForeground) {
-      return RefuseUnexpected(argv);
+      const bool is_letter = optopt > 0 && optopt < kConfig;
+      return RefuseUnexpected(is_letter ? fmt::format("-{:c}", optopt) : argv[optind - 1]);
     }
   }
   if (optind == argc) return std::nullopt;
-  return RefuseUsage(fmt::format("The following argument was not expected: {}", argv[optind]));
+  return RefuseUnexpected(argv[optind]);
 }
 
 int Main(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "relay-certs") return RelayCerts(argc - 1, argv + 1);
   Arguments arguments;
   if (const std::optional<int> status = ReadArguments(argc, argv, arguments)) return *status;
   Result<LoadedSettings> loaded = LoadSettings(arguments.settings);
@@ -207,4 +186,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace gpuadvise::daemon
 
-int main(int argc, char** argv) { return gpuadvise::daemon::Main(argc, argv); }
+int main(int argc, char** argv) {
+  gpuadvise::ReportUncaughtExceptions("gpuadvised");
+  return gpuadvise::daemon::Main(argc, argv);
+}

@@ -4,7 +4,6 @@
 #   gpuadvise when examples/job.sh
 #   gpuadvise init --from examples/job.sh my-train.yaml
 #SBATCH --job-name=vit-finetune
-#SBATCH --partition=markov_gpu
 #SBATCH --nodes=1
 #SBATCH --gres=gpu:gpu4090:4
 #SBATCH --cpus-per-task=32

@@ -1,4 +1,4 @@
-# .deb packages by CPack, one for each component of cmake/install.cmake:
+# .deb packages by CPack, one for each component of packaging/cmake/install.cmake:
 #
 #   cmake --preset release && cmake --build --preset release && cpack --config build/release/CPackConfig.cmake -B build/packages
 #
@@ -28,6 +28,8 @@ set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 
 set(CPACK_DEBIAN_CLIENT_PACKAGE_NAME gpuadvise)
+# Of gpuadvise-mcp, and OpenSSL, which is loaded when https is first spoken.
+set(CPACK_DEBIAN_CLIENT_PACKAGE_RECOMMENDS "python3 (>= 3.9), libssl3t64 | libssl3")
 set(CPACK_DEBIAN_CLIENT_PACKAGE_SUGGESTS "slurm-client, gpuadvise-daemon")
 set(CPACK_COMPONENT_CLIENT_DESCRIPTION "choose where and how to run a training on a Slurm GPU cluster
 gpuadvise ranks the ways to run a training job by queue wait + run time, says

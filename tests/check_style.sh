@@ -6,10 +6,10 @@
 # an hour. Both say file and line, and end with 1.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
-folders=(common yaml process munge daemon client backtest man)
+folders=(common daemon client backtest)
 
 check_format() {
-  find "${folders[@]}" bench tests -name '*.cc' -o -name '*.h' |
+  find "${folders[@]}" bench config tests -name '*.cc' -o -name '*.h' |
     sort | xargs -P 2 -n 100 clang-format --dry-run --Werror
 }
 

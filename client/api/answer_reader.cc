@@ -17,46 +17,23 @@ const json* Member(const json& object, const char* key) {
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-// REQUIRES: `text` is a string.
-std::string ShownText(const json& text) {
-  return Printable(Shortened(text.get_ref<const std::string&>(), kMostTextBytes));
-}
-
 }  // namespace
 
-double NumberOf(const json& object, const char* key, double other) {
-  return OptionalNumber(object, key).value_or(other);
+std::string ShownText(const std::string& text) {
+  return Printable(Shortened(text, kMostTextBytes));
 }
 
 int64_t IntOf(const json& object, const char* key, int64_t other) {
-  const auto number = OptionalNumber(object, key);
-  if (!number || std::abs(*number) > 9e15) return other;
-  return std::llround(*number);
-}
-
-std::optional<double> OptionalNumber(const json& object, const char* key) {
   const json* member = Member(object, key);
-  if (member == nullptr || !member->is_number()) return std::nullopt;
-  return member->get<double>();
+  if (member == nullptr || !member->is_number()) return other;
+  const auto number = member->get<double>();
+  return std::abs(number) > 9e15 ? other : std::llround(number);
 }
 
 std::string TextOf(const json& object, const char* key) {
   const json* member = Member(object, key);
   if (member == nullptr || !member->is_string()) return {};
-  return ShownText(*member);
-}
-
-std::vector<std::string> TextsOf(const json& object, const char* key) {
-  std::vector<std::string> texts;
-  for (const json& item : ListOf(object, key)) {
-    if (item.is_string()) texts.push_back(ShownText(item));
-  }
-  return texts;
-}
-
-bool IsTrue(const json& object, const char* key) {
-  const auto member = object.is_object() ? object.find(key) : object.end();
-  return object.is_object() && member != object.end() && *member == true;
+  return ShownText(member->get_ref<const std::string&>());
 }
 
 const json& ListOf(const json& object, const char* key) {
@@ -71,21 +48,19 @@ const json& ObjectOf(const json& object, const char* key) {
   return member != nullptr && member->is_object() ? *member : kEmpty;
 }
 
-std::string ClusterAndAge(const json& answer) {
-  const std::string cluster = TextOf(ObjectOf(answer, "meta"), "cluster");
-  const double age = NumberOf(answer, "snapshot_age_seconds");
+std::string ClusterAndAge(const api::Frame& frame) {
+  const std::string cluster = frame.meta.cluster.value_or("");
+  const double age = frame.snapshot_age_seconds.value_or(0);
   const std::string words =
       age < 30 ? std::to_string(std::llround(std::max(age, 0.0))) + " s" : DurationInWords(age);
   return "cluster " + (cluster.empty() ? "?" : cluster) + ", " + words + " old";
 }
 
-std::string DataDoubt(const json& answer) {
-  const json& meta = ObjectOf(answer, "meta");
-  const std::string cause = TextOf(meta, "stale_cause");
-  const std::string unseen = TextOf(meta, "unseen");
+std::string DataDoubt(const api::Frame& frame) {
+  const std::string cause = frame.meta.stale_cause.value_or("");
+  const std::string& unseen = frame.meta.unseen;
   if (cause.empty()) return unseen;
-  return "The data is " +
-         DurationInWords(std::max(30.0, NumberOf(answer, "snapshot_age_seconds"))) +
+  return "The data is " + DurationInWords(std::max(30.0, frame.snapshot_age_seconds.value_or(0))) +
          " old: " + cause + (unseen.empty() ? "" : "; " + unseen);
 }
 

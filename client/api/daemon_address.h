@@ -1,24 +1,42 @@
-// Where a daemon is: a Unix socket of this host, or https://HOST:PORT, where callers show who they
-// are.
+// Where the daemon of one cluster is, and how callers show it who they are.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
+
+#include "common/base/error.h"
 
 namespace gpuadvise::client {
 
 struct DaemonAddress {
-  DaemonAddress(std::string at) : place(std::move(at)) {}  // NOLINT(google-explicit-constructor)
-  DaemonAddress(const char* at) : place(at) {}             // NOLINT(google-explicit-constructor)
+  DaemonAddress() = default;
+  DaemonAddress(std::string at) : places({std::move(at)}) {}  // NOLINT(google-explicit-constructor)
+  DaemonAddress(const char* at) : places({at}) {}             // NOLINT(google-explicit-constructor)
 
-  std::string place;
-  std::string ca_file = {};     // of https: whom to trust; "": whom this machine trusts
-  std::string token_file = {};  // of https: with a token; "": SLURM_JWT, else munge
-
+  // Unix sockets of this host (/PATH) and https://HOST:PORT, in the order in which they are asked.
+  std::vector<std::string> places;
+  std::string ca = {};            // of https: file with whom to trust; "": whom this machine trusts
+  std::string token_file = {};    // of https: with a token, where SLURM_JWT is not set
   std::string munge_socket = {};  // of https: munged's; "": libmunge's own
-  bool as_nobody = false;         // of https: neither token nor credential is sent
 
-  bool IsRemote() const { return place.starts_with("https://"); }
+  // "/run/a.sock", or "https://a:6829, https://b:6829".
+  std::string InWords() const {
+    std::string words;
+    for (const std::string& place : places) words += (words.empty() ? "" : ", ") + place;
+    return words;
+  }
 };
+
+// What the command line says of the daemon; "" not given.
+struct DaemonFlags {
+  std::string socket;
+  std::string daemon;
+};
+
+// The places in "https://a:6829,https://b:6829"; sockets (/PATH) may be among them. Errors:
+// kBadInput, a sentence.
+Result<std::vector<std::string>> ReadDaemonList(std::string_view text);
 
 }  // namespace gpuadvise::client

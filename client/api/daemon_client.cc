@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <thread>
 #include <utility>
 
 #include "client/api/answer_reader.h"
-#include "client/api/http_client.h"
-#include "client/api/https_client.h"
 #include "client/terminal/printable.h"
-#include "client/terminal/users_language.h"
+#include "common/api/accounts.h"
+#include "common/api/frame.h"
 #include "common/base/json_text.h"
 
 namespace gpuadvise::client {
@@ -35,49 +34,39 @@ ErrorCode CodeFromWord(const std::string& word, int status) {
   return status >= 500 ? ErrorCode::kInternal : ErrorCode::kBadInput;
 }
 
-std::string TextOf(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+Error FirstError(const json& answer, int status) {
+  const auto frame = FromJson<api::Frame>(answer);
+  if (!frame.errors.empty()) {
+    const api::ErrorEntry& first = frame.errors.front();
+    return {CodeFromWord(first.code, status), Shortened(first.message, kMostTextBytes),
+            first.pointer};
+  }
+  const std::string cause = FromJson<api::Health>(answer).cause;
+  if (!cause.empty()) {
+    return {CodeFromWord("", status), "no data yet: " + Shortened(cause, kMostTextBytes), ""};
+  }
+  return {CodeFromWord("", status),
+          "gpuadvised answered with HTTP status " + std::to_string(status) +
+              (status < 400 ? "; does gpuadvised listen on this socket?" : "; its log says why"),
+          ""};
 }
 
-Error FirstErrorOf(const json& answer, int status) {
-  const auto errors = answer.is_object() ? answer.find("errors") : answer.end();
-  if (!answer.is_object() || errors == answer.end() || !errors->is_array() || errors->empty() ||
-      !errors->front().is_object()) {
-    const std::string cause = answer.is_object() ? TextOf(answer, "cause") : "";
-    if (!cause.empty())
-      return {CodeFromWord("", status), "no data yet: " + Shortened(cause, kMostTextBytes), ""};
-    return {CodeFromWord("", status),
-            "gpuadvised answered with HTTP status " + std::to_string(status) +
-                (status < 400 ? "; does gpuadvised listen on this socket?" : "; its log says why"),
-            ""};
-  }
-  const json& first = errors->front();
-  return {CodeFromWord(TextOf(first, "code"), status),
-          Shortened(TextOf(first, "message"), kMostTextBytes), TextOf(first, "pointer")};
-}
+// A daemon takes over from another within this.
+constexpr std::chrono::milliseconds kStandbyPatience{20'000};
+constexpr std::chrono::milliseconds kStandbyPause{1'000};
 
 constexpr const char* kStartIt =
     ". Start it with `systemctl start gpuadvised` (or `gpuadvised --config FILE`), "
     "or name another socket with --socket or GPUADVISE_SOCKET";
 
 void Say(const std::string& sentence) {
-  std::fputs(("gpuadvise: " + InUsersLanguage(sentence) + "\n").c_str(), stderr);
+  std::fputs(("gpuadvise: " + Printable(sentence) + "\n").c_str(), stderr);
 }
 
-// Where a standby sends to; nullopt: to nowhere that this client reaches.
-std::optional<DaemonAddress> Elsewhere(const HttpAnswer& answer, const DaemonAddress& asked) {
-  if (answer.status != 303 && answer.status != 307) return std::nullopt;
-  DaemonAddress first = asked;
-  first.place = SocketOfLocation(answer.location);
-  if (first.place.empty() && answer.location.starts_with("https://")) {
-    first.place = answer.location.substr(0, answer.location.find('/', std::strlen("https://")));
-  }
-  if (first.place.empty() || first.place == asked.place) return std::nullopt;
-  // The user's token is for daemons that the site has named, or whose certificate its own authority
-  // has signed: an answer may name any other.
-  first.as_nobody = first.IsRemote() && first.ca_file.empty();
-  return first;
+bool IsStandby(const HttpAnswer& answer) {
+  if (answer.status != 503) return false;
+  const auto frame = FromJson<api::Frame>(json::parse(answer.body, nullptr, false));
+  return !frame.errors.empty() && frame.errors.front().code == "standby";
 }
 
 }  // namespace
@@ -91,43 +80,60 @@ json ErrorDocument(const Error& error) {
 
 Result<json> ReadApiAnswer(int status, const std::string& body) {
   json answer =
-      SizeOfJson(body).depth > kDeepestAnswer ? json() : json::parse(body, nullptr, false);
+      MeasureJson(body).depth > kDeepestAnswer ? json() : json::parse(body, nullptr, false);
   if (status >= 200 && status < 300) {
     if (answer.is_object()) return answer;
     return Fail(ErrorCode::kInternal,
                 "gpuadvised did not answer with a JSON object; client and daemon may be different "
                 "versions");
   }
-  return tl::unexpected<Error>(FirstErrorOf(answer, status));
+  return tl::unexpected<Error>(FirstError(answer, status));
 }
 
 void DaemonClient::SayOnce(const std::string& sentence) {
   if (!std::exchange(said_, true)) Say(sentence);
 }
 
-Result<HttpAnswer> DaemonClient::AskAt(const DaemonAddress& daemon, const HttpRequest& request) {
-  if (!daemon.IsRemote()) return AskOverUnixSocket(daemon.place, request, patience_);
-  return AskOverHttps(daemon, request, patience_,
-                      [this](const std::string& sentence) { SayOnce(sentence); });
+std::optional<Result<json>> DaemonClient::AskEach(const DaemonRequest& request, Error& problem,
+                                                  bool& has_standby) {
+  problem = {ErrorCode::kUnavailable, "", ""};
+  has_standby = false;
+  const size_t count = daemon_.places.size();
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = (first_ + i) % count;
+    const Result<HttpAnswer> answer =
+        AskPlace(daemon_.places[at], daemon_, request, patience_,
+                 [this](const std::string& sentence) { SayOnce(sentence); });
+    const bool is_standby = answer && IsStandby(*answer);
+    if (answer && !is_standby) {
+      first_ = at;
+      return ReadApiAnswer(answer->status, answer->body);
+    }
+    Error why = answer ? FirstError(json::parse(answer->body, nullptr, false), answer->status)
+                       : answer.error();
+    if (why.code != ErrorCode::kUnavailable) return tl::unexpected<Error>(std::move(why));
+    has_standby = has_standby || is_standby;
+    problem.message += (problem.message.empty() ? "" : "; ") + why.message;
+  }
+  return std::nullopt;
 }
 
-Result<json> DaemonClient::Ask(const HttpRequest& request) {
-  Result<HttpAnswer> answer = AskAt(daemon_, request);
-  if (const auto first = answer ? Elsewhere(*answer, daemon_) : std::nullopt) {
-    SayOnce(fmt::format("{} is a standby; the first daemon is asked, at {}",
-                        Shortened(daemon_.place, kMostTextBytes),
-                        Shortened(Printable(first->place), kMostTextBytes)));
-    if (first->as_nobody) {
-      Say("no token is sent there, because client.yaml has no ca_file: what everybody may see is "
-          "shown");
+Result<json> DaemonClient::Ask(const DaemonRequest& request) {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::min(kStandbyPatience, patience_);
+  for (;;) {
+    Error problem;
+    bool has_standby = false;
+    if (auto answer = AskEach(request, problem, has_standby)) return std::move(*answer);
+    if (has_standby && Clock::now() + kStandbyPause < until) {
+      std::this_thread::sleep_for(kStandbyPause);
+      continue;
     }
-    answer = AskAt(*first, request);
+    const bool is_own = remedy_ == Remedy::kStartIt && daemon_.places.size() == 1 &&
+                        daemon_.places.front().starts_with('/');
+    if (is_own && !has_standby) problem.message += kStartIt;
+    return tl::unexpected<Error>(std::move(problem));
   }
-  if (answer) return ReadApiAnswer(answer->status, answer->body);
-  Error error = answer.error();
-  const bool is_own = remedy_ == Remedy::kStartIt && !daemon_.IsRemote();
-  if (error.code == ErrorCode::kUnavailable && is_own) error.message += kStartIt;
-  return tl::unexpected<Error>(error);
 }
 
 Result<json> DaemonClient::Get(const std::string& target) { return Ask({"GET", target, ""}); }

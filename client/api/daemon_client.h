@@ -3,10 +3,11 @@
 
 #include <chrono>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "client/api/daemon_address.h"
-#include "client/api/http_client.h"
+#include "client/api/daemon_call.h"
 #include "common/base/error.h"
 
 namespace gpuadvise::client {
@@ -21,12 +22,15 @@ class Api {
   virtual Result<nlohmann::json> Post(const std::string& target, const nlohmann::json& body) = 0;
 };
 
+// Asks the places of a daemon in their order: the next where one cannot be reached or is a standby,
+// and all of them again, once a second and for 20 s at most, while one is a standby. The place that
+// answered is asked first from then on.
 class DaemonClient : public Api {
  public:
   // Whether an error that it cannot be reached ends in how to start it: it is this host's own.
   enum class Remedy { kStartIt, kNone };
 
-  // `patience`: how long one answer may take.
+  // `patience`: how long one answer of one place may take. REQUIRES: a place.
   explicit DaemonClient(DaemonAddress daemon,
                         std::chrono::milliseconds patience = std::chrono::seconds(30),
                         Remedy remedy = Remedy::kStartIt)
@@ -35,11 +39,14 @@ class DaemonClient : public Api {
   Result<nlohmann::json> Post(const std::string& target, const nlohmann::json& body) override;
 
  private:
-  Result<nlohmann::json> Ask(const HttpRequest& request);
-  Result<HttpAnswer> AskAt(const DaemonAddress& daemon, const HttpRequest& request);
+  Result<nlohmann::json> Ask(const DaemonRequest& request);
+  // The answer of the first place that gives one; nullopt: none did, and `problem` says why.
+  std::optional<Result<nlohmann::json>> AskEach(const DaemonRequest& request, Error& problem,
+                                                bool& has_standby);
   void SayOnce(const std::string& sentence);  // on stderr
 
   DaemonAddress daemon_;
+  size_t first_ = 0;  // the place that answered last
   bool said_ = false;
   std::chrono::milliseconds patience_;
   Remedy remedy_;

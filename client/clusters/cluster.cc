@@ -32,8 +32,12 @@ std::vector<std::string> BlankSeparated(const std::string& text) {
 
 Result<void> TakeKey(const std::string& name, const std::string& key, const json& value,
                      Cluster& cluster) {
-  const std::vector<std::string> known = {"socket", "ca_file", "token_file", "munge_socket",
+  const std::vector<std::string> known = {"daemon", "ca", "token_file", "munge_socket",
                                           "submit_command"};
+  if (key == "ca_file" || key == "socket") {
+    return BadInput(fmt::format("clusters.{}: {} is now called {}", name, key,
+                                key == "socket" ? "daemon" : "ca"));
+  }
   if (std::find(known.begin(), known.end(), key) == known.end()) {
     return BadInput(fmt::format("clusters.{}: unknown key {}{}; the keys are {}", name, Quoted(key),
                                 DidYouMean(key, known), JoinNames(known)));
@@ -42,8 +46,12 @@ Result<void> TakeKey(const std::string& name, const std::string& key, const json
     return BadInput(fmt::format("clusters.{}.{} must be a text", name, key));
   }
   const auto& text = value.get_ref<const std::string&>();
-  if (key == "socket") cluster.daemon.place = text;
-  if (key == "ca_file") cluster.daemon.ca_file = text;
+  if (key == "daemon") {
+    Result<std::vector<std::string>> places = ReadDaemonList(text);
+    if (!places) return BadInput(fmt::format("clusters.{}: {}", name, places.error().message));
+    cluster.daemon.places = std::move(*places);
+  }
+  if (key == "ca") cluster.daemon.ca = text;
   if (key == "token_file") cluster.daemon.token_file = text;
   if (key == "munge_socket") cluster.daemon.munge_socket = text;
   if (key == "submit_command") cluster.submit_command = BlankSeparated(text);
@@ -58,12 +66,14 @@ Result<Cluster> ReadCluster(const std::string& name, const json& value,
     return BadInput(
         fmt::format("clusters: {} is no name of a cluster; use Slurm's, of letters, "
                     "digits, - and _",
-                    Quoted(Shortened(name, kMostQuotedBytes))));
+                    Quoted(Shortened(name, kMaxQuotedBytes))));
   }
   Cluster cluster{name, usual};
-  cluster.daemon.place.clear();
+  cluster.daemon.places.clear();
   if (value.is_string()) {
-    cluster.daemon.place = value.get<std::string>();
+    if (Result<void> taken = TakeKey(name, "daemon", value, cluster); !taken) {
+      return tl::unexpected<Error>(taken.error());
+    }
   } else if (value.is_object()) {
     for (const auto& [key, inner] : value.items()) {
       if (Result<void> taken = TakeKey(name, key, inner, cluster); !taken) {
@@ -71,11 +81,10 @@ Result<Cluster> ReadCluster(const std::string& name, const json& value,
       }
     }
   }
-  const std::string& place = cluster.daemon.place;
-  if (place.starts_with('/') || cluster.daemon.IsRemote()) return cluster;
+  if (!cluster.daemon.places.empty()) return cluster;
   return BadInput(
       fmt::format("clusters.{}: where is its gpuadvised? Write /PATH/OF/gpuadvised.sock, "
-                  "https://HOST:PORT, or {{socket: …, submit_command: …}}",
+                  "https://HOST:PORT, or {{daemon: …, submit_command: …}}",
                   name));
 }
 
@@ -95,7 +104,7 @@ Result<std::vector<Cluster>> ChooseClusters(const std::vector<Cluster>& known,
     const auto found = std::find(all.begin(), all.end(), name);
     if (found == all.end()) {
       return BadInput(fmt::format("-M: there is no cluster {}{}; client.yaml knows {}",
-                                  Quoted(Shortened(name, kMostQuotedBytes)), DidYouMean(name, all),
+                                  Quoted(Shortened(name, kMaxQuotedBytes)), DidYouMean(name, all),
                                   JoinNames(all)));
     }
     const bool twice = std::any_of(chosen.begin(), chosen.end(),

@@ -17,9 +17,9 @@ struct Cluster {
   std::vector<std::string> submit_command = {};
 };
 
-// One entry of `clusters:`: the daemon's socket or https://HOST:PORT, or a mapping with `socket`,
-// `ca_file`, `token_file`, `munge_socket` and `submit_command`. What it leaves out of https is as
-// in `usual`. Errors: kBadInput: a sentence.
+// One entry of `clusters:`: where its daemon is (ReadDaemonList), or a mapping with that as
+// `daemon`, and `ca`, `token_file`, `munge_socket` and `submit_command`. What it leaves out of
+// https is as in `usual`. Errors: kBadInput: a sentence.
 Result<Cluster> ReadCluster(const std::string& name, const nlohmann::json& value,
                             const DaemonAddress& usual);
 

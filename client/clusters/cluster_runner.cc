@@ -50,7 +50,7 @@ Result<std::vector<std::string>> ClusterRunner::Command(std::vector<std::string>
     return BadInput(fmt::format(
         "{} cannot be passed on by submit_command ({}): a shell there may read it again; write it "
         "into slurm: extra of the training file",
-        Quoted(Shortened(argument, kMostQuotedBytes)), Join(cluster->submit_command, " ")));
+        Quoted(Shortened(argument, kMaxQuotedBytes)), Join(cluster->submit_command, " ")));
   }
   std::vector<std::string> words = cluster->submit_command;
   Result<std::string> program = ProgramOf(words.front());
@@ -81,7 +81,7 @@ Result<SbatchVerdict> ClusterRunner::Test(const std::vector<std::string>& argume
   call.child.errors = ChildErrors::kTogether;
   call.input = script;
   call.deadline = kTestPatience;
-  Result<ProgramEnd> end = RunToItsEnd(call);
+  Result<ProgramEnd> end = RunToCompletion(call);
   if (!end) return tl::unexpected<Error>(std::move(end.error()));
   return SbatchVerdict{end->ok(), std::move(end->output)};
 }

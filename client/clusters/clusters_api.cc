@@ -9,6 +9,7 @@
 
 #include "client/api/answer_reader.h"
 #include "client/clusters/merged_answer.h"
+#include "common/api/advice.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -63,7 +64,7 @@ Result<json> ClustersApi::AskAll(const std::string& target, const Ask& ask) {
     return tl::unexpected<Error>(std::move(error));
   }
   for (const auto& [cluster, answer] : answers) {
-    const std::string id = answer ? TextOf(*answer, "advice_id") : "";
+    const std::string id = answer ? FromJson<api::Advice>(*answer, ShownText).advice_id : "";
     if (!id.empty()) advice_of_[id] = cluster;
   }
   return MergedAnswer(target, answers);

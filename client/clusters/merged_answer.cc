@@ -7,7 +7,11 @@
 #include <tuple>
 #include <utility>
 
-#include "client/api/answer_reader.h"
+#include "common/api/advice.h"
+#include "common/api/frame.h"
+#include "common/api/gpus.h"
+#include "common/api/queue.h"
+#include "common/api/when.h"
 #include "common/base/words.h"
 
 namespace gpuadvise::client {
@@ -18,214 +22,208 @@ using Answers = std::vector<ClusterAnswer>;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-double OrNever(const json& row, const char* key) {
-  return OptionalNumber(row, key).value_or(kNever);
+// Each answer that came, with its cluster.
+template <typename T>
+std::vector<std::pair<std::string, T>> ReadAll(const Answers& answers) {
+  std::vector<std::pair<std::string, T>> read;
+  for (const auto& [cluster, answer] : answers) {
+    if (answer) read.emplace_back(cluster, FromJson<T>(*answer));
+  }
+  return read;
 }
 
-std::string Of(const std::string& cluster, const std::string& sentence) {
+std::string WithCluster(const std::string& cluster, const std::string& sentence) {
   return cluster + ": " + sentence;
 }
 
 // The rows of all answers, each with its cluster.
-json RowsOf(const Answers& answers, const char* key) {
-  json rows = json::array();
-  for (const auto& [cluster, answer] : answers) {
-    if (!answer) continue;
-    for (const json& row : ListOf(*answer, key)) {
-      if (!row.is_object()) continue;
+template <typename T, typename Row>
+std::vector<Row> AllRows(const Answers& answers, std::vector<Row> T::*list) {
+  std::vector<Row> rows;
+  for (auto& [cluster, answer] : ReadAll<T>(answers)) {
+    for (const Row& row : answer.*list) {
       rows.push_back(row);
-      rows.back()["cluster"] = cluster;
+      rows.back().cluster = cluster;
     }
   }
   return rows;
 }
 
-json SentencesOf(const Answers& answers, const char* key) {
-  json sentences = json::array();
-  for (const auto& [cluster, answer] : answers) {
-    if (!answer) continue;
-    for (const std::string& one : TextsOf(*answer, key)) sentences.push_back(Of(cluster, one));
-  }
-  return sentences;
+// "b: slurmctld does not answer; c: …".
+void AddWords(const std::string& cluster, const std::string& words, std::string& all) {
+  if (!words.empty()) all += (all.empty() ? "" : "; ") + WithCluster(cluster, words);
 }
 
-// One text of `meta` of those that have it: "b: slurmctld does not answer".
-json MetaWords(const Answers& answers, const char* key) {
-  std::string words;
-  for (const auto& [cluster, answer] : answers) {
-    const std::string one = answer ? TextOf(ObjectOf(*answer, "meta"), key) : "";
-    if (!one.empty()) words += (words.empty() ? "" : "; ") + Of(cluster, one);
-  }
-  return words.empty() ? json() : json(words);
-}
-
-json FrameOf(const Answers& answers) {
+api::Frame MergedFrame(const Answers& answers) {
+  api::Frame merged;
   std::vector<std::string> names;
-  json clusters = json::array();
+  std::string stale_cause;
   double age = 0;
-  for (const auto& [cluster, answer] : answers) {
-    json one = {{"cluster", cluster}, {"error", nullptr}, {"snapshot_age_seconds", nullptr}};
-    if (answer) {
-      names.push_back(cluster);
-      age = std::max(age, NumberOf(*answer, "snapshot_age_seconds"));
-      one["snapshot_age_seconds"] = NumberOf(*answer, "snapshot_age_seconds");
-    } else {
-      one["error"] = answer.error().message;
+  for (const auto& [cluster, frame] : ReadAll<api::Frame>(answers)) {
+    names.push_back(cluster);
+    age = std::max(age, frame.snapshot_age_seconds.value_or(0));
+    AddWords(cluster, frame.meta.stale_cause.value_or(""), stale_cause);
+    AddWords(cluster, frame.meta.unseen, merged.meta.unseen);
+    for (const std::string& warning : frame.warnings) {
+      merged.warnings.push_back(WithCluster(cluster, warning));
     }
-    clusters.push_back(std::move(one));
   }
-  json warnings = SentencesOf(answers, "warnings");
-  return {{"clusters", std::move(clusters)},
-          {"errors", json::array()},
-          {"meta",
-           {{"cluster", JoinNames(names)},
-            {"stale_cause", MetaWords(answers, "stale_cause")},
-            {"unseen", MetaWords(answers, "unseen")}}},
-          {"snapshot_age_seconds", age},
-          {"warnings", std::move(warnings)}};
+  merged.meta.cluster = JoinNames(names);
+  if (!stale_cause.empty()) merged.meta.stale_cause = stale_cause;
+  merged.snapshot_age_seconds = age;
+  return merged;
+}
+
+// The state of each cluster, or why it gave no answer.
+json ClusterStates(const Answers& answers) {
+  json states = json::array();
+  for (const auto& [cluster, answer] : answers) {
+    const json age =
+        answer ? json(FromJson<api::Frame>(*answer).snapshot_age_seconds.value_or(0)) : json();
+    states.push_back({{"cluster", cluster},
+                      {"error", answer ? json() : json(answer.error().message)},
+                      {"snapshot_age_seconds", age}});
+  }
+  return states;
 }
 
 using Key = std::tuple<double, double, double>;
 
-// As the daemon ranks (common/advise/ranking.h); GPU-hours where not all have a price.
-Key RankingKey(const json& row, const std::string& objective, bool all_priced) {
-  const double price = OrNever(row, all_priced ? "cost" : "gpu_hours");
-  const double total = OrNever(row, "total_p50_seconds");
-  const double late = OrNever(row, "total_p90_seconds");
+// As the daemon ranks (common/advise/ranking.h), by GPU-hours unless all have a price.
+Key RankingKey(const api::Strategy& row, const std::string& objective, bool all_priced) {
+  const double price = all_priced ? *row.cost : row.gpu_hours;
+  const auto total = static_cast<double>(row.total.p50_seconds);
+  const auto late = static_cast<double>(row.total.p90_seconds);
   if (objective == "start") {
-    return {OrNever(row, "wait_p50_seconds"), OrNever(row, "wait_p90_seconds"), total};
+    return {static_cast<double>(row.wait.p50_seconds), static_cast<double>(row.wait.p90_seconds),
+            total};
   }
   if (objective == "cost") return {price, total, late};
   if (objective == "deadline") {
-    const bool sure = IsTrue(row, "makes_deadline");
-    return {sure ? 0 : 1, sure ? price : 1 - NumberOf(row, "deadline_chance"), total};
+    const bool sure = row.makes_deadline.value_or(false);
+    return {sure ? 0 : 1, sure ? price : 1 - row.deadline_chance.value_or(0), total};
   }
   return {total, late, 0};
 }
 
-// What the first is, compared with the best of another cluster.
-void SayWhyFirst(json& strategies, const std::string& objective) {
+// The first strategy compared with the best of another cluster.
+void AddWhyFirst(std::vector<api::Strategy>& strategies, const std::string& objective) {
   if (strategies.empty()) return;
-  json& first = strategies.front();
-  const auto other = std::find_if(strategies.begin(), strategies.end(), [&](const json& row) {
-    return TextOf(row, "cluster") != TextOf(first, "cluster");
-  });
-  json reasons = json::array();
+  api::Strategy& first = strategies.front();
+  const auto other = std::ranges::find_if(
+      strategies, [&](const api::Strategy& row) { return row.cluster != first.cluster; });
+  std::vector<std::string> reasons;
   if (other == strategies.end()) {
-    reasons.push_back("no other cluster can run it");
+    reasons.emplace_back("no other cluster can run it");
   } else if (objective == "finish" || objective == "start") {
-    const char* key = objective == "finish" ? "total_p50_seconds" : "wait_p50_seconds";
-    const double sooner = NumberOf(*other, key) - NumberOf(first, key);
-    reasons.push_back(
-        fmt::format("{} {} the best of cluster {}", objective == "finish" ? "done" : "starts",
-                    sooner < 30 ? "at the same time as" : DurationInWords(sooner) + " before",
-                    TextOf(*other, "cluster")));
+    const bool ends = objective == "finish";
+    const int64_t sooner = ends ? other->total.p50_seconds - first.total.p50_seconds
+                                : other->wait.p50_seconds - first.wait.p50_seconds;
+    reasons.push_back(fmt::format("{} {} the best of cluster {}", ends ? "done" : "starts",
+                                  sooner < 30
+                                      ? "at the same time as"
+                                      : DurationInWords(static_cast<double>(sooner)) + " before",
+                                  other->cluster));
   }
-  for (const std::string& one : TextsOf(first, "reasons")) {
-    reasons.push_back(Of("on " + TextOf(first, "cluster"), one));
+  for (const std::string& one : first.reasons) {
+    reasons.push_back(WithCluster("on " + first.cluster, one));
   }
-  first["reasons"] = std::move(reasons);
+  first.reasons = std::move(reasons);
 }
 
-int64_t NewRank(const json& strategies, const std::string& cluster, int64_t rank) {
-  for (const json& row : strategies) {
-    if (TextOf(row, "cluster") == cluster && IntOf(row, "cluster_rank") == rank) {
-      return IntOf(row, "rank");
-    }
-  }
-  return 0;
-}
-
-// What speaks of rows by their rank there speaks of them by their rank here.
-json ConflictsOf(const Answers& answers, const json& strategies) {
-  json conflicts = RowsOf(answers, "command_conflicts");
-  for (json& conflict : conflicts) {
-    json ranks = json::array();
-    for (const json& rank : ListOf(conflict, "ranks")) {
-      if (!rank.is_number_integer()) continue;
-      ranks.push_back(NewRank(strategies, TextOf(conflict, "cluster"), rank.get<int64_t>()));
-    }
-    conflict["ranks"] = std::move(ranks);
-  }
-  return conflicts;
-}
-
-void AddAdvice(const Answers& answers, const json& any, json& merged) {
-  const std::string objective = TextOf(any, "objective");
-  json strategies = json::array();
-  for (const auto& [cluster, answer] : answers) {
-    if (!answer) continue;
-    for (const json& row : ListOf(*answer, "strategies")) {
-      if (!row.is_object()) continue;
-      json one = row;
-      one["cluster"] = cluster;
-      one["cluster_rank"] = IntOf(row, "rank");
-      one["advice_id"] = TextOf(*answer, "advice_id");
-      one["outcomes_dir"] = TextOf(*answer, "outcomes_dir");
+// The strategies of all clusters, ranked anew.
+std::vector<api::Strategy> RankedStrategies(const Answers& answers, const std::string& objective,
+                                            std::vector<std::string>& warnings) {
+  std::vector<api::Strategy> strategies;
+  for (auto& [cluster, advice] : ReadAll<api::Advice>(answers)) {
+    for (api::Strategy& one : advice.strategies) {
+      one.cluster = cluster;
+      one.cluster_rank = one.rank;
+      one.advice_id = advice.advice_id;
+      one.outcomes_dir = advice.outcomes_dir;
       strategies.push_back(std::move(one));
     }
   }
-  const bool all_priced = std::all_of(strategies.begin(), strategies.end(), [](const json& row) {
-    return OptionalNumber(row, "cost").has_value();
+  const auto priced =
+      std::ranges::count_if(strategies, [](const auto& row) { return row.cost.has_value(); });
+  const bool all_priced = static_cast<size_t>(priced) == strategies.size();
+  std::ranges::stable_sort(strategies, {}, [&](const api::Strategy& row) {
+    return RankingKey(row, objective, all_priced);
   });
-  const bool some_priced = std::any_of(strategies.begin(), strategies.end(), [](const json& row) {
-    return OptionalNumber(row, "cost").has_value();
-  });
-  std::stable_sort(strategies.begin(), strategies.end(), [&](const json& a, const json& b) {
-    return RankingKey(a, objective, all_priced) < RankingKey(b, objective, all_priced);
-  });
-  for (size_t i = 0; i < strategies.size(); ++i) strategies[i]["rank"] = i + 1;
-  SayWhyFirst(strategies, objective);
-  if ((objective == "cost" || objective == "deadline") && some_priced && !all_priced) {
-    merged["warnings"].push_back(
+  for (size_t i = 0; i < strategies.size(); ++i) strategies[i].rank = static_cast<int64_t>(i) + 1;
+  AddWhyFirst(strategies, objective);
+  if ((objective == "cost" || objective == "deadline") && priced > 0 && !all_priced) {
+    warnings.emplace_back(
         "not every cluster has prices, so rows are ranked by GPU-hours, not by cost");
   }
-  merged["command_conflicts"] = ConflictsOf(answers, strategies);
-  for (const auto& [cluster, answer] : answers) {
-    if (!answer || strategies.empty()) continue;
-    json limit = ObjectOf(*answer, "limit_advice");
-    if (limit.empty() || cluster != TextOf(strategies.front(), "cluster")) continue;
-    limit["rank"] = NewRank(strategies, cluster, IntOf(limit, "rank"));
-    merged["limit_advice"] = std::move(limit);
-  }
-  merged["strategies"] = std::move(strategies);
-  merged["rejected"] = RowsOf(answers, "rejected");
-  merged["tips"] = SentencesOf(answers, "tips");
-  for (const char* key : {"name", "objective", "deadline", "training"}) {
-    if (any.contains(key)) merged[key] = any[key];
+  return strategies;
+}
+
+// Appends what `all` does not have yet: it is of the training, the same on every cluster.
+void AddNew(const std::vector<std::string>& texts, std::vector<std::string>& all) {
+  for (const std::string& text : texts) {
+    if (std::ranges::find(all, text) == all.end()) all.push_back(text);
   }
 }
 
-void AddWhen(const Answers& answers, json& merged) {
-  json rows = RowsOf(answers, "answers");
-  std::stable_sort(rows.begin(), rows.end(), [](const json& a, const json& b) {
-    return OrNever(a, "wait_p50_seconds") < OrNever(b, "wait_p50_seconds");
+json MergedAdvice(const Answers& answers, std::vector<std::string>& warnings) {
+  const auto all = ReadAll<api::Advice>(answers);
+  api::Advice merged;
+  merged.name = all.front().second.name;
+  merged.objective = all.front().second.objective;
+  merged.deadline = all.front().second.deadline;
+  merged.training = all.front().second.training;
+  merged.strategies = RankedStrategies(answers, merged.objective, warnings);
+  merged.rejected = AllRows(answers, &api::Advice::rejected);
+  for (const auto& [cluster, advice] : all) {
+    for (const std::string& tip : advice.tips) merged.tips.push_back(WithCluster(cluster, tip));
+    AddNew(advice.assumed, merged.assumed);
+    AddNew(advice.unsettled, merged.unsettled);
+    if (merged.strategies.empty() || cluster != merged.strategies.front().cluster) continue;
+    merged.limit_advice = advice.limit_advice;
+  }
+  if (merged.limit_advice) {  // names a row by its rank there
+    const auto row = std::ranges::find_if(merged.strategies, [&](const api::Strategy& one) {
+      return one.cluster == merged.strategies.front().cluster &&
+             one.cluster_rank == merged.limit_advice->rank;
+    });
+    merged.limit_advice->rank = row == merged.strategies.end() ? 0 : row->rank;
+  }
+  return ToJson(merged);
+}
+
+json MergedStarts(const Answers& answers) {
+  api::Starts merged;
+  merged.answers = AllRows(answers, &api::Starts::answers);
+  std::ranges::stable_sort(merged.answers, {}, [](const api::StartAnswer& row) {
+    return row.job && !row.error ? static_cast<double>(row.job->start.wait.p50_seconds) : kNever;
   });
-  merged["answers"] = std::move(rows);
+  return ToJson(merged);
 }
 
-void AddQueue(const Answers& answers, json& merged) {
-  int64_t total = 0;
-  for (const ClusterAnswer& one : answers) total += one.answer ? IntOf(*one.answer, "total") : 0;
-  merged["jobs"] = RowsOf(answers, "jobs");
-  merged["total"] = total;
+json MergedQueue(const Answers& answers) {
+  api::Queue merged;
+  merged.jobs = AllRows(answers, &api::Queue::jobs);
+  for (const auto& [cluster, queue] : ReadAll<api::Queue>(answers)) merged.total += queue.total;
+  return ToJson(merged);
 }
 
 }  // namespace
 
 json MergedAnswer(std::string_view target, const Answers& answers) {
-  const auto found = std::find_if(answers.begin(), answers.end(),
-                                  [](const ClusterAnswer& one) { return one.answer.has_value(); });
-  json merged = FrameOf(answers);
+  api::Frame frame = MergedFrame(answers);
+  json merged;
   if (target == "/v1/advise") {
-    AddAdvice(answers, *found->answer, merged);
+    merged = MergedAdvice(answers, frame.warnings);
   } else if (target == "/v1/when") {
-    AddWhen(answers, merged);
+    merged = MergedStarts(answers);
   } else if (target.starts_with("/v1/queue")) {
-    AddQueue(answers, merged);
+    merged = MergedQueue(answers);
   } else {
-    merged["gpus"] = RowsOf(answers, "gpus");
+    merged = ToJson(api::Gpus{AllRows(answers, &api::Gpus::gpus)});
   }
+  merged.update(ToJson(frame));
+  merged["clusters"] = ClusterStates(answers);
   return merged;
 }
 

@@ -1,8 +1,7 @@
-// The answers of several clusters' daemons to one question, as one answer of the same form.
+// The answers of several clusters' daemons to one question, merged into one of the same form.
 //
-// Each row says of which `cluster` it is; `clusters` says of each what its daemon said of itself,
-// or what is wrong. Strategies are ranked anew by what each daemon ranks by (docs/api.md): the
-// objective's figures, which are in the rows. Pure.
+// Each row names its `cluster`; `clusters` lists each with the age of its data, or with the error.
+// Strategies are ranked anew as a daemon ranks them (docs/api.md), by figures in the rows. Pure.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
-// The command line of `gpuadvise`, read into the commands of client/commands/commands.h.
+// The command line of `gpuadvise`, read into one of the commands of command.h.
 //
-// Pure: arguments in, a command or a text to leave with out.
+// Pure: arguments in, a command that can be run or a text to leave with out.
 #pragma once
 
 #include <functional>
@@ -8,66 +8,13 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "client/commands/commands.h"
-
-namespace CLI {
-class App;
-}
+#include "client/commands/command.h"
 
 namespace gpuadvise::client {
 
-enum class Verb {
-  kAdvise,
-  kSubmit,
-  kWhen,
-  kSelect,
-  kFit,
-  kScale,
-  kModels,
-  kCards,
-  kReference,
-  kRun,
-  kProbe,
-  kGpus,
-  kQueue,
-  kWhy,
-  kAccuracy,
-  kJobs,
-  kLimits,
-  kWatch,
-  kLogs,
-  kTop,
-  kEff,
-  kDoctor,
-  kInit,
-  kMcp,
-  kHelp
-};
-
 struct CommandLine {
-  Verb verb = Verb::kAdvise;
-  std::string socket;    // --socket, "" when not given
-  std::string clusters;  // -M, "" when not given
-  bool json = false;     // --json, of any command
-  AdviseCommand advise;
-  SubmitCommand submit;
-  WhenCommand when;
-  SelectCommand select;
-  FitCommand fit;
-  ScaleCommand scale;
-  ListCommand list;  // of models, cards and reference
-  RunCommand run;
-  ProbeCommand probe;
-  QueueCommand queue;
-  JobsCommand jobs;
-  LimitsCommand limits;
-  WatchCommand watch;
-  LogsCommand logs;
-  EffCommand eff;
-  DoctorCommand doctor;
-  std::string job_id;  // of why
-  InitCommand init;
-  std::string topic;  // of help
+  Command command;  // its options are read
+  CommonOptions common;
 };
 
 // Help, the version, or what is wrong: the process prints `text` and ends.
@@ -77,7 +24,7 @@ struct EarlyExit {
 };
 
 // Whether --json is among `arguments` before `--`. For a command line that cannot be read, whose
-// error is then told as JSON too; of one that can, CommandLine::json says it.
+// error is then told as JSON too; of one that can, CommonOptions::json says it.
 bool WantsJson(const std::vector<std::string>& arguments);
 
 // `arguments` without the program's name.
@@ -89,8 +36,9 @@ struct OwnWords {
   std::vector<std::string> values;  // "--socket": "--socket PATH" or "--socket=PATH"
 };
 
-// Calls `look` with the parser, for who lists its commands (command_table.h).
-void WithParser(const std::function<void(const CLI::App&)>& look);
+// Calls `look` with the parser and the commands in it, for who lists them (command_table.h).
+void WithParser(
+    const std::function<void(const CLI::App& app, const std::vector<Command>& commands)>& look);
 
 // Takes everything but the command and `own` out of `arguments`: sbatch's options and a script.
 std::vector<std::string> TakeSbatchWords(const OwnWords& own, std::vector<std::string>* arguments);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "client/commands/command_line.h"
-#include "client/commands/help_text.h"
 #include "common/base/text.h"
 
 namespace gpuadvise::client {
@@ -38,15 +37,13 @@ OptionRow RowOf(const CLI::Option& option) {
         option.get_option_text().empty() ? option.get_type_name() : option.get_option_text();
   }
   row.description = option.get_description();
-  row.group = GroupOf(option);
   row.words = WordsOf(option);
-  row.required = option.get_required();
   row.many = option.get_expected_max() > 1;
   return row;
 }
 
 CommandRow CommandOf(const CLI::App& app, const std::string& name) {
-  CommandRow row{name, app.get_description(), app.get_footer(), {}};
+  CommandRow row{name, app.get_description(), {}};
   for (const bool positional : {true, false}) {
     for (const CLI::Option* option : app.get_options({})) {
       if (option->get_positional() == positional && !option->get_group().empty()) {
@@ -61,10 +58,12 @@ CommandRow CommandOf(const CLI::App& app, const std::string& name) {
 
 std::vector<CommandRow> CommandTable() {
   std::vector<CommandRow> table;
-  WithParser([&](const CLI::App& app) {
+  WithParser([&](const CLI::App& app, const std::vector<Command>& commands) {
     table.push_back(CommandOf(app, ""));
-    for (const CLI::App* command : app.get_subcommands({})) {
-      if (!command->get_group().empty()) table.push_back(CommandOf(*command, command->get_name()));
+    for (const Command& command : commands) {
+      if (command.help.empty()) continue;
+      table.push_back(CommandOf(*app.get_subcommand(command.name), command.name));
+      table.back().foreign = command.foreign;
     }
   });
   return table;

@@ -1,4 +1,11 @@
-#include "client/commands/complete_command.h"
+// `gpuadvise complete WORD...`: what may stand where the cursor is. The shells' completion files
+// (packaging/completions/) pass the words after `gpuadvise`, the last of them unfinished.
+//
+// Prints one candidate a line, its description behind a tab; the line ":files" asks the shell to
+// offer files as well. A candidate has letters, digits and "_.,:=+@/-" only, so that no shell
+// finds anything to expand or to run in it: a name with other characters is not offered. Commands
+// and options come from the parser's own table, GPU types, partitions and jobs from the daemon.
+// Where that does not answer at once there are fewer candidates and no message.
 
 #include <algorithm>
 #include <iterator>
@@ -7,19 +14,24 @@
 
 #include "client/api/answer_reader.h"
 #include "client/api/exit_code.h"
-#include "client/api/http_client.h"
 #include "client/commands/command_table.h"
 #include "client/commands/help_topics.h"
 #include "client/sbatch/sbatch_options.h"
 #include "client/terminal/printable.h"
+#include "common/api/experiment.h"
+#include "common/api/gpus.h"
+#include "common/api/queue.h"
 #include "common/base/text.h"
-#include "common/training/train_keys.h"
+#include "common/keys/train_keys.h"
+#include "common/net/http_call.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
 
+// A person waits with a finger on the Tab key.
+constexpr std::chrono::milliseconds kPatience(300);
 constexpr size_t kMostAboutBytes = 80;  // of a description: one line of most terminals
 constexpr const char* kFilesLine = ":files";
 
@@ -104,9 +116,10 @@ Values ValuesOf(const std::string& command, const OptionRow& option) {
 // Collects what fits behind the cursor's word.
 class Completion {
  public:
-  Completion(const std::vector<std::string>& words, const CompletionPlace& place)
-      : place_(place), table_(CommandTable()), words_(words) {
+  Completion(const std::vector<std::string>& words, std::string user)
+      : user_(std::move(user)), table_(CommandTable()), words_(words) {
     current_ = words.empty() ? "" : words.back();
+    if (Result<ClientSettings> usual = FindSettings(PlacesFromEnvironment({}))) own_ = usual->own;
   }
 
   std::string Text() {
@@ -141,17 +154,30 @@ class Completion {
     InCommand(at + 1, before);
   }
 
-  // --json and --socket PATH may stand before the command.
+  // --json, --socket PATH and --daemon URL may stand before the command.
   bool TakeGlobal(size_t& at) {
-    if (words_[at] == "--socket" && at + 2 < words_.size()) {
-      socket_ = words_[at + 1];
+    if (FlagOf(words_[at]) != nullptr && at + 2 < words_.size()) {
+      *FlagOf(words_[at]) = words_[at + 1];
       at += 2;
       return true;
     }
     if (!words_[at].starts_with('-')) return false;
-    if (words_[at].starts_with("--socket=")) socket_ = words_[at].substr(words_[at].find('=') + 1);
+    TakeJoined(words_[at]);
     ++at;
     return true;
+  }
+
+  // What "--socket" or "--daemon" says; nullptr: of another word.
+  std::string* FlagOf(std::string_view word) {
+    if (word == "--socket") return &flags_.socket;
+    return word == "--daemon" ? &flags_.daemon : nullptr;
+  }
+
+  // "--socket=PATH"
+  void TakeJoined(const std::string& word) {
+    const size_t equals = word.find('=');
+    std::string* flag = FlagOf(word.substr(0, equals));
+    if (flag != nullptr && equals != std::string::npos) *flag = word.substr(equals + 1);
   }
 
   void OfferCommands() {
@@ -172,14 +198,14 @@ class Completion {
         continue;
       }
       const OptionRow* option = OptionOf(word);
-      if (word.starts_with("--socket=")) socket_ = word.substr(word.find('=') + 1);
+      TakeJoined(word);
       if (option == nullptr || option->value.empty() || word.find('=') != std::string::npos)
         continue;
       if (at + 1 == before) {
         wants = option;
         break;
       }
-      if (word == "--socket") socket_ = words_[at + 1];
+      if (std::string* flag = FlagOf(word)) *flag = words_[at + 1];
       ++at;
     }
     if (wants != nullptr) return OfferValues(*wants, "");
@@ -195,7 +221,7 @@ class Completion {
     }
   }
 
-  bool TakesSbatchOptions() const { return command_->name == "when" || command_->name == "select"; }
+  bool TakesSbatchOptions() const { return command_->foreign == ForeignWords::kSbatchOptions; }
 
   // sbatch's options where they are ours to pass on, a command's files elsewhere.
   void AfterDashes() {
@@ -262,11 +288,11 @@ class Completion {
         for (const std::string& word : option.words) Offer(word);
         return;
       case Values::kGpus:
-        return OfferGpus("gpu", "");
+        return OfferGpus();
       case Values::kGresTypes:
-        return OfferGpus("gres_types", "");
+        return OfferGresTypes("");
       case Values::kGres:
-        return OfferGpus("gres_types", "gpu:");
+        return OfferGresTypes("gpu:");
       case Values::kCards:
         return OfferCards();
       case Values::kPartitions:
@@ -300,60 +326,62 @@ class Completion {
     }
   }
 
-  json Ask(const std::string& target) {
-    if (!api_) api_ = place_.api(socket_);
-    return api_ ? api_->Get(target).value_or(json::object()) : json::object();
+  template <typename T>
+  T Ask(const std::string& target) {
+    if (!api_) {
+      const Result<ClientSettings> settings = FindSettings(PlacesFromEnvironment(flags_));
+      if (!settings) return {};
+      api_ = std::make_unique<DaemonClient>(settings->daemon, kPatience);
+    }
+    return ReadAnswer<T>(api_->Get(target).value_or(json::object()));
   }
 
-  void OfferGpus(const char* member, const std::string& start) {
-    const json answer = Ask("/v1/gpus");
-    for (const json& row : ListOf(answer, "gpus")) {
-      if (member == std::string_view("gpu")) {
-        Offer(start + TextOf(row, "gpu"), TextOf(row, "gpu_name"));
-      } else {
-        for (const std::string& type : TextsOf(row, member)) {
-          Offer(start + type, TextOf(row, "gpu_name"));
-        }
-      }
+  void OfferGpus() {
+    for (const api::GpuType& row : Ask<api::Gpus>("/v1/gpus").gpus) Offer(row.gpu, row.gpu_name);
+  }
+
+  void OfferGresTypes(const std::string& start) {
+    for (const api::GpuType& row : Ask<api::Gpus>("/v1/gpus").gpus) {
+      for (const std::string& type : row.gres_types) Offer(start + type, row.gpu_name);
     }
   }
 
   void OfferPartitions() {
-    const json answer = Ask("/v1/gpus");
-    for (const json& row : ListOf(answer, "gpus")) {
-      for (const std::string& name : TextsOf(row, "partitions")) Offer(name);
+    for (const api::GpuType& row : Ask<api::Gpus>("/v1/gpus").gpus) {
+      for (const std::string& name : row.partitions) Offer(name);
     }
   }
 
   void OfferCards() {
     std::string ignored;
-    const Result<GpuCatalogue> cards = KnownCards(json::object(), place_.own.gpus_file, &ignored);
+    const Result<GpuCatalogue> cards = KnownCards({}, own_.gpus_file, &ignored);
     if (!cards) return;
     for (const GpuModel& gpu : cards->models()) Offer(gpu.id, gpu.display_name);
   }
 
   void OfferModels() {
-    const Result<ModelPresets> presets = KnownPresets(place_.own.models_file);
+    const Result<ModelPresets> presets = KnownPresets(own_.models_file);
     if (!presets) return;
     for (const std::string& name : presets->Names()) Offer(name, presets->Find(name)->title);
   }
 
   // The caller's own: those of the queue and of the log.
   void OfferJobs(const std::string& member) {
-    std::vector<std::string> targets = {"/v1/advice?limit=50"};
-    if (!place_.user.empty()) {
-      targets.insert(targets.begin(), "/v1/queue?limit=200&user=" + QueryEncoded(place_.user));
-    }
-    for (const std::string& target : targets) {
-      const json answer = Ask(target);
-      for (const json& row : ListOf(answer, "jobs")) {
-        if (member == "name") {
-          Offer(TextOf(row, "name"));
-        } else {
-          Offer(std::to_string(IntOf(row, "job_id")),
-                TextOf(row, "name") + " (" + LowerCase(TextOf(row, "state")) + ")");
-        }
+    const auto offer = [&](int64_t id, const std::string& name, const std::string& state) {
+      if (member == "name") {
+        Offer(name);
+      } else {
+        Offer(std::to_string(id), name + " (" + LowerCase(state) + ")");
       }
+    };
+    if (!user_.empty()) {
+      const std::string target = "/v1/queue?limit=200&user=" + QueryEncoded(user_);
+      for (const api::QueueJob& job : Ask<api::Queue>(target).jobs) {
+        offer(job.job_id, job.name.value_or(""), job.state);
+      }
+    }
+    for (const api::Experiment& job : Ask<api::Experiments>("/v1/advice?limit=50").jobs) {
+      offer(job.job_id, job.name, job.state);
     }
   }
 
@@ -363,25 +391,43 @@ class Completion {
     if (whole.starts_with(current_) && IsPlain(whole)) found_.push_back({whole, about});
   }
 
-  const CompletionPlace& place_;
+  const std::string user_;  // whose jobs are offered; "" not known
+  OwnCatalogues own_;       // of the user's settings
   const std::vector<CommandRow> table_;
   const std::vector<std::string>& words_;
   const CommandRow* command_ = nullptr;
   OptionRow of_sbatch_;
   std::string current_;
-  std::string socket_;
+  DaemonFlags flags_;
   std::string start_;  // of the cursor's word, before the value: "--gpu="
   std::unique_ptr<Api> api_;
   std::vector<CompletionWord> found_;
   bool files_ = false;
 };
 
+struct CompleteCommand {
+  std::vector<std::string> words;
+};
+
+int Run(CompleteCommand& command, const CommandContext& context) {
+  context.console.PrintDocument(Completion(command.words, context.user_name()).Text());
+  return kExitOk;
+}
+
+Result<void> Take(CompleteCommand& command, const std::vector<std::string>& words) {
+  command.words = words;
+  return {};
+}
+
+void AddOptions(CompleteCommand&, Options&) {}
+
 }  // namespace
 
-int RunComplete(const std::vector<std::string>& words, const CompletionPlace& place,
-                Console& console) {
-  console.PrintDocument(Completion(words, place).Text());
-  return kExitOk;
+Command MakeCompleteCommand() {
+  Command complete =
+      MakeCommand<CompleteCommand>("complete", "", AddOptions, Run, Take, ForeignWords::kAll);
+  complete.needs_settings = false;
+  return complete;
 }
 
 }  // namespace gpuadvise::client

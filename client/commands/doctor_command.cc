@@ -6,66 +6,71 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "client/api/answer_reader.h"
-#include "client/api/exit_code.h"
-#include "client/commands/commands.h"
+#include "client/commands/report.h"
+#include "client/commands/shared_options.h"
 #include "client/preflight/preflight.h"
 #include "client/sbatch/job_choice.h"
 #include "client/terminal/printable.h"
 #include "client/views/check_view.h"
+#include "common/api/accounts.h"
+#include "common/api/accuracy.h"
 #include "common/base/version.h"
 #include "common/base/words.h"
-#include "process/run_program.h"
+#include "common/process/run_program.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
 
-Check VersionCheck(const json& health, const Surroundings& around) {
-  const std::string version = TextOf(ObjectOf(health, "meta"), "version");
+struct DoctorCommand {
+  AdviceQuestion question;  // without a file: only what an answer needs
+  bool site = false;        // what the forecast makes of the site's slurm.conf instead
+};
+
+Check VersionCheck(const api::Meta& meta, const Surroundings& around) {
+  const std::string& version = meta.version;
   if (version == around.client_version) return {Health::kOk, "daemon", "gpuadvised " + version};
   return {Health::kWarning, "daemon",
           "gpuadvised " + version + ", but this client is " + around.client_version +
               "; install the same version of both"};
 }
 
-Check DataCheck(const json& health) {
-  const json& meta = ObjectOf(health, "meta");
-  const std::string about = ClusterAndAge(health) + ", from " + TextOf(meta, "source");
-  std::string cause = TextOf(health, "cause");
-  if (cause.empty()) cause = TextOf(meta, "stale_cause");
-  if (TextOf(health, "status") != "stale" && cause.empty()) return {Health::kOk, "data", about};
+Check DataCheck(const api::Answer<api::Health>& health) {
+  const api::Meta& meta = health.frame.meta;
+  const std::string about = ClusterAndAge(health.frame) + ", from " + meta.source.value_or("");
+  const std::string cause = health.cause.empty() ? meta.stale_cause.value_or("") : health.cause;
+  if (health.status != "stale" && cause.empty()) return {Health::kOk, "data", about};
   return {Health::kWarning, "data",
           about + ": " + cause + "; answers use the last data, see gpuadvised's log"};
 }
 
-// REQUIRES: `health` says that sources before the one in use were not taken.
-Check SourceCheck(const json& health) {
-  return {
-      Health::kWarning, "source",
-      TextOf(ObjectOf(health, "meta"), "source") + " is used; " + TextOf(health, "passed_over")};
-}
-
-// REQUIRES: `health` says what of the cluster is not seen.
-Check RightsCheck(const json& health) {
-  return {Health::kWarning, "rights", TextOf(ObjectOf(health, "meta"), "unseen")};
-}
-
-Check HistoryCheck(const json& health) {
-  const json& history = ObjectOf(health, "history");
-  const std::string problem = TextOf(history, "problem");
+Check HistoryCheck(const api::HistoryState& history) {
+  const std::string problem = history.problem.value_or("");
   if (!problem.empty()) return {Health::kWarning, "history", problem};
+  const api::HistoryInfo info = history.info.value_or(api::HistoryInfo());
   std::string finding =
-      fmt::format("{}, {:.1f} MB", TextOf(history, "file"), NumberOf(history, "bytes") / 1e6);
-  if (const auto most = OptionalNumber(history, "max_bytes")) {
-    finding += fmt::format(" of {:.0f}", *most / 1e6);
-  }
-  finding += ", " + Plural(IntOf(history, "jobs"), "job");
-  if (const auto age = OptionalNumber(history, "oldest_age_seconds")) {
-    finding += ", the oldest submitted " + DurationInWords(*age) + " ago";
+      fmt::format("{}, {:.1f} MB", info.file, static_cast<double>(info.bytes) / 1e6);
+  if (info.max_bytes > 0)
+    finding += fmt::format(" of {:.0f}", static_cast<double>(info.max_bytes) / 1e6);
+  finding += ", " + Plural(info.jobs, "job");
+  if (const auto age = info.oldest_age_seconds) {
+    finding += ", the oldest submitted " + DurationInWords(static_cast<double>(*age)) + " ago";
   }
   return {Health::kOk, "history", finding};
+}
+
+void AddDaemonChecks(const api::Answer<api::Health>& health, const Surroundings& around,
+                     std::vector<Check>& checks) {
+  const api::Meta& meta = health.frame.meta;
+  checks.push_back(VersionCheck(meta, around));
+  checks.push_back(DataCheck(health));
+  if (!health.passed_over.empty()) {
+    checks.push_back(
+        {Health::kWarning, "source", meta.source.value_or("") + " is used; " + health.passed_over});
+  }
+  if (!meta.unseen.empty()) checks.push_back({Health::kWarning, "rights", meta.unseen});
+  checks.push_back(HistoryCheck(health.history));
 }
 
 Check SbatchCheck(const Surroundings& around) {
@@ -107,10 +112,10 @@ std::string SlurmConfPath() {
   return {};
 }
 
-int Show(const std::vector<Check>& checks, bool as_json, Console& console) {
-  if (as_json) PrintJson({{"checks", ChecksJson(checks)}}, console);
+int Show(const std::vector<Check>& checks, Console& console) {
+  if (console.style().json) PrintJson({{"checks", ChecksJson(checks)}}, console);
   for (const Check& check : checks) {
-    if (!as_json) console.Print(CheckText(check, console.style()));
+    if (!console.style().json) console.Print(CheckText(check, console.style()));
   }
   return HasError(checks) ? kExitError : kExitOk;
 }
@@ -130,8 +135,9 @@ std::vector<Check> CheckTrainFile(const TrainFile& file, const AdviceQuestion& q
     std::vector<Check> why = {{Health::kError, "advice", answer.error().message}};
     return WithoutStrategy(std::move(why), file, question, submission.site);
   }
-  if (ListOf(*answer, "strategies").empty()) {
-    return WithoutStrategy(AccessChecks(*answer, json::object()), file, question, submission.site);
+  const auto advice = ReadAnswer<api::Advice>(*answer);
+  if (advice.strategies.empty()) {
+    return WithoutStrategy(RejectionChecks(advice.rejected), file, question, submission.site);
   }
   const Result<Choice> choice =
       Choose({0, question.fixed, {}}, file, *answer, submission.job_template);
@@ -149,10 +155,10 @@ std::string FirstLine(std::string text) {
 
 }  // namespace
 
-Surroundings FindSurroundings(const SettingsPlaces& places, const std::string& socket) {
+Surroundings FindSurroundings(const SettingsPlaces& places, const std::string& daemon) {
   Surroundings around;
   around.client_version = kVersion;
-  around.socket = socket;
+  around.daemon = daemon;
   around.settings_files = SettingsFiles(places);
   around.sbatch = FindInPath("sbatch", std::getenv("PATH"));
   if (!around.sbatch.empty()) {
@@ -166,15 +172,11 @@ Surroundings FindSurroundings(const SettingsPlaces& places, const std::string& s
 
 std::vector<Check> CheckHealth(Api& api, const Surroundings& around) {
   std::vector<Check> checks;
+  const char* const place = around.daemon.starts_with('/') ? "socket" : "address";
   const Result<json> health = api.Get("/healthz");
   if (health) {
-    checks.push_back({Health::kOk, "socket", around.socket});
-    checks.push_back(VersionCheck(*health, around));
-    checks.push_back(DataCheck(*health));
-    if (!TextOf(*health, "passed_over").empty()) checks.push_back(SourceCheck(*health));
-    if (!TextOf(ObjectOf(*health, "meta"), "unseen").empty())
-      checks.push_back(RightsCheck(*health));
-    checks.push_back(HistoryCheck(*health));
+    checks.push_back({Health::kOk, place, around.daemon});
+    AddDaemonChecks(ReadAnswer<api::Health>(*health), around, checks);
   } else {
     checks.push_back({Health::kError, "daemon", health.error().message});
   }
@@ -184,34 +186,58 @@ std::vector<Check> CheckHealth(Api& api, const Surroundings& around) {
   return checks;
 }
 
-int RunDoctor(bool as_json, Api& api, const Surroundings& around, Console& console) {
+int RunDoctor(Api& api, const Surroundings& around, Console& console) {
   std::vector<Check> checks = CheckHealth(api, around);
   const Result<json> record = api.Get("/v1/accuracy");
-  const std::string note = record ? TextOf(*record, "note") : "";
+  const std::string note = record ? ReadAnswer<api::Accuracy>(*record).note : "";
   if (!note.empty()) checks.push_back({Health::kOk, "forecast", note});
-  return Show(checks, as_json, console);
+  return Show(checks, console);
 }
 
-int RunDoctorOfSite(bool as_json, Api& api, Console& console) {
-  const Result<json> answer = api.Get("/v1/site");
-  if (!answer) return Report(answer.error(), console);
-  if (as_json) {
-    PrintJson(*answer, console);
-    return kExitOk;
-  }
-  console.Print(SiteText(*answer, console.style()));
-  return kExitOk;
+int RunDoctorOfSite(Api& api, Console& console) {
+  return PrintAnswer<api::Site>(api.Get("/v1/site"), console, SiteText);
 }
 
-int RunDoctorOfFile(const DoctorCommand& command, Api& api, const JobSubmission& submission,
+int RunDoctorOfFile(const AdviceQuestion& question, Api& api, const JobSubmission& submission,
                     const Surroundings& around, Console& console) {
-  const AdviceQuestion& question = command.question;
   const Result<TrainFile> file = TrainFile::Load(question.file, question.section, console.now());
   if (!file) return Report(file.error(), console);
   std::vector<Check> checks = CheckHealth(api, around);
   std::vector<Check> of_file = CheckTrainFile(*file, question, api, submission, console.now());
   std::move(of_file.begin(), of_file.end(), std::back_inserter(checks));
-  return Show(checks, command.json, console);
+  return Show(checks, console);
+}
+
+namespace {
+
+void AddOptions(DoctorCommand& command, Options& options) {
+  AddAdviceQuestion(options, command.question);
+  options.Flag("--site", command.site,
+               "Show how the forecast uses this site's slurm.conf, key by key");
+  options.JsonAndPlace();
+}
+
+int Run(DoctorCommand& command, const CommandContext& context) {
+  Api& api = context.api;
+  Console& console = context.console;
+  const bool has_file = !command.question.file.empty();
+  if (command.site && has_file) {
+    return Report({ErrorCode::kBadInput, "--site is about the cluster: leave out FILE", ""},
+                  console);
+  }
+  if (command.site) return RunDoctorOfSite(api, console);
+  const Surroundings around = FindSurroundings(context.places, context.settings.daemon.InWords());
+  if (!has_file) return RunDoctor(api, around, console);
+  const Result<JobSubmission> submission = FindSubmission(context);
+  if (!submission) return Report(submission.error(), console);
+  return RunDoctorOfFile(command.question, api, *submission, around, console);
+}
+
+}  // namespace
+
+Command MakeDoctorCommand() {
+  return MakeCommand<DoctorCommand>("doctor", "Check the installation, or a training file",
+                                    AddOptions, Run);
 }
 
 }  // namespace gpuadvise::client

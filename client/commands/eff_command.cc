@@ -3,16 +3,18 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "client/api/answer_reader.h"
-#include "client/api/exit_code.h"
-#include "client/commands/commands.h"
+#include "client/commands/report.h"
+#include "client/commands/shared_options.h"
 #include "client/records/job_efficiency.h"
 #include "client/terminal/display.h"
 #include "client/terminal/text_table.h"
+#include "common/api/experiment.h"
 #include "common/base/date_time.h"
+#include "common/base/json_fields.h"
 #include "common/base/slurm_time.h"
 #include "common/base/words.h"
 
@@ -20,6 +22,19 @@ namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kEffFooter =
+    "\nFrom Slurm's accounting (sacct): CPU time over CPUs × elapsed time; the highest memory of "
+    "a\n"
+    "step over what was requested; GPU use where the site gathers it, or `gpuadvise run` sampled "
+    "it.\n";
+
+struct EffCommand {
+  std::string job_id;  // "": several
+  std::string user;    // "" or "me": the caller
+  std::string since;   // as written
+  std::string own_user;
+};
 
 constexpr int64_t kUsualSeconds = 7 * 86'400;
 
@@ -53,148 +68,143 @@ Result<std::vector<std::string>> SacctArguments(const EffCommand& command, int64
   return words;
 }
 
-// What `gpuadvise run` sampled on the GPUs, where a daemon knows it: the mean is worth more than
-// the highest sample of accounting.
+// The use that `gpuadvise run` sampled, if a daemon knows it: a mean says more than the highest
+// sample of accounting.
 void AddSampled(Api& api, std::vector<JobEfficiency>* jobs) {
   const Result<json> log = api.Get("/v1/advice");
   if (!log) return;  // no daemon here: accounting is enough
-  std::map<int64_t, const json*> known;
-  for (const json& job : ListOf(*log, "jobs")) known.emplace(IntOf(job, "job_id"), &job);
+  std::map<int64_t, api::Measured> measured;
+  for (const api::Experiment& job : ReadAnswer<api::Experiments>(*log).jobs) {
+    measured.emplace(job.job_id, job.measured);
+  }
   for (JobEfficiency& job : *jobs) {
-    const auto found = known.find(job.raw_id);
-    if (found == known.end()) continue;
-    const auto use = OptionalNumber(*found->second, "mean_utilisation");
+    const auto found = measured.find(job.raw_id);
+    if (found == measured.end()) continue;
+    const auto use = found->second.mean_utilisation;
     if (use && *use >= 0 && *use <= 1) {
       job.gpu_use = *use;
       job.gpu_use_is_mean = true;
     }
-    if (const auto peak = OptionalNumber(*found->second, "peak_memory_bytes"); peak && *peak > 0) {
-      job.gpu_memory_bytes = static_cast<int64_t>(*peak);
-    }
+    const auto peak = found->second.peak_memory_bytes;
+    if (peak && *peak > 0) job.gpu_memory_bytes = *peak;
   }
 }
 
-json OrNothing(std::optional<double> value) { return value ? json(*value) : json(); }
-json OrNothing(std::optional<int64_t> value) { return value ? json(*value) : json(); }
-
-json RowOf(const JobEfficiency& job) {
+json JobJson(const JobEfficiency& job) {
   return {{"job_id", job.id},
           {"name", job.name},
           {"user", job.user},
           {"state", job.state},
           {"partition", job.partition},
           {"elapsed_seconds", job.elapsed_seconds},
-          {"time_limit_seconds", OrNothing(job.limit_seconds)},
-          {"time_efficiency", OrNothing(job.TimeEfficiency())},
+          {"time_limit_seconds", OrNull(job.limit_seconds)},
+          {"time_efficiency", OrNull(job.TimeEfficiency())},
           {"cpus", job.cpus},
           {"nodes", job.nodes},
-          {"cpu_seconds", OrNothing(job.cpu_seconds)},
-          {"cpu_efficiency", OrNothing(job.CpuEfficiency())},
-          {"memory_requested_bytes", OrNothing(job.memory_requested_bytes)},
-          {"memory_used_bytes", OrNothing(job.memory_used_bytes)},
-          {"memory_efficiency", OrNothing(job.MemoryEfficiency())},
+          {"cpu_seconds", OrNull(job.cpu_seconds)},
+          {"cpu_efficiency", OrNull(job.CpuEfficiency())},
+          {"memory_requested_bytes", OrNull(job.memory_requested_bytes)},
+          {"memory_used_bytes", OrNull(job.memory_used_bytes)},
+          {"memory_efficiency", OrNull(job.MemoryEfficiency())},
           {"gpus", job.gpus},
-          {"gpu_use", OrNothing(job.gpu_use)},
+          {"gpu_use", OrNull(job.gpu_use)},
           {"gpu_use_kind", !job.gpu_use ? json() : json(job.gpu_use_is_mean ? "mean" : "highest")},
-          {"gpu_memory_bytes", OrNothing(job.gpu_memory_bytes)},
+          {"gpu_memory_bytes", OrNull(job.gpu_memory_bytes)},
           {"next_time", NextTime(job)}};
 }
 
-AnswerColumn ShareColumn(const char* header, const char* key) {
-  return {header, Align::kRight, [key](const json& row) {
-            const auto share = OptionalNumber(row, key);
+using EffColumn = ColumnOf<JobEfficiency>;
+
+EffColumn ShareColumn(const char* header,
+                      const std::function<std::optional<double>(const JobEfficiency&)>& get) {
+  return {header, Align::kRight, [get](const JobEfficiency& job) {
+            const auto share = get(job);
             return share ? fmt::format("{:.0f} %", 100 * *share) : "–";
           }};
 }
 
-AnswerColumn WordColumn(const char* header, const char* key) {
-  return {header, Align::kLeft, [key](const json& row) { return OrDash(TextOf(row, key)); }};
+std::vector<EffColumn> EffColumns() {
+  return {MemberColumn("JOBID", Align::kRight, &JobEfficiency::id, std::identity()),
+          TextMember("STATE", &JobEfficiency::state),
+          MemberColumn("ELAPSED", Align::kRight, &JobEfficiency::elapsed_seconds, FormatDuration),
+          ShareColumn("TIME", &JobEfficiency::TimeEfficiency),
+          ShareColumn("CPU", &JobEfficiency::CpuEfficiency),
+          ShareColumn("MEM", &JobEfficiency::MemoryEfficiency),
+          CountMember("GPUS", &JobEfficiency::gpus),
+          ShareColumn("GPU", &JobEfficiency::gpu_use),
+          TextMember("NAME", &JobEfficiency::name),
+          TextMember("PARTITION", &JobEfficiency::partition),
+          TextMember("USER", &JobEfficiency::user)};
 }
 
-std::vector<AnswerColumn> EffColumns() {
-  return {
-      {"JOBID", Align::kRight, [](const json& row) { return TextOf(row, "job_id"); }},
-      WordColumn("STATE", "state"),
-      {"ELAPSED", Align::kRight,
-       [](const json& row) { return FormatDuration(IntOf(row, "elapsed_seconds")); }},
-      ShareColumn("TIME", "time_efficiency"),
-      ShareColumn("CPU", "cpu_efficiency"),
-      ShareColumn("MEM", "memory_efficiency"),
-      {"GPUS", Align::kRight, [](const json& row) { return std::to_string(IntOf(row, "gpus")); }},
-      ShareColumn("GPU", "gpu_use"),
-      WordColumn("NAME", "name"),
-      WordColumn("PARTITION", "partition"),
-      WordColumn("USER", "user")};
+std::string GibText(std::optional<int64_t> bytes) {
+  if (!bytes) return "not known";
+  return fmt::format("{:.3g} GiB", static_cast<double>(*bytes) / (int64_t{1} << 30));
 }
 
-std::string Gib(const json& row, const char* key) {
-  const auto bytes = OptionalNumber(row, key);
-  return bytes ? fmt::format("{:.3g} GiB", *bytes / (int64_t{1} << 30)) : "not known";
-}
-
-std::string Percent(const json& row, const char* key) {
-  const auto share = OptionalNumber(row, key);
+std::string InPercent(std::optional<double> share) {
   return share ? fmt::format(" ({:.0f} %)", 100 * *share) : "";
 }
 
 // One job in full, as seff shows it.
-std::string DetailOf(const json& row, const TerminalStyle& style) {
-  const auto limit = OptionalNumber(row, "time_limit_seconds");
-  const auto cpu = OptionalNumber(row, "cpu_seconds");
-  const int64_t elapsed = IntOf(row, "elapsed_seconds");
-  std::string text =
-      Bold(fmt::format("Job {} · {} · {} · {}", TextOf(row, "job_id"), OrDash(TextOf(row, "name")),
-                       OrDash(TextOf(row, "user")), TextOf(row, "state")),
-           style.colour) +
-      "\n";
+std::string DetailText(const JobEfficiency& job, const TerminalStyle& style) {
+  std::string text = Bold(fmt::format("Job {} · {} · {} · {}", job.id, OrDash(job.name),
+                                      OrDash(job.user), job.state),
+                          style.colour) +
+                     "\n";
   const auto line = [&](const char* label, const std::string& value) {
     text += fmt::format("  {:8}{}\n", label, value);
   };
+  const int64_t elapsed = job.elapsed_seconds;
   line("time", fmt::format("{} of {}{}", FormatDuration(elapsed),
-                           limit ? FormatDuration(static_cast<int64_t>(*limit)) : "no limit",
-                           Percent(row, "time_efficiency")));
-  line("CPU", cpu ? fmt::format("{} of {} on {}{}", FormatDuration(static_cast<int64_t>(*cpu)),
-                                FormatDuration(elapsed * IntOf(row, "cpus")),
-                                Plural(IntOf(row, "cpus"), "CPU"), Percent(row, "cpu_efficiency"))
-                  : "not known: accounting gathers no CPU time here");
+                           job.limit_seconds ? FormatDuration(*job.limit_seconds) : "no limit",
+                           InPercent(job.TimeEfficiency())));
+  line("CPU", job.cpu_seconds ? fmt::format("{} of {} on {}{}",
+                                            FormatDuration(static_cast<int64_t>(*job.cpu_seconds)),
+                                            FormatDuration(elapsed * job.cpus),
+                                            Plural(job.cpus, "CPU"), InPercent(job.CpuEfficiency()))
+                              : "not known: accounting gathers no CPU time here");
   line("memory",
-       OptionalNumber(row, "memory_used_bytes")
-           ? fmt::format("{} of {}{}", Gib(row, "memory_used_bytes"),
-                         Gib(row, "memory_requested_bytes"), Percent(row, "memory_efficiency"))
+       job.memory_used_bytes
+           ? fmt::format("{} of {}{}", GibText(job.memory_used_bytes),
+                         GibText(job.memory_requested_bytes), InPercent(job.MemoryEfficiency()))
            : "not known: no sample of its steps (JobAcctGatherType, or too short a job)");
-  if (const int64_t gpus = IntOf(row, "gpus"); gpus > 0) {
-    const auto use = OptionalNumber(row, "gpu_use");
-    std::string words = Plural(gpus, "GPU");
-    words += use ? fmt::format(", busy {:.0f} % ({})", 100 * *use,
-                               TextOf(row, "gpu_use_kind") == "mean" ? "mean" : "highest sample")
+  if (job.gpus > 0) {
+    std::string words = Plural(job.gpus, "GPU");
+    words += job.gpu_use
+                 ? fmt::format(", busy {:.0f} % ({})", 100 * *job.gpu_use,
+                               job.gpu_use_is_mean ? "mean" : "highest sample")
                  : ", use not known: the site gathers none; start trainings with gpuadvise run";
-    if (OptionalNumber(row, "gpu_memory_bytes")) {
-      words += fmt::format(", {} each", Gib(row, "gpu_memory_bytes"));
-    }
+    if (job.gpu_memory_bytes) words += fmt::format(", {} each", GibText(job.gpu_memory_bytes));
     line("GPU", words);
   }
   return text;
 }
 
-std::string EffText(const json& rows, bool one, const TerminalStyle& style) {
+std::string EffText(std::vector<JobEfficiency> jobs, bool one, const TerminalStyle& style) {
+  for (JobEfficiency& job : jobs) {
+    for (std::string* text : {&job.id, &job.name, &job.user, &job.state, &job.partition}) {
+      *text = ShownText(*text);
+    }
+  }
   std::string text =
-      one ? DetailOf(rows.front(), style) : AnswerTable(rows, EffColumns(), 6, style);
+      one ? DetailText(jobs.front(), style) : AnswerTable(jobs, EffColumns(), 6, style);
   bool first = true;
-  for (const json& row : rows) {
-    for (const std::string& words : TextsOf(row, "next_time")) {
+  for (const JobEfficiency& job : jobs) {
+    for (const std::string& words : NextTime(job)) {
       if (std::exchange(first, false)) text += "\nNext time:\n";
-      text += Indented((one ? "" : TextOf(row, "job_id") + ": ") + words, 2, style.width);
+      text += Indented((one ? "" : job.id + ": ") + words, 2, style.width);
     }
   }
   return text;
 }
 
-}  // namespace
-
-int RunEff(const EffCommand& command, SlurmQuery& slurm, Api& api, Console& console) {
+int Run(EffCommand& command, const CommandContext& context) {
+  Console& console = context.console;
+  command.own_user = context.user_name();
   const Result<std::vector<std::string>> arguments = SacctArguments(command, console.now());
   if (!arguments) return Report(arguments.error(), console);
-  const Result<std::string> printed = slurm.Ask("sacct", *arguments);
+  const Result<std::string> printed = context.slurm.Ask("sacct", *arguments);
   if (!printed) return Report(printed.error(), console);
   std::vector<JobEfficiency> jobs = EfficiencyFrom(*printed);
   const size_t found = jobs.size();
@@ -208,22 +218,38 @@ int RunEff(const EffCommand& command, SlurmQuery& slurm, Api& api, Console& cons
                    ""},
                   console);
   }
-  AddSampled(api, &jobs);
-  if (const std::string missing = AddGpuMetrics(command.metrics, GetByHttps, &jobs);
+  AddSampled(context.api, &jobs);
+  if (const std::string missing = AddGpuMetrics(context.settings.metrics, GetByHttp, &jobs);
       !missing.empty()) {
     console.Complain("gpuadvise: " + missing);
   }
-  json rows = json::array();
-  for (const JobEfficiency& job : jobs) rows.push_back(RowOf(job));
-  if (command.json) {
+  if (console.style().json) {
+    json rows = json::array();
+    for (const JobEfficiency& job : jobs) rows.push_back(JobJson(job));
     PrintJson({{"jobs", rows}}, console);
-  } else if (rows.empty()) {
+  } else if (jobs.empty()) {
     console.Print("No finished jobs in that period that you may see.\n");
   } else {
-    const bool one = rows.size() == 1 && !command.job_id.empty();
-    console.Print(EffText(rows, one, console.style()));
+    const bool one = jobs.size() == 1 && !command.job_id.empty();
+    console.Print(EffText(std::move(jobs), one, console.style()));
   }
   return kExitOk;
+}
+
+void AddOptions(EffCommand& command, Options& options) {
+  options.Value("JOBID", command.job_id, "Job id, or JOBID_TASK of an array", CheckJobOrTask);
+  options.Value("-u,--user NAME", command.user, "This user's jobs (me: your own, the default)");
+  options.Value("-S,--since DATE", command.since,
+                "Jobs since: 7d, yesterday, fri, 2026-11-27 (default 7d)");
+  options.JsonAndPlace();
+  options.Footer(kEffFooter);
+}
+
+}  // namespace
+
+Command MakeEffCommand() {
+  return MakeCommand<EffCommand>("eff", "What finished jobs used of what they asked for",
+                                 AddOptions, Run);
 }
 
 }  // namespace gpuadvise::client

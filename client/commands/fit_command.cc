@@ -1,171 +1,191 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
-#include "client/api/answer_reader.h"
-#include "client/api/exit_code.h"
-#include "client/commands/commands.h"
+#include "client/commands/report.h"
+#include "client/commands/setting_flags.h"
+#include "client/commands/shared_options.h"
 #include "client/commands/trace_command.h"
 #include "client/models/built_in.h"
+#include "client/preflight/hub_login.h"
 #include "client/questions/training_question.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
 #include "client/terminal/text_table.h"
+#include "common/base/text.h"
 #include "common/base/words.h"
-#include "common/training/answer_fit.h"
+#include "common/plan/answer_fit.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
 
-constexpr double kGib = 1 << 30;
+constexpr const char* kFitFooter =
+    "\nExamples:\n"
+    "  gpuadvise fit train.yaml --gpu l40s\n"
+    "  gpuadvise fit llama-3.1-8b --method lora --seq 2048 --gpu l40s\n"
+    "  gpuadvise fit --trace -- python train.py --batch-size {micro_batch}\n";
 
-std::string Gib(double bytes) { return fmt::format("{:.1f}", bytes / kGib); }
+struct FitCommand {
+  TrainingSource source;
+  bool trace = false;
+  TraceWishes wishes;                  // of the trace
+  int64_t gpus_in_all = 1;             // of one job
+  std::optional<int64_t> micro_batch;  // show this one
+  bool tips = false;                   // all of them, for the first GPU
+  SettingFlags flags;                  // `settings` of the source
+};
 
-std::string Billions(double parameters) {
-  if (parameters >= 1e9) return fmt::format("{:.2f} B", parameters / 1e9);
-  return fmt::format("{:.{}f} M", parameters / 1e6, parameters < 1e7 ? 1 : 0);
+using FitRow = api::FitGpu;
+using FitFigures = api::FitFigures;
+
+double InGib(int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
+
+std::string Gib(int64_t bytes) { return fmt::format("{:.1f}", InGib(bytes)); }
+
+std::string Billions(int64_t parameters) {
+  const auto number = static_cast<double>(parameters);
+  if (number >= 1e9) return fmt::format("{:.2f} B", number / 1e9);
+  return fmt::format("{:.{}f} M", number / 1e6, number < 1e7 ? 1 : 0);
 }
 
-std::string CountOf(const json& row, const char* key) {
-  const auto count = OptionalNumber(row, key);
-  return count ? fmt::format("{:.0f}", *count) : "–";
+std::string CountCell(std::optional<int64_t> count) { return count ? std::to_string(*count) : "–"; }
+
+// What `cell` makes of the figures; "–" for a GPU without any.
+ColumnOf<FitRow> FitColumn(const char* header, Align align,
+                           std::function<std::string(const FitFigures&)> cell) {
+  return {header, align, [cell = std::move(cell)](const FitRow& row) {
+            return row.figures ? cell(*row.figures) : std::string("–");
+          }};
 }
 
-AnswerColumn BatchColumn(const char* header, const char* bound) {
-  return {header, Align::kRight,
-          [bound](const json& row) { return CountOf(ObjectOf(row, "max_micro_batch"), bound); }};
+ColumnOf<FitRow> BatchColumn(const char* header, int64_t api::MicroBatches::*bound) {
+  return FitColumn(header, Align::kRight, [bound](const FitFigures& figures) {
+    return std::to_string(figures.max_micro_batch.*bound);
+  });
 }
 
-AnswerColumn NumberColumn(const char* header, const char* key) {
-  return {header, Align::kRight, [key](const json& row) { return CountOf(row, key); }};
+ColumnOf<FitRow> NumberColumn(const char* header, std::optional<int64_t> FitFigures::*member) {
+  return FitColumn(header, Align::kRight,
+                   [member](const FitFigures& figures) { return CountCell(figures.*member); });
 }
 
-std::string PeakOf(const json& row) {
-  const double bytes = NumberOf(ObjectOf(row, "memory"), "total_bytes");
+std::string UsedCell(const FitFigures& figures) {
+  if (!figures.accumulation) return std::to_string(figures.micro_batch);
+  return fmt::format("{}×{}={}", figures.micro_batch, *figures.accumulation,
+                     CountCell(figures.effective_batch_size));
+}
+
+std::string PeakCell(const FitFigures& figures) {
+  const int64_t bytes = figures.memory.total_bytes;
   return bytes > 0 ? Gib(bytes) : "–";
 }
 
-std::string CheckpointingOf(const json& row) {
-  const json& settings = ObjectOf(row, "settings");
-  const auto found = settings.find("gradient_checkpointing");
-  if (found == settings.end()) return "–";
-  if (found->is_string()) return found->get<std::string>();
-  return found->get<bool>() ? "on" : "off";
+std::string CheckpointingCell(const FitFigures& figures) {
+  const json& setting = figures.settings.gradient_checkpointing;
+  if (setting.is_boolean()) return setting.get<bool>() ? "on" : "off";
+  return setting.is_string() ? setting.get<std::string>() : "–";
 }
 
-std::vector<AnswerColumn> FitColumns() {
-  return {{"GPU", Align::kLeft, [](const json& row) { return TextOf(row, "gpu_name"); }},
-          {"GiB", Align::kRight,
-           [](const json& row) {
-             return fmt::format("{:.0f}", NumberOf(row, "gpu_memory_bytes") / kGib);
-           }},
-          BatchColumn("SAFE", "conservative"),
-          BatchColumn("BATCH", "recommended"),
-          BatchColumn("MAX", "aggressive"),
-          {"USED", Align::kLeft,
-           [](const json& row) {
-             const auto accumulation = OptionalNumber(row, "accumulation");
-             return CountOf(row, "micro_batch") +
-                    (accumulation ? fmt::format("×{:.0f}={}", *accumulation,
-                                                CountOf(row, "effective_batch_size"))
-                                  : "");
-           }},
-          {"PEAK", Align::kRight, PeakOf},
+std::vector<ColumnOf<FitRow>> FitColumns() {
+  using Bounds = api::MicroBatches;
+  return {MemberColumn("GPU", Align::kLeft, &FitRow::gpu_name, std::identity()),
+          MemberColumn("GiB", Align::kRight, &FitRow::gpu_memory_bytes,
+                       [](int64_t bytes) { return fmt::format("{:.0f}", InGib(bytes)); }),
+          BatchColumn("SAFE", &Bounds::conservative),
+          BatchColumn("BATCH", &Bounds::recommended),
+          BatchColumn("MAX", &Bounds::aggressive),
+          FitColumn("USED", Align::kLeft, UsedCell),
+          FitColumn("PEAK", Align::kRight, PeakCell),
           {"AS", Align::kLeft,
-           [](const json& row) { return TextOf(ObjectOf(row, "settings"), "precision"); }},
-          {"CKPT", Align::kLeft, CheckpointingOf},
-          NumberColumn("EVAL", "eval_micro_batch"),
-          NumberColumn("INFER", "inference_batch"),
-          NumberColumn("RANK", "lora_rank_that_fits")};
+           [](const FitRow& row) { return row.figures ? row.figures->settings.precision : ""; }},
+          FitColumn("CKPT", Align::kLeft, CheckpointingCell),
+          NumberColumn("EVAL", &FitFigures::eval_micro_batch),
+          NumberColumn("INFER", &FitFigures::inference_batch),
+          NumberColumn("RANK", &FitFigures::lora_rank_that_fits)};
 }
 
 // "  weights       11.9 GiB  ██████████": one GPU's memory.
-std::string PartsText(const json& row, const TerminalStyle& style) {
-  static constexpr std::pair<const char*, const char*> kParts[] = {
-      {"weights", "weights_bytes"},
-      {"gradients", "gradients_bytes"},
-      {"optimizer states", "optimizer_bytes"},
-      {"activations", "activations_bytes"},
-      {"logits", "logits_bytes"},
-      {"workspace", "workspace_bytes"},
-      {"framework", "framework_bytes"}};
-  const json& memory = ObjectOf(row, "memory");
-  const double total = NumberOf(memory, "total_bytes");
-  std::string text = fmt::format("\n{} with micro-batch {}: {} GiB of {}{}\n",
-                                 TextOf(row, "gpu_name"), CountOf(row, "micro_batch"), Gib(total),
-                                 fmt::format("{:.0f}", NumberOf(row, "gpu_memory_bytes") / kGib),
-                                 row.value("fits", false) ? "" : " — does not fit");
+std::string PartsText(const FitRow& row, const TerminalStyle& style) {
+  const api::MemoryUse& memory = row.figures->memory;
+  const std::pair<const char*, std::optional<int64_t>> parts[] = {
+      {"weights", memory.weights_bytes},
+      {"gradients", memory.gradients_bytes},
+      {"optimizer states", memory.optimizer_bytes},
+      {"activations", memory.activations_bytes},
+      {"logits", memory.logits_bytes},
+      {"workspace", memory.workspace_bytes},
+      {"framework", memory.framework_bytes}};
+  std::string text = fmt::format("\n{} with micro-batch {}: {} GiB of {:.0f}{}\n", row.gpu_name,
+                                 row.figures->micro_batch, Gib(memory.total_bytes),
+                                 InGib(row.gpu_memory_bytes), row.fits ? "" : " — does not fit");
   const int bar = std::clamp(style.width - 34, 8, 40);
-  for (const auto& [name, key] : kParts) {
-    const auto bytes = OptionalNumber(memory, key);
-    if (!bytes || *bytes <= 0) continue;
+  const auto total = static_cast<double>(std::max<int64_t>(memory.total_bytes, 1));
+  for (const auto& [name, bytes] : parts) {
+    if (bytes.value_or(0) <= 0) continue;
     std::string line = fmt::format("  {:<17}{:>6} GiB  ", name, Gib(*bytes));
-    const auto marks = static_cast<int>(std::lround(bar * *bytes / std::max(total, 1.0)));
-    for (int i = 0; i < std::max(marks, 1); ++i) line += "▪";
+    const auto marks = std::lround(bar * static_cast<double>(*bytes) / total);
+    for (int64_t i = 0; i < std::max<int64_t>(marks, 1); ++i) line += "▪";
     text += line + "\n";
   }
-  if (const std::string where = TextOf(memory, "peak_in"); !where.empty()) {
-    text += fmt::format("  the peak is in the {}\n", where);
-  }
+  if (!memory.peak_in.empty()) text += fmt::format("  the peak is in the {}\n", memory.peak_in);
   return text;
 }
 
-std::string SavingsText(const json& row, const TerminalStyle& style) {
+std::string SavingsText(const FitFigures& figures, const TerminalStyle& style) {
   std::string text;
-  for (const json& saving : ListOf(row, "savings")) {
+  for (const api::MemorySaving& saving :
+       figures.savings.value_or(std::vector<api::MemorySaving>())) {
     const std::string line =
-        fmt::format("{} saves {} GiB (batch {}); costs: {}", TextOf(saving, "change"),
-                    Gib(NumberOf(saving, "saves_bytes")), CountOf(saving, "max_micro_batch"),
-                    TextOf(saving, "costs"));
+        fmt::format("{} saves {} GiB (batch {}); costs: {}", saving.change, Gib(saving.saves_bytes),
+                    saving.max_micro_batch, saving.costs);
     for (const std::string& part : Wrapped(line, style.width - 2)) text += "  " + part + "\n";
   }
   return text.empty() ? "" : "\nWays to save memory:\n" + text;
 }
 
-std::string NotesText(const json& row, const TerminalStyle& style) {
+std::string NotesText(const FitRow& row, const TerminalStyle& style) {
   std::string text;
   const auto add = [&](const std::string& note) {
-    for (const std::string& line : Wrapped(TextOf(row, "gpu_name") + ": " + note, style.width)) {
+    for (const std::string& line : Wrapped(row.gpu_name + ": " + note, style.width)) {
       text += line + "\n";
     }
   };
-  for (const std::string& note : TextsOf(row, "notes")) add(note);
-  if (row.contains("would_fit_with")) {
-    std::string changes;
-    for (const std::string& change : TextsOf(row, "would_fit_with")) {
-      changes += (changes.empty() ? "" : ", then ") + change;
-    }
+  for (const std::string& note : row.notes) add(note);
+  if (row.figures && row.figures->would_fit_with) {
+    const std::string changes = Join(*row.figures->would_fit_with, ", then ");
     add(changes.empty() ? "no known setting makes it fit"
                         : "not even one sample fits; it would with " + changes);
   }
   return text;
 }
 
-std::string StageText(const json& stage, const TerminalStyle& style) {
-  std::string title = TextOf(stage, "model").empty() ? "the model" : TextOf(stage, "model");
-  if (stage.contains("parameters")) {
-    title += fmt::format(" · {} parameters, {} trained", Billions(NumberOf(stage, "parameters")),
-                         Billions(NumberOf(stage, "trained_parameters")));
+std::string StageText(const api::FitModel& stage, const TerminalStyle& style) {
+  std::string title = stage.model.empty() ? "the model" : stage.model;
+  if (stage.parameters) {
+    title += fmt::format(" · {} parameters, {} trained", Billions(*stage.parameters),
+                         Billions(stage.trained_parameters.value_or(0)));
   }
-  title += " · " + Plural(IntOf(stage, "gpus_in_all"), "GPU") + " a job";
+  title += " · " + Plural(stage.gpus_in_all, "GPU") + " a job";
   std::string text = Clipped(title, style.width) + "\n\n";
-  const json& rows = ListOf(stage, "gpus");
+  const std::vector<FitRow>& rows = stage.gpus;
   text += AnswerTable(rows, FitColumns(), 7, style);
-  for (const json& row : rows) text += NotesText(row, style);
-  if (rows.size() == 1 && rows[0].contains("memory")) {
-    text += PartsText(rows[0], style) + SavingsText(rows[0], style);
+  for (const FitRow& row : rows) text += NotesText(row, style);
+  if (rows.size() == 1 && rows[0].figures) {
+    text += PartsText(rows[0], style) + SavingsText(*rows[0].figures, style);
   }
-  for (const std::string& assumed : TextsOf(stage, "assumed")) {
+  for (const std::string& assumed : stage.assumed.value_or(std::vector<std::string>())) {
     text += Indented(AssumedLine(assumed), 0, style.width);
   }
-  if (!rows.empty() && rows[0].contains("margin")) {
+  if (!rows.empty() && rows[0].figures) {
     const std::string legend = fmt::format(
         "PEAK in GiB. BATCH keeps {0:.0f} % of memory free, SAFE twice that, MAX nothing.",
-        100 * NumberOf(rows[0], "margin"));
+        100 * rows[0].figures->margin);
     text += "\n" + Indented(legend, 0, style.width);
   }
   return text;
@@ -178,41 +198,52 @@ std::string TipEntry(const std::string& text, const TerminalStyle& style) {
   return "  · " + Indented(text, kTipIndent, style.width).substr(kTipIndent);
 }
 
-std::string EffectText(const json& tip, const TerminalStyle& style) {
-  const std::string effect = TextOf(tip, "effect");
-  if (effect.empty()) return {};
-  const std::string source = TextOf(tip, "effect_source");
-  const std::string behind = source.empty() ? "" : " (" + source + ")";
-  return Indented("Effect: " + effect + behind, kTipIndent, style.width);
+std::string EffectText(const api::Tip& tip, const TerminalStyle& style) {
+  if (tip.effect.empty()) return {};
+  const std::string behind = tip.effect_source.empty() ? "" : " (" + tip.effect_source + ")";
+  return Indented("Effect: " + tip.effect + behind, kTipIndent, style.width);
 }
 
-// The tips of one stage of the answer: those that apply with their effect, then the others with the
-// reason why not; "" where it has none.
-std::string TipsText(const json& stage, const TerminalStyle& style) {
+// The tips of one stage: those that apply with their effect, then the others with the reason why
+// not. "" without tips.
+std::string TipsText(const api::FitModel& stage, const TerminalStyle& style) {
   std::string here;
   std::string not_here;
-  for (const json& tip : ListOf(stage, "tips")) {
-    if (tip.value("applies", false)) {
-      here += TipEntry(TextOf(tip, "text"), style) + EffectText(tip, style);
+  for (const api::Tip& tip : stage.tips) {
+    if (tip.applies) {
+      here += TipEntry(tip.text, style) + EffectText(tip, style);
     } else {
-      not_here += TipEntry(TextOf(tip, "name") + ": " + TextOf(tip, "why_not"), style);
+      not_here += TipEntry(tip.name + ": " + tip.why_not, style);
     }
   }
-  const json& rows = ListOf(stage, "gpus");
-  const std::string gpu = rows.empty() ? "" : " for " + TextOf(rows[0], "gpu_name");
+  const std::string gpu = stage.gpus.empty() ? "" : " for " + stage.gpus[0].gpu_name;
   std::string text;
   if (!here.empty()) text += "\nTips" + gpu + ":\n" + here;
   if (!not_here.empty()) text += "\nDoes not apply:\n" + not_here;
   return text;
 }
 
+std::string FitText(const api::Fit& fit, const std::optional<TracedMemory>& traced,
+                    const TerminalStyle& style) {
+  std::string text;
+  for (const api::FitStage& stage : fit.stages) {
+    text += (text.empty() ? "" : "\n") + (stage.name.empty() ? fit.name : stage.name) + ": " +
+            StageText(stage.fit, style) + TipsText(stage.fit, style);
+  }
+  for (const std::string& note : fit.gpu_notes) {
+    text += Indented("Note: " + note + ".", 0, style.width);
+  }
+  return traced ? text + TraceText(*traced, style) : text;
+}
+
 // A file or a model that is named, or what a trace has found.
-Result<TrainingQuestion> QuestionOf(const FitCommand& command, std::optional<TracedMemory>& traced,
-                                    Api& api, Console& console) {
+Result<TrainingQuestion> LoadQuestion(const FitCommand& command,
+                                      std::optional<TracedMemory>& traced, Api& api,
+                                      Console& console) {
   if (!command.trace) {
     return TrainingQuestion::Load(command.source, RunLength::kOptional, api, console.now());
   }
-  Result<TracedTraining> training = TraceTraining(command, console);
+  Result<TracedTraining> training = TraceTraining(command.source, command.wishes, console);
   if (!training) return tl::unexpected<Error>(std::move(training.error()));
   Result<ModelPresets> presets = KnownPresets(command.source.own.models_file);
   if (!presets) return tl::unexpected<Error>(std::move(presets.error()));
@@ -221,37 +252,85 @@ Result<TrainingQuestion> QuestionOf(const FitCommand& command, std::optional<Tra
                               command.source.own.gpus_file, RunLength::kOptional, api);
 }
 
-}  // namespace
-
-int RunFit(const FitCommand& command, Api& api, Console& console) {
+int Run(FitCommand& command, const CommandContext& context) {
+  Api& api = context.api;
+  Console& console = context.console;
+  FillFrom(context.settings.own, command.source.own);
+  command.source.hub_cache = LookForHubLogin(context.environment).cache;
   std::optional<TracedMemory> traced;
-  const Result<TrainingQuestion> training = QuestionOf(command, traced, api, console);
+  const Result<TrainingQuestion> training = LoadQuestion(command, traced, api, console);
   if (!training) return Report(training.error(), console);
   for (const std::string& note : training->notes) console.Complain(Printable(note));
   const FitQuestion question{training->spec, training->presets,   *training->catalogue,
                              training->gpus, command.gpus_in_all, command.micro_batch,
                              command.tips};
-  Result<json> answer = AnswerFit(question);
-  if (!answer) return Report(training->Placed(answer.error()), console);
-  if (!training->gpu_notes.empty()) (*answer)["gpu_notes"] = training->gpu_notes;
-  if (traced) AddTrace(*traced, *answer);
-  if (command.json) {
-    PrintJson(*answer, console);
-    return kExitOk;
+  Result<api::Fit> fit = AnswerFit(question);
+  if (!fit) return Report(training->Placed(fit.error()), console);
+  fit->gpu_notes = training->gpu_notes;
+  json answer = ToJson(*fit);
+  if (traced) AddTrace(*traced, answer);
+  return PrintAnswer<api::Fit>(answer, console, [&](const auto& shown, const auto& style) {
+    return FitText(shown, traced, style);
+  });
+}
+
+void AddTraceOptions(FitCommand& command, Options& options) {
+  TraceWishes& wishes = command.wishes;
+  CLI::Option* const trace = options.Flag(
+      "--trace", command.trace, "Count memory by running the script without data: -- COMMAND …");
+  for (CLI::Option* const each :
+       {options.Value("--python PATH", wishes.python,
+                      "Python that runs the script (default: the command's own)"),
+        options.Number("--trace-minutes N", wishes.minutes, 0.02, 1'440,
+                       "Time limit of a run in minutes (default 5)"),
+        options.Number("--trace-memory GIB", wishes.memory_gib, 1, 4'096,
+                       "Memory that the script may use, in GiB (default 16)")}) {
+    each->needs(trace)->group("With --trace");
   }
-  std::string text;
-  for (const json& stage : ListOf(*answer, "stages")) {
-    const std::string name =
-        TextOf(stage, "name").empty() ? TextOf(*answer, "name") : TextOf(stage, "name");
-    text += (text.empty() ? "" : "\n") + name + ": " + StageText(stage, console.style()) +
-            TipsText(stage, console.style());
+}
+
+void AddOptions(FitCommand& command, Options& options) {
+  AddTrainingSource(options, command.source);
+  AddTraceOptions(command, options);
+  options.Value("--gpu NAME", command.source.gpus, "Only this GPU; it need not be in the cluster");
+  options.Number("-G,--gpus N", command.gpus_in_all, 1, 1e5, "GPUs per job (default 1)");
+  options.Number("--micro-batch,--batch N", command.micro_batch, 1, 1e6, "Show this micro-batch");
+  options.Flag("--tips", command.tips,
+               "Show all tips for the first GPU, and why some do not apply");
+  command.flags.AddTo(options);
+  options.JsonAndPlace();
+  options.Footer(kFitFooter);
+}
+
+// What follows `--`: the command to trace, else FILE.
+Result<void> Take(FitCommand& command, const std::vector<std::string>& words) {
+  command.source.settings = command.flags.Given();
+  std::string& file = command.source.file;
+  if (!command.trace) {
+    for (const std::string& word : words) {
+      if (!file.empty()) return BadInput("The following argument was not expected: " + word);
+      file = word;
+    }
+    return file.empty() ? BadInput("FILE|MODEL is required") : Result<void>();
   }
-  for (const std::string& note : training->gpu_notes) {
-    text += Indented("Note: " + note + ".", 0, console.style().width);
+  if (file.empty() && words.empty()) {
+    return BadInput(
+        "--trace needs the command: -- python train.py ARGS, or a train.yaml or job script that "
+        "has one");
   }
-  if (traced) text += TraceText(*traced, console.style());
-  console.Print(text);
-  return kExitOk;
+  if (!file.empty() && !words.empty()) {
+    return BadInput("FILE and a command after -- cannot be combined");
+  }
+  command.wishes.command = words;
+  return {};
+}
+
+}  // namespace
+
+Command MakeFitCommand() {
+  return MakeCommand<FitCommand>("fit",
+                                 "What fits on which GPU: batch, memory by part, ways to save",
+                                 AddOptions, Run, Take, ForeignWords::kAfterDashes);
 }
 
 }  // namespace gpuadvise::client

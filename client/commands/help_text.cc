@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "client/terminal/users_language.h"
-
 namespace gpuadvise::client {
 namespace {
 
@@ -16,8 +14,14 @@ std::string Line(const std::string& name, const std::string& description) {
   const std::string start = "  " + name;
   const char* const apart = start.size() < kNameColumns ? "" : "\n";
   const size_t filled = start.size() < kNameColumns ? start.size() : 0;
-  return start + apart + std::string(kNameColumns - filled, ' ') + InUsersLanguage(description) +
-         "\n";
+  return start + apart + std::string(kNameColumns - filled, ' ') + description + "\n";
+}
+
+// The heading that an option stands under. CLI11 writes the name of the group that no option names
+// in small or in capital letters, by release.
+std::string GroupOf(const CLI::Option& option) {
+  const std::string& group = option.get_group();
+  return CLI::detail::to_lower(group) == CLI::detail::to_lower(kOwnGroup) ? kOwnGroup : group;
 }
 
 // What follows an option's name: the word that stands for its value.
@@ -31,7 +35,7 @@ std::string ValueOf(const CLI::Option& option) {
 }
 
 std::string Lines(const std::string& heading, const std::vector<const CLI::Option*>& options) {
-  std::string text = "\n" + InUsersLanguage(heading) + ":\n";
+  std::string text = "\n" + heading + ":\n";
   for (const CLI::Option* option : options) {
     const bool positional = option->get_positional();
     text += Line(option->get_name(positional, !positional) + ValueOf(*option),
@@ -57,8 +61,7 @@ class Help : public CLI::FormatterBase {
     const auto positionals = app->get_options([](const CLI::Option* each) {
       return each->get_positional() && !each->get_group().empty();
     });
-    std::string text =
-        InUsersLanguage(app->get_description()) + "\n" + Usage(*app, name, positionals);
+    std::string text = app->get_description() + "\n" + Usage(*app, name, positionals);
     if (!positionals.empty()) text += Lines("Positionals", positionals);
 
     std::vector<std::string> groups;  // those that are not hidden, as they first come
@@ -74,22 +77,16 @@ class Help : public CLI::FormatterBase {
       }));
     }
 
-    const auto commands = app->get_subcommands({});
+    const auto commands =
+        app->get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
     if (!commands.empty()) text += "\nSubcommands:\n";
     for (const CLI::App* each : commands) text += Line(each->get_name(), each->get_description());
     const std::string footer = app->get_footer();
-    return text + "\n" + (footer.empty() ? "" : InUsersLanguage(footer) + "\n");
+    return text + "\n" + (footer.empty() ? "" : footer + "\n");
   }
 };
 
 }  // namespace
-
-// CLI11 writes the name of the group that no option names in small or in capital letters, by
-// release.
-std::string GroupOf(const CLI::Option& option) {
-  const std::string& group = option.get_group();
-  return CLI::detail::to_lower(group) == CLI::detail::to_lower(kOwnGroup) ? kOwnGroup : group;
-}
 
 std::shared_ptr<CLI::FormatterBase> HelpFormatter() { return std::make_shared<Help>(); }
 

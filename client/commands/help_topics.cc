@@ -8,7 +8,8 @@
 #include "client/api/exit_code.h"
 #include "client/commands/command_line.h"
 #include "client/commands/command_table.h"
-#include "client/commands/commands.h"
+#include "client/commands/options.h"
+#include "client/commands/report.h"
 #include "client/terminal/display.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
@@ -49,10 +50,10 @@ const HelpTopic kTopics[] = {
      "short, Slurm ends the job.\n\n"
      "gpuadvise never changes your limit. It recommends a shorter one only where the risk is known "
      "from past runs of the same kind.\n\n"
-     "Before submission, for a pending job, and for jobs that have ended:\n\n"
+     "Before submission, for a pending job, and what ended jobs used of their limits:\n\n"
      "  gpuadvise when -p gpu --gres gpu:l40s:6 -t 24:00:00 --limits\n"
      "  gpuadvise why JOBID\n"
-     "  gpuadvise limits"},
+     "  gpuadvise jobs"},
     {"privacy", "What gpuadvise stores and who can see it",
      "The daemon knows who you are from the Unix socket. It shows other users' jobs as squeue "
      "does: with Slurm's PrivateData=jobs their names are hidden. The web page has no login and "
@@ -64,7 +65,7 @@ const HelpTopic kTopics[] = {
      "gpuadvise submits jobs with your own sbatch, under your account. The daemon never submits, "
      "cancels or changes a job."},
     {"assistants", "AI assistants: the Model Context Protocol",
-     "gpuadvise mcp lets an AI assistant ask gpuadvise: when a job starts, where a training "
+     "gpuadvise-mcp lets an AI assistant ask gpuadvise: when a job starts, where a training "
      "finishes first, what fits, why a job waits. The assistant's program starts it and speaks "
      "the Model Context Protocol on its standard input and output. It runs as you and sees what "
      "you see.\n\n"
@@ -72,14 +73,14 @@ const HelpTopic kTopics[] = {
      "window. Where that program cannot ask you, nothing is submitted and you get the command.\n\n"
      "Names of other users' jobs are marked as untrusted text, so that a name is not read as an "
      "instruction.\n\n"
-     "  {\"mcpServers\": {\"gpuadvise\": {\"command\": \"gpuadvise\", \"args\": [\"mcp\"]}}}"},
+     "  {\"mcpServers\": {\"gpuadvise\": {\"command\": \"gpuadvise-mcp\"}}}"},
     {"files", "The files that gpuadvise reads",
      "  train.yaml                       describes a training; start with gpuadvise init\n"
-     "  ~/.config/gpuadvise/client.yaml  socket:, gpus_file:, models_file: of this user\n"
+     "  ~/.config/gpuadvise/client.yaml  settings of this user: socket, daemon, ...\n"
      "  ~/.config/gpuadvise/job.sbatch   template of the job script\n"
      "  /etc/gpuadvise/                  the same files for all users\n\n"
-     "GPUADVISE_SOCKET and --socket name another daemon. gpuadvise reference lists the keys of a "
-     "training file."},
+     "GPUADVISE_SOCKET, --socket and --daemon name another daemon. gpuadvise reference lists the "
+     "keys of a training file."},
     {"exit-codes", "What the exit status means",
      "  0  ok\n"
      "  1  error: sbatch failed, or a check of doctor failed\n"
@@ -112,11 +113,15 @@ std::string ListOfTopics() {
          "command.\nCommands: gpuadvise --help\n";
 }
 
-}  // namespace
+struct HelpCommand {
+  std::string topic;
+};
 
-std::span<const HelpTopic> HelpTopics() { return kTopics; }
-
-int RunHelp(const std::string& topic, Console& console) {
+// The text of a topic, the options of a command, or for "" the list of topics. kExitUsage where
+// there is neither, with the nearest name.
+int Run(HelpCommand& help, const CommandContext& context) {
+  const std::string& topic = help.topic;
+  Console& console = context.console;
   if (topic.empty()) {
     console.Print(ListOfTopics());
     return kExitOk;
@@ -129,8 +134,8 @@ int RunHelp(const std::string& topic, Console& console) {
     }
     names.emplace_back(each.name);
   }
-  for (const CommandRow& command : CommandTable()) {
-    if (!command.name.empty()) names.push_back(command.name);
+  for (const CommandRow& row : CommandTable()) {
+    if (!row.name.empty()) names.push_back(row.name);
   }
   if (IsOneOf(topic, names)) {
     const auto line = ParseCommandLine({topic, "--help"});
@@ -142,6 +147,20 @@ int RunHelp(const std::string& topic, Console& console) {
                              Quoted(topic), DidYouMean(topic, names)),
                  ""},
                 console);
+}
+
+void AddOptions(HelpCommand& command, Options& options) {
+  options.Value("TOPIC", command.topic, "A topic or a command; without it the list of topics");
+}
+
+}  // namespace
+
+std::span<const HelpTopic> HelpTopics() { return kTopics; }
+
+Command MakeHelpCommand() {
+  Command help = MakeCommand<HelpCommand>("help", "Explain a topic or a command", AddOptions, Run);
+  help.needs_settings = false;
+  return help;
 }
 
 }  // namespace gpuadvise::client

@@ -3,10 +3,6 @@
 #pragma once
 
 #include <span>
-#include <string>
-#include <vector>
-
-#include "client/terminal/console.h"
 
 namespace gpuadvise::client {
 
@@ -18,9 +14,5 @@ struct HelpTopic {
 };
 
 std::span<const HelpTopic> HelpTopics();
-
-// The text of a topic, the options of a command, or for "" the list of topics. kExitUsage where
-// there is neither, with the nearest name.
-int RunHelp(const std::string& topic, Console& console);
 
 }  // namespace gpuadvise::client

@@ -5,17 +5,25 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "client/api/answer_reader.h"
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
+#include "client/commands/report.h"
+#include "client/commands/script_source.h"
+#include "client/commands/shared_options.h"
 #include "client/commands/train_yaml_writer.h"
 #include "client/script/script_file.h"
 #include "client/terminal/printable.h"
-#include "process/files.h"
+#include "common/process/files.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
+
+struct InitCommand {
+  std::string file = "train.yaml";
+  FromScript from;  // without a script an example for this cluster
+};
 
 // Creates `path`; an existing file is never touched.
 Result<void> WriteNewFile(const std::string& path, std::string_view text) {
@@ -34,12 +42,12 @@ Result<ConvertedScript> Content(const InitCommand& command, Api& api) {
   }
   const Result<json> gpus = api.Get("/v1/gpus");
   if (!gpus) return tl::unexpected<Error>(gpus.error());
-  return ConvertedScript{ExampleTrainYaml(*gpus), {}};
+  return ConvertedScript{ExampleTrainYaml(ReadAnswer<api::Gpus>(*gpus)), {}};
 }
 
-}  // namespace
-
-int RunInit(const InitCommand& command, Api& api, Console& console) {
+int Run(InitCommand& command, const CommandContext& context) {
+  Api& api = context.api;
+  Console& console = context.console;
   if (::access(command.file.c_str(), F_OK) == 0) {
     return Report(
         {ErrorCode::kBadInput, command.file + " exists; name another file, or remove it first", ""},
@@ -56,6 +64,18 @@ int RunInit(const InitCommand& command, Api& api, Console& console) {
   console.Print(ReportText(content->report, console.style().width) + "Wrote " +
                 Printable(command.file) + "; " + next + Printable(command.file) + "\n");
   return kExitOk;
+}
+
+void AddOptions(InitCommand& command, Options& options) {
+  options.Value("FILE", command.file, "File to write (default train.yaml)");
+  AddFromScript(options, command.from, "Turn this job script into a train.yaml");
+  options.Place();
+}
+
+}  // namespace
+
+Command MakeInitCommand() {
+  return MakeCommand<InitCommand>("init", "Write a template of train.yaml", AddOptions, Run);
 }
 
 }  // namespace gpuadvise::client

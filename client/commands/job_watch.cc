@@ -36,66 +36,72 @@ constexpr double kNearestLimit = 300;     // seconds
 constexpr double kFarthestLimit = 3'600;
 constexpr int64_t kLongestSilence = 600;  // seconds between lines while it runs
 
-std::string PendingWords(const json& waiting, int64_t now) {
-  const auto p50 = SecondsOf(waiting, "wait_p50_seconds");
-  const auto p90 = SecondsOf(waiting, "wait_p90_seconds");
-  if (!p50 || !p90) return "no start time can be forecast for it as it is";
-  if (*p90 < 30) return "starts now";
-  return fmt::format("starts in {}: {}", DurationRange(*p50, *p90),
-                     ClockRange(now + std::llround(*p50), now + std::llround(*p90), now));
+std::string PendingWords(const std::optional<api::Seconds>& wait, int64_t now) {
+  if (!wait) return "no start time can be forecast for it as it is";
+  if (wait->p90_seconds < 30) return "starts now";
+  return fmt::format(
+      "starts in {}: {}",
+      DurationRange(static_cast<double>(wait->p50_seconds), static_cast<double>(wait->p90_seconds)),
+      ClockRange(now + wait->p50_seconds, now + wait->p90_seconds, now));
 }
 
-std::string SaidEnd(const json& job, int64_t now) {
-  const auto started = TimeOf(job, "started_at");
-  const auto likely = SecondsOf(job, "run_p50_seconds");
+std::string SaidEnd(const api::Experiment& job, int64_t now) {
+  const auto started = KnownTime(job.started_at);
+  const auto likely = KnownSeconds(job.promise.run_p50_seconds);
   if (!started || !likely) return {};
-  const auto late = SecondsOf(job, "run_p90_seconds").value_or(*likely);
+  const auto late = KnownSeconds(job.promise.run_p90_seconds).value_or(*likely);
   return "forecast to end " +
          ClockRange(*started + std::llround(*likely), *started + std::llround(late), now);
 }
 
-double EndOf(const json& attempt) {
-  return static_cast<double>(TimeOf(attempt, "began").value_or(0)) +
-         SecondsOf(attempt, "seconds").value_or(0);
+double EndTime(const std::vector<Attempt>& attempts) {
+  if (attempts.empty()) return 0;
+  const Attempt& last = attempts.back();
+  return static_cast<double>(KnownTime(last.began).value_or(0)) +
+         KnownSeconds(last.seconds).value_or(0);
 }
 
-bool KnowsHowItEnded(const json& job) { return StateWords(job) != "ended"; }
+bool KnowsHowItEnded(const api::Experiment& job) { return StateWords(job) != "ended"; }
 
-std::string EndLine(const json& job, int64_t now) {
+std::string EndLine(const api::Experiment& job, int64_t now) {
   std::string line = "ended";
-  if (const auto ended = TimeOf(job, "ended_at")) line += " " + ClockTime(*ended, now);
-  if (const auto seconds = SecondsOf(job, "run_seconds")) {
+  if (const auto ended = KnownTime(job.ended_at)) line += " " + ClockTime(*ended, now);
+  if (const auto seconds = KnownSeconds(job.run_seconds)) {
     line += " after " + ElapsedWords(*seconds);
   }
-  line += KnowsHowItEnded(job)
-              ? ": " + StateWords(job)
-              : fmt::format("; see sacct -j {} for its state", IntOf(job, "job_id"));
-  if (const auto loss = OptionalNumber(job, "loss")) line += fmt::format(" · loss {:.4g}", *loss);
+  line += KnowsHowItEnded(job) ? ": " + StateWords(job)
+                               : fmt::format("; see sacct -j {} for its state", job.job_id);
+  if (const auto loss = job.measured.loss) line += fmt::format(" · loss {:.4g}", *loss);
   return line;
 }
 
 }  // namespace
 
-Result<json> JobWatch::AskForJob() {
-  Result<json> answer = api_.Get("/v1/advice?job=" + job_id_);
-  if (!answer) {
-    return answer.error().code == ErrorCode::kNotFound ? AskForQueuedJob(answer.error()) : answer;
+Result<api::Experiment> JobWatch::AskForJob() {
+  const Result<json> answer = api_.Get("/v1/advice?job=" + job_id_);
+  if (!answer && answer.error().code == ErrorCode::kNotFound) {
+    return AskForQueuedJob(answer.error());
   }
+  if (!answer) return tl::unexpected<Error>(answer.error());
   in_queue_only_ = false;
-  const json& jobs = ListOf(*answer, "jobs");
-  if (!jobs.empty() && jobs.front().is_object()) return json(jobs.front());
+  std::vector<api::Experiment> jobs = ReadExperiments(*answer);
+  if (!jobs.empty()) return std::move(jobs.front());
   return AskForQueuedJob({ErrorCode::kNotFound, "no job " + job_id_ + " of yours is known", ""});
 }
 
-// A job of the caller's that was submitted by another way than `gpuadvise submit`.
-Result<json> JobWatch::AskForQueuedJob(const Error& unknown) {
+// A job of the caller that was not submitted with `gpuadvise submit`.
+Result<api::Experiment> JobWatch::AskForQueuedJob(const Error& unknown) {
   if (caller_.user.empty()) return tl::unexpected<Error>(unknown);
-  const Result<json> queued = api_.Get("/v1/jobs/" + job_id_);
-  if (!queued || TextOf(*queued, "user") != caller_.user) return tl::unexpected<Error>(unknown);
+  const Result<json> answer = api_.Get("/v1/jobs/" + job_id_);
+  if (!answer) return tl::unexpected<Error>(unknown);
+  const api::QueueJob queued = ReadAnswer<api::Job>(*answer).row;
+  if (queued.user != caller_.user) return tl::unexpected<Error>(unknown);
   in_queue_only_ = true;
-  json job = {{"job_id", IntOf(*queued, "job_id")},
-              {"state", TextOf(*queued, "state") == "PENDING" ? "pending" : "running"}};
-  if (const auto started = TimeOf(*queued, "start_time")) job["started_at"] = *started;
+  api::Experiment job;
+  job.job_id = queued.job_id;
+  job.state = queued.state == "PENDING" ? "pending" : "running";
+  job.name = queued.name.value_or("");
+  if (queued.end) job.started_at = queued.end->start_time;
   return job;
 }
 
@@ -105,17 +111,19 @@ WatchStatus JobWatch::Step(int64_t now) {
     status.news.push_back({"ended", status.line + "."});
   }
   status.state = state_;
+  status.name = name_;
   return status;
 }
 
 WatchStatus JobWatch::Observe(int64_t now) {
-  Result<json> job = AskForJob();
+  Result<api::Experiment> job = AskForJob();
   if (!job) return Trouble(job.error());
   const bool back = away_;
   seen_ = true;
   away_ = false;
   not_found_ = 0;
-  const std::string state = TextOf(*job, "state");
+  const std::string state = job->state;
+  name_ = job->name;
   WatchStatus status;
   was_in_queue_ = was_in_queue_ || state == "pending" || state == "running";
   if (state == "pending") {
@@ -137,6 +145,7 @@ WatchStatus JobWatch::Trouble(const Error& error) {
   status.line = last_line_;
   const bool missing = error.code == ErrorCode::kNotFound;
   if (missing && in_queue_only_) {
+    state_ = "unknown";
     status.line = "no longer in the queue; for its state see sacct -j " + job_id_;
     status.changed = true;
     status.exit_code = kExitError;
@@ -153,55 +162,52 @@ WatchStatus JobWatch::Trouble(const Error& error) {
   return status;
 }
 
-WatchStatus JobWatch::Waiting(const json& job, int64_t now) {
-  const Result<json> waiting = api_.Get("/v1/jobs/" + job_id_);
+WatchStatus JobWatch::Waiting(const api::Experiment& job, int64_t now) {
+  const Result<json> answer = api_.Get("/v1/jobs/" + job_id_);
   WatchStatus status;
   status.changed = IsNewState("pending");
-  if (!waiting) {  // submitted since the last poll, or the daemon has just started
+  if (!answer) {  // submitted since the last poll, or the daemon has just started
     status.line = "pending · no forecast yet";
     return status;
   }
-  const std::string reason = TextOf(*waiting, "reason_words");
-  status.line = "pending · " + PendingWords(*waiting, now) + (reason.empty() ? "" : " · " + reason);
+  const auto queued = ReadAnswer<api::Job>(*answer);
+  const api::JobWait waiting = queued.row.wait.value_or(api::JobWait());
+  const auto wait = waiting.start ? std::optional(waiting.start->wait) : std::nullopt;
+  const std::string& reason = waiting.reason_words;
+  status.line = "pending · " + PendingWords(wait, now) + (reason.empty() ? "" : " · " + reason);
   status.changed = status.changed || reason != said_reason_;
   said_reason_ = reason;
-  NoteMovedStart(*waiting, now, status);
-  NoteOutOfRange(*waiting, now, status);
-  if (++waiting_looks_ % kLooksPerAdvice == 0) NoteBetter(*waiting, job, now, status);
+  status.reason = reason;
+  ++waiting_looks_;
+  if (!wait) return status;
+  NoteMovedStart(*wait, queued.outlook ? queued.outlook->moved : std::nullopt, now, status);
+  NoteOutOfRange(*wait, now, status);
+  if (waiting_looks_ % kLooksPerAdvice == 0) NoteBetter(*wait, job, now, status);
   return status;
 }
 
-void JobWatch::NoteMovedStart(const json& waiting, int64_t now, WatchStatus& status) {
-  const auto wait = SecondsOf(waiting, "wait_p50_seconds");
-  if (!wait) return;
-  const int64_t start = now + std::llround(*wait);
+void JobWatch::NoteMovedStart(const api::Seconds& wait, const std::optional<api::StartMoved>& moved,
+                              int64_t now, WatchStatus& status) {
+  const int64_t start = now + wait.p50_seconds;
   if (!said_start_) said_start_ = start;
   const double until = static_cast<double>(std::max<int64_t>(0, *said_start_ - now));
-  const double moved = std::abs(static_cast<double>(start - *said_start_));
-  if (moved < std::max(kLeastMoveSeconds, kLeastMoveShare * until)) return;
+  const double by = std::abs(static_cast<double>(start - *said_start_));
+  if (by < std::max(kLeastMoveSeconds, kLeastMoveShare * until)) return;
   std::string note = fmt::format("start p50 moved from {} to {}", ClockTime(*said_start_, now),
                                  ClockTime(start, now));
   const bool later = start > *said_start_;
-  const json& since_submission = ObjectOf(waiting, "moved");
-  const json& because = ListOf(since_submission, "because");
-  const bool same_way =
-      later == (IntOf(since_submission, "start") > IntOf(since_submission, "said_start"));
-  if (same_way && !because.empty() && because.front().is_string()) {
-    note += ": " + because.front().get<std::string>();
+  if (moved && !moved->because.empty() && later == (moved->start > moved->said_start)) {
+    note += ": " + moved->because.front();
   }
   status.notes.push_back(std::move(note));
   status.changed = true;
   said_start_ = start;
 }
 
-// Out of the range that was told last: a start within it is no news.
-void JobWatch::NoteOutOfRange(const json& waiting, int64_t now, WatchStatus& status) {
-  const auto p50 = SecondsOf(waiting, "wait_p50_seconds");
-  const auto p90 = SecondsOf(waiting, "wait_p90_seconds");
-  if (!p50 || !p90) return;
-  const auto p10 = SecondsOf(waiting, "wait_p10_seconds").value_or(*p50);
-  const int64_t start = now + std::llround(*p50);
-  const std::pair<int64_t, int64_t> range = {now + std::llround(p10), now + std::llround(*p90)};
+// A start within the range that was told last is no news.
+void JobWatch::NoteOutOfRange(const api::Seconds& wait, int64_t now, WatchStatus& status) {
+  const int64_t start = now + wait.p50_seconds;
+  const std::pair range = {now + wait.p10_seconds, now + wait.p90_seconds};
   constexpr auto kLeast = static_cast<int64_t>(kLeastMoveSeconds);
   if (!said_range_) said_range_ = range;
   if (start >= said_range_->first - kLeast && start <= said_range_->second + kLeast) return;
@@ -212,31 +218,30 @@ void JobWatch::NoteOutOfRange(const json& waiting, int64_t now, WatchStatus& sta
   said_range_ = range;
 }
 
-// What `gpuadvise run` reports of a training: no step for long, GPUs that do nothing.
-void JobWatch::NoteTrouble(const json& attempt, int64_t now, WatchStatus& status) {
-  const auto step = OptionalNumber(attempt, "steps");
+// By what `gpuadvise run` reports: no step for long, or GPUs that do nothing.
+void JobWatch::NoteTrouble(const Attempt& attempt, int64_t now, WatchStatus& status) {
+  const auto step = attempt.steps;
   if (step && *step != step_) {
     step_ = *step;
     step_at_ = now;
     told_.erase("hang");
   }
   if (step && now - step_at_ >= kHangSeconds && told_.insert("hang").second) {
-    status.news.push_back({"hang", fmt::format("Step {:.0f} has been the last for {}.", step_,
+    status.news.push_back({"hang", fmt::format("Step {} has been the last for {}.", step_,
                                                ElapsedWords(static_cast<double>(now - step_at_)))});
   }
-  const json& gpus = ListOf(attempt, "gpus");
-  const bool idle = !gpus.empty() && std::all_of(gpus.begin(), gpus.end(), [](const json& gpu) {
-    return OptionalNumber(gpu, "mean_utilisation").value_or(1) < kNoUse;
+  const bool idle = !attempt.gpus.empty() && std::ranges::all_of(attempt.gpus, [](const auto& gpu) {
+    return gpu.mean_utilisation.value_or(1) < kNoUse;
   });
-  if (idle && SecondsOf(attempt, "seconds").value_or(0) >= kJudgeUseSeconds &&
+  if (idle && KnownSeconds(attempt.seconds).value_or(0) >= kJudgeUseSeconds &&
       told_.insert("idle").second) {
     status.news.push_back({"idle", "No GPU has done any work since the training began."});
   }
 }
 
-void JobWatch::NoteLimit(const json& job, int64_t now, WatchStatus& status) {
-  const auto started = TimeOf(job, "started_at");
-  const auto limit = SecondsOf(job, "time_limit_seconds");
+void JobWatch::NoteLimit(const api::Experiment& job, int64_t now, WatchStatus& status) {
+  const auto started = KnownTime(job.started_at);
+  const auto limit = KnownSeconds(job.promise.time_limit_seconds);
   if (!started || !limit || *limit <= 0) return;
   const double left = static_cast<double>(*started - now) + *limit;
   if (left > std::clamp(kNearLimitShare * *limit, kNearestLimit, kFarthestLimit)) return;
@@ -247,46 +252,41 @@ void JobWatch::NoteLimit(const json& job, int64_t now, WatchStatus& status) {
                             ElapsedWords(std::max(left, 0.0)), job_id_)});
 }
 
-void JobWatch::NoteBetter(const json& waiting, const json& job, int64_t now, WatchStatus& status) {
-  const json& request = ObjectOf(job, "request");
-  const auto own = ExpectedEndOf(waiting, job);
-  if (request.empty() || !own) return;
-  const Result<json> answer = api_.Post("/v1/advise", request);
-  if (!answer) return;  // the next look says when the daemon is away
-  const json* better = ClearlyBetter(*answer, job, *own);
+void JobWatch::NoteBetter(const api::Seconds& wait, const api::Experiment& job, int64_t now,
+                          WatchStatus& status) {
+  const auto own = ForecastEnd(wait, job);
+  if (!own || !job.detail || !job.detail->request.is_object()) return;
+  const Result<json> answer = api_.Post("/v1/advise", job.detail->request);
+  if (!answer) return;  // the next check says when the daemon is away
+  const auto advice = FromJson<api::Advice>(*answer, ShownText);
+  const api::Strategy* better = ClearlyBetter(advice, job, *own);
   if (better == nullptr) return;
-  const std::string name = TextOf(*better, "gpu") + "/" + TextOf(*better, "partition");
+  const std::string name = better->gpu + "/" + better->partition;
   if (said_better_.insert(name).second) {
     status.notes.push_back(BetterSentence(*better, job, *own, now));
     status.news.push_back({"better", status.notes.back()});
   }
 }
 
-// The last start of the command: as the daemon knows it, or as the file says that the compute node
-// could not report.
-json JobWatch::NewestAttempt(const json& job, size_t* attempts) const {
-  const json& told = ListOf(ObjectOf(job, "outcome"), "attempts");
-  json newest = told.empty() ? json::object() : told.back();
-  *attempts = told.size();
-  const auto folder = job.find("output_dir");
-  if (folder == job.end() || !folder->is_string()) return newest;
-  const Result<Outcome> found =
-      ReadOutcomeFile(folder->get<std::string>() + "/" + kOutcomeFile, caller_.uid);
-  if (!found || std::to_string(found->job_id) != job_id_) return newest;
-  const json written = ToJson(*found)["attempts"];
-  if (EndOf(written.back()) <= EndOf(newest)) return newest;
-  *attempts = written.size();
-  return written.back();
+// The starts of the command: as the daemon knows them, or newer ones of the file, for a compute
+// node that cannot reach the daemon.
+std::vector<Attempt> JobWatch::KnownAttempts(const api::Experiment& job) const {
+  std::vector<Attempt> reported = ReportedOutcome(job).attempts;
+  if (!job.output_dir) return reported;
+  Result<Outcome> found = ReadOutcomeFile(*job.output_dir + "/" + kOutcomeFile, caller_.uid);
+  if (!found || std::to_string(found->job_id) != job_id_) return reported;
+  return EndTime(found->attempts) > EndTime(reported) ? std::move(found->attempts) : reported;
 }
 
-WatchStatus JobWatch::Running(const json& job, int64_t now) {
+WatchStatus JobWatch::Running(const api::Experiment& job, int64_t now) {
   WatchStatus status;
   const bool has_waited = !state_.empty();
   status.changed = IsNewState("running");
-  size_t attempts = 0;
-  const json attempt = NewestAttempt(job, &attempts);
+  const std::vector<Attempt> all = KnownAttempts(job);
+  const size_t attempts = all.size();
+  const Attempt attempt = all.empty() ? Attempt() : all.back();
   status.line = "running";
-  if (const auto started = TimeOf(job, "started_at")) {
+  if (const auto started = KnownTime(job.started_at)) {
     status.line += " since " + ClockTime(*started, now);
   }
   if (attempts > 1) status.line += fmt::format(" · start {} of its command", attempts);
@@ -308,14 +308,15 @@ WatchStatus JobWatch::Running(const json& job, int64_t now) {
   return status;
 }
 
-WatchStatus JobWatch::Ended(json job, int64_t now) {
-  if (ImportOwnOutcomes(json::array({job}), caller_.uid, api_) > 0) {
-    if (Result<json> again = AskForJob()) job = *std::move(again);
+WatchStatus JobWatch::Ended(api::Experiment job, int64_t now) {
+  if (ImportOwnOutcomes({job}, caller_.uid, api_) > 0) {
+    if (Result<api::Experiment> again = AskForJob()) job = *std::move(again);
   }
   WatchStatus status;
   status.changed = IsNewState("ended");
   status.line = EndLine(job, now);
   if (KnowsHowItEnded(job)) {
+    status.reason = StateWords(job);
     status.exit_code = StateWords(job) == "ok" ? kExitOk : kExitError;
   } else if (++ended_looks_ >= kLooksForOutcome) {
     status.exit_code = kExitError;
@@ -328,9 +329,9 @@ WatchStatus JobWatch::Ended(json job, int64_t now) {
 }
 
 // It has just been submitted, or it has left the queue and nobody has said yet how it ended.
-WatchStatus JobWatch::Unknown(const json& job, int64_t now) {
-  if (ImportOwnOutcomes(json::array({job}), caller_.uid, api_) > 0) {
-    Result<json> again = AskForJob();
+WatchStatus JobWatch::Unknown(const api::Experiment& job, int64_t now) {
+  if (ImportOwnOutcomes({job}, caller_.uid, api_) > 0) {
+    Result<api::Experiment> again = AskForJob();
     if (again && HasEnded(*again)) return Ended(*std::move(again), now);
   }
   WatchStatus status;

@@ -1,15 +1,13 @@
-// Follows one job of the caller from the queue to its end, a look at a time.
+// Follows one job of the caller from the queue to its end, one check at a time.
 //
-// A look asks the daemon and says the state in one line, whether that is worth a new line for
-// somebody who reads a log, and what should be said once: a start that moved, a way that has become
-// clearly better, a daemon that went away. No clock and no terminal:
-// client/commands/watch_command.cc has those. Not thread-safe.
+// A check asks the daemon. It gives the state in one line, whether a log needs a new line for it,
+// and what is told once: a start that moved, a strategy that is now clearly better, a daemon that
+// went away. No clock and no terminal: client/commands/watch_command.cc has those. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,18 +15,23 @@
 #include <vector>
 
 #include "client/api/daemon_client.h"
+#include "common/api/experiment.h"
+#include "common/api/queue.h"
 #include "common/base/error.h"
+#include "common/runs/outcome.h"
 
 namespace gpuadvise::client {
 
-// What somebody who does not look should be told, once each.
+// An event worth a notification, each once.
 struct WatchNews {
-  std::string event;  // of client/notify/notify_settings.h
+  std::string event;  // "started", "moved", "better", "hang", "idle", "limit", "ended"
   std::string text;
 };
 
 struct WatchStatus {
   std::string state;               // "pending", "running", "ended", "unknown"; "" not known
+  std::string name;                // of the job; "" not known
+  std::string reason;              // why it waits, or how it ended: "ok", "out of memory"
   std::string line;                // the state now; "" when nothing is known
   bool changed = false;            // since the last line that was
   std::vector<std::string> notes;  // each said once
@@ -51,26 +54,28 @@ class JobWatch {
 
  private:
   WatchStatus Observe(int64_t now);
-  Result<nlohmann::json> AskForJob();
-  Result<nlohmann::json> AskForQueuedJob(const Error& unknown);
+  Result<api::Experiment> AskForJob();
+  Result<api::Experiment> AskForQueuedJob(const Error& unknown);
   WatchStatus Trouble(const Error& error);
-  WatchStatus Waiting(const nlohmann::json& job, int64_t now);
-  WatchStatus Running(const nlohmann::json& job, int64_t now);
-  WatchStatus Ended(nlohmann::json job, int64_t now);
-  WatchStatus Unknown(const nlohmann::json& job, int64_t now);
-  void NoteMovedStart(const nlohmann::json& waiting, int64_t now, WatchStatus& status);
-  void NoteBetter(const nlohmann::json& waiting, const nlohmann::json& job, int64_t now,
+  WatchStatus Waiting(const api::Experiment& job, int64_t now);
+  WatchStatus Running(const api::Experiment& job, int64_t now);
+  WatchStatus Ended(api::Experiment job, int64_t now);
+  WatchStatus Unknown(const api::Experiment& job, int64_t now);
+  void NoteMovedStart(const api::Seconds& wait, const std::optional<api::StartMoved>& moved,
+                      int64_t now, WatchStatus& status);
+  void NoteBetter(const api::Seconds& wait, const api::Experiment& job, int64_t now,
                   WatchStatus& status);
-  void NoteOutOfRange(const nlohmann::json& waiting, int64_t now, WatchStatus& status);
-  void NoteTrouble(const nlohmann::json& attempt, int64_t now, WatchStatus& status);
-  void NoteLimit(const nlohmann::json& job, int64_t now, WatchStatus& status);
+  void NoteOutOfRange(const api::Seconds& wait, int64_t now, WatchStatus& status);
+  void NoteTrouble(const Attempt& attempt, int64_t now, WatchStatus& status);
+  void NoteLimit(const api::Experiment& job, int64_t now, WatchStatus& status);
   bool IsNewState(const std::string& state);
-  nlohmann::json NewestAttempt(const nlohmann::json& job, size_t* attempts) const;
+  std::vector<Attempt> KnownAttempts(const api::Experiment& job) const;
 
   std::string job_id_;
   WatchCaller caller_;
   Api& api_;
-  std::string state_;      // of the last look
+  std::string state_;  // of the last look
+  std::string name_;
   std::string last_line_;  // shown again while the daemon is away
   bool seen_ = false;
   bool in_queue_only_ = false;  // submitted without us: how it ends will not be known
@@ -83,7 +88,7 @@ class JobWatch {
   std::optional<int64_t> said_start_;
   std::string said_reason_;
   std::optional<std::pair<int64_t, int64_t>> said_range_;  // of its start, p10 or p50 to p90
-  double step_ = -1;                                       // that the training is at
+  int64_t step_ = -1;                                      // that the training is at
   int64_t step_at_ = 0;                                    // since when
   std::set<std::string> told_;                             // of its troubles
   std::set<std::string> said_better_;

@@ -2,16 +2,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "client/api/answer_reader.h"
-#include "client/api/exit_code.h"
-#include "client/commands/commands.h"
 #include "client/commands/outcome_import.h"
+#include "client/commands/report.h"
+#include "client/commands/shared_options.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
 #include "client/terminal/text_table.h"
+#include "client/views/experiment_words.h"
 #include "client/views/job_detail.h"
 #include "client/views/jobs_table.h"
 #include "common/base/date_time.h"
@@ -21,92 +22,99 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kJobsFooter =
+    "\n"
+    "Outcomes in the output folders of your jobs are imported first.\n"
+    "--import exits with 1 if a file was not imported.\n";
+
+struct JobsCommand {
+  std::string job_id;  // everything about this one; "" the log
+  JobsFilter filter;
+  std::string since;  // as written; read into `filter` when the command runs
+  const CLI::Option* import_option = nullptr;
+  bool import = false;
+  std::vector<std::string> import_paths;  // empty: the output folders of the caller's own jobs
+  bool csv = false;
+};
+
 constexpr int64_t kUsualLimit = 1000;  // the API's own
 
 // With filters all that the API gives by itself are looked through.
-std::string TargetOf(const JobsCommand& command) {
+std::string JobsTarget(const JobsCommand& command) {
   if (!command.job_id.empty()) return "/v1/advice?job=" + command.job_id;
   int64_t limit = command.filter.limit.value_or(kUsualLimit);
   if (command.filter.Selects()) limit = std::max(limit, kUsualLimit);
   return limit == kUsualLimit ? "/v1/advice" : fmt::format("/v1/advice?limit={}", limit);
 }
 
-// The log, after outcomes that lie in the caller's own folders have been reported.
+// The log, after outcomes in the caller's own folders have been reported.
 Result<json> AskForJobs(const std::string& target, Api& api) {
   Result<json> answer = api.Get(target);
-  if (!answer || ImportOwnOutcomes(ListOf(*answer, "jobs"), ::geteuid(), api) == 0) return answer;
+  if (!answer || ImportOwnOutcomes(ReadExperiments(*answer), ::geteuid(), api) == 0) return answer;
   Result<json> again = api.Get(target);
   return again ? again : answer;
 }
 
-std::string JobsText(const json& answer, const JobsCommand& command, bool more,
-                     const Console& console) {
-  const json& jobs = ListOf(answer, "jobs");
-  const TerminalStyle style = console.style();
-  if (jobs.empty()) {
+std::string JobsText(const api::Answer<api::Experiments>& answer, const JobsCommand& command,
+                     int64_t now, const TerminalStyle& style) {
+  if (answer.jobs.empty()) {
     return command.filter.Selects()
                ? "None of your jobs match.\n"
                : "No jobs yet. Jobs sent with `gpuadvise submit` appear here.\n";
   }
-  const std::vector<std::string> lines = JobsTable(jobs, console.now(), style.width);
   std::string text;
-  for (const std::string& line : lines) {
+  for (const std::string& line : JobsTable(answer.jobs, now, style.width)) {
     text += (text.empty() ? Bold(line, style.colour) : line) + "\n";
   }
-  text += "\n" + Indented(JobsRecord(jobs), 0, style.width);
-  if (more) {
-    text += fmt::format("Older jobs with --limit {}.\n", 10 * kUsualLimit);
-  }
-  if (const std::string stale = DataDoubt(answer); !stale.empty()) {
-    text += Yellow("Warning: " + stale, style.colour) + "\n";
-  }
-  return text;
+  return text + "\n" + Indented(JobsRecord(answer.jobs), 0, style.width);
 }
 
 int ShowJobs(const JobsCommand& command, Api& api, Console& console) {
-  Result<json> answer = AskForJobs(TargetOf(command), api);
+  Result<json> answer = AskForJobs(JobsTarget(command), api);
   if (!answer) return Report(answer.error(), console);
-  const size_t known = ListOf(*answer, "jobs").size();
-  const bool more = !command.filter.limit && known >= static_cast<size_t>(kUsualLimit);
-  (*answer)["jobs"] = FilteredJobs(ListOf(*answer, "jobs"), command.filter);
-  if (command.json) {
-    PrintJson(*answer, console);
-  } else if (command.csv) {
-    console.Print(JobsCsv((*answer)["jobs"]));
-  } else {
-    console.Print(JobsText(*answer, command, more, console));
+  json& jobs = (*answer)["jobs"];
+  const bool more = !command.filter.limit && jobs.size() >= static_cast<size_t>(kUsualLimit);
+  jobs = FilteredJobs(jobs, command.filter);
+  if (command.csv) {
+    console.Print(JobsCsv(jobs));
+    return kExitOk;
   }
-  return kExitOk;
+  return PrintAnswer<api::Experiments>(answer, console, [&](const auto& log, const auto& style) {
+    std::string text = JobsText(log, command, console.now(), style);
+    if (more && !log.jobs.empty()) {
+      text += fmt::format("Older jobs with --limit {}.\n", 10 * kUsualLimit);
+    }
+    return log.jobs.empty() ? text : text + DoubtText(log.frame, style);
+  });
 }
 
 int ShowJob(const JobsCommand& command, Api& api, Console& console) {
-  const Result<json> answer = AskForJobs(TargetOf(command), api);
+  const Result<json> answer = AskForJobs(JobsTarget(command), api);
   if (!answer) return Report(answer.error(), console);
-  const json& jobs = ListOf(*answer, "jobs");
-  if (jobs.empty() || !jobs.front().is_object()) {
+  const std::vector<api::Experiment> jobs = ReadExperiments(*answer);
+  if (jobs.empty()) {
     return Report({ErrorCode::kNotFound, "no job " + command.job_id + " of yours is known", ""},
                   console);
   }
-  if (command.json) {
-    PrintJson(*answer, console);
-  } else if (command.csv) {
-    console.Print(JobsCsv(jobs));
-  } else {
-    console.Print(JobDetailText(jobs.front(), console.now(), console.style()));
+  if (command.csv) {
+    console.Print(JobsCsv(ListOf(*answer, "jobs")));
+    return kExitOk;
   }
-  return kExitOk;
+  return PrintAnswer<api::Experiments>(answer, console, [&](const auto&, const auto& style) {
+    return JobDetailText(jobs.front(), console.now(), style);
+  });
 }
 
 // What `--import` without a path means.
 Result<std::vector<std::string>> FilesThatAreThere(Api& api) {
   const Result<json> answer = api.Get("/v1/advice");
   if (!answer) return tl::unexpected<Error>(answer.error());
-  std::vector<std::string> files = OwnOutcomeFiles(ListOf(*answer, "jobs"));
+  std::vector<std::string> files = OwnOutcomeFiles(ReadExperiments(*answer));
   std::erase_if(files, [](const std::string& file) { return ::access(file.c_str(), F_OK) != 0; });
   return files;
 }
 
-void PrintImported(const std::vector<ImportedFile>& files, bool as_json, Console& console) {
+void PrintImported(const std::vector<ImportedFile>& files, Console& console) {
   json list = json::array();
   std::string text;
   for (const ImportedFile& file : files) {
@@ -118,7 +126,7 @@ void PrintImported(const std::vector<ImportedFile>& files, bool as_json, Console
         Printable(file.path + ": " + (taken ? "job " + file.job_id + " taken" : file.sentence)) +
         "\n";
   }
-  if (as_json) {
+  if (console.style().json) {
     PrintJson({{"imported", std::move(list)}}, console);
   } else {
     console.Print(text.empty() ? "Nothing to import: no new outcome in your jobs' output folders.\n"
@@ -133,15 +141,15 @@ int ImportJobs(const JobsCommand& command, Api& api, Console& console) {
   if (!files) return Report(files.error(), console);
   const auto imported = ImportOutcomes(*files, ::geteuid(), api);
   if (!imported) return Report(imported.error(), console);
-  PrintImported(*imported, command.json, console);
+  PrintImported(*imported, console);
   const bool all = std::all_of(imported->begin(), imported->end(),
                                [](const ImportedFile& file) { return file.sentence.empty(); });
   return all ? kExitOk : kExitError;
 }
 
-}  // namespace
-
-int RunJobs(const JobsCommand& command, Api& api, Console& console) {
+int Run(JobsCommand& command, const CommandContext& context) {
+  Api& api = context.api;
+  Console& console = context.console;
   if (command.import && !command.job_id.empty()) {
     return Report({ErrorCode::kBadInput, "--import takes files and folders, not a job", ""},
                   console);
@@ -154,7 +162,7 @@ int RunJobs(const JobsCommand& command, Api& api, Console& console) {
          "--state, --gpu, --name, --since and --limit cannot be combined with a job id", ""},
         console);
   }
-  if (command.csv && (command.json || command.import)) {
+  if (command.csv && (console.style().json || command.import)) {
     return Report({ErrorCode::kBadInput, "--csv cannot be combined with --json or --import", ""},
                   console);
   }
@@ -167,6 +175,39 @@ int RunJobs(const JobsCommand& command, Api& api, Console& console) {
   }
   if (read.import) return ImportJobs(read, api, console);
   return read.job_id.empty() ? ShowJobs(read, api, console) : ShowJob(read, api, console);
+}
+
+void AddOptions(JobsCommand& command, Options& options) {
+  JobsFilter& filter = command.filter;
+  options.Value("JOBID", command.job_id, "Show this job in full", CheckJobId);
+  options
+      .Value("-t,--state STATE", filter.state, "Only pending, running, ended, ok or failed jobs")
+      ->check(CLI::IsMember({"pending", "running", "ended", "ok", "failed"}));
+  options.Value("--gpu NAME", filter.gpu, "Only on this GPU");
+  options.Value("--name TEXT", filter.name, "Only jobs with this in their name");
+  options.Value("--since TIME", command.since, "Submitted since: 7d, yesterday, fri, 2026-11-27");
+  options.Number("--limit N", filter.limit, 1, 1e6, "The newest N jobs");
+  command.import_option =
+      options
+          .Value("--import [PATH ...]", command.import_paths,
+                 "Import outcome files, or folders with one (default: your jobs' output folders)")
+          ->expected(0, 100'000);
+  options.Flag("--csv", command.csv, "Every field as CSV");
+  options.JsonAndPlace();
+  options.Footer(kJobsFooter);
+}
+
+Result<void> Take(JobsCommand& command, const std::vector<std::string>&) {
+  command.import = command.import_option->count() > 0;
+  std::erase(command.import_paths, "");  // CLI11's word for no path
+  return {};
+}
+
+}  // namespace
+
+Command MakeJobsCommand() {
+  return MakeCommand<JobsCommand>("jobs", "Your jobs: forecast and actual times, loss, cost",
+                                  AddOptions, Run, Take);
 }
 
 }  // namespace gpuadvise::client

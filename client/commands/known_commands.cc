@@ -6,7 +6,8 @@
 
 #include "client/api/answer_reader.h"
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
+#include "client/commands/report.h"
+#include "client/commands/shared_options.h"
 #include "client/models/built_in.h"
 #include "client/terminal/display.h"
 #include "client/terminal/text_table.h"
@@ -17,6 +18,13 @@ namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
+
+struct ListCommand {
+  std::string word;  // only what has this in it; "" all
+  OwnCatalogues own;
+};
+struct ModelsCommand : ListCommand {};
+struct CardsCommand : ListCommand {};
 
 // Whether `word` stands in any of the row's texts, signs and case apart: "llama3" in "llama-3-8b".
 bool Mentions(const json& row, const std::string& word) {
@@ -36,39 +44,95 @@ bool Mentions(const json& row, const std::string& word) {
   });
 }
 
+template <typename Known>
 struct Listing {
   const char* member;  // of the JSON answer
   std::string kind;    // "model": for the sentence where nothing is found
-  std::vector<AnswerColumn> columns;
+  std::vector<ColumnOf<Known>> columns;
   std::string footer;
   bool families = false;  // without a word only names, by their families
 };
 
+const std::string& NameOf(const ModelPreset& preset) { return preset.name; }
+const std::string& NameOf(const GpuModel& gpu) { return gpu.id; }
+
+std::string InBillions(double parameters) {
+  return parameters >= 1e9 ? fmt::format("{:.1f} B", parameters / 1e9)
+                           : fmt::format("{:.0f} M", parameters / 1e6);
+}
+
+std::optional<double> ActiveParameters(const ModelPreset& preset) {
+  if (!preset.shape || preset.shape->layers.num_experts == 0) return {};
+  return preset.shape->layers.ActiveParameters() + preset.shape->EmbeddingParameters();
+}
+
+std::string NotesText(const ModelPreset& preset) {
+  std::vector<std::string> notes;
+  if (preset.memory) notes.emplace_back("memory: a line for its usual training");
+  if (!preset.fp16) notes.emplace_back("no fp16");
+  if (const auto active = ActiveParameters(preset))
+    notes.push_back(InBillions(*active) + " active");
+  if (preset.shape && preset.shape->vision) notes.emplace_back("vision");
+  if (preset.shape && !preset.shape->lm_head) notes.emplace_back("no lm_head");
+  return Join(notes, "; ");
+}
+
+json RowJson(const ModelPreset& preset) {
+  json row = {{"name", preset.name},
+              {"title", preset.title},
+              {"parameters", preset.params},
+              {"hub", preset.hub},
+              {"memory", preset.memory ? "given line" : "counted"},
+              {"fp16", preset.fp16},
+              {"timings", preset.measured.size()},
+              {"source", preset.source},
+              {"notes", NotesText(preset)}};
+  if (const auto active = ActiveParameters(preset)) row["active_parameters"] = *active;
+  return row;
+}
+
+json RowJson(const GpuModel& gpu) {
+  json row = EntryOf(gpu);
+  row.update({{"title", gpu.display_name},
+              {"name", gpu.id},
+              {"memory_bytes", gpu.memory_bytes},
+              {"aliases", gpu.aliases}});
+  return row;
+}
+
 // Too many for a table: a line for each family, or several.
-std::string FamiliesText(const json& rows, int width) {
+template <typename Known>
+std::string FamiliesText(const std::vector<Known>& rows, int width) {
   constexpr int kIndent = 2;
   std::string text;
   for (size_t from = 0; from < rows.size();) {
-    const std::string family = FamilyOf(TextOf(rows[from], "name"));
+    const std::string family = FamilyOf(NameOf(rows[from]));
     std::vector<std::string> names;
-    for (; from < rows.size() && FamilyOf(TextOf(rows[from], "name")) == family; ++from) {
-      names.push_back(TextOf(rows[from], "name"));
+    for (; from < rows.size() && FamilyOf(NameOf(rows[from])) == family; ++from) {
+      names.push_back(ShownText(NameOf(rows[from])));
     }
-    text += fmt::format("{} ({})\n", family, names.size());
+    text += fmt::format("{} ({})\n", ShownText(family), names.size());
     text += Indented(Join(names, ", "), kIndent, width);
   }
   return text;
 }
 
-int Show(const ListCommand& command, const Listing& listing, const json& rows, Console& console) {
-  json shown = json::array();
+template <typename Known>
+int Show(const ListCommand& command, const Listing<Known>& listing, const std::vector<Known>& rows,
+         Console& console) {
+  std::vector<Known> shown;
+  json shown_json = json::array();
   std::vector<std::string> names;
-  for (const json& row : rows) {
-    names.push_back(TextOf(row, "name"));
-    if (command.word.empty() || Mentions(row, command.word)) shown.push_back(row);
+  for (const Known& row : rows) {
+    names.push_back(NameOf(row));
+    json row_json = RowJson(row);
+    if (!command.word.empty() && !Mentions(row_json, command.word)) continue;
+    shown.push_back(row);
+    shown_json.push_back(std::move(row_json));
   }
-  if (command.json) {
-    PrintJson({{listing.member, shown}}, console);
+  const TerminalStyle& style = console.style();
+  if (style.json) {
+    PrintJson({{listing.member, shown_json}}, console);
     return kExitOk;
   }
   if (shown.empty()) {
@@ -79,91 +143,44 @@ int Show(const ListCommand& command, const Listing& listing, const json& rows, C
                   console);
   }
   const bool overview = listing.families && command.word.empty();
-  console.Print((overview ? FamiliesText(shown, console.style().width)
-                          : AnswerTable(shown, listing.columns, 2, console.style())) +
-                "\n" + Indented(listing.footer, 0, console.style().width));
+  console.Print((overview ? FamiliesText(shown, style.width)
+                          : AnswerTable(shown, listing.columns, 2, style)) +
+                "\n" + Indented(listing.footer, 0, style.width));
   return kExitOk;
 }
 
-AnswerColumn TextColumnOf(const char* header, const char* key) {
-  return {header, Align::kLeft, [key](const json& row) { return OrDash(TextOf(row, key)); }};
+// Text of a user's own file, made printable.
+template <typename Known>
+ColumnOf<Known> OwnText(const char* header, std::string Known::*member) {
+  return MemberColumn(header, Align::kLeft, member,
+                      [](const std::string& text) { return OrDash(ShownText(text)); });
 }
 
-AnswerColumn NumberColumnOf(const char* header, const char* key) {
-  return {header, Align::kRight, [key](const json& row) {
-            const auto number = OptionalNumber(row, key);
-            return number ? fmt::format("{:.10g}", *number) : "–";
-          }};
-}
-
-AnswerColumn NamesColumnOf(const char* header, const char* key) {
-  return {header, Align::kLeft,
-          [key](const json& row) { return OrDash(Join(TextsOf(row, key), ", ")); }};
+ColumnOf<GpuModel> Figure(const char* header, double GpuModel::*member) {
+  return MemberColumn(header, Align::kRight, member,
+                      [](double number) { return fmt::format("{:.10g}", number); });
 }
 
 // The first id; the others are in the JSON, and found as well.
-std::string FirstIdText(const json& row) {
-  const std::vector<std::string> ids = TextsOf(row, "hub");
+std::string FirstId(const std::vector<std::string>& ids) {
   if (ids.empty()) return "–";
-  return ids.size() == 1 ? ids[0] : fmt::format("{} +{}", ids[0], ids.size() - 1);
+  return ShownText(ids[0]) + (ids.size() == 1 ? "" : fmt::format(" +{}", ids.size() - 1));
 }
 
-std::string InBillions(double parameters) {
-  return parameters >= 1e9 ? fmt::format("{:.1f} B", parameters / 1e9)
-                           : fmt::format("{:.0f} M", parameters / 1e6);
-}
-
-std::string ParametersText(const json& row) { return InBillions(NumberOf(row, "parameters")); }
-
-json RowOf(const ModelPreset& preset) {
-  json row = {{"name", preset.name},
-              {"title", preset.title},
-              {"parameters", preset.params},
-              {"hub", preset.hub},
-              {"memory", preset.memory ? "given line" : "counted"},
-              {"fp16", preset.fp16},
-              {"timings", preset.measured.size()},
-              {"source", preset.source}};
-  std::string notes = preset.memory ? "memory: a line for its usual training" : "";
-  const auto note = [&notes](const std::string& more) {
-    notes += (notes.empty() ? "" : "; ") + more;
-  };
-  if (!preset.fp16) note("no fp16");
-  if (preset.shape && preset.shape->layers.num_experts > 0) {
-    const double active =
-        preset.shape->layers.ActiveParameters() + preset.shape->EmbeddingParameters();
-    row["active_parameters"] = active;
-    note(InBillions(active) + " active");
-  }
-  if (preset.shape && preset.shape->vision) note("vision");
-  if (preset.shape && !preset.shape->lm_head) note("no lm_head");
-  row["notes"] = notes;
-  return row;
-}
-
-json RowOf(const GpuModel& gpu) {
-  json row = EntryOf(gpu);
-  row["title"] = row["name"];
-  row["name"] = gpu.id;
-  row["memory_bytes"] = gpu.memory_bytes;
-  row["aliases"] = gpu.aliases;
-  return row;
-}
-
-}  // namespace
-
-int RunModels(const ListCommand& command, Console& console) {
+int Run(ModelsCommand& command, const CommandContext& context) {
+  Console& console = context.console;
+  FillFrom(context.settings.own, command.own);
   const Result<ModelPresets> presets = KnownPresets(command.own.models_file);
   if (!presets) return Report(presets.error(), console);
-  json rows = json::array();
-  for (const std::string& name : presets->Names()) rows.push_back(RowOf(*presets->Find(name)));
-  const Listing listing = {
+  std::vector<ModelPreset> rows;
+  for (const std::string& name : presets->Names()) rows.push_back(*presets->Find(name));
+  const Listing<ModelPreset> listing = {
       "models",
       "model",
-      {TextColumnOf("NAME", "name"),
-       {"PARAMETERS", Align::kRight, ParametersText},
-       TextColumnOf("NOTES", "notes"),
-       {"HUGGING FACE ID", Align::kLeft, FirstIdText}},
+      {OwnText("NAME", &ModelPreset::name),
+       MemberColumn("PARAMETERS", Align::kRight, &ModelPreset::params, InBillions),
+       {"NOTES", Align::kLeft, [](const ModelPreset& row) { return OrDash(NotesText(row)); }},
+       MemberColumn("HUGGING FACE ID", Align::kLeft, &ModelPreset::hub, FirstId)},
       std::string(
           command.word.empty()
               ? "`gpuadvise models WORD` shows parameters and ids of models with WORD in any name. "
@@ -175,28 +192,52 @@ int RunModels(const ListCommand& command, Console& console) {
   return Show(command, listing, rows, console);
 }
 
-int RunCards(const ListCommand& command, Api& api, Console& console) {
+int Run(CardsCommand& command, const CommandContext& context) {
+  Api& api = context.api;
+  Console& console = context.console;
+  FillFrom(context.settings.own, command.own);
   std::string trouble;
-  const json of_cluster = api.Get("/v1/gpus").value_or(json::object());  // none without a daemon
+  // No GPUs without a daemon.
+  const auto of_cluster = ReadAnswer<api::Gpus>(api.Get("/v1/gpus").value_or(json::object()));
   const Result<GpuCatalogue> cards = KnownCards(of_cluster, command.own.gpus_file, &trouble);
   if (!cards) return Report(cards.error(), console);
   if (!trouble.empty()) console.Complain(trouble);
-  json rows = json::array();
-  for (const GpuModel& gpu : cards->models()) rows.push_back(RowOf(gpu));
-  const Listing listing = {
+  const Listing<GpuModel> listing = {
       "cards",
       "GPU",
-      {TextColumnOf("NAME", "name"),
-       TextColumnOf("GPU", "title"),
-       NumberColumnOf("GiB", "memory_gb"),
-       TextColumnOf("ARCHITECTURE", "architecture"),
-       {"BF16", Align::kLeft, [](const json& row) { return IsTrue(row, "bf16") ? "yes" : "no"; }},
-       NumberColumnOf("TFLOPS", "dense_tflops"),
-       NumberColumnOf("GB/s", "memory_bandwidth_gb_per_s"),
-       NamesColumnOf("ALSO", "aliases")},
+      {OwnText("NAME", &GpuModel::id), OwnText("GPU", &GpuModel::display_name),
+       Figure("GiB", &GpuModel::memory_gb), OwnText("ARCHITECTURE", &GpuModel::architecture),
+       MemberColumn("BF16", Align::kLeft, &GpuModel::bf16,
+                    [](bool has) { return has ? "yes" : "no"; }),
+       Figure("TFLOPS", &GpuModel::dense_tflops),
+       Figure("GB/s", &GpuModel::memory_bandwidth_gb_per_s),
+       MemberColumn("ALSO", Align::kLeft, &GpuModel::aliases,
+                    [](const auto& names) { return OrDash(ShownText(Join(names, ", "))); })},
       "TFLOPS: dense fp16 or bf16 on tensor cores; GB/s: memory bandwidth. Slurm's and the "
       "driver's names work too."};
-  return Show(command, listing, rows, console);
+  return Show(command, listing, cards->models(), console);
+}
+
+void AddOptions(ModelsCommand& command, Options& options) {
+  AddWord(options, command.word);
+  AddModelsFile(options, command.own);
+  options.Json("Print JSON");
+}
+
+void AddOptions(CardsCommand& command, Options& options) {
+  AddWord(options, command.word);
+  AddGpusFile(options, command.own);
+  options.JsonAndPlace();
+}
+
+}  // namespace
+
+Command MakeModelsCommand() {
+  return MakeCommand<ModelsCommand>("models", "List known models", AddOptions, Run);
+}
+
+Command MakeCardsCommand() {
+  return MakeCommand<CardsCommand>("cards", "List known GPUs and their names", AddOptions, Run);
 }
 
 }  // namespace gpuadvise::client

@@ -9,12 +9,20 @@
 #include <cstring>
 
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
+#include "client/commands/options.h"
+#include "client/commands/report.h"
 #include "client/records/job_log.h"
-#include "process/descriptor.h"
+#include "common/process/descriptor.h"
 
 namespace gpuadvise::client {
 namespace {
+
+struct LogsCommand {
+  std::string job_id;
+  bool follow = false;
+  std::optional<int64_t> lines;  // the last ones
+  bool path_only = false;
+};
 
 constexpr double kLookSeconds = 0.5;    // between two looks at the file
 constexpr int kLooksPerQuestion = 20;   // slurmctld is asked every ten seconds
@@ -102,8 +110,8 @@ Error CannotRead(const JobLog& log, int error) {
   return {ErrorCode::kBadInput, log.path + " cannot be read: " + std::strerror(error), ""};
 }
 
-int Follow(const LogsCommand& command, JobLog log, SlurmQuery& slurm,
-           const std::function<void(double)>& sleep, LogFile& file, Console& console) {
+int Follow(const LogsCommand& command, JobLog log, const CommandContext& context, LogFile& file) {
+  Console& console = context.console;
   bool waited = false;
   for (int looks = 1, quiet = 0; quiet < kQuietLooksAtTheEnd; ++looks) {
     bool grew = false;
@@ -114,9 +122,9 @@ int Follow(const LogsCommand& command, JobLog log, SlurmQuery& slurm,
       waited = true;
     }
     quiet = grew || !log.ended ? 0 : quiet + 1;
-    sleep(kLookSeconds);
+    context.sleep(kLookSeconds);
     if (log.ended || looks % kLooksPerQuestion != 0) continue;
-    const Result<JobLog> now = FindJobLog(command.job_id, slurm);
+    const Result<JobLog> now = FindJobLog(command.job_id, context.slurm);
     if (now) {
       log.state = now->state;
       log.ended = now->ended;
@@ -128,11 +136,9 @@ int Follow(const LogsCommand& command, JobLog log, SlurmQuery& slurm,
   return kExitOk;
 }
 
-}  // namespace
-
-int RunLogs(const LogsCommand& command, SlurmQuery& slurm, const std::function<void(double)>& sleep,
-            Console& console) {
-  const Result<JobLog> log = FindJobLog(command.job_id, slurm);
+int Run(LogsCommand& command, const CommandContext& context) {
+  Console& console = context.console;
+  const Result<JobLog> log = FindJobLog(command.job_id, context.slurm);
   if (!log) return Report(log.error(), console);
   if (command.path_only) {
     console.PrintDocument(log->path + "\n");
@@ -140,10 +146,23 @@ int RunLogs(const LogsCommand& command, SlurmQuery& slurm, const std::function<v
   }
   LogFile file(log->path, console);
   if (command.lines) file.StartAtLast(*command.lines);
-  if (command.follow) return Follow(command, *log, slurm, sleep, file, console);
+  if (command.follow) return Follow(command, *log, context, file);
   bool grew = false;
   if (!file.PrintNew(&grew)) return Report(CannotRead(*log, errno), console);
   return kExitOk;
+}
+
+void AddOptions(LogsCommand& command, Options& options) {
+  options.Required("JOBID", command.job_id, "Job id, or JOBID_TASK of an array", CheckJobOrTask);
+  options.Flag("-f,--follow", command.follow, "Go on printing until the job ends");
+  options.Number("-n,--lines N", command.lines, 0, 1e6, "Only the last N lines");
+  options.Flag("--path", command.path_only, "Print the file's path only");
+}
+
+}  // namespace
+
+Command MakeLogsCommand() {
+  return MakeCommand<LogsCommand>("logs", "Print or follow the output of a job", AddOptions, Run);
 }
 
 }  // namespace gpuadvise::client

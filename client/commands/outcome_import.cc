@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "client/api/answer_reader.h"
 #include "client/run/outcome_file.h"
 
 namespace gpuadvise::client {
@@ -20,17 +19,8 @@ namespace fs = std::filesystem;
 constexpr size_t kMostJobs = 50;
 constexpr size_t kMostEntries = 10'000;  // of a folder that is looked through
 
-bool LacksOutcome(const json& job) {
-  if (!job.is_object() || TextOf(job, "state") == "pending") return false;
-  return !IsTrue(job, "has_outcome") || IsTrue(job, "outcome_running");
-}
-
-// The bytes of the path as they are: TextOf would replace some of them.
-std::string OutputFolder(const json& job) {
-  const auto member = job.find("output_dir");
-  if (member == job.end() || !member->is_string()) return {};
-  const auto& path = member->get_ref<const std::string&>();
-  return path.starts_with('/') ? path : std::string();
+bool LacksOutcome(const api::Experiment& job) {
+  return job.state != "pending" && (!job.measured.has_outcome || job.measured.outcome_running);
 }
 
 std::string InFolder(const std::string& folder, const std::string& name) {
@@ -92,16 +82,16 @@ std::vector<std::string> OutcomeFilesAt(const std::vector<std::string>& paths) {
   return files;
 }
 
-std::vector<std::string> OwnOutcomeFiles(const json& jobs) {
+std::vector<std::string> OwnOutcomeFiles(const std::vector<api::Experiment>& jobs) {
   std::vector<std::string> files;
   std::set<std::string> seen;
   size_t lacking = 0;
-  for (const json& job : jobs) {
+  for (const api::Experiment& job : jobs) {
     if (!LacksOutcome(job)) continue;
     if (++lacking > kMostJobs) break;
-    const std::string folder = OutputFolder(job);
-    if (folder.empty()) continue;
-    for (const std::string& name : {std::string(kOutcomeFile), KeptName(IntOf(job, "job_id"))}) {
+    const std::string folder = job.output_dir.value_or("");
+    if (!folder.starts_with('/')) continue;
+    for (const std::string& name : {std::string(kOutcomeFile), KeptName(job.job_id)}) {
       std::string path = InFolder(folder, name);
       if (seen.insert(path).second) files.push_back(std::move(path));
     }
@@ -128,10 +118,10 @@ Result<std::vector<ImportedFile>> ImportOutcomes(const std::vector<std::string>&
   return imported;
 }
 
-size_t ImportOwnOutcomes(const json& jobs, uid_t owner, Api& api) {
+size_t ImportOwnOutcomes(const std::vector<api::Experiment>& jobs, uid_t owner, Api& api) {
   std::set<int64_t> lacking;
-  for (const json& job : jobs) {
-    if (LacksOutcome(job)) lacking.insert(IntOf(job, "job_id"));
+  for (const api::Experiment& job : jobs) {
+    if (LacksOutcome(job)) lacking.insert(job.job_id);
   }
   size_t taken = 0;
   for (const std::string& path : OwnOutcomeFiles(jobs)) {

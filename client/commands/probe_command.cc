@@ -8,15 +8,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "client/api/answer_reader.h"
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
 #include "client/commands/probe_job.h"
 #include "client/commands/probe_trials.h"
+#include "client/commands/report.h"
+#include "client/commands/shared_options.h"
 #include "client/questions/advice_question.h"
 #include "client/questions/training_question.h"
 #include "client/run/batch_for_gpu.h"
@@ -25,15 +27,38 @@
 #include "client/terminal/printable.h"
 #include "client/views/advice_view.h"
 #include "common/base/text.h"
-#include "process/files.h"
-#include "process/scratch_folder.h"
-#include "yaml/yaml_edit.h"
-#include "yaml/yaml_file.h"
+#include "common/process/files.h"
+#include "common/process/scratch_folder.h"
+#include "common/yaml/yaml_edit.h"
+#include "common/yaml/yaml_file.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kProbeFooter =
+    "\n"
+    "Runs the command of FILE for about 20 steps at two micro-batches, on one GPU: in a short job "
+    "(srun),\n"
+    "or on this machine with --local. Then writes a memory: line and a measured: line into FILE "
+    "and shows\n"
+    "the ranking before and after. The old file is kept as FILE.bak. {max_steps} in the command "
+    "is\n"
+    "replaced with the number of steps; without it the command is stopped (SIGTERM) after them.\n";
+
+struct ProbeCommand {
+  std::string file, section;
+  std::vector<std::string> gpus;       // only one of these; empty: any that the file allows
+  std::vector<int64_t> micro_batches;  // empty: chosen
+  int64_t steps = 20;
+  double minutes = 10;  // for all runs
+  std::string pattern;
+  std::string outcome;   // only measure here, and leave the outcome in this folder
+  SbatchOptions fixed;   // of its job
+  bool local = false;    // on a GPU of this machine
+  bool dry_run = false;  // the file stays as it is
+};
 
 constexpr const char* kNoSteps =
     "no step was found in the log, so nothing was timed. Supported: Hugging Face Trainer, tqdm and "
@@ -188,31 +213,24 @@ Result<Change> ChangedFile(const std::string& old_text, const TrainingQuestion& 
 }
 
 // The advice for `file`. Errors: there is none, in a sentence.
-Result<json> AdviceFor(const TrainFile& file, Api& api, const Console& console) {
-  Result<json> answer = AskForAdvice(api, file, {}, console.now());
-  if (answer && ListOf(*answer, "strategies").empty()) {
-    return Fail(ErrorCode::kInfeasible, "nothing on this cluster can run it");
-  }
-  return answer;
+Result<api::Advice> AdviceFor(const TrainFile& file, Api& api, const Console& console) {
+  const Result<json> answer = AskForAdvice(api, file, {}, console.now());
+  if (!answer) return tl::unexpected<Error>(answer.error());
+  auto advice = FromJson<api::Advice>(*answer, ShownText);
+  if (!advice.strategies.empty()) return advice;
+  return Fail(ErrorCode::kInfeasible, "nothing on this cluster can run it");
 }
 
 // Its first rows, or why there are none.
-std::string Ranking(const Result<json>& answer, const Console& console) {
-  if (!answer) return "  no ranking: " + Printable(answer.error().message) + "\n";
-  std::vector<const json*> rows;
-  for (const size_t row : RowsToShow(*answer, false)) {
-    rows.push_back(&ListOf(*answer, "strategies")[row]);
-  }
-  std::string text;
-  for (const std::string& line :
-       MakeAdviceTable(rows, 0, console.now(), console.style().width).lines) {
-    text += line + "\n";
-  }
-  return text;
+std::string Ranking(const Result<api::Advice>& advice, const Console& console) {
+  if (!advice) return "  no ranking: " + Printable(advice.error().message) + "\n";
+  const AdviceTable table =
+      MakeAdviceTable(RowsToShow(*advice, false), 0, console.now(), console.style().width);
+  return Join(table.lines, "\n") + "\n";
 }
 
 void ShowRankings(const TrainFile& before, const TrainFile& after, Api& api, Console& console) {
-  const Result<json> first = AdviceFor(before, api, console);
+  const Result<api::Advice> first = AdviceFor(before, api, console);
   if (!first && first.error().code == ErrorCode::kUnavailable) {
     console.Print("\nNo ranking: " + Printable(first.error().message) + "\n");
     return;
@@ -310,12 +328,18 @@ int Conclude(const ProbeCommand& command, const TrainingQuestion& question,
   return kExitError;
 }
 
+// This program, which the job runs.
+std::string OwnPath() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+}
+
 // Whether this process is in a job already, which has a GPU or has none.
 bool IsInAJob() { return std::getenv("SLURM_JOB_ID") != nullptr; }
 
-}  // namespace
-
-int RunProbe(const ProbeCommand& command, const std::string& own_path, Api& api, Console& console) {
+int Run(ProbeCommand& command, const CommandContext& context) {
+  Api& api = context.api;
+  Console& console = context.console;
   if (::access(command.file.c_str(), F_OK) != 0) {
     return Report(
         {ErrorCode::kNotFound,
@@ -329,12 +353,40 @@ int RunProbe(const ProbeCommand& command, const std::string& own_path, Api& api,
       WishesFor(question->spec, question->file.spec(), command.micro_batches);
   if (const auto good = CheckFile(*question, wishes); !good) return Report(good.error(), console);
   const bool here = command.local || !command.outcome.empty() || IsInAJob();
-  const Result<Measured> measured = here ? MeasureHere(command, *question, wishes, console)
-                                         : MeasureInJob(command, *question, own_path, api, console);
+  const Result<Measured> measured = here
+                                        ? MeasureHere(command, *question, wishes, console)
+                                        : MeasureInJob(command, *question, OwnPath(), api, console);
   if (!measured) return Report(measured.error(), console);
   if (command.outcome.empty()) return Conclude(command, *question, *measured, api, console);
   const auto left = WriteOutcome(measured->outcome, command.outcome);
   return left ? kExitOk : Report(left.error(), console);
+}
+
+void AddOptions(ProbeCommand& command, Options& options) {
+  options.Required("FILE", command.file, "The training file (train.yaml)");
+  AddSection(options, command.section);
+  options.Value("--gpu NAME", command.gpus, "Only on this GPU");
+  options
+      .Number("--micro-batch N", command.micro_batches, 1, 1e6,
+              "Try this micro-batch; give it twice for two (default: chosen)")
+      ->expected(1, 2);
+  options.Number("--steps N", command.steps, 2, 10'000, "Steps per run (default 20)");
+  options.Number("--minutes N", command.minutes, 0.05, 1'440,
+                 "Total time limit in minutes (default 10)");
+  AddLogPattern(options, command.pattern);
+  options.Flag("--local", command.local, "Use a GPU of this machine, without Slurm");
+  options.Flag("--dry-run", command.dry_run, "Measure and show; do not change FILE");
+  options.Value("--outcome DIR", command.outcome, "Only measure here, write the result into DIR");
+  AddSlurmFlags(options, command.fixed);
+  options.Place();
+  options.Footer(kProbeFooter);
+}
+
+}  // namespace
+
+Command MakeProbeCommand() {
+  return MakeCommand<ProbeCommand>(
+      "probe", "Measure a few steps on one GPU and write the result into FILE", AddOptions, Run);
 }
 
 }  // namespace gpuadvise::client

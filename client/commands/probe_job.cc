@@ -12,9 +12,11 @@
 #include "client/questions/job_question.h"
 #include "client/run/watched_command.h"
 #include "client/sbatch/sbatch_script.h"
+#include "common/api/gpus.h"
+#include "common/api/when.h"
 #include "common/base/words.h"
-#include "common/training/stage_needs.h"
-#include "process/run_program.h"
+#include "common/process/run_program.h"
+#include "common/spec/stage_needs.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -34,7 +36,7 @@ class NothingToSee : public Watcher {
 };
 
 // What every probe of `question` asks for, besides its GPU.
-SbatchOptions CommonOptions(const TrainingQuestion& question, double minutes) {
+SbatchOptions OptionsOfAnyGpu(const TrainingQuestion& question, double minutes) {
   const ResourceSpec& resources = question.spec.resources;
   const SlurmSpec& slurm = question.spec.slurm;
   SbatchOptions options;
@@ -62,25 +64,26 @@ struct Candidate {
 };
 
 bool MayUse(const TrainingQuestion& question, const GpuModel& gpu) {
-  const std::vector<std::string>& allowed = question.spec.resources.gpus;
-  const bool named =
-      allowed.empty() || std::any_of(allowed.begin(), allowed.end(), [&](const auto& name) {
-        return question.catalogue->Accepts(name, gpu);
-      });
+  const ResourceSpec& resources = question.spec.resources;
+  const auto names = [&](const std::string& name) {
+    return question.catalogue->Accepts(name, gpu);
+  };
   const bool asked =
       std::find(question.gpus.begin(), question.gpus.end(), &gpu) != question.gpus.end();
-  return named && asked && WhyUnfit(question.spec, gpu).empty();
+  return (resources.gpus.empty() || std::ranges::any_of(resources.gpus, names)) &&
+         std::ranges::none_of(resources.exclude_gpus, names) && asked &&
+         WhyUnfit(question.spec, gpu).empty();
 }
 
 // Every kind of GPU in every partition that has it.
-std::vector<Candidate> CandidatesOf(const TrainingQuestion& question, const json& cluster,
-                                    const SbatchOptions& common, const SbatchOptions& fixed) {
+std::vector<Candidate> FindCandidates(const TrainingQuestion& question, const api::Gpus& cluster,
+                                      const SbatchOptions& common, const SbatchOptions& fixed) {
   std::vector<Candidate> candidates;
-  for (const json& row : ListOf(cluster, "gpus")) {
-    const GpuModel* gpu = question.catalogue->Resolve(TextOf(row, "gpu"));
+  for (const api::GpuType& row : cluster.gpus) {
+    const GpuModel* gpu = question.catalogue->Resolve(row.gpu);
     if (gpu == nullptr || !MayUse(question, *gpu)) continue;
-    for (const std::string& type : TextsOf(row, "gres_types")) {
-      for (const std::string& partition : TextsOf(row, "partitions")) {
+    for (const std::string& type : row.gres_types) {
+      for (const std::string& partition : row.partitions) {
         if (common.Has("partition") && common.Get("partition") != partition) continue;
         Candidate candidate{{common, false, gpu, ""}, partition, 0};
         SbatchOptions& options = candidate.job.options;
@@ -111,15 +114,16 @@ Result<Candidate> FirstToStart(std::vector<Candidate> candidates, Api& api, int6
   }
   const Result<json> answer = api.Post("/v1/when", {{"jobs", jobs}});
   if (!answer) return tl::unexpected<Error>(answer.error());
-  const json& rows = ListOf(*answer, "answers");
+  const std::vector<api::StartAnswer> rows = ReadAnswer<api::Starts>(*answer).answers;
   std::optional<Candidate> best;
   std::string why = "no GPU of this cluster is allowed by this file";
   for (size_t i = 0; i < rows.size() && i < candidates.size(); ++i) {
-    if (!ObjectOf(rows[i], "error").empty()) {
-      why = TextOf(ObjectOf(rows[i], "error"), "message");
+    if (rows[i].error) {
+      why = rows[i].error->message;
       continue;
     }
-    candidates[i].wait_seconds = NumberOf(rows[i], "wait_p50_seconds");
+    const api::JobStart job = rows[i].job.value_or(api::JobStart());
+    candidates[i].wait_seconds = static_cast<double>(job.start.wait.p50_seconds);
     if (!best || IsBetter(candidates[i], *best)) best = candidates[i];
   }
   if (!best) return Fail(ErrorCode::kInfeasible, why);
@@ -130,15 +134,16 @@ Result<Candidate> FirstToStart(std::vector<Candidate> candidates, Api& api, int6
 
 Result<ProbeJob> ChooseProbeJob(const TrainingQuestion& question, const SbatchOptions& fixed,
                                 double minutes, Api& api, int64_t now) {
-  const SbatchOptions common = CommonOptions(question, minutes);
-  const Result<json> cluster = api.Get("/v1/gpus");
-  if (!cluster) {
-    ProbeJob any{common, false, nullptr, "one GPU of any type (" + cluster.error().message + ")"};
+  const SbatchOptions common = OptionsOfAnyGpu(question, minutes);
+  const Result<json> answer = api.Get("/v1/gpus");
+  if (!answer) {
+    ProbeJob any{common, false, nullptr, "one GPU of any type (" + answer.error().message + ")"};
     any.options.Set("gres", "gpu:1");
     any.options.OverrideWith(fixed);
     return any;
   }
-  std::vector<Candidate> candidates = CandidatesOf(question, *cluster, common, fixed);
+  const auto cluster = ReadAnswer<api::Gpus>(*answer);
+  std::vector<Candidate> candidates = FindCandidates(question, cluster, common, fixed);
   if (candidates.empty()) {
     return Fail(ErrorCode::kInfeasible,
                 "no GPU of this cluster is allowed by this file; check resources.gpus, requires: "
@@ -147,7 +152,7 @@ Result<ProbeJob> ChooseProbeJob(const TrainingQuestion& question, const SbatchOp
   Result<Candidate> best = FirstToStart(std::move(candidates), api, now);
   if (!best) return tl::unexpected<Error>(best.error());
   const bool at_once = best->wait_seconds < kAtOnceSeconds;
-  best->job.simulated = TextOf(ObjectOf(*cluster, "meta"), "source") == "sim";
+  best->job.simulated = cluster.frame.meta.source == "sim";
   best->job.said = fmt::format(
       "one {}{} in {}, {}", best->job.simulated ? "simulated " : "", best->job.gpu->display_name,
       best->partition,

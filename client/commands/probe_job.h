@@ -16,7 +16,7 @@ struct ProbeJob {
   SbatchOptions options;
   bool simulated = false;         // the cluster is: what is measured there is of this machine
   const GpuModel* gpu = nullptr;  // of `question`'s catalogue; nullptr: whatever Slurm gives
-  std::string said;               // "one L40S in markov_gpu, starts now"
+  std::string said;               // "one L40S in gpu_shared, starts now"
 };
 
 // One GPU that the file allows and whose job of `minutes` starts first; of those that start at once

@@ -17,7 +17,7 @@
 #include "client/sbatch/sbatch_script.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
-#include "common/training/stage_needs.h"
+#include "common/spec/stage_needs.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -73,22 +73,22 @@ TrialGpu LeastUsedGpu() {
 }
 
 // The figures that a command's words stand for in a trial.
-json TrialStrategy(const TrainingQuestion& question, const GpuModel* gpu, int64_t micro_batch,
-                   int64_t steps) {
+api::Strategy TrialStrategy(const TrainingQuestion& question, const GpuModel* gpu,
+                            int64_t micro_batch, int64_t steps) {
   const TrainingSpec& training = question.spec.stages.front().training;
   Result<Precision> precision = Precision::kBf16;
   if (gpu != nullptr) precision = PrecisionOn(*gpu, training, true);
-  return {{"micro_batch", micro_batch},
-          {"accumulation", 1},
-          {"effective_batch_size", micro_batch},
-          {"gpus_per_node", 1},
-          {"nodes", 1},
-          {"steps", steps},
-          {"samples", steps * micro_batch},
-          {"precision", ToWord(precision.value_or(Precision::kFp32))},
-          {"gpu", gpu == nullptr ? "" : gpu->id},
-          {"partition", EnvironmentText("SLURM_JOB_PARTITION")},
-          {"sbatch", {{"cpus_per_task", question.spec.resources.cpus_per_gpu.value_or(1)}}}};
+  api::Strategy strategy;
+  strategy.gpu = gpu == nullptr ? "" : gpu->id;
+  strategy.partition = EnvironmentText("SLURM_JOB_PARTITION");
+  strategy.micro_batch = micro_batch;
+  strategy.accumulation = 1;
+  strategy.effective_batch_size = micro_batch;
+  strategy.steps = steps;
+  strategy.samples = steps * micro_batch;
+  strategy.precision = ToWord(precision.value_or(Precision::kFp32));
+  strategy.sbatch.cpus_per_task = question.spec.resources.cpus_per_gpu.value_or(1);
+  return strategy;
 }
 
 // Whether the command takes its number of steps from us.

@@ -10,7 +10,7 @@
 #include "client/run/training_log.h"
 #include "client/run/trial.h"
 #include "client/terminal/console.h"
-#include "common/training/outcome.h"
+#include "common/runs/outcome.h"
 
 namespace gpuadvise::client {
 

@@ -5,21 +5,36 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "client/api/answer_reader.h"
-#include "client/api/exit_code.h"
-#include "client/api/http_client.h"
-#include "client/commands/commands.h"
+#include "client/commands/report.h"
+#include "client/commands/shared_options.h"
 #include "client/terminal/display.h"
 #include "client/terminal/text_table.h"
 #include "client/views/cluster_tables.h"
-#include "common/base/slurm_time.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
+#include "common/net/http_call.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kQueueFooter =
+    "\nColumns of -O: Account, ArrayJobID, GPUs, GRES, JobID, Name, NumNodes, Partition,\n"
+    "PendingTime, PriorityLong, QOS, Reason, StartTime, State, SubmitTime, TimeLimit, UserName,\n"
+    "and of the forecast: Starts, StartsIn, Ends.\n";
+
+struct QueueCommand {
+  std::string user;  // "a,b"; "": everybody
+  bool me = false;
+  std::string own_user;  // who asks
+  std::string jobs;      // "4711,4712"
+  std::string partition;
+  std::string state;   // "pending", "PD,R"; "": pending and running
+  bool start = false;  // --start: pending ones, with Slurm's estimate
+  bool is_long = false;
+  std::string format;  // of -O: "jobid,name"
+};
 
 constexpr int64_t kMostRows = 10'000;  // that the API gives at once
 constexpr int kAllColumns = 10'000;
@@ -31,7 +46,7 @@ constexpr std::pair<std::string_view, std::string_view> kStates[] = {
     {"cf", "CONFIGURING"}, {"st", "STOPPED"},  {"rq", "REQUEUED"}, {"rh", "REQUEUE_HOLD"},
     {"so", "STAGE_OUT"},   {"si", "SIGNALING"}};
 
-std::vector<std::string> WordsOf(const std::string& list) {
+std::vector<std::string> SplitWords(const std::string& list) {
   std::vector<std::string> words;
   for (const std::string_view word : SplitAt(list, ',')) {
     if (!Trim(word).empty()) words.emplace_back(Trim(word));
@@ -46,15 +61,15 @@ class QueueWish {
   // Errors: an unknown state.
   static Result<QueueWish> From(const QueueCommand& command) {
     QueueWish wish;
-    wish.users_ = WordsOf(command.user);
+    wish.users_ = SplitWords(command.user);
     for (std::string& user : wish.users_) {
       if (user == "me") user = command.own_user;
     }
     if (command.me) wish.users_.push_back(command.own_user);
-    wish.partitions_ = WordsOf(command.partition);
-    wish.jobs_ = WordsOf(command.jobs);
+    wish.partitions_ = SplitWords(command.partition);
+    wish.jobs_ = SplitWords(command.jobs);
     if (command.start) wish.states_.push_back("PENDING");
-    for (const std::string& word : WordsOf(LowerCase(command.state))) {
+    for (const std::string& word : SplitWords(LowerCase(command.state))) {
       if (word == "all") continue;
       const auto* const found =
           std::find_if(std::begin(kStates), std::end(kStates), [&](const auto& state) {
@@ -92,26 +107,26 @@ class QueueWish {
   }
 
   void ChooseFrom(json* answer) const {
-    if (!ChoosesHere() || !answer->contains("jobs")) return;
+    if (!ChoosesHere()) return;
     json kept = json::array();
     for (const json& job : ListOf(*answer, "jobs")) {
-      if (Takes(job)) kept.push_back(job);
+      if (Takes(FromJson<api::QueueJob>(job, ShownText))) kept.push_back(job);
     }
     (*answer)["total"] = kept.size();
     (*answer)["jobs"] = std::move(kept);
   }
 
  private:
-  bool Takes(const json& job) const {
-    if (!users_.empty() && !IsOneOf(TextOf(job, "user"), users_)) return false;
-    if (!states_.empty() && !IsOneOf(TextOf(job, "state"), states_)) return false;
-    const std::string id = std::to_string(IntOf(job, "job_id"));
+  bool Takes(const api::QueueJob& job) const {
+    if (!users_.empty() && !IsOneOf(job.user.value_or(""), users_)) return false;
+    if (!states_.empty() && !IsOneOf(job.state, states_)) return false;
+    const std::string id = std::to_string(job.job_id);
     const bool wanted = std::any_of(jobs_.begin(), jobs_.end(), [&](const std::string& word) {
       return word.substr(0, word.find('_')) == id;
     });
     if (!jobs_.empty() && !wanted) return false;
     if (partitions_.empty()) return true;
-    const std::vector<std::string> of_job = WordsOf(TextOf(job, "partition"));
+    const std::vector<std::string> of_job = SplitWords(job.partition);
     return std::any_of(of_job.begin(), of_job.end(),
                        [&](const std::string& name) { return IsOneOf(name, partitions_); });
   }
@@ -122,44 +137,58 @@ class QueueWish {
   std::vector<std::string> states_;  // Slurm's names
 };
 
-std::string QueueText(const json& answer, const std::vector<AnswerColumn>& columns, size_t least,
-                      const TerminalStyle& style) {
-  const json& jobs = ListOf(answer, "jobs");
-  const int64_t total = IntOf(answer, "total");
-  std::string text = Clipped(fmt::format("{} · {} · starts: p50 (p90)", Plural(total, "job"),
-                                         ClusterAndAge(answer)),
-                             style.width) +
-                     "\n";
-  if (!jobs.empty()) text += "\n" + AnswerTable(jobs, columns, least, style);
-  const auto shown = static_cast<int64_t>(jobs.size());
-  if (shown < total) text += fmt::format("and {} more; narrow with -p or -u\n", total - shown);
-  if (const std::string stale = DataDoubt(answer); !stale.empty()) {
-    text += Yellow("Warning: " + stale, style.colour) + "\n";
+std::string QueueText(const api::Answer<api::Queue>& answer, std::vector<QueueColumn> columns,
+                      bool all_columns, TerminalStyle style) {
+  const std::string head = fmt::format("{} · {} · starts: p50 (p90)", Plural(answer.total, "job"),
+                                       ClusterAndAge(answer.frame));
+  std::string text = Clipped(head, style.width) + "\n";
+  AddClusterColumn(answer.jobs, columns);
+  if (all_columns) style.width = kAllColumns;  // as squeue does: the terminal breaks the lines
+  const size_t least = all_columns ? columns.size() : kLeastColumns;
+  if (!answer.jobs.empty()) text += "\n" + AnswerTable(answer.jobs, columns, least, style);
+  const auto shown = static_cast<int64_t>(answer.jobs.size());
+  if (shown < answer.total) {
+    text += fmt::format("and {} more; narrow with -p or -u\n", answer.total - shown);
   }
-  return text;
+  return text + DoubtText(answer.frame, style);
+}
+
+int Run(QueueCommand& command, const CommandContext& context) {
+  Console& console = context.console;
+  command.own_user = context.user_name();
+  const Result<QueueWish> wish = QueueWish::From(command);
+  if (!wish) return Report(wish.error(), console);
+  const auto columns = QueueColumns({command.format, command.start, command.is_long}, console.now(),
+                                    console.style().width);
+  if (!columns) return Report(columns.error(), console);
+  Result<json> answer = context.api.Get(wish->Target());
+  if (answer) wish->ChooseFrom(&*answer);
+  const bool all_columns = command.is_long || !command.format.empty();
+  return PrintAnswer<api::Queue>(answer, console, [&](const auto& queue, const auto& style) {
+    return QueueText(queue, *columns, all_columns, style);
+  });
+}
+
+void AddOptions(QueueCommand& command, Options& options) {
+  options.Value("-u,--user NAME,...", command.user, "Only these users' (me: your own)");
+  options.Flag("--me", command.me, "Only your own");
+  options.Value("-j,--jobs JOBID,...", command.jobs, "Only these jobs");
+  options.Value("-p,--partition NAME,...", command.partition, "Only of these partitions");
+  options.Value("-t,--states,--state STATE,...", command.state,
+                "Only in these states: pending, running, PD, R … (all: every state)");
+  options.Flag("--start", command.start, "Only pending jobs, with Slurm's own estimate");
+  options.Flag("-l,--long", command.is_long, "All columns, whatever the width");
+  options.Value("-O,--Format NAME,...", command.format, "These columns: names as in squeue -O");
+  options.Clusters();
+  options.JsonAndPlace();
+  options.Footer(kQueueFooter);
 }
 
 }  // namespace
 
-int RunQueue(const QueueCommand& command, Api& api, Console& console) {
-  const Result<QueueWish> wish = QueueWish::From(command);
-  if (!wish) return Report(wish.error(), console);
-  TerminalStyle style = console.style();
-  auto columns =
-      QueueColumns({command.format, command.start, command.is_long}, console.now(), style.width);
-  if (!columns) return Report(columns.error(), console);
-  Result<json> answer = api.Get(wish->Target());
-  if (!answer) return Report(answer.error(), console);
-  wish->ChooseFrom(&*answer);
-  AddClusterColumn(ListOf(*answer, "jobs"), *columns);
-  if (command.json) {
-    PrintJson(*answer, console);
-    return kExitOk;
-  }
-  const bool all = command.is_long || !command.format.empty();
-  if (all) style.width = kAllColumns;  // as squeue does: the terminal breaks the lines
-  console.Print(QueueText(*answer, *columns, all ? columns->size() : kLeastColumns, style));
-  return kExitOk;
+Command MakeQueueCommand() {
+  return MakeCommand<QueueCommand>("queue", "Jobs of the cluster and when each will start",
+                                   AddOptions, Run);
 }
 
 }  // namespace gpuadvise::client

@@ -2,14 +2,22 @@
 #include <fmt/format.h>
 
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
+#include "client/commands/report.h"
+#include "client/commands/shared_options.h"
 #include "client/terminal/display.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
-#include "common/training/train_keys.h"
+#include "common/keys/train_keys.h"
+#include "common/keys/train_schema.h"
 
 namespace gpuadvise::client {
 namespace {
+
+struct ReferenceCommand {
+  std::string word;       // only what has this in it; "" all
+  bool markdown = false;  // the page of docs/
+  bool schema = false;
+};
 
 // "a whole number from 1 to 65536, in tokens".
 std::string KeyValue(const TrainKey& key) {
@@ -65,7 +73,11 @@ std::string KeyPage() {
       "fit`\n"
       "and `gpuadvise scale` that overrides the key. A file may hold several trainings as named "
       "sections\n"
-      "(`--section NAME`); keys outside the sections apply to all of them.\n";
+      "(`--section NAME`); keys outside the sections apply to all of them.\n"
+      "\n"
+      "Editors with a YAML language server complete and check the file if its first line is\n"
+      "`# yaml-language-server: $schema=/usr/share/gpuadvise/train.schema.json`\n"
+      "(`gpuadvise reference --schema` prints that file).\n";
   AddSection("", "", page);
   return page;
 }
@@ -78,11 +90,10 @@ std::string KeyInText(const TrainKey& key, int width) {
   return text + Indented(value, 4, width) + Indented(std::string(key.meaning), 4, width);
 }
 
-}  // namespace
-
-int RunReference(const ListCommand& command, Console& console) {
-  if (command.markdown) {
-    console.Print(KeyPage());
+int Run(ReferenceCommand& command, const CommandContext& context) {
+  Console& console = context.console;
+  if (command.markdown || command.schema) {
+    console.PrintDocument(command.markdown ? KeyPage() : TrainSchema().dump(2) + "\n");
     return kExitOk;
   }
   std::string text;
@@ -101,6 +112,19 @@ int RunReference(const ListCommand& command, Console& console) {
   }
   console.Print(text);
   return kExitOk;
+}
+
+void AddOptions(ReferenceCommand& command, Options& options) {
+  AddWord(options, command.word);
+  options.Flag("--markdown", command.markdown, "Print all of them as Markdown");
+  options.Flag("--schema", command.schema, "Print a JSON Schema for editors");
+}
+
+}  // namespace
+
+Command MakeReferenceCommand() {
+  return MakeCommand<ReferenceCommand>("reference", "List the keys of a training file", AddOptions,
+                                       Run);
 }
 
 }  // namespace gpuadvise::client

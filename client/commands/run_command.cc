@@ -18,7 +18,8 @@
 #include <vector>
 
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
+#include "client/commands/report.h"
+#include "client/commands/shared_options.h"
 #include "client/questions/training_question.h"
 #include "client/run/batch_for_gpu.h"
 #include "client/run/gpu_sampler.h"
@@ -31,6 +32,24 @@
 
 namespace gpuadvise::client {
 namespace {
+
+constexpr const char* kRunFooter =
+    "\n"
+    "The exit status is that of the command. Example:\n"
+    "  gpuadvise run --micro-batch 8 --accumulation 4 --retry-on-oom -- \\\n"
+    "    torchrun train.py --batch-size {micro_batch} --accumulation {accumulation}\n";
+
+// What the command line leaves open comes from the environment that `submit` sets.
+struct RunCommand {
+  std::vector<std::string> command;  // what follows --
+  std::string pattern;
+  std::optional<int64_t> micro_batch, accumulation;
+  std::string fit, section;  // a training file that says the batch; "" none
+  bool retry_on_oom = false;
+  std::string output;  // folder of the outcome; "": GPUADVISE_OUTPUT, else the current one
+  double hang_minutes = 10;
+  bool quiet = false;  // no progress line
+};
 
 constexpr int kNotFoundStatus = 127;  // as a shell says it
 constexpr int kCannotRunStatus = 126;
@@ -431,9 +450,12 @@ class Runner {
   Outcome outcome_;
 };
 
-}  // namespace
-
-int RunRun(const RunCommand& command, Api& api, Console& console) {
+// The exit status is the command's own; a signal that ended it ends this process too.
+int Run(RunCommand& command, const CommandContext& context) {
+  Console& console = context.console;
+  // A training's output does not wait for a daemon that hangs.
+  const auto own_api = context.api_within(std::chrono::seconds(1));
+  Api& api = *own_api;
   Result<TrainingLog> log = command.pattern.empty() ? Result<TrainingLog>(TrainingLog())
                                                     : TrainingLog::WithPattern(command.pattern);
   if (!log) return Report(log.error(), console);
@@ -456,6 +478,38 @@ int RunRun(const RunCommand& command, Api& api, Console& console) {
   return Runner(std::move(plan), *std::move(log), std::move(report), std::move(sampler), command,
                 console)
       .Run();
+}
+
+void AddOptions(RunCommand& command, Options& options) {
+  AddLogPattern(options, command.pattern);
+  options.Number("--micro-batch N", command.micro_batch, 1, 1e6,
+                 "Micro-batch, replaces {micro_batch}");
+  options.Number("--accumulation N", command.accumulation, 1, 1e6,
+                 "Accumulation steps, replaces {accumulation}");
+  options.Value("--fit FILE", command.fit,
+                "Take both from this training file, for the GPUs of the job");
+  AddSection(options, command.section);
+  options.Flag("--retry-on-oom", command.retry_on_oom,
+               "If out of memory, retry with half the micro-batch and twice the accumulation");
+  options.Value("--output DIR", command.output, "Folder for gpuadvise-outcome.json");
+  options.Number("--hang-minutes N", command.hang_minutes, 0.01, 1e6,
+                 "Report a hang after this many silent minutes (default 10)");
+  options.Flag("-q,--quiet", command.quiet, "No progress line and no summary");
+  options.Place();
+  options.Footer(kRunFooter);
+}
+
+Result<void> Take(RunCommand& command, const std::vector<std::string>& words) {
+  if (words.empty()) return BadInput("nothing to run: gpuadvise run -- COMMAND …");
+  command.command = words;
+  return {};
+}
+
+}  // namespace
+
+Command MakeRunCommand() {
+  return MakeCommand<RunCommand>("run", "Run a training and monitor it: -- COMMAND …", AddOptions,
+                                 Run, Take, ForeignWords::kAfterDashes);
 }
 
 }  // namespace gpuadvise::client

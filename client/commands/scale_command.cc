@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
-#include "client/api/answer_reader.h"
-#include "client/api/exit_code.h"
-#include "client/commands/commands.h"
+#include "client/commands/report.h"
+#include "client/commands/setting_flags.h"
+#include "client/commands/shared_options.h"
+#include "client/preflight/hub_login.h"
 #include "client/questions/training_question.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
@@ -14,12 +17,26 @@
 #include "common/base/date_time.h"
 #include "common/base/unix_time.h"
 #include "common/base/words.h"
-#include "common/training/answer_scale.h"
+#include "common/plan/answer_scale.h"
 
 namespace gpuadvise::client {
 namespace {
 
-using nlohmann::json;
+constexpr const char* kScaleFooter =
+    "\nExamples:\n"
+    "  gpuadvise scale train.yaml --gpu h100 --max-gpus 16\n"
+    "  gpuadvise scale llama-3.1-8b --method lora --seq 2048 --effective 64 --max-steps 1000\n";
+
+struct ScaleCommand {
+  TrainingSource source;
+  std::optional<int64_t> most_gpus;      // nullopt: 8, or a whole node where that is more
+  std::optional<int64_t> gpus_per_node;  // nullopt: the cluster's, else 8
+  double network_gbit_per_s = 0;         // 0: the cluster's, else not known
+  std::string objective;                 // "": the file's
+  std::string deadline;                  // "": the file's
+  std::optional<double> price;           // of a GPU-hour
+  SettingFlags flags;                    // `settings` of the source
+};
 
 constexpr double kBitsPerByte = 8;
 constexpr size_t kMostDays = 20;
@@ -29,13 +46,23 @@ std::string Hours(double hours) {
   return fmt::format("{:.1f}", hours);
 }
 
-std::string HoursOf(const json& row, const char* key) {
-  const auto hours = OptionalNumber(row, key);
-  return hours ? Hours(*hours) : "–";
+using ScaleRow = api::ScaleStep;
+using ScaleFigures = api::ScaleFigures;
+
+// What `cell` makes of the figures; "–" where it cannot run.
+ColumnOf<ScaleRow> ScaleColumn(const char* header,
+                               std::function<std::string(const ScaleFigures&)> cell) {
+  return {header, Align::kRight, [cell = std::move(cell)](const ScaleRow& row) {
+            return row.figures ? cell(*row.figures) : std::string("–");
+          }};
 }
 
-AnswerColumn Number(const char* header, const char* key) {
-  return {header, Align::kRight, [key](const json& row) { return HoursOf(row, key); }};
+template <typename Value>
+ColumnOf<ScaleRow> ScaleNumber(const char* header, Value ScaleFigures::*member) {
+  return ScaleColumn(header, [member](const ScaleFigures& figures) {
+    const std::optional<double> number = figures.*member;
+    return number ? Hours(*number) : "–";
+  });
 }
 
 std::string Paragraph(const std::string& text, const TerminalStyle& style) {
@@ -43,13 +70,13 @@ std::string Paragraph(const std::string& text, const TerminalStyle& style) {
 }
 
 // "16×1 (16)", the stages one after the other where they differ.
-std::string BatchesOf(const json& row) {
+std::string BatchesCell(const ScaleRow& row) {
   std::string text;
-  for (const json& stage : ListOf(row, "stages")) {
+  if (!row.figures) return text;
+  for (const api::ScaleStage& stage : row.figures->stages) {
     const std::string one =
-        fmt::format("{}×{} ({})", IntOf(stage, "micro_batch"), IntOf(stage, "accumulation"),
-                    IntOf(stage, "effective_batch_size")) +
-        (stage.value("gradient_checkpointing_chosen", false) ? " ckpt" : "");
+        fmt::format("{}×{} ({}){}", stage.micro_batch, stage.accumulation,
+                    stage.effective_batch_size, stage.gradient_checkpointing_chosen ? " ckpt" : "");
     if (text == one) continue;
     text += (text.empty() ? "" : ", ") + one;
   }
@@ -57,16 +84,15 @@ std::string BatchesOf(const json& row) {
 }
 
 // "1, 2 GPUs: one sample takes 54 GB, the GPU has 24 GB": what cannot run, each reason once.
-std::string ImpossibleText(const json& rows, const TerminalStyle& style) {
+std::string ImpossibleText(const std::vector<ScaleRow>& rows, const TerminalStyle& style) {
   std::vector<std::pair<std::string, std::string>> counts_of;  // reason, "1, 2"
-  for (const json& row : rows) {
-    const std::string reason = TextOf(row, "reason");
-    if (reason.empty()) continue;
-    const std::string count = std::to_string(IntOf(row, "gpus"));
+  for (const ScaleRow& row : rows) {
+    if (row.reason.empty()) continue;
+    const std::string count = std::to_string(row.gpus);
     const auto same = std::find_if(counts_of.begin(), counts_of.end(),
-                                   [&](const auto& each) { return each.first == reason; });
+                                   [&](const auto& each) { return each.first == row.reason; });
     if (same == counts_of.end()) {
-      counts_of.emplace_back(reason, count);
+      counts_of.emplace_back(row.reason, count);
     } else {
       same->second += ", " + count;
     }
@@ -79,152 +105,134 @@ std::string ImpossibleText(const json& rows, const TerminalStyle& style) {
   return text;
 }
 
-std::vector<AnswerColumn> ScaleColumns(int64_t recommended) {
+std::vector<ColumnOf<ScaleRow>> ScaleColumns(int64_t recommended) {
   return {{"", Align::kLeft,
-           [recommended](const json& row) {
-             return IntOf(row, "gpus") == recommended ? std::string("*") : std::string();
+           [recommended](const ScaleRow& row) {
+             return std::string(row.gpus == recommended ? "*" : "");
            }},
           {"GPUS", Align::kRight,
-           [](const json& row) {
-             const int64_t nodes = IntOf(row, "nodes");
-             const int64_t gpus = IntOf(row, "gpus_per_node");
-             return nodes > 1 ? fmt::format("{}×{}", nodes, gpus) : std::to_string(gpus);
+           [](const ScaleRow& row) {
+             return row.nodes > 1 ? fmt::format("{}×{}", row.nodes, row.gpus_per_node)
+                                  : std::to_string(row.gpus_per_node);
            }},
-          Number("HOURS", "hours"),
-          {"P90", Align::kRight,
-           [](const json& row) {
-             const auto seconds = OptionalNumber(row, "run_p90_seconds");
-             return seconds ? Hours(*seconds / kHourSeconds) : "–";
-           }},
-          Number("COST", "cost"),
-          {"EFF", Align::kRight,
-           [](const json& row) {
-             const auto share = OptionalNumber(row, "efficiency");
-             return share ? fmt::format("{:.0f} %", 100 * *share) : "–";
-           }},
-          Number("GPU-H", "gpu_hours"),
-          Number("KWH", "energy_kwh"),
-          {"BATCH×ACC (EFFECTIVE)", Align::kLeft, BatchesOf}};
+          ScaleNumber("HOURS", &ScaleFigures::hours),
+          ScaleColumn("P90",
+                      [](const ScaleFigures& figures) {
+                        return Hours(figures.run_p90_seconds / kHourSeconds);
+                      }),
+          ScaleNumber("COST", &ScaleFigures::cost),
+          ScaleColumn("EFF",
+                      [](const ScaleFigures& figures) {
+                        return fmt::format("{:.0f} %", 100 * figures.efficiency);
+                      }),
+          ScaleNumber("GPU-H", &ScaleFigures::gpu_hours),
+          ScaleNumber("KWH", &ScaleFigures::energy_kwh),
+          {"BATCH×ACC (EFFECTIVE)", Align::kLeft, BatchesCell}};
 }
 
-std::vector<AnswerColumn> ColumnsWith(const json& rows, int64_t recommended) {
-  std::vector<AnswerColumn> columns = ScaleColumns(recommended);
-  const auto lacks = [&](const AnswerColumn& column) {
+std::vector<ColumnOf<ScaleRow>> ColumnsWith(const std::vector<ScaleRow>& rows,
+                                            int64_t recommended) {
+  std::vector<ColumnOf<ScaleRow>> columns = ScaleColumns(recommended);
+  std::erase_if(columns, [&](const ColumnOf<ScaleRow>& column) {
     return (column.header == "COST" || column.header == "KWH") &&
-           std::all_of(rows.begin(), rows.end(),
-                       [&](const json& row) { return column.cell(row) == "–"; });
-  };
-  columns.erase(std::remove_if(columns.begin(), columns.end(), lacks), columns.end());
+           std::ranges::all_of(rows, [&](const ScaleRow& row) { return column.cell(row) == "–"; });
+  });
   return columns;
 }
 
-const json* RecommendedRow(const json& curve) {
-  const int64_t gpus = IntOf(ObjectOf(curve, "recommended"), "gpus");
-  for (const json& row : ListOf(curve, "steps")) {
-    if (IntOf(row, "gpus") == gpus && row.value("runs", false)) return &row;
+const ScaleRow* RecommendedRow(const api::ScaleCurve& curve) {
+  for (const ScaleRow& row : curve.steps) {
+    if (curve.recommended && row.gpus == curve.recommended->gpus && row.runs) return &row;
   }
   return nullptr;
 }
 
-std::string WhyText(const json& curve, const TerminalStyle& style) {
-  const json& recommended = ObjectOf(curve, "recommended");
-  const int64_t gpus = IntOf(recommended, "gpus");
-  if (gpus == 0) return "None of these can run it.\n";
-  const std::string beyond = TextOf(recommended, "beyond");
-  return Paragraph(fmt::format("* {} {}: {}.", gpus, gpus == 1 ? "GPU" : "GPUs",
-                               TextOf(recommended, "why")),
+std::string WhyText(const api::ScaleCurve& curve, const TerminalStyle& style) {
+  if (!curve.recommended) return "None of these can run it.\n";
+  const api::RecommendedGpus& recommended = *curve.recommended;
+  return Paragraph(fmt::format("* {}: {}.", Plural(recommended.gpus, "GPU"), recommended.why),
                    style) +
-         Paragraph("Why not more: " + TextOf(recommended, "why_not_more") + ".", style) +
-         (beyond.empty() ? "" : Paragraph("Beyond " + beyond + ".", style));
+         Paragraph("Why not more: " + recommended.why_not_more + ".", style) +
+         (recommended.beyond.empty() ? "" : Paragraph("Beyond " + recommended.beyond + ".", style));
 }
 
-std::string StagesText(const json& row, const TerminalStyle& style) {
+std::string StagesText(const ScaleFigures& figures, const TerminalStyle& style) {
   std::string text;
-  for (const json& stage : ListOf(row, "stages")) {
-    const std::string name = TextOf(stage, "name");
-    std::string line =
-        fmt::format("{}{} h, {} steps of {:.2f} s, {}", name.empty() ? "" : name + ": ",
-                    HoursOf(stage, "hours"), Grouped(IntOf(stage, "steps")),
-                    NumberOf(stage, "seconds_per_step"), TextOf(stage, "precision"));
-    const double bytes = NumberOf(stage, "memory_bytes");
+  for (const api::ScaleStage& stage : figures.stages) {
+    std::string line = fmt::format("{}{} h, {} steps of {:.2f} s, {}",
+                                   stage.name.empty() ? "" : stage.name + ": ", Hours(stage.hours),
+                                   Grouped(stage.steps), stage.seconds_per_step, stage.precision);
+    const auto bytes = static_cast<double>(stage.memory_bytes.value_or(0));
     if (bytes > 0) line += fmt::format(", {:.1f} GiB a GPU", bytes / (1 << 30));
-    if (!stage.value("memory_checked", true)) line += ", memory not checked";
-    if (stage.value("gradient_checkpointing_chosen", false)) line += ", checkpointing";
-    text += Paragraph(line + "; " + TextOf(stage, "basis"), style);
-    const std::string disagreement = TextOf(stage, "disagreement");
-    if (!disagreement.empty()) text += Paragraph("Note: " + disagreement + ".", style);
+    if (!stage.memory_checked) line += ", memory not checked";
+    if (stage.gradient_checkpointing_chosen) line += ", checkpointing";
+    text += Paragraph(line + "; " + stage.basis, style);
+    if (!stage.disagreement.empty()) text += Paragraph("Note: " + stage.disagreement + ".", style);
   }
   return text;
 }
 
-std::string ScheduleText(const json& curve) {
-  const json& days = ListOf(ObjectOf(curve, "recommended"), "schedule");
-  if (days.size() < 2 || IntOf(days.back(), "last_day") < 2) return "";
+std::string PaddedTo(int width, std::string text) {
+  text += std::string(static_cast<size_t>(std::max(0, width - DisplayWidth(text))), ' ');
+  return text;
+}
+
+std::string ScheduleText(const api::ScaleCurve& curve) {
+  if (!curve.recommended) return "";
+  const std::vector<api::DayOfWork>& days = curve.recommended->schedule;
+  if (days.size() < 2 || days.back().last_day < 2) return "";
   std::string text = "\nDAY    TASK              HOURS\n";
   for (size_t i = 0; i < days.size() && i < kMostDays; ++i) {
-    const int64_t first = IntOf(days[i], "first_day");
-    const int64_t last = IntOf(days[i], "last_day");
+    const auto& [first, last, task, hours] = days[i];
     const std::string when =
         first == last ? std::to_string(first) : fmt::format("{}–{}", first, last);
-    const std::string each = first == last ? "" : " each";
-    const double hours = NumberOf(days[i], "hours");
-    std::string task = Clipped(Printable(TextOf(days[i], "task")), 16);
-    task += std::string(static_cast<size_t>(std::max(0, 16 - DisplayWidth(task))), ' ');
-    const std::string day =
-        when + std::string(static_cast<size_t>(std::max(0, 6 - DisplayWidth(when))), ' ');
-    text += fmt::format("{} {} {:>6.1f}{}\n", day, task, hours, each);
+    text += fmt::format("{} {} {:>6.1f}{}\n", PaddedTo(6, when), PaddedTo(16, Clipped(task, 16)),
+                        hours, first == last ? "" : " each");
   }
   if (days.size() > kMostDays) text += fmt::format("… and {} more\n", days.size() - kMostDays);
   return text;
 }
 
 // GPU-hours of the stages alone, without the start.
-double WorkHours(const json& step) {
+double WorkHours(const ScaleRow& row) {
   double hours = 0;
-  for (const json& stage : ListOf(step, "stages")) hours += NumberOf(stage, "hours");
-  return hours * static_cast<double>(IntOf(step, "gpus"));
+  if (!row.figures) return hours;
+  for (const api::ScaleStage& stage : row.figures->stages) hours += stage.hours;
+  return hours * static_cast<double>(row.gpus);
 }
 
-// One line for each kind of GPU: the fewest that run it and the recommended number.
-std::string ComparisonText(const json& answer, const TerminalStyle& style) {
-  const json& curves = ListOf(answer, "gpus");
-  if (curves.size() < 2) return "";
-  json rows = json::array();
+// One kind of GPU: the fewest that run it and the recommended number; nullptr where there is none.
+struct ComparedGpu {
+  std::string name;
+  const ScaleRow* fewest = nullptr;
+  const ScaleRow* recommended = nullptr;
+};
+
+std::string ShapeCell(const ScaleRow* row) {
+  if (row == nullptr || !row->figures) return "–";
+  return fmt::format("{} × {} h", row->gpus, Hours(row->figures->hours));
+}
+
+std::string ComparisonText(const api::Scale& scale, const TerminalStyle& style) {
+  if (scale.gpus.size() < 2) return "";
+  std::vector<ComparedGpu> rows;
   double slowest = 0;
-  for (const json& curve : curves) {
-    const json* fewest = nullptr;
-    for (const json& row : ListOf(curve, "steps")) {
-      if (fewest == nullptr && row.value("runs", false)) fewest = &row;
-    }
-    json row = {{"gpu_name", TextOf(curve, "gpu_name")}};
-    if (fewest != nullptr) {
-      row["fewest"] = *fewest;
-      row["work_hours"] = WorkHours(*fewest);
-      slowest = std::max(slowest, WorkHours(*fewest));
-    } else if (!ListOf(curve, "steps").empty()) {
-      row["reason"] = TextOf(ListOf(curve, "steps").back(), "reason");
-    }
-    if (const json* chosen = RecommendedRow(curve)) row["chosen"] = *chosen;
-    rows.push_back(std::move(row));
+  for (const api::ScaleCurve& curve : scale.gpus) {
+    const auto fewest = std::ranges::find_if(curve.steps, &ScaleRow::runs);
+    rows.push_back(
+        {curve.gpu_name, fewest == curve.steps.end() ? nullptr : &*fewest, RecommendedRow(curve)});
+    if (rows.back().fewest != nullptr) slowest = std::max(slowest, WorkHours(*fewest));
   }
-  const auto shape = [](const char* of) {
-    return [of](const json& row) {
-      const json& step = ObjectOf(row, of);
-      if (!step.contains("hours")) return std::string("–");
-      return fmt::format("{} × {} h", IntOf(step, "gpus"), HoursOf(step, "hours"));
-    };
-  };
-  const std::vector<AnswerColumn> columns = {
-      {"GPU", Align::kLeft, [](const json& row) { return TextOf(row, "gpu_name"); }},
-      {"RATIO", Align::kRight,
-       [slowest](const json& row) {
-         const double hours = NumberOf(row, "work_hours");
-         return hours > 0 ? fmt::format("{:.1f}", slowest / hours) : std::string("–");
-       }},
-      {"FEWEST", Align::kLeft, shape("fewest")},
-      {"RECOMMENDED", Align::kLeft, [shape](const json& row) {
-         return row.contains("chosen") ? shape("chosen")(row) : std::string();
-       }}};
+  const std::vector<ColumnOf<ComparedGpu>> columns = {
+      MemberColumn("GPU", Align::kLeft, &ComparedGpu::name, std::identity()),
+      MemberColumn("RATIO", Align::kRight, &ComparedGpu::fewest,
+                   [slowest](const ScaleRow* fewest) {
+                     const double hours = fewest == nullptr ? 0 : WorkHours(*fewest);
+                     return hours > 0 ? fmt::format("{:.1f}", slowest / hours) : std::string("–");
+                   }),
+      MemberColumn("FEWEST", Align::kLeft, &ComparedGpu::fewest, ShapeCell),
+      MemberColumn("RECOMMENDED", Align::kLeft, &ComparedGpu::recommended,
+                   [](const ScaleRow* row) { return row == nullptr ? "" : ShapeCell(row); })};
   return "\nRelative speed of one GPU:\n" + AnswerTable(rows, columns, 3, style);
 }
 
@@ -268,28 +276,27 @@ std::vector<ScaledGpu> GpusToScale(const ScaleCommand& command, const TrainingQu
   return gpus;
 }
 
-std::string Text(const json& answer, const TerminalStyle& style) {
-  const json& rows = ListOf(answer, "steps");
-  const int64_t recommended = IntOf(ObjectOf(answer, "recommended"), "gpus");
-  std::string text = Clipped(fmt::format("{} on {}, by {}", TextOf(answer, "name"),
-                                         TextOf(answer, "gpu_name"), TextOf(answer, "objective")),
-                             style.width) +
-                     "\n";
-  if (const std::string why = TextOf(answer, "gpu_why"); !why.empty()) {
-    text += Paragraph(
-        fmt::format("{}: {}; --gpu NAME for another.", TextOf(answer, "gpu_name"), why), style);
+std::string ScaleText(const api::Scale& scale, const TerminalStyle& style) {
+  const api::ScaleCurve curve = scale.in_full.value_or(api::ScaleCurve());
+  std::string text =
+      Clipped(fmt::format("{} on {}, by {}", scale.name, curve.gpu_name, scale.objective),
+              style.width) +
+      "\n";
+  if (!scale.gpu_why.empty()) {
+    text += Paragraph(fmt::format("{}: {}; --gpu NAME for another.", curve.gpu_name, scale.gpu_why),
+                      style);
   }
-  text += "\n";
-  text += AnswerTable(rows, ColumnsWith(rows, recommended), 6, style) + "\n";
-  text += ImpossibleText(rows, style) + WhyText(answer, style);
-  if (const json* row = RecommendedRow(answer)) text += "\n" + StagesText(*row, style);
-  text += ScheduleText(answer) + ComparisonText(answer, style);
-  const std::vector<std::string> assumed = TextsOf(answer, "assumed");
+  const int64_t recommended = curve.recommended ? curve.recommended->gpus : 0;
+  text += "\n" + AnswerTable(curve.steps, ColumnsWith(curve.steps, recommended), 6, style) + "\n";
+  text += ImpossibleText(curve.steps, style) + WhyText(curve, style);
+  if (const ScaleRow* row = RecommendedRow(curve); row != nullptr && row->figures) {
+    text += "\n" + StagesText(*row->figures, style);
+  }
+  text += ScheduleText(curve) + ComparisonText(scale, style);
+  const auto assumed = curve.assumed.value_or(std::vector<std::string>());
   if (!assumed.empty()) text += "\n";
   for (const std::string& sentence : assumed) text += Paragraph(AssumedLine(sentence) + ".", style);
-  for (const std::string& note : TextsOf(answer, "gpu_notes")) {
-    text += Paragraph("Note: " + note + ".", style);
-  }
+  for (const std::string& note : scale.gpu_notes) text += Paragraph("Note: " + note + ".", style);
   return text + Paragraph(
                     "\n"
                     "HOURS: run time without queueing. P90: 9 in 10 runs are done by then. KWH: at "
@@ -297,9 +304,11 @@ std::string Text(const json& answer, const TerminalStyle& style) {
                     style);
 }
 
-}  // namespace
-
-int RunScale(const ScaleCommand& command, Api& api, Console& console) {
+int Run(ScaleCommand& command, const CommandContext& context) {
+  Api& api = context.api;
+  Console& console = context.console;
+  FillFrom(context.settings.own, command.source.own);
+  command.source.hub_cache = LookForHubLogin(context.environment).cache;
   const Result<TrainingQuestion> training =
       TrainingQuestion::Load(command.source, RunLength::kRequired, api, console.now());
   if (!training) return Report(training.error(), console);
@@ -311,17 +320,46 @@ int RunScale(const ScaleCommand& command, Api& api, Console& console) {
   if (!read && !read.error().pointer.empty())
     return Report(training->Placed(read.error()), console);
   if (!read) return Report(read.error(), console);
-  Result<json> answer =
+  Result<api::Scale> scale =
       AnswerScale(question, GpusToScale(command, *training),
-                  command.source.gpus.empty() ? ToldInFull::kBest : ToldInFull::kFirst);
-  if (!answer) return Report(training->Placed(answer.error()), console);
-  if (!training->gpu_notes.empty()) (*answer)["gpu_notes"] = training->gpu_notes;
-  if (command.json) {
-    PrintJson(*answer, console);
-  } else {
-    console.Print(Text(*answer, console.style()));
-  }
-  return answer->contains("recommended") ? kExitOk : kExitInfeasible;
+                  command.source.gpus.empty() ? DetailedGpu::kBest : DetailedGpu::kFirst);
+  if (!scale) return Report(training->Placed(scale.error()), console);
+  scale->gpu_notes = training->gpu_notes;
+  PrintAnswer<api::Scale>(ToJson(*scale), console, ScaleText);
+  return scale->in_full && scale->in_full->recommended ? kExitOk : kExitInfeasible;
+}
+
+void AddOptions(ScaleCommand& command, Options& options) {
+  AddTrainingSource(options, command.source);
+  options.app().get_option("FILE|MODEL")->required();
+  options.Value("--gpu NAME", command.source.gpus,
+                "These GPUs (default: all in the cluster, the best in full)");
+  options.Number("--max-gpus N", command.most_gpus, 1, 65'536,
+                 "Up to N GPUs (default 8, or a whole node)");
+  options.Number("--gpus-per-node N", command.gpus_per_node, 1, 1'024,
+                 "GPUs per node (default: the cluster's, else 8)");
+  options.Number("--network RATE", command.network_gbit_per_s, 0.001, 1e6,
+                 "Network between nodes in Gbit/s (default: the site's setting)");
+  options.Value("--price PRICE", command.price, "Price of a GPU-hour", CheckPrice);
+  options.Value("--objective NAME", command.objective, "finish (default), cost or deadline",
+                CheckObjective);
+  options.Value("--deadline TIME", command.deadline, "Done by then with 90 % probability");
+  command.flags.AddTo(options);
+  command.flags.AddMicroBatch(options);
+  options.JsonAndPlace();
+  options.Footer(kScaleFooter);
+}
+
+Result<void> Take(ScaleCommand& command, const std::vector<std::string>&) {
+  command.source.settings = command.flags.Given();
+  return {};
+}
+
+}  // namespace
+
+Command MakeScaleCommand() {
+  return MakeCommand<ScaleCommand>(
+      "scale", "How many GPUs: hours, efficiency, cost, and why not more", AddOptions, Run, Take);
 }
 
 }  // namespace gpuadvise::client

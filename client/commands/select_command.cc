@@ -1,14 +1,13 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
-#include "client/api/answer_reader.h"
-#include "client/api/exit_code.h"
-#include "client/commands/commands.h"
+#include "client/commands/report.h"
+#include "client/commands/shared_options.h"
 #include "client/questions/job_question.h"
+#include "common/api/select.h"
 #include "common/base/bytes.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
@@ -19,6 +18,17 @@ namespace {
 
 using nlohmann::json;
 
+// `gpuadvise select`, which sbatch's plugin asks (integrations/plugins/cli_filter.lua).
+struct SelectCommand {
+  std::vector<std::string> arguments;  // sbatch's options
+  std::vector<std::string> groups;     // of the caller
+  std::string gpu_memory;              // the least of a GPU; "" any
+  std::vector<std::string> avoid;      // partitions
+  std::string advice, submitted;       // report instead: that advice became this job
+  double timeout_seconds = 1;          // for the whole question
+  double max_age_seconds = 300;        // of what the answer rests on
+};
+
 // Options that decide when or where a job can start and that the forecast does not see.
 constexpr std::string_view kUnseen =
     "array batch bb bbf cluster-constraint clusters consolidate-segments contiguous core-spec "
@@ -26,8 +36,6 @@ constexpr std::string_view kUnseen =
     "licenses mincpus network nice nodefile ntasks-per-core ntasks-per-gpu ntasks-per-socket "
     "overcommit oversubscribe power prefer priority reboot segment sockets-per-node spread-job "
     "switches thread-spec threads-per-core time-min tmp tres-per-task use-min-nodes";
-
-constexpr const char* kPrinted[] = {"partition", "gres", "gpus", "gpus_per_node", "constraint"};
 
 Result<json> ReadQuestion(const SelectCommand& command, const SbatchOptions& options, int64_t now) {
   for (const std::string_view name : SplitAt(kUnseen, ' ')) {
@@ -66,54 +74,70 @@ bool IsSafe(const std::string& value) {
          });
 }
 
-Result<json> OptionsOf(const json& answer, const SbatchOptions& given) {
-  const json& job = ObjectOf(answer, "job");
-  json options = json::object();
-  for (const char* name : kPrinted) {
-    const auto value = job.find(name);
-    if (value == job.end()) continue;
-    if (!value->is_string() || !IsSafe(value->get<std::string>())) {
+// Options as they are printed, one a line.
+using ChosenOptions = std::vector<std::pair<std::string, std::string>>;
+
+Result<ChosenOptions> OptionsToAdd(const api::SelectedJob& job, const SbatchOptions& given) {
+  ChosenOptions options;
+  for (const auto& [name, value] : {std::pair{"constraint", job.constraint},
+                                    {"gpus", job.gpus},
+                                    {"gpus_per_node", job.gpus_per_node},
+                                    {"gres", job.gres},
+                                    {"partition", job.partition}}) {
+    if (value.empty()) continue;
+    if (!IsSafe(value)) {
       return Fail(
           ErrorCode::kInternal,
           fmt::format(
               "gpuadvised chose a {} with characters that no Slurm name has; choose it yourself",
               name));
     }
-    options[name] = *value;
+    options.emplace_back(name, value);
   }
   // The API was asked for the total of --gpus-per-task.
   const auto per_task = given.Get("gpus-per-task");
-  if (!per_task || given.Has("gpus") || !options.contains("gpus")) return options;
-  const Result<GpuCounts> counts = ParseGpusOption(*per_task);
-  options.erase("gpus");
-  options["gpus_per_task"] =
-      fmt::format("{}:{}", TextOf(job, "gres_type"), counts ? TotalGpus(*counts) : 1);
+  if (!per_task || given.Has("gpus")) return options;
+  for (auto& [name, value] : options) {
+    if (name != "gpus") continue;
+    const Result<GpuCounts> counts = ParseGpusOption(*per_task);
+    name = "gpus_per_task";
+    value = fmt::format("{}:{}", job.gres_type, counts ? TotalGpus(*counts) : 1);
+  }
   return options;
 }
 
-std::string KindsInWords(const json& answer) {
+std::string KindsInWords(const api::Selection& selection) {
   std::vector<std::string> kinds;
-  for (const json& each : ListOf(answer, "alternatives")) {
-    const std::string name = TextOf(each, "gpu_name");
-    if (!each.value("in_job", false) || name.empty()) continue;
-    if (std::find(kinds.begin(), kinds.end(), name) == kinds.end()) kinds.push_back(name);
+  for (const api::SelectAlternative& each : selection.alternatives) {
+    if (!each.in_job || each.gpu_name.empty()) continue;
+    if (std::ranges::find(kinds, each.gpu_name) == kinds.end()) kinds.push_back(each.gpu_name);
   }
-  return kinds.empty() ? "GPUs" : fmt::format("{}", fmt::join(kinds, " or "));
+  return kinds.empty() ? "GPUs" : Join(kinds, " or ");
 }
 
 // "L40S in gpu2, start in about 5 m (p90 1 h 10)".
-std::string Why(const json& answer, const json& options, const SbatchOptions& given) {
-  const json& job = ObjectOf(answer, "job");
-  std::string partition = TextOf(options, "partition");
+std::string WhyLine(const api::Selection& selection, const SbatchOptions& given) {
+  std::string partition = selection.job.partition;
   if (partition.empty()) partition = given.Get("partition").value_or("");
-  const double p50 = NumberOf(job, "wait_p50_seconds");
-  const double p90 = NumberOf(job, "wait_p90_seconds");
+  const api::Seconds wait = selection.job.start.value_or(api::StartFigures()).wait;
+  const auto p50 = static_cast<double>(wait.p50_seconds);
+  const auto p90 = static_cast<double>(wait.p90_seconds);
   std::string start = p50 < 30 ? "start now" : "start in about " + DurationInWords(p50);
   if (p90 - p50 >= 60) start += " (p90 " + DurationInWords(p90) + ")";
-  return fmt::format("{} in {}, {}", KindsInWords(answer), partition, start);
+  return fmt::format("{} in {}, {}", KindsInWords(selection), partition, start);
 }
 
-// So that it counts as waiting before the daemon's next look at the queue.
+std::string SelectionText(const api::Selection& selection, const ChosenOptions& options,
+                          const SbatchOptions& given) {
+  std::string text;
+  for (const auto& [name, value] : options) text += name + "=" + value + "\n";
+  if (IsSafe(selection.advice_id)) text += "advice_id=" + selection.advice_id + "\n";
+  text += "why=" + WhyLine(selection, given) + "\n";
+  if (!selection.limit_words.empty()) text += "limit=" + selection.limit_words + "\n";
+  return text;
+}
+
+// So that the daemon looks at the queue soon, and the next who asks sees the job.
 int ReportSubmitted(const SelectCommand& command, Api& api, Console& console) {
   if (!IsSafe(command.advice)) {
     return Report({ErrorCode::kBadInput, "--submitted needs --advice, the answer's advice_id", ""},
@@ -124,9 +148,16 @@ int ReportSubmitted(const SelectCommand& command, Api& api, Console& console) {
   return reported ? kExitOk : Report(reported.error(), console);
 }
 
-}  // namespace
-
-int RunSelect(const SelectCommand& command, Api& api, Console& console) {
+int Run(SelectCommand& command, const CommandContext& context) {
+  Console& console = context.console;
+  const auto patience = static_cast<int64_t>(command.timeout_seconds * 1000);
+  const auto own_api = context.api_within(std::chrono::milliseconds(patience));
+  Api& api = *own_api;
+  command.groups = context.group_names();
+  if (command.groups.empty()) {
+    console.Complain(
+        "the names of your groups are not known here: partitions with AllowGroups are left out");
+  }
   if (!command.submitted.empty()) return ReportSubmitted(command, api, console);
   const Result<ParsedArguments> parsed = ParseSbatchArguments(command.arguments);
   if (!parsed) return Report(parsed.error(), console);
@@ -134,31 +165,47 @@ int RunSelect(const SelectCommand& command, Api& api, Console& console) {
   if (!question) return Report(question.error(), console);
   const Result<json> answer = api.Post("/v1/select", *question);
   if (!answer) return Report(answer.error(), console);
-  if (const Result<void> young = CheckAge(*answer, command.max_age_seconds); !young) {
+  const auto selection = ReadAnswer<api::Selection>(*answer);
+  if (const Result<void> young = CheckAge(selection.frame, command.max_age_seconds); !young) {
     return Report(young.error(), console);
   }
-  const Result<json> options = OptionsOf(*answer, parsed->options);
+  const Result<ChosenOptions> options = OptionsToAdd(selection.job, parsed->options);
   if (!options) return Report(options.error(), console);
-  if (command.json) PrintJson(*answer, console);
-  if (options->empty()) {
-    const std::string reason = TextOf(*answer, "reason");
-    const Error nothing{ErrorCode::kInfeasible,
-                        reason.empty() ? "gpuadvised made no choice" : reason, ""};
-    return command.json ? ReportInWords(nothing, console) : Report(nothing, console);
-  }
-  if (command.json) return kExitOk;
-  std::string text;
-  for (const auto& [name, value] : options->items()) {
-    text += name + "=" + value.get<std::string>() + "\n";
-  }
-  if (const std::string id = TextOf(*answer, "advice_id"); IsSafe(id)) {
-    text += "advice_id=" + id + "\n";
-  }
-  text += "why=" + Why(*answer, *options, parsed->options) + "\n";
-  const std::string limit = TextOf(*answer, "limit_words");
-  if (!limit.empty()) text += "limit=" + limit + "\n";
-  console.Print(text);
-  return kExitOk;
+  PrintAnswer<api::Selection>(answer, console, [&](const auto&, const auto&) {
+    return options->empty() ? "" : SelectionText(selection, *options, parsed->options);
+  });
+  if (!options->empty()) return kExitOk;
+  return ReportInWords(
+      {ErrorCode::kInfeasible,
+       selection.reason.empty() ? "gpuadvised made no choice" : selection.reason, ""},
+      console);
+}
+
+void AddOptions(SelectCommand& command, Options& options) {
+  options.Value("--gpu-memory SIZE", command.gpu_memory, "Minimum memory of a GPU, such as 40G");
+  options.Value("--avoid NAMES", command.avoid, "Partitions never to use, such as debug,test")
+      ->delimiter(',');
+  options.Number("--timeout SECONDS", command.timeout_seconds, 0.01, 3600,
+                 "Give up after this many seconds (default 1)");
+  options.Number("--max-age SECONDS", command.max_age_seconds, 0, kMostSeconds,
+                 "Exit with 5 if the data is older (default 300)");
+  options.Value("--advice ID", command.advice, "With --submitted: the answer's advice_id");
+  options.Value("--submitted JOBID", command.submitted,
+                "Only report that it was submitted as this job", CheckJobId);
+  options.JsonAndPlace();
+  options.Footer("\nPrints the options to add so that the job starts first.\n");
+}
+
+Result<void> Take(SelectCommand& command, const std::vector<std::string>& words) {
+  command.arguments = words;
+  return {};
+}
+
+}  // namespace
+
+Command MakeSelectCommand() {
+  return MakeCommand<SelectCommand>("select", "Choose partition and GPU type for a plain sbatch",
+                                    AddOptions, Run, Take, ForeignWords::kSbatchOptions);
 }
 
 }  // namespace gpuadvise::client

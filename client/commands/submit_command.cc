@@ -5,7 +5,9 @@
 
 #include "client/api/answer_reader.h"
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
+#include "client/commands/report.h"
+#include "client/commands/script_source.h"
+#include "client/commands/shared_options.h"
 #include "client/preflight/preflight.h"
 #include "client/questions/job_question.h"
 #include "client/records/job_log.h"
@@ -17,36 +19,50 @@
 #include "client/views/check_view.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
-#include "yaml/yaml_file.h"
+#include "common/yaml/yaml_file.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
 
+constexpr const char* kSubmitFooter =
+    "\n"
+    "Arguments after -- go to sbatch unchanged and override the advice:\n"
+    "  gpuadvise submit train.yaml -- --mail-type=END --time=12:00:00\n";
+
+struct SubmitCommand {
+  AdviceQuestion question;  // `fixed` holds the flags and what follows `--`
+  FromScript from;
+  std::optional<double> max_age_seconds;
+  std::vector<std::string> passed_on;  // what follows `--`, as written
+  int64_t pick = 0;                    // 0: the first
+  std::string same_as;                 // file of the script that was agreed to; "-"; "" none
+  bool yes = false;
+  bool dry_run = false;
+  bool force = false;  // also where a check failed
+};
+
 constexpr const char* kCheckFailed =
     "a check failed, so nothing was submitted; --force submits anyway";
 
 // " on cluster b" where several were asked.
-std::string OnCluster(const json& strategy) {
-  const std::string cluster = TextOf(strategy, "cluster");
-  return cluster.empty() ? "" : " on cluster " + Printable(cluster);
+std::string OnCluster(const api::Strategy& strategy) {
+  return strategy.cluster.empty() ? "" : " on cluster " + strategy.cluster;
 }
 
 std::string ChoiceText(const Choice& choice, const SubmitCommand& command, const Console& console) {
-  const json& strategy = choice.strategy;
-  const int64_t gpus = IntOf(strategy, "gpus_per_node", 1) * IntOf(strategy, "nodes", 1);
+  const api::Strategy& strategy = choice.strategy;
   std::vector<std::string> lines = {
-      fmt::format("{} {} in {}{}: batch {} × {} × {} = {}, {}", IntOf(strategy, "rank"),
-                  StrategyName(strategy), TextOf(strategy, "partition"), OnCluster(strategy),
-                  IntOf(strategy, "micro_batch"), IntOf(strategy, "accumulation"), gpus,
-                  IntOf(strategy, "effective_batch_size"), TextOf(strategy, "precision")),
+      fmt::format("{} {} in {}{}: batch {} × {} × {} = {}, {}", strategy.rank,
+                  StrategyName(strategy), strategy.partition, OnCluster(strategy),
+                  strategy.micro_batch, strategy.accumulation, GpusOf(strategy),
+                  strategy.effective_batch_size, strategy.precision),
       PromiseSentence(strategy, console.now())};
-  for (const std::string& note : TextsOf(strategy, "notes")) lines.push_back(note);
-  const json& limit = ObjectOf(choice.answer, "limit_advice");
-  if (IntOf(limit, "rank") == IntOf(strategy, "rank") && !TextOf(limit, "words").empty()) {
-    lines.push_back(TextOf(limit, "words"));
-  }
+  for (const std::string& note : strategy.notes) lines.push_back(note);
+  for (const std::string& each : choice.advice.assumed) lines.push_back("assumed: " + each);
+  const auto& limit = choice.advice.limit_advice;
+  if (limit && limit->rank == strategy.rank && !limit->words.empty()) lines.push_back(limit->words);
   const SbatchOptions& fixed = command.question.fixed;
   if (!fixed.empty()) {
     lines.push_back("fixed by you: " + Printable(Join(fixed.ToArguments(), " ")));
@@ -120,36 +136,41 @@ std::string TroubleText(const std::vector<Check>& checks, const TerminalStyle& s
 
 // False where an error stops the submission.
 bool MayGoOn(const SubmitCommand& command, const std::vector<Check>& checks, Console& console) {
-  if (!command.json) {
+  if (!console.style().json) {
     const std::string text = TroubleText(checks, console.style());
     if (!text.empty()) console.Print(text + "\n");
   }
   if (!HasError(checks) || command.force) return true;
   for (const Check& check : checks) {
-    if (!command.json || check.health != Health::kError) continue;
+    if (!console.style().json || check.health != Health::kError) continue;
     console.Complain("gpuadvise: " + check.subject + ": " + Printable(check.finding));
   }
   console.Complain(std::string("gpuadvise: ") + kCheckFailed);
   return false;
 }
 
-// The daemon counts the job as pending from now on. Not being able to say so spoils nothing.
+// The daemon looks at the queue soon and knows the job's advice. Not being able to say so spoils
+// nothing.
 void TellDaemon(Api& api, const Choice& choice, int64_t job_id, const std::string& outcome_folder,
                 Console& console) {
-  const std::string advice = TextOf(choice.answer, "advice_id");
-  const int64_t rank = IntOf(choice.strategy, "rank");  // there, of one cluster among several:
-  json became = {{"job_id", job_id}, {"rank", IntOf(choice.strategy, "cluster_rank", rank)}};
+  const std::string& advice = choice.advice.advice_id;
+  const api::Strategy& strategy = choice.strategy;
+  json became = {{"job_id", job_id}, {"rank", strategy.cluster_rank.value_or(strategy.rank)}};
   if (!outcome_folder.empty()) became["output_dir"] = outcome_folder;
   const Result<json> told = api.Post("/v1/advice/" + advice + "/submitted", became);
   if (!told) {
     console.Complain("gpuadvise: the job was submitted, but gpuadvised could not be informed: " +
                      told.error().message);
+    return;
+  }
+  for (const std::string& warning : FromJson<api::Frame>(*told, ShownText).warnings) {
+    console.Complain("gpuadvise: " + Printable(warning));
   }
 }
 
 json SubmissionJson(const json& job_id, const Choice& choice, const std::vector<Check>& checks) {
   return {{"job_id", job_id},
-          {"strategy", choice.strategy},
+          {"strategy", choice.row},
           {"script", choice.script.text},
           {"checks", ChecksJson(checks)}};
 }
@@ -169,8 +190,8 @@ std::string WhereToLook(const Choice& choice, int64_t job_id) {
          fmt::format("Follow it{1}: gpuadvise watch {0}, gpuadvise logs {0} -f\n", job_id, there);
 }
 
-int SubmitChoice(const SubmitCommand& command, const Choice& choice, const JobChecks& job, Api& api,
-                 JobRunner& runner, Console& console) {
+int SubmitChoice(const Choice& choice, const JobChecks& job, Api& api, JobRunner& runner,
+                 Console& console) {
   if (const Result<void> made = MakeFolders(job.log_folders); !made) {
     return Report({made.error().code, made.error().message + "; nothing was submitted", ""},
                   console);
@@ -183,7 +204,7 @@ int SubmitChoice(const SubmitCommand& command, const Choice& choice, const JobCh
   const Result<int64_t> job_id = JobIdFrom(*printed);
   if (!job_id) return Report(job_id.error(), console);
   TellDaemon(api, choice, *job_id, job.outcome_folder, console);
-  if (command.json) {
+  if (console.style().json) {
     PrintJson(SubmissionJson(*job_id, choice, job.checks), console);
   } else {
     console.Print(fmt::format("Submitted job {}{}: {}\n", *job_id, OnCluster(choice.strategy),
@@ -195,7 +216,7 @@ int SubmitChoice(const SubmitCommand& command, const Choice& choice, const JobCh
 
 int ShowDryRun(const SubmitCommand& command, const Choice& choice, const JobChecks& job,
                Console& console) {
-  if (command.json) {
+  if (console.style().json) {
     PrintJson(SubmissionJson(nullptr, choice, job.checks), console);
     return kExitOk;
   }
@@ -214,7 +235,7 @@ int CheckAndSubmit(const SubmitCommand& command, const json& spec, const Choice&
     const JobChecks job = CheckJob(spec, choice, submission.site, nullptr, console.now());
     return ShowDryRun(command, choice, job, console);
   }
-  if (!command.json) {
+  if (!console.style().json) {
     console.Print(ChoiceText(choice, command, console) + "\n" + choice.script.text + "\n");
   }
   if (const Result<void> asks = CanAgree(command, console); !asks) {
@@ -222,7 +243,7 @@ int CheckAndSubmit(const SubmitCommand& command, const json& spec, const Choice&
   }
   const JobChecks job = CheckJob(spec, choice, submission.site, &submission.runner, console.now());
   if (!MayGoOn(command, job.checks, console)) {
-    if (command.json) {
+    if (console.style().json) {
       json document = SubmissionJson(nullptr, choice, job.checks);
       document.update(ErrorDocument({ErrorCode::kInfeasible, kCheckFailed, ""}));
       PrintJson(document, console);
@@ -230,40 +251,76 @@ int CheckAndSubmit(const SubmitCommand& command, const json& spec, const Choice&
     return kExitError;
   }
   if (!Agreed(command, console)) {  // a choice and no error
-    if (command.json) PrintJson(SubmissionJson(nullptr, choice, job.checks), console);
+    if (console.style().json) PrintJson(SubmissionJson(nullptr, choice, job.checks), console);
     return kExitError;
   }
-  return SubmitChoice(command, choice, job, api, submission.runner, console);
+  return SubmitChoice(choice, job, api, submission.runner, console);
 }
 
-}  // namespace
-
-int RunSubmit(const SubmitCommand& command, Api& api, const JobSubmission& submission,
-              Console& console) {
+int Run(SubmitCommand& command, const CommandContext& context) {
+  Api& api = context.api;
+  Console& console = context.console;
+  const Result<JobSubmission> submission = FindSubmission(context);
+  if (!submission) return Report(submission.error(), console);
   const AdviceQuestion& question = command.question;
   const int64_t now = console.now();
   const Result<TrainFile> file = LoadTraining(question, command.from, console);
   if (!file) return Report(file.error(), console);
   const Result<json> answer = AskForAdvice(api, *file, question, now);
   if (!answer) return Report(answer.error(), console);
-  if (const Result<void> young = CheckAge(*answer, command.max_age_seconds); !young) {
+  const auto advice = ReadAnswer<api::Advice>(*answer);
+  if (const Result<void> young = CheckAge(advice.frame, command.max_age_seconds); !young) {
     return Report(young.error(), console);
   }
-  if (ListOf(*answer, "strategies").empty()) {
-    if (command.json) {
-      PrintJson(*answer, console);
-      return kExitInfeasible;
-    }
-    console.Print(AdviceText(*answer, {.all = true, .now = now, .style = console.style()}));
+  if (advice.strategies.empty()) {
+    PrintAnswer<api::Advice>(answer, console, [&](const auto& none, const auto& style) {
+      return AdviceText(none, {.all = true, .now = now, .style = style});
+    });
     return kExitInfeasible;
   }
   const Result<Choice> choice = Choose({command.pick, question.fixed, command.passed_on}, *file,
-                                       *answer, submission.job_template);
+                                       *answer, submission->job_template);
   if (!choice) return Report(choice.error(), console);
   if (const Result<void> same = CheckSame(command, *choice); !same) {
     return Report(same.error(), console);
   }
-  return CheckAndSubmit(command, file->spec(), *choice, api, submission, console);
+  return CheckAndSubmit(command, file->spec(), *choice, api, *submission, console);
+}
+
+void AddOptions(SubmitCommand& command, Options& options) {
+  AddAdviceQuestion(options, command.question);
+  AddFromScript(options, command.from, "Use this job script instead of FILE");
+  AddMaxAge(options, command.max_age_seconds);
+  options.Number("--pick N", command.pick, 1, 1e6, "Use row N of `advise`");
+  options.Flag("-y,--yes", command.yes, "Submit without asking for confirmation");
+  options.Flag("--dry-run", command.dry_run, "Print the script; submit nothing");
+  options.Value("--same-as FILE", command.same_as,
+                "Submit only if the script is still the one in FILE, from --dry-run");
+  options.Flag("--force", command.force, "Submit even if a check fails");
+  options.Clusters();
+  options.JsonAndPlace();
+  options.Footer(kSubmitFooter);
+}
+
+// What follows `--` joins what the flags fix, and wins over it.
+Result<void> Take(SubmitCommand& submit, const std::vector<std::string>& passed_on) {
+  if (Result<void> source = CheckSource(submit.question, submit.from); !source) return source;
+  const Result<ParsedArguments> parsed = ParseSbatchArguments(passed_on);
+  if (!parsed) return BadInput("after --: " + parsed.error().message);
+  if (!parsed->rest.empty()) {
+    return BadInput("after --: '" + parsed->rest.front() +
+                    "' is not an sbatch option; gpuadvise writes the script itself");
+  }
+  submit.question.fixed.OverrideWith(parsed->options);
+  submit.passed_on = passed_on;
+  return {};
+}
+
+}  // namespace
+
+Command MakeSubmitCommand() {
+  return MakeCommand<SubmitCommand>("submit", "Submit the best strategy, or the one you pick",
+                                    AddOptions, Run, Take, ForeignWords::kAfterDashes);
 }
 
 }  // namespace gpuadvise::client

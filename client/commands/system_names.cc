@@ -5,7 +5,7 @@
 
 #ifdef GPUADVISE_STATIC
 #include "common/base/text.h"
-#include "process/run_program.h"
+#include "common/process/run_program.h"
 #else
 #include <grp.h>
 #include <pwd.h>

@@ -9,10 +9,11 @@
 
 #include "client/api/answer_reader.h"
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
+#include "client/commands/report.h"
+#include "client/commands/shared_options.h"
 #include "client/records/job_log.h"
 #include "client/top/top_screen.h"
-#include "process/descriptor.h"
+#include "common/process/descriptor.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -38,17 +39,15 @@ std::string EndOf(const std::string& path) {
 
 void Refresh(Api& api, TopData* data) {
   data->problem.clear();
-  for (const auto& [target, into] :
-       {std::pair{"/v1/queue?limit=2000", &data->queue}, {"/v1/gpus", &data->gpus}}) {
-    Result<json> answer = api.Get(target);
-    if (answer) {
-      *into = std::move(*answer);
-    } else {
-      data->problem = answer.error().message;
-      return;  // what was known stays
-    }
+  const Result<json> queue = api.Get("/v1/queue?limit=2000");
+  const Result<json> gpus = queue ? api.Get("/v1/gpus") : queue;
+  if (queue) data->queue = ReadAnswer<api::Queue>(*queue);
+  if (!gpus) {
+    data->problem = gpus.error().message;
+    return;  // what was known stays
   }
-  data->problem = DataDoubt(data->queue);
+  data->gpus = ReadAnswer<api::Gpus>(*gpus);
+  data->problem = DataDoubt(data->queue.frame);
 }
 
 // The log of the chosen job; its path is asked for once.
@@ -75,29 +74,42 @@ class ChosenLog {
   std::string problem_;
 };
 
-}  // namespace
+struct TopCommand {};
 
-int RunTop(const std::string& own_user, TopScreen& screen, SlurmQuery& slurm, Api& api,
-           Console& console) {
+// Shows queue, GPUs and a log until the user quits or a signal comes.
+int Run(TopCommand&, const CommandContext& context) {
+  const Result<std::unique_ptr<TopScreen>> opened = OpenTopScreen();
+  if (!opened) return Report(opened.error(), context.console);
+  TopScreen& screen = **opened;
+  const auto api = context.api_within(std::chrono::seconds(2));
   TopState state;
   TopData data;
-  data.own_user = own_user;
-  ChosenLog log(slurm);
+  data.own_user = context.user_name();
+  ChosenLog log(context.slurm);
   auto next = Clock::now();
   while (!state.quit && screen.Ended() == 0) {
     if (Clock::now() >= next) {
-      Refresh(api, &data);
+      Refresh(*api, &data);
       next = Clock::now() + kRefresh;
     }
-    data.now = console.now();
+    data.now = context.console.now();
     log.Show(state.log_of, &data);
     screen.Show(DrawTop(data, state, screen.size()));
     const TopKey key = screen.Next(kKeyMilliseconds);
-    const std::vector<json> rows = TopRows(data, state);
+    const std::vector<int64_t> rows = TopRows(data, state);
     const int page = TopPage(state, screen.size());
     state = AfterKey(std::move(state), key, rows, page);
   }
   return screen.Ended() == 0 ? kExitOk : kSignalExit + screen.Ended();
+}
+
+void AddOptions(TopCommand&, Options& options) { options.Place(); }
+
+}  // namespace
+
+Command MakeTopCommand() {
+  return MakeCommand<TopCommand>("top", "Live view of queue, GPUs and logs, full screen",
+                                 AddOptions, Run);
 }
 
 }  // namespace gpuadvise::client

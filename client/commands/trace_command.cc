@@ -13,7 +13,7 @@
 #include "client/terminal/display.h"
 #include "client/trace/script_trace.h"
 #include "common/base/text.h"
-#include "common/training/memory_constants.h"
+#include "common/memory/memory_constants.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -40,9 +40,8 @@ bool IsTrainYaml(const std::string& file) {
 }
 
 // The file of the question, or one of nothing but the script's name.
-Result<TrainFile> FileOf(const FitCommand& command, int64_t now) {
-  const TrainingSource& source = command.source;
-  if (!command.trace->command.empty()) {
+Result<TrainFile> FileOf(const TrainingSource& source, const TraceWishes& wishes, int64_t now) {
+  if (!wishes.command.empty()) {
     return TrainFile::FromSpec(json::object(), "--trace");
   }
   if (IsTrainYaml(source.file)) return TrainFile::Load(source.file, source.section, now);
@@ -108,16 +107,16 @@ void NoteSharding(const TrainFile& file, TracedMemory& traced) {
 
 }  // namespace
 
-Result<TracedTraining> TraceTraining(const FitCommand& command, Console& console) {
-  const TraceWishes& wishes = *command.trace;
-  for (const TrainingSetting& setting : command.source.settings) {
+Result<TracedTraining> TraceTraining(const TrainingSource& source, const TraceWishes& wishes,
+                                     Console& console) {
+  for (const TrainingSetting& setting : source.settings) {
     if (!IsOfBatch(setting)) {
       return BadInput(
           setting.option +
           " has no effect here: a trace runs the script unchanged; pass it to the script");
     }
   }
-  Result<TrainFile> file = FileOf(command, console.now());
+  Result<TrainFile> file = FileOf(source, wishes, console.now());
   if (!file) return tl::unexpected<Error>(std::move(file.error()));
   const bool is_file = wishes.command.empty();
   const std::string shell = is_file ? TextOf(file->spec(), "command") : InShell(wishes.command);
@@ -144,7 +143,7 @@ Result<TracedTraining> TraceTraining(const FitCommand& command, Console& console
   if (const Result<void> put = PutMemory(*memory, name, *file); !put) {
     return tl::unexpected<Error>(put.error());
   }
-  const auto set = ApplySettings(command.source.settings, *file);
+  const auto set = ApplySettings(source.settings, *file);
   if (!set) return tl::unexpected<Error>(set.error());
   return TracedTraining{std::move(*file), std::move(*memory)};
 }

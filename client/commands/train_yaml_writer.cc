@@ -2,32 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "client/api/answer_reader.h"
 #include "client/terminal/display.h"
 #include "common/base/words.h"
-#include "yaml/yaml_scalar.h"
+#include "common/yaml/yaml_scalar.h"
 
 namespace gpuadvise::client {
 namespace {
 
-using nlohmann::json;
-
-std::string GpuComment(const json& gpu) {
-  const std::vector<std::string> partitions = TextsOf(gpu, "partitions");
-  return fmt::format("#   {:<14} {} × {}, {:.0f} GiB, {}\n", TextOf(gpu, "gpu"),
-                     IntOf(gpu, "nodes"), IntOf(gpu, "gpus_per_node"),
-                     NumberOf(gpu, "memory_bytes") / (1 << 30), JoinNames(partitions, 4));
+std::string GpuComment(const api::GpuType& gpu) {
+  const auto bytes = static_cast<double>(gpu.memory_bytes.value_or(0));
+  return fmt::format("#   {:<14} {} × {}, {:.0f} GiB, {}\n", gpu.gpu, gpu.nodes, gpu.gpus_per_node,
+                     bytes / (1 << 30), JoinNames(gpu.partitions, 4));
 }
 
 }  // namespace
 
-std::string ExampleTrainYaml(const json& gpus_answer) {
+std::string ExampleTrainYaml(const api::Gpus& cluster) {
   std::string text =
       "# What to train, for `gpuadvise advise` and `gpuadvise submit`.\n"
       "# GPUs of this cluster:\n";
-  for (const json& gpu : ListOf(gpus_answer, "gpus")) text += GpuComment(gpu);
+  for (const api::GpuType& gpu : cluster.gpus) text += GpuComment(gpu);
   return text +
          "\n"
          "name: my-training\n"

@@ -1,12 +1,13 @@
 // Writing a train.yaml for a person to go on with.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
+
+#include "common/api/gpus.h"
 
 namespace gpuadvise::client {
 
-// A commented train.yaml that names the GPUs of the cluster (an answer of /v1/gpus).
-std::string ExampleTrainYaml(const nlohmann::json& gpus_answer);
+// A commented train.yaml that lists the GPUs of `cluster`.
+std::string ExampleTrainYaml(const api::Gpus& cluster);
 
 }  // namespace gpuadvise::client

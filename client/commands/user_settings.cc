@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "common/base/words.h"
+#include "common/net/http_call.h"
+#include "common/yaml/yaml_file.h"
 #include "embedded/default_sbatch_template.h"
-#include "yaml/yaml_file.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -22,17 +23,11 @@ std::string Variable(const char* name) {
 
 bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-// Without a blank or what ends an argument; libcurl takes no other scheme here.
-bool IsUrl(const std::string& text) {
-  return (text.starts_with("http://") || text.starts_with("https://")) &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
-}
-
 constexpr const char* kClusters = "clusters";
 
 Result<void> CheckClusters(const nlohmann::json& clusters) {
   for (const auto& [name, value] : clusters.items()) {
-    const Result<Cluster> read = ReadCluster(name, value, DaemonAddress(""));
+    const Result<Cluster> read = ReadCluster(name, value, {});
     if (!read) return tl::unexpected<Error>(read.error());
   }
   return {};
@@ -41,6 +36,8 @@ Result<void> CheckClusters(const nlohmann::json& clusters) {
 // What the files say, before what is not said has its usual value.
 struct Taken {
   ClientSettings settings;
+  std::string socket;
+  std::string daemon;
   nlohmann::json clusters;  // null: none
 };
 
@@ -48,10 +45,11 @@ struct Taken {
 Result<void> Take(const std::string& path, Taken& taken) {
   ClientSettings& settings = taken.settings;
   const std::vector<std::pair<std::string, std::string*>> keys = {
-      {"socket", &settings.socket},
-      {"ca_file", &settings.ca_file},
-      {"token_file", &settings.token_file},
-      {"munge_socket", &settings.munge_socket},
+      {"socket", &taken.socket},
+      {"daemon", &taken.daemon},
+      {"ca", &settings.daemon.ca},
+      {"token_file", &settings.daemon.token_file},
+      {"munge_socket", &settings.daemon.munge_socket},
       {"gpus_file", &settings.own.gpus_file},
       {"models_file", &settings.own.models_file},
       {"prometheus", &settings.metrics.prometheus},
@@ -73,6 +71,7 @@ Result<void> Take(const std::string& path, Taken& taken) {
       }
       continue;
     }
+    if (key == "ca_file") return refuse("ca_file is now called ca", key);
     const auto known =
         std::find_if(keys.begin(), keys.end(), [&](const auto& each) { return each.first == key; });
     if (known == keys.end()) {
@@ -84,13 +83,19 @@ Result<void> Take(const std::string& path, Taken& taken) {
       return refuse("unknown key " + Quoted(key) + DidYouMean(key, names) + "; the keys are " + all,
                     key);
     }
-    const bool is_file = key.ends_with("_file");
+    const bool is_file = key.ends_with("_file") || key == "ca";
     if (!value.is_string())
       return refuse(key + (is_file || key == "socket" ? " must be a path" : " must be a text"),
                     key);
     const auto& text = value.get_ref<const std::string&>();
-    if (key == "prometheus" && !text.empty() && !IsUrl(text)) {
+    if (key == "prometheus" && !text.empty() && !ReadHttpPlace(text)) {
       return refuse("prometheus must be a URL such as http://prometheus:9090", key);
+    }
+    if (key == "socket" && text.starts_with("https:")) {
+      return refuse("socket is a path; another host goes under daemon:", key);
+    }
+    if (key == "daemon" && !text.empty()) {
+      if (const auto list = ReadDaemonList(text); !list) return refuse(list.error().message, key);
     }
     if (!known->second->empty() || text.empty()) continue;
     const bool beside = is_file && !text.starts_with('/');
@@ -106,21 +111,54 @@ bool IsOwn(const std::string& path, bool (*right_kind)(mode_t mode)) {
          info.st_uid == ::geteuid();
 }
 
-// The site's daemon, else the user's own.
-void ChooseUsualSocket(const SettingsPlaces& places, ClientSettings* settings) {
-  settings->socket = places.system_socket;
-  if (Exists(places.system_socket) || !places.runtime_dir.starts_with('/')) return;
+// The socket of the user's own daemon; "": there is none, or somebody else's is there.
+std::string OwnSocket(const SettingsPlaces& places) {
+  if (!places.runtime_dir.starts_with('/')) return "";
   const std::string folder = places.runtime_dir + "/gpuadvise";
   const std::string socket = folder + "/gpuadvised.sock";
-  settings->own_daemon = IsOwn(folder, [](mode_t mode) { return S_ISDIR(mode); }) &&
-                         IsOwn(socket, [](mode_t mode) { return S_ISSOCK(mode); });
-  if (settings->own_daemon) settings->socket = socket;
+  const bool is_own = IsOwn(folder, [](mode_t mode) { return S_ISDIR(mode); }) &&
+                      IsOwn(socket, [](mode_t mode) { return S_ISSOCK(mode); });
+  return is_own ? socket : "";
+}
+
+// What the command line or the environment names; empty: nothing.
+Result<std::vector<std::string>> NamedPlaces(const SettingsPlaces& places) {
+  if (!places.socket_flag.empty() && !places.daemon_flag.empty()) {
+    return BadInput("--socket and --daemon cannot be combined");
+  }
+  if (!places.daemon_flag.empty()) {
+    Result<std::vector<std::string>> list = ReadDaemonList(places.daemon_flag);
+    if (!list) return BadInput("--daemon: " + list.error().message);
+    return list;
+  }
+  const bool by_flag = !places.socket_flag.empty();
+  const std::string& socket = by_flag ? places.socket_flag : places.socket_variable;
+  if (socket.starts_with("https:")) {
+    return BadInput(std::string(by_flag ? "--socket" : "GPUADVISE_SOCKET") +
+                    " is a path; name another host with --daemon, or as daemon: in client.yaml");
+  }
+  return socket.empty() ? std::vector<std::string>() : std::vector{socket};
+}
+
+// This host's socket, then the other hosts of the settings.
+void ChooseUsualPlaces(const SettingsPlaces& places, const Taken& said, ClientSettings& settings) {
+  std::vector<std::string>& chosen = settings.daemon.places;
+  if (!said.daemon.empty()) chosen = *ReadDaemonList(said.daemon);
+  std::string socket = said.socket;
+  if (socket.empty() && Exists(places.system_socket)) socket = places.system_socket;
+  if (socket.empty()) {
+    socket = OwnSocket(places);
+    settings.own_daemon = !socket.empty();
+  }
+  if (socket.empty() && chosen.empty()) socket = places.system_socket;
+  if (!socket.empty()) chosen.insert(chosen.begin(), socket);
 }
 
 }  // namespace
 
-SettingsPlaces PlacesFromEnvironment(const std::string& socket_flag) {
-  SettingsPlaces places{socket_flag, Variable("GPUADVISE_SOCKET"), {}};
+SettingsPlaces PlacesFromEnvironment(const DaemonFlags& flags) {
+  SettingsPlaces places{flags.socket, Variable("GPUADVISE_SOCKET"), {}};
+  places.daemon_flag = flags.daemon;
   std::string home = Variable("XDG_CONFIG_HOME");
   if (home.empty() && !Variable("HOME").empty()) home = Variable("HOME") + "/.config";
   if (!home.empty()) places.folders.push_back(home + "/gpuadvise");
@@ -132,17 +170,19 @@ SettingsPlaces PlacesFromEnvironment(const std::string& socket_flag) {
 Result<ClientSettings> FindSettings(const SettingsPlaces& places) {
   Taken said;
   ClientSettings& settings = said.settings;
-  settings.socket = places.socket_flag.empty() ? places.socket_variable : places.socket_flag;
   for (const std::string& path : SettingsFiles(places)) {
     if (Result<void> taken = Take(path, said); !taken) {
       return tl::unexpected<Error>(taken.error());
     }
   }
-  if (settings.socket.empty()) ChooseUsualSocket(places, &settings);
+  Result<std::vector<std::string>> named = NamedPlaces(places);
+  if (!named) return tl::unexpected<Error>(std::move(named.error()));
+  settings.daemon.places = std::move(*named);
+  if (settings.daemon.places.empty()) ChooseUsualPlaces(places, said, settings);
   if (settings.metrics.use_query.empty()) settings.metrics.use_query = kUsualUseQuery;
   if (settings.metrics.memory_query.empty()) settings.metrics.memory_query = kUsualMemoryQuery;
   for (const auto& [name, value] : said.clusters.items()) {
-    settings.clusters.push_back(*ReadCluster(name, value, settings.daemon()));
+    settings.clusters.push_back(*ReadCluster(name, value, settings.daemon));
   }
   return settings;
 }

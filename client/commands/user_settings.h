@@ -1,9 +1,11 @@
-// What a user or site sets for the client: the socket, own catalogues and the job template.
+// What a user or site sets for the client: where the daemon is, own catalogues and the job
+// template.
 //
-// Order for the socket: --socket, GPUADVISE_SOCKET, $XDG_CONFIG_HOME/gpuadvise/client.yaml,
-// /etc/gpuadvise/client.yaml, /run/gpuadvise/gpuadvised.sock, the socket of the user's own daemon
-// (gpuadvised --user), if it is the user's. The template: job.sbatch in the same
-// two folders, else the one compiled in. Folders are arguments, so that tests have their own.
+// Where it is: --socket; --daemon; GPUADVISE_SOCKET; else a socket of this host, before the list
+// `daemon` of $XDG_CONFIG_HOME/gpuadvise/client.yaml or /etc/gpuadvise/client.yaml. The socket:
+// `socket` of these files, /run/gpuadvise/gpuadvised.sock, that of the user's own daemon
+// (gpuadvised --user), if it is the user's. The template: job.sbatch in the same two folders, else
+// the one compiled in. Folders are arguments, so that tests have their own.
 #pragma once
 
 #include <string>
@@ -25,28 +27,18 @@ struct SettingsPlaces {
   std::vector<std::string> folders;  // strongest first
   std::string system_socket = kDefaultSocket;
   std::string runtime_dir = {};  // XDG_RUNTIME_DIR; "" not set
+  std::string daemon_flag = {};  // "" not given
 };
 
 // The process's own: environment, $XDG_CONFIG_HOME/gpuadvise, /etc/gpuadvise.
-SettingsPlaces PlacesFromEnvironment(const std::string& socket_flag);
+SettingsPlaces PlacesFromEnvironment(const DaemonFlags& flags);
 
 struct ClientSettings {
-  std::string socket;             // never ""; or https://HOST:PORT
-  std::string ca_file = {};       // of https; "": whom this machine trusts
-  std::string token_file = {};    // of https; "": SLURM_JWT, else munge
-  std::string munge_socket = {};  // of https: munged\'s; "": libmunge\'s own
-  bool own_daemon = false;        // it is that of the user's own `gpuadvised --user`
+  DaemonAddress daemon;           // with a place at least
+  bool own_daemon = false;        // the first is that of the user's own `gpuadvised --user`
   std::vector<Cluster> clusters;  // for -M, in the order of their names
   OwnCatalogues own;   // gpus_file and models_file, beside the settings file that names them
   GpuMetrics metrics;  // prometheus, gpu_use_query and gpu_memory_query
-
-  DaemonAddress daemon() const {
-    DaemonAddress address(socket);
-    address.ca_file = ca_file;
-    address.token_file = token_file;
-    address.munge_socket = munge_socket;
-    return address;
-  }
 };
 
 // Each key from the strongest place that has it. Errors: a settings file that cannot be read, with

@@ -1,21 +1,33 @@
 // `gpuadvise watch JOBID`: looks at intervals until the job has ended.
 //
 // Ctrl-C ends it as it ends any process: nothing is kept that would have to be put in order.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
 #include "client/commands/job_watch.h"
+#include "client/commands/shared_options.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
+#include "common/process/run_program.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kWatchFooter =
+    "\nExits with 0 if the job succeeded, 1 if it failed; with --once 0 while it waits or runs.\n";
+
+struct WatchCommand {
+  std::string job_id;
+  int64_t interval_seconds = 30;
+  bool once = false;
+  std::string exec;  // a shell command that is run at each event; "": none
+};
 
 // One line that is rewritten on a terminal; elsewhere a new line when something has changed.
 class WatchScreen {
@@ -60,6 +72,51 @@ class WatchScreen {
   int shown_width_ = 0;
 };
 
+// The user's own command of --exec. What others have written (a job's name, a reason) is in its
+// environment alone, never in the command line.
+class EventCommand {
+ public:
+  EventCommand(const WatchCommand& watch, std::chrono::milliseconds limit) : watch_(watch) {
+    call_.command.words = {"/bin/sh", "-c", watch.exec};
+    call_.child.group = ChildGroup::kOwnAndEndsWithIt;
+    call_.child.dies_with_us = true;
+    call_.deadline = limit;
+  }
+
+  // Runs it to its end. Returns why it failed, unless it failed so the last time too; else "".
+  std::string Run(const WatchStatus& status, const WatchNews& news) {
+    call_.command.environment = {
+        Variable("JOB_ID", watch_.job_id), Variable("JOB_NAME", status.name),
+        Variable("EVENT", news.event),     Variable("STATE", status.state),
+        Variable("REASON", status.reason), Variable("TEXT", news.text)};
+    std::string failure = Failure(RunWithin(call_));
+    if (failure == last_failure_) return {};
+    return last_failure_ = std::move(failure);
+  }
+
+ private:
+  static std::string Variable(const char* name, const std::string& value) {
+    constexpr size_t kMostBytes = 1500;
+    return fmt::format("GPUADVISE_{}={}", name, Shortened(Printable(value), kMostBytes));
+  }
+
+  std::string Failure(const ProgramEnd& end) const {
+    if (end.ok()) return {};
+    if (end.how == ProgramEnd::How::kTooLate) {
+      return fmt::format("the command of --exec was killed: it ran for more than {} s",
+                         static_cast<double>(call_.deadline.count()) / 1000);
+    }
+    if (end.how != ProgramEnd::How::kByItself)
+      return Printable(ExplainTermination(call_, end).message);
+    const std::string said = Printable(end.errors.substr(0, end.errors.find('\n')));
+    return "the command of --exec " + InWords(end.end) + (said.empty() ? "" : ": " + said);
+  }
+
+  const WatchCommand& watch_;
+  ProgramCall call_;
+  std::string last_failure_;
+};
+
 // For programs: every look, on a line of its own.
 void PrintStatus(const WatchStatus& status, Console& console) {
   const json object = {{"time", console.now()},
@@ -71,21 +128,22 @@ void PrintStatus(const WatchStatus& status, Console& console) {
   console.Print(PrintableJson(object.dump(-1, ' ', false, json::error_handler_t::replace)) + "\n");
 }
 
-}  // namespace
-
-int RunWatchJob(const WatchCommand& command, const WatchPlace& place, Api& api, Console& console) {
-  JobWatch watch(command.job_id, {::geteuid(), place.user}, api);
-  WatchScreen screen(place.rewrites, console);
+// Until the job has ended: kExitOk when it ended well, else kExitError. --once: kExitOk while it
+// waits or runs.
+int Run(WatchCommand& command, const CommandContext& context) {
+  Console& console = context.console;
+  JobWatch watch(command.job_id, {::geteuid(), context.user_name()}, context.api);
+  WatchScreen screen(console.OutputIsTerminal(), console);
+  EventCommand exec(command, context.exec_limit);
   while (true) {
     WatchStatus status = watch.Step(console.now());
-    if (place.tell) {
+    if (!command.exec.empty()) {
       for (const WatchNews& news : status.news) {
-        for (std::string& complaint : place.tell(news.event, news.text)) {
-          status.complaints.push_back("gpuadvise: " + std::move(complaint));
-        }
+        const std::string failure = exec.Run(status, news);
+        if (!failure.empty()) status.complaints.push_back("gpuadvise: " + failure);
       }
     }
-    if (command.json) {
+    if (console.style().json) {
       PrintStatus(status, console);
     } else {
       screen.Show(status);
@@ -94,8 +152,26 @@ int RunWatchJob(const WatchCommand& command, const WatchPlace& place, Api& api, 
       screen.End();
       return status.exit_code.value_or(kExitOk);
     }
-    place.pause(command.interval_seconds);
+    context.sleep(static_cast<double>(command.interval_seconds));
   }
+}
+
+void AddOptions(WatchCommand& command, Options& options) {
+  AddJobId(options, command.job_id);
+  options.Number("--interval SECONDS", command.interval_seconds, 5, 86'400,
+                 "Seconds between checks (default 30, at least 5)");
+  options.Flag("--once", command.once, "Check once");
+  options.Json("Print one JSON object per check");
+  options.Value("--exec COMMAND", command.exec, "Run this shell command at each event");
+  options.Place();
+  options.Footer(kWatchFooter);
+}
+
+}  // namespace
+
+Command MakeWatchCommand() {
+  return MakeCommand<WatchCommand>("watch", "Follow a job: its start, its progress, how it ended",
+                                   AddOptions, Run);
 }
 
 }  // namespace gpuadvise::client

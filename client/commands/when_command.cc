@@ -4,19 +4,41 @@
 
 #include "client/api/answer_reader.h"
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
+#include "client/commands/report.h"
+#include "client/commands/shared_options.h"
 #include "client/questions/job_question.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
 #include "client/views/limits_view.h"
+#include "common/api/when.h"
 #include "common/base/slurm_time.h"
+#include "common/base/text.h"
 #include "common/base/words.h"
-#include "yaml/yaml_file.h"
+#include "common/yaml/yaml_file.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kWhenFooter =
+    "\n"
+    "gpuadvise when [OPTIONS] [SBATCH OPTIONS] [job.sh]\n"
+    "Forecasts when a job with these sbatch options would start. Supported: -p -A -q -t -N -n -c "
+    "-C\n"
+    "-G --gres --gpus-per-node --gpus-per-task --mem --mem-per-cpu --mem-per-gpu -w/--nodelist\n"
+    "-x/--exclude --exclusive -b/--begin --reservation -a/--array (the first and the last task).\n"
+    "Other options are skipped (-v lists them).\n"
+    "#SBATCH lines of a job script are read first; options here override them.\n"
+    "With --limits: never below --time-min; -J selects similar past runs.\n"
+    "\n"
+    "Example: gpuadvise when -p gpu --gres gpu:l40s:6 -t 600 --limits\n";
+
+struct WhenCommand {
+  std::vector<std::string> arguments;  // sbatch's options and perhaps a job script
+  bool limits = false;                 // with what a shorter time limit is worth
+  bool verbose = false;
+};
 
 struct SbatchRequest {
   SbatchOptions options;
@@ -42,82 +64,78 @@ Result<SbatchRequest> ReadQuestion(const WhenCommand& command) {
   return request;
 }
 
-std::string JobWords(const json& answer) {
+std::string WaitWords(int64_t seconds) { return DurationInWords(static_cast<double>(seconds)); }
+
+std::string JobWords(const api::JobStart& job) {
   std::vector<std::string> parts;
-  if (const std::string partition = TextOf(answer, "partition"); !partition.empty()) {
-    parts.push_back(partition);
-  }
-  if (const std::string gres = TextOf(answer, "gres"); !gres.empty()) parts.push_back(gres);
-  if (const auto limit = OptionalNumber(answer, "time_limit_seconds")) {
-    parts.push_back("limit " + FormatDuration(static_cast<int64_t>(*limit)));
-  }
-  std::string words;
-  for (const std::string& part : parts) words += (words.empty() ? "" : " · ") + part;
-  return words;
+  if (!job.partition.empty()) parts.push_back(job.partition);
+  if (!job.gres.empty()) parts.push_back(job.gres);
+  if (job.time_limit_seconds) parts.push_back("limit " + FormatDuration(*job.time_limit_seconds));
+  return Join(parts, " · ");
 }
 
 // "now", or the time from the wait and the clock: the snapshot may be seconds old.
-std::string StartWords(const json& answer, int64_t now) {
-  const double p50 = NumberOf(answer, "wait_p50_seconds");
-  const double p90 = NumberOf(answer, "wait_p90_seconds");
+std::string StartWords(const api::StartFigures& start, int64_t now) {
+  const auto [p10, p50, p90, mean] = start.wait;
   if (p90 < 30) return "starts now";
-  const int64_t likely = IntOf(answer, "start_p50", now + static_cast<int64_t>(p50));
-  const int64_t late = IntOf(answer, "start_p90", now + static_cast<int64_t>(p90));
-  const std::string when = p50 < 30 ? "now" : "in " + DurationInWords(p50);
+  const int64_t likely = start.start_p50 > 0 ? start.start_p50 : now + p50;
+  const int64_t late = start.start_p90 > 0 ? start.start_p90 : now + p90;
+  const std::string when = p50 < 30 ? "now" : "in " + WaitWords(p50);
   const std::string clock = p50 < 30 ? ClockTime(late, now) : ClockRange(likely, late, now);
   if (p90 - p50 < 60) return "starts " + when + ": " + ClockRange(likely, late, now);
-  return fmt::format("starts {} (p90 in {}): {}", when, DurationInWords(p90), clock);
+  return fmt::format("starts {} (p90 in {}): {}", when, WaitWords(p90), clock);
 }
 
 // What a plan at the limits would say, where that is another answer.
-std::string AtLimitsWords(const json& answer) {
-  const auto wait = OptionalNumber(answer, "wait_at_limits_seconds");
-  if (!wait || *wait < 60 || *wait < 1.1 * NumberOf(answer, "wait_p90_seconds")) return "";
+std::string AtLimitsWords(std::optional<int64_t> wait, const api::StartFigures& start) {
+  if (!wait || *wait < 60) return "";
+  if (static_cast<double>(*wait) < 1.1 * static_cast<double>(start.wait.p90_seconds)) return "";
   return fmt::format("in {} if every job ran to its time limit and no new job overtook it",
-                     DurationInWords(*wait));
+                     WaitWords(*wait));
 }
 
-std::string ArrayWords(const json& array, int64_t now) {
-  const int64_t tasks = IntOf(array, "tasks"), played = IntOf(array, "tasks_played", tasks);
-  const int64_t throttle = IntOf(array, "throttle");
+std::string ArrayWords(const api::LastTask& array, int64_t now) {
+  const int64_t tasks = array.tasks, played = array.tasks_played;
+  const int64_t throttle = array.throttle.value_or(0);
   const std::string most =
       throttle > 0 && throttle < tasks ? fmt::format(", at most {} at a time,", throttle) : "";
-  if (IsTrue(array, "later_than_played")) {
+  if (array.later_than_played) {
     return fmt::format("the last of {} tasks{} starts later than in {}", Grouped(tasks), most,
-                       DurationInWords(NumberOf(array, "wait_p50_seconds")));
+                       WaitWords(array.start.wait.p50_seconds));
   }
   if (played < tasks) {
     return fmt::format("task {} of {}{} {}; later tasks are too far ahead", Grouped(played),
-                       Grouped(tasks), most, StartWords(array, now));
+                       Grouped(tasks), most, StartWords(array.start, now));
   }
-  return fmt::format("the last of {} tasks{} {}", Grouped(tasks), most, StartWords(array, now));
+  return fmt::format("the last of {} tasks{} {}", Grouped(tasks), most,
+                     StartWords(array.start, now));
 }
 
-std::string WhenText(const json& whole, const json& answer, int64_t now, int width) {
-  const std::string cluster = TextOf(answer, "cluster");
+std::string WhenText(const api::Answer<api::Starts>& whole, const api::StartAnswer& answer,
+                     int64_t now, int width) {
+  const api::JobStart job = answer.job.value_or(api::JobStart());
+  const std::string& cluster = answer.cluster;
   std::string text =
-      Clipped(JobWords(answer) + " · " +
-                  (cluster.empty() ? ClusterAndAge(whole) : "cluster " + Printable(cluster)),
+      Clipped(JobWords(job) + " · " +
+                  (cluster.empty() ? ClusterAndAge(whole.frame) : "cluster " + cluster),
               width) +
       "\n";
-  const json& array = ObjectOf(answer, "array");
-  std::vector<std::string> lines = {StartWords(answer, now)};
-  if (!array.empty()) {
-    lines = {"the first task " + StartWords(answer, now), ArrayWords(array, now)};
+  std::vector<std::string> lines = {StartWords(job.start, now)};
+  std::string at_limits = AtLimitsWords(job.wait_at_limits_seconds, job.start);
+  if (const auto& array = answer.array) {
+    lines = {"the first task " + StartWords(job.start, now), ArrayWords(*array, now)};
+    at_limits = AtLimitsWords(array->wait_at_limits_seconds, array->start);
   }
-  const json& limits_of = array.empty() ? answer : array;
-  if (const std::string words = AtLimitsWords(limits_of); !words.empty()) lines.push_back(words);
-  const int64_t before = IntOf(answer, "jobs_before", -1);
-  if (before >= 0) {
-    lines.push_back(fmt::format("priority {}, {} before it", IntOf(answer, "priority"),
-                                Plural(before, "pending job")));
-  }
-  for (const std::string& reason : TextsOf(answer, "reasons")) lines.push_back(reason);
-  for (const std::string& doubt : TextsOf(answer, "doubts")) lines.push_back(doubt);
-  for (const json& one : ListOf(answer, "cheaper")) lines.push_back(TextOf(one, "words"));
-  const std::string note = TextOf(ObjectOf(whole, "forecast"), "note");
+  if (!at_limits.empty()) lines.push_back(at_limits);
+  lines.push_back(fmt::format("priority {}, {} before it", job.priority,
+                              Plural(job.jobs_before, "pending job")));
+  lines.insert(lines.end(), job.reasons.begin(), job.reasons.end());
+  lines.insert(lines.end(), job.doubts.begin(), job.doubts.end());
+  for (const api::EarlierStart& one : job.cheaper) lines.push_back(one.words);
+  const std::string& note = whole.forecast.note;
   if (!note.empty()) lines.push_back("forecast: " + note);
-  if (const std::string stale = DataDoubt(whole); !stale.empty()) lines.push_back(stale);
+  if (const std::string stale = DataDoubt(whole.frame); !stale.empty()) lines.push_back(stale);
+  for (const std::string& warning : whole.frame.warnings) lines.push_back(warning);
   for (const std::string& line : lines) {
     for (const std::string& part : Wrapped(line, std::max(20, width - 2)))
       text += "  " + part + "\n";
@@ -136,11 +154,10 @@ std::string Explained(const std::string& message, const std::string& pointer) {
   return "--" + option + ": " + message;
 }
 
-Error AnswerError(const json& error) {
-  const std::string code = TextOf(error, "code");
-  const std::string message = Explained(TextOf(error, "message"), TextOf(error, "pointer"));
-  if (code == "infeasible") return {ErrorCode::kInfeasible, message, ""};
-  return {code == "not_found" ? ErrorCode::kNotFound : ErrorCode::kBadInput, message, ""};
+Error AnswerError(const api::ErrorEntry& error) {
+  const std::string message = Explained(error.message, error.pointer);
+  if (error.code == "infeasible") return {ErrorCode::kInfeasible, message, ""};
+  return {error.code == "not_found" ? ErrorCode::kNotFound : ErrorCode::kBadInput, message, ""};
 }
 
 void ListUnknown(const SbatchRequest& request, Console& console) {
@@ -154,9 +171,9 @@ void ListUnknown(const SbatchRequest& request, Console& console) {
   }
 }
 
-}  // namespace
-
-int RunWhen(const WhenCommand& command, Api& api, Console& console) {
+int Run(WhenCommand& command, const CommandContext& context) {
+  Api& api = context.api;
+  Console& console = context.console;
   const Result<SbatchRequest> request = ReadQuestion(command);
   if (!request) return Report(request.error(), console);
   if (command.verbose) ListUnknown(*request, console);
@@ -174,31 +191,50 @@ int RunWhen(const WhenCommand& command, Api& api, Console& console) {
     const Error& error = answer.error();
     return Report({error.code, Explained(error.message, error.pointer), ""}, console);
   }
-  if (command.json) PrintJson(*answer, console);
-  const json& answers = ListOf(*answer, "answers");
-  if (answers.empty()) {
+  if (console.style().json) PrintJson(*answer, console);
+  const auto starts = ReadAnswer<api::Starts>(*answer);
+  if (starts.answers.empty()) {
     return Report(
         {ErrorCode::kInternal,
          "gpuadvised gave no answer for the job; check that both have the same version", ""},
         console);
   }
-  const json& first = answers.front();
-  const json& error = ObjectOf(first, "error");
-  if (!error.empty()) return ReportInWords(AnswerError(error), console);
-  if (command.json) return kExitOk;
+  if (const auto& error = starts.answers.front().error) {
+    return ReportInWords(AnswerError(*error), console);
+  }
+  if (console.style().json) return kExitOk;
   std::string text;
-  for (const json& one : answers) {  // one of each cluster
-    const json& refused = ObjectOf(one, "error");
+  for (const api::StartAnswer& one : starts.answers) {  // one of each cluster
     if (!text.empty()) text += "\n";
-    if (!refused.empty()) {
-      text += TextOf(one, "cluster") + ": " + AnswerError(refused).message + "\n";
+    if (one.error) {
+      text += one.cluster + ": " + AnswerError(*one.error).message + "\n";
       continue;
     }
-    text += WhenText(*answer, one, console.now(), console.style().width);
+    text += WhenText(starts, one, console.now(), console.style().width);
     if (command.limits) text += "\n" + LimitsText(one, console.style());
   }
   console.Print(text);
   return kExitOk;
+}
+
+void AddOptions(WhenCommand& command, Options& options) {
+  options.Flag("--limits", command.limits, "Show start and risk for shorter time limits");
+  options.Flag("-v,--verbose", command.verbose, "List skipped options");
+  options.Clusters();
+  options.JsonAndPlace();
+  options.Footer(kWhenFooter);
+}
+
+Result<void> Take(WhenCommand& command, const std::vector<std::string>& words) {
+  command.arguments = words;
+  return {};
+}
+
+}  // namespace
+
+Command MakeWhenCommand() {
+  return MakeCommand<WhenCommand>("when", "When a job would start: sbatch options or a job script",
+                                  AddOptions, Run, Take, ForeignWords::kSbatchOptions);
 }
 
 }  // namespace gpuadvise::client

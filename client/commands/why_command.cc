@@ -3,11 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "client/api/answer_reader.h"
-#include "client/api/exit_code.h"
-#include "client/commands/commands.h"
+#include "client/commands/report.h"
+#include "client/commands/shared_options.h"
 #include "client/terminal/display.h"
 #include "client/terminal/text_table.h"
+#include "common/api/queue.h"
 #include "common/base/slurm_time.h"
 #include "common/base/words.h"
 
@@ -16,62 +16,53 @@ namespace {
 
 using nlohmann::json;
 
-std::string Head(const json& answer) {
-  std::string head = fmt::format("Job {}", IntOf(answer, "job_id"));
-  for (const char* key : {"name", "user", "partition", "gres"}) {
-    if (const std::string text = TextOf(answer, key); !text.empty()) head += " · " + text;
+std::string Head(const api::Answer<api::Job>& answer) {
+  const api::QueueJob& job = answer.row;
+  std::string head = fmt::format("Job {}", job.job_id);
+  for (const std::string& part :
+       {job.name.value_or(""), job.user.value_or(""), job.partition, job.gres}) {
+    if (!part.empty()) head += " · " + part;
   }
-  if (const auto limit = OptionalNumber(answer, "time_limit_seconds")) {
-    head += " · limit " + FormatDuration(static_cast<int64_t>(*limit));
-  }
-  return head + " · " + ClusterAndAge(answer);
+  if (job.time_limit_seconds) head += " · limit " + FormatDuration(*job.time_limit_seconds);
+  return head + " · " + ClusterAndAge(answer.frame);
 }
 
-std::string StartLine(const json& answer, int64_t now) {
-  const auto p50 = OptionalNumber(answer, "wait_p50_seconds");
-  if (!p50) return "no start time can be forecast for it as it is";
-  const double p90 = NumberOf(answer, "wait_p90_seconds");
-  if (p90 < 30) return "starts now";
-  return fmt::format("starts in {}: {}", DurationRange(*p50, p90),
-                     ClockRange(IntOf(answer, "start_p50"), IntOf(answer, "start_p90"), now));
+std::string StartLine(const api::JobWait& wait, int64_t now) {
+  if (!wait.start) return "no start time can be forecast for it as it is";
+  const api::Seconds& seconds = wait.start->wait;
+  if (seconds.p90_seconds < 30) return "starts now";
+  return fmt::format("starts in {}: {}",
+                     DurationRange(static_cast<double>(seconds.p50_seconds),
+                                   static_cast<double>(seconds.p90_seconds)),
+                     ClockRange(wait.start->start_p50, wait.start->start_p90, now));
 }
 
-std::string SlurmLine(const json& answer, int64_t now) {
-  const auto start = OptionalNumber(answer, "slurm_start");
-  if (!start) return "Slurm has not planned a start for it";
-  return "Slurm's own plan, from time limits: " + ClockTime(static_cast<int64_t>(*start), now);
+std::string SlurmLine(const api::JobWait& wait, int64_t now) {
+  if (!wait.slurm_start) return "Slurm has not planned a start for it";
+  return "Slurm's own plan, from time limits: " + ClockTime(*wait.slurm_start, now);
 }
 
-std::string PriorityLine(const json& answer) {
-  const json& factors = ObjectOf(answer, "priority_factors");
-  if (factors.empty()) return "";
-  std::string line = fmt::format("priority {}:", IntOf(factors, "total"));
-  for (const char* name :
-       {"age", "fair_share", "job_size", "partition", "qos", "association", "tres"}) {
-    const double factor = NumberOf(factors, name);
-    if (factor < 0.5) continue;
-    std::string word = name;
-    if (word == "fair_share") word = "fair share";
-    if (word == "job_size") word = "job size";
-    line += fmt::format(" {} {:.0f},", word, factor);
+std::string PriorityLine(const api::PriorityParts& parts) {
+  const std::pair<const char*, double> factors[] = {
+      {"age", parts.age},           {"fair share", parts.fair_share},
+      {"job size", parts.job_size}, {"partition", parts.partition},
+      {"qos", parts.qos},           {"association", parts.association},
+      {"tres", parts.tres}};
+  std::string line = fmt::format("priority {}:", parts.total);
+  for (const auto& [name, factor] : factors) {
+    if (factor >= 0.5) line += fmt::format(" {} {:.0f},", name, factor);
   }
   if (line.back() == ',') line.pop_back();
   return line;
 }
 
-// What moved its start since it was submitted; none: nothing did.
-std::vector<std::string> MovedLines(const json& answer, int64_t now) {
-  const json& moved = ObjectOf(answer, "moved");
-  if (moved.empty()) return {};
-  const int64_t said = IntOf(moved, "said_start");
-  const int64_t start = IntOf(moved, "start");
-  std::vector<std::string> lines = {
-      fmt::format("{} {} than forecast at submission ({})",
-                  DurationInWords(static_cast<double>(std::abs(start - said))),
-                  start > said ? "later" : "earlier", ClockTime(said, now))};
-  for (const json& because : ListOf(moved, "because")) {
-    if (because.is_string()) lines.push_back(because.get<std::string>());
-  }
+// What moved its start since it was submitted.
+std::vector<std::string> MovedLines(const api::StartMoved& moved, int64_t now) {
+  std::vector<std::string> lines = {fmt::format(
+      "{} {} than forecast at submission ({})",
+      DurationInWords(static_cast<double>(std::abs(moved.start - moved.said_start))),
+      moved.start > moved.said_start ? "later" : "earlier", ClockTime(moved.said_start, now))};
+  lines.insert(lines.end(), moved.because.begin(), moved.because.end());
   if (lines.size() == 1) {
     lines.emplace_back(
         "nothing in the queue explains it; the learned run times and waits may have changed");
@@ -92,61 +83,76 @@ void AddBlock(const std::string& title, const std::vector<std::string>& lines,
   }
 }
 
-std::string WaitingText(const json& answer, int64_t now, const TerminalStyle& style) {
+std::string WaitingText(const api::Answer<api::Job>& answer, int64_t now,
+                        const TerminalStyle& style) {
+  const api::JobWait wait = answer.row.wait.value_or(api::JobWait());
+  const api::JobOutlook outlook = answer.outlook.value_or(api::JobOutlook());
   std::string text = Clipped(Head(answer), style.width) + "\n";
-  std::vector<std::string> starts = {StartLine(answer, now), SlurmLine(answer, now)};
-  // That nothing is known yet is said by `accuracy`, and once under a ranking.
-  const json& forecast = ObjectOf(answer, "forecast");
-  if (IsTrue(forecast, "accuracy_known")) starts.push_back(TextOf(forecast, "note"));
+  std::vector<std::string> starts = {StartLine(wait, now), SlurmLine(wait, now)};
+  // `accuracy` says that nothing is known yet, and so does the line under a ranking.
+  if (outlook.forecast.accuracy_known.value_or(false)) starts.push_back(outlook.forecast.note);
   AddBlock("Start", starts, style, text);
-  AddBlock("What moved its start", MovedLines(answer, now), style, text);
-  std::vector<std::string> why;
-  for (const json& reason : ListOf(answer, "why")) {
-    const std::string clears = TextOf(reason, "clears");
-    why.push_back(TextOf(reason, "words") + (clears.empty() ? "" : " → " + clears));
+  if (outlook.moved) {
+    AddBlock("What moved its start", MovedLines(*outlook.moved, now), style, text);
   }
-  if (const std::string line = PriorityLine(answer); !line.empty()) why.push_back(line);
+  std::vector<std::string> why;
+  for (const api::WhyPending& reason : answer.why) {
+    why.push_back(reason.words + (reason.clears.empty() ? "" : " → " + reason.clears));
+  }
+  if (outlook.priority_factors) why.push_back(PriorityLine(*outlook.priority_factors));
   AddBlock("Why it waits → what ends the wait", why, style, text);
   std::vector<std::string> cheaper;
-  if (const json& limit = ObjectOf(answer, "limit_advice"); !TextOf(limit, "command").empty()) {
-    cheaper.push_back(TextOf(limit, "words"));
-    cheaper.push_back("→ " + TextOf(limit, "command"));
+  if (answer.limits && !answer.limits->limit_advice.command.empty()) {
+    cheaper.push_back(answer.limits->limit_advice.words);
+    cheaper.push_back("→ " + answer.limits->limit_advice.command);
   }
-  for (const json& one : ListOf(answer, "cheaper")) cheaper.push_back(TextOf(one, "words"));
+  for (const api::EarlierStart& one : answer.cheaper) cheaper.push_back(one.words);
   AddBlock("What would start it earlier", cheaper, style, text);
   return text;
 }
 
-std::string RunningText(const json& answer, int64_t now, const TerminalStyle& style) {
+std::string RunningText(const api::Answer<api::Job>& answer, int64_t now,
+                        const TerminalStyle& style) {
+  const api::JobEnd end = answer.row.end.value_or(api::JobEnd());
   std::string text = Clipped(Head(answer), style.width) + "\n";
-  const auto start = OptionalNumber(answer, "start_time");
-  const auto end = OptionalNumber(answer, "end_time");
-  if (start) {
-    text += fmt::format("  runs since {}\n", ClockTime(static_cast<int64_t>(*start), now));
-  }
-  if (end) {
-    text += fmt::format("  ends by its limit {}\n", ClockTime(static_cast<int64_t>(*end), now));
+  if (end.start_time) text += fmt::format("  runs since {}\n", ClockTime(*end.start_time, now));
+  if (end.end_time) {
+    text += fmt::format("  ends by its limit {}\n", ClockTime(*end.end_time, now));
   }
   return text;
 }
 
+std::string WhyText(const api::Answer<api::Job>& answer, int64_t now, const TerminalStyle& style) {
+  std::string text = answer.row.state == "PENDING" ? WaitingText(answer, now, style)
+                                                   : RunningText(answer, now, style);
+  text += DoubtText(answer.frame, style);
+  for (const std::string& warning : answer.frame.warnings) {
+    text += Yellow("Warning: " + warning, style.colour) + "\n";
+  }
+  return text;
+}
+
+struct WhyCommand {
+  std::string job_id;
+};
+
+int Run(WhyCommand& command, const CommandContext& context) {
+  const Result<json> answer = context.api.Get("/v1/jobs/" + command.job_id);
+  return PrintAnswer<api::Job>(answer, context.console, [&](const auto& job, const auto& style) {
+    return WhyText(job, context.console.now(), style);
+  });
+}
+
+void AddOptions(WhyCommand& command, Options& options) {
+  AddJobId(options, command.job_id);
+  options.JsonAndPlace();
+}
+
 }  // namespace
 
-int RunWhy(const std::string& job_id, bool as_json, Api& api, Console& console) {
-  const Result<json> answer = api.Get("/v1/jobs/" + job_id);
-  if (!answer) return Report(answer.error(), console);
-  if (as_json) {
-    PrintJson(*answer, console);
-    return kExitOk;
-  }
-  const bool waits = TextOf(*answer, "state") == "PENDING";
-  std::string text = waits ? WaitingText(*answer, console.now(), console.style())
-                           : RunningText(*answer, console.now(), console.style());
-  if (const std::string stale = DataDoubt(*answer); !stale.empty()) {
-    text += Yellow("Warning: " + stale, console.style().colour) + "\n";
-  }
-  console.Print(text);
-  return kExitOk;
+Command MakeWhyCommand() {
+  return MakeCommand<WhyCommand>(
+      "why", "Why a job waits, when it starts, and what would start it earlier", AddOptions, Run);
 }
 
 }  // namespace gpuadvise::client

@@ -7,7 +7,7 @@
 #include "client/models/safetensors.h"
 #include "common/base/json_fields.h"
 #include "common/base/text.h"
-#include "yaml/yaml_file.h"
+#include "common/yaml/yaml_file.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -25,7 +25,7 @@ Result<json> ReadJsonFile(const std::string& path) {
   return object;
 }
 
-// What a folder without config.json is.
+// Describes a folder without a config.json.
 std::string WhatIsThere(const std::string& folder) {
   if (Exists(folder + "/adapter_config.json")) {
     const Result<json> adapter = ReadJsonFile(folder + "/adapter_config.json");
@@ -38,7 +38,7 @@ std::string WhatIsThere(const std::string& folder) {
          ": not a model folder (no config.json); give the folder that holds it, or a training file";
 }
 
-// Of a diffusers folder the part that is trained; any other folder itself.
+// The trained part of a diffusers folder; any other folder itself.
 std::string TrainedPart(const std::string& folder) {
   if (Exists(folder + "/config.json") || !Exists(folder + "/model_index.json")) return folder;
   for (const char* part : {"/unet", "/transformer"}) {

@@ -1,5 +1,5 @@
-// A model's own folder, as `save_pretrained` and the Hugging Face Hub write it, as `model:` of a
-// train.yaml: its config.json, with the parameters that its weights' files have. Blocking.
+// Reads a model's folder, as written by `save_pretrained` and the Hugging Face Hub, as `model` of a
+// train.yaml: its config.json and the number of parameters in its weight files. Blocking.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,14 +11,13 @@ namespace gpuadvise::client {
 
 struct FolderModel {
   nlohmann::json model;  // {"hf_config": {…}, "params": …}
-  std::string trouble;   // why the weights could not be counted, in a sentence; "" none
+  std::string trouble;   // why parameters could not be counted; "": counted
 };
 
-// Errors: no config.json, or one that cannot be read; the sentence says what to do.
+// Errors: config.json is missing or unreadable; the message has the remedy.
 Result<FolderModel> ReadModelFolder(const std::string& folder);
 
-// The newest snapshot of `model` ("org/name") in the Hub's cache that has a config.json; "" where
-// there is none.
+// The newest snapshot of `model` ("org/name") with a config.json in the Hub's cache; "": none.
 std::string SnapshotInHubCache(const std::string& cache, const std::string& model);
 
 }  // namespace gpuadvise::client

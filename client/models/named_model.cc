@@ -17,13 +17,13 @@ using nlohmann::json;
 
 enum class PathKind { kNothing, kFile, kFolder };
 
-PathKind KindOfPath(const std::string& path) {
+PathKind FindPathKind(const std::string& path) {
   struct stat about {};
   if (::stat(path.c_str(), &about) != 0) return PathKind::kNothing;
   return S_ISDIR(about.st_mode) ? PathKind::kFolder : PathKind::kFile;
 }
 
-// A file's name that nobody would give a model: it is missing.
+// Whether it looks like a file name rather than a model's.
 bool IsMeantAsFile(const std::string& word) {
   return word.ends_with(".yaml") || word.ends_with(".yml") || word.ends_with(".json") ||
          word.starts_with('/') || word.starts_with("./") || word.starts_with("../") ||
@@ -35,17 +35,17 @@ std::string LastPart(std::string path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-NamedTraining Only(json model, const std::string& name, std::vector<std::string> notes) {
+NamedTraining OnlyModel(json model, const std::string& name, std::vector<std::string> notes) {
   json spec = {{"name", LastPart(name)}, {"model", std::move(model)}, {"training", json::object()}};
   return {TrainFile::FromSpec(std::move(spec), name), false, std::move(notes)};
 }
 
-Result<NamedTraining> FromFolder(const std::string& folder, const std::string& name,
+Result<NamedTraining> ReadFolder(const std::string& folder, const std::string& name,
                                  std::vector<std::string> notes) {
   Result<FolderModel> found = ReadModelFolder(folder);
   if (!found) return tl::unexpected<Error>(std::move(found.error()));
   if (!found->trouble.empty()) notes.push_back(std::move(found->trouble));
-  return Only(std::move(found->model), name, std::move(notes));
+  return OnlyModel(std::move(found->model), name, std::move(notes));
 }
 
 Result<NamedTraining> Unknown(const std::string& word, const ModelPresets& presets) {
@@ -60,21 +60,22 @@ Result<NamedTraining> Unknown(const std::string& word, const ModelPresets& prese
                         : "a folder with its config.json"));
 }
 
-// A model by its name alone.
+// Finds a model by its name.
 Result<NamedTraining> ByName(const std::string& word, const NamedModelPlaces& places) {
   if (const ModelPreset* preset = places.presets.Find(word)) {
-    return Only({{"preset", preset->name}}, word, {});
+    return OnlyModel({{"preset", preset->name}}, word, {});
   }
   const bool is_id = std::count(word.begin(), word.end(), '/') == 1;
   if (is_id && !places.hub_cache.empty()) {
     const std::string snapshot = SnapshotInHubCache(places.hub_cache, word);
-    if (!snapshot.empty()) return FromFolder(snapshot, word, {});
+    if (!snapshot.empty()) return ReadFolder(snapshot, word, {});
   }
   if (const ModelPreset* preset = places.presets.FindForm(word)) {
-    return Only({{"preset", preset->name}}, word,
-                {fmt::format("{}: counted as the preset {}, which has its shape by its name; for "
-                             "another shape give a folder with its config.json",
-                             Printable(word), preset->name)});
+    return OnlyModel(
+        {{"preset", preset->name}}, word,
+        {fmt::format("{}: counted as the preset {}, which has its shape by its name; for "
+                     "another shape give a folder with its config.json",
+                     Printable(word), preset->name)});
   }
   return Unknown(word, places.presets);
 }
@@ -83,7 +84,7 @@ Result<NamedTraining> ByName(const std::string& word, const NamedModelPlaces& pl
 
 Result<NamedTraining> FindTraining(const std::string& word, const std::string& section,
                                    const NamedModelPlaces& places, int64_t now) {
-  const PathKind kind = word == "-" ? PathKind::kFile : KindOfPath(word);
+  const PathKind kind = word == "-" ? PathKind::kFile : FindPathKind(word);
   if (kind == PathKind::kFile || (kind == PathKind::kNothing && IsMeantAsFile(word))) {
     Result<TrainFile> file = TrainFile::Load(word, section, now);
     if (!file) return tl::unexpected<Error>(std::move(file.error()));
@@ -95,11 +96,12 @@ Result<NamedTraining> FindTraining(const std::string& word, const std::string& s
   }
   if (kind == PathKind::kNothing) return ByName(word, places);
   const ModelPreset* preset = places.presets.Find(word);
-  const bool has_config = KindOfPath(word + "/config.json") != PathKind::kNothing;
-  if (has_config || preset == nullptr) return FromFolder(word, word, {});
-  return Only({{"preset", preset->name}}, word,
-              {fmt::format("{}: read as the preset; the folder of that name has no config.json",
-                           Printable(word))});
+  const bool has_config = FindPathKind(word + "/config.json") != PathKind::kNothing;
+  if (has_config || preset == nullptr) return ReadFolder(word, word, {});
+  return OnlyModel(
+      {{"preset", preset->name}}, word,
+      {fmt::format("{}: read as the preset; the folder of that name has no config.json",
+                   Printable(word))});
 }
 
 }  // namespace gpuadvise::client

@@ -14,15 +14,15 @@
 
 #include "common/base/json_fields.h"
 #include "common/base/text.h"
-#include "process/descriptor.h"
-#include "yaml/yaml_file.h"
+#include "common/process/descriptor.h"
+#include "common/yaml/yaml_file.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kMaxHeaderBytes = 64 << 20;  // that of a model of 10,000 tensors has 1 MiB
+constexpr uint64_t kMaxHeaderBytes = 64 << 20;  // a model of 10,000 tensors needs 1 MiB
 constexpr size_t kMaxIndexBytes = 16 << 20;
 constexpr size_t kMostShards = 10'000;
 constexpr double kMostNumbers = 1e15;  // of one tensor
@@ -31,7 +31,7 @@ tl::unexpected<Error> Refuse(const std::string& path, const std::string& what) {
   return BadInput(path + ": " + what);
 }
 
-// A link is followed: that is how the Hub's cache keeps files.
+// Follows links, which the Hub's cache consists of.
 Result<Descriptor> Open(const std::string& path, uint64_t* size) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) {
@@ -66,7 +66,7 @@ uint64_t LittleEndian(const std::array<char, 8>& bytes) {
   return number;
 }
 
-Result<json> HeaderOf(const std::string& path) {
+Result<json> ReadHeader(const std::string& path) {
   uint64_t size = 0;
   Result<Descriptor> file = Open(path, &size);
   if (!file) return tl::unexpected<Error>(file.error());
@@ -90,8 +90,8 @@ Result<json> HeaderOf(const std::string& path) {
   return header;
 }
 
-// The numbers of one tensor; nullopt where its entry makes no sense.
-std::optional<double> NumbersOf(const json& tensor) {
+// Number of elements of a tensor; nullopt: invalid entry.
+std::optional<double> CountElements(const json& tensor) {
   if (!tensor.is_object()) return {};
   const auto shape = tensor.find("shape");
   if (shape == tensor.end() || !shape->is_array()) return {};
@@ -104,14 +104,14 @@ std::optional<double> NumbersOf(const json& tensor) {
   return numbers;
 }
 
-// Types in which quantisation packs weights.
+// Whether the type is one in which quantisation packs weights.
 bool IsPacked(const json& tensor) {
   const auto type = tensor.find("dtype");
   return type != tensor.end() && type->is_string() &&
          IsOneOf(type->get<std::string>(), {"U8", "I8", "I32", "U32"});
 }
 
-Result<std::set<std::string>> ShardsOf(const std::string& path) {
+Result<std::set<std::string>> ListShards(const std::string& path) {
   const Result<std::string> text = ReadTextFile(path, kMaxIndexBytes);
   if (!text) return tl::unexpected<Error>(text.error());
   const Result<json> index = ParseJsonObject(*text);
@@ -122,7 +122,7 @@ Result<std::set<std::string>> ShardsOf(const std::string& path) {
   for (const auto& [tensor, shard] : map->items()) {
     const std::string name = shard.is_string() ? shard.get<std::string>() : "";
     if (name.empty() || name.find('/') != std::string::npos) {
-      return Refuse(path, "names a file that is not beside it");
+      return Refuse(path, "names a file that is not in its folder");
     }
     shards.insert(name);
   }
@@ -135,12 +135,12 @@ bool IsThere(const std::string& path) { return ::access(path.c_str(), F_OK) == 0
 }  // namespace
 
 Result<WeightCount> CountSafetensors(const std::string& path) {
-  const Result<json> header = HeaderOf(path);
+  const Result<json> header = ReadHeader(path);
   if (!header) return tl::unexpected<Error>(header.error());
   WeightCount count;
   for (const auto& [name, tensor] : header->items()) {
     if (name == "__metadata__") continue;
-    const std::optional<double> numbers = NumbersOf(tensor);
+    const std::optional<double> numbers = CountElements(tensor);
     if (!numbers) return Refuse(path, "its safetensors header has a tensor without a shape");
     count.parameters += *numbers;
     count.packed = count.packed || IsPacked(tensor);
@@ -153,7 +153,7 @@ Result<std::optional<WeightCount>> CountWeights(const std::string& folder) {
   const std::string single = folder + "/model.safetensors";
   std::set<std::string> files;
   if (IsThere(index)) {
-    Result<std::set<std::string>> shards = ShardsOf(index);
+    Result<std::set<std::string>> shards = ListShards(index);
     if (!shards) return tl::unexpected<Error>(shards.error());
     files = *std::move(shards);
   } else if (IsThere(single)) {

@@ -1,8 +1,7 @@
-// How many parameters a model's weights have, from the headers of its safetensors files. The
-// weights themselves are never read.
+// Counts a model's parameters from the headers of its safetensors files; never reads the weights.
 //
-// A file is 8 bytes of header length (little-endian), a JSON header that gives each tensor's dtype
-// and shape, then the tensors (https://github.com/huggingface/safetensors#format). Blocking.
+// A file consists of 8 bytes of header length (little-endian), a JSON header with each tensor's
+// dtype and shape, and the tensors (https://github.com/huggingface/safetensors#format). Blocking.
 #pragma once
 
 #include <optional>
@@ -14,14 +13,14 @@ namespace gpuadvise::client {
 
 struct WeightCount {
   double parameters = 0;
-  bool packed = false;  // whole numbers that hold several weights each: the count says nothing
+  bool packed = false;  // integers hold several weights each: the count is meaningless
 };
 
-// Of one file. Errors: kNotFound, kBadInput; the sentence names the file and the remedy.
+// Counts one file. Errors: kNotFound, kBadInput, with the file and the remedy.
 Result<WeightCount> CountSafetensors(const std::string& path);
 
-// Of a folder: the shards that model.safetensors.index.json names, else model.safetensors; nullopt
-// where there is neither. Errors: those of its files, a shard that is missing.
+// Counts a folder: the shards in model.safetensors.index.json, else model.safetensors; nullopt if
+// there is neither. Errors: those of its files; a missing shard.
 Result<std::optional<WeightCount>> CountWeights(const std::string& folder);
 
 }  // namespace gpuadvise::client

@@ -1,8 +1,8 @@
-// Whether what a job's command names is there: its programs, scripts, settings, data, the container
-// image, and the login to the Hugging Face Hub.
+// Checks that a job's programs, scripts, settings, data, container image and login to the Hugging
+// Face Hub exist.
 //
-// What `setup:` or a container may bring at run time is a warning, never an error. Pure functions
-// over facts.
+// If `setup:` or a container may provide something at run time, its absence is only a warning.
+// Pure functions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Check MissingProgram(const JobPlan& plan, const ProgramFacts& program) {
   return {ErrorUnless(MayComeLater(plan) || program.may_be_brought), "program", finding};
 }
 
-// On a disk of each node's own, nothing can be said from here.
+// Whether a path is on a node's local disk, which cannot be checked here.
 bool IsNodesOwn(const std::string& path) {
   constexpr std::array<std::string_view, 6> kLocal = {"/tmp/",   "/var/tmp/",   "/dev/shm/",
                                                       "/local/", "/localdisk/", "/local_scratch/"};
@@ -50,7 +50,7 @@ bool IsNodesOwn(const std::string& path) {
                      [&](std::string_view folder) { return path.starts_with(folder); });
 }
 
-std::string TroubleWith(const JobPath& file) {
+std::string DescribeTrouble(const JobPath& file) {
   if (!file.found.trouble.empty()) return "cannot be looked at: " + file.found.trouble;
   if (!file.found.exists()) return "does not exist";
   if (!file.found.readable) return "is not readable";
@@ -67,12 +67,12 @@ struct FileKind {
   bool matters;  // missing ones are errors
 };
 
-std::vector<Check> ChecksOf(const std::vector<JobPath>& files, const FileKind& kind,
-                            const JobPlan& plan) {
+std::vector<Check> CheckFiles(const std::vector<JobPath>& files, const FileKind& kind,
+                              const JobPlan& plan) {
   std::vector<Check> checks;
   std::vector<std::string> fine;
   for (const JobPath& file : files) {
-    const std::string trouble = TroubleWith(file);
+    const std::string trouble = DescribeTrouble(file);
     if (trouble.empty()) {
       fine.push_back(file.name);
       continue;
@@ -102,8 +102,8 @@ void Append(std::vector<Check> more, std::vector<Check>* checks) {
   std::move(more.begin(), more.end(), std::back_inserter(*checks));
 }
 
-std::vector<std::string> NamesOf(const std::vector<HubModel>& models,
-                                 bool (*wanted)(const HubModel&)) {
+std::vector<std::string> ModelNames(const std::vector<HubModel>& models,
+                                    bool (*wanted)(const HubModel&)) {
   std::vector<std::string> names;
   for (const HubModel& model : models) {
     if (wanted(model)) names.push_back(model.name);
@@ -116,7 +116,8 @@ Check NoLogin(const JobPlan& plan, const JobFacts& facts) {
   const std::string remedy = fmt::format(
       "no login was found (HF_TOKEN, {}): `hf auth login`, or HF_TOKEN in your environment",
       login.token_file);
-  const auto gated = NamesOf(facts.hub_models, [](const HubModel& m) { return IsGated(m.name); });
+  const auto gated =
+      ModelNames(facts.hub_models, [](const HubModel& m) { return IsGated(m.name); });
   if (facts.pushes_to_hub) {
     return {ErrorUnless(plan.has_setup), "login", "--push_to_hub needs one, but " + remedy};
   }
@@ -126,7 +127,7 @@ Check NoLogin(const JobPlan& plan, const JobFacts& facts) {
     return {ErrorUnless(there || plan.has_setup), "login",
             fmt::format("{} asks for a licence to be accepted, but {}", JoinNames(gated), remedy)};
   }
-  const auto remote = NamesOf(facts.hub_models, [](const HubModel& m) { return !m.cached; });
+  const auto remote = ModelNames(facts.hub_models, [](const HubModel& m) { return !m.cached; });
   if (remote.empty()) return {Health::kOk, "login", "not needed: the model is in " + login.cache};
   return {Health::kWarning, "login",
           fmt::format("{} comes from the Hugging Face Hub and {}; a public model needs none",
@@ -154,9 +155,9 @@ std::vector<Check> ProgramChecks(const JobPlan& plan, const JobFacts& facts) {
 }
 
 std::vector<Check> FileChecks(const JobPlan& plan, const JobFacts& facts) {
-  std::vector<Check> checks = ChecksOf(facts.scripts, {"script", true}, plan);
-  Append(ChecksOf(facts.settings, {"settings", false}, plan), &checks);
-  Append(ChecksOf(facts.data, {"data", true}, plan), &checks);
+  std::vector<Check> checks = CheckFiles(facts.scripts, {"script", true}, plan);
+  Append(CheckFiles(facts.settings, {"settings", false}, plan), &checks);
+  Append(CheckFiles(facts.data, {"data", true}, plan), &checks);
   return checks;
 }
 
@@ -170,7 +171,7 @@ std::vector<Check> ContainerChecks(const JobPlan& plan, const JobFacts& facts) {
   } else if (!facts.container || !facts.container->only_in_job.empty()) {
     checks.push_back(
         {Health::kOk, "container", plan.container + " is known only at run time: not checked"});
-  } else if (const std::string trouble = TroubleWith(*facts.container); !trouble.empty()) {
+  } else if (const std::string trouble = DescribeTrouble(*facts.container); !trouble.empty()) {
     checks.push_back({Health::kError, "container",
                       facts.container->found.path + " " + trouble + "; correct container:"});
   } else {
@@ -186,7 +187,7 @@ std::vector<Check> ContainerChecks(const JobPlan& plan, const JobFacts& facts) {
 
 std::vector<Check> LoginChecks(const JobPlan& plan, const JobFacts& facts) {
   if (facts.hub_models.empty() && !facts.pushes_to_hub) return {};
-  const auto remote = NamesOf(facts.hub_models, [](const HubModel& m) { return !m.cached; });
+  const auto remote = ModelNames(facts.hub_models, [](const HubModel& m) { return !m.cached; });
   if (facts.login.offline) {
     if (remote.empty()) return {{Health::kOk, "login", "offline; all is in " + facts.login.cache}};
     return {{Health::kWarning, "login",
@@ -197,7 +198,7 @@ std::vector<Check> LoginChecks(const JobPlan& plan, const JobFacts& facts) {
   return {{Health::kOk, "login", "from " + facts.login.token_from}};
 }
 
-std::vector<Check> ObedienceChecks(const nlohmann::json& spec, const nlohmann::json& strategy) {
+std::vector<Check> ObedienceChecks(const nlohmann::json& spec, const api::Strategy& strategy) {
   std::vector<Check> checks;
   for (const CommandConflict& conflict : ConflictsOf(spec, strategy)) {
     checks.push_back(

@@ -10,9 +10,9 @@
 namespace gpuadvise::client {
 namespace {
 
-// What a simple command may do to those after it: bring programs into PATH, make files, or run its
-// words where this machine's files are not. Judged by names alone, and in doubt that it does: a
-// check may then warn, but stops no submission.
+// Effects of a simple command on later ones: it may add programs to PATH, create files, or run on
+// other files than this machine's. Judged by names; in doubt assumed, so that a check only warns
+// and does not prevent a submission.
 constexpr auto kShellsOwn = std::to_array<std::string_view>(
     {"!",        ".",       ":",        "[",         "[[",      "]]",      "alias",   "bg",
      "bind",     "break",   "builtin",  "caller",    "case",    "cd",      "command", "compgen",
@@ -28,41 +28,41 @@ constexpr auto kShellsOwn = std::to_array<std::string_view>(
 constexpr auto kBringers =
     std::to_array<std::string_view>({"source", ".", "eval", "module", "ml", "alias", "conda",
                                      "mamba", "micromamba", "spack", "pip", "pip3", "uv"});
-// Of the shell's own words those that run a file or are used with `>`.
+// Shell words that run a file or are used with `>`.
 constexpr auto kMakers =
     std::to_array<std::string_view>({"source", ".", "eval", "echo", "printf", "exec"});
 constexpr auto kElsewhere = std::to_array<std::string_view>(
     {"apptainer", "singularity", "docker", "podman", "podman-hpc", "enroot", "shifter", "ssh"});
 
-std::string_view ProgramOf(const SimpleCommand& command) {
+std::string_view ProgramName(const SimpleCommand& command) {
   const std::string_view word = command.front().text;
-  return word.substr(word.rfind('/') + 1);  // all of it where there is none
+  return word.substr(word.rfind('/') + 1);  // all of it without a '/'
 }
 
-// A builtin or reserved word of bash, or a function that every shell of a cluster has (`module`).
+// Whether it is a builtin or reserved word of bash, or `module`, which clusters define.
 bool IsShellsOwn(std::string_view word) { return IsOneOf(word, kShellsOwn); }
 
-// Whether programs that are not in PATH now may be there after it: `source`, `module`, `PATH=…`.
+// Whether it may add programs to PATH: `source`, `module`, `PATH=…`.
 bool MayBringPrograms(const SimpleCommand& command) {
   if (!command.front().certain && !IsShellsOwn(command.front().text)) return true;
-  if (IsOneOf(ProgramOf(command), kBringers)) return true;
+  if (IsOneOf(ProgramName(command), kBringers)) return true;
   return IsShellsOwn(command.front().text) &&
          std::any_of(command.begin(), command.end(), [](const ShellWord& word) {
            return word.text.starts_with("PATH=") || word.text.starts_with("PATH+=");
          });
 }
 
-// Whether files that are missing now may be there after it.
+// Whether it may create files.
 bool MayMakeFiles(const SimpleCommand& command) {
   const std::string& word = command.front().text;
   return !IsShellsOwn(word) || IsOneOf(word, kMakers);
 }
 
-// Whether the files that it names are those of a container or of another machine.
+// Whether its files are in a container or on another machine.
 bool RunsElsewhere(const SimpleCommand& command) {
-  if (IsOneOf(ProgramOf(command), kElsewhere)) return true;
+  if (IsOneOf(ProgramName(command), kElsewhere)) return true;
   return std::any_of(command.begin(), command.end(), [](const ShellWord& word) {
-    return word.text.starts_with("--container-image");  // srun's, of pyxis
+    return word.text.starts_with("--container-image");  // srun's option of pyxis
   });
 }
 
@@ -72,11 +72,11 @@ bool EndsInOneOf(std::string_view word, const std::array<std::string_view, N>& e
                      [&](std::string_view end) { return word.ends_with(end); });
 }
 
-// Before the program's name.
+// Words that may precede the program's name.
 constexpr std::array<std::string_view, 5> kPrefixes = {"!", "exec", "time", "command", "builtin"};
 constexpr std::array<std::string_view, 4> kShells = {"bash", "sh", "zsh", "dash"};
 constexpr std::array<std::string_view, 3> kDataWords = {"data", "dataset", "datasets"};
-// Folders that the run fills by itself.
+// Parts of names of folders that the run itself fills.
 constexpr std::array<std::string_view, 5> kOwnWords = {"cache", "output", "out", "save", "base"};
 constexpr std::array<std::string_view, 2> kScriptEnds = {".py", ".sh"};
 constexpr std::array<std::string_view, 4> kSettingsEnds = {".json", ".yaml", ".yml", ".toml"};
@@ -84,25 +84,25 @@ constexpr std::array<std::string_view, 5> kPathNames = {"path", "dir", "file", "
 constexpr std::array<std::string_view, 9> kDataEnds = {".json",    ".jsonl", ".csv", ".tsv", ".txt",
                                                        ".parquet", ".arrow", ".tar", ".h5"};
 
-// One option with the words after it up to the next: "--data-path a b", "--data-path=a".
+// An option with the words up to the next one: "--data-path a b", "--data-path=a".
 struct Option {
   std::string name;  // without dashes, with '_' for '-', in lower case: "data_path"
   std::string written;
-  std::vector<std::string> values;  // only those that are certain
+  std::vector<std::string> values;  // certain ones only
 };
 
-std::string NameOf(std::string_view word) {
+std::string OptionName(std::string_view word) {
   word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
   return ReplaceAll(LowerCase(word.substr(0, word.find('='))), "-", "_");
 }
 
-std::vector<Option> OptionsOf(const SimpleCommand& command) {
+std::vector<Option> ReadOptions(const SimpleCommand& command) {
   std::vector<Option> options;
   for (const ShellWord& word : command) {
     const std::string& text = word.text;
     if (text.starts_with('-') && text.size() > 1 && text.find_first_not_of('-') != text.npos) {
       const size_t equals = text.find('=');
-      options.push_back({NameOf(text), text.substr(0, equals), {}});
+      options.push_back({OptionName(text), text.substr(0, equals), {}});
       if (equals != text.npos && word.certain) options.back().values = {text.substr(equals + 1)};
     } else if (!options.empty() && word.certain) {
       options.back().values.push_back(text);
@@ -141,12 +141,12 @@ bool NamesData(const Option& option) {
   return HasOneOf(words, kDataWords) && !HasOneOf(words, kOwnWords);
 }
 
-// A share of a mix, or a list in words of the program's own.
+// Whether it is a share of a mixture or a program-specific list.
 bool IsNoPath(std::string_view value) {
   return value.find_first_not_of("0123456789.") == value.npos || value.find(',') != value.npos;
 }
 
-// "dataset_name wikitext" is the Hub's; "dataset_path demo" and "data x.jsonl" are files.
+// "dataset_name wikitext" is on the Hub; "dataset_path demo" and "data x.jsonl" are files.
 bool LooksLikeData(const Option& option, const std::string& value) {
   if (IsAddress(value) || IsNoPath(value)) return false;
   if (StartsLikeAPath(value) || EndsInOneOf(value, kDataEnds)) return true;
@@ -158,7 +158,7 @@ bool NamesSettings(const Option& option) {
          option.name.ends_with("_config");
 }
 
-// "org/name", and nothing that would be a path.
+// Whether it is "org/name" and cannot be a path.
 bool IsHubName(std::string_view value) {
   const size_t slash = value.find('/');
   if (slash == 0 || slash == value.npos || slash + 1 == value.size()) return false;
@@ -205,15 +205,15 @@ class NameCollector {
     if (program == "cd" || program == "pushd") return ChangeFolder(command);
     if (program == "popd") return folder_.clear();
     if (IsShellsOwn(program) || !command.front().certain) return;
-    if (program.starts_with('-')) return;  // of a prefix: `command -v torchrun` runs nothing
+    if (program.starts_with('-')) return;  // option of a prefix: `command -v torchrun` runs nothing
     NameProgram(program);
     if (RunsElsewhere(command)) return;
     TakeScript(command);
-    for (const Option& option : OptionsOf(command)) TakeOption(option);
+    for (const Option& option : ReadOptions(command)) TakeOption(option);
     TakeDownload(command);
   }
 
-  // `cd -` and `pushd +1` go back to where only the shell knows.
+  // The folder is unknown after `cd -` and `pushd +1`.
   void ChangeFolder(const SimpleCommand& command) {
     const bool known = command.size() == 2 && command[1].certain &&
                        !command[1].text.starts_with('-') && !command[1].text.starts_with('+');
@@ -229,7 +229,7 @@ class NameCollector {
     names_->programs.push_back({PathBeside(folder_, program), may_be_brought_ || may_be_made_});
   }
 
-  // Relative to a folder that is not known nothing can be said.
+  // Skips relative paths if the folder is unknown.
   void Name(const std::string& written, const std::string& path, std::vector<NamedPath>* list) {
     if (folder_.empty() && !path.starts_with('/')) return;
     list->push_back({written, PathBeside(folder_, path), false, may_be_made_});
@@ -247,8 +247,8 @@ class NameCollector {
     names_->hub_models.push_back({model, path, true, may_be_made_});
   }
 
-  // "-c" of Python and of shells, "-lc": the next word is a program's text, later ones its
-  // arguments.
+  // Whether the next word is program text and later ones its arguments: "-c" of Python, "-c" and
+  // "-lc" of shells.
   static bool GivesText(const ShellWord& word, bool is_shell) {
     const std::string& text = word.text;
     if (text == "-c") return true;
@@ -263,13 +263,13 @@ class NameCollector {
       if (&word == &command.front() || word.text.starts_with('-')) continue;
       if (!EndsInOneOf(word.text, kScriptEnds) || word.text.find(' ') != word.text.npos) continue;
       if (word.certain) Name(word.text, word.text, &names_->scripts);
-      return;  // later ones are its own arguments
+      return;  // later words are its own arguments
     }
   }
 
   void TakeOption(const Option& option) {
     if (option.name == "push_to_hub") {
-      names_->pushes_to_hub = option.values.empty() || NameOf(option.values[0]) != "false";
+      names_->pushes_to_hub = option.values.empty() || OptionName(option.values[0]) != "false";
     }
     if (option.name == "save_steps") names_->save_steps = WholeNumber(option);
     if (option.name == "save_total_limit") names_->save_total_limit = WholeNumber(option);
@@ -296,9 +296,9 @@ class NameCollector {
     if (command[2].certain && IsHubName(command[2].text)) NameModel(command[2].text);
   }
 
-  std::string folder_;           // "" once it is not known
-  bool may_be_made_ = false;     // by the commands so far, what is missing now
-  bool may_be_brought_ = false;  // into PATH
+  std::string folder_;           // "": unknown
+  bool may_be_made_ = false;     // commands so far may create missing files
+  bool may_be_brought_ = false;  // commands so far may add to PATH
   CommandNames* names_;
 };
 

@@ -1,5 +1,5 @@
-// The folders that a job needs before it starts: where it runs, where it writes, where Slurm puts
-// its log. Pure functions over facts.
+// Checks the folders that a job needs before it starts: its working folder, its output folder and
+// the folders of its logs. Pure functions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Kind = PathFacts::Kind;
 
-// How a folder is spoken of: the key that names it and who makes it.
+// Words for messages about a folder: its key and who creates it.
 struct Wording {
   const char* subject;
   const char* key;
@@ -30,7 +30,7 @@ Check Refuse(const char* subject, std::string finding) {
   return {Health::kError, subject, std::move(finding)};
 }
 
-// What the words of a path say before anything is looked at.
+// Problems of a path that are visible in its text.
 std::optional<Check> TroubleWithWords(const char* subject, const JobPath& path) {
   if (path.has_command) {
     return Warn(
@@ -95,7 +95,7 @@ Check FolderCheck(const JobPath& path, const Wording& wording) {
 bool IsDevice(const JobPath& log) { return log.name.starts_with("/dev/"); }
 
 Check LogFolderCheck(const JobPath& log) {
-  // A folder whose name holds %j cannot be made by anybody before the job runs.
+  // A folder with %j in its name cannot be created before the job runs.
   if (!log.only_in_job.empty()) {
     return Refuse("log", fmt::format("{}: Slurm creates no folders, and {} is known only at run "
                                      "time; put it into the file name",
@@ -145,7 +145,7 @@ std::vector<Check> WorkdirChecks(const JobFacts& facts) {
         found.path +
             " does not exist, so the job would fail at once; create it, or correct workdir:")};
   }
-  if (found.kind != Kind::kFolder) return {Refuse("workdir", found.path + " is no folder")};
+  if (found.kind != Kind::kFolder) return {Refuse("workdir", found.path + " is not a folder")};
   if (!found.executable) {
     return {Refuse("workdir", found.path + " is not accessible; ask its owner")};
   }

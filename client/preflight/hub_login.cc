@@ -11,7 +11,7 @@
 namespace gpuadvise::client {
 namespace {
 
-// Families whose pages on the Hub ask for a licence to be accepted, by the front of their names.
+// Prefixes of models whose licence must be accepted on the Hub.
 constexpr std::array<std::string_view, 9> kGated = {"meta-llama/",
                                                     "google/gemma",
                                                     "google/paligemma",
@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 9> kGated = {"meta-llama/",
                                                     "pyannote/",
                                                     "CohereLabs/"};
 
-std::string ValueOf(const Variables& variables, std::string_view name) {
+std::string GetValue(const Variables& variables, std::string_view name) {
   const auto found = variables.find(name);
   return found == variables.end() ? "" : found->second;
 }
@@ -39,9 +39,9 @@ bool IsTrue(std::string_view value) {
 }
 
 std::string HubHome(const Variables& variables) {
-  if (const std::string home = ValueOf(variables, "HF_HOME"); !home.empty()) return home;
-  std::string cache = ValueOf(variables, "XDG_CACHE_HOME");
-  if (cache.empty()) cache = ValueOf(variables, "HOME") + "/.cache";
+  if (const std::string home = GetValue(variables, "HF_HOME"); !home.empty()) return home;
+  std::string cache = GetValue(variables, "XDG_CACHE_HOME");
+  if (cache.empty()) cache = GetValue(variables, "HOME") + "/.cache";
   return cache + "/huggingface";
 }
 
@@ -50,13 +50,13 @@ std::string HubHome(const Variables& variables) {
 HubLogin LookForHubLogin(const Variables& variables) {
   const std::string home = HubHome(variables);
   HubLogin login;
-  login.offline = IsTrue(ValueOf(variables, "HF_HUB_OFFLINE"));
-  login.cache = ValueOf(variables, "HF_HUB_CACHE");
+  login.offline = IsTrue(GetValue(variables, "HF_HUB_OFFLINE"));
+  login.cache = GetValue(variables, "HF_HUB_CACHE");
   if (login.cache.empty()) login.cache = home + "/hub";
-  login.token_file = ValueOf(variables, "HF_TOKEN_PATH");
+  login.token_file = GetValue(variables, "HF_TOKEN_PATH");
   if (login.token_file.empty()) login.token_file = home + "/token";
   for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}) {
-    if (login.token_from.empty() && !ValueOf(variables, name).empty()) login.token_from = name;
+    if (login.token_from.empty() && !GetValue(variables, name).empty()) login.token_from = name;
   }
   if (login.token_from.empty() && HoldsText(login.token_file)) login.token_from = login.token_file;
   return login;

@@ -1,8 +1,8 @@
-// The caller's login to the Hugging Face Hub, and which models lie in its cache.
+// The caller's login to the Hugging Face Hub, and the models in its cache.
 //
-// Looked for where huggingface_hub looks: HF_TOKEN, HUGGING_FACE_HUB_TOKEN, HF_TOKEN_PATH,
-// $HF_HOME/token, ~/.cache/huggingface/token. A token is never kept or shown, only where it is.
-// Nothing is asked of the network.
+// Looks in the same places as huggingface_hub: HF_TOKEN, HUGGING_FACE_HUB_TOKEN, HF_TOKEN_PATH,
+// $HF_HOME/token, ~/.cache/huggingface/token. Keeps only the place of a token, never the token.
+// Does not use the network.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@
 namespace gpuadvise::client {
 
 struct HubLogin {
-  std::string token_from;  // "HF_TOKEN", or the file; "" there is none
-  std::string token_file;  // where a login would write it
+  std::string token_from;  // "HF_TOKEN" or the file; "": no token
+  std::string token_file;  // where a login would write the token
   std::string cache;       // folder of downloaded models
-  bool offline = false;    // HF_HUB_OFFLINE: nothing is downloaded
+  bool offline = false;    // HF_HUB_OFFLINE: no downloads
 };
 
 HubLogin LookForHubLogin(const Variables& variables);
 
-// Whether some version of `model` ("org/name") lies in `cache`.
+// Whether `cache` has any version of `model` ("org/name").
 bool IsInHubCache(const std::string& cache, const std::string& model);
 
-// Whether the Hub gives `model` only to those who have accepted its licence.
+// Whether the Hub requires accepting a licence for `model`.
 bool IsGated(const std::string& model);
 
 }  // namespace gpuadvise::client

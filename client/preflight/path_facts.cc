@@ -18,7 +18,7 @@ namespace {
 
 using Kind = PathFacts::Kind;
 
-Kind KindOf(const struct stat& found) {
+Kind KindOnDisk(const struct stat& found) {
   if (S_ISDIR(found.st_mode)) return Kind::kFolder;
   return S_ISREG(found.st_mode) ? Kind::kFile : Kind::kOther;
 }
@@ -33,7 +33,7 @@ std::string Parent(std::string path) {
   return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
 }
 
-void ClimbToWhatExists(PathFacts* facts) {
+void FindExistingParent(PathFacts* facts) {
   std::string above = facts->path;
   struct stat found {};
   do {
@@ -65,7 +65,7 @@ void AddSpace(const std::string& folder, PathFacts* facts) {
   facts->mount_source = mount.source;
 }
 
-// "\040" is a blank in mountinfo.
+// Decodes octal escapes of mountinfo: "\040" is a blank.
 std::string Unescaped(const std::string& text) {
   std::string plain;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -96,14 +96,14 @@ PathFacts LookAtPath(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) {
-      ClimbToWhatExists(&facts);
+      FindExistingParent(&facts);
       AddSpace(facts.above, &facts);
     } else {
       facts.trouble = std::strerror(errno);
     }
     return facts;
   }
-  facts.kind = KindOf(found);
+  facts.kind = KindOnDisk(found);
   const int enter = facts.kind == Kind::kFolder ? X_OK : 0;
   facts.readable = May(path, R_OK | enter);
   facts.writable = May(path, W_OK | enter);

@@ -1,4 +1,4 @@
-// What stands at a path: looked at once, without changing anything, as the caller may use it.
+// The state of a path and the caller's rights to it. Changes nothing.
 #pragma once
 
 #include <cstdint>
@@ -7,26 +7,26 @@
 
 namespace gpuadvise::client {
 
-// Of the file system below a folder, for an unprivileged user.
+// Space on a folder's file system for an unprivileged user.
 struct DiskSpace {
   int64_t free_bytes = 0;
   int64_t total_bytes = 0;
-  bool no_inodes = false;  // it counts inodes and has none left
+  bool no_inodes = false;  // the file system has run out of inodes
 };
 
 struct PathFacts {
   enum class Kind { kMissing, kFile, kFolder, kOther };
 
-  std::string path;  // absolute; "" where it could not be told
+  std::string path;  // absolute; "": unknown
   Kind kind = Kind::kMissing;
   bool readable = false;  // folders: and may be entered
   bool writable = false;  // folders: and may be entered
   bool executable = false;
-  std::string trouble;             // "Permission denied": why nothing can be said; "" none
-  std::string above;               // missing: the nearest folder above that exists
-  bool above_writable = false;     // and everything between them can be made
-  std::optional<DiskSpace> space;  // of the folder, or of the one above
-  std::string mount_point;         // where that file system is mounted; "" not known
+  std::string trouble;             // why it cannot be examined: "Permission denied"; "": it can
+  std::string above;               // if missing: the nearest existing parent folder
+  bool above_writable = false;     // so that the folders below it can be created
+  std::optional<DiskSpace> space;  // of the folder, or of `above`
+  std::string mount_point;         // of that file system; "": unknown
   std::string mount_source;        // "/dev/sda1", "server:/home"
 
   bool exists() const { return kind != Kind::kMissing; }
@@ -35,7 +35,7 @@ struct PathFacts {
 // REQUIRES: `path` is absolute.
 PathFacts LookAtPath(const std::string& path);
 
-// The mount that `path` lies on, from the text of /proc/self/mountinfo. Pure.
+// The mount of `path`, from the text of /proc/self/mountinfo. Pure.
 struct Mount {
   std::string point;
   std::string source;

@@ -8,20 +8,20 @@
 #include "client/api/answer_reader.h"
 #include "client/sbatch/job_runner.h"
 #include "client/sbatch/job_words.h"
-#include "common/training/checkpoint_size.h"
-#include "common/training/train_spec.h"
+#include "common/memory/checkpoint_size.h"
+#include "common/spec/train_spec.h"
+#include "common/yaml/yaml_document.h"
 #include "embedded/default_models.h"
-#include "yaml/yaml_document.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
 
-int64_t StepsOf(const json& spec, const json& strategy) {
+int64_t TotalSteps(const json& spec, const api::Strategy& strategy) {
   int64_t steps = 0;
-  for (const json& stage : ListOf(strategy, "stages")) steps += IntOf(stage, "steps");
-  if (steps == 0) steps = IntOf(strategy, "steps");
+  for (const api::StageFigures& stage : strategy.stages) steps += stage.steps;
+  if (steps == 0) steps = strategy.steps;
   return steps > 0 ? steps : IntOf(ObjectOf(spec, "training"), "max_steps");
 }
 
@@ -31,33 +31,34 @@ ModelPresets Presets() {
   return ModelPresets::FromJson(document->root).value_or(ModelPresets());
 }
 
-// The largest of the stages' checkpoints, where the file does not say how large one is.
+// Estimates the largest checkpoint of all stages.
 void EstimateSize(const TrainSpec& spec, Precision precision, CheckpointPlan* plan) {
   const ModelPresets presets = Presets();
   for (const Stage& stage : spec.stages) {
-    const auto size = CheckpointSizeOf(stage, presets.Find(stage.model.preset), precision);
+    const auto size = ComputeCheckpointSize(
+        stage, presets.Require(stage.model.preset, "").value_or(nullptr), precision);
     if (!size || size->bytes <= plan->bytes.value_or(0)) continue;
     plan->bytes = size->bytes;
     plan->estimated_from = InWords(*size);
   }
 }
 
-CheckpointPlan CheckpointsOf(const json& spec, const json& strategy) {
+CheckpointPlan ReadCheckpoints(const json& spec, const api::Strategy& strategy) {
   CheckpointPlan plan;
-  plan.steps = StepsOf(spec, strategy);
+  plan.steps = TotalSteps(spec, strategy);
   const Result<TrainSpec> read = ParseTrainSpec(spec, "");
   if (!read) return plan;
   plan.bytes = read->output.checkpoint_bytes;
   plan.keep = read->output.keep;
   plan.save_steps = read->output.save_steps;
-  const auto precision = PrecisionFromWord(TextOf(strategy, "precision"));
+  const auto precision = PrecisionFromWord(strategy.precision);
   if (!plan.bytes) EstimateSize(*read, precision.value_or(Precision::kBf16), &plan);
   return plan;
 }
 
 }  // namespace
 
-JobPlan ReadJobPlan(const json& spec, const json& strategy, const SbatchOptions& options) {
+JobPlan ReadJobPlan(const json& spec, const api::Strategy& strategy, const SbatchOptions& options) {
   const Placeholders words = StrategyWords(spec, strategy);
   JobPlan plan;
   plan.chdir = options.Get("chdir").value_or("");
@@ -74,13 +75,13 @@ JobPlan ReadJobPlan(const json& spec, const json& strategy, const SbatchOptions&
     plan.env.emplace_back(name,
                           FillPlaceholders(RawText(ObjectOf(spec, "env"), name.c_str()), words));
   }
-  plan.checkpoints = CheckpointsOf(spec, strategy);
+  plan.checkpoints = ReadCheckpoints(spec, strategy);
   return plan;
 }
 
 namespace {
 
-// In the order in which the job would need them.
+// In the order in which the job needs them.
 std::vector<Check> PreflightChecks(const JobPlan& plan, const JobFacts& facts) {
   std::vector<Check> checks;
   const auto add = [&](std::vector<Check> more) {
@@ -110,18 +111,18 @@ JobChecks CheckJob(const json& spec, const Choice& choice, Site& site, JobRunner
   JobChecks job = CheckPlan(ReadJobPlan(spec, choice.strategy, choice.script.options), site);
   std::vector<Check> command = ObedienceChecks(spec, choice.strategy);
   std::move(command.begin(), command.end(), std::back_inserter(job.checks));
-  std::vector<Check> slurm = AccessChecks(choice.answer, choice.strategy);
-  slurm.push_back(TimeLimitCheck(spec, choice.strategy));
+  job.checks.push_back(AccessCheck(choice.strategy));
+  job.checks.push_back(TimeLimitCheck(spec, choice.strategy));
+  job.checks.push_back(AssumptionCheck(choice));
   if (runner != nullptr) {
     const auto verdict = runner->Test(choice.arguments, choice.script.text);
-    slurm.push_back(SiteCheck(verdict, choice.strategy, now));
+    job.checks.push_back(SiteCheck(verdict, choice.strategy, now));
   }
-  std::move(slurm.begin(), slurm.end(), std::back_inserter(job.checks));
   return job;
 }
 
 JobChecks CheckFile(const json& spec, const SbatchOptions& fixed, Site& site) {
-  const json none = json::object();
+  const api::Strategy none;
   return CheckPlan(ReadJobPlan(spec, none, StrategyOptions(spec, none, fixed)), site);
 }
 

@@ -1,8 +1,7 @@
-// What `quota` says about the caller's disk quotas.
+// Reads the caller's disk quotas from the output of `quota`.
 //
-// Linux's quota prints a table of blocks of 1 KiB and of files; sites wrap it, newer ones print
-// units (23.8G), older ones break long lines. Lines that are no such row are skipped: nothing here
-// fails on garbage. Pure.
+// Linux's quota prints a table of 1-KiB blocks and of files; sites wrap it, newer versions print
+// units (23.8G), older ones break long lines. Skips all other lines, so it never fails. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +12,9 @@
 namespace gpuadvise::client {
 
 struct DiskQuota {
-  std::string file_system;  // "/dev/sda1", "server:/home", or where it is mounted
+  std::string file_system;  // "/dev/sda1", "server:/home", or its mount point
   int64_t used_bytes = 0;
-  int64_t soft_bytes = 0;  // over it only for a time of grace; 0: none
+  int64_t soft_bytes = 0;  // may be exceeded during the grace period; 0: none
   int64_t hard_bytes = 0;  // 0: none
   int64_t used_files = 0;
   int64_t hard_files = 0;  // 0: none
@@ -23,7 +22,7 @@ struct DiskQuota {
   friend bool operator==(const DiskQuota&, const DiskQuota&) = default;
 };
 
-// The rows of `printed`, as `quota -w -p` and `quota -w` write them.
+// The rows of `printed`, the output of `quota -w -p` or `quota -w`.
 std::vector<DiskQuota> ParseQuota(const std::string& printed);
 
 // The row of the file system that is `mount_source` or is mounted at `mount_point`.

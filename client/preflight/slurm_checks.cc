@@ -1,5 +1,5 @@
-// What Slurm and the daemon say about a job before it is submitted: whether the site takes it,
-// whether the caller may run there, whether its time limit is long enough. Pure functions.
+// Checks a job against Slurm and the daemon: whether the site accepts it, the caller has access,
+// and the time limit suffices. Pure functions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
 #include "common/base/date_time.h"
+#include "common/base/text.h"
 #include "common/base/words.h"
 
 namespace gpuadvise::client {
@@ -23,8 +24,8 @@ using nlohmann::json;
 
 constexpr size_t kMostReasons = 3;
 
-// What was said without sbatch's own prefixes, each sentence once.
-std::string WordsOfSlurm(const std::string& said) {
+// sbatch's message without its prefixes, each sentence once.
+std::string SlurmMessage(const std::string& said) {
   std::vector<std::string> sentences;
   std::istringstream lines(said);
   for (std::string line; std::getline(lines, line);) {
@@ -39,7 +40,7 @@ std::string WordsOfSlurm(const std::string& said) {
   return words.empty() ? "nothing" : words;
 }
 
-// Slurm says these where what is asked for is impossible, and where it is only in use or down.
+// Whether it is one of Slurm's messages for requests that are impossible or nodes busy or down.
 bool MayBeBusy(const std::string& words) {
   for (const char* busy : {"Requested node configuration is not available",
                            "Requested nodes are busy", "Required node not available"}) {
@@ -48,8 +49,8 @@ bool MayBeBusy(const std::string& words) {
   return false;
 }
 
-// "Job 5 to start at 2026-11-21T20:14:19 using …".
-std::optional<int64_t> StartSaid(const std::string& words, int64_t now) {
+// The time in "Job 5 to start at 2026-11-21T20:14:19 using …".
+std::optional<int64_t> ParseStart(const std::string& words, int64_t now) {
   constexpr std::string_view kMark = "to start at ";
   const size_t mark = words.find(kMark);
   if (mark == std::string::npos) return {};
@@ -59,30 +60,53 @@ std::optional<int64_t> StartSaid(const std::string& words, int64_t now) {
   return *date_time;
 }
 
-std::string In(const json& strategy, const char* key) {
-  return DurationInWords(NumberOf(strategy, key));
-}
-
-// The reasons of the first row that every other row has too.
-std::vector<std::string> SharedReasons(const json& rejected) {
+// Reasons common to all rows.
+std::vector<std::string> SharedReasons(const std::vector<api::Rejection>& rejected) {
   if (rejected.size() < 2) return {};
-  std::vector<std::string> shared = TextsOf(rejected.front(), "reasons");
-  for (const json& row : rejected) {
-    const std::vector<std::string> reasons = TextsOf(row, "reasons");
+  std::vector<std::string> shared = rejected.front().reasons;
+  for (const api::Rejection& row : rejected) {
     std::erase_if(shared, [&](const std::string& reason) {
-      return std::find(reasons.begin(), reasons.end(), reason) == reasons.end();
+      return std::find(row.reasons.begin(), row.reasons.end(), reason) == row.reasons.end();
     });
   }
   return shared;
 }
 
-// Why nothing is left to choose: first what is the matter with all rows.
-std::vector<Check> RejectionChecks(const json& rejected) {
+}  // namespace
+
+Check SiteCheck(const Result<SbatchVerdict>& verdict, const api::Strategy& strategy, int64_t now) {
+  if (!verdict) return {Health::kError, "slurm", verdict.error().message};
+  const std::string words = SlurmMessage(verdict->said);
+  if (!verdict->accepted && MayBeBusy(words)) {
+    return {Health::kWarning, "slurm",
+            "sbatch --test-only says: " + words +
+                "; it also says so when nodes are only busy, drained or down"};
+  }
+  if (!verdict->accepted) {
+    return {Health::kError, "slurm",
+            "sbatch --test-only rejects the job: " + words + "; correct that, or ask the site"};
+  }
+  const auto start = ParseStart(words, now);
+  if (!start) return {Health::kOk, "slurm", "sbatch --test-only accepts the job"};
+  return {Health::kOk, "slurm",
+          fmt::format("sbatch --test-only accepts the job and estimates a start {}, from time "
+                      "limits alone; forecast: {}",
+                      ClockTime(*start, now), PromiseSentence(strategy, now))};
+}
+
+Check AccessCheck(const api::Strategy& strategy) {
+  std::vector<std::string> parts = {"partition " + strategy.partition};
+  if (!strategy.account.empty()) parts.push_back("account " + strategy.account);
+  if (!strategy.qos.empty()) parts.push_back("QOS " + strategy.qos);
+  return {Health::kOk, "access", JoinNames(parts) + ": yours to use"};
+}
+
+std::vector<Check> RejectionChecks(const std::vector<api::Rejection>& rejected) {
   std::vector<std::string> findings;
   const std::vector<std::string> shared = SharedReasons(rejected);
   for (const std::string& reason : shared) findings.push_back("all of them: " + reason);
-  for (const json& row : rejected) {
-    for (const std::string& reason : TextsOf(row, "reasons")) {
+  for (const api::Rejection& row : rejected) {
+    for (const std::string& reason : row.reasons) {
       const bool said = std::find(shared.begin(), shared.end(), reason) != shared.end();
       if (!said) findings.push_back(StrategyName(row) + ": " + reason);
     }
@@ -98,59 +122,49 @@ std::vector<Check> RejectionChecks(const json& rejected) {
   return checks;
 }
 
-}  // namespace
-
-Check SiteCheck(const Result<SbatchVerdict>& verdict, const json& strategy, int64_t now) {
-  if (!verdict) return {Health::kError, "slurm", verdict.error().message};
-  const std::string words = WordsOfSlurm(verdict->said);
-  if (!verdict->accepted && MayBeBusy(words)) {
-    return {Health::kWarning, "slurm",
-            "sbatch --test-only says: " + words +
-                "; it also says so when nodes are only busy, drained or down"};
+Check AssumptionCheck(const Choice& choice) {
+  const api::Advice& advice = choice.advice;
+  if (advice.unsettled.empty()) {
+    return {Health::kOk, "assumptions", "none that decide memory or run time"};
   }
-  if (!verdict->accepted) {
-    return {Health::kError, "slurm",
-            "sbatch --test-only rejects the job: " + words + "; correct that, or ask the site"};
+  std::vector<std::string> deciding;
+  for (const std::string& sentence : advice.assumed) {
+    const bool decides = std::any_of(
+        advice.unsettled.begin(), advice.unsettled.end(),
+        [&](const std::string& key) { return sentence.find(key) != std::string::npos; });
+    if (decides) deciding.push_back(sentence);
   }
-  const auto start = StartSaid(words, now);
-  if (!start) return {Health::kOk, "slurm", "sbatch --test-only accepts the job"};
-  return {Health::kOk, "slurm",
-          fmt::format("sbatch --test-only accepts the job and estimates a start {}, from time "
-                      "limits alone; forecast: {}",
-                      ClockTime(*start, now), PromiseSentence(strategy, now))};
+  const std::string guess = Join(deciding, "; ");
+  if (choice.limit_is_users) {
+    return {Health::kWarning, "assumptions", "memory and run time rest on a guess: " + guess};
+  }
+  return {Health::kError, "assumptions",
+          fmt::format("memory, run time and time limit rest on a guess: {}; or set the limit with "
+                      "--time",
+                      guess)};
 }
 
-std::vector<Check> AccessChecks(const json& answer, const json& strategy) {
-  if (!strategy.empty()) {
-    std::vector<std::string> parts = {"partition " + TextOf(strategy, "partition")};
-    for (const char* key : {"account", "qos"}) {
-      const std::string value = TextOf(strategy, key);
-      if (!value.empty()) parts.push_back((key[0] == 'q' ? "QOS " : "account ") + value);
-    }
-    return {{Health::kOk, "access", JoinNames(parts) + ": yours to use"}};
-  }
-  return RejectionChecks(ListOf(answer, "rejected"));
-}
-
-Check TimeLimitCheck(const json& spec, const json& strategy) {
-  const int64_t limit = IntOf(strategy, "time_limit_seconds");
-  const std::string within = In(strategy, "time_limit_seconds");
-  if (const int64_t links = IntOf(strategy, "links", 1); links > 1) {
+Check TimeLimitCheck(const json& spec, const api::Strategy& strategy) {
+  const auto words = [](int64_t seconds) { return DurationInWords(static_cast<double>(seconds)); };
+  const int64_t limit = strategy.time_limit_seconds;
+  const std::string within = words(limit);
+  if (strategy.links > 1) {
     return {Health::kOk, "time limit",
-            fmt::format("runs in {} links of {}, each from the last checkpoint", links, within)};
+            fmt::format("runs in {} links of {}, each from the last checkpoint", strategy.links,
+                        within)};
   }
-  const bool over = IntOf(strategy, "run_p50_seconds") > limit;
-  if (!over && IntOf(strategy, "run_p90_seconds") <= limit) {
+  const api::Seconds& run = strategy.run;
+  const bool over = run.p50_seconds > limit;
+  if (!over && run.p90_seconds <= limit) {
     return {Health::kOk, "time limit",
             fmt::format("{}; the run takes {}", within,
-                        DurationRange(NumberOf(strategy, "run_p50_seconds"),
-                                      NumberOf(strategy, "run_p90_seconds")))};
+                        DurationRange(static_cast<double>(run.p50_seconds),
+                                      static_cast<double>(run.p90_seconds)))};
   }
   const std::string what =
-      over ? fmt::format("the run takes {}, over its limit of {}", In(strategy, "run_p50_seconds"),
-                         within)
+      over ? fmt::format("the run takes {}, over its limit of {}", words(run.p50_seconds), within)
            : fmt::format("one run in ten takes longer than {}, over its limit of {}",
-                         In(strategy, "run_p90_seconds"), within);
+                         words(run.p90_seconds), within);
   if (Resumes(spec)) {
     return {Health::kOk, "time limit", what + "; it resumes from its last checkpoint"};
   }

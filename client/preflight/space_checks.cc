@@ -1,8 +1,8 @@
-// Whether the checkpoints of a run fit on disk and into the caller's quota, and how many to keep or
-// how seldom to save so that they do.
+// Checks that the checkpoints of a run fit on disk and into the caller's quota, and finds how many
+// to keep or how often to save so that they do.
 //
-// A trainer writes the next checkpoint before it removes the oldest, so `keep` of them need room
-// for one more. Sizes that were estimated give warnings, never errors. Pure functions over facts.
+// A trainer writes the next checkpoint before it removes the oldest, so `keep` needs room for one
+// more. Estimated sizes give warnings, never errors. Pure functions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,16 +19,16 @@ constexpr int64_t kEnoughCheckpoints = 5;
 
 std::string Gb(int64_t bytes) { return FormatDecimalBytes({bytes}); }
 
-// What may still be written into the output folder.
+// Space left for the output folder.
 struct Room {
   int64_t bytes = 0;
-  int64_t before_grace = 0;  // until a soft quota starts its time of grace
+  int64_t before_grace = 0;  // before the grace period of a soft quota starts
   std::string words;         // "/home has 22.8 GB free"
 };
 
 int64_t Left(int64_t limit, int64_t used) { return std::max<int64_t>(0, limit - used); }
 
-Room RoomOf(const JobFacts& facts) {
+Room FindRoom(const JobFacts& facts) {
   const PathFacts& folder = facts.output->found;
   const std::string place = folder.mount_point.empty() ? folder.path : folder.mount_point;
   const int64_t free = folder.space->free_bytes;
@@ -47,13 +47,13 @@ Room RoomOf(const JobFacts& facts) {
   return room;
 }
 
-// Checkpoints on disk at the fullest moment, and why that many; 0: not known.
+// Maximum number of checkpoints on disk, with the reason; 0: unknown.
 struct Count {
   int64_t most = 0;
   std::string words;
 };
 
-Count CountOf(const CheckpointPlan& plan) {
+Count CountCheckpoints(const CheckpointPlan& plan) {
   const bool saves_known = plan.save_steps && plan.steps > 0;
   const int64_t saves = saves_known ? std::max<int64_t>(1, plan.steps / *plan.save_steps) : 0;
   if (plan.keep && (!saves_known || saves > *plan.keep)) {
@@ -133,7 +133,7 @@ int64_t RoundInterval(int64_t steps) {
 std::vector<Check> SpaceChecks(const JobFacts& facts) {
   if (!facts.output || !facts.output->found.space) return {};
   const DiskSpace& disk = *facts.output->found.space;
-  const Room room = RoomOf(facts);
+  const Room room = FindRoom(facts);
   if (disk.no_inodes || room.bytes < kFull) {
     return {
         {Health::kError, "space",
@@ -146,7 +146,7 @@ std::vector<Check> SpaceChecks(const JobFacts& facts) {
     return {{Health::kOk, "space",
              room.words + "; the checkpoint size is not known (set output.checkpoint: 7 GB)"}};
   }
-  const Count count = CountOf(plan);
+  const Count count = CountCheckpoints(plan);
   return {count.most > 0 ? KnownCount(plan, count, room) : UnknownCount(plan, room)};
 }
 

@@ -7,7 +7,7 @@
 
 #include "client/preflight/command_names.h"
 #include "client/shell/shell_words.h"
-#include "process/run_program.h"
+#include "common/process/run_program.h"
 
 extern char** environ;
 
@@ -20,7 +20,7 @@ JobPath InspectPath(const std::string& name, const ShellText& expanded, const st
   JobPath path{name,  {},   expanded.only_in_job, expanded.not_set, expanded.has_command,
                false, false};
   std::string known = expanded.text;
-  // Up to the folder that only the job can name.
+  // Keeps the folders before the part that only the job knows.
   if (!expanded.only_in_job.empty()) known.resize(known.rfind('/') + 1);
   if (known.empty()) known = ".";
   path.found = LookAtPath(PathBeside(folder, known));
@@ -29,19 +29,19 @@ JobPath InspectPath(const std::string& name, const ShellText& expanded, const st
 
 bool IsAddress(const std::string& image) { return image.find("://") != std::string::npos; }
 
-// Nothing can be said about a relative path in a folder that only the job knows.
+// Whether a path is known: a relative one in an unknown folder is not.
 bool IsPlaced(const ShellText& path, const std::string& folder) {
   return !folder.empty() || path.text.starts_with('/');
 }
 
-// "" where a part of it is known to the job alone.
+// The path; "" if a part is known only in the job.
 std::string WholePath(const std::optional<JobPath>& path) {
   const bool whole =
       path && path->only_in_job.empty() && path->not_set.empty() && !path->has_command;
   return whole ? path->found.path : "";
 }
 
-// %x and %u of sbatch's --output are known; every other pattern only where the job runs.
+// Fills in %x and %u of sbatch's --output; only the job knows the others.
 std::string WithKnownPatterns(std::string pattern, const std::string& job_name,
                               const Variables& variables) {
   const auto user = variables.find("USER");
@@ -56,7 +56,7 @@ std::string WithKnownPatterns(std::string pattern, const std::string& job_name,
   return pattern;
 }
 
-// The folder of a log. sbatch expands no variables there.
+// The folder of a log; sbatch does not expand variables in it.
 JobPath LogFolder(const std::string& pattern, const JobPlan& plan, const Variables& variables,
                   const std::string& folder) {
   const std::string known = WithKnownPatterns(pattern, plan.job_name, variables);
@@ -94,14 +94,14 @@ ProgramFacts FindProgram(const std::string& name, const Variables& variables) {
 void AskForQuota(const Variables& environment, JobFacts* facts) {
   const std::string program = FindProgram("quota", environment).path;
   if (program.empty()) return;
-  // Not every quota knows -p (raw times of grace); its exit status says that a quota is exceeded.
+  // Not every quota has -p (raw grace times). A non-zero exit status may mean an exceeded quota.
   ProgramCall call;
   call.child.errors = ChildErrors::kDiscarded;
   call.deadline = kQuotaDeadline;
   for (const auto& words : {std::vector{program, std::string("-w"), std::string("-p")},
                             std::vector{program, std::string("-w")}}) {
     call.command.words = words;
-    const auto end = RunToItsEnd(call);
+    const auto end = RunToCompletion(call);
     if (!end) {
       facts->quota_trouble = end.error().message;
       return;
@@ -131,7 +131,7 @@ void LookAtCommand(const CommandNames& names, const Variables& variables, JobFac
   facts->pushes_to_hub = names.pushes_to_hub;
 }
 
-// What the training file leaves open, the command's own words may say.
+// Completes the facts from the command where the training file is silent.
 void TakeFromCommand(const CommandNames& names, const JobPlan& plan, JobFacts* facts) {
   if (!facts->output && !names.output_dir.empty()) {
     facts->output =
@@ -167,7 +167,7 @@ JobFacts SystemSite::Inspect(const JobPlan& plan) {
   for (const std::string& log : plan.logs) {
     facts.logs.push_back(LogFolder(log, plan, environment_, folder));
   }
-  // As the script does: the output folder's name is made before the user's own variables are set.
+  // As in the script, the output folder is expanded before the user's variables are set.
   const ShellText output = ExpandText(plan.output_dir, environment_);
   const Variables variables = JobVariables(environment_, plan, output.text);
   if (!plan.workdir.empty()) {

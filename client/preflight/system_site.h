@@ -1,4 +1,4 @@
-// The machine that this process runs on, as a job's submission sees it.
+// This machine, as seen by a job's submission.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace gpuadvise::client {
 
-// The process's own environment.
+// The environment of this process.
 Variables VariablesOfThisProcess();
 
-// Looks at files, at file systems and at what `quota` says.
+// Examines files, file systems and quotas.
 class SystemSite : public Site {
  public:
-  // `folder` is where sbatch will be run, absolute.
+  // `folder`: where sbatch will run, absolute.
   SystemSite(Variables environment, std::string folder)
       : environment_(std::move(environment)), folder_(std::move(folder)) {}
-  // The process's own environment and folder.
+  // A site with this process's environment and folder.
   static SystemSite OfThisProcess();
 
   JobFacts Inspect(const JobPlan& plan) override;

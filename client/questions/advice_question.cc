@@ -5,7 +5,7 @@
 #include "client/api/answer_reader.h"
 #include "client/questions/job_question.h"
 #include "common/base/date_time.h"
-#include "common/training/sent_spec.h"
+#include "common/spec/sent_spec.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 // "/constraints/time_limit_seconds" -> "--time".
-std::string FlagOf(const std::string& pointer) {
+std::string PointerToFlag(const std::string& pointer) {
   constexpr std::string_view kConstraints = "/constraints/";
   if (pointer == "/objective" || pointer == "/deadline") return "--" + pointer.substr(1);
   if (!pointer.starts_with(kConstraints)) return {};
@@ -21,25 +21,15 @@ std::string FlagOf(const std::string& pointer) {
   name = name.substr(0, name.find('/'));
   if (name == "time_limit_seconds") return "--time";
   if (name == "time_min_seconds") return "--time-min";
+  if (name == "gpus_total") return "--gpus";
   if (name == "gpus" || name == "gpus_per_node") return "--gres";
   return "--" + name;
-}
-
-// A fixed total of GPUs is kept here: the API fixes GPUs per node and nodes only.
-void KeepTotal(json* answer, int64_t total) {
-  json kept = json::array();
-  for (const json& strategy : ListOf(*answer, "strategies")) {
-    if (IntOf(strategy, "gpus_per_node", 1) * IntOf(strategy, "nodes", 1) == total) {
-      kept.push_back(strategy);
-    }
-  }
-  (*answer)["strategies"] = std::move(kept);
 }
 
 }  // namespace
 
 Result<json> AdviceRequest(const TrainFile& file, const AdviceQuestion& question, int64_t now) {
-  json request = {{"spec", SentSpec(file.spec())}};  // tokens stay here
+  json request = {{"spec", SentSpec(file.spec())}};  // without tokens
   if (!question.objective.empty()) request["objective"] = question.objective;
   if (!question.deadline.empty()) {
     const Result<int64_t> deadline = ParseDateTime(question.deadline, now, DayMeans::kItsEnd);
@@ -56,19 +46,16 @@ Result<json> AskForAdvice(Api& api, const TrainFile& file, const AdviceQuestion&
                           int64_t now) {
   const Result<json> request = AdviceRequest(file, question, now);
   if (!request) return request;
-  const Result<std::optional<int64_t>> total = TotalGpusAsked(question.fixed);
-  if (!total) return tl::unexpected<Error>(total.error());
   Result<json> answer = api.Post("/v1/advise", *request);
   if (!answer) return Fail(answer.error().code, ExplainAdviceError(answer.error(), file));
-  if (*total) KeepTotal(&*answer, **total);
   return answer;
 }
 
 std::string ExplainAdviceError(const Error& error, const TrainFile& file) {
   if (error.pointer == "/spec" || error.pointer.starts_with("/spec/")) return file.Explain(error);
-  const std::string flag = FlagOf(error.pointer);
+  const std::string flag = PointerToFlag(error.pointer);
   if (flag.empty()) return error.message;
-  const std::string name = flag.substr(2) + ": ";  // the API's word for it, "nodelist: …"
+  const std::string name = flag.substr(2) + ": ";  // the API's name: "nodelist: …"
   const bool twice = error.message.starts_with(name);
   return flag + ": " + (twice ? error.message.substr(name.size()) : error.message);
 }

@@ -1,14 +1,16 @@
-// Whether a job that waits had better be submitted another way.
+// Whether resubmitting a waiting job with another strategy is worthwhile.
 //
-// "Clearly better" is meant for a person who would give up a place in the queue: by the medians
-// done over 10 % and over 10 minutes earlier, with a late end no later than this job's. Times are
-// seconds from now. Pure functions.
+// "Clearly better" justifies giving up a place in the queue: the median end is earlier by more than
+// 10 % and 10 minutes, and the 90th percentile is no later. Times are seconds from now. Pure
+// functions.
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+
+#include "common/api/advice.h"
+#include "common/api/experiment.h"
 
 namespace gpuadvise::client {
 
@@ -17,19 +19,18 @@ struct ExpectedEnd {
   double p90_seconds = 0;
 };
 
-// When a waiting job will be done: its wait as forecast now (`waiting`: GET /v1/jobs/ID) and the
-// run time that it was submitted with (`job`: of GET /v1/advice). Quantiles of the sum, for which
-// the two are taken as independent. nullopt where either is not known.
-std::optional<ExpectedEnd> ExpectedEndOf(const nlohmann::json& waiting, const nlohmann::json& job);
+// End of a waiting job: quantiles of the sum of `wait`, its wait as forecast now, and the run time
+// predicted at submission, assumed independent. nullopt: either is unknown.
+std::optional<ExpectedEnd> ForecastEnd(const api::Seconds& wait, const api::Experiment& job);
 
-// The best strategy of `answer` (POST /v1/advise) that is clearly better and not the job's own;
-// for the objective cost none that costs more. nullptr: none.
-const nlohmann::json* ClearlyBetter(const nlohmann::json& answer, const nlohmann::json& job,
-                                    const ExpectedEnd& own);
+// The best strategy of `advice` that is clearly better than the job's own and, for the objective
+// cost, not more expensive. nullptr: none.
+const api::Strategy* ClearlyBetter(const api::Advice& advice, const api::Experiment& job,
+                                   const ExpectedEnd& own);
 
-// "L40S × 6 has become better: done today 18:05 (20:10), 3 h 20 before this job:
+// "L40S × 6 is now better: done today 18:05 (20:10), 3 h 20 before this job:
 // scancel 123 && gpuadvise submit FILE -p gpu --gres gpu:l40s:6".
-std::string BetterSentence(const nlohmann::json& strategy, const nlohmann::json& job,
+std::string BetterSentence(const api::Strategy& strategy, const api::Experiment& job,
                            const ExpectedEnd& own, int64_t now);
 
 }  // namespace gpuadvise::client

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMostTasks = 4'000'000;  // Slurm's own MaxArraySize ends before
+constexpr int64_t kMostTasks = 4'000'000;  // above Slurm's largest MaxArraySize
 
 struct ArrayTasks {
   int64_t count = 0;
@@ -30,8 +30,8 @@ std::optional<int64_t> WholeNumber(std::string_view text) {
   return value;
 }
 
-// How many tasks "7", "1-40" or "0-30:2" are; nullopt: none of these.
-std::optional<int64_t> TasksIn(std::string_view range) {
+// Number of tasks in "7", "1-40" or "0-30:2"; nullopt: none of these.
+std::optional<int64_t> CountTasks(std::string_view range) {
   const size_t dash = range.find('-');
   if (dash == std::string_view::npos) {
     return WholeNumber(range) ? std::optional<int64_t>(1) : std::nullopt;
@@ -60,7 +60,7 @@ Result<ArrayTasks> ParseArrayTasks(const std::string& text) {
     array.throttle = *throttle;
   }
   for (const std::string_view range : SplitAt(std::string_view(text).substr(0, percent), ',')) {
-    const auto tasks = TasksIn(range);
+    const auto tasks = CountTasks(range);
     if (!tasks) return bad();
     array.count += *tasks;
   }
@@ -68,7 +68,7 @@ Result<ArrayTasks> ParseArrayTasks(const std::string& text) {
   return array;
 }
 
-// Collects members; after the first error the rest is skipped.
+// Collects members; skips the rest after the first error.
 class QuestionBuilder {
  public:
   QuestionBuilder(const SbatchOptions& options, int64_t now) : options_(options), now_(now) {}
@@ -121,7 +121,7 @@ class QuestionBuilder {
     json_["exclusive"] = whole || *value == "topo";
     if (!whole) json_["exclusive_to"] = *value;
   }
-  // Who may share its CPUs, and which nodes lie together.
+  // Sharing of CPUs, and topology of nodes.
   void Sharing() {
     if (options_.Has("oversubscribe")) json_["oversubscribe"] = true;
     if (const auto switches = options_.Get("switches")) {
@@ -168,7 +168,7 @@ std::string GpuOptionText(const GpuCounts& gpus) {
   return text;
 }
 
-// Tasks that sbatch would start: -n, else --ntasks-per-node × nodes, else one per node.
+// Tasks as in sbatch: -n, else --ntasks-per-node × nodes, else one per node.
 void AddTasks(const SbatchOptions& options, QuestionBuilder* question) {
   question->Count("ntasks", "ntasks");
   if (question->Has("ntasks") || question->failed()) return;
@@ -182,7 +182,7 @@ void AddTasks(const SbatchOptions& options, QuestionBuilder* question) {
   if (nodes * per_node > 1) question->Set("ntasks", nodes * per_node);
 }
 
-// --gpus-per-task becomes a total; the API has no word for it.
+// Converts --gpus-per-task, which the API lacks, to a total.
 void AddGpus(const SbatchOptions& options, QuestionBuilder* question) {
   question->Text("gres", "gres");
   question->Text("gpus", "gpus");
@@ -208,7 +208,7 @@ Result<GpuCounts> GpusPerNode(const SbatchOptions& options) {
   return GpuCounts{};
 }
 
-// GPUs of one node; those given in all are taken as shared evenly by the nodes. 0: none.
+// GPUs per node; a total is divided evenly among the nodes. 0: none.
 int64_t GpusOfANode(const SbatchOptions& options, const QuestionBuilder& question) {
   const Result<GpuCounts> per_node = GpusPerNode(options);
   if (per_node && !per_node->empty()) return TotalGpus(*per_node);
@@ -218,7 +218,7 @@ int64_t GpusOfANode(const SbatchOptions& options, const QuestionBuilder& questio
   return (TotalGpus(*total) + nodes - 1) / nodes;
 }
 
-// --mem-per-gpu and --cpus-per-gpu, which the API takes per node and per task.
+// Converts --mem-per-gpu and --cpus-per-gpu to the API's values per node and per task.
 void AddPerGpu(const SbatchOptions& options, QuestionBuilder* question) {
   if (question->failed()) return;
   const int64_t gpus = GpusOfANode(options, *question);
@@ -237,7 +237,7 @@ void AddPerGpu(const SbatchOptions& options, QuestionBuilder* question) {
   }
 }
 
-json NamesOf(const GpuCounts& gpus) {
+json GpuNames(const GpuCounts& gpus) {
   json names = json::array();
   for (const GpuCount& gpu : gpus) {
     if (!gpu.type.empty()) names.push_back(gpu.type);
@@ -269,9 +269,11 @@ void AddGpuConstraints(const SbatchOptions& options, QuestionBuilder* question) 
   const Result<GpuCounts> total = GpusInAll(options);
   if (!total) return question->Fail("gpus", total.error().message);
   const GpuCounts& named = per_node->empty() ? *total : *per_node;
-  if (const json names = NamesOf(named); !names.empty()) question->Set("gpus", names);
-  if (!per_node->empty()) return question->Set("gpus_per_node", TotalGpus(*per_node));
-  if (total->empty() || !question->Has("nodes")) return;
+  if (const json names = GpuNames(named); !names.empty()) question->Set("gpus", names);
+  if (!per_node->empty()) question->Set("gpus_per_node", TotalGpus(*per_node));
+  if (total->empty()) return;
+  if (!question->Has("nodes")) return question->Set("gpus_total", TotalGpus(*total));
+  if (!per_node->empty()) return;
   const int64_t nodes = question->NumberOr("nodes", 1);
   if (TotalGpus(*total) % nodes != 0) {
     return question->Fail("gpus", std::to_string(TotalGpus(*total)) +
@@ -317,13 +319,6 @@ Result<json> AdviceConstraints(const SbatchOptions& options) {
   if (*least) question.Set("time_min_seconds", **least);
   if (!question.failed()) AddGpuConstraints(options, &question);
   return question.Done();
-}
-
-Result<std::optional<int64_t>> TotalGpusAsked(const SbatchOptions& options) {
-  const Result<GpuCounts> total = GpusInAll(options);
-  if (!total) return tl::unexpected<Error>(total.error());
-  if (total->empty() || options.Has("nodes")) return std::optional<int64_t>();
-  return std::optional<int64_t>(TotalGpus(*total));
 }
 
 std::vector<std::string> UnseenByForecast(const SbatchOptions& options) {

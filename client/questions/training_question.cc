@@ -16,12 +16,12 @@ namespace {
 
 using nlohmann::json;
 
-// Where neither the command line, nor the file, nor a cluster says which.
+// Used if neither the command line, nor the file, nor a cluster names GPUs.
 constexpr const char* kUsualGpus[] = {"rtx2080ti", "rtx3090",   "rtx4090",  "l40s",
                                       "a100-40gb", "a100-80gb", "h100-80gb"};
 
-Result<std::vector<const GpuModel*>> Named(const std::vector<std::string>& names,
-                                           const GpuCatalogue& catalogue) {
+Result<std::vector<const GpuModel*>> ResolveNames(const std::vector<std::string>& names,
+                                                  const GpuCatalogue& catalogue) {
   std::vector<const GpuModel*> gpus;
   for (const std::string& name : names) {
     const GpuModel* gpu = catalogue.Resolve(name);
@@ -34,47 +34,47 @@ Result<std::vector<const GpuModel*>> Named(const std::vector<std::string>& names
   return gpus;
 }
 
-std::vector<const GpuModel*> OfCluster(const json& of_cluster, const GpuCatalogue& catalogue) {
+std::vector<const GpuModel*> ClusterGpus(const api::Gpus& of_cluster,
+                                         const GpuCatalogue& catalogue) {
   std::vector<const GpuModel*> gpus;
-  for (const json& row : ListOf(of_cluster, "gpus")) {
-    const GpuModel* gpu = catalogue.Resolve(TextOf(row, "gpu"));
+  for (const api::GpuType& row : of_cluster.gpus) {
+    const GpuModel* gpu = catalogue.Resolve(row.gpu);
     if (gpu != nullptr) gpus.push_back(gpu);
   }
   return gpus;
 }
 
-Result<std::vector<const GpuModel*>> GpusFor(const std::vector<std::string>& names,
-                                             const TrainSpec& spec, const GpuCatalogue& catalogue,
-                                             const json& of_cluster) {
-  if (!names.empty()) return Named(names, catalogue);
-  std::vector<const GpuModel*> gpus = OfCluster(of_cluster, catalogue);
+Result<std::vector<const GpuModel*>> ChooseGpus(const std::vector<std::string>& names,
+                                                const TrainSpec& spec,
+                                                const GpuCatalogue& catalogue,
+                                                const api::Gpus& of_cluster) {
+  if (!names.empty()) return ResolveNames(names, catalogue);
+  std::vector<const GpuModel*> gpus = ClusterGpus(of_cluster, catalogue);
   if (!gpus.empty()) return gpus;
-  if (!spec.resources.gpus.empty()) return Named(spec.resources.gpus, catalogue);
-  return Named({std::begin(kUsualGpus), std::end(kUsualGpus)}, catalogue);
+  if (!spec.resources.gpus.empty()) return ResolveNames(spec.resources.gpus, catalogue);
+  return ResolveNames({std::begin(kUsualGpus), std::end(kUsualGpus)}, catalogue);
 }
 
-// Of the names that a person wrote.
-std::vector<std::string> NamesTaken(const std::vector<std::string>& asked, const TrainSpec& spec,
-                                    const GpuCatalogue& catalogue) {
+// Notes on the interpretation of GPU names that the user wrote.
+std::vector<std::string> DescribeNames(const std::vector<std::string>& asked, const TrainSpec& spec,
+                                       const GpuCatalogue& catalogue) {
   std::vector<std::string> names = asked.empty() ? spec.resources.gpus : asked;
   for (const Stage& stage : spec.stages) {
     for (const MeasuredStep& step : stage.training.measured) names.push_back(step.gpu);
   }
   std::vector<std::string> notes;
   for (const std::string& name : names) {
-    const std::string note = TakenAs(catalogue, name);
+    const std::string note = DescribeResolution(catalogue, name);
     if (note.empty() || std::find(notes.begin(), notes.end(), note) != notes.end()) continue;
     notes.push_back(note);
   }
   return notes;
 }
 
-NodesOfGpu NodesOf(const json& of_cluster, const GpuModel& gpu) {
-  for (const json& row : ListOf(of_cluster, "gpus")) {
-    if (TextOf(row, "gpu") != gpu.id) continue;
-    const json& link = ObjectOf(row, "interconnect");
-    return {IntOf(row, "gpus_per_node"),
-            {NumberOf(link, "link_gb_per_s"), NumberOf(link, "network_gb_per_s")}};
+NodesOfGpu FindNodes(const api::Gpus& of_cluster, const GpuModel& gpu) {
+  for (const api::GpuType& row : of_cluster.gpus) {
+    if (row.gpu != gpu.id) continue;
+    return {row.gpus_per_node, {row.interconnect.link_gb_per_s, row.interconnect.network_gb_per_s}};
   }
   return {};
 }
@@ -89,7 +89,7 @@ bool SaysHowLong(const json& spec) {
 
 Result<GpuCatalogue> BuiltInCatalogue() {
   std::string trouble;
-  return KnownCards(json::object(), "", &trouble);
+  return KnownCards({}, "", &trouble);
 }
 
 Result<TrainingQuestion> TrainingQuestion::Load(const TrainingSource& source, RunLength run_length,
@@ -121,18 +121,19 @@ Result<TrainingQuestion> TrainingQuestion::Of(TrainFile file, ModelPresets prese
   Result<TrainSpec> spec = ParseTrainSpec(file.spec(), "", run_length);
   if (!spec) return file.Refuse(spec.error().message, spec.error().pointer);
   std::vector<std::string> notes;
-  const json of_cluster = api.Get("/v1/gpus").value_or(json::object());  // none without a daemon
+  // No GPUs without a daemon.
+  const auto of_cluster = ReadAnswer<api::Gpus>(api.Get("/v1/gpus").value_or(json::object()));
   std::string trouble;
   Result<GpuCatalogue> catalogue = KnownCards(of_cluster, gpus_file, &trouble);
   if (!catalogue) return tl::unexpected<Error>(std::move(catalogue.error()));
   if (!trouble.empty()) notes.push_back(std::move(trouble));
   auto held = std::make_shared<const GpuCatalogue>(std::move(*catalogue));
-  auto gpus = GpusFor(names, *spec, *held, of_cluster);
+  auto gpus = ChooseGpus(names, *spec, *held, of_cluster);
   if (!gpus && names.empty()) return file.Refuse(gpus.error().message, "/resources/gpus");
   if (!gpus) return tl::unexpected<Error>(std::move(gpus.error()));
   std::vector<NodesOfGpu> nodes;
-  for (const GpuModel* gpu : *gpus) nodes.push_back(NodesOf(of_cluster, *gpu));
-  std::vector<std::string> taken = NamesTaken(names, *spec, *held);
+  for (const GpuModel* gpu : *gpus) nodes.push_back(FindNodes(of_cluster, *gpu));
+  std::vector<std::string> taken = DescribeNames(names, *spec, *held);
   return TrainingQuestion{std::move(file),  std::move(*spec), std::move(presets), std::move(held),
                           std::move(*gpus), std::move(nodes), std::move(taken),   std::move(notes)};
 }

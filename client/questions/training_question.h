@@ -1,5 +1,5 @@
-// What `fit` and `scale` compute with, in the client: a training file, the built-in catalogues, and
-// the GPUs to look at.
+// The inputs of `fit` and `scale` in the client: a training file, the built-in catalogues and the
+// GPUs to consider.
 #pragma once
 
 #include <memory>
@@ -10,43 +10,43 @@
 #include "client/models/built_in.h"
 #include "client/questions/training_settings.h"
 #include "common/gpu/gpu_catalogue.h"
-#include "common/training/model_presets.h"
-#include "common/training/train_spec.h"
-#include "yaml/train_file.h"
+#include "common/models/model_presets.h"
+#include "common/spec/train_spec.h"
+#include "common/yaml/train_file.h"
 
 namespace gpuadvise::client {
 
 struct TrainingSource {
   std::string file;                            // or a model (client/models/named_model.h)
-  std::string section = {};                    // "" the whole file
+  std::string section = {};                    // "": the whole file
   std::vector<std::string> gpus = {};          // names; empty: those of the cluster
-  std::vector<TrainingSetting> settings = {};  // that options give
-  std::string hub_cache = {};                  // of the Hugging Face Hub on this machine; "" none
-  OwnCatalogues own = {};                      // cards and presets of the user's own
+  std::vector<TrainingSetting> settings = {};  // from options
+  std::string hub_cache = {};                  // of the Hugging Face Hub on this machine; "": none
+  OwnCatalogues own = {};                      // the user's cards and presets
 };
 
-// The GPUs that are known without a daemon. Errors: none but a bug in what is built in.
+// The GPUs known without a daemon. Errors: only if a built-in file is invalid.
 Result<GpuCatalogue> BuiltInCatalogue();
 
-// How the cluster's nodes with some GPU are made; all 0 where nothing is known.
+// The cluster's nodes with a GPU type; all 0: unknown.
 struct NodesOfGpu {
   int64_t gpus_per_node = 0;
   Interconnect interconnect;
 };
 
 struct TrainingQuestion {
-  // GPUs are those named, else the cluster's where a daemon answers, else the file's allow-list,
-  // else usual ones. Errors: sentences that start with the file and its line.
+  // GPUs: those named, else the cluster's if a daemon answers, else the file's allow-list, else
+  // common ones. Error messages start with the file and its line.
   static Result<TrainingQuestion> Load(const TrainingSource& source, RunLength run_length, Api& api,
                                        int64_t now);
 
-  // The same about `file` as it is, with the GPUs of these names and the cards of `gpus_file` ("":
-  // none of the user's own).
+  // As Load, for `file` as given, with the GPUs `names` and the user's cards in `gpus_file` ("":
+  // none).
   static Result<TrainingQuestion> Of(TrainFile file, ModelPresets presets,
                                      const std::vector<std::string>& names,
                                      const std::string& gpus_file, RunLength run_length, Api& api);
 
-  // `error` with its pointer into the spec told as the file's line.
+  // `error` with its pointer into the spec translated to the file's line.
   Error Placed(const Error& error) const;
 
   TrainFile file;
@@ -55,8 +55,8 @@ struct TrainingQuestion {
   std::shared_ptr<const GpuCatalogue> catalogue;  // never nullptr; `gpus` point into it
   std::vector<const GpuModel*> gpus;
   std::vector<NodesOfGpu> nodes;       // parallel to gpus
-  std::vector<std::string> gpu_notes;  // what names that several GPUs have were taken for
-  // For standard error: what gave way, what the model was taken for.
+  std::vector<std::string> gpu_notes;  // interpretations of ambiguous GPU names
+  // For standard error: overridden values, the interpretation of the model.
   std::vector<std::string> notes;
 };
 

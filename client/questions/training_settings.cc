@@ -7,15 +7,15 @@
 
 #include "client/terminal/printable.h"
 #include "common/base/text.h"
-#include "common/training/train_keys.h"
+#include "common/keys/train_keys.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
 
-// "120-144" and "120,144" as the list that the file would have.
-json RangeOf(const std::string& text) {
+// "120-144" or "120,144" as a list, as in the file.
+json ParseRange(const std::string& text) {
   const size_t sign = text.find_first_of("-,", 1);
   if (sign == std::string::npos) return {};
   const json low = json::parse(text.substr(0, sign), nullptr, false);
@@ -23,23 +23,23 @@ json RangeOf(const std::string& text) {
   return low.is_number() && high.is_number() ? json{low, high} : json();
 }
 
-// A number, true or false, or else text; whether it may stand there is the reader's to say.
-json ScalarOf(const std::string& text) {
+// A number, true or false, else text; the reader of the file validates it.
+json ParseScalar(const std::string& text) {
   json value = json::parse(text, nullptr, false);
   return value.is_number() || value.is_boolean() ? value : json(text);
 }
 
-json ValueOf(const TrainingSetting& setting) {
+json SettingValue(const TrainingSetting& setting) {
   const TrainKey* key = FindTrainKey(setting.key);
   if (key == nullptr || key->kind == ValueKind::kText || key->kind == ValueKind::kWord) {
     return setting.text;
   }
   if (setting.key == "training.effective_batch_size") {
-    const json range = RangeOf(setting.text);
+    const json range = ParseRange(setting.text);
     if (!range.is_null()) return range;
   }
-  json value = ScalarOf(setting.text);
-  // A file is looked for from here, not from beside the training file.
+  json value = ParseScalar(setting.text);
+  // Relative to the current folder, not to the training file.
   if (setting.key == "training.deepspeed" && value.is_string()) {
     std::error_code error;
     return std::filesystem::absolute(setting.text, error).string();
@@ -54,7 +54,7 @@ Result<std::vector<std::string>> ApplySettings(const std::vector<TrainingSetting
   std::vector<std::string> notes;
   for (const TrainingSetting& setting : settings) {
     const std::string by = setting.option + " " + Printable(setting.text);
-    const auto replaced = file.Override(setting.key, ValueOf(setting), by);
+    const auto replaced = file.Override(setting.key, SettingValue(setting), by);
     if (!replaced) return tl::unexpected<Error>(replaced.error());
     const std::string name = setting.key.substr(setting.key.find('.') + 1);
     for (const std::string& value : *replaced) {

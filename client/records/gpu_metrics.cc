@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "client/https/https_call.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
+#include "common/net/http_call.h"
 
 namespace gpuadvise::client {
 
@@ -24,9 +24,10 @@ using nlohmann::json;
 
 constexpr size_t kMostJobsAsked = 50;
 constexpr std::chrono::seconds kPrometheusPatience{5};
+constexpr size_t kMostAnswerBytes = 64 << 10;
 
 // Prometheus writes numbers as strings: "93.5", "NaN", "+Inf".
-std::optional<double> SampleOf(const json& sample) {
+std::optional<double> ReadSample(const json& sample) {
   if (!sample.is_array() || sample.size() != 2 || !sample[1].is_string()) return std::nullopt;
   const auto& text = sample[1].get_ref<const std::string&>();
   char* end = nullptr;
@@ -37,11 +38,9 @@ std::optional<double> SampleOf(const json& sample) {
 
 Result<std::optional<double>> Ask(const GpuMetrics& metrics, const std::string& query,
                                   const JobEfficiency& job, const Get& get) {
-  std::string base = metrics.prometheus;
-  while (base.ends_with('/')) base.pop_back();
-  std::string url = base + "/api/v1/query?query=" + PercentEncoded(FilledQuery(query, job));
-  if (job.ended_at) url += fmt::format("&time={}", *job.ended_at);
-  const Result<std::string> answer = get(url);
+  std::string target = "/api/v1/query?query=" + QueryEncoded(FilledQuery(query, job));
+  if (job.ended_at) target += fmt::format("&time={}", *job.ended_at);
+  const Result<std::string> answer = get(metrics.prometheus, target);
   if (!answer) return tl::unexpected<Error>(answer.error());
   return NumberOfQuery(*answer);
 }
@@ -85,7 +84,7 @@ Result<std::optional<double>> NumberOfQuery(std::string_view answer) {
   if (!result.is_array()) {
     return Fail(ErrorCode::kUnavailable, "the answer has no result");
   }
-  if (data.value("resultType", json()) == "scalar") return SampleOf(result);
+  if (data.value("resultType", json()) == "scalar") return ReadSample(result);
   if (result.empty()) return std::optional<double>();
   if (result.size() > 1) {
     return Fail(ErrorCode::kUnavailable,
@@ -93,16 +92,18 @@ Result<std::optional<double>> NumberOfQuery(std::string_view answer) {
                             "max(…) around it",
                             result.size()));
   }
-  return SampleOf(result.front().is_object() ? result.front().value("value", json()) : json());
+  return ReadSample(result.front().is_object() ? result.front().value("value", json()) : json());
 }
 
-Result<std::string> GetByHttps(const std::string& url) {
-  HttpsRequest request;
-  request.url = url;
-  request.patience = kPrometheusPatience;
-  Result<HttpsAnswer> answer = CallHttps(request);
-  if (!answer) return tl::unexpected<Error>(answer.error());
-  const bool speaks = answer->status == 200 || answer->body.starts_with('{');  // 400, 422: why
+Result<std::string> GetByHttp(const std::string& place, const std::string& target) {
+  Result<HttpPlace> at = ReadHttpPlace(place);
+  if (!at) return tl::unexpected<Error>(std::move(at.error()));
+  Result<HttpAnswer> answer = CallHttp({.place = std::move(*at),
+                                        .target = target,
+                                        .deadline = kPrometheusPatience,
+                                        .most_body_bytes = kMostAnswerBytes});
+  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
+  const bool speaks = answer->status == 200 || answer->body.starts_with('{');  // 400, 422: reason
   if (!speaks) return Fail(ErrorCode::kUnavailable, fmt::format("HTTP {}", answer->status));
   return std::move(answer->body);
 }
@@ -118,7 +119,7 @@ std::string AddGpuMetrics(const GpuMetrics& metrics, const Get& get,
                          kMostJobsAsked);
     }
     if (Result<void> added = AddTo(job, metrics, get); !added) {
-      return "Prometheus does not tell the GPU use: " + added.error().message;
+      return "Prometheus does not report the GPU use: " + added.error().message;
     }
   }
   return "";

@@ -1,8 +1,8 @@
-// What a site's Prometheus knows of the GPUs of a finished job, by two queries in client.yaml.
+// GPU metrics of a finished job from a site's Prometheus, by two queries in client.yaml.
 //
-// The usual ones read NVIDIA's dcgm-exporter with its job mapping (label hpc_job,
+// The default queries read NVIDIA's dcgm-exporter with its job mapping (label hpc_job,
 // https://github.com/NVIDIA/dcgm-exporter, "--hpc-job-mapping-dir"). The HTTP API is Prometheus's
-// own (GET /api/v1/query, https://prometheus.io/docs/prometheus/latest/querying/api/).
+// (GET /api/v1/query, https://prometheus.io/docs/prometheus/latest/querying/api/).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace gpuadvise::client {
 
 struct GpuMetrics {
   std::string prometheus;    // its URL; "": the site has none
-  std::string use_query;     // percent, the mean of a job's GPUs; {job}, {elapsed} are filled in
-  std::string memory_query;  // bytes, the highest of one GPU
+  std::string use_query;     // percent, mean over a job's GPUs; has {job}, {elapsed}
+  std::string memory_query;  // bytes, maximum over GPUs
 };
 
 extern const char* const kUsualUseQuery;
@@ -29,16 +29,17 @@ extern const char* const kUsualMemoryQuery;
 // `query` with {job} and {elapsed} (seconds, at least 1) filled in.
 std::string FilledQuery(std::string_view query, const JobEfficiency& job);
 
-// The number in an answer of /api/v1/query: a scalar, or a vector of one sample; nothing where the
-// query found nothing or NaN. Errors: what Prometheus says is wrong; an answer of another form.
+// The number in an answer of /api/v1/query: a scalar or a vector of one sample; nullopt if the
+// query found nothing or NaN. Errors: Prometheus's own; an answer of another form.
 Result<std::optional<double>> NumberOfQuery(std::string_view answer);
 
-// The body that a GET of this URL brings. Errors: kUnavailable with the end of a sentence.
-using Get = std::function<Result<std::string>(const std::string& url)>;
-Result<std::string> GetByHttps(const std::string& url);
+// The body of a GET of `target` from the server at the URL `place`. Errors: kUnavailable with the
+// end of a sentence.
+using Get = std::function<Result<std::string>(const std::string& place, const std::string& target)>;
+Result<std::string> GetByHttp(const std::string& place, const std::string& target);
 
-// Puts mean use and highest memory into those `jobs` that had GPUs and lack a mean. It asks for the
-// first 50 at most and stops at the first error, which is one sentence for the user; "" else.
+// Adds mean utilisation and peak memory to `jobs` that had GPUs and lack a mean, for the first 50
+// at most. Stops at the first error and returns it as a sentence for the user; else "".
 std::string AddGpuMetrics(const GpuMetrics& metrics, const Get& get,
                           std::vector<JobEfficiency>* jobs);
 

@@ -39,13 +39,13 @@ enum Field {
   kFields
 };
 
-constexpr double kEnoughSeconds = 60;  // a shorter job says little
-constexpr double kWell = 0.5;          // used more than half: nothing to say
-constexpr double kReserve = 1.2;       // of memory: what to ask for over what was used
-constexpr double kTimeReserve = 1.3;   // of time
+constexpr double kEnoughSeconds = 60;  // shorter jobs show too little
+constexpr double kWell = 0.5;          // above half: no advice
+constexpr double kReserve = 1.2;       // memory to request / memory used
+constexpr double kTimeReserve = 1.3;   // time to request / time used
 constexpr double kIdleGpu = 0.3;
 constexpr int64_t kGib = int64_t{1} << 30;
-constexpr int64_t kLittleMemory = 4 * kGib;  // not worth a word
+constexpr int64_t kLittleMemory = 4 * kGib;  // too little for advice
 
 std::optional<int64_t> Whole(std::string_view text) {
   if (text.empty() || text.size() > 18 || !std::all_of(text.begin(), text.end(), IsDigit)) {
@@ -56,11 +56,11 @@ std::optional<int64_t> Whole(std::string_view text) {
 
 struct Size {
   double bytes = 0;
-  char per = '\0';  // 'n' a node, 'c' a CPU, as before Slurm 21.08
+  char per = '\0';  // 'n': per node, 'c': per CPU, before Slurm 21.08
 };
 
 // "4096M", "1.5G", "16Gn", "2048K", "1234".
-std::optional<Size> SizeOf(std::string_view text) {
+std::optional<Size> ParseSize(std::string_view text) {
   const std::string word(text);
   char* end = nullptr;
   const double number = std::strtod(word.c_str(), &end);
@@ -81,8 +81,8 @@ std::optional<Size> SizeOf(std::string_view text) {
   return size;
 }
 
-// The value of "name=…" in "cpu=8,mem=16G,gres/gpu=4".
-std::string_view TresOf(std::string_view list, std::string_view name) {
+// The value of `name` in "cpu=8,mem=16G,gres/gpu=4".
+std::string_view TresValue(std::string_view list, std::string_view name) {
   for (const std::string_view item : SplitAt(list, ',')) {
     const size_t equals = item.find('=');
     if (equals != std::string_view::npos && item.substr(0, equals) == name) {
@@ -92,14 +92,14 @@ std::string_view TresOf(std::string_view list, std::string_view name) {
   return {};
 }
 
-std::optional<int64_t> BytesOf(std::string_view text) {
-  const auto size = SizeOf(text);
+std::optional<int64_t> SizeInBytes(std::string_view text) {
+  const auto size = ParseSize(text);
   return size ? std::optional(static_cast<int64_t>(size->bytes)) : std::nullopt;
 }
 
-// All GPUs of a job: gres/gpu, or the sum of its types where only those are counted.
-int64_t GpusOf(std::string_view tres) {
-  if (const auto all = Whole(TresOf(tres, "gres/gpu"))) return *all;
+// All GPUs of a job: gres/gpu, or the sum over types if only those are present.
+int64_t CountGpus(std::string_view tres) {
+  if (const auto all = Whole(TresValue(tres, "gres/gpu"))) return *all;
   int64_t sum = 0;
   for (const std::string_view item : SplitAt(tres, ',')) {
     if (!item.starts_with("gres/gpu:")) continue;
@@ -108,7 +108,7 @@ int64_t GpusOf(std::string_view tres) {
   return sum;
 }
 
-JobEfficiency JobFrom(const std::vector<std::string_view>& row) {
+JobEfficiency ReadJob(const std::vector<std::string_view>& row) {
   JobEfficiency job;
   job.id = row[kId];
   job.raw_id = Whole(row[kRawId]).value_or(0);
@@ -120,31 +120,31 @@ JobEfficiency JobFrom(const std::vector<std::string_view>& row) {
   if (const auto minutes = Whole(row[kLimit])) job.limit_seconds = 60 * *minutes;
   job.cpus = Whole(row[kCpus]).value_or(0);
   job.nodes = Whole(row[kNodes]).value_or(0);
-  job.gpus = GpusOf(row[kTres]);
+  job.gpus = CountGpus(row[kTres]);
   job.cpu_seconds = CpuTimeOf(row[kTotalCpu]);
   if (const auto end = ParseDateTime(row[kEnd], 0)) job.ended_at = *end;
-  job.memory_requested_bytes = BytesOf(TresOf(row[kTres], "mem"));
-  if (const auto asked = SizeOf(row[kRequested]); asked && !job.memory_requested_bytes) {
+  job.memory_requested_bytes = SizeInBytes(TresValue(row[kTres], "mem"));
+  if (const auto asked = ParseSize(row[kRequested]); asked && !job.memory_requested_bytes) {
     const int64_t times = asked->per == 'n' ? job.nodes : asked->per == 'c' ? job.cpus : 1;
     job.memory_requested_bytes = static_cast<int64_t>(asked->bytes) * times;
   }
   return job;
 }
 
-// What a step tells of its job: the highest of all steps counts.
+// Adds a step to its job; the maximum over steps counts.
 void AddStep(const std::vector<std::string_view>& row, JobEfficiency* job) {
-  std::optional<int64_t> used = BytesOf(TresOf(row[kUsage], "mem"));
-  if (const auto rss = BytesOf(row[kMaxRss]); rss && !used) {
+  std::optional<int64_t> used = SizeInBytes(TresValue(row[kUsage], "mem"));
+  if (const auto rss = SizeInBytes(row[kMaxRss]); rss && !used) {
     used = *rss * std::max<int64_t>(1, Whole(row[kTasks]).value_or(1));
   }
   if (used) job->memory_used_bytes = std::max(job->memory_used_bytes.value_or(0), *used);
   if (job->gpus < 1) return;
   const auto gpus = static_cast<double>(job->gpus);
-  if (const auto percent = Whole(TresOf(row[kUsage], "gres/gpuutil"))) {
+  if (const auto percent = Whole(TresValue(row[kUsage], "gres/gpuutil"))) {
     const double use = std::min(1.0, static_cast<double>(*percent) / 100 / gpus);
     job->gpu_use = std::max(job->gpu_use.value_or(0), use);
   }
-  if (const auto bytes = BytesOf(TresOf(row[kUsage], "gres/gpumem"))) {
+  if (const auto bytes = SizeInBytes(TresValue(row[kUsage], "gres/gpumem"))) {
     job->gpu_memory_bytes = std::max(job->gpu_memory_bytes.value_or(0), *bytes / job->gpus);
   }
 }
@@ -156,7 +156,7 @@ std::optional<double> Share(std::optional<double> part, double whole) {
 
 std::string GibText(double bytes) { return fmt::format("{:.3g} GiB", bytes / kGib); }
 
-// The next time that people write: a quarter of an hour, an hour from six hours on.
+// Rounds up to a common limit: quarter hours, full hours from six hours on.
 int64_t RoundLimit(double seconds) {
   const int64_t step = seconds < 6 * 3600 ? 900 : 3600;
   return (static_cast<int64_t>(seconds) / step + 1) * step;
@@ -216,10 +216,10 @@ std::vector<JobEfficiency> EfficiencyFrom(std::string_view rows) {
       row.push_back(rest.substr(0, rest.find('|')));
       rest.remove_prefix(rest.find('|') + 1);
     }
-    row.push_back(rest);  // the name is the last, and may have bars
+    row.push_back(rest);  // the name is last and may contain bars
     if (row.size() != kFields) continue;
     if (row[kId].find('.') == std::string_view::npos) {
-      jobs.push_back(JobFrom(row));
+      jobs.push_back(ReadJob(row));
     } else if (!jobs.empty() && row[kId].starts_with(jobs.back().id + ".")) {
       AddStep(row, &jobs.back());
     }
@@ -264,7 +264,7 @@ std::vector<std::string> NextTime(const JobEfficiency& job) {
     if (enough < *job.limit_seconds) {
       words.push_back(
           fmt::format("-t {} would have been enough for this run, and starts sooner "
-                      "(gpuadvise limits)",
+                      "(gpuadvise when --limits)",
                       FormatDuration(enough)));
     }
   }

@@ -1,9 +1,9 @@
-// How much of what finished jobs asked for they used, from Slurm's accounting.
+// Resource efficiency of finished jobs, from Slurm's accounting.
 //
-// CPU efficiency is CPU time over elapsed time × allocated CPUs; memory efficiency is the highest
-// total of a step over what was requested: the definitions of contribs/seff in Slurm's sources.
-// GPU use is what the site's accounting gathers (TRESUsageInTot of gres/gpuutil, gres/gpumem: the
-// highest sample, summed over GPUs), or what `gpuadvise run` sampled, its mean. Pure functions.
+// CPU efficiency is CPU time / (elapsed time × allocated CPUs); memory efficiency is the maximum
+// step total / requested memory. Source: contribs/seff in Slurm. GPU utilisation comes from the
+// site's accounting (TRESUsageInTot of gres/gpuutil and gres/gpumem: maximum samples, summed over
+// GPUs) or is the mean sampled by `gpuadvise run`. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace gpuadvise::client {
 
 struct JobEfficiency {
-  std::string id;  // as sacct shows it: "4711", "4711_3"
+  std::string id;  // as in sacct: "4711", "4711_3"
   int64_t raw_id = 0;
   std::string name;
   std::string user;
@@ -32,8 +32,8 @@ struct JobEfficiency {
   std::optional<double> cpu_seconds;
   std::optional<int64_t> memory_requested_bytes;  // of all nodes
   std::optional<int64_t> memory_used_bytes;
-  std::optional<double> gpu_use;            // 0 to 1, of each GPU
-  bool gpu_use_is_mean = false;             // `gpuadvise run` sampled it; else the highest sample
+  std::optional<double> gpu_use;            // 0 … 1, mean over GPUs
+  bool gpu_use_is_mean = false;             // sampled by `gpuadvise run`; else the maximum sample
   std::optional<int64_t> gpu_memory_bytes;  // of one GPU
 
   bool ended() const;
@@ -42,18 +42,18 @@ struct JobEfficiency {
   std::optional<double> TimeEfficiency() const;  // elapsed over the limit
 };
 
-// The fields to ask sacct for, in the order that EfficiencyFrom reads.
+// The fields to request from sacct, in the order of EfficiencyFrom.
 extern const char* const kEfficiencyFields;
 
-// Jobs in sacct's order, from the rows of `sacct -n -P --noconvert -o kEfficiencyFields`; a job's
-// steps follow it. Rows that are cut off are left out.
+// Jobs in sacct's order, from the rows of `sacct -n -P --noconvert -o kEfficiencyFields`, where a
+// job's steps follow it. Leaves out truncated rows.
 std::vector<JobEfficiency> EfficiencyFrom(std::string_view rows);
 
-// "1-02:03:04", "12:34.567" of sacct's TotalCPU as seconds; nothing where it is none.
+// sacct's TotalCPU ("1-02:03:04", "12:34.567") in seconds; nullopt: invalid.
 std::optional<double> CpuTimeOf(std::string_view text);
 
-// What to ask for next time, a sentence each: memory, CPUs, time limit, GPUs. None for a job of
-// under a minute, which says little.
+// Advice for the next request, one sentence each for memory, CPUs, time limit and GPUs. None for
+// jobs under a minute, which show too little.
 std::vector<std::string> NextTime(const JobEfficiency& job);
 
 }  // namespace gpuadvise::client

@@ -12,18 +12,18 @@
 namespace gpuadvise::client {
 namespace {
 
-constexpr int kMostZeros = 10;  // as sbatch has it
+constexpr int kMostZeros = 10;  // as in sbatch
 constexpr const char* kPending = "PENDING";
 
-int64_t NumberIn(const std::string& text, int64_t other) {
+int64_t ParseOr(const std::string& text, int64_t other) {
   return !text.empty() && text.size() < 19 && std::all_of(text.begin(), text.end(), IsDigit)
              ? std::stoll(text)
              : other;
 }
 
-// KEY=VALUE of one record of scontrol, each key's first. Values of StdOut and the like reach to the
-// end of their line, since file names have blanks.
-std::map<std::string, std::string> FieldsOf(const std::string& record) {
+// The first value of each key in a record of scontrol. File names (StdOut and others) extend to the
+// end of the line, because they may contain blanks.
+std::map<std::string, std::string> ReadFields(const std::string& record) {
   std::map<std::string, std::string> fields;
   for (const std::string_view line : SplitAt(record, '\n')) {
     const std::string text(Trim(line));
@@ -58,7 +58,7 @@ bool HasEnded(const std::string& state) {
 }
 
 Result<JobLog> FromAccounting(const std::string& job_id, SlurmQuery& slurm) {
-  // StdOut is a field of sacct from Slurm 24.05 on.
+  // sacct has the field StdOut since Slurm 24.05.
   const Result<std::string> rows = slurm.Ask(
       "sacct",
       {"-X", "-n", "-P", "-j", job_id, "-o", "JobIDRaw,JobID,State,User,NodeList,JobName,StdOut"});
@@ -73,10 +73,10 @@ Result<JobLog> FromAccounting(const std::string& job_id, SlurmQuery& slurm) {
     for (const std::string_view cell : SplitAt(row, '|')) cells.emplace_back(cell);
     if (cells.size() < 7 || cells[6].empty()) continue;
     const size_t underscore = cells[1].find('_');
-    LogNames names{NumberIn(cells[0], 0), 0, -1, cells[5], cells[3], FirstHost(cells[4])};
+    LogNames names{ParseOr(cells[0], 0), 0, -1, cells[5], cells[3], FirstHost(cells[4])};
     if (underscore != std::string::npos) {
-      names.array_job_id = NumberIn(cells[1].substr(0, underscore), 0);
-      names.array_task_id = NumberIn(cells[1].substr(underscore + 1), -1);
+      names.array_job_id = ParseOr(cells[1].substr(0, underscore), 0);
+      names.array_task_id = ParseOr(cells[1].substr(underscore + 1), -1);
     }
     const std::string state = cells[2].substr(0, cells[2].find(' '));
     return JobLog{ExpandedLogPath(cells[6], names), state, HasEnded(state)};
@@ -89,7 +89,7 @@ Result<JobLog> FromAccounting(const std::string& job_id, SlurmQuery& slurm) {
 
 std::string ExpandedLogPath(std::string_view pattern, const LogNames& names) {
   std::string path;
-  if (pattern.find('\\') != std::string_view::npos) {  // as sbatch has it: nothing is replaced
+  if (pattern.find('\\') != std::string_view::npos) {  // as in sbatch: no replacement
     std::copy_if(pattern.begin(), pattern.end(), std::back_inserter(path),
                  [](char c) { return c != '\\'; });
     return path;
@@ -154,8 +154,9 @@ Result<JobLog> FindJobLog(const std::string& job_id, SlurmQuery& slurm) {
     }
     return FromAccounting(job_id, slurm);
   }
-  // An array's id shows a record a task: the first is taken.
-  const std::map<std::string, std::string> fields = FieldsOf(shown->substr(0, shown->find("\n\n")));
+  // An array's id shows one record per task: uses the first.
+  const std::map<std::string, std::string> fields =
+      ReadFields(shown->substr(0, shown->find("\n\n")));
   const auto field = [&](const char* key) {
     const auto found = fields.find(key);
     return found == fields.end() || found->second == "(null)" ? std::string() : found->second;
@@ -168,9 +169,9 @@ Result<JobLog> FindJobLog(const std::string& job_id, SlurmQuery& slurm) {
                     "output goes to their terminal");
   }
   const std::string user = field("UserId");
-  const LogNames names{NumberIn(field("JobId"), 0),        NumberIn(field("ArrayJobId"), 0),
-                       NumberIn(field("ArrayTaskId"), -1), field("JobName"),
-                       user.substr(0, user.find('(')),     FirstHost(field("NodeList"))};
+  const LogNames names{ParseOr(field("JobId"), 0),        ParseOr(field("ArrayJobId"), 0),
+                       ParseOr(field("ArrayTaskId"), -1), field("JobName"),
+                       user.substr(0, user.find('(')),    FirstHost(field("NodeList"))};
   if (!pattern.starts_with('/')) pattern = field("WorkDir") + "/" + pattern;
   const std::string state = field("JobState");
   return JobLog{ExpandedLogPath(pattern, names), state, HasEnded(state)};

@@ -1,4 +1,4 @@
-// Where a job's output is: its StdOut, by `scontrol show job`, or by accounting once it has left.
+// Finds a job's output file: StdOut from `scontrol show job`, later from accounting.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace gpuadvise::client {
 
-// What stands in the replacement symbols of a file name.
+// Values for the replacement symbols in a file name.
 struct LogNames {
   int64_t job_id = 0;
-  int64_t array_job_id = 0;  // 0: no array
+  int64_t array_job_id = 0;  // 0: not an array
   int64_t array_task_id = -1;
   std::string name;
   std::string user;
-  std::string node;  // the first one, short; "" before the job has started
+  std::string node;  // short name of the first node; "": not started
 };
 
-// `pattern` with sbatch's replacement symbols filled in ("filename pattern" of sbatch(1)): %A %a %j
-// %J %N %n %s %t %u %x %%, numbers filled up with zeros to a width such as %4j. A backslash keeps
-// the symbols as they are. Others stay.
+// `pattern` with sbatch's replacement symbols filled in ("filename pattern" in sbatch(1)): %A %a %j
+// %J %N %n %s %t %u %x %%, numbers zero-padded to a width as in %4j. With a backslash, and for
+// other symbols, nothing is replaced.
 std::string ExpandedLogPath(std::string_view pattern, const LogNames& names);
 
 struct JobLog {
@@ -31,7 +31,7 @@ struct JobLog {
   bool ended = false;
 };
 
-// Errors: kBadInput where Slurm knows no such job or shows no output file for it; SlurmQuery's.
+// Errors: kBadInput for an unknown job or one without an output file; those of SlurmQuery.
 Result<JobLog> FindJobLog(const std::string& job_id, SlurmQuery& slurm);
 
 }  // namespace gpuadvise::client

@@ -6,13 +6,13 @@
 #include <cstdlib>
 
 #include "common/base/text.h"
-#include "process/run_program.h"
+#include "common/process/run_program.h"
 
 namespace gpuadvise::client {
 namespace {
 
 constexpr std::chrono::seconds kPatience(60);
-constexpr size_t kMostBytes = 64 << 20;  // a month of a busy user's jobs and steps
+constexpr size_t kMostBytes = 64 << 20;  // enough for a month of a busy user's jobs and steps
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Result<std::string> SystemSlurmQuery::Ask(const std::string& program,
   call.deadline = kPatience;
   call.max_output_bytes = kMostBytes;
   call.ends_at_bound = true;
-  Result<ProgramEnd> end = RunToItsEnd(call);
+  Result<ProgramEnd> end = RunToCompletion(call);
   if (!end) return tl::unexpected<Error>(std::move(end.error()));
   if (end->ok()) return std::move(end->output);
   const std::string words(Trim(end->errors.substr(0, end->errors.find('\n'))));

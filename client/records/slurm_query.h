@@ -1,4 +1,4 @@
-// Questions to Slurm's own commands, as the caller.
+// Runs Slurm's own commands as the caller.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace gpuadvise::client {
 class SlurmQuery {
  public:
   virtual ~SlurmQuery() = default;
-  // What `program` ("sacct", "scontrol") prints. Errors: not in PATH; it failed, with its own
-  // words; no answer within a minute.
+  // Output of `program` ("sacct", "scontrol"). Errors: not in PATH; failure, with its message; no
+  // answer within a minute.
   virtual Result<std::string> Ask(const std::string& program,
                                   const std::vector<std::string>& arguments) = 0;
 };

@@ -4,21 +4,18 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "common/training/answer_fit.h"
-#include "common/training/stage_plan.h"
+#include "common/plan/answer_fit.h"
+#include "common/plan/stage_plan.h"
 
 namespace gpuadvise::client {
 namespace {
 
-using nlohmann::json;
-
-// Drivers report some per cent less than a card is sold with.
+// Drivers report a few per cent less than the nominal memory.
 constexpr double kReportedShare = 0.9;
 
-// A card here: the catalogue's, or one of the same make with less memory.
+// A card of this node: the catalogue's model, or a copy with less memory.
 struct Card {
   const GpuModel* model = nullptr;
   std::optional<GpuModel> smaller;
@@ -26,7 +23,7 @@ struct Card {
   const GpuModel& gpu() const { return smaller ? *smaller : *model; }
 };
 
-Result<Card> CardOf(const std::string& name, int64_t memory, const GpuCatalogue& catalogue) {
+Result<Card> IdentifyCard(const std::string& name, int64_t memory, const GpuCatalogue& catalogue) {
   Card card{CardNamed(name, memory, catalogue), {}};
   if (card.model == nullptr) {
     return Fail(ErrorCode::kNotFound, fmt::format("unknown GPU '{}'", name));
@@ -45,7 +42,7 @@ Result<Card> SmallestCard(const GpusHere& here, const GpuCatalogue& catalogue) {
   std::optional<Card> smallest;
   for (size_t i = 0; i < here.names.size(); ++i) {
     const int64_t memory = i < here.memory_bytes.size() ? here.memory_bytes[i] : 0;
-    Result<Card> card = CardOf(here.names[i], memory, catalogue);
+    Result<Card> card = IdentifyCard(here.names[i], memory, catalogue);
     if (!card) return card;
     if (!smallest || card->gpu().memory_bytes < smallest->gpu().memory_bytes) {
       smallest = std::move(*card);
@@ -54,18 +51,17 @@ Result<Card> SmallestCard(const GpusHere& here, const GpuCatalogue& catalogue) {
   return std::move(*smallest);
 }
 
-// As `gpuadvise fit` says it: for a spec of which no run time is known.
+// The batch from `gpuadvise fit`, for a spec without known run time.
 Result<Batch> FittedBatch(const TrainSpec& spec, const ModelPresets& presets,
                           const GpuCatalogue& catalogue, const GpuModel& gpu, int64_t gpus) {
-  const Result<json> answer = AnswerFit({spec, presets, catalogue, {&gpu}, gpus, {}, false});
+  const Result<api::Fit> answer = AnswerFit({spec, presets, catalogue, {&gpu}, gpus, {}, false});
   if (!answer) return tl::unexpected<Error>(answer.error());
-  const json& row = answer->at("stages").at(0).at("gpus").at(0);
-  if (row.contains("accumulation")) {
-    return Batch{row.at("micro_batch").get<int64_t>(), row.at("accumulation").get<int64_t>()};
+  const api::FitGpu& row = answer->stages.at(0).fit.gpus.at(0);
+  if (row.figures && row.figures->accumulation) {
+    return Batch{row.figures->micro_batch, *row.figures->accumulation};
   }
-  const json notes = row.value("notes", json::array());
   return Fail(ErrorCode::kInfeasible,
-              notes.empty() ? "not even one sample fits" : notes.front().get<std::string>());
+              row.notes.empty() ? "not even one sample fits" : row.notes.front());
 }
 
 }  // namespace
@@ -92,7 +88,7 @@ Result<Batch> BatchForGpus(const TrainSpec& spec, const ModelPresets& presets,
   if (!card) return tl::unexpected<Error>(card.error());
   const GpuModel& gpu = card->gpu();
   const auto visible = static_cast<int64_t>(here.names.size());
-  // First as `advise` plans it, which knows measured batches.
+  // First the plan of `advise`, which uses measured batches.
   const Result<StagePlan> plan = PlanStage(
       spec.stages.front(),
       {gpu, visible, here.nodes, Interconnect{}, spec.output, catalogue, presets, visible});

@@ -10,7 +10,7 @@
 namespace gpuadvise::client {
 namespace {
 
-// From NVIDIA's nvml.h, whose binary interface does not change.
+// From NVIDIA's nvml.h, which has a stable binary interface.
 using Device = void*;
 struct Memory {
   unsigned long long total, free, used;
@@ -21,7 +21,7 @@ struct Utilisation {
 constexpr int kSuccess = 0;
 constexpr unsigned int kNameSize = 96;
 
-// The functions of the library that are used.
+// The functions used of the library.
 struct Functions {
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
@@ -62,7 +62,7 @@ std::vector<std::string> Entries(const std::string& visible) {
   return entries;
 }
 
-// Whether an entry of CUDA_VISIBLE_DEVICES means this GPU: its number, or the front of its UUID.
+// Whether an entry of CUDA_VISIBLE_DEVICES is this GPU's index or a prefix of its UUID.
 bool Means(const std::string& entry, unsigned int index, const std::string& uuid) {
   return entry == std::to_string(index) || (entry.size() > 4 && uuid.starts_with(entry));
 }
@@ -77,7 +77,7 @@ class Nvml : public GpuSampler {
     for (unsigned int index = 0; index < count; ++index) {
       Device device = nullptr;
       if (call_.by_index(index, &device) != kSuccess) continue;
-      const std::string uuid = TextOf(call_.uuid, device);
+      const std::string uuid = ReadText(call_.uuid, device);
       const bool ours = entries.empty() ||
                         std::any_of(entries.begin(), entries.end(),
                                     [&](const auto& entry) { return Means(entry, index, uuid); });
@@ -111,12 +111,12 @@ class Nvml : public GpuSampler {
 
   std::vector<std::string> Names() override {
     std::vector<std::string> names;
-    for (Device device : devices_) names.push_back(TextOf(call_.name, device));
+    for (Device device : devices_) names.push_back(ReadText(call_.name, device));
     return names;
   }
 
  private:
-  static std::string TextOf(int (*get)(Device, char*, unsigned int), Device device) {
+  static std::string ReadText(int (*get)(Device, char*, unsigned int), Device device) {
     std::array<char, kNameSize> text{};
     if (get(device, text.data(), kNameSize) != kSuccess) return "";
     text.back() = '\0';

@@ -1,7 +1,7 @@
-// Memory, use and power of this process's GPUs, from NVIDIA's management library.
+// Memory, utilisation and power of this process's GPUs, from NVIDIA's management library.
 //
-// libnvidia-ml.so.1 is loaded at run time: without it (no driver, another maker's GPU) there are no
-// samples and everything else works. Only the GPUs of CUDA_VISIBLE_DEVICES are sampled. Used by one
+// Loads libnvidia-ml.so.1 at run time; without it (no driver, another vendor's GPU) there are no
+// samples, and everything else works. Samples only the GPUs of CUDA_VISIBLE_DEVICES. Used by one
 // thread.
 #pragma once
 
@@ -16,21 +16,21 @@ namespace gpuadvise::client {
 struct GpuSample {
   int64_t memory_used_bytes = 0;
   int64_t memory_total_bytes = 0;
-  std::optional<double> utilisation;  // 0..1: share of the last second in which a kernel ran
+  std::optional<double> utilisation;  // 0 … 1: share of the last second with a kernel running
   std::optional<double> watts;
 };
 
 class GpuSampler {
  public:
   virtual ~GpuSampler() = default;
-  // One for each GPU, always in the same order; empty where none can be read.
+  // One per GPU, in a fixed order; empty if none can be read.
   virtual std::vector<GpuSample> Sample() = 0;
   // Names, parallel to Sample().
   virtual std::vector<std::string> Names() = 0;
 };
 
-// `library` is a file name or a path; `visible` the value of CUDA_VISIBLE_DEVICES ("" all).
-// nullptr where the library is not there or says that it cannot work.
+// `library`: a file name or a path; `visible`: the value of CUDA_VISIBLE_DEVICES ("": all).
+// nullptr: the library is missing or fails to initialise.
 std::unique_ptr<GpuSampler> LoadNvml(const std::string& library, const std::string& visible);
 
 }  // namespace gpuadvise::client

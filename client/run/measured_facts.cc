@@ -10,8 +10,8 @@
 namespace gpuadvise::client {
 namespace {
 
-constexpr double kLeastBase = 1e6;      // bytes: a line needs one, where sampling has missed it
-constexpr double kLeastGrowth = 0.002;  // of the peak, a sample: less is the allocator's noise
+constexpr double kLeastBase = 1e6;      // bytes: minimum base, if sampling missed it
+constexpr double kLeastGrowth = 0.002;  // of the peak, per sample: less is allocator noise
 
 std::string Described(const Attempt& attempt) {
   std::string text = fmt::format("micro-batch {}", attempt.micro_batch.value_or(0));
@@ -33,8 +33,8 @@ bool Grows(const MemoryLine& line, int64_t peak) {
   return static_cast<double>(line.per_sample_bytes) > kLeastGrowth * static_cast<double>(peak);
 }
 
-// Of those that ran, by micro-batch.
-std::vector<const Attempt*> ThoseThatRan(const std::vector<Attempt>& attempts) {
+// Attempts that did not run out of memory, by micro-batch.
+std::vector<const Attempt*> SelectCompleted(const std::vector<Attempt>& attempts) {
   std::vector<const Attempt*> ran;
   for (const Attempt& attempt : attempts) {
     if (!attempt.out_of_memory && attempt.micro_batch) ran.push_back(&attempt);
@@ -76,7 +76,7 @@ int64_t PeakOf(const Attempt& attempt) {
 
 ProbeFindings FindingsOf(const std::vector<Attempt>& attempts, const GpuModel* gpu) {
   ProbeFindings findings;
-  const std::vector<const Attempt*> ran = ThoseThatRan(attempts);
+  const std::vector<const Attempt*> ran = SelectCompleted(attempts);
   for (const Attempt& attempt : attempts) findings.notes.push_back(Described(attempt));
   if (ran.empty()) return findings;
   const Attempt& most = *ran.back();

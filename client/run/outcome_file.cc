@@ -13,28 +13,28 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "process/files.h"
+#include "common/process/files.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
 
-std::string PathIn(const std::string& folder, const std::string& name) {
+std::string JoinPath(const std::string& folder, const std::string& name) {
   return folder + "/" + name;
 }
 
-// An outcome of another job moves aside: it may not have been imported yet.
-void KeepThatOfAnotherJob(const Outcome& outcome, const std::string& folder) {
-  const std::string path = PathIn(folder, kOutcomeFile);
+// Moves an outcome of another job aside: it may not have been imported yet.
+void KeepOtherOutcome(const Outcome& outcome, const std::string& folder) {
+  const std::string path = JoinPath(folder, kOutcomeFile);
   const Result<Outcome> there = ReadOutcomeFile(path, ::geteuid());
   if (!there || there->job_id == 0 || there->job_id == outcome.job_id) return;
-  const std::string kept = PathIn(folder, fmt::format("gpuadvise-outcome-{}.json", there->job_id));
-  if (std::rename(path.c_str(), kept.c_str()) != 0) return;  // then it is replaced
+  const std::string kept =
+      JoinPath(folder, fmt::format("gpuadvise-outcome-{}.json", there->job_id));
+  if (std::rename(path.c_str(), kept.c_str()) != 0) return;  // replaced then
 }
 
-// Readable for all. Names from a machine may be no UTF-8: replaced, never a reason to lose the
-// rest.
+// Writes a file readable for all. Replaces invalid UTF-8 in names, so that the rest is kept.
 Result<void> WriteTo(const std::string& path, const Outcome& outcome) {
   return ReplaceFile(
       path, ToJson(outcome).dump(1, ' ', false, json::error_handler_t::replace) + "\n", 0644);
@@ -43,15 +43,15 @@ Result<void> WriteTo(const std::string& path, const Outcome& outcome) {
 }  // namespace
 
 Result<void> WriteOutcome(const Outcome& outcome, const std::string& folder) {
-  KeepThatOfAnotherJob(outcome, folder);
-  return WriteTo(PathIn(folder, kOutcomeFile), outcome);
+  KeepOtherOutcome(outcome, folder);
+  return WriteTo(JoinPath(folder, kOutcomeFile), outcome);
 }
 
 Result<void> LeaveOutcome(const Outcome& outcome, const std::string& folder) {
-  std::random_device random;  // a name that nobody can take before
+  std::random_device random;  // an unpredictable name, which nobody can occupy
   const std::string name =
       fmt::format("gpuadvise-outcome-{}-{}-{:08x}.json", ::geteuid(), outcome.job_id, random());
-  return WriteTo(PathIn(folder, name), outcome);
+  return WriteTo(JoinPath(folder, name), outcome);
 }
 
 Result<Outcome> ReadOutcomeFile(const std::string& path, uid_t owner) {
@@ -65,7 +65,7 @@ Result<Outcome> ReadOutcomeFile(const std::string& path, uid_t owner) {
 
 std::vector<Attempt> EarlierAttempts(const std::string& folder, int64_t job_id, int64_t restarts) {
   if (job_id == 0 || restarts == 0) return {};
-  Result<Outcome> there = ReadOutcomeFile(PathIn(folder, kOutcomeFile), ::geteuid());
+  Result<Outcome> there = ReadOutcomeFile(JoinPath(folder, kOutcomeFile), ::geteuid());
   if (!there || there->job_id != job_id || there->restarts >= restarts) return {};
   return std::move(there->attempts);
 }
@@ -92,7 +92,7 @@ bool OutcomeReport::Sent(const Outcome& outcome) {
 }
 
 void OutcomeReport::Progress(const Outcome& outcome) {
-  // A full disk is told at the end; until then it may pass.
+  // A full disk is reported only at the end, since it may recover.
   [[maybe_unused]] const Result<void> written = WriteOutcome(outcome, folder_);
   if (wait_ == 0 || clock_() >= next_try_) Sent(outcome);
 }
@@ -102,7 +102,7 @@ Result<void> OutcomeReport::End(const Outcome& outcome) {
   const int tries = outcome.job_id == 0 ? 0 : heard_ ? kLastTries : 1;
   for (int tried = 1; tried <= tries; ++tried) {
     if (Sent(outcome)) return {};
-    // Jobs that end together do not all come back together.
+    // Spreads the retries of jobs that end together.
     const double share = static_cast<double>(outcome.job_id % 16) / 16;
     if (tried < tries) pause_(tried * (0.5 + share));
   }

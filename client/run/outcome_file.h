@@ -1,8 +1,7 @@
-// `gpuadvise-outcome.json` in a training's output folder: written and read
-// (common/training/outcome.h).
+// Reads and writes `gpuadvise-outcome.json` in a training's output folder (common/runs/outcome.h).
 //
-// The folder may be anybody's, and so may what lies in it: only a regular file of the caller's own
-// is read, links are not followed, and nothing that is there makes a reader wait.
+// Other users may control the folder and its contents: reads only a regular file of the expected
+// owner, follows no links, and never blocks on what is there.
 #pragma once
 
 #include <sys/types.h>
@@ -10,45 +9,43 @@
 #include <functional>
 #include <string>
 
-#include "common/training/outcome.h"
+#include "common/runs/outcome.h"
 
 namespace gpuadvise::client {
 
 inline constexpr const char* kOutcomeFile = "gpuadvise-outcome.json";
 
-// Writes `folder`/gpuadvise-outcome.json, whole or not at all. One of another job that lies there
-// is kept as gpuadvise-outcome-JOBID.json. Errors: kUnavailable, naming the file and what is
-// wrong.
+// Writes `folder`/gpuadvise-outcome.json atomically. Renames one of another job to
+// gpuadvise-outcome-JOBID.json. Errors: kUnavailable, naming the file and the reason.
 Result<void> WriteOutcome(const Outcome& outcome, const std::string& folder);
 
-// Writes `folder`/gpuadvise-outcome-UID-JOBID-XXXXXX.json for others to read: the site's folder
-// for what no socket takes. Errors: as above.
+// Writes `folder`/gpuadvise-outcome-UID-JOBID-XXXXXXXX.json, readable for all: the site's folder
+// for outcomes that cannot reach the daemon. Errors: as above.
 Result<void> LeaveOutcome(const Outcome& outcome, const std::string& folder);
 
-// The file at `path`, which must belong to `owner`. Errors: kNotFound where there is none,
-// kBadInput where it is no outcome, somebody else's, no regular file or too long; none of them
-// names the file.
+// Reads the file at `path`, which must belong to `owner`. Errors: kNotFound; kBadInput if it is not
+// an outcome, another user's, not a regular file or too long. Messages do not name the file.
 Result<Outcome> ReadOutcomeFile(const std::string& path, uid_t owner);
 
-// What the file in `folder` says of the same job before Slurm put it back into the queue, which it
-// has done `restarts` times; empty where it says nothing, or of another run in the same job.
+// The attempts in the file in `folder` by the same job before Slurm requeued it (`restarts` times);
+// empty if there are none, or if they are of another run in the same job.
 std::vector<Attempt> EarlierAttempts(const std::string& folder, int64_t job_id, int64_t restarts);
 
-// Tells what becomes of a run while it goes on and when it has ended: to the file in its output
-// folder, and to the daemon where that can be reached.
+// Reports a run's progress and end to the file in its output folder and, if reachable, to the
+// daemon.
 //
-// Reaching it is tried quickly and given up quickly: the training's output must not wait. A daemon
-// or relay that is away or slow is asked again after one minute, two, four, up to 16; each report
-// says all that the ones before it said, so none has to be kept. The last is tried three times
-// where an earlier one was heard: a node without a socket keeps no job waiting. What the daemon
-// does not hear, `gpuadvise jobs` finds in the file. Used by one thread.
+// Attempts to reach the daemon are short, because the training's output must not wait. After a
+// failure it retries after one minute, two, four, up to 16; each report includes all earlier ones,
+// so none has to be kept. The last report is tried three times if an earlier one arrived; otherwise
+// once, so that a node without a socket delays no job. Outcomes that do not arrive are read from
+// the file by `gpuadvise jobs`. Used by one thread.
 class OutcomeReport {
  public:
-  // Sends an outcome to the daemon. Errors: kUnavailable where none listens.
+  // Sends an outcome to the daemon. Errors: kUnavailable if none listens.
   using Send = std::function<Result<void>(const Outcome&)>;
 
-  // `folder` is the run's own, `site_folder` the site's for what the daemon does not hear ("":
-  // none); `clock` gives steady seconds; `pause` waits for so many.
+  // `folder`: of the run; `site_folder`: the site's, for outcomes that do not reach the daemon ("":
+  // none); `clock` returns steady seconds; `pause` waits for the given seconds.
   OutcomeReport(std::string folder, std::string site_folder, Send send,
                 std::function<double()> clock, std::function<void(double)> pause)
       : folder_(std::move(folder)),
@@ -61,10 +58,10 @@ class OutcomeReport {
   static constexpr double kFirstWaitSeconds = 60;
   static constexpr double kLongestWaitSeconds = 16 * 60;
 
-  // Of a run that goes on: once a minute is enough.
+  // For a running training; once a minute is enough.
   void Progress(const Outcome& outcome);
 
-  // Of a run that has ended. Errors: the file cannot be written, and nobody else heard of it.
+  // For a run that has ended. Errors: neither the file nor the daemon took it.
   Result<void> End(const Outcome& outcome);
 
  private:
@@ -75,9 +72,9 @@ class OutcomeReport {
   Send send_;
   std::function<double()> clock_;
   std::function<void(double)> pause_;
-  bool heard_ = false;   // a report, once at least
-  double wait_ = 0;      // seconds between two tries; 0: the last one was heard at once
-  double next_try_ = 0;  // by the clock, where there is a wait
+  bool heard_ = false;   // the daemon took at least one report
+  double wait_ = 0;      // seconds before the next try; 0: the last one succeeded
+  double next_try_ = 0;  // clock time, if `wait_` > 0
 };
 
 }  // namespace gpuadvise::client

@@ -58,13 +58,13 @@ void RunWatch::Begin(double now) {
 void RunWatch::AddLine(const LogFact& fact, OutOfMemorySign sign, double now) {
   last_sign_ = now;
   said_hang_ = false;
-  // A GPU's is the cause where both are told: the kernel's word comes after it.
+  // If both are reported, the GPU's is the cause; the kernel's message follows it.
   if (sign_ != OutOfMemorySign::kGpu && sign != OutOfMemorySign::kNone) sign_ = sign;
   if (fact.loss) loss_ = fact.loss;
   if (fact.total_steps && *fact.total_steps > 0) total_steps_ = fact.total_steps;
   if (fact.seconds_per_step) said_seconds_per_step_ = fact.seconds_per_step;
   if (!fact.step || (step_ && *fact.step <= *step_)) return;
-  if (step_) sign_ = sign;  // it goes on: what it said before did not end it
+  if (step_) sign_ = sign;  // still running: earlier signs were not fatal
   step_ = fact.step;
   step_at_ = now;
   if (!first_step_) {
@@ -79,7 +79,7 @@ void RunWatch::AddSamples(const std::vector<GpuSample>& samples, double now) {
     const GpuSample& sample = samples[i];
     gpus_[i].AddMemory(sample);
     if (sample.utilisation && *sample.utilisation > kBusy) last_sign_ = now;
-    if (now - began_ < kJudgeUseAfter / 5) continue;  // models are loaded with idle GPUs
+    if (now - began_ < kJudgeUseAfter / 5) continue;  // GPUs are idle while models load
     gpus_[i].AddUse(sample);
   }
 }

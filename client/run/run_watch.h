@@ -1,7 +1,7 @@
-// What is known of a running training: progress, use of its GPUs, whether it hangs.
+// Monitors a running training: progress, GPU utilisation, hangs.
 //
-// Fed with lines of its log and samples of its GPUs, each with the time; asked for words. A value
-// that depends on its inputs alone. Times are seconds on any steady clock.
+// Takes lines of its log and samples of its GPUs, each with the time, and gives messages. Depends
+// on its inputs only. Times are seconds of any steady clock.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include "client/run/gpu_sampler.h"
 #include "client/run/training_log.h"
-#include "common/training/outcome.h"
+#include "common/runs/outcome.h"
 
 namespace gpuadvise::client {
 
@@ -42,27 +42,27 @@ class RunWatch {
   std::optional<int64_t> step() const { return step_; }
   std::optional<int64_t> total_steps() const { return total_steps_; }
   std::optional<double> loss() const { return loss_; }
-  // As measured between the first step seen and the last, else as the log says.
+  // Measured between the first and the last step seen, else as given in the log.
   std::optional<double> SecondsPerStep() const;
   std::optional<double> SecondsLeft() const;
-  // Whether it said so since its last step.
+  // Whether the log reported it since the last step.
   bool out_of_memory() const { return sign_ != OutOfMemorySign::kNone; }
   bool host_memory() const { return sign_ == OutOfMemorySign::kHost; }
-  // Steps seen go by; nullopt before the second line that tells one.
+  // Steps from the first one seen to the last; nullopt: none seen.
   std::optional<int64_t> steps_done() const;
   std::vector<GpuUse> gpus() const;
 
-  // "step 50/1,000 · 1.5 s a step · 24 m left · loss 0.51 · GPU 93 % · 21.3 GiB"; "" before
-  // anything is known.
+  // "step 50/1,000 · 1.5 s a step · 24 m left · loss 0.51 · GPU 93 % · 21.3 GiB"; "": nothing known
+  // yet.
   std::string ProgressLine() const;
 
-  // What should be said now, once each: that it hangs, that its GPUs are little used.
+  // New messages, each given once: the training hangs, or its GPUs are mostly idle.
   std::vector<std::string> NewHints(double now);
 
  private:
   double hang_seconds_;
   double began_ = 0;
-  double last_sign_ = 0;  // of life: a line, or a busy GPU
+  double last_sign_ = 0;  // time of the last line or busy GPU
   bool said_hang_ = false;
   bool said_idle_ = false;
   std::optional<int64_t> step_, total_steps_, first_step_;

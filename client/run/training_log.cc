@@ -14,15 +14,15 @@ namespace {
 
 constexpr const char* kNumber = R"(([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?))";
 
-std::optional<double> NumberFrom(const std::string& text) {
+std::optional<double> ParseNumber(const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !std::isfinite(number)) return {};
   return number;
 }
 
-std::optional<int64_t> CountFrom(const std::string& text) {
-  const auto number = NumberFrom(text);
+std::optional<int64_t> ParseStepCount(const std::string& text) {
+  const auto number = ParseNumber(text);
   if (!number || *number < 0 || *number > 1e12) return {};
   return static_cast<int64_t>(*number);
 }
@@ -43,7 +43,7 @@ struct TrainingLog::Patterns {
   re2::RE2 step{R"((?i)(?:^|[^a-z_])(?:global_)?(?:step|iter|iteration)\s*[:=#\[ ]\s*(\d+))"
                 R"((?:\s*(?:/|of)\s*(\d+))?)",
                 Quiet()};
-  // "{'train_runtime': 12.3, …}" sums up: its loss is a mean, not the last.
+  // "{'train_runtime': 12.3, …}" is a summary, whose loss is a mean.
   re2::RE2 summary{R"(['"]train_runtime['"])", Quiet()};
   std::unique_ptr<re2::RE2> own;
 };
@@ -77,13 +77,13 @@ Result<TrainingLog> TrainingLog::WithPattern(const std::string& pattern) {
 
 namespace {
 
-// A time that a step can take; nullopt for none, below none, and what has no end.
-std::optional<double> TimeFrom(std::optional<double> seconds) {
+// A valid step time; nullopt unless positive and finite.
+std::optional<double> ValidTime(std::optional<double> seconds) {
   return seconds && std::isfinite(*seconds) && *seconds > 0 ? seconds : std::nullopt;
 }
 
-// What the user's own pattern finds.
-LogFact FromOwn(const re2::RE2& own, re2::StringPiece line) {
+// The facts found by the user's own pattern.
+LogFact ReadOwnPattern(const re2::RE2& own, re2::StringPiece line) {
   const auto groups = static_cast<size_t>(own.NumberOfCapturingGroups()) + 1;
   std::vector<re2::StringPiece> found(groups);
   LogFact fact;
@@ -97,12 +97,12 @@ LogFact FromOwn(const re2::RE2& own, re2::StringPiece line) {
     if (group == names.end()) return std::string();
     const re2::StringPiece& piece = found[static_cast<size_t>(group->second)];
     return std::string(piece.data(),
-                       piece.size());  // RE2's own type or std::string_view, by release
+                       piece.size());  // RE2's own type or std::string_view, depending on release
   };
-  fact.step = CountFrom(text("step"));
-  fact.total_steps = CountFrom(text("total"));
-  fact.seconds_per_step = TimeFrom(NumberFrom(text("seconds")));
-  fact.loss = NumberFrom(text("loss"));
+  fact.step = ParseStepCount(text("step"));
+  fact.total_steps = ParseStepCount(text("total"));
+  fact.seconds_per_step = ValidTime(ParseNumber(text("seconds")));
+  fact.loss = ParseNumber(text("loss"));
   return fact;
 }
 
@@ -111,7 +111,7 @@ LogFact FromOwn(const re2::RE2& own, re2::StringPiece line) {
 LogFact TrainingLog::Read(std::string_view text) const {
   const re2::StringPiece line(text.data(), text.size());
   if (patterns_->own != nullptr) {
-    LogFact fact = FromOwn(*patterns_->own, line);
+    LogFact fact = ReadOwnPattern(*patterns_->own, line);
     if (!fact.empty()) return fact;
   }
   LogFact fact;
@@ -120,18 +120,18 @@ LogFact TrainingLog::Read(std::string_view text) const {
   std::string rate;
   std::string unit;
   if (re2::RE2::PartialMatch(line, patterns_->bar, &first, &second, &rate, &unit)) {
-    fact.step = CountFrom(first);
-    fact.total_steps = CountFrom(second);
-    const auto number = NumberFrom(rate);
-    if (number) fact.seconds_per_step = TimeFrom(unit == "s/it" ? *number : 1 / *number);
+    fact.step = ParseStepCount(first);
+    fact.total_steps = ParseStepCount(second);
+    const auto number = ParseNumber(rate);
+    if (number) fact.seconds_per_step = ValidTime(unit == "s/it" ? *number : 1 / *number);
   } else if (re2::RE2::PartialMatch(line, patterns_->step, &first, &second)) {
-    fact.step = CountFrom(first);
-    fact.total_steps = CountFrom(second);
+    fact.step = ParseStepCount(first);
+    fact.total_steps = ParseStepCount(second);
   }
   std::string loss;
   if (!re2::RE2::PartialMatch(line, patterns_->summary) &&
       re2::RE2::PartialMatch(line, patterns_->loss, &loss)) {
-    fact.loss = NumberFrom(loss);
+    fact.loss = ParseNumber(loss);
   }
   return fact;
 }
@@ -152,7 +152,7 @@ OutOfMemorySign OutOfMemoryIn(std::string_view line) {
   for (const std::string_view sign : {"unable to create new native thread", "oom_kill event"}) {
     if (line.find(sign) != std::string_view::npos) return OutOfMemorySign::kHost;
   }
-  // The shell's word for a process that the kernel ended: "line 3: 1234 Killed  python train.py".
+  // The shell's message for a killed process: "line 3: 1234 Killed  python train.py".
   const bool killed = line == "Killed" || (line.find(" Killed ") != std::string_view::npos &&
                                            line.find("line ") != std::string_view::npos);
   return killed ? OutOfMemorySign::kHost : OutOfMemorySign::kNone;

@@ -1,9 +1,9 @@
-// What a training says of itself in its log: steps, speed, loss, and that memory ran out.
+// Reads steps, speed, loss and out-of-memory errors from a training's log.
 //
-// Knows Hugging Face's Trainer ({'loss': 0.51, …}), the bars of tqdm, Trainer and Lightning
+// Understands Hugging Face's Trainer ({'loss': 0.51, …}), the bars of tqdm, Trainer and Lightning
 // (" 5%|▌ | 50/1000 [00:30<09:30, 1.67it/s, loss=0.5]"), and plain lines ("step 50/1000 loss 0.5",
-// "iter 50: loss 0.5"); a user's own pattern goes first. Patterns are RE2's, so that no line costs
-// more than its length. A line is bytes that nobody checked. Pure; safe from any thread.
+// "iter 50: loss 0.5"). A user's own pattern is tried first. Patterns are RE2's, so the cost is
+// linear in the line. Lines may contain any bytes. Pure; safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace gpuadvise::client {
 
-// What one line tells; each member only where the line says it.
+// The facts in one line; members that the line lacks are nullopt.
 struct LogFact {
   std::optional<int64_t> step;
   std::optional<int64_t> total_steps;
@@ -29,8 +29,8 @@ struct LogFact {
 class TrainingLog {
  public:
   TrainingLog();
-  // Lines of `pattern` go first: an RE2 expression with groups named step, total, seconds or loss:
-  // "it (?P<step>\d+) l=(?P<loss>\S+)". Errors: kBadInput with what is wrong in it.
+  // Tries `pattern` first: an RE2 expression with groups named step, total, seconds or loss:
+  // "it (?P<step>\d+) l=(?P<loss>\S+)". Errors: kBadInput with the fault in it.
   static Result<TrainingLog> WithPattern(const std::string& pattern);
   ~TrainingLog();
   TrainingLog(TrainingLog&&) noexcept;
@@ -45,8 +45,8 @@ class TrainingLog {
 
 enum class OutOfMemorySign { kNone, kGpu, kHost };
 
-// Which memory `line` says has run out: a GPU's in CUDA's, cuDNN's, cuBLAS's and NCCL's words, the
-// node's in the kernel's ("Killed", "unable to create new native thread", Slurm's oom-kill).
+// The memory that ran out according to `line`: the GPU's (messages of CUDA, cuDNN, cuBLAS, NCCL) or
+// the node's ("Killed", "unable to create new native thread", Slurm's oom-kill).
 OutOfMemorySign OutOfMemoryIn(std::string_view line);
 
 }  // namespace gpuadvise::client

@@ -9,8 +9,8 @@ namespace gpuadvise::client {
 namespace {
 
 constexpr std::chrono::milliseconds kSampleEvery{200};
-constexpr double kDeadlockSeconds = 10;  // ranks that wait for one that ran out of memory
-constexpr double kNoHang = 1e9;          // the time limit ends one that hangs
+constexpr double kDeadlockSeconds = 10;  // wait before ending ranks that wait for one out of memory
+constexpr double kNoHang = 1e9;          // the time limit handles hangs
 
 double SecondsNow() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -46,7 +46,7 @@ class TrialWatcher : public Watcher {
     return out_of_time || hangs || enough;
   }
 
-  // What was seen, once the command has ended as `end`.
+  // The result after the command has ended as `end`.
   TrialEnd EndAs(const CommandEnd& end, int64_t began) const {
     TrialEnd trial{{}, end.stopped, end.told_to_end};
     Attempt& attempt = trial.attempt;

@@ -19,12 +19,12 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr size_t kMaxLine = 64 << 10;
-constexpr milliseconds kLastWords{300};  // for what background processes still write
+constexpr milliseconds kLastWords{300};  // for last output of background processes
 
-// Signals that are passed on; SIGCHLD and SIGWINCH come to us alone.
+// Signals passed on; SIGCHLD and SIGWINCH are not.
 constexpr std::array<int, 6> kPassedOn = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-// One of the command's two outputs: from its pipe to our own, cut into lines beside.
+// One of the command's two outputs: passes it on and splits it into lines.
 class Relay {
  public:
   Relay(Descriptor& from, int to) : from_(from), to_(to) {}
@@ -32,7 +32,7 @@ class Relay {
   bool open() const { return static_cast<bool>(from_); }
   int from() const { return from_.get(); }
 
-  // Takes what is there; true when there was something.
+  // Reads pending output; returns whether there was any.
   bool Pump(Watcher& watcher) {
     std::array<char, 16 << 10> buffer;
     const ssize_t got = ::read(from_.get(), buffer.data(), buffer.size());
@@ -50,7 +50,7 @@ class Relay {
   }
 
  private:
-  // A full disk or a reader that left must not end the training.
+  // A full disk or a closed reader must not end the training.
   void PassOn(std::string_view bytes) {
     while (!bytes.empty() && !lost_) {
       const ssize_t sent = ::write(to_, bytes.data(), bytes.size());
@@ -60,7 +60,7 @@ class Relay {
         pollfd ready{to_, POLLOUT, 0};
         ::poll(&ready, 1, -1);
       } else if (errno != EINTR) {
-        lost_ = errno == EPIPE || errno == EBADF;  // a disk may have room again
+        lost_ = errno == EPIPE || errno == EBADF;  // a full disk may recover
         return;
       }
     }
@@ -82,7 +82,7 @@ class Relay {
   std::string line_;
 };
 
-// Blocks the signals that we handle while it lives; remembers what was before.
+// Blocks the signals that we handle during its lifetime; has the previous mask.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -112,7 +112,7 @@ class BlockedSignals {
   void (*terminal_before_)(int) = SIG_DFL;
 };
 
-// Lets `group` read from the terminal, where we have one in the foreground.
+// Puts `group` in the terminal's foreground, if there is a terminal.
 void GiveTerminal(pid_t group) {
   if (::isatty(STDIN_FILENO) != 0) ::tcsetpgrp(STDIN_FILENO, group);
 }
@@ -136,7 +136,7 @@ class Supervision {
       Reap();
       if (!ended_) Act();
     }
-    // Background processes may hold the pipes: what they say now still counts, later words do not.
+    // Background processes may hold the pipes: takes their output until it pauses.
     while ((out_.open() || error_.open()) && Poll(kLastWords)) {
     }
     return end_;
@@ -147,7 +147,7 @@ class Supervision {
     return kill_at_ ? std::min(*kill_at_, next_tick_) : next_tick_;
   }
 
-  // True when an output had something.
+  // Waits for events; returns whether there was output or a signal interrupted the wait.
   bool Poll(milliseconds wait) {
     std::array<pollfd, 3> fds = {
         pollfd{signals_.fd(), POLLIN, 0}, {out_.from(), POLLIN, 0}, {error_.from(), POLLIN, 0}};
@@ -163,10 +163,10 @@ class Supervision {
     signalfd_siginfo info{};
     while (::read(signals_.fd(), &info, sizeof info) == sizeof info) {
       if (info.ssi_signo == SIGCHLD) continue;
-      // Slurm may have told all processes of the step by itself (scancel) or us alone
-      // (--signal=B:): told twice is better than never.
+      // Slurm signals either all processes of the step (scancel) or only us (--signal=B:). A
+      // duplicate is better than none.
       const auto signal = static_cast<int>(info.ssi_signo);
-      // A word to the command itself would end those of its processes that do not know it.
+      // SIGUSR1 and SIGUSR2 go to the command only: they would kill processes without a handler.
       const bool is_a_word = signal == SIGUSR1 || signal == SIGUSR2;
       end_.told_to_end = end_.told_to_end || !is_a_word;
       if (is_a_word) {
@@ -178,7 +178,7 @@ class Supervision {
   }
 
   void Reap() {
-    if (child_.WasStopped()) {  // as a shell would: we stop too, and go on together
+    if (child_.WasStopped()) {  // like a shell: stop and continue together with it
       ::raise(SIGSTOP);
       GiveTerminal(child_.pid());
       child_.Signal(SIGCONT);
@@ -200,7 +200,7 @@ class Supervision {
     }
     if (end_.stopped || !watcher_.WantsEnd()) return;
     end_.stopped = true;
-    child_.EndGroupWithIt();  // ranks that outlive their launcher
+    child_.EndGroupWithIt();  // includes ranks that outlive their launcher
     child_.Signal(SIGTERM);
     kill_at_ = now + options_.grace;
   }

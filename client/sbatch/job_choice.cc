@@ -17,6 +17,7 @@ using nlohmann::json;
 Result<json> PickedStrategy(const json& answer, int64_t pick) {
   const json& strategies = ListOf(answer, "strategies");
   for (const json& strategy : strategies) {
+    if (!strategy.is_object()) continue;
     if (pick == 0 || IntOf(strategy, "rank") == pick) return strategy;
   }
   std::vector<std::string> ranks;
@@ -25,19 +26,26 @@ Result<json> PickedStrategy(const json& answer, int64_t pick) {
       fmt::format("--pick {}: no such row; `advise --all` shows {}", pick, JoinNames(ranks)));
 }
 
-// What the daemon may say of a job, in its spelling (SbatchOf in daemon/answers/advice_json.cc).
-// Other options of sbatch run commands, write files or concern the user alone.
-constexpr std::string_view kOptionsOfAdvice[] = {
-    "partition", "gres", "nodes", "ntasks_per_node", "cpus_per_task", "time",
-    "account",   "qos",  "mem",   "constraint",      "exclude",       "nodelist"};
+bool IsOptionOfAdvice(const std::string& name) {
+  bool known = false;
+  api::SbatchOptions::Fields(
+      [&](const char* field, const auto&...) { known = known || name == field; });
+  return known;
+}
 
-Result<void> CheckOptions(const json& strategy) {
-  for (const auto& [name, value] : ObjectOf(strategy, "sbatch").items()) {
-    if (!IsOneOf(name, kOptionsOfAdvice)) {
+// The options chosen by the daemon. Rejects other options of sbatch, which could run commands or
+// write files, or are the user's alone.
+Result<api::SbatchOptions> CheckedOptions(const json& sbatch) {
+  const auto options = FromJson<api::SbatchOptions>(sbatch);
+  const json read = ToJson(options);
+  for (const auto& [name, value] : sbatch.items()) {
+    const bool is_read = (value.is_string() && value.get_ref<const std::string&>().empty()) ||
+                         (read.contains(name) && read[name] == value);
+    if (!IsOptionOfAdvice(name) || !is_read) {
       return Fail(ErrorCode::kInternal,
                   fmt::format("gpuadvised chose the sbatch option '{}', which it must not set; "
                               "client and daemon may be different versions",
-                              Shortened(name, 60)));
+                              OneLine(name, 60)));
     }
     const auto* text = value.get_ptr<const std::string*>();
     if (text != nullptr && Printable(*text) != *text) {
@@ -47,10 +55,10 @@ Result<void> CheckOptions(const json& strategy) {
                       name, ReplaceAll(name, "_", "-")));
     }
   }
-  return {};
+  return options;
 }
 
-// The options on the command line too: SBATCH_* variables would win over #SBATCH lines.
+// Repeats the options on the command line, because SBATCH_* variables override #SBATCH lines.
 std::vector<std::string> SbatchArguments(const SbatchOptions& options,
                                          const std::vector<std::string>& passed_on) {
   SbatchOptions ours = options;
@@ -63,7 +71,7 @@ std::vector<std::string> SbatchArguments(const SbatchOptions& options,
   return arguments;
 }
 
-// "gpu:l40s:6" and "gpu:a100:1,gpu:l40s:2", but not "gpu:1,lustre:1".
+// Whether it is like "gpu:l40s:6" or "gpu:a100:1,gpu:l40s:2", not "gpu:1,lustre:1".
 bool AsksForGpusOnly(const std::string& gres) {
   for (size_t start = 0; start <= gres.size();) {
     const size_t comma = std::min(gres.find(',', start), gres.size());
@@ -74,8 +82,8 @@ bool AsksForGpusOnly(const std::string& gres) {
   return true;
 }
 
-// The strategy already has what flags say about GPUs and nodes: GPUs in Slurm's words, not the
-// catalogue's, features and excluded nodes together with its own. What follows `--` stays.
+// Removes fixed options that the strategy already includes: GPUs (with Slurm's names instead of the
+// catalogue's), features and excluded nodes. Keeps options after `--`.
 SbatchOptions FixedInScript(const ChoiceRequest& request) {
   SbatchOptions fixed = request.fixed;
   const auto passed_on = ParseSbatchArguments(request.passed_on);
@@ -90,26 +98,30 @@ SbatchOptions FixedInScript(const ChoiceRequest& request) {
 
 }  // namespace
 
-Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file, json answer,
+Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file, const json& answer,
                       const std::string& job_template) {
+  Result<json> row = PickedStrategy(answer, request.pick);
+  if (!row) return tl::unexpected<Error>(row.error());
+  Result<api::SbatchOptions> options = CheckedOptions(ObjectOf(*row, "sbatch"));
+  if (!options) return tl::unexpected<Error>(options.error());
   Choice choice;
-  Result<json> strategy = PickedStrategy(answer, request.pick);
-  if (!strategy) return tl::unexpected<Error>(strategy.error());
-  if (const Result<void> sane = CheckOptions(*strategy); !sane) {
-    return tl::unexpected<Error>(sane.error());
+  choice.advice = ReadAnswer<api::Advice>(answer);
+  choice.strategy = FromJson<api::Strategy>(*row, ShownText);
+  choice.strategy.sbatch = *std::move(options);
+  choice.row = *std::move(row);
+  const std::string& cluster = choice.strategy.cluster;
+  if (!cluster.empty()) {  // several clusters: the advice's id and folder are the cluster's
+    choice.advice.advice_id = choice.strategy.advice_id;
+    choice.advice.outcomes_dir = choice.strategy.outcomes_dir;
   }
-  const std::string cluster = TextOf(*strategy, "cluster");
-  if (!cluster.empty()) {  // of several: what belongs to the answer is that cluster's own
-    for (const char* key : {"advice_id", "outcomes_dir"}) answer[key] = TextOf(*strategy, key);
-  }
-  Result<JobScript> script = MakeJobScript(
-      job_template, file.spec(), *strategy,
-      {TextOf(answer, "advice_id"), TextOf(answer, "outcomes_dir")}, FixedInScript(request));
+  Result<JobScript> script =
+      MakeJobScript(job_template, file.spec(), choice.strategy,
+                    {choice.advice.advice_id, choice.advice.outcomes_dir}, FixedInScript(request));
   if (!script) return Fail(script.error().code, file.Explain(script.error()));
-  choice.answer = std::move(answer);
-  choice.strategy = *std::move(strategy);
   choice.script = *std::move(script);
   choice.arguments = SbatchArguments(choice.script.options, request.passed_on);
+  choice.limit_is_users =
+      request.fixed.Has("time") || ObjectOf(file.spec(), "slurm").contains("time");
   if (!cluster.empty()) choice.arguments.push_back("--clusters=" + cluster);
   return choice;
 }

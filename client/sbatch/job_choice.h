@@ -1,4 +1,4 @@
-// One row of an advice with everything that sbatch needs to run it.
+// A row of an advice with everything needed to submit it.
 #pragma once
 
 #include <cstdint>
@@ -6,29 +6,33 @@
 #include <string>
 #include <vector>
 
+#include "client/api/answer_reader.h"
 #include "client/sbatch/sbatch_options.h"
 #include "client/sbatch/sbatch_script.h"
+#include "common/api/advice.h"
 #include "common/base/error.h"
-#include "yaml/train_file.h"
+#include "common/yaml/train_file.h"
 
 namespace gpuadvise::client {
 
 struct Choice {
-  nlohmann::json answer;
-  nlohmann::json strategy;
+  api::Answer<api::Advice> advice;
+  api::Strategy strategy;
+  nlohmann::json row;  // the strategy's JSON as received
   JobScript script;
-  std::vector<std::string> arguments;  // of sbatch
+  std::vector<std::string> arguments;  // for sbatch
+  bool limit_is_users = false;         // the time limit is the file's or the flags'
 };
 
 struct ChoiceRequest {
-  int64_t pick = 0;                    // the row's rank; 0: the first
-  SbatchOptions fixed;                 // flags, and what follows `--`
-  std::vector<std::string> passed_on;  // what follows `--`, as written
+  int64_t pick = 0;                    // rank of the row; 0: the first
+  SbatchOptions fixed;                 // from flags and after `--`
+  std::vector<std::string> passed_on;  // arguments after `--`, as written
 };
 
-// The row of `answer` that is asked for, as a job. Errors: there is no such row, it has options of
-// sbatch that the daemon may not set, or the script cannot be made (told with the file's line).
-Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file, nlohmann::json answer,
-                      const std::string& job_template);
+// The requested row of `answer` as a job. Errors: no such row, sbatch options that the daemon may
+// not set, or a script that cannot be made (with the file's line).
+Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file,
+                      const nlohmann::json& answer, const std::string& job_template);
 
 }  // namespace gpuadvise::client

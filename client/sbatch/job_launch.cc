@@ -13,34 +13,34 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMostStartsPerLink = 2;  // of a chain: what was counted may be wrong by half
+constexpr int64_t kMostStartsPerLink = 2;  // of a chain: allows for half of the predicted speed
 
-// `apptainer exec` finds the same image format as singularity, and --nv brings the driver in.
+// `apptainer exec` reads singularity's image format; --nv adds the driver.
 std::string InContainer(const std::string& image, const std::string& command) {
   return "apptainer exec --nv " + ShellExpanding(image) + " bash -c " + ShellQuoted(command);
 }
 
 // torchrun reads PET_*, so a command without --nnodes still forms one job of all nodes.
-std::string Rendezvous(const json& strategy) {
+std::string Rendezvous(const api::Strategy& strategy) {
   return "export MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
          "export MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000))\n"
          "export PET_NNODES=" +
-         std::to_string(IntOf(strategy, "nodes", 1)) +
+         std::to_string(strategy.nodes) +
          " PET_MASTER_ADDR=$MASTER_ADDR PET_MASTER_PORT=$MASTER_PORT\n"
          "export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}\n";
 }
 
-std::string LaunchOnEachNode(const json& strategy, const std::string& command) {
+std::string LaunchOnEachNode(const api::Strategy& strategy, const std::string& command) {
   const std::string per_node = "export PET_NODE_RANK=$SLURM_NODEID\n" + command;
-  return "srun --nodes=" + std::to_string(IntOf(strategy, "nodes", 1)) +
+  return "srun --nodes=" + std::to_string(strategy.nodes) +
          " --ntasks-per-node=1 --kill-on-bad-exit=1 bash -c " + ShellQuoted(per_node);
 }
 
-// What is filled in when the command starts, not when the script is written: placeholder and
-// variable.
+// Placeholders filled in when the command starts, not when the script is written, with their
+// variables.
 using LateWords = std::vector<std::pair<std::string, std::string>>;
 
-Result<LateWords> LateWordsOf(const json& spec) {
+Result<LateWords> FindLateWords(const json& spec) {
   LateWords late;
   if (RetriesOnOom(spec)) {
     late.emplace_back("micro_batch", "GPUADVISE_MICRO_BATCH");
@@ -64,7 +64,7 @@ Result<LateWords> LateWordsOf(const json& spec) {
   return late;
 }
 
-// The command under `gpuadvise run`, where the node has it.
+// The command under `gpuadvise run` if the node has it.
 std::string Watched(const std::string& command, const LateWords& late) {
   std::string text = "command=" + ShellQuoted(command) +
                      "\nrun=(gpuadvise run --)\n"
@@ -79,8 +79,8 @@ std::string Watched(const std::string& command, const LateWords& late) {
   return text + "fi\n\"${run[@]}\" bash -e -o pipefail -c \"$command\"";
 }
 
-// Five minutes before its time limit the job ends and goes back into the queue; the training goes
-// on from its checkpoint.
+// Five minutes before its time limit, ends the training and requeues the job, which resumes from
+// its checkpoint.
 std::string Resumed(const std::string& watched, int64_t most_starts) {
   return "again=no training=\n"
          "end_training() { kill -TERM -- \"-$training\" 2> /dev/null || :; }\n"
@@ -109,8 +109,8 @@ std::string Resumed(const std::string& watched, int64_t most_starts) {
          "exit \"$status\"";
 }
 
-// What the training says, or the first of its stages that says it; "" for false.
-std::string ResumeOf(const json& spec) {
+// The value of the training, else of its first stage that has one; "" for false.
+std::string ResumeSetting(const json& spec) {
   std::vector<std::string> said = {RawText(ObjectOf(spec, "training"), "resume")};
   for (const json& stage : ListOf(spec, "stages")) {
     said.push_back(RawText(ObjectOf(stage, "training"), "resume"));
@@ -127,10 +127,10 @@ bool RetriesOnOom(const json& spec) {
   return RawText(ObjectOf(spec, "training"), "retry_on_oom") == "true";
 }
 
-bool Resumes(const json& spec) { return !ResumeOf(spec).empty(); }
+bool Resumes(const json& spec) { return !ResumeSetting(spec).empty(); }
 
 std::string ResumeWords(const json& spec) {
-  const std::string resume = ResumeOf(spec);
+  const std::string resume = ResumeSetting(spec);
   return resume != "true" && resume != "auto" ? resume : "";
 }
 
@@ -145,15 +145,16 @@ Result<std::string> CommandText(const json& spec, const Placeholders& words) {
   return image.empty() ? command : InContainer(image, command);
 }
 
-Result<std::string> LaunchLines(const json& spec, const json& strategy, const Placeholders& words) {
-  const Result<LateWords> late = LateWordsOf(spec);
+Result<std::string> LaunchLines(const json& spec, const api::Strategy& strategy,
+                                const Placeholders& words) {
+  const Result<LateWords> late = FindLateWords(spec);
   if (!late) return tl::unexpected<Error>(late.error());
   Placeholders now = words;
   for (const auto& [word, variable] : *late) now[word] = "{" + word + "}";
   const Result<std::string> text = CommandText(spec, now);
   if (!text) return text;
   std::string command = *text;
-  const bool quoted_again = IntOf(strategy, "nodes", 1) > 1 || !RawText(spec, "container").empty();
+  const bool quoted_again = strategy.nodes > 1 || !RawText(spec, "container").empty();
   if (quoted_again && ResumeWords(spec).find_first_of("'\"") != std::string::npos) {
     return BadInput(
         "training.resume contains a quote, which a command for several nodes or in a container "
@@ -161,13 +162,13 @@ Result<std::string> LaunchLines(const json& spec, const json& strategy, const Pl
         "/training/resume");
   }
   std::string rendezvous;
-  if (IntOf(strategy, "nodes", 1) > 1) {
+  if (strategy.nodes > 1) {
     rendezvous = Rendezvous(strategy);
     command = LaunchOnEachNode(strategy, command);
   }
   const std::string watched = Watched(command, *late);
   if (!Resumes(spec)) return rendezvous + watched;
-  return rendezvous + Resumed(watched, kMostStartsPerLink * IntOf(strategy, "links", 1) + 1);
+  return rendezvous + Resumed(watched, kMostStartsPerLink * strategy.links + 1);
 }
 
 }  // namespace gpuadvise::client

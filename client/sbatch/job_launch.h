@@ -1,7 +1,6 @@
-// The part of a job script that starts the training: under `gpuadvise run` where the node has it,
-// on one node or through srun on several, in a container, and again after a time limit.
-//
-// Pure functions, safe from any thread.
+// The part of a job script that starts the training: under `gpuadvise run` if the node has it, on
+// one node or through srun on several, in a container, and again after a time limit. Pure
+// functions, any thread.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,19 +12,19 @@
 namespace gpuadvise::client {
 
 // The lines for `spec`'s command with `words` filled in. Errors: kBadInput with a pointer into the
-// spec: no command, or {resume} without its words.
-Result<std::string> LaunchLines(const nlohmann::json& spec, const nlohmann::json& strategy,
+// spec: no command, or only one of {resume} and its words.
+Result<std::string> LaunchLines(const nlohmann::json& spec, const api::Strategy& strategy,
                                 const Placeholders& words);
 
-// `spec`'s command alone with `words` filled in, in its container where it has one. Errors:
-// kBadInput: there is none.
+// Only `spec`'s command with `words` filled in, in its container if it has one. Errors: kBadInput:
+// no command.
 Result<std::string> CommandText(const nlohmann::json& spec, const Placeholders& words);
 
-// training.retry_on_oom.
+// The value of training.retry_on_oom.
 bool RetriesOnOom(const nlohmann::json& spec);
 
-// training.resume: whether the job goes on where its time limit ended it, and what then stands for
-// {resume} ("": the command finds its checkpoint by itself).
+// training.resume: whether the job continues after its time limit, and the words for {resume} then
+// ("": the command finds its checkpoint by itself).
 bool Resumes(const nlohmann::json& spec);
 std::string ResumeWords(const nlohmann::json& spec);
 

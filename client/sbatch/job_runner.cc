@@ -34,7 +34,7 @@ Result<SbatchVerdict> SbatchRunner::Test(const std::vector<std::string>& argumen
   call.child.errors = ChildErrors::kTogether;
   call.input = script;
   call.deadline = kTestDeadline;
-  Result<ProgramEnd> end = RunToItsEnd(call);
+  Result<ProgramEnd> end = RunToCompletion(call);
   if (!end) return tl::unexpected<Error>(std::move(end.error()));
   return SbatchVerdict{end->ok(), std::move(end->output)};
 }

@@ -1,30 +1,30 @@
-// Running the site's sbatch as the caller.
+// Runs the site's sbatch as the caller.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "common/base/error.h"
-#include "process/run_program.h"
+#include "common/process/run_program.h"
 
 namespace gpuadvise::client {
 
-// What `sbatch --test-only` said.
+// The answer of `sbatch --test-only`.
 struct SbatchVerdict {
   bool accepted = false;
-  std::string said;  // its own words, as printed; not yet safe for a terminal
+  std::string said;  // its output; not yet safe for a terminal
 };
 
 class JobRunner {
  public:
   virtual ~JobRunner() = default;
-  // Runs `sbatch ARGUMENTS` with `script` on its standard input; its standard error is the
-  // caller's. Returns what it printed. Errors: not in PATH, or it failed.
+  // Runs `sbatch ARGUMENTS` with `script` on its standard input and the caller's standard error.
+  // Returns its output. Errors: not in PATH, or failure.
   virtual Result<std::string> Submit(const std::vector<std::string>& arguments,
                                      const std::string& script) = 0;
-  // Asks whether the site would take that job: `sbatch --test-only ARGUMENTS`. It costs slurmctld
-  // a scheduling attempt and a job id, so once for a submission. Errors: not in PATH, or no answer
-  // within a minute.
+  // Asks whether the site accepts the job: `sbatch --test-only ARGUMENTS`. Costs slurmctld a
+  // scheduling attempt and a job id, so it is done once per submission. Errors: not in PATH, or no
+  // answer within a minute.
   virtual Result<SbatchVerdict> Test(const std::vector<std::string>& arguments,
                                      const std::string& script) = 0;
 };

@@ -1,7 +1,7 @@
-// The strategy's figures under the names that commands and scripts use, and how they get into them.
-// Pure functions.
+// Inserts the strategy's figures into commands and scripts by name. Pure functions.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -9,35 +9,50 @@
 #include <utility>
 #include <vector>
 
+#include "common/api/advice.h"
+
 namespace gpuadvise::client {
 
 // "RTX 4090 × 4", "L40S × 6 × 2 nodes".
-std::string StrategyName(const nlohmann::json& strategy);
+std::string StrategyName(const std::string& gpu_name, int64_t gpus_per_node, int64_t nodes);
+// For an api::Strategy or an api::Rejection.
+template <typename Row>
+std::string StrategyName(const Row& row) {
+  return StrategyName(row.gpu_name.empty() ? row.gpu : row.gpu_name, row.gpus_per_node, row.nodes);
+}
 
-// "now or by today 21:40 (23:55), done …": one sentence for the row that was taken.
-std::string PromiseSentence(const nlohmann::json& strategy, int64_t now);
+// Total number of GPUs.
+int64_t GpusOf(const api::Strategy& strategy);
 
-// {micro_batch}, {gpus_per_node}, …: words in a command that the chosen strategy fills in.
+// "now or by today 21:40 (23:55), done …": one sentence for the chosen row.
+std::string PromiseSentence(const api::Strategy& strategy, int64_t now);
+
+// Placeholders in a command that the chosen strategy fills in ({micro_batch}, {gpus_per_node}, …),
+// without their braces, and their values.
 //
-// Only our own words are replaced; every other brace is the shell's or Python's and stays. One
-// pass: what a value contains is never read again. Word without braces -> value.
+// Replaces only our own words; other braces belong to the shell or Python. One pass: values are not
+// scanned for placeholders.
 using Placeholders = std::map<std::string, std::string, std::less<>>;
 
 std::string FillPlaceholders(std::string_view text, const Placeholders& values);
 
-// {micro_batch} and its like for `strategy`. {node_rank}, {master_addr} and {master_port} are
-// shell variables on several nodes and constants on one.
-Placeholders StrategyWords(const nlohmann::json& spec, const nlohmann::json& strategy);
+// Words in braces that are not among `values`, as {microbatch}: they stay as written. "${name}" is
+// the shell's and not among them.
+std::vector<std::string> UnknownPlaceholders(std::string_view text, const Placeholders& values);
 
-// GPUADVISE_MICRO_BATCH and its like, in the order they are written.
-std::vector<std::pair<std::string, std::string>> StrategyEnvironment(const nlohmann::json& strategy,
+// The placeholders of `strategy`. {node_rank}, {master_addr} and {master_port} are shell variables
+// on several nodes and constants on one.
+Placeholders StrategyWords(const nlohmann::json& spec, const api::Strategy& strategy);
+
+// GPUADVISE_MICRO_BATCH and the other variables, in the order of the script.
+std::vector<std::pair<std::string, std::string>> StrategyEnvironment(const api::Strategy& strategy,
                                                                      const std::string& advice_id);
 
-// The member of a training file's JSON as it goes into a script, newlines and all; "" where there
-// is none, JSON for what is no text.
+// A member of a training file's JSON as inserted into a script, including newlines; "" if absent,
+// JSON text unless it is a string.
 std::string RawText(const nlohmann::json& object, const char* key);
 
-// One text or a list of texts.
+// A string or a list of strings.
 std::vector<std::string> RawTexts(const nlohmann::json& object, const char* key);
 
 std::string WithoutTrailingNewlines(std::string text);

@@ -11,10 +11,10 @@ namespace gpuadvise::client {
 // "--ntasks: SENTENCE".
 tl::unexpected<Error> BadOption(const std::string& option, const std::string& sentence);
 
-// A whole number from 1 to a million, of --`option`.
+// The value of --`option`: a whole number, 1 … 1,000,000.
 Result<int64_t> ParseCount(const std::string& option, const std::string& text);
 
-// "1", "1-2" (its smaller number), "2k": as --nodes takes it.
+// A value of --nodes: "1", "1-2" (gives the minimum), "2k".
 Result<int64_t> ParseNodeCount(const std::string& text);
 
 }  // namespace gpuadvise::client

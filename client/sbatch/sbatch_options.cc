@@ -19,10 +19,10 @@ const SbatchOption* ByLetter(char letter) {
 
 struct LongMatch {
   const SbatchOption* option = nullptr;
-  const SbatchOption* other = nullptr;  // set when the abbreviation is ambiguous
+  const SbatchOption* other = nullptr;  // set if the abbreviation is ambiguous
 };
 
-// As getopt_long: the whole name, or a prefix that only one name has.
+// Like getopt_long: the whole name or a unique prefix.
 LongMatch ByName(std::string_view name) {
   LongMatch match;
   for (const SbatchOption& option : SbatchOptionTable()) {
@@ -82,7 +82,7 @@ class ArgumentReader {
     return {};
   }
 
-  // "-t10", "-t 10" and flags together: "-Hv".
+  // "-t10", "-t 10" and combined flags "-Hv".
   Result<void> ReadShort(const std::string& word) {
     for (size_t i = 1; i < word.size(); ++i) {
       const SbatchOption* option = ByLetter(word[i]);

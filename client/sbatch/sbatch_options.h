@@ -1,9 +1,9 @@
-// sbatch's options as people write them: on a command line, in #SBATCH lines, after `--`.
+// Parses sbatch's options on a command line, in #SBATCH lines, and after `--`.
 //
-// The whole option table of sbatch is known, so that `-t10`, `-t 10`, `--time=10`, `--time 10` and
-// an unambiguous `--ti 10` all read the same and an option that means nothing to a forecast is
-// skipped together with its value. Values stay text here; client/questions/job_question.h reads
-// them. Pure functions, safe from any thread.
+// Knows sbatch's complete option table, so that `-t10`, `-t 10`, `--time=10`, `--time 10` and an
+// unambiguous `--ti 10` are equal, and options irrelevant to a forecast are skipped with their
+// values. Values stay text here; client/questions/job_question.h reads them. Pure functions, any
+// thread.
 #pragma once
 
 #include <map>
@@ -21,13 +21,13 @@ namespace gpuadvise::client {
 class SbatchOptions {
  public:
   bool Has(const std::string& name) const { return values_.contains(name); }
-  // The value, nullopt when the option was not given.
+  // The value; nullopt: not given.
   std::optional<std::string> Get(const std::string& name) const;
   void Set(const std::string& name, std::string value) { values_[name] = std::move(value); }
   void Erase(const std::string& name) { values_.erase(name); }
-  // Takes over everything that `stronger` says.
+  // Adds the options of `stronger`, replacing ours.
   void OverrideWith(const SbatchOptions& stronger);
-  // `--name=value` or `--name`, in alphabetical order; read again they are the same options.
+  // `--name=value` or `--name`, in alphabetical order; parses back to equal options.
   std::vector<std::string> ToArguments() const;
   const std::map<std::string, std::string>& values() const { return values_; }
   bool empty() const { return values_.empty(); }
@@ -44,15 +44,15 @@ struct ParsedArguments {
   std::vector<std::string> rest;     // the script and its arguments
 };
 
-// Reads `arguments` the way sbatch reads its command line: options up to the first word that is
-// none, then the script. Errors: an option without its value, an ambiguous abbreviation.
+// Parses `arguments` as sbatch does its command line: options up to the first other word, then the
+// script. Errors: an option without its value, an ambiguous abbreviation.
 Result<ParsedArguments> ParseSbatchArguments(const std::vector<std::string>& arguments);
 
 // The options of the #SBATCH lines of a job script: those before the first command, with sbatch's
 // quoting and comments. Errors name the line ("job.sh:3: …").
 Result<ParsedArguments> ParseScriptOptions(std::string_view script, const std::string& file);
 
-// Every option of sbatch 20.11 to 25.05: its long name, its letter and whether it takes a value.
+// An option of sbatch 20.11 to 25.05.
 enum class Takes { kNothing, kValue, kOptionalValue };
 
 struct SbatchOption {
@@ -61,10 +61,10 @@ struct SbatchOption {
   Takes takes = Takes::kValue;
 };
 
-// Whether --`name` always has a value, which may be "": `--account=`, never `--account` alone.
+// Whether --`name` requires a value, which may be "": `--account=`, not `--account` alone.
 bool NeedsValue(std::string_view name);
 
-// Sorted by name.
+// All options, sorted by name.
 std::span<const SbatchOption> SbatchOptionTable();
 
 }  // namespace gpuadvise::client

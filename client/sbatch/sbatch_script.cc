@@ -9,6 +9,7 @@
 #include "client/shell/shell_text.h"
 #include "client/shell/shell_words.h"
 #include "common/base/json_fields.h"
+#include "common/base/text.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -34,8 +35,8 @@ Result<std::string> UserExports(const json& spec, const Placeholders& words) {
   return exports;
 }
 
-Result<std::string> Exports(const json& spec, const json& strategy, const AdviceOrigin& advice,
-                            const Placeholders& words) {
+Result<std::string> Exports(const json& spec, const api::Strategy& strategy,
+                            const AdviceOrigin& advice, const Placeholders& words) {
   std::string exports;
   for (const auto& [name, value] : StrategyEnvironment(strategy, advice.id)) {
     exports += Export(name, ShellQuoted(value));
@@ -65,7 +66,7 @@ std::string Workdir(const json& spec, const Placeholders& words) {
   return "cd " + ShellExpanding(FillPlaceholders(workdir, words)) + "\n";
 }
 
-// The lines of setup:, each ending in a newline.
+// The lines of `setup`, each with a newline.
 std::string SetupLines(const json& spec, const Placeholders& words) {
   const std::vector<std::string> lines = RawTexts(spec, "setup");
   if (lines.empty()) return "";
@@ -78,7 +79,7 @@ std::string Setup(const json& spec, const Placeholders& words) {
   std::string setup = Workdir(spec, words);
   const bool has_folder = !RawText(ObjectOf(spec, "output"), "dir").empty();
   if (has_folder) {
-    // Whole, because setup and command may go elsewhere.
+    // An absolute path, because setup and command may change the folder.
     setup +=
         "mkdir -p \"$GPUADVISE_OUTPUT_DIR\"\n"
         "GPUADVISE_OUTPUT_DIR=$(cd \"$GPUADVISE_OUTPUT_DIR\" && pwd)\n";
@@ -88,8 +89,8 @@ std::string Setup(const json& spec, const Placeholders& words) {
   return WithoutTrailingNewlines(setup + SetupLines(spec, words));
 }
 
-// An output folder of a trial's own, gone when that ends. A signal ends the command first, so that
-// nothing is written any more when the folder goes.
+// A temporary output folder for a trial, removed at its end. On a signal the command ends first, so
+// that nothing is written after the removal.
 constexpr const char* kTrialFolder =
     "mkdir -p \"${GPUADVISE_OUTPUT_DIR:=${TMPDIR:-/tmp}}\"\n"
     "GPUADVISE_OUTPUT_DIR=$(cd \"$GPUADVISE_OUTPUT_DIR\" && mktemp -d "
@@ -108,7 +109,7 @@ std::string Directives(const SbatchOptions& options) {
   return WithoutTrailingNewlines(lines);
 }
 
-// Options that say the same thing in other words: when the user fixed one, ours are left out.
+// Removes options that overlap with one fixed by the user.
 void LeaveOutContradictions(const SbatchOptions& fixed, SbatchOptions* options) {
   const std::vector<std::vector<std::string>> groups = {
       {"gres", "gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket", "tres-per-task"},
@@ -124,7 +125,7 @@ void LeaveOutContradictions(const SbatchOptions& fixed, SbatchOptions* options) 
   }
 }
 
-// slurm.extra: further options of the training file, as on a command line.
+// Adds slurm.extra: options of the training file, as on a command line.
 void AddExtra(const json& spec, SbatchOptions* options) {
   const json& slurm = ObjectOf(spec, "slurm");
   std::vector<std::string> words;
@@ -139,13 +140,13 @@ void AddExtra(const json& spec, SbatchOptions* options) {
 
 }  // namespace
 
-SbatchOptions StrategyOptions(const json& spec, const json& strategy, const SbatchOptions& fixed) {
+SbatchOptions StrategyOptions(const json& spec, const api::Strategy& strategy,
+                              const SbatchOptions& fixed) {
   SbatchOptions options;
-  for (const auto& [key, value] : ObjectOf(strategy, "sbatch").items()) {
-    std::string name = key;
-    for (char& c : name) c = c == '_' ? '-' : c;
-    if (value.is_string()) options.Set(name, value.get<std::string>());
-    if (value.is_number()) options.Set(name, value.dump());
+  const json ours = ToJson(strategy.sbatch);
+  for (const auto& [key, value] : ours.items()) {
+    if (value == 0) continue;  // no strategy is known
+    options.Set(ReplaceAll(key, "_", "-"), RawText(ours, key.c_str()));
   }
   const std::string name = SafeName(TextOf(spec, "name"));
   options.Set("job-name", name);
@@ -161,7 +162,7 @@ SbatchOptions StrategyOptions(const json& spec, const json& strategy, const Sbat
   return options;
 }
 
-Result<std::string> MakeTrialScript(const json& spec, const json& strategy) {
+Result<std::string> MakeTrialScript(const json& spec, const api::Strategy& strategy) {
   Placeholders words = StrategyWords(spec, strategy);
   words["resume"] = "";
   const Result<std::string> exports = Exports(spec, strategy, {}, words);
@@ -173,7 +174,7 @@ Result<std::string> MakeTrialScript(const json& spec, const json& strategy) {
 }
 
 Result<JobScript> MakeJobScript(std::string_view job_template, const json& spec,
-                                const json& strategy, const AdviceOrigin& advice,
+                                const api::Strategy& strategy, const AdviceOrigin& advice,
                                 const SbatchOptions& fixed) {
   JobScript script{StrategyOptions(spec, strategy, fixed), {}};
   const Placeholders words = StrategyWords(spec, strategy);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -10,16 +11,20 @@
 #include "client/sbatch/job_words.h"
 #include "client/script/launch_command.h"
 #include "client/script/script_variables.h"
+#include "client/script/trainer_defaults.h"
 #include "client/script/training_flags.h"
+#include "client/script/training_section.h"
 #include "client/shell/shell_script.h"
 #include "client/shell/shell_words.h"
+#include "common/base/words.h"
+#include "common/keys/train_keys.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
 
-// A figure of the strategy: the placeholder and the variable that carry it into a command.
+// A figure of the strategy, with the placeholder and the variable that pass it to a command.
 struct Figure {
   const char* placeholder;
   const char* variable;
@@ -31,7 +36,7 @@ constexpr Figure kGpusPerNode = {"{gpus_per_node}", "GPUADVISE_GPUS_PER_NODE"};
 constexpr Figure kNodes = {"{nodes}", "GPUADVISE_NODES"};
 constexpr Figure kEffective = {"{effective_batch_size}", "GPUADVISE_EFFECTIVE_BATCH_SIZE"};
 
-// Command, setup and env of the training file: where figures may come in.
+// Command, setup and env of the training file: all places for figures.
 std::string WholeText(const json& spec) {
   std::string text = RawText(spec, "command");
   for (const std::string& line : RawTexts(spec, "setup")) text += "\n" + line;
@@ -42,13 +47,14 @@ std::string WholeText(const json& spec) {
 
 class Judge {
  public:
-  Judge(const json& spec, const json& strategy)
+  Judge(const json& spec, const api::Strategy& strategy)
       : spec_(spec),
         strategy_(strategy),
         training_(ObjectOf(spec, "training")),
         text_(WholeText(spec)),
+        words_(StrategyWords(spec, strategy)),
         variables_(SbatchOptions()) {
-    const Placeholders words = StrategyWords(spec, strategy);
+    const Placeholders& words = words_;
     const json& env = ObjectOf(spec, "env");
     for (const auto& [name, value] : env.items()) {
       variables_.AssignText(name, FillPlaceholders(RawText(env, name.c_str()), words));
@@ -59,18 +65,21 @@ class Judge {
   }
 
   std::vector<CommandConflict> Conflicts() {
+    JudgePlaceholders();
     JudgeGpus();
     if (!spec_.contains("stages")) {
       JudgeBatch();
       JudgeSteps();
       JudgePrecision();
       JudgeDeepspeed();
+      JudgeSettings();
+      JudgeCheckpointing();
     }
     return std::move(conflicts_);
   }
 
  private:
-  // A line of setup that gives variables their values.
+  // Takes the assignments of a line of setup.
   void Assign(const std::string& line) {
     const auto statements = ReadStatements(line);
     if (!statements) return;
@@ -90,14 +99,12 @@ class Judge {
 
   bool IsGiven(const char* key) const { return training_.contains(key); }
 
-  int64_t Needed(const char* key) const { return IntOf(strategy_, key, 1); }
-
-  // Whether the flag's figure is another one than `needed`; said where it is.
-  bool Contradicts(Meaning meaning, int64_t needed, const Figure& figure) {
-    const auto number = flags_.Number(meaning);
+  // Whether the flag's figure differs from `needed`; if so, adds a conflict.
+  bool Contradicts(std::string_view setting, int64_t needed, const Figure& figure) {
+    const auto number = flags_.Number(setting);
     if (!number || *number == needed) return false;
     conflicts_.push_back(
-        {fmt::format("the command has {} {}", flags_.Find(meaning)->spelling, *number),
+        {fmt::format("the command has {} {}", flags_.Find(setting)->spelling, *number),
          std::to_string(needed), fmt::format("write {} there", figure.placeholder)});
     return true;
   }
@@ -108,19 +115,32 @@ class Judge {
                           certain && launch_.has_value()});
   }
 
+  // A mistyped placeholder would reach the program as it stands. Words in braces that are like none
+  // of ours may be the shell's or awk's.
+  void JudgePlaceholders() {
+    std::vector<std::string> known;
+    for (const auto& [word, value] : words_) known.push_back(word);
+    for (const std::string& word : UnknownPlaceholders(text_, words_)) {
+      const std::string near = NearestName(word, known);
+      if (near.empty()) continue;
+      conflicts_.push_back({fmt::format("{{{}}} is no placeholder", word), "",
+                            fmt::format("did you mean {{{}}}?", near)});
+    }
+  }
+
   void JudgeBatch() {
-    const int64_t effective = Needed("effective_batch_size");
-    Contradicts(Meaning::kGlobalBatch, effective, kEffective);
-    const bool whole = flags_.Find(Meaning::kGlobalBatch) != nullptr || Carries(kEffective);
-    const int64_t micro = Needed("micro_batch");
-    if (flags_.Find(Meaning::kMicroBatch) != nullptr) {
-      Contradicts(Meaning::kMicroBatch, micro, kMicroBatch);
+    const int64_t effective = strategy_.effective_batch_size;
+    Contradicts("effective_batch_size", effective, kEffective);
+    const bool whole = flags_.Find("effective_batch_size") != nullptr || Carries(kEffective);
+    const int64_t micro = strategy_.micro_batch;
+    if (flags_.Find("per_device_train_batch_size") != nullptr) {
+      Contradicts("per_device_train_batch_size", micro, kMicroBatch);
     } else if (!whole && !IsGiven("per_device_train_batch_size") && !Carries(kMicroBatch)) {
       Missing("the batch of one GPU", micro, kMicroBatch);
     }
-    const int64_t accumulation = Needed("accumulation");
-    if (flags_.Find(Meaning::kAccumulation) != nullptr) {
-      Contradicts(Meaning::kAccumulation, accumulation, kAccumulation);
+    const int64_t accumulation = strategy_.accumulation;
+    if (flags_.Find("gradient_accumulation_steps") != nullptr) {
+      Contradicts("gradient_accumulation_steps", accumulation, kAccumulation);
     } else if (!whole && accumulation > 1 && !IsGiven("gradient_accumulation_steps") &&
                !Carries(kAccumulation)) {
       Missing("gradient accumulation", accumulation, kAccumulation);
@@ -128,15 +148,13 @@ class Judge {
   }
 
   void JudgeGpus() {
-    const int64_t per_node = Needed("gpus_per_node");
-    const int64_t nodes = Needed("nodes");
-    const int64_t gpus = per_node * nodes;
-    const bool counted = flags_.Find(Meaning::kGpusPerNode) != nullptr ||
-                         flags_.Find(Meaning::kGpus) != nullptr ||
-                         flags_.Find(Meaning::kGpuList) != nullptr;
-    Contradicts(Meaning::kGpusPerNode, per_node, kGpusPerNode);
-    Contradicts(Meaning::kGpus, gpus, {"{gpus}", "GPUADVISE_GPUS"});
-    Contradicts(Meaning::kNodes, nodes, kNodes);
+    const int64_t per_node = strategy_.gpus_per_node;
+    const int64_t gpus = GpusOf(strategy_);
+    const bool counted = flags_.Find("gpus_per_node") != nullptr ||
+                         flags_.Find("gpus") != nullptr || flags_.Find("gpu_list") != nullptr;
+    Contradicts("gpus_per_node", per_node, kGpusPerNode);
+    Contradicts("gpus", gpus, {"{gpus}", "GPUADVISE_GPUS"});
+    Contradicts("nodes", strategy_.nodes, kNodes);
     if (counted || gpus == 1 || !launch_ || text_.find("{gpus") != std::string::npos ||
         Carries(kGpusPerNode)) {
       return;
@@ -144,33 +162,110 @@ class Judge {
     if (launch_->launcher == Launcher::kTorchrun) {
       conflicts_.push_back({"torchrun starts one process unless told otherwise",
                             std::to_string(per_node),
-                            "write --nproc_per_node={gpus_per_node} behind torchrun"});
+                            "write --nproc_per_node={gpus_per_node} after torchrun"});
     } else if (launch_->launcher == Launcher::kPython && !launch_->srun) {
       Missing("the number of GPUs (python starts one process)", gpus, kGpusPerNode, false);
     }
   }
 
-  // The job runs all the same, but not for as long as was foretold.
+  // Different steps change the run time only.
   void JudgeSteps() {
-    const auto steps = flags_.Number(Meaning::kMaxSteps);
+    const auto steps = flags_.Number("max_steps");
     const int64_t counted = IntOf(training_, "max_steps");
     if (!steps || counted == 0 || *steps == counted) return;
     conflicts_.push_back({fmt::format("the command has {} {}, the training file {} steps",
-                                      flags_.Find(Meaning::kMaxSteps)->spelling, *steps, counted),
+                                      flags_.Find("max_steps")->spelling, *steps, counted),
                           "", "use {steps} in the command so that they agree", false});
   }
 
   void JudgePrecision() {
-    const std::string precision = TextOf(strategy_, "precision");
-    const std::string word = flags_.Text(Meaning::kPrecision);
+    const std::string& precision = strategy_.precision;
+    const std::string word = flags_.Text("precision");
     const bool bf16 =
-        flags_.Switch(Meaning::kBf16).value_or(false) || word.find("bf16") != std::string::npos;
+        flags_.Switch("bf16").value_or(false) || word.find("bf16") != std::string::npos;
     if (!bf16 || precision == "bf16" || precision.empty()) return;
     conflicts_.push_back({"the command trains in bf16", precision,
                           "write {precision} there, or bf16: true in the training file"});
   }
 
-  // A DeepSpeed file with figures of its own.
+  // What the command says of memory and run time is in the training file, or other figures were
+  // counted than the job will have.
+  void JudgeSettings() {
+    if (!launch_) return;
+    const json said = SettingsOfCommand(*launch_, flags_);
+    for (const auto& [key, value] : said.items()) {
+      if (!value.is_object()) JudgeSetting(key, value, training_);
+    }
+    for (const auto& [key, value] : ObjectOf(said, "lora").items()) {
+      if (key != "lora_alpha") JudgeSetting("lora." + key, value, ObjectOf(training_, "lora"));
+    }
+  }
+
+  // Without gradient checkpointing a batch that counts with it runs out of memory.
+  void JudgeCheckpointing() {
+    if (!launch_ || !strategy_.gradient_checkpointing.value_or(false)) return;
+    if (flags_.Find("gradient_checkpointing") != nullptr) {
+      if (flags_.Switch("gradient_checkpointing") != false) return;
+    } else if (MentionsCheckpointing()) {
+      return;  // in a way of its own
+    }
+    const auto usual = DefaultsOfTrainer(*launch_, flags_);
+    if (usual && usual->gradient_checkpointing) return;
+    const bool whole = flags_.Find("config") == nullptr && IsWholeCommandKnown(*launch_);
+    conflicts_.push_back({"the command does not turn on gradient checkpointing", "it",
+                          "turn it on there, or write gradient_checkpointing: false into the "
+                          "training file",
+                          usual && whole});
+  }
+
+  // As a variable, a config's key or an option that no table has; saved checkpoints are none.
+  bool MentionsCheckpointing() const {
+    constexpr std::array<std::string_view, 6> kNames = {
+        "gradient_checkpoint",   "gradient-checkpoint",   "grad_checkpoint",
+        "activation_checkpoint", "activation-checkpoint", "recompute"};
+    return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
+      return text_.find(name) != std::string::npos;
+    });
+  }
+
+  // `path`: of a key below `training`, the last part of which stands in `section`.
+  void JudgeSetting(const std::string& path, const json& said, const json& section) {
+    const std::string key = path.substr(path.rfind('.') + 1);
+    const std::string value = TextOfValue(said);
+    const auto found = section.find(key);
+    if (found == section.end()) {
+      if (IsMeasured() || IsUsual(path, value)) return;
+      conflicts_.push_back(
+          {fmt::format("the command has {}: {}, the training file does not say it", path, value),
+           "",
+           fmt::format("write {}: {} into the training file, so that it is counted", path, value)});
+      return;
+    }
+    const bool is_list = said.is_array();
+    if (found->is_object() || (!is_list && found->is_array())) return;
+    const bool same =
+        is_list ? json(RawTexts(section, key.c_str())) == said : TextOfValue(*found) == value;
+    if (same) return;
+    conflicts_.push_back({fmt::format("the command has {}: {}, the training file {}", path, value,
+                                      TextOfValue(*found)),
+                          "", "write the same in both"});
+  }
+
+  // Memory and run time are known without the settings.
+  bool IsMeasured() const {
+    return ObjectOf(spec_, "model").contains("memory") && training_.contains("measured");
+  }
+
+  static bool IsUsual(const std::string& path, const std::string& value) {
+    const TrainKey* row = FindTrainKey("training." + path);
+    return row != nullptr && row->usual == value;
+  }
+
+  static std::string TextOfValue(const json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  }
+
+  // Checks a DeepSpeed file for fixed figures.
   void JudgeDeepspeed() {
     const json& config = ObjectOf(training_, "deepspeed");
     const auto judge = [&](const char* key, int64_t needed) {
@@ -179,15 +274,16 @@ class Judge {
       conflicts_.push_back({fmt::format("the DeepSpeed file has {} {}", key, found->dump()),
                             std::to_string(needed), "write \"auto\" there"});
     };
-    judge("train_micro_batch_size_per_gpu", Needed("micro_batch"));
-    judge("gradient_accumulation_steps", Needed("accumulation"));
-    judge("train_batch_size", Needed("effective_batch_size"));
+    judge("train_micro_batch_size_per_gpu", strategy_.micro_batch);
+    judge("gradient_accumulation_steps", strategy_.accumulation);
+    judge("train_batch_size", strategy_.effective_batch_size);
   }
 
   const json& spec_;
-  const json& strategy_;
+  const api::Strategy& strategy_;
   const json& training_;
   std::string text_;
+  Placeholders words_;
   ScriptVariables variables_;
   std::optional<LaunchCommand> launch_;
   TrainingFlags flags_;
@@ -196,7 +292,7 @@ class Judge {
 
 }  // namespace
 
-std::vector<CommandConflict> ConflictsOf(const json& spec, const json& strategy) {
+std::vector<CommandConflict> ConflictsOf(const json& spec, const api::Strategy& strategy) {
   if (RawText(spec, "command").empty()) return {};
   return Judge(spec, strategy).Conflicts();
 }
@@ -207,24 +303,23 @@ std::string SentenceOf(const CommandConflict& conflict) {
   return conflict.cause + need + "; " + conflict.remedy;
 }
 
-void AddConflicts(const json& spec, json& answer) {
-  json all = json::array();
-  for (const json& strategy : ListOf(answer, "strategies")) {
+std::vector<api::CommandConflict> ConflictsOf(const json& spec, const api::Advice& advice) {
+  std::vector<api::CommandConflict> all;
+  for (const api::Strategy& strategy : advice.strategies) {
     for (const CommandConflict& conflict : ConflictsOf(spec, strategy)) {
-      const auto same = std::find_if(all.begin(), all.end(), [&](const json& each) {
-        return each["cause"] == conflict.cause;
-      });
-      if (same != all.end()) {
-        (*same)["ranks"].push_back(IntOf(strategy, "rank"));
-        continue;
+      auto same = std::find_if(all.begin(), all.end(),
+                               [&](const auto& each) { return each.cause == conflict.cause; });
+      if (same == all.end()) {
+        api::CommandConflict& added = all.emplace_back();
+        added.cause = conflict.cause;
+        added.remedy = conflict.remedy;
+        added.certain = conflict.certain;
+        same = all.end() - 1;
       }
-      all.push_back({{"cause", conflict.cause},
-                     {"remedy", conflict.remedy},
-                     {"certain", conflict.certain},
-                     {"ranks", json::array({IntOf(strategy, "rank")})}});
+      same->ranks.push_back(strategy.rank);
     }
   }
-  if (!all.empty()) answer["command_conflicts"] = std::move(all);
+  return all;
 }
 
 }  // namespace gpuadvise::client

@@ -1,8 +1,8 @@
-// Whether a training's command can do what an advice says: each figure of a strategy has to reach
-// the command, by a placeholder or by being the same.
+// Whether a training's command can follow a strategy: each of its figures must reach the command,
+// by a placeholder or as an equal value.
 //
-// A command that says --batch-size 10 trains with 10 whatever the advice is; then batch, memory and
-// run time are other ones than foretold. Pure.
+// A command with --batch-size 10 trains with 10 whatever the advice; then batch, memory and run
+// time differ from the prediction. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,25 @@
 #include <string>
 #include <vector>
 
+#include "common/api/advice.h"
+
 namespace gpuadvise::client {
 
 struct CommandConflict {
-  std::string cause;    // "the command says --batch-size 10": the same for all strategies
-  std::string needed;   // what this strategy needs there: "8"; "" where `cause` says all
+  std::string cause;    // "the command has --batch-size 10"; equal for all strategies
+  std::string needed;   // value that this strategy needs: "8"; "": see `cause`
   std::string remedy;   // "write {micro_batch} there"
-  bool certain = true;  // false: the program may do it by itself, in a way that cannot be seen
+  bool certain = true;  // false: the program may handle it internally
 };
 
-// `spec`: the training file's JSON; `strategy`: one of the advice's.
-std::vector<CommandConflict> ConflictsOf(const nlohmann::json& spec,
-                                         const nlohmann::json& strategy);
+// `spec`: the training file's JSON; `strategy`: one of the advice.
+std::vector<CommandConflict> ConflictsOf(const nlohmann::json& spec, const api::Strategy& strategy);
 
-// "the command says --batch-size 10, this strategy needs 8; write {micro_batch} there".
+// "the command has --batch-size 10, this strategy needs 8; write {micro_batch} there".
 std::string SentenceOf(const CommandConflict& conflict);
 
-// The conflicts of all strategies of `answer` as its member "command_conflicts": a list of
-// {"cause", "remedy", "certain", "ranks"}; left out where there are none.
-void AddConflicts(const nlohmann::json& spec, nlohmann::json& answer);
+// Conflicts of all strategies, each cause once.
+std::vector<api::CommandConflict> ConflictsOf(const nlohmann::json& spec,
+                                              const api::Advice& advice);
 
 }  // namespace gpuadvise::client

@@ -10,10 +10,10 @@
 namespace gpuadvise::client {
 namespace {
 
-constexpr int kMostNesting = 5;        // of variables in variables, and of shells in shells
-constexpr size_t kMostWords = 10'000;  // of a command; more are kept as they are written
+constexpr int kMostNesting = 5;        // of nested variables and of nested shells
+constexpr size_t kMostWords = 10'000;  // per command; beyond that, variables are not expanded
 
-// Start another program with their remaining words; that program is looked for among them.
+// Programs that run their remaining words as another program.
 constexpr std::array<std::string_view, 21> kWrappers = {
     "exec",   "nohup",     "time",        "command", "env",     "uv",       "poetry",
     "pipenv", "conda",     "micromamba",  "mamba",   "numactl", "taskset",  "stdbuf",
@@ -32,7 +32,7 @@ bool IsPython(const std::string& name) {
 
 bool IsShell(const std::string& name) { return IsOneOf(name, {"bash", "sh", "zsh"}); }
 
-bool IsTrainScript(const std::string& name) {
+bool IsTrainingScript(const std::string& name) {
   return IsOneOf(name, {"dist_train.sh", "slurm_train.sh", "distributed_train.sh"});
 }
 
@@ -40,7 +40,7 @@ std::string WordAt(const std::vector<LaunchWord>& words, size_t at) {
   return at < words.size() ? words[at].value.value_or(words[at].raw) : std::string();
 }
 
-// The launcher that a word names, seen with the word after it; nullopt for any other program.
+// The launcher at a word and the one after it; nullopt for any other program.
 std::optional<Launcher> LauncherAt(const std::vector<LaunchWord>& words, size_t at) {
   const std::string name = BaseName(WordAt(words, at));
   const std::string next = WordAt(words, at + 1);
@@ -59,14 +59,14 @@ std::optional<Launcher> LauncherAt(const std::vector<LaunchWord>& words, size_t 
   if (name == "swift" || name == "megatron") {
     return IsOneOf(next, {"sft", "pt", "rlhf"}) ? std::optional(Launcher::kSwift) : std::nullopt;
   }
-  if (IsTrainScript(name)) return Launcher::kTrainScript;
+  if (IsTrainingScript(name)) return Launcher::kTrainScript;
   if (IsOneOf(name, kTrainers)) return Launcher::kOther;
   if (IsPython(name)) return Launcher::kPython;
   if (name.ends_with(".py")) return Launcher::kPython;  // ./train.py
   return {};
 }
 
-// Options of torchrun, accelerate, deepspeed and mpirun that are followed by no value.
+// Options of torchrun, accelerate, deepspeed and mpirun without a value.
 bool IsLauncherSwitch(const std::string& option) {
   return IsOneOf(option, {"--standalone",
                           "--no_python",
@@ -95,7 +95,7 @@ bool IsLauncherSwitch(const std::string& option) {
                           "--no_local_rank"});
 }
 
-// Index of the first word from `at` on that is no option of the launcher; the program.
+// Index of the first word from `at` on that is not an option of the launcher: the program.
 size_t SkipOptions(const std::vector<LaunchWord>& words, size_t at, bool* is_module) {
   while (at < words.size()) {
     const std::string word = WordAt(words, at);
@@ -116,7 +116,7 @@ bool IsTorchDistributed(const std::string& module) {
                           "torch.distributed.elastic_launch"});
 }
 
-// Past `python`'s own options: -u, -X dev, -W ignore.
+// Skips `python`'s own options: -u, -X dev, -W ignore.
 size_t PastPythonOptions(const std::vector<LaunchWord>& words, size_t at, bool* is_module) {
   while (at < words.size()) {
     const std::string word = WordAt(words, at);
@@ -130,7 +130,7 @@ size_t PastPythonOptions(const std::vector<LaunchWord>& words, size_t at, bool* 
   return at;
 }
 
-// Where the training's program stands; fills in launcher and is_module.
+// Fills program_at, launcher and is_module.
 void FindProgram(LaunchCommand& command) {
   const std::vector<LaunchWord>& words = command.words;
   const size_t at = command.launcher_at;
@@ -183,7 +183,7 @@ bool Mentions(const std::string& text, std::initializer_list<std::string_view> p
                      [&](std::string_view part) { return text.find(part) != std::string::npos; });
 }
 
-// How many words are flags that only a training has.
+// Number of words that are flags specific to trainings.
 int CountTrainingFlags(const std::vector<LaunchWord>& words) {
   int count = 0;
   for (const LaunchWord& word : words) {
@@ -199,7 +199,7 @@ int CountTrainingFlags(const std::vector<LaunchWord>& words) {
   return std::min(count, 4);
 }
 
-int LikenessOf(const LaunchCommand& command) {
+int RateLikeness(const LaunchCommand& command) {
   const std::string program = LowerCase(BaseName(ProgramOf(command)));
   if (program == "-c" || program == "-" || program.empty()) return -10;
   if (command.is_module && IsOneOf(program, {"pip", "venv", "ensurepip", "http.server", "json.tool",
@@ -222,7 +222,7 @@ int LikenessOf(const LaunchCommand& command) {
   return likeness;
 }
 
-// The words of a command with variables that hold several of them put in their place.
+// Appends the words of a command; variables with several words are replaced by those words.
 void Inline(const std::vector<std::string>& raw, const ScriptVariables& variables, int depth,
             std::vector<LaunchWord>& words, std::vector<std::string>& open) {
   for (const std::string& word : raw) {
@@ -251,13 +251,13 @@ void TakeAssignments(LaunchCommand& command) {
   command.words.erase(command.words.begin(), command.words.begin() + static_cast<long>(count));
 }
 
-// Takes `srun OPTIONS` off the front.
+// Moves `srun OPTIONS` from the front of the words to `srun`.
 void TakeSrun(LaunchCommand& command) {
   std::vector<std::string> arguments;
   for (size_t i = 1; i < command.words.size(); ++i) arguments.push_back(WordAt(command.words, i));
   const Result<ParsedArguments> parsed = ParseSbatchArguments(arguments);
   size_t left = parsed ? parsed->rest.size() : 0;
-  // srun has options that sbatch does not (--mpi, --label): then the launcher is looked for.
+  // srun has options that sbatch lacks (--mpi, --label): then searches for the launcher.
   const auto is_command = [&](size_t at) {
     const std::string name = BaseName(WordAt(command.words, at));
     return LauncherAt(command.words, at).has_value() || IsShell(name) || IsOneOf(name, kWrappers);
@@ -304,7 +304,7 @@ class Finder {
   std::vector<LaunchCommand> Found() { return std::move(found_); }
 
  private:
-  // NAME=value, export NAME=value: nothing is started.
+  // NAME=value, export NAME=value: runs no program.
   bool Assigns(const ScriptCommand& command) {
     if (command.words[0] == "read" && !command.here_document.empty()) {
       variables_.AssignText(command.words.back(), command.here_document);
@@ -349,7 +349,7 @@ class Finder {
       }
     }
     if (name == "eval") return UnwrapText(launch, 1, launch.words.size(), 0, depth);
-    const bool script = IsShell(name) && IsTrainScript(BaseName(WordAt(launch.words, 1)));
+    const bool script = IsShell(name) && IsTrainingScript(BaseName(WordAt(launch.words, 1)));
     if (IsOneOf(name, kWrappers) || script) {
       const size_t count = launch.words.size();
       size_t& at = launch.launcher_at;
@@ -363,7 +363,7 @@ class Finder {
       launch.launcher = Launcher::kAxolotl;
     }
     launch.visible_devices = variables_.ValueOf("$CUDA_VISIBLE_DEVICES").value_or("");
-    launch.likeness = LikenessOf(launch);
+    launch.likeness = RateLikeness(launch);
     found_.push_back(std::move(launch));
   }
 
@@ -372,9 +372,8 @@ class Finder {
     return option.starts_with('-') && option.ends_with('c');
   }
 
-  // The commands in the words from `begin` to `end`, the text of `bash -c TEXT` and `eval TEXT`.
-  // The first `around` words start that shell ("apptainer exec image") and stay before the
-  // training.
+  // Searches the text of `bash -c TEXT` and `eval TEXT`, words `begin` to `end`, for commands. The
+  // first `around` words start that shell ("apptainer exec image") and stay before the training.
   void UnwrapText(const LaunchCommand& outer, size_t begin, size_t end, size_t around, int depth) {
     if (depth >= kMostNesting) return;
     std::string text;
@@ -418,7 +417,7 @@ class Finder {
     return false;
   }
 
-  // The text in a word's outer quotes, as the inner shell reads it.
+  // The text inside a word's outer quotes, as the inner shell reads it.
   std::string Unquoted(const std::string& raw) const {
     if (const auto known = variables_.TextOf(raw)) return Unescaped(*known);
     if (raw.size() < 2 || (raw[0] != '\'' && raw[0] != '"') || raw.back() != raw[0]) return raw;
@@ -426,7 +425,7 @@ class Finder {
     return raw[0] == '\'' ? inside : Unescaped(inside);
   }
 
-  // A text in double quotes as the shell hands it on, but for variables.
+  // Removes the escapes of a double-quoted text; keeps variables.
   static std::string Unescaped(const std::string& inside) {
     std::string text;
     for (size_t i = 0; i < inside.size(); ++i) {

@@ -1,8 +1,7 @@
-// The command of a job script that starts the training, taken out of what stands around it: srun,
-// `bash -c`, arrays and variables that hold arguments, `VAR=x` before it, redirections behind it.
+// Finds the command of a job script that starts the training, and removes its wrapping: srun,
+// `bash -c`, arrays and variables with arguments, `VAR=x` before it, redirections after it.
 //
-// Of several commands the one is taken that looks most like a training: by its launcher, its
-// program's name and its flags. Pure.
+// Candidates are rated by their launcher, program name and flags. Pure.
 #pragma once
 
 #include <optional>
@@ -27,55 +26,55 @@ enum class Launcher {
   kAxolotl,       // axolotl train, or its module under another launcher
   kSwift,         // ms-swift's `swift sft`
   kTrainScript,   // OpenMMLab's tools/dist_train.sh CONFIG GPUS, timm's distributed_train.sh GPUS
-  kOther          // another program that is known to train, like fairseq-train
+  kOther          // another known training program, such as fairseq-train
 };
 
 struct LaunchWord {
-  std::string raw;                   // as it goes into a command
-  std::optional<std::string> value;  // what the shell makes of it; nullopt: cannot be told
+  std::string raw;                   // as written in a command
+  std::optional<std::string> value;  // as expanded by the shell; nullopt: unknown
 };
 
-// What srun was told, where it started the training.
+// The srun that starts the training.
 struct SrunUse {
   SbatchOptions options;
-  std::vector<std::string> left;  // options that change how the training runs, like a container
+  std::vector<std::string> left;  // options that change the run, such as a container
 };
 
 struct LaunchCommand {
   Launcher launcher = Launcher::kPython;
-  std::vector<std::pair<std::string, std::string>> env;  // NAME, value as written, before it
-  std::vector<std::optional<std::string>> env_values;    // what they hold, as far as can be told
-  std::vector<LaunchWord> words;  // of the command, from the launcher (or its wrapper) on
-  size_t launcher_at = 0;         // index of the launcher's word
-  size_t program_at = 0;          // of the training's script or module; words.size(): none
-  bool is_module = false;         // the program follows -m
-  std::string visible_devices;    // CUDA_VISIBLE_DEVICES, as the script sets it before; "" not
-  std::string tail;               // redirections and pipes, as written
+  std::vector<std::pair<std::string, std::string>> env;  // NAME and value as written, before it
+  std::vector<std::optional<std::string>> env_values;    // expanded; nullopt: unknown
+  std::vector<LaunchWord> words;                         // from the launcher or its wrapper on
+  size_t launcher_at = 0;                                // index of the launcher's word
+  size_t program_at = 0;        // index of the script or module; words.size(): none
+  bool is_module = false;       // the program follows -m
+  std::string visible_devices;  // CUDA_VISIBLE_DEVICES set earlier in the script; "": not
+  std::string tail;             // redirections and pipes, as written
   std::optional<SrunUse> srun;
-  std::vector<std::string> before;  // commands that ran before it inside `bash -c`
+  std::vector<std::string> before;  // commands before it inside `bash -c`
   ScriptBlock block = ScriptBlock::kNone;
   int line = 0;
   size_t statement = 0;           // its index in the script
-  int likeness = 0;               // to a training; higher is more
-  std::vector<std::string> open;  // variables in it that a condition may add to
+  int likeness = 0;               // score; higher: more like a training
+  std::vector<std::string> open;  // variables in it that a condition may extend
 };
 
-// How much a command looks like a training from which on it is taken for one.
+// Minimum `likeness` of a training.
 inline constexpr int kLooksLikeTraining = 3;
 
-// Every command of the script that may be a training, in their order. `variables` are filled with
-// what the script assigns, in order; those assigned after a command do not count for it.
+// All commands that may be a training, in order. Fills `variables` with the script's assignments; a
+// command sees only those before it.
 std::vector<LaunchCommand> FindLaunches(const std::vector<ScriptStatement>& statements,
                                         ScriptVariables& variables);
 
-// A command as train.yaml's `command:` has it; placeholders like {gpus} may stand in it. nullopt
-// where no launcher is seen in it.
+// Reads a `command` of train.yaml, which may contain placeholders such as {gpus}. nullopt: no
+// launcher in it.
 std::optional<LaunchCommand> LaunchOf(const std::string& command, ScriptVariables& variables);
 
-// The words as written, and the tail.
+// The command's words and tail, as written.
 std::string TextOf(const LaunchCommand& command);
 
-// The training's program: "train.py", "axolotl.cli.train"; "" where there is none.
+// The training's program: "train.py", "axolotl.cli.train"; "": none.
 std::string ProgramOf(const LaunchCommand& command);
 
 }  // namespace gpuadvise::client

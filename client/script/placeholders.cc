@@ -20,12 +20,12 @@ class Writer {
       : training_(training), launch_(training.launch), flags_(training.flags), report_(report) {}
 
   void Write() {
-    Put(Meaning::kMicroBatch, "{micro_batch}");
-    Put(Meaning::kGlobalBatch, "{effective_batch_size}");
+    Put("per_device_train_batch_size", "{micro_batch}");
+    Put("effective_batch_size", "{effective_batch_size}");
     PutAccumulation();
-    Put(Meaning::kGpusPerNode, "{gpus_per_node}");
-    Put(Meaning::kGpus, "{gpus}");
-    Put(Meaning::kNodes, "{nodes}");
+    Put("gpus_per_node", "{gpus_per_node}");
+    Put("gpus", "{gpus}");
+    Put("nodes", "{nodes}");
     PutRendezvous();
     TakeOutGpuLists();
     AddProcesses();
@@ -35,17 +35,36 @@ class Writer {
   }
 
  private:
-  void Put(Meaning meaning, const std::string& placeholder) {
-    const FlagUse* use = flags_.Find(meaning);
-    if (use == nullptr || use->bare) return;
+  void Put(std::string_view setting, const std::string& placeholder) {
+    const FlagUse* use = flags_.Find(setting);
+    if (use == nullptr || use->bare || IsSwept(*use)) return;
     if (use->in_config) return PutOverride(*use, placeholder);
     PutUse(*use, placeholder);
     for (const auto& [also, second] : flags_.also) {
-      if (also == meaning && !second.bare) PutUse(second, placeholder);
+      if (also == setting && !second.bare) PutUse(second, placeholder);
     }
   }
 
-  // A figure of the config file, where the program takes it on its command line, too.
+  // A figure that each task of an array has for itself stays.
+  bool IsSwept(const FlagUse& use) {
+    constexpr std::string_view kTask = "SLURM_ARRAY_TASK_ID";
+    const std::string variable = ScriptVariables::OnlyVariable(use.raw);
+    const bool swept = use.raw.find(kTask) != std::string::npos ||
+                       std::any_of(training_.setup.lines.begin(), training_.setup.lines.end(),
+                                   [&](const SetupLine& line) {
+                                     return !variable.empty() && line.assigns == variable &&
+                                            line.text.find(kTask) != std::string::npos;
+                                   });
+    if (swept) {
+      report_.unclear.push_back(
+          fmt::format("{} {} differs from task to task of the array: it stays, and the advice is "
+                      "for the batch that you write into the file",
+                      use.spelling, use.raw));
+    }
+    return swept;
+  }
+
+  // Overrides a figure of the config file on the command line if the program allows it.
   void PutOverride(const FlagUse& use, const std::string& placeholder) {
     const std::string& file = training_.config.path;
     if (const auto added = OverrideOf(launch_, use.spelling, placeholder)) {
@@ -55,7 +74,7 @@ class Writer {
       return;
     }
     report_.unclear.push_back(fmt::format(
-        "{} {} stands in {}: let the command take {}, or the advice cannot be submitted",
+        "{} {} is set in {}: let the command take {}, or the advice cannot be submitted",
         use.spelling, use.raw, file, placeholder));
   }
 
@@ -69,38 +88,38 @@ class Writer {
   }
 
   void PutAccumulation() {
-    if (flags_.Find(Meaning::kAccumulation) != nullptr) {
-      return Put(Meaning::kAccumulation, "{accumulation}");
+    if (flags_.Find("gradient_accumulation_steps") != nullptr) {
+      return Put("gradient_accumulation_steps", "{accumulation}");
     }
-    const FlagUse* batch = flags_.Find(Meaning::kMicroBatch);
+    const FlagUse* batch = flags_.Find("per_device_train_batch_size");
     if (batch == nullptr || batch->in_config || !TakesAccumulation(flags_)) return;
     added_ += batch->spelling.starts_with("--") ? " --gradient_accumulation_steps {accumulation}"
                                                 : " gradient_accumulation_steps={accumulation}";
     report_.changed.push_back("added" + added_);
   }
 
-  // What a script for one node writes for its only node.
+  // Replaces a single node's rank and address by those of the job.
   void PutRendezvous() {
-    const FlagUse* rank = flags_.Find(Meaning::kNodeRank);
+    const FlagUse* rank = flags_.Find("node_rank");
     if (rank != nullptr && rank->value == "0") PutUse(*rank, "{node_rank}");
-    const FlagUse* address = flags_.Find(Meaning::kMasterAddress);
+    const FlagUse* address = flags_.Find("master_address");
     if (address != nullptr && address->value && IsLocal(*address->value)) {
       PutUse(*address, "{master_addr}");
     }
-    const FlagUse* meeting = flags_.Find(Meaning::kRendezvous);
+    const FlagUse* meeting = flags_.Find("rendezvous");
     if (meeting == nullptr || !meeting->value) return;
     const std::string host = meeting->value->substr(0, meeting->value->find(':'));
     if (IsLocal(host)) PutUse(*meeting, "{master_addr}:{master_port}");
   }
 
-  // Slurm gives the job its GPUs; numbers of the script's own would hide some of them.
+  // Removes GPU numbers: Slurm assigns the GPUs, and the script's list could hide some.
   void TakeOutGpuLists() {
     std::erase_if(launch_.env, [&](const auto& variable) {
       if (variable.first != "CUDA_VISIBLE_DEVICES") return false;
       report_.changed.push_back("CUDA_VISIBLE_DEVICES=" + variable.second + " → Slurm sets it");
       return true;
     });
-    const FlagUse* list = flags_.Find(Meaning::kGpuList);
+    const FlagUse* list = flags_.Find("gpu_list");
     if (list == nullptr || list->in_config || list->bare) return;
     const bool of_program = list->word > launch_.program_at;
     if (of_program) return PutUse(*list, "{gpus_per_node}");
@@ -111,11 +130,10 @@ class Writer {
     }
   }
 
-  // torchrun starts one process, and accelerate as many as its config file says, where nothing
-  // else does.
+  // Adds the number of processes: by default torchrun starts one, and accelerate as many as its
+  // config file says.
   void AddProcesses() {
-    const bool counted =
-        flags_.Find(Meaning::kGpusPerNode) != nullptr || flags_.Find(Meaning::kGpus) != nullptr;
+    const bool counted = flags_.Find("gpus_per_node") != nullptr || flags_.Find("gpus") != nullptr;
     if (counted || launch_.program_at <= launch_.launcher_at) return;
     std::string option;
     const bool distributed = ProgramOf(launch_).find("distributed") != std::string::npos;
@@ -131,7 +149,7 @@ class Writer {
     report_.changed.push_back("added " + option);
   }
 
-  // srun with a task for each GPU, as Lightning wants it.
+  // Puts srun with one task per GPU before the command, as Lightning requires.
   void RunTaskPerGpu() {
     std::string srun = "srun --ntasks={gpus} --ntasks-per-node={gpus_per_node}";
     if (const auto cpus = WholeNumber(training_.options.Get("cpus-per-task"))) {
@@ -141,7 +159,7 @@ class Writer {
     report_.changed.push_back("srun → a task for each GPU, on one node");
   }
 
-  // "$@" and "$1" are what somebody wrote behind the script's name.
+  // Replaces arguments of the script ("$@", "$1") by their defaults, or removes them.
   void DropScriptArguments() {
     for (LaunchWord& word : launch_.words) {
       const std::string argument = ScriptArgumentIn(word.raw);
@@ -152,7 +170,7 @@ class Writer {
         continue;
       }
       report_.left.push_back(
-          fmt::format("{} in the command: it is what you write behind the script's name; add that "
+          fmt::format("{} in the command: it is what you write after the script's name; add that "
                       "to command:",
                       word.raw));
       word.raw.clear();
@@ -163,14 +181,14 @@ class Writer {
   LaunchCommand& launch_;
   const TrainingFlags& flags_;
   ScriptReport& report_;
-  std::string added_;  // to the command's end
+  std::string added_;  // appended to the command
 };
 
 }  // namespace
 
 bool TakesAccumulation(const TrainingFlags& flags) {
-  if (flags.Find(Meaning::kAccumulation) != nullptr) return true;
-  const FlagUse* batch = flags.Find(Meaning::kMicroBatch);
+  if (flags.Find("gradient_accumulation_steps") != nullptr) return true;
+  const FlagUse* batch = flags.Find("per_device_train_batch_size");
   return batch != nullptr &&
          batch->spelling.find("per_device_train_batch_size") != std::string::npos;
 }

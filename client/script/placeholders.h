@@ -1,5 +1,5 @@
-// Putting placeholders where a script's command has figures that an advice changes: batch,
-// accumulation, GPUs, nodes. Pure.
+// Replaces figures of a script's command that an advice decides (batch, accumulation, GPUs, nodes)
+// by placeholders. Pure.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace gpuadvise::client {
 
-// What is known of a script's training.
+// A training as read from a script.
 struct ScriptTraining {
   SbatchOptions options;
   LaunchCommand launch;
@@ -24,12 +24,12 @@ struct ScriptTraining {
   ScriptSetup setup;
 };
 
-// Whether the command's program has a flag for gradient accumulation: one is there, or its batch is
-// said as Transformers' TrainingArguments say it, which have one.
+// Whether the program has a flag for gradient accumulation: the command uses one, or its batch flag
+// is from Transformers' TrainingArguments, which have one.
 bool TakesAccumulation(const TrainingFlags& flags);
 
-// Changes command and setup of `training`; what was changed and what could not be is reported.
-// Afterwards `training.flags` do not say where figures stand.
+// Changes command and setup of `training`; reports the changes and what could not be changed.
+// Afterwards the positions in `training.flags` are invalid.
 void PutPlaceholders(ScriptTraining& training, ScriptReport& report);
 
 }  // namespace gpuadvise::client

@@ -1,5 +1,7 @@
 #include "client/script/script_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -9,7 +11,9 @@
 #include "client/shell/shell_text.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
-#include "yaml/yaml_file.h"
+#include "common/plan/assumptions.h"
+#include "common/yaml/yaml_document.h"
+#include "common/yaml/yaml_file.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -33,6 +37,18 @@ void AddLines(const char* heading, const std::vector<std::string>& sentences, in
   }
 }
 
+// Adds the keys that decide memory or run time and that the script does not give.
+void AskForUnsettled(const ModelPresets& presets, ConvertedScript& converted) {
+  const Result<YamlDocument> document = ParseYaml(converted.yaml, "train.yaml");
+  if (!document) return;
+  const auto spec = ParseTrainSpec(document->root, "", RunLength::kOptional);
+  if (!spec) return;
+  for (const std::string& key : FindAssumptions(*spec, presets).unsettled) {
+    converted.report.missing.push_back(
+        fmt::format("{}: no flag gives it, and it decides memory and run time", key));
+  }
+}
+
 }  // namespace
 
 Result<ConvertedScript> ConvertScriptFile(const std::string& path, const ScriptHints& hints) {
@@ -49,15 +65,16 @@ Result<ConvertedScript> ConvertScriptFile(const std::string& path, const ScriptH
     return read ? std::optional(*read) : std::nullopt;
   };
   source.preset_of = [&](const std::string& model) {
-    const ModelPreset* preset = presets->Find(model);
-    if (preset == nullptr) preset = presets->FindForm(model);
-    // A folder is nearly always called as its model is.
+    const ModelPreset* preset = presets->Require(model, "").value_or(nullptr);
+    // A folder usually has the name of its model.
     const bool folder =
         !model.empty() && std::string_view("./~$").find(model[0]) != std::string::npos;
     if (preset == nullptr && folder) preset = presets->FindForm(model.substr(model.rfind('/') + 1));
     return preset == nullptr ? std::string() : preset->name;
   };
-  return TrainYamlFromScript(source);
+  Result<ConvertedScript> converted = TrainYamlFromScript(source);
+  if (converted) AskForUnsettled(*presets, *converted);
+  return converted;
 }
 
 std::string ReportText(const ScriptReport& report, int width) {

@@ -1,5 +1,5 @@
-// A job script's file as a train.yaml, with the models that this client knows, and the report as
-// text.
+// Converts a job script's file to a train.yaml with the client's model presets, and formats the
+// report.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace gpuadvise::client {
 
-// Reads the file; config files that it names are looked for beside it. Errors: sentences that name
-// the file.
+// Reads the file, and config files that it names relative to its folder. Error messages name the
+// file.
 Result<ConvertedScript> ConvertScriptFile(const std::string& path, const ScriptHints& hints);
 
-// One line a point, under its heading: what was taken, changed, kept, left out, is not clear, and
-// is missing. Ends with a newline; "" where there is nothing to say.
+// One line per item under the headings taken, changed, kept, left out, unclear and missing. Ends
+// with a newline; "" if the report is empty.
 std::string ReportText(const ScriptReport& report, int width);
 
 }  // namespace gpuadvise::client

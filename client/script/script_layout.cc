@@ -9,7 +9,7 @@
 namespace gpuadvise::client {
 namespace {
 
-// What the #SBATCH lines ask for.
+// Reads the request of the #SBATCH lines.
 void ReadAsked(const SbatchOptions& options, ScriptLayout& layout) {
   if (const auto nodes = options.Get("nodes")) layout.nodes = ParseNodeCount(*nodes).value_or(1);
   const auto tasks_in_all = WholeNumber(options.Get("ntasks"));
@@ -21,7 +21,7 @@ void ReadAsked(const SbatchOptions& options, ScriptLayout& layout) {
   if (const auto gres = options.Get("gres")) {
     if (const auto parsed = ParseGres(*gres)) counts = parsed->gpus;
   }
-  int64_t share = 1;  // of a node, of what `counts` holds
+  int64_t share = 1;  // divisor from `counts` to one node
   if (const auto per_node = options.Get("gpus-per-node")) {
     if (const auto parsed = ParseGpusOption(*per_node)) counts = *parsed;
   }
@@ -40,7 +40,7 @@ void ReadAsked(const SbatchOptions& options, ScriptLayout& layout) {
   }
 }
 
-// Of srun's options, else of the #SBATCH lines; 1 without srun.
+// From srun's options, else from the #SBATCH lines; 1 without srun.
 int64_t TasksPerNode(const SbatchOptions& options, const LaunchCommand& launch, int64_t nodes) {
   if (!launch.srun) return 1;
   for (const SbatchOptions* each : {&launch.srun->options, &options}) {
@@ -51,9 +51,9 @@ int64_t TasksPerNode(const SbatchOptions& options, const LaunchCommand& launch, 
   return 1;
 }
 
-// "0,1,2,3" of --gpu_ids, --devices, --include localhost:0,1 or CUDA_VISIBLE_DEVICES; 0: none.
+// GPUs in "0,1,2,3" of --gpu_ids, --devices, --include or CUDA_VISIBLE_DEVICES; 0: none.
 int64_t ListedGpus(const LaunchCommand& launch, const TrainingFlags& flags) {
-  std::string list = flags.Text(Meaning::kGpuList);
+  std::string list = flags.Text("gpu_list");
   if (list.empty()) list = launch.visible_devices;
   for (const auto& [name, raw] : launch.env) {
     if (name == "CUDA_VISIBLE_DEVICES") list = raw;
@@ -70,14 +70,14 @@ ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
                       const TrainingFlags& flags) {
   ScriptLayout layout;
   ReadAsked(options, layout);
-  layout.nodes = flags.Number(Meaning::kNodes).value_or(layout.nodes);
+  layout.nodes = flags.Number("nodes").value_or(layout.nodes);
   const int64_t tasks = TasksPerNode(options, launch, layout.nodes);
   const bool python = launch.launcher == Launcher::kPython;
   layout.task_per_gpu = python && launch.srun && tasks > 1;
   layout.one_process = launch.launcher == Launcher::kTorchrun ||
                        (python && tasks <= 1 && layout.asked_per_node <= 1);
-  const auto per_node = flags.Number(Meaning::kGpusPerNode);
-  const auto all = flags.Number(Meaning::kGpus);
+  const auto per_node = flags.Number("gpus_per_node");
+  const auto all = flags.Number("gpus");
   const int64_t listed = ListedGpus(launch, flags);
   if (layout.task_per_gpu) {
     layout.gpus_per_node = tasks;
@@ -88,9 +88,8 @@ ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
   } else if (listed > 0) {
     layout.gpus_per_node = listed;
   } else {
-    // How many torchrun starts may still be said with a value that cannot be told ($GPUS).
-    const bool said =
-        flags.Find(Meaning::kGpusPerNode) != nullptr || flags.Find(Meaning::kGpus) != nullptr;
+    // The number of processes may be given by an unknown value ($GPUS).
+    const bool said = flags.Find("gpus_per_node") != nullptr || flags.Find("gpus") != nullptr;
     layout.one_process = layout.one_process && !said;
     layout.gpus_per_node = layout.one_process ? 1 : layout.asked_per_node;
     return layout;

@@ -1,4 +1,4 @@
-// How many GPUs, on how many nodes, and in how many processes a job script runs its training. Pure.
+// The GPUs, nodes and processes on which a job script runs its training. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 namespace gpuadvise::client {
 
 struct ScriptLayout {
-  std::vector<std::string> types;  // of GPUs that the #SBATCH lines name
-  int64_t asked_per_node = 0;      // GPUs that they ask for; 0: not said
-  int64_t gpus_per_node = 0;       // that the command runs on; 0: cannot be told
+  std::vector<std::string> types;  // GPU types in the #SBATCH lines
+  int64_t asked_per_node = 0;      // GPUs requested there; 0: not given
+  int64_t gpus_per_node = 0;       // used by the command; 0: unknown
   int64_t nodes = 1;
-  bool one_process = false;   // the launcher starts one, because nothing says how many
+  bool one_process = false;   // the launcher starts one by default
   bool task_per_gpu = false;  // srun starts a task for each GPU
 
   int64_t gpus() const { return gpus_per_node * nodes; }
@@ -26,7 +26,7 @@ struct ScriptLayout {
 ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
                       const TrainingFlags& flags);
 
-// A whole number from 1; nullopt for any other text.
+// A whole number ≥ 1; nullopt for any other text.
 std::optional<int64_t> WholeNumber(const std::optional<std::string>& text);
 
 }  // namespace gpuadvise::client

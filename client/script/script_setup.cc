@@ -12,12 +12,12 @@
 namespace gpuadvise::client {
 namespace {
 
-// Print something, or wait for what runs in the background: nothing is lost without them.
+// Commands that only print or wait and can be left out.
 constexpr std::array<std::string_view, 16> kIdle = {
     "set",   "echo",   "date", "hostname",   "printf", "sleep", "wait", "exit",
     "which", "whoami", "pwd",  "nvidia-smi", "ls",     "true",  ":",    "uptime"};
 
-constexpr size_t kMostShown = 70;  // bytes of a line that a sentence shows
+constexpr size_t kMostShown = 70;  // bytes of a line shown in a message
 
 std::string Shown(const std::string& text) {
   const std::string line = text.substr(0, text.find('\n'));
@@ -41,7 +41,7 @@ bool Uses(std::string_view text, std::string_view variable) {
   return false;
 }
 
-// Slurm says which GPUs a job has.
+// Variables that Slurm sets to assign GPUs.
 bool IsSlurms(const std::string& name) {
   return name == "CUDA_VISIBLE_DEVICES" || name == "CUDA_DEVICE_ORDER" ||
          name == "ROCR_VISIBLE_DEVICES";
@@ -93,10 +93,13 @@ class SetupReader {
                       trains ? "it starts a training, too" : "it comes after the training"));
   }
 
-  // "cd x && torchrun …": what comes first is kept.
+  // Keeps commands before the launch: "cd x && torchrun …".
   void TakeOfLaunch(const ScriptStatement& statement) {
-    for (const ScriptCommand& command : statement.commands) {
-      if (command.line >= launch_.line && IsTheLaunch(command)) return;
+    for (size_t i = 0; i < statement.commands.size(); ++i) {
+      const ScriptCommand& command = statement.commands[i];
+      if (command.line >= launch_.line && IsTheLaunch(command)) {
+        return LeaveBehindLaunch(statement, i);
+      }
       if (command.piped_on || IsIdle(command)) continue;
       if (IsAssignment(command.words[0])) {
         TakeAssignments(command);
@@ -107,6 +110,20 @@ class SetupReader {
       std::string text = Join(command.words, " ");
       if (!command.redirections.empty()) text += " " + command.redirections;
       Keep(std::move(text), command.line, "");
+    }
+  }
+
+  // "torchrun … && python merge.py": pipes belong to the training, other commands do not.
+  void LeaveBehindLaunch(const ScriptStatement& statement, size_t launch) {
+    if (statement.compound) return;
+    while (launch < statement.commands.size() && statement.commands[launch].piped_on) ++launch;
+    for (size_t i = launch + 1; i < statement.commands.size(); ++i) {
+      const ScriptCommand& command = statement.commands[i];
+      if (IsIdle(command)) continue;
+      Leave(
+          fmt::format("line {}: {}: it comes after the training; submit it as a job with "
+                      "--dependency=afterok",
+                      command.line, Shown(Join(command.words, " "))));
     }
   }
 
@@ -165,7 +182,7 @@ class SetupReader {
       }
       text = name + "=" + ShellQuoted(*value);
     }
-    // An exported variable may be read by the program itself.
+    // An exported variable may be read by the program itself, so it is always kept.
     Keep(exported ? "export " + text : text, line, exported ? "" : PlainName(name));
   }
 
@@ -173,7 +190,7 @@ class SetupReader {
     return name.ends_with('+') ? name.substr(0, name.size() - 1) : name;
   }
 
-  // A value that is the same wherever it is written.
+  // Whether a value does not depend on its place in the script.
   bool IsPlainValue(const std::string& raw) const {
     return raw.find_first_of("$`(~") == std::string::npos && variables_.ValueOf(raw).has_value();
   }
@@ -189,7 +206,7 @@ class SetupReader {
            statement.commands[0].words[0] == "cd" && statement.commands[0].redirections.empty();
   }
 
-  // The first folder becomes workdir:, where it can be named before the script runs.
+  // Makes the first folder `workdir` if it is known before the script runs.
   bool TakeFolder(const std::string& raw) {
     if (!setup_.workdir.empty() || HasLinesOfAFolder()) return false;
     const auto value = variables_.ValueOf(raw);
@@ -209,7 +226,7 @@ class SetupReader {
     return false;
   }
 
-  // Whether a line that was kept may have meant the folder before.
+  // Whether a kept line may depend on the previous folder.
   bool HasLinesOfAFolder() const {
     return std::any_of(setup_.lines.begin(), setup_.lines.end(), [](const SetupLine& line) {
       const std::string& text = line.text;
@@ -249,7 +266,7 @@ ScriptSetup ReadSetup(const std::vector<ScriptStatement>& statements, const Laun
 }
 
 void DropUnused(ScriptSetup& setup, const std::string& command) {
-  // Backwards: a variable that only a dropped line uses is dropped as well.
+  // Backwards, to drop a variable too that only a dropped line uses.
   for (size_t i = setup.lines.size(); i-- > 0;) {
     const std::string name = setup.lines[i].assigns;
     if (name.empty()) continue;

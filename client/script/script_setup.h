@@ -1,7 +1,7 @@
-// What a job script does before its training starts: environment, folder, modules, preparations.
+// The part of a job script before its training: environment, folder, modules, preparations.
 //
-// The lines are kept as they are and in their order; what has no meaning in a train.yaml is left
-// out and named. Pure.
+// Keeps the lines and their order; leaves out and reports what has no meaning in a train.yaml.
+// Pure.
 #pragma once
 
 #include <map>
@@ -17,24 +17,24 @@ namespace gpuadvise::client {
 
 struct SetupLine {
   std::string text;
-  std::string assigns;  // the variable that it only assigns; "" it does something else
+  std::string assigns;  // the variable, if the line only assigns it; else ""
 };
 
 struct ScriptSetup {
-  std::vector<std::pair<std::string, std::string>> env;  // values that need nothing of the script
+  std::vector<std::pair<std::string, std::string>> env;  // values independent of the script
   std::string workdir;
   std::vector<SetupLine> lines;
-  std::vector<std::string> left;  // sentences: what was left out, and why
+  std::vector<std::string> left;  // sentences: what was left out and why
 };
 
-// Of the statements around `launch`; `others`: further commands that may be trainings.
+// Reads the statements around `launch`; `others`: other possible trainings.
 ScriptSetup ReadSetup(const std::vector<ScriptStatement>& statements, const LaunchCommand& launch,
                       const std::vector<LaunchCommand>& others, const ScriptVariables& variables);
 
-// Drops assignments whose variable nothing uses: not `command`, and no other line that is kept.
+// Drops assignments to variables that neither `command` nor another kept line uses.
 void DropUnused(ScriptSetup& setup, const std::string& command);
 
-// The first argument of the script that a text uses ("$1", "$@", "${2}", "$#"); "" none.
+// The first script argument that a text uses ("$1", "$@", "${2}", "$#"); "": none.
 std::string ScriptArgumentIn(std::string_view text);
 
 }  // namespace gpuadvise::client

@@ -13,14 +13,13 @@
 namespace gpuadvise::client {
 namespace {
 
-// A value that doubles with each line of a script would have no end: what is longer than people
-// write, or than all values of a script together, cannot be told.
+// Bounds against values that double with each line of a script: one longer than these is unknown.
 constexpr size_t kLongestValue = 32 << 10;
 constexpr size_t kMostHeld = 16 << 20;
 
-constexpr int64_t kMostArithmetic = 1'000'000'000'000;  // larger figures are no counts
+constexpr int64_t kMostArithmetic = 1'000'000'000'000;  // larger values are not counts
 
-// A sum of products of names and numbers, by recursive descent.
+// Parses sums of products of names and numbers by recursive descent.
 class Sum {
  public:
   Sum(std::string_view text, const ScriptVariables& variables)
@@ -168,7 +167,7 @@ void ScriptVariables::Assign(std::string_view word, bool certain) {
   } else {
     now.value = held_ > kMostHeld ? std::nullopt : ValueOf(raw);
     held_ += now.value ? now.value->size() : 0;
-    // The shell cuts an unquoted variable at blanks, so its text, less the quotes, is words.
+    // The shell splits an unquoted variable at blanks, so its text without quotes is words.
     const bool quoted =
         raw.size() > 1 && (raw[0] == '"' || raw[0] == '\'') && raw.ends_with(raw[0]);
     std::string_view inside = quoted ? raw.substr(1, raw.size() - 2) : raw;
@@ -224,7 +223,7 @@ std::optional<std::string> ScriptVariables::ValueOf(std::string_view raw) const 
   return value;
 }
 
-// `quoted`: in double quotes, where a backslash keeps its meaning before few characters.
+// `quoted`: in double quotes, where a backslash escapes only a few characters.
 std::optional<std::string> ScriptVariables::Expand(std::string_view text, bool quoted) const {
   std::string value;
   while (!text.empty()) {
@@ -249,7 +248,7 @@ std::optional<std::string> ScriptVariables::Expand(std::string_view text, bool q
   return value;
 }
 
-// After a '$'.
+// Reads a reference after a '$'.
 std::optional<std::string> ScriptVariables::Reference(std::string_view& rest) const {
   if (rest.starts_with("((")) {
     const size_t end = rest.find("))");

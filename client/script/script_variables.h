@@ -1,8 +1,8 @@
-// The variables of a job script, as far as their values can be told without running it.
+// The variables of a job script, as far as their values are known without running it.
 //
-// `BATCH=8`, `BATCH=${BATCH:-8}`, `TOTAL=$((BATCH * GPUS))` and arrays have values; what a command
-// prints, an argument of the script ($1) without a default, and a variable of the environment have
-// none. Slurm's own (SLURM_NNODES, …) are what the #SBATCH lines ask for. Not thread-safe.
+// `BATCH=8`, `BATCH=${BATCH:-8}`, `TOTAL=$((BATCH * GPUS))` and arrays have values. Command output,
+// script arguments ($1) without a default and environment variables have none. Slurm's variables
+// (SLURM_NNODES, …) follow from the #SBATCH lines. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,40 +19,39 @@ namespace gpuadvise::client {
 
 class ScriptVariables {
  public:
-  // Those that Slurm sets for a job with `options`.
+  // Starts with the variables that Slurm sets for a job with `options`.
   explicit ScriptVariables(const SbatchOptions& options);
 
-  // `word`: NAME=VALUE or NAME+=VALUE as written. `certain`: false where it may not run, as in a
-  // condition: the variable then has no value that can be told.
+  // `word`: NAME=VALUE or NAME+=VALUE as written. `certain`: false if it may not run, as in a
+  // condition; the variable's value is then unknown.
   void Assign(std::string_view word, bool certain);
 
-  // `NAME=…` of a text that is no word: a here-document's.
+  // Assigns a text that is not a word: a here-document.
   void AssignText(const std::string& name, const std::string& text);
 
-  // What the shell makes of a word as written: quotes removed, variables expanded. nullopt where
-  // that cannot be told.
+  // The value of a word as written: quotes removed, variables expanded. nullopt: unknown.
   std::optional<std::string> ValueOf(std::string_view raw) const;
 
-  // A word that is one variable and nothing else ($ARGS, ${ARGS}, "${ARGS[@]}") and stands for
-  // several words: those, as written. nullopt for any other word.
+  // The words, as written, of a variable that holds several, if `raw` is only that variable ($ARGS,
+  // ${ARGS}, "${ARGS[@]}"); nullopt for any other word.
   std::optional<std::vector<std::string>> WordsOf(std::string_view raw) const;
 
-  // The text that a variable was assigned, with what is in it not expanded: what `bash -c "$TEXT"`
-  // runs; nullopt for any other word.
+  // The text assigned to a variable, not expanded, as run by `bash -c "$TEXT"`; nullopt for any
+  // other word.
   std::optional<std::string> TextOf(std::string_view raw) const;
 
-  // Whether a condition may add to a variable more than is known of it.
+  // Whether a condition may extend a variable beyond its known value.
   bool MayHoldMore(const std::string& name) const { return open_.contains(name); }
 
-  // The name of the variable that a word is, and nothing else ("${BATCH}", $BATCH); "" none.
+  // The name of the variable if a word is only that ("${BATCH}", $BATCH); else "".
   static std::string OnlyVariable(std::string_view raw);
 
-  // Whether the script assigns it.
+  // Whether the script assigns the variable.
   bool IsAssigned(const std::string& name) const { return assigned_.contains(name); }
 
  private:
   struct Assigned {
-    std::vector<std::string> words;  // of an array, or of a text with blanks; as written
+    std::vector<std::string> words;  // of an array or of a text with blanks; as written
     std::string text;                // between its quotes
     std::optional<std::string> value;
     bool is_array = false;
@@ -64,13 +63,13 @@ class ScriptVariables {
   std::optional<std::string> Named(const std::string& name) const;
 
   std::map<std::string, Assigned> assigned_;
-  size_t held_ = 0;  // bytes of all values so far
+  size_t held_ = 0;  // bytes of all values
   std::set<std::string> open_;
   std::map<std::string, std::string> slurm_;
 };
 
-// The value of the shell's integer arithmetic ("8 * 4 / N"), with `variables` for its names;
-// nullopt where it is none, or divides by 0.
+// The value of shell integer arithmetic ("8 * 4 / N"), with names from `variables`; nullopt if
+// invalid, unknown or a division by 0.
 std::optional<int64_t> Arithmetic(std::string_view text, const ScriptVariables& variables);
 
 }  // namespace gpuadvise::client

@@ -17,9 +17,9 @@
 #include "common/base/bytes.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
-#include "yaml/text_check.h"
-#include "yaml/yaml_document.h"
-#include "yaml/yaml_scalar.h"
+#include "common/yaml/text_check.h"
+#include "common/yaml/yaml_document.h"
+#include "common/yaml/yaml_scalar.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -48,15 +48,15 @@ class Converter {
 
   ConvertedScript Convert() {
     training_.config = AddConfig(launch_, Reader(), flags_);
-    if (!training_.config.path.empty() && !training_.config.is_read) {
-      report_.unclear.push_back(training_.config.path +
+    for (const std::string& path : training_.config.unread) {
+      report_.unclear.push_back(path +
                                 " cannot be read here: what only it says (method, precision, "
-                                "lengths, …) is not known");
+                                "sharding, lengths, …) is not known");
     }
     training_.layout = LayoutOf(options_, launch_, flags_);
     yaml_ = "# Made from " + source_.file + " by `gpuadvise init`; look it through.\n";
     yaml_ +=
-        "name: " + YamlText(SafeName(options_.Get("job-name").value_or(NameOf(source_.file)))) +
+        "name: " + YamlText(SafeName(options_.Get("job-name").value_or(JobName(source_.file)))) +
         "\n\n";
     WriteModel();
     yaml_ += TrainingSectionOf(source_.hints, training_, Reader(), report_);
@@ -73,14 +73,14 @@ class Converter {
   }
 
  private:
-  // "sft" of "jobs/sft.sh".
-  static std::string NameOf(const std::string& file) {
+  // "sft" from "jobs/sft.sh".
+  static std::string JobName(const std::string& file) {
     const std::string name = file.substr(file.rfind('/') + 1);
     const std::string stem = name.substr(0, name.rfind('.'));
     return stem.empty() ? "train" : stem;
   }
 
-  // Of files that the command names, as seen from its folder.
+  // Reads files that the command names, relative to its folder.
   ReadNamedFile Reader() const {
     return [this](const std::string& path) { return ReadBeside(path); };
   }
@@ -102,8 +102,8 @@ class Converter {
   void WriteModel() {
     yaml_ += "model:\n";
     std::string said =
-        source_.hints.model.empty() ? flags_.Text(Meaning::kModel) : source_.hints.model;
-    // A program that trains one model only need not name it.
+        source_.hints.model.empty() ? flags_.Text("model.preset") : source_.hints.model;
+    // A program for one model only need not name it.
     if (said.empty() && ProgramOf(launch_).find("gr00t") != std::string::npos) {
       said = "gr00t-n1-2b";
       report_.unclear.push_back("the model: taken as GR00T N1 2B, by the program's name");
@@ -121,7 +121,7 @@ class Converter {
           "  #   preset: NAME               (`gpuadvise models` lists them)\n"
           "  #   hf_config: config.json     (of a model folder)\n"
           "  #   memory: {base: 5 GB, per_sample: 1.2 GB, overhead: 2 GB}\n";
-      const FlagUse* use = flags_.Find(Meaning::kModel);
+      const FlagUse* use = flags_.Find("model.preset");
       const std::string named = said.empty() && use != nullptr ? use->raw : said;
       report_.missing.push_back(
           "the model's memory" + (named.empty() ? std::string() : " (" + named + " is not known)") +
@@ -140,7 +140,7 @@ class Converter {
       report_.changed.push_back("GPU type " + Join(layout_.types, ", ") +
                                 " → any; to stay with it, write resources: gpus");
     }
-    const bool standalone = flags_.Find(Meaning::kStandalone) != nullptr;
+    const bool standalone = flags_.Find("standalone") != nullptr;
     const bool one_node = layout_.task_per_gpu || standalone;
     Key("max_nodes", std::to_string(one_node ? 1 : layout_.nodes));
     if (one_node && layout_.nodes > 1) {
@@ -219,7 +219,7 @@ class Converter {
   }
 
   void WriteOutput() {
-    const FlagUse* use = flags_.Find(Meaning::kOutputDir);
+    const FlagUse* use = flags_.Find("output.dir");
     if (use == nullptr) return;
     const std::string folder = use->value.value_or(use->raw);
     const bool plain = folder.find_first_of("`(\"'") == std::string::npos && !folder.empty() &&
@@ -227,14 +227,14 @@ class Converter {
     if (!plain || (!use->value && UsesOwnVariable(folder))) return;
     yaml_ += "output:\n";
     Key("dir", YamlText(folder));
-    if (const auto keep = flags_.Number(Meaning::kKeep)) Key("keep", std::to_string(*keep));
-    if (const auto steps = flags_.Number(Meaning::kSaveSteps)) {
+    if (const auto keep = flags_.Number("output.keep")) Key("keep", std::to_string(*keep));
+    if (const auto steps = flags_.Number("output.save_steps")) {
       Key("save_steps", std::to_string(*steps));
     }
     yaml_ += "\n";
   }
 
-  // Whether a setup line, which runs later, gives a variable of the text its value.
+  // Whether `text` uses a variable that a setup line, which runs later, assigns.
   bool UsesOwnVariable(const std::string& text) const {
     return std::any_of(setup_.lines.begin(), setup_.lines.end(), [&](const SetupLine& line) {
       return !line.assigns.empty() && text.find(line.assigns) != std::string::npos;
@@ -274,7 +274,7 @@ class Converter {
     return "  - |-\n    " + ReplaceAll(text, "\n", "\n    ") + "\n";
   }
 
-  // Folded at single blanks, where that reads back as the same text.
+  // Folded at single blanks if that reads back as the same text.
   static std::string Folded(const std::string& text) {
     const bool folds = text.find_first_of("\n\r\t") == std::string::npos &&
                        text.find("  ") == std::string::npos && text.size() > kWrapAt &&
@@ -297,7 +297,7 @@ class Converter {
 
   const ScriptSource& source_;
   ScriptTraining training_;
-  const SbatchOptions& options_;  // of training_, as all below
+  const SbatchOptions& options_;  // these refer to training_
   LaunchCommand& launch_;
   TrainingFlags& flags_;
   const ScriptLayout& layout_;
@@ -351,7 +351,7 @@ Result<LaunchCommand> TheTraining(const std::vector<LaunchCommand>& found,
   return *best;
 }
 
-// `srun --gres=gpu:8 …` outside of a job asks for the job.
+// Outside a job, `srun --gres=gpu:8 …` requests the job: adds its options.
 void TakeSrunsRequest(const SbatchOptions& srun, SbatchOptions& options) {
   constexpr std::array<const char*, 17> kOfTheJob = {
       "account",   "constraint",    "cpus-per-gpu",  "cpus-per-task", "exclude",
@@ -367,7 +367,7 @@ void TakeSrunsRequest(const SbatchOptions& srun, SbatchOptions& options) {
   }
 }
 
-// The words in braces that an advice fills in must not stand in the script for something else.
+// Whether the script already contains a placeholder, which would be filled in by mistake.
 bool HoldsPlaceholder(std::string_view text) {
   for (const char* word :
        {"{micro_batch}", "{accumulation}", "{gpus}", "{gpus_per_node}", "{nodes}", "{steps}",
@@ -379,7 +379,7 @@ bool HoldsPlaceholder(std::string_view text) {
   return false;
 }
 
-// "<your_path>", as documents write what a reader has to fill in; "" none.
+// A mark for readers to fill in, "<your_path>", as in documentation; "": none.
 std::string FillInMark(std::string_view text) {
   for (size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
     size_t end = at + 1;
@@ -395,7 +395,7 @@ std::string FillInMark(std::string_view text) {
   return {};
 }
 
-// A file that does not read back would be a wrong one.
+// Checks that the written file can be read back.
 Result<void> CheckYaml(const std::string& yaml, const std::string& file) {
   const Result<YamlDocument> document = ParseYaml(yaml, "train.yaml");
   if (document && document->root.contains("command")) return {};
@@ -421,10 +421,9 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   const Result<LaunchCommand> launch = TheTraining(found, file);
   if (!launch) return tl::unexpected<Error>(launch.error());
   if (HoldsPlaceholder(source.text)) {
-    return BadInput(
-        file +
-        ": a word in braces like {name} stands in it, which submit would fill in; write "
-        "the train.yaml with `gpuadvise init`");
+    return BadInput(file +
+                    ": it contains a word in braces like {name}, which submit would fill in; write "
+                    "the train.yaml with `gpuadvise init`");
   }
   ScriptTraining training;
   training.options = options->options;

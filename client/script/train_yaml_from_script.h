@@ -1,9 +1,9 @@
-// A job script as a train.yaml: what the script says in its #SBATCH lines, its setup and the flags
-// of its training becomes keys, and the figures that an advice changes become placeholders.
+// Converts a job script to a train.yaml: #SBATCH lines, setup and training flags become keys, and
+// the figures that an advice decides become placeholders.
 //
-// Nothing is guessed without a word: the report says what was taken, what was kept as it is, what
-// was left out, and what a person has to fill in. A script that cannot be read rightly is refused
-// with the line and the remedy. Pure but for the files that the script names.
+// The report lists what was taken, kept and left out, and what the user must fill in. A script that
+// cannot be read correctly is rejected with the line and the remedy. Pure except for reading files
+// that the script names.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ namespace gpuadvise::client {
 
 struct ScriptSource {
   std::string_view text;
-  std::string file;    // as sentences name it
+  std::string file;    // as named in messages
   ReadNamedFile read;  // config files, a model's config.json
-  // The preset for a model's name as scripts write it ("meta-llama/Llama-3.1-8B"); "" none.
+  // Returns the preset for a model's name in a script ("meta-llama/Llama-3.1-8B"); "": none.
   std::function<std::string(const std::string& model)> preset_of;
   ScriptHints hints;
 };
@@ -34,8 +34,8 @@ struct ConvertedScript {
   ScriptReport report;
 };
 
-// Errors: kBadInput, starting with the file and, where there is one, the line: no text, no training
-// in it, a training in a loop, a function or a condition, quotes or blocks without an end.
+// Errors: kBadInput, starting with the file and, if there is one, the line: no text, no training, a
+// training in a loop, function or condition, unterminated quotes or blocks.
 Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source);
 
 }  // namespace gpuadvise::client

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "common/base/text.h"
-#include "yaml/yaml_document.h"
+#include "common/yaml/yaml_document.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
 
-constexpr int kMostDepth = 6;  // of a config file's sections
+constexpr int kMostDepth = 6;  // of nested sections in a config file
 
 std::optional<json> Parsed(const std::string& text, const std::string& path) {
   if (path.ends_with(".json")) {
@@ -30,52 +30,55 @@ std::optional<json> Read(const std::string& path, const ReadNamedFile& read) {
   return text ? Parsed(*text, path) : std::nullopt;
 }
 
-std::string WordOf(const json& value) {
+std::string ScalarText(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// Settings of an evaluation are not the training's.
-bool IsOfEvaluation(const std::string& section) {
-  return section.find("val") != std::string::npos || section.find("eval") != std::string::npos ||
-         section.find("test") != std::string::npos;
+// Settings of evaluation and inference are not the training's.
+bool IsOfAnotherTask(const std::string& section) {
+  constexpr std::array<std::string_view, 6> kTasks = {"val",   "test",     "infer",
+                                                      "serve", "generate", "predict"};
+  return std::any_of(kTasks.begin(), kTasks.end(), [&](std::string_view task) {
+    return section.find(task) != std::string::npos;
+  });
 }
 
 class ConfigReader {
  public:
-  ConfigReader(const FlagMeanings& meanings, TrainingFlags& flags)
-      : meanings_(meanings), flags_(flags) {}
+  ConfigReader(const LaunchCommand& command, TrainingFlags& flags)
+      : names_(command), flags_(flags) {}
 
-  // Outer keys go before those of sections.
+  // Adds outer keys before those of sections, so that they win.
   void Add(const json& section, const std::string& prefix, int depth) {
     for (const auto& [key, value] : section.items()) {
       if (!value.is_structured() && !value.is_null()) Keep(prefix + key, value);
     }
     if (depth >= kMostDepth) return;
     for (const auto& [key, value] : section.items()) {
-      if (value.is_object() && !IsOfEvaluation(key)) Add(value, prefix + key + ".", depth + 1);
+      if (value.is_object() && !IsOfAnotherTask(key)) Add(value, prefix + key + ".", depth + 1);
     }
   }
 
  private:
   void Keep(const std::string& key, const json& value) {
-    const auto meaning = meanings_.Of(key);
-    if (!meaning) AddNotCounted(key.substr(key.rfind('.') + 1), value, flags_);
-    if (!meaning || flags_.uses.contains(*meaning)) return;
-    // The command's own batch goes before the file's.
-    const bool said = flags_.uses.contains(Meaning::kMicroBatch);
-    if (*meaning == Meaning::kPlainBatch && said && !config_has_split_) return;
-    config_has_split_ = config_has_split_ || *meaning == Meaning::kMicroBatch;
+    const Setting* setting = names_.Find(key);
+    if (setting == nullptr) AddNotCounted(key.substr(key.rfind('.') + 1), value, flags_);
+    if (setting == nullptr || flags_.uses.contains(setting->name)) return;
+    // The command's own batch overrides the file's.
+    const bool said = flags_.uses.contains("per_device_train_batch_size");
+    if (setting->name == "batch" && said && !config_has_split_) return;
+    config_has_split_ = config_has_split_ || setting->name == "per_device_train_batch_size";
     FlagUse use;
     use.spelling = key;
-    use.raw = WordOf(value);
+    use.raw = ScalarText(value);
     use.value = use.raw;
     use.in_config = true;
-    flags_.uses[*meaning] = std::move(use);
+    flags_.uses[setting->name] = std::move(use);
   }
 
-  const FlagMeanings& meanings_;
+  const SettingNames names_;
   TrainingFlags& flags_;
-  bool config_has_split_ = false;  // the file says one GPU's batch
+  bool config_has_split_ = false;  // the file gives the batch of one GPU
 };
 
 bool TakesHuggingFaceConfig(const LaunchCommand& command) {
@@ -85,11 +88,26 @@ bool TakesHuggingFaceConfig(const LaunchCommand& command) {
          program.find("grpo.py") != std::string::npos;
 }
 
-// Of accelerate's config file: GPUs and nodes are the advice's, and what belongs to another way of
-// sharding than `distributed_type` says does not hold.
+// How a file that cannot be read shards the model, as its name says: "configs/zero3.yaml".
+void GuessSharding(const std::string& path, TrainingFlags& flags) {
+  if (path.empty()) return;
+  FlagUse use;
+  use.spelling = use.raw = path;
+  use.in_config = true;
+  if (ZeroStageOf(path, [](const std::string&) { return std::nullopt; })) {
+    use.value = path;
+    flags.uses.emplace("deepspeed", use);
+  } else if (LowerCase(path.substr(path.rfind('/') + 1)).find("fsdp") != std::string::npos) {
+    use.value = "full_shard";
+    flags.uses.emplace("fsdp", use);
+  }
+}
+
+// Reads accelerate's config file without GPUs and nodes, which the advice decides, and without
+// settings of a sharding other than `distributed_type`.
 void AddAccelerateConfig(const ReadNamedFile& read, TrainingFlags& flags) {
   const std::optional<json> document = Read(flags.accelerate_config, read);
-  if (!document) return;
+  if (!document) return GuessSharding(flags.accelerate_config, flags);
   json kept = json::object();
   for (const char* key : {"mixed_precision", "fp8_config", "parallelism_config"}) {
     if (document->contains(key)) kept[key] = (*document)[key];
@@ -107,8 +125,18 @@ void AddAccelerateConfig(const ReadNamedFile& read, TrainingFlags& flags) {
     }
   }
   static const LaunchCommand kNoProgram;
-  const FlagMeanings meanings(kNoProgram);
-  ConfigReader(meanings, flags).Add(kept, "", 0);
+  ConfigReader(kNoProgram, flags).Add(kept, "", 0);
+}
+
+// The section of a config file that `--config-section NAME` takes, else all of the file.
+const json& SectionOfCommand(const LaunchCommand& command, const json& document) {
+  for (size_t i = 1; i < command.words.size(); ++i) {
+    const std::string& option = command.words[i - 1].raw;
+    if (option != "--config-section" && option != "--config_section") continue;
+    const auto found = document.find(command.words[i].value.value_or(command.words[i].raw));
+    if (found != document.end() && found->is_object()) return *found;
+  }
+  return document;
 }
 
 }  // namespace
@@ -117,14 +145,19 @@ TrainingConfig AddConfig(const LaunchCommand& command, const ReadNamedFile& read
                          TrainingFlags& flags) {
   TrainingConfig config;
   AddAccelerateConfig(read, flags);
-  const FlagUse* use = flags.Find(Meaning::kConfig);
+  if (!flags.accelerate_config.empty() && !Read(flags.accelerate_config, read)) {
+    config.unread.push_back(flags.accelerate_config);
+  }
+  const FlagUse* use = flags.Find("config");
   if (use == nullptr) return config;
   config.path = use->value.value_or(use->raw);
   const std::optional<json> document = use->value ? Read(config.path, read) : std::nullopt;
-  if (!document) return config;
+  if (!document) {
+    config.unread.push_back(config.path);
+    return config;
+  }
   config.is_read = true;
-  const FlagMeanings meanings(command);
-  ConfigReader(meanings, flags).Add(*document, "", 0);
+  ConfigReader(command, flags).Add(SectionOfCommand(command, *document), "", 0);
   SettlePlainBatch(flags);
   return config;
 }

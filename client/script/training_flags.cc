@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/base/text.h"
-#include "common/training/foreign_keys.h"
+#include "common/keys/train_keys.h"
 
 namespace gpuadvise::client {
 namespace {
-
-using M = Meaning;
 
 constexpr std::array<std::string_view, 12> kHints = {
     "batch",    "accum",   "nproc",     "num_gpu", "n_gpu", "epoch",
@@ -38,42 +37,20 @@ std::string LowerText(const LaunchCommand& command) {
   return text;
 }
 
-bool IsSwitch(Meaning meaning) {
-  switch (meaning) {
-    case M::kBf16:
-    case M::kFp16:
-    case M::kTf32:
-    case M::kCheckpointing:
-    case M::kLora:
-    case M::kLoadIn4Bit:
-    case M::kFlashAttention:
-    case M::kCompile:
-    case M::kStandalone:
-    case M::kResume:
-    case M::kFsdp:
-    case M::kDeepspeed:
-    case M::kLoadIn8Bit:
-    case M::kDora:
-    case M::kReshard:
-    case M::kFsdpOffload:
-    case M::kLiger:
-    case M::kChunkedLoss:
-    case M::kActivationOffload:
-    case M::kOptimizerInBackward:
-    case M::kFp8:
-      return true;
-    default:
-      return false;
-  }
+// Whether `word` is a value of the key, as in --gradient_checkpointing selective.
+bool IsValueWord(const Setting& setting, std::string_view word) {
+  const TrainKey* key = FindTrainKey(setting.here);
+  return key != nullptr &&
+         std::find(key->words.begin(), key->words.end(), word) != key->words.end();
 }
 
-// Short options that mean what the table says; all others of one letter are their program's own.
+// Short options in the table; other one-letter options are specific to their program.
 bool IsKnownShort(std::string_view word) { return IsOneOf(word, {"-b", "-j", "-d"}); }
 
-// Reads the words one after the other.
+// Reads the words in order.
 class Reader {
  public:
-  explicit Reader(const LaunchCommand& command) : command_(command), meanings_(command) {}
+  explicit Reader(const LaunchCommand& command) : command_(command), names_(command) {}
 
   TrainingFlags Read() {
     ReadEnvironment();
@@ -116,7 +93,7 @@ class Reader {
     }
   }
 
-  // "trainer.devices=4", "batch_size=2"; no path and no URL.
+  // Whether it is "trainer.devices=4" or "batch_size=2", not a path or URL.
   static bool IsOverride(std::string_view value, size_t equals) {
     const std::string_view name = value.substr(0, equals);
     return std::all_of(name.begin(), name.end(), [](char c) {
@@ -126,7 +103,8 @@ class Reader {
   }
 
   static bool IsLongWithOneDash(std::string_view value) {
-    return value.size() > 2 && value[1] != '-' && MeaningOfSpelling(Normalized(value)).has_value();
+    return value.size() > 2 && value[1] != '-' &&
+           FindSettingBySpelling("", Normalized(value)) != nullptr;
   }
 
   void ReadJoined(const std::string& value, size_t equals) {
@@ -139,7 +117,7 @@ class Reader {
     use.value_at = raw_equals + 1;
     use.raw = word().raw.substr(use.value_at);
     if (word().raw.starts_with('"') || word().raw.starts_with('\'')) {
-      use.value_at = std::string::npos;  // the whole word is quoted: written anew
+      use.value_at = std::string::npos;  // the whole word is quoted: rewrite all of it
       use.raw = value.substr(equals + 1);
     }
     if (word().value) use.value = value.substr(equals + 1);
@@ -150,7 +128,7 @@ class Reader {
     FlagUse use;
     use.spelling = name;
     use.word = at_ + 1;
-    const auto meaning = meanings_.Of(name);
+    const Setting* setting = names_.Find(name);
     const bool has_next = at_ + 1 < command_.words.size();
     const std::string next =
         has_next ? command_.words[at_ + 1].value.value_or(command_.words[at_ + 1].raw) : "";
@@ -159,10 +137,8 @@ class Reader {
     const bool next_is_program = at_ + 1 == command_.program_at;
     const bool takes_next =
         has_next && !next_is_flag && !next_is_program &&
-        (!meaning || !IsSwitch(*meaning) || SwitchFrom(next).has_value() ||
-         *meaning == M::kDeepspeed || *meaning == M::kFsdp || *meaning == M::kLora ||
-         *meaning == M::kResume || *meaning == M::kFp8 ||
-         (*meaning == M::kCheckpointing && IsCheckpointWord(next)));
+        (setting == nullptr || !setting->may_be_bare || setting->takes_any_word ||
+         SwitchFrom(next).has_value() || IsValueWord(*setting, next));
     if (takes_next) {
       use.value = command_.words[at_ + 1].value;
       use.raw = command_.words[at_ + 1].raw;
@@ -175,35 +151,31 @@ class Reader {
     Keep(std::move(use));
   }
 
-  static bool IsCheckpointWord(std::string_view word) {
-    return IsOneOf(word, {"full", "selective", "unsloth", "offload"});
-  }
-
   void Keep(FlagUse use) {
     // The launcher's own --config_file is accelerate's, not the training's.
     const bool of_launcher = use.in_env || use.word < command_.program_at;
-    const auto meaning = meanings_.Of(use.spelling);
-    if (meaning == M::kConfig && of_launcher && command_.launcher == Launcher::kAccelerate) {
+    const Setting* setting = names_.Find(use.spelling);
+    if (setting == nullptr) return Doubt(use);
+    const std::string_view name = setting->name;
+    if (name == "config" && of_launcher && command_.launcher == Launcher::kAccelerate) {
       flags_.accelerate_config = use.value.value_or("");
       return;
     }
-    if (!meaning) return Doubt(use);
-    if (*meaning == M::kGpusPerNode && IsList(use)) {
-      flags_.uses[M::kGpuList] = std::move(use);
+    if (name == "gpus_per_node" && IsList(use)) {
+      flags_.uses["gpu_list"] = std::move(use);
       return;
     }
-    // Of torchrun's and the program's own, the launcher's stays where both say it.
-    const bool twice = flags_.uses.contains(*meaning);
-    if (twice && IsProcessCount(*meaning) && !of_launcher) {
-      flags_.also.emplace_back(*meaning, std::move(use));
+    // If torchrun and the program both set it, the launcher's value wins.
+    const bool twice = flags_.uses.contains(name);
+    if (twice && IsProcessCount(name) && !of_launcher) {
+      flags_.also.emplace_back(name, std::move(use));
       return;
     }
-    flags_.uses[*meaning] = std::move(use);
+    flags_.uses[name] = std::move(use);
   }
 
-  static bool IsProcessCount(Meaning meaning) {
-    return meaning == M::kGpusPerNode || meaning == M::kGpus || meaning == M::kNodes ||
-           meaning == M::kMicroBatch;
+  static bool IsProcessCount(std::string_view setting) {
+    return IsOneOf(setting, {"gpus_per_node", "gpus", "nodes", "per_device_train_batch_size"});
   }
 
   static bool IsList(const FlagUse& use) {
@@ -227,7 +199,7 @@ class Reader {
     if (command_.launcher == Launcher::kTrainScript) {
       const bool first = ProgramOf(command_).ends_with("distributed_train.sh");
       if (at + (first ? 0 : 1) < command_.words.size())
-        Position(M::kGpusPerNode, at + (first ? 0 : 1));
+        Position("gpus_per_node", at + (first ? 0 : 1));
     }
     if (command_.launcher == Launcher::kLlamaFactory) ++at;
     const bool module = command_.is_module || command_.program_at > command_.launcher_at;
@@ -236,34 +208,35 @@ class Reader {
         command_.launcher == Launcher::kLlamaFactory || command_.launcher == Launcher::kAxolotl;
     if (takes_config && at < command_.words.size()) {
       const std::string file = command_.words[at].value.value_or(command_.words[at].raw);
-      if (!file.starts_with('-')) Position(M::kConfig, at);
+      if (!file.starts_with('-')) Position("config", at);
     }
   }
 
-  void Position(Meaning meaning, size_t at) {
+  void Position(std::string_view setting, size_t at) {
     FlagUse use;
     use.word = at;
     use.value = command_.words[at].value;
     use.raw = command_.words[at].raw;
     use.spelling = use.raw;
-    flags_.uses[meaning] = std::move(use);
+    flags_.uses[setting] = std::move(use);
   }
 
   const LaunchCommand& command_;
-  FlagMeanings meanings_;
+  SettingNames names_;
   size_t at_ = 0;
   TrainingFlags flags_;
 };
 
 }  // namespace
 
-const FlagUse* TrainingFlags::Find(Meaning meaning) const {
-  const auto found = uses.find(meaning);
+const FlagUse* TrainingFlags::Find(std::string_view setting) const {
+  assert(FindSetting(setting) != nullptr && "there is no such setting");
+  const auto found = uses.find(setting);
   return found == uses.end() ? nullptr : &found->second;
 }
 
-std::optional<int64_t> TrainingFlags::Number(Meaning meaning) const {
-  const FlagUse* use = Find(meaning);
+std::optional<int64_t> TrainingFlags::Number(std::string_view setting) const {
+  const FlagUse* use = Find(setting);
   if (use == nullptr || !use->value) return {};
   std::string text = *use->value;
   if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
@@ -278,15 +251,15 @@ std::optional<int64_t> TrainingFlags::Number(Meaning meaning) const {
   return whole ? std::optional(static_cast<int64_t>(real)) : std::nullopt;
 }
 
-std::optional<bool> TrainingFlags::Switch(Meaning meaning) const {
-  const FlagUse* use = Find(meaning);
+std::optional<bool> TrainingFlags::Switch(std::string_view setting) const {
+  const FlagUse* use = Find(setting);
   if (use == nullptr) return {};
   if (use->bare) return true;
   return use->value ? SwitchFrom(*use->value) : std::nullopt;
 }
 
-std::string TrainingFlags::Text(Meaning meaning) const {
-  const FlagUse* use = Find(meaning);
+std::string TrainingFlags::Text(std::string_view setting) const {
+  const FlagUse* use = Find(setting);
   return use == nullptr ? "" : use->value.value_or("");
 }
 
@@ -300,28 +273,27 @@ void AddNotCounted(std::string_view name, const nlohmann::json& value, TrainingF
 }
 
 void SettlePlainBatch(TrainingFlags& flags) {
-  const auto plain = flags.uses.find(Meaning::kPlainBatch);
+  const auto plain = flags.uses.find("batch");
   if (plain == flags.uses.end()) return;
-  const bool split = flags.uses.contains(Meaning::kMicroBatch);
-  flags.uses.emplace(split ? Meaning::kGlobalBatch : Meaning::kMicroBatch, plain->second);
+  const bool split = flags.uses.contains("per_device_train_batch_size");
+  flags.uses.emplace(split ? "effective_batch_size" : "per_device_train_batch_size", plain->second);
   flags.uses.erase(plain);
 }
 
 TrainingFlags ReadTrainingFlags(const LaunchCommand& command) { return Reader(command).Read(); }
 
-FlagMeanings::FlagMeanings(const LaunchCommand& command) : command_(LowerText(command)) {}
+SettingNames::SettingNames(const LaunchCommand& command) : command_(LowerText(command)) {}
 
-std::optional<Meaning> FlagMeanings::Of(std::string_view name) const {
+const Setting* SettingNames::Find(std::string_view name) const {
   const std::string whole = Normalized(name);
   const size_t dot = whole.rfind('.');
   const std::string last = whole.substr(dot + 1);
   const size_t before = dot == std::string::npos || dot == 0 ? dot : whole.rfind('.', dot - 1);
   const std::string two = before == std::string::npos ? whole : whole.substr(before + 1);
   for (const std::string& each : {whole, two, last}) {
-    if (const auto own = OwnMeaning(command_, each)) return *own;
-    if (const auto meaning = MeaningOfSpelling(each)) return meaning;
+    if (const Setting* setting = FindSettingBySpelling(command_, each)) return setting;
   }
-  return {};
+  return nullptr;
 }
 
 void Replace(LaunchCommand& command, const FlagUse& use, const std::string& text) {

@@ -1,10 +1,8 @@
-// What the flags of a training's command mean: batch, accumulation, GPUs, steps, precision, …
+// The meaning of a training command's flags: batch, accumulation, GPUs, steps, precision, …
 //
-// One table of the spellings that public training programs use (Hugging Face's Trainer and TRL,
-// Lightning, torchtune, axolotl, LLaMA-Factory, DeepSpeed, Megatron-LM, fairseq, timm, nanoGPT,
-// Isaac-GR00T, OpenVLA, LeRobot, Hydra's dotted keys, …), for arguments (`--batch-size 8`), for
-// overrides (`trainer.devices=4`) and for the keys of config files. Where one spelling means
-// different things, the program decides. Pure.
+// One table of names used by public training programs (config/train_keys.yaml) covers arguments
+// (`--batch-size 8`), overrides (`trainer.devices=4`) and keys of config files. A setting is named
+// like its key in train.yaml, without "training.". Pure.
 #pragma once
 
 #include <cstdint>
@@ -15,63 +13,64 @@
 #include <string_view>
 #include <vector>
 
-#include "client/script/flag_spellings.h"
 #include "client/script/launch_command.h"
+#include "common/keys/foreign_keys.h"
 
 namespace gpuadvise::client {
 
-// Where a figure stands in the command, so that it can be replaced.
+// Position of a figure in the command, for replacing it.
 struct FlagUse {
   std::string spelling;              // "--batch-size", "trainer.devices"
-  std::optional<std::string> value;  // nullopt: cannot be told; "" for a flag without a value
+  std::optional<std::string> value;  // nullopt: unknown; "": a flag without a value
   std::string raw;                   // the value as written
-  size_t word = 0;                   // index of the word that holds the value
+  size_t word = 0;                   // index of the word with the value
   size_t value_at = 0;               // offset of the value in that word's raw text
   bool bare = false;                 // has no value
-  bool in_config = false;            // of a config file: `word` says nothing
+  bool in_config = false;            // in a config file; `word` is invalid
   bool in_env = false;               // NPROC_PER_NODE=4 before the command: `word` is its index
 };
 
 struct TrainingFlags {
-  std::map<Meaning, FlagUse> uses;  // the last of each meaning; the launcher's before the program's
-  std::vector<std::pair<Meaning, FlagUse>> also;  // counts that the program says once more
-  std::vector<std::string> unclear;  // "--bs 4": sounds like a figure, but its meaning is not known
+  // By setting: its last use, the launcher's in preference to the program's.
+  std::map<std::string_view, FlagUse> uses;
+  std::vector<std::pair<std::string_view, FlagUse>> also;  // counts repeated by the program
+  std::vector<std::string> unclear;  // "--bs 4": looks like a figure of unknown meaning
 
-  // What is said, changes memory or run time, and is not counted: parts of a sentence.
+  // Flags that change memory or run time but are not modelled; parts of a sentence.
   std::vector<std::string> not_counted;
-  std::string accelerate_config = {};  // the launcher's own config file; "" none
+  std::string accelerate_config = {};  // the launcher's own config file; "": none
 
-  const FlagUse* Find(Meaning meaning) const;
-  // A positive whole number; nullopt where it is not said, or is none.
-  std::optional<int64_t> Number(Meaning meaning) const;
-  // Whether a switch is on; nullopt where it is not said.
-  std::optional<bool> Switch(Meaning meaning) const;
-  // The text; "" where it is not said or cannot be told.
-  std::string Text(Meaning meaning) const;
+  // REQUIRES for all: a known setting.
+  const FlagUse* Find(std::string_view setting) const;
+  // A positive whole number; nullopt if absent or invalid.
+  std::optional<int64_t> Number(std::string_view setting) const;
+  // Whether a switch is on; nullopt if absent.
+  std::optional<bool> Switch(std::string_view setting) const;
+  // The text; "" if absent or unknown.
+  std::string Text(std::string_view setting) const;
 };
 
-// Notes a setting that no Meaning is for, where it is known and not counted
-// (common/training/foreign_keys.h).
+// Adds a name to `not_counted` if it is known to matter but sets none of our keys.
 void AddNotCounted(std::string_view name, const nlohmann::json& value, TrainingFlags& flags);
 
-// Makes of kPlainBatch what the other flags say that it is.
+// Resolves "batch" to the batch of one GPU or of all, depending on the other flags.
 void SettlePlainBatch(TrainingFlags& flags);
 
 TrainingFlags ReadTrainingFlags(const LaunchCommand& command);
 
-// What names mean to the program of one command.
-class FlagMeanings {
+// The settings that names mean in the program of one command.
+class SettingNames {
  public:
-  explicit FlagMeanings(const LaunchCommand& command);
+  explicit SettingNames(const LaunchCommand& command);
 
-  // Of a flag as written, or of a config file's key ("trainer.devices"); nullopt: none of ours.
-  std::optional<Meaning> Of(std::string_view name) const;
+  // Setting of a flag as written or of a config file's key ("trainer.devices"); nullptr: none.
+  const Setting* Find(std::string_view name) const;
 
  private:
   std::string command_;  // in lower case
 };
 
-// Puts `text` where the use's value stands.
+// Replaces the value of `use` by `text`.
 void Replace(LaunchCommand& command, const FlagUse& use, const std::string& text);
 
 // "true", "True", "1", "yes", … ; nullopt for any other word.

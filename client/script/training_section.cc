@@ -2,19 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
+#include "client/script/trainer_defaults.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
-#include "common/training/foreign_keys.h"
-#include "common/training/train_spec.h"
-#include "yaml/yaml_scalar.h"
+#include "common/keys/foreign_keys.h"
+#include "common/spec/train_spec.h"
+#include "common/yaml/yaml_document.h"
+#include "common/yaml/yaml_scalar.h"
 
 namespace gpuadvise::client {
 namespace {
 
-constexpr int64_t kMostBatchInSamples = 100'000;  // a larger batch is one of tokens
+constexpr int64_t kMostBatchInSamples = 100'000;  // a larger batch counts tokens
 
 class Section {
  public:
@@ -31,8 +34,8 @@ class Section {
   std::string Write() {
     WriteLength();
     WriteBatch();
-    WriteNumber(Meaning::kEvalBatch, "per_device_eval_batch_size");
-    WriteNumber(Meaning::kSeqLength, "max_seq_length");
+    WriteNumber("per_device_eval_batch_size");
+    WriteNumber("max_seq_length");
     WritePrecision();
     WriteMethod();
     WriteCheckpointing();
@@ -47,16 +50,16 @@ class Section {
     yaml_ += "  " + name + ": " + value + "\n";
   }
 
-  // The same, and says so.
+  // Writes a key and reports it.
   void Take(const std::string& name, const std::string& value) {
     Key(name, value);
     report_.taken.push_back(name + " " + value);
   }
 
-  void WriteNumber(Meaning meaning, const std::string& key) {
-    const FlagUse* use = flags_.Find(meaning);
+  void WriteNumber(const std::string& key) {
+    const FlagUse* use = flags_.Find(key);
     if (use == nullptr) return;
-    if (const auto number = flags_.Number(meaning)) {
+    if (const auto number = flags_.Number(key)) {
       Key(key, std::to_string(*number));
       report_.taken.push_back(fmt::format("{} {} ({})", key, *number, use->spelling));
     } else if (!use->value) {
@@ -70,18 +73,17 @@ class Section {
       Key("max_steps", std::to_string(*hints_.max_steps));
       return;
     }
-    if (flags_.Number(Meaning::kMaxSteps)) {
-      return WriteNumber(Meaning::kMaxSteps, "max_steps");
+    if (flags_.Number("max_steps")) {
+      return WriteNumber("max_steps");
     }
-    const FlagUse* epochs = flags_.Find(Meaning::kEpochs);
+    const FlagUse* epochs = flags_.Find("num_train_epochs");
     double count = 0;
     if (epochs != nullptr && epochs->value) count = std::atof(epochs->value->c_str());
     if (count > 0) {
       Key("num_train_epochs", fmt::format("{:g}", count));
       report_.taken.push_back(
           fmt::format("{:g} {} ({})", count, count == 1 ? "epoch" : "epochs", epochs->spelling));
-      const auto samples =
-          hints_.num_samples ? hints_.num_samples : flags_.Number(Meaning::kSamples);
+      const auto samples = hints_.num_samples ? hints_.num_samples : flags_.Number("num_samples");
       if (samples) {
         Key("num_samples", std::to_string(*samples));
         return;
@@ -101,27 +103,27 @@ class Section {
         "--max-steps N");
   }
 
-  // The batch that the script's own GPUs make is kept; how it is split is free from now on.
+  // Keeps the effective batch of the script's GPUs; its split is open from now on.
   void WriteBatch() {
-    const auto micro = flags_.Number(Meaning::kMicroBatch);
-    const auto global = flags_.Number(Meaning::kGlobalBatch);
+    const auto micro = flags_.Number("per_device_train_batch_size");
+    const auto global = flags_.Number("effective_batch_size");
     const bool fixed_accumulation = !TakesAccumulation(flags_) && !global;
-    const int64_t accumulation = flags_.Number(Meaning::kAccumulation).value_or(1);
+    const int64_t accumulation = flags_.Number("gradient_accumulation_steps").value_or(1);
     if (hints_.effective_batch_size) {
       Key("effective_batch_size", std::to_string(*hints_.effective_batch_size));
     } else if (global && *global > kMostBatchInSamples) {
       report_.batch_is_missing = true;
       report_.missing.push_back(
           fmt::format("{} {}: sounds like tokens; write effective_batch_size in samples",
-                      SpellingOf(Meaning::kGlobalBatch), *global));
+                      Spelling("effective_batch_size"), *global));
     } else if (global) {
       Key("effective_batch_size", std::to_string(*global));
       report_.taken.push_back(fmt::format("{} samples a step on all GPUs ({})", *global,
-                                          SpellingOf(Meaning::kGlobalBatch)));
-    } else if (micro && IsUnknown(Meaning::kAccumulation)) {
+                                          Spelling("effective_batch_size")));
+    } else if (micro && IsUnknown("gradient_accumulation_steps")) {
       report_.batch_is_missing = true;
       yaml_ += "  # effective_batch_size: micro-batch × accumulation × GPUs, which is kept\n";
-      const FlagUse* use = flags_.Find(Meaning::kAccumulation);
+      const FlagUse* use = flags_.Find("gradient_accumulation_steps");
       report_.missing.push_back(
           fmt::format("the batch: {} {} has no value in the script; write effective_batch_size",
                       use->spelling, use->raw));
@@ -134,7 +136,8 @@ class Section {
                                           product + (gpus == 1 ? " GPU" : " GPUs"),
                                           *micro * accumulation * gpus, BatchSpellings()));
       if (IsPlainBatchName()) {
-        report_.unclear.push_back(SpellingOf(Meaning::kMicroBatch) + " " + std::to_string(*micro) +
+        report_.unclear.push_back(Spelling("per_device_train_batch_size") + " " +
+                                  std::to_string(*micro) +
                                   ": taken as the batch of one GPU, not of all");
       }
     } else if (micro) {
@@ -156,13 +159,13 @@ class Section {
     }
   }
 
-  // Whether a figure is there, but not what it is.
-  bool IsUnknown(Meaning meaning) const {
-    return flags_.Find(meaning) != nullptr && !flags_.Number(meaning);
+  // Whether a figure is given but unknown.
+  bool IsUnknown(std::string_view setting) const {
+    return flags_.Find(setting) != nullptr && !flags_.Number(setting);
   }
 
   bool IsPlainBatchName() const {
-    std::string name = SpellingOf(Meaning::kMicroBatch);
+    std::string name = Spelling("per_device_train_batch_size");
     name = name.substr(name.rfind('.') == std::string::npos ? 0 : name.rfind('.') + 1);
     return layout_.gpus() > 1 &&
            IsOneOf(name, {"--batch-size", "--batch_size", "-b", "batch_size", "--bs", "--batch",
@@ -170,14 +173,14 @@ class Section {
   }
 
   std::string MissingBatch() const {
-    const FlagUse* use = flags_.Find(Meaning::kMicroBatch);
+    const FlagUse* use = flags_.Find("per_device_train_batch_size");
     if (use != nullptr && !use->value) {
       return fmt::format("the batch: {} {} has no value in the script; write effective_batch_size",
                          use->spelling, use->raw);
     }
     if (!training_.config.path.empty() && !training_.config.is_read) {
       return fmt::format(
-          "the batch: it stands in {}, which cannot be read here; write effective_batch_size, and "
+          "the batch: it is set in {}, which cannot be read here; write effective_batch_size, and "
           "let the command take {{micro_batch}} and {{accumulation}}",
           training_.config.path);
     }
@@ -185,25 +188,25 @@ class Section {
            "{accumulation} in the command";
   }
 
-  std::string SpellingOf(Meaning meaning) const {
-    const FlagUse* use = flags_.Find(meaning);
+  std::string Spelling(std::string_view setting) const {
+    const FlagUse* use = flags_.Find(setting);
     return use == nullptr ? "" : use->spelling;
   }
 
   std::string BatchSpellings() const {
     std::vector<std::string> names;
-    for (Meaning meaning : {Meaning::kMicroBatch, Meaning::kAccumulation, Meaning::kGpusPerNode,
-                            Meaning::kGpus, Meaning::kNodes}) {
-      if (!SpellingOf(meaning).empty()) names.push_back(SpellingOf(meaning));
+    for (std::string_view setting : {"per_device_train_batch_size", "gradient_accumulation_steps",
+                                     "gpus_per_node", "gpus", "nodes"}) {
+      if (!Spelling(setting).empty()) names.push_back(Spelling(setting));
     }
     return Join(names, ", ");
   }
 
   void WritePrecision() {
-    const std::string word = flags_.Text(Meaning::kPrecision);
+    const std::string word = flags_.Text("precision");
     const bool half = word.find("16") != std::string::npos;
-    const bool bf16 = flags_.Switch(Meaning::kBf16).value_or(word.find("bf") != std::string::npos);
-    const bool fp16 = flags_.Switch(Meaning::kFp16).value_or(half && !bf16);
+    const bool bf16 = flags_.Switch("bf16").value_or(word.find("bf") != std::string::npos);
+    const bool fp16 = flags_.Switch("fp16").value_or(half && !bf16);
     if (bf16) {
       Key("bf16", "true");
       report_.taken.push_back("bf16: GPUs without it are left out");
@@ -211,16 +214,16 @@ class Section {
       Key("fp16", "true");
       report_.taken.push_back("fp16");
     } else if (IsOneOf(word, {"no", "fp32", "32", "float32", "32-true"}) ||
-               flags_.Switch(Meaning::kBf16) == false) {
+               flags_.Switch("bf16") == false) {
       Key("bf16", "false");
       Key("fp16", "false");
       report_.taken.push_back("fp32");
     }
     if (bf16 && launch_.launcher == Launcher::kTune) Key("pure_bf16", "true");
-    if (const auto tf32 = flags_.Switch(Meaning::kTf32)) Key("tf32", *tf32 ? "true" : "false");
+    if (const auto tf32 = flags_.Switch("tf32")) Key("tf32", *tf32 ? "true" : "false");
   }
 
-  // ---- what is trained, and how its frozen rest is kept
+  // ---- method and quantization
 
   void WriteMethod() {
     const std::string method = MethodWord();
@@ -232,50 +235,73 @@ class Section {
     WriteTrainer();
   }
 
-  // Writes the adapters; " (r: 16)" for the report.
+  // Writes the adapters; returns " (r: 16)" for the report.
   std::string LoraText() {
     std::vector<std::string> parts;
-    if (const auto rank = flags_.Number(Meaning::kLoraRank)) {
+    if (const auto rank = flags_.Number("lora.r")) {
       parts.push_back(fmt::format("r: {}", *rank));
     }
-    if (const auto alpha = flags_.Number(Meaning::kLoraAlpha)) {
+    if (const auto alpha = flags_.Number("lora.lora_alpha")) {
       parts.push_back(fmt::format("lora_alpha: {}", *alpha));
     }
-    const double dropout = std::atof(flags_.Text(Meaning::kLoraDropout).c_str());
+    const double dropout = std::atof(flags_.Text("lora.lora_dropout").c_str());
     if (dropout > 0 && dropout < 1) parts.push_back(fmt::format("lora_dropout: {:g}", dropout));
+    if (const auto modules = TargetModules(flags_.Text("lora.target_modules")); !modules.empty()) {
+      parts.push_back("target_modules: [" + Join(modules, ", ") + "]");
+    }
     if (parts.empty() || MethodWord() == "full") return "";
     Key("lora", "{" + Join(parts, ", ") + "}");
     return " (" + Join(parts, ", ") + ")";
   }
 
-  bool IsInBits(int64_t bits) const { return flags_.Number(Meaning::kQuantizedBits) == bits; }
+  // "q_proj" and "v_proj" of "q_proj,v_proj" or "['q_proj', 'v_proj']"; nothing for all layers, and
+  // for a pattern.
+  static std::vector<std::string> TargetModules(const std::string& text) {
+    std::vector<std::string> modules(1);
+    for (const char c : text) {
+      if (IsNamePart(c) || c == '.') {
+        modules.back() += c;
+      } else if (c == ',' || c == ' ') {
+        if (!modules.back().empty()) modules.emplace_back();
+      } else if (c != '[' && c != ']' && c != '\'' && c != '"') {
+        return {};
+      }
+    }
+    if (modules.back().empty()) modules.pop_back();
+    const bool all = std::any_of(modules.begin(), modules.end(), [](const std::string& module) {
+      return module.starts_with("all");
+    });
+    return all ? std::vector<std::string>() : modules;
+  }
+
+  bool IsInBits(int64_t bits) const { return flags_.Number("quantized_bits") == bits; }
 
   std::string MethodWord() const {
-    const std::string word = LowerCase(flags_.Text(Meaning::kLora));
+    const std::string word = LowerCase(flags_.Text("method"));
     const std::string program = ProgramOf(launch_);
-    const bool four_bits = flags_.Switch(Meaning::kLoadIn4Bit).value_or(false) || IsInBits(4) ||
+    const bool four_bits = flags_.Switch("load_in_4bit").value_or(false) || IsInBits(4) ||
                            word == "qlora" || program.find("qlora") != std::string::npos;
-    if (flags_.Switch(Meaning::kDora).value_or(false)) return "dora";
+    if (flags_.Switch("dora").value_or(false)) return "dora";
     if (four_bits) return "qlora";
     if (IsOneOf(word, {"lora", "dora"})) return word;
     if (IsOneOf(word, {"full", "freeze"})) return word == "full" ? "full" : "";
-    if (flags_.Switch(Meaning::kLora).value_or(false)) return "lora";
-    if (flags_.Switch(Meaning::kLora) == false) return "full";
+    if (flags_.Switch("method").value_or(false)) return "lora";
+    if (flags_.Switch("method") == false) return "full";
     if (program.find("full_finetune") != std::string::npos) return "full";
     const bool named = program.find("lora") != std::string::npos;
-    return named || flags_.Number(Meaning::kLoraRank) ? "lora" : "";
+    return named || flags_.Number("lora.r") ? "lora" : "";
   }
 
-  // Where it says more than the method.
+  // The quantization if it adds to the method; else "".
   std::string QuantizationWord() const {
-    if (flags_.Switch(Meaning::kLoadIn8Bit).value_or(false) || IsInBits(8)) return "int8";
-    const std::string word = LowerCase(flags_.Text(Meaning::kQuantization));
+    if (flags_.Switch("load_in_8bit").value_or(false) || IsInBits(8)) return "int8";
+    const std::string word = LowerCase(flags_.Text("quantization"));
     return IsOneOf(word, {"gptq", "awq"}) ? word : "";
   }
 
-  // The trainer's word: LLaMA-Factory's stage, axolotl's rl, swift's rlhf_type, `trl dpo`, dpo.py.
+  // From LLaMA-Factory's stage, axolotl's rl, swift's rlhf_type, `trl dpo` or dpo.py.
   void WriteTrainer() {
-    std::string said = LowerCase(flags_.Text(Meaning::kTrainer));
+    std::string said = LowerCase(flags_.Text("trainer"));
     if (said.empty()) said = LowerCase(ProgramOf(launch_));
     if (said == "trl" && launch_.program_at + 1 < launch_.words.size()) {
       said = launch_.words[launch_.program_at + 1].raw;
@@ -292,26 +318,38 @@ class Section {
   }
 
   void WriteCheckpointing() {
-    const FlagUse* use = flags_.Find(Meaning::kCheckpointing);
-    if (use == nullptr) return;
-    const std::string word = LowerCase(flags_.Text(Meaning::kCheckpointing));
+    const FlagUse* use = flags_.Find("gradient_checkpointing");
+    if (use == nullptr) return WriteUsualCheckpointing();
+    const std::string word = LowerCase(flags_.Text("gradient_checkpointing"));
     if (word == "selective" || use->spelling == "--recompute-activations") {
       return Take("gradient_checkpointing", "selective");
     }
     if (IsOneOf(word, {"unsloth", "offload"})) return Take("gradient_checkpointing", word);
-    const auto on = flags_.Switch(Meaning::kCheckpointing);
+    const auto on = flags_.Switch("gradient_checkpointing");
     if (!on && word.empty()) return;
     Key("gradient_checkpointing", on.value_or(true) ? "true" : "false");
     report_.taken.push_back(std::string("gradient checkpointing ") +
                             (on.value_or(true) ? "on" : "off"));
   }
 
-  // ---- how it is spread
+  // What the trainer does where nothing is said, if all that is said can be seen.
+  void WriteUsualCheckpointing() {
+    const auto usual = DefaultsOfTrainer(launch_, flags_);
+    const bool unread = !training_.config.path.empty() && !training_.config.is_read;
+    if (!usual || unread || !IsWholeCommandKnown(launch_)) return;
+    const bool on = usual->gradient_checkpointing;
+    Key("gradient_checkpointing",
+        fmt::format("{}  # the default of {}", on ? "true" : "false", usual->trainer));
+    report_.taken.push_back(fmt::format("gradient checkpointing {}, the default of {}",
+                                        on ? "on" : "off", usual->trainer));
+  }
+
+  // ---- sharding
 
   void WriteSharding() {
-    const std::string fsdp = LowerCase(flags_.Text(Meaning::kFsdp));
+    const std::string fsdp = LowerCase(flags_.Text("fsdp"));
     if (const std::string words = FsdpWords(fsdp); !words.empty()) return Take("fsdp", words);
-    const std::string file = flags_.Text(Meaning::kDeepspeed);
+    const std::string file = flags_.Text("deepspeed");
     if (const auto stage = ZeroStage(file)) {
       Key("deepspeed",
           fmt::format("{}{}", *stage, file.empty() ? "" : "  # ZeRO stage of " + Comment(file)));
@@ -327,38 +365,38 @@ class Section {
     }
   }
 
-  // "full_shard offload" of "full_shard auto_wrap offload"; "" none is said.
+  // "full_shard offload" from "full_shard auto_wrap offload"; "": none given.
   std::string FsdpWords(const std::string& said) const {
-    // Accelerate writes FSDP1's strategy there too.
-    const std::string of_reshard = LowerCase(flags_.Text(Meaning::kReshard));
+    // Accelerate puts FSDP1's strategy there too.
+    const std::string of_reshard = LowerCase(flags_.Text("reshard_after_forward"));
     std::string strategy;
     if (said == "true" || said == "1") strategy = "full_shard";
     if (said == "2") strategy = "shard_grad_op";
     for (const char* each : {"full_shard", "shard_grad_op", "hybrid_shard", "hybrid_shard_zero2"}) {
       if ((said + " " + of_reshard).find(each) != std::string::npos) strategy = each;
     }
-    const auto reshard = flags_.Switch(Meaning::kReshard);
-    const bool second = flags_.Number(Meaning::kFsdpVersion) == 2;
+    const auto reshard = flags_.Switch("reshard_after_forward");
+    const bool second = flags_.Number("fsdp_version") == 2;
     const bool titan = ProgramOf(launch_).find("torchtitan") != std::string::npos;
     if (strategy.empty() && (second || reshard || titan)) strategy = "full_shard";
     if (strategy == "full_shard" && reshard == false) strategy = "shard_grad_op";
     if (strategy.empty() || said == "no_shard") return "";
-    const bool offload = said.find("offload") != std::string::npos ||
-                         flags_.Switch(Meaning::kFsdpOffload).value_or(false);
+    const bool offload =
+        said.find("offload") != std::string::npos || flags_.Switch("fsdp_offload").value_or(false);
     return strategy + (offload ? " offload" : "");
   }
 
   void WriteOffload(const std::string& file) {
     const OffloadDevices devices = OffloadOf(file, read_);
-    const auto is_away = [&](Meaning meaning) {
-      return IsOneOf(LowerCase(flags_.Text(meaning)), {"cpu", "nvme"});
+    const auto is_away = [&](std::string_view setting) {
+      return IsOneOf(LowerCase(flags_.Text(setting)), {"cpu", "nvme"});
     };
-    if (devices.parameters || is_away(Meaning::kOffloadParameters)) return Take("offload", "all");
-    if (devices.optimizer || is_away(Meaning::kOffloadOptimizer)) Take("offload", "optimizer");
+    if (devices.parameters || is_away("offload_parameters")) return Take("offload", "all");
+    if (devices.optimizer || is_away("offload_optimizer")) Take("offload", "optimizer");
   }
 
   std::optional<int64_t> ZeroStage(const std::string& file) const {
-    if (const FlagUse* use = flags_.Find(Meaning::kZeroStage); use != nullptr && use->value) {
+    if (const FlagUse* use = flags_.Find("zero_stage"); use != nullptr && use->value) {
       const std::string& text = *use->value;
       if (text.size() == 1 && text[0] >= '0' && text[0] <= '3') return text[0] - '0';
     }
@@ -366,16 +404,14 @@ class Section {
   }
 
   void WriteParallelism() {
-    for (const auto& [meaning, key] : {std::pair{Meaning::kTensorParallel, "tensor_parallel_size"},
-                                       {Meaning::kPipelineParallel, "pipeline_parallel_size"},
-                                       {Meaning::kContextParallel, "context_parallel_size"},
-                                       {Meaning::kExpertParallel, "expert_parallel_size"}}) {
-      const auto size = flags_.Number(meaning);
+    for (const char* key : {"tensor_parallel_size", "pipeline_parallel_size",
+                            "context_parallel_size", "expert_parallel_size"}) {
+      const auto size = flags_.Number(key);
       if (size && *size > 1) Take(key, std::to_string(*size));
     }
   }
 
-  // A file's name as a comment of a line can have it.
+  // A file name made safe for a YAML comment.
   static std::string Comment(const std::string& text) {
     std::string plain;
     for (char c : text) plain += static_cast<unsigned char>(c) < 0x20 ? '_' : c;
@@ -384,39 +420,36 @@ class Section {
 
   // ---- the rest
 
-  void WriteSwitch(Meaning meaning, const std::string& key) {
-    if (flags_.Switch(meaning).value_or(false)) Take(key, "true");
-  }
-
   void WriteDetails() {
-    const std::string optim = LowerCase(flags_.Text(Meaning::kOptimizer));
-    const std::string not_counted = NotCountedOfOptimizer(optim);
+    const std::string optim = LowerCase(flags_.Text("optim"));
+    const std::string not_counted = FindUncountedOptimizerPart(optim);
     if (IsKnownOptimizer(optim) || !not_counted.empty()) Key("optim", YamlText(optim));
-    std::string attention = LowerCase(flags_.Text(Meaning::kAttention));
-    const bool flash = flags_.Switch(Meaning::kFlashAttention).value_or(false);
+    std::string attention = LowerCase(flags_.Text("attn_implementation"));
+    const bool flash = flags_.Switch("flash_attention").value_or(false);
     if (flash || attention.starts_with("flash")) attention = "flash_attention_2";
     if (IsOneOf(attention, {"flash_attention_2", "sdpa", "eager"})) {
       Key("attn_implementation", attention);
     }
-    if (const auto compile = flags_.Switch(Meaning::kCompile)) {
+    if (const auto compile = flags_.Switch("torch_compile")) {
       Key("torch_compile", *compile ? "true" : "false");
     }
-    if (const auto workers = flags_.Number(Meaning::kWorkers)) {
+    if (const auto workers = flags_.Number("dataloader_num_workers")) {
       Key("dataloader_num_workers", std::to_string(*workers));
     }
-    WriteSwitch(Meaning::kLiger, "use_liger_kernel");
-    WriteSwitch(Meaning::kChunkedLoss, "chunked_cross_entropy");
-    WriteSwitch(Meaning::kActivationOffload, "activation_offloading");
-    WriteSwitch(Meaning::kOptimizerInBackward, "optimizer_in_backward");
+    for (const char* key : {"use_liger_kernel", "chunked_cross_entropy", "activation_offloading",
+                            "optimizer_in_backward"}) {
+      if (flags_.Switch(key).value_or(false)) Take(key, "true");
+    }
+    if (flags_.Switch("use_ema").value_or(false)) Take("use_ema", "true");
+    WriteNumber("resolution");
     if (IsInFp8()) Take("fp8", "true");
     WriteNotCounted(not_counted);
   }
 
   bool IsInFp8() const {
-    const std::string word =
-        LowerCase(flags_.Text(Meaning::kPrecision) + " " + flags_.Text(Meaning::kFp8));
+    const std::string word = LowerCase(flags_.Text("precision") + " " + flags_.Text("fp8"));
     return word.find("fp8") != std::string::npos || word.find("float8") != std::string::npos ||
-           IsOneOf(Trim(word), {"hybrid", "e4m3"}) || flags_.Switch(Meaning::kFp8).value_or(false);
+           IsOneOf(Trim(word), {"hybrid", "e4m3"}) || flags_.Switch("fp8").value_or(false);
   }
 
   void WriteNotCounted(const std::string& optimizer) {
@@ -443,6 +476,25 @@ class Section {
 std::string TrainingSectionOf(const ScriptHints& hints, const ScriptTraining& training,
                               const ReadNamedFile& read, ScriptReport& report) {
   return Section(hints, training, read, report).Write();
+}
+
+nlohmann::json SettingsOfCommand(const LaunchCommand& command, const TrainingFlags& flags) {
+  ScriptTraining training;
+  training.launch = command;
+  training.flags = flags;
+  ScriptReport report;
+  const ReadNamedFile nothing = [](const std::string&) { return std::optional<std::string>(); };
+  const auto section = ParseYaml(TrainingSectionOf({}, training, nothing, report), "command");
+  if (!section || !section->root["training"].is_object()) return nlohmann::json::object();
+  nlohmann::json settings = section->root["training"];
+  if (flags.Find("gradient_checkpointing") == nullptr) settings.erase("gradient_checkpointing");
+  for (const char* figure :
+       {"max_steps", "num_train_epochs", "num_samples", "samples", "effective_batch_size",
+        "per_device_train_batch_size", "gradient_accumulation_steps", "per_device_eval_batch_size",
+        "dataloader_num_workers", "bf16", "fp16", "tf32"}) {
+    settings.erase(figure);
+  }
+  return settings;
 }
 
 }  // namespace gpuadvise::client

@@ -1,8 +1,8 @@
-// The section `training` of a train.yaml, from what a script's training is told by its flags and
-// config files.
+// The section `training` of a train.yaml, from the flags and config files of a script's training.
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -12,17 +12,21 @@
 
 namespace gpuadvise::client {
 
-// What a person says beside the script; it goes before what the script says.
+// Values given by the user; they override the script.
 struct ScriptHints {
-  std::string model;  // a preset; "" none
+  std::string model;  // a preset; "": none
   std::optional<int64_t> max_steps;
   std::optional<int64_t> num_samples;  // in the data set
   std::optional<int64_t> effective_batch_size;
 };
 
-// The section's lines, "training:" first. What was taken, is missing or is not counted goes into
-// `report`. `read` reads files that the command names, from its folder.
+// The section's lines, "training:" first. Adds to `report` what was taken, is missing or is not
+// counted. `read` reads files that the command names, relative to its folder.
 std::string TrainingSectionOf(const ScriptHints& hints, const ScriptTraining& training,
                               const ReadNamedFile& read, ScriptReport& report);
+
+// What a command says of memory and run time beside length, batch and precision, as keys of the
+// section `training`; without what stands in files and what its trainer does by default.
+nlohmann::json SettingsOfCommand(const LaunchCommand& command, const TrainingFlags& flags);
 
 }  // namespace gpuadvise::client

@@ -13,7 +13,7 @@
 namespace gpuadvise::client {
 namespace {
 
-constexpr size_t kMaxDepth = 100;  // of blocks, and of substitutions in each other
+constexpr size_t kMaxDepth = 100;  // of nested blocks and substitutions
 
 struct Token {
   enum class Kind { kWord, kOperator, kNewline, kEnd };
@@ -28,7 +28,7 @@ tl::unexpected<Error> NoEnd(int line, const std::string& what) {
   return BadInput(fmt::format("line {}: {} is not closed", line, what));
 }
 
-// Cuts a script into words and operators.
+// Splits a script into words and operators.
 class Tokenizer {
  public:
   explicit Tokenizer(std::string_view script) : script_(script) {}
@@ -54,10 +54,10 @@ class Tokenizer {
     return token;
   }
 
-  // The bodies of the here-documents that the last newline ended.
+  // The bodies of here-documents after the last newline.
   std::vector<std::string> TakeBodies() { return std::exchange(bodies_, {}); }
 
-  // Raw text up to `end`, which is left behind; for `[[ … ]]` and `(( … ))`.
+  // Skips raw text up to and including `end`, for `[[ … ]]` and `(( … ))`.
   Result<void> SkipTo(std::string_view end, int line) {
     const size_t found = script_.find(end, at_);
     if (found == std::string_view::npos) return NoEnd(line, "a test");
@@ -90,7 +90,7 @@ class Tokenizer {
     }
   }
 
-  // The bodies of here-documents follow the line that asks for them.
+  // The bodies of here-documents follow the line with their operators.
   Result<Token> Newline(Token token) {
     token.kind = Token::Kind::kNewline;
     Advance(at_ + 1);
@@ -166,12 +166,12 @@ class Tokenizer {
     word.remove_suffix(word.ends_with("+=") ? 2 : 1);
     return IsVariableName(word);
   }
-  // "<(": a process substitution; "@(": a pattern.
+  // Whether a parenthesis after it opens a process substitution "<(" or a pattern "@(".
   static bool OpensPattern(std::string_view word) {
     return !word.empty() && std::string_view("<>@!+*?").find(word.back()) != std::string_view::npos;
   }
 
-  // One character, or what quotes or a substitution hold.
+  // Reads one character, a quoted text or a substitution.
   Result<void> ReadPart(std::string& text, size_t depth) {
     switch (Peek()) {
       case '\\':
@@ -205,7 +205,7 @@ class Tokenizer {
     return {};
   }
 
-  // From an opening character to `close`, with what is nested in it.
+  // Reads from an opening character to `close`, including nested parts.
   Result<void> Enclosed(std::string& text, char close, const char* what, size_t depth) {
     const int line = line_;
     if (depth > kMaxDepth) return BadInput(fmt::format("line {}: nested too deeply", line));
@@ -228,7 +228,7 @@ class Tokenizer {
     return NoEnd(line, what);
   }
 
-  // Whether the next character stands for itself in what `close` ends.
+  // Whether the next character has no special meaning in a text that `close` ends.
   bool IsPlainIn(char close) const {
     if (close == '"') return Peek() != '$' && Peek() != '\\' && Peek() != '`';
     return close == '}' && Peek() == '(';
@@ -238,13 +238,13 @@ class Tokenizer {
   size_t at_ = 0;
   int line_ = 1;
   bool delimiter_is_next_ = false;
-  std::vector<std::string> here_documents_;  // whose bodies follow the line
-  std::vector<std::string> bodies_;          // of those of the last line
+  std::vector<std::string> here_documents_;  // delimiters; the bodies follow the line
+  std::vector<std::string> bodies_;          // of the last line
 };
 
 bool IsRedirection(const std::string& op) { return op.find_first_of("<>") != std::string::npos; }
 
-// Puts tokens together as statements.
+// Combines tokens into statements.
 class Parser {
  public:
   explicit Parser(std::string_view script) : script_(script), tokens_(script) {}
@@ -265,7 +265,7 @@ class Parser {
  private:
   struct Block {
     ScriptBlock kind = ScriptBlock::kNone;
-    std::string word;  // that opened it
+    std::string word;  // the word that opened it
     int line = 0;
     bool at_pattern = false;  // of a case
   };
@@ -320,7 +320,7 @@ class Parser {
     return {};
   }
 
-  // Opens or closes a block; false where the word is none of the shell's own.
+  // Opens or closes a block; returns false if the word is not reserved.
   bool IsReserved(const Token& token) {
     const std::string& word = token.text;
     if (IsOneOf(word, {"then", "else", "elif", "do", "!", "time"})) return true;
@@ -375,7 +375,7 @@ class Parser {
   }
 
   void TakeRedirection(const Token& token) {
-    // "2>" is a word and an operator with nothing between.
+    // "2>" is a word and an adjacent operator.
     std::string number;
     const bool has_number = !command_.words.empty() && token.begin > 0 &&
                             IsDigit(script_[token.begin - 1]) && IsNumber(command_.words.back());
@@ -411,12 +411,12 @@ class Parser {
     if (!in_statement_) return;
     is_header_ = false;
     EndCommand();
-    // They belong to the last commands of the line; nearly always there is one.
+    // They belong to the last commands of the line; there is rarely more than one.
     for (std::string& body : tokens_.TakeBodies()) {
       if (!statement_.commands.empty()) statement_.commands.back().here_document = std::move(body);
     }
     const bool waits = function_is_next_ || continues_ || !blocks_.empty();
-    // The newline of a line with a here-document reaches to that document's end.
+    // The newline token of a line with a here-document extends to the document's end.
     const bool has_document = token.end > token.begin + 1;
     if (!waits) EndStatement(has_document ? token.end : last_end_);
   }

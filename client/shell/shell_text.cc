@@ -11,7 +11,7 @@ namespace {
 
 bool StartsName(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Appends a variable's value; false when only the job knows it.
+// Appends a variable's value; returns false if only the job has it.
 bool Append(const std::string& name, const Variables& variables, ShellText* expanded) {
   if (IsSetByTheJob(name)) {
     expanded->only_in_job = name;

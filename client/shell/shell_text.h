@@ -1,9 +1,7 @@
-// Text as the shell and #SBATCH lines take it: written so that nothing in it is read as syntax, and
-// expanded as the job's shell will expand it.
+// Quotes text for the shell and #SBATCH lines, and expands text as the job's shell will.
 //
-// A job script writes the paths of a training file so that $NAME, ${NAME} and a leading ~/ are
-// expanded and nothing else is; a preflight does the same here, with the variables that the job
-// will have. Nothing is ever run. Pure.
+// In paths of a training file, a job script expands only $NAME, ${NAME} and a leading ~/. The
+// preflight does the same here, with the variables that the job will have. Runs nothing. Pure.
 #pragma once
 
 #include <map>
@@ -12,51 +10,49 @@
 
 namespace gpuadvise::client {
 
-// Environment variables of the job, as far as they are known before it runs.
+// Environment variables of the job that are known before it runs.
 using Variables = std::map<std::string, std::string, std::less<>>;
 
 struct ShellText {
-  std::string text;  // expanded
-  std::string
-      only_in_job;      // the first variable that Slurm sets when the job runs; `text` ends there
-  std::string not_set;  // the first variable that has no value here; it counts as ""
-  bool has_command = false;  // holds `$(` or a backquote, which the job does not run
+  std::string text;          // expanded
+  std::string only_in_job;   // first variable that only the job has; `text` ends there
+  std::string not_set;       // first variable without a value here; read as ""
+  bool has_command = false;  // has `$(` or a backquote, which the job does not run
 };
 
 ShellText ExpandText(std::string_view text, const Variables& variables);
 
-// A variable name at the front of `text`, which follows a '$': "HOME", and how many characters the
-// reference takes ("{HOME}": 6). Empty where there is none.
+// The variable at the front of `text`, which follows a '$': its name "HOME" and the length of the
+// reference ("{HOME}": 6). Empty if there is none.
 struct VariableReference {
   std::string name;
   size_t length = 0;
 };
 VariableReference ReferenceAt(std::string_view text);
 
-// Whether a variable's name may go on with it: a letter, a digit, _.
+// Whether a variable's name may continue with it: a letter, a digit, _.
 bool IsNamePart(char c);
 
-// Whether it is letters, digits and _ and starts with no digit.
+// Whether it consists of letters, digits and _, and does not start with a digit.
 bool IsVariableName(std::string_view text);
 
-// Whether Slurm sets it in the job, whatever it is here.
+// Whether Slurm sets it in the job, overriding any value here.
 bool IsSetByTheJob(std::string_view variable);
 
-// `path`, or what it means beside `folder` where it is relative, without "./"; "" stays "".
+// `path` resolved against `folder` if relative, without "./"; "" stays "".
 std::string PathBeside(const std::string& folder, const std::string& path);
 
-// A word that the shell reads back as exactly `text`; as is when it needs no quotes.
+// A word that the shell reads back as exactly `text`; unquoted if possible.
 std::string ShellQuoted(std::string_view text);
 
-// In double quotes with $NAME, ${NAME} and a leading ~/ still expanded by the shell, and nothing
-// else: no command runs because of what stands in a path or a variable's value.
+// In double quotes, so that the shell expands $NAME, ${NAME} and a leading ~/ and nothing else: no
+// path or value of a variable can run a command.
 std::string ShellExpanding(std::string_view text);
 
-// One word of a #SBATCH line, which has its own quoting and ends at a newline; control characters
-// become '_'.
+// One word of a #SBATCH line, which has its own quoting rules. Control characters become '_'.
 std::string DirectiveQuoted(std::string_view text);
 
-// Letters, digits and -._ of `text`, anything else as '_': for job and file names.
+// `text` with all but letters, digits and -._ replaced by '_', for job and file names.
 std::string SafeName(std::string_view text);
 
 }  // namespace gpuadvise::client

@@ -16,10 +16,10 @@ bool IsCompound(const std::string& word) {
   return IsOneOf(word, kWords);
 }
 
-// What the words are those of.
+// The syntax around the words.
 enum class Syntax {
   kCommands,   // a shell's script, with operators and expansions
-  kWords,      // one line of it, read word by word: nothing is expanded
+  kWords,      // one line of it, without expansion
   kDirective,  // a #SBATCH line
 };
 
@@ -35,7 +35,7 @@ class Lexer {
     return std::move(commands_);
   }
 
-  // REQUIRES: the syntax is another.
+  // REQUIRES: the syntax is not kCommands.
   std::vector<std::string> Words() {
     while (!rest_.empty() && !stopped_) ReadOne();
     EndWord();
@@ -130,7 +130,7 @@ class Lexer {
     commands_.push_back({{"export", true}, std::move(word)});
   }
 
-  // A subshell, or a function's definition: its name is no command.
+  // A subshell or a function definition, whose name is not a command, ends the reading.
   void Parenthesis() {
     stopped_ = true;
     const size_t words = command_.size() + (in_word_ ? 1 : 0);
@@ -140,7 +140,7 @@ class Lexer {
     in_word_ = false;
   }
 
-  // "2>&1", ">> log", "< in": the word after it is no argument. A here-document ends the reading.
+  // "2>&1", ">> log", "< in": the next word is not an argument. A here-document ends the reading.
   void Redirect() {
     const bool file_number =
         in_word_ && word_.text.find_first_not_of("0123456789") == std::string::npos;
@@ -187,7 +187,7 @@ class Lexer {
     }
   }
 
-  // Whether a backslash before `c` in double quotes goes away; sbatch asks no further.
+  // Whether a backslash in double quotes escapes `c`; for sbatch, any character.
   bool EscapesInQuotes(char c) const {
     return syntax_ == Syntax::kDirective ||
            std::string_view("$`\"\\\n").find(c) != std::string_view::npos;
@@ -213,7 +213,7 @@ class Lexer {
     word_.certain = word_.certain && known;
   }
 
-  // What a command would print is not known, nor where it ends: nothing after it is read.
+  // The output and the end of a substitution are unknown: the reading ends.
   void Substitution() {
     word_.certain = false;
     in_word_ = true;
@@ -235,7 +235,7 @@ class Lexer {
   SimpleCommand command_;
   ShellWord word_;
   bool in_word_ = false;
-  bool skip_word_ = false;  // the next one is a redirection's
+  bool skip_word_ = false;  // the next word belongs to a redirection
   bool stopped_ = false;
 };
 
@@ -263,7 +263,7 @@ std::vector<std::string> LogicalLines(std::string_view script) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
   std::vector<std::string> lines;
   bool continued = false;
-  bool blank = false;  // before the `\\` of the line before
+  bool blank = false;  // before the `\\` of the previous line
   while (!script.empty()) {
     const std::string_view whole = TakeLine(script);
     std::string_view line = Trim(whole);

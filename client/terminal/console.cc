@@ -13,7 +13,6 @@
 
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
-#include "client/terminal/users_language.h"
 #include "common/base/text.h"
 
 namespace gpuadvise::client {
@@ -37,23 +36,6 @@ bool ColourWanted() {
   return ::isatty(STDOUT_FILENO) == 1;
 }
 
-// Lines in the user's language, but for those of tables, whose columns are aligned, and those with
-// colours: both are translated where they are made.
-std::string LinesInUsersLanguage(std::string_view text) {
-  std::string shown;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    const size_t front = std::min(line.find_first_not_of(' '), line.size());
-    const bool aligned = line.find("  ", front) != std::string_view::npos;
-    const bool coloured = line.find('\033') != std::string_view::npos;
-    shown += aligned || coloured ? std::string(line) : InUsersLanguage(line);
-    if (end < text.size()) shown += '\n';
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return shown;
-}
-
 }  // namespace
 
 int TerminalWidth(const char* columns, int from_terminal) {
@@ -73,7 +55,7 @@ bool LocaleShowsUtf8(const char* lc_all, const char* lc_ctype, const char* lang)
 }
 
 void Console::Print(std::string_view text) {
-  Write(Stream::kOutput, PrintableOutput(LinesInUsersLanguage(text), style().colour));
+  Write(Stream::kOutput, PrintableOutput(text, style().colour));
 }
 
 void Console::PrintDocument(std::string_view text) {
@@ -88,7 +70,7 @@ void Console::PrintLog(std::string_view text) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     while (line.ends_with('\r')) line.remove_suffix(1);
-    shown += line.substr(line.rfind('\r') + 1);  // npos + 1: all of it
+    shown += line.substr(line.rfind('\r') + 1);  // npos + 1: the whole line
     if (end < text.size()) shown += '\n';
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -100,11 +82,11 @@ void Console::EraseLine(int columns) {
 }
 
 void Console::Complain(std::string_view sentence) {
-  Write(Stream::kErrors, PrintableLines(LinesInUsersLanguage(sentence)) + "\n");
+  Write(Stream::kErrors, PrintableLines(sentence) + "\n");
 }
 
 bool Console::Ask(std::string_view question) {
-  Write(Stream::kErrors, PrintableLines(LinesInUsersLanguage(question)));
+  Write(Stream::kErrors, PrintableLines(question));
   return ReadYes();
 }
 
@@ -125,7 +107,7 @@ void SystemConsole::Write(Stream stream, std::string_view text) {
 
 int SystemConsole::Finish(int status) {
   if (write_error_ == 0) return status;
-  if (write_error_ != EPIPE) {  // the reader has closed the pipe, and wants no more
+  if (write_error_ != EPIPE) {  // the reader has closed the pipe
     Complain(std::string("gpuadvise: cannot write to standard output: ") +
              std::strerror(write_error_));
   }

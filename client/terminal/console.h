@@ -1,9 +1,8 @@
-// The person at the other end: what commands print to and ask.
+// The user's terminal: output of commands, questions and the clock.
 //
-// Everything a command learns about its surroundings comes through here, so that tests see whole
-// outputs, and nothing that a terminal obeys gets past it: texts are made printable on the way out
-// (client/terminal/printable.h), whoever they are from. Not thread-safe; commands are
-// single-threaded.
+// All of a command's interaction goes through this class, so that tests see complete outputs. All
+// text is made printable (client/terminal/printable.h), so that none can control the terminal. Not
+// thread-safe; commands are single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +11,33 @@
 
 namespace gpuadvise::client {
 
-// How output may be drawn. A value, asked once at the start.
+// How output may be drawn. A value, determined once at the start.
 struct TerminalStyle {
   int width = 80;       // columns of the terminal
   bool colour = false;  // standard output is a terminal and NO_COLOR is not set
-  bool json = false;    // the answer is a JSON document (--json), an error too
+  bool json = false;    // answers and errors are JSON documents (--json)
 };
 
 class Console {
  public:
   virtual ~Console() = default;
 
-  // To standard output, made printable.
+  // Prints to standard output, made printable.
   void Print(std::string_view text);
-  // A document that other programs read, such as a job script: to standard output as it is, but
-  // made printable where that is a terminal.
+  // Prints a document for other programs, such as a job script, to standard output: unchanged, but
+  // made printable on a terminal.
   void PrintDocument(std::string_view text);
-  // What a program wrote into its log: to standard output as it is; on a terminal made printable,
-  // and of a line that was written over and over (a progress bar) only what came last.
+  // Prints a program's log to standard output: unchanged, but on a terminal made printable, with
+  // only the last state of overwritten lines (progress bars).
   void PrintLog(std::string_view text);
-  // Blanks over the last `columns` columns of the terminal's line, which is written anew.
+  // Overwrites the terminal's current line, of `columns` columns, with blanks.
   void EraseLine(int columns);
-  // One sentence to standard error, made printable; a newline is added.
+  // Prints one sentence and a newline to standard error, made printable.
   void Complain(std::string_view sentence);
-  // Whether there is a person who can answer.
+  virtual bool OutputIsTerminal() const = 0;
+  // Whether a user can answer questions.
   virtual bool CanAsk() const = 0;
-  // Shows `question`, made printable, and waits for an answer; true for y or yes.
+  // Shows `question`, made printable, and waits for the answer; true: y or yes.
   // REQUIRES: CanAsk().
   bool Ask(std::string_view question);
 
@@ -47,8 +47,7 @@ class Console {
  protected:
   enum class Stream { kOutput, kErrors };
   virtual void Write(Stream stream, std::string_view bytes) = 0;
-  virtual bool OutputIsTerminal() const = 0;
-  // What Ask() has shown: the person's answer.
+  // Reads the answer to Ask().
   virtual bool ReadYes() = 0;
 };
 
@@ -56,30 +55,30 @@ class Console {
 class SystemConsole : public Console {
  public:
   explicit SystemConsole(bool json);
+  bool OutputIsTerminal() const override;
   bool CanAsk() const override;
   TerminalStyle style() const override { return style_; }
   int64_t now() const override;
 
-  // The exit status of the process: `status`, but an error where standard output did not take all
-  // of the answer (a full disk), which is complained of.
+  // The exit status of the process: `status`, or an error, which is reported, if standard output
+  // did not take the whole answer (a full disk).
   int Finish(int status);
 
  protected:
   void Write(Stream stream, std::string_view bytes) override;
-  bool OutputIsTerminal() const override;
   bool ReadYes() override;
 
  private:
   TerminalStyle style_;
   bool shows_utf8_ = true;  // else a terminal gets InAscii()
-  int write_error_ = 0;     // errno of the first write to standard output that failed
+  int write_error_ = 0;     // errno of the first failed write to standard output
 };
 
-// Whether the locale of these variables (nullptr: not set) is one of UTF-8, by POSIX' order:
+// Whether these variables (nullptr: not set) select a UTF-8 locale, in POSIX's order:
 // LC_ALL, LC_CTYPE, LANG.
 bool LocaleShowsUtf8(const char* lc_all, const char* lc_ctype, const char* lang);
 
-// The columns to use: COLUMNS when it is a sane number, else what the terminal says, else 80.
+// The width to use: COLUMNS if plausible, else the terminal's, else 80.
 int TerminalWidth(const char* columns, int from_terminal);
 
 }  // namespace gpuadvise::client

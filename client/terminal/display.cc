@@ -6,20 +6,19 @@
 #include <ctime>
 
 #include "client/terminal/printable.h"
-#include "client/terminal/users_language.h"
 #include "common/base/words.h"
 
 namespace gpuadvise::client {
 namespace {
 
-// Without the joiners and non-joiners at its end, which have nothing to join there.
+// Removes joiners and non-joiners at the end, where they join nothing.
 std::string WithoutLooseJoiners(std::string text) {
   while (text.ends_with("\u200c") || text.ends_with("\u200d")) text.resize(text.size() - 3);
   return text;
 }
 
-// East Asian wide blocks and emoji; combining marks, joiners, selectors and tags take no column.
-int WidthOf(char32_t code) {
+// 2 for East Asian wide blocks and emoji; 0 for combining marks, joiners, selectors and tags.
+int CharacterWidth(char32_t code) {
   if ((code >= 0x300 && code <= 0x36f) || (code >= 0x20d0 && code <= 0x20ff)) return 0;
   if (code == 0x200c || code == 0x200d || (code >= 0xfe00 && code <= 0xfe0f)) return 0;
   if (code >= 0xe0000 && code <= 0xe0fff) return 0;
@@ -31,13 +30,13 @@ int WidthOf(char32_t code) {
   return wide ? 2 : 1;
 }
 
-// The longest front of `text` that fits `width`, in bytes.
+// Length in bytes of the longest prefix of `text` that fits `width`.
 size_t BytesThatFit(std::string_view text, int width) {
   size_t at = 0;
   int used = 0;
   while (at < text.size()) {
     const Character character = FrontCharacter(text.substr(at));
-    used += WidthOf(character.code);
+    used += CharacterWidth(character.code);
     if (used > width) break;
     at += character.bytes;
   }
@@ -65,8 +64,8 @@ std::string DayWord(const std::tm& local, const std::tm& now) {
   constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   const int64_t days = LocalDay(local) - LocalDay(now);
-  if (days == 0) return InUsersLanguage("today");
-  if (days == 1) return InUsersLanguage("tomorrow");
+  if (days == 0) return "today";
+  if (days == 1) return "tomorrow";
   if (days > 1 && days < 7) return kDays[local.tm_wday];
   std::string day = fmt::format("{} {}", local.tm_mday, kMonths[local.tm_mon]);
   if (local.tm_year != now.tm_year) day += fmt::format(" {}", 1900 + local.tm_year);
@@ -83,7 +82,7 @@ int DisplayWidth(std::string_view text) {
   int width = 0;
   while (!text.empty()) {
     const Character character = FrontCharacter(text);
-    width += WidthOf(character.code);
+    width += CharacterWidth(character.code);
     text.remove_prefix(character.bytes);
   }
   return width;
@@ -116,7 +115,7 @@ std::string Indented(const std::string& text, int indent, int width) {
   constexpr int kTextWidth = 110;  // prose wider than this is hard to read
   std::string out;
   const int wide = std::min(width, kTextWidth);
-  for (const std::string& line : Wrapped(InUsersLanguage(text), std::max(20, wide - indent))) {
+  for (const std::string& line : Wrapped(text, std::max(20, wide - indent))) {
     out += Clipped(std::string(static_cast<size_t>(indent), ' ') + line, width) + "\n";
   }
   return out;
@@ -161,8 +160,8 @@ std::string ClockRange(int64_t likely, int64_t late, int64_t now) {
 }
 
 std::string DurationRange(double likely_seconds, double late_seconds) {
-  const std::string likely = InUsersLanguage(DurationInWords(likely_seconds));
-  const std::string late = InUsersLanguage(DurationInWords(late_seconds));
+  const std::string likely = DurationInWords(likely_seconds);
+  const std::string late = DurationInWords(late_seconds);
   return likely == late ? likely : likely + " (" + late + ")";
 }
 

@@ -14,7 +14,7 @@ struct Range {
   char32_t last;
 };
 
-// What is not shown, in order. Sources: Default_Ignorable_Code_Point of Unicode 15.0
+// Hidden characters, in order. Sources: Default_Ignorable_Code_Point of Unicode 15.0
 // (DerivedCoreProperties.txt, "Derived Property: Default_Ignorable_Code_Point"), general categories
 // Cc, Zl and Zp (UnicodeData.txt), Bidi_Control (PropList.txt; all but U+061C lie in the ranges of
 // the first), and the format controls (Cf) that have no glyph of their own: interlinear annotation,
@@ -51,7 +51,7 @@ constexpr char32_t kEmojiSelector = 0xfe0f;
 constexpr char32_t kKeycap = 0x20e3;
 constexpr char32_t kBlackFlag = 0x1f3f4;
 
-// Scripts whose letters take another shape beside a joiner or non-joiner (Unicode 15.0, sections
+// Scripts whose letters change shape next to a joiner or non-joiner (Unicode 15.0, sections
 // 9.2 and 12): Persian and Indic words are spelt with them. Blocks with their marks and digits.
 constexpr std::array kJoiningScripts = std::to_array<Range>({
     {0x0620, 0x077f},    // Arabic, Syriac
@@ -59,7 +59,7 @@ constexpr std::array kJoiningScripts = std::to_array<Range>({
     {0x0840, 0x08ff},    // Mandaic, Syriac and Arabic extensions
     {0x0900, 0x0dff},    // Devanagari to Sinhala
     {0x1000, 0x109f},    // Myanmar
-    {0x1780, 0x17b3},    // Khmer, but for two vowels that nobody sees
+    {0x1780, 0x17b3},    // Khmer, except two invisible vowels
     {0x17b6, 0x17d3},    // Khmer
     {0x1820, 0x18aa},    // Mongolian
     {0x1b00, 0x1b4c},    // Balinese
@@ -69,7 +69,7 @@ constexpr std::array kJoiningScripts = std::to_array<Range>({
     {0x1e900, 0x1e943},  // Adlam
 });
 
-// Characters from which variation selectors choose a form: Chinese ideographs.
+// Characters with variation selectors: Chinese ideographs.
 constexpr std::array kIdeographs = std::to_array<Range>({
     {0x3400, 0x4dbf},
     {0x4e00, 0x9fff},
@@ -77,7 +77,7 @@ constexpr std::array kIdeographs = std::to_array<Range>({
     {0x20000, 0x3ffff},
 });
 
-// Pictographs, and signs of the older blocks that are also drawn as such (emoji-data.txt).
+// Pictographs, and older signs that also have an emoji form (emoji-data.txt).
 constexpr std::array kEmoji = std::to_array<Range>({
     {0x00a9, 0x00a9},    // ©
     {0x00ae, 0x00ae},    // ®
@@ -94,8 +94,8 @@ constexpr std::array kEmoji = std::to_array<Range>({
     {0x1f000, 0x1faff},  // pictographs
 });
 
-// What follows the black flag in the flags of England, Scotland and Wales, the only ones that
-// Unicode spells with tags (emoji-sequences.txt). Any others could carry text that nobody sees.
+// Tags after the black flag in the flags of England, Scotland and Wales, the only ones in Unicode
+// with tags (emoji-sequences.txt). Other tags could carry invisible text.
 constexpr std::string_view kFlagTags[] = {
     "\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
     "\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
@@ -111,7 +111,7 @@ static_assert(IsInOrder(kHidden) && IsInOrder(kJoiningScripts) && IsInOrder(kIde
               IsInOrder(kEmoji));
 
 template <size_t kCount>
-bool IsIn(const std::array<Range, kCount>& ranges, char32_t code) {
+bool Contains(const std::array<Range, kCount>& ranges, char32_t code) {
   const auto* const at = std::lower_bound(ranges.begin(), ranges.end(), code,
                                           [](Range range, char32_t c) { return range.last < c; });
   return at != ranges.end() && code >= at->first;
@@ -120,30 +120,30 @@ bool IsIn(const std::array<Range, kCount>& ranges, char32_t code) {
 bool IsHidden(char32_t code) {
   if (code >= 0x20 && code < 0x7f) return false;
   if (code == kNotText || (code & 0xfffe) == 0xfffe) return true;  // the last two of each plane
-  return IsIn(kHidden, code);
+  return Contains(kHidden, code);
 }
 
-// Whether `code` may stand before an enclosing keycap: "1" + selector + keycap.
+// Whether `code` may precede an enclosing keycap: "1" + selector + keycap.
 bool IsKeycapBase(char32_t code) {
   return (code >= '0' && code <= '9') || code == '#' || code == '*';
 }
 
-// The bytes at the front of `text` that are hidden by themselves, but part of what a person sees
-// after `before`; 0 where there are none.
-size_t BytesOfSequence(char32_t before, Character front, std::string_view text) {
+// Number of bytes at the front of `text` that are hidden by themselves but belong to a visible
+// sequence after `before`; 0: none.
+size_t SequenceBytes(char32_t before, Character front, std::string_view text) {
   const std::string_view rest = text.substr(front.bytes);
   const char32_t after = rest.empty() ? 0 : FrontCharacter(rest).code;
   bool belongs = false;
   if (front.code == kJoiner || front.code == kNonJoiner) {
-    belongs = IsIn(kJoiningScripts, before) && IsIn(kJoiningScripts, after);
-    if (front.code == kJoiner && (IsIn(kEmoji, before) || before == kEmojiSelector)) {
-      belongs = IsIn(kEmoji, after);
+    belongs = Contains(kJoiningScripts, before) && Contains(kJoiningScripts, after);
+    if (front.code == kJoiner && (Contains(kEmoji, before) || before == kEmojiSelector)) {
+      belongs = Contains(kEmoji, after);
     }
   } else if (front.code == kEmojiSelector || front.code == kTextSelector) {
-    belongs = IsIn(kEmoji, before) || (IsKeycapBase(before) && after == kKeycap);
+    belongs = Contains(kEmoji, before) || (IsKeycapBase(before) && after == kKeycap);
   } else if ((front.code >= 0xfe00 && front.code <= 0xfe02) ||
              (front.code >= 0xe0100 && front.code <= 0xe01ef)) {
-    belongs = IsIn(kIdeographs, before);
+    belongs = Contains(kIdeographs, before);
   } else if (before == kBlackFlag) {
     for (const std::string_view tags : kFlagTags) {
       if (text.starts_with(tags)) return tags.size();
@@ -152,7 +152,7 @@ size_t BytesOfSequence(char32_t before, Character front, std::string_view text) 
   return belongs ? front.bytes : 0;
 }
 
-// The bytes of a sequence like "\033[31m" at the front of `text`, 0 where there is none.
+// Length of a sequence such as "\033[31m" at the front of `text`; 0: none.
 size_t ColourBytes(std::string_view text) {
   if (!text.starts_with("\033[")) return 0;
   size_t at = 2;
@@ -160,19 +160,19 @@ size_t ColourBytes(std::string_view text) {
   return at > 2 && at < text.size() && text[at] == 'm' ? at + 1 : 0;
 }
 
-// `text` with '?' for what is hidden, but for what `kept` says: the bytes to keep at its front.
+// `text` with '?' for hidden characters; `kept` returns the bytes to keep at the front.
 template <typename Kept>
 std::string Cleaned(std::string_view text, const Kept& kept) {
   std::string out;
   out.reserve(text.size());
-  char32_t before = 0;  // what stands in `out`
+  char32_t before = 0;  // the last character in `out`
   while (!text.empty()) {
     const Character character = FrontCharacter(text);
     size_t bytes = character.bytes;
     if (!IsHidden(character.code)) {
       out += text.substr(0, bytes);
       before = character.code;
-    } else if (const size_t sequence = BytesOfSequence(before, character, text); sequence > 0) {
+    } else if (const size_t sequence = SequenceBytes(before, character, text); sequence > 0) {
       bytes = sequence;
       out += text.substr(0, bytes);
       before = character.code;
@@ -191,7 +191,7 @@ std::string Cleaned(std::string_view text, const Kept& kept) {
 
 size_t LineBytes(std::string_view text) { return text[0] == '\n' || text[0] == '\t' ? 1 : 0; }
 
-// The bytes after `lead` of a character of UTF-8.
+// Number of bytes after `lead` in a UTF-8 character.
 size_t ContinuationBytes(unsigned char lead) {
   if (lead >= 0xc2 && lead <= 0xdf) return 1;
   if (lead >= 0xe0 && lead <= 0xef) return 2;

@@ -3,24 +3,15 @@
 #include <algorithm>
 
 #include "client/terminal/display.h"
-#include "client/terminal/users_language.h"
 
 namespace gpuadvise::client {
 namespace {
 
 constexpr int kGap = 2;
 
-// A figure stands to the right and may be a word ("now", "not known"); to the left stand names.
-std::string CellOf(const TextColumn& column, size_t row) {
-  const std::string& cell = column.cells[row];
-  return column.align == Align::kRight ? InUsersLanguage(cell) : cell;
-}
-
 int ColumnWidth(const TextColumn& column) {
-  int width = DisplayWidth(InUsersLanguage(column.header));
-  for (size_t row = 0; row < column.cells.size(); ++row) {
-    width = std::max(width, DisplayWidth(CellOf(column, row)));
-  }
+  int width = DisplayWidth(column.header);
+  for (const std::string& cell : column.cells) width = std::max(width, DisplayWidth(cell));
   return width;
 }
 
@@ -52,9 +43,8 @@ std::vector<std::string> TableLines(const std::vector<TextColumn>& columns, int 
   for (size_t c = 0; c < columns.size(); ++c) {
     const TextColumn& column = columns[c];
     const int own = ColumnWidth(column);
-    const std::string header = InUsersLanguage(column.header);
     for (size_t row = 0; row < lines.size(); ++row) {
-      const std::string text = row == 0 ? header : CellOf(column, row - 1);
+      const std::string& text = row == 0 ? column.header : column.cells[row - 1];
       if (c > 0) lines[row] += std::string(kGap, ' ');
       lines[row] += Padded(text, own, column.align);
     }
@@ -69,17 +59,11 @@ std::string Green(const std::string& text, bool colour) { return Painted(text, "
 std::string Yellow(const std::string& text, bool colour) { return Painted(text, "33", colour); }
 std::string Red(const std::string& text, bool colour) { return Painted(text, "31", colour); }
 
-std::string AnswerTable(const nlohmann::json& rows, const std::vector<AnswerColumn>& columns,
-                        size_t least, const TerminalStyle& style) {
-  std::vector<TextColumn> shown;
-  for (const AnswerColumn& column : columns) {
-    TextColumn one{column.header, {}, column.align};
-    for (const nlohmann::json& row : rows) one.cells.push_back(column.cell(row));
-    shown.push_back(std::move(one));
-  }
-  while (shown.size() > least && TableWidth(shown) > style.width) shown.pop_back();
+std::string FittingTable(std::vector<TextColumn> columns, size_t least,
+                         const TerminalStyle& style) {
+  while (columns.size() > least && TableWidth(columns) > style.width) columns.pop_back();
   std::string text;
-  for (const std::string& line : TableLines(shown, style.width)) {
+  for (const std::string& line : TableLines(columns, style.width)) {
     text += (text.empty() ? Bold(line, style.colour) : line) + "\n";
   }
   return text;

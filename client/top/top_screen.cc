@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #ifdef GPUADVISE_NCURSES
-#define NCURSES_NOMACROS  // its macros have names such as erase and move
+#define NCURSES_NOMACROS  // its macros have common names such as erase and move
 #include <curses.h>
 #endif
 
@@ -44,7 +44,7 @@ class CursesScreen : public TopScreen {
     ::noecho();
     ::nonl();
     ::keypad(stdscr, TRUE);
-    ::set_escdelay(50);  // Escape is a key of ours, too
+    ::set_escdelay(50);  // Escape is also a command
     ::curs_set(0);
     struct sigaction action {};
     action.sa_handler = Remember;
@@ -124,7 +124,7 @@ Result<std::unique_ptr<TopScreen>> OpenTopScreen() {
     return BadInput("top needs a terminal; for output into a file or pipe use `gpuadvise queue`");
   }
   std::setlocale(LC_ALL, "");
-  ::unsetenv("COLUMNS");  // they may lie; the terminal knows
+  ::unsetenv("COLUMNS");  // may be wrong; ncurses asks the terminal
   ::unsetenv("LINES");
   SCREEN* screen = ::newterm(nullptr, stdout, stdin);
   if (screen == nullptr) {

@@ -1,7 +1,7 @@
 // The terminal of `gpuadvise top`: ncurses.
 //
-// One at a time. Its object puts the terminal back in order when it goes, whatever ended the view;
-// SIGINT, SIGTERM and SIGHUP are asked for with Ended().
+// One at a time. The destructor restores the terminal, however the view ended. Ended() reports
+// SIGINT, SIGTERM and SIGHUP.
 #pragma once
 
 #include <memory>
@@ -18,14 +18,14 @@ class TopScreen {
   virtual ~TopScreen() = default;
   virtual TopSize size() const = 0;
   virtual void Show(const std::vector<TopLine>& lines) = 0;
-  // The next key within so many milliseconds; kNone when none came, or the size has changed.
+  // The next key within `milliseconds`; kNone: none, or the size has changed.
   virtual TopKey Next(int milliseconds) = 0;
-  // The signal that came to end the view; 0: none.
+  // The signal received to end the view; 0: none.
   virtual int Ended() const = 0;
 };
 
-// Errors: standard output is no terminal, its kind (TERM) is not known, or this program was built
-// without ncurses.
+// Errors: standard output is not a terminal, TERM is unknown, or the program was built without
+// ncurses.
 Result<std::unique_ptr<TopScreen>> OpenTopScreen();
 
 }  // namespace gpuadvise::client

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "client/api/answer_reader.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
-#include "client/terminal/users_language.h"
 #include "client/views/cluster_tables.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
@@ -15,7 +15,6 @@
 namespace gpuadvise::client {
 namespace {
 
-using nlohmann::json;
 using Kind = TopKey::Kind;
 
 constexpr int kHeadLines = 3;  // title, tabs, column headings
@@ -32,36 +31,64 @@ constexpr const char* kHelp[] = {
     "q             quit",
 };
 
-bool Contains(const json& row, const std::string& part) {
-  if (ContainsIgnoringCase(std::to_string(IntOf(row, "job_id")), part)) return true;
-  for (const char* key : {"user", "name", "partition", "gpu_name", "gres", "account"}) {
-    if (ContainsIgnoringCase(TextOf(row, key), part)) return true;
-  }
-  return false;
+bool AnyContains(std::initializer_list<std::string_view> texts, const std::string& part) {
+  return std::ranges::any_of(
+      texts, [&](std::string_view text) { return ContainsIgnoringCase(text, part); });
 }
 
-bool Before(const json& a, const json& b, TopSort sort) {
+bool Before(const api::QueueJob& a, const api::QueueJob& b, TopSort sort) {
   switch (sort) {
     case TopSort::kUser:
-      return TextOf(a, "user") < TextOf(b, "user");
+      return a.user < b.user;
     case TopSort::kName:
-      return TextOf(a, "name") < TextOf(b, "name");
+      return a.name < b.name;
     case TopSort::kGpus:
-      return IntOf(a, "gpus") > IntOf(b, "gpus");
+      return a.gpus > b.gpus;
     case TopSort::kLimit:
-      return NumberOf(a, "time_limit_seconds") < NumberOf(b, "time_limit_seconds");
+      return a.time_limit_seconds < b.time_limit_seconds;
     case TopSort::kStart:
       break;  // the API's own order
   }
   return false;
 }
 
-std::vector<AnswerColumn> ColumnsOf(const TopData& data, const TopState& state, int width) {
-  if (state.tab == TopTab::kGpus) return GpusColumns();
+std::vector<api::QueueJob> ShownJobs(const TopData& data, const TopState& state) {
+  std::vector<api::QueueJob> jobs = data.queue.jobs;
+  std::erase_if(jobs, [&](const api::QueueJob& job) {
+    const std::string user = job.user.value_or("");
+    return (state.tab == TopTab::kMine && user != data.own_user) ||
+           !AnyContains({std::to_string(job.job_id), user, job.name.value_or(""), job.partition,
+                         job.gpu_name, job.gres, job.account.value_or("")},
+                        state.filter);
+  });
+  std::ranges::stable_sort(jobs,
+                           [&](const auto& a, const auto& b) { return Before(a, b, state.sort); });
+  if (state.reverse) std::ranges::reverse(jobs);
+  return jobs;
+}
+
+std::vector<api::GpuType> ShownGpus(const TopData& data, const TopState& state) {
+  std::vector<api::GpuType> gpus = data.gpus.gpus;
+  std::erase_if(gpus, [&](const api::GpuType& gpu) {
+    return !ContainsIgnoringCase(gpu.gpu_name, state.filter);
+  });
+  return gpus;
+}
+
+template <typename Row>
+std::vector<std::string> Lines(const std::vector<Row>& rows,
+                               const std::vector<ColumnOf<Row>>& columns, int width) {
+  return TableLines(FilledColumns(rows, columns), std::max(width, 400));
+}
+
+// The headings and a line per row.
+std::vector<std::string> Table(const TopData& data, const TopState& state, int width) {
+  if (state.tab == TopTab::kGpus) return Lines(ShownGpus(data, state), GpusColumns(), width);
   const char* const names =
       width >= 100 ? "jobid,username,name,gres,timelimit,startsin,starts,ends,partition,why"
                    : "jobid,username,gres,timelimit,startsin,name,partition";
-  return *QueueColumns({names, false, false}, data.now, width);
+  return Lines(ShownJobs(data, state), *QueueColumns({names, false, false}, data.now, width),
+               width);
 }
 
 std::vector<std::string> LogLines(const TopData& data, int most) {
@@ -79,12 +106,12 @@ int LogHeight(const TopState& state, const TopSize& size) {
   return state.log_of == 0 ? 0 : std::max(3, size.height / 3);
 }
 
-std::string TabsText(const TopState& state, const TopData& data) {
+std::string TabsText(const TopState& state) {
   const std::string names[] = {"1 Queue", "2 My jobs", "3 GPUs"};
   std::string text;
   for (size_t i = 0; i < 3; ++i) {
-    const std::string name = InUsersLanguage(names[i]);
-    text += (static_cast<size_t>(state.tab) == i ? "[" + name + "]" : " " + name + " ") + " ";
+    text +=
+        (static_cast<size_t>(state.tab) == i ? "[" + names[i] + "]" : " " + names[i] + " ") + " ";
   }
   if (state.tab != TopTab::kGpus) {
     text += fmt::format(" sort: {}{}", kSortNames[static_cast<size_t>(state.sort)],
@@ -93,30 +120,19 @@ std::string TabsText(const TopState& state, const TopData& data) {
   if (state.typing || !state.filter.empty()) {
     text += "  filter: " + state.filter + (state.typing ? "_" : "");
   }
-  (void)data;
   return text;
 }
 
 }  // namespace
 
-std::vector<json> TopRows(const TopData& data, const TopState& state) {
-  const json& list =
-      state.tab == TopTab::kGpus ? ListOf(data.gpus, "gpus") : ListOf(data.queue, "jobs");
-  std::vector<json> rows;
-  for (const json& row : list) {
-    if (state.tab == TopTab::kMine && TextOf(row, "user") != data.own_user) continue;
-    if (!state.filter.empty() && !Contains(row, state.filter)) continue;
-    rows.push_back(row);
-  }
-  if (state.tab != TopTab::kGpus) {
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](const json& a, const json& b) { return Before(a, b, state.sort); });
-    if (state.reverse) std::reverse(rows.begin(), rows.end());
-  }
-  return rows;
+std::vector<int64_t> TopRows(const TopData& data, const TopState& state) {
+  if (state.tab == TopTab::kGpus) return std::vector<int64_t>(ShownGpus(data, state).size());
+  std::vector<int64_t> ids;
+  for (const api::QueueJob& job : ShownJobs(data, state)) ids.push_back(job.job_id);
+  return ids;
 }
 
-TopState AfterKey(TopState state, TopKey key, const std::vector<json>& rows, int page) {
+TopState AfterKey(TopState state, TopKey key, const std::vector<int64_t>& rows, int page) {
   const size_t last = rows.empty() ? 0 : rows.size() - 1;
   const auto step = static_cast<size_t>(std::max(1, page));
   state.selected = std::min(state.selected, last);
@@ -134,7 +150,7 @@ TopState AfterKey(TopState state, TopKey key, const std::vector<json>& rows, int
     state.selected = 0;
   };
   const auto toggle_log = [&] {
-    const int64_t job = rows.empty() ? 0 : IntOf(rows[state.selected], "job_id");
+    const int64_t job = rows.empty() ? 0 : rows[state.selected];
     state.log_of = state.log_of == job ? 0 : job;
   };
   switch (key.kind) {
@@ -221,31 +237,24 @@ std::vector<TopLine> DrawTop(const TopData& data, const TopState& state, const T
     if (size.ascii) line = InAscii(line);  // the sign of what was cut off
     lines.push_back({std::move(line), style});
   };
-  const json& head = state.tab == TopTab::kGpus ? data.gpus : data.queue;
+  const api::Frame& head = state.tab == TopTab::kGpus ? data.gpus.frame : data.queue.frame;
   add(data.problem.empty()
-          ? fmt::format("gpuadvise · {} · {}", Plural(IntOf(data.queue, "total"), "job"),
-                        ClusterAndAge(head))
-          : "gpuadvise · " + InUsersLanguage(data.problem),
+          ? fmt::format("gpuadvise · {} · {}", Plural(data.queue.total, "job"), ClusterAndAge(head))
+          : "gpuadvise · " + data.problem,
       data.problem.empty() ? TopStyle::kTitle : TopStyle::kWarning);
-  add(TabsText(state, data), TopStyle::kPlain);
+  add(TabsText(state), TopStyle::kPlain);
   const int page = TopPage(state, size);
   if (state.help) {
-    for (const char* line : kHelp) add(InUsersLanguage(line), TopStyle::kPlain);
+    for (const char* line : kHelp) add(line, TopStyle::kPlain);
   } else {
-    const std::vector<json> rows = TopRows(data, state);
-    std::vector<TextColumn> columns;
-    for (const AnswerColumn& column : ColumnsOf(data, state, size.width)) {
-      TextColumn one{column.header, {}, column.align};
-      for (const json& row : rows) one.cells.push_back(Printable(column.cell(row)));
-      columns.push_back(std::move(one));
-    }
-    const std::vector<std::string> table = TableLines(columns, std::max(size.width, 400));
-    add(table.empty() ? "" : table.front(), TopStyle::kHeader);
-    if (rows.empty()) add(InUsersLanguage("nothing to show"), TopStyle::kDim);
-    const size_t selected = std::min(state.selected, rows.empty() ? 0 : rows.size() - 1);
+    const std::vector<std::string> table = Table(data, state, size.width);
+    const size_t rows = table.size() - 1;
+    add(table.front(), TopStyle::kHeader);
+    if (rows == 0) add("nothing to show", TopStyle::kDim);
+    const size_t selected = std::min(state.selected, rows == 0 ? 0 : rows - 1);
     const size_t first =
         selected < static_cast<size_t>(page) ? 0 : selected - static_cast<size_t>(page) + 1;
-    for (size_t i = first; i < rows.size() && i < first + static_cast<size_t>(page); ++i) {
+    for (size_t i = first; i < rows && i < first + static_cast<size_t>(page); ++i) {
       add(table[i + 1], i == selected ? TopStyle::kSelected : TopStyle::kPlain);
     }
   }
@@ -260,8 +269,7 @@ std::vector<TopLine> DrawTop(const TopData& data, const TopState& state, const T
     while (lines.size() < static_cast<size_t>(std::max(0, size.height - kFootLines)))
       add("", TopStyle::kPlain);
   }
-  add(InUsersLanguage("q quit · ? help · / filter · s sort · Enter log · Tab next view"),
-      TopStyle::kDim);
+  add("q quit · ? help · / filter · s sort · Enter log · Tab next view", TopStyle::kDim);
   if (lines.size() > static_cast<size_t>(size.height))
     lines.resize(static_cast<size_t>(size.height));
   return lines;

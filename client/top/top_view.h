@@ -1,12 +1,15 @@
-// What `gpuadvise top` shows for what is known and what was typed.
+// The screen of `gpuadvise top` as a function of its data and the keys typed.
 //
-// Pure values and functions: the terminal is client/top/top_screen.h, the daemon the command's.
+// Pure values and functions: the terminal is in client/top/top_screen.h, the daemon in the command.
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "client/api/answer_reader.h"
+#include "common/api/gpus.h"
+#include "common/api/queue.h"
 
 namespace gpuadvise::client {
 
@@ -45,9 +48,9 @@ struct TopState {
 };
 
 struct TopData {
-  nlohmann::json queue = nlohmann::json::object();  // GET /v1/queue
-  nlohmann::json gpus = nlohmann::json::object();   // GET /v1/gpus
-  std::string problem;                              // why they are old; "" when they are not
+  api::Answer<api::Queue> queue;
+  api::Answer<api::Gpus> gpus;
+  std::string problem;  // why they are old; "" when they are not
   std::string log_path;
   std::string log;  // its end, as it is in the file
   std::string own_user;
@@ -67,16 +70,16 @@ struct TopSize {
   bool ascii = false;  // the terminal's locale shows no UTF-8
 };
 
-// The rows of the table that is shown: filtered and sorted.
-std::vector<nlohmann::json> TopRows(const TopData& data, const TopState& state);
+// The rows of the current table, filtered and sorted: the id of each job, 0 for a GPU.
+std::vector<int64_t> TopRows(const TopData& data, const TopState& state);
 
-// The state after a key; `rows`: how many the table has, `page` how many of them are seen.
-TopState AfterKey(TopState state, TopKey key, const std::vector<nlohmann::json>& rows, int page);
+// The state after a key. `rows`: of the table; `page`: number of visible rows.
+TopState AfterKey(TopState state, TopKey key, const std::vector<int64_t>& rows, int page);
 
 // The lines of the screen, `height` at most.
 std::vector<TopLine> DrawTop(const TopData& data, const TopState& state, const TopSize& size);
 
-// How many rows of the table are seen at once.
+// Number of table rows visible at once.
 int TopPage(const TopState& state, const TopSize& size);
 
 }  // namespace gpuadvise::client

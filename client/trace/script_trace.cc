@@ -10,29 +10,29 @@
 #include <string_view>
 #include <utility>
 
+#include "common/process/files.h"
+#include "common/process/run_program.h"
+#include "common/process/scratch_folder.h"
 #include "embedded/trace_autocast.h"
 #include "embedded/trace_gpu.h"
 #include "embedded/trace_ledger.h"
 #include "embedded/trace_libraries.h"
 #include "embedded/trace_main.h"
-#include "process/files.h"
-#include "process/run_program.h"
-#include "process/scratch_folder.h"
 
 namespace gpuadvise::client {
 namespace {
 
-constexpr size_t kMostOutput = 64 << 10;  // of the script, to say how it ended
+constexpr size_t kMostOutput = 64 << 10;  // of the script, for the error message
 constexpr size_t kMostQuoted = 300;
 constexpr size_t kMostReport = 256 << 10;
-constexpr std::chrono::seconds kPatience{30};  // beyond the limit that Python keeps itself
+constexpr std::chrono::seconds kPatience{30};  // beyond the limit enforced in Python
 constexpr const char* kReport = "/report.json";
 
 bool IsPythonName(const std::string& path) {
   return path.substr(path.rfind('/') + 1).starts_with("python");
 }
 
-// The Python that a console script such as torchrun belongs to.
+// The Python of a console script such as torchrun.
 std::string PythonBeside(const std::string& launcher, const char* path) {
   const std::string found =
       launcher.find('/') == std::string::npos ? FindInPath(launcher, path) : launcher;
@@ -61,7 +61,7 @@ std::string LastLine(const std::string& output) {
   return output.substr(start + 1, std::min<size_t>(end - start, kMostQuoted));
 }
 
-// Python ended without a report: the script ended the process, or the system did.
+// The error if Python ended without a report: the script or the system ended the process.
 Error WithoutReport(const TracedCommand& command, const ProgramEnd& end) {
   const std::string last = LastLine(end.output);
   return {ErrorCode::kBadInput,

@@ -18,8 +18,8 @@ constexpr int64_t kMostParameters = 1'000'000'000'000'000;
 constexpr int64_t kMostBatch = 1'000'000;
 constexpr size_t kMostNotes = 20;
 
-// What to do where the trace ends with `kind`.
-std::string RemedyFor(const std::string& kind) {
+// The remedy for a trace that failed with `kind`.
+std::string Remedy(const std::string& kind) {
   if (kind == "no_torch") {
     return "; activate the training's environment, or name its Python with --python";
   }
@@ -38,7 +38,7 @@ std::string RemedyFor(const std::string& kind) {
   return {};
 }
 
-Error FailureOf(FieldReader& report, const TracedScript& script) {
+Error ReadFailure(FieldReader& report, const TracedScript& script) {
   const std::string kind = report.Text("kind").value_or("");
   const std::string place = report.Text("place").value_or("");
   std::string sentence = report.Text("sentence").value_or("did not say why");
@@ -47,7 +47,7 @@ Error FailureOf(FieldReader& report, const TracedScript& script) {
   const bool is_quoted = kind == "raised" || kind == "untraceable";
   std::string subject = (place.empty() ? script.program : place) + (is_quoted ? ": " : " ");
   if (kind == "no_torch" || (!place.empty() && sentence.starts_with(place))) subject.clear();
-  return {ErrorCode::kBadInput, "--trace: " + subject + sentence + RemedyFor(kind), ""};
+  return {ErrorCode::kBadInput, "--trace: " + subject + sentence + Remedy(kind), ""};
 }
 
 BytesAtPeak ReadPeak(FieldReader& report, const char* key) {
@@ -71,7 +71,7 @@ Result<TraceReport> ReadTraceReport(std::string_view text, const TracedScript& s
   const auto format = reader.Int("format", kFormat, kFormat);
   const auto status = reader.Choice("status", {"traced", "failed"});
   if (status == "failed" && !errors.failed()) {
-    const Error failure = FailureOf(reader, script);
+    const Error failure = ReadFailure(reader, script);
     if (!errors.failed()) return tl::unexpected<Error>(failure);
   }
   TraceReport report;

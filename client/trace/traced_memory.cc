@@ -6,22 +6,22 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "common/training/memory_constants.h"
+#include "common/memory/memory_constants.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kFirstBatch = 4;       // where the command leaves it open; BatchNorm needs 2
-constexpr double kLeastBytes = 1 << 20;  // of a line's base
+constexpr int64_t kFirstBatch = 4;       // if the command uses {micro_batch}; BatchNorm needs 2
+constexpr double kLeastBytes = 1 << 20;  // minimum base of a line
 const double kWithFragments = 1 + kMemoryConstants.fragmentation_share;
 
 int64_t WithFragments(double bytes) {
   return std::llround(std::max(bytes, kLeastBytes) * kWithFragments);
 }
 
-// The line's slope and base, before what is added; both traces see their micro-batch.
+// The line through two traces. REQUIRES: both saw their micro-batch.
 MemoryLine LineThrough(const TraceReport& less, const TraceReport& more) {
   const double each = static_cast<double>(more.backward.total - less.backward.total) /
                       static_cast<double>(more.micro_batch - less.micro_batch);
@@ -30,7 +30,7 @@ MemoryLine LineThrough(const TraceReport& less, const TraceReport& more) {
   return {WithFragments(base), std::llround(each * kWithFragments), 0, 0};
 }
 
-MemoryLine LineFrom(const TraceReport& only) {
+MemoryLine LineFromOne(const TraceReport& only) {
   const auto samples = static_cast<double>(only.micro_batch);
   const auto grows = static_cast<double>(only.backward.activations);
   return {WithFragments(static_cast<double>(only.backward.total) - grows),
@@ -43,7 +43,7 @@ void AddNotes(const TraceReport& report, std::vector<std::string>& notes) {
   }
 }
 
-// One GPU's memory by part, where the row's micro-batch decides which peak it is.
+// Sets the parts of one GPU's memory at the peak that the row's micro-batch determines.
 void SetParts(const TracedMemory& traced, json& memory, int64_t micro_batch) {
   const MemoryLine& line = traced.line;
   const bool in_step = line.base_bytes + line.per_sample_bytes * micro_batch < line.floor_bytes;
@@ -68,7 +68,7 @@ void MarkRow(const TracedMemory& traced, json& row) {
 void MarkStage(const TracedMemory& traced, json& stage) {
   stage["parameters"] = traced.report.parameters;
   stage["trained_parameters"] = traced.report.trained;
-  MarkRow(traced, stage);  // where there is one row, it lies here too
+  MarkRow(traced, stage);  // a single row is in the stage itself too
   const auto rows = stage.find("gpus");
   if (rows == stage.end()) return;
   for (json& row : *rows) MarkRow(traced, row);
@@ -90,7 +90,7 @@ Result<TracedMemory> TraceMemory(bool batch_in_command, const RunTrace& run) {
         "--trace: no tensor with the micro-batch enters a model, so its size is not known; use "
         "{micro_batch} in the command");
   }
-  TracedMemory traced{*less, {less->micro_batch}, LineFrom(*less), less->notes};
+  TracedMemory traced{*less, {less->micro_batch}, LineFromOne(*less), less->notes};
   Result<TraceReport> more = run(batch_in_command ? 2 * kFirstBatch : 0, 2);
   if (more && batch_in_command) more->micro_batch = 2 * kFirstBatch;
   if (more && more->micro_batch > less->micro_batch) {

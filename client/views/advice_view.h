@@ -6,11 +6,12 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "client/api/answer_reader.h"
 #include "client/terminal/console.h"
+#include "common/api/advice.h"
 
 namespace gpuadvise::client {
 
@@ -22,10 +23,10 @@ struct AdviceViewOptions {
 };
 
 // The whole text, ending in a newline.
-std::string AdviceText(const nlohmann::json& answer, const AdviceViewOptions& options);
+std::string AdviceText(const api::Answer<api::Advice>& answer, const AdviceViewOptions& options);
 
-// Indices of the strategies to show.
-std::vector<size_t> RowsToShow(const nlohmann::json& answer, bool all);
+// The strategies to show, of `advice`.
+std::vector<const api::Strategy*> RowsToShow(const api::Advice& advice, bool all);
 
 // The ranking as columns, made narrower step by step until it fits: order of sacrifice: COST
 // without any price, PARTITION that all rows share (the header line says it), blanks in the batch
@@ -36,7 +37,7 @@ struct AdviceTable {
   std::string shared_partition;    // said once instead of in every row; "" when in the table
 };
 
-AdviceTable MakeAdviceTable(const std::vector<const nlohmann::json*>& strategies,
+AdviceTable MakeAdviceTable(const std::vector<const api::Strategy*>& strategies,
                             int64_t chosen_rank, int64_t now, int width);
 
 }  // namespace gpuadvise::client

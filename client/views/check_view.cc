@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "client/api/answer_reader.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
 #include "client/terminal/text_table.h"
-#include "client/terminal/users_language.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -37,8 +35,7 @@ std::string BesideWord(const std::string& word, const std::string& shown, const 
   constexpr int kIndent = 14;
   std::string text = shown + std::string(kIndent - word.size(), ' ');
   bool first = true;
-  for (const std::string& line :
-       Wrapped(Printable(InUsersLanguage(words)), std::max(30, style.width - kIndent))) {
+  for (const std::string& line : Wrapped(Printable(words), std::max(30, style.width - kIndent))) {
     text += (first ? "" : std::string(kIndent, ' ')) + line + "\n";
     first = false;
   }
@@ -47,20 +44,18 @@ std::string BesideWord(const std::string& word, const std::string& shown, const 
 
 }  // namespace
 
-std::string SiteText(const nlohmann::json& answer, const TerminalStyle& style) {
+std::string SiteText(const api::Site& site, const TerminalStyle& style) {
   std::string text;
-  const nlohmann::json& settings = ListOf(answer, "settings");
-  for (const char* treatment : {"not known", "approximated", "played"}) {
-    for (const nlohmann::json& each : settings) {
-      if (TextOf(each, "treatment") != treatment) continue;
+  for (const char* treatment : {"not known", "approximated", "simulated"}) {
+    for (const api::SiteKey& each : site.settings) {
+      if (each.treatment != treatment) continue;
       const std::string word = treatment;
-      const std::string shown = word == "played"         ? Green(word, style.colour)
+      const std::string shown = word == "simulated"      ? Green(word, style.colour)
                                 : word == "approximated" ? Yellow(word, style.colour)
                                                          : Red(word, style.colour);
-      text += BesideWord(word, shown,
-                         TextOf(each, "place") + " " + TextOf(each, "key") + " (" +
-                             TextOf(each, "value") + "): " + TextOf(each, "effect"),
-                         style);
+      text +=
+          BesideWord(word, shown,
+                     each.place + " " + each.key + " (" + each.value + "): " + each.effect, style);
     }
   }
   if (text.empty()) text = "gpuadvised has not read this site's slurm.conf\n";
@@ -74,7 +69,7 @@ std::string CheckText(const Check& check, const TerminalStyle& style) {
   std::string text = Coloured(check.health, style.colour) + subject;
   bool first = true;
   for (const std::string& line :
-       Wrapped(Printable(InUsersLanguage(check.finding)), std::max(30, style.width - kIndent))) {
+       Wrapped(Printable(check.finding), std::max(30, style.width - kIndent))) {
     text += (first ? "" : std::string(kIndent, ' ')) + line + "\n";
     first = false;
   }

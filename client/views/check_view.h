@@ -7,6 +7,7 @@
 
 #include "client/preflight/preflight.h"
 #include "client/terminal/console.h"
+#include "common/api/nodes.h"
 
 namespace gpuadvise::client {
 
@@ -17,7 +18,7 @@ std::string CheckText(const Check& check, const TerminalStyle& style);
 nlohmann::json ChecksJson(const std::vector<Check>& checks);
 
 // GET /v1/site as text: a line for each key that is set, by what the forecast makes of it.
-std::string SiteText(const nlohmann::json& answer, const TerminalStyle& style);
+std::string SiteText(const api::Site& site, const TerminalStyle& style);
 
 bool HasError(const std::vector<Check>& checks);
 

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "client/api/answer_reader.h"
 #include "client/terminal/display.h"
-#include "client/terminal/users_language.h"
 #include "common/base/slurm_time.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
@@ -15,7 +12,8 @@
 namespace gpuadvise::client {
 namespace {
 
-using nlohmann::json;
+using QueuedJob = api::QueueJob;
+using Gpu = api::GpuType;
 
 constexpr int kWideEnoughForNames = 100;
 
@@ -27,115 +25,125 @@ std::vector<std::string> NamesIn(const std::string& list) {
   return names;
 }
 
-std::string QueueIdOf(const json& job) {
-  const std::string tasks = TextOf(job, "array_tasks");
-  return std::to_string(IntOf(job, "job_id")) + (tasks.empty() ? "" : "_[" + tasks + "]");
+std::string JobIdCell(const QueuedJob& job) {
+  return std::to_string(job.job_id) + (job.array_tasks.empty() ? "" : "_[" + job.array_tasks + "]");
 }
 
-std::string QueueLimitOf(const json& job) {
-  const auto limit = OptionalNumber(job, "time_limit_seconds");
-  return limit ? FormatDuration(static_cast<int64_t>(*limit)) : "–";
+bool IsWaiting(const QueuedJob& job) { return job.state == "PENDING"; }
+
+// Of a waiting job; nullptr if its start cannot be forecast.
+const api::StartFigures* FindStart(const QueuedJob& job) {
+  return IsWaiting(job) && job.wait && job.wait->start ? &*job.wait->start : nullptr;
 }
 
-bool IsWaiting(const json& job) { return TextOf(job, "state") == "PENDING"; }
-
-// "runs", "now", "8 m (1 h 50)"; "–" where nothing is known.
-std::string QueueStartOf(const json& job) {
-  if (!IsWaiting(job)) return InUsersLanguage("runs");
-  const auto p50 = OptionalNumber(job, "wait_p50_seconds");
-  if (!p50) return "–";
-  const double p90 = NumberOf(job, "wait_p90_seconds");
-  return p90 < 30 ? InUsersLanguage("now") : DurationRange(*p50, p90);
+// "runs", "now", "8 m (1 h 50)", "–" if not known.
+std::string StartsInCell(const QueuedJob& job) {
+  if (!IsWaiting(job)) return "runs";
+  const api::StartFigures* start = FindStart(job);
+  if (start == nullptr) return "–";
+  const api::Seconds& wait = start->wait;
+  return wait.p90_seconds < 30 ? "now"
+                               : DurationRange(static_cast<double>(wait.p50_seconds),
+                                               static_cast<double>(wait.p90_seconds));
 }
 
-std::string ClockOf(const json& job, int64_t now) {
-  if (!IsWaiting(job) || !OptionalNumber(job, "wait_p50_seconds")) return "–";
-  return ClockRange(IntOf(job, "start_p50"), IntOf(job, "start_p90"), now);
+std::string StartsAtCell(const QueuedJob& job, int64_t now) {
+  const api::StartFigures* start = FindStart(job);
+  return start == nullptr ? "–" : ClockRange(start->start_p50, start->start_p90, now);
 }
 
-std::string ClockTimeOf(const json& job, const char* key, int64_t now) {
-  const auto time = OptionalNumber(job, key);
-  return time && *time > 0 ? ClockTime(static_cast<int64_t>(*time), now) : "–";
+std::string TimeCell(std::optional<int64_t> time, int64_t now) {
+  return time && *time > 0 ? ClockTime(*time, now) : "–";
 }
 
-// When it ends: of a running job, by its forecast; of a waiting one, its start and its run time.
-std::string QueueEndOf(const json& job, int64_t now) {
+// The end of a running job by its forecast, of a waiting one its start and its run time.
+std::string EndsCell(const QueuedJob& job, int64_t now) {
   if (!IsWaiting(job)) {
-    return ClockTimeOf(job, OptionalNumber(job, "end_p50") ? "end_p50" : "end_time", now);
+    const api::JobEnd end = job.end.value_or(api::JobEnd());
+    return TimeCell(end.end_p50 ? end.end_p50 : end.end_time, now);
   }
-  const auto run = OptionalNumber(job, "run_p50_seconds");
-  if (!run || !OptionalNumber(job, "wait_p50_seconds")) return "–";
-  return ClockTime(IntOf(job, "start_p50") + static_cast<int64_t>(*run), now);
+  const api::StartFigures* start = FindStart(job);
+  if (start == nullptr || !job.wait->run_p50_seconds) return "–";
+  return ClockTime(start->start_p50 + *job.wait->run_p50_seconds, now);
 }
 
-AnswerColumn QueueWord(const char* header, const char* key) {
-  return {header, Align::kLeft, [key](const json& job) { return OrDash(TextOf(job, key)); }};
+std::string PendingCell(const QueuedJob& job, int64_t now) {
+  if (!IsWaiting(job) || !job.submit_time) return "–";
+  return DurationInWords(static_cast<double>(now - *job.submit_time));
 }
 
-AnswerColumn QueueCount(const char* header, const char* key) {
-  return {header, Align::kRight,
-          [key](const json& job) { return std::to_string(IntOf(job, key)); }};
+QueueColumn Gres() { return TextMember("GRES", &QueuedJob::gres); }
+QueueColumn Nodes() { return CountMember("N", &QueuedJob::nodes); }
+QueueColumn State() { return TextMember("STATE", &QueuedJob::state); }
+
+QueueColumn Limit() {
+  return MemberColumn("LIMIT", Align::kRight, &QueuedJob::time_limit_seconds,
+                      [](const auto& limit) { return limit ? FormatDuration(*limit) : "–"; });
 }
 
-AnswerColumn QueueClock(const char* header, const char* key, int64_t now) {
-  return {header, Align::kLeft, [key, now](const json& job) { return ClockTimeOf(job, key, now); }};
+QueueColumn SlurmsStart(int64_t now) {
+  return {"SLURM'S START", Align::kLeft, [now](const QueuedJob& job) {
+            return TimeCell(job.wait ? job.wait->slurm_start : std::nullopt, now);
+          }};
 }
 
-AnswerColumn StartsIn() { return {"STARTS IN", Align::kLeft, QueueStartOf}; }
+QueueColumn StartsIn() { return {"STARTS IN", Align::kLeft, StartsInCell}; }
 
-AnswerColumn StartsAt(int64_t now) {
-  return {"STARTS AT", Align::kLeft, [now](const json& job) { return ClockOf(job, now); }};
+QueueColumn StartsAt(int64_t now) {
+  return {"STARTS AT", Align::kLeft,
+          [now](const QueuedJob& job) { return StartsAtCell(job, now); }};
 }
 
-AnswerColumn QueueEnds(int64_t now) {
-  return {"ENDS", Align::kLeft, [now](const json& job) { return QueueEndOf(job, now); }};
+QueueColumn Ends(int64_t now) {
+  return {"ENDS", Align::kLeft, [now](const QueuedJob& job) { return EndsCell(job, now); }};
 }
 
-AnswerColumn QueueWhy() {
-  return {"WHY", Align::kLeft,
-          [](const json& job) { return IsWaiting(job) ? TextOf(job, "reason_words") : ""; }};
+QueueColumn Why() {
+  return {"WHY", Align::kLeft, [](const QueuedJob& job) {
+            return IsWaiting(job) && job.wait ? job.wait->reason_words : std::string();
+          }};
 }
 
-// squeue's -O names, in small letters, and those of the forecast.
-std::vector<std::pair<std::string, AnswerColumn>> NamedColumns(int64_t now) {
-  const AnswerColumn id{"JOBID", Align::kRight, QueueIdOf};
-  return {{"jobid", id},
-          {"jobarrayid", id},
-          {"arrayjobid", id},
-          {"name", QueueWord("NAME", "name")},
-          {"username", QueueWord("USER", "user")},
-          {"account", QueueWord("ACCOUNT", "account")},
-          {"qos", QueueWord("QOS", "qos")},
-          {"partition", QueueWord("PARTITION", "partition")},
-          {"state", QueueWord("STATE", "state")},
-          {"statecompact", QueueWord("STATE", "state")},
-          {"gres", QueueWord("GRES", "gres")},
-          {"tres-per-node", QueueWord("GRES", "gres")},
-          {"gpus", QueueCount("GPUS", "gpus")},
-          {"numnodes", QueueCount("N", "nodes")},
-          {"timelimit", {"LIMIT", Align::kRight, QueueLimitOf}},
-          {"prioritylong", QueueCount("PRIORITY", "priority")},
-          {"reason", QueueWord("REASON", "reason")},
-          {"submittime", QueueClock("SUBMITTED", "submit_time", now)},
-          {"starttime", QueueClock("SLURM'S START", "slurm_start", now)},
-          {"pendingtime",
-           {"PENDING", Align::kRight,
-            [now](const json& job) {
-              const auto since = OptionalNumber(job, "submit_time");
-              return IsWaiting(job) && since ? DurationInWords(static_cast<double>(now) - *since)
-                                             : std::string("–");
-            }}},
-          {"startsin", StartsIn()},
-          {"starts", StartsAt(now)},
-          {"ends", QueueEnds(now)},
-          {"why", QueueWhy()}};
+// squeue's -O names in small letters, and those of the forecast.
+std::vector<std::pair<std::string, QueueColumn>> NamedColumns(int64_t now) {
+  const QueueColumn id{"JOBID", Align::kRight, JobIdCell};
+  return {
+      {"jobid", id},
+      {"jobarrayid", id},
+      {"arrayjobid", id},
+      {"name", TextMember("NAME", &QueuedJob::name)},
+      {"username", TextMember("USER", &QueuedJob::user)},
+      {"account", TextMember("ACCOUNT", &QueuedJob::account)},
+      {"qos", TextMember("QOS", &QueuedJob::qos)},
+      {"partition", TextMember("PARTITION", &QueuedJob::partition)},
+      {"state", State()},
+      {"statecompact", State()},
+      {"gres", Gres()},
+      {"tres-per-node", Gres()},
+      {"gpus", CountMember("GPUS", &QueuedJob::gpus)},
+      {"numnodes", Nodes()},
+      {"timelimit", Limit()},
+      {"prioritylong", CountMember("PRIORITY", &QueuedJob::priority)},
+      {"reason",
+       {"REASON", Align::kLeft,
+        [](const QueuedJob& job) { return OrDash(job.wait ? job.wait->reason : ""); }}},
+      {"submittime",
+       MemberColumn("SUBMITTED", Align::kLeft, &QueuedJob::submit_time,
+                    [now](std::optional<int64_t> time) { return TimeCell(time, now); })},
+      {"starttime", SlurmsStart(now)},
+      {"pendingtime",
+       {"PENDING", Align::kRight, [now](const QueuedJob& job) { return PendingCell(job, now); }}},
+      {"startsin", StartsIn()},
+      {"starts", StartsAt(now)},
+      {"ends", Ends(now)},
+      {"why", Why()}};
 }
 
-Result<std::vector<AnswerColumn>> ColumnsByName(const std::string& format, int64_t now) {
+Result<std::vector<QueueColumn>> ColumnsByName(const std::string& format, int64_t now) {
   const auto named = NamedColumns(now);
   std::vector<std::string> names;
   for (const auto& [name, column] : named) names.push_back(name);
-  std::vector<AnswerColumn> columns;
+  std::vector<QueueColumn> columns;
   for (const std::string& word : NamesIn(LowerCase(format))) {
     const std::string name = word.substr(0, word.find(':'));  // squeue's width behind a colon
     const auto found = std::find(names.begin(), names.end(), name);
@@ -149,78 +157,63 @@ Result<std::vector<AnswerColumn>> ColumnsByName(const std::string& format, int64
   return columns;
 }
 
-std::string WaitInWords(const json& gpu, const char* key) {
-  const auto seconds = OptionalNumber(gpu, key);
-  return seconds ? DurationInWords(*seconds) : "–";
+using WaitMember = std::optional<int64_t> Gpu::*;
+
+ColumnOf<Gpu> Wait(const char* header, WaitMember member) {
+  return MemberColumn(header, Align::kRight, member, [](std::optional<int64_t> seconds) {
+    return seconds ? DurationInWords(static_cast<double>(*seconds)) : "–";
+  });
 }
 
-std::string MemoryOfGpu(const json& gpu) {
-  const double bytes = NumberOf(gpu, "memory_bytes");
-  return bytes > 0 ? fmt::format("{:.0f} GiB", bytes / (1 << 30)) : "–";
+std::string MemoryCell(std::optional<int64_t> bytes) {
+  if (bytes.value_or(0) <= 0) return "–";
+  return fmt::format("{:.0f} GiB", static_cast<double>(*bytes) / (1 << 30));
 }
 
-std::string NodesTimesGpus(const json& gpu) {
-  return fmt::format("{} × {}", IntOf(gpu, "nodes"), IntOf(gpu, "gpus_per_node"));
+std::string NodesTimesGpus(const Gpu& gpu) {
+  return fmt::format("{} × {}", gpu.nodes, gpu.gpus_per_node);
 }
 
-AnswerColumn WaitColumn(const char* header, const char* key) {
-  return {header, Align::kRight, [key](const json& gpu) { return WaitInWords(gpu, key); }};
-}
-
-AnswerColumn CountColumn(const char* header, const char* key) {
-  return {header, Align::kRight,
-          [key](const json& gpu) { return std::to_string(IntOf(gpu, key)); }};
-}
-
-AnswerColumn NamesColumn(const char* header, const char* key) {
-  return {header, Align::kLeft, [key](const json& gpu) { return Join(TextsOf(gpu, key), ","); }};
+ColumnOf<Gpu> Names(const char* header, std::vector<std::string> Gpu::*member) {
+  return MemberColumn(header, Align::kLeft, member,
+                      [](const auto& names) { return Join(names, ","); });
 }
 
 }  // namespace
 
-void AddClusterColumn(const json& rows, std::vector<AnswerColumn>& columns) {
-  const bool any = std::any_of(rows.begin(), rows.end(),
-                               [](const json& row) { return !TextOf(row, "cluster").empty(); });
-  if (any) columns.insert(columns.begin(), QueueWord("CLUSTER", "cluster"));
-}
-
-Result<std::vector<AnswerColumn>> QueueColumns(const QueueShape& shape, int64_t now, int width) {
+Result<std::vector<QueueColumn>> QueueColumns(const QueueShape& shape, int64_t now, int width) {
   if (!shape.names.empty()) return ColumnsByName(shape.names, now);
-  std::vector<AnswerColumn> columns = {{"JOBID", Align::kRight, QueueIdOf},
-                                       QueueWord("USER", "user")};
+  std::vector<QueueColumn> columns = {{"JOBID", Align::kRight, JobIdCell},
+                                      TextMember("USER", &QueuedJob::user)};
   const bool wide = width >= kWideEnoughForNames || shape.is_long;
-  if (wide) columns.push_back(QueueWord("NAME", "name"));
-  columns.insert(columns.end(), {QueueWord("GRES", "gres"),
-                                 QueueCount("N", "nodes"),
-                                 {"LIMIT", Align::kRight, QueueLimitOf},
-                                 StartsIn()});
+  if (wide) columns.push_back(TextMember("NAME", &QueuedJob::name));
+  columns.insert(columns.end(), {Gres(), Nodes(), Limit(), StartsIn()});
   if (!wide) columns.push_back(StartsAt(now));
-  if (shape.start) {
-    columns.push_back(QueueClock("SLURM'S START", "slurm_start", now));
-  }
-  if (wide) columns.insert(columns.end(), {StartsAt(now), QueueEnds(now)});
-  columns.push_back(QueueWord("PARTITION", "partition"));
+  if (shape.start) columns.push_back(SlurmsStart(now));
+  if (wide) columns.insert(columns.end(), {StartsAt(now), Ends(now)});
+  columns.push_back(TextMember("PARTITION", &QueuedJob::partition));
   if (shape.is_long) {
-    columns.insert(columns.end(), {QueueWord("STATE", "state"), QueueWord("ACCOUNT", "account"),
-                                   QueueWord("QOS", "qos"), QueueCount("PRIORITY", "priority")});
+    columns.insert(columns.end(), {State(), TextMember("ACCOUNT", &QueuedJob::account),
+                                   TextMember("QOS", &QueuedJob::qos),
+                                   CountMember("PRIORITY", &QueuedJob::priority)});
   }
-  columns.push_back(QueueWhy());
+  columns.push_back(Why());
   return columns;
 }
 
-std::vector<AnswerColumn> GpusColumns() {
-  return {{"GPU", Align::kLeft, [](const json& gpu) { return TextOf(gpu, "gpu_name"); }},
-          CountColumn("FREE", "free"),
-          CountColumn("USABLE", "usable"),
-          CountColumn("TOTAL", "total"),
-          WaitColumn("1 GPU", "wait_one_seconds"),
-          WaitColumn("½ NODE", "wait_half_node_seconds"),
-          WaitColumn("NODE", "wait_node_seconds"),
-          WaitColumn("2 NODES", "wait_two_nodes_seconds"),
-          {"MEMORY", Align::kRight, MemoryOfGpu},
+std::vector<ColumnOf<api::GpuType>> GpusColumns() {
+  return {MemberColumn("GPU", Align::kLeft, &Gpu::gpu_name, std::identity()),
+          CountMember("FREE", &Gpu::free),
+          CountMember("USABLE", &Gpu::usable),
+          CountMember("TOTAL", &Gpu::total),
+          Wait("1 GPU", &Gpu::wait_one_seconds),
+          Wait("½ NODE", &Gpu::wait_half_node_seconds),
+          Wait("NODE", &Gpu::wait_node_seconds),
+          Wait("2 NODES", &Gpu::wait_two_nodes_seconds),
+          MemberColumn("MEMORY", Align::kRight, &Gpu::memory_bytes, MemoryCell),
           {"NODES × GPUS", Align::kLeft, NodesTimesGpus},
-          NamesColumn("GRES", "gres_types"),
-          NamesColumn("PARTITIONS", "partitions")};
+          Names("GRES", &Gpu::gres_types),
+          Names("PARTITIONS", &Gpu::partitions)};
 }
 
 }  // namespace gpuadvise::client

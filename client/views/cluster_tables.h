@@ -1,31 +1,39 @@
-// The columns of tables of a cluster's jobs and GPUs, of the API's rows.
+// Columns of the tables of jobs and of GPUs.
 //
 // Pure functions.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "client/terminal/text_table.h"
+#include "common/api/gpus.h"
+#include "common/api/queue.h"
 #include "common/base/error.h"
 
 namespace gpuadvise::client {
 
-// Which columns of the queue are wanted.
+using QueueColumn = ColumnOf<api::QueueJob>;
+
+// Which columns of the queue to show.
 struct QueueShape {
-  std::string names;  // squeue's -O names and those of the forecast: "jobid,name,starts"; "": usual
-  bool start = false;    // Slurm's own estimate too
+  std::string names;     // of squeue's -O and of the forecast: "jobid,name,starts"; "": the usual
+  bool start = false;    // with Slurm's own estimate
   bool is_long = false;  // all of them
 };
 
-// Of rows of GET /v1/queue, for a terminal of `width` columns. Errors: an unknown name.
-Result<std::vector<AnswerColumn>> QueueColumns(const QueueShape& shape, int64_t now, int width);
+// For a terminal of `width` columns. Errors: an unknown name.
+Result<std::vector<QueueColumn>> QueueColumns(const QueueShape& shape, int64_t now, int width);
 
-// Of rows of GET /v1/gpus.
-std::vector<AnswerColumn> GpusColumns();
+std::vector<ColumnOf<api::GpuType>> GpusColumns();
 
-// Puts the cluster before `columns` where `rows` are of several (-M).
-void AddClusterColumn(const nlohmann::json& rows, std::vector<AnswerColumn>& columns);
+// Puts the cluster first if `rows` come from several (-M).
+template <typename Row>
+void AddClusterColumn(const std::vector<Row>& rows, std::vector<ColumnOf<Row>>& columns) {
+  if (std::ranges::all_of(rows, [](const Row& row) { return row.cluster.empty(); })) return;
+  columns.insert(columns.begin(), TextMember("CLUSTER", &Row::cluster));
+}
 
 }  // namespace gpuadvise::client

@@ -18,110 +18,109 @@ namespace {
 using nlohmann::json;
 
 constexpr double kLongest = 1e10;  // seconds: three centuries
-constexpr double kLatest = 253'402'300'799;
-constexpr double kMostBytes = 1e18;
-constexpr double kMost = 1e12;
+constexpr int64_t kLatest = 253'402'300'799;
+constexpr int64_t kMostBytes = 1'000'000'000'000'000'000;
+constexpr int64_t kMost = 1'000'000'000'000;
 
-std::optional<double> Within(const json& job, const char* key, double low, double high) {
-  const auto number = OptionalNumber(job, key);
-  return number && *number >= low && *number <= high ? number : std::nullopt;
+template <typename T>
+std::optional<T> Within(std::optional<T> value, T low, T high) {
+  return value && *value >= low && *value <= high ? value : std::nullopt;
 }
 
-std::optional<int64_t> Whole(std::optional<double> number) {
-  if (!number) return {};
-  return std::llround(*number);
+std::optional<int64_t> KnownSteps(std::optional<int64_t> steps) {  // the first may not be done
+  return Within<int64_t>(steps, 0, kMost);
 }
 
 }  // namespace
 
-std::optional<double> SecondsOf(const json& job, const char* key) {
-  return Within(job, key, 0, kLongest);
+std::vector<api::Experiment> ReadExperiments(const json& answer) {
+  std::vector<api::Experiment> jobs = FromJson<api::Experiments>(answer, ShownText).jobs;
+  const std::vector<api::Experiment> as_sent = FromJson<api::Experiments>(answer).jobs;
+  for (size_t i = 0; i < jobs.size(); ++i) jobs[i].output_dir = as_sent[i].output_dir;
+  return jobs;
 }
 
-std::optional<int64_t> TimeOf(const json& job, const char* key) {
-  return Whole(Within(job, key, 0, kLatest));
+std::optional<double> KnownSeconds(std::optional<double> seconds) {
+  return Within(seconds, 0.0, kLongest);
 }
 
-std::optional<int64_t> BytesOf(const json& job, const char* key) {
-  return Whole(Within(job, key, 1, kMostBytes));
+std::optional<int64_t> KnownTime(std::optional<int64_t> time) {
+  return Within<int64_t>(time, 0, kLatest);
 }
 
-std::optional<int64_t> CountOf(const json& job, const char* key) {
-  return Whole(Within(job, key, 1, kMost));
+std::optional<int64_t> KnownBytes(std::optional<int64_t> bytes) {
+  return Within<int64_t>(bytes, 1, kMostBytes);
 }
 
-std::optional<JobBatch> BatchOf(const json& job) {
-  const auto final_micro = CountOf(job, "final_micro_batch");
-  const auto micro = final_micro ? final_micro : CountOf(job, "micro_batch");
-  const auto final_steps = CountOf(job, "final_accumulation");
-  const auto accumulation = final_steps ? final_steps : CountOf(job, "accumulation");
-  const double gpus = static_cast<double>(CountOf(job, "gpus_per_node").value_or(1)) *
-                      static_cast<double>(CountOf(job, "nodes").value_or(1));
+std::optional<int64_t> KnownCount(std::optional<int64_t> count) {
+  return Within<int64_t>(count, 1, kMost);
+}
+
+std::string BatchWords(const api::Experiment& job, bool spaced) {
+  const api::Promise& said = job.promise;
+  const auto final_micro = KnownCount(job.measured.final_micro_batch);
+  const auto micro = final_micro ? final_micro : KnownCount(said.micro_batch);
+  const auto final_accumulation = KnownCount(job.measured.final_accumulation);
+  const auto accumulation = final_accumulation ? final_accumulation : KnownCount(said.accumulation);
+  const double gpus = static_cast<double>(KnownCount(said.gpus_per_node).value_or(1)) *
+                      static_cast<double>(KnownCount(said.nodes).value_or(1));
   if (!micro || !accumulation || gpus > kMost) return {};
-  return JobBatch{*micro, *accumulation, std::llround(gpus),
-                  CountOf(job, "effective_batch_size").value_or(0)};
+  const std::string product = fmt::format(
+      fmt::runtime(spaced ? "{} × {} × {:.0f}" : "{}×{}×{:.0f}"), *micro, *accumulation, gpus);
+  const auto effective = KnownCount(said.effective_batch_size);
+  return effective ? product + (spaced ? " = " : "=") + std::to_string(*effective) : product;
 }
 
-std::string BatchWords(const json& job, bool spaced) {
-  const auto batch = BatchOf(job);
-  if (!batch) return "–";
-  const std::string product = fmt::format(fmt::runtime(spaced ? "{} × {} × {}" : "{}×{}×{}"),
-                                          batch->micro_batch, batch->accumulation, batch->gpus);
-  if (batch->effective == 0) return product;
-  return product + (spaced ? " = " : "=") + std::to_string(batch->effective);
-}
+bool HasEnded(const api::Experiment& job) { return job.state == "ended"; }
 
-bool HasEnded(const json& job) { return TextOf(job, "state") == "ended"; }
-
-// Slurm's word where Slurm ended it: "timeout", "cancelled", "node fail".
-std::string EndedBySlurm(const json& job) {
-  const std::string state = TextOf(job, "slurm_state");
+// Slurm's word if Slurm ended it: "timeout", "cancelled", "node fail".
+std::string EndedBySlurm(const api::Experiment& job) {
+  const std::string state = job.slurm_state.value_or("");
   if (IsOneOf(state, {"", "COMPLETED", "FAILED"})) return {};
   return ReplaceAll(LowerCase(state), "_", " ");
 }
 
-bool HasFailed(const json& job) {
+bool HasFailed(const api::Experiment& job) {
   if (!HasEnded(job)) return false;
-  return IntOf(job, "exit_code") != 0 || IntOf(job, "signal") != 0 || !EndedBySlurm(job).empty();
+  return job.measured.exit_code.value_or(0) != 0 || job.measured.signal.value_or(0) != 0 ||
+         !EndedBySlurm(job).empty();
 }
 
-std::string StateWords(const json& job) {
-  if (!HasEnded(job)) {
-    const std::string state = TextOf(job, "state");
-    return state.empty() ? "unknown" : state;
-  }
-  const auto exit_code = OptionalNumber(job, "exit_code");
-  const int64_t attempts = IntOf(job, "attempts");
-  if (HasFailed(job) && attempts > 0 && IntOf(job, "out_of_memory") >= attempts) {
+std::string StateWords(const api::Experiment& job) {
+  const api::Measured& measured = job.measured;
+  if (!HasEnded(job)) return job.state.empty() ? "unknown" : job.state;
+  if (HasFailed(job) && measured.attempts > 0 && measured.out_of_memory >= measured.attempts) {
     return "out of memory";
   }
   if (const std::string by_slurm = EndedBySlurm(job); !by_slurm.empty()) return by_slurm;
-  if (const int64_t signal = IntOf(job, "signal"); signal != 0) {
+  if (const int64_t signal = measured.signal.value_or(0); signal != 0) {
     return fmt::format("signal {}", signal);
   }
-  const std::string slurm = TextOf(job, "slurm_state");
-  if (!exit_code) return slurm == "COMPLETED" ? "ok" : slurm == "FAILED" ? "failed" : "ended";
-  return *exit_code == 0 ? "ok" : fmt::format("exit {}", IntOf(job, "exit_code"));
+  if (!measured.exit_code) {
+    return job.slurm_state == "COMPLETED" ? "ok" : job.slurm_state == "FAILED" ? "failed" : "ended";
+  }
+  return *measured.exit_code == 0 ? "ok" : fmt::format("exit {}", *measured.exit_code);
 }
 
-std::string GpusWords(const json& job) {
-  return TextOf(job, "gpu").empty() ? "–" : StrategyName(job);
+std::string GpusWords(const api::Experiment& job) {
+  const api::Promise& said = job.promise;
+  if (said.gpu.value_or("").empty()) return "–";
+  return StrategyName(*said.gpu, said.gpus_per_node.value_or(1), said.nodes.value_or(1));
 }
 
-std::string ForecastWords(const json& job, const char* likely_key, const char* late_key,
-                          bool with_late) {
-  const auto likely = SecondsOf(job, likely_key);
-  const auto late = SecondsOf(job, late_key);
+std::string ForecastWords(std::optional<int64_t> p50, std::optional<int64_t> p90, bool with_p90) {
+  const auto likely = KnownSeconds(p50);
+  const auto late = KnownSeconds(p90);
   if (!likely) return {};
-  return with_late && late ? DurationRange(*likely, *late) : DurationInWords(*likely);
+  return with_p90 && late ? DurationRange(*likely, *late) : DurationInWords(*likely);
 }
 
-double RelativeError(double said, double real) { return (real - said) / said; }
+double RelativeError(double forecast, double actual) { return (actual - forecast) / forecast; }
 
-std::optional<bool> WaitHeld(const json& job) {
+std::optional<bool> WaitHeld(const api::Experiment& job) {
   constexpr double kAtOnceSeconds = 60;  // polls and launching take as long
-  const auto late = SecondsOf(job, "wait_p90_seconds");
-  const auto real = SecondsOf(job, "wait_seconds");
+  const auto late = KnownSeconds(job.promise.wait_p90_seconds);
+  const auto real = KnownSeconds(job.wait_seconds);
   if (!late || !real) return {};
   return *real <= std::max(*late, kAtOnceSeconds);
 }
@@ -144,57 +143,50 @@ namespace {
 
 constexpr size_t kGpusShown = 16;
 
-std::string EndWords(const json& attempt, bool still_runs) {
+std::string EndWords(const Attempt& attempt, bool still_runs) {
   if (still_runs) return "runs";
-  if (IsTrue(attempt, "out_of_memory")) return "out of memory";
-  if (const int64_t signal = IntOf(attempt, "signal"); signal != 0) {
-    return fmt::format("ended by signal {}", signal);
-  }
-  return fmt::format("exit {}", IntOf(attempt, "exit_code"));
+  if (attempt.out_of_memory) return "out of memory";
+  if (attempt.signal != 0) return fmt::format("ended by signal {}", attempt.signal);
+  return fmt::format("exit {}", attempt.exit_code);
 }
 
-std::string GpuLine(const json& gpu, size_t index) {
-  std::string line = fmt::format("   GPU {}:", index);
-  const char* separator = " ";
-  const auto add = [&](const std::string& words) {
-    line += separator + words;
-    separator = ", ";
-  };
-  const auto total = BytesOf(gpu, "memory_total_bytes");
-  if (const auto peak = BytesOf(gpu, "peak_memory_bytes")) {
-    add("peak " + GibWords(*peak) + (total ? " of " + GibWords(*total) : "") + " GiB");
+std::string GpuLine(const GpuUse& gpu, size_t index) {
+  std::vector<std::string> words;
+  const auto total = KnownBytes(gpu.memory_total_bytes);
+  if (const auto peak = KnownBytes(gpu.peak_memory_bytes)) {
+    words.push_back("peak " + GibWords(*peak) + (total ? " of " + GibWords(*total) : "") + " GiB");
   }
-  const auto use = OptionalNumber(gpu, "mean_utilisation");
-  if (use && *use >= 0 && *use <= 1) add(fmt::format("busy {:.0f} %", 100 * *use));
-  const auto watts = OptionalNumber(gpu, "mean_watts");
-  if (watts && *watts >= 0 && *watts < 1e6) add(fmt::format("{:.0f} W", *watts));
-  return line;
-}
-
-// Steps from 0: the first one may not be done.
-std::optional<int64_t> StepsOf(const json& attempt, const char* key) {
-  const auto steps = OptionalNumber(attempt, key);
-  if (!steps || *steps < 0 || *steps > 1e12) return {};
-  return static_cast<int64_t>(*steps);
+  if (const auto use = Within(gpu.mean_utilisation, 0.0, 1.0)) {
+    words.push_back(fmt::format("busy {:.0f} %", 100 * *use));
+  }
+  if (const auto watts = Within(gpu.mean_watts, 0.0, 1e6)) {
+    words.push_back(fmt::format("{:.0f} W", *watts));
+  }
+  return fmt::format("   GPU {}:{}{}", index, words.empty() ? "" : " ", Join(words, ", "));
 }
 
 }  // namespace
 
-std::vector<std::string> AttemptWords(const json& attempt, size_t number, bool still_runs,
+Outcome ReportedOutcome(const api::Experiment& job) {
+  return job.detail ? FromJson<Outcome>(job.detail->outcome, ShownText) : Outcome();
+}
+
+std::vector<std::string> AttemptWords(const Attempt& attempt, size_t number, bool still_runs,
                                       int64_t now) {
   std::string line = fmt::format("{}  ", number);
-  if (const auto began = TimeOf(attempt, "began")) line += ClockTime(*began, now) + ", ";
-  line += ElapsedWords(SecondsOf(attempt, "seconds").value_or(0)) + ": ";
-  if (const auto micro = CountOf(attempt, "micro_batch")) {
+  const int64_t began = KnownTime(attempt.began).value_or(0);
+  if (began > 0) line += ClockTime(began, now) + ", ";
+  line += ElapsedWords(KnownSeconds(attempt.seconds).value_or(0)) + ": ";
+  if (const auto micro = KnownCount(attempt.micro_batch)) {
     line +=
-        fmt::format("micro-batch {} × {}, ", *micro, CountOf(attempt, "accumulation").value_or(1));
+        fmt::format("micro-batch {} × {}, ", *micro, KnownCount(attempt.accumulation).value_or(1));
   }
   line += EndWords(attempt, still_runs);
   if (const std::string progress = ProgressWords(attempt, still_runs); !progress.empty()) {
     line += " · " + progress;
   }
   std::vector<std::string> lines = {line};
-  const json& gpus = ListOf(attempt, "gpus");
+  const std::vector<GpuUse>& gpus = attempt.gpus;
   for (size_t i = 0; i < std::min(gpus.size(), kGpusShown); ++i) {
     lines.push_back(GpuLine(gpus[i], i));
   }
@@ -204,36 +196,30 @@ std::vector<std::string> AttemptWords(const json& attempt, size_t number, bool s
   return lines;
 }
 
-std::string ProgressWords(const json& attempt, bool still_runs) {
-  std::string words;
-  const auto add = [&](const std::string& part) { words += (words.empty() ? "" : " · ") + part; };
-  const auto steps = StepsOf(attempt, "steps");
-  const auto total = StepsOf(attempt, "total_steps");
-  if (steps && total) {
-    add(fmt::format("step {}/{}", Grouped(*steps), Grouped(*total)));
-  } else if (steps) {
-    add("step " + Grouped(*steps));
-  }
-  const auto speed = SecondsOf(attempt, "seconds_per_step");
-  if (speed) add(fmt::format("{:.3g} s a step", *speed));
+std::string ProgressWords(const Attempt& attempt, bool still_runs) {
+  std::vector<std::string> words;
+  const auto steps = KnownSteps(attempt.steps);
+  const auto total = KnownSteps(attempt.total_steps);
+  if (steps) words.push_back("step " + Grouped(*steps) + (total ? "/" + Grouped(*total) : ""));
+  const auto speed = KnownSeconds(attempt.seconds_per_step);
+  if (speed) words.push_back(fmt::format("{:.3g} s a step", *speed));
   if (still_runs && speed && steps && total && *total > *steps) {
     const double left = *speed * static_cast<double>(*total - *steps);
-    add((left < 30 ? "under a minute" : DurationInWords(left)) + " left");
+    words.push_back((left < 30 ? "under a minute" : DurationInWords(left)) + " left");
   }
-  if (const auto loss = OptionalNumber(attempt, "loss")) add(fmt::format("loss {:.4g}", *loss));
-  return words;
+  if (attempt.loss) words.push_back(fmt::format("loss {:.4g}", *attempt.loss));
+  return Join(words, " · ");
 }
 
-std::optional<double> ProgressOf(const json& attempt) {
-  const auto steps = StepsOf(attempt, "steps");
-  const auto total = StepsOf(attempt, "total_steps");
+std::optional<double> ProgressOf(const Attempt& attempt) {
+  const auto steps = KnownSteps(attempt.steps);
+  const auto total = KnownSteps(attempt.total_steps);
   if (!steps || !total || *total == 0) return {};
   return std::min(1.0, static_cast<double>(*steps) / static_cast<double>(*total));
 }
 
-bool RunsStill(const json& job) {
-  return !HasEnded(job) &&
-         (IsTrue(job, "outcome_running") || IsTrue(ObjectOf(job, "outcome"), "running"));
+bool RunsStill(const api::Experiment& job, const Outcome& outcome) {
+  return !HasEnded(job) && (job.measured.outcome_running || outcome.running);
 }
 
 }  // namespace gpuadvise::client

@@ -4,47 +4,48 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <iterator>
 
 #include "client/api/answer_reader.h"
 #include "client/terminal/display.h"
 #include "client/terminal/text_table.h"
 #include "client/views/experiment_words.h"
+#include "common/api/advice.h"
 #include "common/base/slurm_time.h"
 #include "common/base/words.h"
 
 namespace gpuadvise::client {
 namespace {
 
-using nlohmann::json;
 using Lines = std::vector<std::string>;
 
 constexpr size_t kAttemptsShown = 20;
 
-std::string Head(const json& job) {
-  std::string head = fmt::format("Job {}", IntOf(job, "job_id"));
-  const std::string partition = TextOf(job, "partition");
-  const std::string qos = TextOf(job, "qos");
+std::string Head(const api::Experiment& job) {
+  const std::string partition = job.promise.partition.value_or("");
+  const std::string qos = job.promise.qos.value_or("");
+  std::string head = fmt::format("Job {}", job.job_id);
   for (const std::string& part :
-       {TextOf(job, "name"), GpusWords(job), partition.empty() ? "" : "partition " + partition,
+       {job.name, GpusWords(job), partition.empty() ? "" : "partition " + partition,
         qos.empty() ? "" : "QOS " + qos, StateWords(job)}) {
     if (!part.empty()) head += " · " + part;
   }
   return head;
 }
 
-// "; 4 % less than said".
-std::string Difference(double said, double real, const char* less, const char* more) {
+// ": 4 % less than forecast".
+std::string Difference(double said, double real) {
   if (said <= 0) return {};
   const double percent = 100 * RelativeError(said, real);
   if (std::abs(percent) < 1) return ": as forecast";
   return fmt::format(": {:.0f} % {} than forecast", std::min(std::abs(percent), 1e6),
-                     percent < 0 ? less : more);
+                     percent < 0 ? "less" : "more");
 }
 
-std::string WaitLine(const json& job) {
-  const std::string said = ForecastWords(job, "wait_p50_seconds", "wait_p90_seconds", true);
-  const auto real = SecondsOf(job, "wait_seconds");
+std::string WaitLine(const api::Experiment& job) {
+  const api::Promise& promise = job.promise;
+  const std::string said = ForecastWords(promise.wait_p50_seconds, promise.wait_p90_seconds, true);
+  const auto real = KnownSeconds(job.wait_seconds);
   if (!real && said.empty()) return {};
   if (!real) return (said.starts_with("now") ? "forecast to start " : "forecast to wait ") + said;
   std::string line = "waited " + ElapsedWords(*real);
@@ -55,89 +56,88 @@ std::string WaitLine(const json& job) {
   return line + (*held ? ": within the p90" : ": longer than the p90");
 }
 
-std::string RunLine(const json& job, int64_t now) {
-  const std::string said = ForecastWords(job, "run_p50_seconds", "run_p90_seconds", true);
-  const auto started = TimeOf(job, "started_at");
+std::string RunLine(const api::Experiment& job, int64_t now) {
+  const api::Promise& promise = job.promise;
+  const std::string said = ForecastWords(promise.run_p50_seconds, promise.run_p90_seconds, true);
+  const std::string behind = said.empty() ? "" : ", said " + said;
+  const auto started = KnownTime(job.started_at);
   if (!HasEnded(job) && started && *started <= now) {
-    return "runs for " + ElapsedWords(static_cast<double>(now - *started)) +
-           (said.empty() ? "" : ", said " + said);
+    return "runs for " + ElapsedWords(static_cast<double>(now - *started)) + behind;
   }
-  const auto real = SecondsOf(job, "run_seconds");
+  const auto real = KnownSeconds(job.run_seconds);
   if (!real) return said.empty() ? "" : "forecast to run " + said;
-  std::string line = "ran " + ElapsedWords(*real);
-  if (said.empty()) return line;
-  line += ", said " + said;
-  if (HasFailed(job)) return line;
-  return line + Difference(NumberOf(job, "run_p50_seconds"), *real, "less", "more");
+  const std::string line = "ran " + ElapsedWords(*real) + behind;
+  if (said.empty() || HasFailed(job)) return line;
+  return line + Difference(static_cast<double>(promise.run_p50_seconds.value_or(0)), *real);
 }
 
-Lines TimeLines(const json& job, int64_t now) {
+Lines TimeLines(const api::Experiment& job, int64_t now) {
   Lines lines;
-  for (const auto& [words, key] :
-       {std::pair{"submitted", "submitted_at"}, {"started", "started_at"}, {"ended", "ended_at"}}) {
-    const auto time = TimeOf(job, key);
-    if (time) lines.push_back(fmt::format("{} {}", words, ClockTime(*time, now)));
+  for (const auto& [words, time] : {std::pair{"submitted", std::optional(job.submitted_at)},
+                                    {"started", job.started_at},
+                                    {"ended", job.ended_at}}) {
+    const int64_t known = KnownTime(time).value_or(0);
+    if (known > 0) lines.push_back(fmt::format("{} {}", words, ClockTime(known, now)));
   }
   for (std::string line : {WaitLine(job), RunLine(job, now)}) {
     if (!line.empty()) lines.push_back(std::move(line));
   }
-  if (const auto limit = SecondsOf(job, "time_limit_seconds")) {
-    lines.push_back("time limit " + FormatDuration(static_cast<int64_t>(*limit)));
+  if (const auto limit = KnownSeconds(job.promise.time_limit_seconds)) {
+    lines.push_back("time limit " + FormatDuration(static_cast<int64_t>(*limit)) +
+                    (job.limit_used ? fmt::format(", {:.0f} % used", 100 * *job.limit_used) : ""));
   }
   return lines;
 }
 
-Lines BatchLines(const json& job) {
+Lines BatchLines(const api::Experiment& job) {
   Lines lines;
-  std::string line = "batch " + BatchWords(job, true) + " (micro-batch × accumulation × GPUs)";
-  if (const std::string precision = TextOf(job, "precision"); !precision.empty()) {
-    line += ", " + precision;
+  const std::string precision = job.promise.precision.value_or("");
+  if (const std::string batch = BatchWords(job, true); !batch.empty()) {
+    lines.push_back("batch " + batch + " (micro-batch × accumulation × GPUs)" +
+                    (precision.empty() ? "" : ", " + precision));
   }
-  if (BatchOf(job)) lines.push_back(line);
-  const auto planned = CountOf(job, "micro_batch");
-  const auto final_micro = CountOf(job, "final_micro_batch");
+  const auto planned = KnownCount(job.promise.micro_batch);
+  const auto final_micro = KnownCount(job.measured.final_micro_batch);
   if (planned && final_micro && *planned != *final_micro) {
     lines.push_back(fmt::format("advised micro-batch {} × {}", *planned,
-                                CountOf(job, "accumulation").value_or(1)));
+                                KnownCount(job.promise.accumulation).value_or(1)));
   }
-  if (const auto steps = CountOf(job, "steps")) lines.push_back(Grouped(*steps) + " steps planned");
-  if (const auto speed = SecondsOf(job, "seconds_per_step")) {
+  if (const auto steps = KnownCount(job.promise.steps)) {
+    lines.push_back(Grouped(*steps) + " steps planned");
+  }
+  if (const auto speed = KnownSeconds(job.measured.seconds_per_step)) {
     lines.push_back(fmt::format("{:.3g} s a step", *speed));
   }
-  if (const auto loss = OptionalNumber(job, "loss")) {
-    lines.push_back(fmt::format("last loss {:.4g}", *loss));
-  }
+  if (const auto loss = job.measured.loss) lines.push_back(fmt::format("last loss {:.4g}", *loss));
   return lines;
 }
 
-std::string MemoryLine(const json& job) {
-  const auto said = BytesOf(job, "memory_bytes");
-  const auto real = BytesOf(job, "peak_memory_bytes");
-  const auto card = BytesOf(job, "gpu_memory_bytes");
+std::string MemoryLine(const api::Experiment& job) {
+  const auto said = KnownBytes(job.promise.memory_bytes);
+  const auto real = KnownBytes(job.measured.peak_memory_bytes);
+  const auto card = KnownBytes(job.promise.gpu_memory_bytes);
   const std::string of = card ? " of " + GibWords(*card) + " GiB" : "";
   if (!real) return said ? "forecast to need " + GibWords(*said) + of + " per GPU" : "";
   std::string line = "peak memory " + GibWords(*real) + of + " per GPU";
   if (!said) return line;
   return line + ", said " + GibWords(*said) + " GiB" +
-         Difference(static_cast<double>(*said), static_cast<double>(*real), "less", "more");
+         Difference(static_cast<double>(*said), static_cast<double>(*real));
 }
 
-std::string CostLine(const json& job) {
-  const auto said = OptionalNumber(job, "cost");
-  const auto real = OptionalNumber(job, "real_cost");
+std::string CostLine(const api::Experiment& job) {
+  const auto said = job.promise.cost;
+  const auto real = job.real_cost;
   if (!said && !real) return {};
-  const auto billing = job.find("cost_is_billing");
-  const bool is_billing = billing != job.end() && billing->is_boolean() && billing->get<bool>();
   std::string line = "cost " + CostWords(real ? *real : *said);
-  if (is_billing) line += " billing hours";
+  if (job.promise.cost_is_billing) line += " billing hours";
   if (!real) return line + ", as forecast";
   return said ? line + ", said " + CostWords(*said) : line;
 }
 
-Lines UseLines(const json& job) {
+Lines UseLines(const api::Experiment& job) {
   Lines lines;
   if (std::string line = MemoryLine(job); !line.empty()) lines.push_back(std::move(line));
-  const auto use = OptionalNumber(job, "mean_utilisation");
+  const auto use = job.measured.mean_utilisation;
   if (use && *use >= 0 && *use <= 1) {
     lines.push_back(fmt::format("GPUs busy {:.0f} % of the time", 100 * *use));
   }
@@ -145,13 +145,13 @@ Lines UseLines(const json& job) {
   return lines;
 }
 
-Lines AttemptLines(const json& job, int64_t now) {
+Lines AttemptLines(const api::Experiment& job, const Outcome& outcome, int64_t now) {
   Lines lines;
-  const json& attempts = ListOf(ObjectOf(job, "outcome"), "attempts");
+  const std::vector<Attempt>& attempts = outcome.attempts;
   const size_t first = attempts.size() > kAttemptsShown ? attempts.size() - kAttemptsShown : 0;
   if (first > 0) lines.push_back(fmt::format("{} earlier not shown", first));
   for (size_t i = first; i < attempts.size(); ++i) {
-    const bool still_runs = RunsStill(job) && i + 1 == attempts.size();
+    const bool still_runs = RunsStill(job, outcome) && i + 1 == attempts.size();
     for (std::string& line : AttemptWords(attempts[i], i + 1, still_runs, now)) {
       lines.push_back(std::move(line));
     }
@@ -159,16 +159,12 @@ Lines AttemptLines(const json& job, int64_t now) {
   return lines;
 }
 
-Lines PlaceLines(const json& job) {
+Lines PlaceLines(const api::Experiment& job, const Outcome& outcome) {
   Lines lines;
-  if (const std::string folder = TextOf(job, "output_dir"); !folder.empty()) {
-    lines.push_back("output in " + folder);
-  }
-  if (const std::string host = TextOf(ObjectOf(job, "outcome"), "host"); !host.empty()) {
-    lines.push_back("measured on " + host);
-  }
-  const auto outcome = job.find("has_outcome");
-  if (HasEnded(job) && outcome != job.end() && *outcome == false) {
+  const std::string folder = ShownText(job.output_dir.value_or(""));
+  if (!folder.empty()) lines.push_back("output in " + folder);
+  if (!outcome.host.empty()) lines.push_back("measured on " + outcome.host);
+  if (HasEnded(job) && !job.measured.has_outcome) {
     lines.push_back(
         "not measured: start the training with `gpuadvise run -- …`, or import its "
         "gpuadvise-outcome.json with `gpuadvise jobs --import FOLDER`");
@@ -176,10 +172,11 @@ Lines PlaceLines(const json& job) {
   return lines;
 }
 
-Lines AdviceLines(const json& job) {
-  const json& strategy = ObjectOf(job, "strategy");
-  Lines lines = TextsOf(strategy, "reasons");
-  for (std::string& note : TextsOf(strategy, "notes")) lines.push_back(std::move(note));
+Lines AdviceLines(const api::Experiment& job) {
+  if (!job.detail) return {};
+  auto strategy = FromJson<api::Strategy>(job.detail->strategy, ShownText);
+  Lines lines = std::move(strategy.reasons);
+  std::ranges::move(strategy.notes, std::back_inserter(lines));
   return lines;
 }
 
@@ -192,14 +189,15 @@ void AddBlock(const std::string& title, const Lines& lines, const TerminalStyle&
 
 }  // namespace
 
-std::string JobDetailText(const json& job, int64_t now, const TerminalStyle& style) {
+std::string JobDetailText(const api::Experiment& job, int64_t now, const TerminalStyle& style) {
+  const Outcome outcome = ReportedOutcome(job);
   std::string text = Clipped(Head(job), style.width) + "\n";
   AddBlock("Times", TimeLines(job, now), style, text);
   AddBlock("Training", BatchLines(job), style, text);
   AddBlock("Use", UseLines(job), style, text);
-  AddBlock("Starts of the command", AttemptLines(job, now), style, text);
-  AddBlock("Results", PlaceLines(job), style, text);
-  const std::string advice = TextOf(job, "advice_id");
+  AddBlock("Starts of the command", AttemptLines(job, outcome, now), style, text);
+  AddBlock("Results", PlaceLines(job, outcome), style, text);
+  const std::string advice = job.advice_id.value_or("");
   AddBlock("Why this strategy" + (advice.empty() ? "" : " (" + advice + ")"), AdviceLines(job),
            style, text);
   return text;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "client/api/answer_reader.h"
@@ -24,10 +25,13 @@ namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
+using Experiment = api::Experiment;
+using Experiments = std::vector<Experiment>;
 
 // What is still shown; each step of narrowing takes one thing away.
 struct JobsTableShape {
   bool cost = true;
+  bool limit = true;
   bool late = true;
   bool spaced = true;
   int name_width = 32;  // 0: none
@@ -47,127 +51,108 @@ std::string ForecastAndReal(const std::string& said, const std::string& real, bo
   return said + (said.empty() || !spaced ? "→" : " → ") + (said.empty() ? " " : "") + real;
 }
 
-std::string RealWords(const json& job, const char* key) {
-  const auto seconds = SecondsOf(job, key);
+std::string RealWords(std::optional<int64_t> known) {
+  const auto seconds = KnownSeconds(known);
   return seconds ? ElapsedWords(*seconds) : "";
 }
 
-std::string DateCell(const json& job, int64_t now, bool time_of_day) {
-  const auto time = TimeOf(job, "submitted_at");
-  if (!time) return "–";
+std::string DateCell(const Experiment& job, const JobsTableShape& shape, int64_t now) {
+  const auto time = KnownTime(job.submitted_at);
+  if (!time || *time == 0) return "–";
   const std::string whole = ClockTime(*time, now);
-  return time_of_day ? whole : whole.substr(0, whole.rfind(' '));
+  return shape.time_of_day ? whole : whole.substr(0, whole.rfind(' '));
 }
 
-std::string WaitCell(const json& job, const JobsTableShape& shape) {
-  return ForecastAndReal(ForecastWords(job, "wait_p50_seconds", "wait_p90_seconds", shape.late),
-                         RealWords(job, "wait_seconds"), shape.spaced);
+std::string WaitedCell(const Experiment& job, const JobsTableShape& shape) {
+  const api::Promise& said = job.promise;
+  return ForecastAndReal(ForecastWords(said.wait_p50_seconds, said.wait_p90_seconds, shape.late),
+                         RealWords(job.wait_seconds), shape.spaced);
 }
 
-std::string RunCell(const json& job, const JobsTableShape& shape) {
-  return ForecastAndReal(ForecastWords(job, "run_p50_seconds", "run_p90_seconds", shape.late),
-                         RealWords(job, "run_seconds"), shape.spaced);
+std::string RunCell(const Experiment& job, const JobsTableShape& shape) {
+  const api::Promise& said = job.promise;
+  return ForecastAndReal(ForecastWords(said.run_p50_seconds, said.run_p90_seconds, shape.late),
+                         RealWords(job.run_seconds), shape.spaced);
 }
 
-std::string PeakCell(const json& job, const JobsTableShape& shape) {
-  const auto said = BytesOf(job, "memory_bytes");
-  const auto real = BytesOf(job, "peak_memory_bytes");
+std::string PeakCell(const Experiment& job, const JobsTableShape& shape) {
+  const auto said = KnownBytes(job.promise.memory_bytes);
+  const auto real = KnownBytes(job.measured.peak_memory_bytes);
   const std::string peak = real ? GibWords(*real) : "";
   if (!shape.memory_forecast) return OrDash(peak);
   return ForecastAndReal(said ? GibWords(*said) : "", peak, shape.spaced);
 }
 
-std::string StepsCell(const json& job) {
-  const auto steps = CountOf(job, "steps");
+std::string StepsCell(const Experiment& job) {
+  const auto steps = KnownCount(job.promise.steps);
   return steps ? Grouped(*steps) : "–";
 }
 
-std::string LossCell(const json& job, bool spaced) {
-  const auto loss = OptionalNumber(job, "loss");
-  return loss ? fmt::format("{:.{}g}", *loss, spaced ? 4 : 3) : "–";
+std::string LossCell(const Experiment& job, const JobsTableShape& shape) {
+  const auto loss = job.measured.loss;
+  return loss ? fmt::format("{:.{}g}", *loss, shape.spaced ? 4 : 3) : "–";
 }
 
-std::string RealCostCell(const json& job) {
-  const auto real = OptionalNumber(job, "real_cost");
-  const auto cost = real ? real : OptionalNumber(job, "cost");
+std::string RealCostCell(const Experiment& job) {
+  const auto cost = job.real_cost ? job.real_cost : job.promise.cost;
   return cost ? CostWords(*cost) : "–";
 }
 
-std::string StateCell(const json& job, bool spaced) {
+std::string LimitCell(const Experiment& job, const JobsTableShape& shape) {
+  if (!job.limit_used) return "–";
+  return fmt::format("{:.0f}{}%", 100 * *job.limit_used, shape.spaced ? " " : "");
+}
+
+std::string StateCell(const Experiment& job, const JobsTableShape& shape) {
   const std::string words = StateWords(job);
-  return !spaced && words == "out of memory" ? "OOM" : words;
+  return !shape.spaced && words == "out of memory" ? "OOM" : words;
 }
 
 // "RTX 4090 × 4", "L40S × 2 × 2 nodes"; without blanks "RTX 4090×4", "L40S×2×2".
-std::string GpusCell(const json& job, bool spaced) {
-  const auto nodes = CountOf(job, "nodes").value_or(1);
-  const std::string gpu = TextOf(job, "gpu");
-  if (spaced || gpu.empty()) return GpusWords(job);
-  return fmt::format("{}×{}{}", gpu, CountOf(job, "gpus_per_node").value_or(1),
+std::string GpusCell(const Experiment& job, const JobsTableShape& shape) {
+  const std::string gpu = job.promise.gpu.value_or("");
+  if (shape.spaced || gpu.empty()) return GpusWords(job);
+  const int64_t nodes = KnownCount(job.promise.nodes).value_or(1);
+  return fmt::format("{}×{}{}", gpu, KnownCount(job.promise.gpus_per_node).value_or(1),
                      nodes > 1 ? fmt::format("×{}", nodes) : "");
 }
 
 // "5 × 6 × 4 = 120", "5×6×4=120", "5×6×4".
-std::string BatchCell(const json& job, const JobsTableShape& shape) {
-  const std::string words = BatchWords(job, shape.spaced);
+std::string RanBatchCell(const Experiment& job, const JobsTableShape& shape) {
+  const std::string words = OrDash(BatchWords(job, shape.spaced));
   return shape.effective ? words : words.substr(0, words.find('='));
 }
 
-class Builder {
- public:
-  explicit Builder(const json& jobs) : jobs_(jobs) {}
-  void Add(std::string header, const std::function<std::string(const json&)>& cell,
-           Align align = Align::kLeft) {
-    TextColumn column{std::move(header), {}, align};
-    for (const json& job : jobs_) column.cells.push_back(cell(job));
-    columns_.push_back(std::move(column));
-  }
-  std::vector<TextColumn> Take() { return std::move(columns_); }
-
- private:
-  const json& jobs_;
-  std::vector<TextColumn> columns_;
-};
-
-std::vector<TextColumn> Columns(const json& jobs, const JobsTableShape& shape, int64_t now) {
-  Builder table(jobs);
-  table.Add("DATE", [&](const json& job) { return DateCell(job, now, shape.time_of_day); });
-  table.Add(
-      "JOB", [](const json& job) { return std::to_string(IntOf(job, "job_id")); }, Align::kRight);
-  if (shape.name_width > 0) {
-    table.Add("NAME", [&](const json& job) {
-      return OrDash(Clipped(TextOf(job, "name"), shape.name_width));
-    });
-  }
-  table.Add("STATE", [&](const json& job) { return StateCell(job, shape.spaced); });
-  table.Add("GPUS", [&](const json& job) { return GpusCell(job, shape.spaced); });
-  if (shape.batch) {
-    table.Add(shape.spaced ? "BATCH × ACC × GPUS" : "BATCH",
-              [&](const json& job) { return BatchCell(job, shape); });
-  }
-  if (shape.steps) table.Add("STEPS", StepsCell, Align::kRight);
+std::vector<TextColumn> Columns(const Experiments& jobs, const JobsTableShape& shape, int64_t now) {
+  std::vector<ColumnOf<Experiment>> columns;
+  const auto add = [&](bool wanted, const std::string& header, const auto& cell,
+                       Align align = Align::kLeft) {
+    if (!wanted) return;
+    columns.push_back({header, align, [&, cell](const Experiment& job) {
+                         if constexpr (std::is_invocable_v<decltype(cell), const Experiment&>) {
+                           return cell(job);
+                         } else {
+                           return cell(job, shape);
+                         }
+                       }});
+  };
+  add(true, "DATE", [&](const Experiment& job) { return DateCell(job, shape, now); });
+  columns.push_back(CountMember("JOB", &Experiment::job_id));
+  add(shape.name_width > 0, "NAME",
+      [&](const Experiment& job) { return OrDash(Clipped(job.name, shape.name_width)); });
+  add(true, "STATE", StateCell);
+  add(true, "GPUS", GpusCell);
+  add(shape.batch, shape.spaced ? "BATCH × ACC × GPUS" : "BATCH", RanBatchCell);
+  add(shape.steps, "STEPS", StepsCell, Align::kRight);
   const std::string range = shape.late ? " p50 (p90) → REAL" : shape.spaced ? " → REAL" : "→REAL";
-  if (shape.wait) table.Add("WAIT" + range, [&](const json& job) { return WaitCell(job, shape); });
-  table.Add("RUN" + range, [&](const json& job) { return RunCell(job, shape); });
-  if (shape.memory) {
-    table.Add(!shape.memory_forecast ? "GiB"
-              : shape.spaced         ? "GiB → PEAK"
-                                     : "GiB→PEAK",
-              [&](const json& job) { return PeakCell(job, shape); });
-  }
-  if (shape.loss) {
-    table.Add(
-        "LOSS", [&](const json& job) { return LossCell(job, shape.spaced); }, Align::kRight);
-  }
-  if (shape.cost) table.Add("COST", RealCostCell, Align::kRight);
-  return table.Take();
-}
-
-bool AnyCost(const json& jobs) {
-  for (const json& job : jobs) {
-    if (OptionalNumber(job, "cost") || OptionalNumber(job, "real_cost")) return true;
-  }
-  return false;
+  add(shape.wait, "WAIT" + range, WaitedCell);
+  add(true, "RUN" + range, RunCell);
+  add(shape.limit, shape.spaced ? "LIMIT USED" : "LIMIT", LimitCell, Align::kRight);
+  const char* const memory = shape.spaced ? "GiB → PEAK" : "GiB→PEAK";
+  add(shape.memory, shape.memory_forecast ? memory : "GiB", PeakCell);
+  add(shape.loss, "LOSS", LossCell, Align::kRight);
+  add(shape.cost, "COST", RealCostCell, Align::kRight);
+  return FilledColumns(jobs, columns);
 }
 
 std::vector<void (*)(JobsTableShape*)> Sacrifices() {
@@ -177,8 +162,9 @@ std::vector<void (*)(JobsTableShape*)> Sacrifices() {
           [](JobsTableShape* shape) { shape->time_of_day = false; },
           [](JobsTableShape* shape) { shape->memory_forecast = false; },
           [](JobsTableShape* shape) { shape->effective = false; },
-          [](JobsTableShape* shape) { shape->cost = false; },
           [](JobsTableShape* shape) { shape->steps = false; },
+          [](JobsTableShape* shape) { shape->limit = false; },
+          [](JobsTableShape* shape) { shape->cost = false; },
           [](JobsTableShape* shape) { shape->memory = false; },
           [](JobsTableShape* shape) { shape->name_width = 0; },
           [](JobsTableShape* shape) { shape->loss = false; },
@@ -188,9 +174,12 @@ std::vector<void (*)(JobsTableShape*)> Sacrifices() {
 
 }  // namespace
 
-std::vector<std::string> JobsTable(const json& jobs, int64_t now, int width) {
+std::vector<std::string> JobsTable(const Experiments& jobs, int64_t now, int width) {
   JobsTableShape shape;
-  shape.cost = AnyCost(jobs);
+  shape.cost = std::ranges::any_of(
+      jobs, [](const Experiment& job) { return job.promise.cost || job.real_cost; });
+  shape.limit =
+      std::ranges::any_of(jobs, [](const Experiment& job) { return job.limit_used.has_value(); });
   std::vector<TextColumn> columns = Columns(jobs, shape, now);
   for (auto sacrifice : Sacrifices()) {
     if (TableWidth(columns) <= width) break;
@@ -211,46 +200,43 @@ std::string LettersAndDigits(const std::string& text) {
   return kept;
 }
 
-bool IsInState(const json& job, const std::string& state) {
+bool IsInState(const Experiment& job, const std::string& state) {
   if (state == "failed") return HasFailed(job);
   if (state == "ok") return StateWords(job) == "ok";
-  return TextOf(job, "state") == state;
+  return job.state == state;
 }
 
-bool IsWanted(const json& job, const JobsFilter& filter) {
-  if (!job.is_object()) return false;
+bool IsWanted(const Experiment& job, const JobsFilter& filter) {
   if (!filter.state.empty() && !IsInState(job, filter.state)) return false;
-  if (!filter.gpu.empty()) {
-    const std::string gpu = LettersAndDigits(TextOf(job, "gpu"));
-    if (gpu.find(LettersAndDigits(filter.gpu)) == std::string::npos) return false;
-  }
-  if (!ContainsIgnoringCase(TextOf(job, "name"), filter.name)) return false;
-  return !filter.since || TimeOf(job, "submitted_at").value_or(-1) >= *filter.since;
+  const std::string gpu = LettersAndDigits(job.promise.gpu.value_or(""));
+  if (gpu.find(LettersAndDigits(filter.gpu)) == std::string::npos) return false;
+  if (!ContainsIgnoringCase(job.name, filter.name)) return false;
+  return !filter.since || job.submitted_at >= *filter.since;
 }
 
 }  // namespace
 
 json FilteredJobs(const json& jobs, const JobsFilter& filter) {
-  std::vector<const json*> wanted;
-  for (const json& job : jobs) {
-    if (IsWanted(job, filter)) wanted.push_back(&job);
+  std::vector<std::pair<int64_t, const json*>> wanted;  // by time
+  for (const json& row : jobs) {
+    if (!row.is_object()) continue;
+    const auto job = FromJson<Experiment>(row, ShownText);
+    if (IsWanted(job, filter)) wanted.emplace_back(job.submitted_at, &row);
   }
-  std::stable_sort(wanted.begin(), wanted.end(), [](const json* a, const json* b) {
-    return TimeOf(*a, "submitted_at").value_or(0) > TimeOf(*b, "submitted_at").value_or(0);
-  });
+  std::ranges::stable_sort(wanted, std::greater(), &std::pair<int64_t, const json*>::first);
   if (filter.limit && wanted.size() > static_cast<size_t>(*filter.limit)) {
     wanted.resize(static_cast<size_t>(*filter.limit));
   }
   json kept = json::array();
-  for (const json* job : wanted) kept.push_back(*job);
+  for (const auto& [time, row] : wanted) kept.push_back(*row);
   return kept;
 }
 
 namespace {
 
-std::string WaitPart(const json& jobs) {
+std::string WaitPart(const Experiments& jobs) {
   int64_t known = 0, held = 0;
-  for (const json& job : jobs) {
+  for (const Experiment& job : jobs) {
     const auto wait_held = WaitHeld(job);
     if (!wait_held) continue;
     ++known;
@@ -262,7 +248,8 @@ std::string WaitPart(const json& jobs) {
 std::string ErrorPart(const char* words, std::vector<double> errors) {
   if (errors.empty()) return {};
   std::sort(errors.begin(), errors.end());
-  return fmt::format(" · {} {:.0f} % of {}", words, 100 * QuantileOf(errors, 0.5), errors.size());
+  return fmt::format(" · {} {:.0f} % of {}", words, 100 * InterpolatedQuantile(errors, 0.5),
+                     errors.size());
 }
 
 void AddError(std::optional<double> said, std::optional<double> real, std::vector<double>& errors) {
@@ -271,12 +258,13 @@ void AddError(std::optional<double> said, std::optional<double> real, std::vecto
 
 }  // namespace
 
-std::string JobsRecord(const json& jobs) {
+std::string JobsRecord(const Experiments& jobs) {
   std::vector<double> run, memory;
-  for (const json& job : jobs) {
+  for (const Experiment& job : jobs) {
     if (StateWords(job) != "ok") continue;
-    AddError(SecondsOf(job, "run_p50_seconds"), SecondsOf(job, "run_seconds"), run);
-    AddError(BytesOf(job, "memory_bytes"), BytesOf(job, "peak_memory_bytes"), memory);
+    AddError(KnownSeconds(job.promise.run_p50_seconds), KnownSeconds(job.run_seconds), run);
+    AddError(KnownBytes(job.promise.memory_bytes), KnownBytes(job.measured.peak_memory_bytes),
+             memory);
   }
   return Plural(static_cast<int64_t>(jobs.size()), "job") + WaitPart(jobs) +
          ErrorPart("run time median error", run) + ErrorPart("peak memory", memory);
@@ -287,7 +275,7 @@ namespace {
 constexpr std::string_view kColumns =
     "job_id,advice_id,name,state,submitted_at,started_at,ended_at,gpu,gpus_per_node,nodes,"
     "partition,qos,micro_batch,accumulation,effective_batch_size,precision,steps,"
-    "time_limit_seconds,wait_p50_seconds,wait_p90_seconds,wait_seconds,run_p50_seconds,"
+    "time_limit_seconds,limit_used,wait_p50_seconds,wait_p90_seconds,wait_seconds,run_p50_seconds,"
     "run_p90_seconds,run_seconds,memory_bytes,peak_memory_bytes,gpu_memory_bytes,loss,"
     "seconds_per_step,mean_utilisation,cost,real_cost,cost_is_billing,attempts,out_of_memory,"
     "final_micro_batch,final_accumulation,slurm_state,exit_code,signal,has_outcome,"
@@ -305,7 +293,7 @@ bool LooksLikeAFormula(std::string_view text) {
   return !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
 }
 
-std::string CellOf(const json& job, std::string_view key) {
+std::string RawCell(const json& job, std::string_view key) {
   const auto member = job.is_object() ? job.find(key) : job.end();
   if (!job.is_object() || member == job.end() || member->is_null()) return {};
   if (member->is_string()) return CsvCell(member->get_ref<const std::string&>());
@@ -331,7 +319,7 @@ std::string JobsCsv(const json& jobs) {
   std::string text = std::string(kColumns) + "\r\n";
   for (const json& job : jobs) {
     std::vector<std::string> cells;
-    for (const std::string_view column : columns) cells.push_back(CellOf(job, column));
+    for (const std::string_view column : columns) cells.push_back(RawCell(job, column));
     text += Join(cells, ",") + "\r\n";
   }
   return text;

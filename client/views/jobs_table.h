@@ -1,11 +1,10 @@
-// The experiment log (GET /v1/advice): which of its jobs are wanted, and these as columns, as one
-// line on the forecasts, and as CSV.
+// The experiment log (GET /v1/advice): a filter on its jobs, and these as a table, as one line on
+// the forecasts, and as CSV.
 //
-// The columns are made narrower step by step until they fit. Forecast and real stand in one cell,
-// "8 m → 12 m". Order of sacrifice: COST where there is none, the late forecasts, blanks inside
-// cells, long names, the time of day, forecasts of memory, the effective batch, COST, STEPS, the
-// peak, NAME, LOSS, the batch, WAIT. What is left is clipped at the terminal's edge. Pure
-// functions.
+// Forecast and actual values share a cell: "8 m → 12 m". If the table is too wide it loses, in this
+// order: COST if nothing has a cost, p90 forecasts, blanks inside cells, long names, the time of
+// day, memory forecasts, the effective batch, STEPS, LIMIT, COST, the peak, NAME, LOSS, the batch,
+// WAIT. The rest is clipped at the terminal's edge. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +14,13 @@
 #include <string_view>
 #include <vector>
 
+#include "common/api/experiment.h"
+
 namespace gpuadvise::client {
 
-// The header and one line per job. `jobs` is a list of GET /v1/advice's jobs.
-std::vector<std::string> JobsTable(const nlohmann::json& jobs, int64_t now, int width);
+// The header and one line per job.
+std::vector<std::string> JobsTable(const std::vector<api::Experiment>& jobs, int64_t now,
+                                   int width);
 
 struct JobsFilter {
   std::string state;             // "pending", "running", "ended", "failed", "ok"; "" all
@@ -33,20 +35,21 @@ struct JobsFilter {
   }
 };
 
-// The wanted ones of a list of jobs, the newest first; what is no object is left out.
+// Those of `jobs`, a list of GET /v1/advice, that the filter takes, the newest first.
 nlohmann::json FilteredJobs(const nlohmann::json& jobs, const JobsFilter& filter);
 
-// How right the forecasts of the shown jobs were:
-// "12 jobs · wait p90 held for 10 of 11 · run time median error 6 % of 9 · peak memory 4 % of 8".
-// A wait within a minute of its p90 held. Errors are medians of |real - forecast| / real over jobs
-// that ended well: one that fails or is cancelled ends early. Parts of no job are left out.
-std::string JobsRecord(const nlohmann::json& jobs);
+// How accurate the forecasts of these jobs were:
+// "12 jobs · 10 of 11 waited within their p90 · run time median error 6 % of 9 · peak memory 4 % of
+// 8". A wait of at most a minute counts as within its p90. Errors are medians of |actual -
+// forecast| / forecast over jobs that ended well: one that fails or is cancelled ends early. Parts
+// without a job are left out.
+std::string JobsRecord(const std::vector<api::Experiment>& jobs);
 
 // The experiment log as CSV (RFC 4180): a header line, a line per job, lines ended by CR LF.
 //
-// Every member of the API's list form is a column of its own name, so that units stay in the names.
-// A text that a spreadsheet would take for a formula (it starts with = + - @) has an apostrophe
-// before it, unless it is a number; control characters are '?'.
+// Each member of `jobs`, a list of GET /v1/advice, is a column under its own name, so the names
+// keep the units. Text that a spreadsheet would take for a formula (it starts with = + - @) gets an
+// apostrophe in front, unless it is a number. Control characters become '?'.
 std::string JobsCsv(const nlohmann::json& jobs);
 
 // One cell: quoted where it must be, harmless in a spreadsheet.

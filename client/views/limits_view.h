@@ -1,17 +1,14 @@
 // What a shorter time limit is worth, as text: the curve of wait and risk, and the advice.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "client/terminal/console.h"
+#include "common/api/when.h"
 
 namespace gpuadvise::client {
 
-// `answer`: with `limits` and `limit_advice` as POST /v1/when has them.
-std::string LimitsText(const nlohmann::json& answer, const TerminalStyle& style);
-
-// `answer`: that of GET /v1/limits.
-std::string PastLimitsText(const nlohmann::json& answer, int64_t now, const TerminalStyle& style);
+// Of `limits` and `limit_advice`.
+std::string LimitsText(const api::StartAnswer& answer, const TerminalStyle& style);
 
 }  // namespace gpuadvise::client

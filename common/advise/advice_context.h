@@ -6,9 +6,9 @@
 #include "common/base/work_budget.h"
 #include "common/forecast/start_of.h"
 #include "common/gpu/gpu_naming.h"
+#include "common/models/model_presets.h"
+#include "common/runs/learned_runs.h"
 #include "common/slurm/snapshot.h"
-#include "common/training/learned_runs.h"
-#include "common/training/model_presets.h"
 
 namespace gpuadvise {
 
@@ -18,7 +18,7 @@ struct AdviceContext {
   const QueueModel& queue;          // PrepareQueue(snapshot, …)
   const QueueModel& by_time_limit;  // PrepareQueue(snapshot)
   const GpuNaming& gpus;
-  const ModelPresets& models;            // config/models.yaml
+  const ModelPresets& models;            // config/models
   ForEach for_each = Serial;             // how forecasts that do not depend on each other are made
   const LearnedRuns* learned = nullptr;  // what runs have shown; nullptr: nothing
   WorkBudget* budget = nullptr;          // of the answer; nullptr: no end
@@ -27,6 +27,8 @@ struct AdviceContext {
   bool BudgetSpent() const { return budget != nullptr && budget->Spent(); }
   // Whether to begin what an answer can do without: remedies, tips.
   bool HasRoomForExtras() const { return budget == nullptr || budget->HasRoom(); }
+  // Of a forecast, at most: all, or as few as say something.
+  size_t Samples() const { return HasRoomForExtras() ? kAllSamples : kLeastSamples; }
   // Whether something was left out already: to be asked after for_each.
   bool Stopped() const { return budget != nullptr && budget->stopped(); }
   tl::unexpected<Error> BudgetError() const { return tl::unexpected<Error>(budget->error()); }

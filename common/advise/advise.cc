@@ -78,8 +78,7 @@ std::vector<Rejection> Merged(std::vector<Rejection> rejected,
   return merged;
 }
 
-// What is not counted of the file, and what names that several cards have were taken for: GRES
-// types, and GPUs in `measured:`.
+// What names that several cards have were taken for: GRES types, and GPUs in `measured:`.
 std::vector<std::string> NotesOf(const TrainSpec& spec, const GpuNaming& naming,
                                  const std::vector<Strategy>& strategies) {
   std::vector<std::string> notes;
@@ -88,16 +87,15 @@ std::vector<std::string> NotesOf(const TrainSpec& spec, const GpuNaming& naming,
     note = where + note;
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   };
-  for (const Stage& stage : spec.stages) add(NotCountedOf(stage), "");
   std::set<std::string> types;
   for (const Strategy& strategy : strategies) {
     const std::string& type = strategy.placement.pool->gres_type;
     if (type.empty() || !types.insert(type).second) continue;
-    add(TakenAs(naming.catalogue(), naming.CatalogueNameOf(type)), "GRES type ");
+    add(DescribeResolution(naming.catalogue(), naming.ResolveAlias(type)), "GRES type ");
   }
   for (const Stage& stage : spec.stages) {
     for (const MeasuredStep& step : stage.training.measured) {
-      if (step.by.empty()) add(TakenAs(naming.catalogue(), step.gpu), "measured: ");
+      if (step.by.empty()) add(DescribeResolution(naming.catalogue(), step.gpu), "measured: ");
     }
   }
   return notes;
@@ -130,7 +128,7 @@ Result<Advice> Advise(const AdviceRequest& request, const AdviceContext& context
       continue;
     }
     const Error& error = outcome[i].error();
-    if (EndsTheQuestion(error)) return tl::unexpected<Error>(error);
+    if (IsFatalForAll(error)) return tl::unexpected<Error>(error);
     errors.push_back(error);
     AddRejection(tried[i].placement, error.message, advice.rejected);
   }
@@ -140,7 +138,8 @@ Result<Advice> Advise(const AdviceRequest& request, const AdviceContext& context
   RankStrategies(advice.strategies, request.by);
   ExplainRanks(advice.strategies, request.by);
   advice.rejected = Merged(std::move(advice.rejected), advice.strategies);
-  advice.tips = TipsFor(request.spec, advice.strategies);
+  advice.assumptions = FindAssumptions(request.spec, context.models);
+  if (context.HasRoomForExtras()) advice.tips = TipsFor(request.spec, advice.strategies);
   for (std::string& note : NotesOf(request.spec, context.gpus, advice.strategies)) {
     advice.tips.push_back(std::move(note));
   }

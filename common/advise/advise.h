@@ -12,6 +12,7 @@
 #include "common/advise/advice_context.h"
 #include "common/advise/ranking.h"
 #include "common/advise/strategy.h"
+#include "common/plan/assumptions.h"
 
 namespace gpuadvise {
 
@@ -27,6 +28,7 @@ struct Advice {
   std::vector<Strategy> strategies;  // best first
   std::vector<Rejection> rejected;
   std::vector<std::string> tips;
+  Assumptions assumptions;
   std::optional<ShorterLimit> shorter_limit;  // also the first of `tips`
 };
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "common/base/words.h"
+#include "common/plan/scale.h"
 #include "common/slurm/access.h"
 #include "common/slurm/gres.h"
-#include "common/training/scale.h"
-#include "common/training/stage_needs.h"
+#include "common/spec/stage_needs.h"
 
 namespace gpuadvise {
 namespace {
@@ -49,10 +49,22 @@ Result<void> CheckNames(const std::vector<std::string>& names, const std::string
   return {};
 }
 
+// A name to leave out may also mean a GPU that other clusters have.
+Result<void> CheckExcluded(const std::vector<std::string>& names, const std::vector<GpuPool>& pools,
+                           const GpuCatalogue& catalogue) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (catalogue.Resolve(names[i]) != nullptr) continue;
+    const std::string pointer = fmt::format("/spec/resources/exclude_gpus/{}", i);
+    const Result<void> checked = CheckNames({names[i]}, pointer, pools, catalogue);
+    if (!checked) return BadInput(checked.error().message, pointer);
+  }
+  return {};
+}
+
 Result<void> CheckPartition(const std::string& name, const std::string& pointer,
                             const Snapshot& snapshot, const Submitter& caller) {
-  if (KnowsPartition(caller, snapshot, name)) return {};
-  const std::vector<std::string> names = PartitionsToldTo(caller, snapshot);
+  if (CanSeePartition(caller, snapshot, name)) return {};
+  const std::vector<std::string> names = VisiblePartitions(caller, snapshot);
   if (names.empty())
     return BadInput(fmt::format("there is no partition {}", Quoted(name)), pointer);
   return BadInput(fmt::format("there is no partition {}{}; partitions: {}", Quoted(name),
@@ -78,11 +90,7 @@ class Enumerator {
       found_.rejected.push_back(
           {&pool, pool.gpus_per_node, 1, {"slices have no peer-to-peer, so one slice per job"}});
     }
-    for (int64_t gpus : constraints_.gpus_per_node
-                            ? std::vector{*constraints_.gpus_per_node}
-                            : CountsOnANode(is_slice ? 1 : pool.gpus_per_node)) {
-      AddCount(pool, gpus);
-    }
+    for (int64_t gpus : CountsToTry(is_slice ? 1 : pool.gpus_per_node)) AddCount(pool, gpus);
   }
 
   Placements Take() { return std::move(found_); }
@@ -125,6 +133,13 @@ class Enumerator {
     return WhyUnfit(spec_, *pool.model);
   }
 
+  std::vector<int64_t> CountsToTry(int64_t most) const {
+    if (constraints_.gpus_per_node) return {*constraints_.gpus_per_node};
+    if (!constraints_.gpus_total) return CountsOnANode(most);
+    return {constraints_.nodes ? *constraints_.gpus_total / *constraints_.nodes
+                               : std::min(*constraints_.gpus_total, most)};
+  }
+
   void AddCount(const GpuPool& pool, int64_t gpus) {
     if (gpus > pool.gpus_per_node) {
       Reject(pool, gpus, 1, fmt::format("its nodes have {}", Plural(pool.gpus_per_node, "GPU")));
@@ -136,8 +151,27 @@ class Enumerator {
                                      static_cast<int64_t>(pool.usable.size()));
     std::vector<int64_t> node_counts = {1};
     for (int64_t nodes = 2; whole && nodes <= most; nodes *= 2) node_counts.push_back(nodes);
-    if (constraints_.nodes) node_counts = {*constraints_.nodes};
+    if (constraints_.nodes) {
+      node_counts = {*constraints_.nodes};
+    } else if (constraints_.gpus_total) {
+      const int64_t total = *constraints_.gpus_total;
+      node_counts = {(total + gpus - 1) / gpus};
+      std::string reason = WhyNotOn(pool, total, gpus, node_counts.front());
+      if (!reason.empty()) return Reject(pool, gpus, node_counts.front(), std::move(reason));
+    }
     for (int64_t nodes : node_counts) AddShape(pool, gpus, nodes);
+  }
+
+  // Why a fixed total cannot be on so many nodes; "" where it can.
+  std::string WhyNotOn(const GpuPool& pool, int64_t total, int64_t gpus, int64_t nodes) const {
+    if (nodes == 1) return "";
+    if (pool.model->is_mig_slice) return "slices have no peer-to-peer, so one slice per job";
+    if (total % gpus != 0) {
+      return fmt::format("{} GPUs are not a multiple of the {} on a node", total, gpus);
+    }
+    if (nodes <= spec_.resources.max_nodes.value_or(nodes)) return "";
+    return fmt::format("{} GPUs need {} nodes, max_nodes is {}", total, nodes,
+                       *spec_.resources.max_nodes);
   }
 
   void AddShape(const GpuPool& pool, int64_t gpus, int64_t nodes) {
@@ -154,7 +188,7 @@ class Enumerator {
                         .cpus_per_node = 1,
                         .memory_per_node_mib = {},
                         .qos = qos_,
-                        .selector = SelectorOf(pool, pools_)};
+                        .selector = MakeSelector(pool, pools_)};
     if (std::string reason = SizeHost(placement); !reason.empty()) {
       Reject(pool, gpus, nodes, reason);
       return;
@@ -228,7 +262,13 @@ Result<void> CheckCounts(const Constraints& constraints, const std::vector<GpuPo
                                 Plural(*constraints.nodes, "node"), most_nodes),
                     "/constraints/nodes");
   }
-  return {};
+  if (!constraints.gpus_total) return {};
+  const int64_t on_each = constraints.gpus_per_node.value_or(1) * constraints.nodes.value_or(1);
+  const bool both = constraints.gpus_per_node && constraints.nodes;
+  if (both ? *constraints.gpus_total == on_each : *constraints.gpus_total % on_each == 0) return {};
+  return BadInput(fmt::format("{} cannot be divided evenly as gpus_per_node and nodes say",
+                              Plural(*constraints.gpus_total, "GPU")),
+                  "/constraints/gpus_total");
 }
 
 }  // namespace
@@ -238,6 +278,7 @@ Result<Placements> FindPlacements(const TrainSpec& spec, const Constraints& cons
                                   const GpuCatalogue& catalogue, const Submitter& caller) {
   const std::vector<std::string>& allowed = spec.resources.gpus;
   Result<void> checked = CheckNames(allowed, "/spec/resources/gpus", pools, catalogue);
+  if (checked) checked = CheckExcluded(spec.resources.exclude_gpus, pools, catalogue);
   if (checked) checked = CheckNames(constraints.gpus, "/constraints/gpus", pools, catalogue);
   if (checked && !constraints.partition.empty()) {
     bool from_spec = constraints.partition == spec.slurm.partition;
@@ -249,11 +290,19 @@ Result<Placements> FindPlacements(const TrainSpec& spec, const Constraints& cons
   if (!checked) return tl::unexpected<Error>(checked.error());
 
   Enumerator enumerator(spec, constraints, snapshot, pools, caller);
+  const std::vector<std::string>& excluded = spec.resources.exclude_gpus;
+  bool all_excluded = !excluded.empty();
   for (const GpuPool& pool : pools) {
     if (!constraints.partition.empty() && pool.partition->name != constraints.partition) continue;
     if (!allowed.empty() && !IsNamedByAny(pool, allowed, catalogue)) continue;
     if (!constraints.gpus.empty() && !IsNamedByAny(pool, constraints.gpus, catalogue)) continue;
+    if (IsNamedByAny(pool, excluded, catalogue)) continue;
+    all_excluded = false;
     enumerator.AddPool(pool);
+  }
+  if (all_excluded) {
+    return BadInput("exclude_gpus leaves no GPU to consider: take a name out",
+                    "/spec/resources/exclude_gpus");
   }
   return enumerator.Take();
 }

@@ -3,6 +3,7 @@
 // Enumerated from the snapshot before anything is computed, so that each way is either tried or has
 // a reason why not. What the caller fixed (constraints) is kept; what the spec allows is a filter.
 // Counts tried: 1, 2, 4, …, half a node and the whole node; several nodes only with whole nodes.
+// A fixed total is tried on one node, or on as many whole nodes as have it.
 // MIG slices have no peer-to-peer, so they are tried one at a time.
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "common/base/error.h"
 #include "common/forecast/start_of.h"
 #include "common/gpu/gpu_pool.h"
-#include "common/training/train_spec.h"
+#include "common/spec/train_spec.h"
 
 namespace gpuadvise {
 
@@ -25,7 +26,8 @@ struct Constraints {
   int64_t time_min_seconds = 0;  // no limit below it is advised; 0: not given
   std::optional<int64_t> gpus_per_node;
   std::optional<int64_t> nodes;
-  std::vector<std::string> gpus;  // accepted names
+  std::optional<int64_t> gpus_total;  // on all nodes
+  std::vector<std::string> gpus;      // accepted names
 };
 
 struct Placement {

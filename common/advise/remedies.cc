@@ -95,7 +95,7 @@ void SortAndCut(std::vector<Remedy>& remedies) {
   std::stable_sort(remedies.begin(), remedies.end(), [](const Remedy& a, const Remedy& b) {
     return a.start.Quantile(.5) < b.start.Quantile(.5);
   });
-  if (remedies.size() > kMostCheaper) remedies.resize(kMostCheaper);
+  if (remedies.size() > kMaxCheaper) remedies.resize(kMaxCheaper);
 }
 
 // ---- of a job of which nothing but its GPUs is known --------------------------------------------
@@ -108,7 +108,7 @@ class PlainJob {
   bool May(const JobRequest& changed) const {
     const auto run = RunTimeWith(changed);
     if (run && *run > LimitOf(changed)) return false;
-    if (const auto risk = RiskWith(changed); risk && *risk > kMostRisk) return false;
+    if (const auto risk = RiskWith(changed); risk && *risk > kMaxRisk) return false;
     if (GpusOf(changed) == 0) return true;
     return CanReplace(before_, cards_.Of(changed), GpusOf(changed));
   }
@@ -208,6 +208,7 @@ std::vector<Strategy> OtherStrategies(const RemedyQuestion& question, const Advi
   constraints.gpus.clear();
   constraints.gpus_per_node.reset();
   constraints.nodes.reset();
+  constraints.gpus_total.reset();
   const TrainSpec& spec = advised.advice.spec;
   const auto placements = FindPlacements(spec, constraints, context.snapshot, pools,
                                          context.gpus.catalogue(), advised.submitter);

@@ -37,7 +37,7 @@ struct RemedyQuestion {
   const RunRisk* risk = nullptr;   // that it is cut; null: not known
 };
 
-// For a job of which nothing else is known. The earliest first, at most kMostCheaper; none for a
+// For a job of which nothing else is known. The earliest first, at most kMaxCheaper; none for a
 // job that starts soon as it is.
 std::vector<Remedy> RemediesFor(const RemedyQuestion& question, const AdviceContext& context);
 

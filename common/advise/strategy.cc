@@ -28,8 +28,8 @@ constexpr int64_t kTimeLimitStep = int64_t{15} * 60;
 Spread SpreadOf(const std::vector<double>& ascending) {
   double sum = 0;
   for (double value : ascending) sum += value;
-  return {QuantileOf(ascending, .1), QuantileOf(ascending, .5), QuantileOf(ascending, .9),
-          sum / static_cast<double>(ascending.size())};
+  return {InterpolatedQuantile(ascending, .1), InterpolatedQuantile(ascending, .5),
+          InterpolatedQuantile(ascending, .9), sum / static_cast<double>(ascending.size())};
 }
 
 // The limit that most runs of the strategy stay under; never shorter on other users' word.
@@ -168,6 +168,9 @@ void NoteWhatMatters(Strategy& strategy) {
       break;
     }
   }
+  for (const StagePlan& stage : strategy.stages) {
+    if (!stage.lesson.empty()) strategy.notes.push_back(stage.lesson);
+  }
   if (!strategy.MemoryChecked()) {
     strategy.notes.push_back(fmt::format("memory not checked: micro-batch {} may not fit {:g} GB",
                                          strategy.stages.front().batch.micro_batch, gpu.memory_gb));
@@ -192,8 +195,8 @@ void AddCost(const SchedulerConfig& config, Strategy& strategy) {
   strategy.cost = cost.price;
   if (strategy.cost) return;
   const bool largest = config.priority_flags.find("MAX_TRES") != std::string::npos;
-  const auto billing = BillingOf(partition.billing_weights,
-                                 RequestTres(strategy.request, partition, config), largest);
+  const auto billing = ComputeBilling(partition.billing_weights,
+                                      RequestTres(strategy.request, partition, config), largest);
   if (!billing || *billing <= 0) return;
   strategy.cost = *billing * strategy.run.mean / kHourSeconds;
   strategy.cost_is_billing = true;
@@ -205,7 +208,7 @@ void NoteDoubts(Strategy& strategy) {
 }
 
 void NotePreemption(Strategy& strategy) {
-  if (const std::string risk = PreemptionInWords(strategy.start); !risk.empty()) {
+  if (const std::string risk = DescribePreemption(strategy.start); !risk.empty()) {
     strategy.notes.push_back(risk);
   }
 }
@@ -272,7 +275,8 @@ Result<void> PredictStart(const Constraints& constraints, const AdviceContext& c
     Submitter submitter = caller;
     submitter.account = strategy.account;
     submitter.qos = qos;
-    Result<StartSamples> start = StartOf(context.queue, strategy.request, submitter);
+    Result<StartSamples> start =
+        StartOf(context.queue, strategy.request, submitter, context.Samples());
     if (!start) {
       if (!first_error) first_error = start.error();
       continue;
@@ -345,7 +349,7 @@ std::optional<ShorterLimit> ShorterLimitFor(const AdviceContext& context, const 
     const Strategy& strategy = ranked[i];
     const int64_t enough = std::max(EnoughTime(strategy), floor_seconds);
     if (enough >= strategy.time_limit_seconds) continue;
-    if (risk_of(strategy, enough) > (resumes ? kMostRiskResumed : kMostRisk)) continue;
+    if (risk_of(strategy, enough) > (resumes ? kMaxRiskResumed : kMaxRisk)) continue;
     Submitter submitter = caller;
     submitter.account = strategy.account;
     submitter.qos = strategy.qos;

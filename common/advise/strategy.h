@@ -18,8 +18,8 @@
 #include "common/advise/placement.h"
 #include "common/base/error.h"
 #include "common/forecast/start_of.h"
-#include "common/training/stage_plan.h"
-#include "common/training/train_spec.h"
+#include "common/plan/stage_plan.h"
+#include "common/spec/train_spec.h"
 
 namespace gpuadvise {
 
@@ -82,7 +82,7 @@ struct ShorterLimit {
 };
 
 // Where the caller's time limit is longer than most runs take, a shorter one would bring the result
-// earlier than the first of `ranked`, and cuts off kMostRisk of such runs at most (kMostRiskResumed
+// earlier than the first of `ranked`, and cuts off kMaxRisk of such runs at most (kMaxRiskResumed
 // where `resumes`, they go on from their checkpoints); else nullopt. It is `floor_seconds` at
 // least, the caller's own --time-min (0: none). One question a strategy.
 std::optional<ShorterLimit> ShorterLimitFor(const AdviceContext& context, const Submitter& caller,

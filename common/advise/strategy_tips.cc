@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/training/tips.h"
+#include "common/plan/tips.h"
 
 namespace gpuadvise {
 namespace {
@@ -37,8 +37,8 @@ TipContext ContextOf(const TrainSpec& spec, const Strategy& strategy) {
 
 std::string InOneLine(const Tip& tip) {
   if (tip.effect.empty()) return tip.text;
-  const bool claimed = tip.source_of_effect.starts_with("claimed");
-  return fmt::format("{} ({}{})", tip.text, claimed ? "claimed: " : "", tip.effect);
+  const bool reported = tip.source_of_effect.starts_with("reported");
+  return fmt::format("{} ({}{})", tip.text, reported ? "reported: " : "", tip.effect);
 }
 
 }  // namespace

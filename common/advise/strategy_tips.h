@@ -1,11 +1,11 @@
-// The tips that matter most for a strategy (common/training/tips.h has the rules). Pure.
+// The tips that matter most for a strategy (common/plan/tips.h has the rules). Pure.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "common/advise/strategy.h"
-#include "common/training/train_spec.h"
+#include "common/spec/train_spec.h"
 
 namespace gpuadvise {
 

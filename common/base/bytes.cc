@@ -51,7 +51,7 @@ tl::unexpected<Error> Bad(std::string_view text, std::string_view what) {
   return BadInput(fmt::format("The amount \"{}\" {}.", text.substr(0, 40), what));
 }
 
-// A plain decimal number at the front of `text`, and what follows it.
+// A decimal number at the front of `text`, and the rest.
 struct Amount {
   double number;
   std::string_view unit;

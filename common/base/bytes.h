@@ -1,8 +1,8 @@
 // Amounts of memory and disk with their unit: GB is 10^9 bytes, GiB is 2^30, never mixed.
 //
-// People write "5 GB" or "21.3 GiB"; Slurm writes "30G" and means 2^30 ("--mem=30G"), and a bare
-// number of Slurm's is MiB. A person's number without a unit is refused: 30 could be anything.
-// Amounts are whole bytes, 0 .. 2^62. Pure functions, safe from any thread.
+// Users write "5 GB" or "21.3 GiB"; Slurm writes "30G" for 2^30 bytes ("--mem=30G"), and a bare
+// number in Slurm is MiB. A user's number without a unit is refused as ambiguous. Amounts are whole
+// bytes, 0 .. 2^62. Pure functions, safe from any thread.
 #pragma once
 
 #include <compare>
@@ -19,7 +19,7 @@ struct Bytes {
 
   static constexpr Bytes FromMiB(int64_t mib) { return {mib << 20}; }
   static constexpr Bytes FromGiB(int64_t gib) { return {gib << 30}; }
-  // Whole MiB, rounded up: what must be asked of Slurm to get this much.
+  // Whole MiB, rounded up: what to request from Slurm.
   constexpr int64_t MiBRoundedUp() const {
     return (count >> 20) + ((count & 0xfffff) != 0 ? 1 : 0);
   }
@@ -35,14 +35,14 @@ struct Bytes {
 // Errors: kBadInput for a missing or unknown unit, a negative or too large amount.
 Result<Bytes> ParseBytes(std::string_view text);
 
-// Slurm's way: "30G", "1500M", "1.5T"; without a letter MiB ("8192"), or `bare` if given.
+// Slurm's form: "30G", "1500M", "1.5T"; without a suffix MiB ("8192"), or `bare` if given.
 Result<Bytes> ParseSlurmMemory(std::string_view text, char bare = 'M');
 
-// "512 MiB", "21.3 GiB", "1.5 TiB": three digits are enough for people.
+// "512 MiB", "21.3 GiB", "1.5 TiB": three digits.
 std::string FormatBytes(Bytes bytes);
-// "5 GB", "21.3 GB": for what is sold and stored in powers of ten.
+// "5 GB", "21.3 GB": for decimal units.
 std::string FormatDecimalBytes(Bytes bytes);
-// Exactly, as sbatch takes it: "30G" or "1500M", rounded up to whole MiB.
+// Exact, for sbatch: "30G" or "1500M", rounded up to whole MiB.
 std::string FormatSlurmMemory(Bytes bytes);
 
 }  // namespace gpuadvise

@@ -122,7 +122,7 @@ std::optional<std::tm> ParseDay(const std::string& word, int64_t now) {
   return day;
 }
 
-// Where "friday 18:00" or "2026-11-27t18:00" goes on to its time; npos when it does not.
+// Start of the time in "friday 18:00" or "2026-11-27t18:00"; npos if there is none.
 size_t FindEndOfDay(const std::string& text) {
   const size_t blank = text.find(' ');
   if (blank != std::string::npos) return blank;
@@ -198,7 +198,7 @@ Result<int64_t> ParsePastDateTime(std::string_view text, int64_t now) {
     const Result<int64_t> ahead = ParseDateTime("+" + std::string(text), now);
     if (ahead && *ahead - now <= now) return now - (*ahead - now);
   }
-  // The same words, seen from a day or a week ago, mean the one that has passed.
+  // Interpreted as of a day or a week ago, the same words mean the past time.
   for (const int64_t ago : {int64_t{0}, kDaySeconds, kWeekSeconds}) {
     const Result<int64_t> date_time = ParseDateTime(text, now - ago);
     if (!date_time) return NotPast(text);

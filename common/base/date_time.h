@@ -1,4 +1,4 @@
-// A date and time as people and sbatch's --begin write it.
+// Dates and times as written by users and in sbatch's --begin.
 //
 // "now+2hours", "+2d", "18:00", "6:30PM", "noon", "tomorrow", "tomorrow 18:00", "fri", "friday
 // 18:00", "2026-11-27", "2026-11-27T18:00[:30]", "2026-11-27 18:00", unix seconds. In the process's
@@ -21,9 +21,9 @@ enum class DayMeans { kItsStart, kItsEnd };
 Result<int64_t> ParseDateTime(std::string_view text, int64_t now,
                               DayMeans day = DayMeans::kItsStart);
 
-// The last time that it was, of what ParseDateTime reads: "fri" is last Friday, "18:00" the last
-// time it was six. Also "yesterday", and an age: "7d", "12h", "2 weeks". Unix seconds, at most
-// `now`. Errors: kBadInput naming the text and the forms.
+// The most recent time matching what ParseDateTime accepts: "fri" is last Friday, "18:00" the last
+// 18:00. Also "yesterday", and an age: "7d", "12h", "2 weeks". Unix seconds, at most `now`. Errors:
+// kBadInput with the text and the accepted forms.
 Result<int64_t> ParsePastDateTime(std::string_view text, int64_t now);
 
 }  // namespace gpuadvise

@@ -1,8 +1,8 @@
 // Expected failures as values.
 //
-// An Error is a code that programs branch on plus one sentence for a person, which names the thing
-// and the remedy. Where it concerns a document (train.yaml, settings, a request), `pointer` is the
-// JSON pointer of the offending value; whoever still has the text maps it to a line.
+// An Error is a code for programs plus one sentence for people, with the object and the remedy. For
+// documents (train.yaml, settings, a request), `pointer` is the JSON pointer of the bad value; the
+// owner of the text maps it to a line.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ enum class ErrorCode {
   kBadInput,     // the caller's document, flag or request is wrong
   kNotFound,     // a named thing does not exist
   kInfeasible,   // well-formed, but impossible on this cluster
-  kUnavailable,  // a peer (daemon, Slurm, file) cannot be reached now
-  kStale,        // only data older than the caller allows is there
+  kUnavailable,  // a peer (daemon, Slurm, file) is unreachable
+  kStale,        // only data older than the caller accepts
   kInternal,     // a bug: never caused by input
 };
 

@@ -1,4 +1,4 @@
-// Doing the same for many things, on as many threads as the caller of this library lends.
+// Runs the same work for many items, on the caller's threads.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 
 namespace gpuadvise {
 
-// Calls body(0) … body(count - 1), each once, in any order and perhaps several at a time; returns
-// when all have. What a body throws is thrown again, once the others are done. Where the work has a
-// budget (work_budget.h) and that is spent, those that have not begun are left out.
+// Calls body(0) … body(count - 1), each once, in any order and possibly in parallel; returns when
+// all are done. Rethrows an exception of a body after the others finished. With a spent work budget
+// (work_budget.h), skips bodies that have not begun.
 using ForEach = std::function<void(size_t count, const std::function<void(size_t)>& body)>;
 
 inline void Serial(size_t count, const std::function<void(size_t)>& body) {

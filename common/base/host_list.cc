@@ -54,12 +54,12 @@ class Expander {
         fmt::format("The host list \"{}\" cannot be read: {}.", expression_.substr(0, 80), what));
   }
 
-  // Appends what one comma-separated part such as "n[1-2]-[3-4]" stands for.
+  // Appends the names of one comma-separated part, such as "n[1-2]-[3-4]".
   Result<void> Name(std::string_view part) {
     std::vector<std::string> heads = {""};
     while (!part.empty()) {
       const size_t open = std::min(part.find('['), part.size());
-      // Before anything multiplies: a long name in many copies would fill the memory.
+      // Checked before names multiply: a long name in many copies would exhaust memory.
       if (heads.front().size() + open > kMaxHostNameBytes) return Bad("a name in it is too long");
       for (std::string& head : heads) head += part.substr(0, open);
       part.remove_prefix(open);
@@ -145,7 +145,7 @@ CutName Cut(std::string_view name) {
   return {name.substr(0, begin), name.substr(begin, end - begin), name.substr(end)};
 }
 
-// The numbers of neighbouring names that differ in nothing else.
+// Numbers of adjacent names that are otherwise equal.
 class Group {
  public:
   explicit Group(const CutName& name) : prefix_(name.prefix), suffix_(name.suffix) { Add(name); }

@@ -1,5 +1,5 @@
-// Random numbers that belong to a job: the same seed, sample and job give the same number, whatever
-// else is asked. SplitMix64 (Steele, Lea, Flood 2014) as a hash; pure.
+// Random numbers per job: the same seed, sample and job give the same number, independent of other
+// queries. SplitMix64 (Steele, Lea, Flood 2014) as a hash; pure.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline uint64_t MixBits(uint64_t x) {
 }
 
 // Uniform in (0, 1).
-inline double UniformOf(uint64_t seed, uint64_t sample, uint64_t job) {
+inline double DrawUniform(uint64_t seed, uint64_t sample, uint64_t job) {
   const uint64_t bits = MixBits(MixBits(MixBits(seed) ^ sample) ^ job);
   return (static_cast<double>(bits >> 11) + 0.5) * 0x1.0p-53;
 }

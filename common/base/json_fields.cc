@@ -268,7 +268,7 @@ void FieldReader::RefuseUnknown() {
   for (const auto& [key, value] : Unasked()) {
     std::string hint = DidYouMean(key, asked_);
     if (hint.empty()) hint = "; known are " + JoinNames(asked_, 60);
-    Refuse(Shortened(key, kMostQuotedBytes), fmt::format("unknown key {}{}", Quoted(key), hint));
+    Refuse(Shortened(key, kMaxQuotedBytes), fmt::format("unknown key {}{}", Quoted(key), hint));
     return;
   }
 }

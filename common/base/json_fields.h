@@ -1,10 +1,10 @@
-// Reading a JSON object that a person or another program wrote: typed, with sentences.
+// Typed reading of a JSON object written by a person or another program.
 //
-// A FieldReader takes one object and is asked for its members one by one; a missing or null member
-// is an empty optional. The first failure of a document (wrong type, out of range, unknown key) is
-// kept in the one FirstError that all its readers share, so that decoding reads as a list of
-// members and is checked once at the end. Every error names the key, what was found and what is
-// expected, at its JSON pointer. Not for concurrent use; readers keep references to the document.
+// A FieldReader reads one object member by member; a missing or null member is an empty optional.
+// All readers of a document share one FirstError, which keeps the first failure (wrong type, out of
+// range, unknown key); the caller checks once at the end. Every error names the key, the value
+// found and the expected form, at its JSON pointer. Not for concurrent use; readers keep references
+// to the document.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,18 @@ namespace gpuadvise {
 // `pointer` + "/" + `key` with the escapes of RFC 6901.
 std::string PointerTo(const std::string& pointer, const std::string& key);
 
-// "a number (3.5)", "a list", "text ('abc')": what a value is, for sentences; long text is cut.
+// Describes a value for messages: "a number (3.5)", "a list", "text ('abc')"; shortens long text.
 std::string KindOf(const nlohmann::json& value);
 
 // A JSON object that another program wrote, nested at most 64 deep. Errors: kBadInput; the sentence
 // goes on after the file's name ("is no JSON object").
 Result<nlohmann::json> ParseJsonObject(std::string_view text);
 
-// Bounds of what one member holds, where its question says no others: far beyond what a person
-// writes, and small enough that nothing that is done with each of them takes long.
+// Default bounds on one member: far more than a person writes, small enough to process quickly.
 inline constexpr size_t kMaxTextBytes = 4096;
 inline constexpr size_t kMaxListItems = 256;
 
-// The first thing that is wrong with a document; later ones are usually its consequences.
+// The first error in a document; later ones are usually its consequences.
 class FirstError {
  public:
   void Note(std::string message, std::string pointer) {
@@ -59,12 +58,12 @@ class FieldReader {
   std::optional<int64_t> Int(const std::string& key, int64_t low, int64_t high);
   std::optional<double> Number(const std::string& key, double low, double high);
   std::optional<bool> Bool(const std::string& key);
-  // Longer text is refused, as longer lists are below.
+  // Longer text is refused, and so are longer lists below.
   std::optional<std::string> Text(const std::string& key, size_t most_bytes = kMaxTextBytes);
   // One of `allowed`; the error lists them.
   std::optional<std::string> Choice(const std::string& key,
                                     const std::vector<std::string>& allowed);
-  // One text or a list of texts (numbers count as text: `account: 42`).
+  // A text or a list of texts (numbers count as text: `account: 42`).
   std::vector<std::string> Texts(const std::string& key, size_t most_items = kMaxListItems);
   // true, false or one of `words` ("auto"): "true"/"false" for the booleans.
   std::optional<std::string> Switch(const std::string& key, const std::vector<std::string>& words);
@@ -88,7 +87,7 @@ class FieldReader {
   void Refuse(const std::string& key, const std::string& message);
   // Refuses every member that was not asked for, with the nearest key that was.
   void RefuseUnknown();
-  // The members that were not asked for.
+  // Members that were not read.
   std::vector<std::pair<std::string, const nlohmann::json*>> Unasked() const;
   bool WasAsked(const std::string& key) const;
 
@@ -98,13 +97,13 @@ class FieldReader {
   bool IsShort(const std::string& key, const nlohmann::json& list, size_t most_items);
   void Expected(const std::string& key, const nlohmann::json& found, const std::string& what);
 
-  const nlohmann::json* object_;  // nullptr when the value was no object
+  const nlohmann::json* object_;  // nullptr if the value was not an object
   std::string pointer_;
   FirstError* errors_;
   std::vector<std::string> asked_;
 };
 
-// The value as JSON, null where there is none.
+// The value as JSON; null if absent.
 template <typename T>
 nlohmann::json OrNull(const std::optional<T>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json();

@@ -4,7 +4,7 @@
 
 namespace gpuadvise {
 
-JsonSize SizeOfJson(std::string_view text) {
+JsonSize MeasureJson(std::string_view text) {
   JsonSize size;
   int depth = 0;
   bool in_string = false;

@@ -1,5 +1,4 @@
-// JSON as text, as daemon and client send it to each other: how large it is before it is parsed,
-// and the words of its errors. Pure.
+// JSON text exchanged by daemon and client: its size before parsing, and error codes. Pure.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +13,10 @@ struct JsonSize {
   size_t values = 1;  // or a few more
 };
 
-// Of `text`, JSON or not; cheap, and before anything is built.
-JsonSize SizeOfJson(std::string_view text);
+// For any `text`, JSON or not; cheap, allocates nothing.
+JsonSize MeasureJson(std::string_view text);
 
-// The `code` of an error in an answer, as docs/api.md lists them.
+// The `code` of an error in an answer, as listed in docs/api.md.
 const char* ToWord(ErrorCode code);
 
 }  // namespace gpuadvise

@@ -1,5 +1,4 @@
-// What the clock on the wall says: hours and weeks as people count them, which a time zone and its
-// daylight saving make of unix seconds. `common/` knows no zone; whoever asks brings the function.
+// Local hours and weeks. `common/` knows no time zone; the caller provides the conversion.
 #pragma once
 
 #include <functional>
@@ -12,7 +11,7 @@ namespace gpuadvise {
 struct LocalDateTime {
   int weekday = 0;             // 0 is Monday
   int hour = 0;                // 0 to 23
-  UnixSeconds week_start = 0;  // its Monday, 0:00
+  UnixSeconds week_start = 0;  // Monday, 0:00
   int64_t utc_offset_seconds = 0;
   std::string zone;  // "CET"
 };

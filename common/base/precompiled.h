@@ -1,5 +1,5 @@
-// What nearly every file of a release build includes, parsed once instead of a hundred times.
-// Debug builds do without it, so that each file's own includes stay honest.
+// Includes of nearly all files, parsed once in release builds. Debug builds do not use it, so that
+// each file's own includes are checked.
 #pragma once
 
 #include <fmt/format.h>

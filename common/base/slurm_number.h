@@ -1,7 +1,7 @@
-// A number as Slurm means it: absent (NO_VAL), infinite (INFINITE, UNLIMITED) or a value.
+// A Slurm number: absent (NO_VAL), infinite (INFINITE, UNLIMITED) or a value.
 //
-// The three are different things: no limit given is not an unlimited one, and neither is zero.
-// The unit is in the name of the member that holds it.
+// The three differ: no limit given is not unlimited, and neither is zero. The member's name has the
+// unit.
 #pragma once
 
 #include <cassert>

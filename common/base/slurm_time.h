@@ -2,8 +2,7 @@
 // ("2026-11-20T10:00:00").
 //
 // Limits and durations are seconds; moments unix seconds. Slurm prints moments in its local time
-// without saying which, so the caller gives the offset; nothing here asks the machine for it.
-// Pure functions, safe from any thread.
+// without a zone, so the caller gives the offset. Pure functions, safe from any thread.
 #pragma once
 
 #include <optional>
@@ -21,7 +20,7 @@ namespace gpuadvise {
 // Errors: kBadInput for anything else, with the forms that exist.
 Result<SlurmNumber> ParseSlurmDuration(std::string_view text);
 
-// The same for a time limit, of which Slurm says that zero asks for none: "0" is infinite.
+// For time limits, where Slurm's zero means unlimited: "0" is infinite.
 Result<SlurmNumber> ParseTimeLimit(std::string_view text);
 
 // "12:00:00", "1-12:00:00", as Slurm prints and sbatch takes it. REQUIRES: seconds >= 0.
@@ -34,7 +33,6 @@ std::string FormatTimeLimit(SlurmNumber seconds);
 Result<std::optional<UnixSeconds>> ParseTimestamp(std::string_view text,
                                                   int64_t utc_offset_seconds = 0);
 
-// "2026-11-20T10:00:00" in that zone.
 std::string FormatTimestamp(UnixSeconds time, int64_t utc_offset_seconds = 0);
 
 }  // namespace gpuadvise

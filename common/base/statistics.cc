@@ -4,14 +4,14 @@
 
 namespace gpuadvise {
 
-double UpperMedianOf(std::vector<double> values) {
+double UpperMedian(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
 
-double WeightedMedianOf(std::vector<std::pair<double, double>> values) {
+double WeightedMedian(std::vector<std::pair<double, double>> values) {
   std::sort(values.begin(), values.end());
   double total = 0;
   for (const auto& [value, weight] : values) total += weight;

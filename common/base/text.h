@@ -1,5 +1,5 @@
-// Text that others chose or typed: cutting it, joining it, comparing and finding in it. Any bytes;
-// only ASCII letters have a case. Pure and locale-free; safe from any thread.
+// Text utilities: split, join, compare, search. Any bytes; only ASCII letters have case. Pure and
+// locale-free; safe from any thread.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +18,9 @@ constexpr char LowerCase(char c) {
 }
 std::string LowerCase(std::string_view text);
 
-// Whether two texts are equal but for the case of their letters.
 bool EqualIgnoringCase(std::string_view a, std::string_view b);
 
-// Whether `part` stands in `text`, in upper or lower case; "" stands in everything.
+// Whether `text` contains `part`, ignoring case; always true for "".
 bool ContainsIgnoringCase(std::string_view text, std::string_view part);
 
 // Whether `word` is one of `words` (a range of texts).
@@ -36,20 +35,20 @@ inline bool IsOneOf(std::string_view word, std::initializer_list<std::string_vie
 // Without blanks, tabs and carriage returns at either end.
 std::string_view Trim(std::string_view text);
 
-// The parts between separators, empty ones too; none of "".
+// Parts between separators, including empty ones; none for "".
 std::vector<std::string_view> SplitAt(std::string_view text, char separator);
 
 // The parts one after another, `separator` between two.
 std::string Join(std::span<const std::string> parts, std::string_view separator);
 
-// Every `what` as `by`; what is put in is not read again. REQUIRES: `what` is not "".
+// Replaces every `what` by `by`, in one pass. REQUIRES: `what` is not "".
 std::string ReplaceAll(std::string text, std::string_view what, std::string_view by);
 
-// `text` as a part of one line of a log: control characters (C0, DEL, C1) are '?'; what is over
-// `most_bytes` is cut off between two characters, and "…" says so.
+// `text` for one log line: control characters (C0, DEL, C1) become '?'; text beyond `most_bytes` is
+// cut at a character boundary and marked with "…".
 std::string OneLine(std::string_view text, size_t most_bytes);
 
-// Takes the first line off `text`, without its end ("\n" or "\r\n").
+// Removes the first line from `text` and returns it, without its end ("\n" or "\r\n").
 std::string_view TakeLine(std::string_view& text);
 
 }  // namespace gpuadvise

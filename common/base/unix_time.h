@@ -1,4 +1,4 @@
-// Times as unix seconds, how long an hour is, and the time that never comes. Values.
+// Unix seconds, durations, and the time that never comes. Values.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ inline constexpr int64_t kHourSeconds = 60 * kMinuteSeconds;
 inline constexpr int64_t kDaySeconds = 24 * kHourSeconds;
 inline constexpr int64_t kWeekSeconds = 7 * kDaySeconds;
 
-// Later than every time, and far enough from the largest number that times can be added to it.
+// Later than any time; small enough that times can be added without overflow.
 inline constexpr int64_t kNever = int64_t{1} << 40;
 
 }  // namespace gpuadvise

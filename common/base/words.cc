@@ -45,7 +45,7 @@ std::string NearestName(std::string_view name, std::span<const std::string> cand
   const std::string letters = LettersAndDigits(lower);
   std::string best;
   size_t best_distance = SIZE_MAX;
-  std::string whole;  // the shortest that `name` is a part of
+  std::string whole;  // the shortest one that contains `name`
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kLongestCompared) continue;
     const std::string other = LowerCase(candidate);
@@ -102,7 +102,7 @@ std::string Shortened(std::string_view text, size_t most) {
 }
 
 std::string Quoted(std::string_view text) {
-  return fmt::format("'{}'", Shortened(text, kMostQuotedBytes));
+  return fmt::format("'{}'", Shortened(text, kMaxQuotedBytes));
 }
 
 std::string Grouped(int64_t number) {

@@ -1,5 +1,4 @@
-// Small pieces of sentences: what people read in reasons, tables and errors.
-// Pure and locale-free; safe from any thread.
+// Parts of sentences for reasons, tables and errors. Pure and locale-free; safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +9,25 @@
 
 namespace gpuadvise {
 
-// The candidate closest to `name` by edit distance, upper and lower case alike; where none is near
-// (distance above a third of the longer name, at least 2) the shortest that `name` is a part of,
-// but for signs ("llama3" of "llama-3-8b"); else "".
+// The candidate closest to `name` by edit distance, ignoring case. If none is near (distance above
+// a third of the longer name, at least 2), the shortest that contains `name`, ignoring signs
+// ("llama3" in "llama-3-8b"); else "".
 std::string NearestName(std::string_view name, std::span<const std::string> candidates);
 
-// " (did you mean 'NEAREST'?)", or "" when nothing is near.
+// " (did you mean 'NEAREST'?)", or "" if nothing is near.
 std::string DidYouMean(std::string_view name, std::span<const std::string> candidates);
 
 // "a", "a and b", "a, b and c"; more than `limit` names end in "and 7 more".
 std::string JoinNames(std::span<const std::string> names, size_t limit = 12);
 
-// A duration for people: "now" (under 30 s), "45 s", "8 m", "1 h 50", "3 d 4 h". Rounded to what
-// is shown.
+// A duration for people, rounded: "now" (under 30 s), "45 s", "8 m", "1 h 50", "3 d 4 h".
 std::string DurationInWords(double seconds);
 
-// `text` where it has at most `most` bytes, else its beginning and "…"; never half a character.
+// At most `most` bytes of `text`, cut at a character boundary with "…".
 std::string Shortened(std::string_view text, size_t most);
 
-// What somebody wrote, for a sentence: in single quotes, the beginning where it is long.
-inline constexpr size_t kMostQuotedBytes = 100;
+// User input for a message: in single quotes, shortened.
+inline constexpr size_t kMaxQuotedBytes = 100;
 std::string Quoted(std::string_view text);
 
 // "10,000".

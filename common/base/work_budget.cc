@@ -10,14 +10,20 @@ using std::chrono::nanoseconds;
 
 bool WorkBudget::Spent() {
   const std::lock_guard lock(mutex_);
-  stopped_ = stopped_ || Used() >= most_;
+  stopped_ = stopped_ || Used() >= kMostTimes * enough_;
   return stopped_;
 }
 
-bool WorkBudget::HasRoom() const {
-  constexpr int kParts = 4;  // one more piece has to fit into the last
+bool WorkBudget::HasRoom() {
+  constexpr int kParts = 4;  // the last part must fit one more piece
   const std::lock_guard lock(mutex_);
-  return !stopped_ && Used() < most_ - most_ / kParts;
+  gave_up_ = gave_up_ || stopped_ || Used() >= enough_ - enough_ / kParts;
+  return !gave_up_;
+}
+
+bool WorkBudget::gave_up() const {
+  const std::lock_guard lock(mutex_);
+  return gave_up_;
 }
 
 bool WorkBudget::stopped() const {
@@ -32,10 +38,13 @@ nanoseconds WorkBudget::used() const {
 
 Error WorkBudget::error() const {
   return {ErrorCode::kBadInput,
-          fmt::format("the question is too large: it needs more than {} ms of CPU time, this "
-                      "cluster's limit (answer_cpu_time in gpuadvised.yaml); ask about fewer jobs, "
-                      "job arrays, stages or measured lines at once",
-                      std::chrono::duration_cast<std::chrono::milliseconds>(most_).count()),
+          fmt::format(
+              "the question is too large: it needs more than {} ms of CPU time, {} times "
+              "what is meant for an answer about this cluster (answer_cpu_time in "
+              "gpuadvised.yaml); ask about fewer jobs, job arrays, stages or measured lines "
+              "at once",
+              std::chrono::duration_cast<std::chrono::milliseconds>(kMostTimes * enough_).count(),
+              kMostTimes),
           ""};
 }
 

@@ -1,13 +1,16 @@
-// How much CPU time the answer to one question may take, whoever works on it.
+// CPU time allowed for one answer, over all its threads.
 //
-// Problem. Lists and texts of a question are bounded, but what is made of them multiplies (jobs ×
-// partitions × samples of the queue), and one answer that takes seconds is waited for by others.
-// Idea. Every thread that works on an answer adds its own CPU time to one sum. Whoever goes through
-// something long asks Spent() between two pieces and stops where it says so; what is there by then
-// is no answer, and nobody gives it as one (stopped()). CPU time, not time: a busy machine makes
-// answers late, not wrong.
+// Problem. Lists and texts of a question are bounded, but their combinations multiply (jobs ×
+// partitions × samples of the queue), and an answer that takes seconds delays others.
+// Idea. Each thread adds its CPU time to one sum. Long work calls Spent() between two pieces and
+// stops if it returns true; a partial result is then never used as an answer (stopped()). CPU time
+// rather than wall time: a busy machine makes answers late, not wrong.
 //
-// Safe from any thread. The time is the caller's to tell.
+// An ordinary question is always answered, even on a slow machine: beyond three quarters of
+// `enough`, HasRoom() drops optional parts, and the answer reports it (gave_up()). Only work of
+// kMostTimes as long is stopped.
+//
+// Thread-safe. The caller provides the clock.
 #pragma once
 
 #include <chrono>
@@ -25,13 +28,14 @@ class WorkBudget {
  public:
   using CpuTime = std::function<std::chrono::nanoseconds()>;  // of the calling thread
 
-  WorkBudget(std::chrono::nanoseconds most, CpuTime cpu_time)
-      : most_(most), cpu_time_(std::move(cpu_time)) {}
+  static constexpr int kMostTimes = 12;
+
+  WorkBudget(std::chrono::nanoseconds enough, CpuTime cpu_time)
+      : enough_(enough), cpu_time_(std::move(cpu_time)) {}
   WorkBudget(const WorkBudget&) = delete;
   WorkBudget& operator=(const WorkBudget&) = delete;
 
-  // The calling thread works on the answer, as long as this lives. Within another of the same
-  // thread it counts nothing twice.
+  // Counts the calling thread's CPU time while it lives. Nested shares on one thread count once.
   class Share {
    public:
     explicit Share(WorkBudget& budget) : budget_(budget), first_(budget.Begin()) {}
@@ -46,19 +50,22 @@ class WorkBudget {
     bool first_;
   };
 
-  // Whether nothing more may be begun. Once it has said so it always does.
+  // Whether to stop. Once true, always true.
   bool Spent();
 
-  // Whether there is time for what an answer can do without. Stops nobody.
-  bool HasRoom() const;
+  // Whether there is time for optional parts. Once false, always false. Stops nothing.
+  bool HasRoom();
 
-  // Whether somebody was told to stop: what was made is not whole.
+  // Whether optional parts were dropped.
+  bool gave_up() const;
+
+  // Whether work was stopped: the result is incomplete.
   bool stopped() const;
 
-  // By all threads together; of other threads than this one without what they are at.
+  // Used by all threads; excludes the current work of threads other than the caller.
   std::chrono::nanoseconds used() const;
 
-  // What a question is told whose answer was stopped.
+  // The error for a stopped answer.
   Error error() const;
 
  private:
@@ -66,11 +73,12 @@ class WorkBudget {
   void End();
   std::chrono::nanoseconds Used() const;  // REQUIRES: mutex_ held
 
-  const std::chrono::nanoseconds most_;
+  const std::chrono::nanoseconds enough_;
   const CpuTime cpu_time_;
   mutable std::mutex mutex_;  // guards all below
   std::chrono::nanoseconds done_{0};
-  std::vector<std::pair<std::thread::id, std::chrono::nanoseconds>> working_;  // since when
+  std::vector<std::pair<std::thread::id, std::chrono::nanoseconds>> working_;  // start of each
+  bool gave_up_ = false;
   bool stopped_ = false;
 };
 

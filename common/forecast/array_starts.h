@@ -1,9 +1,8 @@
-// When the tasks of a job array would start that does not exist yet.
+// Start times of a job array that has not been submitted.
 //
-// The first task is a job like any other and is asked as one (start_of.h). How much later the last
-// one starts is played: the array becomes one more pending record of the queue, whose tasks take
-// their turns by the limits of their user and at most as many at a time as its throttle says. Cost:
-// one model of the queue with the array in it, and a play of all of it for each sample. Pure.
+// The first task is an ordinary question (start_of.h). The delay of the last one is simulated: the
+// array becomes a pending record whose tasks start within their user's limits and the array's
+// throttle. Cost: one queue model including the array, and a full simulation per sample. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +13,19 @@ namespace gpuadvise {
 
 struct ArrayShape {
   int64_t tasks = 1;
-  int64_t throttle = 0;  // most at a time; 0: any number
+  int64_t throttle = 0;  // most concurrent tasks; 0: unlimited
 };
 
 struct ArrayStarts {
-  StartSamples first;  // of all tasks
-  StartSamples last;   // of the last that is played
+  StartSamples first;  // of the first task
+  StartSamples last;   // of the last simulated task
   int64_t tasks_played = 1;
-  bool last_is_later = false;  // than the horizon, in half of the samples or more
+  bool last_is_later = false;  // later than the horizon in at least half of the samples
 };
 
 // REQUIRES: array.tasks >= 1. Errors: as StartOf.
 Result<ArrayStarts> StartOfArray(const QueueModel& queue, const JobRequest& request,
-                                 const ArrayShape& array, const Submitter& submitter);
+                                 const ArrayShape& array, const Submitter& submitter,
+                                 size_t most_samples = kAllSamples);
 
 }  // namespace gpuadvise

@@ -29,7 +29,7 @@ constexpr double kLongestWait = 365.0 * kDaySeconds;
 
 double MedianOf(const StartSamples& start) { return start.Quantile(0.5); }
 
-// The start with `request`, where it is worth the change.
+// The start with `request`, if worthwhile.
 std::optional<StartSamples> Worth(const JobRequest& request, const StartSamples& as_it_is,
                                   const AskStart& ask) {
   auto start = ask(request);
@@ -37,12 +37,12 @@ std::optional<StartSamples> Worth(const JobRequest& request, const StartSamples&
   return std::move(*start);
 }
 
-// The same where only the time limit differs.
+// The same for a change of the time limit only.
 std::optional<StartSamples> WorthShorter(const JobRequest& request, const StartSamples& as_it_is,
                                          const AskStart& ask) {
   auto start = ask(request);
   if (!start) return std::nullopt;
-  ComparedStart compared = InTheSameFuture(std::move(*start), as_it_is);
+  ComparedStart compared = CompareInSameFuture(std::move(*start), as_it_is);
   if (!IsWorthIt(compared.start, as_it_is)) return std::nullopt;
   return std::move(compared.start);
 }
@@ -62,7 +62,7 @@ class Search {
                      [](const CheaperStart& a, const CheaperStart& b) {
                        return MedianOf(a.start) < MedianOf(b.start);
                      });
-    if (found_.size() > kMostCheaper) found_.resize(kMostCheaper);
+    if (found_.size() > kMaxCheaper) found_.resize(kMaxCheaper);
     return std::move(found_);
   }
 
@@ -75,7 +75,7 @@ class Search {
     return true;
   }
 
-  // The longest limit that is worth it, and the longest that starts at once.
+  // Tries the longest worthwhile limit and the longest that starts at once.
   void TryShorter() {
     const int64_t limit = request_.time_limit_seconds.value_or(kLimits.front() + 1);
     double best = 0;
@@ -153,11 +153,11 @@ class Search {
 
 }  // namespace
 
-double ComparedStart::Gain() const { return QuantileOf(gains, .5); }
+double ComparedStart::Gain() const { return InterpolatedQuantile(gains, .5); }
 
-ComparedStart InTheSameFuture(StartSamples start, const StartSamples& as_it_is) {
-  const std::vector<int64_t> before = as_it_is.played_seconds;
-  const std::vector<int64_t> after = start.played_seconds;
+ComparedStart CompareInSameFuture(StartSamples start, const StartSamples& as_it_is) {
+  const std::vector<int64_t> before = as_it_is.simulated_wait_seconds;
+  const std::vector<int64_t> after = start.simulated_wait_seconds;
   ComparedStart compared{std::move(start), {}};
   if (before.empty() || before.size() != after.size()) {
     compared.gains = {MedianOf(as_it_is) - MedianOf(compared.start)};

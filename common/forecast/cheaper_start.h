@@ -1,7 +1,7 @@
-// Cheaper questions: what else a job could ask for that would start it much earlier.
+// Changes to a request that would start it much earlier: a shorter time limit (backfill), fewer
+// GPUs, another GPU type, another partition.
 //
-// A shorter time limit (backfill), fewer GPUs, another GPU type, another partition: each is asked
-// as a question of its own, and only what is worth a change is said. Pure.
+// Each is asked as a separate question; only worthwhile changes are reported. Pure.
 #pragma once
 
 #include <functional>
@@ -15,48 +15,46 @@
 
 namespace gpuadvise {
 
-// A change is worth saying when its median start is earlier by this much and this share.
+// A change must make the median start earlier by this much and by this share.
 inline constexpr double kWorthSeconds = 600;
 inline constexpr double kWorthShare = 0.25;
 
 struct CheaperStart {
-  std::string change;  // as sbatch's options: "-t 04:00:00", "--gres=gpu:l40s:2", "-p short"
+  std::string change;  // sbatch options: "-t 04:00:00", "--gres=gpu:l40s:2", "-p short"
   JobRequest request;
   StartSamples start;
 };
 
-// The start of a job with another time limit, against that as it is, in the same future: to each
-// wait that is likely as it is belongs a sample of the simulation, which the other limit shortens
-// or lengthens by some share, and that wait changes by this share. Where there are no such samples
-// it is `start` itself.
+// Compares the start under another time limit with the start as it is, in the same future. Each
+// likely wait is matched with a simulated sample; the new limit scales it by the share by which it
+// changes that sample. Without samples it is `start` itself.
 //
-// Why not the two forecasts: what is learned of past waits differs between limits also where the
-// scheduler treats them alike, because jobs with short limits differ in more than that. How long
-// one waits in all is said better by both together, what a limit changes by the simulation alone.
+// Why not compare the two forecasts: learned waits differ between limits even where the scheduler
+// treats them alike, because jobs with short limits differ in other ways. The total wait is best
+// predicted by simulation and history together, the effect of a limit by the simulation alone.
 struct ComparedStart {
   StartSamples start;
-  std::vector<double> gains;  // seconds earlier, ascending, never empty; < 0: later
-  double Gain() const;        // in the median
+  std::vector<double> gains;  // seconds earlier, ascending, never empty; negative: later
+  double Gain() const;        // median
 };
-ComparedStart InTheSameFuture(StartSamples start, const StartSamples& as_it_is);
+ComparedStart CompareInSameFuture(StartSamples start, const StartSamples& as_it_is);
 
 using AskStart = std::function<Result<StartSamples>(const JobRequest&)>;
 
-// Whether a start is early enough to change a job for it.
+// Whether a start is early enough to justify a change.
 bool IsWorthIt(const StartSamples& start, const StartSamples& as_it_is);
 
-// Whether a job can do with such a request.
+// Whether the job can run with such a request.
 using CanRun = std::function<bool(const JobRequest&)>;
 
-// The best changes of each kind that the job can run with, the earliest first, at most
-// kMostCheaper. Nothing for a job that starts within kWorthSeconds as it is. Asks some ten to
-// twenty questions.
-inline constexpr size_t kMostCheaper = 5;
+// The best changes of each kind that the job can run with, earliest first, at most kMaxCheaper.
+// Empty if the job starts within kWorthSeconds as it is. Asks ten to twenty questions.
+inline constexpr size_t kMaxCheaper = 5;
 std::vector<CheaperStart> CheaperStarts(const Snapshot& snapshot, const JobRequest& request,
                                         const StartSamples& as_it_is, const AskStart& ask,
                                         const CanRun& can_run);
 
-// `request` with the time limit `limit_seconds`, where that is worth it.
+// `request` with the time limit `limit_seconds`, if worthwhile.
 std::optional<CheaperStart> WithShorterLimit(const JobRequest& request, int64_t limit_seconds,
                                              const StartSamples& as_it_is, const AskStart& ask);
 

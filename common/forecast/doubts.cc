@@ -35,30 +35,32 @@ class Doubts {
     return queue_.groups().groups()[static_cast<size_t>(demand.group)];
   }
 
-  // Whether `node` is one that the job may use.
   bool MayUse(int32_t node) const {
     const int32_t group = queue_.groups().GroupOf(node);
-    return std::any_of(job_.options.begin(), job_.options.end(), [&](const PartitionOption& way) {
-      const std::vector<GroupDemand>& demands = way.requirements->demands;
-      const auto at = std::lower_bound(
-          demands.begin(), demands.end(), group,
-          [](const GroupDemand& demand, int32_t wanted) { return demand.group < wanted; });
-      return at != demands.end() && at->group == group;
-    });
+    return std::any_of(
+        job_.options.begin(), job_.options.end(), [&](const PartitionOption& option) {
+          const std::vector<GroupDemand>& demands = option.requirements->demands;
+          const auto at = std::lower_bound(
+              demands.begin(), demands.end(), group,
+              [](const GroupDemand& demand, int32_t wanted) { return demand.group < wanted; });
+          return at != demands.end() && at->group == group;
+        });
   }
 
   void AddBoot() {
     if (!queue_.pool().has_boots()) return;
-    const GroupRequirements& shape = *job_.options[static_cast<size_t>(first_.option)].requirements;
+    const GroupRequirements& requirements =
+        *job_.options[static_cast<size_t>(first_.option)].requirements;
     int64_t longest = 0;
-    for (const GroupAllocation& placed : first_.nodes) {
-      const NodeGroup& group = GroupOf(shape.demands[static_cast<size_t>(placed.demand)]);
+    for (const GroupAllocation& allocation : first_.nodes) {
+      const NodeGroup& group =
+          GroupOf(requirements.demands[static_cast<size_t>(allocation.demand)]);
       longest = std::max(longest, group.boot_seconds);
     }
-    // Where nobody looked, all of them have to be down.
+    // Without known nodes, all of them must be down.
     if (first_.nodes.empty()) {
       longest = kNever;
-      for (const GroupDemand& demand : shape.demands) {
+      for (const GroupDemand& demand : requirements.demands) {
         longest = std::min(longest, GroupOf(demand).boot_seconds);
       }
     }
@@ -215,8 +217,8 @@ class Doubts {
 
 }  // namespace
 
-std::vector<std::string> DoubtsOf(const QueueModel& queue, const JobRequest& request,
-                                  const PendingJob& job, const SimulatedStart& first) {
+std::vector<std::string> FindDoubts(const QueueModel& queue, const JobRequest& request,
+                                    const PendingJob& job, const SimulatedStart& first) {
   return Doubts(queue, request, job, first).Find();
 }
 

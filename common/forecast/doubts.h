@@ -1,6 +1,6 @@
-// What the forecast of one start does not know, or knows only roughly, of the site's slurm.conf: a
-// short sentence for each, where it can move this answer. Pure; safe from any thread.
-// docs/slurm-conf.md has all keys.
+// What the forecast of one start does not model, or models roughly, in the site's slurm.conf: one
+// short sentence for each item that can affect this answer. Pure; safe from any thread.
+// docs/slurm-conf.md lists all keys.
 #pragma once
 
 #include <string>
@@ -12,9 +12,8 @@
 
 namespace gpuadvise {
 
-// `job`: `request` in `queue`; `first`: where the first sample puts it, without nodes where that
-// was not looked at.
-std::vector<std::string> DoubtsOf(const QueueModel& queue, const JobRequest& request,
-                                  const PendingJob& job, const SimulatedStart& first);
+// `job`: `request` in `queue`. `first`: its start in the first sample, possibly without nodes.
+std::vector<std::string> FindDoubts(const QueueModel& queue, const JobRequest& request,
+                                    const PendingJob& job, const SimulatedStart& first);
 
 }  // namespace gpuadvise

@@ -9,7 +9,7 @@
 namespace gpuadvise {
 namespace {
 
-// Seconds until the share `q` of such jobs that still run has ended.
+// Seconds until a share `q` of such running jobs has ended.
 int64_t RestOf(const RunningJob& job, double q) {
   if (job.run_time == nullptr) return job.until;
   const double ended = job.elapsed > 0 ? job.run_time->Cdf(job.elapsed) : 0;

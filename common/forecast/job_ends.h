@@ -1,7 +1,6 @@
-// When jobs that run will end, and how long those that wait will run: what the forecast plays with,
-// said of one job.
+// Predicted ends of running jobs and run times of waiting jobs, as the forecast uses them.
 //
-// A view of a QueueModel, made for the jobs of one answer in O(all jobs); lives no longer than the
+// A view of a QueueModel for the jobs of one answer, built in O(all jobs); must not outlive the
 // model. Safe from any thread. Times are unix seconds.
 #pragma once
 
@@ -17,7 +16,7 @@ namespace gpuadvise {
 struct PendingJob;
 struct RunningJob;
 
-// Equal where nothing is known but the limit.
+// Both equal if only the limit is known.
 struct JobEnd {
   UnixSeconds p50 = 0;
   UnixSeconds p90 = 0;
@@ -25,15 +24,15 @@ struct JobEnd {
 
 class JobEnds {
  public:
-  // Knows the jobs `ids` and no others.
+  // Covers only the jobs `ids`.
   JobEnds(const QueueModel& queue, const std::vector<int64_t>& ids);
 
-  // Of a running job, given how long it has run; never before the snapshot, never after its limit.
-  // nullopt: no limit and no past, or no such job.
+  // End of a running job, given its elapsed time; within [snapshot, limit]. nullopt: no limit and
+  // no history, or no such job.
   std::optional<JobEnd> EndOf(int64_t id) const;
 
-  // Median run time of a job that waits, in seconds; its limit where no past says more. nullopt:
-  // it has none, or does not compete for nodes now.
+  // Median run time of a waiting job in seconds; its limit without history. nullopt: no limit, or
+  // not competing for nodes.
   std::optional<int64_t> RunTimeOf(int64_t id) const;
 
  private:

@@ -1,25 +1,23 @@
-// What is a shorter time limit worth?
+// The value of a shorter time limit.
 //
-// Problem. Users ask for several times what they need, because a run that is cut is lost. What the
-// long limit costs nobody tells them: with it a job passes no hole of the backfill plan, does not
-// end before the next maintenance and may not enter partitions with a short MaxTime.
+// Problem. Users ask for several times what they need, because a cut run is lost. They do not see
+// the cost of a long limit: the job fits no backfill gap, cannot end before the next maintenance,
+// and may not enter partitions with a short MaxTime.
+// Idea. Ask the same question at a ladder of limits, with the same random numbers, so that in each
+// sample the starts differ only by the limit. Against the gain stands the risk that the run exceeds
+// the limit: for a training, from its modelled run time; for other jobs, from the user's own runs
+// (common/history/job_duration_history.cc). The advised limit has the largest gain after the mean
+// cost of a cut run: the whole limit and another wait, or with checkpoints that wait and the work
+// since the last one. A run that starts over is cut with a probability of at most 5 %.
 //
-// Idea. The same question is asked at a ladder of limits. Every question is played with the same
-// random numbers, so that sample by sample the two starts differ by the limit alone. Against that
-// stands the risk that the run takes longer than the limit: for a training from its model's run
-// time, for any other job from what its own user ran (common/history/job_duration_history.cc).
-// Advised is the limit whose gain is largest after what a cut run costs on average: the whole limit
-// and another wait, or where checkpoints resume that wait and what was done since the last one. A
-// run that starts all over is cut with 5 % at most.
+// Why not the shortest limit that starts soonest: the gain is often constant over a factor of four
+// in limits, the risk is not. Why only the user's own runs: other users' runs show what is common,
+// not what this user's run will do.
 //
-// Why not the shortest limit that starts soonest: the gain is often the same over a factor of four
-// of limits, the risk is not. Why the user's own runs alone count as known: other users' runs say
-// what is common, and a stranger's habit is no ground to have one's run cut.
+// Cost. One StartOf per limit, at most fourteen, and as many again where a partition or QOS opens.
 //
-// Cost. One StartOf a limit, at most fourteen, and as many more where a partition or a QOS opens.
-//
-// Where it is wrong. docs/limits.md says how far promises were kept. A run that was cut before
-// counts as one that goes on to the limit asked about, so a risk is rather too high than too low.
+// Limits. docs/limits.md reports how often the promises held. A past run that was cut counts as one
+// that continues to the limit in question, so risks are overestimated rather than underestimated.
 #include "common/forecast/limit_advice.h"
 
 #include <fmt/format.h>
@@ -41,26 +39,26 @@
 namespace gpuadvise {
 namespace {
 
-constexpr int64_t kShortestLimit = 10 * kMinuteSeconds;  // a job's start-up alone may take minutes
-// Limits at which a run is cut with these chances are on the ladder.
+constexpr int64_t kShortestLimit = 10 * kMinuteSeconds;  // start-up alone may take minutes
+// Limits with these risks are on the ladder.
 constexpr std::array kRisks = {0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.25};
-// A gain is said as one figure where four in five samples are so near to it.
+// A gain is reported as one figure if four in five samples are this close to it.
 constexpr double kSureShare = 0.25;
 constexpr double kSureSeconds = 300;
-constexpr std::array kFewRisks = {0.01, 0.05};  // where few limits are asked about
-constexpr double kHopelessRisk = 0.5;           // beyond that a limit is no longer shown
+constexpr std::array kFewRisks = {0.01, 0.05};  // for kFewLimits
+constexpr double kHopelessRisk = 0.5;           // limits above this risk are not shown
 constexpr std::array kRound = {48 * kHourSeconds, 24 * kHourSeconds,  12 * kHourSeconds,
                                8 * kHourSeconds,  4 * kHourSeconds,   2 * kHourSeconds,
                                kHourSeconds,      30 * kMinuteSeconds};
 
-// Whole five minutes up to an hour, quarters up to eight, hours beyond.
+// Step of common limits: five minutes up to an hour, quarters up to eight, hours beyond.
 int64_t StepOf(int64_t seconds) {
   if (seconds <= kHourSeconds) return 5 * kMinuteSeconds;
   return seconds <= 8 * kHourSeconds ? 15 * kMinuteSeconds : kHourSeconds;
 }
 int64_t RoundDown(int64_t seconds) { return seconds / (5 * kMinuteSeconds) * 5 * kMinuteSeconds; }
 
-// The shortest limit with at most this risk, by bisection; `most` where none below has it.
+// Shortest limit with at most this risk, by bisection; `most` if there is none below.
 double LimitOfRisk(const RunRisk& risk, double share, double most) {
   double low = 0, high = most;
   if (risk.longer_than(most * 0.999) > share) return most;
@@ -85,7 +83,7 @@ std::string NameOf(LikeRuns like) {
   return "of any kind";
 }
 
-// Partitions beside those asked for that admit jobs of `limit` and not of the present one.
+// Further partitions that admit jobs of `limit` but not of the current limit.
 std::vector<std::string> OpenedBy(const LimitQuestion& question, int64_t limit) {
   const int64_t present = question.request.time_limit_seconds.value();
   std::vector<std::string> names;
@@ -101,10 +99,10 @@ std::vector<std::string> OpenedBy(const LimitQuestion& question, int64_t limit) 
   return names;
 }
 
-// A QOS that the user may use, with a MaxWall below the request's limit.
+// A QOS available to the user with a MaxWall below the request's limit.
 struct ShortQos {
   std::string name;
-  int64_t most = 0;  // its MaxWall
+  int64_t most = 0;  // MaxWall
 };
 
 std::vector<ShortQos> ShortQosOf(const LimitQuestion& question) {
@@ -167,10 +165,10 @@ class Curve {
     if (!qos.empty()) point.options = "-q " + qos + " " + point.options;
     point.qos = qos;
     point.request = std::move(request);
-    ComparedStart compared = InTheSameFuture(std::move(*start), question_.as_it_is);
+    ComparedStart compared = CompareInSameFuture(std::move(*start), question_.as_it_is);
     point.sooner = compared.Gain();
-    point.sooner_low = QuantileOf(compared.gains, .1);
-    point.sooner_high = QuantileOf(compared.gains, .9);
+    point.sooner_low = InterpolatedQuantile(compared.gains, .1);
+    point.sooner_high = InterpolatedQuantile(compared.gains, .9);
     point.start = std::move(compared.start);
     point.opens_partition = opens;
     point.risk = RiskAt(limit);
@@ -183,8 +181,7 @@ class Curve {
     return submitter;
   }
 
-  // The start as asked for or, where that is earlier, also in partitions or in a QOS that the limit
-  // opens.
+  // The start as requested or, if earlier, with the partitions or QOS that the limit opens.
   std::optional<LimitPoint> At(int64_t limit) const {
     std::optional<LimitPoint> best = InPartitions(limit);
     for (const ShortQos& qos : short_qos_) {
@@ -216,7 +213,7 @@ class Curve {
   const std::vector<ShortQos> short_qos_;
 };
 
-// What a limit gains on average, after what its cut runs cost.
+// Mean gain of a limit after the cost of cut runs.
 double NetOf(const LimitPoint& point, const LimitPoint& own, const RunRisk& risk) {
   const double more = std::max(*point.risk - own.risk.value_or(0), 0.0);
   const double again = risk.redo_seconds
@@ -227,14 +224,14 @@ double NetOf(const LimitPoint& point, const LimitPoint& own, const RunRisk& risk
 
 std::optional<size_t> BestOf(const std::vector<LimitPoint>& points, const RunRisk& risk) {
   const LimitPoint& own = points.front();
-  const double most = risk.redo_seconds ? kMostRiskResumed : kMostRisk;
+  const double most = risk.redo_seconds ? kMaxRiskResumed : kMaxRisk;
   std::optional<size_t> best;
   double net = 0;
   for (size_t i = 1; i < points.size(); ++i) {
     const LimitPoint& point = points[i];
     if (*point.risk > most || !IsWorthIt(point.start, own.start)) continue;
     const double gains = NetOf(point, own, risk);
-    // Of limits that gain the same the longest.
+    // Of limits with equal gain, prefers the longest.
     if (gains < kWorthSeconds || (best && gains < net + kMinuteSeconds)) continue;
     best = i;
     net = gains;
@@ -257,11 +254,11 @@ std::string SentenceOf(const LimitPoint& best, const LimitPoint& own, const RunR
                      risk.redo_seconds ? " and resume from their last checkpoint" : "");
 }
 
-// Why there is no advice though the risk is known.
+// Why there is no advice although the risk is known.
 std::string NoneInWords(const std::vector<LimitPoint>& points, const RunRisk& risk) {
   const LimitPoint& own = points.front();
   if (own.start.Quantile(.5) < kWorthSeconds) return "it starts soon anyway";
-  const double most = risk.redo_seconds ? kMostRiskResumed : kMostRisk;
+  const double most = risk.redo_seconds ? kMaxRiskResumed : kMaxRisk;
   const bool any = std::any_of(points.begin() + 1, points.end(), [&](const LimitPoint& point) {
     return IsWorthIt(point.start, own.start);
   });
@@ -279,7 +276,7 @@ bool IsSure(const LimitPoint& point) {
 
 namespace {
 
-// How many of `bins`, ascending, are of runs that may have been longer than `seconds`.
+// Number of ascending `bins` of runs that may have exceeded `seconds`.
 size_t LongerIn(const std::vector<int16_t>& bins, double seconds) {
   const auto first = std::lower_bound(bins.begin(), bins.end(), RunTimeBin(seconds));
   return static_cast<size_t>(bins.end() - first);
@@ -290,15 +287,15 @@ size_t LongerIn(const std::vector<int16_t>& bins, double seconds) {
 RunRisk RiskFromHistory(const RunTimeHistory* past, const JobRecord& job) {
   RunRisk risk;
   size_t known = 0;
-  const auto own =
-      past == nullptr || job.user.empty() ? std::array<OwnRuns, kLikeRuns>() : past->OwnRunsOf(job);
+  const auto own = past == nullptr || job.user.empty() ? std::array<OwnRuns, kLikeRuns>()
+                                                       : past->FindOwnRuns(job);
   for (size_t i = 0; i < kLikeRuns; ++i) {
     const OwnRuns& runs = own[i];
     known = std::max(known, runs.bins.size());
     if (runs.bins.size() < kEnoughRuns || runs.batches < kEnoughBatches) continue;
     risk.words = fmt::format("such runs ({} of yours {})", runs.bins.size(),
                              NameOf(static_cast<LikeRuns>(i)));
-    // At the limit itself: the share that reached it.
+    // At the limit itself, use the share that reached it.
     const SlurmNumber limit = job.limit_seconds;
     const double most = limit.has_value() ? std::nextafter(static_cast<double>(limit.value()), 0.0)
                                           : std::numeric_limits<double>::infinity();
@@ -328,7 +325,7 @@ RunRisk RiskOfTraining(double p50, double sigma, std::optional<double> redo_seco
   return risk;
 }
 
-int64_t LimitThatPeopleWrite(double seconds) {
+int64_t RoundToCommonLimit(double seconds) {
   const int64_t whole = std::llround(std::ceil(std::min(seconds, 1e9)));
   const int64_t step = StepOf(whole);
   return std::max((whole + step - 1) / step * step, kShortestLimit);
@@ -351,11 +348,11 @@ std::vector<int64_t> LimitsToTry(const LimitQuestion& question) {
     if (!hopeless) to.insert(limit);
   };
   if (question.risk.longer_than) {
-    const bool few = question.most_limits < kMostLimits;
+    const bool few = question.most_limits < kMaxLimits;
     for (const double share :
          few ? std::span<const double>(kFewRisks) : std::span<const double>(kRisks)) {
       add(limits,
-          LimitThatPeopleWrite(LimitOfRisk(question.risk, share, static_cast<double>(present))));
+          RoundToCommonLimit(LimitOfRisk(question.risk, share, static_cast<double>(present))));
     }
   }
   for (const Reservation& each : question.snapshot.reservations) {

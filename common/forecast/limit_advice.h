@@ -1,5 +1,5 @@
-// What a shorter time limit is worth: how much earlier the job starts, against the chance that it
-// is cut off. See limit_advice.cc for the method. Pure; times are seconds.
+// Value of a shorter time limit: how much earlier the job starts, against the risk of being cut
+// off. See limit_advice.cc for the method. Pure; times are seconds.
 #pragma once
 
 #include <functional>
@@ -14,84 +14,83 @@
 
 namespace gpuadvise {
 
-// The chance that a run goes beyond some seconds.
+// Probability that a run exceeds a given time.
 struct RunRisk {
-  // P(run > seconds), 0 … 1, never rising with `seconds`. Null: not known, and `words` say why.
+  // P(run > seconds), 0 … 1, non-increasing. Null: unknown; `words` says why.
   std::function<double(double seconds)> longer_than;
-  std::string words;  // whose runs: "such runs (34 of yours at this limit)"
-  // What a run that is cut has to do again where checkpoints resume; nullopt: all of it.
+  std::string words;  // the runs it is based on: "such runs (34 of yours at this limit)"
+  // Seconds repeated after a cut when checkpoints resume; nullopt: the whole run.
   std::optional<double> redo_seconds;
 };
 
-// Own runs behind a risk, at least, and in how many batches: below that it counts as not known. Of
-// fewer runs none can show a risk of 5 % (limit_advice.cc).
+// Minimum own runs, and batches of them, for a known risk. Fewer runs cannot show a risk of 5 %
+// (limit_advice.cc).
 inline constexpr size_t kEnoughRuns = 19;
 inline constexpr int64_t kEnoughBatches = 5;
 
-// From the runs of the job's own user; of `past` null nothing is known.
+// Risk from the runs of the job's user; unknown without `past`.
 RunRisk RiskFromHistory(const RunTimeHistory* past, const JobRecord& job);
 
-// Of a training whose run time is log-normal around `p50`. REQUIRES: p50 > 0, sigma >= 0.
+// Risk of a training whose run time is log-normal around `p50`. REQUIRES: p50 > 0, sigma >= 0.
 RunRisk RiskOfTraining(double p50, double sigma, std::optional<double> redo_seconds);
 
-// One limit of the curve.
+// One limit on the curve.
 struct LimitPoint {
   int64_t limit_seconds = 0;
-  JobRequest request;   // with that limit, and the partitions that it opens
-  std::string options;  // sbatch's: "-t 03:30:00", "-p gpu,short -t 03:30:00"
+  JobRequest request;   // with that limit, and the partitions it opens
+  std::string options;  // of sbatch: "-t 03:30:00", "-p gpu,short -t 03:30:00"
   StartSamples start;
-  double sooner = 0;  // than as it is, in the median of ComparedStart::gains; < 0: later
+  double sooner = 0;                       // median of ComparedStart::gains; negative: later
   double sooner_low = 0, sooner_high = 0;  // their p10 and p90
-  std::optional<double> risk;              // P(run > limit); nullopt: not known
+  std::optional<double> risk;              // P(run > limit); nullopt: unknown
   bool opens_partition = false;
-  std::string qos;  // the QOS that it opens; "" that of the request
+  std::string qos;  // the QOS it opens; "": unchanged
 };
 
-// Limits that are tried at most, that of the request included; and where only one sentence is
-// wanted beside another answer.
-inline constexpr size_t kMostLimits = 14;
+// Most limits tried, including the request's; kFewLimits where only one sentence is wanted.
+inline constexpr size_t kMaxLimits = 14;
 inline constexpr size_t kFewLimits = 5;
 
 struct LimitQuestion {
   const Snapshot& snapshot;
-  const JobRequest& request;  // with a time limit
+  const JobRequest& request;  // must have a time limit
   const StartSamples& as_it_is;
   const AskStart& ask;
   const RunRisk& risk;
-  int64_t floor_seconds = 0;  // nothing shorter is tried: the user's own word; 0: none
-  // Who asks, and the question as somebody else: with them also each QOS is tried that the user may
-  // use and whose MaxWall only the shorter limit meets. Null: the QOS stays.
+  int64_t floor_seconds = 0;  // shortest limit allowed by the user; 0: any
+  // The submitter, and the question under another QOS. If set, also tries each QOS available to the
+  // user whose MaxWall only the shorter limit meets. Null: keeps the QOS.
   const Submitter* submitter = nullptr;
   std::function<Result<StartSamples>(const JobRequest&, const Submitter&)> ask_as = {};
-  size_t most_limits = kMostLimits;  // kFewLimits: one sentence is wanted, not the curve
+  size_t most_limits = kMaxLimits;  // kFewLimits for a single sentence
 };
 
-// A run may be cut with this chance where it then starts all over, and where it resumes.
-inline constexpr double kMostRisk = 0.05;
-inline constexpr double kMostRiskResumed = 0.5;
+// Acceptable risk of a cut if the run starts over, and if it resumes.
+inline constexpr double kMaxRisk = 0.05;
+inline constexpr double kMaxRiskResumed = 0.5;
 
 struct LimitAdvice {
-  std::vector<LimitPoint> points;  // the longest first, that of the request at the front
-  std::optional<size_t> best;      // in points; nullopt: as it is
-  std::string words;               // the advice, or why there is none; never ""
-  std::string soft;                // what --time-min would do; "" nothing
+  std::vector<LimitPoint> points;  // longest first, starting with the request's
+  std::optional<size_t> best;      // index in points; nullopt: no change
+  std::string words;               // the advice, or why there is none; never empty
+  std::string soft;                // effect of --time-min; "": none
 };
 
-// Whether four in five samples gain what the median does, give or take 25 % or five minutes: then
-// one figure says it.
+// Whether four in five samples gain about the median (± 25 % or five minutes), so that one figure
+// is enough.
 bool IsSure(const LimitPoint& point);
 
-// The curve and the advice. `points` is empty where the request has no limit.
+// The curve and the advice. `points` is empty if the request has no limit.
 LimitAdvice AdviseLimit(const LimitQuestion& question);
 
-// The limits that are asked about, descending, below that of the request.
+// Limits to ask about, descending, below the request's.
 std::vector<int64_t> LimitsToTry(const LimitQuestion& question);
 
-// The shortest limit of at least so many seconds that people write: whole five minutes up to an
-// hour, quarters up to eight, hours beyond; ten minutes at least.
-int64_t LimitThatPeopleWrite(double seconds);
+// Shortest common limit of at least `seconds`: whole five minutes up to an hour, quarters up to
+// eight hours, hours beyond; at least ten minutes.
+int64_t RoundToCommonLimit(double seconds);
 
-// "1.5 %", "less than 1 %": never more exact than `runs` allow.
+// "1.5 %", "less than 1 %".
 std::string RiskInWords(double risk);
 
 }  // namespace gpuadvise

@@ -1,19 +1,19 @@
-// One snapshot after the other.
+// From snapshot to snapshot.
 //
-// Problem. A forecast that has earned trust must have been made before the fact, for every job and
-// by the same function that answers questions. But a daemon sees the cluster only every half
-// minute: jobs come, start and end between two looks, and in bursts.
+// Problem. To be credible, a forecast must be made before the fact, for every job, by the function
+// that answers questions. But a daemon sees the cluster only every half minute: jobs arrive, start
+// and end between two snapshots, and in bursts.
 //
-// Idea. The two snapshots say what happened between them and (nearly) when. The events are played
-// through once more in order: before each submission the queue is put together as it was then, and
-// StartOf is asked for that job as if it were a question; after it the event becomes part of the
-// past. So the record is what a user would have been told who asked just before submitting.
+// Idea. Two snapshots show what happened between them and (nearly) when. The events are replayed in
+// order. Before each submission the queue is reconstructed as of that time and StartOf is asked for
+// the job; afterwards the event joins the history. So the record holds what a user would have seen
+// just before submitting.
 //
-// The past is a value. That of a snapshot is a copy of the one before, told what happened since,
-// and then never changed again: questions keep theirs as long as they like, on any thread.
+// History is a value. Each snapshot's history is a copy of the previous one plus new events, and
+// never changes afterwards. Questions may keep theirs as long as they like, on any thread.
 //
-// Cost. At seed size a copy of the past is some ms, a forecast 1 to 5 ms. With more than kLongQueue
-// jobs the queue is not put together anew for each submission: the last one stands for it.
+// Cost. At the size of the sample cluster a copy takes a few ms, a forecast 1 to 5 ms. With more
+// than kLongQueue jobs the queue is not reconstructed for each submission; the last one is used.
 #include "common/forecast/live_forecast.h"
 
 #include <algorithm>
@@ -28,10 +28,10 @@
 namespace gpuadvise {
 namespace {
 
-// From so many jobs on, fewer samples: tens of thousands of them take seconds each.
+// With more jobs, use fewer samples: tens of thousands take seconds each.
 constexpr size_t kManyJobs = 10'000;
 
-// Between snapshots further apart nobody can say what a submission met.
+// Across longer gaps between snapshots the queue at a submission is unknown.
 constexpr int64_t kLongestGap = 600;
 
 PublishedForecast SaidIn(const StartSamples& start, WaitGroup group) {
@@ -47,7 +47,7 @@ Submitter SubmitterOf(const Job& job) { return {job.uid, job.user, job.account, 
 
 }  // namespace
 
-// Takes one snapshot's events into a past; lives only that long.
+// Adds the events of one snapshot to a history.
 class LiveForecast::Learner {
  public:
   Learner(const ForecastState* last, ForecastHistory& past, const SimulationOptions& options,
@@ -86,7 +86,7 @@ class LiveForecast::Learner {
     past_.SlurmSaid(job.id, *job.start_time);
   }
 
-  // Whoever ended while nobody watched: when is not known.
+  // Jobs that ended unobserved: the time is unknown.
   void LoseAllBut(const Snapshot& snapshot) {
     std::unordered_set<int64_t> there;
     for (const Job& job : snapshot.jobs) there.insert(job.id);
@@ -102,7 +102,7 @@ class LiveForecast::Learner {
     }
   }
 
-  // Who left, and of each other job that was touched its last state.
+  // Jobs that left, and the last state of every other job with events.
   std::vector<PastJob> Changed() {
     std::vector<PastJob> changed = std::move(closed_);
     for (const int64_t id : touched_) {
@@ -124,8 +124,8 @@ class LiveForecast::Learner {
     job.record.eligible = event.time;
     job.record.start.reset();
     const PastJob* known = past_.Find(job.record.id);
-    if (known != nullptr && known->record.submit == job.record.submit) return;  // of a history
-    // The tasks of an array that start one by one were submitted long ago.
+    if (known != nullptr && known->record.submit == job.record.submit) return;  // stored history
+    // Tasks of an array that start one by one were submitted long ago.
     if (since_ && event.time >= *since_) {
       auto submission = std::make_shared<Job>(event.job);
       submission->state = JobState::kPending;
@@ -149,17 +149,17 @@ class LiveForecast::Learner {
     const auto queue = exact ? QueueAt(event.time) : last_->queue;
     auto start = StartOf(*queue, event.job.request, SubmitterOf(event.job));
     if (!start || !start->forecast) return;
-    if (!exact) {  // as seen from the last snapshot
+    if (!exact) {  // as of the last snapshot
       for (int64_t& wait : start->wait_seconds) {
         wait = std::max<int64_t>(wait - (event.time - *since_), 0);
       }
     }
     job.said = SaidIn(*start, start->forecast->group);
     job.forecast_record =
-        std::make_shared<const ForecastRecord>(ForecastRecordOf(*start->forecast));
+        std::make_shared<const ForecastRecord>(MakeForecastRecord(*start->forecast));
   }
 
-  // The queue as it was, between the snapshots; the past sees it as well.
+  // The queue as of `time`, between snapshots; the history observes it too.
   std::shared_ptr<const QueueModel> QueueAt(UnixSeconds time) {
     return ObserveAndPrepare(between_->At(time), past_, options_);
   }
@@ -183,7 +183,7 @@ class LiveForecast::Learner {
   const ForecastState* last_;
   ForecastHistory& past_;
   const SimulationOptions& options_;
-  std::optional<UnixSeconds> since_;  // the last snapshot, where this one follows it
+  std::optional<UnixSeconds> since_;  // time of the last snapshot, if this one follows it
   std::optional<QueueBetween> between_;
   int forecasts_ = 0;
   int64_t not_forecast_ = 0;
@@ -195,7 +195,7 @@ class LiveForecast::Learner {
 SimulationOptions LiveOptions() {
   SimulationOptions options;
   options.samples = 24;
-  options.play_once_from = kLongQueue;
+  options.simulate_once_from = kLongQueue;
   return options;
 }
 
@@ -228,7 +228,7 @@ LiveStep LiveForecast::See(std::shared_ptr<const Snapshot> snapshot) {
   return step;
 }
 
-// Of the queue as it was last seen, before anything is learned of what came then.
+// Uses the queue as last seen, before learning later events.
 void LiveForecast::AskAgain(ForecastHistory& past) {
   if (!last_ || last_->snapshot->jobs.size() > kLongQueue) return;
   const UnixSeconds seen = last_->snapshot->taken_at;
@@ -236,12 +236,7 @@ void LiveForecast::AskAgain(ForecastHistory& past) {
   asked_at_ = seen;
   std::vector<AskedJob> asked;
   StartsInQueue(*last_->queue, &asked);
-  KeepAsked(asked, seen, past);
-}
-
-std::shared_ptr<const ForecastState> LiveForecast::With(
-    std::shared_ptr<const Snapshot> merged) const {
-  return MakeState(std::move(merged), std::make_shared<ForecastHistory>(*past_));
+  RecordForecasts(asked, seen, past);
 }
 
 std::shared_ptr<const ForecastState> LiveForecast::MakeState(

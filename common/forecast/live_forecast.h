@@ -1,9 +1,9 @@
-// The forecast alive: from each snapshot of a cluster to the next, learning on the way.
+// The live forecast: learns from one snapshot to the next.
 //
-// Every snapshot becomes an ForecastState, from which any number of threads answer questions. What
-// happened since the one before becomes part of the past; each job that appeared is forecast as of
-// its submission, from the state just before it, and scored when it starts. Pure: time comes with
-// the snapshots. `LiveForecast` itself is used by one thread at a time.
+// Each snapshot becomes a ForecastState that any number of threads may query. Events since the
+// previous snapshot join the history. Each new job is forecast as of its submission, from the state
+// just before it, and scored when it starts. Pure: time comes with the snapshots. One thread at a
+// time may use `LiveForecast`.
 #pragma once
 
 #include <memory>
@@ -16,44 +16,41 @@
 
 namespace gpuadvise {
 
-// The state as of one snapshot with all that came before it. Immutable; all members are set.
+// The state as of one snapshot with all earlier history. Immutable; all members are set.
 struct ForecastState {
   std::shared_ptr<const Snapshot> snapshot;
   std::shared_ptr<const ForecastHistory> past;
-  std::shared_ptr<const QueueModel> queue;  // prepared from both; lives no longer than they do
-  std::shared_ptr<const QueueModel> by_time_limit;  // where every job runs until its limit
+  std::shared_ptr<const QueueModel> queue;          // built from both, which must outlive it
+  std::shared_ptr<const QueueModel> by_time_limit;  // every job runs to its limit
 };
 
-// What one snapshot brought.
+// Result of one snapshot.
 struct LiveStep {
   std::shared_ptr<const ForecastState> state;
-  std::vector<PastJob> changed;  // jobs that something happened to, as they are now; in order
-  int64_t not_forecast = 0;      // submissions that were too many to forecast
+  std::vector<PastJob> changed;  // jobs with events, in their current state, in order
+  int64_t not_forecast = 0;      // submissions skipped because there were too many
 };
 
-// Submissions that are forecast at each snapshot at most.
+// Most submissions forecast per snapshot.
 inline constexpr int kForecastsPerSnapshot = 64;
 
-// A longer queue is played once for all questions: docs/forecast.md says what that loses.
+// Longer queues are simulated once for all questions; docs/forecast.md reports the loss.
 inline constexpr size_t kLongQueue = 2'000;
 
-// As many samples as the figures of docs/forecast.md were made with.
+// The sample count behind the figures in docs/forecast.md.
 SimulationOptions LiveOptions();
 
 class LiveForecast {
  public:
   explicit LiveForecast(const SimulationOptions& options = LiveOptions());
 
-  // Begins from what a history knows. Jobs in it that have not ended are expected in the next
-  // snapshot; those that are not in it are forgotten.
+  // Starts from stored history. Its open jobs are expected in the next snapshot; missing ones are
+  // forgotten.
   void Restore(ForecastHistory past);
 
-  // The next snapshot. One that is older than the last (a clock that went back) is taken as it
-  // is; nothing is forecast for what happened in between.
+  // Processes the next snapshot. If it is older than the last (clock set back), nothing is forecast
+  // for the time between.
   LiveStep See(std::shared_ptr<const Snapshot> snapshot);
-
-  // The same state with jobs that no snapshot shows yet. Changes nothing here.
-  std::shared_ptr<const ForecastState> With(std::shared_ptr<const Snapshot> merged) const;
 
  private:
   class Learner;
@@ -66,8 +63,8 @@ class LiveForecast {
   QueueWatch watch_;
   std::shared_ptr<const ForecastState> last_;    // null before the first snapshot
   std::shared_ptr<const ForecastHistory> past_;  // of last_, or restored; never null
-  UnixSeconds asked_at_ = 0;  // when all who waited were last asked about; 0: never
-  bool restored_ = false;     // past_ has jobs of before the daemon started
+  UnixSeconds asked_at_ = 0;  // last time all waiting jobs were asked about; 0: never
+  bool restored_ = false;     // past_ has jobs from before the daemon started
 };
 
 }  // namespace gpuadvise

@@ -1,8 +1,7 @@
-// The queue as it was between two snapshots: the earlier one with what has happened since.
+// The queue at a moment between two snapshots: the earlier snapshot plus later events.
 //
-// Two snapshots say what was; a forecast is made for the moment of a submission, which lies between
-// them. Told of events in the order of time. Nodes lose and gain what jobs give and take; nothing
-// else changes. Not thread-safe.
+// A forecast is made for the moment of a submission, which lies between two snapshots. Takes events
+// in order of time. Jobs change the free resources of nodes; nothing else changes. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -18,10 +17,10 @@ class QueueBetween {
  public:
   explicit QueueBetween(Snapshot before);
 
-  // Events of jobs that are not there and the like change nothing.
+  // Ignores events of unknown jobs.
   void Apply(const JobEvent& event);
 
-  // The queue now, as a snapshot taken at `now`.
+  // The queue as a snapshot taken at `now`.
   std::shared_ptr<const Snapshot> At(UnixSeconds now) const;
 
  private:

@@ -14,19 +14,19 @@
 namespace gpuadvise {
 namespace {
 
-std::vector<std::string> NodesOf(const QueueModel& queue, const PlayedJob& job) {
+std::vector<std::string> NodesOf(const QueueModel& queue, const SimulatedJob& job) {
   std::vector<std::string> names;
   for (const GroupShare& share : job.shares) {
     const NodeGroup& group = queue.groups().groups()[static_cast<size_t>(share.group)];
-    if (group.pooled()) continue;  // one of many equal ones
+    if (group.pooled()) continue;  // one of many equal nodes
     names.push_back(queue.pool().nodes()[static_cast<size_t>(group.nodes.front())].name);
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
-// Starts and `nodes` (of the first sample) by index in queue.pending(): one start a sample; the
-// horizon where it does not start.
+// Starts (one per sample; the horizon if none) and `nodes` (first sample), by index in
+// queue.pending().
 std::vector<std::vector<int64_t>> PlayAll(const QueueModel& queue,
                                           std::vector<std::vector<std::string>>& nodes) {
   nodes.resize(queue.pending().size());
@@ -36,12 +36,13 @@ std::vector<std::vector<int64_t>> PlayAll(const QueueModel& queue,
   for (std::vector<int64_t>& each : starts) each.reserve(static_cast<size_t>(samples));
   for (int sample = 0; sample < samples; ++sample) {
     const QueueTrajectories* played = queue.by_time_limit() ? nullptr : queue.played();
-    const PlayedSample here = played == nullptr ? PlaySample(queue, sample) : PlayedSample();
-    const PlayedSample& of =
+    const SimulatedSample here =
+        played == nullptr ? SimulateSample(queue, sample) : SimulatedSample();
+    const SimulatedSample& of =
         played == nullptr ? here : played->samples()[static_cast<size_t>(sample)];
-    for (const PlayedJob& job : of.jobs) {
+    for (const SimulatedJob& job : of.jobs) {
       std::vector<int64_t>& mine = starts[job.pending];
-      if (mine.size() != static_cast<size_t>(sample)) continue;  // it starts once more
+      if (mine.size() != static_cast<size_t>(sample)) continue;  // a further start of the same job
       mine.push_back(std::min(job.start, horizon));
       if (sample == 0) nodes[job.pending] = NodesOf(queue, job);
     }
@@ -57,7 +58,7 @@ std::vector<int64_t> PlannedStarts(const QueueModel& queue, Durations durations)
                                    : queue.played()->planned(durations);
 }
 
-// Jobs of higher rank among those that could use the same nodes, by index.
+// Number of higher-ranked jobs that could use the same nodes, by index.
 std::vector<int64_t> RivalsBefore(const QueueModel& queue, std::vector<int64_t>& in_all) {
   std::vector<int64_t> before;
   std::unordered_map<int32_t, int64_t> seen;  // by component
@@ -86,7 +87,7 @@ SimulatedWait WaitOf(const QueueModel& queue, const PendingJob& job,
   return wait;
 }
 
-// The wait of each job in the queue as far as plays and plans say it, by index. `starts`: PlayAll.
+// Each job's simulated and planned wait, by index. `starts`: from PlayAll.
 std::vector<SimulatedWait> SimulatedWaits(const QueueModel& queue,
                                           const std::vector<std::vector<int64_t>>& starts,
                                           const std::vector<int64_t>& before,
@@ -137,7 +138,7 @@ QueueStarts StartsInQueue(const QueueModel& queue, std::vector<AskedJob>* asked)
   return all;
 }
 
-void KeepAsked(const std::vector<AskedJob>& asked, UnixSeconds now, ForecastHistory& past) {
+void RecordForecasts(const std::vector<AskedJob>& asked, UnixSeconds now, ForecastHistory& past) {
   for (const AskedJob& job : asked) past.waits.AskedAgain(job.id, now, job.wait);
 }
 

@@ -1,7 +1,7 @@
-// When will everybody in the queue start? One play of the whole queue a sample, for all jobs.
+// Start times of all queued jobs: one simulation of the whole queue per sample.
 //
-// Says the same as StartOfWaiting would of each job alone, but for who shares a future with whom.
-// Pure; safe from any thread. See docs/performance.md for what it costs.
+// Equal to StartOfWaiting for each job, except for correlations between jobs. Pure; safe from any
+// thread. Cost: bench/performance.md.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 
 namespace gpuadvise {
 
-// By job id; jobs that do not compete now are not there. Of an array its next task. `nodes` is
-// where the first play puts it; empty where that is among many equal nodes, or not before the
-// horizon.
+// By job id, without jobs that do not compete now. An array is represented by its next task.
+// `nodes`: those of the first sample; empty in a group of many equal nodes, or if it starts after
+// the horizon.
 using QueueStarts = std::unordered_map<int64_t, StartSamples>;
 
-// What was asked about one of them.
+// The question asked about one of them.
 struct AskedJob {
   int64_t id = 0;
   SimulatedWait wait;
 };
 
-// `asked`: gets what `past` may be told by KeepAsked; null: nobody wants it.
+// `asked` receives the input of RecordForecasts; may be null.
 QueueStarts StartsInQueue(const QueueModel& queue, std::vector<AskedJob>* asked = nullptr);
 
-// So that what is said of jobs that wait is calibrated at their age as well. `now`: when it was
-// asked. Who asks rarely, every kAskedEvery, learns as much as who asks often.
+// Records the forecasts so that forecasts of waiting jobs are calibrated by age. `now`: when they
+// were made. Calling every kAskedEvery is enough.
 inline constexpr int64_t kAskedEvery = 600;
-void KeepAsked(const std::vector<AskedJob>& asked, UnixSeconds now, ForecastHistory& past);
+void RecordForecasts(const std::vector<AskedJob>& asked, UnixSeconds now, ForecastHistory& past);
 
 }  // namespace gpuadvise

@@ -9,30 +9,30 @@
 namespace gpuadvise {
 namespace {
 
-// Places among events of the same second.
+// Order of events at the same second.
 constexpr int kEnds = 0;
 constexpr int kLeaves = 1;
 constexpr int kStarts = 2;
 constexpr int kArrives = 3;
 constexpr int kStartsAtOnce = 4;
 
-// When it began to compete.
+// When it became eligible.
 UnixSeconds SubmissionOf(const Job& job, UnixSeconds now) {
   const UnixSeconds submit = job.submit_time.value_or(now);
   return std::min(std::max(submit, job.eligible_time.value_or(submit)), now);
 }
 
 bool Competes(const Job& job, UnixSeconds now) {
-  return HoldsNodes(job) || (job.dependency.empty() && CompetesFrom(job, now) == 0);
+  return HoldsNodes(job) || (job.dependency.empty() && EligibleFrom(job, now) == 0);
 }
 
-// When a job that holds nodes began to.
+// Start of a job that holds nodes.
 UnixSeconds StartOf(const Job& job, UnixSeconds now) {
   const UnixSeconds submit = std::min(job.submit_time.value_or(now), now);
   return std::clamp(job.start_time.value_or(now), submit, now);
 }
 
-// Whether the job still runs: not one that ended and whose nodes are being cleaned up.
+// Whether the job runs: a completing one does not.
 bool Runs(const Job& job) { return HoldsNodes(job) && job.state != JobState::kCompleting; }
 
 bool IsSameJob(const Job& before, const Job& after) {
@@ -72,7 +72,7 @@ void QueueWatch::Change(Known& known, const Job& after, UnixSeconds now,
 
 void QueueWatch::Leave(const Known& known, UnixSeconds by, std::vector<Ordered>& events) const {
   const Job& job = known.job;
-  if (!known.told || job.state == JobState::kCompleting) return;  // never came, or has ended
+  if (!known.told || job.state == JobState::kCompleting) return;  // not eligible yet, or ended
   const UnixSeconds last = std::min(last_, by);
   UnixSeconds when = last + (by - last) / 2;
   if (!HoldsNodes(job)) {
@@ -80,7 +80,7 @@ void QueueWatch::Leave(const Known& known, UnixSeconds by, std::vector<Ordered>&
     events.push_back({{JobEventKind::kVanished, when, job}, kLeaves});
     return;
   }
-  // Most who leave at their limit do so to the second.
+  // Most jobs that reach their limit end at it to the second.
   if (job.end_time && *job.end_time > last && *job.end_time <= by) when = *job.end_time;
   events.push_back({{JobEventKind::kEnded, std::max(when, StartOf(job, by)), job}, kEnds});
 }
@@ -95,7 +95,7 @@ std::vector<JobEvent> QueueWatch::See(const Snapshot& snapshot) {
     if (added) {
       Appear(known, job, now, events);
     } else if (!IsSameJob(known.job, job)) {
-      Leave(known, SubmissionOf(job, now), events);  // before its id was given away
+      Leave(known, SubmissionOf(job, now), events);  // before its id was reused
       Appear(known, job, now, events);
     } else {
       Change(known, job, now, events);

@@ -15,12 +15,12 @@ namespace gpuadvise {
 namespace {
 
 constexpr double kLeastSeconds = 600;
-constexpr double kLeastShare = 0.25;  // of what was left to wait
-// A job surprises when three in four like it would have ended by then, or one in four.
+constexpr double kLeastShare = 0.25;  // of the remaining wait
+// A job is late when three in four like it would have ended, early when one in four would.
 constexpr double kLate = 0.75;
 constexpr double kEarly = 0.25;
 
-// Jobs of one kind, and what they hold or want.
+// Jobs of one kind, with their resources.
 struct Tally {
   int64_t jobs = 0;
   int64_t gpus = 0;
@@ -37,7 +37,7 @@ struct Tally {
   }
 };
 
-// The share of jobs of this run time that end by `elapsed`, of those that had not after `before`.
+// Share of jobs of this run time that end by `elapsed`, of those still running at `before`.
 double EndedBetween(const RunTimeDistribution& run_time, double before, double elapsed) {
   const double ended = run_time.Cdf(before);
   if (ended >= 1) return 0;
@@ -158,8 +158,8 @@ class Moves {
 
 }  // namespace
 
-std::optional<StartMove> MoveOf(const Job& job, const QueueModel& queue,
-                                const StartSamples& start) {
+std::optional<StartMove> FindStartMove(const Job& job, const QueueModel& queue,
+                                       const StartSamples& start) {
   const PastJob* past = queue.past() == nullptr ? nullptr : queue.past()->Find(job.id);
   if (past == nullptr || !past->said || start.wait_seconds.empty()) return std::nullopt;
   const UnixSeconds since = past->record.eligible;

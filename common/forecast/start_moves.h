@@ -1,7 +1,7 @@
-// What moved the start of a job that waits, since it was submitted.
+// What moved the predicted start of a waiting job since submission.
 //
-// A start that is an hour later than it was said to be wants a reason: who came and stands before
-// it, who runs longer than such jobs do, who ended early, who was cancelled. Pure.
+// A later start needs a reason: new jobs ahead of it, jobs that run longer than usual, ended early
+// or were cancelled. Pure.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,14 @@
 namespace gpuadvise {
 
 struct StartMove {
-  UnixSeconds said = 0;              // the p50 as of its submission
-  UnixSeconds now = 0;               // the p50 now
-  std::vector<std::string> because;  // the largest share of GPUs first; empty: nothing in the queue
+  UnixSeconds said = 0;              // p50 as of submission
+  UnixSeconds now = 0;               // current p50
+  std::vector<std::string> because;  // largest share of GPUs first; empty: no cause in the queue
 };
 
-// nullopt: it has not moved by more than ten minutes and a quarter of what is left, or nothing was
-// said at its submission. `start`: its forecast now.
-std::optional<StartMove> MoveOf(const Job& job, const QueueModel& queue, const StartSamples& start);
+// nullopt: moved by no more than ten minutes and a quarter of the remaining wait, or no forecast at
+// submission. `start`: its current forecast.
+std::optional<StartMove> FindStartMove(const Job& job, const QueueModel& queue,
+                                       const StartSamples& start);
 
 }  // namespace gpuadvise

@@ -1,21 +1,20 @@
-// StartOf: one question about one job that does not exist yet.
+// StartOf: a question about a job that has not been submitted.
 //
-// Problem. The wait is half of the answer, and it differs for every shape, partition, account and
-// QOS the caller could use, because each gets another place in the queue and other nodes.
+// Problem. The wait is half of the answer. It differs by request, partition, account and QOS,
+// because each has another place in the queue and other nodes.
 //
-// Idea. The request becomes one more pending job: in every partition that it names, may it run
-// there at all (access, limits per job, nodes that could serve when empty), and at which place of
-// the queue, by the priority Slurm would give it and the partition's tier? Then the scheduler is
-// played forward, once for each sample of how long everybody runs (simulation.cc), and what the
-// past says about such waits is pooled with what the play says (wait_learner.cc).
+// Idea. The request becomes one more pending job. For each partition it names: may it run there
+// (access, per-job limits, suitable nodes), and at which place in the queue (priority as Slurm
+// computes it, the partition's tier)? Then the scheduler is simulated, once per sample of all run
+// times (simulation.cc), and the result is pooled with learned waits (wait_learner.cc).
 //
-// Why not ask Slurm. `sbatch --test-only` ignores pending jobs, takes slurmctld's write locks,
-// burns a job id per question and speaks for the calling user only.
+// Why not ask Slurm. `sbatch --test-only` ignores pending jobs, takes slurmctld's write locks, uses
+// up a job id per question and answers for the calling user only.
 //
-// Cost. A play of a seed-size queue some 20 to 200 µs a sample. See docs/performance.md.
+// Cost. 20 to 200 µs per sample for a queue of the sample cluster. See bench/performance.md.
 //
-// Where it is wrong. Without a past every job runs until its limit and there is one sample, so that
-// p10 = p50 = p90. docs/forecast.md says how right it is with one.
+// Limits. Without history every job runs to its limit and there is one sample, so p10 = p50 = p90.
+// docs/forecast.md reports the accuracy with history.
 #include "common/forecast/start_of.h"
 
 #include <fmt/format.h>
@@ -37,11 +36,11 @@
 namespace gpuadvise {
 namespace {
 
-// At the limits a longer queue is planned once instead of played: what the first look of backfill
-// would plan for everybody, without what changes while it waits (throttles, limits on use).
+// With limits, a longer queue is planned once instead of simulated: backfill's first plan, without
+// later effects of throttles and usage limits.
 constexpr size_t kPlannedQueue = 2'000;
 
-// What there is of the nodes' GPUs that could serve the request (CPUs where it wants none).
+// Free share of the GPUs on suitable nodes (CPUs if it wants no GPUs).
 double FreeShare(const QueueModel& queue, const PendingJob& job) {
   int64_t free_gpus = 0;
   int64_t gpus = 0;
@@ -63,19 +62,21 @@ std::vector<std::string> NodesOf(const QueueModel& queue, const PendingJob& job,
   std::vector<std::string> names;
   const GroupRequirements& requirements =
       *job.options[static_cast<size_t>(start.option)].requirements;
-  for (const GroupAllocation& placed : start.nodes) {
-    const GroupDemand& demand = requirements.demands[static_cast<size_t>(placed.demand)];
+  for (const GroupAllocation& allocation : start.nodes) {
+    const GroupDemand& demand = requirements.demands[static_cast<size_t>(allocation.demand)];
     const NodeGroup& group = queue.groups().groups()[static_cast<size_t>(demand.group)];
-    if (group.pooled()) continue;  // one of many equal ones
+    if (group.pooled()) continue;  // one of many equal nodes
     names.push_back(queue.pool().nodes()[static_cast<size_t>(group.nodes.front())].name);
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
-// Samples that never start lie at the horizon; no waits when none starts. `first`: the first one.
-StartSamples Play(const QueueModel& queue, const PendingJob& job, SimulatedStart& first) {
-  const int samples = queue.by_time_limit() ? 1 : queue.options().samples;
+// Samples without a start lie at the horizon; no waits if none starts. `first`: the first sample.
+StartSamples Play(const QueueModel& queue, const PendingJob& job, size_t most_samples,
+                  SimulatedStart& first) {
+  const auto all = static_cast<size_t>(queue.by_time_limit() ? 1 : queue.options().samples);
+  const auto samples = static_cast<int>(std::min(all, most_samples));
   StartSamples played;
   std::vector<int64_t>& waits = played.wait_seconds;
   const bool may_lose = MayLose(queue, job);
@@ -88,48 +89,49 @@ StartSamples Play(const QueueModel& queue, const PendingJob& job, SimulatedStart
   }
   first = std::move(starts.front());
   if (!any) return {};
-  played.played_seconds = waits;
+  played.simulated_wait_seconds = waits;
   std::sort(waits.begin(), waits.end());
   std::sort(played.lost_seconds.begin(), played.lost_seconds.end());
   return played;
 }
 
-// The same of a long queue at the limits, planned instead of played.
+// For a long queue at the limits: planned instead of simulated.
 StartSamples PlanOnce(const QueueModel& queue, const PendingJob& job, SimulatedStart& first) {
   first = queue.played() != nullptr ? queue.played()->Plan(job, Durations::kLimits)
                                     : PlanNow(queue, job, Durations::kLimits);
   StartSamples planned;
-  if (first.start < kNever) planned.wait_seconds = planned.played_seconds = {first.start};
+  if (first.start < kNever) planned.wait_seconds = planned.simulated_wait_seconds = {first.start};
   return planned;
 }
 
-// The same among plays that were made for all questions.
-StartSamples PutIn(const QueueModel& queue, const PendingJob& job) {
+// Inserts the job into the trajectories simulated for all questions.
+StartSamples PutIn(const QueueModel& queue, const PendingJob& job, size_t most_samples) {
   StartSamples put;
   bool any = false;
-  for (const int64_t start : queue.played()->StartsOf(job)) {
+  for (const int64_t start : queue.played()->StartsOf(job, most_samples)) {
     any = any || start < kNever;
     put.wait_seconds.push_back(std::min(start, queue.options().horizon_seconds));
   }
   if (!any) return {};
-  put.played_seconds = put.wait_seconds;
+  put.simulated_wait_seconds = put.wait_seconds;
   std::sort(put.wait_seconds.begin(), put.wait_seconds.end());
   return put;
 }
 
-StartSamples FindStarts(const QueueModel& queue, const PendingJob& job, SimulatedStart& first) {
+StartSamples FindStarts(const QueueModel& queue, const PendingJob& job, size_t most_samples,
+                        SimulatedStart& first) {
   if (queue.by_time_limit() && queue.pending().size() > kPlannedQueue) {
     return PlanOnce(queue, job, first);
   }
   if (!queue.by_time_limit() && queue.played() != nullptr && queue.played()->Takes(job)) {
-    return PutIn(queue, job);
+    return PutIn(queue, job, most_samples);
   }
-  return Play(queue, job, first);
+  return Play(queue, job, most_samples, first);
 }
 
 }  // namespace
 
-double StartSamples::Quantile(double q) const { return QuantileOf(wait_seconds, q); }
+double StartSamples::Quantile(double q) const { return InterpolatedQuantile(wait_seconds, q); }
 
 double StartSamples::Mean() const {
   assert(!wait_seconds.empty());
@@ -143,7 +145,7 @@ double StartSamples::MeanLost() const {
          static_cast<double>(lost_seconds.size());
 }
 
-std::string PreemptionInWords(const StartSamples& start) {
+std::string DescribePreemption(const StartSamples& start) {
   const auto all = static_cast<double>(start.lost_seconds.size());
   if (all == 0) return "";
   const auto hit = std::count_if(start.lost_seconds.begin(), start.lost_seconds.end(),
@@ -155,13 +157,13 @@ std::string PreemptionInWords(const StartSamples& start) {
 
 namespace {
 
-// Settles a model that was just built. A long queue is played once, for all questions.
+// Settles a new model. Simulates a long queue once, for all questions.
 std::shared_ptr<const QueueModel> Finish(std::shared_ptr<QueueModel> queue) {
   const ForecastHistory* past = queue->past();
   const SimulationOptions& options = queue->options();
   queue->Settle(past == nullptr ? nullptr : &past->held);
-  if (options.play_once_from > 0 && queue->pending().size() > options.play_once_from) {
-    queue->KeepPlayed(std::make_shared<const QueueTrajectories>(*queue));
+  if (options.simulate_once_from > 0 && queue->pending().size() > options.simulate_once_from) {
+    queue->SetTrajectories(std::make_shared<const QueueTrajectories>(*queue));
   }
   return queue;
 }
@@ -188,7 +190,7 @@ std::shared_ptr<const QueueModel> PrepareQueue(const Snapshot& snapshot) {
 std::shared_ptr<const QueueModel> PrepareQueue(std::shared_ptr<const Snapshot> snapshot) {
   SimulationOptions options;
   options.horizon_seconds = kNever - 1;
-  options.play_once_from = kPlannedQueue;
+  options.simulate_once_from = kPlannedQueue;
   return Finish(std::make_shared<QueueModel>(std::move(snapshot), nullptr, options));
 }
 
@@ -216,14 +218,15 @@ const ForecastHistory* PastBehind(const QueueModel& queue) { return queue.past()
 
 namespace {
 
-// What the play says about `job`; of `request` by `submitter`.
+// Simulates `of`, which stands for `request` by `submitter`.
 Result<SimulatedSubmission> Simulate(const QueueModel& queue, const PendingJob& of,
-                                     const JobRequest& request, const Submitter& submitter) {
+                                     const JobRequest& request, const Submitter& submitter,
+                                     size_t most_samples = kAllSamples) {
   const PendingJob* job = &of;
   SimulatedSubmission simulated;
   SimulatedStart first;
-  simulated.samples = FindStarts(queue, *job, first);
-  if (simulated.samples.wait_seconds.empty()) return NeverFree(queue, *job);
+  simulated.samples = FindStarts(queue, *job, most_samples, first);
+  if (simulated.samples.wait_seconds.empty()) return NeverFreeError(queue, *job);
   SimulatedWait& wait = simulated.wait;
   const CompetingJobs rivals = queue.rivals().Of(*job);
   wait.jobs_competing = rivals.competing;
@@ -235,7 +238,7 @@ Result<SimulatedSubmission> Simulate(const QueueModel& queue, const PendingJob& 
       static_cast<size_t>(job->options[static_cast<size_t>(first.option)].partition);
   simulated.samples.partition = queue.snapshot().partitions[partition].name;
   simulated.samples.nodes = NodesOf(queue, *job, first);
-  simulated.samples.doubts = DoubtsOf(queue, request, *job, first);
+  simulated.samples.doubts = FindDoubts(queue, request, *job, first);
   if (queue.by_time_limit()) return simulated;
   const auto horizon = static_cast<double>(queue.options().horizon_seconds);
   const auto planned = [&](Durations durations) {
@@ -257,10 +260,10 @@ Result<SimulatedSubmission> Simulate(const QueueModel& queue, const PendingJob& 
 }  // namespace
 
 Result<SimulatedSubmission> SimulateStart(const QueueModel& queue, const JobRequest& request,
-                                          const Submitter& submitter) {
-  const auto job = InsertedInto(queue, request, submitter);
+                                          const Submitter& submitter, size_t most_samples) {
+  const auto job = MakePendingJob(queue, request, submitter);
   if (!job) return tl::unexpected(job.error());
-  return Simulate(queue, *job, request, submitter);
+  return Simulate(queue, *job, request, submitter, most_samples);
 }
 
 Result<StartSamples> StartOfWaiting(const QueueModel& queue, const Job& job,
@@ -274,7 +277,7 @@ Result<StartSamples> StartOfWaiting(const QueueModel& queue, const Job& job,
   const Submitter submitter{job.uid, job.user, job.account, job.qos};
   PendingJob one = *same;
   if (!(request == job.request)) {
-    auto other = InsertedInto(queue, request, submitter);
+    auto other = MakePendingJob(queue, request, submitter);
     if (!other) return tl::unexpected(other.error());
     other->rank = same->rank;
     other->after = same->after;
@@ -305,8 +308,8 @@ StartSamples StartFrom(const QueueModel& queue, SimulatedSubmission simulated) {
 }
 
 Result<StartSamples> StartOf(const QueueModel& queue, const JobRequest& request,
-                             const Submitter& submitter) {
-  auto simulated = SimulateStart(queue, request, submitter);
+                             const Submitter& submitter, size_t most_samples) {
+  auto simulated = SimulateStart(queue, request, submitter, most_samples);
   if (!simulated) return tl::unexpected(simulated.error());
   return StartFrom(queue, std::move(*simulated));
 }

@@ -34,7 +34,7 @@ class Reasons {
   }
 
   std::vector<WhyPending> Find() {
-    const ReasonInWords slurms = PendingReasonInWords(job_.reason);
+    const ReasonExplanation slurms = ExplainPendingReason(job_.reason);
     Add(slurms.meaning, WithId(slurms.clears, job_.id));
     AddLimits();
     AddDependencies();
@@ -99,7 +99,7 @@ class Reasons {
     }
   }
 
-  // Whether `node` is one that the job could want.
+  // Whether the job could use `node`.
   bool IsWanted(const PoolNode& node) const {
     const auto& required = job_.request.required_nodes;
     if (!required.empty()) {
@@ -113,10 +113,10 @@ class Reasons {
     });
   }
 
-  // Nodes that it could use but for being down or drained, by name.
+  // Adds suitable nodes that are down or drained, by name.
   void AddNodes() {
     size_t wanted = 0;
-    std::map<std::string, std::vector<std::string>> out;  // why: names
+    std::map<std::string, std::vector<std::string>> out;  // reason -> names
     size_t partition_index = 0;
     std::vector<bool> seen(queue_.pool().nodes().size(), false);
     for (const Partition& partition : queue_.snapshot().partitions) {
@@ -161,8 +161,8 @@ class Reasons {
 
 }  // namespace
 
-std::vector<WhyPending> WhyItWaits(const Job& job, const QueueModel& queue,
-                                   const StartSamples* start) {
+std::vector<WhyPending> ExplainWait(const Job& job, const QueueModel& queue,
+                                    const StartSamples* start) {
   return Reasons(job, queue, start).Find();
 }
 

@@ -1,6 +1,5 @@
-// Everything that keeps one job waiting, in plain words, with what ends each: Slurm's own reason
-// and what the tables show beside it (limits with what is used, nodes by name, who stands before).
-// Pure.
+// Everything that keeps a job waiting, in plain words, with what ends each: Slurm's own reason, and
+// findings from the tables (limits and their use, nodes by name, jobs ahead). Pure.
 #pragma once
 
 #include <string>
@@ -13,11 +12,11 @@ namespace gpuadvise {
 
 struct WhyPending {
   std::string words;
-  std::string clears;  // "" nothing to say
+  std::string clears;  // "": nothing
 };
 
-// The most telling first. `start`: its forecast, null when it has none.
-std::vector<WhyPending> WhyItWaits(const Job& job, const QueueModel& queue,
-                                   const StartSamples* start);
+// Most relevant first. `start`: its forecast; may be null.
+std::vector<WhyPending> ExplainWait(const Job& job, const QueueModel& queue,
+                                    const StartSamples* start);
 
 }  // namespace gpuadvise

@@ -26,7 +26,7 @@ const std::map<std::string, GpuLink>& Links() {
   return kLinks;
 }
 
-// Reads the members that every entry needs; a missing one is an error.
+// Reads the required members of an entry; a missing one is an error.
 class EntryReader {
  public:
   EntryReader(const json& entry, const std::string& pointer, FirstError* errors)
@@ -54,12 +54,12 @@ class EntryReader {
   FieldReader fields_;
 };
 
-// What the chips of one architecture have in common, where a card's entry does not say otherwise.
+// Defaults of one architecture for members missing in a card's entry.
 struct Architecture {
   double matrix_share = 0.8;
   double fp32_share = 0.7;
   double flash_share = 0.6;
-  double tflops_per_watt = 0;  // that products of matrices get out of the power limit; 0: no matter
+  double tflops_per_watt = 0;  // matrix products within the power limit; 0: not limiting
 };
 using Architectures = std::map<std::string, Architecture>;
 
@@ -69,14 +69,14 @@ const Architecture& ArchitectureOf(const std::string& name, const Architectures&
   return found == architectures.end() ? kUnknown : found->second;
 }
 
-// Of dense_tflops, as far as the card's power limit lets it run.
+// Share of dense_tflops within the card's power limit.
 double MatrixShareOf(const GpuModel& model, const Architecture& kind) {
   const double by_power = kind.tflops_per_watt * model.tdp_watts / model.dense_tflops;
   return by_power > 0 ? std::min(kind.matrix_share, by_power) : kind.matrix_share;
 }
 
-// Rates that follow from the half precision's in all of NVIDIA's and AMD's data sheets: twice as
-// many products in 8 bits, half as many in TF32, where the matrix units know them.
+// Rates derived from half precision, as in all data sheets of NVIDIA and AMD: double in 8 bits,
+// half in TF32, where supported.
 constexpr double kFp8Capability = 8.9;
 constexpr double kTf32Capability = 8.0;
 
@@ -130,7 +130,7 @@ GpuModel ReadEntry(const json& entry, const std::string& pointer,
 
 struct Entry {
   json value;
-  std::string pointer;  // in the document that gave it last
+  std::string pointer;  // in the last document that defines it
 };
 
 std::string IdOf(const json& entry) {
@@ -138,9 +138,9 @@ std::string IdOf(const json& entry) {
   return entry.is_object() && id != entry.end() && id->is_string() ? id->get<std::string>() : "";
 }
 
-constexpr size_t kMostModels = 4096;  // far more than are made
+constexpr size_t kMostModels = 4096;  // far more than exist
 
-// The `architectures:` of one document, each changing only the keys given.
+// Reads `architectures:` of one document; each changes only the given keys.
 void ReadArchitectures(FieldReader& top, Architectures& architectures, FirstError* errors) {
   const std::vector<const json*> list = top.List("architectures", kMostModels);
   for (size_t i = 0; i < list.size(); ++i) {
@@ -160,7 +160,7 @@ void ReadArchitectures(FieldReader& top, Architectures& architectures, FirstErro
   }
 }
 
-// Adds one document: of `gpus:`, an id that is there already changes only the keys given.
+// Merges one document; an existing id in `gpus:` changes only the given keys.
 void Merge(const json& document, std::vector<Entry>& entries, Architectures& architectures,
            FirstError* errors) {
   if (document.is_null()) return;
@@ -220,7 +220,7 @@ bool GpuCatalogue::Spellings::HasWhole(const std::string& name) const {
 bool GpuCatalogue::Spellings::Matches(const GpuName& name, const GpuModel& model) const {
   return std::any_of(parts.begin(), parts.end(), [&](const GpuName& own) {
     if (own.mig_profile != name.mig_profile) return false;
-    // A slice is known by its card and profile; the card's own size and form add nothing.
+    // A slice is identified by card and profile; the card's size and form add nothing.
     if (model.is_mig_slice) return name.family.empty() || name.family == own.family;
     return own.family == name.family && !name.family.empty() &&
            (name.memory_gb == 0 || name.memory_gb == std::lround(model.memory_gb)) &&
@@ -290,13 +290,13 @@ bool GpuCatalogue::Accepts(std::string_view name, const GpuModel& model) const {
   const bool names_another =
       std::any_of(spellings_.begin(), spellings_.end(),
                   [&](const Spellings& other) { return other.HasWhole(whole); });
-  // "h100-80gb-hbm3" is one card's own name; "2080" is one card's alias, but says no more than
-  // its family.
+  // "h100-80gb-hbm3" is the exact name of one card; "2080" is an alias of one card but states no
+  // more than its family.
   return !names_another ||
          (parts.memory_gb == 0 && parts.form.empty() && parts.mig_profile.empty());
 }
 
-std::vector<const GpuModel*> GpuCatalogue::OthersCalled(std::string_view name) const {
+std::vector<const GpuModel*> GpuCatalogue::FindAmbiguous(std::string_view name) const {
   const GpuModel* taken = Resolve(name);
   std::vector<const GpuModel*> others;
   if (taken == nullptr || taken->is_mig_slice) return others;
@@ -308,8 +308,8 @@ std::vector<const GpuModel*> GpuCatalogue::OthersCalled(std::string_view name) c
   return others;
 }
 
-std::string TakenAs(const GpuCatalogue& catalogue, std::string_view name) {
-  const std::vector<const GpuModel*> others = catalogue.OthersCalled(name);
+std::string DescribeResolution(const GpuCatalogue& catalogue, std::string_view name) {
+  const std::vector<const GpuModel*> others = catalogue.FindAmbiguous(name);
   if (others.empty()) return "";
   std::vector<std::string> ids;
   for (const GpuModel* other : others) ids.push_back(other->id);

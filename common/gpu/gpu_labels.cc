@@ -54,7 +54,7 @@ const GpuLabel& GpuLabels::LabelOf(const Node& node, const std::string& type) {
   return untyped_.emplace(&node, LabelFor(model, type)).first->second;
 }
 
-// Of a named type every node says the same.
+// A named type has the same label on every node.
 const GpuLabel& GpuLabels::LabelOfType(const std::string& type) {
   const auto known = typed_.find(type);
   if (known != typed_.end()) return known->second;
@@ -89,7 +89,7 @@ const GpuLabel& GpuLabels::LabelOfAnyIn(const std::vector<std::string>& partitio
   return only == nullptr ? kUntyped : *only;
 }
 
-const GpuLabel& GpuLabels::LabelOfJob(const Job& job) {
+const GpuLabel& GpuLabels::FindJobLabel(const Job& job) {
   for (const Allocation& allocation : job.allocations) {
     const bool has_gpus = !allocation.gpus.empty();
     if (!has_gpus && allocation.shards == 0) continue;

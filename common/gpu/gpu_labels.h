@@ -1,7 +1,7 @@
-// What the GPUs of nodes and jobs are called in answers: catalogue id and name, or the GRES type.
+// GPU labels of nodes and jobs for answers: catalogue id and name, or the GRES type.
 //
-// Made for one request over one snapshot; remembers what it has resolved, so that 10,000 nodes cost
-// one look into the catalogue per type. Not for concurrent use; lives no longer than its snapshot.
+// For one request over one snapshot; caches per type, so that 10,000 nodes need one catalogue
+// lookup per type. Not for concurrent use; must not outlive its snapshot.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 namespace gpuadvise {
 
 struct GpuLabel {
-  std::string id;    // "l40s"; a type nobody knows: Slurm's; "" no GPU
+  std::string id;    // "l40s"; Slurm's type if unknown; "": no GPU
   std::string name;  // "L40S"
   friend bool operator==(const GpuLabel&, const GpuLabel&) = default;
 };
@@ -25,12 +25,12 @@ class GpuLabels {
  public:
   GpuLabels(const Snapshot& snapshot, const GpuNaming& naming);
 
-  // GRES type `type` on `node`. This and the next live as long as this object.
+  // Label of GRES type `type` on `node`. References live as long as this object.
   const GpuLabel& LabelOf(const Node& node, const std::string& type);
 
-  // What `job` holds or asks for: its first type; "" for none. One that names no type and has no
-  // nodes yet has what there is in its partitions, or "any" where that is several types.
-  const GpuLabel& LabelOfJob(const Job& job);
+  // First type that `job` holds or requests; "" for none. An untyped pending job has the type of
+  // its partitions, or "any" if they have several.
+  const GpuLabel& FindJobLabel(const Job& job);
 
   // Names of the partitions that a node is in, in the snapshot's order.
   const std::vector<std::string>& PartitionsOf(const std::string& node);
@@ -46,14 +46,14 @@ class GpuLabels {
   const Snapshot& snapshot_;
   const GpuNaming& naming_;
   std::unordered_map<std::string_view, const Node*> nodes_;
-  // By node; made when first asked for.
+  // By node; built on first use.
   std::optional<std::unordered_map<std::string_view, std::vector<std::string>>> partitions_;
   std::unordered_map<std::string, GpuLabel> typed_;
   std::unordered_map<const Node*, GpuLabel> untyped_;
   std::unordered_map<std::string, std::vector<GpuLabel>> types_in_;  // by partition
 };
 
-// GPUs of all types that `job` holds, or asks for, over all its nodes.
+// Total GPUs that `job` holds or requests.
 int64_t GpusOfJob(const Job& job);
 
 }  // namespace gpuadvise

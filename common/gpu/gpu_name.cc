@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 8> kVendorWords = {
 constexpr std::array<std::string_view, 12> kEmptyWords = {
     "graphics", "generation", "gen", "edition", "hbm2", "hbm2e",
     "hbm3",     "hbm3e",      "oam", "mig",     "me",   "device"};
-// Sizes that cards are sold in. Other bare numbers belong to the family ("RTX 8000").
+// Sizes of existing cards. Other bare numbers belong to the family ("RTX 8000").
 constexpr std::array kSizesGb = {6,  8,  10, 11, 12,  16,  20,  24,  32,  40,  48,  64,
                                  72, 80, 94, 96, 128, 141, 144, 180, 186, 192, 256, 288};
 
@@ -34,18 +34,18 @@ std::vector<std::string> WordsOf(std::string_view lower) {
   return words;
 }
 
-// "gpu4090" says "4090".
+// "gpu4090" becomes "4090".
 std::string WithoutGpu(const std::string& word) {
   return word.size() > 3 && word.starts_with("gpu") ? word.substr(3) : word;
 }
 
-// Digits from `begin` on; their end.
+// End of the digits starting at `begin`.
 size_t DigitsEnd(std::string_view text, size_t begin) {
   while (begin < text.size() && IsDigit(text[begin])) ++begin;
   return begin;
 }
 
-// Cuts "1g.11gb", "3g20gb" or "1g-5gb" out of `lower` and returns it as "1g.11gb".
+// Removes "1g.11gb", "3g20gb" or "1g-5gb" from `lower` and returns it as "1g.11gb".
 std::string TakeMigProfile(std::string& lower) {
   for (size_t begin = 0; begin + 1 < lower.size(); ++begin) {
     const bool starts = begin == 0 || !IsWordChar(lower[begin - 1]);
@@ -85,7 +85,7 @@ std::string FormWord(std::string_view word) {
   return sxm ? "sxm" : "";
 }
 
-// Takes "sxm4", "pcie", "nvl" off the end of a word that was written in one: "a100sxm4".
+// Removes "sxm4", "pcie", "nvl" from the end of a word: "a100sxm4".
 std::string TakeGluedForm(std::string& word) {
   for (std::string_view form : {"sxm", "pcie", "nvl"}) {
     const size_t at = word.rfind(form);
@@ -96,7 +96,7 @@ std::string TakeGluedForm(std::string& word) {
   return "";
 }
 
-// Takes "80gb" off the end of "a10080gb". The longest size that cards are sold in wins.
+// Removes "80gb" from the end of "a10080gb". The longest existing size wins.
 int TakeGluedMemory(std::string& word) {
   if (!word.ends_with("gb")) return 0;
   for (auto size = kSizesGb.rbegin(); size != kSizesGb.rend(); ++size) {

@@ -8,7 +8,7 @@
 namespace gpuadvise {
 namespace {
 
-// A host list that cannot be read matches nothing; the settings check says so at start.
+// An invalid host list matches nothing; the settings check reports it at start.
 bool Matches(const NodeCondition& where, const Node& node,
              const std::vector<std::string>& partitions) {
   if (!where.partition.empty()) return IsOneOf(where.partition, partitions);
@@ -32,21 +32,21 @@ GpuNaming::GpuNaming(GpuCatalogue catalogue, SiteGpus site)
 
 const GpuModel* GpuNaming::ModelOf(const Node& node, const std::vector<std::string>& partitions,
                                    std::string_view type) const {
-  const std::string_view name = CatalogueNameOf(type);
+  const std::string_view name = ResolveAlias(type);
   if (!name.empty()) return catalogue_.Resolve(name);
   const auto* rule = FirstFor(site_.untyped, node, partitions);
   return rule == nullptr ? nullptr : catalogue_.Resolve(rule->gpu);
 }
 
-std::string_view GpuNaming::CatalogueNameOf(std::string_view type) const {
+std::string_view GpuNaming::ResolveAlias(std::string_view type) const {
   for (const auto& [alias, gpu] : site_.aliases) {
     if (alias == type) return gpu;
   }
   return type;
 }
 
-Interconnect GpuNaming::InterconnectOf(const Node& node,
-                                       const std::vector<std::string>& partitions) const {
+Interconnect GpuNaming::FindInterconnect(const Node& node,
+                                         const std::vector<std::string>& partitions) const {
   const auto* rule = FirstFor(site_.interconnects, node, partitions);
   return rule == nullptr ? Interconnect{} : rule->interconnect;
 }

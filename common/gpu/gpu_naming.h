@@ -1,6 +1,6 @@
-// Which catalogue entry the GPUs of a node are: GRES types and untyped GRES made one vocabulary.
+// Maps the GPUs of a node to catalogue entries, from GRES types and untyped GRES.
 //
-// Order: the site's alias of the GRES type, the catalogue's own spellings, and for untyped GRES
+// Order: the site's alias of the GRES type, the catalogue's spellings, and for untyped GRES
 // ("gpu:4") the site's rules by node, feature or partition. Immutable; safe from any thread.
 #pragma once
 
@@ -15,16 +15,15 @@ class GpuNaming {
  public:
   GpuNaming(GpuCatalogue catalogue, SiteGpus site);
 
-  // The model behind GRES type `type` on `node`; nullptr when nothing says what it is.
-  // `partitions` are those the node is in.
+  // The model of GRES type `type` on `node`, which is in `partitions`; nullptr if unknown.
   const GpuModel* ModelOf(const Node& node, const std::vector<std::string>& partitions,
                           std::string_view type) const;
 
-  // What the catalogue is asked for GRES type `type`: the site's alias of it, else the type itself.
-  std::string_view CatalogueNameOf(std::string_view type) const;
+  // The name looked up for GRES type `type`: the site's alias, or the type itself.
+  std::string_view ResolveAlias(std::string_view type) const;
 
-  // What the site says of the node's links and network; all 0 where it says nothing.
-  Interconnect InterconnectOf(const Node& node, const std::vector<std::string>& partitions) const;
+  // The site's link and network rates for the node; 0 if not configured.
+  Interconnect FindInterconnect(const Node& node, const std::vector<std::string>& partitions) const;
 
   const GpuCatalogue& catalogue() const { return catalogue_; }
 

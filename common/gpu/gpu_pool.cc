@@ -26,7 +26,7 @@ void AddNode(const Node& node, const GpuCount& gpus, GpuPool& pool) {
   if (!IsUsable(node.state)) return;
   pool.usable.push_back(&node);
   pool.usable_gpus += gpus.count;
-  pool.free_gpus += FreeGpusOn(node, gpus.type);
+  pool.free_gpus += CountFreeGpus(node, gpus.type);
 }
 
 void FinishPool(GpuPool& pool) {
@@ -50,13 +50,13 @@ bool AnyHas(const std::vector<const Node*>& nodes, const std::string& feature) {
                      [&](const Node* node) { return HasFeature(*node, feature); });
 }
 
-// What is known of both: a job may get nodes of either kind, so the slower counts.
+// A job may get nodes of either kind, so the slower rate counts.
 Interconnect SlowestOf(const Interconnect& a, const Interconnect& b) {
   return {std::min(a.link_gb_per_s, b.link_gb_per_s),
           std::min(a.network_gb_per_s, b.network_gb_per_s)};
 }
 
-// How many GPUs it takes to hold `used` of the node's `all` shards or mps.
+// GPUs needed for `used` of the node's `all` shards or MPS.
 int64_t GpusThatHold(int64_t used, int64_t all, const Node& node) {
   const int64_t per_gpu = all / std::max<int64_t>(TotalGpus(node.gpus), 1);
   return per_gpu <= 0 ? 0 : std::max<int64_t>(0, used + per_gpu - 1) / per_gpu;
@@ -74,7 +74,7 @@ std::string GpuPool::Id() const {
   return gres_type.empty() ? "gpu" : gres_type;
 }
 
-int64_t CutGpusOn(const Node& node, const std::string& type) {
+int64_t CountShardedGpus(const Node& node, const std::string& type) {
   int64_t cut = GpusThatHold(node.shards_allocated, node.shards, node) +
                 GpusThatHold(node.mps_allocated, node.mps, node);
   for (const GpuCount& gpus : node.gpus) {
@@ -86,12 +86,12 @@ int64_t CutGpusOn(const Node& node, const std::string& type) {
   return 0;
 }
 
-int64_t FreeGpusOn(const Node& node, const std::string& type) {
+int64_t CountFreeGpus(const Node& node, const std::string& type) {
   bool takes_work = IsUsable(node.state) && !node.state.Has(NodeFlag::kMaintenance) &&
                     node.cpus_allocated < node.cpus && node.memory_allocated_mib < node.memory_mib;
   if (!takes_work) return 0;
   return std::max<int64_t>(0, GpusOfType(node.gpus, type) - GpusOfType(node.gpus_allocated, type) -
-                                  CutGpusOn(node, type));
+                                  CountShardedGpus(node, type));
 }
 
 std::vector<GpuPool> FindGpuPools(const Snapshot& snapshot, const GpuNaming& naming) {
@@ -108,7 +108,7 @@ std::vector<GpuPool> FindGpuPools(const Snapshot& snapshot, const GpuNaming& nam
       for (const GpuCount& gpus : found->second->gpus) {
         const GpuModel* model = naming.ModelOf(*found->second, partitions_of.at(name), gpus.type);
         auto [entry, is_new] = place.try_emplace({gpus.type, model}, pools.size());
-        const Interconnect reach = naming.InterconnectOf(*found->second, partitions_of.at(name));
+        const Interconnect reach = naming.FindInterconnect(*found->second, partitions_of.at(name));
         if (is_new) {
           pools.push_back({.partition = &partition,
                            .model = model,
@@ -127,7 +127,7 @@ std::vector<GpuPool> FindGpuPools(const Snapshot& snapshot, const GpuNaming& nam
   return pools;
 }
 
-PoolSelector SelectorOf(const GpuPool& pool, const std::vector<GpuPool>& pools) {
+PoolSelector MakeSelector(const GpuPool& pool, const std::vector<GpuPool>& pools) {
   PoolSelector selector;
   if (!pool.gres_type.empty()) return selector;
   std::vector<const Node*> others;

@@ -5,7 +5,7 @@
 namespace gpuadvise {
 namespace {
 
-// The partitions that each node is in; apart, those that anybody may know of.
+// Partitions of each node, and separately the public ones.
 struct InPartitions {
   std::vector<std::string> all;
   bool shown = false;

@@ -1,7 +1,6 @@
-// The GPU types of a cluster, whatever partition they are in: what answers about the past call the
-// GRES type of a job, and how many such GPUs there are now.
+// GPU types of a cluster, over all partitions: names and current counts for answers about the past.
 //
-// Made from a snapshot; keeps nothing of it. Immutable; safe from any thread.
+// Built from a snapshot, without references to it. Immutable; safe from any thread.
 #pragma once
 
 #include <map>
@@ -14,22 +13,22 @@
 namespace gpuadvise {
 
 struct GpuType {
-  std::string id;         // the catalogue's; Slurm's GRES type where nobody knows it
+  std::string id;         // catalogue id, or Slurm's GRES type if unknown
   std::string name;       // "L40S"
   int64_t total = 0;      // in partitions that are not hidden
-  int64_t installed = 0;  // in all
-  bool hidden = false;    // there are some, all in hidden partitions
+  int64_t installed = 0;  // in all partitions
+  bool hidden = false;    // exists in hidden partitions only
 };
 
 class GpuTypes {
  public:
   GpuTypes(const Snapshot& snapshot, const GpuNaming& naming);
 
-  // Which type jobs mean by Slurm's GRES type `gres`. "", untyped, is the cluster's only type, or
-  // where it has several a type "gpu" of its own; so is a type that no node has (any more).
+  // The type behind GRES type `gres`. Untyped ("") is the cluster's only type, or a separate type
+  // "gpu" if there are several. A type without nodes is separate as well.
   GpuType TypeOf(const std::string& gres) const;
 
-  // All that are there, by id.
+  // All current types, by id.
   const std::map<std::string, GpuType>& all() const { return types_; }
 
  private:

@@ -21,7 +21,7 @@ Result<std::string> SlurmTypeOf(const std::string& name, const std::string& part
       accepted.insert(pool.gres_type);
   }
   if (accepted.size() == 1) return *accepted.begin();
-  if (all.empty()) return name;  // what is wrong with the partition is said by who places the job
+  if (all.empty()) return name;  // errors about the partition are reported by placement
   const std::set<std::string>& listed = accepted.empty() ? all : accepted;
   std::string types = JoinNames(std::vector<std::string>(listed.begin(), listed.end()), 30);
   std::string where = partition.empty() ? "this cluster" : "partition " + partition;

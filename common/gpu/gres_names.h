@@ -1,4 +1,4 @@
-// From the GPU names that people type to the GRES types that this cluster's Slurm knows.
+// Converts GPU names typed by users to this cluster's GRES types.
 #pragma once
 
 #include "common/base/error.h"
@@ -7,10 +7,9 @@
 
 namespace gpuadvise {
 
-// `counts` with each type ("l40s") replaced by Slurm's ("gpul40s"); Slurm's own spelling and
-// untyped counts stay. Only the pools of `partition` count when it is not "". Errors: kNotFound
-// for a name that no pool answers to (with those there are), kBadInput for a name that means
-// several types.
+// `counts` with each type ("l40s") replaced by Slurm's ("gpul40s"); keeps Slurm's own spelling and
+// untyped counts. Uses only pools of `partition` unless it is "". Errors: kNotFound for a name
+// without a pool (lists those available), kBadInput for an ambiguous name.
 Result<GpuCounts> ToSlurmTypes(const GpuCounts& counts, const std::string& partition,
                                const std::vector<GpuPool>& pools, const GpuCatalogue& catalogue);
 

@@ -21,7 +21,7 @@ std::string InWords(double seconds) {
 
 }  // namespace
 
-Accuracy AccuracyOf(const std::vector<const StartScore*>& scores) {
+Accuracy ComputeAccuracy(const std::vector<const StartScore*>& scores) {
   Accuracy accuracy;
   std::vector<double> errors;
   std::vector<double> covered;
@@ -35,11 +35,11 @@ Accuracy AccuracyOf(const std::vector<const StartScore*>& scores) {
     const double error = std::abs(score->said.p50 - score->wait);
     errors.push_back(error);
     if (error <= 600) ++within;
-    if (score->said.p90 > kSaysItWaits) {
+    if (score->said.p90 > kPredictsWaitSeconds) {
       covered.push_back(error);
       if (score->wait <= score->said.p50) ++by_p50;
       if (score->wait <= score->said.p90) ++by_p90;
-    } else if (score->wait <= kSaysItWaits) {
+    } else if (score->wait <= kPredictsWaitSeconds) {
       ++at_once;
     }
     if (!score->slurm_error_seconds) continue;
@@ -49,25 +49,25 @@ Accuracy AccuracyOf(const std::vector<const StartScore*>& scores) {
   accuracy.jobs = static_cast<int64_t>(errors.size());
   accuracy.covered_jobs = static_cast<int64_t>(covered.size());
   accuracy.at_once = Share(at_once, accuracy.jobs - accuracy.covered_jobs);
-  accuracy.covered_median_abs_error_seconds = UpperMedianOf(std::move(covered));
+  accuracy.covered_median_abs_error_seconds = UpperMedian(std::move(covered));
   accuracy.within_600s = Share(within, accuracy.jobs);
   accuracy.coverage_p50 = Share(by_p50, accuracy.covered_jobs);
   accuracy.coverage_p90 = Share(by_p90, accuracy.covered_jobs);
   accuracy.slurm_jobs = static_cast<int64_t>(slurm.size());
-  accuracy.median_abs_error_seconds = UpperMedianOf(std::move(errors));
-  accuracy.slurm_median_abs_error_seconds = UpperMedianOf(std::move(slurm));
-  accuracy.median_abs_error_seconds_beside_slurm = UpperMedianOf(std::move(beside_slurm));
+  accuracy.median_abs_error_seconds = UpperMedian(std::move(errors));
+  accuracy.slurm_median_abs_error_seconds = UpperMedian(std::move(slurm));
+  accuracy.median_abs_error_seconds_beside_slurm = UpperMedian(std::move(beside_slurm));
   return accuracy;
 }
 
-std::string SizeClassOf(int64_t gpus) {
+std::string GpuSizeClass(int64_t gpus) {
   if (gpus <= 1) return fmt::format("{}", std::max<int64_t>(gpus, 0));
   int64_t low = 2;
   while (gpus >= 2 * low) low *= 2;
   return fmt::format("{}-{}", low, 2 * low - 1);
 }
 
-std::string RecordInWords(const Accuracy& accuracy) {
+std::string DescribeAccuracy(const Accuracy& accuracy) {
   if (accuracy.jobs < kEnoughScores) {
     return fmt::format("accuracy not known yet ({} of {} jobs needed)", accuracy.jobs,
                        kEnoughScores);

@@ -1,5 +1,5 @@
-// What a record of scored forecasts comes to: errors and coverage, beside Slurm's own estimate.
-// Pure; safe from any thread.
+// Accuracy of scored forecasts: errors and coverage, compared with Slurm's estimates. Pure; safe
+// from any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,33 @@
 
 namespace gpuadvise {
 
-// Of fewer scored forecasts nothing is said about how right they are.
+// Minimum scored forecasts for a statement on accuracy.
 inline constexpr int64_t kEnoughScores = 30;
 
-// Forecasts whose p90 is longer say "it will wait": coverage counts those (as in the back-test).
-inline constexpr double kSaysItWaits = 60;
+// A forecast with a longer p90 predicts a wait; coverage counts only those (as in the back-test).
+inline constexpr double kPredictsWaitSeconds = 60;
 
-// Figures of one group of forecasts. Errors are those of the median, in seconds; 0 of none.
+// Accuracy of one group of forecasts. Errors are of the median, in seconds; 0 if there are none.
 struct Accuracy {
   int64_t jobs = 0;
   double median_abs_error_seconds = 0;
-  double within_600s = 0;    // share of all
-  double at_once = 0;        // share within a minute of those said to start at once
-  int64_t covered_jobs = 0;  // that were said to wait
+  double within_600s = 0;    // share of all jobs
+  double at_once = 0;        // share within a minute, of jobs predicted to start at once
+  int64_t covered_jobs = 0;  // predicted to wait
   double covered_median_abs_error_seconds = 0;
-  double coverage_p50 = 0;  // share of those that started by then
+  double coverage_p50 = 0;  // share of those that started by their p50
   double coverage_p90 = 0;
-  int64_t slurm_jobs = 0;  // for which Slurm published a StartTime before they started
+  int64_t slurm_jobs = 0;  // with a StartTime published by Slurm before the start
   double slurm_median_abs_error_seconds = 0;
-  double median_abs_error_seconds_beside_slurm = 0;  // ours, of the same jobs
+  double median_abs_error_seconds_beside_slurm = 0;  // ours, for the same jobs
 };
 
-Accuracy AccuracyOf(const std::vector<const StartScore*>& scores);
+Accuracy ComputeAccuracy(const std::vector<const StartScore*>& scores);
 
-// The class of job sizes that `gpus` falls into: "0", "1", "2-3", "4-7", "8-15", …
-std::string SizeClassOf(int64_t gpus);
+// Size class of `gpus`: "0", "1", "2-3", "4-7", "8-15", …
+std::string GpuSizeClass(int64_t gpus);
 
-// One sentence about how right such forecasts have been, or that it is too early to say.
-std::string RecordInWords(const Accuracy& accuracy);
+// One sentence on the accuracy, or that it is too early to tell.
+std::string DescribeAccuracy(const Accuracy& accuracy);
 
 }  // namespace gpuadvise

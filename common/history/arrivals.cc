@@ -11,14 +11,14 @@
 namespace gpuadvise {
 namespace {
 
-constexpr uint64_t kStream = 0x6172726976616c73;  // its random numbers are nobody else's
+constexpr uint64_t kStream = 0x6172726976616c73;  // separate random stream
 
-// An answer holds until more jobs have ended than this, or than a share of those before it: at
-// first every job tells much.
+// An answer is valid until this many more jobs, or this share, have ended: early jobs carry much
+// information.
 constexpr int64_t kHoldsForJobs = 10;
-constexpr int64_t kHoldsForShare = 50;  // one in so many
+constexpr int64_t kHoldsForShare = 50;  // 1 in 50
 
-// Whether two submissions differ in nothing but who was first.
+// Whether two submissions differ only in time.
 bool AskTheSame(const Arrival& known, const Job& job, UnixSeconds at) {
   if (known.job.user != job.user || !(known.job.request == job.request)) return false;
   const bool both_held = (known.job.priority == 0) == (job.priority == 0);
@@ -35,15 +35,15 @@ bool AskTheSame(const Arrival& known, const Job& job, UnixSeconds at) {
 
 }  // namespace
 
-JobRecord AgainOf(const Arrival& arrival) {
+JobRecord Resubmitted(const Arrival& arrival) {
   JobRecord record = RecordOf(arrival.job);
   record.id = 0;
   record.array_job_id = 0;
-  record.submit = arrival.at + 2 * kWatchedSeconds;  // together with none of those who were there
+  record.submit = arrival.at + 2 * kWatchedSeconds;  // in no burst with past jobs
   return record;
 }
 
-// The latest of its kind is mostly near.
+// Searches backwards: the last one of its kind is usually near.
 int64_t Arrivals::KindOf(const Job& job, UnixSeconds at) const {
   const auto same = std::find_if(recent_.rbegin(), recent_.rend(),
                                  [&](const Arrival& known) { return AskTheSame(known, job, at); });
@@ -52,7 +52,7 @@ int64_t Arrivals::KindOf(const Job& job, UnixSeconds at) const {
 
 void Arrivals::Arrived(Job job, UnixSeconds at) {
   if (recent_.empty()) since_ = at;
-  if (!recent_.empty()) at = std::max(at, recent_.back().at);  // a clock that went back
+  if (!recent_.empty()) at = std::max(at, recent_.back().at);  // clock set back
   const int64_t kind = KindOf(job, at);
   kinds_ = std::max(kinds_, kind + 1);
   recent_.push_back({at, std::move(job), kind});
@@ -71,7 +71,7 @@ void Arrivals::AskRunTimes(const RunTimeHistory& run_times) {
     const int64_t holds = std::min(kHoldsForJobs, answer.jobs / kHoldsForShare);
     if (!added && jobs - answer.jobs <= holds) continue;
     answer.run_time =
-        std::make_shared<const RunTimeDistribution>(run_times.Of(AgainOf(arrival), general));
+        std::make_shared<const RunTimeDistribution>(run_times.Of(Resubmitted(arrival), general));
     answer.jobs = jobs;
   }
   if (answers_.size() <= 2 * kKeptArrivals) return;
@@ -91,7 +91,7 @@ int64_t Arrivals::WatchedFor(UnixSeconds now) const {
 
 int64_t PastHourFor(int64_t hour, int64_t watched_seconds, uint64_t seed, uint64_t sample) {
   if (watched_seconds < kHourSeconds) return 0;
-  const double u = UniformOf(seed ^ kStream, sample, static_cast<uint64_t>(hour));
+  const double u = DrawUniform(seed ^ kStream, sample, static_cast<uint64_t>(hour));
   if (watched_seconds < kDaySeconds) {
     return kHourSeconds + std::llround(u * static_cast<double>(watched_seconds - kHourSeconds));
   }

@@ -1,8 +1,8 @@
-// Jobs that will arrive: what was submitted lately, from which a future is drawn again.
+// Recent submissions, from which future arrivals are drawn.
 //
-// A sample's future is put together from hours of the past at the same time of the day, so that
-// bursts stay together, busy hours stay busy, and users who are active stay so. Told of every
-// submission in the order of time; not thread-safe.
+// A sample's future consists of past hours at the same time of day. Bursts stay together, busy
+// hours stay busy and active users stay active. Takes submissions in order of time; not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,53 +16,52 @@
 
 namespace gpuadvise {
 
-// So many submissions are kept at most, of the last so many seconds.
+// Upper bounds: submissions kept, and their age in seconds.
 inline constexpr size_t kKeptArrivals = 500;
 inline constexpr int64_t kWatchedSeconds = int64_t{7} * 86'400;
 
 struct Arrival {
   UnixSeconds at = 0;
-  Job job;           // as it was submitted
-  int64_t kind = 0;  // the same for jobs that would be the same if they were submitted again
+  Job job;           // as submitted
+  int64_t kind = 0;  // equal for jobs that would be equal if resubmitted
 };
 
-// The job of an arrival as one that is submitted once more, together with nobody.
-JobRecord AgainOf(const Arrival& arrival);
+// The arrival as a new, separate submission.
+JobRecord Resubmitted(const Arrival& arrival);
 
 class Arrivals {
  public:
   void Arrived(Job job, UnixSeconds at);
 
-  // Asks `run_times` how long each kind would run if it were submitted now. An answer is kept until
-  // a few more jobs have ended, for it changes slowly and hundreds of kinds are there at each
-  // snapshot.
+  // Asks `run_times` for the current run time of each kind. Answers are cached until a few more
+  // jobs have ended: they change slowly, and each snapshot has hundreds of kinds.
   void AskRunTimes(const RunTimeHistory& run_times);
 
-  // The answer; null where it has not been asked since the first of its kind arrived.
+  // The cached answer; null if none since the kind first arrived.
   std::shared_ptr<const RunTimeDistribution> RunTimeOf(int64_t kind) const;
 
-  // In the order of time.
+  // By time.
   const std::deque<Arrival>& recent() const { return recent_; }
 
-  // How far back from `now` every submission is known, in seconds.
+  // Seconds before `now` for which every submission is known.
   int64_t WatchedFor(UnixSeconds now) const;
 
  private:
   int64_t KindOf(const Job& job, UnixSeconds at) const;
 
   std::deque<Arrival> recent_;
-  int64_t kinds_ = 0;  // so far
+  int64_t kinds_ = 0;  // kinds so far
   struct Answer {
     std::shared_ptr<const RunTimeDistribution> run_time;
-    int64_t jobs = 0;  // that had ended then
+    int64_t jobs = 0;  // ended jobs at that time
   };
   std::unordered_map<int64_t, Answer> answers_;  // by kind
-  UnixSeconds since_ = 0;                        // every submission after it is known
+  UnixSeconds since_ = 0;                        // all later submissions are known
 };
 
-// The hour of the past that stands for the one which begins in `hour` hours: it began so many
-// seconds ago. At the same time of the day where a day is known, else any hour; 0 when there is
-// not an hour. Pure: `seed` and `sample` pick the day.
+// How many seconds ago the past hour began that stands for the hour in `hour` hours. Same time of
+// day if a full day is known, otherwise any hour; 0 without a full hour. Pure: `seed` and `sample`
+// pick the day.
 int64_t PastHourFor(int64_t hour, int64_t watched_seconds, uint64_t seed, uint64_t sample);
 
 }  // namespace gpuadvise

@@ -1,26 +1,25 @@
 // Calibration.
 //
-// Problem. A pool of experts is honest on average at best: its p90 covers too little where the site
-// does something nobody has seen, its median is too early where all users' jobs run longer than
-// before, and a linear pool of honest experts is too wide (Gneiting and Ranjan 2013).
+// Problem. A pool of experts is calibrated on average at best. Its p90 covers too little where the
+// site does something new, its median is too early when all jobs run longer than before, and a
+// linear pool of calibrated experts is too wide (Gneiting and Ranjan 2013).
 //
-// Idea. Where did outcomes lie in their own forecasts lately? If a tenth of them lay beyond the
-// .97-quantile, then that is what deserves the name p90. The distribution of recent places
-// (probability integral transforms; Rosenblatt 1952) gives the level to read instead of q, as in
-// conformal prediction (Vovk et al. 2005) with a window. Places beyond the whole forecast continue
-// as 1 + log of how far, so that the window can also say "longer than any sample". A wait that had
-// a probability of its own is spread over its share.
+// Idea. Where did recent outcomes lie in their own forecasts? If a tenth lay beyond the
+// .97-quantile, that quantile is the true p90. The distribution of recent places (probability
+// integral transforms; Rosenblatt 1952) gives the level to read instead of q, as in conformal
+// prediction (Vovk et al. 2005) with a window. Places beyond the whole forecast continue as 1 + log
+// of the distance, so that the window can also say "longer than any sample". A wait with a
+// probability mass is spread over its share.
 //
-// A job that is past its p90 and still waits counts at once, as one whose place is its present
-// age's or more: short waits report first, so that waiting for starts makes a growing queue look
-// well covered. That is a censored place, and the distribution is estimated by its hazards, as
-// Kaplan and Meier do it.
+// A job past its p90 that still waits counts at once, with its current age as a lower bound: short
+// waits report first, so waiting for starts would make a growing queue look well covered. This is a
+// censored place; the distribution is estimated from hazards (Kaplan-Meier).
 //
 // A few places are no distribution. Each estimate is shrunk to a prior by the beta-Stacy process
-// (Walker and Muliere 1997: prior mass adds to the events and to those at risk of every bin): the
-// group's to that of all groups together, and that to "as forecast, but one in twenty beyond it".
+// (Walker and Muliere 1997: prior mass is added to the events and to the risk set of each bin): the
+// group's to that of all groups, and that to "as forecast, but one in twenty beyond it".
 //
-// Cost. Some µs for each lesson; a calibration some 10 µs.
+// Cost. A few µs per outcome; a calibration about 10 µs.
 #include "common/history/conformal.h"
 
 #include <algorithm>
@@ -30,13 +29,13 @@ namespace gpuadvise {
 namespace {
 
 constexpr double kStretchOffset = 60;
-// Chosen as the pool's constants are; halved or doubled they change a loss by 1 to 2 %.
-constexpr size_t kWindow = 600;            // places of each group
+// Chosen like the pool's constants; halving or doubling changes a loss by 1 to 2 %.
+constexpr size_t kWindow = 600;            // places per group
 constexpr double kPriorWeight = 15;        // in places
-constexpr double kGroupPriorWeight = 100;  // of all groups, in each
-constexpr double kBeyondAll = 0.05;        // of the prior, falling by e for each e-fold of the wait
+constexpr double kGroupPriorWeight = 100;  // weight of all groups in each group
+constexpr double kBeyondAll = 0.05;        // of the prior; falls by e per e-fold of the wait
 constexpr double kBinOfLogarithm = 0.1;
-constexpr double kMostStretch = 2.5;  // e^… times the longest sample at most
+constexpr double kMostStretch = 2.5;  // at most e^2.5 times the longest sample
 constexpr int kLevels = 200;
 constexpr double kLeastAtRisk = 1e-9;
 
@@ -68,7 +67,7 @@ Conformal::Place Conformal::PlaceOf(const std::vector<float>& quantiles, double 
   if (low != high || low == quantiles.begin()) {
     return {below / count, static_cast<double>(high - quantiles.begin()) / count};
   }
-  // Between two of them: by the logarithm.
+  // Interpolates logarithmically.
   const double before = std::log(static_cast<double>(*(low - 1)) + kStretchOffset);
   const double after = std::log(static_cast<double>(*low) + kStretchOffset);
   const double part = (std::log(seconds + kStretchOffset) - before) / (after - before);
@@ -76,7 +75,7 @@ Conformal::Place Conformal::PlaceOf(const std::vector<float>& quantiles, double 
   return {between, between};
 }
 
-bool Conformal::SaysAtOnce(const std::vector<float>& quantiles) {
+bool Conformal::PredictsImmediateStart(const std::vector<float>& quantiles) {
   const auto p90 = static_cast<size_t>(0.9 * static_cast<double>(quantiles.size()));
   return static_cast<double>(quantiles[p90]) <= kShownSeconds;
 }
@@ -111,7 +110,7 @@ void Conformal::Count(Window& window, const Seen& seen, double sign) {
   }
 }
 
-// Cumulative shares by bin, with `prior_weight` places that are distributed as `prior` says.
+// Cumulative shares by bin, with `prior_weight` places distributed as `prior`.
 Conformal::Cumulative Conformal::Shrunk(const Sums& started, const Sums& still,
                                         const Cumulative& prior, double prior_weight) {
   double at_risk = 0;
@@ -120,7 +119,7 @@ Conformal::Cumulative Conformal::Shrunk(const Sums& started, const Sums& still,
   double left = 1;
   for (size_t bin = 0; bin < kBins; ++bin) {
     const double events = started[bin] + prior_weight * (prior[bin + 1] - prior[bin]);
-    // Who leaves the count within a bin is at risk for half of it.
+    // Places censored within a bin are at risk for half of it.
     const double risk = at_risk - still[bin] / 2 + prior_weight * (1 - prior[bin]);
     left *= risk > kLeastAtRisk ? 1 - std::clamp(events / risk, 0.0, 1.0) : 1;
     at_risk = std::max(at_risk - started[bin] - still[bin], 0.0);
@@ -188,7 +187,7 @@ double Conformal::LevelFor(size_t group, double q) const {
   return BinStart(bin) + part * (BinStart(bin + 1) - BinStart(bin));
 }
 
-// `level_for(q)`: the level of the forecast to read instead of q.
+// `level_for(q)`: level of the forecast to read instead of q.
 template <typename Level>
 WaitDistribution Conformal::AtLevels(const Level& level_for, const WaitDistribution& forecast) {
   if (forecast.Quantile(0.9) <= kShownSeconds) return forecast;
@@ -213,9 +212,9 @@ WaitDistribution Conformal::Calibrate(size_t group, const WaitDistribution& fore
   return AtLevels([&](double q) { return LevelFor(group, q); }, forecast);
 }
 
-WaitDistribution Conformal::CalibrateBeside(size_t group, const Conformal& other,
-                                            size_t other_group, double other_weight,
-                                            const WaitDistribution& forecast) const {
+WaitDistribution Conformal::CalibrateBlended(size_t group, const Conformal& other,
+                                             size_t other_group, double other_weight,
+                                             const WaitDistribution& forecast) const {
   double own_weight = 0;
   for (size_t bin = 0; bin < kBins; ++bin) {
     own_weight += windows_[group].started[bin] + windows_[group].still[bin];

@@ -1,5 +1,5 @@
-// Makes quantiles mean what they say: on-line recalibration. See conformal.cc.
-// Causal; a value; not thread-safe while it learns.
+// On-line recalibration of quantiles. See conformal.cc. Causal; a value; not thread-safe while it
+// learns.
 #pragma once
 
 #include <array>
@@ -15,19 +15,19 @@ namespace gpuadvise {
 
 class Conformal {
  public:
-  // `groups`: kinds of forecasts that are wrong in different ways, each with a window of its own.
+  // `groups`: kinds of forecasts with different errors; each has its own window.
   explicit Conformal(size_t groups);
 
-  // Where an outcome lies in its forecast: a share of it, 0 … 1, or more than 1 beyond all of it,
-  // by the logarithm of how far. A wait that was said with some probability has a place from the
-  // share below it to the share up to it.
+  // Position of an outcome in its forecast: a share from 0 to 1, or above 1 by the logarithm of the
+  // distance beyond it. A wait with a probability mass covers the interval from the share below it
+  // to the share up to it.
   struct Place {
     double low = 0;
     double high = 0;
   };
 
-  // What is kept of a forecast until its outcome is known: so many equally likely waits. Beyond the
-  // last of them lies what the forecast all but excludes.
+  // Equally likely waits kept from a forecast until its outcome is known. Beyond the last lies what
+  // the forecast all but excludes.
   static constexpr size_t kQuantiles = 128;
   static std::vector<float> QuantilesOf(const WaitDistribution& forecast,
                                         size_t count = kQuantiles);
@@ -35,26 +35,26 @@ class Conformal {
   // `quantiles`: equally likely waits in seconds, ascending. REQUIRES: not empty.
   static Place PlaceOf(const std::vector<float>& quantiles, double seconds);
 
-  // Forecasts whose p90 is not longer say "at once": nothing is learned from them, and they stay.
+  // Forecasts with a p90 up to this mean "at once": they are neither learned from nor changed.
   static constexpr double kShownSeconds = 60;
-  static bool SaysAtOnce(const std::vector<float>& quantiles);
+  static bool PredictsImmediateStart(const std::vector<float>& quantiles);
 
-  // The forecast with its quantiles where outcomes like it have been.
+  // The forecast with quantiles corrected by past outcomes.
   WaitDistribution Calibrate(size_t group, const WaitDistribution& forecast) const;
 
-  // The same, between what this says of `group` and what `other` says of its `other_group`, which
-  // counts as much as `other_weight` places.
-  WaitDistribution CalibrateBeside(size_t group, const Conformal& other, size_t other_group,
-                                   double other_weight, const WaitDistribution& forecast) const;
+  // Blends this calibration of `group` with that of `other_group` in `other`, which counts as
+  // `other_weight` places.
+  WaitDistribution CalibrateBlended(size_t group, const Conformal& other, size_t other_group,
+                                    double other_weight, const WaitDistribution& forecast) const;
 
-  // The forecast of this job turned out at `place`; `weight`: 1 / jobs of its burst.
+  // The job's outcome was at `place`; `weight`: 1 / jobs of its burst.
   void Started(size_t group, int64_t job_id, Place place, double weight);
 
-  // The job still waits, and its place is `place` or more. May be told again as that grows.
+  // The job still waits; its place is at least `place`. May be repeated as that grows.
   void StillWaits(size_t group, int64_t job_id, double place, double weight);
 
  private:
-  // Bins of places: equal ones up to 1, then equal ones of the logarithm.
+  // Bins of places: equal up to 1, then equal in the logarithm.
   static constexpr size_t kShares = 100;
   static constexpr size_t kBeyond = 50;
   static constexpr size_t kBins = kShares + kBeyond;
@@ -66,11 +66,11 @@ class Conformal {
     double weight = 1;
     bool waits = false;
   };
-  // The last places of one group, and their sums by bin.
+  // The last places of one group, with sums by bin.
   struct Window {
     std::deque<Seen> seen;
     int64_t dropped = 0;
-    std::unordered_map<int64_t, int64_t> waiting;  // job -> number of its place
+    std::unordered_map<int64_t, int64_t> waiting;  // job -> index of its place
     Sums started{};
     Sums still{};
   };
@@ -88,7 +88,7 @@ class Conformal {
   static WaitDistribution AtLevels(const Level& level_for, const WaitDistribution& forecast);
 
   std::vector<Window> windows_;
-  std::vector<Cumulative> shares_;  // of outcomes below each bin's start, by group
+  std::vector<Cumulative> shares_;  // by group: share of outcomes below each bin's start
 };
 
 }  // namespace gpuadvise

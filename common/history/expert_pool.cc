@@ -1,29 +1,28 @@
 // Prediction with expert advice.
 //
-// Problem. On one cluster the simulation is near exact, on the next a policy that no table shows
-// defeats it; early on there is no forest, later it is best. Nobody can say beforehand, and it
-// differs between jobs that fit now and those that queue.
+// Problem. On one cluster the simulation is almost exact; on another a hidden policy defeats it.
+// Early on there is no forest; later it is best. This cannot be known in advance, and it differs
+// between jobs that fit now and queued jobs.
 //
 // Idea. A linear pool: F = sum of w_k F_k, in each of three contexts. Its CRPS on log(wait + 60 s)
-// is a convex function of the weights, so they follow its gradient by Bernstein online aggregation
+// is convex in the weights, so they follow its gradient by Bernstein online aggregation
 // (Wintenberger 2017; the gradient as in Cesa-Bianchi and Lugosi 2006, 2.5). With r_k the pool's
-// loss along the gradient less that of expert k and V_k the sum of r_k^2, the weight is
-// prior_k eta_k exp(sum of eta_k r_k - (eta_k r_k)^2): an expert whose merit is steady gains at the
-// rate of its merit, and one whose merit is noise pays for the noise. The rate of each expert,
-// proportional to 1 / sqrt(1 + V_k), is learned, so that neither short waits (small losses) nor
-// long ones need a rate of their own. Unlike weights from each expert's own loss, the gradient
-// finds experts that complete each other: a sharp one with the right median beside a wide one with
-// the right tail. What goes right in one context counts a little in the others. An expert that is
-// not ready sleeps: the others share its weight, and it keeps its merit.
+// loss along the gradient minus that of expert k, and V_k the sum of r_k^2, the weight is prior_k
+// eta_k exp(sum of eta_k r_k - (eta_k r_k)^2): steady merit is rewarded, noisy merit is penalised.
+// Each expert's rate, proportional to 1 / sqrt(1 + V_k), is learned, so short waits (small losses)
+// and long ones need no separate rates. Unlike weights from each expert's own loss, the gradient
+// finds complementary experts: a sharp one with the right median and a wide one with the right
+// tail. Each context also learns a little from the others. An expert that is not ready sleeps: the
+// others share its weight, and it keeps its merit.
 //
-// The world changes. V_k forgets, so that rates do not run dry, and no weight falls so low that an
-// expert who was wrong for thousands of jobs rules again after less than 500 on which it is right
-// (Herbster and Warmuth 2001: projection). A faster return costs more on real logs than it brings.
+// Change over time. V_k decays, so rates do not vanish. Weights have a floor: an expert that was
+// wrong for thousands of jobs can lead again after fewer than 500 on which it is right (Herbster
+// and Warmuth 2001: projection). A faster return costs more on real logs than it gains.
 //
-// Of a job that still waits, the part of the loss that lies below its age is certain and is learned
-// at once; the rest when it starts.
+// For a job that still waits, the loss below its age is certain and learned at once; the rest when
+// it starts.
 //
-// Cost. Seven distribution functions on 64 points per job: some µs.
+// Cost. Seven distribution functions at 64 points per job: a few µs.
 #include "common/history/expert_pool.h"
 
 #include <algorithm>
@@ -35,17 +34,17 @@ namespace {
 
 constexpr double kOffset = 60;
 constexpr double kLongest = 60.0 * 86'400;
-// Chosen on a FIFO day of a real Slurm, made days and Curie hybrid; docs/forecast.md has what it
-// gives on others. From .1 to .2 the rate changes a loss by less than 2 %.
+// Chosen on a FIFO day of a real Slurm, on synthetic days and on Curie hybrid; docs/forecast.md has
+// results on others. Rates from .1 to .2 change a loss by less than 2 %.
 constexpr double kRate = 0.15;
-constexpr double kForget = 0.99;         // of V with each job
-constexpr double kOtherContexts = 0.05;  // as much of a job counts there
-constexpr double kShare = 0.002;         // of the weight always follows the prior
-constexpr double kLeastShare = 0.001;    // of the strongest's weight, keeps any expert
+constexpr double kForget = 0.99;         // decay of V per job
+constexpr double kOtherContexts = 0.05;  // weight of a job in other contexts
+constexpr double kShare = 0.002;         // share of the weight that follows the prior
+constexpr double kLeastShare = 0.001;    // floor relative to the strongest
 
 constexpr size_t kCount = kExperts;
 
-// Before anything is known: the simulation rules; what fits now starts now.
+// Prior: the simulation leads; what fits now starts now.
 constexpr ExpertWeights kPriorFits = {0.40, 0.01, 0.03, 0.01, 0.01, 0.50, 0.04};
 constexpr ExpertWeights kPriorQueued = {0.05, 0.03, 0.10, 0.04, 0.08, 0.45, 0.25};
 
@@ -55,7 +54,7 @@ const ExpertWeights& PriorOf(size_t context) {
 
 double Step() { return std::log((kLongest + kOffset) / kOffset) / (kGridPoints - 1); }
 
-// Up to here a wait counts as that of a grid point. Half a step of tolerance: 2 s are no wait.
+// Upper bound of waits counted at a grid point. Half a step of tolerance: 2 s count as no wait.
 double UpTo(size_t point) {
   return kOffset * std::exp(Step() * (static_cast<double>(point) + 0.5)) - kOffset;
 }
@@ -74,7 +73,7 @@ double GridSeconds(size_t point) {
   return kOffset * std::exp(Step() * static_cast<double>(point)) - kOffset;
 }
 
-ExpertGrid GridOf(const std::array<WaitDistribution, kExperts>& experts) {
+ExpertGrid EvaluateOnGrid(const std::array<WaitDistribution, kExperts>& experts) {
   ExpertGrid grid{};
   for (size_t k = 0; k < kCount; ++k) {
     const std::vector<WeightedWait>& points = experts[k].points();
@@ -96,7 +95,7 @@ ExpertPool::ExpertPool() {
   }
 }
 
-// The rate beside the weight, as Wintenberger's: among equals, those who vary less weigh more.
+// Weight times rate, as in Wintenberger: among equals, steadier experts weigh more.
 ExpertWeights ExpertPool::LogWeights(size_t context) const {
   ExpertWeights logs{};
   for (size_t k = 0; k < kCount; ++k) {
@@ -154,7 +153,7 @@ void ExpertPool::Learn(WaitGroup group, const ExpertGrid& experts,
     for (size_t k = 0; k < kCount; ++k) {
       if (!ready[k]) continue;
       const double better = share * (mean - gradient[k]);
-      // The spread first: no single job may count for more than the rate allows for its size.
+      // Update the spread first: no single job may count for more than the rate allows.
       merits.spread[k] = forget * (merits.spread[k] + better * better);
       const double gain = Rate(merits, k) * better;
       merits.log_weight[k] += gain - gain * gain;
@@ -175,7 +174,7 @@ double ExpertPool::AwakeWeight(const Merits& merits, const std::array<bool, kExp
   return sum;
 }
 
-// No expert that is awake stays below its least weight against the strongest.
+// Keeps every awake expert above the floor.
 void ExpertPool::Lift(Merits& merits, const std::array<bool, kExperts>& ready) {
   double most = -std::numeric_limits<double>::infinity();
   for (size_t k = 0; k < kCount; ++k) {

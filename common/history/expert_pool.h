@@ -1,6 +1,6 @@
-// Several forecasts of the same wait as one: a linear pool whose weights follow their merit and
-// whose loss stays at or below that of the best of them, but for what learning costs. See
-// expert_pool.cc. Causal; not thread-safe while it learns.
+// Combines several forecasts of one wait: a linear pool whose weights follow accuracy. Its loss
+// stays close to or below that of the best expert. See expert_pool.cc. Causal; not thread-safe
+// while it learns.
 #pragma once
 
 #include <array>
@@ -14,31 +14,30 @@ namespace gpuadvise {
 
 using ExpertWeights = std::array<double, kExperts>;
 
-// Wait of a grid point, seconds: equal steps of log(wait + 60 s) up to 60 days.
+// Wait at a grid point in seconds: equal steps of log(wait + 60 s) up to 60 days.
 double GridSeconds(size_t point);
 
-ExpertGrid GridOf(const std::array<WaitDistribution, kExperts>& experts);
+ExpertGrid EvaluateOnGrid(const std::array<WaitDistribution, kExperts>& experts);
 
 class ExpertPool {
  public:
   ExpertPool();
 
-  // Weights in `group`; an expert that is not ready gets none. REQUIRES: one is ready.
+  // Weights in `group`; 0 for experts that are not ready. REQUIRES: one is ready.
   ExpertWeights Weights(WaitGroup group, const std::array<bool, kExperts>& ready) const;
 
-  // The wait turned out to be `seconds`. `weight`: 1 / jobs of its burst. `known_age_seconds`: the
-  // age at which StillWaits was told of the same job, 0 if it was not.
+  // The wait was `seconds`. `weight`: 1 / jobs of its burst. `known_age_seconds`: age at which
+  // StillWaits was called for the job, 0 if never.
   void Started(WaitGroup group, const ExpertGrid& experts, const std::array<bool, kExperts>& ready,
                double seconds, double weight, double known_age_seconds = 0);
 
-  // The job still waits after `age_seconds`: what the experts said about shorter waits was wrong.
-  // At most once for a job.
+  // The job still waits after `age_seconds`, which excludes shorter waits. At most once per job.
   void StillWaits(WaitGroup group, const ExpertGrid& experts,
                   const std::array<bool, kExperts>& ready, double age_seconds, double weight);
 
  private:
-  // Of one context, what the weights follow from (expert_pool.cc): the logarithm of the weight less
-  // that of the rate, and V.
+  // State of one context from which the weights follow (expert_pool.cc): the logarithm of weight
+  // over rate, and V.
   struct Merits {
     ExpertWeights log_weight{};
     ExpertWeights spread{};

@@ -7,12 +7,11 @@
 namespace gpuadvise {
 namespace {
 
-// Jobs that are past their p90 are looked for so often.
+// Interval for finding jobs past their p90.
 constexpr int64_t kAdvanceSeconds = 30;
 
 enum class EventKind { kLeaves, kStarts, kArrives, kStartsAtOnce, kEndsAtOnce };
 
-// What happened to one job, and when.
 struct PastEvent {
   UnixSeconds time = 0;
   EventKind step = EventKind::kArrives;
@@ -111,7 +110,7 @@ const PastJob* ForecastHistory::Find(int64_t job_id) const {
   return job == open_.end() ? nullptr : &job->second;
 }
 
-ForecastHistory PastOf(std::vector<PastJob> jobs, UnixSeconds now) {
+ForecastHistory BuildHistory(std::vector<PastJob> jobs, UnixSeconds now) {
   ForecastHistory past;
   past.waits.Pause();
   UnixSeconds advanced = 0;

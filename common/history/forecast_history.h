@@ -1,8 +1,8 @@
-// All that history contributes to a forecast: how long jobs run, how long they waited, which ones
-// are held, who came lately, and how right what was said has been. Told of every event in the order
-// of time; knows nothing else (strictly causal).
+// All history behind a forecast: run times, waits, held jobs, arrivals, and accuracy. Takes events
+// in order of time; strictly causal.
 //
-// A value: a copy learns on its own. Not thread-safe: one thread writes; questions may read while
+// A value: a copy learns independently. Not thread-safe: one writer; concurrent reads only without
+// a writer.
 // nobody writes.
 #pragma once
 
@@ -22,14 +22,14 @@
 
 namespace gpuadvise {
 
-// Everything that is known of one job. It is also what a history keeps (daemon/store/history.h).
+// Everything known about one job. Also the stored form (daemon/store/history.h).
 struct PastJob {
-  JobRecord record;                       // an end without a start: it left the queue then
-  std::optional<PublishedForecast> said;  // the forecast as of its submission
-  std::shared_ptr<const ForecastRecord> forecast_record;  // null: nothing was said, or too long ago
-  std::optional<UnixSeconds> slurm_said;  // the first StartTime that Slurm published for it
-  std::shared_ptr<const Job> submission;  // as it was submitted; null: not seen, or too long ago
-  bool lost = false;                      // left while nobody watched; when is not known
+  JobRecord record;                       // an end without a start: the time it left the queue
+  std::optional<PublishedForecast> said;  // forecast as of its submission
+  std::shared_ptr<const ForecastRecord> forecast_record;  // null: no forecast, or too old
+  std::optional<UnixSeconds> slurm_said;                  // first StartTime published by Slurm
+  std::shared_ptr<const Job> submission;  // as submitted; null: not seen, or too old
+  bool lost = false;                      // left unobserved; time unknown
 };
 
 struct ForecastHistory {
@@ -39,26 +39,25 @@ struct ForecastHistory {
   Arrivals arrivals;
   ScoreBook scores;
 
-  // A job is in the queue from now on. One of the same id that has not ended is forgotten.
+  // The job enters the queue. Forgets an open job of the same id.
   void Submitted(PastJob job);
   void Submitted(const JobRecord& job);
 
-  // Slurm names a start for a job that waits; the first one counts.
+  // Slurm published a start for a waiting job; only the first counts.
   void SlurmSaid(int64_t job_id, UnixSeconds start);
 
   void Started(int64_t job_id, UnixSeconds at);
-  void Ended(int64_t job_id, UnixSeconds at);     // after it ran
-  void Vanished(int64_t job_id, UnixSeconds at);  // left the queue without having started
+  void Ended(int64_t job_id, UnixSeconds at);     // after running
+  void Vanished(int64_t job_id, UnixSeconds at);  // left the queue without a start
   void Advance(UnixSeconds now) { waits.Advance(now); }
 
-  // What is known of a job that has not ended; null: nothing.
+  // The open job; null: unknown.
   const PastJob* Find(int64_t job_id) const;
 
-  // Jobs that have not ended.
+  // Open jobs.
   const std::unordered_map<int64_t, PastJob>& open() const { return open_; }
 
-  // The last kLeftKept jobs that ended or left the queue, oldest first; without a start: the
-  // latter.
+  // The last kLeftKept jobs that ended or left the queue, oldest first. The latter have no start.
   static constexpr size_t kLeftKept = 500;
   const std::deque<JobRecord>& left() const { return left_; }
 
@@ -69,7 +68,7 @@ struct ForecastHistory {
   std::unordered_map<int64_t, PastJob> open_;
 };
 
-// A past that is told of all `jobs` at once, up to `now`.
-ForecastHistory PastOf(std::vector<PastJob> jobs, UnixSeconds now);
+// History from all `jobs` at once, up to `now`.
+ForecastHistory BuildHistory(std::vector<PastJob> jobs, UnixSeconds now);
 
 }  // namespace gpuadvise

@@ -8,7 +8,7 @@ void HeldJobs::Seen(const std::vector<int64_t>& startable, UnixSeconds now) {
   ++round_;
   for (const int64_t id : startable) {
     PassedOver& job = passed_over_[id];
-    // Only two looks in a row say that it was passed over all the time between them.
+    // Only consecutive observations prove that it was passed over in between.
     if (job.round + 1 == round_ && job.round != 0) {
       job.seconds += std::max<int64_t>(now - job.since, 0);
     }

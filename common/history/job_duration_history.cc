@@ -1,29 +1,28 @@
-// How long will a job run?
+// Prediction of run times.
 //
-// Problem. People ask for several times what they need, each in their own way; the limit says
-// little, and a wrong run time of a running job is a wrong start of everything behind it.
+// Problem. Users ask for several times what they need, each in their own way. The limit says
+// little, and a wrong run time of a running job shifts every start behind it.
 //
-// Idea. A chain of ever more general histories: jobs submitted with this one, the same user, name
-// and limit, user with size and limit, user and limit, user, account and limit, partition and
-// limit, everyone; at the end a prior. Each level is the smoothed histogram of its last run times
-// (the general ones relative to the limit). From general to special, each level is mixed over what
-// lies below it with a weight that depends on the level and on how much evidence it has, and the
-// weights are learned: after each job that ends, the weight moves towards the probability that its
-// run time came from that level (on-line EM, as in Jelinek-Mercer smoothing of language models). So
-// a site whose users repeat themselves comes to trust users, and one whose job names mean something
-// trusts names. Jobs that run now count as censored: their mass lies on what is beyond the time
-// that they have reached. Early failures and the spike at the limit need no special case: both are
-// bins.
+// Idea. A chain of increasingly general histories: jobs submitted with this one; the same user,
+// name and limit; user, size and limit; user and limit; user, account and limit; partition and
+// limit; everyone; finally a prior. Each level is the smoothed histogram of its last run times
+// (general levels relative to the limit). From general to special, each level is mixed with the
+// result below it. The weight depends on the level and its amount of evidence and is learned: after
+// each job it moves towards the probability that the run time came from that level (on-line EM, as
+// in Jelinek-Mercer smoothing of language models). So a site with repetitive users comes to trust
+// users, and one with meaningful job names trusts names. Running jobs count as censored: their mass
+// lies beyond the time reached. Early failures and the spike at the limit need no special case:
+// both are bins.
 //
-// Why not a regression. There is one feature that matters, who and what else they ran, and what is
-// needed is a distribution with atoms, conditional on what has elapsed.
+// Why not a regression. One feature matters: the user's other jobs. And the forecast needs a
+// distribution with atoms, conditional on elapsed time.
 //
 // Prior. Run time over limit of 19,407 GPU jobs of the Graham cluster (Alliance, 2021; data of
 // mila-iqia/slurm-queue-time-pred, MIT licence): quartiles .04, .22, .34; 6 % end by their limit.
 //
 // Cost. One query some 5 µs; memory 16 bytes per remembered run time, 40 per key and level.
 //
-// Where it is wrong. Users change their mind between projects; the last 40 follow slowly.
+// Limits. Users change habits between projects; the last 40 runs follow slowly.
 #include "common/history/job_duration_history.h"
 
 #include <fmt/format.h>
@@ -34,14 +33,14 @@
 namespace gpuadvise {
 namespace {
 
-// Jobs submitted so close to one another are evidence of its run time at the first level: longer
-// than a burst (kBurstSeconds), since even faint likeness beats that of all the user's jobs.
+// Jobs submitted this close are first-level evidence. Longer than a burst (kBurstSeconds): even
+// weak similarity beats the user's jobs in general.
 constexpr UnixSeconds kTogetherSeconds = 600;
-constexpr double kPriorTrials = 15;  // how hard the first weights are to move
-constexpr size_t kKeptOfOne = 40;    // of a user and the like
-constexpr size_t kKeptOfMany = 200;  // of an account, a partition, everyone
+constexpr double kPriorTrials = 15;  // resistance of the initial weights
+constexpr size_t kKeptOfOne = 40;    // per user and narrower
+constexpr size_t kKeptOfMany = 200;  // per account, partition, everyone
 
-// Shares of jobs by run time over limit, bounds in limits: the Graham distribution.
+// Shares of jobs by run time over limit: the Graham distribution.
 struct PriorStep {
   double up_to;
   double share;
@@ -61,7 +60,7 @@ constexpr std::array<PriorStep, 12> kGraham = {{{0.0005, 0.10},
 constexpr double kGrahamAtLimit = 0.06;
 constexpr int64_t kForgetEvery = 10'000;  // jobs
 constexpr int64_t kForgetSeconds = int64_t{180} * 86'400;
-constexpr double kWithoutLimitSeconds = 86'400;  // stands in for the limit of jobs without one
+constexpr double kWithoutLimitSeconds = 86'400;  // limit assumed for jobs without one
 
 int64_t LimitOf(const JobRecord& job) { return job.limit_seconds.value_or(0); }
 
@@ -72,7 +71,7 @@ int LimitBin(const JobRecord& job) {
 
 constexpr int kMostHalfWidth = 10;
 
-// A triangle of `half_width` bins to each side, of weight 1.
+// A triangle of weight 1, `half_width` bins to each side.
 class Triangle {
  public:
   explicit Triangle(int half_width) : half_width_(half_width) {
@@ -83,7 +82,7 @@ class Triangle {
     }
   }
 
-  // Adds it around `bin`; what would lie outside, at the edge.
+  // Adds it around `bin`; mass outside goes to the edge.
   void AddTo(RunTimeHistogram& histogram, int bin) const {
     for (int i = 0; i <= 2 * half_width_; ++i) {
       const int at = std::clamp(bin + i - half_width_, 0, kRunTimeBins - 1);
@@ -96,7 +95,7 @@ class Triangle {
   std::array<float, 2 * kMostHalfWidth + 1> weights_{};
 };
 
-// Adds `weight` in the shape of `from` beyond `bin`; at the limit when nothing lies there.
+// Spreads `weight` as `from` is beyond `bin`; at the limit if nothing lies there.
 void SpreadBeyond(RunTimeHistogram& histogram, const RunTimeHistogram& from, int bin,
                   double weight) {
   double beyond = 0;
@@ -113,7 +112,7 @@ void SpreadBeyond(RunTimeHistogram& histogram, const RunTimeHistogram& from, int
 }
 
 void Normalise(RunTimeHistogram& histogram) {
-  std::array<double, 4> sums{};  // side by side, for speed
+  std::array<double, 4> sums{};  // independent sums, for speed
   for (size_t i = 0; i < histogram.size(); ++i) sums[i % 4] += static_cast<double>(histogram[i]);
   const double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   if (sum <= 0) return;
@@ -152,7 +151,7 @@ std::string RunTimeHistory::KeyOf(const JobRecord& job, size_t level) {
   const int64_t limit = LimitOf(job);
   switch (level) {
     case 0:
-      return BurstKeyOf(job);
+      return MakeBurstKey(job);
     case 2:
       return fmt::format("{}|{}|{}|{}|{}|{}|{}", job.user, job.partition, job.gpu, job.nodes,
                          job.cpus, job.gpus, limit);
@@ -192,7 +191,7 @@ RunTimeHistogram RunTimeHistory::Prior(int limit_bin) const {
   return prior;
 }
 
-// The histogram of one level, given that of the levels below it; how much evidence it has.
+// Histogram of one level, given the levels below; returns its evidence.
 double RunTimeHistory::Fill(size_t level, const JobRecord& job, const RunTimeHistogram& below,
                             RunTimeHistogram& out) const {
   const std::string key = KeyOf(job, level);
@@ -230,8 +229,8 @@ double RunTimeHistory::Fill(size_t level, const JobRecord& job, const RunTimeHis
   return evidence + (IsRelative(level) ? 0.0 : static_cast<double>(recent.running.size()));
 }
 
-// From the level below `from` to the more special `to`, over `below`; visit(level, evidence bucket,
-// histogram, below) sees each level that has evidence.
+// Runs from the level below `from` to the more special `to`, over `below`; calls visit(level,
+// evidence bucket, histogram, below) for each level with evidence.
 template <typename Visit>
 void RunTimeHistory::Descend(const JobRecord& job, size_t from, size_t to, RunTimeHistogram& below,
                              const Visit& visit) const {
@@ -263,10 +262,10 @@ RunTimeDistribution RunTimeHistory::Of(const JobRecord& job, GeneralRunTimes& ge
   return {histogram, LimitOf(job)};
 }
 
-std::array<OwnRuns, kLikeRuns> RunTimeHistory::OwnRunsOf(const JobRecord& job) const {
+std::array<OwnRuns, kLikeRuns> RunTimeHistory::FindOwnRuns(const JobRecord& job) const {
   std::array<OwnRuns, kLikeRuns> all;
   for (size_t like = 0; like < kLikeRuns; ++like) {
-    const size_t level = like + 1;  // 0 is the burst's
+    const size_t level = like + 1;  // 0 is the burst
     const auto found = levels_[level].keys.find(KeyOf(job, level));
     if (found == levels_[level].keys.end()) continue;
     OwnRuns& own = all[like];
@@ -326,8 +325,7 @@ void RunTimeHistory::Ended(const JobRecord& job) {
   if (++jobs_ % kForgetEvery == 0) Forget(job.submit - kForgetSeconds);
 }
 
-// Names that carry dates and numbers are never seen again: who comes only once is not kept for
-// ever.
+// Names with dates and numbers never return: drops keys seen only once.
 void RunTimeHistory::Forget(UnixSeconds before) {
   for (Level& level : levels_) {
     std::erase_if(level.keys, [&](const auto& key) {

@@ -1,8 +1,8 @@
-// How long jobs have run, and from that how long a job will: see job_duration_history.cc.
+// Past run times, and predictions from them. See job_duration_history.cc.
 //
-// `RunTimeHistory` is told of every job that ended, in order of time; `RunTimes` is what it says at
-// one moment, with the jobs then running as evidence too. Not thread-safe while it learns; a
-// `RunTimes` is immutable and keeps nothing of the history alive.
+// `RunTimeHistory` takes every ended job in order of time; `RunTimes` is its state at one moment,
+// including running jobs as evidence. Not thread-safe while it learns; a `RunTimes` is immutable
+// and independent of the history.
 #pragma once
 
 #include <array>
@@ -18,72 +18,70 @@
 
 namespace gpuadvise {
 
-// Runs of one user that are like a job, from most alike to least: of its name and limit, of its
-// partition, size and limit, of its limit, any.
+// Kinds of similar runs of one user, most similar first: same name and limit; same partition, size
+// and limit; same limit; any.
 enum class LikeRuns { kName, kShape, kLimit, kUser };
 inline constexpr size_t kLikeRuns = 4;
 
-// The runs of one kind that are remembered, at most 40.
+// The remembered runs of one kind, at most 40.
 struct OwnRuns {
-  std::vector<int16_t> bins;  // ascending (RunTimeBin); kRunTimeBins: ended by its limit
-  int64_t batches = 0;        // of those; what is submitted within kBurstSeconds is one
+  std::vector<int16_t> bins;  // ascending (RunTimeBin); kRunTimeBins: ended by limit
+  int64_t batches = 0;        // of those runs; jobs within kBurstSeconds are one batch
 };
 
-// What a history says of everybody's jobs, by partition and limit: the same for all users as long
-// as no other job ends. For whoever asks about many jobs at one moment.
+// Histograms of all users' jobs by partition and limit, valid until another job ends. A cache for
+// questions about many jobs at one moment.
 using GeneralRunTimes = std::unordered_map<std::string, RunTimeHistogram>;
 
 class RunTimeHistory {
  public:
   RunTimeHistory();
 
-  // A job has run and ended. REQUIRES: start and end are set. One that ended before it started
-  // (clocks) is left out.
+  // Learns an ended job. REQUIRES: start and end are set. Ignores one that ended before it started
+  // (clock errors).
   void Ended(const JobRecord& job);
 
-  // How long a job of this kind runs in all, without looking at how long it has run already.
-  // `running`: jobs that run now, with what they have run so far, as evidence of longer ones.
+  // Total run time of such a job, ignoring its elapsed time. `running`: running jobs with elapsed
+  // times, as evidence of longer runs.
   RunTimeDistribution Of(const JobRecord& job) const;
 
-  // The same. `general`: of this history, which has not changed since; it is added to.
+  // With a cache `general`, filled on demand; this history must not have changed since.
   RunTimeDistribution Of(const JobRecord& job, GeneralRunTimes& general) const;
 
-  // What of its own user's past `Of(job)` knows, by LikeRuns.
-  std::array<OwnRuns, kLikeRuns> OwnRunsOf(const JobRecord& job) const;
+  // What `Of(job)` knows from its user's past, by LikeRuns.
+  std::array<OwnRuns, kLikeRuns> FindOwnRuns(const JobRecord& job) const;
 
-  // The mean of the last two run times of the job's user, at most its limit; the limit where the
-  // user has none yet. The classic simple predictor (Tsafrir, Etsion, Feitelson 2007). 0: no
-  // limit and no history.
+  // Mean of the user's last two run times, at most its limit; the limit if there are none (Tsafrir,
+  // Etsion, Feitelson 2007). 0: neither limit nor history.
   double LastTwo(const JobRecord& job) const;
 
-  // Tells of the jobs that run at `now`, instead of those told before. They count as censored.
+  // Replaces the running jobs, as of `now`. They count as censored.
   void SetRunning(const std::vector<JobRecord>& running, UnixSeconds now);
 
   int64_t jobs() const { return jobs_; }
 
  private:
   static constexpr size_t kLevels = 8;
-  static constexpr size_t kGeneralLevel = 6;  // from here on nobody's own
+  static constexpr size_t kGeneralLevel = 6;  // this and higher levels cover all users
   static constexpr size_t kEvidenceBuckets = 7;
 
-  // One observed run time.
   struct Seen {
     int16_t bin = 0;          // absolute; kRunTimeBins: ended by the limit
-    int16_t below_limit = 0;  // bins below its own limit
+    int16_t below_limit = 0;  // bins below its limit
     UnixSeconds submit = 0;
   };
 
-  // The last run times of one key, oldest overwritten first.
+  // The last run times of one key; overwrites the oldest.
   struct Recent {
     std::vector<Seen> seen;
     size_t next = 0;
-    std::vector<int16_t> running;  // bins that jobs of this key have reached and go on
+    std::vector<int16_t> running;  // bins reached by running jobs of this key
     void Add(const Seen& one, size_t most);
   };
 
   struct Level {
     std::unordered_map<std::string, Recent> keys;
-    std::array<double, kEvidenceBuckets> share{};   // weight against the levels below
+    std::array<double, kEvidenceBuckets> share{};   // weight relative to the levels below
     std::array<double, kEvidenceBuckets> trials{};  // evidence behind it
   };
 

@@ -1,26 +1,26 @@
-// A forest that answers with a distribution and never goes stale.
+// A forest that predicts distributions and stays current.
 //
 // Problem. Waits on a real site follow rules that no table shows: holds, private policies, habits.
-// What can be seen at submission (queue, free nodes, own jobs, last waits) predicts them well, but
-// the relation drifts within days, and the jobs that say most about now are the ones still waiting.
+// Features at submission (queue, free nodes, own jobs, last waits) predict them well. But the
+// relation drifts within days, and the most informative jobs are still waiting.
 //
 // Idea. Extremely randomised trees (Geurts, Ernst, Wehenkel 2006) on log(wait + 60 s), used as a
-// quantile regression forest (Meinshausen 2006): a prediction pools the rows in the leaves that the
-// submission falls into. Two things keep it fresh. Every new submission enters its leaves at once,
-// censored at its present age, so that a queue that has stopped moving shows before anything has
-// started; and after each start the oldest trees are rebuilt, so that all are rebuilt every hundred
-// starts without ever stopping for it. Censored rows are why the pool is read as a Kaplan-Meier
-// estimate (1958), with recent rows and those of small bursts weighing more.
+// quantile regression forest (Meinshausen 2006): a prediction pools the rows in the leaves that
+// match the submission. Two things keep it current. Each new submission enters its leaves at once,
+// censored at its age, so that a stalled queue shows before any start. After each start the oldest
+// trees are rebuilt, so that all are rebuilt every hundred starts without a pause. Because of
+// censored rows the pool is read as a Kaplan-Meier estimate (1958); recent rows and those of small
+// bursts weigh more.
 //
-// A cut is drawn among bins of equal counts, not among values: a heavy tail then does not swallow
+// Cuts are drawn among bins of equal counts, not among values, so a heavy tail does not dominate
 // the draws. The best cut of all bins is within 1 % of it on Curie hybrid (CRPS log), up to 25 %
 // worse on days that begin empty, and costs more. At a large node 128 rows choose the cut as well
 // as all of them.
 //
-// Cost. A tree of 4,000 rows some 1.5 ms; a prediction some 0.1 ms.
+// Cost. A tree of 4,000 rows takes about 1.5 ms; a prediction about 0.1 ms.
 //
-// Where it is wrong. It needs some 60 starts to say anything, and cannot tell of states it has not
-// seen: that is what the simulation is for.
+// Limits. It needs some 60 starts, and cannot predict states it has not seen; the simulation covers
+// those.
 #include "common/history/quantile_forest.h"
 
 #include <algorithm>
@@ -35,10 +35,10 @@ namespace gpuadvise {
 namespace {
 
 constexpr double kLogOffset = 60;
-constexpr size_t kBins = 32;  // of a feature; 64 are no better
+constexpr size_t kBins = 32;  // per feature; 64 are no better
 constexpr size_t kRowsForBins = 1'000;
-constexpr size_t kLookedAt = 128;    // rows of a node that choose its cut
-constexpr float kLeastGain = 1e-6F;  // less is rounding
+constexpr size_t kLookedAt = 128;    // rows of a node used to choose its cut
+constexpr float kLeastGain = 1e-6F;  // smaller gains are rounding errors
 
 double LogWait(double seconds) { return std::log(std::max(seconds, 0.0) + kLogOffset); }
 
@@ -48,7 +48,7 @@ struct Observed {
   bool started = false;
 };
 
-// Kaplan-Meier; what is censored last lies beyond everything, at `cap`.
+// Kaplan-Meier; a last censored row puts the rest at `cap`.
 WaitDistribution KaplanMeier(std::vector<Observed>& rows, double cap) {
   std::sort(rows.begin(), rows.end(), [](const Observed& a, const Observed& b) {
     return a.seconds != b.seconds ? a.seconds < b.seconds : a.started > b.started;
@@ -68,7 +68,7 @@ WaitDistribution KaplanMeier(std::vector<Observed>& rows, double cap) {
     at_risk -= row.weight;
   }
   if (surviving > 1e-9 || points.empty()) {
-    // Nothing says how much longer; half as long again, at most the cap.
+    // Nothing bounds the rest: assume half as long again, at most the cap.
     points.push_back({std::max(longest, std::min(1.5 * longest, cap)), std::max(surviving, 1e-9)});
   }
   return WaitDistribution::OfWeighted(std::move(points));
@@ -79,7 +79,7 @@ WaitDistribution KaplanMeier(std::vector<Observed>& rows, double cap) {
 QuantileForest::QuantileForest(uint64_t seed, const ForestOptions& options)
     : options_(options), seed_(seed) {}
 
-double QuantileForest::Random() { return UniformOf(seed_, 7, ++drawn_); }
+double QuantileForest::Random() { return DrawUniform(seed_, 7, ++drawn_); }
 
 size_t QuantileForest::Random(size_t below) {
   return std::min(static_cast<size_t>(Random() * static_cast<double>(below)), below - 1);
@@ -91,7 +91,7 @@ double QuantileForest::TargetOf(const Row& row, UnixSeconds now) const {
          LogWait(row.pending ? static_cast<double>(now - row.eligible) : row.seconds);
 }
 
-// Halves every half-life; jobs of one burst say less than as many others, but more than one.
+// Halves every half-life; jobs of one burst weigh less than as many single ones, but more than one.
 double QuantileForest::WeightOf(const Row& row, int64_t index) const {
   const auto age = static_cast<double>(first_row_ + static_cast<int64_t>(rows_.size()) - index);
   const auto fellows = static_cast<double>(burst_sizes_[static_cast<size_t>(row.burst)]);
@@ -165,7 +165,7 @@ size_t QuantileForest::LeafOf(const Tree& tree, const std::vector<float>& featur
   return node;
 }
 
-// Bins of equal counts by a draw of rows, and the bins of all rows.
+// Bins of equal counts from a sample of rows, and the bins of all rows.
 void QuantileForest::MakeBins() {
   edges_.assign(rows_.front().features->size(), {});
   std::vector<const float*> drawn(std::min(rows_.size(), kRowsForBins));
@@ -188,7 +188,7 @@ void QuantileForest::MakeBins() {
   for (const Row& row : rows_) Code(*row.features);
 }
 
-// What lies on an edge belongs below it, as in LeafOf.
+// A value on an edge belongs below it, as in LeafOf.
 void QuantileForest::Code(const std::vector<float>& features) {
   for (size_t f = 0; f < edges_.size(); ++f) {
     const std::vector<float>& edges = edges_[f];
@@ -197,8 +197,8 @@ void QuantileForest::Code(const std::vector<float>& features) {
   }
 }
 
-// Rows for a tree, without replacement, each by a weight that halves every half-life: those whose
-// exponential times of these rates come first (Efraimidis, Spirakis 2006).
+// Draws rows for a tree without replacement, with weights that halve every half-life, by
+// exponential keys (Efraimidis, Spirakis 2006).
 std::vector<int64_t> QuantileForest::Draw() {
   std::vector<std::pair<double, int64_t>> times;
   times.reserve(rows_.size());
@@ -217,25 +217,25 @@ std::vector<int64_t> QuantileForest::Draw() {
   return drawn;
 }
 
-// What a tree is grown on: the rows drawn, sorted by leaf as it grows.
+// A tree under construction: the drawn rows, sorted by leaf as it grows.
 struct QuantileForest::Growing {
   struct Item {
-    const uint8_t* bins = nullptr;  // of its features
+    const uint8_t* bins = nullptr;  // bins of its features
     int64_t row = 0;
-    float target = 0;  // less the mean of all
+    float target = 0;  // minus the overall mean
     float weight = 0;
   };
   struct Cut {
     size_t feature = 0;
-    uint8_t bin = 0;  // this one and those below go left
+    uint8_t bin = 0;  // this bin and lower ones go left
   };
 
-  // The best of some random cuts of the items in [from, to); nullopt when none is good.
+  // The best of some random cuts of the items in [from, to); nullopt if none helps.
   std::optional<Cut> CutOf(size_t from, size_t to, size_t tries, size_t least_leaf);
 
   std::vector<Item> items;
-  std::vector<Item> looked_at;     // of the node that is cut; their targets times their weights
-  std::vector<uint32_t> features;  // those tried come first
+  std::vector<Item> looked_at;     // of the current node; targets are weighted
+  std::vector<uint32_t> features;  // tried ones first
   std::function<size_t(size_t)> random;
 };
 
@@ -270,7 +270,7 @@ std::optional<QuantileForest::Growing::Cut> QuantileForest::Growing::CutOf(size_
     float weight = 0;
     size_t count = 0;
     for (const Item& item : looked_at) {
-      const bool left = item.bins[feature] <= bin;  // multiplied, as a branch would be a guess
+      const bool left = item.bins[feature] <= bin;  // multiplication avoids an unpredictable branch
       sum += static_cast<float>(left) * item.target;
       weight += static_cast<float>(left) * item.weight;
       count += static_cast<size_t>(left);
@@ -334,7 +334,7 @@ void QuantileForest::Split(Growing& growing, Tree& tree, size_t node, size_t fro
 std::optional<WaitDistribution> QuantileForest::Predict(const std::vector<float>& features,
                                                         UnixSeconds now, double cap_seconds) const {
   if (trees_.empty()) return std::nullopt;
-  // Each tree has the same say. Most rows are in many of the leaves: each is weighed once.
+  // Trees weigh equally. Most rows occur in many leaves: each is weighed once.
   std::vector<double> weights(rows_.size(), 0);
   std::vector<double> shares(rows_.size(), 0);
   std::vector<size_t> pool;

@@ -1,8 +1,8 @@
-// Who is in the queue, counted: how many jobs, how large, how old, by user, by account and by who
-// wants the same nodes. Features of the wait forecast.
+// Statistics of the queue: number, size and age of jobs, by user, by account and by wanted nodes.
+// Features of the wait forecast.
 //
-// Idea. A question about a job needs sums over all jobs like it, and one snapshot is asked many
-// questions: so jobs are summed once by what is asked for, and a question adds a few sums.
+// Idea. A question needs sums over all similar jobs, and one snapshot gets many questions. Jobs are
+// summed once by what they ask for; a question adds a few sums.
 #pragma once
 
 #include <cstdint>
@@ -18,28 +18,28 @@
 
 namespace gpuadvise {
 
-// log1p, of heavy-tailed features; below 0 as 0.
+// log1p for heavy-tailed features; negative values count as 0.
 float LogFeature(double value);
 
-// GPUs that a job wants, else CPUs.
+// GPUs wanted, or CPUs if none.
 int64_t SizeOf(const JobRecord& job);
 
-// Immutable once made: safe from any thread.
+// Immutable; safe from any thread.
 class QueueFeatures {
  public:
   explicit QueueFeatures(const Snapshot& state);
 
   UnixSeconds taken_at() const { return taken_at_; }
 
-  // How many jobs of `user` wait.
+  // Number of waiting jobs of `user`.
   int64_t PendingOf(const std::string& user) const;
 
-  // Features of those who want the same nodes as `job`, of its user's and its account's jobs, of
-  // smaller and of young ones; heavy-tailed ones as log1p. Always as many.
+  // Appends features of jobs that want the same nodes as `job`, of its user's and account's jobs,
+  // of smaller jobs and of young ones; heavy-tailed ones as log1p. Fixed number.
   void Append(const JobRecord& job, std::vector<float>& features) const;
 
  private:
-  // Jobs of one kind: how many, how much (GPUs, else CPUs), how old (seconds).
+  // Totals of one kind of jobs: number, size (GPUs, or CPUs), age (seconds).
   struct JobAggregate {
     double pending = 0;
     double pending_size = 0;
@@ -48,20 +48,20 @@ class QueueFeatures {
     double age_sum = 0;
     double running = 0;
     double running_size = 0;
-    double running_rest = 0;  // size × time left of the limit
+    double running_rest = 0;  // size × time left to the limit
 
     void Count(const Job& job, int64_t size, UnixSeconds now);
     void Add(const JobAggregate& other);
     void Append(std::vector<float>& features) const;
   };
 
-  // Jobs that want the same partitions and type of GPU.
+  // Jobs that want the same partitions and GPU type.
   struct SimilarJobs {
     std::vector<std::string> partitions;
     std::string gpu;  // empty: any
     std::map<int64_t, JobAggregate> by_size;
     std::map<std::pair<int64_t, std::string>, JobAggregate> by_size_and_user;
-    JobAggregate young;  // eligible for an hour at most
+    JobAggregate young;  // eligible for at most an hour
   };
 
   static bool WantsSame(const SimilarJobs& crowd, const JobRecord& job);

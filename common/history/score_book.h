@@ -1,7 +1,7 @@
-// How right forecasts have been: each one beside what happened and beside what Slurm said.
+// Scores forecasts against actual starts and Slurm's estimates.
 //
-// A forecast is made once for each job, as of its submission, and scored when the job starts. Jobs
-// that leave without starting are not scored. Causal; a value; not thread-safe while it learns.
+// Each job is forecast once, as of its submission, and scored when it starts. Jobs that leave
+// without starting are not scored. Causal; a value; not thread-safe while it learns.
 #pragma once
 
 #include <array>
@@ -17,22 +17,21 @@
 
 namespace gpuadvise {
 
-// So many scores are kept at most, the newest.
+// Newest scores kept.
 inline constexpr size_t kKeptScores = 5'000;
 
-// The wait by which 10, 20, … 90 % was said to have started, in whole seconds downwards, as waits
-// are.
+// Predicted 10, 20, … 90 % quantiles of the wait, rounded down to whole seconds as waits are.
 inline constexpr size_t kDeciles = 9;
 using Deciles = std::array<int32_t, kDeciles>;
 
-// What was said of a job's wait, seconds from when it became eligible.
+// Published forecast of a job's wait, seconds from eligibility.
 struct PublishedForecast {
   double p10 = 0;
   double p50 = 0;
   double p90 = 0;
   double mean = 0;
   WaitGroup group = WaitGroup::kFitsNow;
-  std::optional<Deciles> deciles = std::nullopt;  // nullopt: said before they were kept
+  std::optional<Deciles> deciles = std::nullopt;  // nullopt: forecast predates deciles
   friend bool operator==(const PublishedForecast&, const PublishedForecast&) = default;
 };
 
@@ -41,11 +40,11 @@ struct StartScore {
   UnixSeconds started_at = 0;
   std::string partition;
   std::string gpu;   // GRES type; "" none or untyped
-  int64_t gpus = 0;  // in all
+  int64_t gpus = 0;  // total
   int64_t nodes = 1;
   PublishedForecast said;
-  double wait = 0;                            // that came, seconds
-  std::optional<double> slurm_error_seconds;  // of the first StartTime it published; >= 0
+  double wait = 0;                            // actual, seconds
+  std::optional<double> slurm_error_seconds;  // absolute, of the first published StartTime
 };
 
 class ScoreBook {
@@ -55,7 +54,7 @@ class ScoreBook {
   void Started(int64_t job_id, UnixSeconds at);
   void Left(int64_t job_id) { waiting_.erase(job_id); }
 
-  // In the order in which the jobs started.
+  // In order of start.
   const std::deque<StartScore>& scores() const { return scores_; }
 
  private:

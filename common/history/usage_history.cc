@@ -9,9 +9,9 @@
 namespace gpuadvise {
 namespace {
 
-constexpr double kWidth = 1.2;  // of a class of waits, beside the one before
+constexpr double kWidth = 1.2;  // of a class of waits, relative to the previous
 
-// No job has more; larger counts are mistakes.
+// No job has more; larger counts are errors.
 constexpr int64_t kMostGpus = 1'000'000;
 
 }  // namespace

@@ -1,18 +1,16 @@
-// What became of the GPUs and the queue, hour by hour and GPU type by GPU type, for the last 57
-// weeks: how many jobs waited, how many GPUs worked, how long the jobs waited that came in an hour.
+// GPU use and waits by hour and GPU type, for the last 57 weeks: waiting jobs, busy GPUs, and waits
+// of the jobs submitted in each hour.
 //
-// It is told of jobs, in any order; a job that is told again (it started, it ended, accounting
-// corrects it) replaces what was known of it. A job is its number and its submission. Only jobs
-// with GPUs count. It remembers those that are not over and the kRememberedJobs that were last told
-// to be: one that ended before those must not be told again.
+// Takes jobs in any order; an update (start, end, corrected accounting) replaces what was known. A
+// job is identified by number and submission. Only GPU jobs count. Remembers open jobs and the last
+// kRememberedJobs that ended: an earlier one must not be reported again.
 //
-// Where it is wrong: a pending array is one job until its tasks start (each then has waited since
-// the array became eligible); of jobs that ended while nobody watched only the wait is known until
-// accounting tells the rest; a job that asks for GPUs of any type is of type "".
-// Some MB. Not thread-safe while it is told.
+// Limits: a pending array is one job until its tasks start (each then has waited since the array
+// became eligible). For jobs that ended unobserved only the wait is known until accounting reports
+// the rest. A job that asks for any GPU has type "". A few MB. Not thread-safe while written.
 //
-// Four parts, each of which uses those before it: waits counted on a logarithmic scale, the hours
-// of one GPU type, the history of all of them, and what its hours come to.
+// Four parts, each using the previous: waits on a logarithmic scale, the hours of one GPU type, the
+// history of all types, and statistics over it.
 #pragma once
 
 #include <array>
@@ -32,24 +30,23 @@
 
 namespace gpuadvise {
 
-// Waits counted on a logarithmic scale: small, and any number of counts can be added up before a
-// quantile is asked for.
+// Counts of waits on a logarithmic scale: compact, and additive before a quantile is taken.
 //
-// Each class is 1.2 times as wide as the one before, so that a quantile is within 10 % of the wait
-// of that rank. Waits under a second are one class; those over kLongestWait count as that long.
-// Values; not thread-safe while they change.
+// Each class is 1.2 times as wide as the previous, so a quantile is within 10 % of the exact wait.
+// Waits under a second are one class; those over kLongestWait count as kLongestWait. Values; not
+// thread-safe while written.
 
 inline constexpr int64_t kLongestWait = int64_t{57} * 7 * 86'400;  // seconds
 inline constexpr size_t kWaitClasses = 98;
 
-// The class of a wait, and the wait that stands for all of a class (their geometric middle).
+// The class of a wait, and the representative wait of a class (geometric middle).
 size_t WaitClassOf(int64_t seconds);
 double SecondsOfClass(size_t wait_class);
 
-// The waits of one hour: only the classes that occur.
+// Waits of one hour; stores only non-empty classes.
 class SparseWaits {
  public:
-  // `by` may be negative: what was counted before is taken back.
+  // `by` may be negative, to undo an earlier count.
   void Add(size_t wait_class, int by);
 
   struct Count {
@@ -59,7 +56,7 @@ class SparseWaits {
   const std::vector<Count>& counts() const { return counts_; }
 
  private:
-  std::vector<Count> counts_;  // in the order of classes, none of 0
+  std::vector<Count> counts_;  // by class, no zeros
 };
 
 // Waits of many hours.
@@ -69,7 +66,7 @@ class WaitCounts {
   void Add(const WaitCounts& more);
   int64_t jobs() const { return jobs_; }
 
-  // The wait of rank ceil(share * jobs), seconds; nullopt of none. REQUIRES: 0 < share <= 1.
+  // The wait of rank ceil(share * jobs) in seconds; nullopt without jobs. REQUIRES: 0 < share <= 1.
   std::optional<double> Quantile(double share) const;
 
  private:
@@ -77,17 +74,16 @@ class WaitCounts {
   int64_t jobs_ = 0;
 };
 
-// How many jobs waited and how many GPUs worked, hour by hour over the last 57 weeks, and the waits
-// that began in each hour.
+// Waiting jobs and busy GPUs by hour over the last 57 weeks, and the waits that began in each hour.
 //
-// What happens is told as steps: from a moment on so much more, or less, waits or works. A job that
-// is not over needs no end; a step that is told again with the opposite sign is taken back exactly,
-// also when the hours it lay in are forgotten. Each step costs O(1), however long a job runs.
-// Hours are those of unix time. 0.7 MB, and a few bytes an hour for its waits. A value.
+// Input is a series of steps: from a moment on, this many more (or fewer) wait or work. An open job
+// needs no end. A step repeated with the opposite sign cancels exactly, even after its hours are
+// forgotten. Each step costs O(1), whatever the job's length. Hours are of unix time. 0.7 MB, plus
+// a few bytes per hour for waits. A value.
 
-inline constexpr int64_t kUsageHours = int64_t{57} * 7 * 24 + 1;  // the last is not over
+inline constexpr int64_t kUsageHours = int64_t{57} * 7 * 24 + 1;  // the last hour is incomplete
 
-// How much waits and works at one moment; or, added up over seconds, job-seconds and GPU-seconds.
+// Waiting jobs and busy GPUs at one moment; or, summed over seconds, job-seconds and GPU-seconds.
 struct Usage {
   int64_t pending = 0;  // jobs
   int64_t pending_gpus = 0;
@@ -100,44 +96,43 @@ struct Usage {
 
 class HourlyUse {
  public:
-  // Keeps kUsageHours from `first_hour` (hours since 1970) on.
+  // Covers kUsageHours from `first_hour` (hours since 1970).
   explicit HourlyUse(int64_t first_hour);
 
-  // Forgets the hours before `first_hour`; never goes back.
+  // Drops the hours before `first_hour`; never goes back.
   void MoveTo(int64_t first_hour);
 
-  // From `at` on so much more. Before the first hour: from its beginning on. REQUIRES: `at` is
-  // before the end of the last hour.
+  // Adds `by` from `at` on; from the first hour if `at` is earlier. REQUIRES: `at` is before the
+  // end of the last hour.
   void Rise(UnixSeconds at, const Usage& by);
 
-  // A job that began to wait at `at` waited that long; `by` -1 takes it back. Of an hour that is
-  // forgotten: nothing.
+  // Counts the wait of a job eligible since `at`; `by` -1 removes it. Ignored for forgotten hours.
   void CountWait(UnixSeconds at, size_t wait_class, int by);
 
-  // The hours from `first_hour` to that of `to`: the usage of each, added up over its seconds (of
-  // the last one until `to`), and its waits. After the last hour what stood then stands on.
+  // Visits the hours from `first_hour` to that of `to`: usage summed over seconds (in the last hour
+  // until `to`), and waits. After the last hour the usage stays constant.
   void Each(int64_t first_hour, UnixSeconds to,
             const std::function<void(int64_t hour, const Usage& seconds, const SparseWaits& waits)>&
                 take) const;
 
-  // The first hour of which something is known; kUsageHours after the first kept one: nothing is.
+  // First hour with data; kUsageHours after the first one if there is none.
   int64_t FirstKnown() const;
 
  private:
   struct Hour {
-    Usage rest;  // of the steps in it: each times the seconds from it to the hour's end
-    Usage rise;  // their sum, which stands in all hours that follow
+    Usage rest;  // of its steps: each times the seconds to the end of the hour
+    Usage rise;  // sum of its steps, which applies to all later hours
     SparseWaits waits;
   };
   Hour& At(int64_t hour) { return hours_[static_cast<size_t>(hour % kUsageHours)]; }
   const Hour& At(int64_t hour) const { return hours_[static_cast<size_t>(hour % kUsageHours)]; }
 
   int64_t first_hour_;
-  Usage before_;  // stands at the beginning of the first hour
+  Usage before_;  // at the beginning of the first hour
   std::vector<Hour> hours_;
 };
 
-// More types are one, of this name.
+// Further types share this name.
 inline constexpr size_t kUsageTypes = 64;
 inline constexpr const char* kOtherTypes = "other";
 
@@ -149,28 +144,26 @@ class UsageHistory {
   UsageHistory(UsageHistory&&) = default;
   UsageHistory& operator=(UsageHistory&&) = default;
 
-  // The time is `now`: nothing is taken to have happened later, and what is 57 weeks ago is
-  // forgotten. Where a clock went back by more than that, everything is.
+  // Sets the time to `now`: later events are clipped, and data older than 57 weeks is dropped.
+  // Drops everything if the clock was set back by more than that.
   void Advance(UnixSeconds now);
 
   // REQUIRES: Advance was called.
   void Tell(const PastJob& job);
 
-  // Jobs that are not among these (submission by number; 0: not known) are over; when is not
-  // known.
+  // Jobs not among these (number -> submission; 0: unknown) are over, at an unknown time.
   void KeepOpen(const std::unordered_map<int64_t, UnixSeconds>& shown);
 
-  // Whether the job is known, and not to be over.
+  // Whether the job is known and open.
   bool IsOpen(int64_t job_id, UnixSeconds submit) const;
 
-  // Somebody has watched since `since` (or longer): from then on no job is missing.
+  // Observation has been complete since `since` (or earlier).
   void WatchedSince(UnixSeconds since);
 
-  // From where on no job is missing: WatchedSince, or the first end of a job; nullopt: nothing was
-  // watched.
+  // Start of complete observation: WatchedSince, or the first end of a job; nullopt: none.
   std::optional<UnixSeconds> watched_since() const { return watched_since_; }
 
-  // By Slurm's GRES type; "" of untyped requests.
+  // By Slurm's GRES type; "" for untyped requests.
   const std::map<std::string, HourlyUse>& types() const { return types_; }
 
  private:
@@ -182,7 +175,6 @@ class UsageHistory {
   struct KeyHash {
     size_t operator()(const Key& key) const;
   };
-  // A job as it was counted.
   struct Counted {
     HourlyUse* type = nullptr;
     int64_t gpus = 0;
@@ -190,7 +182,7 @@ class UsageHistory {
     std::optional<UnixSeconds> start;
     std::optional<UnixSeconds> end;
     bool lost = false;
-    uint64_t told = 0;  // the how-manieth telling
+    uint64_t told = 0;  // number of the update
     bool IsOver() const { return end || lost; }
   };
 
@@ -203,36 +195,35 @@ class UsageHistory {
   std::optional<UnixSeconds> watched_since_;
   std::map<std::string, HourlyUse> types_;
   std::unordered_map<Key, Counted, KeyHash> jobs_;
-  std::deque<std::pair<Key, uint64_t>> over_;  // in the order of telling
+  std::deque<std::pair<Key, uint64_t>> over_;  // in order of updates
   uint64_t told_ = 0;
 };
 
-// What the hours of a UsageHistory come to: by the hour of the week, by week, and hour by hour.
-// Values that AnswerHistory fills (answer_history.h); pure.
+// Statistics over the hours of a UsageHistory: by hour of the week, by week, and by hour. Plain
+// values, filled by AnswerHistory (daemon/answers/views.h); pure.
 
 inline constexpr size_t kHoursOfWeek = 168;
 
-// The time that is asked about: from the beginning of an hour to now.
+// The period in question: from the beginning of an hour to now.
 class Period {
  public:
-  // From `first_hour` (since 1970) on. Hours before `watched_since` (nullopt: all) are those of
-  // which only some jobs are known.
+  // From `first_hour` (since 1970) on. Before `watched_since` (nullopt: always) data is incomplete.
   Period(int64_t first_hour, UnixSeconds until, std::optional<UnixSeconds> watched_since,
          const LocalTime& local);
 
   int64_t first_hour() const { return first_hour_; }
   UnixSeconds until() const { return until_; }
 
-  // Number of hours; the last is not over.
+  // Number of hours; the last is incomplete.
   size_t size() const { return hours_.size(); }
 
-  // Of the hour at `index`: 0 is Monday 0:00; its week among `week_starts`; how many of its
-  // seconds have passed and been watched.
+  // For the hour at `index`: hour of the week (0 is Monday 0:00), index in `week_starts`, and
+  // seconds of it that were observed so far.
   size_t OfWeek(size_t index) const { return hours_[index].of_week; }
   size_t WeekAt(size_t index) const { return hours_[index].week; }
   int64_t SecondsKnown(size_t index) const;
 
-  // When its weeks begin, as the wall clock has it; oldest first.
+  // Starts of its weeks in local time; oldest first.
   const std::vector<UnixSeconds>& week_starts() const { return week_starts_; }
 
  private:
@@ -247,26 +238,26 @@ class Period {
   std::vector<UnixSeconds> week_starts_;
 };
 
-// Hours that belong together.
+// Sum over several hours.
 struct HourSum {
   WaitCounts waits;
-  Usage seconds;              // added up over the seconds that are known
-  int64_t known_seconds = 0;  // 0: nothing but waits is known
+  Usage seconds;              // summed over known seconds
+  int64_t known_seconds = 0;  // 0: only waits are known
 };
 
-// The sums of some GPU types together.
+// Sums over several GPU types.
 struct HistorySums {
   explicit HistorySums(const Period& period);
 
   std::vector<HourSum> of_week{kHoursOfWeek};
-  std::vector<Usage> hours;  // of the period; 0 where nothing is known
+  std::vector<Usage> hours;  // of the period; 0 where unknown
 };
 
-// One sum for each week of the period, with nothing in it but the seconds that are known.
+// One sum per week of the period, with only the known seconds set.
 std::vector<HourSum> EmptyWeeks(const Period& period);
 
-// Adds what `use` has of `period` to the weeks of its type and, where it is not null, to `sums`.
-// `in_use` false: those GPUs are gone, and what ran on them is no use of those there are.
+// Adds `use` within `period` to the weeks of its type and, if not null, to `sums`. `in_use` false:
+// those GPUs were removed, so their use does not count towards current GPUs.
 void AddUse(const HourlyUse& use, const Period& period, bool in_use, std::vector<HourSum>& weeks,
             HistorySums* sums);
 

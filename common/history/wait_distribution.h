@@ -1,8 +1,8 @@
-// How long a job will wait, as a distribution: weighted points in seconds.
+// Distribution of a job's wait: weighted points in seconds.
 //
-// The one currency of forecasts: samples of a simulation, empirical quantiles of past waits, leaves
-// of a forest and point forecasts are all of this type, and a pool of them is one again. A value;
-// immutable once made; safe from any thread. Waits are seconds, >= 0, finite.
+// The common type of all forecasts: simulation samples, empirical quantiles, forest leaves, point
+// forecasts, and pools of them. An immutable value; safe from any thread. Waits are seconds, >= 0,
+// finite.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct WeightedWait {
 
 class WaitDistribution {
  public:
-  // Certainly no wait.
+  // No wait, with certainty.
   WaitDistribution() : points_{{0, 1}} {}
 
   static WaitDistribution At(double seconds);
@@ -27,15 +27,14 @@ class WaitDistribution {
   // Equally likely samples. REQUIRES: not empty.
   static WaitDistribution OfSamples(const std::vector<double>& seconds);
 
-  // Points in any order; weights of 0 are dropped, the rest is normalised to 1. REQUIRES: the sum
-  // of the weights > 0.
+  // Points in any order; drops zero weights and normalises the rest. REQUIRES: sum of weights > 0.
   static WaitDistribution OfWeighted(std::vector<WeightedWait> points);
 
-  // The linear pool: `parts[i]` with probability weights[i] / sum. REQUIRES: equal sizes, sum > 0.
+  // Linear pool: `parts[i]` with probability weights[i] / sum. REQUIRES: equal sizes, sum > 0.
   static WaitDistribution Mix(const std::vector<const WaitDistribution*>& parts,
                               const std::vector<double>& weights);
 
-  // The smallest point at which at least a share `q` lies at or below, 0 <= q <= 1.
+  // The smallest point with a cumulative share of at least `q`, 0 <= q <= 1.
   double Quantile(double q) const;
 
   // Probability of a wait <= `seconds`.
@@ -52,7 +51,7 @@ class WaitDistribution {
   std::vector<WeightedWait> points_;
 };
 
-// Equally likely waits, ascending, in whole seconds: what a forecast is added to run times as.
+// Equally likely waits, ascending, in whole seconds, for adding to run times.
 inline constexpr int kLikelyWaits = 64;
 std::vector<int64_t> LikelyWaits(const WaitDistribution& wait);
 

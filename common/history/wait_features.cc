@@ -102,10 +102,10 @@ void RecentUse::Append(const JobRecord& job, UnixSeconds now, std::vector<float>
   }
 }
 
-std::vector<float> FeaturesOf(const QueueFeatures& queue, const JobRecord& job,
-                              const SimulatedWait& simulated, const RecentUse& recent,
-                              const WaitDistribution& like_states,
-                              const WaitDistribution& in_partition) {
+std::vector<float> ComputeWaitFeatures(const QueueFeatures& queue, const JobRecord& job,
+                                       const SimulatedWait& simulated, const RecentUse& recent,
+                                       const WaitDistribution& like_states,
+                                       const WaitDistribution& in_partition) {
   std::vector<float> features;
   features.reserve(kWaitFeatures);
   AppendJob(job, queue.taken_at(), features);

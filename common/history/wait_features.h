@@ -1,6 +1,5 @@
-// What is known at a submission, as numbers for the forest: queue, free resources, own and
-// account's work, ages, recent use, last waits, and what the other experts say. Heavy-tailed ones
-// as log1p.
+// Features of a submission for the forest: queue, free resources, own and account's work, ages,
+// recent use, last waits, and other experts' forecasts. Heavy-tailed ones as log1p.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +15,14 @@
 
 namespace gpuadvise {
 
-// Sums that halve with time: recent use and recent starts. Causal; not thread-safe.
+// Exponentially decaying sums of recent use and starts. Causal; not thread-safe.
 class RecentUse {
  public:
   void Started(const JobRecord& job, double wait_seconds, UnixSeconds at);
   void Ended(const JobRecord& job, UnixSeconds at);
   void Submitted(const JobRecord& job, UnixSeconds at);
 
-  // Features of what `job`'s user, account, partition and shape did lately.
+  // Appends the recent history of `job`'s user, account, partition and shape.
   void Append(const JobRecord& job, UnixSeconds now, std::vector<float>& features) const;
 
  private:
@@ -35,7 +34,7 @@ class RecentUse {
   };
   struct LastWaits {
     double last = -1;  // seconds
-    double mean = 0;   // of log(wait + 60), last ones count more
+    double mean = 0;   // of log(wait + 60), recent ones weigh more
     UnixSeconds at = 0;
   };
   using Sums = std::unordered_map<std::string, Decayed>;
@@ -49,12 +48,12 @@ class RecentUse {
   Waits waits_;     // by user, by shape, by partition
 };
 
-// Always so many features, in the same order.
+// Fixed number and order.
 inline constexpr size_t kWaitFeatures = 80;
 
-std::vector<float> FeaturesOf(const QueueFeatures& queue, const JobRecord& job,
-                              const SimulatedWait& simulated, const RecentUse& recent,
-                              const WaitDistribution& like_states,
-                              const WaitDistribution& in_partition);
+std::vector<float> ComputeWaitFeatures(const QueueFeatures& queue, const JobRecord& job,
+                                       const SimulatedWait& simulated, const RecentUse& recent,
+                                       const WaitDistribution& like_states,
+                                       const WaitDistribution& in_partition);
 
 }  // namespace gpuadvise

@@ -17,7 +17,7 @@ int Octave(double value) { return value < 1 ? 0 : 1 + static_cast<int>(std::log2
 
 }  // namespace
 
-StateKeys StateKeysOf(const JobRecord& job, int group, int64_t queue, int64_t own_pending) {
+StateKeys MakeStateKeys(const JobRecord& job, int group, int64_t queue, int64_t own_pending) {
   const auto size = static_cast<double>(job.gpus > 0 ? job.gpus : job.cpus);
   const auto limit = static_cast<double>(job.limit_seconds.value_or(0)) / 3600;
   const std::string fits = fmt::format("{}|{}", job.partition, group);

@@ -1,8 +1,8 @@
-// Past waits as forecasts: the simple baselines that every better forecast has to beat.
+// Past waits as forecasts: simple baselines for comparison.
 //
-// Empirical distributions of the last waits in the partition, and in like states (partition, what
-// is free, queue length, size, limit, own pending jobs). At least kEnough waits, else one level up.
-// Jobs of one burst share one weight. Causal; not thread-safe while it learns.
+// Empirical distributions of the last waits in the partition, and in similar states (partition,
+// free resources, queue length, size, limit, own pending jobs). With fewer than kEnough waits, one
+// level more general. Jobs of one burst share one weight. Causal; not thread-safe while it learns.
 #pragma once
 
 #include <array>
@@ -16,18 +16,18 @@
 
 namespace gpuadvise {
 
-// The state in which a job was submitted, as keys from special to general.
+// The state at submission as keys, from special to general.
 inline constexpr size_t kStateLevels = 8;
 using StateKeys = std::array<std::string, kStateLevels>;
 
-StateKeys StateKeysOf(const JobRecord& job, int group, int64_t queue, int64_t own_pending);
+StateKeys MakeStateKeys(const JobRecord& job, int group, int64_t queue, int64_t own_pending);
 
 class WaitHistory {
  public:
-  // A job that was submitted in this state has started. `weight`: 1 / jobs of its burst.
+  // A job submitted in this state has started. `weight`: 1 / jobs of its burst.
   void Started(const StateKeys& state, double wait_seconds, double weight);
 
-  // No wait at all where nothing is known.
+  // Zero wait if nothing is known.
   WaitDistribution LikeStates(const StateKeys& state) const;
   WaitDistribution InPartition(const StateKeys& state) const;
 

@@ -1,5 +1,5 @@
-// The learned part of the wait forecast: histories, forest, pool and calibration, fed in the order
-// of time. The ideas are in quantile_forest.cc, expert_pool.cc and conformal.cc.
+// The learned part of the wait forecast: histories, forest, pool and calibration, in order of time.
+// See quantile_forest.cc, expert_pool.cc and conformal.cc for the ideas.
 #include "common/history/wait_learner.h"
 
 #include <algorithm>
@@ -19,19 +19,19 @@ namespace gpuadvise {
 namespace {
 
 constexpr int64_t kStartsForCap =
-    200;  // from so many starts on, nothing is forecast beyond the longest
+    200;  // starts needed before forecasts are capped at the longest wait
 constexpr double kCapMargin = 1.5;
-constexpr double kCountedAnew = 1.1;    // times the age of a job past its p90, it is counted anew
-constexpr size_t kMostBursts = 20'000;  // then those of before yesterday are forgotten
+constexpr double kCountedAnew = 1.1;    // age factor between two counts of a job past its p90
+constexpr size_t kMostBursts = 20'000;  // above this, bursts from before yesterday are dropped
 
-// Ages, seconds, from which on what is said of a waiting job is calibrated by what was said at such
-// ages; before, as at its submission. Simulations go wrong differently the nearer a start comes.
+// Ages in seconds from which waiting jobs are calibrated by forecasts at that age; below, by
+// forecasts at submission. Errors of the simulation change as the start approaches.
 constexpr std::array<double, 4> kAges = {600, 3'600, 14'400, 43'200};
 constexpr size_t kLaterQuantiles = 32;
-// Until there are many of them, what was learned at submissions counts as so many.
+// Weight of what was learned at submission, in places.
 constexpr double kSubmissionWeight = 40;
 
-// 0: before the first of kAges.
+// 0: below the first of kAges.
 size_t AgeClass(double age) {
   return static_cast<size_t>(std::upper_bound(kAges.begin(), kAges.end(), age) - kAges.begin());
 }
@@ -58,8 +58,7 @@ std::array<bool, kExperts> ReadyIn(const ForecastRecord& forecast_record) {
   return ready;
 }
 
-// What is left of a wait that was said to have this distribution and is `age` long already;
-// nullopt when it said that this could not be.
+// Remaining wait after `age` of a wait with distribution `said`; nullopt if that excluded it.
 std::optional<WaitDistribution> RestOf(const std::array<float, kGridPoints>& said, double age) {
   constexpr double kLeastLeft = 0.02;
   std::vector<WeightedWait> rest;
@@ -75,8 +74,8 @@ std::optional<WaitDistribution> RestOf(const std::array<float, kGridPoints>& sai
   return WaitDistribution::OfWeighted(std::move(rest));
 }
 
-// How much longer it takes what has taken `age` for a reason nobody knows: as likely as not as long
-// again (the rest has no scale but the age: Gott 1993).
+// Remaining wait after `age` without a known reason: median as long again (the age is the only
+// scale; Gott 1993).
 WaitDistribution RestOfUnknown(double age) {
   constexpr int kPoints = 32;
   std::vector<double> rest;
@@ -90,24 +89,24 @@ WaitDistribution RestOfUnknown(double age) {
 }  // namespace
 
 struct WaitLearner::State {
-  // What was said of a job that had waited for a while, before calibration.
+  // Forecast of a job that had waited for a while, before calibration.
   struct SaidLater {
     size_t age_class = 0;
     double age = 0;
-    std::shared_ptr<const std::vector<float>> quantiles;  // of the rest of its wait
-    double placed_age = 0;                                // for which it was last counted
+    std::shared_ptr<const std::vector<float>> quantiles;  // of the remaining wait
+    double placed_age = 0;                                // age when last counted
   };
 
-  // A job that waits, with what was said about it.
+  // A waiting job and its forecasts.
   struct Waiting {
     JobRecord record;
     StateKeys keys;
     int64_t burst = 0;
-    int64_t row = -1;                                       // of the forest
-    std::shared_ptr<const ForecastRecord> forecast_record;  // null: nothing was said
-    std::optional<double> missed_age = std::nullopt;        // past its p90, and counted so
-    double placed_age = 0;                                  // for which it was last counted
-    std::vector<SaidLater> later;                           // ascending age classes
+    int64_t row = -1;                                       // in the forest
+    std::shared_ptr<const ForecastRecord> forecast_record;  // null: no forecast
+    std::optional<double> missed_age = std::nullopt;  // age at which it was counted as past its p90
+    double placed_age = 0;                            // age when last counted
+    std::vector<SaidLater> later;                     // by ascending age class
   };
 
   explicit State(uint64_t seed_in) : seed(seed_in), forest(seed_in) {}
@@ -127,7 +126,7 @@ struct WaitLearner::State {
   QuantileForest forest;
   ExpertPool pool;
   Conformal conformal{3};         // by WaitGroup
-  Conformal later{kAges.size()};  // by age class, the first left out
+  Conformal later{kAges.size()};  // by age class, without the first
   std::unordered_map<int64_t, Waiting> waiting;
   std::unordered_map<int64_t, JobRecord> running;
   std::unordered_map<std::string, std::pair<UnixSeconds, int64_t>> bursts;
@@ -135,7 +134,7 @@ struct WaitLearner::State {
 };
 
 int64_t WaitLearner::State::BurstOf(const JobRecord& job) {
-  auto& [last, burst] = bursts[BurstKeyOf(job)];
+  auto& [last, burst] = bursts[MakeBurstKey(job)];
   if (burst == 0 || job.submit - last > kBurstSeconds) {
     burst_sizes.push_back(0);
     burst = static_cast<int64_t>(burst_sizes.size());
@@ -155,7 +154,7 @@ WaitLearner::State::Waiting& WaitLearner::State::Remember(const JobRecord& job) 
   one = {};
   one.record = job;
   one.burst = BurstOf(job);
-  one.keys = StateKeysOf(job, 0, 0, 0);
+  one.keys = MakeStateKeys(job, 0, 0, 0);
   recent.Submitted(job, job.submit);
   return one;
 }
@@ -176,8 +175,8 @@ WaitForecast WaitLearner::Forecast(const QueueFeatures& queue, const JobRecord& 
   const State& s = *state_;
   WaitForecast forecast;
   forecast.group = GroupOf(simulated);
-  const StateKeys keys = StateKeysOf(job, static_cast<int>(forecast.group),
-                                     simulated.jobs_competing, queue.PendingOf(job.user));
+  const StateKeys keys = MakeStateKeys(job, static_cast<int>(forecast.group),
+                                       simulated.jobs_competing, queue.PendingOf(job.user));
   const double cap = s.history.starts() >= kStartsForCap ? kCapMargin * s.history.longest()
                                                          : GridSeconds(kGridPoints - 1);
   auto& experts = forecast.experts;
@@ -186,8 +185,9 @@ WaitForecast WaitLearner::Forecast(const QueueFeatures& queue, const JobRecord& 
   experts[At(Expert::kPlanLimits)] = WaitDistribution::At(simulated.plan_limits_seconds);
   experts[At(Expert::kPlanLastTwo)] = WaitDistribution::At(simulated.plan_last_two_seconds);
   experts[At(Expert::kSimulation)] = simulated.simulation;
-  forecast.features = FeaturesOf(queue, job, simulated, s.recent, experts[At(Expert::kLikeStates)],
-                                 experts[At(Expert::kPartitionMedian)]);
+  forecast.features =
+      ComputeWaitFeatures(queue, job, simulated, s.recent, experts[At(Expert::kLikeStates)],
+                          experts[At(Expert::kPartitionMedian)]);
   const auto grown = s.forest.Predict(forecast.features, queue.taken_at(), cap);
   experts[At(Expert::kForest)] = grown.value_or(experts[At(Expert::kLikeStates)]);
   std::array<bool, kExperts> ready{};
@@ -230,7 +230,7 @@ WaitDistribution WaitLearner::State::PooledRest(const Waiting* known, UnixSecond
     for (const Expert expert : {Expert::kPartitionMedian, Expert::kLikeStates, Expert::kForest}) {
       if (!said_ready[At(expert)]) continue;
       const auto rest = RestOf(said.experts[At(expert)], age);
-      if (rest) add(expert, *rest);  // else proved wrong
+      if (rest) add(expert, *rest);  // refuted
     }
   }
   const ExpertWeights weights = pool.Weights(group, ready);
@@ -249,7 +249,7 @@ WaitDistribution WaitLearner::ForecastWaiting(std::optional<int64_t> job_id, Uni
   const size_t age_class = known == nullptr ? 0 : AgeClass(State::AgeOf(*known, now));
   const size_t group = At(GroupOf(simulated));
   if (age_class == 0) return s.conformal.Calibrate(group, pooled);
-  return s.later.CalibrateBeside(age_class - 1, s.conformal, group, kSubmissionWeight, pooled);
+  return s.later.CalibrateBlended(age_class - 1, s.conformal, group, kSubmissionWeight, pooled);
 }
 
 void WaitLearner::AskedAgain(int64_t job_id, UnixSeconds now, const SimulatedWait& simulated) {
@@ -262,14 +262,14 @@ void WaitLearner::AskedAgain(int64_t job_id, UnixSeconds now, const SimulatedWai
   if (age_class == 0 || (!job.later.empty() && job.later.back().age_class >= age_class)) return;
   auto quantiles = std::make_shared<const std::vector<float>>(
       Conformal::QuantilesOf(s.PooledRest(&job, now, simulated), kLaterQuantiles));
-  if (Conformal::SaysAtOnce(*quantiles)) return;
+  if (Conformal::PredictsImmediateStart(*quantiles)) return;
   job.later.push_back({age_class, age, std::move(quantiles), age});
 }
 
-ForecastRecord ForecastRecordOf(const WaitForecast& forecast) {
+ForecastRecord MakeForecastRecord(const WaitForecast& forecast) {
   ForecastRecord forecast_record;
   forecast_record.group = forecast.group;
-  forecast_record.experts = GridOf(forecast.experts);
+  forecast_record.experts = EvaluateOnGrid(forecast.experts);
   forecast_record.features = forecast.features;
   forecast_record.pooled = Conformal::QuantilesOf(forecast.pooled);
   forecast_record.p90 = forecast.wait.Quantile(0.9);
@@ -303,7 +303,7 @@ void WaitLearner::Started(int64_t job_id, UnixSeconds at) {
     const ForecastRecord& forecast_record = *job.forecast_record;
     s.pool.Started(forecast_record.group, forecast_record.experts, ReadyIn(forecast_record), wait,
                    weight, job.missed_age.value_or(0));
-    if (!Conformal::SaysAtOnce(forecast_record.pooled)) {
+    if (!Conformal::PredictsImmediateStart(forecast_record.pooled)) {
       s.conformal.Started(At(forecast_record.group), job_id,
                           Conformal::PlaceOf(forecast_record.pooled, wait), weight);
     }
@@ -361,7 +361,7 @@ void WaitLearner::Advance(UnixSeconds now) {
       continue;
     }
     job.placed_age = age;
-    if (Conformal::SaysAtOnce(said.pooled)) continue;
+    if (Conformal::PredictsImmediateStart(said.pooled)) continue;
     s.conformal.StillWaits(At(said.group), id, Conformal::PlaceOf(said.pooled, age).low, weight);
   }
 }

@@ -1,9 +1,9 @@
-// What the past says about a wait, beside what the simulation says: baselines, simulation and an
-// on-line quantile forest, pooled by their merit, with quantiles calibrated on-line.
+// Learned forecasts of waits: baselines, simulation and an on-line quantile forest, pooled by
+// accuracy and calibrated on-line.
 //
-// Strictly causal: it knows what it was told, in the order of time. `Forecast` is const and changes
-// nothing; a forecast becomes evidence only through `Submitted`, `Started` and `Advance`.
-// Not thread-safe: one thread writes; concurrent `Forecast` calls are fine while nobody writes.
+// Strictly causal: takes events in order of time. `Forecast` is const; a forecast becomes evidence
+// only through `Submitted`, `Started` and `Advance`. Not thread-safe: one writer; concurrent
+// `Forecast` calls only without a writer.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@
 
 namespace gpuadvise {
 
-// What is kept of `forecast`.
-ForecastRecord ForecastRecordOf(const WaitForecast& forecast);
+// The record to keep of `forecast`.
+ForecastRecord MakeForecastRecord(const WaitForecast& forecast);
 
-// A value: a copy learns on its own.
+// A value: a copy learns independently.
 class WaitLearner {
  public:
   explicit WaitLearner(uint64_t seed = 1);
@@ -31,32 +31,32 @@ class WaitLearner {
   WaitLearner(WaitLearner&&) noexcept;
   WaitLearner& operator=(WaitLearner&&) noexcept;
 
-  // The wait of `job`, submitted at queue.taken_at(); `queue` does not count the job itself.
+  // The wait of `job`, submitted at queue.taken_at(); `queue` excludes the job itself.
   WaitForecast Forecast(const QueueFeatures& queue, const JobRecord& job,
                         const SimulatedWait& simulated) const;
 
-  // How much longer a job waits that is in the queue already. `job_id`: what was said of it at its
-  // submission counts as well, as far as it has not been proved wrong; nullopt: nothing was. Of one
-  // that is held by something unseen only that counts, and how long it waits already.
+  // Remaining wait of a queued job. `job_id`: the forecast at its submission also counts, as far as
+  // it is not refuted; nullopt: none. For a job held for an unseen reason only that forecast and
+  // its current age count.
   WaitDistribution ForecastWaiting(std::optional<int64_t> job_id, UnixSeconds now,
                                    const SimulatedWait& simulated) const;
 
-  // The same forecast is kept, once for each age of the job, until it shows how right it was: what
-  // is said of jobs of that age is calibrated by it.
+  // Keeps this forecast, once per age class, until the job starts: it calibrates forecasts of
+  // waiting jobs at that age.
   void AskedAgain(int64_t job_id, UnixSeconds now, const SimulatedWait& simulated);
 
-  // `job` is in the queue from now on. Without a forecast record it only feeds the histories.
+  // `job` enters the queue. Without a forecast record it only feeds the histories.
   void Submitted(const JobRecord& job);
   void Submitted(const JobRecord& job, std::shared_ptr<const ForecastRecord> forecast_record);
 
   void Started(int64_t job_id, UnixSeconds at);
-  void Ended(int64_t job_id, UnixSeconds at);     // after it ran
-  void Vanished(int64_t job_id, UnixSeconds at);  // left the queue without having started
+  void Ended(int64_t job_id, UnixSeconds at);     // after running
+  void Vanished(int64_t job_id, UnixSeconds at);  // left the queue without a start
 
-  // Time has passed: pending jobs that are past their p90 count as misses; retrains when due.
+  // Advances time: pending jobs past their p90 count as misses; retrains when due.
   void Advance(UnixSeconds now);
 
-  // Between the two the forest is not built: for a past that is told at once.
+  // Suspends building the forest, for bulk loading.
   void Pause();
   void Resume(UnixSeconds now);
 

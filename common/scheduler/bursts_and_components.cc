@@ -32,7 +32,7 @@ void FindBursts(const Snapshot& snapshot, std::vector<RunningJob>& running,
     const auto job = jobs.find(id);
     if (job == jobs.end()) return;
     const JobRecord record = RecordOf(*job->second);
-    alike[BurstKeyOf(record)].push_back({record.submit, &burst});
+    alike[MakeBurstKey(record)].push_back({record.submit, &burst});
   };
   for (RunningJob& job : running) add(job.id, job.burst);
   for (PendingJob& job : pending) add(job.id, job.burst);

@@ -1,5 +1,5 @@
-// What belongs together in a queue: jobs that were submitted together (bursts), and nodes that the
-// same jobs could use (components). Pure functions.
+// Groups within a queue: bursts (jobs submitted together) and components (node groups that the same
+// jobs could use). Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,11 @@
 
 namespace gpuadvise {
 
-// Numbers for those that were submitted together (kBurstSeconds, BurstKeyOf); who is alone of his
-// kind keeps -1.
+// Numbers the bursts (kBurstSeconds, MakeBurstKey); a job without fellows keeps -1.
 void FindBursts(const Snapshot& snapshot, std::vector<RunningJob>& running,
                 std::vector<PendingJob>& pending);
 
-// By group: the number of its component. Groups that a job of `pending` could use are of one.
+// Component number by group. Groups that the same job of `pending` could use share a component.
 std::vector<int32_t> ComponentsOf(const NodeGroups& groups, const std::vector<PendingJob>& pending);
 
 }  // namespace gpuadvise

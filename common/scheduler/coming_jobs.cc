@@ -11,17 +11,17 @@
 namespace gpuadvise {
 namespace {
 
-constexpr int64_t kFirstId = int64_t{1} << 48;  // behind those that are there
+constexpr int64_t kFirstId = int64_t{1} << 48;  // above the ids of existing jobs
 
-// So many jobs arrive in a sample at most: further ahead, who is there now decides.
+// Most arrivals in a sample: further ahead, the jobs already queued decide.
 constexpr size_t kMost = 200;
-constexpr int64_t kHoursAhead = 7 * 24;  // and nobody later
+constexpr int64_t kHoursAhead = 7 * 24;  // and none after this
 
 }  // namespace
 
 ComingJobs::ComingJobs(const QueueModel& queue, int sample,
                        std::function<bool(const PendingJob&)> is_played)
-    : queue_(queue), sample_(static_cast<uint64_t>(sample)), is_played_(std::move(is_played)) {}
+    : queue_(queue), sample_(static_cast<uint64_t>(sample)), is_simulated_(std::move(is_played)) {}
 
 int64_t ComingJobs::Next(int64_t now) {
   while (taken_ == coming_.size()) {
@@ -33,7 +33,7 @@ int64_t ComingJobs::Next(int64_t now) {
   return coming_[taken_].time;
 }
 
-// Who arrives in one hour: who did in the hour of the past that stands for it.
+// Draws the arrivals of one hour: those of a past hour that stands for it.
 void ComingJobs::DrawHour(int64_t now) {
   const uint64_t seed = queue_.options().seed;
   const int64_t from = hour_ * kHourSeconds;
@@ -45,7 +45,7 @@ void ComingJobs::DrawHour(int64_t now) {
   std::vector<RunTimeQuestion> questions;
   const size_t first = coming_.size();
   for (; one != past.end() && one->ago > began - kHourSeconds; ++one) {
-    if (!is_played_(one->job)) continue;
+    if (!is_simulated_(one->job)) continue;
     const int64_t time = std::max(from + began - one->ago, now + 1);
     Rank rank = one->job.rank;
     rank.job_id = kFirstId + static_cast<int64_t>(coming_.size());

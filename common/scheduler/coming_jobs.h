@@ -1,5 +1,4 @@
-// The jobs that arrive in one sample of the played queue, drawn hour by hour from the submissions
-// of the past as the sample gets there.
+// Jobs that arrive during one simulated sample, drawn hour by hour from past submissions.
 //
 // Times are seconds from the snapshot. Not thread-safe; one per sample.
 #pragma once
@@ -15,19 +14,19 @@ namespace gpuadvise {
 struct ComingJob {
   int64_t time = 0;
   const PendingJob* job = nullptr;
-  Rank rank;  // by its priority beside those who have waited until then; one for all of an array
-  double run_seconds = 0;  // so long it will run
+  Rank rank;  // by priority, compared with jobs that have aged until then; shared by an array
+  double run_seconds = 0;  // its run time
 };
 
 class ComingJobs {
  public:
-  // `is_played`: whether a job is looked at in this sample.
+  // `is_simulated`: whether a job takes part in this sample.
   ComingJobs(const QueueModel& queue, int sample, std::function<bool(const PendingJob&)> is_played);
 
-  // When the next one arrives, later than `now`; kNever when nobody does before the horizon.
+  // Arrival time of the next job, later than `now`; kNever: none before the horizon.
   int64_t Next(int64_t now);
 
-  // That one. REQUIRES: Next() < kNever.
+  // Takes that job. REQUIRES: Next() < kNever.
   const ComingJob& Take() { return coming_[taken_++]; }
 
  private:
@@ -35,10 +34,10 @@ class ComingJobs {
 
   const QueueModel& queue_;
   const uint64_t sample_;
-  std::function<bool(const PendingJob&)> is_played_;
-  std::vector<ComingJob> coming_;  // in the order of time
+  std::function<bool(const PendingJob&)> is_simulated_;
+  std::vector<ComingJob> coming_;  // by time
   size_t taken_ = 0;
-  int64_t hour_ = 0;  // the next to be drawn
+  int64_t hour_ = 0;  // next hour to draw
 };
 
 }  // namespace gpuadvise

@@ -19,7 +19,7 @@ std::vector<int32_t> GroupsOf(const PendingJob& job) {
   return groups;
 }
 
-// Both ascending.
+// Whether two ascending lists share an element.
 bool Meet(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
   for (size_t i = 0, k = 0; i < a.size() && k < b.size();) {
     if (a[i] == b[k]) return true;
@@ -30,7 +30,7 @@ bool Meet(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
 
 }  // namespace
 
-RivalCount::RivalCount(const std::vector<PendingJob>& pending) {
+RivalCounter::RivalCounter(const std::vector<PendingJob>& pending) {
   std::map<std::vector<int32_t>, size_t> kind_of_groups;
   std::unordered_map<const GroupRequirements*, size_t> kind_of_shape;
   const auto kind_of = [&](const PendingJob& job) {
@@ -56,7 +56,7 @@ RivalCount::RivalCount(const std::vector<PendingJob>& pending) {
                    [](const Own& a, const Own& b) { return a.id < b.id; });
 }
 
-CompetingJobs RivalCount::Of(const PendingJob& job) const {
+CompetingJobs RivalCounter::Of(const PendingJob& job) const {
   CompetingJobs rivals;
   const std::vector<int32_t> groups = GroupsOf(job);
   std::vector<bool> meets;
@@ -71,7 +71,7 @@ CompetingJobs RivalCount::Of(const PendingJob& job) const {
   if (job.replaces_job == 0) return rivals;
   auto own = std::lower_bound(own_.begin(), own_.end(), job.replaces_job,
                               [](const Own& each, int64_t id) { return each.id < id; });
-  for (; own != own_.end() && own->id == job.replaces_job; ++own) {  // tasks of one array
+  for (; own != own_.end() && own->id == job.replaces_job; ++own) {  // tasks of an array
     if (!meets[own->kind]) continue;
     --rivals.competing;
     if (own->rank < job.rank) --rivals.before;

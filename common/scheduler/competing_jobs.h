@@ -1,7 +1,7 @@
-// How many jobs of the queue compete with another one for nodes, and how many stand before it.
+// Counts the queued jobs that compete with a given job for nodes, and those ranked above it.
 //
-// Two jobs compete when they could use the same group of nodes. Jobs that could use the same groups
-// are counted together, so that a question looks at a few kinds of jobs and not at every one.
+// Two jobs compete when they could use the same group of nodes. Jobs with the same groups are
+// counted as one kind, so that a query scans kinds, not jobs.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ struct PendingJob;
 
 struct CompetingJobs {
   int64_t competing = 0;
-  int64_t before = 0;  // of those, with a better rank
-  int64_t held = 0;    // of those, held by something unseen
+  int64_t before = 0;  // ranked above it
+  int64_t held = 0;    // held back by something not visible
 };
 
-// Immutable once made: safe from any thread.
-class RivalCount {
+// Immutable; safe from any thread.
+class RivalCounter {
  public:
-  // `pending`: in the order of the queue.
-  explicit RivalCount(const std::vector<PendingJob>& pending);
+  // `pending`: in queue order.
+  explicit RivalCounter(const std::vector<PendingJob>& pending);
 
-  // Of a job that is not in the queue, or that stands for the one that it replaces.
+  // Counts for a job that is not in the queue, or that replaces a queued one.
   CompetingJobs Of(const PendingJob& job) const;
 
  private:

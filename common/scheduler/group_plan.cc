@@ -87,7 +87,7 @@ void GroupPlan::Release(int32_t group, int64_t time, const Resources& amount) {
   lines_[static_cast<size_t>(group)].ReleaseLast(OnGrid(group, time), amount);
 }
 
-// `time` or a little later.
+// Rounds `time` up to the grid.
 int64_t GroupPlan::OnGrid(int32_t group, int64_t time) const {
   if (grid_ == Grid::kExact || time >= kNever) return time;
   if (!groups_.groups()[static_cast<size_t>(group)].pooled()) return time;
@@ -118,7 +118,7 @@ int64_t GroupPlan::FirstFit(const GroupDemand& demand, int64_t nodes, int32_t re
     size_t step = first;
     while (step < line.size() && line.Start(step) < end && Fits(need, line.Free(step))) ++step;
     if (step == line.size() || line.Start(step) >= end) return start;
-    // Nor does it fit from anywhere before the next step that has enough.
+    // It fits nowhere before the next step with enough free.
     first = step + 1;
     while (first < line.size() && line.Start(first) <= not_after && !Fits(need, line.Free(first))) {
       ++first;
@@ -147,10 +147,10 @@ int64_t GroupPlan::CountThroughout(const GroupDemand& demand, int32_t reservatio
   return count;
 }
 
-// When the nodes of `firsts` are enough at the earliest: no slot is before that.
+// Lower bound of the start: when the nodes of `firsts` first suffice.
 int64_t GroupPlan::LowerBound(const GroupRequirements& requirements,
                               const std::vector<int64_t>& firsts) {
-  std::vector<std::pair<int64_t, int64_t>> starts;  // first fit of one node, nodes there at most
+  std::vector<std::pair<int64_t, int64_t>> starts;  // first fit of one node, maximum nodes
   starts.reserve(firsts.size());
   for (size_t i = 0; i < firsts.size(); ++i) {
     if (firsts[i] < kNever) starts.emplace_back(firsts[i], requirements.demands[i].most);
@@ -178,7 +178,7 @@ int64_t GroupPlan::NextChange(const GroupRequirements& requirements, int64_t aft
   return next;
 }
 
-// `firsts`: from when on one node fits in each place; at `start` at the earliest.
+// `firsts`: from when one node of each demand fits, not before `start`.
 GroupSlot GroupPlan::SlotAt(const GroupRequirements& requirements, int64_t duration, int64_t start,
                             const std::vector<int64_t>& firsts) const {
   std::vector<int64_t> counts(firsts.size(), 0);
@@ -200,7 +200,7 @@ GroupSlot GroupPlan::SeveralNodes(const GroupRequirements& requirements, int64_t
   std::vector<int64_t> firsts(requirements.demands.size(), -1);
   for (int64_t start = from; start < latest;) {
     for (size_t i = 0; i < firsts.size(); ++i) {
-      if (firsts[i] >= start) continue;  // still so
+      if (firsts[i] >= start) continue;  // unchanged
       firsts[i] = FirstFit(requirements.demands[i], 1, requirements.reservation, duration, start,
                            latest - 1);
     }
@@ -284,10 +284,10 @@ void GroupPlan::SetPartsAside(int32_t group) {
 
 void GroupPlan::Take(const GroupRequirements& requirements, const GroupSlot& slot,
                      int64_t duration) {
-  for (const GroupAllocation& placed : slot.nodes) {
-    const GroupDemand& demand = requirements.demands[static_cast<size_t>(placed.demand)];
+  for (const GroupAllocation& allocation : slot.nodes) {
+    const GroupDemand& demand = requirements.demands[static_cast<size_t>(allocation.demand)];
     lines_[static_cast<size_t>(demand.group)].Take(slot.start, EndOf(slot.start, duration),
-                                                   Times(demand.each, placed.nodes));
+                                                   Times(demand.each, allocation.nodes));
     contents_[static_cast<size_t>(demand.group)] +=
         MixBits(static_cast<uint64_t>(slot.start) * 1'000'003 + static_cast<uint64_t>(duration));
   }
@@ -295,14 +295,13 @@ void GroupPlan::Take(const GroupRequirements& requirements, const GroupSlot& slo
 
 void GroupPlan::Reserve(const GroupRequirements& requirements, const GroupSlot& slot, int64_t from,
                         int64_t to) {
-  for (const GroupAllocation& placed : slot.nodes) {
-    const GroupDemand& demand = requirements.demands[static_cast<size_t>(placed.demand)];
+  for (const GroupAllocation& allocation : slot.nodes) {
+    const GroupDemand& demand = requirements.demands[static_cast<size_t>(allocation.demand)];
     const NodeGroup& group = groups_.groups()[static_cast<size_t>(demand.group)];
-    // Before its slot the nodes are others': in a pool they would be taken from those that are
-    // free.
+    // Before the slot these nodes belong to others; a pool would take them from its free ones.
     const int64_t begin = group.pooled() ? slot.start : from;
     lines_[static_cast<size_t>(demand.group)].Take(begin, OnGrid(demand.group, to),
-                                                   Times(group.each, placed.nodes));
+                                                   Times(group.each, allocation.nodes));
     contents_[static_cast<size_t>(demand.group)] +=
         MixBits(static_cast<uint64_t>(slot.start) * 1'000'003 + static_cast<uint64_t>(to));
   }

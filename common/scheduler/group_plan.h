@@ -1,8 +1,8 @@
-// What is free on every group of nodes from now on, and the earliest slot for a job in it.
+// Free resources of every node group over time, and the earliest slot for a job.
 //
-// Built anew for each backfill pass from what is free now and when running jobs end at the latest;
-// jobs that the pass starts or reserves nodes for are taken out of it. Times are seconds from the
-// snapshot. Not thread-safe; one per thread.
+// Rebuilt for each backfill pass from free resources and the latest ends of running jobs. The pass
+// subtracts jobs that it starts or reserves nodes for. Times are seconds from the snapshot. Not
+// thread-safe; one per thread.
 #pragma once
 
 #include <cstdint>
@@ -20,33 +20,32 @@ struct GroupSlot {
 
 class GroupPlan {
  public:
-  // kCoarse: what happens to pooled groups is put on a grid that widens with the distance, to a
-  // sixteenth of it. Slurm's own strides are wider.
+  // kCoarse: rounds times of pooled groups to a grid that widens with distance (to 1/16 of it).
+  // Slurm's own strides are wider.
   enum class Grid { kExact, kCoarse };
   explicit GroupPlan(const NodeGroups& groups, Grid grid = Grid::kExact);
 
-  // Forgets everything about `group`: `free` at `now`, nothing ends. `content` stands for who is
-  // there: equal groups are told apart by it and not by their names.
+  // Resets `group`: `free` at `now`, no future ends. `content` identifies the jobs on it and breaks
+  // ties between equal groups, instead of their names.
   void Reset(int32_t group, int64_t now, const Resources& free, uint64_t content);
 
-  // `amount` comes free at `time`. REQUIRES: in ascending order of time for each group, and before
-  // the first Take.
+  // Frees `amount` at `time`. REQUIRES: ascending times per group, before the first Take.
   void Release(int32_t group, int64_t time, const Resources& amount);
 
-  // The earliest slot of `duration` (kNever: for ever) from `from` on and before `latest`.
+  // Earliest slot of `duration` (kNever: unlimited) in [from, latest).
   GroupSlot Earliest(const GroupRequirements& requirements, int64_t duration, int64_t from,
                      int64_t latest = kNever) const;
 
-  // Whether Earliest() from `start` on would be `start`.
+  // Whether Earliest() from `start` would return `start`.
   bool HasSlotAt(const GroupRequirements& requirements, int64_t duration, int64_t start) const;
 
-  // Takes out what reservations set aside of the nodes of `group`. REQUIRES: after its Releases.
+  // Subtracts the parts of nodes that reservations set aside. REQUIRES: after the group's Releases.
   void SetPartsAside(int32_t group);
 
   void Take(const GroupRequirements& requirements, const GroupSlot& slot, int64_t duration);
 
-  // Keeps the nodes of `slot` for its job from `from` to `to`, whole nodes whatever it asks for:
-  // so Slurm's backfill does it for jobs that wait.
+  // Keeps the nodes of `slot` in [from, to), always whole nodes, as Slurm's backfill does for
+  // waiting jobs.
   void Reserve(const GroupRequirements& requirements, const GroupSlot& slot, int64_t from,
                int64_t to);
 
@@ -71,21 +70,20 @@ class GroupPlan {
 
   const NodeGroups& groups_;
   const Grid grid_;
-  int64_t now_ = 0;  // of the last Reset
+  int64_t now_ = 0;  // at the last Reset
   std::vector<NodeTimeline> lines_;
   std::vector<uint64_t> contents_;
 };
 
-// Takes requirements.nodes nodes out of `counts` (parallel to requirements.demands); kNever as the
-// start when they are too few or a required one is missing. `free`: see FillOrder.
+// Takes requirements.nodes nodes out of `counts` (parallel to requirements.demands). The start is
+// kNever if there are too few or a required one is missing. `free`: see FillOrder.
 GroupSlot TakeNodes(const NodeGroups& groups, const GroupRequirements& requirements,
                     const std::vector<int64_t>& counts, const std::vector<const Resources*>& free,
                     const std::vector<uint64_t>& contents, int64_t start);
 
-// The places that have some of `counts`, in the order in which Slurm fills them: required ones,
-// then low weights, then the fullest nodes.
-// `free`: what each place has free (parallel to requirements.demands; null where it has no count);
-// `contents`: who is there, by group.
+// Demands with a count above 0, in the order in which Slurm fills nodes: required ones, low weight,
+// then the fullest.
+// `free`: free resources per demand (null without a count); `contents`: the jobs there, by group.
 std::vector<int32_t> FillOrder(const NodeGroups& groups, const GroupRequirements& requirements,
                                const std::vector<int64_t>& counts,
                                const std::vector<const Resources*>& free,

@@ -34,8 +34,8 @@ Result<std::vector<size_t>> PartitionsOf(const Snapshot& policy, const JobReques
   std::vector<size_t> found;
   for (const std::string& name : names) {
     const Partition* partition = FindPartition(policy, name);
-    if (!KnowsPartition(submitter, policy, name)) {
-      const std::vector<std::string> known = PartitionsToldTo(submitter, policy);
+    if (!CanSeePartition(submitter, policy, name)) {
+      const std::vector<std::string> known = VisiblePartitions(submitter, policy);
       return Fail(ErrorCode::kNotFound,
                   fmt::format("there is no partition {}{}{}", Quoted(name), DidYouMean(name, known),
                               known.empty() ? "" : "; there are " + JoinNames(known)));
@@ -65,9 +65,9 @@ Result<void> CheckReservation(const Snapshot& policy, const Partition& partition
                           submitter.user, caller.account));
 }
 
-// One way to run the request; who may run it and how is checked on the way.
-Result<PartitionOption> WayIn(const QueueModel& queue, size_t index, const JobRequest& request,
-                              const Submitter& submitter, const EffectiveLimits& authority) {
+// One option for the request; checks access and limits.
+Result<PartitionOption> OptionIn(const QueueModel& queue, size_t index, const JobRequest& request,
+                                 const Submitter& submitter, const EffectiveLimits& authority) {
   const Snapshot& policy = queue.snapshot();
   const Partition& partition = policy.partitions[index];
   if (auto good = CheckAccess(policy, partition, request, submitter, authority); !good) {
@@ -77,12 +77,13 @@ Result<PartitionOption> WayIn(const QueueModel& queue, size_t index, const JobRe
       !good) {
     return tl::unexpected(good.error());
   }
-  auto requirements = ShapeOf(queue.pool(), policy, partition, queue.Members(index), request);
+  auto requirements =
+      ResolveRequirements(queue.pool(), policy, partition, queue.Members(index), request);
   if (!requirements) return tl::unexpected(requirements.error());
   PartitionOption option;
   option.partition = static_cast<int32_t>(index);
   option.requirements = std::make_shared<const GroupRequirements>(
-      queue.groups().ShapeOn(queue.pool(), *requirements));
+      queue.groups().SpreadOverGroups(queue.pool(), *requirements));
   option.duration = requirements->duration;
   option.earliest = requirements->earliest;
   option.latest = requirements->latest;
@@ -91,10 +92,10 @@ Result<PartitionOption> WayIn(const QueueModel& queue, size_t index, const JobRe
   return option;
 }
 
-// The request in reservations that attract it, in partition `index`.
-void AddMagneticWays(const QueueModel& queue, size_t index, const JobRequest& request,
-                     const Submitter& submitter, const EffectiveLimits& authority,
-                     std::vector<PartitionOption>& options) {
+// Options in MAGNETIC reservations that attract the request, in partition `index`.
+void AddMagneticOptions(const QueueModel& queue, size_t index, const JobRequest& request,
+                        const Submitter& submitter, const EffectiveLimits& authority,
+                        std::vector<PartitionOption>& options) {
   const Snapshot& policy = queue.snapshot();
   if (policy.reservations.empty() || !request.reservation.empty()) return;
   const ReservationCaller caller =
@@ -102,7 +103,7 @@ void AddMagneticWays(const QueueModel& queue, size_t index, const JobRequest& re
   for (const std::string& magnet : MagnetsFor(policy, caller)) {
     JobRequest inside = request;
     inside.reservation = magnet;
-    auto option = WayIn(queue, index, inside, submitter, authority);
+    auto option = OptionIn(queue, index, inside, submitter, authority);
     if (!option) continue;
     option->magnetic = true;
     options.push_back(std::move(*option));
@@ -111,7 +112,7 @@ void AddMagneticWays(const QueueModel& queue, size_t index, const JobRequest& re
 
 }  // namespace
 
-tl::unexpected<Error> NeverFree(const QueueModel& queue, const PendingJob& job) {
+tl::unexpected<Error> NeverFreeError(const QueueModel& queue, const PendingJob& job) {
   const auto partition = static_cast<size_t>(job.options.front().partition);
   return Fail(ErrorCode::kInfeasible,
               fmt::format("the nodes, GPUs or limits that this job needs in partition {} are held "
@@ -137,8 +138,8 @@ bool MayLose(const QueueModel& queue, const PendingJob& job) {
   });
 }
 
-Result<PendingJob> InsertedInto(const QueueModel& queue, const JobRequest& request,
-                                const Submitter& submitter) {
+Result<PendingJob> MakePendingJob(const QueueModel& queue, const JobRequest& request,
+                                  const Submitter& submitter) {
   const Snapshot& policy = queue.snapshot();
   const auto partitions = PartitionsOf(policy, request, submitter);
   if (!partitions) return tl::unexpected(partitions.error());
@@ -149,23 +150,23 @@ Result<PendingJob> InsertedInto(const QueueModel& queue, const JobRequest& reque
   bool over = false;
   for (const size_t index : *partitions) {
     const Partition& partition = policy.partitions[index];
-    const EffectiveLimits authority = EffectiveLimitsOf(policy, partition, submitter);
-    auto option = WayIn(queue, index, request, submitter, authority);
-    std::vector<PartitionOption> ways;
-    if (option) ways.push_back(std::move(*option));
-    AddMagneticWays(queue, index, request, submitter, authority, ways);
-    if (ways.empty()) {
+    const EffectiveLimits authority = FindEffectiveLimits(policy, partition, submitter);
+    auto option = OptionIn(queue, index, request, submitter, authority);
+    std::vector<PartitionOption> options;
+    if (option) options.push_back(std::move(*option));
+    AddMagneticOptions(queue, index, request, submitter, authority, options);
+    if (options.empty()) {
       if (!why_not) why_not = option.error();
       continue;
     }
-    if (job.options.empty() && queue.limits().keeps_books()) {
+    if (job.options.empty() && queue.limits().is_enforced()) {
       job.caps = queue.limits().CountRequest(authority, submitter.user,
                                              RequestTres(request, partition, policy.config), over);
     }
     const int64_t priority =
         PredictPriority(policy, queue.scale(), request, partition, submitter).total;
     job.rank.priority = std::max(job.rank.priority, priority);
-    std::move(ways.begin(), ways.end(), std::back_inserter(job.options));
+    std::move(options.begin(), options.end(), std::back_inserter(job.options));
     used.push_back(index);
   }
   if (job.options.empty()) return tl::unexpected(*why_not);
@@ -175,8 +176,8 @@ Result<PendingJob> InsertedInto(const QueueModel& queue, const JobRequest& reque
   }
   job.user = queue.OwnerOf(submitter.user);
   job.association = queue.OwnerOf(AssociationName(submitter.user, submitter.account));
-  job.rank = RankOf(policy, used, !request.reservation.empty(), job.rank.priority, Rank{}.job_id);
-  if (over) return NeverFree(queue, job);
+  job.rank = MakeRank(policy, used, !request.reservation.empty(), job.rank.priority, Rank{}.job_id);
+  if (over) return NeverFreeError(queue, job);
   if (queue.past() != nullptr && MayLose(queue, job)) {
     job.run_time = std::make_shared<const RunTimeDistribution>(
         queue.past()->run_times.Of(RecordFor(queue, request, submitter)));

@@ -1,5 +1,5 @@
-// A request as one more job of a queue: in which partitions it may run, with which shape, at which
-// rank. Pure; safe from any thread.
+// Turns a request into a queue job: its partitions, requirements and rank. Pure; safe from any
+// thread.
 #pragma once
 
 #include "common/scheduler/queue_model.h"
@@ -8,16 +8,16 @@
 namespace gpuadvise {
 
 // Errors: as StartOf.
-Result<PendingJob> InsertedInto(const QueueModel& queue, const JobRequest& request,
-                                const Submitter& submitter);
+Result<PendingJob> MakePendingJob(const QueueModel& queue, const JobRequest& request,
+                                  const Submitter& submitter);
 
-// The error of a job whose nodes, GPUs or limits never come free.
-tl::unexpected<Error> NeverFree(const QueueModel& queue, const PendingJob& job);
+// The error for a job whose nodes, GPUs or limits never become free.
+tl::unexpected<Error> NeverFreeError(const QueueModel& queue, const PendingJob& job);
 
-// What history would know of it.
+// The job's record as accounting would store it.
 JobRecord RecordFor(const QueueModel& queue, const JobRequest& request, const Submitter& submitter);
 
-// Whether anybody may take its nodes.
+// Whether another job may preempt it.
 bool MayLose(const QueueModel& queue, const PendingJob& job);
 
 }  // namespace gpuadvise

@@ -1,21 +1,20 @@
-// Which run times go together.
+// Correlated run times.
 //
-// Problem. Ten jobs of one array differ by a few per cent among themselves and by hours from what
-// their user ran before. Drawn one by one their ends are spread evenly and the queue behind them
-// looks sure; in truth they all end early or all late.
+// Problem. Ten jobs of one array differ by a few per cent among themselves, but by hours from their
+// user's earlier jobs. Independent draws spread their ends evenly, and the queue behind them looks
+// certain. In fact they all end early or all end late.
 //
-// Idea. A Gaussian copula: each job keeps its own distribution, and the normal scores of jobs of
-// one burst share a component, z = sqrt(rho) z_burst + sqrt(1 - rho) e. A job that has run for a
-// while has a score above that of its elapsed time, which says something about z_burst and so about
-// its fellows, also those that have not started. That posterior has no closed form; a few Gibbs
-// sweeps (z_burst given the scores is normal, a score given z_burst is a truncated normal) draw
-// from it.
+// Idea. A Gaussian copula: each job keeps its own distribution; normal scores of jobs in one burst
+// share a component, z = sqrt(rho) z_burst + sqrt(1 - rho) e. A running job's score exceeds that of
+// its elapsed time. This informs z_burst and with it the other jobs of the burst, started or not.
+// The posterior has no closed form; a few Gibbs sweeps draw from it (z_burst given the scores is
+// normal; a score given z_burst is a truncated normal).
 //
 // rho. Correlation of normal scores of consecutive jobs of a burst, over their variance: .62 and
-// .49 on two lab days, .59, .38 and .70 on logs of Curie (hybrid, fat) and Graham.
+// .49 on two lab days; .59, .38 and .70 on logs of Curie (hybrid, fat) and Graham.
 //
-// Cost. Some 0.2 µs per job and sweep. Fellows that have ended are already in the distribution
-// (common/history/job_duration_history.cc), not here.
+// Cost. About 0.2 µs per job and sweep. Finished jobs of the burst are already in the distribution
+// (common/history/job_duration_history.cc).
 #include "common/scheduler/job_duration_draw.h"
 
 #include <algorithm>
@@ -33,7 +32,7 @@ constexpr double kEdge = 1e-6;
 
 constexpr double kNoBound = -1e9;
 
-// Above `least`, normal around `mean` with deviation `sigma`, by inversion.
+// Draws from a normal truncated below at `least`, by inversion.
 double Truncated(double mean, double sigma, double least, double u) {
   const double below = least < -1e8 ? 0 : NormalCdf((least - mean) / sigma);
   if (below > 1 - 1e-9) return least;
@@ -43,11 +42,11 @@ double Truncated(double mean, double sigma, double least, double u) {
 
 }  // namespace
 
-// A stream of uniforms for one burst.
+// Uniform random numbers of one burst.
 class RunTimeDraw::Stream {
  public:
   Stream(uint64_t seed, uint64_t sample, uint64_t key) : seed_(seed), sample_(sample), key_(key) {}
-  double Next() { return UniformOf(seed_ + 0x5bd1e995, sample_, MixBits(key_) + ++count_); }
+  double Next() { return DrawUniform(seed_ + 0x5bd1e995, sample_, MixBits(key_) + ++count_); }
 
  private:
   uint64_t seed_;
@@ -98,7 +97,7 @@ RunTimeDraw::RunTimeDraw(std::span<const RunTimeQuestion> questions)
 void RunTimeDraw::Draw(uint64_t seed, uint64_t sample, std::vector<double>& times) {
   times.assign(questions_, 0);
   for (const Alone& one : alone_) {
-    const double u = UniformOf(seed, sample, one.job);
+    const double u = DrawUniform(seed, sample, one.job);
     times[one.question] = one.distribution->Quantile(one.reached + (1 - one.reached) * u);
   }
   for (auto begin = in_bursts_.begin(); begin != in_bursts_.end();) {

@@ -1,6 +1,6 @@
-// Draws how long the jobs of a queue run, all together: jobs submitted together run alike.
+// Draws the run times of a queue's jobs jointly: jobs submitted together run alike.
 //
-// See run_time_draw.cc for the idea. Pure: the same seed and sample give the same draws.
+// See job_duration_draw.cc for the idea. Pure: the same seed and sample give the same draws.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,29 @@ namespace gpuadvise {
 
 // One job whose run time is unknown.
 struct RunTimeQuestion {
-  uint64_t job = 0;    // identifies its random numbers
-  int32_t burst = -1;  // jobs of one number were submitted together; -1: alone
-  double elapsed = 0;  // it runs at least so long
+  uint64_t job = 0;                                   // seeds its random numbers
+  int32_t burst = -1;                                 // number of its burst; -1: none
+  double elapsed = 0;                                 // lower bound of its run time
   const RunTimeDistribution* distribution = nullptr;  // null: not drawn
 };
 
-// The same jobs in every sample: what does not depend on it is worked out once.
+// The same jobs in every sample: work independent of the sample is done once.
 class RunTimeDraw {
  public:
   // REQUIRES: the distributions outlive it.
   explicit RunTimeDraw(std::span<const RunTimeQuestion> questions);
 
-  // Run times in all, in seconds, parallel to the questions; 0 where there is no distribution.
+  // Total run times in seconds, parallel to the questions; 0 without a distribution.
   void Draw(uint64_t seed, uint64_t sample, std::vector<double>& times);
 
  private:
-  // A job alone.
   struct Alone {
     size_t question = 0;
     uint64_t job = 0;
-    double reached = 0;  // the share of such jobs that has ended by now
+    double reached = 0;  // share of such jobs that has ended by now
     const RunTimeDistribution* distribution = nullptr;
   };
-  // A job of a burst: its normal score, and the least that this can be.
+  // A burst's job: its normal score and the lower bound of that.
   struct Score {
     int32_t burst = 0;
     size_t question = 0;
@@ -53,10 +52,10 @@ class RunTimeDraw {
 
   size_t questions_ = 0;
   std::vector<Alone> alone_;
-  std::vector<Score> in_bursts_;  // those of one burst side by side
+  std::vector<Score> in_bursts_;  // grouped by burst
 };
 
-// The same for one sample.
+// Draws one sample.
 std::vector<double> DrawRunTimes(std::span<const RunTimeQuestion> questions, uint64_t seed,
                                  uint64_t sample);
 

@@ -28,7 +28,7 @@ void FillMemory(const NodePool& pool, const SchedulerConfig& config, const Parti
     requirements.memory_per_node_mib = own ? partition.default_memory_per_node_mib.value_or(0)
                                            : config.default_memory_per_node_mib.value_or(0);
   }
-  // Slurm's "0" and a missing default both mean all the memory of the node.
+  // In Slurm, "0" and a missing default both mean all memory of the node.
   requirements.whole_memory =
       requirements.memory_per_node_mib == 0 && requirements.memory_per_cpu_mib == 0;
 }
@@ -44,7 +44,7 @@ Result<void> FillGpus(const NodePool& pool, const Partition& partition,
       if (type < 0 && !gpu.type.empty()) return NoSuchGpu(pool, partition, members, gpu.type);
       to->push_back({type, gpu.count});
     }
-    // Typed GPUs first, so that the untyped rest is taken from what they leave.
+    // Typed GPUs first; untyped ones take from the rest.
     std::stable_sort(to->begin(), to->end(),
                      [](const GpuNeed& a, const GpuNeed& b) { return a.type > b.type; });
   }
@@ -85,9 +85,10 @@ Result<void> SetTimes(const NodePool& pool, const Snapshot& snapshot, const Part
                                           "' is over before the job may start; leave it out");
 }
 
-Result<JobRequirements> ShapeOf(const NodePool& pool, const Snapshot& snapshot,
-                                const Partition& partition, const std::vector<int32_t>& members,
-                                const JobRequest& request) {
+Result<JobRequirements> ResolveRequirements(const NodePool& pool, const Snapshot& snapshot,
+                                            const Partition& partition,
+                                            const std::vector<int32_t>& members,
+                                            const JobRequest& request) {
   JobRequirements requirements;
   requirements.cpus_per_task = std::max<int64_t>(request.cpus_per_task, 1);
   requirements.nodes_min = std::max<int64_t>({request.nodes_min, partition.min_nodes, 1,
@@ -102,8 +103,8 @@ Result<JobRequirements> ShapeOf(const NodePool& pool, const Snapshot& snapshot,
   requirements.partition = static_cast<int32_t>(&partition - snapshot.partitions.data());
   requirements.shards_per_node = request.shards_per_node;
   requirements.mps_per_node = request.mps_per_node;
-  // OverSubscribe=FORCE leaves users no whole nodes. A node that only jobs of one user, label or
-  // block may share counts as whole.
+  // OverSubscribe=FORCE rules out whole nodes for users. A node shared only by jobs of one user,
+  // label or block counts as whole.
   const bool shared = SharedBy(partition) > 1;
   requirements.whole_node = (request.exclusive && !shared) || partition.exclusive ||
                             !request.exclusive_to.empty() || !partition.exclusive_to.empty() ||

@@ -28,14 +28,14 @@ const License* FindLicence(const SchedulerConfig& config, const std::string& nam
 
 LicenceCaps::LicenceCaps(const Snapshot& snapshot, UsageLimits& limits) {
   const SchedulerConfig& config = snapshot.config;
-  std::map<std::string, int64_t> seen;  // used by running jobs of the snapshot
+  std::map<std::string, int64_t> seen;  // used by running jobs in the snapshot
   for (const Job& job : snapshot.jobs) {
     if (!HoldsNodes(job)) continue;
     for (const auto& [name, count] : job.request.licenses) {
       if (const License* licence = FindLicence(config, name)) seen[licence->name] += count;
     }
   }
-  std::map<std::string, int64_t> visible;  // set aside by reservations of the snapshot
+  std::map<std::string, int64_t> visible;  // set aside by reservations in the snapshot
   for (const Reservation& reservation : snapshot.reservations) {
     if (!HasBegun(reservation, snapshot.taken_at)) continue;
     for (const auto& [name, count] : reservation.licenses) {

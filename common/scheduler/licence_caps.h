@@ -1,7 +1,7 @@
-// Licences as limits on use (usage_limits.h): a job that wants more than are left waits, and holds
-// nobody else back. So does Slurm without bf_licenses.
+// Licences as usage limits (usage_limits.h): a job that wants more than are free waits without
+// holding back others, as in Slurm without bf_licenses.
 //
-// What reservations set aside is for their own jobs, until they end. Built once per snapshot, then
+// Licences of a reservation are for its own jobs until it ends. Built once per snapshot, then
 // immutable; safe from any thread. https://slurm.schedmd.com/licenses.html
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace gpuadvise {
 
-// What a reservation that has begun sets aside.
+// Licences set aside by a reservation that has begun.
 struct LicencesAside {
   LimitUse use;
   int64_t until = kNever;  // seconds from the snapshot
@@ -28,17 +28,17 @@ class LicenceCaps {
  public:
   LicenceCaps() = default;
 
-  // Adds a cap to `limits` for each licence of the cluster, less what somebody unseen uses.
+  // Adds a cap to `limits` for each licence of the cluster, minus hidden use.
   LicenceCaps(const Snapshot& snapshot, UsageLimits& limits);
 
-  // What a job with `request` counts against. Where one of several licences is enough, the one that
-  // the cluster has most of counts. Licences that the snapshot does not have are left out.
+  // Caps that `request` counts against. Of alternative licences the most plentiful counts. Licences
+  // missing from the snapshot are omitted.
   CapUses Count(const JobRequest& request) const;
 
   const std::vector<LicencesAside>& aside() const { return aside_; }
 
-  // Errors: kInfeasible for a licence that the cluster does not have, or has too few of. Without
-  // any licence in the snapshot nothing is known, and nothing is wrong.
+  // Errors: kInfeasible for a licence that the cluster lacks or has too few of. A snapshot without
+  // licences passes everything.
   Result<void> Check(const JobRequest& request) const;
 
  private:
@@ -52,7 +52,7 @@ class LicenceCaps {
   std::vector<LicencesAside> aside_;
 };
 
-// The licence of `config` that a job means by `name`: "matlab" also stands for "matlab@server".
+// The licence of `config` that `name` means: "matlab" also matches "matlab@server".
 const License* FindLicence(const SchedulerConfig& config, const std::string& name);
 
 }  // namespace gpuadvise

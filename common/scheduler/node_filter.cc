@@ -33,7 +33,7 @@ std::string Names(const NodePool& pool, const Members& nodes) {
   return text;
 }
 
-std::string NeedInWords(const NodePool& pool, const JobRequirements& requirements) {
+std::string DescribeNeed(const NodePool& pool, const JobRequirements& requirements) {
   std::vector<std::string> parts;
   for (const GpuNeed& need : requirements.gpus_per_node) {
     parts.push_back(need.type < 0 ? Plural(need.count, "GPU")
@@ -70,7 +70,7 @@ Result<Members> Resolve(const NodePool& pool, const std::vector<std::string>& na
   return nodes;
 }
 
-// `what` of each node, where that depends on its kind alone: so it is asked for few.
+// Caches `what` by node kind.
 template <typename Value>
 class ByKind {
  public:
@@ -89,7 +89,7 @@ class ByKind {
   std::vector<std::optional<Value>> known_;
 };
 
-// One need after the other; each either narrows `nodes` or explains why it cannot.
+// Checks one need after the other; each narrows `nodes` or returns an error.
 class Filter {
  public:
   Filter(const NodePool& pool, const Partition& partition, const Members& members,
@@ -97,7 +97,7 @@ class Filter {
       : pool_(pool),
         partition_(partition),
         request_(request),
-        shape_(requirements),
+        requirements_(requirements),
         nodes_(members) {}
 
   Result<void> Run() {
@@ -107,16 +107,16 @@ class Filter {
       auto done = (this->*step)();
       if (!done) return done;
     }
-    shape_.nodes = std::make_shared<const Members>(std::move(nodes_));
+    requirements_.nodes = std::make_shared<const Members>(std::move(nodes_));
     return {};
   }
 
  private:
   bool Enough(const Members& nodes) const {
-    return static_cast<int64_t>(nodes.size()) >= shape_.nodes_min;
+    return static_cast<int64_t>(nodes.size()) >= requirements_.nodes_min;
   }
 
-  // Narrows to `kept`; too few is the error "partition P WHAT".
+  // Narrows to `kept`; if too few, the error is "partition P WHAT".
   Result<void> Narrow(Members kept, const std::function<std::string()>& what) {
     if (!Enough(kept)) {
       return Fail(ErrorCode::kInfeasible, fmt::format("partition {} {}", partition_.name, what()));
@@ -126,7 +126,7 @@ class Filter {
   }
 
   std::string OnlySoMany(const Members& kept, std::string_view with) const {
-    const std::string wanted = Plural(shape_.nodes_min, "node");
+    const std::string wanted = Plural(requirements_.nodes_min, "node");
     if (kept.empty()) return fmt::format("has no node {}", with);
     return fmt::format("has only {} {} ({}), not {}",
                        Plural(static_cast<int64_t>(kept.size()), "node"), with, Names(pool_, kept),
@@ -134,8 +134,9 @@ class Filter {
   }
 
   Result<void> Reserved() {
-    if (shape_.reservation < 0) return Narrow(nodes_, [&] { return OnlySoMany(nodes_, "in all"); });
-    const Reservation& held = pool_.reservations()[static_cast<size_t>(shape_.reservation)];
+    if (requirements_.reservation < 0)
+      return Narrow(nodes_, [&] { return OnlySoMany(nodes_, "in all"); });
+    const Reservation& held = pool_.reservations()[static_cast<size_t>(requirements_.reservation)];
     const std::set<std::string> names(held.nodes.begin(), held.nodes.end());
     Members kept = Keep(nodes_, [&](int32_t n) { return names.contains(At(pool_, n).name); });
     return Narrow(kept,
@@ -170,35 +171,37 @@ class Filter {
   }
 
   Result<void> Gpus() {
-    if (shape_.gpus_per_node.empty() && shape_.shards_per_node == 0 && shape_.mps_per_node == 0) {
+    if (requirements_.gpus_per_node.empty() && requirements_.shards_per_node == 0 &&
+        requirements_.mps_per_node == 0) {
       return {};
     }
     JobRequirements only;
     only.tasks = 0;
-    only.gpus_per_node = shape_.gpus_per_node;
-    only.shards_per_node = shape_.shards_per_node;
-    only.mps_per_node = shape_.mps_per_node;
+    only.gpus_per_node = requirements_.gpus_per_node;
+    only.shards_per_node = requirements_.shards_per_node;
+    only.mps_per_node = requirements_.mps_per_node;
     Members kept = Keep(nodes_, ByKind<bool>(pool_, [&](const PoolNode& node) {
                           return CanServe(pool_, node, only, node.capacity, 0);
                         }));
     return Narrow(kept, [&] {
       return fmt::format("{}; its GPUs are {}",
-                         OnlySoMany(kept, "with " + NeedInWords(pool_, shape_)),
-                         GpusInWords(pool_, nodes_));
+                         OnlySoMany(kept, "with " + DescribeNeed(pool_, requirements_)),
+                         DescribeGpus(pool_, nodes_));
     });
   }
 
-  int64_t CpusPerNode() const {  // that the barest node of the job must have
-    const int64_t tasks = shape_.nodes_max == 1 && request_.nodes_max > 0 ? shape_.tasks : 1;
-    return shape_.cpus(tasks);
+  int64_t CpusPerNode() const {  // required of every node of the job
+    const int64_t tasks =
+        requirements_.nodes_max == 1 && request_.nodes_max > 0 ? requirements_.tasks : 1;
+    return requirements_.cpus(tasks);
   }
 
   Result<void> Cpus() {
     const int64_t cpus = CpusPerNode();
-    if (cpus > shape_.max_cpus_per_node) {
+    if (cpus > requirements_.max_cpus_per_node) {
       return Fail(ErrorCode::kInfeasible,
                   fmt::format("partition {} gives a job at most {} CPUs on a node, not {}",
-                              partition_.name, shape_.max_cpus_per_node, cpus));
+                              partition_.name, requirements_.max_cpus_per_node, cpus));
     }
     Members kept = Keep(nodes_, [&](int32_t n) { return At(pool_, n).cpus_of_a_job >= cpus; });
     return Narrow(kept, [&] {
@@ -211,13 +214,13 @@ class Filter {
 
   Result<void> Memory() {
     const SlurmNumber most = partition_.max_memory_per_node_mib;
-    if (most.value_or(0) > 0 && shape_.memory_per_node_mib > most.value()) {
+    if (most.value_or(0) > 0 && requirements_.memory_per_node_mib > most.value()) {
       return Fail(ErrorCode::kInfeasible,
                   fmt::format("partition {} gives a job at most {} MiB of memory per node, not {}",
-                              partition_.name, most.value(), shape_.memory_per_node_mib));
+                              partition_.name, most.value(), requirements_.memory_per_node_mib));
     }
-    const int64_t memory =
-        std::max(shape_.memory_per_node_mib, shape_.memory_per_cpu_mib * CpusPerNode());
+    const int64_t memory = std::max(requirements_.memory_per_node_mib,
+                                    requirements_.memory_per_cpu_mib * CpusPerNode());
     Members kept =
         Keep(nodes_, [&](int32_t n) { return At(pool_, n).capacity.memory_mib >= memory; });
     return Narrow(kept, [&] {
@@ -230,8 +233,8 @@ class Filter {
 
   Result<void> Everything() {
     Members kept = Keep(nodes_, ByKind<bool>(pool_, [&](const PoolNode& node) {
-                          return TasksThatFit(pool_, node, shape_, node.capacity, 1) > 0 &&
-                                 HasSomeOf(node, node.capacity, shape_.gpus_total);
+                          return TasksThatFit(pool_, node, requirements_, node.capacity, 1) > 0 &&
+                                 HasSomeOf(node, node.capacity, requirements_.gpus_total);
                         }));
     return Narrow(kept, [&] { return OnlySoMany(kept, "that has all this at once"); });
   }
@@ -246,30 +249,31 @@ class Filter {
                               "required nodes",
                               At(pool_, node).name, partition_.name));
     }
-    shape_.required = std::move(*required);
+    requirements_.required = std::move(*required);
     return {};
   }
 
-  // Nodes needed when all are empty: enough for the tasks and for each total of GPUs.
+  // Raises nodes_min to fit the tasks and each GPU total on empty nodes.
   Result<void> Grow() {
-    int64_t needed = shape_.nodes_min;
-    needed = std::max(needed, NodesFor(shape_.tasks, [&](const PoolNode& node) {
-                        return TasksThatFit(pool_, node, shape_, node.capacity, shape_.tasks);
+    int64_t needed = requirements_.nodes_min;
+    needed = std::max(needed, NodesFor(requirements_.tasks, [&](const PoolNode& node) {
+                        return TasksThatFit(pool_, node, requirements_, node.capacity,
+                                            requirements_.tasks);
                       }));
-    for (const GpuNeed& need : shape_.gpus_total) {
+    for (const GpuNeed& need : requirements_.gpus_total) {
       needed = std::max(needed, NodesFor(need.count, [&](const PoolNode& node) {
                           return FreeGpus(node, node.capacity, need.type);
                         }));
     }
     const bool fixed = request_.nodes_max > 0;
-    if (needed == kNever || (fixed && needed > shape_.nodes_max)) return TooMuchInAll();
-    shape_.nodes_max = std::max(shape_.nodes_max, needed);
-    if (shape_.nodes_max > 1) return {};
+    if (needed == kNever || (fixed && needed > requirements_.nodes_max)) return TooMuchInAll();
+    requirements_.nodes_max = std::max(requirements_.nodes_max, needed);
+    if (requirements_.nodes_max > 1) return {};
     Members alone =
         Keep(nodes_, ByKind<bool>(pool_, [&](const PoolNode& node) { return ServesAlone(node); }));
     if (alone.empty() && fixed) return TooMuchInAll();
     if (alone.empty()) {
-      shape_.nodes_max = 2;  // one has the CPUs, another the GPUs
+      requirements_.nodes_max = 2;  // one has the CPUs, the other the GPUs
     } else {
       nodes_ = std::move(alone);
     }
@@ -277,27 +281,28 @@ class Filter {
   }
 
   tl::unexpected<Error> TooMuchInAll() const {
-    std::string total = Plural(shape_.cpus(shape_.tasks), "CPU");
-    for (const GpuNeed& need : shape_.gpus_total) {
+    std::string total = Plural(requirements_.cpus(requirements_.tasks), "CPU");
+    for (const GpuNeed& need : requirements_.gpus_total) {
       total += " and " + (need.type < 0
                               ? Plural(need.count, "GPU")
                               : fmt::format("{} × {}", need.count,
                                             pool_.gpu_types()[static_cast<size_t>(need.type)]));
     }
-    return Fail(ErrorCode::kInfeasible,
-                fmt::format("partition {} cannot give {} to {}; its GPUs are {}", partition_.name,
-                            total, Plural(shape_.nodes_max, "node"), GpusInWords(pool_, nodes_)));
+    return Fail(
+        ErrorCode::kInfeasible,
+        fmt::format("partition {} cannot give {} to {}; its GPUs are {}", partition_.name, total,
+                    Plural(requirements_.nodes_max, "node"), DescribeGpus(pool_, nodes_)));
   }
 
   bool ServesAlone(const PoolNode& node) const {
-    if (!CanServe(pool_, node, shape_, node.capacity, shape_.tasks)) return false;
-    return std::all_of(shape_.gpus_total.begin(), shape_.gpus_total.end(),
+    if (!CanServe(pool_, node, requirements_, node.capacity, requirements_.tasks)) return false;
+    return std::all_of(requirements_.gpus_total.begin(), requirements_.gpus_total.end(),
                        [&](const GpuNeed& need) {
                          return FreeGpus(node, node.capacity, need.type) >= need.count;
                        });
   }
 
-  // How many of the best nodes together give `wanted`; kNever when all do not.
+  // Number of best nodes that together give `wanted`; kNever if all do not.
   int64_t NodesFor(int64_t wanted, std::function<int64_t(const PoolNode&)> offer) const {
     ByKind<int64_t> of_kind(pool_, std::move(offer));
     std::vector<int64_t> offers;
@@ -314,8 +319,8 @@ class Filter {
   Result<void> Usable() {
     Members kept = Keep(nodes_, [&](int32_t n) { return At(pool_, n).usable; });
     Members down = Keep(nodes_, [&](int32_t n) { return !At(pool_, n).usable; });
-    const bool all_required =
-        std::includes(kept.begin(), kept.end(), shape_.required.begin(), shape_.required.end());
+    const bool all_required = std::includes(
+        kept.begin(), kept.end(), requirements_.required.begin(), requirements_.required.end());
     if (!all_required || !Enough(kept)) {
       return Fail(
           ErrorCode::kInfeasible,
@@ -331,13 +336,13 @@ class Filter {
   const NodePool& pool_;
   const Partition& partition_;
   const JobRequest& request_;
-  JobRequirements& shape_;
+  JobRequirements& requirements_;
   Members nodes_;
 };
 
 }  // namespace
 
-std::string GpusInWords(const NodePool& pool, const std::vector<int32_t>& nodes) {
+std::string DescribeGpus(const NodePool& pool, const std::vector<int32_t>& nodes) {
   std::map<std::pair<std::string, int64_t>, int64_t> kinds;  // type and count per node -> nodes
   for (const int32_t n : nodes) {
     const PoolNode& node = At(pool, n);
@@ -361,7 +366,7 @@ tl::unexpected<Error> NoSuchGpu(const NodePool& pool, const Partition& partition
               fmt::format("no node of this cluster has GPUs of type {}{}; those of partition {} "
                           "are {}",
                           Quoted(type), DidYouMean(type, pool.gpu_types()), partition.name,
-                          GpusInWords(pool, members)));
+                          DescribeGpus(pool, members)));
 }
 
 tl::unexpected<Error> NoSuchReservation(const NodePool& pool, std::string_view name,

@@ -1,7 +1,7 @@
-// Which nodes of a partition could ever run a job, and the sentence when too few can.
+// Selects the nodes of a partition that could run a job, and explains an empty result.
 //
-// The needs are tried one after the other, so the error names the first that leaves too few nodes:
-// reservation, features, exclusions, GPUs, CPUs, memory, and last that nodes are down. Pure.
+// Needs are checked in order, so the error names the first that leaves too few nodes: reservation,
+// features, exclusions, GPUs, CPUs, memory, and last down nodes. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace gpuadvise {
 
-// Sets `nodes`, `required`, `nodes_min` and `nodes_max` of `shape`, whose other needs are set.
-// Fewer nodes than tasks or GPUs can fit on are made more, unless the request fixes them.
+// Sets `nodes`, `required`, `nodes_min` and `nodes_max` of `requirements`; the rest must be set.
+// Raises the node count where tasks or GPUs need more, unless the request fixes it.
 Result<void> ChooseNodes(const NodePool& pool, const Partition& partition,
                          const std::vector<int32_t>& members, const JobRequest& request,
                          JobRequirements& requirements);
 
 tl::unexpected<Error> NoSuchGpu(const NodePool& pool, const Partition& partition,
                                 const std::vector<int32_t>& members, std::string_view type);
-// `names_are_private`: none is told.
+// `names_are_private`: lists no names.
 tl::unexpected<Error> NoSuchReservation(const NodePool& pool, std::string_view name,
                                         bool names_are_private);
 
 // "gpu2080 (15 nodes × 4), gpul40s (2 × 6)": the GPUs on these nodes.
-std::string GpusInWords(const NodePool& pool, const std::vector<int32_t>& nodes);
+std::string DescribeGpus(const NodePool& pool, const std::vector<int32_t>& nodes);
 
 }  // namespace gpuadvise

@@ -10,7 +10,7 @@ int64_t MemoryFor(const PoolNode& node, const JobRequirements& requirements, int
   return std::max(requirements.memory_per_node_mib, requirements.memory_per_cpu_mib * cpus);
 }
 
-// What one job can get of the node's CPUs. Slurm gives no whole node that is over MaxCPUsPerNode.
+// CPUs of the node available to one job. Slurm never grants a whole node above MaxCPUsPerNode.
 int64_t MostCpus(const NodePool& pool, const PoolNode& node, const JobRequirements& requirements) {
   const int64_t most = requirements.max_cpus_per_node;
   const bool whole = requirements.whole_node && !pool.whole_nodes_only();
@@ -31,7 +31,7 @@ bool GpusFit(const PoolNode& node, const JobRequirements& requirements, const Re
       node.shards_are_mps ? requirements.shards_per_node : requirements.mps_per_node;
   if (others > 0) return false;
   if (shards == 0) return true;
-  // A GPU is handed out whole or as shards, and the shards of one job lie on one GPU.
+  // A GPU is allocated whole or as shards; the shards of one job are on one GPU.
   const int64_t whole = node.capacity.TotalGpus() - free.TotalGpus() + wanted;
   return shards <= node.shards_per_gpu && shards <= free.shards - whole * node.shards_per_gpu;
 }
@@ -79,7 +79,7 @@ int64_t TasksThatFit(const NodePool& pool, const PoolNode& node,
         tasks, free.memory_mib / (requirements.memory_per_cpu_mib * requirements.cpus_per_task));
   }
   while (tasks > 0 && !CanServe(pool, node, requirements, free, tasks)) {
-    // Only whole cores can still be in the way of fewer tasks; anything else needs no more tries.
+    // Only core rounding can make fewer tasks fit; otherwise stop.
     if (node.threads_per_core == 1) return 0;
     --tasks;
   }

@@ -11,7 +11,7 @@ namespace {
 
 int64_t CeilDiv(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
-// Everything in which nodes of one group are equal.
+// Key of all attributes equal within a group.
 std::string KindOf(const PoolNode& node, const std::vector<size_t>& partitions) {
   std::string key =
       fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}|", node.capacity.cpus,
@@ -35,7 +35,7 @@ std::string KindOf(const PoolNode& node, const std::vector<size_t>& partitions) 
   return key;
 }
 
-// GPUs of one need on `node`. Untyped ones on a node with several types could be any of them.
+// Adds the GPUs of one need. Untyped GPUs on a node with several types could be any of them.
 void AddGpus(const PoolNode& node, const GpuNeed& need, int64_t count, Resources& held) {
   const int slot = need.type >= 0 ? node.SlotOf(need.type) : node.gpu_types.size() == 1 ? 0 : -1;
   if (slot >= 0) held.gpus[static_cast<size_t>(slot)] += static_cast<int32_t>(count);
@@ -43,7 +43,7 @@ void AddGpus(const PoolNode& node, const GpuNeed& need, int64_t count, Resources
   held.shards += count * node.shards_per_gpu;
 }
 
-// What each of `nodes` nodes gives.
+// Resources held per node when the job runs on `nodes` nodes.
 Resources HeldOn(const NodePool& pool, const PoolNode& node, const JobRequirements& requirements,
                  int64_t nodes) {
   if (requirements.whole_node) return node.capacity;
@@ -67,7 +67,7 @@ Resources HeldOn(const NodePool& pool, const PoolNode& node, const JobRequiremen
   return held;
 }
 
-// The least number of nodes on which the job fits when they are empty.
+// Fewest empty nodes on which the job fits.
 int64_t NodesNeeded(const NodePool& pool, const JobRequirements& requirements) {
   for (int64_t nodes = requirements.nodes_min; nodes < requirements.nodes_max; ++nodes) {
     int64_t fit = 0;
@@ -162,8 +162,8 @@ NodeGroups::NodeGroups(const NodePool& pool, const std::vector<std::vector<int32
   }
 }
 
-GroupRequirements NodeGroups::ShapeOn(const NodePool& pool,
-                                      const JobRequirements& requirements) const {
+GroupRequirements NodeGroups::SpreadOverGroups(const NodePool& pool,
+                                               const JobRequirements& requirements) const {
   const int64_t nodes = NodesNeeded(pool, requirements);
   GroupRequirements on;
   on.nodes = nodes;

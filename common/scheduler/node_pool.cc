@@ -15,7 +15,7 @@
 namespace gpuadvise {
 namespace {
 
-constexpr int kRepeatedWindows = 32;  // of a daily or weekly reservation that are planned around
+constexpr int kRepeatedWindows = 32;  // planned windows of a recurring reservation
 
 int32_t IndexOf(std::vector<std::string>& names, const std::string& name) {
   const auto found = std::find(names.begin(), names.end(), name);
@@ -24,7 +24,7 @@ int32_t IndexOf(std::vector<std::string>& names, const std::string& name) {
   return static_cast<int32_t>(names.size()) - 1;
 }
 
-// Seconds after which a recurring reservation comes again; 0 for one that does not.
+// Period of a recurring reservation; 0: not recurring.
 int64_t RepeatSeconds(const Reservation& reservation) {
   for (const std::string& flag : reservation.flags) {
     if (flag == "HOURLY") return 3600;
@@ -44,8 +44,8 @@ Resources AtLeastZero(Resources amount) {
   return amount;
 }
 
-// A node that Slurm shows as reserved or in maintenance, but that no visible reservation explains,
-// is taken by one that this user may not see.
+// A node that Slurm marks as reserved or in maintenance without a visible reservation belongs to a
+// hidden one.
 bool HiddenReservation(const Node& node, const PoolNode& pool) {
   if (!node.state.Has(NodeFlag::kMaintenance) && !node.state.Has(NodeFlag::kReserved)) return false;
   const auto has_begun = [](const auto& window) { return window.start <= 0; };
@@ -56,7 +56,7 @@ bool HiddenReservation(const Node& node, const PoolNode& pool) {
 }  // namespace
 
 int64_t SharedBy(const Partition& partition) {
-  constexpr int64_t kForceAlone = 4;  // what OverSubscribe=FORCE without a number stands for
+  constexpr int64_t kForceAlone = 4;  // OverSubscribe=FORCE without a number
   const std::string_view text = partition.over_subscribe;
   if (!text.starts_with("FORCE")) return 1;
   int64_t jobs = kForceAlone;
@@ -135,9 +135,9 @@ void NodePool::AddNode(const Node& node) {
   nodes_.push_back(std::move(pool));
 }
 
-// What the partitions of a node say of its CPUs. Of several with MaxCPUsPerNode the first counts.
+// CPU limits from a node's partitions. Of several with MaxCPUsPerNode the first counts.
 void NodePool::AddPartitions(const Snapshot& snapshot) {
-  std::vector<int64_t> shared_by(nodes_.size(), 0);  // 0: in no partition
+  std::vector<int64_t> shared_by(nodes_.size(), 0);  // 0: no partition
   for (size_t p = 0; p < snapshot.partitions.size(); ++p) {
     const Partition& partition = snapshot.partitions[p];
     partition_index_.emplace(partition.name, static_cast<int32_t>(p));
@@ -159,7 +159,7 @@ void NodePool::AddPartitions(const Snapshot& snapshot) {
   }
 }
 
-// How long a node that is not up takes to boot: by the longest ResumeTimeout of its partitions.
+// Boot time of a node that is not up: the longest ResumeTimeout of its partitions.
 void NodePool::AddBootTimes(const Snapshot& snapshot) {
   std::unordered_map<std::string, int64_t> own;  // by node
   for (const Partition& partition : snapshot.partitions) {
@@ -235,8 +235,8 @@ void NodePool::AddReservations(const Snapshot& snapshot) {
   }
 }
 
-// What of each of `nodes` a reservation holds; empty where it holds whole nodes. What it holds in
-// all is spread evenly: Slurm does not say more.
+// What a reservation holds on each of `nodes`; empty if it holds whole nodes. Totals are spread
+// evenly, as Slurm gives no detail.
 std::vector<ReservedPart> NodePool::PartsOf(const Reservation& reservation,
                                             const std::vector<int32_t>& nodes) const {
   if (reservation.tres.empty() || nodes.empty()) return {};
@@ -283,7 +283,7 @@ std::vector<ReservedPart> NodePool::PartsOf(const Reservation& reservation,
   return parts;
 }
 
-// What running jobs of a reservation hold of it is not held twice.
+// Avoids counting a reservation's resources twice where its own jobs run.
 void NodePool::GivePartsToRunning(const Snapshot& snapshot) {
   for (const Job& job : snapshot.jobs) {
     if (!HoldsNodes(job) || job.request.reservation.empty()) continue;
@@ -313,7 +313,7 @@ Resources NodePool::Held(const PoolNode& node, const Allocation& allocation,
     if (slot < 0) continue;
     held.gpus[static_cast<size_t>(slot)] += static_cast<int32_t>(gpu.count);
     held.any_gpus += static_cast<int32_t>(gpu.count);
-    held.shards += gpu.count * node.shards_per_gpu;  // a GPU is handed out whole or as shards
+    held.shards += gpu.count * node.shards_per_gpu;  // a GPU is allocated whole or as shards
   }
   return held;
 }
@@ -332,10 +332,10 @@ std::vector<NodeShare> NodePool::HeldBy(const Job& job) const {
   return shares;
 }
 
-// Jobs of other users where they are hidden, which may run to the longest limit; elsewhere a job
-// that ended between two tables, gone in a moment.
+// Use without a visible job. Where jobs are hidden: other users' jobs, up to the longest limit.
+// Elsewhere: a job that ended between two tables, released at once.
 void NodePool::AddUnexplained(const Snapshot& snapshot) {
-  std::vector<Resources> left(nodes_.size());  // what the node says is in use, less what jobs hold
+  std::vector<Resources> left(nodes_.size());  // the node's allocation minus its jobs
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = snapshot.nodes[i];
     left[i] = Held(nodes_[i],

@@ -1,9 +1,9 @@
-// The nodes of a snapshot as a plan needs them: capacity, what never comes back, reservations, and
-// what running jobs hold until when.
+// Nodes of a snapshot for planning: capacity, permanent losses, reservations, and what running jobs
+// hold until when.
 //
-// Running jobs keep what they hold until their limit; overdue and completing ones let go after
-// kReleaseSeconds; jobs without a limit never do. Built once per snapshot, then immutable; safe
-// from any thread. Times are seconds from the snapshot.
+// Running jobs hold their nodes until their limit; overdue and completing ones for kReleaseSeconds;
+// jobs without a limit for ever. Built once per snapshot, then immutable; safe from any thread.
+// Times are seconds from the snapshot.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,20 @@
 
 namespace gpuadvise {
 
-// How many jobs may share each CPU of a partition at a time: the n of OverSubscribe=FORCE:n,
-// else 1.
+// Jobs that may share a CPU of a partition: the n of OverSubscribe=FORCE:n, else 1.
 int64_t SharedBy(const Partition& partition);
 
-// How long a job past its end, or being cleaned up, still holds its nodes.
+// How long an overdue or completing job still holds its nodes.
 inline constexpr int64_t kReleaseSeconds = 60;
 
-// Nodes set aside: jobs outside the reservation may not touch [start, end).
+// A reservation of whole nodes: other jobs may not use them in [start, end).
 struct ReservedWindow {
   int64_t start = 0;
   int64_t end = kNever;
   int32_t reservation = 0;  // index in NodePool::reservations()
-  bool floats = false;      // TIME_FLOAT: it is always `start` ahead and never begins
+  bool floats = false;      // TIME_FLOAT: always `start` seconds ahead, never begins
 
-  // Whether it keeps a job of others off its nodes during [from, from + duration).
+  // Whether it keeps other jobs off its nodes in [from, from + duration).
   bool Bars(int64_t from, int64_t duration) const {
     if (floats) return duration > start;
     const int64_t until = duration >= kNever || from >= kNever ? kNever : from + duration;
@@ -39,7 +38,7 @@ struct ReservedWindow {
   }
 };
 
-// Part of a node set aside in the same way. Which GPUs and cores these are does not matter.
+// A reservation of part of a node. Which GPUs and cores is irrelevant.
 struct ReservedPart {
   int64_t start = 0;
   int64_t end = kNever;
@@ -47,33 +46,32 @@ struct ReservedPart {
   Resources held;
 };
 
-// Slurm's own ResumeTimeout, where the snapshot says none.
+// Slurm's default ResumeTimeout, if the snapshot has none.
 inline constexpr int64_t kResumeSeconds = 60;
 
 struct PoolNode {
   std::string name;
   Resources capacity;
-  std::vector<int32_t> gpu_types;  // slot -> NodePool::gpu_types() index
+  std::vector<int32_t> gpu_types;  // slot -> index in NodePool::gpu_types()
   int64_t shards_per_gpu = 0;
   bool shards_are_mps = false;     // `capacity.shards` is gres/mps
-  int64_t cpus_of_a_job = 0;       // most that one job gets: OverSubscribe=FORCE makes more of them
-  int32_t limited_partition = -1;  // whose jobs share capacity.part_cpus (MaxCPUsPerNode); -1: none
-  int64_t boot_seconds = 0;        // at most until a job that gets it now can run; 0: it is up
-  bool boots = false;              // it is booting already
+  int64_t cpus_of_a_job = 0;       // most for one job: OverSubscribe=FORCE multiplies capacity
+  int32_t limited_partition = -1;  // its jobs share capacity.part_cpus (MaxCPUsPerNode); -1: none
+  int64_t boot_seconds = 0;        // upper bound until a job allocated now can run; 0: node is up
+  bool boots = false;              // already booting
   int64_t threads_per_core = 1;
   int64_t weight = 1;
-  int32_t kind = 0;  // the same for nodes with the same hardware: all above but name and weight
+  int32_t kind = 0;  // equal for equal hardware: all above but name and weight
   bool usable = true;
-  std::string why_unusable;  // "drained (fan broken)"; "" when usable
+  std::string why_unusable;  // "drained (fan broken)"; "" if usable
   std::vector<std::string> features;
-  std::vector<ReservedWindow> reserved;  // ascending starts
+  std::vector<ReservedWindow> reserved;  // by ascending start
   std::vector<ReservedPart> parts;
 
   // Slot of a GPU type, or -1.
   int SlotOf(int32_t type) const;
 };
 
-// Something held on one node.
 struct NodeShare {
   int32_t node = 0;
   Resources held;
@@ -87,28 +85,28 @@ class NodePool {
   const std::vector<std::string>& gpu_types() const { return gpu_types_; }
   const std::vector<Reservation>& reservations() const { return reservations_; }
 
-  // What `job` holds, by node. Nodes that the snapshot does not have are left out.
+  // Resources held by `job`, by node. Omits nodes missing from the snapshot.
   std::vector<NodeShare> HeldBy(const Job& job) const;
 
-  // What is in use though no job of the snapshot holds it, and until when at the latest.
+  // Resources in use without a visible job, and the latest time of their release.
   const std::vector<NodeShare>& unexplained() const { return unexplained_; }
   int64_t unexplained_until() const { return unexplained_until_; }
 
-  // Indices; -1 when there is none of that name.
+  // Index, or -1 if there is no such name.
   int32_t FindNode(std::string_view name) const;
   int32_t FindGpuType(std::string_view type) const;
   int32_t FindReservation(std::string_view name) const;
 
-  // CPUs that `cpus` really cost on `node`: whole cores where cores are what is handed out.
+  // CPUs actually allocated for `cpus` on `node`: whole cores where cores are allocated.
   int64_t WholeCores(const PoolNode& node, int64_t cpus) const;
 
-  // How many kinds of nodes there are; PoolNode::kind is below.
+  // Number of node kinds; PoolNode::kind is below it.
   int32_t kinds() const { return kinds_; }
 
   bool memory_is_counted() const { return memory_is_counted_; }
   bool whole_nodes_only() const { return whole_nodes_only_; }
 
-  // Whether nodes are set aside in part, or need to boot.
+  // Whether any node is partly reserved, or needs to boot.
   bool has_parts() const { return has_parts_; }
   bool has_boots() const { return has_boots_; }
 
@@ -139,7 +137,7 @@ class NodePool {
   std::unordered_map<std::string, int32_t> partition_index_;
 };
 
-// When a job that has nodes lets go of them.
+// When a job with nodes releases them.
 int64_t RunningUntil(const Job& job, UnixSeconds now, const SchedulerConfig& config);
 
 }  // namespace gpuadvise

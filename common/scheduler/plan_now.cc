@@ -1,5 +1,5 @@
-// The backfill plan as of now, without playing anything: who would get which slot if every job ran
-// as long as stated. At the limits it is what Slurm's backfill itself would publish.
+// The current backfill plan, without simulation: each job's slot if every job ran for its stated
+// duration. With limits, this is the plan that Slurm's backfill would publish.
 #include "common/scheduler/plan_now.h"
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 namespace gpuadvise {
 namespace {
 
-constexpr int64_t kLeastRest = 60;  // of a running job that is past its predicted end
+constexpr int64_t kLeastRest = 60;  // of a running job past its predicted end
 
-// How long a running job still holds its nodes.
+// Remaining time that a running job holds its nodes.
 int64_t RestOf(const RunningJob& job, Durations durations) {
   if (durations == Durations::kLimits || job.mean_of_last_two <= 0) return job.until;
   const int64_t rest = std::llround(job.mean_of_last_two - job.elapsed);
@@ -78,7 +78,7 @@ GroupPlan PlanOfRunning(const QueueModel& queue, Durations durations, GroupPlan:
   return plan;
 }
 
-std::vector<bool> FateOf(const QueueModel& queue, const PendingJob& request) {
+std::vector<bool> FindRelevantComponents(const QueueModel& queue, const PendingJob& request) {
   std::vector<bool> mine(queue.groups().groups().size(), false);
   for (const PartitionOption& option : request.options) {
     for (const GroupDemand& demand : option.requirements->demands) {
@@ -108,7 +108,7 @@ SimulatedStart PlanNext(GroupPlan& plan, const PendingJob& job, Durations durati
 
 SimulatedStart PlanNow(const QueueModel& queue, const PendingJob& request, Durations durations) {
   GroupPlan plan = PlanOfRunning(queue, durations);
-  const std::vector<bool> components = FateOf(queue, request);
+  const std::vector<bool> components = FindRelevantComponents(queue, request);
   for (const PendingJob& job : queue.pending()) {
     if (request.rank < job.rank) break;
     const bool replaced = job.id == request.replaces_job && job.task == 0;

@@ -1,5 +1,5 @@
-// Pieces of the backfill plan as of now: what running jobs leave free, and one job after the other.
-// See plan_now.cc and simulation.h. Pure.
+// Pieces of the current backfill plan: resources left by running jobs, then one job after the
+// other. See plan_now.cc and simulation.h. Pure.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@
 
 namespace gpuadvise {
 
-// What comes free when, if nobody else starts.
+// Future releases, assuming no new starts.
 GroupPlan PlanOfRunning(const QueueModel& queue, Durations durations,
                         GroupPlan::Grid grid = GroupPlan::Grid::kExact);
 
-// Gives `job` the earliest slot of `plan` and takes it out; kNever: there is none.
+// Takes the earliest slot of `plan` for `job`; kNever: none.
 SimulatedStart PlanNext(GroupPlan& plan, const PendingJob& job, Durations durations);
 
-// By component of groups: whether the fate of `request` depends on it.
-std::vector<bool> FateOf(const QueueModel& queue, const PendingJob& request);
+// By component: whether it can affect `request`.
+std::vector<bool> FindRelevantComponents(const QueueModel& queue, const PendingJob& request);
 
 // Whether `job` is in one of these components.
 bool IsIn(const QueueModel& queue, const std::vector<bool>& components, const PendingJob& job);

@@ -13,12 +13,12 @@
 namespace gpuadvise {
 namespace {
 
-// A submission that asked to begin later than this is no sign of one that may come again.
+// A submission with a later begin time does not predict another like it.
 constexpr int64_t kLateBeginSeconds = 600;
 
 }  // namespace
 
-std::string ShapeKeyOf(const JobRequest& request, size_t partition) {
+std::string RequirementsKey(const JobRequest& request, size_t partition) {
   const auto number = [](SlurmNumber n) { return n.has_value() ? n.value() : -1; };
   std::string key =
       fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}|", partition, request.nodes_min,
@@ -39,7 +39,7 @@ std::string AssociationName(const std::string& user, const std::string& account)
   return user + "|" + account;
 }
 
-int64_t PlayedTasksOf(const Job& job) {
+int64_t CountSimulatedTasks(const Job& job) {
   return std::clamp<int64_t>(job.array_task_count, 1, kMaxTasks);
 }
 
@@ -91,15 +91,15 @@ std::vector<GroupShare> QueueJobBuilder::OnGroups(const std::vector<NodeShare>& 
 }
 
 CapUses QueueJobBuilder::UsesOf(const Job& job, size_t partition, const TresCounts& tres) {
-  if (!ground_.limits.keeps_books()) return {};
+  if (!ground_.limits.is_enforced()) return {};
   const std::string key = fmt::format("{}|{}|{}|{}", partition, job.user, job.account, job.qos);
   const auto known = authorities_.find(key);
   const EffectiveLimits& authority =
       known != authorities_.end()
           ? known->second
           : authorities_
-                .emplace(key, EffectiveLimitsOf(snapshot_, snapshot_.partitions[partition],
-                                                {job.uid, job.user, job.account, job.qos}))
+                .emplace(key, FindEffectiveLimits(snapshot_, snapshot_.partitions[partition],
+                                                  {job.uid, job.user, job.account, job.qos}))
                 .first->second;
   return ground_.limits.Count(authority, job.user, tres);
 }
@@ -149,7 +149,7 @@ RunningJob QueueJobBuilder::BuildRunning(const Job& job) {
   return running;
 }
 
-// A running job as it would wait after its nodes have been taken.
+// A running job as it would wait after preemption.
 std::shared_ptr<const PendingJob> QueueJobBuilder::Requeued(const Job& job,
                                                             const RunningJob& running) {
   Job once_more = job;
@@ -191,20 +191,20 @@ std::optional<PendingJob> QueueJobBuilder::BuildPending(const Job& job) {
   return pending;
 }
 
-// `job` as one that waits, whatever it depends on; nullopt when it cannot compete.
+// `job` as a waiting job, ignoring dependencies; nullopt if it cannot compete.
 std::optional<PendingJob> QueueJobBuilder::Competing(const Job& job) {
   PendingJob pending;
   pending.id = job.id;
-  const int64_t from = CompetesFrom(job, snapshot_.taken_at);
+  const int64_t from = EligibleFrom(job, snapshot_.taken_at);
   if (from >= kNever) return std::nullopt;
   std::vector<size_t> partitions;
   for (const std::string& name : job.request.partitions) AddOptions(job, name, pending, partitions);
   if (pending.options.empty()) return std::nullopt;
   for (const LimitUse& use : ground_.licences.Count(job.request)) pending.caps.push_back(use);
-  if (ReasonIsLimit(job.reason) && pending.caps.empty()) return std::nullopt;  // one not known
+  if (IsLimitReason(job.reason) && pending.caps.empty()) return std::nullopt;  // an unknown limit
   for (PartitionOption& option : pending.options) option.earliest = std::max(option.earliest, from);
   pending.rank =
-      RankOf(snapshot_, partitions, !job.request.reservation.empty(), job.priority, job.id);
+      MakeRank(snapshot_, partitions, !job.request.reservation.empty(), job.priority, job.id);
   pending.user = NumberOfOwner(job.user);
   pending.association = NumberOfOwner(AssociationName(job.user, job.account));
   const std::optional<UnixSeconds> since = job.eligible_time ? job.eligible_time : job.submit_time;
@@ -218,7 +218,7 @@ std::vector<ArrivingJob> QueueJobBuilder::BuildArriving() {
     int32_t number = -1;
   };
   struct Kind {
-    std::optional<PendingJob> job;  // nullopt: it could not compete
+    std::optional<PendingJob> job;  // nullopt: cannot compete
     Burst* burst = nullptr;
   };
   const auto& recent = ground_.past->arrivals.recent();
@@ -236,10 +236,10 @@ std::vector<ArrivingJob> QueueJobBuilder::BuildArriving() {
     Kind& kind = known->second;
     if (added) {
       kind.job = Again(arrival);
-      if (kind.job) kind.burst = &bursts[BurstKeyOf(RecordOf(job))];
+      if (kind.job) kind.burst = &bursts[MakeBurstKey(RecordOf(job))];
     }
     if (!kind.job) continue;
-    const int64_t tasks = PlayedTasksOf(job);
+    const int64_t tasks = CountSimulatedTasks(job);
     ArrivingJob& one = arriving.emplace_back(ArrivingJob{*kind.job, ago, tasks});
     one.job.id = one.job.rank.job_id = job.id;
     one.job.of_array = tasks > 1;
@@ -251,7 +251,7 @@ std::vector<ArrivingJob> QueueJobBuilder::BuildArriving() {
   return arriving;
 }
 
-// A job that was submitted a while ago, as if it were submitted now.
+// A past submission as if submitted now.
 std::optional<PendingJob> QueueJobBuilder::Again(const Arrival& arrival) {
   const Job& job = arrival.job;
   std::optional<PendingJob> pending = Competing(job);
@@ -263,7 +263,7 @@ std::optional<PendingJob> QueueJobBuilder::Again(const Arrival& arrival) {
           .total;
   pending->age = 0;
   pending->run_time = ground_.past->arrivals.RunTimeOf(arrival.kind);
-  if (!pending->run_time) pending->run_time = RunTimeOf(AgainOf(arrival));
+  if (!pending->run_time) pending->run_time = RunTimeOf(Resubmitted(arrival));
   return pending;
 }
 
@@ -271,7 +271,7 @@ int32_t QueueJobBuilder::NumberOfOwner(const std::string& name) {
   return owners_.emplace(name, static_cast<int32_t>(owners_.size())).first->second;
 }
 
-// The ways of a job in one partition: as it is, and in reservations that attract it.
+// Options of a job in one partition: as it is, and in MAGNETIC reservations.
 void QueueJobBuilder::AddOptions(const Job& job, const std::string& name, PendingJob& pending,
                                  std::vector<size_t>& partitions) {
   const auto found = partition_index_.find(name);
@@ -294,7 +294,7 @@ void QueueJobBuilder::AddOptions(const Job& job, const std::string& name, Pendin
 void QueueJobBuilder::AddOption(const Job& job, const JobRequest& request, size_t index,
                                 PendingJob& pending) {
   const Partition& partition = snapshot_.partitions[index];
-  const std::string key = ShapeKeyOf(request, index);
+  const std::string key = RequirementsKey(request, index);
   const Result<JobRequirements>& requirements = RequirementsIn(key, request, index);
   if (!requirements) return;
   JobRequirements timed = *requirements;
@@ -306,7 +306,7 @@ void QueueJobBuilder::AddOption(const Job& job, const JobRequest& request, size_
   option.earliest = timed.earliest;
   option.latest = timed.latest;
   option.preempt_class = ground_.preemption.ClassOf(index, BestQos(snapshot_, job.qos));
-  if (pending.options.empty() && ground_.limits.keeps_books()) {
+  if (pending.options.empty() && ground_.limits.is_enforced()) {
     pending.caps = UsesOf(job, index, RequestTres(request, partition, snapshot_.config));
   }
   pending.options.push_back(std::move(option));
@@ -320,8 +320,8 @@ const Result<JobRequirements>& QueueJobBuilder::RequirementsIn(const std::string
   JobRequest any_time = request;
   any_time.begin_time.reset();
   return requirements_
-      .emplace(key, ShapeOf(ground_.pool, snapshot_, snapshot_.partitions[partition],
-                            ground_.members[partition], any_time))
+      .emplace(key, ResolveRequirements(ground_.pool, snapshot_, snapshot_.partitions[partition],
+                                        ground_.members[partition], any_time))
       .first->second;
 }
 
@@ -330,12 +330,12 @@ std::shared_ptr<const GroupRequirements> QueueJobBuilder::OnGroupsOf(
   auto& known = on_groups_[key];
   if (!known) {
     known = std::make_shared<const GroupRequirements>(
-        ground_.groups.ShapeOn(ground_.pool, requirements));
+        ground_.groups.SpreadOverGroups(ground_.pool, requirements));
   }
   return known;
 }
 
-// False when the job waits for something that will not end.
+// False if the job waits for something that never ends.
 bool QueueJobBuilder::FindDependencies(const Job& job, PendingJob& pending) {
   if (ids_.empty()) {
     for (const Job& each : snapshot_.jobs) {
@@ -346,7 +346,7 @@ bool QueueJobBuilder::FindDependencies(const Job& job, PendingJob& pending) {
   for (const int64_t id : DependsOn(job.dependency)) {
     if (ids_.contains(id) && id != job.id) pending.after.push_back(id);
   }
-  // Slurm strikes out what has been met: a dependency on jobs that are not there never ends.
+  // Slurm removes met dependencies, so one on a missing job never ends.
   return (job.dependency.empty() || !pending.after.empty()) &&
          job.reason != "DependencyNeverSatisfied";
 }

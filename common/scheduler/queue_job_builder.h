@@ -1,8 +1,8 @@
-// From the jobs of a snapshot to those of the simulated queue: on groups of nodes, with their
-// limits on use, and with what history knows of their run times.
+// Converts the jobs of a snapshot for the simulation: requirements on node groups, usage limits,
+// and run times known from history.
 //
-// Lives while a QueueModel is built. What many jobs have in common (requirements, limits, run
-// times) is worked out once. Times are seconds from the snapshot. Not thread-safe.
+// Lives while a QueueModel is built. Requirements, limits and run times shared by many jobs are
+// computed once. Times are seconds from the snapshot. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ namespace gpuadvise {
 
 struct ForecastHistory;
 
-// What the jobs of a queue are worked out from.
+// Inputs of the builder.
 struct QueueGround {
   const Snapshot& snapshot;
   const NodePool& pool;
@@ -40,31 +40,29 @@ struct QueueGround {
   const NodeGroups& groups;
   const Preemption& preemption;
   const PriorityScale& scale;
-  UsageLimits& limits;  // gets the caps that jobs need
+  UsageLimits& limits;  // receives the caps that jobs need
   const LicenceCaps& licences;
-  const ForecastHistory* past;                                 // null: nothing is known
+  const ForecastHistory* past;                                 // null: no history
   const std::unordered_map<int64_t, double>* known_run_times;  // by job id; null: none
 };
 
 class QueueJobBuilder {
  public:
-  // REQUIRES: all of `ground` outlives it.
+  // REQUIRES: everything in `ground` outlives it.
   explicit QueueJobBuilder(const QueueGround& ground);
 
-  // A job that holds nodes.
   RunningJob BuildRunning(const Job& job);
 
-  // What is in use without a job of the snapshot that holds it, as jobs.
+  // Resources in use without a visible job, as jobs.
   std::vector<RunningJob> BuildUnexplained() const;
 
-  // A job that waits, or the first task of an array; nullopt when it cannot compete.
+  // A waiting job, or the first task of an array; nullopt if it cannot compete.
   std::optional<PendingJob> BuildPending(const Job& job);
 
-  // What was submitted lately, oldest first, as if it were submitted again.
-  // REQUIRES: there is a past.
+  // Recent submissions, oldest first, as if submitted again. REQUIRES: history.
   std::vector<ArrivingJob> BuildArriving();
 
-  // Numbers of users ("ann") and associations ("ann|lab") that have jobs in the queue.
+  // Numbers of users ("ann") and associations ("ann|lab") with queued jobs.
   std::unordered_map<std::string, int32_t> TakeOwners() { return std::move(owners_); }
 
  private:
@@ -100,14 +98,14 @@ class QueueJobBuilder {
   std::unordered_set<int64_t> ids_;
 };
 
-// The owner of a job's association.
+// Key of a job's association.
 std::string AssociationName(const std::string& user, const std::string& account);
 
-// Everything of a request that decides which nodes can serve and how much of each: jobs with equal
-// keys have equal requirements but for their times.
-std::string ShapeKeyOf(const JobRequest& request, size_t partition);
+// Key of everything in a request that decides node eligibility and amounts. Jobs with equal keys
+// differ only in times.
+std::string RequirementsKey(const JobRequest& request, size_t partition);
 
-// How many tasks of an array are in the queue, at most kMaxTasks; 1 of another job.
-int64_t PlayedTasksOf(const Job& job);
+// Tasks of an array in the queue, at most kMaxTasks; 1 for other jobs.
+int64_t CountSimulatedTasks(const Job& job);
 
 }  // namespace gpuadvise

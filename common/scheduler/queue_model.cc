@@ -29,19 +29,20 @@ std::vector<std::vector<int32_t>> MembersOf(const Snapshot& snapshot, const Node
   return members;
 }
 
-// Long queues are played for all: there fewer equal nodes are counted together, for cost.
+// Long queues are simulated once for all questions. There, smaller sets of equal nodes are pooled
+// to save time.
 size_t PoolFrom(const Snapshot& snapshot, const SimulationOptions& options) {
   const auto waiting = std::count_if(snapshot.jobs.begin(), snapshot.jobs.end(),
                                      [](const Job& job) { return !HoldsNodes(job); });
   const bool is_long =
-      options.play_once_from > 0 && static_cast<size_t>(waiting) > options.play_once_from;
+      options.simulate_once_from > 0 && static_cast<size_t>(waiting) > options.simulate_once_from;
   return is_long ? kPoolFromInALongQueue : kPoolFrom;
 }
 
 }  // namespace
 
 int64_t QueueModel::PriorityOfArrival(int64_t priority, int64_t time) const {
-  // One less, so that among equals those come first who were there first.
+  // Minus one, so that of equal priorities the earlier job is first.
   const SchedulerConfig& config = snapshot_->config;
   if (config.priority_type != "priority/multifactor" || config.priority_max_age_seconds <= 0) {
     return priority - 1;
@@ -57,7 +58,7 @@ QueueModel::QueueModel(std::shared_ptr<const Snapshot> snapshot, const ForecastH
       past_(past),
       options_(options),
       scheduler_(OptionsOf(snapshot_->config)),
-      scale_(ScaleOf(*snapshot_)),
+      scale_(MakePriorityScale(*snapshot_)),
       pool_(*snapshot_),
       members_(MembersOf(*snapshot_, pool_)),
       groups_(pool_, members_, PoolFrom(*snapshot_, options)),
@@ -88,10 +89,10 @@ void QueueModel::Settle(const HeldJobs* held) {
   if (held != nullptr) {
     for (PendingJob& job : pending_) job.held = held->IsHeld(job.id);
   }
-  rivals_ = RivalCount(pending_);
+  rivals_ = RivalCounter(pending_);
 }
 
-// Who runs, and what that leaves free now.
+// Adds running jobs and computes what they leave free.
 void QueueModel::AddRunning(QueueJobBuilder& builder) {
   for (const Job& job : snapshot_->jobs) {
     if (HoldsNodes(job)) running_.push_back(builder.BuildRunning(job));
@@ -111,10 +112,10 @@ void QueueModel::AddRunning(QueueJobBuilder& builder) {
   }
 }
 
-// A node that only jobs of one user, label or block may share is nobody else's until the last of
-// them has ended: that one holds all of it.
+// A node shared only by jobs of one user, label or block is exclusive until the last of them ends:
+// that job holds all of it.
 void QueueModel::KeepSharedNodes() {
-  std::unordered_map<std::string, size_t> last;  // by node: of running_, whose first are those jobs
+  std::unordered_map<std::string, size_t> last;  // by node: index in running_
   size_t index = 0;
   for (const Job& job : snapshot_->jobs) {
     if (!HoldsNodes(job)) continue;
@@ -161,13 +162,13 @@ void QueueModel::KeepSharedNodes() {
   }
 }
 
-// Who waits, in the order of the queue.
+// Adds waiting jobs in queue order.
 void QueueModel::AddPending(QueueJobBuilder& builder) {
   for (const Job& job : snapshot_->jobs) {
     if (HoldsNodes(job)) continue;
     std::optional<PendingJob> pending = builder.BuildPending(job);
     if (!pending) continue;
-    const int64_t tasks = PlayedTasksOf(job);
+    const int64_t tasks = CountSimulatedTasks(job);
     pending->of_array = tasks > 1;
     for (pending->task = 0; pending->task < tasks; ++pending->task) pending_.push_back(*pending);
   }
@@ -175,7 +176,7 @@ void QueueModel::AddPending(QueueJobBuilder& builder) {
                    [](const PendingJob& a, const PendingJob& b) { return a.rank < b.rank; });
 }
 
-// What runs counts against each cap; REQUIRES: all caps are known.
+// Counts running jobs against each cap. REQUIRES: all caps are known.
 void QueueModel::CountUse() {
   cap_use_.assign(limits_.most().size(), 0);
   for (const RunningJob& job : running_) {

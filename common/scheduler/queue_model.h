@@ -1,8 +1,8 @@
-// The state as of a snapshot, worked out once so that questions can be played forward from it: what
-// each group of nodes has, what runs and for how long, who waits in which order with which shape.
+// The queue as of a snapshot, prepared for simulation: group capacities, running jobs with their
+// run times, and waiting jobs in order with requirements.
 //
 // Built once per snapshot, then immutable: safe from any thread. Times are seconds from the
-// snapshot. See simulation.cc for what is done with it.
+// snapshot. simulation.cc uses it.
 #pragma once
 
 #include <cassert>
@@ -31,10 +31,10 @@ struct SimulationOptions {
   int samples = 32;
   uint64_t seed = 1;
   int64_t horizon_seconds = int64_t{30} * 86'400;
-  // What is known of how long jobs will run in all, by job id: for a world that is replayed.
+  // Known total run times by job id, for replaying a log.
   const std::unordered_map<int64_t, double>* known_run_times = nullptr;
-  // A queue longer than this is played once for all questions (queue_trajectories.h). 0: never.
-  size_t play_once_from = 0;
+  // Longer queues are simulated once for all questions (queue_trajectories.h). 0: never.
+  size_t simulate_once_from = 0;
 };
 
 class HeldJobs;
@@ -44,8 +44,8 @@ class QueueTrajectories;
 
 class QueueModel {
  public:
-  // `past` null: every job runs until its limit, and one sample says it all.
-  // REQUIRES: `past` outlives the model and is not written while questions are asked.
+  // Without `past`, every job runs to its limit and one sample suffices. REQUIRES: `past` outlives
+  // the model and is not written during queries.
   QueueModel(std::shared_ptr<const Snapshot> snapshot, const ForecastHistory* past,
              const SimulationOptions& options);
 
@@ -59,54 +59,57 @@ class QueueModel {
   const Preemption& preemption() const { return preemption_; }
   const SchedulerOptions& scheduler() const { return scheduler_; }
   const SimulationOptions& options() const { return options_; }
-  // No past: one sample, in which everybody runs until the limit.
+  // No history: one sample, in which every job runs to its limit.
   bool by_time_limit() const { return past_ == nullptr && options_.known_run_times == nullptr; }
 
-  // Node indices of a partition, ascending.
+  // Ascending node indices of a partition.
   const std::vector<int32_t>& Members(size_t partition) const { return members_[partition]; }
 
   const std::vector<RunningJob>& running() const { return running_; }
 
-  // In the order of the queue; without those that cannot compete (held, impossible).
+  // In queue order, without jobs that cannot compete (held, impossible).
   const std::vector<PendingJob>& pending() const { return pending_; }
 
-  // The submissions of the last `watched_seconds`, oldest first, as jobs that may come again.
+  // Submissions of the last `watched_seconds`, oldest first, as jobs that may come again.
   const std::vector<ArrivingJob>& arriving() const { return arriving_; }
   int64_t watched_seconds() const { return watched_seconds_; }
 
-  // The priority of a job that arrives at `time` with `priority`, beside those of jobs that wait
-  // now: they will have gained by age until then.
+  // `priority` of a job that arrives at `time`, minus the age that current waiting jobs gain until
+  // then.
   int64_t PriorityOfArrival(int64_t priority, int64_t time) const;
 
-  // The number of a user ("ann") or association (AssociationName) in PendingJob; -1: none waits.
+  // Number of a user ("ann") or association (AssociationName) in PendingJob; -1: has no waiting
+  // job.
   int32_t OwnerOf(const std::string& name) const;
 
-  // Amounts that running jobs count against each cap.
+  // Use of each cap by running jobs.
   const std::vector<int64_t>& cap_use() const { return cap_use_; }
 
-  // Free now in each group, after running jobs.
+  // Free now in each group.
   const std::vector<Resources>& free_now() const { return free_now_; }
 
-  // The queue played once for all questions; null: each is played by itself.
+  // The queue simulated once for all questions; null: one simulation per question.
   const QueueTrajectories* played() const { return played_.get(); }
 
-  // Says which waiting jobs are held by something unseen (null: none) and counts who competes. The
-  // last step of building, once, before the model is shared.
+  // Marks jobs held back by something not visible (null: none) and counts competitors. Last step of
+  // building, before the model is shared.
   void Settle(const HeldJobs* held);
 
-  // Before the model is shared; `played`: of this queue.
-  void KeepPlayed(std::shared_ptr<const QueueTrajectories> played) { played_ = std::move(played); }
+  // Call before the model is shared; `trajectories` must be of this queue.
+  void SetTrajectories(std::shared_ptr<const QueueTrajectories> played) {
+    played_ = std::move(played);
+  }
 
-  // Who competes with a job. REQUIRES: settled.
-  const RivalCount& rivals() const {
+  // Counts of competing jobs. REQUIRES: Settle() was called.
+  const RivalCounter& rivals() const {
     assert(rivals_);
     return *rivals_;
   }
 
-  // Everybody in the queue, counted for the forecast; REQUIRES: past() is not null.
+  // Queue features for the forecast. REQUIRES: past() is not null.
   const QueueFeatures& crowds() const { return *crowds_; }
 
-  // Groups that belong together because a waiting job could use either; numbers of components.
+  // Component number by group: groups that one waiting job could use are connected.
   const std::vector<int32_t>& component_of_group() const { return component_; }
 
  private:
@@ -134,7 +137,7 @@ class QueueModel {
   std::vector<int64_t> cap_use_;
   std::vector<Resources> free_now_;
   std::vector<int32_t> component_;
-  std::optional<RivalCount> rivals_;
+  std::optional<RivalCounter> rivals_;
   std::optional<QueueFeatures> crowds_;
   std::shared_ptr<const QueueTrajectories> played_;
 };

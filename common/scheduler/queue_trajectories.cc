@@ -1,26 +1,26 @@
-// A question about a queue of tens of thousands of jobs.
+// Questions about a queue of tens of thousands of jobs.
 //
-// Problem. StartOf plays the queue with the request in it, once a sample. That is exact and takes a
-// fraction of a millisecond for a hundred jobs, but a second for thirty thousand, and an advice
-// asks a dozen questions.
+// Problem. StartOf simulates the queue with the request in it, once per sample. This is exact and
+// takes a fraction of a millisecond for a hundred jobs, but a second for thirty thousand, and one
+// advice asks a dozen questions.
 //
-// Idea. Play the queue once for all, without a request, and remember who held what when. In each
-// sample the request would then have started
-//   - not before any job of higher rank that asks for no more and no longer on the same nodes: what
-//     would have let the request in would have let that one in first;
+// Idea. Simulate the queue once, without a request, and record who held what when. In each sample
+// the request would have started
+//   - not before any job of higher rank that asks for no more and no longer on the same nodes: that
+//     job would have fitted first;
 //   - not after any job of lower rank that asks for no less and no longer;
-//   - not before backfill looks so far down the queue (bf_max_job_test; an array counts once);
-//   - in between, at the first time at which what is free, after those of higher rank have taken
-//     theirs and before those of lower rank do, is enough.
-// In a long queue the first two bounds are close together. The backfill plans are kept at every few
-// hundredth job, so that only the jobs since then have to be planned.
+//   - not before backfill looks that far down the queue (bf_max_job_test; an array counts once);
+//   - in between, at the first time when the free resources suffice, after jobs of higher rank
+//     have started and before those of lower rank do.
+// In a long queue the first two bounds are close. Backfill plans are kept at every few hundredth
+// job, so that only the jobs since then must be planned.
 //
-// Why not always. In a short queue there may be nobody like the request, and then the reservations
-// of those before it count, which are not remembered; there a play is cheap. docs/performance.md
-// and docs/forecast.md have cost and loss.
+// Why not always. A short queue may have no similar job. Then the reservations of earlier jobs
+// matter, which are not recorded; a full simulation is cheap there. Cost and loss:
+// bench/performance.md and docs/forecast.md.
 //
-// Where it is wrong. The request displaces nobody: those behind it keep their nodes where they had
-// begun. Limits on use, dependencies and preemption are not looked at: `Takes` says so.
+// Limits. The request displaces nobody: jobs behind it keep nodes they started on. Usage limits,
+// dependencies and preemption are ignored; `Takes` excludes such requests.
 #include "common/scheduler/queue_trajectories.h"
 
 #include <algorithm>
@@ -34,20 +34,20 @@
 namespace gpuadvise {
 namespace {
 
-constexpr size_t kPlanEvery = 250;  // jobs, or where there are many groups, half as many as those
+constexpr size_t kPlanEvery = 250;  // jobs; with many groups, half their number
 
-// A play is marked after so many changes, or as many as it has groups.
+// Changes between two marks, or the number of groups if larger.
 constexpr size_t kMarkEvery = 128;
 
-// Whether a node has as much for `a` as it has for `b`. Of jobs with GPUs these decide: they are
-// what is short.
+// Whether a node has room for `a` if it has room for `b`. For GPU jobs only GPUs count: they are
+// the scarce resource.
 bool AsksNoMore(const Resources& a, const Resources& b) {
   if (a.any_gpus == 0 || b.any_gpus == 0) return Fits(a, b);
   return a.any_gpus <= b.any_gpus && a.shards <= b.shards &&
          std::equal(a.gpus.begin(), a.gpus.end(), b.gpus.begin(), std::less_equal<>());
 }
 
-// Whether `a` could start wherever and whenever `b` can: it asks for no more on no fewer nodes.
+// Whether `a` can start wherever and whenever `b` can: it asks for no more, on no fewer nodes.
 bool IsEasier(const PartitionOption& a, const PartitionOption& b) {
   if (a.duration > b.duration || a.earliest > b.earliest || a.latest < b.latest) return false;
   if (a.requirements == b.requirements) return true;
@@ -74,9 +74,9 @@ QueueTrajectories::QueueTrajectories(const QueueModel& queue)
     members_[static_cast<size_t>(queue.component_of_group()[i])].push_back(static_cast<int32_t>(i));
   }
   const int samples = queue.by_time_limit() ? 0 : queue.options().samples;
-  for (int i = 0; i < samples; ++i) samples_.push_back(PlaySample(queue, i));
+  for (int i = 0; i < samples; ++i) samples_.push_back(SimulateSample(queue, i));
   FindRecords();
-  for (const PlayedSample& sample : samples_) Follow(sample);
+  for (const SimulatedSample& sample : samples_) Follow(sample);
   FindKinds();
   PlanAll(Durations::kLimits, plans_[0]);
   if (!queue.by_time_limit()) PlanAll(Durations::kLastTwo, plans_[1]);
@@ -86,7 +86,7 @@ QueueTrajectories::QueueTrajectories(const QueueModel& queue)
   }
 }
 
-void QueueTrajectories::Follow(const PlayedSample& sample) {
+void QueueTrajectories::Follow(const SimulatedSample& sample) {
   std::vector<Followed>& followed = followed_.emplace_back(queue_.groups().groups().size());
   std::vector<int64_t>& starts = starts_.emplace_back(queue_.pending().size(), kNever);
   const auto add = [&](const std::vector<GroupShare>& shares, int64_t from, int64_t to,
@@ -102,10 +102,10 @@ void QueueTrajectories::Follow(const PlayedSample& sample) {
       }
     }
   };
-  for (const PlayedOther& other : sample.others) {
+  for (const SimulatedOther& other : sample.others) {
     add(other.shares, other.start, other.end, other.runs ? nullptr : &other.rank, 0);
   }
-  for (const PlayedJob& job : sample.jobs) {
+  for (const SimulatedJob& job : sample.jobs) {
     const PendingJob& pending = queue_.pending()[job.pending];
     add(job.shares, job.start, job.end, &pending.rank, pending.task == 0 ? pending.id : 0);
     starts[job.pending] = std::min(starts[job.pending], job.start);
@@ -196,7 +196,8 @@ void QueueTrajectories::FindKinds() {
   }
 }
 
-std::vector<int64_t> QueueTrajectories::StartsOf(const PendingJob& request) const {
+std::vector<int64_t> QueueTrajectories::StartsOf(const PendingJob& request,
+                                                 size_t most_samples) const {
   std::vector<size_t> easier;
   std::vector<size_t> harder;
   const std::vector<PendingJob>& pending = queue_.pending();
@@ -222,7 +223,7 @@ std::vector<int64_t> QueueTrajectories::StartsOf(const PendingJob& request) cons
     }
   }
   std::vector<int64_t> starts;
-  for (size_t sample = 0; sample < samples_.size(); ++sample) {
+  for (size_t sample = 0; sample < std::min(samples_.size(), most_samples); ++sample) {
     starts.push_back(StartIn(sample, request, easier, harder));
   }
   return starts;
@@ -254,7 +255,7 @@ bool QueueTrajectories::FitsAt(const PendingJob& request, const std::vector<Reso
       });
 }
 
-// An array is one job of Slurm's queue until its last task has started.
+// An array is one record of Slurm's queue until its last task has started.
 void QueueTrajectories::FindRecords() {
   const std::vector<PendingJob>& pending = queue_.pending();
   for (size_t i = 0; i < pending.size(); ++i) {
@@ -263,7 +264,7 @@ void QueueTrajectories::FindRecords() {
   }
 }
 
-// Backfill looks no further down the queue than bf_max_job_test jobs that wait.
+// Backfill looks at no more than bf_max_job_test waiting jobs.
 int64_t QueueTrajectories::LookedAtFrom(size_t sample, const PendingJob& request) const {
   const std::vector<PendingJob>& pending = queue_.pending();
   const auto end =
@@ -294,7 +295,7 @@ int64_t QueueTrajectories::StartIn(size_t sample, const PendingJob& request,
   std::vector<Resources> free = queue_.free_now();
   size_t i = 0;
   int64_t now = 0;
-  // The last mark before anything is to be looked at; without who is replaced there is none.
+  // The last mark before the first possible start; marks lack the replaced job, so then use none.
   const auto mark = std::partition_point(followed.marks.begin(), followed.marks.end(),
                                          [&](const Mark& m) { return m.time < not_before; });
   if (request.replaces_job == 0 && mark != followed.marks.begin()) {
@@ -305,7 +306,7 @@ int64_t QueueTrajectories::StartIn(size_t sample, const PendingJob& request,
       free[static_cast<size_t>(members_[component][k])] = from.free[k];
     }
   }
-  bool looked = false;  // since something has come free
+  bool looked = false;  // since the last release
   for (; i <= changes.size(); ++i) {
     const bool end = i == changes.size();
     const bool later = end || changes[i].time > now;
@@ -332,7 +333,7 @@ SimulatedStart QueueTrajectories::Plan(const PendingJob& request, Durations dura
   const auto before = static_cast<size_t>(demand - pending.begin());
   const size_t checkpoint = std::min(before / plan_every_, planned.checkpoints.size() - 1);
   GroupPlan plan = planned.checkpoints[checkpoint];
-  const std::vector<bool> components = FateOf(queue_, request);
+  const std::vector<bool> components = FindRelevantComponents(queue_, request);
   for (size_t i = checkpoint * plan_every_; i < before; ++i) {
     const bool replaced = pending[i].id == request.replaces_job && pending[i].task == 0;
     if (!replaced && IsIn(queue_, components, pending[i])) PlanNext(plan, pending[i], durations);

@@ -1,7 +1,7 @@
-// A long queue, played once for all questions: where a request would have come in.
+// A long queue, simulated once for all questions: where would a request have been placed?
 //
-// See queue_trajectories.cc for the idea and what it costs in accuracy. Built once per snapshot,
-// then immutable; safe from any thread. Times are seconds from the snapshot.
+// See queue_trajectories.cc for the idea and its loss of accuracy. Built once per snapshot, then
+// immutable; safe from any thread. Times are seconds from the snapshot.
 #pragma once
 
 #include <cstdint>
@@ -15,58 +15,59 @@ namespace gpuadvise {
 
 class QueueTrajectories {
  public:
-  // Plays every sample of `queue`. REQUIRES: `queue` outlives it.
+  // Simulates every sample of `queue`. REQUIRES: `queue` outlives it.
   explicit QueueTrajectories(const QueueModel& queue);
 
-  const std::vector<PlayedSample>& samples() const { return samples_; }
+  const std::vector<SimulatedSample>& samples() const { return samples_; }
 
-  // The plan at the limits of each job of the queue, and with each user's last two run times.
+  // Planned start of each queued job: with limits, or with each user's last two run times.
   const std::vector<int64_t>& planned(Durations durations) const {
     return plans_[durations == Durations::kLimits ? 0 : 1].starts;
   }
 
-  // Whether a request can be put in without playing the queue again: it depends on no other job,
-  // nobody may take its nodes or has his taken, and no limit on use can hold it back.
+  // Whether a request can be inserted without a new simulation: no dependencies, no preemption
+  // either way, no usage limit that could hold it back.
   bool Takes(const PendingJob& request) const;
 
-  // When it would start in each sample; kNever: not before the horizon. REQUIRES: Takes(request).
-  std::vector<int64_t> StartsOf(const PendingJob& request) const;
+  // Start in each of the first `most_samples` samples; kNever: not before the horizon. REQUIRES:
+  // Takes(request).
+  std::vector<int64_t> StartsOf(const PendingJob& request, size_t most_samples = SIZE_MAX) const;
 
-  // Where the backfill plan puts it, behind everything of higher rank: as PlanNow.
+  // Its slot in the backfill plan, behind all jobs of higher rank, as PlanNow.
   SimulatedStart Plan(const PendingJob& request, Durations durations) const;
 
  private:
-  // What changes on one group at one time.
+  // One change of a group.
   struct Change {
     int64_t time = 0;
-    bool takes = false;  // else gives back; at equal times those that give come first
+    bool takes = false;  // else releases; releases come first at equal times
     int32_t group = 0;
     const Resources* held = nullptr;
-    const Rank* rank = nullptr;  // of who takes it; null: it ran already
-    int64_t id = 0;              // of a job of the queue; 0: another
+    const Rank* rank = nullptr;  // of the job that takes; null: ran already
+    int64_t id = 0;              // of a queued job; 0: other
   };
-  // What is free on the groups of a component before its change `next`, now and again.
+  // Free resources of a component's groups before its change `next`.
   struct Mark {
     size_t next = 0;
-    int64_t time = 0;             // of the change before
+    int64_t time = 0;             // of the previous change
     std::vector<Resources> free;  // parallel to members_[component]
   };
   struct Followed {
     std::vector<Change> changes;  // in order
     std::vector<Mark> marks;
   };
-  // Jobs of the queue that are the same but for their place in it.
+  // Queued jobs equal in all but rank.
   struct Kind {
-    const PartitionOption* option = nullptr;  // their only one
+    const PartitionOption* option = nullptr;  // their only option
     std::vector<size_t> jobs;                 // ascending indices in queue.pending()
   };
   struct Planned {
-    std::vector<int64_t> starts;         // of queue.pending()
+    std::vector<int64_t> starts;         // parallel to queue.pending()
     std::vector<GroupPlan> checkpoints;  // before every plan_every_-th job
   };
 
   int32_t ComponentOf(const GroupDemand& demand) const;
-  void Follow(const PlayedSample& sample);
+  void Follow(const SimulatedSample& sample);
   void AddMarks(size_t component, Followed& followed) const;
   void FindRecords();
   void FindKinds();
@@ -79,16 +80,16 @@ class QueueTrajectories {
 
   const QueueModel& queue_;
   const size_t plan_every_;
-  std::vector<PlayedSample> samples_;
+  std::vector<SimulatedSample> samples_;
   std::vector<std::vector<int32_t>> members_;    // groups by component
   std::vector<std::vector<Followed>> followed_;  // by sample and component
-  std::vector<std::vector<int64_t>> starts_;     // by sample and job of the queue
-  std::vector<size_t> records_;                  // where each begins in queue.pending()
-  std::vector<std::vector<int64_t>> left_;       // by sample and record: when its last task starts
-  std::vector<std::vector<int64_t>> in_order_;   // the same, ascending
-  std::vector<Kind> kinds_;                      // of all that have one way
+  std::vector<std::vector<int64_t>> starts_;     // by sample and queued job
+  std::vector<size_t> records_;                  // first index of each record in queue.pending()
+  std::vector<std::vector<int64_t>> left_;       // by sample and record: start of its last task
+  std::vector<std::vector<int64_t>> in_order_;   // the same times, ascending
+  std::vector<Kind> kinds_;                      // of all jobs with one option
   Planned plans_[2];
-  std::vector<int64_t> cap_wanted_;  // by cap: in use and wanted by all who wait
+  std::vector<int64_t> cap_wanted_;  // by cap: used, plus wanted by waiting jobs
 };
 
 }  // namespace gpuadvise

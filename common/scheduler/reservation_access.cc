@@ -9,7 +9,7 @@ namespace {
 
 bool IsIn(const std::string& name, const std::vector<std::string>& names) {
   if (names.empty()) return true;
-  if (names.front().starts_with("-")) {  // a list of those who may not
+  if (names.front().starts_with("-")) {  // a deny list
     return std::find(names.begin(), names.end(), "-" + name) == names.end();
   }
   return std::find(names.begin(), names.end(), name) != names.end();

@@ -1,4 +1,4 @@
-// Whom a reservation admits, and which ones attract jobs that do not name them. Pure.
+// Which jobs a reservation admits, and which reservations attract jobs (MAGNETIC). Pure.
 // https://slurm.schedmd.com/reservations.html
 #pragma once
 
@@ -9,7 +9,6 @@
 
 namespace gpuadvise {
 
-// Who would run in a reservation, and how.
 struct ReservationCaller {
   std::string user;
   std::string account;
@@ -17,11 +16,11 @@ struct ReservationCaller {
   std::string partition;
 };
 
-// Users, accounts, partitions and QOS. Who is in its groups is not known: it counts as admitted.
+// Checks users, accounts, partitions and QOS. Group members are unknown and count as admitted.
 bool Admits(const Reservation& reservation, const ReservationCaller& caller);
 
-// Names of the reservations with the flag MAGNETIC that admit the caller: Slurm runs a job that
-// names none in one of these, or outside. Those for groups alone are left out.
+// MAGNETIC reservations that admit the caller: Slurm runs a job that names none in one of these, or
+// outside. Those for groups only are omitted.
 std::vector<std::string> MagnetsFor(const Snapshot& snapshot, const ReservationCaller& caller);
 
 }  // namespace gpuadvise

@@ -5,10 +5,10 @@
 namespace gpuadvise {
 namespace {
 
-// After so many jobs a backfill pass looks whether anybody is left that could start.
+// Jobs between two checks of a backfill pass whether any other job could start.
 constexpr int kLooksAhead = 3;
 
-// So many may lie about in a short queue that have started.
+// Started jobs tolerated in a short queue before tidying.
 constexpr size_t kMostGone = 16;
 
 }  // namespace
@@ -31,7 +31,7 @@ void SchedulerCycle::Leave(size_t index) {
   ++gone_;
 }
 
-// Taking out one by one would move a long queue for each start.
+// Removes in batches: single removals would move a long queue at each start.
 void SchedulerCycle::Tidy() {
   while (first_ < pending_.size() && pending_[first_].gone) ++first_;
   if (gone_ <= kMostGone + pending_.size() / 8) return;
@@ -40,7 +40,7 @@ void SchedulerCycle::Tidy() {
   first_ = 0;
 }
 
-// The tasks of an array lie together: they have one rank.
+// Tasks of an array are adjacent: they share a rank.
 size_t SchedulerCycle::RecordBegin(size_t index) const {
   if (!pending_[index].job->of_array) return index;
   const auto begin = std::lower_bound(
@@ -67,7 +67,7 @@ void SchedulerCycle::MainCycle(int64_t now) {
   blocked_.assign(queue_.snapshot().partitions.size(), false);
   tried_here_.assign(blocked_.size(), 0);
   int64_t tried = 0;
-  size_t counted_until = 0;  // the tasks of an array are one job of the depth
+  size_t counted_until = 0;  // an array counts once towards the depth
   for (size_t i = first_; i < pending_.size() && tried < options_.queue_depth && !sample_.Done();
        ++i) {
     if (pending_[i].gone) continue;
@@ -98,7 +98,7 @@ void SchedulerCycle::MainCycle(int64_t now) {
   if (queue_.preemption().enabled()) PreemptPass();
 }
 
-// Slurm tries nobody behind a job that is over a limit, if it would try that one.
+// Slurm tries no job behind one over a limit that it would otherwise try.
 void SchedulerCycle::BlockWhereOverLimit(const PendingJob& job) {
   if (!job.after.empty() || nodes_.WithinPolicy(job)) return;
   for (const PartitionOption& option : job.options) {
@@ -106,19 +106,18 @@ void SchedulerCycle::BlockWhereOverLimit(const PendingJob& job) {
   }
 }
 
-// Whether partition_job_depth jobs of the partition have been tried; counts one more.
+// Counts a job; whether partition_job_depth jobs of the partition have been tried.
 bool SchedulerCycle::IsDeepEnough(int32_t partition) {
   if (options_.partition_depth <= 0) return false;
   return ++tried_here_[static_cast<size_t>(partition)] > options_.partition_depth;
 }
 
-// Who may take the nodes of others does so where nothing is free for it. Slurm's two passes do
-// this on their way; the queue's order is kept.
+// Preemption, in queue order, where nothing is free. Slurm's two passes do this as they go.
 void SchedulerCycle::PreemptPass() {
   for (size_t i = first_; i < pending_.size() && !sample_.Done(); ++i) {
     const Waiting waiting = pending_[i];
     if (waiting.gone) continue;
-    const auto slot = sample_.Competes(waiting) ? TakenSlot(waiting) : std::nullopt;
+    const auto slot = sample_.Competes(waiting) ? FindPreemptibleSlot(waiting) : std::nullopt;
     if (!slot) continue;
     Leave(i);
     const std::vector<ActiveJob> lost =
@@ -128,23 +127,23 @@ void SchedulerCycle::PreemptPass() {
   }
 }
 
-// Nodes of others that the job takes, and by which of its ways.
-std::optional<std::pair<GroupSlot, size_t>> SchedulerCycle::TakenSlot(
+// Nodes that the job can take by preemption, and the option used.
+std::optional<std::pair<GroupSlot, size_t>> SchedulerCycle::FindPreemptibleSlot(
     const Waiting& waiting) const {
   const PendingJob& job = *waiting.job;
   for (size_t w = 0; w < job.options.size(); ++w) {
     const PartitionOption& option = job.options[w];
     if (!queue_.preemption().MayTake(option.preempt_class)) continue;
-    if (nodes_.FitNow(option, now_).start < kNever) return std::nullopt;  // backfill's
+    if (nodes_.FitNow(option, now_).start < kNever) return std::nullopt;  // left to backfill
     GroupSlot slot = nodes_.FitByPreempting(option, waiting.rank.priority, now_);
     if (slot.start < kNever) return std::pair(std::move(slot), w);
   }
   return std::nullopt;
 }
 
-// How many jobs at the front of the queue the pass has to look at: behind the last one that
-// would fit into what is free now, nobody can start, and bf_max_job_test looks no further.
-size_t SchedulerCycle::LastThatFits() const {
+// How far the pass must look: no job behind the last one that fits into free resources can start,
+// and bf_max_job_test bounds the depth.
+size_t SchedulerCycle::EndOfCandidates() const {
   size_t last = pending_.size();
   if (static_cast<int64_t>(last) > options_.max_job_test) {
     last = 0;
@@ -157,25 +156,25 @@ size_t SchedulerCycle::LastThatFits() const {
       last = RecordEnd(last);
     }
   }
-  return LastLeft(first_, last);
+  return TrimToCandidates(first_, last);
 }
 
-// Behind the last one of those from `first` to `last` that would fit into what is free now.
-size_t SchedulerCycle::LastLeft(size_t first, size_t last) const {
-  while (last > first && !IsLeft(last - 1)) {
+// End of the last job in [first, last) that fits into free resources.
+size_t SchedulerCycle::TrimToCandidates(size_t first, size_t last) const {
+  while (last > first && !IsCandidate(last - 1)) {
     last = pending_[last - 1].gone ? last - 1 : RecordBegin(last - 1);
   }
   return std::max(last, first);
 }
 
-bool SchedulerCycle::IsLeft(size_t index) const {
+bool SchedulerCycle::IsCandidate(size_t index) const {
   return !pending_[index].gone && nodes_.FitsSomewhere(*pending_[index].job);
 }
 
 void SchedulerCycle::BackfillCycle(int64_t now) {
   now_ = now;
   Tidy();
-  size_t last = LastThatFits();
+  size_t last = EndOfCandidates();
   if (last <= first_) return;
   GroupPlan& plan = nodes_.PlanAt(now_);
   tried_by_user_.clear();
@@ -185,8 +184,8 @@ void SchedulerCycle::BackfillCycle(int64_t now) {
   not_before_.clear();
   int64_t tried = 0;
   int64_t started = 0;
-  int64_t reserved = 0;    // of the array that is tried
-  size_t array_until = 0;  // where that ends
+  int64_t reserved = 0;    // of the current array
+  size_t array_until = 0;  // end of the current array
   int planned = kLooksAhead;
   for (size_t i = first_; i < last && !sample_.Done(); ++i) {
     if (pending_[i].gone) continue;
@@ -203,7 +202,7 @@ void SchedulerCycle::BackfillCycle(int64_t now) {
       if (tried >= options_.max_job_test) return;
       array_until = RecordEnd(i);
       reserved = 0;
-      if (HadItsTurns(job)) {
+      if (ReachedBackfillLimit(job)) {
         i = array_until - 1;
         continue;
       }
@@ -212,18 +211,18 @@ void SchedulerCycle::BackfillCycle(int64_t now) {
     const Planned outcome = PlanOne(plan, waiting, reserved);
     if (outcome == Planned::kStarts) {
       Leave(i);
-      last = LastLeft(i, last);
+      last = TrimToCandidates(i, last);
       if (options_.max_job_start > 0 && ++started >= options_.max_job_start) return;
     } else if (outcome == Planned::kNothing) {
-      i = array_until - 1;  // its other tasks are the same
+      i = array_until - 1;  // its other tasks are equal
     } else {
       ++reserved;
     }
   }
 }
 
-// The plan only fills up in a pass: who has no slot now in what is left of it gets none, and
-// behind the last one that has nobody needs to be planned.
+// The plan only fills up in a pass: a job without a slot now gets none later. So jobs behind the
+// last one with a slot need no planning.
 size_t SchedulerCycle::LastWithASlotNow(const GroupPlan& plan, size_t from, size_t last) {
   const auto has_slot = [&](const PartitionOption& option) {
     int64_t& not_before = NotBefore(option);
@@ -244,7 +243,7 @@ size_t SchedulerCycle::LastWithASlotNow(const GroupPlan& plan, size_t from, size
   return last;
 }
 
-// Of its shape and duration in this pass.
+// For the option's requirements and duration, in this pass.
 int64_t& SchedulerCycle::NotBefore(const PartitionOption& option) {
   const std::pair key(option.requirements.get(), option.duration);
   const auto place = std::lower_bound(not_before_.begin(), not_before_.end(), key,
@@ -253,8 +252,8 @@ int64_t& SchedulerCycle::NotBefore(const PartitionOption& option) {
   return not_before_.insert(place, {key, now_})->second;
 }
 
-// Whether as many jobs of its user, association or partition as may be tried came before it.
-bool SchedulerCycle::HadItsTurns(const PendingJob& job) {
+// Whether bf_max_job_user, _assoc or _part jobs were tried before it.
+bool SchedulerCycle::ReachedBackfillLimit(const PendingJob& job) {
   const int32_t partition = job.options.front().partition;
   const bool by_assoc = options_.max_job_assoc > 0;
   const int64_t owner = by_assoc ? job.association : job.user;
@@ -276,7 +275,7 @@ bool SchedulerCycle::HadItsTurns(const PendingJob& job) {
   return false;
 }
 
-// Gives the job its slot in the plan. `reserved`: tasks of its array that have nodes kept for them.
+// Plans the job's slot. `reserved`: tasks of its array that already have reservations.
 SchedulerCycle::Planned SchedulerCycle::PlanOne(GroupPlan& plan, const Waiting& waiting,
                                                 int64_t reserved) {
   const PendingJob& job = *waiting.job;
@@ -306,13 +305,13 @@ SchedulerCycle::Planned SchedulerCycle::PlanOne(GroupPlan& plan, const Waiting& 
     sample_.Start(waiting, chosen, best);
     return Planned::kStarts;
   }
-  if (job.of_array && reserved >= MostReservedOf(job)) return Planned::kNothing;
+  if (job.of_array && reserved >= MaxReservedTasks(job)) return Planned::kNothing;
   if (!MayReserve(waiting)) return Planned::kNothing;
   return ReserveAll(plan, job, chosen, best) ? Planned::kIsReserved : Planned::kNothing;
 }
 
-// Slurm's backfill looks at a job once for each of its partitions and keeps nodes in every one.
-// `best`: the earliest slot, by its way `chosen`.
+// Slurm's backfill considers a job once per partition and reserves nodes in each. `best`: the
+// earliest slot, with option `chosen`.
 bool SchedulerCycle::ReserveAll(GroupPlan& plan, const PendingJob& job, size_t chosen,
                                 const GroupSlot& best) {
   const int64_t window_end = now_ + options_.window_seconds + 1;
@@ -325,7 +324,7 @@ bool SchedulerCycle::ReserveAll(GroupPlan& plan, const PendingJob& job, size_t c
         reserved_by_part_[option.partition] >= options_.part_count_reserve) {
       continue;
     }
-    const bool is_known = !any && w == chosen;  // nothing has changed since
+    const bool is_known = !any && w == chosen;  // unchanged since
     GroupSlot slot = is_known ? best
                               : plan.Earliest(*option.requirements, option.duration,
                                               std::max(now_, option.earliest),
@@ -338,14 +337,14 @@ bool SchedulerCycle::ReserveAll(GroupPlan& plan, const PendingJob& job, size_t c
   return any;
 }
 
-// For how many tasks of its array nodes are kept: no more than may run beside those that do.
-int64_t SchedulerCycle::MostReservedOf(const PendingJob& job) const {
+// Tasks of its array that get reservations: no more than may run in addition to those running.
+int64_t SchedulerCycle::MaxReservedTasks(const PendingJob& job) const {
   const int64_t most = options_.max_job_array_resv;
   return job.throttle < 0 ? most : std::min(most, nodes_.LeftBy(job.throttle));
 }
 
 void SchedulerCycle::Reserve(GroupPlan& plan, const PartitionOption& option, GroupSlot slot) const {
-  const bool as_planned = queue_.by_time_limit();  // no scheduler between the plan and the start
+  const bool as_planned = queue_.by_time_limit();  // no scheduler delay between plan and start
   const int64_t start = as_planned ? slot.start : nodes_.StartAsPlanned(option, slot.start);
   if (start > slot.start)
     slot = plan.Earliest(*option.requirements, option.duration, start, option.latest);
@@ -357,7 +356,7 @@ void SchedulerCycle::Reserve(GroupPlan& plan, const PartitionOption& option, Gro
                std::max(OnGrid(end), from + options_.resolution_seconds));
 }
 
-// Backfill's reservations begin and end on a grid of the clock (bf_resolution).
+// Backfill's reservations are rounded to bf_resolution.
 int64_t SchedulerCycle::OnGrid(int64_t time) const {
   if (time >= kNever) return kNever;
   const int64_t clock = queue_.snapshot().taken_at + time;

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kFirstStride = 30;  // seconds
 constexpr size_t kLikelyStarts = 64;  // in a sample of a short queue
 
-// Stands for one job on a node; those of a node are added up.
+// Identifies one job on a node; a node's jobs are summed.
 uint64_t ContentOf(const ActiveJob& job) {
   return MixBits(static_cast<uint64_t>(job.id) * 1'000'003 + static_cast<uint64_t>(job.until));
 }
@@ -100,7 +100,7 @@ void SimulatedNodes::Remove(size_t index) {
   for (const LimitUse& use : *job.caps) cap_use_[static_cast<size_t>(use.cap)] -= use.amount;
 }
 
-// Brings by_until_ up to date: in one go, for a long list is not moved for each start and end.
+// Updates by_until_ in one go: a long list is not moved at each start and end.
 void SimulatedNodes::SortByUntil() {
   std::erase_if(by_until_, [&](const Event& entry) { return gone_[entry.second]; });
   std::erase_if(unsorted_, [&](const Event& entry) { return gone_[entry.second]; });
@@ -148,7 +148,7 @@ GroupSlot SimulatedNodes::FitInto(const std::vector<Resources>& free, const Part
                                   int64_t now) const {
   if (option.earliest > now || option.latest <= now) return {};
   const GroupRequirements& requirements = *option.requirements;
-  int64_t nodes = 0;  // mostly too few: looked at before anything is kept
+  int64_t nodes = 0;  // usually too few: checked before allocating
   for (const GroupDemand& demand : requirements.demands) {
     nodes += CountNow(demand, option, free[static_cast<size_t>(demand.group)], now);
     if (nodes >= requirements.nodes) break;
@@ -166,7 +166,7 @@ GroupSlot SimulatedNodes::FitInto(const std::vector<Resources>& free, const Part
   return TakeNodes(queue_.groups(), requirements, counts, there, contents_, now);
 }
 
-// Whether a job of `priority` may take the nodes of one that holds some.
+// Whether a job of `priority` may preempt the given one.
 bool SimulatedNodes::MayTake(const PartitionOption& option, int64_t priority, size_t index) const {
   const ActiveJob& job = actives_[index];
   return !gone_[index] && job.requeued_as != nullptr &&
@@ -193,10 +193,11 @@ GroupSlot SimulatedNodes::FitByPreempting(const PartitionOption& option, int64_t
 std::vector<ActiveJob> SimulatedNodes::Preempt(const PartitionOption& option, int64_t by,
                                                const GroupSlot& slot) {
   std::vector<ActiveJob> taken;
-  for (const GroupAllocation& placed : slot.nodes) {
-    const GroupDemand& demand = option.requirements->demands[static_cast<size_t>(placed.demand)];
+  for (const GroupAllocation& allocation : slot.nodes) {
+    const GroupDemand& demand =
+        option.requirements->demands[static_cast<size_t>(allocation.demand)];
     const auto group = static_cast<size_t>(demand.group);
-    const Resources need = Times(demand.each, placed.nodes);
+    const Resources need = Times(demand.each, allocation.nodes);
     while (!Fits(need, free_[group])) {
       size_t weakest = actives_.size();
       for (size_t i = 0; i < actives_.size(); ++i) {
@@ -210,7 +211,7 @@ std::vector<ActiveJob> SimulatedNodes::Preempt(const PartitionOption& option, in
           weakest = i;
         }
       }
-      if (weakest == actives_.size()) return taken;  // not reached: the slot was found so
+      if (weakest == actives_.size()) return taken;  // unreachable: the slot was found this way
       Remove(weakest);
       taken.push_back(actives_[weakest]);
     }
@@ -251,7 +252,7 @@ int64_t SimulatedNodes::StartAsPlanned(const PartitionOption& option, int64_t st
   const bool pooled = std::all_of(demands.begin(), demands.end(), [&](const GroupDemand& demand) {
     return queue_.groups().groups()[static_cast<size_t>(demand.group)].pooled();
   });
-  if (pooled) return start;  // on the plan's grid already
+  if (pooled) return start;  // already on the plan's grid
   const auto usable = [&](const GroupShare& share) {
     const auto demand =
         std::lower_bound(demands.begin(), demands.end(), share.group,
@@ -259,10 +260,10 @@ int64_t SimulatedNodes::StartAsPlanned(const PartitionOption& option, int64_t st
     return demand != demands.end() && demand->group == share.group;
   };
   const auto is_whole = [&](const GroupShare& share) { return IsWholeNode(share); };
-  if (!unsorted_.empty()) SortByUntil();  // who has started in this pass ends too
+  if (!unsorted_.empty()) SortByUntil();  // jobs started in this pass count too
   const SchedulerOptions& options = queue_.scheduler();
   int64_t stride = kFirstStride;
-  int64_t first = -1;  // end of the first job of this stride
+  int64_t first = -1;  // end of the stride's first job
   int64_t last = -1;
   bool by_running = false;
   for (const auto& [until, index] : by_until_) {
@@ -287,8 +288,9 @@ int64_t SimulatedNodes::StartAsPlanned(const PartitionOption& option, int64_t st
 int64_t SimulatedNodes::Boot(const PartitionOption& option, const GroupSlot& slot, int64_t now) {
   if (up_at_.empty()) return 0;
   int64_t longest = 0;
-  for (const GroupAllocation& placed : slot.nodes) {
-    const GroupDemand& demand = option.requirements->demands[static_cast<size_t>(placed.demand)];
+  for (const GroupAllocation& allocation : slot.nodes) {
+    const GroupDemand& demand =
+        option.requirements->demands[static_cast<size_t>(allocation.demand)];
     const NodeGroup& group = queue_.groups().groups()[static_cast<size_t>(demand.group)];
     int64_t& up_at = up_at_[static_cast<size_t>(demand.group)];
     if (up_at >= kNever || group.pooled()) up_at = now + group.boot_seconds;
@@ -304,18 +306,18 @@ GroupPlan& SimulatedNodes::PlanAt(int64_t now) {
   }
   for (const auto& [until, index] : by_until_) {
     if (until >= kNever) break;
-    // Who is over its limit is planned to end at the next look.
+    // Overdue jobs are planned to end at the next check.
     const int64_t time = std::max(until, now + 1);
     const GroupShare& first = first_shares_[index];
-    if (IsHot(first.group)) plan_.Release(first.group, time, first.held);
+    if (IsInScope(first.group)) plan_.Release(first.group, time, first.held);
     if (!has_more_[index]) continue;
     for (size_t i = 1; i < actives_[index].shares.size(); ++i) {
       const GroupShare& share = actives_[index].shares[i];
-      if (IsHot(share.group)) plan_.Release(share.group, time, share.held);
+      if (IsInScope(share.group)) plan_.Release(share.group, time, share.held);
     }
   }
   for (const int32_t group : queue_.groups().with_parts()) {
-    if (IsHot(group)) plan_.SetPartsAside(group);
+    if (IsInScope(group)) plan_.SetPartsAside(group);
   }
   return plan_;
 }

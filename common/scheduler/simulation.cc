@@ -1,40 +1,38 @@
-// Playing the scheduler forward.
+// Simulation of the scheduler.
 //
-// Problem. A job starts when Slurm gets to it, and Slurm plans with time limits while jobs end when
-// they end. A plan at the limits is off by hours to days; a plan with the true run times is wrong
-// too, because the scheduler did not know them.
+// Problem. Slurm plans with time limits, but jobs end earlier. A plan at the limits is off by hours
+// to days. A plan with true run times is wrong too: the scheduler does not know them.
 //
-// Idea. Draw for every running and pending job how long it will really run, and who else will come;
-// then play events in order: jobs end and arrive, and after each Slurm's two passes look at the
-// queue with what they know, which is the limits. The main pass goes down the queue and starts what
-// fits until the first job of a partition that does not. The backfill pass, every bf_interval,
-// gives each job in order the earliest slot of a plan at the limits; those whose slot is now start,
-// for the others whole nodes are kept against everyone behind them, on a grid of bf_resolution and
-// from when Slurm's strides through the ends of running jobs find room. The request is one of the
-// jobs, at its own rank; the sample is over when it starts.
+// Idea. Draw the true run time of every running and pending job, and future arrivals. Then process
+// events in order: jobs end and arrive, and after each event Slurm's two passes run with what they
+// know, the limits. The main pass starts jobs in queue order, up to the first job of each partition
+// that does not fit. The backfill pass, every bf_interval, gives each job in order the earliest
+// slot of a plan at the limits. Jobs whose slot is now start. Others reserve whole nodes against
+// all jobs behind them, on a grid of bf_resolution, from when Slurm's strides through the ends of
+// running jobs find room. The request is one of the jobs, at its own rank; the sample ends when it
+// starts.
 //
-// Who comes later is drawn hour by hour from the submissions of the past (coming_jobs.cc) and has
-// the priority that Slurm would give it, less what those who wait gain by age until then. It
-// overtakes by priority, or by being short where the first of the queue waits for much; it is not
-// promised nodes ahead of time, for behind it comes only who arrives later still.
+// Arrivals are drawn hour by hour from past submissions (coming_jobs.cc). Their priority is the one
+// Slurm would give, minus the age that waiting jobs gain until then. They overtake by priority, or
+// by backfill when short. They get no reservations: only later arrivals are behind them.
 //
-// Cost. A backfill pass plans only as far down the queue as a job is left that would fit into what
-// is free now: on a full cluster that is mostly nobody. Only groups of nodes that the request's
-// fate can depend on are played. Random numbers depend on seed, sample and job id alone, so that
-// alternatives are compared in the same future.
+// Cost. A backfill pass plans only as far down the queue as some job still fits into free
+// resources: on a full cluster usually none. Only node groups that can affect the request are
+// simulated. Random numbers depend only on seed, sample and job id, so that alternatives are
+// compared in the same future.
 //
-// Preemption. Who may (preemption.h) takes the nodes of others where nothing is free for it: of the
-// lowest priority first, then of the youngest. A job that lost its nodes waits again, with all of
-// its work before it (suspended ones with the rest). Where the request itself may lose its nodes,
-// the sample goes on until it ends and says what that cost.
+// Preemption (preemption.h). A job that may preempt does so where nothing is free: lowest priority
+// first, then youngest. A preempted job waits again, with all of its work ahead (suspended jobs:
+// the rest). If the request itself may be preempted, the sample continues to its end and reports
+// the loss.
 //
-// Licences are limits on use (licence_caps.h). A node that is powered down holds its first job back
-// until it is up.
+// Licences are usage limits (licence_caps.h). A powered-down node delays its first job until it is
+// up.
 //
-// Where it is wrong. Fair share does not change as time passes; topology, PreemptExemptTime and
-// GraceTime are not played; a node that only jobs of one user may share counts as whole; work after
-// a checkpoint counts as lost. docs/slurm-conf.md goes through slurm.conf key by key, and doubts.h
-// says what of it can move an answer.
+// Limits. Fair share does not change over time. Topology, PreemptExemptTime and GraceTime are not
+// simulated. A node shared only by jobs of one user counts as whole. Work after a checkpoint counts
+// as lost. docs/slurm-conf.md covers slurm.conf key by key; doubts.h reports what can affect an
+// answer.
 #include "common/scheduler/simulation.h"
 
 #include <algorithm>
@@ -55,10 +53,10 @@
 namespace gpuadvise {
 namespace {
 
-// Slurm lets a job whose nodes were taken wait so long before it looks at it again.
+// Slurm's delay before it considers a preempted job again.
 constexpr int64_t kRequeueDelay = 121;
 
-// Within a wait, however long, backfill looks about so often.
+// Approximate number of backfill checks within a wait of any length.
 constexpr int64_t kLooksInAWait = 32;
 
 constexpr uint64_t kOwnRun = 0x6f776e;  // the request's random number
@@ -72,32 +70,32 @@ class QueueSimulation final : public SchedulerEvents {
         options_(queue.scheduler()),
         everything_(request == nullptr || !request->caps.empty() || !request->after.empty() ||
                     queue.preemption().enabled()),
-        nodes_(queue, HotGroups()),
+        nodes_(queue, GroupsInScope()),
         run_time_draw_(Questions()),
         passes_(queue, nodes_, pending_, *this) {
-    FindPlayed();
+    FindSimulated();
   }
 
-  // One sample. Each starts from the queue as it is, in memory that the one before has left.
+  // One sample. Starts from the original queue, reusing memory of the previous sample.
   SimulatedStart Play(int sample) {
     Restart(sample);
     return Run();
   }
 
-  PlayedSample PlayQueue(int sample) {
+  SimulatedSample SimulateWholeQueue(int sample) {
     Restart(sample);
     for (const ActiveJob& job : nodes_.actives()) {
       others_.push_back({true, job.started, job.end, {}, job.shares});
     }
     Run();
-    std::sort(played_.begin(), played_.end(), [](const PlayedJob& a, const PlayedJob& b) {
+    std::sort(played_.begin(), played_.end(), [](const SimulatedJob& a, const SimulatedJob& b) {
       return std::tie(a.pending, a.start) < std::tie(b.pending, b.start);
     });
     return {std::move(played_), std::move(others_)};
   }
 
  private:
-  // ---- setting up ----------------------------------------------------------------------------
+  // ---- setup ----------------------------------------------------------------------------------
 
   void Restart(int sample) {
     sample_ = sample;
@@ -113,22 +111,22 @@ class QueueSimulation final : public SchedulerEvents {
     edges_.clear();
     nodes_.Restart();
     passes_.Restart();
-    coming_.emplace(queue_, sample, [this](const PendingJob& job) { return IsPlayed(job); });
+    coming_.emplace(queue_, sample, [this](const PendingJob& job) { return IsSimulated(job); });
     run_time_draw_.Draw(queue_.options().seed, static_cast<uint64_t>(sample), run_times_);
-    for (const size_t i : played_running_) AddRunning(queue_.running()[i], i);
+    for (const size_t i : simulated_running_) AddRunning(queue_.running()[i], i);
     AddPending();
     FollowDependencies();
     FindEdges();
   }
 
-  // What is played in every sample.
-  void FindPlayed() {
+  // Finds what is simulated in every sample.
+  void FindSimulated() {
     for (size_t i = 0; i < queue_.running().size(); ++i) {
-      if (IsPlayed(queue_.running()[i])) played_running_.push_back(i);
+      if (IsSimulated(queue_.running()[i])) simulated_running_.push_back(i);
     }
     for (size_t i = 0; i < queue_.pending().size(); ++i) {
       const PendingJob& job = queue_.pending()[i];
-      if (IsPlayed(job) && !IsReplaced(job)) played_pending_.push_back(i);
+      if (IsSimulated(job) && !IsReplaced(job)) simulated_pending_.push_back(i);
     }
   }
 
@@ -136,7 +134,7 @@ class QueueSimulation final : public SchedulerEvents {
     if (!queue_.by_time_limit()) {
       const auto interval = static_cast<double>(options_.interval_seconds);
       phase_ = static_cast<int64_t>(
-          interval * UniformOf(queue_.options().seed, static_cast<uint64_t>(sample_), 0));
+          interval * DrawUniform(queue_.options().seed, static_cast<uint64_t>(sample_), 0));
     }
     passes_.MainCycle(now_);
     answer_.at_once = done_;
@@ -147,7 +145,7 @@ class QueueSimulation final : public SchedulerEvents {
       const int64_t due = changed ? backfill_at : kNever;
       now_ = std::min(next, due);
       if (now_ >= kNever || now_ > queue_.options().horizon_seconds) break;
-      if (next <= now_ && SeeEvents()) {
+      if (next <= now_ && ProcessEvents()) {
         passes_.MainCycle(now_);
         changed = true;
         backfill_at = options_.backfill ? TickFrom(now_) : kNever;
@@ -160,9 +158,8 @@ class QueueSimulation final : public SchedulerEvents {
     return answer_;
   }
 
-  // Groups that the request's fate can depend on. Whoever shares a limit with jobs elsewhere
-  // depends on them too.
-  std::vector<bool> HotGroups() const {
+  // Groups that can affect the request, including those of jobs that share a limit.
+  std::vector<bool> GroupsInScope() const {
     std::vector<bool> in_scope(queue_.groups().groups().size(), everything_);
     if (everything_) return in_scope;
     std::vector<bool> components(in_scope.size(), false);
@@ -181,31 +178,32 @@ class QueueSimulation final : public SchedulerEvents {
     return queue_.component_of_group()[static_cast<size_t>(group)];
   }
 
-  bool IsPlayed(const RunningJob& job) const {
-    return everything_ || std::any_of(job.shares.begin(), job.shares.end(),
-                                      [&](const GroupShare& s) { return nodes_.IsHot(s.group); });
+  bool IsSimulated(const RunningJob& job) const {
+    return everything_ ||
+           std::any_of(job.shares.begin(), job.shares.end(),
+                       [&](const GroupShare& s) { return nodes_.IsInScope(s.group); });
   }
 
-  bool IsPlayed(const PendingJob& job) const {
+  bool IsSimulated(const PendingJob& job) const {
     return !job.held &&
            (everything_ ||
             std::any_of(job.options.begin(), job.options.end(), [&](const PartitionOption& option) {
               return !option.requirements->demands.empty() &&
-                     nodes_.IsHot(option.requirements->demands.front().group);
+                     nodes_.IsInScope(option.requirements->demands.front().group);
             }));
   }
 
-  // About the run times of all that is played: running jobs first, then pending ones.
+  // Run-time questions of everything simulated: running jobs, then pending ones.
   std::vector<RunTimeQuestion> Questions() const {
     std::vector<RunTimeQuestion> questions;
     questions.reserve(queue_.running().size() + queue_.pending().size());
     for (const RunningJob& job : queue_.running()) {
       questions.push_back({static_cast<uint64_t>(job.id), job.burst, job.elapsed,
-                           IsPlayed(job) ? job.run_time.get() : nullptr});
+                           IsSimulated(job) ? job.run_time.get() : nullptr});
     }
     for (const PendingJob& job : queue_.pending()) {
       questions.push_back({(static_cast<uint64_t>(job.id) << 12) + static_cast<uint64_t>(job.task),
-                           job.burst, 0, IsPlayed(job) ? job.run_time.get() : nullptr});
+                           job.burst, 0, IsSimulated(job) ? job.run_time.get() : nullptr});
     }
     return questions;
   }
@@ -232,7 +230,7 @@ class QueueSimulation final : public SchedulerEvents {
 
   void AddPending() {
     bool inserted = request_ == nullptr;
-    for (const size_t i : played_pending_) {
+    for (const size_t i : simulated_pending_) {
       const PendingJob& job = queue_.pending()[i];
       if (!inserted && request_->rank < job.rank) {
         pending_.push_back(Request());
@@ -245,7 +243,7 @@ class QueueSimulation final : public SchedulerEvents {
     if (!inserted) pending_.push_back(Request());
   }
 
-  // Who has not ended matters to those who wait for the end of another.
+  // Tracks unfinished jobs that others depend on.
   void FollowDependencies() {
     const bool any = std::any_of(pending_.begin(), pending_.end(), [](const Waiting& waiting) {
       return !waiting.job->after.empty();
@@ -264,7 +262,7 @@ class QueueSimulation final : public SchedulerEvents {
   Waiting Request() const {
     Waiting waiting{request_, request_->rank};
     if (request_->run_time) {
-      const double u = UniformOf(queue_.options().seed, static_cast<uint64_t>(sample_), kOwnRun);
+      const double u = DrawUniform(queue_.options().seed, static_cast<uint64_t>(sample_), kOwnRun);
       waiting.run_seconds = request_->run_time->Quantile(u);
     }
     return waiting;
@@ -273,15 +271,15 @@ class QueueSimulation final : public SchedulerEvents {
   // ---- time ------------------------------------------------------------------------------------
 
   int64_t TickFrom(int64_t time) const {
-    if (queue_.by_time_limit()) return time;  // a plan, in which passes take no time
-    // Further ahead looks may lie further apart: what that costs is small beside the wait.
+    if (queue_.by_time_limit()) return time;  // a plan: passes take no time
+    // Checks further ahead may be further apart: the error is small compared with the wait.
     int64_t interval = options_.interval_seconds;
     while (interval <= time / (2 * kLooksInAWait)) interval *= 2;
     if (time <= phase_) return phase_;
     return phase_ + (time - phase_ + interval - 1) / interval * interval;
   }
 
-  // Times at which something but the end of a job lets somebody start.
+  // Times other than job ends at which a job may become able to start.
   void FindEdges() {
     for (const Waiting& waiting : pending_) {
       for (const PartitionOption& option : waiting.job->options) {
@@ -289,7 +287,7 @@ class QueueSimulation final : public SchedulerEvents {
       }
     }
     for (size_t i = 0; i < queue_.groups().groups().size(); ++i) {
-      if (!nodes_.IsHot(static_cast<int32_t>(i))) continue;
+      if (!nodes_.IsInScope(static_cast<int32_t>(i))) continue;
       for (const ReservedWindow& window : queue_.groups().groups()[i].reserved) {
         if (window.end > 0 && window.end < kNever && !window.floats) edges_.push_back(window.end);
       }
@@ -306,8 +304,8 @@ class QueueSimulation final : public SchedulerEvents {
     return std::min({nodes_.NextEnd(), edge, coming_->Next(now_)});
   }
 
-  // Whether somebody may be able to start who was not before.
-  bool SeeEvents() {
+  // Whether a job may have become able to start.
+  bool ProcessEvents() {
     bool news = !edges_.empty() && edges_.back() <= now_;
     if (nodes_.NextEnd() <= now_) {
       nodes_.EndUntil(now_, [&](const ActiveJob& job) { Ended(job); });
@@ -323,7 +321,7 @@ class QueueSimulation final : public SchedulerEvents {
     return news;
   }
 
-  // Puts a job into its place.
+  // Inserts a job by rank.
   void Queue(const Waiting& waiting) {
     const auto demand =
         std::upper_bound(pending_.begin(), pending_.end(), waiting,
@@ -342,7 +340,7 @@ class QueueSimulation final : public SchedulerEvents {
     if (job.played >= 0) played_[static_cast<size_t>(job.played)].end = now_;
     const PreemptMode mode = queue_.preemption().ModeOf(job.preempt_class);
     const bool own = job.requeued_as == request_;
-    if (mode == PreemptMode::kCancel && !own) {  // its user submits it again another day
+    if (mode == PreemptMode::kCancel && !own) {  // its user resubmits it some other day
       open_.erase(job.id);
       return;
     }
@@ -365,7 +363,7 @@ class QueueSimulation final : public SchedulerEvents {
 
   // ---- who may start ---------------------------------------------------------------------------
 
-  // Slurm looks at a job once its begin time and its dependencies are over and limits allow it.
+  // Slurm considers a job after its begin time, without open dependencies, within limits.
   bool Competes(const Waiting& waiting) const override {
     const PendingJob& job = *waiting.job;
     if (waiting.not_before > now_) return false;
@@ -409,9 +407,10 @@ class QueueSimulation final : public SchedulerEvents {
     active.requeued_as = safe ? nullptr : &job;
     if (&job == request_ && own_run_ < 0) own_run_ = active.end - now_;
     active.shares = nodes_.EmptyShares();
-    for (const GroupAllocation& placed : slot.nodes) {
-      const GroupDemand& demand = option.requirements->demands[static_cast<size_t>(placed.demand)];
-      active.shares.push_back({demand.group, Times(demand.each, placed.nodes)});
+    for (const GroupAllocation& allocation : slot.nodes) {
+      const GroupDemand& demand =
+          option.requirements->demands[static_cast<size_t>(allocation.demand)];
+      active.shares.push_back({demand.group, Times(demand.each, allocation.nodes)});
     }
     if (waiting.index >= 0 && !waiting.requeued) --left_;
     if (waiting.index >= 0 && request_ == nullptr) {
@@ -429,23 +428,23 @@ class QueueSimulation final : public SchedulerEvents {
   const SchedulerOptions& options_;
   const bool everything_;
   SimulatedNodes nodes_;
-  std::vector<size_t> played_running_;  // in queue_.running()
-  std::vector<size_t> played_pending_;  // in queue_.pending(), in order
+  std::vector<size_t> simulated_running_;  // indices in queue_.running()
+  std::vector<size_t> simulated_pending_;  // indices in queue_.pending(), in order
   RunTimeDraw run_time_draw_;
   int64_t now_ = 0;
   int64_t phase_ = 0;
-  std::vector<double> run_times_;  // of queue_.running(), then queue_.pending()
-  std::vector<Waiting> pending_;   // in order
-  size_t left_ = 0;                // of queue_.pending() that wait
+  std::vector<double> run_times_;  // by queue_.running(), then queue_.pending()
+  std::vector<Waiting> pending_;   // in queue order
+  size_t left_ = 0;                // waiting jobs of queue_.pending()
   std::optional<ComingJobs> coming_;
   std::vector<int64_t> edges_;  // descending
   SchedulerCycle passes_;
-  std::unordered_set<int64_t> open_;  // jobs that have not ended, where somebody waits for that
+  std::unordered_set<int64_t> open_;  // unfinished jobs that others depend on
   bool done_ = false;
-  int64_t own_run_ = -1;  // of the request, where nothing comes between
+  int64_t own_run_ = -1;  // of the request, without preemption
   SimulatedStart answer_;
-  std::vector<PlayedJob> played_;  // where there is no request
-  std::vector<PlayedOther> others_;
+  std::vector<SimulatedJob> played_;  // only without a request
+  std::vector<SimulatedOther> others_;
 };
 
 }  // namespace
@@ -468,12 +467,12 @@ std::vector<SimulatedStart> SimulateSamples(const QueueModel& queue, const Pendi
   return starts;
 }
 
-std::vector<PlayedJob> SimulateQueue(const QueueModel& queue, int sample) {
-  return QueueSimulation(queue, nullptr).PlayQueue(sample).jobs;
+std::vector<SimulatedJob> SimulateQueue(const QueueModel& queue, int sample) {
+  return QueueSimulation(queue, nullptr).SimulateWholeQueue(sample).jobs;
 }
 
-PlayedSample PlaySample(const QueueModel& queue, int sample) {
-  return QueueSimulation(queue, nullptr).PlayQueue(sample);
+SimulatedSample SimulateSample(const QueueModel& queue, int sample) {
+  return QueueSimulation(queue, nullptr).SimulateWholeQueue(sample);
 }
 
 }  // namespace gpuadvise

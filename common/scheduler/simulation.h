@@ -1,7 +1,7 @@
-// Playing Slurm's scheduler forward from a QueueModel: when would the request start?
+// Simulates Slurm's scheduler from a QueueModel: when would the request start?
 //
-// See simulation.cc for the idea. Everything here is pure: the same model, request and sample give
-// the same answer, on any thread. Times are seconds from the snapshot.
+// See simulation.cc for the idea. Pure: the same model, request and sample give the same result on
+// any thread. Times are seconds from the snapshot.
 #pragma once
 
 #include <cstdint>
@@ -12,63 +12,63 @@
 
 namespace gpuadvise {
 
-// What one sample came to.
+// Result of one sample.
 struct SimulatedStart {
   int64_t start = kNever;  // kNever: not before the horizon, or never
-  int32_t option = 0;      // index in the request's ways
+  int32_t option = 0;      // index in the request's options
   std::vector<GroupAllocation> nodes;
-  bool at_once = false;      // in the first pass, before anything is drawn: so in every sample
-  int64_t lost_seconds = 0;  // from start to end less its run time: its nodes were taken between
+  bool at_once = false;      // in the first pass, before any draw: the same in every sample
+  int64_t lost_seconds = 0;  // preemption: time from start to end, minus its run time
 };
 
-// One sample of the start of `request`, whose rank puts it into the queue. `sample` picks the
-// random numbers: the same jobs run equally long in the same sample of every question.
+// One sample of the start of `request`; its rank sets its place in the queue. `sample` seeds the
+// random numbers: a job runs equally long in the same sample of every question.
 SimulatedStart SimulateJob(const QueueModel& queue, const PendingJob& request, int sample);
 
-// The samples 0 to `samples` - 1 of the same, at less cost than one by one.
+// Samples 0 to `samples` - 1, cheaper than one by one.
 std::vector<SimulatedStart> SimulateSamples(const QueueModel& queue, const PendingJob& request,
                                             int samples);
 
-// One job of the queue as a sample plays it.
-struct PlayedJob {
+// One queued job in a simulated sample.
+struct SimulatedJob {
   size_t pending = 0;  // index in queue.pending()
   int64_t start = 0;
   int64_t end = 0;
   std::vector<GroupShare> shares;
 };
 
-// One sample of the whole queue, without a request: in the order of the queue, those that start
-// before the horizon. A job whose nodes are taken is there once for each time that it starts.
-std::vector<PlayedJob> SimulateQueue(const QueueModel& queue, int sample);
+// One sample of the queue without a request: jobs that start before the horizon, in queue order. A
+// preempted job appears once per start.
+std::vector<SimulatedJob> SimulateQueue(const QueueModel& queue, int sample);
 
-// Who else holds nodes in a sample: runs now, or arrives later.
-struct PlayedOther {
-  bool runs = false;  // now; else it arrives
+// Another holder of nodes in a sample: running now, or arriving later.
+struct SimulatedOther {
+  bool runs = false;  // running now; else it arrives
   int64_t start = 0;
   int64_t end = 0;
-  Rank rank;  // of one that arrives
+  Rank rank;  // if it arrives
   std::vector<GroupShare> shares;
 };
 
-// The same with everybody else.
-struct PlayedSample {
-  std::vector<PlayedJob> jobs;
-  std::vector<PlayedOther> others;
+// A sample including all other holders.
+struct SimulatedSample {
+  std::vector<SimulatedJob> jobs;
+  std::vector<SimulatedOther> others;
 };
-PlayedSample PlaySample(const QueueModel& queue, int sample);
+SimulatedSample SimulateSample(const QueueModel& queue, int sample);
 
-// Where the backfill plan puts `request` now, behind everything of higher rank.
+// Slot of `request` in the current backfill plan, behind all jobs of higher rank.
 enum class Durations { kLimits, kLastTwo };
 SimulatedStart PlanNow(const QueueModel& queue, const PendingJob& request, Durations durations);
 
-// The same for every job of the queue at once, parallel to queue.pending(); kNever: never.
+// Slots of all queued jobs, parallel to queue.pending(); kNever: none.
 std::vector<int64_t> PlanAllNow(const QueueModel& queue, Durations durations);
 
-// Ids of pending jobs that the scheduler would start at once; those that `held` counts as held as
-// well, as if they were first in their place.
+// Ids of pending jobs that the scheduler would start at once, including jobs marked held in `held`
+// as if first in their place.
 std::vector<int64_t> StartableNow(const QueueModel& queue, const HeldJobs& held = {});
 
-// Whether nodes for `request` are free now, whoever else waits.
+// Whether nodes for `request` are free now, ignoring other waiting jobs.
 bool IsFreeNow(const QueueModel& queue, const PendingJob& request);
 
 }  // namespace gpuadvise

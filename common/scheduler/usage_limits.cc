@@ -11,10 +11,10 @@
 namespace gpuadvise {
 namespace {
 
-// Calls visit(key, limit, amount) for each limit of one owner on several jobs together.
+// Calls visit(key, limit, amount) for each aggregate limit of one owner.
 template <typename Visit>
-void EachLimit(const std::string& owner, const TresCounts& limits, const TresCounts& tres,
-               const Visit& visit) {
+void ForEachLimit(const std::string& owner, const TresCounts& limits, const TresCounts& tres,
+                  const Visit& visit) {
   for (const auto& [name, most] : limits) {
     const auto used = tres.find(CanonicalTres(name));
     if (used != tres.end() && used->second > 0) visit(owner + " on " + name, most, used->second);
@@ -31,13 +31,13 @@ void EachQosCap(const Qos& qos, const EffectiveLimits& authority, const std::str
                 const TresCounts& tres, const Visit& visit) {
   const Limits& limits = qos.limits;
   const std::string name = "QOS " + qos.name;
-  EachLimit(name, limits.group_tres, tres, visit);
+  ForEachLimit(name, limits.group_tres, tres, visit);
   EachJobLimit(name, limits.group_jobs, visit);
-  EachLimit(name + " for user " + user, limits.max_tres_per_user, tres, visit);
+  ForEachLimit(name + " for user " + user, limits.max_tres_per_user, tres, visit);
   EachJobLimit(name + " for user " + user, limits.max_jobs, visit);
   if (authority.association == nullptr) return;
-  EachLimit(name + " for account " + authority.association->account, limits.max_tres_per_account,
-            tres, visit);
+  ForEachLimit(name + " for account " + authority.association->account, limits.max_tres_per_account,
+               tres, visit);
 }
 
 std::string NameOf(const Association& association) {
@@ -47,10 +47,10 @@ std::string NameOf(const Association& association) {
   return name;
 }
 
-// All counters of a job; the limits of a QOS come before those of associations on the same TRES.
+// All caps of a job; QOS limits precede association limits on the same TRES.
 template <typename Visit>
-void EachCap(const EffectiveLimits& authority, const std::string& user, const TresCounts& tres,
-             const Visit& visit) {
+void ForEachCap(const EffectiveLimits& authority, const std::string& user, const TresCounts& tres,
+                const Visit& visit) {
   std::set<std::string> grouped;
   const Qos* seen = nullptr;
   for (const Qos* qos : {authority.partition_qos, authority.qos}) {
@@ -63,7 +63,7 @@ void EachCap(const EffectiveLimits& authority, const std::string& user, const Tr
     const std::string name = NameOf(*assoc);
     TresCounts limits = assoc->limits.group_tres;
     for (const std::string& other : grouped) limits.erase(other);
-    EachLimit(name, limits, tres, visit);
+    ForEachLimit(name, limits, tres, visit);
     EachJobLimit(name, assoc->limits.group_jobs, visit);
     if (!assoc->user.empty()) EachJobLimit(name + " at a time", assoc->limits.max_jobs, visit);
   }
@@ -85,7 +85,7 @@ CapUses UsageLimits::Count(const EffectiveLimits& authority, const std::string& 
                            const TresCounts& tres) {
   CapUses uses;
   if (!keeps_books_) return uses;
-  EachCap(authority, user, tres, [&](const std::string& key, int64_t most, int64_t amount) {
+  ForEachCap(authority, user, tres, [&](const std::string& key, int64_t most, int64_t amount) {
     const auto known = caps_.find(key);
     const int32_t cap = known != caps_.end() ? known->second : AddCap(most, key);
     if (known == caps_.end()) {
@@ -102,7 +102,7 @@ CapUses UsageLimits::CountRequest(const EffectiveLimits& authority, const std::s
   CapUses uses;
   over = false;
   if (!keeps_books_) return uses;
-  EachCap(authority, user, tres, [&](const std::string& key, int64_t most, int64_t amount) {
+  ForEachCap(authority, user, tres, [&](const std::string& key, int64_t most, int64_t amount) {
     over = over || amount > most;
     const auto known = caps_.find(key);
     if (known != caps_.end()) uses.push_back({known->second, amount});

@@ -1,8 +1,8 @@
-// Limits on what a user, an account or a QOS may use at the same time, as counters that a
-// simulation can keep: a job that would push one over its limit waits, and holds nobody else back.
+// Usage limits of users, accounts and QOS as simulation counters: a job that would exceed one waits
+// without holding back others.
 //
-// A cap is one such counter. Which caps a job counts against follows from its association, QOS and
-// partition alone. Built once per snapshot, then immutable; safe from any thread.
+// A cap is one counter. Association, QOS and partition determine a job's caps. Built once per
+// snapshot, then immutable; safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace gpuadvise {
 
-// What one job adds to one counter while it runs.
+// Amount that a running job adds to one cap.
 struct LimitUse {
   int32_t cap = 0;
   int64_t amount = 0;
@@ -24,28 +24,28 @@ using CapUses = std::vector<LimitUse>;
 
 class UsageLimits {
  public:
-  // Keeps no books at all where AccountingStorageEnforce has no limits.
+  // Inactive unless AccountingStorageEnforce has limits.
   explicit UsageLimits(const Snapshot& snapshot);
-  bool keeps_books() const { return keeps_books_; }
+  bool is_enforced() const { return keeps_books_; }
 
-  // The caps that a job under `authority` counts against, which are created as needed.
+  // Caps that a job under `authority` counts against; created on demand.
   CapUses Count(const EffectiveLimits& authority, const std::string& user, const TresCounts& tres);
 
-  // The same for a job that is not in the snapshot: caps that nobody else counts against are left
-  // out, unless the job alone is over one of them, which sets `over`.
+  // Like Count(), for a hypothetical job: omits caps that only it would use. Sets `over` if the job
+  // alone exceeds one.
   CapUses CountRequest(const EffectiveLimits& authority, const std::string& user,
                        const TresCounts& tres, bool& over) const;
 
-  // A counter of its own, such as an array's "%N" or the licences of one name.
+  // A separate counter, such as an array's "%N" or a licence.
   int32_t AddCap(int64_t most, std::string name);
 
-  // Whether a cap is a limit of a QOS or association.
+  // Whether the cap is a QOS or association limit.
   bool IsPolicy(int32_t cap) const { return is_policy_[static_cast<size_t>(cap)]; }
 
-  // How much each cap allows.
+  // Limit of each cap.
   const std::vector<int64_t>& most() const { return most_; }
 
-  // What each cap limits: "QOS gpu4 for user ann on gres/gpu".
+  // Description of each cap: "QOS gpu4 for user ann on gres/gpu".
   const std::vector<std::string>& names() const { return names_; }
 
  private:

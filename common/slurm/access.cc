@@ -17,7 +17,7 @@ tl::unexpected<Error> No(std::string message) {
   return Fail(ErrorCode::kInfeasible, std::move(message));
 }
 
-// Whoever has none (over TCP) is told nothing of accounts and QOS: they are for people who log in.
+// Callers without a name (over TCP) see no accounts or QOS: these are for users with a login.
 bool HasName(const Submitter& submitter) { return submitter.uid >= 0 || !submitter.user.empty(); }
 
 Result<void> CheckState(const Partition& partition, const Submitter& submitter) {
@@ -73,8 +73,7 @@ bool TakesQos(const Partition& partition, const std::string& qos) {
                                      : IsOneOf(qos, partition.allow_qos);
 }
 
-// The QOS under which the job would run in `partition`: of several that it names, the best of those
-// that the partition takes, where it takes any.
+// The job's QOS in `partition`: of several requested, the best that the partition accepts.
 std::string QosIn(const Snapshot& snapshot, const Partition& partition, const Submitter& submitter,
                   const Association* association) {
   std::string taken;
@@ -85,7 +84,7 @@ std::string QosIn(const Snapshot& snapshot, const Partition& partition, const Su
   return taken.empty() ? EffectiveQos(snapshot, submitter, association) : BestQos(snapshot, taken);
 }
 
-// Slurm compares the submitting host's short name.
+// Slurm compares the short name of the submitting host.
 Result<void> CheckHost(const Partition& partition, const Submitter& submitter) {
   const std::string host = submitter.host.substr(0, submitter.host.find('.'));
   const std::vector<std::string>& hosts = partition.alloc_nodes;
@@ -95,7 +94,7 @@ Result<void> CheckHost(const Partition& partition, const Submitter& submitter) {
                         partition.name, JoinNames(hosts), host));
 }
 
-// Whether there is such a QOS and the submitter may use it.
+// Checks that the QOS exists and the submitter may use it.
 Result<void> CheckOneQos(const Snapshot& snapshot, const Submitter& submitter,
                          const Association* assoc, const std::string& qos) {
   if (!submitter.qos.empty() && !snapshot.qos.empty() && FindQos(snapshot, qos) == nullptr) {
@@ -183,7 +182,7 @@ Result<void> CheckTres(const Snapshot& snapshot, const Partition& partition,
   for (const Limits* limits : authority.by_precedence) {
     most.insert(limits->max_tres_per_job.begin(), limits->max_tres_per_job.end());
     per_node.insert(limits->max_tres_per_node.begin(), limits->max_tres_per_node.end());
-    // What a job alone may not exceed for a whole user or group, it never can.
+    // A job that alone exceeds a limit per user or group can never run.
     for (const TresCounts* all :
          {&limits->max_tres_per_user, &limits->max_tres_per_account, &limits->group_tres}) {
       for (const auto& [name, count] : *all) {
@@ -214,7 +213,7 @@ Result<void> CheckTres(const Snapshot& snapshot, const Partition& partition,
 
 }  // namespace
 
-std::vector<std::string> PartitionsToldTo(const Submitter& submitter, const Snapshot& snapshot) {
+std::vector<std::string> VisiblePartitions(const Submitter& submitter, const Snapshot& snapshot) {
   std::vector<std::string> names;
   if (!HasName(submitter) && HasFlag(snapshot.config.private_data, "partitions")) return names;
   for (const Partition& partition : snapshot.partitions) {
@@ -223,13 +222,13 @@ std::vector<std::string> PartitionsToldTo(const Submitter& submitter, const Snap
   return names;
 }
 
-bool KnowsPartition(const Submitter& submitter, const Snapshot& snapshot, std::string_view name) {
+bool CanSeePartition(const Submitter& submitter, const Snapshot& snapshot, std::string_view name) {
   const Partition* partition = FindPartition(snapshot, name);
   return partition != nullptr && (HasName(submitter) || !partition->hidden);
 }
 
-EffectiveLimits EffectiveLimitsOf(const Snapshot& snapshot, const Partition& partition,
-                                  const Submitter& submitter) {
+EffectiveLimits FindEffectiveLimits(const Snapshot& snapshot, const Partition& partition,
+                                    const Submitter& submitter) {
   EffectiveLimits authority;
   authority.association = FindAssociation(snapshot, submitter, partition.name);
   authority.qos = FindQos(snapshot, QosIn(snapshot, partition, submitter, authority.association));

@@ -1,6 +1,6 @@
-// May this caller run this job in this partition at all? Access lists, states and per-job limits of
-// partition, QOS and association, in the order in which Slurm lets one override another: the
-// partition's QOS, the job's QOS, the association, its parents, the partition. Pure.
+// Whether a caller may run a job in a partition: access lists, states and per-job limits of
+// partition, QOS and association, in Slurm's order of precedence: partition QOS, job QOS,
+// association, its parents, partition. Pure.
 #pragma once
 
 #include <string>
@@ -13,27 +13,27 @@
 
 namespace gpuadvise {
 
-// The partitions that an error may list: what Slurm shows to everybody. Callers without a name
-// (uid < 0) are told none where PrivateData hides them.
-std::vector<std::string> PartitionsToldTo(const Submitter& submitter, const Snapshot& snapshot);
+// Partitions that an error may list: those that Slurm shows to everyone. Empty for callers without
+// a name (uid < 0) if PrivateData hides them.
+std::vector<std::string> VisiblePartitions(const Submitter& submitter, const Snapshot& snapshot);
 
-// Whether there is a partition of that name for `submitter`: of those that are hidden, callers
-// without a name do not learn.
-bool KnowsPartition(const Submitter& submitter, const Snapshot& snapshot, std::string_view name);
+// Whether a partition of that name exists for `submitter`. Hides private ones from callers without
+// a name.
+bool CanSeePartition(const Submitter& submitter, const Snapshot& snapshot, std::string_view name);
 
-// Whose limits apply to one job: each null when there is none or it is not enforced.
+// Limits that apply to one job; null if absent or not enforced.
 struct EffectiveLimits {
   const Association* association = nullptr;
-  std::vector<const Association*> chain;  // association and parents; empty when not enforced
+  std::vector<const Association*> chain;  // association and parents; empty if not enforced
   const Qos* qos = nullptr;
   const Qos* partition_qos = nullptr;
-  std::vector<const Limits*> by_precedence;  // of QOS and associations, the first that says so wins
+  std::vector<const Limits*> by_precedence;  // QOS and associations; the first limit wins
 };
 
-EffectiveLimits EffectiveLimitsOf(const Snapshot& snapshot, const Partition& partition,
-                                  const Submitter& submitter);
+EffectiveLimits FindEffectiveLimits(const Snapshot& snapshot, const Partition& partition,
+                                    const Submitter& submitter);
 
-// Errors (kInfeasible): a sentence that names the list or limit and what would be allowed.
+// Errors (kInfeasible): one sentence with the list or limit, and what is allowed.
 Result<void> CheckAccess(const Snapshot& snapshot, const Partition& partition,
                          const JobRequest& request, const Submitter& submitter,
                          const EffectiveLimits& authority);

@@ -25,7 +25,7 @@ std::optional<UnixSeconds> TimeIn(std::string_view text) {
   return time ? *time : std::nullopt;
 }
 
-// The number behind "cpu=" in "billing=8,cpu=8,mem=32G,node=1".
+// The number after "cpu=" in "billing=8,cpu=8,mem=32G,node=1".
 int64_t CpusIn(std::string_view tres, int64_t otherwise) {
   const size_t at = tres.starts_with("cpu=") ? 0 : tres.find(",cpu=");
   if (at == std::string_view::npos) return otherwise;
@@ -41,7 +41,7 @@ SlurmNumber LimitOf(const SacctColumn& column) {
   return limit && limit->has_value() ? *limit : SlurmNumber::Absent();
 }
 
-// A total beside its parts ("gres/gpu=4,gres/gpu:a100=4") counts once: ParseGres sees to that.
+// ParseGres counts a total and its parts ("gres/gpu=4,gres/gpu:a100=4") once.
 void ReadGpus(std::string_view tres, JobRecord& record) {
   const auto gres = ParseGres(tres);
   if (!gres) return;
@@ -53,7 +53,7 @@ void ReadGpus(std::string_view tres, JobRecord& record) {
 
 }  // namespace
 
-std::optional<AccountedJob> AccountedJobOf(const SacctColumn& column) {
+std::optional<AccountedJob> ParseAccountedJob(const SacctColumn& column) {
   const auto id = NumberIn(column("JobIDRaw"));
   const auto submit = TimeIn(column("Submit"));
   if (!id || !submit) return std::nullopt;
@@ -80,7 +80,7 @@ std::optional<AccountedJob> AccountedJobOf(const SacctColumn& column) {
   if (const std::string_view nodes = column("NodeList"); nodes != "None assigned") {
     if (auto names = ExpandHostList(nodes)) job.nodes = std::move(*names);
   } else {
-    record.start.reset();  // cancelled while it waited: sacct names the time as its start too
+    record.start.reset();  // cancelled while pending: sacct repeats the time as start
   }
   return job;
 }
@@ -98,13 +98,13 @@ std::vector<AccountedJob> ParseSacct(std::string_view text, std::string_view mar
       values.push_back(text.substr(0, end));
       text.remove_prefix(end + mark.size());
     }
-    if (values.size() < names.size()) {  // cut off
+    if (values.size() < names.size()) {  // truncated
       ++unreadable;
       break;
     }
-    // Before the first value stands the end of the line before, and what else was printed.
+    // The first value is preceded by the end of the previous line and any other output.
     values.front().remove_prefix(values.front().rfind('\n') + 1);
-    auto job = AccountedJobOf([&](const char* column) {
+    auto job = ParseAccountedJob([&](const char* column) {
       const auto at = std::find(names.begin(), names.end(), column) - names.begin();
       const auto index = static_cast<size_t>(at);
       return index < values.size() ? values[index] : std::string_view();

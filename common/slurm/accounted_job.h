@@ -1,4 +1,4 @@
-// One job as Slurm's accounting has it: a row of `sacct -X -P`. Pure; safe from any thread.
+// One job in Slurm's accounting: a row of `sacct -X -P`. Pure; safe from any thread.
 #pragma once
 
 #include <functional>
@@ -11,25 +11,25 @@
 
 namespace gpuadvise {
 
-// The columns that are read.
+// Columns read.
 inline constexpr std::string_view kSacctColumns =
     "JobIDRaw,Submit,Eligible,Start,End,TimelimitRaw,NNodes,ReqCPUS,ReqTRES,User,Account,"
     "Partition,QOS,State,NodeList,JobName";
 
 struct AccountedJob {
-  JobRecord record;                // an end without a start: it left the queue then
-  std::vector<std::string> nodes;  // where it ran; empty: nowhere, or not known
+  JobRecord record;                // an end without a start: the time it left the queue
+  std::vector<std::string> nodes;  // where it ran; empty: nowhere, or unknown
 };
 
-// The value of a column by sacct's name; "" where there is none.
+// Value of a column by sacct's name; "" if missing.
 using SacctColumn = std::function<std::string_view(const char*)>;
 
-// nullopt when job id or submission time cannot be read.
-std::optional<AccountedJob> AccountedJobOf(const SacctColumn& column);
+// nullopt if job id or submission time is invalid.
+std::optional<AccountedJob> ParseAccountedJob(const SacctColumn& column);
 
-// What `sacct -n -X --delimiter=MARK -p -o kSacctColumns` printed: `mark` stands behind each value,
-// which may hold anything else, line breaks too. So it is drawn anew for each call, and nobody can
-// write what looks like a row. Rows that cannot be read are counted in `unreadable`.
+// Parses the output of `sacct -n -X --delimiter=MARK -p -o kSacctColumns`. `mark` follows each
+// value; values may contain anything, including line breaks. The mark is random for each call, so
+// no job can forge a row. Counts invalid rows in `unreadable`.
 std::vector<AccountedJob> ParseSacct(std::string_view text, std::string_view mark,
                                      int64_t& unreadable);
 

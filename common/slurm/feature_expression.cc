@@ -13,10 +13,10 @@ namespace gpuadvise {
 
 namespace {
 constexpr int kMaxDepth = 32;
-constexpr size_t kMaxNames = 256;  // each is looked for among the features of every node
+constexpr size_t kMaxNames = 256;  // each is searched in every node's features
 }  // namespace
 
-// Recursive descent over one expression; every error names the whole text.
+// Recursive descent; every error quotes the whole text.
 class FeatureParser {
  public:
   explicit FeatureParser(std::string_view text)
@@ -93,7 +93,8 @@ class FeatureParser {
 
   std::string_view text_;
   size_t at_ = 0;
-  bool listing_;  // in brackets and with counts, & lists kinds of nodes: each node is one of them
+  bool listing_;  // in brackets and with counts, & separates kinds of nodes: alternatives for one
+                  // node
   FeatureExpression out_;
 };
 

@@ -1,9 +1,9 @@
-// Slurm's -C expression, "a100&nvlink", "intel|amd", "[rack1*2&rack2*3]": which nodes may serve.
+// Slurm's -C expression: "a100&nvlink", "intel|amd", "[rack1*2&rack2*3]".
 //
-// & and | bind alike and are read from left to right, as Slurm does; parentheses group. Brackets
-// and counts say how many nodes of each kind a job wants, or that all must be of one kind: that is
-// simplified to "each node must satisfy one of the alternatives", and `approximate` says so.
-// Immutable after parsing; safe from any thread.
+// & and | have equal precedence and associate left, as in Slurm; parentheses group. Brackets and
+// counts, which ask for numbers of nodes by kind or for one common kind, are simplified to "each
+// node must satisfy one alternative", and `approximate` is set. Immutable after parsing; safe from
+// any thread.
 #pragma once
 
 #include <string>
@@ -19,13 +19,13 @@ inline constexpr size_t kMaxFeatureTextBytes = 8192;
 class FeatureExpression {
  public:
   // "" and "(null)" accept every node. Errors: kBadInput for unbalanced or empty parts, more than
-  // kMaxFeatureTextBytes, 256 features or 32 parentheses in each other.
+  // kMaxFeatureTextBytes, 256 features or 32 nested parentheses.
   static Result<FeatureExpression> Parse(std::string_view text);
 
-  // Whether a node with these features may serve.
+  // Whether a node with these features satisfies it.
   bool Accepts(const std::vector<std::string>& features) const;
 
-  // Every feature that the expression names, in order.
+  // All features named, in order.
   const std::vector<std::string>& names() const { return names_; }
   bool approximate() const { return approximate_; }
 

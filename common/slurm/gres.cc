@@ -22,7 +22,7 @@ tl::unexpected<Error> Bad(std::string_view part, std::string_view what) {
                   part.substr(0, 80), what));
 }
 
-// Cuts at `separator` outside parentheses: "(IDX:0,2-3)" stays whole.
+// Splits at `separator` outside parentheses: keeps "(IDX:0,2-3)" together.
 std::vector<std::string_view> SplitOutsideParentheses(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   int depth = 0;
@@ -38,7 +38,7 @@ std::vector<std::string_view> SplitOutsideParentheses(std::string_view text, cha
   return parts;
 }
 
-// "4", "2K": a count with Slurm's multiplier letter.
+// "4", "2K": a count with Slurm's multiplier suffix.
 std::optional<int64_t> ParseCount(std::string_view text) {
   int64_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -59,12 +59,12 @@ std::optional<int64_t> ParseCount(std::string_view text) {
 // One part of a list: "gres/gpu:a100=4", "gpu:(null):4(IDX:0-3)".
 struct Item {
   std::string_view name;  // "gpu", "shard", "mps"
-  std::string_view type;  // "" untyped
+  std::string_view type;  // "": untyped
   int64_t count = 1;
   bool is_tres = false;  // written with "=": an untyped count is the total of the typed ones
 };
 
-// From 24.11 on Slurm keeps the case in which a site or a user wrote the name.
+// Since 24.11 Slurm keeps the case of names as written.
 bool IsNamed(std::string_view name, std::string_view gres) { return EqualIgnoringCase(name, gres); }
 
 bool IsCounted(std::string_view name) {
@@ -78,14 +78,14 @@ std::string_view WithoutPrefix(std::string_view part) {
   return part;
 }
 
-// Takes "(S:0-1)" or "(IDX:N/A)" off the end. "(null)" in the middle is a type and stays.
+// Removes a trailing "(S:0-1)" or "(IDX:N/A)", but keeps "(null)" in the middle, which is a type.
 std::string_view WithoutDetail(std::string_view part) {
   const size_t open = part.rfind('(');
   if (open == std::string_view::npos || open == 0 || !part.ends_with(')')) return part;
   return part[open - 1] == ':' ? part : part.substr(0, open);
 }
 
-// nullopt for what is not about GPUs.
+// nullopt if unrelated to GPUs.
 Result<std::optional<Item>> ParseItem(std::string_view part) {
   std::string_view rest = WithoutDetail(WithoutPrefix(part));
   Item item;
@@ -116,7 +116,7 @@ Result<std::optional<Item>> ParseItem(std::string_view part) {
   return std::optional<Item>(item);
 }
 
-// Adds up the items of one kind (GPU, shard), where a TRES total is not added to its parts.
+// Sums items of one kind (GPU, shard) without adding a TRES total to its parts.
 class Tally {
  public:
   void Add(const Item& item) {
@@ -131,7 +131,7 @@ class Tally {
   GpuCounts Counts() const {
     GpuCounts counts;
     for (const auto& [type, count] : counts_) counts.push_back({type, count});
-    // What the total has beyond its typed parts is of no known type.
+    // GPUs of the total beyond its typed parts have an unknown type.
     counts.push_back({"", std::max<int64_t>(total_ - typed_, 0)});
     return CanonicalGpus(std::move(counts));
   }

@@ -31,7 +31,7 @@ JobRecord RecordOf(const Job& job) {
   return record;
 }
 
-std::string BurstKeyOf(const JobRecord& job) {
+std::string MakeBurstKey(const JobRecord& job) {
   if (job.array_job_id != 0) return fmt::format("{}", job.array_job_id);
   return fmt::format("{}|{}|{}|{}|{}|{}|{}", job.user, job.partition, job.gpu, job.nodes, job.cpus,
                      job.gpus, job.limit_seconds.value_or(0));

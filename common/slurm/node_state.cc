@@ -23,7 +23,7 @@ constexpr std::array kBases = {
     BaseWord{"FUTR", NodeBase::kFuture},     BaseWord{"ERR", NodeBase::kError},
 };
 
-// The first word of each flag is its canonical one; the rest are other releases' and sinfo's.
+// The first word of each flag is canonical; the others come from other releases and sinfo.
 struct FlagWord {
   std::string_view word;
   NodeFlag flag;
@@ -65,7 +65,7 @@ constexpr std::array kFlags = {
     FlagWord{"DYNAMIC", NodeFlag::kDynamicNormal},
 };
 
-// sinfo's words that stand for a base state and a flag at once.
+// sinfo's words for a base state combined with a flag.
 struct FoldedWord {
   std::string_view word;
   NodeBase base;
@@ -91,7 +91,7 @@ constexpr std::array kSuffixes = {
     Suffix{'-', NodeFlag::kPlanned},
 };
 
-// Takes the marks off the end of `word` into `flags`.
+// Moves suffixes from the end of `word` to `flags`.
 std::string_view TakeSuffixes(std::string_view word, uint32_t& flags) {
   while (!word.empty()) {
     const auto hit = std::find_if(kSuffixes.begin(), kSuffixes.end(),
@@ -108,7 +108,7 @@ auto Find(const Table& table, std::string_view word) {
   return std::find_if(table.begin(), table.end(), [&](const auto& e) { return e.word == word; });
 }
 
-// Adds what one word says. A flag's word in first place leaves the base to the default.
+// Adds one word. A flag in first place leaves the base state at its default.
 void AddWord(std::string_view word, std::optional<NodeBase>& base, uint32_t& flags) {
   word = TakeSuffixes(word, flags);
   if (const auto b = Find(kBases, word); b != kBases.end()) {
@@ -117,7 +117,7 @@ void AddWord(std::string_view word, std::optional<NodeBase>& base, uint32_t& fla
     if (!base) base = folded->base;
     flags |= Bit(folded->flag);
   } else if (const auto flag = Find(kFlags, word); flag != kFlags.end()) {
-    // "maint", "drain", "resv" alone: sinfo hides the base, which is idle or it would say more.
+    // With "maint", "drain", "resv" alone sinfo hides the base state, which is then idle.
     if (!base) base = NodeBase::kIdle;
     flags |= Bit(flag->flag);
   } else if (!base) {
@@ -190,14 +190,14 @@ bool IsUsable(const NodeState& state) {
     case NodeBase::kIdle:
     case NodeBase::kAllocated:
     case NodeBase::kMixed:
-    case NodeBase::kUnknown:  // for seconds after slurmctld starts, until the node has registered
+    case NodeBase::kUnknown:  // for seconds after slurmctld starts, until the node registers
       break;
     case NodeBase::kDown:
     case NodeBase::kError:
     case NodeBase::kFuture:
       return false;
   }
-  // A node that is powered down or boots does not respond, and Slurm gives it to jobs all the same.
+  // A powered-down or booting node does not respond, but Slurm still allocates it.
   constexpr uint32_t kPower = Bit(NodeFlag::kPoweredDown) | Bit(NodeFlag::kPoweringDown) |
                               Bit(NodeFlag::kPoweringUp) | Bit(NodeFlag::kPowerUp);
   const uint32_t flags =

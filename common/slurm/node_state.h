@@ -1,8 +1,9 @@
-// Node states between Slurm's text and NodeState: "IDLE+DRAIN+PLANNED", "MIXED*", "drng", "down$".
+// Converts node states between Slurm's text and NodeState: "IDLE+DRAIN+PLANNED", "MIXED*", "drng",
+// "down$".
 //
-// Reading is total: a base state or flag that a newer Slurm brings is kUnknown or ignored, because
-// one strange node must not hide a cluster. The words of sinfo that fold flags into the base
-// ("drained", "drng", "resv") are unfolded again. Pure functions, safe from any thread.
+// Parsing never fails: unknown base states become kUnknown and unknown flags are ignored, so that
+// one odd node does not hide a cluster. Words of sinfo that combine flags and base state
+// ("drained", "drng", "resv") are split again. Pure functions, safe from any thread.
 #pragma once
 
 #include <string>
@@ -12,18 +13,18 @@
 
 namespace gpuadvise {
 
-// From any of Slurm's forms: scontrol's, sinfo's long and short, in either case, with suffixes.
+// From any of Slurm's forms: scontrol's, sinfo's long and short, in any case, with suffixes.
 NodeState ParseNodeState(std::string_view text);
 
 // Canonical text, "IDLE+DRAIN+PLANNED": ParseNodeState(ToString(s)) == s for known flags.
 std::string ToString(const NodeState& state);
 
-// Whether a new job can be given this node, now or once it is free again without anybody's help.
-// Powered-down, rebooting, reserved, planned and not yet registered (UNKNOWN) nodes can; down,
-// drained and failing ones cannot.
+// Whether the node can run a new job, now or later without intervention. True for powered-down,
+// rebooting, reserved, planned and unregistered (UNKNOWN) nodes; false for down, drained and
+// failing ones.
 bool IsUsable(const NodeState& state);
 
-// Whether backfill keeps the node for a job that waits: free, but not for a newcomer.
+// Whether backfill reserves the node for a waiting job: idle, but unavailable to new jobs.
 bool IsPromised(const NodeState& state);
 
 // For people: "drained", "idle, but promised to a waiting job", "down and not responding".

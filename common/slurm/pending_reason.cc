@@ -97,7 +97,7 @@ constexpr Known kKnown[] = {
      "when the administrators grant more, or as past usage decays"},
 };
 
-// Takes `prefix` off the front of `text`.
+// Removes `prefix` from the front of `text`, if present.
 bool Take(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
@@ -156,10 +156,10 @@ constexpr Resource kResources[] = {
     {"WallDuration", "time"},
 };
 
-// "QOSMaxGRESPerUser", "AssocGrpCpuLimit" and the like, read by their parts.
-std::optional<ReasonInWords> LimitInWords(std::string_view reason) {
+// Explains "QOSMaxGRESPerUser", "AssocGrpCpuLimit" and similar by their parts.
+std::optional<ReasonExplanation> LimitInWords(std::string_view reason) {
   std::string_view rest = reason;
-  // Limits per account and user are of QOS alone, and some go without the prefix: MaxCpuPerAccount.
+  // Limits per account and user belong to QOS only; some lack the prefix: MaxCpuPerAccount.
   const bool qos =
       Take(rest, "QOS") ||
       (rest.starts_with("Max") && (rest.ends_with("PerAccount") || rest.ends_with("PerUser")));
@@ -185,28 +185,29 @@ std::optional<ReasonInWords> LimitInWords(std::string_view reason) {
   const std::string how = fmt::format("how {} {}", amount ? "much" : "many", what);
   const auto has = [&](std::string_view part) { return rest.find(part) != std::string_view::npos; };
   if (kind == Kind::kLeast) {
-    return ReasonInWords{
+    return ReasonExplanation{
         fmt::format("{} requires every job to ask for at least a minimum ({})", owner, what),
         "scancel it and ask for more, or another QOS"};
   }
   if (has("PerJob") || (what == "time" && kind == Kind::kMost)) {
-    return ReasonInWords{fmt::format("{} limits {} per job, and it asks for more", owner, how),
-                         "ask for less (scontrol update), or another QOS"};
+    return ReasonExplanation{fmt::format("{} limits {} per job, and it asks for more", owner, how),
+                             "ask for less (scontrol update), or another QOS"};
   }
   if (has("PerNode")) {
-    return ReasonInWords{fmt::format("{} limits {} per job on one node", owner, how),
-                         "ask for less per node, or another QOS"};
+    return ReasonExplanation{fmt::format("{} limits {} per job on one node", owner, how),
+                             "ask for less per node, or another QOS"};
   }
   const bool used_up = has("Minutes") || has("RunMins") || what == "time" || what == "energy";
   if (has("PerUser") || (kind == Kind::kMost && !has("PerAccount"))) {
-    return ReasonInWords{fmt::format("{} limits {} per user", owner, how),
-                         used_up ? "as past usage decays" : "when jobs of the same user end"};
+    return ReasonExplanation{fmt::format("{} limits {} per user", owner, how),
+                             used_up ? "as past usage decays" : "when jobs of the same user end"};
   }
   if (has("PerAccount")) {
-    return ReasonInWords{fmt::format("{} limits {} per account", owner, how),
-                         used_up ? "as past usage decays" : "when jobs of the same account end"};
+    return ReasonExplanation{
+        fmt::format("{} limits {} per account", owner, how),
+        used_up ? "as past usage decays" : "when jobs of the same account end"};
   }
-  return ReasonInWords{
+  return ReasonExplanation{
       fmt::format("{} limits {} in total", owner, how),
       used_up ? "as past usage decays, or when the administrators grant more"
               : fmt::format("when jobs of {} end", qos ? "the same QOS" : "the same account")};
@@ -214,14 +215,14 @@ std::optional<ReasonInWords> LimitInWords(std::string_view reason) {
 
 }  // namespace
 
-ReasonInWords PendingReasonInWords(std::string_view reason) {
+ReasonExplanation ExplainPendingReason(std::string_view reason) {
   while (!reason.empty() && (reason.front() == '(' || reason.front() == ' ')) {
     reason.remove_prefix(1);
   }
   std::string_view word = reason.substr(0, reason.find_first_of(",)"));
   while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
   if (word.empty()) word = "None";
-  std::string joined(word);  // words of a sentence are joined as squeue does
+  std::string joined(word);  // words are joined as squeue does
   std::replace(joined.begin(), joined.end(), ' ', '_');
   const auto* found = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& known) {
     return known.word == word || known.word == joined;

@@ -1,7 +1,7 @@
-// Why a job waits, in plain words: Slurm's reasons, what each means and what clears it.
+// Explains Slurm's pending reasons: what each means and what clears it.
 //
-// Covers every reason of Slurm's job_state_reason (20.11 to 26.05), those of limits by their parts
-// ("QOSMaxGRESPerUser": a QOS lets each user have so much GRES at a time). Pure.
+// Covers every job_state_reason (20.11 to 26.05). Limits are explained by their parts
+// ("QOSMaxGRESPerUser": a QOS limits GRES per user). Pure.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace gpuadvise {
 
-struct ReasonInWords {
+struct ReasonExplanation {
   std::string meaning;  // "its QOS lets each user have only so many GPUs at a time"
-  std::string clears;   // what ends it: "when jobs of the same user end"; "" nothing to say
+  std::string clears;   // what ends it: "when jobs of the same user end"; "": nothing
 };
 
-// `reason` as squeue shows it, with details after a comma or without. A word that is not known is
-// given back as Slurm's own.
-ReasonInWords PendingReasonInWords(std::string_view reason);
+// `reason` as in squeue, possibly with details after a comma. Unknown words are returned as Slurm's
+// own.
+ReasonExplanation ExplainPendingReason(std::string_view reason);
 
 }  // namespace gpuadvise

@@ -49,7 +49,7 @@ const Association* FindAssociation(const Snapshot& snapshot, const Submitter& su
     if (assoc.user.empty() || assoc.user != submitter.user) continue;
     if (!submitter.account.empty() && assoc.account != submitter.account) continue;
     if (!assoc.partition.empty() && assoc.partition != partition) continue;
-    // The default account counts more than the partition: it decides which account it is at all.
+    // The default account has precedence over the partition: it selects the account.
     const bool default_account = submitter.account.empty() && assoc.is_default;
     const int fit = (default_account ? 2 : 0) + (assoc.partition.empty() ? 0 : 1);
     if (fit <= best_fit) continue;
@@ -94,7 +94,7 @@ std::string EffectiveQos(const Snapshot& snapshot, const Submitter& submitter,
   return "normal";
 }
 
-std::string UnseenInWords(const SchedulerConfig& config) {
+std::string DescribeHiddenData(const SchedulerConfig& config) {
   const auto hides = [&](std::string_view word) { return HasFlag(config.hidden, word); };
   std::vector<std::string> what;
   if (hides("jobs")) what.emplace_back("other users' jobs");

@@ -1,5 +1,5 @@
-// Looking things up in the policy tables of a snapshot the way Slurm does: which association a user
-// works under, which QOS a job gets that names none, what is enforced. Pure; safe from any thread.
+// Looks up policy tables of a snapshot as Slurm does: a user's association, a job's default QOS,
+// what is enforced. Pure; safe from any thread.
 #pragma once
 
 #include <string>
@@ -15,20 +15,20 @@ const Partition* FindPartition(const Snapshot& snapshot, std::string_view name);
 const Partition* DefaultPartition(const Snapshot& snapshot);
 const Qos* FindQos(const Snapshot& snapshot, std::string_view name);
 
-// The association of `submitter` in `partition`: one for just that partition before one for all;
-// no account given means the user's default account. nullptr when there is none.
+// The association of `submitter` in `partition`: one for that partition, or else for all; without
+// an account, of the user's default account. nullptr if there is none.
 const Association* FindAssociation(const Snapshot& snapshot, const Submitter& submitter,
                                    std::string_view partition);
 
-// The association, its account's own record, that account's parent, and so on to the root.
+// The association, its account's record, and parents up to the root.
 std::vector<const Association*> WithParents(const Snapshot& snapshot, const Association& leaf);
 
-// The one of "high,normal" that Slurm tries first, that of the highest priority; of those that are
-// not known the first. A single one is itself.
+// Of "high,normal" the QOS that Slurm tries first: the one of highest priority, or the first if
+// none is known.
 std::string BestQos(const Snapshot& snapshot, std::string_view list);
 
-// The QOS a job runs under: the (best) one it names, the association's default, the only one
-// allowed there, the root's default, else "normal".
+// The job's QOS: the (best) one requested, the association's default, its only allowed one, the
+// root's default, or "normal".
 std::string EffectiveQos(const Snapshot& snapshot, const Submitter& submitter,
                          const Association* association);
 
@@ -40,16 +40,16 @@ struct Enforced {
 };
 Enforced EnforcedBy(std::string_view accounting_storage_enforce);
 
-// Words of SchedulerConfig::hidden beside those of PrivateData: slurm.conf, and limits and fair
-// share.
+// Further words in SchedulerConfig::hidden besides those of PrivateData: slurm.conf, and limits and
+// fair share.
 inline constexpr std::string_view kHiddenConf = "conf";
 inline constexpr std::string_view kHiddenLimits = "limits";
 
-// What of the cluster the collector does not see, by PrivateData or because its source does not
-// tell it, with the remedy: a sentence for each, joined by ". "; "" where everything is seen.
-std::string UnseenInWords(const SchedulerConfig& config);
+// Data hidden from the collector, by PrivateData or its source, with the remedy: sentences joined
+// by ". "; "" if nothing is hidden.
+std::string DescribeHiddenData(const SchedulerConfig& config);
 
-// Whether `flags` (of a QOS, a reservation, PriorityFlags) contains `flag`, in any case.
+// Whether `flags` (of a QOS, a reservation, PriorityFlags) contains `flag`, ignoring case.
 bool HasFlag(const std::vector<std::string>& flags, std::string_view flag);
 bool HasFlag(std::string_view flags, std::string_view flag);
 

@@ -7,15 +7,15 @@
 namespace gpuadvise {
 namespace {
 
-// The mode of the narrower place where it says one, else the cluster's.
+// The mode of the partition or QOS if set, else the cluster's.
 PreemptMode Narrower(const std::string& own, const std::string& cluster) {
   const bool says = !own.empty() && !ContainsIgnoringCase(own, "cluster");
-  return PreemptModeOf(says ? own : cluster);
+  return ParsePreemptMode(says ? own : cluster);
 }
 
 }  // namespace
 
-PreemptMode PreemptModeOf(std::string_view text) {
+PreemptMode ParsePreemptMode(std::string_view text) {
   if (ContainsIgnoringCase(text, "suspend")) return PreemptMode::kSuspend;
   if (ContainsIgnoringCase(text, "requeue")) return PreemptMode::kRequeue;
   if (ContainsIgnoringCase(text, "cancel")) return PreemptMode::kCancel;
@@ -46,7 +46,7 @@ Preemption::Preemption(const Snapshot& snapshot) {
   }
 }
 
-// What a class may take of another one by its rank, whatever becomes of that one's jobs.
+// Whether class `strong` may preempt `weak` by rank, regardless of the mode.
 Preemption::Claim Preemption::ClaimOf(const Snapshot& snapshot, size_t strong, size_t weak) const {
   const std::string& own =
       by_qos_ ? snapshot.qos[strong].preempt_mode : snapshot.partitions[strong].preempt_mode;

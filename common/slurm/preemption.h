@@ -1,4 +1,4 @@
-// Who may take whose nodes: PreemptType and PreemptMode of the cluster, its partitions and QOS.
+// Which jobs may preempt which: PreemptType and PreemptMode of the cluster, partitions and QOS.
 // https://slurm.schedmd.com/preempt.html. Immutable; safe from any thread.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace gpuadvise {
 
-// What becomes of a job whose nodes are taken.
+// What happens to a preempted job.
 enum class PreemptMode { kOff, kCancel, kRequeue, kSuspend };
 
 class Preemption {
@@ -20,21 +20,21 @@ class Preemption {
   Preemption() = default;
   explicit Preemption(const Snapshot& snapshot);
 
-  // False: nobody's nodes are ever taken.
+  // False: no preemption.
   bool enabled() const { return !modes_.empty(); }
 
-  // The class of jobs in a partition (index) with a QOS: jobs of one class are treated alike. -1
-  // when preemption is off or the QOS is not known.
+  // Class of jobs in a partition (index) with a QOS; jobs of one class are treated alike. -1 if
+  // preemption is off or the QOS is unknown.
   int32_t ClassOf(size_t partition, const std::string& qos) const;
 
-  // Whether a job of class `strong` may take the nodes of one of class `weak`, if their priorities
-  // are these: PreemptMode=PRIORITY and WITHIN look at them as well.
+  // Whether a job of class `strong` may preempt one of class `weak` at these priorities, which
+  // matter with PreemptMode=PRIORITY and WITHIN.
   bool May(int32_t strong, int32_t weak, int64_t strong_priority, int64_t weak_priority) const;
 
-  // Whether it may take those of anybody whose priority is low enough.
+  // Whether it may preempt any job of sufficiently low priority.
   bool MayTake(int32_t strong) const;
 
-  // Whether anybody of a priority high enough may take its nodes.
+  // Whether any job of sufficiently high priority may preempt it.
   bool MayLose(int32_t weak) const;
 
   PreemptMode ModeOf(int32_t weak) const;
@@ -49,7 +49,7 @@ class Preemption {
   std::vector<std::vector<Claim>> claims_;  // [strong][weak]
 };
 
-// "REQUEUE", "SUSPEND,GANG", "OFF", as Slurm prints it. GANG alone is kOff.
-PreemptMode PreemptModeOf(std::string_view text);
+// "REQUEUE", "SUSPEND,GANG", "OFF", as printed by Slurm. GANG alone is kOff.
+PreemptMode ParsePreemptMode(std::string_view text);
 
 }  // namespace gpuadvise

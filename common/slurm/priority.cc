@@ -1,17 +1,16 @@
-// How Slurm 22.05 weighs a job, for one that is not there yet.
+// Priority of a new job as in Slurm 22.05.
 //
-// The formula is that of the multifactor documentation; what it leaves open is settled by what
-// slurmctld does: a sum in floating point cut (not rounded) to a whole number, never below 1 (0
-// means held); partition factors divided by the largest of them and by at least 1, those of QOS and
-// associations by their largest; TRES divided by what the partition has; job size the mean of the
-// shares of nodes and of CPUs, turned round by PriorityFavorSmall; with SMALL_RELATIVE_TO_TIME CPUs
-// per minute of time limit over all CPUs instead. Age is 0: the job is new. What a site's own
-// plugin adds (site factor) cannot be known and counts 0.
+// The formula is from the multifactor documentation; open points follow slurmctld: a floating-point
+// sum truncated to a whole number, at least 1 (0 means held); partition factors divided by their
+// maximum and by at least 1, QOS and association factors by their maximum; TRES divided by the
+// partition's totals; job size is the mean of the shares of nodes and CPUs, inverted by
+// PriorityFavorSmall; with SMALL_RELATIVE_TO_TIME, CPUs per minute of time limit over all CPUs
+// instead. Age is 0: the job is new. A site plugin's own part (site factor) is unknown and counts
+// 0.
 //
-// Where it is wrong: slurmctld recounts job size and TRES once it has tried a job on real nodes, so
-// a job on nodes with rounded-up CPUs may drift by the extra CPUs. Memory set aside for the system
-// (MemSpecLimit) counts in Slurm's total of a partition, not here; the dampening of classic fair
-// share is taken as 1, and a TRES weight on billing as 0.
+// Limits: slurmctld recomputes job size and TRES after trying a job on real nodes, so rounded-up
+// CPUs may shift it. Memory for the system (MemSpecLimit) counts in Slurm's partition total, but
+// not here. The damping of classic fair share is taken as 1, and a TRES weight on billing as 0.
 #include "common/slurm/priority.h"
 
 #include <algorithm>
@@ -23,12 +22,12 @@
 namespace gpuadvise {
 namespace {
 
-constexpr int64_t kTopBasicPriority = 0xffff0000 - 1;  // what priority/basic gives the first job
+constexpr int64_t kTopBasicPriority = 0xffff0000 - 1;  // priority/basic's first value
 constexpr double kHighestPriority = 4294967295.0;
 constexpr double kNoUsageYet = 4294967294.0;  // NO_VAL
 
-// Fair Tree factors are ranks over the number of users; tools print six digits of them. The rank
-// is restored, since a product just below a whole number would be cut to the one below.
+// Fair Tree factors are ranks divided by the number of users, printed with six digits. Restores the
+// rank: otherwise a product just below a whole number would be truncated.
 double ExactFairShare(double factor, int64_t users) {
   if (users <= 0) return factor;
   const double count = static_cast<double>(users);
@@ -36,7 +35,7 @@ double ExactFairShare(double factor, int64_t users) {
   return std::abs(rank / count - factor) < 1e-6 ? rank / count : factor;
 }
 
-// The classic factor: half for every own share that was used. Slurm's tools leave it out.
+// The classic factor halves for each own share used. Slurm's tools do not print it.
 double ClassicFairShare(const Association& association) {
   if (association.fair_share > 0) return association.fair_share;
   if (association.shares_normalised <= 0) return 0;
@@ -74,7 +73,7 @@ double SizeFactor(const SchedulerConfig& config, const PriorityScale& scale,
   return std::clamp(factor, 0.0, 1.0);
 }
 
-// Whether the factor of this flag is used as it stands. Slurm prints all of them as one word.
+// Whether the factor of this flag is not normalised. Slurm prints all such flags as one word.
 bool IsRaw(const SchedulerConfig& config, std::string_view flag) {
   return HasFlag(config.priority_flags, flag) || HasFlag(config.priority_flags, "NO_NORMAL_ALL");
 }
@@ -116,7 +115,7 @@ PriorityFactors Basic(const PriorityScale& scale) {
 
 }  // namespace
 
-PriorityScale ScaleOf(const Snapshot& snapshot) {
+PriorityScale MakePriorityScale(const Snapshot& snapshot) {
   PriorityScale scale;
   scale.nodes = static_cast<int64_t>(snapshot.nodes.size());
   for (const Node& node : snapshot.nodes) scale.cpus += node.cpus;
@@ -171,7 +170,7 @@ PriorityFactors PredictPriority(const Snapshot& snapshot, const PriorityScale& s
     factors.job_size = weighted(weights.job_size, SizeFactor(config, scale, request, partition));
   }
   factors.tres = TresSum(config, scale, request, partition);
-  // Added in Slurm's own order, so that the last bit is the same too.
+  // Added in Slurm's order, for identical rounding.
   const double sum = factors.age + factors.association + factors.fair_share + factors.job_size +
                      factors.partition + factors.qos + factors.tres -
                      static_cast<double>(factors.nice);
@@ -181,7 +180,7 @@ PriorityFactors PredictPriority(const Snapshot& snapshot, const PriorityScale& s
 
 PriorityFactors PredictPriority(const Snapshot& snapshot, const JobRequest& request,
                                 const Partition& partition, const Submitter& submitter) {
-  return PredictPriority(snapshot, ScaleOf(snapshot), request, partition, submitter);
+  return PredictPriority(snapshot, MakePriorityScale(snapshot), request, partition, submitter);
 }
 
 }  // namespace gpuadvise

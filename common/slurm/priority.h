@@ -1,9 +1,9 @@
-// The priority Slurm would give a job, predicted before it is submitted.
+// Predicts the priority that Slurm would give a new job.
 //
-// priority/basic counts down from a large number, so a new job comes after all that wait.
-// priority/multifactor is the weighted sum of Slurm's documented factors (age, association, fair
-// share, job size, partition, QOS, TRES, minus nice), each 0..1, from the snapshot's policy tables.
-// Source of the formula: https://slurm.schedmd.com/priority_multifactor.html
+// priority/basic counts down from a large number, so a new job comes last. priority/multifactor is
+// the weighted sum of Slurm's documented factors (age, association, fair share, job size,
+// partition, QOS, TRES, minus nice), each 0..1, from the snapshot's policy tables. Formula:
+// https://slurm.schedmd.com/priority_multifactor.html
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace gpuadvise {
 
-// The weighted factors as `sprio -l` shows them (already multiplied by their weights).
+// Weighted factors as shown by `sprio -l` (multiplied by their weights).
 struct PriorityFactors {
   double age = 0;
   double association = 0;
@@ -28,14 +28,13 @@ struct PriorityFactors {
   int64_t total = 0;
 };
 
-// The factors of `request` in `partition` at the moment of its submission (age 0).
-// Unknown account, user or QOS count as Slurm counts them: a factor of zero.
+// Factors of `request` in `partition` at submission (age 0). An unknown account, user or QOS counts
+// as zero, as in Slurm.
 PriorityFactors PredictPriority(const Snapshot& snapshot, const JobRequest& request,
                                 const Partition& partition, const Submitter& submitter);
 
-// The parts of a multifactor priority that depend on the cluster and not on the job: by what each
-// factor is normalised. Worked out once per snapshot, so that asking for many priorities is cheap.
-// Immutable; safe from any thread.
+// Normalisation of the multifactor priority: parts that depend only on the cluster. Computed once
+// per snapshot, so that each priority is cheap. Immutable; safe from any thread.
 struct PriorityScale {
   int64_t nodes = 0;
   int64_t cpus = 0;
@@ -43,13 +42,13 @@ struct PriorityScale {
   int64_t most_association = 0;  // … of any association
   int64_t most_partition = 1;    // highest job factor of any partition
   int64_t user_associations = 0;
-  int64_t lowest_basic = 0;  // the lowest priority in the queue, 0 when it is empty
-  std::map<std::string, TresCounts> partition_tres;  // only where TRES have weights
+  int64_t lowest_basic = 0;                          // lowest priority in the queue, 0 if empty
+  std::map<std::string, TresCounts> partition_tres;  // only if TRES have weights
 };
 
-PriorityScale ScaleOf(const Snapshot& snapshot);
+PriorityScale MakePriorityScale(const Snapshot& snapshot);
 
-// The same with a scale of `snapshot`, of which only the policy tables are read.
+// With a precomputed scale of `snapshot`; reads only the policy tables.
 PriorityFactors PredictPriority(const Snapshot& snapshot, const PriorityScale& scale,
                                 const JobRequest& request, const Partition& partition,
                                 const Submitter& submitter);

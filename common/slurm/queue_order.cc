@@ -13,8 +13,8 @@ std::strong_ordering operator<=>(const Rank& a, const Rank& b) {
   return a.job_id <=> b.job_id;
 }
 
-Rank RankOf(const Snapshot& policy, const std::vector<size_t>& partitions, bool in_reservation,
-            int64_t priority, int64_t job_id) {
+Rank MakeRank(const Snapshot& policy, const std::vector<size_t>& partitions, bool in_reservation,
+              int64_t priority, int64_t job_id) {
   Rank rank{!in_reservation, 0, priority, job_id};
   for (const size_t partition : partitions) {
     rank.tier = std::max(rank.tier, policy.partitions[partition].priority_tier);
@@ -22,8 +22,8 @@ Rank RankOf(const Snapshot& policy, const std::vector<size_t>& partitions, bool 
   return rank;
 }
 
-bool ReasonHolds(std::string_view reason) {
-  // Slurm's words; some carry details after a comma ("ReqNodeNotAvail, UnavailableNodes:n7").
+bool IsHoldReason(std::string_view reason) {
+  // Slurm's words, possibly with details after a comma ("ReqNodeNotAvail, UnavailableNodes:n7").
   static constexpr std::array kPrefixes = {
       std::string_view("QOS"),
       std::string_view("Assoc"),
@@ -60,7 +60,7 @@ bool ReasonHolds(std::string_view reason) {
                      [&](std::string_view prefix) { return reason.starts_with(prefix); });
 }
 
-bool ReasonIsLimit(std::string_view reason) {
+bool IsLimitReason(std::string_view reason) {
   static constexpr std::array kPrefixes = {
       std::string_view("QOSGrp"), std::string_view("QOSMaxJobsPer"), std::string_view("QOSMax"),
       std::string_view("AssocGrp"), std::string_view("AssocMaxJobs")};
@@ -93,13 +93,13 @@ std::vector<int64_t> DependsOn(std::string_view dependency) {
   return ids;
 }
 
-int64_t CompetesFrom(const Job& job, UnixSeconds now) {
+int64_t EligibleFrom(const Job& job, UnixSeconds now) {
   assert(job.state == JobState::kPending);
   const bool waits_for_others =
-      job.reason == "Dependency" || ReasonIsLimit(job.reason) ||
+      job.reason == "Dependency" || IsLimitReason(job.reason) ||
       (job.reason.starts_with("Licenses") && !job.request.licenses.empty());
   if (!job.dependency.empty() && DependsOn(job.dependency).empty()) return kNever;  // singleton
-  if (job.priority == 0 || (ReasonHolds(job.reason) && !waits_for_others)) return kNever;
+  if (job.priority == 0 || (IsHoldReason(job.reason) && !waits_for_others)) return kNever;
   int64_t from = 0;
   if (job.request.begin_time) from = std::max(from, *job.request.begin_time - now);
   if (job.eligible_time) from = std::max(from, *job.eligible_time - now);

@@ -11,10 +11,10 @@
 namespace gpuadvise {
 namespace {
 
-constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();  // Slurm's own numbers are ints
-constexpr int64_t kMostArrayResv = 1'000;  // more is a mistake to Slurm, which then takes its own
+constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();  // Slurm stores ints
+constexpr int64_t kMostArrayResv = 1'000;  // Slurm replaces larger values with its default
 
-// Takes the first word off the front of `parameters`, without the blanks before it.
+// Removes the first word from `parameters`, without leading blanks.
 std::string_view TakeWord(std::string_view& parameters) {
   const size_t comma = parameters.find(',');
   std::string_view word = parameters.substr(0, comma);

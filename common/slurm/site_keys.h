@@ -1,8 +1,8 @@
-// What the forecast makes of a site's slurm.conf, key by key: the one table behind
-// `gpuadvise doctor --site` and docs/slurm-conf.md. Pure; safe from any thread.
+// How the forecast treats a site's slurm.conf, key by key: the table behind `gpuadvise doctor
+// --site` and docs/slurm-conf.md. Pure; safe from any thread.
 //
-// Keys are those that change when a job starts, in slurm.conf's words
-// (https://slurm.schedmd.com/slurm.conf.html). What only changes how a job runs is not here.
+// Contains the keys that affect when a job starts, in slurm.conf's words
+// (https://slurm.schedmd.com/slurm.conf.html), not those that only affect how it runs.
 #pragma once
 
 #include <span>
@@ -15,18 +15,18 @@
 namespace gpuadvise {
 
 enum class Treatment {
-  kPlayed,        // the simulation does the same
-  kApproximated,  // it does something near; `effect` says what differs
-  kNotKnown,      // it does nothing; `effect` says what that may cost
+  kSimulated,     // the simulation behaves the same
+  kApproximated,  // similar; `effect` states the difference
+  kNotKnown,      // ignored; `effect` states the possible loss
 };
 
-// "played", "approximated", "not known".
+// "simulated", "approximated", "not known".
 std::string_view ToWords(Treatment treatment);
 
 struct SiteKey {
   std::string_view place;  // "SchedulerParameters", "slurm.conf", "partition", …
   std::string_view key;
-  Treatment treatment = Treatment::kPlayed;
+  Treatment treatment = Treatment::kSimulated;
   std::string_view effect;
   std::string (*value)(const Snapshot&) = nullptr;  // "": not set; null: a word of the place
 };
@@ -38,15 +38,15 @@ struct SiteSetting {
   std::string place;
   std::string key;
   std::string value;  // as configured; "yes" for a word without a value
-  Treatment treatment = Treatment::kPlayed;
+  Treatment treatment = Treatment::kSimulated;
   std::string effect;
 };
 
-// What the snapshot's cluster has set, in the order of the table; then words of
-// SchedulerParameters that the table does not have.
-std::vector<SiteSetting> SettingsOf(const Snapshot& snapshot);
+// Settings of the snapshot's cluster, in table order, then words of SchedulerParameters missing in
+// the table.
+std::vector<SiteSetting> FindSiteSettings(const Snapshot& snapshot);
 
-// The table as docs/slurm-conf.md has it.
+// The table for docs/slurm-conf.md.
 std::string SiteKeysAsMarkdown();
 
 }  // namespace gpuadvise

@@ -1,15 +1,15 @@
-// What one Slurm cluster looked like at one moment: a plain value.
+// State of one Slurm cluster at one moment: a plain value.
 //
-// Built by a collector from Slurm's answers, kept by the daemon, read by the forecast and the
-// advice. Every field is what Slurm says, in Slurm's words; nothing is inferred. Times are unix
-// seconds, durations seconds, memory MiB (Slurm's "MB"), and each name ends in its unit.
-// Absent, infinite and number are three different things (SlurmNumber); a missing time is nullopt.
+// Built by a collector from Slurm's answers, kept by the daemon, read by forecast and advice. All
+// fields are Slurm's, in Slurm's words; nothing is inferred. Times are unix seconds, durations
+// seconds, memory MiB (Slurm's "MB"); names end in their unit. Absent, infinite and a number are
+// different (SlurmNumber); a missing time is nullopt.
 //
-// Canonical form, which collectors produce and `ToJson` keeps: nodes, partitions, reservations and
-// QOS sorted by name, jobs and associations by id, node lists expanded and in Slurm's own order,
-// GpuCounts sorted by type without duplicates or zeros. Two collectors that look at the same
-// cluster give equal snapshots except for `source` and `taken_at`.
-// The JSON form and its version are in common/slurm/snapshot_json.h and docs/snapshot.md.
+// Canonical form, produced by collectors and kept by `ToJson`: nodes, partitions, reservations and
+// QOS sorted by name, jobs and associations by id, node lists expanded in Slurm's order, GpuCounts
+// sorted by type without duplicates or zeros. Two collectors of the same cluster give snapshots
+// equal but for `source` and `taken_at`. JSON form and version: common/slurm/snapshot_json.h and
+// docs/snapshot.md.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace gpuadvise {
 
 inline constexpr int kSnapshotVersion = 1;
 
-// So many GPUs of one GRES type. `type` is Slurm's ("gpu4090", "h100_1g.11gb"); "" is untyped.
+// GPUs of one GRES type. `type` is Slurm's ("gpu4090", "h100_1g.11gb"); "" is untyped.
 struct GpuCount {
   std::string type;
   int64_t count = 0;
@@ -37,7 +37,7 @@ using GpuCounts = std::vector<GpuCount>;
 
 enum class NodeBase { kUnknown, kDown, kIdle, kAllocated, kError, kMixed, kFuture };
 
-// The flags that Slurm adds to a base state; bits of NodeState::flags.
+// Flags that Slurm adds to a base state; bits of NodeState::flags.
 enum class NodeFlag : uint32_t {
   kDrain = 1u << 0,
   kCompleting = 1u << 1,
@@ -73,19 +73,19 @@ struct NodeState {
 struct Node {
   std::string name;
   NodeState state;
-  std::string reason;  // why it is down or drained; "" when no reason is set
-  int64_t cpus = 0;    // that jobs can be given (without specialised ones)
+  std::string reason;  // why it is down or drained; "": not set
+  int64_t cpus = 0;    // available to jobs (without specialised ones)
   int64_t cpus_allocated = 0;
   int64_t threads_per_core = 1;
-  int64_t memory_mib = 0;  // that jobs can be given (RealMemory - MemSpecLimit)
+  int64_t memory_mib = 0;  // available to jobs (RealMemory - MemSpecLimit)
   int64_t memory_allocated_mib = 0;
   GpuCounts gpus;            // configured
-  GpuCounts gpus_allocated;  // handed out, whole
-  int64_t shards = 0;        // gres/shard: a GPU is handed out whole or as shards
+  GpuCounts gpus_allocated;  // as whole GPUs
+  int64_t shards = 0;        // gres/shard: a GPU is allocated whole or as shards
   int64_t shards_allocated = 0;
-  int64_t mps = 0;  // gres/mps: the same with percents of a GPU, as a site numbers them
+  int64_t mps = 0;  // gres/mps: likewise, in percent of a GPU as numbered by the site
   int64_t mps_allocated = 0;
-  std::vector<std::string> features;  // active ones
+  std::vector<std::string> features;  // active
   int64_t weight = 1;                 // Slurm fills low weights first
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -99,42 +99,42 @@ enum class JobState {
   kPending,
   kRunning,
   kSuspended,
-  kCompleting,  // any end state whose nodes are still being cleaned up
+  kCompleting,  // ended, nodes still being cleaned up
   kConfiguring,
 };
 
-// What a job asks for. A question about a job that does not exist yet is the same value.
+// What a job asks for. Also the form of a question about a hypothetical job.
 struct JobRequest {
   std::vector<std::string> partitions;  // any of these
   int64_t nodes_min = 1;
-  int64_t nodes_max = 0;  // 0: as nodes_min
-  int64_t cpus = 1;       // in all
+  int64_t nodes_max = 0;  // 0: equals nodes_min
+  int64_t cpus = 1;       // total
   int64_t cpus_per_task = 1;
   int64_t tasks = 1;
-  SlurmNumber memory_per_node_mib;  // at most one of the two memories has a value
+  SlurmNumber memory_per_node_mib;  // at most one of the two memory values is set
   SlurmNumber memory_per_cpu_mib;   // both absent: the partition's default
   GpuCounts gpus_per_node;          // --gres, --gpus-per-node
   GpuCounts gpus_total;             // --gpus (and --gpus-per-task × tasks)
   int64_t shards_per_node = 0;
   int64_t mps_per_node = 0;
-  std::string features;  // -C expression as given
+  std::string features;  // -C expression
   std::vector<std::string> required_nodes;
   std::vector<std::string> excluded_nodes;
-  bool exclusive = false;       // whole nodes
-  std::string exclusive_to;     // who may share its nodes: "user", "mcs", "topo"; "": no such bound
-  bool over_subscribe = false;  // --oversubscribe
-  TresCounts licenses;          // name to count; of a running job what it holds
-  bool any_license = false;     // "a|b": one of them is enough
-  int64_t switches = 0;         // --switches: at most so many leaf switches; 0: any
-  int64_t switches_wait_seconds = 0;      // for so long; then any
-  int64_t segment_nodes = 0;              // --segment: nodes of one block stay together; 0: any
+  bool exclusive = false;    // whole nodes
+  std::string exclusive_to;  // who may share its nodes: "user", "mcs", "topo"; "": not restricted
+  bool over_subscribe = false;            // --oversubscribe
+  TresCounts licenses;                    // name to count; held ones for a running job
+  bool any_license = false;               // "a|b": one of them suffices
+  int64_t switches = 0;                   // --switches: most leaf switches; 0: any
+  int64_t switches_wait_seconds = 0;      // after this time any
+  int64_t segment_nodes = 0;              // --segment: nodes kept in one block; 0: any
   SlurmNumber time_limit_seconds;         // absent: the partition's default
-  std::optional<UnixSeconds> begin_time;  // not before
+  std::optional<UnixSeconds> begin_time;  // earliest start
   std::string reservation;
   friend bool operator==(const JobRequest&, const JobRequest&) = default;
 };
 
-// What a running job holds on one node.
+// Resources of a running job on one node.
 struct Allocation {
   std::string node;
   int64_t cpus = 0;
@@ -148,32 +148,31 @@ struct Allocation {
 struct Job {
   int64_t id = 0;
   int64_t array_job_id = 0;      // 0: not an array
-  std::string array_tasks;       // pending record: task expression ("5-7"); one running task: "5"
-  int64_t array_task_count = 1;  // how many jobs a pending array record still stands for
+  std::string array_tasks;       // pending record: task expression ("5-7"); running task: "5"
+  int64_t array_task_count = 1;  // tasks left in a pending array record
   int64_t array_throttle = 0;    // the N of "%N"; 0: none
   int64_t het_job_id = 0;        // 0: not heterogeneous
   std::string name;
   std::string user;
   int64_t uid = 0;
   std::string account;
-  std::string qos;  // several, where the job may run in any: "high,normal" (from 24.11 on)
+  std::string qos;  // several if any will do: "high,normal" (since 24.11)
   JobState state = JobState::kPending;
   std::string reason;    // Slurm's word ("Priority", "Resources", "QOSMaxGRESPerUser"); "" for None
   int64_t priority = 0;  // 0: held
   int64_t nice = 0;
-  std::string dependency;  // as Slurm prints it; "" none
+  std::string dependency;  // as printed by Slurm; "": none
   std::optional<UnixSeconds> submit_time;
   std::optional<UnixSeconds> eligible_time;
-  std::optional<UnixSeconds> start_time;  // running: real; pending: what backfill published
-  std::optional<UnixSeconds> end_time;    // running: start + limit; nullopt when unlimited
+  std::optional<UnixSeconds> start_time;  // running: actual; pending: published by backfill
+  std::optional<UnixSeconds> end_time;    // running: start + limit; nullopt if unlimited
   bool requeue = true;
-  bool expedited_requeue = false;  // --requeue=expedite: on failure it starts before all others
+  bool expedited_requeue = false;  // --requeue=expedite: after a failure it starts first
   JobRequest request;
   std::vector<Allocation> allocations;  // running jobs only, in node order
   friend bool operator==(const Job&, const Job&) = default;
 };
 
-// Whether the job holds nodes now.
 inline bool HoldsNodes(const Job& job) { return job.state != JobState::kPending; }
 
 // ---- partitions and reservations ----------------------------------------------------------
@@ -193,7 +192,7 @@ struct Partition {
   int64_t min_nodes = 1;
   SlurmNumber max_cpus_per_node;
   SlurmNumber max_cpus_per_socket;
-  SlurmNumber default_memory_per_node_mib;  // at most one of each pair has a value
+  SlurmNumber default_memory_per_node_mib;  // at most one of each pair is set
   SlurmNumber default_memory_per_cpu_mib;
   SlurmNumber max_memory_per_node_mib;
   SlurmNumber max_memory_per_cpu_mib;
@@ -202,16 +201,16 @@ struct Partition {
   std::vector<std::string> allow_qos;
   std::vector<std::string> deny_qos;
   std::vector<std::string> allow_groups;
-  std::vector<std::string> alloc_nodes;  // hosts that may submit to it; empty: all
-  std::string qos;                       // the partition's own
+  std::vector<std::string> alloc_nodes;  // hosts allowed to submit; empty: all
+  std::string qos;                       // the partition QOS
   int64_t priority_tier = 1;
   int64_t priority_job_factor = 1;
-  bool exclusive = false;      // OverSubscribe=EXCLUSIVE, Exclusive=NODE: jobs get whole nodes
-  std::string exclusive_to;    // as of a job: "user", "topo"; "": no such bound
-  std::string over_subscribe;  // as Slurm prints it: NO, YES:4, FORCE:1, EXCLUSIVE
+  bool exclusive = false;      // OverSubscribe=EXCLUSIVE, Exclusive=NODE: whole nodes only
+  std::string exclusive_to;    // as for jobs: "user", "topo"; "": not restricted
+  std::string over_subscribe;  // as printed by Slurm: NO, YES:4, FORCE:1, EXCLUSIVE
   std::string preempt_mode;
   std::string billing_weights;         // TRESBillingWeights
-  std::string topology;                // from 25.05 on: a name of topology.yaml; "": the default
+  std::string topology;                // since 25.05: a name in topology.yaml; "": default
   SlurmNumber resume_timeout_seconds;  // absent: the cluster's
   SlurmNumber suspend_time_seconds;    // absent: the cluster's
   friend bool operator==(const Partition&, const Partition&) = default;
@@ -225,12 +224,12 @@ struct Reservation {
   std::vector<std::string> users;
   std::vector<std::string> accounts;
   std::vector<std::string> groups;
-  std::vector<std::string> allowed_partitions;  // jobs of these only; empty: no such bound
+  std::vector<std::string> allowed_partitions;  // jobs of these only; empty: any
   std::vector<std::string> allowed_qos;
   std::vector<std::string> flags;
   std::string partition;
-  int64_t node_count = 0;  // that it is to have; of a floating one `nodes` is empty until it begins
-  TresCounts tres;         // what of `nodes` it holds; empty: all of them
+  int64_t node_count = 0;  // intended size; a floating one has no `nodes` until it begins
+  TresCounts tres;         // part of `nodes` that it holds; empty: all
   TresCounts licenses;
   friend bool operator==(const Reservation&, const Reservation&) = default;
 };
@@ -254,7 +253,7 @@ struct License {
   int64_t total = 0;
   int64_t used = 0;
   int64_t reserved = 0;
-  bool remote = false;  // shared with other clusters: others may take some unseen
+  bool remote = false;  // shared with other clusters, whose use is not visible
   friend bool operator==(const License&, const License&) = default;
 };
 
@@ -274,14 +273,14 @@ struct SchedulerConfig {
   std::string preempt_mode;
   std::string enforce;  // AccountingStorageEnforce
   std::string private_data;
-  // What the collector does not see: words of private_data, and those of policy.h.
+  // Data hidden from the collector: words of private_data and policy.h.
   std::vector<std::string> hidden;
   std::string topology_plugin;  // "topology/tree", "topology/block"
   std::string topology_param;
   std::vector<License> licenses;        // sorted by name
-  SlurmNumber suspend_time_seconds;     // idle nodes are powered down after it; absent: never
-  SlurmNumber suspend_timeout_seconds;  // powering down takes at most this
-  SlurmNumber resume_timeout_seconds;   // powering up takes at most this
+  SlurmNumber suspend_time_seconds;     // idle time before power-down; absent: never
+  SlurmNumber suspend_timeout_seconds;  // maximum power-down time
+  SlurmNumber resume_timeout_seconds;   // maximum power-up time
   SlurmNumber default_memory_per_node_mib;
   SlurmNumber default_memory_per_cpu_mib;
   SlurmNumber over_time_limit_seconds;
@@ -290,7 +289,7 @@ struct SchedulerConfig {
   friend bool operator==(const SchedulerConfig&, const SchedulerConfig&) = default;
 };
 
-// Limits that hold a job back, with what counts against them where Slurm says so.
+// Limits, with current use where Slurm reports it.
 struct Limits {
   TresCounts group_tres;       // GrpTRES
   TresCounts group_tres_used;  // running now
@@ -313,16 +312,16 @@ struct Association {
   std::string account;
   std::string user;  // "": the account's own record
   std::string parent_account;
-  std::string partition;  // "": every one
+  std::string partition;  // "": all
   int64_t shares = 1;     // raw
   double shares_normalised = 0;
   double usage_raw = 0;  // decayed TRES seconds
   double usage_effective = 0;
-  double fair_share = 0;  // factor 0..1 that multifactor uses (users only)
+  double fair_share = 0;  // multifactor's factor, 0..1 (users only)
   int64_t priority = 0;
   std::string default_qos;
   std::vector<std::string> qos;  // allowed; empty: none listed
-  bool is_default = false;       // the user's default account
+  bool is_default = false;       // of the user's default account
   Limits limits;
   friend bool operator==(const Association&, const Association&) = default;
 };
@@ -332,21 +331,21 @@ struct Qos {
   int64_t priority = 0;
   double usage_factor = 1;
   std::vector<std::string> flags;
-  std::vector<std::string> preempt;  // QOS that this one preempts
+  std::vector<std::string> preempt;  // QOS that it may preempt
   std::string preempt_mode;
   Limits limits;
   friend bool operator==(const Qos&, const Qos&) = default;
 };
 
-// ---- the whole -----------------------------------------------------------------------------
+// ---- the snapshot --------------------------------------------------------------------------
 
 struct Snapshot {
   std::string cluster;
   std::string source;  // "slurm-api", "slurm-cli", "slurm-rest", "sim", "replay"
   UnixSeconds taken_at = 0;
-  int64_t requests = 0;  // that Slurm got for it, and for what failed since the one before
+  int64_t requests = 0;  // calls to Slurm for it, including failed ones since the previous snapshot
   std::vector<Node> nodes;
-  std::vector<Job> jobs;  // pending and running; ended ones are gone
+  std::vector<Job> jobs;  // pending and running ones only
   std::vector<Partition> partitions;
   std::vector<Reservation> reservations;
   SchedulerConfig config;

@@ -182,7 +182,7 @@ void Reader::DecodeHosts(const Json& json, std::vector<std::string>& names) {
   if (!json.is_string()) return Expected("a host list expression or a list of names", json);
   auto expanded =
       ExpandHostList(json.get_ref<const std::string&>(), std::min(kMaxHostNames, names_left_));
-  if (!expanded) return Fail("is no host list: " + expanded.error().message);
+  if (!expanded) return Fail("is not a host list: " + expanded.error().message);
   names_left_ -= expanded->size();
   names = std::move(*expanded);
 }

@@ -1,8 +1,8 @@
-// Writing and reading snapshot values by their field lists (snapshot_fields.h).
+// Encodes and decodes snapshot values by their field lists (snapshot_fields.h).
 //
-// One Encode and one Decode overload per kind of member. Internal to snapshot_json.cc. The reader
-// keeps the JSON pointer of where it is and the first error; it goes on after one, because the
-// caller asks once at the end.
+// One Encode and Decode overload per member type. Internal to snapshot_json.cc. The reader tracks
+// the JSON pointer and keeps the first error; it continues afterwards, because the caller checks
+// once at the end.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,9 +18,9 @@ namespace gpuadvise::codec {
 
 using Json = nlohmann::json;
 
-// JSON carries integers exactly up to 2^53 between all programs.
+// JSON integers are exact up to 2^53 in all programs.
 inline constexpr int64_t kMaxInteger = int64_t{1} << 53;
-// Node names that one document may expand to: 10,000 nodes in 400 partitions and jobs.
+// Limit on expanded node names per document: 10,000 nodes in 400 partitions and jobs.
 inline constexpr size_t kMaxExpandedNames = 4'000'000;
 
 // ---- writing -------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ Json Encode(const std::vector<T>& table) {
   return list;
 }
 
-// A host list expression where that reads back as `names`, else a JSON list.
+// A host list expression if it expands to `names`, else a JSON list.
 Json EncodeHosts(const std::vector<std::string>& names);
 
 template <typename T>
@@ -127,7 +127,7 @@ class Reader {
   std::optional<Error> error_;
 };
 
-// `key` with the escapes of RFC 6901.
+// `key` with RFC 6901 escapes.
 std::string EscapedForPointer(const std::string& key);
 
 template <typename T>

@@ -1,5 +1,5 @@
-// The members of every snapshot value with their JSON names: the one list that both the writer and
-// the reader walk, so that neither can know a member that the other does not.
+// Members of all snapshot values with their JSON names: the one list used by both writer and
+// reader.
 //
 // VisitFields(static_cast<const Node*>(nullptr), f) calls f(name, pointer to member, FieldKind) for
 // each. Internal to snapshot_json.cc.
@@ -12,7 +12,7 @@ namespace gpuadvise {
 
 enum class FieldKind {
   kPlain,
-  kKey,     // names the thing: always written, required
+  kKey,     // identifies the object: always written, required
   kSigned,  // an integer that may be negative
   kHosts,   // a list of node names, written as a host list expression
 };
@@ -88,7 +88,7 @@ void VisitFields(const JobRecord*, F&& f) {
   f("state", &JobRecord::state, FieldKind::kPlain);
 }
 
-// Without `node`: equal allocations of several nodes share one entry.
+// Without `node`: equal allocations on several nodes share one entry.
 template <typename F>
 void VisitFields(const Allocation*, F&& f) {
   f("cpus", &Allocation::cpus, FieldKind::kPlain);

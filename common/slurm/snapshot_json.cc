@@ -12,7 +12,7 @@ namespace {
 
 using codec::Json;
 
-// The version is asked first: what a newer one means by its members is unknown here.
+// Checks the version first: members of a newer one have unknown meaning.
 Result<void> CheckVersion(const Json& json, const std::string& pointer) {
   if (!json.is_object()) return BadInput("The snapshot must be a JSON object.", pointer);
   const auto version = json.find("version");

@@ -64,7 +64,7 @@ void SortCanonically(Snapshot& snapshot) {
   Sort(snapshot.config.licenses, &License::name);
 }
 
-void DropDoubles(Snapshot& snapshot, LeftOut& left_out) {
+void DropDuplicates(Snapshot& snapshot, LeftOut& left_out) {
   KeepFirst(snapshot.nodes, &Node::name, "node", left_out);
   KeepFirst(snapshot.jobs, &Job::id, "job", left_out);
   KeepFirst(snapshot.partitions, &Partition::name, "partition", left_out);

@@ -1,7 +1,7 @@
-// The canonical order of a snapshot, which makes two views of one cluster comparable.
+// Canonical order of a snapshot, for comparing two views of one cluster.
 //
 // Nodes, partitions, reservations and QOS ascend by name (byte order), jobs and associations by id.
-// Node lists and allocations keep Slurm's own order and are not touched.
+// Node lists and allocations keep Slurm's order.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace gpuadvise {
 
-// The records that could not be taken: one bad record costs itself and never the snapshot.
-// Of any number the count and why the first was left out.
+// Records left out, so that one bad record does not cost the snapshot: their number, and the reason
+// for the first.
 struct LeftOut {
   int64_t records = 0;
   std::string first;  // a sentence without a full stop
 
   void Add(std::string why);
   void Add(LeftOut more);
-  // "3 records are left out: job 7 is there twice; the first counts"; "" where none is.
+  // "3 records are left out: job 7 is there twice; the first counts"; "" if none.
   std::string InWords() const;
   friend bool operator==(const LeftOut&, const LeftOut&) = default;
 };
 
-// Sorts every table. What compares equal keeps its order.
+// Sorts all tables; stable.
 void SortCanonically(Snapshot& snapshot);
 
-// Takes out what is there twice, but for the first of each. REQUIRES: sorted.
-void DropDoubles(Snapshot& snapshot, LeftOut& left_out);
+// Removes duplicates, keeping the first. REQUIRES: sorted.
+void DropDuplicates(Snapshot& snapshot, LeftOut& left_out);
 
-// An error that names the first thing that is there twice. REQUIRES: sorted.
+// An error naming the first duplicate. REQUIRES: sorted.
 Result<void> CheckUnique(const Snapshot& snapshot);
 
 }  // namespace gpuadvise

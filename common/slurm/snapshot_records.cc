@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 struct TableName {
   Table table;
   std::string_view name;    // in `tables` and `counts`
-  std::string_view record;  // of one row
+  std::string_view record;  // name of one row's record
 };
 constexpr std::array kTables = {
     TableName{Table::kNodes, "nodes", "node"},
@@ -31,14 +31,14 @@ constexpr std::array kTables = {
 };
 static_assert(kTables.size() == kTableCount);
 
-// A quote or backslash doubles in a piece, and the piece's own frame needs room.
+// Quotes and backslashes double in a piece, and the piece needs a frame.
 constexpr size_t kPieceBytes = kMaxRecordBytes / 2 - 64;
 
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// At most `bytes` of `text` from `begin`, not ending inside a UTF-8 character.
+// At most `bytes` of `text` from `begin`, not splitting a UTF-8 character.
 std::string_view Cut(std::string_view text, size_t begin, size_t bytes) {
   size_t end = std::min(begin + bytes, text.size());
   while (end < text.size() && end > begin &&
@@ -64,7 +64,7 @@ void WriteRecord(std::string_view kind, Json record, const RecordSink& sink) {
   }
 }
 
-// Writes one table and returns its number of rows.
+// Writes one table; returns its number of rows.
 template <typename T>
 size_t WriteTable(std::string_view kind, const std::vector<T>& rows, const RecordSink& sink) {
   for (const T& row : rows) WriteRecord(kind, ToJson(row), sink);
@@ -92,13 +92,13 @@ size_t WriteTable(const Snapshot& snapshot, const TableName& table, const Record
   return 1;
 }
 
-// The text member `key`, or "" when it is not there or no text.
+// The text member `key`, or "" if missing or not text.
 std::string TextIn(const Json& record, const char* key) {
   const auto found = record.find(key);
   return found != record.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// What the end record says of `table`, for comparison and for a sentence.
+// The end record's count of `table`, for comparison and messages.
 std::string CountIn(const Json& record, const std::string& table) {
   const auto counts = record.find("counts");
   if (counts == record.end() || !counts->is_object()) return "nothing";
@@ -106,7 +106,7 @@ std::string CountIn(const Json& record, const std::string& table) {
   return count != counts->end() && count->is_number_integer() ? count->dump() : "nothing";
 }
 
-// The begin record's own members. Only flat ones: copying a hostile nest would end the stack.
+// Members of the begin record, flat ones only: copying hostile nesting would overflow the stack.
 Json HeaderOf(const Json& record) {
   Json header = Json::object();
   for (const char* key : {"version", "cluster", "source", "taken_at", "requests"}) {
@@ -122,7 +122,7 @@ const TableName* TableNamed(std::string_view name) {
   return hit == kTables.end() ? nullptr : &*hit;
 }
 
-// The tables that a `begin` record lists; unknown names are a later program's and are left out.
+// Tables listed in a `begin` record; ignores unknown names of later versions.
 Result<TableSet> TablesIn(const Json& record) {
   const auto list = record.find("tables");
   if (list == record.end() || !list->is_array()) {
@@ -137,7 +137,7 @@ Result<TableSet> TablesIn(const Json& record) {
   return tables;
 }
 
-// Empties the tables that come again.
+// Clears the tables that are sent again.
 void Clear(Snapshot& snapshot, const TableSet& tables) {
   if (tables.Has(Table::kNodes)) snapshot.nodes.clear();
   if (tables.Has(Table::kJobs)) snapshot.jobs.clear();
@@ -214,9 +214,9 @@ SnapshotAssembler::Outcome SnapshotAssembler::Feed(std::string_view line) {
   }
   const Json record = Json::parse(line, nullptr, false);
   if (!record.is_object()) {
-    return Drop({ErrorCode::kBadInput,
-                 "The collector printed a line that is no JSON record; run it with --once to see.",
-                 ""});
+    return Drop(
+        {ErrorCode::kBadInput,
+         "The collector printed a line that is not a JSON record; run it with --once to see.", ""});
   }
   return Accept(record);
 }
@@ -262,7 +262,7 @@ SnapshotAssembler::Outcome SnapshotAssembler::Drop(Error error) {
 Result<void> SnapshotAssembler::Begin(const Json& record) {
   batch_.reset();
   skipping_ = false;
-  // What this batch would have brought is unknown until its record is understood.
+  // Until the record is understood, assume that everything is missing.
   const TableSet missing = std::exchange(missing_, TableSet::All());
   auto frame = FromJson<Snapshot>(HeaderOf(record));
   if (!frame) return tl::unexpected(frame.error());
@@ -285,7 +285,7 @@ Result<void> SnapshotAssembler::Begin(const Json& record) {
   return {};
 }
 
-// Kinds that are not known here are a later program's, and are skipped.
+// Skips unknown record kinds of later versions.
 Result<void> SnapshotAssembler::Row(const std::string& kind, const Json& record) {
   const auto table = std::find_if(kTables.begin(), kTables.end(),
                                   [&](const TableName& t) { return t.record == kind; });
@@ -344,7 +344,7 @@ Result<void> SnapshotAssembler::CheckCounts(const Json& end) const {
 SnapshotAssembler::Outcome SnapshotAssembler::End(const Json& record) {
   if (auto counted = CheckCounts(record); !counted) return Drop(counted.error());
   SortCanonically(batch_->draft);
-  DropDoubles(batch_->draft, batch_->left_out);
+  DropDuplicates(batch_->draft, batch_->left_out);
   last_ = std::make_shared<const Snapshot>(std::move(batch_->draft));
   left_out_ = std::move(batch_->left_out);
   batch_.reset();

@@ -1,4 +1,4 @@
-// The collector's line protocol: a snapshot as JSON records, one a line, and back again.
+// The collector's line protocol: a snapshot as JSON records, one per line.
 //
 //   {"record":"begin","version":1,"cluster":…,"source":…,"taken_at":…,"requests":5,
 //    "tables":["nodes","jobs"]}
@@ -6,11 +6,11 @@
 //   {"record":"config",…} {"record":"association",…} {"record":"qos",…}
 //   {"record":"end","counts":{"nodes":21,"jobs":4}}
 //
-// The tables named are sent whole; all others are as in the batch before. The counts must match, or
-// the batch is refused: nobody advises on half a cluster. {"record":"error","message":…} says why
-// no batch comes. No line is longer than 64 KiB: a record that would be is cut into
-// {"record":"piece","text":…} lines, the last with "last":true, which joined are its JSON.
-// The writer is pure; an assembler belongs to one thread.
+// Listed tables are sent in full; others are unchanged since the previous batch. A batch with wrong
+// counts is refused: no advice on half a cluster. {"record":"error","message":…} explains a missing
+// batch. Lines are at most 64 KiB: a longer record is split into {"record":"piece","text":…} lines,
+// the last with "last":true; joined they are its JSON. The writer is pure; an assembler belongs to
+// one thread.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@
 
 namespace gpuadvise {
 
-// With the newline that ends it.
+// Including the newline.
 inline constexpr size_t kMaxRecordBytes = size_t{64} * 1024;
-// All pieces of one record together.
+// All pieces of one record.
 inline constexpr size_t kMaxPiecedRecordBytes = size_t{16} * 1024 * 1024;
-// Of a collector's error: enough for a sentence, too little to fill a log or an answer.
+// Limit on a collector's error: enough for a sentence, too short to fill a log.
 inline constexpr size_t kMaxMessageBytes = 500;
 inline constexpr int64_t kMaxRecordsPerBatch = 2'000'000;
 
@@ -42,7 +42,7 @@ inline constexpr int kTableCount = 7;
 // "nodes", "jobs" …, as in `tables` and `counts`.
 std::string_view NameOf(Table table);
 
-// Which tables a batch holds.
+// Tables in a batch.
 class TableSet {
  public:
   constexpr TableSet() = default;
@@ -64,34 +64,34 @@ class TableSet {
   uint32_t bits_ = 0;
 };
 
-// Called with each line, without its newline.
+// Receives each line without its newline.
 using RecordSink = std::function<void(std::string_view line)>;
 
-// Writes the `tables` of `snapshot` as one batch.
+// Writes `tables` of `snapshot` as one batch.
 void WriteBatch(const Snapshot& snapshot, const TableSet& tables, const RecordSink& sink);
 
-// The line that tells why no snapshot can be had now.
+// The line that reports why there is no snapshot.
 std::string ErrorRecord(std::string_view message);
 
-// Makes snapshots of lines. Takes any bytes: it answers with an Error and never dies.
+// Builds snapshots from lines. Accepts any bytes; errors are values.
 class SnapshotAssembler {
  public:
   using Outcome = Result<std::optional<std::shared_ptr<const Snapshot>>>;
 
-  // A whole snapshot at the end of a batch, nullopt in between. Snapshots are in canonical order.
+  // Returns a full snapshot at the end of a batch, nullopt in between. Snapshots are in canonical
+  // order.
   //
-  // Errors: kUnavailable with the collector's own sentence for an error record; kBadInput for a
-  // bad line, which drops the batch it is in. The lines after it are skipped in silence until the
-  // next `begin`, which starts clean. A `begin` inside a batch is an error and a start. Tables of
-  // a dropped batch must come again: a batch without them is an error too, because it builds on
-  // what was lost. Restarting the collector always helps, its first batch has everything.
+  // Errors: kUnavailable with the collector's sentence for an error record; kBadInput for a bad
+  // line, which drops its batch. Later lines are skipped silently until the next `begin`. A `begin`
+  // inside a batch is an error and starts a new one. Tables of a dropped batch must be sent again:
+  // a batch without them is an error. Restarting the collector always helps: its first batch is
+  // complete.
   //
-  // A record that is wrong in itself, or the second of its name, costs that record alone: one job
-  // must not hide a cluster. Only the configuration, and nodes or partitions none of which can be
-  // read, cost the batch.
+  // An invalid or duplicate record costs only itself: one job must not hide a cluster. The batch
+  // fails only for an invalid configuration, or if all nodes or all partitions are unreadable.
   Outcome Feed(std::string_view line);
 
-  // What was left out of the last snapshot.
+  // Records left out of the last snapshot.
   const LeftOut& left_out() const { return left_out_; }
 
  private:
@@ -100,7 +100,7 @@ class SnapshotAssembler {
     TableSet tables;
     std::map<std::string, int64_t> counts;  // by table
     LeftOut left_out;
-    std::string pieces;  // of the record that comes in pieces; empty when none does
+    std::string pieces;  // of the record sent in pieces; empty: none
   };
 
   Outcome Accept(const nlohmann::json& record);
@@ -112,9 +112,9 @@ class SnapshotAssembler {
   Outcome Piece(const nlohmann::json& record);
 
   std::optional<Batch> batch_;
-  int64_t records_ = 0;  // of this batch
+  int64_t records_ = 0;  // in this batch
   bool skipping_ = false;
-  TableSet missing_ = TableSet::All();  // what the next batch must hold
+  TableSet missing_ = TableSet::All();  // required in the next batch
   std::shared_ptr<const Snapshot> last_;
   LeftOut left_out_;  // of `last_`
 };

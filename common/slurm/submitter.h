@@ -1,4 +1,4 @@
-// Who would submit a job. A value.
+// The user who would submit a job. A value.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ struct Submitter {
   int64_t uid = -1;
   std::string user;
   std::string account;
-  std::string qos;        // one, or several of which any will do: "high,normal"
-  std::string host = {};  // from which the job would be submitted; "": not known
+  std::string qos;        // one, or several acceptable ones: "high,normal"
+  std::string host = {};  // submitting host; "": unknown
 };
 
 }  // namespace gpuadvise

@@ -37,10 +37,10 @@ int64_t MemoryMib(const JobRequest& request, const Partition& partition,
 
 struct Weight {
   std::string tres;
-  double each = 0;  // of one unit as TresCounts has it; memory in MiB
+  double each = 0;  // per unit in TresCounts; memory in MiB
 };
 
-// MiB that the suffix of a memory weight stands for.
+// MiB per unit of a memory weight's suffix.
 std::optional<double> MebibytesOf(std::string_view suffix) {
   if (suffix.empty()) return 1;
   if (suffix.size() > 1) return {};
@@ -89,7 +89,7 @@ TresCounts PartitionTres(const Snapshot& snapshot, const Partition& partition) {
 }
 
 std::string CanonicalTres(std::string_view name) {
-  const size_t type = std::min(name.find(':'), name.size());  // the type keeps its case
+  const size_t type = std::min(name.find(':'), name.size());  // types are case-sensitive
   return LowerCase(name.substr(0, type)) + std::string(name.substr(type));
 }
 
@@ -107,7 +107,8 @@ TresCounts HeldTres(const Job& job) {
   return tres;
 }
 
-std::optional<double> BillingOf(const std::string& weights, const TresCounts& tres, bool largest) {
+std::optional<double> ComputeBilling(const std::string& weights, const TresCounts& tres,
+                                     bool largest) {
   if (weights.empty()) return {};
   double sum = 0;
   double most = 0;

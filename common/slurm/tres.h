@@ -1,6 +1,6 @@
-// What a request amounts to in Slurm's trackable resources (TRES), as limits and priorities count
-// it: "cpu", "mem" (MiB), "node", "gres/gpu", "gres/gpu:TYPE"; and what a partition charges for it
-// (TRESBillingWeights). Pure.
+// A request in Slurm's trackable resources (TRES), as limits and priorities count them: "cpu",
+// "mem" (MiB), "node", "gres/gpu", "gres/gpu:TYPE"; and a partition's charge (TRESBillingWeights).
+// Pure.
 #pragma once
 
 #include <optional>
@@ -11,23 +11,24 @@
 
 namespace gpuadvise {
 
-// TRES of `request` in `partition`: CPUs and nodes at their minimum, memory with its default.
+// TRES of `request` in `partition`: minimum CPUs and nodes, memory with its default.
 TresCounts RequestTres(const JobRequest& request, const Partition& partition,
                        const SchedulerConfig& config);
 
-// TRES that a job holds on its nodes; none while it waits.
+// TRES held by a job; empty while it waits.
 TresCounts HeldTres(const Job& job);
 
-// TRES that the nodes of `partition` have together; up or down.
+// Total TRES of the nodes of `partition`, up or down.
 TresCounts PartitionTres(const Snapshot& snapshot, const Partition& partition);
 
-// Name as used here for a TRES however it is written: "CPU" -> "cpu", "GRES/gpu" -> "gres/gpu".
+// Canonical TRES name: "CPU" -> "cpu", "GRES/gpu" -> "gres/gpu".
 std::string CanonicalTres(std::string_view name);
 
-// The billing TRES of a job that holds `tres`, by weights as Slurm prints them
+// Billing TRES of a job that holds `tres`, by weights as printed by Slurm
 // ("CPU=1.0,Mem=0.25G,GRES/gpu:a100=4"): the sum, or with `largest` (PriorityFlags=MAX_TRES) the
-// largest part. A weight's suffix is the unit that memory is counted in (none: MiB), as in
-// slurm.conf(5). nullopt where there are no weights or a part cannot be read.
-std::optional<double> BillingOf(const std::string& weights, const TresCounts& tres, bool largest);
+// maximum. A suffix is the unit of memory (default MiB), as in slurm.conf(5). nullopt without
+// weights or if one is invalid.
+std::optional<double> ComputeBilling(const std::string& weights, const TresCounts& tres,
+                                     bool largest);
 
 }  // namespace gpuadvise

@@ -1,20 +1,18 @@
 #!/usr/bin/env python3
-"""Writes config/models.yaml from table.txt and by_hand.yaml, or with --check says whether it is up to date.
+"""Prints models.yaml, made from table.txt and by_hand.yaml: what the build compiles in and installs.
 
 The words of the table are explained at its top. Everything that is written is checked by the programs that read it:
 a key that they do not know, or a shape whose count is not the published one, fails their tests.
 """
 
-import argparse
 import pathlib
 import re
 import sys
 
 HERE = pathlib.Path(__file__).parent
-TARGET = HERE.parent / "models.yaml"
 
 HEAD = """\
-# Model presets: `model: {preset: NAME}` in a train.yaml. Written by models/make_models.py; change its inputs, not this.
+# Model presets: `model: {preset: NAME}` in a train.yaml. Made by config/models/make_models.py; change its inputs, not this.
 # hub: its ids on the Hugging Face Hub; other organisations' copies and -Instruct, -it, -chat forms are found by them.
 # params: as published; the count of the shape is made to agree with it.
 # memory: training memory of one GPU as a line in the micro-batch (GB = 10^9 bytes).
@@ -125,9 +123,9 @@ def entry_of(row, defaults, towers):
 
 def document():
     parts, names, towers, defaults = [HEAD], set(), {}, []
-    parts.append((HERE / "by_hand.yaml").read_text())
+    parts.append((HERE / "by_hand.yaml").read_text(encoding="utf-8"))
     heading = ""
-    for number, line in enumerate((HERE / "table.txt").read_text().splitlines(), 1):
+    for number, line in enumerate((HERE / "table.txt").read_text(encoding="utf-8").splitlines(), 1):
         try:
             if line.startswith("tower "):
                 name, *words = line.split()[1:]
@@ -148,16 +146,6 @@ def document():
     return "\n".join(parts)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where models.yaml is not up to date")
-    arguments = parser.parse_args()
-    text = document()
-    if not arguments.check:
-        TARGET.write_text(text)
-    elif TARGET.read_text() != text:
-        sys.exit(f"{TARGET} is not what its inputs say: run {__file__} and commit what it writes")
-
-
 if __name__ == "__main__":
-    main()
+    sys.stdout.reconfigure(encoding="utf-8")
+    sys.stdout.write(document())

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/advise/advice_context.h"
+#include "common/api/accounts.h"
 #include "common/base/local_time.h"
 #include "common/forecast/queue_starts.h"
 #include "common/gpu/gpu_naming.h"
@@ -57,8 +58,8 @@ class UsageSums {
 
   // GET /v1/usage, with the prices of the GPU catalogue. Jobs that run now are added from the
   // snapshot. Call once.
-  nlohmann::json Answer(const UsageRights& rights, const AdviceContext& context,
-                        const Submitter& caller) &&;
+  api::Usage Answer(const UsageRights& rights, const AdviceContext& context,
+                    const Submitter& caller) &&;
 
  private:
   struct Use {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <deque>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,8 +16,6 @@
 
 namespace gpuadvise::daemon {
 
-using nlohmann::json;
-
 namespace {
 
 using Group = std::vector<const StartScore*>;
@@ -29,14 +26,6 @@ struct Bin {
   Group group;
 };
 
-json RowOf(const std::string& gpu, int64_t least, const Bin& bin) {
-  json row = ToJson(AccuracyOf(bin.group));
-  row["gpu"] = gpu;
-  row["gpu_name"] = bin.gpu_name;
-  row["gpus"] = SizeClassOf(least);
-  return row;
-}
-
 int64_t LeastOf(int64_t gpus) {
   int64_t low = std::min<int64_t>(std::max<int64_t>(gpus, 0), 2);
   while (low >= 2 && gpus >= 2 * low) low *= 2;
@@ -45,36 +34,29 @@ int64_t LeastOf(int64_t gpus) {
 
 }  // namespace
 
-json ToJson(const Accuracy& accuracy) {
-  json out = {{"jobs", accuracy.jobs},
-              {"median_abs_error_seconds", nullptr},
-              {"within_600s", nullptr},
-              {"at_once", nullptr},
-              {"covered_jobs", accuracy.covered_jobs},
-              {"covered_median_abs_error_seconds", nullptr},
-              {"coverage_p50", nullptr},
-              {"coverage_p90", nullptr},
-              {"slurm_jobs", accuracy.slurm_jobs},
-              {"slurm_median_abs_error_seconds", nullptr},
-              {"median_abs_error_seconds_beside_slurm", nullptr}};
+api::AccuracyFigures FiguresOf(const Accuracy& accuracy) {
+  api::AccuracyFigures figures;
+  figures.jobs = accuracy.jobs;
+  figures.covered_jobs = accuracy.covered_jobs;
+  figures.slurm_jobs = accuracy.slurm_jobs;
   if (accuracy.jobs > 0) {
-    out["median_abs_error_seconds"] = accuracy.median_abs_error_seconds;
-    out["within_600s"] = accuracy.within_600s;
+    figures.median_abs_error_seconds = accuracy.median_abs_error_seconds;
+    figures.within_600s = accuracy.within_600s;
   }
-  if (accuracy.jobs > accuracy.covered_jobs) out["at_once"] = accuracy.at_once;
+  if (accuracy.jobs > accuracy.covered_jobs) figures.at_once = accuracy.at_once;
   if (accuracy.covered_jobs > 0) {
-    out["covered_median_abs_error_seconds"] = accuracy.covered_median_abs_error_seconds;
-    out["coverage_p50"] = accuracy.coverage_p50;
-    out["coverage_p90"] = accuracy.coverage_p90;
+    figures.covered_median_abs_error_seconds = accuracy.covered_median_abs_error_seconds;
+    figures.coverage_p50 = accuracy.coverage_p50;
+    figures.coverage_p90 = accuracy.coverage_p90;
   }
   if (accuracy.slurm_jobs > 0) {
-    out["slurm_median_abs_error_seconds"] = accuracy.slurm_median_abs_error_seconds;
-    out["median_abs_error_seconds_beside_slurm"] = accuracy.median_abs_error_seconds_beside_slurm;
+    figures.slurm_median_abs_error_seconds = accuracy.slurm_median_abs_error_seconds;
+    figures.median_abs_error_seconds_beside_slurm = accuracy.median_abs_error_seconds_beside_slurm;
   }
-  return out;
+  return figures;
 }
 
-json AnswerAccuracy(const AdviceContext& context) {
+api::Accuracy AnswerAccuracy(const AdviceContext& context) {
   Group all;
   Group fits_now;
   Group waits;
@@ -90,15 +72,18 @@ json AnswerAccuracy(const AdviceContext& context) {
       bin.group.push_back(&score);
     }
   }
-  const Accuracy accuracy = AccuracyOf(all);
-  json rows = json::array();
-  for (const auto& [key, bin] : by_size) rows.push_back(RowOf(key.first, key.second, bin));
-  return {{"all", ToJson(accuracy)},
-          {"fits_now", ToJson(AccuracyOf(fits_now))},
-          {"does_not_fit_now", ToJson(AccuracyOf(waits))},
-          {"by_gpu", rows},
-          {"since", all.empty() ? json() : json(all.front()->started_at)},
-          {"note", RecordInWords(accuracy)}};
+  const Accuracy accuracy = ComputeAccuracy(all);
+  api::Accuracy answer;
+  answer.all = FiguresOf(accuracy);
+  answer.fits_now = FiguresOf(ComputeAccuracy(fits_now));
+  answer.does_not_fit_now = FiguresOf(ComputeAccuracy(waits));
+  for (const auto& [key, bin] : by_size) {
+    answer.by_gpu.push_back(
+        {FiguresOf(ComputeAccuracy(bin.group)), key.first, bin.gpu_name, GpuSizeClass(key.second)});
+  }
+  if (!all.empty()) answer.since = all.front()->started_at;
+  answer.note = DescribeAccuracy(accuracy);
+  return answer;
 }
 
 namespace {
@@ -110,7 +95,7 @@ using Scores = std::vector<const StartScore*>;
 Scores ThoseSaidToWait(const std::deque<StartScore>& scores) {
   Scores waits;
   for (const StartScore& score : scores) {
-    if (score.said.p90 > kSaysItWaits) waits.push_back(&score);
+    if (score.said.p90 > kPredictsWaitSeconds) waits.push_back(&score);
   }
   return waits;
 }
@@ -130,7 +115,7 @@ std::optional<double> DecileOf(const PublishedForecast& said, size_t i) {
   }
 }
 
-json CalibrationRow(size_t decile, const Scores& scores) {
+api::CalibrationPoint CalibrationRow(size_t decile, const Scores& scores) {
   int64_t all = 0;
   int64_t came = 0;
   for (const StartScore* score : scores) {
@@ -139,29 +124,27 @@ json CalibrationRow(size_t decile, const Scores& scores) {
     ++all;
     if (score->wait <= *by) ++came;
   }
-  json row = {{"said", static_cast<double>(decile + 1) / (kDeciles + 1)},
-              {"came", nullptr},
-              {"low", nullptr},
-              {"high", nullptr},
-              {"jobs", all}};
+  api::CalibrationPoint row;
+  row.said = static_cast<double>(decile + 1) / (kDeciles + 1);
+  row.jobs = all;
   if (all == 0) return row;
   const ShareRange range = WilsonRange(came, all);
-  row["came"] = static_cast<double>(came) / static_cast<double>(all);
-  row["low"] = range.low;
-  row["high"] = range.high;
+  row.came = static_cast<double>(came) / static_cast<double>(all);
+  row.low = range.low;
+  row.high = range.high;
   return row;
 }
 
 // All rows are of the same jobs: those whose deciles were kept, or where those are few beside
 // others all jobs, of which three quantiles are known.
-json CalibrationOf(const Scores& scores) {
+std::vector<api::CalibrationPoint> CalibrationOf(const Scores& scores) {
   constexpr size_t kEnough = 30;
   Scores kept;
   for (const StartScore* score : scores) {
     if (score->said.deciles) kept.push_back(score);
   }
   const bool nine = kept.size() == scores.size() || kept.size() >= kEnough;
-  json rows = json::array();
+  std::vector<api::CalibrationPoint> rows;
   for (size_t i = 0; i < kDeciles; ++i) {
     const bool known = nine || i == 0 || i == 4 || i == 8;
     rows.push_back(CalibrationRow(i, nine ? kept : known ? scores : Scores{}));
@@ -169,36 +152,28 @@ json CalibrationOf(const Scores& scores) {
   return rows;
 }
 
-json WeeksOf(const std::deque<StartScore>& scores, const LocalTime& local) {
+std::vector<api::AccuracyWeek> WeeksOf(const std::deque<StartScore>& scores,
+                                       const LocalTime& local) {
   std::map<UnixSeconds, Scores> by_week;
   for (const StartScore& score : scores) {
     by_week[local(score.started_at).week_start].push_back(&score);
   }
-  json weeks = json::array();
+  std::vector<api::AccuracyWeek> weeks;
   for (const auto& [start, group] : by_week) {
-    json week = ToJson(AccuracyOf(group));
-    week["week_start"] = start;
-    weeks.push_back(std::move(week));
+    weeks.push_back({FiguresOf(ComputeAccuracy(group)), start});
   }
   return weeks;
 }
 
-json PointsOf(const Scores& scores, const GpuTypes& types) {
+std::vector<api::AccuracyPoint> PointsOf(const Scores& scores, const GpuTypes& types) {
   const size_t first = scores.size() > kToldScores ? scores.size() - kToldScores : 0;
-  json points = json::array();
+  std::vector<api::AccuracyPoint> points;
   for (size_t i = first; i < scores.size(); ++i) {
     const StartScore& score = *scores[i];
     const GpuType type = score.gpus > 0 ? types.TypeOf(score.gpu) : GpuType{};
-    points.push_back({{"started_at", score.started_at},
-                      {"gpu", type.id},
-                      {"gpu_name", type.name},
-                      {"gpus", score.gpus},
-                      {"said_p10_seconds", score.said.p10},
-                      {"said_p50_seconds", score.said.p50},
-                      {"said_p90_seconds", score.said.p90},
-                      {"wait_seconds", score.wait},
-                      {"slurm_error_seconds",
-                       score.slurm_error_seconds ? json(*score.slurm_error_seconds) : json()}});
+    points.push_back({score.started_at, type.id, type.name, score.gpus, score.said.p10,
+                      score.said.p50, score.said.p90, static_cast<double>(score.wait),
+                      score.slurm_error_seconds});
   }
   return points;
 }
@@ -215,14 +190,14 @@ ShareRange WilsonRange(int64_t part, int64_t all) {
   return {std::max(middle - half, 0.0), std::min(middle + half, 1.0)};
 }
 
-void AddScores(const AdviceContext& context, const LocalTime& local, json& answer) {
+void AddScores(const AdviceContext& context, const LocalTime& local, api::Accuracy& answer) {
   static const std::deque<StartScore> kNone;
   const ForecastHistory* past = PastBehind(context.queue);
   const std::deque<StartScore>& scores = past != nullptr ? past->scores.scores() : kNone;
   const Scores waits = ThoseSaidToWait(scores);
-  answer["calibration"] = CalibrationOf(waits);
-  answer["weeks"] = WeeksOf(scores, local);
-  answer["points"] = PointsOf(waits, GpuTypes(context.snapshot, context.gpus));
+  answer.calibration = CalibrationOf(waits);
+  answer.weeks = WeeksOf(scores, local);
+  answer.points = PointsOf(waits, GpuTypes(context.snapshot, context.gpus));
 }
 
 }  // namespace gpuadvise::daemon

@@ -3,16 +3,16 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
+#include "common/api/gpus.h"
 #include "common/gpu/gpu_pool.h"
 #include "common/slurm/gres.h"
 #include "common/slurm/node_state.h"
 #include "daemon/answers/answers.h"
 
 namespace gpuadvise::daemon {
-
-using nlohmann::json;
 
 namespace {
 
@@ -36,10 +36,11 @@ std::map<std::string, TypeRow> RowsByType(const std::vector<GpuPool>& pools,
   return rows;
 }
 
-// Median wait of `gpus` per node on `nodes` nodes, in the partition where it starts first.
-json WaitOf(const TypeRow& row, int64_t gpus, int64_t nodes, const AdviceContext& context,
-            const Submitter& caller) {
-  json best;
+// Median wait of `gpus` per node on `nodes` nodes, in the partition where it starts first; nullopt:
+// it starts in none.
+std::optional<int64_t> WaitOf(const TypeRow& row, int64_t gpus, int64_t nodes,
+                              const AdviceContext& context, const Submitter& caller) {
+  std::optional<int64_t> best;
   for (const GpuPool* pool : row.pools) {
     JobRequest request;
     request.partitions = {pool->partition->name};
@@ -48,32 +49,26 @@ json WaitOf(const TypeRow& row, int64_t gpus, int64_t nodes, const AdviceContext
     request.cpus = nodes;
     request.gpus_per_node = {{pool->gres_type, gpus}};
     request.time_limit_seconds = kAskedLimitSeconds;
-    Result<StartSamples> start = StartOf(context.queue, request, caller);
+    Result<StartSamples> start = StartOf(context.queue, request, caller, context.Samples());
     if (!start) continue;
     int64_t wait = std::llround(start->Quantile(.5));
-    if (best.is_null() || wait < best.get<int64_t>()) best = wait;
+    if (!best || wait < *best) best = wait;
   }
   return best;
 }
 
-struct Counts {
-  int64_t nodes = 0, total = 0, usable = 0, free = 0;
-};
-
-Counts CountGpus(const TypeRow& row) {
-  Counts counts;
+void CountGpus(const TypeRow& row, api::GpuType& counts) {
   std::set<const Node*> nodes;
   for (const auto& [node, type] : row.gpus) {
     nodes.insert(node);
     counts.total += GpusOfType(node->gpus, type);
     if (IsUsable(node->state)) counts.usable += GpusOfType(node->gpus, type);
-    counts.free += FreeGpusOn(*node, type);
+    counts.free += CountFreeGpus(*node, type);
   }
   counts.nodes = static_cast<int64_t>(nodes.size());
-  return counts;
 }
 
-json RowJson(const TypeRow& row, const AdviceContext& context, const Submitter& caller) {
+api::GpuType RowOfType(const TypeRow& row, const AdviceContext& context, const Submitter& caller) {
   const GpuPool& first = *row.pools.front();
   std::set<std::string> types, partitions;
   int64_t per_node = 0;
@@ -82,38 +77,40 @@ json RowJson(const TypeRow& row, const AdviceContext& context, const Submitter& 
     partitions.insert(pool->partition->name);
     per_node = std::max(per_node, pool->gpus_per_node);
   }
-  const Counts counts = CountGpus(row);
-  const Interconnect& link = first.interconnect;
-  return {{"gpu", first.Id()},
-          {"gpu_name", first.Name()},
-          {"gres_types", types},
-          {"partitions", partitions},
-          {"memory_bytes", first.model != nullptr ? json(first.model->memory_bytes) : json()},
-          {"catalogue", first.model != nullptr ? EntryOf(*first.model) : json()},
-          {"interconnect",
-           {{"link_gb_per_s", link.link_gb_per_s}, {"network_gb_per_s", link.network_gb_per_s}}},
-          {"nodes", counts.nodes},
-          {"gpus_per_node", per_node},
-          {"total", counts.total},
-          {"usable", counts.usable},
-          {"free", counts.free},
-          {"wait_one_seconds", WaitOf(row, 1, 1, context, caller)},
-          {"wait_half_node_seconds",
-           WaitOf(row, std::max<int64_t>(1, per_node / 2), 1, context, caller)},
-          {"wait_node_seconds", WaitOf(row, per_node, 1, context, caller)},
-          {"wait_two_nodes_seconds", WaitOf(row, per_node, 2, context, caller)}};
+  api::GpuType answer;
+  answer.gpu = first.Id();
+  answer.gpu_name = first.Name();
+  answer.gres_types.assign(types.begin(), types.end());
+  answer.partitions.assign(partitions.begin(), partitions.end());
+  if (first.model != nullptr) {
+    answer.memory_bytes = first.model->memory_bytes;
+    answer.catalogue = EntryOf(*first.model);
+  }
+  answer.interconnect = {first.interconnect.link_gb_per_s, first.interconnect.network_gb_per_s};
+  answer.gpus_per_node = per_node;
+  CountGpus(row, answer);
+  const auto wait = [&](int64_t gpus, int64_t nodes) {
+    return WaitOf(row, gpus, nodes, context, caller);
+  };
+  answer.wait_one_seconds = wait(1, 1);
+  answer.wait_half_node_seconds = wait(std::max<int64_t>(1, per_node / 2), 1);
+  answer.wait_node_seconds = wait(per_node, 1);
+  answer.wait_two_nodes_seconds = wait(per_node, 2);
+  return answer;
 }
 
 }  // namespace
 
-json AnswerGpus(const AdviceContext& context, const Submitter& caller) {
+nlohmann::json AnswerGpus(const AdviceContext& context, const Submitter& caller) {
   const std::vector<GpuPool> pools = FindGpuPools(context.snapshot, context.gpus);
   std::vector<std::string> order;
   const std::map<std::string, TypeRow> rows = RowsByType(pools, order);
-  std::vector<json> list(order.size());
-  context.for_each(order.size(),
-                   [&](size_t i) { list[i] = RowJson(rows.at(order[i]), context, caller); });
-  return {{"gpus", std::move(list)}};
+  api::Gpus answer;
+  answer.gpus.resize(order.size());
+  context.for_each(order.size(), [&](size_t i) {
+    answer.gpus[i] = RowOfType(rows.at(order[i]), context, caller);
+  });
+  return ToJson(answer);
 }
 
 }  // namespace gpuadvise::daemon

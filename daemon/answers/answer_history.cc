@@ -5,16 +5,16 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "common/api/history.h"
 #include "common/base/words.h"
 #include "common/gpu/gpu_types.h"
 #include "daemon/answers/views.h"
 
 namespace gpuadvise::daemon {
-
-using nlohmann::json;
 
 namespace {
 
@@ -53,46 +53,42 @@ std::optional<int64_t> FirstHour(const std::map<std::string, Row>& rows, int64_t
 }
 
 // Three digits behind the point are enough for a drawing.
-json MeanOf(int64_t sum, double over) {
-  if (over <= 0) return nullptr;
+std::optional<double> MeanOf(int64_t sum, double over) {
+  if (over <= 0) return std::nullopt;
   return std::round(1'000 * static_cast<double>(std::max<int64_t>(sum, 0)) / over) / 1'000;
 }
 
-json HourUseJson(const HourSum& sum, int64_t gpus) {
-  json use = MeanOf(sum.seconds.busy_gpus,
-                    static_cast<double>(gpus) * static_cast<double>(sum.known_seconds));
-  if (use.is_number() && use > 1.0) use = 1.0;  // there were more of them
-  return use;
+std::optional<int64_t> SecondsOf(const std::optional<double>& wait) {
+  return wait ? std::optional<int64_t>(std::llround(*wait)) : std::nullopt;
 }
 
-json SecondsOf(const std::optional<double>& wait) {
-  return wait ? json(std::llround(*wait)) : json();
+api::UseFigures UseFiguresOf(const HourSum& sum, int64_t gpus) {
+  api::UseFigures figures;
+  figures.jobs = sum.waits.jobs();
+  figures.wait_p50_seconds = SecondsOf(sum.waits.Quantile(.5));
+  figures.wait_p90_seconds = SecondsOf(sum.waits.Quantile(.9));
+  const auto seconds = static_cast<double>(sum.known_seconds);
+  figures.use = MeanOf(sum.seconds.busy_gpus, static_cast<double>(gpus) * seconds);
+  if (figures.use) figures.use = std::min(*figures.use, 1.0);  // there were more of them
+  figures.queue = MeanOf(sum.seconds.pending, seconds);
+  return figures;
 }
 
-void AddFigures(const HourSum& sum, int64_t gpus, json& row) {
-  row["jobs"] = sum.waits.jobs();
-  row["wait_p50_seconds"] = SecondsOf(sum.waits.Quantile(.5));
-  row["wait_p90_seconds"] = SecondsOf(sum.waits.Quantile(.9));
-  row["use"] = HourUseJson(sum, gpus);
-  row["queue"] = MeanOf(sum.seconds.pending, static_cast<double>(sum.known_seconds));
-}
-
-json HeatOf(const std::vector<HourSum>& of_week, int64_t gpus) {
-  json rows = json::array();
-  for (size_t i = 0; i < of_week.size(); ++i) {
-    json row = {{"weekday", i / 24}, {"hour", i % 24}};
-    AddFigures(of_week[i], gpus, row);
-    rows.push_back(std::move(row));
+std::vector<api::HeatCell> HeatOf(const std::vector<HourSum>& of_week, int64_t gpus) {
+  std::vector<api::HeatCell> cells;
+  for (const HourSum& sum : of_week) {
+    const auto hour = static_cast<int64_t>(cells.size());
+    cells.push_back({hour / 24, hour % 24, UseFiguresOf(sum, gpus)});
   }
-  return rows;
+  return cells;
 }
 
 // Steps of whole hours that begin at multiples of their length, at most kMostSteps.
-json SeriesOf(const HistorySums& sums, const Period& period) {
+std::vector<api::HistoryStep> SeriesOf(const HistorySums& sums, const Period& period) {
   const auto hours = static_cast<int64_t>(period.size());
   int64_t step = 1;
   while (hours / step + 2 > kMostSteps) ++step;
-  json rows = json::array();
+  std::vector<api::HistoryStep> rows;
   for (int64_t i = 0; i < hours;) {
     const int64_t begin = (period.first_hour() + i) / step * step;
     Usage sum;
@@ -102,11 +98,8 @@ json SeriesOf(const HistorySums& sums, const Period& period) {
       known += period.SecondsKnown(static_cast<size_t>(i));
     }
     const auto over = static_cast<double>(known);
-    rows.push_back({{"time", begin * kHourSeconds},
-                    {"seconds", step * kHourSeconds},
-                    {"pending", MeanOf(sum.pending, over)},
-                    {"pending_gpus", MeanOf(sum.pending_gpus, over)},
-                    {"busy_gpus", MeanOf(sum.busy_gpus, over)}});
+    rows.push_back({begin * kHourSeconds, step * kHourSeconds, MeanOf(sum.pending, over),
+                    MeanOf(sum.pending_gpus, over), MeanOf(sum.busy_gpus, over)});
   }
   return rows;
 }
@@ -137,18 +130,16 @@ Sums SumsOf(const std::map<std::string, Row>& rows, const std::string& gpu, cons
 }
 
 // All weeks but one that was cut by the question.
-json WeeksOf(const Sums& sums, const std::map<std::string, Row>& rows, const Period& period,
-             int64_t weeks) {
+std::vector<api::HistoryWeek> WeeksOf(const Sums& sums, const std::map<std::string, Row>& rows,
+                                      const Period& period, int64_t weeks) {
   const bool is_cut = static_cast<int64_t>(period.size()) == weeks * kHoursPerWeek;
   const UnixSeconds whole_from = is_cut ? period.first_hour() * kHourSeconds : 0;
-  json list = json::array();
+  std::vector<api::HistoryWeek> list;
   for (size_t i = 0; i < period.week_starts().size(); ++i) {
     const UnixSeconds start = period.week_starts()[i];
     if (start < whole_from) continue;
     for (const auto& [id, row] : rows) {
-      json week = {{"week_start", start}, {"gpu", id}};
-      AddFigures(sums.weeks.at(id)[i], row.type.installed, week);
-      list.push_back(std::move(week));
+      list.push_back({start, id, UseFiguresOf(sums.weeks.at(id)[i], row.type.installed)});
     }
   }
   return list;
@@ -163,7 +154,8 @@ constexpr size_t kLeastBlocks = 6;          // half of all
 constexpr double kClearlyShorter = 0.75;    // of the usual wait: less is chance and habit
 constexpr double kWorthSaying = 15 * 60.0;  // seconds of the usual wait
 
-json BestTimeOf(const std::vector<HourSum>& of_week, size_t hours, const char*& why_not) {
+// Sets `best_time`, or why there is none.
+void AddBestTime(const std::vector<HourSum>& of_week, size_t hours, api::History& answer) {
   struct Block {
     size_t weekend = 0;
     int64_t from = 0;
@@ -180,24 +172,24 @@ json BestTimeOf(const std::vector<HourSum>& of_week, size_t hours, const char*& 
     all.Add(of_week[i].waits);
   }
   std::erase_if(blocks, [](const Block& one) { return one.waits.jobs() < kLeastJobsOfBlock; });
-  why_not = "few_jobs";
-  if (hours < kLeastHours || blocks.size() < kLeastBlocks) return nullptr;
+  answer.best_time_unknown = "few_jobs";
+  if (hours < kLeastHours || blocks.size() < kLeastBlocks) return;
   const auto tail = [](const WaitCounts& waits) { return waits.Quantile(.9).value_or(0); };
   const auto best = std::min_element(
       blocks.begin(), blocks.end(),
       [&](const Block& a, const Block& b) { return tail(a.waits) < tail(b.waits); });
   const double usual = tail(all);
-  why_not = "no_difference";
-  if (usual < kWorthSaying || tail(best->waits) > kClearlyShorter * usual) return nullptr;
-  why_not = nullptr;
-  return {{"weekend", best->weekend == 1},
-          {"hour_from", best->from},
-          {"hour_to", best->from + kBlockHours},
-          {"jobs", best->waits.jobs()},
-          {"wait_p50_seconds", SecondsOf(best->waits.Quantile(.5))},
-          {"wait_p90_seconds", SecondsOf(tail(best->waits))},
-          {"usual_wait_p50_seconds", SecondsOf(all.Quantile(.5))},
-          {"usual_wait_p90_seconds", SecondsOf(usual)}};
+  answer.best_time_unknown = "no_difference";
+  if (usual < kWorthSaying || tail(best->waits) > kClearlyShorter * usual) return;
+  answer.best_time_unknown.reset();
+  answer.best_time = {.weekend = best->weekend == 1,
+                      .hour_from = best->from,
+                      .hour_to = best->from + kBlockHours,
+                      .jobs = best->waits.jobs(),
+                      .wait_p50_seconds = SecondsOf(best->waits.Quantile(.5)),
+                      .wait_p90_seconds = SecondsOf(tail(best->waits)),
+                      .usual_wait_p50_seconds = SecondsOf(all.Quantile(.5)),
+                      .usual_wait_p90_seconds = SecondsOf(usual)};
 }
 
 std::string TimeInWords(int64_t seconds) {
@@ -219,13 +211,11 @@ std::string NoteOf(int64_t jobs, const Period& period, std::optional<UnixSeconds
   return note;
 }
 
-json GpusOf(const std::map<std::string, Row>& rows) {
-  json gpus = json::array();
+std::vector<api::HistoryGpu> GpusOf(const std::map<std::string, Row>& rows) {
+  std::vector<api::HistoryGpu> gpus;
   for (const auto& [id, row] : rows) {
     const GpuType& type = row.type;
-    gpus.push_back({{"gpu", id},
-                    {"gpu_name", type.name},
-                    {"total", type.hidden ? type.installed : type.total}});
+    gpus.push_back({id, type.name, type.hidden ? type.installed : type.total});
   }
   return gpus;
 }
@@ -239,43 +229,36 @@ tl::unexpected<Error> UnknownGpu(const std::string& gpu, const std::map<std::str
 
 }  // namespace
 
-Result<json> AnswerHistory(const HistoryQuestion& question, const UsageHistory& history,
-                           const Snapshot& snapshot, const GpuNaming& naming,
-                           const LocalTime& local) {
+Result<nlohmann::json> AnswerHistory(const HistoryQuestion& question, const UsageHistory& history,
+                                     const Snapshot& snapshot, const GpuNaming& naming,
+                                     const LocalTime& local) {
   const UnixSeconds now = snapshot.taken_at;
   const std::map<std::string, Row> rows =
       RowsOf(history, GpuTypes(snapshot, naming), question.anonymous);
   if (!question.gpu.empty() && !rows.contains(question.gpu)) return UnknownGpu(question.gpu, rows);
   const LocalDateTime here = local(now);
-  json answer = {{"time_zone", here.zone},
-                 {"utc_offset_seconds", here.utc_offset_seconds},
-                 {"weeks", question.weeks},
-                 {"until", now},
-                 {"gpus", GpusOf(rows)}};
+  api::History answer;
+  answer.time_zone = here.zone;
+  answer.utc_offset_seconds = here.utc_offset_seconds;
+  answer.weeks = question.weeks;
+  answer.until = now;
+  answer.gpus = GpusOf(rows);
   const std::optional<int64_t> first = FirstHour(rows, question.weeks, now);
   if (!first) {
-    answer.update({{"since", nullptr},
-                   {"heat", HeatOf(std::vector<HourSum>(kHoursOfWeek), 0)},
-                   {"by_week", json::array()},
-                   {"series", json::array()},
-                   {"best_time", nullptr},
-                   {"best_time_unknown", "few_jobs"},
-                   {"note", "nothing is known yet: no job with GPUs has been seen"}});
-    return answer;
+    answer.heat = HeatOf(std::vector<HourSum>(kHoursOfWeek), 0);
+    answer.best_time_unknown = "few_jobs";
+    answer.note = "nothing is known yet: no job with GPUs has been seen";
+    return ToJson(answer);
   }
   const Period period(*first, now, history.watched_since(), local);
   const Sums sums = SumsOf(rows, question.gpu, period);
-  const char* why_not = nullptr;
-  json best_time = BestTimeOf(sums.chosen.of_week, period.size(), why_not);
-  answer.update(
-      {{"since", *first * kHourSeconds},
-       {"heat", HeatOf(sums.chosen.of_week, sums.chosen_gpus)},
-       {"by_week", WeeksOf(sums, rows, period, question.weeks)},
-       {"series", SeriesOf(sums.chosen, period)},
-       {"best_time", std::move(best_time)},
-       {"best_time_unknown", why_not == nullptr ? json() : json(why_not)},
-       {"note", NoteOf(sums.chosen_jobs, period, history.watched_since(), question.not_kept)}});
-  return answer;
+  answer.since = *first * kHourSeconds;
+  answer.heat = HeatOf(sums.chosen.of_week, sums.chosen_gpus);
+  answer.by_week = WeeksOf(sums, rows, period, question.weeks);
+  answer.series = SeriesOf(sums.chosen, period);
+  AddBestTime(sums.chosen.of_week, period.size(), answer);
+  answer.note = NoteOf(sums.chosen_jobs, period, history.watched_since(), question.not_kept);
+  return ToJson(answer);
 }
 
 }  // namespace gpuadvise::daemon

@@ -3,11 +3,12 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "common/base/json_fields.h"
+#include "common/api/nodes.h"
 #include "common/base/text.h"
 #include "common/forecast/job_ends.h"
 #include "common/forecast/queue_starts.h"
@@ -23,21 +24,14 @@
 
 namespace gpuadvise::daemon {
 
-using nlohmann::json;
-
 namespace {
 
-json GpusJson(const Node& node, bool kept, GpuLabels& labels) {
-  json list = json::array();
+std::vector<api::NodeGpus> GpusOf(const Node& node, bool kept, GpuLabels& labels) {
+  std::vector<api::NodeGpus> list;
   for (const GpuCount& gpus : node.gpus) {
     const GpuLabel& label = labels.LabelOf(node, gpus.type);
     const GpuTally use = GpuTallyOf(node, gpus.type, kept);
-    list.push_back({{"gpu", label.id},
-                    {"gpu_name", label.name},
-                    {"gres_type", gpus.type},
-                    {"total", use.total},
-                    {"used", use.used},
-                    {"free", use.free + use.promised}});
+    list.push_back({label.id, label.name, gpus.type, use.total, use.used, use.free + use.promised});
   }
   return list;
 }
@@ -57,8 +51,8 @@ class NodeRows {
            const QueueStarts& starts, const Submitter& caller);
 
   // REQUIRES: `node` is one of the page.
-  nlohmann::json RowOf(const Node& node, const Visibility& seen, const KeptNodes& kept,
-                       GpuLabels& labels) const;
+  api::ClusterNode RowOf(const Node& node, const Visibility& seen, const KeptNodes& kept,
+                         GpuLabels& labels) const;
 
  private:
   struct Held {
@@ -81,9 +75,8 @@ class NodeRows {
   static std::vector<int64_t> JobsOn(const Nodes& nodes);
   void AddPromises(const QueueStarts& starts);
   void AddReservations();
-  nlohmann::json JobsJson(const OfNode& of, const Visibility& seen, nlohmann::json& next_end) const;
-  nlohmann::json PromiseJson(const Promise& promise, const Visibility& seen) const;
-  nlohmann::json ReservationJson(const Reservation* reservation) const;
+  void AddJobs(const OfNode& of, const Visibility& seen, api::ClusterNode& row) const;
+  api::NodeReservation ReservationOf(const Reservation& reservation) const;
 
   const AdviceContext& context_;
   const Submitter& caller_;
@@ -150,75 +143,72 @@ void NodeRows::AddReservations() {
   }
 }
 
-// Those that end first come first; of equal ends the lower id. `next_end`: of all, shown or not.
-json NodeRows::JobsJson(const OfNode& of, const Visibility& seen, json& next_end) const {
+// Those that end first come first; of equal ends the lower id. `next_end_p50`: of all, shown or
+// not.
+void NodeRows::AddJobs(const OfNode& of, const Visibility& seen, api::ClusterNode& row) const {
   std::vector<std::pair<UnixSeconds, const Held*>> ordered;
   for (const Held& held : of.jobs) {
     const auto end = ends_.EndOf(held.job->id);
     ordered.emplace_back(end ? end->p50 : kNever + context_.snapshot.taken_at, &held);
-    if (end && (next_end.is_null() || end->p50 < next_end.get<UnixSeconds>())) next_end = end->p50;
+    if (end && end->p50 < row.next_end_p50.value_or(end->p50 + 1)) row.next_end_p50 = end->p50;
   }
   std::sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
     return std::tie(a.first, a.second->job->id) < std::tie(b.first, b.second->job->id);
   });
-  json list = json::array();
   for (const auto& [at, held] : ordered) {
     const Job& job = *held->job;
-    if (list.size() == kMostJobsOfNode) break;
+    if (row.jobs.size() == kMostJobsOfNode) break;
     if (!seen.SeesOneOf(job.request.partitions)) continue;
-    const bool known = MaySee(context_.snapshot, job, caller_);
-    const auto end = ends_.EndOf(job.id);
-    list.push_back({{"job_id", job.id},
-                    {"name", known ? json(job.name) : json()},
-                    {"user", known ? json(job.user) : json()},
-                    {"gpus", TotalGpus(held->allocation->gpus)},
-                    {"cpus", held->allocation->cpus},
-                    {"start_time", OrNull(job.start_time)},
-                    {"end_p50", end ? json(end->p50) : json()},
-                    {"end_p90", end ? json(end->p90) : json()},
-                    {"end_limit", OrNull(job.end_time)}});
+    api::NodeJob& one = row.jobs.emplace_back();
+    one.job_id = job.id;
+    if (MaySee(context_.snapshot, job, caller_)) {
+      one.name = job.name;
+      one.user = job.user;
+    }
+    one.gpus = TotalGpus(held->allocation->gpus);
+    one.cpus = held->allocation->cpus;
+    one.start_time = job.start_time;
+    if (const auto end = ends_.EndOf(job.id)) {
+      one.end_p50 = end->p50;
+      one.end_p90 = end->p90;
+    }
+    one.end_limit = job.end_time;
   }
-  return list;
+  row.jobs_total = static_cast<int64_t>(of.jobs.size());
 }
 
-json NodeRows::PromiseJson(const Promise& promise, const Visibility& seen) const {
-  if (promise.job == nullptr) return nullptr;
-  const bool shown = seen.SeesOneOf(promise.job->request.partitions);
-  return {{"job_id", shown ? json(promise.job->id) : json()}, {"start", promise.start}};
-}
-
-json NodeRows::ReservationJson(const Reservation* reservation) const {
-  if (reservation == nullptr) return nullptr;
+api::NodeReservation NodeRows::ReservationOf(const Reservation& reservation) const {
+  api::NodeReservation row{std::nullopt, reservation.start_time, reservation.end_time};
   const bool is_private = HasFlag(context_.snapshot.config.private_data, "reservations");
-  return {{"name", is_private && caller_.uid != 0 ? json() : json(reservation->name)},
-          {"start", OrNull(reservation->start_time)},
-          {"end", OrNull(reservation->end_time)}};
+  if (!is_private || caller_.uid == 0) row.name = reservation.name;
+  return row;
 }
 
-json NodeRows::RowOf(const Node& node, const Visibility& seen, const KeptNodes& kept,
-                     GpuLabels& labels) const {
+api::ClusterNode NodeRows::RowOf(const Node& node, const Visibility& seen, const KeptNodes& kept,
+                                 GpuLabels& labels) const {
   const OfNode& of = nodes_.at(node.name);
   const bool is_kept = kept.contains(node.name);
-  json next_end;
-  json jobs = JobsJson(of, seen, next_end);
-  return {{"name", node.name},
-          {"state", ToString(node.state)},
-          {"condition", NameOf(UseOf(node, is_kept))},
-          {"reason", caller_.uid < 0 ? "" : node.reason},  // admins write names into it
-          {"partitions", seen.SeenOf(labels.PartitionsOf(node.name))},
-          {"features", node.features},
-          {"cpus", node.cpus},
-          {"cpus_allocated", node.cpus_allocated},
-          {"memory_mib", node.memory_mib},
-          {"memory_allocated_mib", node.memory_allocated_mib},
-          {"shards", node.shards},
-          {"shards_allocated", node.shards_allocated},
-          {"gpus", GpusJson(node, is_kept, labels)},
-          {"jobs", std::move(jobs)},
-          {"jobs_total", of.jobs.size()},
-          {"next_end_p50", std::move(next_end)},
-          {"promised", PromiseJson(of.promise, seen)},
-          {"reserved", ReservationJson(of.reservation)}};
+  api::ClusterNode row;
+  row.name = node.name;
+  row.state = ToString(node.state);
+  row.condition = NameOf(UseOf(node, is_kept));
+  if (caller_.uid >= 0) row.reason = node.reason;  // admins write names into it
+  row.partitions = seen.SeenOf(labels.PartitionsOf(node.name));
+  row.features = node.features;
+  row.cpus = node.cpus;
+  row.cpus_allocated = node.cpus_allocated;
+  row.memory_mib = node.memory_mib;
+  row.memory_allocated_mib = node.memory_allocated_mib;
+  row.shards = node.shards;
+  row.shards_allocated = node.shards_allocated;
+  row.gpus = GpusOf(node, is_kept, labels);
+  AddJobs(of, seen, row);
+  if (const Job* job = of.promise.job) {
+    row.promised.emplace().start = of.promise.start;
+    if (seen.SeesOneOf(job->request.partitions)) row.promised->job_id = job->id;
+  }
+  if (of.reservation != nullptr) row.reserved = ReservationOf(*of.reservation);
+  return row;
 }
 
 // The nodes that a filter leaves, and how many there are of each condition.
@@ -266,28 +256,13 @@ Matching Match(const Snapshot& snapshot, const NodesFilter& filter, const Visibi
   return matching;
 }
 
-json GroupsJson(const std::vector<PoolCount>& pools) {
-  json groups = json::array();
+std::vector<api::NodeGroup> GroupsOf(const std::vector<PoolCount>& pools) {
+  std::vector<api::NodeGroup> groups;
   for (const PoolCount& pool : pools) {
-    groups.push_back({{"partition", pool.partition},
-                      {"gpu", pool.gpu.id},
-                      {"gpu_name", pool.gpu.name},
-                      {"nodes", pool.nodes},
-                      {"gpus", pool.gpus.total},
-                      {"free", pool.gpus.free},
-                      {"used", pool.gpus.used},
-                      {"promised", pool.gpus.promised},
-                      {"unavailable", pool.gpus.unavailable}});
+    groups.push_back({pool.partition, pool.gpu.id, pool.gpu.name, pool.nodes, pool.gpus.total,
+                      pool.gpus.free, pool.gpus.used, pool.gpus.promised, pool.gpus.unavailable});
   }
   return groups;
-}
-
-json ConditionsJson(const Matching& matching) {
-  json conditions;
-  for (const NodeUse use : kNodeUses) {
-    conditions[std::string(NameOf(use))] = matching.conditions[static_cast<size_t>(use)];
-  }
-  return conditions;
 }
 
 std::vector<const Node*> PageOf(const std::vector<const Node*>& nodes, const NodesFilter& filter) {
@@ -299,8 +274,8 @@ std::vector<const Node*> PageOf(const std::vector<const Node*>& nodes, const Nod
 
 }  // namespace
 
-json AnswerNodes(const NodesFilter& filter, const AdviceContext& context, const QueueStarts& starts,
-                 const Submitter& caller) {
+nlohmann::json AnswerNodes(const NodesFilter& filter, const AdviceContext& context,
+                           const QueueStarts& starts, const Submitter& caller) {
   const Snapshot& snapshot = context.snapshot;
   GpuLabels labels(snapshot, context.gpus);
   const Visibility seen(snapshot, caller);
@@ -309,20 +284,22 @@ json AnswerNodes(const NodesFilter& filter, const AdviceContext& context, const 
   NodesFilter asked = filter;
   if (nodes_are_private) asked.search.clear();  // what it finds would tell of single nodes
   Matching matching = Match(snapshot, asked, seen, caller, kept, labels);
-  json answer = {{"groups", GroupsJson(CountPools(snapshot, seen, kept, labels))},
-                 {"conditions", ConditionsJson(matching)}};
-  if (nodes_are_private) {
-    matching.nodes.clear();
-    answer["warnings"] =
-        json::array({"this site keeps its nodes private (PrivateData): only counts are shown"});
-  }
+  api::Nodes answer;
+  answer.groups = GroupsOf(CountPools(snapshot, seen, kept, labels));
+  const auto& [free, partly, busy, promised, drained, down] = matching.conditions;
+  answer.conditions = {free, partly, busy, promised, drained, down};
+  if (nodes_are_private) matching.nodes.clear();
   const std::vector<const Node*> page = PageOf(matching.nodes, filter);
   const NodeRows rows(page, context, starts, caller);
-  answer["nodes"] = json::array();
-  for (const Node* node : page) answer["nodes"].push_back(rows.RowOf(*node, seen, kept, labels));
-  answer["total"] = matching.nodes.size();
-  answer["offset"] = filter.offset;
-  return answer;
+  for (const Node* node : page) answer.nodes.push_back(rows.RowOf(*node, seen, kept, labels));
+  answer.total = static_cast<int64_t>(matching.nodes.size());
+  answer.offset = static_cast<int64_t>(filter.offset);
+  nlohmann::json document = ToJson(answer);
+  if (nodes_are_private) {
+    document["warnings"] = {
+        "this site keeps its nodes private (PrivateData): only counts are shown"};
+  }
+  return document;
 }
 
 }  // namespace gpuadvise::daemon

@@ -14,8 +14,6 @@
 
 namespace gpuadvise::daemon {
 
-using nlohmann::json;
-
 namespace {
 
 // One job of the answer and where it stands in it.
@@ -91,7 +89,7 @@ class QueueChoice {
     }
     if (filter_.running && *filter_.running != HoldsNodes(job)) return false;
     if (!seen_.SeesOneOf(partitions)) return false;
-    if (!filter_.gpu.empty() && labels_.LabelOfJob(job).id != filter_.gpu) return false;
+    if (!filter_.gpu.empty() && labels_.FindJobLabel(job).id != filter_.gpu) return false;
     const bool by_id = !filter_.search.empty() && IsIdOf(job, filter_.search);
     if (filter_.user.empty() && (filter_.search.empty() || by_id)) return true;
     if (!MaySee(context_.snapshot, job, caller_)) {
@@ -115,8 +113,8 @@ class QueueChoice {
 
 }  // namespace
 
-json AnswerQueue(const QueueFilter& filter, const AdviceContext& context, const QueueStarts& starts,
-                 const Submitter& caller) {
+nlohmann::json AnswerQueue(const QueueFilter& filter, const AdviceContext& context,
+                           const QueueStarts& starts, const Submitter& caller) {
   const Visibility seen(context.snapshot, caller);
   GpuLabels gpus(context.snapshot, context.gpus);
   QueueChoice choice(filter, context, caller, seen, gpus);
@@ -127,17 +125,17 @@ json AnswerQueue(const QueueFilter& filter, const AdviceContext& context, const 
   const std::vector<const Job*> page = PageOf(InOrder(jobs, starts), filter);
   const JobEnds ends(context.queue, IdsOf(page));
   const JobLookups lookups{gpus, seen, ends};
-  json rows = json::array();
+  api::Queue answer;
   for (const Job* job : page) {
     const auto start = starts.find(job->id);
-    rows.push_back(
-        JobJson(*job, start == starts.end() ? nullptr : &start->second, context, caller, lookups));
+    answer.jobs.push_back(
+        QueueRow(*job, start == starts.end() ? nullptr : &start->second, context, caller, lookups));
   }
-  return {{"jobs", std::move(rows)},
-          {"total", jobs.size()},
-          {"hidden", choice.hidden()},
-          {"offset", filter.offset},
-          {"pools", QueuePools(context.snapshot, seen, gpus)}};
+  answer.total = static_cast<int64_t>(jobs.size());
+  answer.hidden = choice.hidden();
+  answer.offset = static_cast<int64_t>(filter.offset);
+  answer.pools = QueuePools(context.snapshot, seen, gpus);
+  return ToJson(answer);
 }
 
 }  // namespace gpuadvise::daemon

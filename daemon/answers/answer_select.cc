@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "common/advise/selectable.h"
+#include "common/api/select.h"
 #include "common/base/host_list.h"
 #include "common/base/json_fields.h"
 #include "common/base/words.h"
@@ -91,7 +92,8 @@ std::vector<Alternative> Forecast(std::vector<Selectable> possible, const OneJob
   std::vector<Alternative> all(possible.size());
   view.for_each(possible.size(), [&](size_t i) {
     all[i].what = std::move(possible[i]);
-    auto start = StartOf(view.queue, one_job.RequestWith(all[i].what.options), job.submitter);
+    auto start = StartOf(view.queue, one_job.RequestWith(all[i].what.options), job.submitter,
+                         view.Samples());
     if (start) {
       all[i].start = std::move(*start);
     } else {
@@ -166,16 +168,19 @@ PartitionChoice Choose(const std::vector<Alternative>& ranked, const OneJob& one
 
 // ---- the answer ------------------------------------------------------------------------------
 
-json AlternativeJson(const Alternative& each, bool in_job, UnixSeconds now) {
-  json row = {{"partition", fmt::format("{}", fmt::join(each.what.options.partitions, ","))},
-              {"gpu", each.pool().Id()},
-              {"gpu_name", each.pool().Name()},
-              {"gres_type", each.pool().gres_type},
-              {"constraint", each.what.options.constraint},
-              {"may_be_preempted", each.may_lose()},
-              {"in_job", in_job}};
-  AddStart(*each.start, now, row);
-  return row;
+std::string Names(const std::vector<std::string>& partitions) {
+  return fmt::format("{}", fmt::join(partitions, ","));
+}
+
+api::SelectAlternative AlternativeRow(const Alternative& each, bool in_job, UnixSeconds now) {
+  return {.partition = Names(each.what.options.partitions),
+          .gpu = each.pool().Id(),
+          .gpu_name = each.pool().Name(),
+          .gres_type = each.pool().gres_type,
+          .constraint = each.what.options.constraint,
+          .may_be_preempted = each.may_lose(),
+          .in_job = in_job,
+          .start = StartFiguresOf(*each.start, now)};
 }
 
 std::string TypedOption(const std::string& type, int64_t count) {
@@ -183,21 +188,17 @@ std::string TypedOption(const std::string& type, int64_t count) {
 }
 
 // What to add to the job: nothing that it fixes.
-json OptionsJson(const JobOptions& options, const OpenJob& job, const json& item) {
-  json out = json::object();
-  if (!job.partition_fixed()) {
-    out["partition"] = fmt::format("{}", fmt::join(options.partitions, ","));
-  }
-  if (!options.constraint.empty()) out["constraint"] = options.constraint;
+api::SelectedJob OptionsOf(const JobOptions& options, const OpenJob& job, const json& item) {
+  api::SelectedJob out;
+  if (!job.partition_fixed()) out.partition = Names(options.partitions);
+  out.constraint = options.constraint;
   if (options.gres_type.empty()) return out;
-  out["gres_type"] = options.gres_type;
+  out.gres_type = options.gres_type;
   const int64_t per_node = TotalGpus(job.request.gpus_per_node);
-  if (IsGiven(item, "gres")) out["gres"] = "gpu:" + TypedOption(options.gres_type, per_node);
-  if (IsGiven(item, "gpus_per_node")) {
-    out["gpus_per_node"] = TypedOption(options.gres_type, per_node);
-  }
+  if (IsGiven(item, "gres")) out.gres = "gpu:" + TypedOption(options.gres_type, per_node);
+  if (IsGiven(item, "gpus_per_node")) out.gpus_per_node = TypedOption(options.gres_type, per_node);
   if (IsGiven(item, "gpus")) {
-    out["gpus"] = TypedOption(options.gres_type, TotalGpus(job.request.gpus_total));
+    out.gpus = TypedOption(options.gres_type, TotalGpus(job.request.gpus_total));
   }
   return out;
 }
@@ -225,39 +226,35 @@ Job OfferOf(JobRequest request, const StartSamples& start, const OpenJob& job,
 }
 
 // The job in the words of an advice.
-json StrategyJson(const Job& offer) {
+api::SelectStrategy StrategyOf(const Job& offer) {
   const JobRequest& request = offer.request;
-  const GpuCounts& gpus =
-      request.gpus_per_node.empty() ? request.gpus_total : request.gpus_per_node;
-  const int64_t nodes = std::max<int64_t>(request.nodes_min, 1);
-  json sbatch = {{"partition", fmt::format("{}", fmt::join(request.partitions, ","))},
-                 {"nodes", nodes},
-                 {"cpus_per_task", (std::max<int64_t>(request.cpus, 1) + nodes - 1) / nodes},
-                 {"constraint", request.features},
-                 {"exclude", CompressHostList(request.excluded_nodes)},
-                 {"nodelist", CompressHostList(request.required_nodes)}};
+  const bool by_node = !request.gpus_per_node.empty();
+  const GpuCounts& gpus = by_node ? request.gpus_per_node : request.gpus_total;
+  api::SelectStrategy row;
+  row.gres_type = gpus.front().type;
+  row.nodes = std::max<int64_t>(request.nodes_min, 1);
+  row.gpus_per_node = by_node ? TotalGpus(gpus) : (TotalGpus(gpus) + row.nodes - 1) / row.nodes;
+  row.account = offer.account;
+  row.qos = offer.qos;
+  row.priority = offer.priority;
+  row.time_limit_seconds = request.time_limit_seconds.value();
+  row.sbatch.partition = Names(request.partitions);
+  row.sbatch.nodes = row.nodes;
+  row.sbatch.cpus_per_task = (std::max<int64_t>(request.cpus, 1) + row.nodes - 1) / row.nodes;
+  row.sbatch.constraint = request.features;
+  row.sbatch.exclude = CompressHostList(request.excluded_nodes);
+  row.sbatch.nodelist = CompressHostList(request.required_nodes);
   if (request.memory_per_node_mib.has_value()) {
-    sbatch["mem"] = fmt::format("{}M", request.memory_per_node_mib.value());
+    row.sbatch.mem = fmt::format("{}M", request.memory_per_node_mib.value());
   }
-  return {{"rank", 1},
-          {"gres_type", gpus.front().type},
-          {"gpus_per_node",
-           request.gpus_per_node.empty() ? (TotalGpus(gpus) + nodes - 1) / nodes : TotalGpus(gpus)},
-          {"nodes", nodes},
-          {"account", offer.account},
-          {"qos", offer.qos},
-          {"priority", offer.priority},
-          {"time_limit_seconds", request.time_limit_seconds.value()},
-          {"sbatch", std::move(sbatch)}};
+  return row;
 }
 
-json RejectedJson(const Selectables& found, const std::vector<Alternative>& never) {
-  json rejected = json::array();
+std::vector<api::SelectRejection> RejectedOf(const Selectables& found,
+                                             const std::vector<Alternative>& never) {
+  std::vector<api::SelectRejection> rejected;
   const auto add = [&](const GpuPool& pool, const std::string& reason) {
-    rejected.push_back({{"partition", pool.partition->name},
-                        {"gpu", pool.Id()},
-                        {"gpu_name", pool.Name()},
-                        {"reason", reason}});
+    rejected.push_back({pool.partition->name, pool.Id(), pool.Name(), reason});
   };
   for (const Alternative& each : never) add(each.pool(), each.why_never);
   for (const Unselectable& each : found.impossible) add(*each.pool, each.reason);
@@ -265,25 +262,18 @@ json RejectedJson(const Selectables& found, const std::vector<Alternative>& neve
 }
 
 // Told by the partition that the job would have gone to, where that is among them.
-std::string NothingFits(const json& rejected, const Snapshot& snapshot) {
+std::string NothingFits(const std::vector<api::SelectRejection>& rejected,
+                        const Snapshot& snapshot) {
   if (rejected.empty()) return "no GPU of this cluster is what the job asks for";
   const Partition* home = DefaultPartition(snapshot);
-  const auto at_home = std::find_if(rejected.begin(), rejected.end(), [&](const json& each) {
-    return home != nullptr && each.at("partition") == home->name;
+  const auto at_home = std::find_if(rejected.begin(), rejected.end(), [&](const auto& each) {
+    return home != nullptr && each.partition == home->name;
   });
-  const json& one = at_home == rejected.end() ? rejected.front() : *at_home;
+  const api::SelectRejection& one = at_home == rejected.end() ? rejected.front() : *at_home;
   const std::string all =
       rejected.size() == 1 ? "it cannot run"
                            : fmt::format("none of {} ways to run it is possible", rejected.size());
-  return fmt::format("{}: {} in {}: {}", all, one.value("gpu_name", ""), one.value("partition", ""),
-                     one.value("reason", ""));
-}
-
-json Empty(const std::string& reason) {
-  return {{"job", json::object()},
-          {"reason", reason},
-          {"alternatives", json::array()},
-          {"rejected", json::array()}};
+  return fmt::format("{}: {} in {}: {}", all, one.gpu_name, one.partition, one.reason);
 }
 
 // What a shorter limit would bring, in one sentence; "" where nothing is worth it or the risk is
@@ -313,14 +303,14 @@ std::string ShorterLimitInWords(const Job& offer, const StartSamples& start, con
 
 }  // namespace
 
-Result<Advised> AnswerSelect(const json& body, const AdviceContext& view, const Submitter& caller) {
+Result<json> AnswerSelect(const json& body, const AdviceContext& view, const Submitter& caller) {
   const std::vector<GpuPool> pools = FindGpuPools(view.snapshot, view.gpus);
   const Result<OpenJob> job = ReadOpenJob(body, view, caller, pools);
   if (!job) return tl::unexpected<Error>(job.error());
   const json& item = body.at("job");
-  if (std::string reason = NothingToChoose(item, *job); !reason.empty()) {
-    return Advised{Empty(reason), {}};
-  }
+  api::Selection answer;
+  answer.reason = NothingToChoose(item, *job);
+  if (!answer.reason.empty()) return ToJson(answer);
   const Result<OneJob> one_job = OneJob::Build(view.snapshot, job->request);
   if (!one_job) return BadInput(one_job.error().message, "/job/constraint");
 
@@ -329,12 +319,11 @@ Result<Advised> AnswerSelect(const json& body, const AdviceContext& view, const 
   if (view.Stopped()) return view.BudgetError();
   const auto never = std::stable_partition(
       ranked.begin(), ranked.end(), [](const Alternative& a) { return a.start.has_value(); });
-  json answer = Empty("");
-  answer["rejected"] = RejectedJson(found, {never, ranked.end()});
+  answer.rejected = RejectedOf(found, {never, ranked.end()});
   ranked.erase(never, ranked.end());
   if (ranked.empty()) {
-    answer["reason"] = NothingFits(answer["rejected"], view.snapshot);
-    return Advised{std::move(answer), {}};
+    answer.reason = NothingFits(answer.rejected, view.snapshot);
+    return ToJson(answer);
   }
   std::stable_sort(ranked.begin(), ranked.end(), IsBetter);
 
@@ -343,23 +332,24 @@ Result<Advised> AnswerSelect(const json& body, const AdviceContext& view, const 
   for (size_t i = 0; i < ranked.size(); ++i) {
     const bool in_job =
         std::find(choice.members.begin(), choice.members.end(), i) != choice.members.end();
-    answer["alternatives"].push_back(AlternativeJson(ranked[i], in_job, now));
+    answer.alternatives.push_back(AlternativeRow(ranked[i], in_job, now));
   }
-  answer["job"] = OptionsJson(choice.options, *job, item);
-  if (answer["job"].empty()) {
-    answer["reason"] = "what the job asks for is already what would be chosen";
-    return Advised{std::move(answer), {}};
+  answer.job = OptionsOf(choice.options, *job, item);
+  if (ToJson(answer.job).empty()) {
+    answer.reason = "what the job asks for is already what would be chosen";
+    return ToJson(answer);
   }
   const JobRequest request = one_job->RequestWith(choice.options);
-  const auto start = choice.members.size() == 1 ? Result<StartSamples>(*ranked.front().start)
-                                                : StartOf(view.queue, request, job->submitter);
+  const auto start = choice.members.size() == 1
+                         ? Result<StartSamples>(*ranked.front().start)
+                         : StartOf(view.queue, request, job->submitter, view.Samples());
   if (!start) return tl::unexpected<Error>(start.error());
-  Job offer = OfferOf(request, *start, *job, *ranked.front().pool().partition, view.snapshot);
-  answer["strategies"] = {StrategyJson(offer)};
-  answer["limit_words"] = ShorterLimitInWords(offer, *start, *job, view);
-  AddStart(*start, now, answer["job"]);
-  answer["forecast"] = ForecastNote(start->wait_seconds.size(), PastBehind(view.queue));
-  return Advised{std::move(answer), {std::move(offer)}};
+  const Job offer = OfferOf(request, *start, *job, *ranked.front().pool().partition, view.snapshot);
+  answer.strategies = {StrategyOf(offer)};
+  answer.limit_words = ShorterLimitInWords(offer, *start, *job, view);
+  answer.job.start = StartFiguresOf(*start, now);
+  answer.forecast = ForecastNote(start->wait_seconds.size(), PastBehind(view.queue));
+  return ToJson(answer);
 }
 
 }  // namespace gpuadvise::daemon

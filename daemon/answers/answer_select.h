@@ -25,7 +25,7 @@ inline constexpr double kTieShare = 0.1;
 // "avoid_partitions"}; the answer is in
 // docs/api.md. Its `job` is empty, with a `reason`, where there is nothing to choose or nothing
 // fits. Errors: kBadInput with a pointer.
-Result<Advised> AnswerSelect(const nlohmann::json& request, const AdviceContext& view,
-                             const Submitter& caller);
+Result<nlohmann::json> AnswerSelect(const nlohmann::json& request, const AdviceContext& view,
+                                    const Submitter& caller);
 
 }  // namespace gpuadvise::daemon

@@ -8,9 +8,9 @@
 
 #include "common/base/json_fields.h"
 #include "common/gpu/gpu_pool.h"
-#include "common/training/answer_fit.h"
-#include "common/training/answer_scale.h"
-#include "common/training/train_spec.h"
+#include "common/plan/answer_fit.h"
+#include "common/plan/answer_scale.h"
+#include "common/spec/train_spec.h"
 
 namespace gpuadvise::daemon {
 
@@ -97,8 +97,9 @@ Result<json> AnswerFitHere(const json& request, const AdviceContext& view, const
                              .gpus_in_all = std::max<int64_t>(asked->gpus, 1),
                              .micro_batch = std::nullopt,
                              .budget = view.budget};
-  Result<json> answer = AnswerFit(question);
-  return answer ? std::move(answer) : Placed(std::move(answer.error()));
+  Result<api::Fit> answer = AnswerFit(question);
+  if (!answer) return Placed(std::move(answer.error()));
+  return ToJson(*answer);
 }
 
 Result<json> AnswerScaleHere(const json& request, const AdviceContext& view, const Submitter&) {
@@ -111,8 +112,9 @@ Result<json> AnswerScaleHere(const json& request, const AdviceContext& view, con
   if (asked->gpus > 0) question.most_gpus = asked->gpus;
   const Result<void> objective = SetObjective(*asked, view.snapshot.taken_at, question);
   if (!objective) return tl::unexpected<Error>(objective.error());
-  Result<json> answer = AnswerScale(question, gpus, ToldInFull::kBest);
-  return answer ? std::move(answer) : Placed(std::move(answer.error()));
+  Result<api::Scale> answer = AnswerScale(question, gpus, DetailedGpu::kBest);
+  if (!answer) return Placed(std::move(answer.error()));
+  return ToJson(*answer);
 }
 
 }  // namespace gpuadvise::daemon

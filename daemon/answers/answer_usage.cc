@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,13 +12,12 @@
 #include "common/scheduler/node_pool.h"
 #include "common/slurm/gres.h"
 #include "common/slurm/job_record.h"
+#include "common/slurm/policy.h"
 #include "daemon/answers/account_views.h"
 #include "daemon/answers/visibility.h"
 
 namespace gpuadvise::daemon {
 namespace {
-
-using nlohmann::json;
 
 constexpr int64_t kHoursOfAWeek = 7 * 24;
 
@@ -47,10 +45,9 @@ struct AccountSum {
 
 double Tenths(double value) { return std::round(10 * value) / 10; }
 
-json Rounded(const std::vector<double>& values) {
-  json list = json::array();
-  for (const double value : values) list.push_back(Tenths(value));
-  return list;
+std::vector<double> Rounded(std::vector<double> values) {
+  for (double& value : values) value = Tenths(value);
+  return values;
 }
 
 double SumOf(const std::vector<double>& values) {
@@ -59,13 +56,17 @@ double SumOf(const std::vector<double>& values) {
   return sum;
 }
 
-json RowOfSum(const json& account, const AccountSum& sum) {
-  return {{"account", account},
-          {"jobs", sum.jobs},
-          {"gpu_hours", Tenths(sum.Hours())},
-          {"cost", sum.cost ? json(Tenths(SumOf(*sum.cost))) : json()},
-          {"weekly_gpu_hours", Rounded(sum.gpu_hours)},
-          {"weekly_cost", sum.cost ? Rounded(*sum.cost) : json()}};
+api::AccountUsage RowOfSum(const std::optional<std::string>& account, const AccountSum& sum) {
+  api::AccountUsage row;
+  row.account = account;
+  row.jobs = sum.jobs;
+  row.gpu_hours = Tenths(sum.Hours());
+  row.weekly_gpu_hours = Rounded(sum.gpu_hours);
+  if (sum.cost) {
+    row.cost = Tenths(SumOf(*sum.cost));
+    row.weekly_cost = Rounded(*sum.cost);
+  }
+  return row;
 }
 
 }  // namespace
@@ -102,8 +103,8 @@ void UsageSums::Add(const std::string& account, const std::string& gpu, int64_t 
   }
 }
 
-json UsageSums::Answer(const UsageRights& rights, const AdviceContext& context,
-                       const Submitter& caller) && {
+api::Usage UsageSums::Answer(const UsageRights& rights, const AdviceContext& context,
+                             const Submitter& caller) && {
   const Snapshot& snapshot = context.snapshot;
   const Visibility seen(snapshot, caller);
   for (const Job& job : snapshot.jobs) {
@@ -135,21 +136,21 @@ json UsageSums::Answer(const UsageRights& rights, const AdviceContext& context,
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
     return a.second.Hours() > b.second.Hours();
   });
-  json rows = json::array();
+  api::Usage answer;
   AccountSum others(week_starts_.size());
   for (const auto& [account, sum] : ordered) {
-    if (account.empty() || rows.size() == kMostAccounts) {
+    if (account.empty() || answer.accounts.size() == kMostAccounts) {
       others += sum;
     } else {
-      rows.push_back(RowOfSum(account, sum));
+      answer.accounts.push_back(RowOfSum(account, sum));
     }
   }
-  if (others.jobs > 0) rows.push_back(RowOfSum(nullptr, others));
-  return {{"weeks", week_starts_},
-          {"until", now_},
-          {"own_only", !rights.user.empty()},
-          {"all", RowOfSum(nullptr, all)},
-          {"accounts", std::move(rows)}};
+  if (others.jobs > 0) answer.accounts.push_back(RowOfSum(std::nullopt, others));
+  answer.weeks = week_starts_;
+  answer.until = now_;
+  answer.own_only = !rights.user.empty();
+  answer.all = RowOfSum(std::nullopt, all);
+  return answer;
 }
 
 }  // namespace gpuadvise::daemon

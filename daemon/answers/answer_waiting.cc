@@ -21,8 +21,6 @@
 namespace gpuadvise::daemon {
 namespace {
 
-using nlohmann::json;
-
 struct WaitingFor {
   int64_t jobs = 0;
   int64_t gpus = 0;
@@ -95,32 +93,28 @@ void CountPending(const Job& job, const JobEnds& ends, const QueueStarts& starts
   reason.gpus += gpus;
 }
 
-json ReasonsJson(const std::map<std::string, WaitingFor>& reasons) {
+std::vector<api::WaitingReason> ReasonsOf(const std::map<std::string, WaitingFor>& reasons) {
   std::vector<std::pair<std::string, WaitingFor>> ordered(reasons.begin(), reasons.end());
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const auto& a, const auto& b) { return a.second.gpus > b.second.gpus; });
-  json list = json::array();
+  std::vector<api::WaitingReason> list;
   for (const auto& [reason, waiting] : ordered) {
-    const ReasonInWords words = PendingReasonInWords(reason);
-    list.push_back({{"reason", reason},
-                    {"reason_words", words.meaning},
-                    {"clears", words.clears},
-                    {"jobs", waiting.jobs},
-                    {"gpus", waiting.gpus}});
+    const ReasonExplanation words = ExplainPendingReason(reason);
+    list.push_back({reason, words.meaning, words.clears, waiting.jobs, waiting.gpus});
   }
   return list;
 }
 
-json QueueJson(const json& account, const AccountQueue& queue) {
-  return {{"account", account},
-          {"pending", queue.pending},
-          {"pending_gpus", queue.pending_gpus},
-          {"pending_gpu_hours", std::round(10 * queue.gpu_hours) / 10},
-          {"running", queue.running},
-          {"running_gpus", queue.running_gpus},
-          {"oldest_submit", queue.oldest_submit ? json(*queue.oldest_submit) : json()},
-          {"next_start_p50", queue.next_start ? json(*queue.next_start) : json()},
-          {"reasons", ReasonsJson(queue.reasons)}};
+api::AccountQueue RowOfQueue(const std::optional<std::string>& account, const AccountQueue& queue) {
+  return {.account = account,
+          .pending = queue.pending,
+          .pending_gpus = queue.pending_gpus,
+          .pending_gpu_hours = std::round(10 * queue.gpu_hours) / 10,
+          .running = queue.running,
+          .running_gpus = queue.running_gpus,
+          .oldest_submit = queue.oldest_submit,
+          .next_start_p50 = queue.next_start,
+          .reasons = ReasonsOf(queue.reasons)};
 }
 
 // Those with most waiting first; those beyond kMostAccounts go to `others`.
@@ -138,8 +132,8 @@ std::vector<std::pair<std::string, AccountQueue>> InOrder(
 
 }  // namespace
 
-json AnswerWaiting(const AdviceContext& context, const QueueStarts& starts,
-                   const Submitter& caller) {
+nlohmann::json AnswerWaiting(const AdviceContext& context, const QueueStarts& starts,
+                             const Submitter& caller) {
   const Snapshot& snapshot = context.snapshot;
   const Visibility seen(snapshot, caller);
   std::vector<const Job*> jobs;
@@ -162,23 +156,20 @@ json AnswerWaiting(const AdviceContext& context, const QueueStarts& starts,
       CountPending(*job, ends, starts, snapshot.taken_at, queue);
     }
   }
-  json rows = json::array();
+  api::Waiting answer;
   AccountQueue all;
   for (const auto& [account, queue] : InOrder(accounts, others)) {
-    rows.push_back(QueueJson(account, queue));
+    answer.accounts.push_back(RowOfQueue(account, queue));
     all += queue;
   }
-  if (others.pending + others.running > 0) rows.push_back(QueueJson(nullptr, others));
+  if (others.pending + others.running > 0) {
+    answer.accounts.push_back(RowOfQueue(std::nullopt, others));
+  }
   all += others;
   const GpuTally gpus = TallyOfAll(snapshot, seen);
-  return {{"gpus",
-           {{"total", gpus.total},
-            {"used", gpus.used},
-            {"free", gpus.free},
-            {"promised", gpus.promised},
-            {"unavailable", gpus.unavailable}}},
-          {"all", QueueJson(nullptr, all)},
-          {"accounts", std::move(rows)}};
+  answer.gpus = {gpus.total, gpus.used, gpus.free, gpus.promised, gpus.unavailable};
+  answer.all = RowOfQueue(std::nullopt, all);
+  return ToJson(answer);
 }
 
 }  // namespace gpuadvise::daemon

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "common/api/waits.h"
 #include "common/gpu/gpu_pool.h"
 #include "common/scheduler/node_pool.h"
 #include "common/slurm/gres.h"
@@ -18,8 +19,6 @@
 #include "daemon/answers/wait_questions.h"
 
 namespace gpuadvise::daemon {
-
-using nlohmann::json;
 
 namespace {
 
@@ -111,47 +110,46 @@ struct WaitQuestion {
   const WaitQuestions& questions;
 };
 
-json WaitJson(const WaitType& type, const GpuRequest& named, int64_t limit,
-              const WaitQuestion& asked) {
+api::ShapeWait WaitRow(const WaitType& type, const GpuRequest& named, int64_t limit,
+                       const WaitQuestion& asked) {
   const WaitShape shape{named.gpus_per_node, named.nodes, limit};
   const size_t pool = BestPool(type, shape, asked.questions);
   const PoolWait& wait = asked.questions.WaitOf(pool, shape);
-  const bool never = !wait.why_not.empty();
-  return {{"shape", named.name},
-          {"gpus_per_node", named.gpus_per_node},
-          {"nodes", named.nodes},
-          {"time_limit_seconds", limit},
-          {"partition", never ? json() : json(asked.pools[pool].partition->name)},
-          {"wait_p10_seconds", never ? json() : json(std::llround(wait.p10))},
-          {"wait_p50_seconds", never ? json() : json(std::llround(wait.p50))},
-          {"wait_p90_seconds", never ? json() : json(std::llround(wait.p90))},
-          {"reason", never ? json(wait.why_not) : json()}};
+  api::ShapeWait row;
+  row.shape = named.name;
+  row.gpus_per_node = named.gpus_per_node;
+  row.nodes = named.nodes;
+  row.time_limit_seconds = limit;
+  if (!wait.why_not.empty()) {
+    row.reason = wait.why_not;
+    return row;
+  }
+  row.partition = asked.pools[pool].partition->name;
+  row.wait_p10_seconds = std::llround(wait.p10);
+  row.wait_p50_seconds = std::llround(wait.p50);
+  row.wait_p90_seconds = std::llround(wait.p90);
+  return row;
 }
 
-json TypeJson(const WaitType& type, const WaitQuestion& asked) {
+api::GpuWaits RowOfType(const WaitType& type, const WaitQuestion& asked) {
+  api::GpuWaits row;
+  row.gpu = type.first->Id();
+  row.gpu_name = type.first->Name();
+  if (type.first->model != nullptr) row.memory_bytes = type.first->model->memory_bytes;
+  row.partitions.assign(type.partitions.begin(), type.partitions.end());
+  row.gpus_per_node = type.per_node;
   std::set<const Node*> nodes;
-  int64_t total = 0, usable = 0, free = 0;
   for (const auto& [node, gres_type] : type.gpus) {
     nodes.insert(node);
-    total += GpusOfType(node->gpus, gres_type);
-    if (IsUsable(node->state)) usable += GpusOfType(node->gpus, gres_type);
-    free += FreeGpusOn(*node, gres_type);
+    row.total += GpusOfType(node->gpus, gres_type);
+    if (IsUsable(node->state)) row.usable += GpusOfType(node->gpus, gres_type);
+    row.free += CountFreeGpus(*node, gres_type);
   }
-  json waits = json::array();
+  row.nodes = static_cast<int64_t>(nodes.size());
   for (const GpuRequest& shape : ShapesOf(type.per_node)) {
-    for (const int64_t limit : kLimits) waits.push_back(WaitJson(type, shape, limit, asked));
+    for (const int64_t limit : kLimits) row.waits.push_back(WaitRow(type, shape, limit, asked));
   }
-  const GpuModel* model = type.first->model;
-  return {{"gpu", type.first->Id()},
-          {"gpu_name", type.first->Name()},
-          {"memory_bytes", model != nullptr ? json(model->memory_bytes) : json()},
-          {"partitions", type.partitions},
-          {"nodes", nodes.size()},
-          {"gpus_per_node", type.per_node},
-          {"total", total},
-          {"usable", usable},
-          {"free", free},
-          {"waits", std::move(waits)}};
+  return row;
 }
 
 struct PoolChoice {
@@ -183,27 +181,23 @@ std::vector<PoolChoice> ChoicesFor(int64_t size, int64_t limit, const WaitQuesti
   return choices;
 }
 
-json BestJson(const WaitQuestion& asked) {
-  json best = json::array();
+std::vector<api::BestChoices> BestOf(const WaitQuestion& asked) {
+  std::vector<api::BestChoices> best;
   for (const int64_t size : kSizes) {
     if (std::none_of(asked.types.begin(), asked.types.end(),
                      [&](const WaitType& type) { return MayBeBest(type, size); })) {
       continue;
     }
     for (const int64_t limit : kLimits) {
-      json choices = json::array();
+      api::BestChoices& row = best.emplace_back();
+      row.gpus_per_node = size;
+      row.nodes = 1;
+      row.time_limit_seconds = limit;
       for (const PoolChoice& choice : ChoicesFor(size, limit, asked)) {
-        choices.push_back({{"gpu", choice.pool->Id()},
-                           {"gpu_name", choice.pool->Name()},
-                           {"partition", choice.pool->partition->name},
-                           {"wait_p50_seconds", std::llround(choice.wait->p50)},
-                           {"wait_p90_seconds", std::llround(choice.wait->p90)},
-                           {"wait_mean_seconds", std::llround(choice.wait->mean)}});
+        row.choices.push_back({choice.pool->Id(), choice.pool->Name(), choice.pool->partition->name,
+                               std::llround(choice.wait->p50), std::llround(choice.wait->p90),
+                               std::llround(choice.wait->mean)});
       }
-      best.push_back({{"gpus_per_node", size},
-                      {"nodes", 1},
-                      {"time_limit_seconds", limit},
-                      {"choices", std::move(choices)}});
     }
   }
   return best;
@@ -222,7 +216,7 @@ std::pair<int64_t, int64_t> CountJobs(const Snapshot& snapshot, const Submitter&
 
 }  // namespace
 
-json AnswerWaits(const AdviceContext& context, const Submitter& caller) {
+nlohmann::json AnswerWaits(const AdviceContext& context, const Submitter& caller) {
   const std::vector<GpuPool> pools = FindGpuPools(context.snapshot, context.gpus);
   const std::vector<WaitType> types = TypesOf(pools);
   const size_t for_each_type =
@@ -231,14 +225,12 @@ json AnswerWaits(const AdviceContext& context, const Submitter& caller) {
   AddQuestions(types, questions);
   questions.Ask(context, caller);
   const WaitQuestion asked{pools, types, questions};
-  json gpus = json::array();
-  for (const WaitType& type : types) gpus.push_back(TypeJson(type, asked));
-  const auto [pending, running] = CountJobs(context.snapshot, caller);
-  return {{"gpus", std::move(gpus)},
-          {"best", BestJson(asked)},
-          {"pending", pending},
-          {"running", running},
-          {"forecast", ForecastNote(questions.Samples(), PastBehind(context.queue))}};
+  api::Waits answer;
+  for (const WaitType& type : types) answer.gpus.push_back(RowOfType(type, asked));
+  answer.best = BestOf(asked);
+  std::tie(answer.pending, answer.running) = CountJobs(context.snapshot, caller);
+  answer.forecast = ForecastNote(questions.Samples(), PastBehind(context.queue));
+  return ToJson(answer);
 }
 
 }  // namespace gpuadvise::daemon

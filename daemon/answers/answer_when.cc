@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "common/api/when.h"
 #include "common/base/json_fields.h"
 #include "common/base/words.h"
 #include "common/forecast/limit_advice.h"
@@ -24,7 +25,7 @@ namespace {
 
 constexpr size_t kMaxJobs = 64;
 constexpr size_t kMaxArrays = 8;  // each is a queue of its own
-constexpr size_t kMaxCurves = 8;  // each asks up to kMostLimits questions
+constexpr size_t kMaxCurves = 8;  // each asks up to kMaxLimits questions
 
 std::string DefaultPartitionName(const Snapshot& snapshot) {
   for (const Partition& partition : snapshot.partitions) {
@@ -42,50 +43,55 @@ std::vector<std::string> WaitReasons(const StartSamples& start) {
 
 std::vector<std::string> ReasonsOf(const StartSamples& start) {
   std::vector<std::string> reasons = WaitReasons(start);
-  if (const std::string risk = PreemptionInWords(start); !risk.empty()) reasons.push_back(risk);
+  if (const std::string risk = DescribePreemption(start); !risk.empty()) reasons.push_back(risk);
   return reasons;
 }
 
-json ErrorJson(const Error& error) {
+api::ErrorEntry EntryOf(const Error& error) {
   static const std::map<ErrorCode, const char*> kNames = {
       {ErrorCode::kBadInput, "bad_input"},    {ErrorCode::kNotFound, "not_found"},
       {ErrorCode::kInfeasible, "infeasible"}, {ErrorCode::kUnavailable, "unavailable"},
       {ErrorCode::kStale, "stale"},           {ErrorCode::kInternal, "internal"}};
-  return {{"code", kNames.at(error.code)}, {"message", error.message}, {"pointer", error.pointer}};
+  return {kNames.at(error.code), error.message, error.pointer};
 }
 
-json AnswerOf(const JobRequest& request, const StartSamples& start,
-              const Result<StartSamples>& by_time_limit, UnixSeconds now) {
-  json answer = {{"partition", start.partition},
-                 {"priority", start.priority},
-                 {"jobs_before", start.jobs_before},
-                 {"reasons", ReasonsOf(start)},
-                 {"doubts", start.doubts},
-                 {"gres", ToGresText(request.gpus_per_node)},
-                 {"error", nullptr}};
-  answer["time_limit_seconds"] =
-      request.time_limit_seconds.has_value() ? json(request.time_limit_seconds.value()) : json();
-  AddStart(start, now, answer);
-  answer["wait_at_limits_seconds"] =
-      by_time_limit ? json(by_time_limit->wait_seconds.front()) : json();
-  answer["lost_mean_seconds"] = std::llround(start.MeanLost());
-  return answer;
+std::optional<int64_t> WaitOf(const Result<StartSamples>& at_limits) {
+  if (!at_limits) return {};
+  return at_limits->wait_seconds.front();
 }
 
-// The start of the last task; `first` is the job itself.
-Result<json> ArrayJson(const JobQuery& asked, const AdviceContext& context) {
+api::JobStart JobStartOf(const JobRequest& request, const StartSamples& start,
+                         const Result<StartSamples>& by_time_limit, UnixSeconds now) {
+  api::JobStart job;
+  job.partition = start.partition;
+  job.gres = ToGresText(request.gpus_per_node);
+  const SlurmNumber limit = request.time_limit_seconds;
+  if (limit.has_value()) job.time_limit_seconds = limit.value();
+  job.priority = start.priority;
+  job.jobs_before = start.jobs_before;
+  job.reasons = ReasonsOf(start);
+  job.doubts = start.doubts;
+  job.start = StartFiguresOf(start, now);
+  job.wait_at_limits_seconds = WaitOf(by_time_limit);
+  job.lost_mean_seconds = std::llround(start.MeanLost());
+  return job;
+}
+
+// The start of the last task.
+Result<api::LastTask> LastTaskOf(const JobQuery& asked, const AdviceContext& context) {
   const Result<ArrayStarts> starts =
-      StartOfArray(context.queue, asked.request, asked.array, asked.submitter);
+      StartOfArray(context.queue, asked.request, asked.array, asked.submitter, context.Samples());
   if (!starts) return tl::unexpected<Error>(starts.error());
-  json last = {{"tasks", asked.array.tasks},
-               {"throttle", asked.array.throttle > 0 ? json(asked.array.throttle) : json()},
-               {"tasks_played", starts->tasks_played},
-               {"later_than_played", starts->last_is_later}};
-  AddStart(starts->last, context.snapshot.taken_at, last);
+  api::LastTask last;
+  last.tasks = asked.array.tasks;
+  last.tasks_played = starts->tasks_played;
+  if (asked.array.throttle > 0) last.throttle = asked.array.throttle;
+  last.later_than_played = starts->last_is_later;
+  last.start = StartFiguresOf(starts->last, context.snapshot.taken_at);
   if (context.BudgetSpent()) return context.BudgetError();
   const Result<ArrayStarts> at_limits =
       StartOfArray(context.by_time_limit, asked.request, asked.array, asked.submitter);
-  last["wait_at_limits_seconds"] = at_limits ? json(at_limits->last.wait_seconds.front()) : json();
+  if (at_limits) last.wait_at_limits_seconds = WaitOf(at_limits->last);
   return last;
 }
 
@@ -129,7 +135,7 @@ Result<std::vector<JobStarts>> StartsOf(const std::vector<JobQuery>& jobs,
                                         const AdviceContext& context) {
   std::vector<JobStarts> starts(jobs.size());
   context.for_each(jobs.size(), [&](size_t i) {
-    starts[i].start = StartOf(context.queue, jobs[i].request, jobs[i].submitter);
+    starts[i].start = StartOf(context.queue, jobs[i].request, jobs[i].submitter, context.Samples());
     if (starts[i].start) {
       starts[i].at_limits = StartOf(context.by_time_limit, jobs[i].request, jobs[i].submitter);
     }
@@ -144,35 +150,40 @@ struct WhenWishes {
   bool cheaper = false;  // what would start it earlier
 };
 
-Result<json> JobAnswer(const JobQuery& asked, const JobStarts& starts, const WhenWishes& wishes,
-                       const AdviceContext& context) {
-  if (!starts.start) return json{{"error", ErrorJson(starts.start.error())}};
+Result<api::StartAnswer> JobAnswer(const JobQuery& asked, const JobStarts& starts,
+                                   const WhenWishes& wishes, const AdviceContext& context) {
+  api::StartAnswer answer;
+  if (!starts.start) {
+    answer.error = EntryOf(starts.start.error());
+    return answer;
+  }
   const StartSamples& start = *starts.start;
-  json answer = AnswerOf(asked.request, start, starts.at_limits, context.snapshot.taken_at);
+  const UnixSeconds now = context.snapshot.taken_at;
+  answer.job = JobStartOf(asked.request, start, starts.at_limits, now);
   if (asked.array.tasks > 1) {
-    const Result<json> last = ArrayJson(asked, context);
+    Result<api::LastTask> last = LastTaskOf(asked, context);
     if (!last) return tl::unexpected<Error>(last.error());
-    answer["array"] = *last;
+    answer.array = *std::move(last);
   }
   const auto ask_as = [&](const JobRequest& other, const Submitter& who) -> Result<StartSamples> {
     if (!context.HasRoomForExtras()) return context.BudgetError();
     return StartOf(context.queue, other, who);
   };
   const AskStart ask = [&](const JobRequest& other) { return ask_as(other, asked.submitter); };
-  answer["cheaper"] = json::array();
   if (!wishes.cheaper && !wishes.limits) return answer;
   const RunRisk risk = RiskOf(asked, context);
   if (wishes.cheaper) {
-    answer["cheaper"] =
-        RemediesJson(RemediesFor({asked.request, start, ask, std::nullopt, &risk}, context),
-                     context.snapshot.taken_at);
+    answer.job->cheaper = EarlierStartsOf(
+        RemediesFor({asked.request, start, ask, std::nullopt, &risk}, context), now);
   }
   if (wishes.limits) {
     LimitQuestion question{context.snapshot,      asked.request, start, ask, risk,
                            asked.time_min_seconds};
     question.submitter = &asked.submitter;
     question.ask_as = ask_as;
-    AddLimits(AdviseLimit(question), context.snapshot.taken_at, {}, answer);
+    const LimitAdvice advice = AdviseLimit(question);
+    answer.limits = LimitChoicesOf(advice, now);
+    answer.limit_advice = LimitAdviceOf(advice);
   }
   return answer;
 }
@@ -199,21 +210,18 @@ Result<json> AnswerWhen(const json& body, const AdviceContext& context, const Su
   if (!jobs) return tl::unexpected<Error>(jobs.error());
   const Result<std::vector<JobStarts>> starts = StartsOf(*jobs, context);
   if (!starts) return tl::unexpected<Error>(starts.error());
-  json answers = json::array();
+  api::Starts answer;
   size_t samples = 0;
   for (size_t i = 0; i < jobs->size(); ++i) {
     // What a single job's start took is spent: it is answered.
     if (i > 0 && context.BudgetSpent()) return context.BudgetError();
-    Result<json> answer = JobAnswer((*jobs)[i], (*starts)[i], wishes, context);
-    if (!answer) return answer;
+    Result<api::StartAnswer> one = JobAnswer((*jobs)[i], (*starts)[i], wishes, context);
+    if (!one) return tl::unexpected<Error>(one.error());
     if ((*starts)[i].start) samples = std::max(samples, (*starts)[i].start->wait_seconds.size());
-    answers.push_back(*std::move(answer));
+    answer.answers.push_back(*std::move(one));
   }
-  json answer = {{"answers", answers},
-                 {"forecast", ForecastNote(samples, PastBehind(context.queue))}};
-  const bool extras = wishes.cheaper || wishes.limits;
-  if (extras && !context.HasRoomForExtras()) answer["warnings"] = {kNotAllRemedies};
-  return answer;
+  answer.forecast = ForecastNote(samples, PastBehind(context.queue));
+  return ToJson(answer);
 }
 
 }  // namespace gpuadvise::daemon

@@ -6,8 +6,8 @@
 
 #include "common/base/host_list.h"
 #include "common/base/json_fields.h"
+#include "common/runs/job_family.h"
 #include "common/slurm/policy.h"
-#include "common/training/job_family.h"
 #include "daemon/answers/advice_json.h"
 #include "daemon/answers/job_query.h"
 
@@ -31,6 +31,7 @@ Constraints ReadConstraints(FieldReader reader) {
   out.time_min_seconds = reader.Int("time_min_seconds", 1, kMaxSeconds).value_or(0);
   out.gpus_per_node = reader.Int("gpus_per_node", 1, 100'000);
   out.nodes = reader.Int("nodes", 1, 1'000'000);
+  out.gpus_total = reader.Int("gpus_total", 1, 1'000'000);
   out.gpus = reader.Texts("gpus");
   return out;
 }
@@ -98,16 +99,6 @@ void LearnFromRuns(const json& body, const AdviceContext& view, const Submitter&
                   spec);
 }
 
-Job OfferOf(const Strategy& strategy, const TrainSpec& spec) {
-  Job job;
-  job.name = spec.name;
-  job.account = strategy.account;
-  job.qos = strategy.qos;
-  job.priority = strategy.start.priority;
-  job.request = strategy.request;
-  return job;
-}
-
 }  // namespace
 
 Result<AdviceRequest> AdviceRequestOf(const json& body, const AdviceContext& view,
@@ -117,28 +108,12 @@ Result<AdviceRequest> AdviceRequestOf(const json& body, const AdviceContext& vie
   return request;
 }
 
-Result<Advised> AnswerAdvise(const json& body, const AdviceContext& view, const Submitter& caller) {
+Result<json> AnswerAdvise(const json& body, const AdviceContext& view, const Submitter& caller) {
   Result<AdviceRequest> request = AdviceRequestOf(body, view, caller);
   if (!request) return tl::unexpected<Error>(request.error());
   const Result<Advice> advice = Advise(*request, view, caller);
   if (!advice) return tl::unexpected<Error>(advice.error());
-  Advised advised{ToJson(*advice, *request, PastBehind(view.queue)), {}};
-  for (const Strategy& strategy : advice->strategies) {
-    advised.offers.push_back(OfferOf(strategy, request->spec));
-  }
-  return advised;
-}
-
-Job SubmittedJob(Job offered, int64_t job_id, const AdviceContext& view, const Submitter& caller) {
-  if (offered.name.size() > kMostJobNameBytes) {
-    offered.name = offered.name.substr(0, kMostJobNameBytes);
-  }
-  offered.id = job_id;
-  offered.user = caller.user;
-  offered.uid = caller.uid;
-  offered.submit_time = view.snapshot.taken_at;
-  offered.eligible_time = view.snapshot.taken_at;
-  return offered;
+  return ToJson(AdviceAnswer(*advice, *request, PastBehind(view.queue)));
 }
 
 }  // namespace gpuadvise::daemon

@@ -11,22 +11,17 @@
 #include <vector>
 
 #include "common/advise/advise.h"
+#include "common/api/accuracy.h"
 #include "common/base/error.h"
 #include "common/forecast/start_of.h"
+#include "common/runs/experiment.h"
 #include "common/slurm/snapshot.h"
-#include "common/training/experiment.h"
 
 namespace gpuadvise::daemon {
 
-// An answer whose strategies may be submitted.
-struct Advised {
-  nlohmann::json answer;    // lacks only `advice_id`
-  std::vector<Job> offers;  // what each of `strategies` would be in the queue, but for SubmittedJob
-};
-
-// POST /v1/advise. `request` is the body.
-Result<Advised> AnswerAdvise(const nlohmann::json& request, const AdviceContext& view,
-                             const Submitter& caller);
+// POST /v1/advise. `request` is the body; the answer lacks only `advice_id`.
+Result<nlohmann::json> AnswerAdvise(const nlohmann::json& request, const AdviceContext& view,
+                                    const Submitter& caller);
 
 // POST /v1/when.
 Result<nlohmann::json> AnswerWhen(const nlohmann::json& request, const AdviceContext& view,
@@ -47,13 +42,6 @@ Result<AdviceRequest> AdviceRequestOf(const nlohmann::json& body, const AdviceCo
                                       const Submitter& caller);
 
 // GET /v1/accuracy.
-nlohmann::json AnswerAccuracy(const AdviceContext& view);
-
-// slurmctld refuses a job with a longer name (src/slurmctld/job_mgr.c, _test_strlen).
-inline constexpr size_t kMostJobNameBytes = 1'024;
-
-// The pending job that `offered` became under `job_id`, to be counted until a snapshot shows it. Of
-// a longer name than Slurm takes the beginning.
-Job SubmittedJob(Job offered, int64_t job_id, const AdviceContext& view, const Submitter& caller);
+api::Accuracy AnswerAccuracy(const AdviceContext& view);
 
 }  // namespace gpuadvise::daemon

@@ -33,15 +33,6 @@ std::string GresOf(const Job& job) {
   return ToGresText(job.request.gpus_total);
 }
 
-// The part of a row that only a job that runs has.
-void AddEnd(const Job& job, const JobLookups& lookups, json& row) {
-  const auto end = lookups.ends.EndOf(job.id);
-  row["start_time"] = OrNull(job.start_time);
-  row["end_time"] = OrNull(job.end_time);
-  row["end_p50"] = end ? json(end->p50) : json();
-  row["end_p90"] = end ? json(end->p90) : json();
-}
-
 const Job* FindJob(const Snapshot& snapshot, const Visibility& seen, int64_t id) {
   for (const Job& job : snapshot.jobs) {
     if (job.id == id && seen.SeesOneOf(job.request.partitions)) return &job;
@@ -54,43 +45,37 @@ const Job* FindJob(const Snapshot& snapshot, const Visibility& seen, int64_t id)
 }
 
 // Limits, other jobs, reservations and nodes by name are for who may see whose job it is.
-json WhyJson(const Job& job, const QueueModel& queue, const StartSamples* start, bool whose) {
-  json list = json::array();
+std::vector<api::WhyPending> WhyOf(const Job& job, const QueueModel& queue,
+                                   const StartSamples* start, bool whose) {
   if (!whose) {
-    const ReasonInWords reason = PendingReasonInWords(job.reason);
-    list.push_back({{"words", reason.meaning}, {"clears", reason.clears}});
-    return list;
+    const ReasonExplanation reason = ExplainPendingReason(job.reason);
+    return {{reason.meaning, reason.clears}};
   }
-  for (const WhyPending& why : WhyItWaits(job, queue, start)) {
-    list.push_back({{"words", why.words}, {"clears", why.clears}});
+  std::vector<api::WhyPending> list;
+  for (const WhyPending& why : ExplainWait(job, queue, start)) {
+    list.push_back({why.words, why.clears});
   }
   return list;
 }
 
-// null: it has not moved, or it is somebody else's business.
-json MovedJson(const std::optional<StartMove>& move) {
-  if (!move) return nullptr;
-  return {{"said_start", move->said}, {"start", move->now}, {"because", move->because}};
-}
-
-json PriorityJson(const Job& job, const AdviceContext& context) {
+std::optional<api::PriorityParts> PriorityOf(const Job& job, const AdviceContext& context) {
   if (context.snapshot.config.priority_type != "priority/multifactor" ||
       job.request.partitions.empty()) {
-    return nullptr;
+    return std::nullopt;
   }
   const Partition* partition = FindPartition(context.snapshot, job.request.partitions.front());
-  if (partition == nullptr) return nullptr;
+  if (partition == nullptr) return std::nullopt;
   const PriorityFactors at_submission = PredictPriority(context.snapshot, job.request, *partition,
                                                         {job.uid, job.user, job.account, job.qos});
-  return {{"total", job.priority},
-          {"age", std::max<int64_t>(job.priority - at_submission.total, 0)},
-          {"association", at_submission.association},
-          {"fair_share", at_submission.fair_share},
-          {"job_size", at_submission.job_size},
-          {"partition", at_submission.partition},
-          {"qos", at_submission.qos},
-          {"tres", at_submission.tres},
-          {"nice", job.nice}};
+  return api::PriorityParts{.total = job.priority,
+                            .age = std::max<int64_t>(job.priority - at_submission.total, 0),
+                            .association = at_submission.association,
+                            .fair_share = at_submission.fair_share,
+                            .job_size = at_submission.job_size,
+                            .partition = at_submission.partition,
+                            .qos = at_submission.qos,
+                            .tres = at_submission.tres,
+                            .nice = job.nice};
 }
 
 // What the job was advised as; nullopt where it was not, or too little of that is kept.
@@ -135,90 +120,96 @@ bool MaySee(const Snapshot& snapshot, const Job& job, const Submitter& caller) {
   return caller.uid == 0 || (caller.uid >= 0 && caller.uid == job.uid);
 }
 
-void AddStart(const StartSamples& start, UnixSeconds now, json& into) {
-  for (const auto& [name, q] : {std::pair{"p10", .1}, {"p50", .5}, {"p90", .9}}) {
-    const int64_t wait = std::llround(start.Quantile(q));
-    into[std::string("wait_") + name + "_seconds"] = wait;
-    into[std::string("start_") + name] = now + wait;
-  }
-  into["wait_mean_seconds"] = std::llround(start.Mean());
+api::StartFigures StartFiguresOf(const StartSamples& start, UnixSeconds now) {
+  const auto wait = [&](double q) -> int64_t { return std::llround(start.Quantile(q)); };
+  return {{wait(.1), wait(.5), wait(.9), std::llround(start.Mean())},
+          now + wait(.1),
+          now + wait(.5),
+          now + wait(.9)};
 }
 
-json JobJson(const Job& job, const StartSamples* start, const AdviceContext& context,
-             const Submitter& caller, const JobLookups& lookups) {
-  const GpuLabel& gpu = lookups.gpus.LabelOfJob(job);
-  const bool seen = MaySee(context.snapshot, job, caller);
-  json row = {{"job_id", job.id},
-              {"array_tasks", job.array_tasks},
-              {"array_task_count", job.array_task_count},
-              {"name", seen ? json(job.name) : json()},
-              {"user", seen ? json(job.user) : json()},
-              {"account", seen ? json(job.account) : json()},
-              {"qos", seen ? json(job.qos) : json()},
-              {"partition", Join(lookups.seen.SeenOf(job.request.partitions), ",")},
-              {"state", NameOf(job.state)},
-              {"gres", GresOf(job)},
-              {"gpu", gpu.id},
-              {"gpu_name", gpu.name},
-              {"gpus", GpusOfJob(job)},
-              {"nodes", job.request.nodes_min},
-              {"time_limit_seconds", job.request.time_limit_seconds.has_value()
-                                         ? json(job.request.time_limit_seconds.value())
-                                         : json()},
-              {"priority", job.priority},
-              {"submit_time", OrNull(job.submit_time)}};
+api::QueueJob QueueRow(const Job& job, const StartSamples* start, const AdviceContext& context,
+                       const Submitter& caller, const JobLookups& lookups) {
+  const GpuLabel& gpu = lookups.gpus.FindJobLabel(job);
+  api::QueueJob row;
+  row.job_id = job.id;
+  row.array_tasks = job.array_tasks;
+  row.array_task_count = job.array_task_count;
+  if (MaySee(context.snapshot, job, caller)) {
+    row.name = job.name;
+    row.user = job.user;
+    row.account = job.account;
+    row.qos = job.qos;
+  }
+  row.partition = Join(lookups.seen.SeenOf(job.request.partitions), ",");
+  row.state = NameOf(job.state);
+  row.gres = GresOf(job);
+  row.gpu = gpu.id;
+  row.gpu_name = gpu.name;
+  row.gpus = GpusOfJob(job);
+  row.nodes = job.request.nodes_min;
+  const SlurmNumber& limit = job.request.time_limit_seconds;
+  if (limit.has_value()) row.time_limit_seconds = limit.value();
+  row.priority = job.priority;
+  row.submit_time = job.submit_time;
   if (HoldsNodes(job)) {
-    AddEnd(job, lookups, row);
+    row.end.emplace();
+    row.end->start_time = job.start_time;
+    row.end->end_time = job.end_time;
+    if (const auto end = lookups.ends.EndOf(job.id)) {
+      row.end->end_p50 = end->p50;
+      row.end->end_p90 = end->p90;
+    }
     return row;
   }
-  const ReasonInWords reason = PendingReasonInWords(job.reason);
-  row["reason"] = job.reason;
-  row["reason_words"] = reason.meaning;
-  row["clears"] = reason.clears;
-  row["slurm_start"] = OrNull(job.start_time);
-  const auto run_time = lookups.ends.RunTimeOf(job.id);
-  row["run_p50_seconds"] = run_time ? json(*run_time) : json();
-  row["jobs_before"] = start == nullptr ? json() : json(start->jobs_before);
+  const ReasonExplanation reason = ExplainPendingReason(job.reason);
+  row.wait.emplace();
+  row.wait->reason = job.reason;
+  row.wait->reason_words = reason.meaning;
+  row.wait->clears = reason.clears;
+  row.wait->slurm_start = job.start_time;
+  row.wait->run_p50_seconds = lookups.ends.RunTimeOf(job.id);
   if (start != nullptr) {
-    AddStart(*start, context.snapshot.taken_at, row);
-  } else {
-    row["wait_p50_seconds"] = nullptr;
+    row.wait->jobs_before = start->jobs_before;
+    row.wait->start = StartFiguresOf(*start, context.snapshot.taken_at);
   }
   return row;
 }
 
-void AddLimits(const LimitAdvice& advice, UnixSeconds now, const ChangeCommand& command,
-               json& into) {
-  json curve = json::array();
+std::vector<api::LimitChoice> LimitChoicesOf(const LimitAdvice& advice, UnixSeconds now) {
+  std::vector<api::LimitChoice> curve;
   for (const LimitPoint& point : advice.points) {
-    json row = {{"time_limit_seconds", point.limit_seconds},
-                {"options", point.options},
-                {"sooner_p10_seconds", std::llround(point.sooner_low)},
-                {"sooner_seconds", std::llround(point.sooner)},
-                {"sooner_p90_seconds", std::llround(point.sooner_high)},
-                {"risk", OrNull(point.risk)}};
-    AddStart(point.start, now, row);
-    curve.push_back(std::move(row));
+    curve.push_back({.time_limit_seconds = point.limit_seconds,
+                     .options = point.options,
+                     .sooner_p10_seconds = std::llround(point.sooner_low),
+                     .sooner_seconds = std::llround(point.sooner),
+                     .sooner_p90_seconds = std::llround(point.sooner_high),
+                     .risk = point.risk,
+                     .start = StartFiguresOf(point.start, now)});
   }
-  json said = {
-      {"words", advice.words}, {"time_min_words", advice.soft}, {"time_limit_seconds", nullptr}};
-  if (advice.best) {
-    const LimitPoint& best = advice.points[*advice.best];
-    said["time_limit_seconds"] = best.limit_seconds;
-    said["options"] = best.options;
-    if (command) said["command"] = command(best);
-  }
-  into["limits"] = std::move(curve);
-  into["limit_advice"] = std::move(said);
+  return curve;
 }
 
-json RemediesJson(const std::vector<Remedy>& remedies, UnixSeconds now) {
-  json list = json::array();
+api::LimitAdvice LimitAdviceOf(const LimitAdvice& advice) {
+  api::LimitAdvice said;
+  said.words = advice.words;
+  said.time_min_words = advice.soft;
+  if (advice.best) {
+    said.time_limit_seconds = advice.points[*advice.best].limit_seconds;
+    said.options = advice.points[*advice.best].options;
+  }
+  return said;
+}
+
+std::vector<api::EarlierStart> EarlierStartsOf(const std::vector<Remedy>& remedies,
+                                               UnixSeconds now) {
+  std::vector<api::EarlierStart> list;
   for (const Remedy& one : remedies) {
-    json row = {{"change", one.change}, {"words", one.words}};
-    row["done_later_seconds"] = one.done_later ? json(std::llround(*one.done_later)) : json();
-    AddStart(one.start, now, row);
-    list.push_back(std::move(row));
+    api::EarlierStart& row = list.emplace_back();
+    row.change = one.change;
+    row.words = one.words;
+    if (one.done_later) row.done_later_seconds = std::llround(*one.done_later);
+    row.start = StartFiguresOf(one.start, now);
   }
   return list;
 }
@@ -237,41 +228,44 @@ Result<json> AnswerJob(int64_t id, const AdviceContext& context, const Submitter
   GpuLabels gpus(context.snapshot, context.gpus);
   const JobEnds ends(context.queue, {job->id});
   const JobLookups lookups{gpus, seen, ends};
+  api::Job answer;
   if (HoldsNodes(*job)) {
-    json answer = JobJson(*job, nullptr, context, caller, lookups);
-    answer["why"] = json::array();
-    answer["cheaper"] = json::array();
-    return answer;
+    answer.row = QueueRow(*job, nullptr, context, caller, lookups);
+    return ToJson(answer);
   }
-  const Result<StartSamples> start = StartOfWaiting(context.queue, *job, job->request);
-  json answer = JobJson(*job, start ? &*start : nullptr, context, caller, lookups);
+  const Result<StartSamples> known = StartOfWaiting(context.queue, *job, job->request);
+  const StartSamples* start = known ? &*known : nullptr;
+  answer.row = QueueRow(*job, start, context, caller, lookups);
   const bool whose = MaySee(context.snapshot, *job, caller);
-  answer["why"] = WhyJson(*job, context.queue, start ? &*start : nullptr, whose);
-  answer["moved"] = start && whose ? MovedJson(MoveOf(*job, context.queue, *start)) : json();
-  answer["priority_factors"] = whose ? PriorityJson(*job, context) : json();
-  answer["cheaper"] = json::array();
-  if (start) {
-    const AskStart ask = [&](const JobRequest& request) -> Result<StartSamples> {
-      if (!context.HasRoomForExtras()) return context.BudgetError();
-      return StartOfWaiting(context.queue, *job, request);
-    };
-    const auto advised = whose ? AdvisedAs(*job, context, find) : std::nullopt;
-    const RunRisk risk = advised ? RiskOf(*advised) : RiskOfJob(*job, context, whose);
-    const RemedyQuestion question{job->request, *start, ask, ExpectedRunTime(*job, ends), &risk};
-    if (whose) {
-      const LimitAdvice limits = AdviseLimit({context.snapshot, job->request, *start, ask, risk});
-      AddLimits(
-          limits, context.snapshot.taken_at,
-          [&](const LimitPoint& best) { return UpdateCommand(*job, best); }, answer);
+  answer.why = WhyOf(*job, context.queue, start, whose);
+  api::JobOutlook& outlook = answer.outlook.emplace();
+  outlook.forecast =
+      ForecastNote(start != nullptr ? start->wait_seconds.size() : 0, PastBehind(context.queue));
+  if (whose) outlook.priority_factors = PriorityOf(*job, context);
+  if (start == nullptr) return ToJson(answer);
+  if (whose) {
+    if (const auto move = FindStartMove(*job, context.queue, *start)) {
+      outlook.moved = {move->said, move->now, move->because};
     }
-    answer["cheaper"] = RemediesJson(
-        advised ? RemediesFor(question, *advised, context) : RemediesFor(question, context),
-        context.snapshot.taken_at);
-    if (!context.HasRoomForExtras()) answer["warnings"] = {kNotAllRemedies};
   }
-  answer["forecast"] =
-      ForecastNote(start ? start->wait_seconds.size() : 0, PastBehind(context.queue));
-  return answer;
+  const AskStart ask = [&](const JobRequest& request) -> Result<StartSamples> {
+    if (!context.HasRoomForExtras()) return context.BudgetError();
+    return StartOfWaiting(context.queue, *job, request);
+  };
+  const UnixSeconds now = context.snapshot.taken_at;
+  const auto advised = whose ? AdvisedAs(*job, context, find) : std::nullopt;
+  const RunRisk risk = advised ? RiskOf(*advised) : RiskOfJob(*job, context, whose);
+  const RemedyQuestion question{job->request, *start, ask, ExpectedRunTime(*job, ends), &risk};
+  if (whose) {
+    const LimitAdvice limits = AdviseLimit({context.snapshot, job->request, *start, ask, risk});
+    answer.limits = {LimitChoicesOf(limits, now), LimitAdviceOf(limits)};
+    if (limits.best) {
+      answer.limits->limit_advice.command = UpdateCommand(*job, limits.points[*limits.best]);
+    }
+  }
+  answer.cheaper = EarlierStartsOf(
+      advised ? RemediesFor(question, *advised, context) : RemediesFor(question, context), now);
+  return ToJson(answer);
 }
 
 }  // namespace gpuadvise::daemon

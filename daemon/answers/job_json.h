@@ -1,14 +1,13 @@
-// What the answers about single jobs and about the queue share: one job as JSON, and what of it the
-// caller may see.
+// What the answers about single jobs and about the queue share: one job as a row, and what of it
+// the caller may see.
 #pragma once
 
-#include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "common/advise/advice_context.h"
 #include "common/advise/remedies.h"
+#include "common/api/queue.h"
 #include "common/forecast/job_ends.h"
 #include "common/forecast/limit_advice.h"
 #include "common/gpu/gpu_labels.h"
@@ -28,23 +27,17 @@ struct JobLookups {
 };
 
 // The job with its forecast. `start` null: none is known.
-nlohmann::json JobJson(const Job& job, const StartSamples* start, const AdviceContext& context,
+api::QueueJob QueueRow(const Job& job, const StartSamples* start, const AdviceContext& context,
                        const Submitter& caller, const JobLookups& lookups);
 
-// p10, p50, p90 and mean of the wait, and the times they lead to.
-void AddStart(const StartSamples& start, UnixSeconds now, nlohmann::json& into);
+api::StartFigures StartFiguresOf(const StartSamples& start, UnixSeconds now);
 
-// A warning where time was left for some remedies only.
-inline constexpr const char* kNotAllRemedies =
-    "not all ways to start sooner were tried: the question is large";
+// The curve of wait and risk, and the advice, as yet without the command that changes a job to it.
+std::vector<api::LimitChoice> LimitChoicesOf(const LimitAdvice& advice, UnixSeconds now);
+api::LimitAdvice LimitAdviceOf(const LimitAdvice& advice);
 
-// Puts `limits`, the curve of wait and risk, and `limit_advice` into an answer. `command`: what
-// changes the job to the advised limit; null: there is no job yet.
-using ChangeCommand = std::function<std::string(const LimitPoint& best)>;
-void AddLimits(const LimitAdvice& advice, UnixSeconds now, const ChangeCommand& command,
-               nlohmann::json& into);
-
-// What would start it earlier, as JSON.
-nlohmann::json RemediesJson(const std::vector<Remedy>& remedies, UnixSeconds now);
+// What would start it earlier.
+std::vector<api::EarlierStart> EarlierStartsOf(const std::vector<Remedy>& remedies,
+                                               UnixSeconds now);
 
 }  // namespace gpuadvise::daemon

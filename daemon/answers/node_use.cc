@@ -25,7 +25,7 @@ bool HasRoom(const Node& node) {
   }
   return node.gpus.empty() ||
          std::any_of(node.gpus.begin(), node.gpus.end(),
-                     [&](const GpuCount& gpus) { return FreeGpusOn(node, gpus.type) > 0; });
+                     [&](const GpuCount& gpus) { return CountFreeGpus(node, gpus.type) > 0; });
 }
 
 bool RunsSomething(const Node& node) {
@@ -71,8 +71,9 @@ NodeUse UseOf(const Node& node, bool kept) {
 GpuTally GpuTallyOf(const Node& node, const std::string& type, bool kept) {
   GpuTally use;
   use.total = GpusOfType(node.gpus, type);
-  use.used = std::min(use.total, GpusOfType(node.gpus_allocated, type) + CutGpusOn(node, type));
-  (IsKept(node, kept) ? use.promised : use.free) = FreeGpusOn(node, type);
+  use.used =
+      std::min(use.total, GpusOfType(node.gpus_allocated, type) + CountShardedGpus(node, type));
+  (IsKept(node, kept) ? use.promised : use.free) = CountFreeGpus(node, type);
   use.unavailable = use.total - use.used - use.free - use.promised;
   return use;
 }

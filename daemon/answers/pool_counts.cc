@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -70,37 +69,25 @@ std::vector<PoolCount> CountPools(const Snapshot& snapshot, const Visibility& se
   return all;
 }
 
-using nlohmann::json;
-
 namespace {
-
-struct QueuePool {
-  std::string partition;
-  GpuLabel gpu;
-  int64_t free = 0;
-  int64_t pending = 0;
-  int64_t pending_gpus = 0;
-  int64_t running = 0;
-  int64_t running_gpus = 0;
-};
 
 // The pools in order, found by partition and GPU id: strings of the snapshot and of the labels.
 class Pools {
  public:
-  QueuePool& PoolFor(const std::string& partition, const GpuLabel& gpu) {
+  api::QueuePool& PoolFor(const std::string& partition, const GpuLabel& gpu) {
     const auto [at, is_new] = index_.try_emplace({partition, gpu.id}, pools_.size());
-    if (is_new) pools_.push_back({partition, gpu});
+    if (is_new) pools_.push_back({.partition = partition, .gpu = gpu.id, .gpu_name = gpu.name});
     return pools_[at->second];
   }
 
-  const std::vector<QueuePool>& pools() const { return pools_; }
+  std::vector<api::QueuePool> Take() && { return std::move(pools_); }
 
  private:
-  std::vector<QueuePool> pools_;
+  std::vector<api::QueuePool> pools_;
   std::map<std::pair<std::string_view, std::string_view>, size_t> index_;
 };
 
-void Count(const Job& job, QueuePool& pool) {
+void Count(const Job& job, api::QueuePool& pool) {
   if (HoldsNodes(job)) {
     ++pool.running;
     pool.running_gpus += GpusOfJob(job);
@@ -110,16 +97,10 @@ void Count(const Job& job, QueuePool& pool) {
   }
 }
 
-json RowOf(const QueuePool& pool) {
-  return {{"partition", pool.partition},       {"gpu", pool.gpu.id},
-          {"gpu_name", pool.gpu.name},         {"pending", pool.pending},
-          {"pending_gpus", pool.pending_gpus}, {"running", pool.running},
-          {"running_gpus", pool.running_gpus}, {"free", pool.free}};
-}
-
 }  // namespace
 
-json QueuePools(const Snapshot& snapshot, const Visibility& seen, GpuLabels& labels) {
+std::vector<api::QueuePool> QueuePools(const Snapshot& snapshot, const Visibility& seen,
+                                       GpuLabels& labels) {
   const std::vector<PoolCount> counts = CountPools(snapshot, seen, {}, labels);
   Pools pools;
   for (const PoolCount& count : counts) {
@@ -127,14 +108,12 @@ json QueuePools(const Snapshot& snapshot, const Visibility& seen, GpuLabels& lab
     pools.PoolFor(count.partition, count.gpu).free = count.gpus.free + count.gpus.promised;
   }
   for (const Job& job : snapshot.jobs) {
-    const GpuLabel& gpu = labels.LabelOfJob(job);
+    const GpuLabel& gpu = labels.FindJobLabel(job);
     for (const std::string& partition : job.request.partitions) {
       if (seen.IsVisible(partition)) Count(job, pools.PoolFor(partition, gpu));
     }
   }
-  json rows = json::array();
-  for (const QueuePool& pool : pools.pools()) rows.push_back(RowOf(pool));
-  return rows;
+  return std::move(pools).Take();
 }
 
 }  // namespace gpuadvise::daemon

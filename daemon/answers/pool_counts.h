@@ -4,13 +4,13 @@
 // Made for one request, O(nodes); lives no longer than its snapshot.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "common/api/queue.h"
 #include "common/gpu/gpu_labels.h"
 #include "common/slurm/snapshot.h"
 #include "daemon/answers/node_use.h"
@@ -38,6 +38,7 @@ std::vector<PoolCount> CountPools(const Snapshot& snapshot, const Visibility& se
 // partition that is seen × type, in the snapshot's order; rows of jobs without GPUs and of those
 // that take any type only where there are such jobs. A job that waits for several partitions counts
 // in each. O(nodes + jobs).
-nlohmann::json QueuePools(const Snapshot& snapshot, const Visibility& seen, GpuLabels& labels);
+std::vector<api::QueuePool> QueuePools(const Snapshot& snapshot, const Visibility& seen,
+                                       GpuLabels& labels);
 
 }  // namespace gpuadvise::daemon

@@ -11,9 +11,9 @@
 #include <string>
 
 #include "common/advise/advice_context.h"
+#include "common/api/accuracy.h"
 #include "common/base/error.h"
 #include "common/base/local_time.h"
-#include "common/forecast/past_limits.h"
 #include "common/forecast/queue_starts.h"
 #include "common/gpu/gpu_naming.h"
 #include "common/history/usage_history.h"
@@ -90,28 +90,6 @@ Result<nlohmann::json> AnswerHistory(const HistoryQuestion& question, const Usag
                                      const Snapshot& snapshot, const GpuNaming& naming,
                                      const LocalTime& local);
 
-// Groups of one answer at most.
-inline constexpr size_t kMostLimitGroups = 20;
-
-// Of one user so many jobs are looked at, the newest; and so many days back where none are named.
-inline constexpr size_t kMostReviewedJobs = 2'000;
-inline constexpr int64_t kReviewedSeconds = int64_t{30} * 86'400;
-
-// Whose limits are reviewed, and since when; nullopt: kReviewedSeconds before the snapshot.
-struct PastLimitsQuestion {
-  std::string user;  // "": the caller
-  std::optional<UnixSeconds> since;
-};
-
-// Errors: kNotFound for a caller without a name, kInfeasible where PrivateData keeps the jobs of
-// others from this one.
-Result<std::string> ReviewedUser(const PastLimitsQuestion& question, const Snapshot& snapshot,
-                                 const Submitter& caller);
-
-// GET /v1/limits: what shorter time limits would have been worth.
-nlohmann::json AnswerPastLimits(const PastLimits& review, const std::string& user,
-                                UnixSeconds since, UnixSeconds now);
-
 // So many forecasts are told one by one at most.
 inline constexpr size_t kToldScores = 400;
 
@@ -126,6 +104,6 @@ ShareRange WilsonRange(int64_t part, int64_t all);
 // What GET /v1/accuracy tells beside its figures: how often each quantile held, how right forecasts
 // were week by week, and the newest of them one by one, without whose they were. Adds calibration,
 // weeks and points to an AnswerAccuracy.
-void AddScores(const AdviceContext& context, const LocalTime& local, nlohmann::json& answer);
+void AddScores(const AdviceContext& context, const LocalTime& local, api::Accuracy& answer);
 
 }  // namespace gpuadvise::daemon

@@ -70,13 +70,13 @@ void WaitQuestions::Ask(const AdviceContext& context, const Submitter& caller) {
   std::vector<std::pair<const std::pair<size_t, WaitShape>, PoolWait>*> all;
   for (auto& each : answers_) {
     const size_t pool = each.first.first;
-    if (!selectors.contains(pool)) selectors[pool] = SelectorOf(pools_[pool], pools_);
+    if (!selectors.contains(pool)) selectors[pool] = MakeSelector(pools_[pool], pools_);
     all.push_back(&each);
   }
   context.for_each(all.size(), [&](size_t i) {
     const auto& [pool, shape] = all[i]->first;
     const JobRequest request = RequestFor(pools_[pool], selectors.at(pool), shape);
-    all[i]->second = WaitFrom(StartOf(context.queue, request, caller));
+    all[i]->second = WaitFrom(StartOf(context.queue, request, caller, context.Samples()));
   });
 }
 

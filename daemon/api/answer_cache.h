@@ -15,8 +15,8 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "daemon/api/frame.h"
 #include "daemon/http/event_feed.h"
-#include "daemon/http/frame.h"
 #include "daemon/state/cluster_state.h"
 
 namespace gpuadvise::daemon {

@@ -10,8 +10,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "common/api/experiment.h"
 #include "common/base/words.h"
-#include "common/training/job_family.h"
+#include "common/runs/job_family.h"
 #include "daemon/api/requests.h"
 
 namespace gpuadvise::daemon {
@@ -20,6 +21,8 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxPath = 4'096;
+// slurmctld refuses a job with a longer name (src/slurmctld/job_mgr.c, _test_strlen).
+constexpr size_t kMostJobNameBytes = 1'024;
 constexpr int64_t kMostRows = 1'000;
 
 // The caller's own jobs of the queue.
@@ -52,12 +55,15 @@ Result<std::optional<Experiment>> JobOfCaller(int64_t id, const Submitter& calle
   return std::nullopt;
 }
 
-std::string StateOf(const Experiment& experiment, const OwnJobs& jobs) {
+// A job submitted after the snapshot cannot be in it: it waits.
+std::string StateOf(const Experiment& experiment, const OwnJobs& jobs, const Snapshot* snapshot) {
   if (const Job* job = Find(jobs, experiment.job_id)) {
     return job->state == JobState::kPending ? "pending" : "running";
   }
   const bool reported = experiment.outcome && !experiment.outcome->running;
-  return experiment.times.end || reported ? "ended" : "unknown";
+  if (experiment.times.end || reported) return "ended";
+  const bool later = snapshot == nullptr || experiment.submitted_at >= snapshot->taken_at;
+  return later ? "pending" : "unknown";
 }
 
 // What the snapshot knows of a job that has not ended.
@@ -83,15 +89,15 @@ Result<std::optional<int64_t>> NumberIn(const std::map<std::string, std::string>
 
 }  // namespace
 
-Experiment ExperimentOf(const std::string& request, const AdviceStore::Offer& offer, const Job& job,
-                        const json& body) {
-  Experiment experiment = ExperimentOf(job);
-  const json asked = json::parse(request);  // null of select
+Experiment ExperimentOf(const AdviceStore::Given& given, size_t index, const json& body) {
+  Experiment experiment;
+  experiment.name = given.name.substr(0, kMostJobNameBytes);
+  const json asked = json::parse(given.request);  // null of select
   if (const auto spec = asked.find("spec"); spec != asked.end()) {
     experiment.family = JobFamilyOf(*spec);
-    if (request.size() <= kMaxKeptRequestBytes) experiment.request = asked;
+    if (given.request.size() <= kMaxKeptRequestBytes) experiment.request = asked;
   }
-  experiment.strategy = json::parse(offer.strategy);
+  experiment.strategy = json::parse(given.strategies.at(index));
   const auto directory = body.find("output_dir");
   if (directory != body.end() && directory->is_string()) {
     std::string path = directory->get<std::string>();
@@ -120,7 +126,7 @@ Result<json> TakeOutcome(const json& body, const Submitter& caller, const Snapsh
   if (id == 0) return BadInput("the outcome names no job; it ran outside of Slurm", "/job_id");
   const Result<void> taken = TakeOutcome(std::move(*outcome), caller, snapshot, log, history);
   if (!taken) return tl::unexpected<Error>(taken.error());
-  return json{{"job_id", id}};
+  return ToJson(api::Reported{id});
 }
 
 Result<json> ExperimentRows(std::string_view target, const Submitter& caller,
@@ -143,12 +149,12 @@ Result<json> ExperimentRows(std::string_view target, const Submitter& caller,
         caller.uid, static_cast<size_t>(std::min(limit->value_or(kMostRows), kMostRows)));
   }
   const OwnJobs own = JobsOf(snapshot, caller.uid);
-  json rows = json::array();
+  api::Experiments answer;
   for (Experiment& experiment : experiments) {
     TakeStart(own, experiment);
-    rows.push_back(RowOf(experiment, StateOf(experiment, own), job->has_value()));
+    answer.jobs.push_back(RowOf(experiment, StateOf(experiment, own, snapshot), job->has_value()));
   }
-  return json{{"jobs", std::move(rows)}};
+  return ToJson(answer);
 }
 
 }  // namespace gpuadvise::daemon

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "common/forecast/start_of.h"
-#include "common/training/experiment.h"
+#include "common/runs/experiment.h"
 #include "daemon/state/advice_store.h"
 #include "daemon/state/experiment_log.h"
 
@@ -17,9 +17,9 @@ namespace gpuadvise::daemon {
 // Longer requests are not kept with a job.
 inline constexpr size_t kMaxKeptRequestBytes = 16u << 10;
 
-// The row for `job`, which `offer` became; `request` is what was asked, `body` the submission's.
-Experiment ExperimentOf(const std::string& request, const AdviceStore::Offer& offer, const Job& job,
-                        const nlohmann::json& body);
+// Of strategy `index` of `given`, which became a job; `body` is the submission's. Whose job, its
+// number and when it was submitted are not in it.
+Experiment ExperimentOf(const AdviceStore::Given& given, size_t index, const nlohmann::json& body);
 
 // POST /v1/outcomes: an outcome from `caller`. `snapshot`: null before the first one. Errors:
 // kBadInput for the document, kNotFound for a job that is not the caller's.

@@ -4,12 +4,34 @@
 
 #include "common/forecast/live_forecast.h"
 #include "daemon/api/answer_cache.h"
+#include "daemon/api/frame.h"
 #include "daemon/api/requests.h"
-#include "daemon/http/frame.h"
 
 namespace gpuadvise::daemon {
 
 using nlohmann::json;
+
+namespace {
+
+constexpr const char* kGaveUp =
+    "the question is large: its last forecasts are made from few samples, and not all ways to "
+    "start "
+    "sooner, shorter limits and tips were looked for";
+
+// Says what was given up so that there is an answer.
+Result<json> Complete(const RequestContext& call, Result<json> answer) {
+  if (call.budget.stopped()) return tl::unexpected<Error>(call.budget.error());
+  if (answer && call.budget.gave_up()) (*answer)["warnings"].push_back(kGaveUp);
+  return answer;
+}
+
+ApiResponse RefuseTooLarge(const RequestContext& call) {
+  ApiResponse response = Refuse(call, call.budget.error());
+  response.status = 422;
+  return response;
+}
+
+}  // namespace
 
 std::chrono::nanoseconds AnswerCost::For(const Snapshot* snapshot) const {
   if (snapshot == nullptr) return base;
@@ -27,13 +49,8 @@ ApiResponse Refuse(const RequestContext& call, const Error& error) {
   return {StatusOf(error.code), Text(FramedError(error, call.state.get(), call.freshness)), ""};
 }
 
-ApiResponse RefuseTooLarge(const RequestContext& call) {
-  ApiResponse response = Refuse(call, call.budget.error());
-  response.status = 422;
-  return response;
-}
-
 ApiResponse ReplyOrRefuse(const RequestContext& call, Result<json> answer) {
+  answer = Complete(call, std::move(answer));
   if (call.budget.stopped()) return RefuseTooLarge(call);
   return answer ? Reply(call, std::move(*answer)) : Refuse(call, answer.error());
 }
@@ -60,7 +77,7 @@ Submitter CallerOf(const RequestContext& call) {
   if (call.peer.anonymous) return caller;
   caller.uid = call.peer.uid;
   caller.user = call.api.users.NameOf(call.peer.uid);
-  caller.host = call.peer.is_remote ? call.peer.host : call.api.host;
+  caller.host = call.peer.shown_uid ? "" : call.api.host;
   return caller;
 }
 
@@ -69,11 +86,7 @@ ApiResponse ReplyOnce(const RequestContext& call, const std::function<Result<jso
   if (!call.peer.anonymous || call.api.shared == nullptr) {
     return ReplyOrRefuse(call, make());
   }
-  const auto whole = [&]() -> Result<json> {
-    Result<json> answer = make();
-    if (call.budget.stopped()) return tl::unexpected<Error>(call.budget.error());
-    return answer;
-  };
+  const auto whole = [&] { return Complete(call, make()); };
   Result<SharedText> text =
       call.api.shared->Get(call.state, call.freshness, CanonicalTarget(call.request.target), whole);
   if (call.budget.stopped()) return RefuseTooLarge(call);

@@ -26,12 +26,10 @@
 namespace gpuadvise::daemon {
 
 class AnswerCache;
-class CopyShelf;
 class EventTeller;
 class Metrics;
-class OtherClusters;
 
-// How much CPU time one answer may take, by the size of the cluster that it is about.
+// How much CPU time is meant for one answer, by the size of the cluster that it is about.
 struct AnswerCost {
   std::chrono::nanoseconds base;
   std::chrono::nanoseconds per_node{0};
@@ -58,12 +56,9 @@ struct ApiState {
   AnswerCost most_work = {std::chrono::hours(24)};                     // of one answer
   std::function<std::chrono::nanoseconds()> cpu_time = ThreadCpuTime;  // of the calling thread
   std::string host = {};  // where the socket is, from which its callers would submit; "": not known
-  std::string boot = {};  // of this run, in rows that it scores (daemon/store)
-  std::string stands_in_for = {};  // the socket of the first daemon; "": this is the first
-  CopyShelf* copies = nullptr;     // of the history, for a standby; nullptr: it is in a server
-  std::function<void()> on_merged = nullptr;  // rows of a standby have been taken
-  OtherClusters* clusters = nullptr;          // nullptr: none are known
-  Metrics* metrics = nullptr;  // told of every answer; nullptr: GET /metrics is not there
+  Metrics* metrics = nullptr;      // told of every answer; nullptr: GET /metrics is not there
+  bool history_in_server = false;  // whose host, user and name are not for everybody
+  std::function<void()> poll_soon = nullptr;  // asks for a snapshot earlier than the next is due
 };
 
 struct RequestContext {
@@ -83,9 +78,6 @@ ApiResponse Reply(const RequestContext& call, nlohmann::json answer, int status 
 
 // `error` in the frame.
 ApiResponse Refuse(const RequestContext& call, const Error& error);
-
-// That the answer would take more than call.budget; status 422.
-ApiResponse RefuseTooLarge(const RequestContext& call);
 
 // Either of both; a refusal also where the budget has stopped what `answer` is of.
 ApiResponse ReplyOrRefuse(const RequestContext& call, Result<nlohmann::json> answer);

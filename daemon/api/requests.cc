@@ -14,7 +14,7 @@
 #include "common/base/json_text.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
-#include "yaml/train_file.h"
+#include "common/yaml/train_file.h"
 
 namespace gpuadvise::daemon {
 namespace {
@@ -46,7 +46,7 @@ class ErrorPlace : public nlohmann::json_sax<json> {
 }  // namespace
 
 Result<json> ParseRequestJson(std::string_view body) {
-  const JsonSize size = SizeOfJson(body);
+  const JsonSize size = MeasureJson(body);
   if (size.depth > kMaxJsonDepth) {
     return BadInput(fmt::format("the request is nested more than {} deep", kMaxJsonDepth));
   }
@@ -75,7 +75,7 @@ Result<std::string> ReadNothing(const std::string& path) {
   return BadInput(
       fmt::format("{} is a file, which is not sent along: write its JSON here in its place, or use "
                   "gpuadvise advise on the command line",
-                  Shortened(path, kMostQuotedBytes)));
+                  Shortened(path, kMaxQuotedBytes)));
 }
 
 Error AsIs(Error error) { return error; }
@@ -272,22 +272,6 @@ Result<UsageQuestion> ParseUsageQuestion(std::string_view target) {
   const Result<int64_t> weeks = WeeksOf(target, kMostUsageWeeks, question.weeks);
   if (!weeks) return tl::unexpected<Error>(weeks.error());
   question.weeks = *weeks;
-  return question;
-}
-
-Result<PastLimitsQuestion> ParsePastLimitsQuestion(std::string_view target) {
-  PastLimitsQuestion question;
-  for (const auto& [name, value] : ParseQuery(target)) {
-    if (name == "user") question.user = value;
-    if (name != "since" || value.empty()) continue;
-    int64_t since = 0;
-    const char* end = value.data() + value.size();
-    const auto [rest, status] = std::from_chars(value.data(), end, since);
-    if (status != std::errc() || rest != end || since < 0) {
-      return BadInput(fmt::format("since is {}; write unix seconds", Quoted(value)));
-    }
-    question.since = since;
-  }
   return question;
 }
 

@@ -64,8 +64,4 @@ Result<HistoryQuestion> ParseHistoryQuestion(std::string_view target);
 // What GET /v1/usage asks: weeks (1 to kMostUsageWeeks). Errors: as above.
 Result<UsageQuestion> ParseUsageQuestion(std::string_view target);
 
-// What GET /v1/limits asks: user and since (unix seconds). Errors: kBadInput for a time that is
-// none.
-Result<PastLimitsQuestion> ParsePastLimitsQuestion(std::string_view target);
-
 }  // namespace gpuadvise::daemon

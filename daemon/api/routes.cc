@@ -1,6 +1,7 @@
 #include "daemon/api/routes.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,24 +12,24 @@
 #include <string_view>
 #include <utility>
 
+#include "common/api/accounts.h"
+#include "common/api/experiment.h"
 #include "common/base/words.h"
 #include "common/gpu/gpu_pool.h"
-#include "common/training/sent_spec.h"
+#include "common/spec/sent_spec.h"
 #include "daemon/answers/account_views.h"
 #include "daemon/answers/answer_select.h"
 #include "daemon/answers/answer_training.h"
 #include "daemon/answers/answers.h"
 #include "daemon/answers/views.h"
-#include "daemon/api/clusters_api.h"
+#include "daemon/api/event_teller.h"
 #include "daemon/api/experiment_api.h"
+#include "daemon/api/frame.h"
 #include "daemon/api/request_context.h"
 #include "daemon/api/requests.h"
-#include "daemon/api/standby_api.h"
-#include "daemon/api/words_api.h"
 #include "daemon/base/clock.h"
-#include "daemon/http/event_teller.h"
-#include "daemon/http/frame.h"
 #include "daemon/metrics/metrics.h"
+#include "daemon/state/submitted_jobs.h"
 #include "daemon/state/usage_book.h"
 
 namespace gpuadvise::daemon {
@@ -40,29 +41,46 @@ using nlohmann::json;
 constexpr size_t kMostPublicRows = 200;
 
 // Takes out what is of GPU types that only hidden partitions have.
-void KeepSeenTypes(const AdviceContext& context, json& rows) {
+template <typename Row>
+void KeepSeenTypes(const AdviceContext& context, std::vector<Row>& rows) {
   std::set<std::string> seen = {""};
   for (const GpuPool& pool : FindGpuPools(context.snapshot, context.gpus)) seen.insert(pool.Id());
-  json kept = json::array();
-  for (json& row : rows) {
-    if (seen.contains(row.value("gpu", ""))) kept.push_back(std::move(row));
-  }
-  rows = std::move(kept);
+  std::erase_if(rows, [&](const Row& row) { return !seen.contains(row.gpu); });
 }
 
-json AgeOf(std::optional<UnixSeconds> time, UnixSeconds now) {
-  return time ? json(std::max<int64_t>(now - *time, 0)) : json();
+std::optional<int64_t> AgeOf(std::optional<UnixSeconds> time, UnixSeconds now) {
+  return time ? std::optional(std::max<int64_t>(now - *time, 0)) : std::nullopt;
 }
 
-json HistoryJson(const HistoryState& state, UnixSeconds now) {
-  json history = {{"problem", state.problem.empty() ? json() : json(state.problem)}};
+// Whether the caller may know where the history is: the address, user and name of a database are
+// for the daemon's administrators.
+bool MaySeePlace(const RequestContext& call) {
+  const bool is_admin = call.peer.uid == 0 || call.peer.uid == static_cast<int64_t>(::geteuid());
+  return !call.api.history_in_server || (is_admin && !call.peer.anonymous);
+}
+
+std::string TroubleFor(const RequestContext& call, const std::string& trouble) {
+  return trouble.empty() || MaySeePlace(call)
+             ? trouble
+             : "the database of the history cannot be used; gpuadvised's log says why";
+}
+
+// No path for strangers.
+api::HistoryState HistoryOf(const RequestContext& call) {
+  const HistoryState state = call.api.history.state();
+  const UnixSeconds now = call.api.clock.Now();
+  const std::string problem = TroubleFor(call, state.problem);
+  api::HistoryState history;
+  if (!problem.empty()) history.problem = problem;
   if (!state.info) return history;
-  history.update({{"file", state.info->file},
-                  {"bytes", state.info->bytes},
-                  {"max_bytes", state.info->max_bytes},
-                  {"jobs", state.info->jobs},
-                  {"oldest_age_seconds", AgeOf(state.info->oldest, now)},
-                  {"newest_age_seconds", AgeOf(state.info->newest, now)}});
+  history.info = {"",
+                  state.info->bytes,
+                  state.info->max_bytes,
+                  state.info->jobs,
+                  AgeOf(state.info->oldest, now),
+                  AgeOf(state.info->newest, now)};
+  if (call.peer.anonymous) return history;
+  history.info->file = MaySeePlace(call) ? state.info->file : "postgresql";
   return history;
 }
 
@@ -73,11 +91,13 @@ ApiResponse GetGpus(RequestContext& call) {
 ApiResponse GetAccuracy(RequestContext& call) {
   return ReplyOnce(call, [&] {
     const AdviceContext context = AdviceContextOf(call);
-    json answer = AnswerAccuracy(context);
+    api::Accuracy answer = AnswerAccuracy(context);
     AddScores(context, LocalDateTimeAt, answer);
-    if (!call.peer.anonymous) return answer;
-    for (const char* part : {"by_gpu", "points"}) KeepSeenTypes(context, answer[part]);
-    return answer;
+    if (call.peer.anonymous) {
+      KeepSeenTypes(context, answer.by_gpu);
+      KeepSeenTypes(context, answer.points);
+    }
+    return ToJson(answer);
   });
 }
 
@@ -85,7 +105,9 @@ ApiResponse GetHistory(RequestContext& call) {
   Result<HistoryQuestion> question = ParseHistoryQuestion(call.request.target);
   if (!question) return Refuse(call, question.error());
   question->anonymous = call.peer.anonymous;
-  if (!call.api.history.state().info) question->not_kept = call.api.history.state().problem;
+  if (const HistoryState history = call.api.history.state(); !history.info) {
+    question->not_kept = TroubleFor(call, history.problem);
+  }
   return ReplyOnce(call, [&] {
     const auto answer = [&](const UsageHistory& history) {
       return AnswerHistory(*question, history, *call.state->snapshot, call.state->catalogues->gpus,
@@ -119,9 +141,11 @@ ApiResponse GetQueue(RequestContext& call) {
 ApiResponse GetMe(RequestContext& call) {
   const Submitter caller = CallerOf(call);
   const std::string& why = call.peer.why_anonymous;
-  return Reply(call, {{"user", caller.user.empty() ? json() : json(caller.user)},
-                      {"anonymous", call.peer.anonymous},
-                      {"note", why.empty() ? json() : json(why)}});
+  api::Me me;
+  if (!caller.user.empty()) me.user = caller.user;
+  me.anonymous = call.peer.anonymous;
+  if (!why.empty()) me.note = why;
+  return Reply(call, ToJson(me));
 }
 
 ApiResponse GetSite(RequestContext& call) {
@@ -152,22 +176,22 @@ ApiResponse GetUsage(RequestContext& call) {
           return !call.budget.Spent();
         });
     if (!read) return tl::unexpected<Error>(read.error());
-    json answer = std::move(sums).Answer(rights, context, caller);
+    api::Usage answer = std::move(sums).Answer(rights, context, caller);
     const HistoryState history = call.api.history.state();
-    answer["known_since"] =
-        history.info && history.info->oldest ? json(*history.info->oldest) : json();
-    answer["note"] = history.info ? json()
-                                  : json(
-                                        "only jobs that run now are counted, because no history is "
-                                        "kept: " +
-                                        history.problem);
-    return answer;
+    if (history.info) {
+      answer.known_since = history.info->oldest;
+    } else {
+      answer.note = "only jobs that run now are counted, because no history is kept: " +
+                    TroubleFor(call, history.problem);
+    }
+    return ToJson(answer);
   });
 }
 
 // What a form offers.
 ApiResponse GetPresets(RequestContext& call) {
-  return ReplyOnce(call, [&] { return json{{"presets", call.state->catalogues->models.Names()}}; });
+  return ReplyOnce(call,
+                   [&] { return ToJson(api::Presets{call.state->catalogues->models.Names()}); });
 }
 
 ApiResponse GetNodes(RequestContext& call) {
@@ -193,67 +217,62 @@ ApiResponse GetJob(RequestContext& call) {
 }
 
 ApiResponse GetHealth(RequestContext& call) {
-  json health = {{"status", "ok"},
-                 {"history", HistoryJson(call.api.history.state(), call.api.clock.Now())}};
-  if (!call.api.stands_in_for.empty()) health["standing_in"] = true;
-  if (call.peer.anonymous) health["history"].erase("file");  // no path for strangers
-  if (!call.freshness.passed_over.empty() && !call.peer.anonymous)
-    health["passed_over"] = call.freshness.passed_over;
+  api::Health health;
+  health.status = "ok";
+  health.history = HistoryOf(call);
+  if (!call.peer.anonymous) health.passed_over = call.freshness.passed_over;
+  if (call.api.history.StandsBy()) {
+    health.status = "standby";
+    return Reply(call, ToJson(health));
+  }
   if (!call.state) {
-    health["status"] = "starting";
-    health["cause"] = NoSnapshotYet(call.freshness).message;
-    return Reply(call, std::move(health), 503);
+    health.status = "starting";
+    health.cause = NoSnapshotYet(call.freshness).message;
+    return Reply(call, ToJson(health), 503);
   }
-  health["view_seconds"] = call.state->prepared_in_seconds;
+  health.view_seconds = call.state->prepared_in_seconds;
   if (call.freshness.cause) {
-    health["status"] = "stale";
-    health["cause"] = *call.freshness.cause;
+    health.status = "stale";
+    health.cause = *call.freshness.cause;
   }
-  return Reply(call, std::move(health));
+  return Reply(call, ToJson(health));
 }
 
-template <typename Answer>
-using AnswerFunction = Result<Answer> (*)(const json&, const AdviceContext&, const Submitter&);
+using AnswerFunction = Result<json> (*)(const json&, const AdviceContext&, const Submitter&);
 
 // `answer` of the request's body; `asked`: the body as it was understood.
-template <typename Answer>
-Result<Answer> AnswerBody(const RequestContext& call, AnswerFunction<Answer> answer,
-                          json* asked = nullptr) {
+Result<json> AnswerBody(const RequestContext& call, AnswerFunction answer, json* asked = nullptr) {
   if (!call.state) return tl::unexpected<Error>(NoSnapshotYet(call.freshness));
   Result<json> body = ParseRequestJson(call.request.body);
-  if (!body) return tl::unexpected<Error>(std::move(body.error()));
+  if (!body) return body;
   const Result<Explain> explain = TakeSpecText(*body, call.state->snapshot->taken_at);
   if (!explain) return tl::unexpected<Error>(explain.error());
   if (asked != nullptr) *asked = *body;
-  Result<Answer> answered = answer(*body, AdviceContextOf(call), CallerOf(call));
+  Result<json> answered = answer(*body, AdviceContextOf(call), CallerOf(call));
   if (!answered) return tl::unexpected<Error>((*explain)(answered.error()));
   return answered;
 }
 
 // Keeps what was advised and gives the answer its id. `request`: as it was asked, of which only
 // what is counted with is kept; null: nothing of it.
-void KeepAdvice(const RequestContext& call, const json& request, Advised& advised) {
-  AdviceStore::Given given{Text(SentRequest(request)), {}};
-  const json& strategies = advised.answer.at("strategies");
-  for (size_t i = 0; i < advised.offers.size(); ++i) {
-    json strategy = strategies[i];
+void KeepAdvice(const RequestContext& call, const json& request, json& answer) {
+  AdviceStore::Given given{answer.value("name", ""), Text(SentRequest(request)), {}};
+  for (json strategy : answer.at("strategies")) {
     strategy.erase("stages");
-    given.offers.push_back({std::move(advised.offers[i]), Text(strategy)});
+    given.strategies.push_back(Text(strategy));
   }
-  advised.answer["advice_id"] = call.api.advice.Add(call.peer.uid, std::move(given));
+  answer["advice_id"] = call.api.advice.Add(call.peer.uid, std::move(given));
 }
 
 ApiResponse PostAdvise(RequestContext& call) {
   json asked;
-  Result<Advised> advised = AnswerBody(call, AnswerAdvise, &asked);
-  if (call.budget.stopped()) return RefuseTooLarge(call);
-  if (!advised) return Refuse(call, advised.error());
-  if (!call.peer.anonymous) {
-    KeepAdvice(call, asked, *advised);
+  Result<json> answer = AnswerBody(call, AnswerAdvise, &asked);
+  if (answer && !call.peer.anonymous && !call.budget.stopped()) {
+    KeepAdvice(call, asked, *answer);
     const std::string& folder = call.api.outcomes_dir;
-    advised->answer["outcomes_dir"] = folder.empty() ? json() : json(folder);
+    if (!folder.empty()) (*answer)["outcomes_dir"] = folder;
   }
-  return Reply(call, std::move(advised->answer));
+  return ReplyOrRefuse(call, std::move(answer));
 }
 
 ApiResponse PostWhen(RequestContext& call) {
@@ -261,13 +280,11 @@ ApiResponse PostWhen(RequestContext& call) {
 }
 
 ApiResponse PostSelect(RequestContext& call) {
-  Result<Advised> advised = AnswerBody(call, AnswerSelect);
-  if (call.budget.stopped()) return RefuseTooLarge(call);
-  if (!advised) return Refuse(call, advised.error());
-  if (!call.peer.anonymous && !advised->offers.empty()) {
-    KeepAdvice(call, nullptr, *advised);  // nothing is learned from its job
+  Result<json> answer = AnswerBody(call, AnswerSelect);
+  if (answer && !call.peer.anonymous && !call.budget.stopped() && answer->contains("strategies")) {
+    KeepAdvice(call, nullptr, *answer);  // nothing is learned from its job
   }
-  return Reply(call, std::move(advised->answer));
+  return ReplyOrRefuse(call, std::move(answer));
 }
 
 ApiResponse PostFit(RequestContext& call) {
@@ -288,13 +305,13 @@ Result<int64_t> WholeNumber(const json& body, const char* name) {
 }
 
 // What the request's body says became of advice that was given to the caller.
-Result<Experiment> SubmittedAdvice(const RequestContext& call, Job& job) {
+Result<Experiment> SubmittedAdvice(const RequestContext& call) {
   const auto given = call.api.advice.Find(call.id, call.peer.uid);
   if (!given) {
     return Fail(
         ErrorCode::kNotFound,
         fmt::format("no advice {} was given to you; it may be too old, or the daemon was restarted",
-                    Shortened(call.id, kMostQuotedBytes)));
+                    Shortened(call.id, kMaxQuotedBytes)));
   }
   if (!call.state) return tl::unexpected<Error>(NoSnapshotYet(call.freshness));
   const Submitter caller = CallerOf(call);
@@ -310,54 +327,44 @@ Result<Experiment> SubmittedAdvice(const RequestContext& call, Job& job) {
   if (!job_id) return tl::unexpected<Error>(job_id.error());
   const Result<int64_t> rank = WholeNumber(*body, "rank");
   if (!rank) return tl::unexpected<Error>(rank.error());
-  if (*rank > static_cast<int64_t>(given->offers.size())) {
+  if (*rank > static_cast<int64_t>(given->strategies.size())) {
     return Fail(ErrorCode::kNotFound, fmt::format("this advice has no strategy of rank {}", *rank),
                 "/rank");
   }
-  const AdviceStore::Offer& offer = given->offers[static_cast<size_t>(*rank - 1)];
-  job = SubmittedJob(offer.job, *job_id, AdviceContextOf(call), caller);
-  Experiment experiment = ExperimentOf(given->request, offer, job, *body);
+  Experiment experiment = ExperimentOf(*given, static_cast<size_t>(*rank - 1), *body);
+  experiment.job_id = *job_id;
+  experiment.uid = caller.uid;
+  experiment.user = caller.user;
   experiment.advice_id = call.id;
   experiment.submitted_at = call.api.clock.Now();
   return experiment;
 }
 
-// When the user submitted the job, array or het job of this id; nullopt: `snapshot` does not say.
-std::optional<UnixSeconds> SubmissionOf(int64_t id, int64_t uid, const Snapshot& snapshot) {
-  std::optional<UnixSeconds> submitted_at;
-  for (const Job& job : snapshot.jobs) {
-    const bool same = id == job.id || id == job.array_job_id || id == job.het_job_id;
-    if (!same || job.uid != uid || !job.submit_time) continue;
-    submitted_at = std::min(submitted_at.value_or(*job.submit_time), *job.submit_time);
+// `answer` to what is to be kept, with a warning where that may be lost.
+ApiResponse ReplyKept(const RequestContext& call, json answer) {
+  if (const std::string trouble = TroubleFor(call, call.api.history.Trouble()); !trouble.empty()) {
+    answer["warnings"] = {
+        "kept in memory alone, and lost if gpuadvised ends before the history "
+        "can be written: " +
+        trouble};
   }
-  return submitted_at;
+  return Reply(call, std::move(answer));
 }
 
+// Nobody can prove that they have just submitted a job, so the report is a row of the log that its
+// user alone sees, and a reason to ask Slurm. What everybody's forecasts count comes from there.
 ApiResponse PostSubmitted(RequestContext& call) {
-  Job job;
-  Result<Experiment> experiment = SubmittedAdvice(call, job);
+  Result<Experiment> experiment = SubmittedAdvice(call);
   if (!experiment) return Refuse(call, experiment.error());
-  const int64_t id = job.id;
-  const Result<ClaimNews> news = call.api.cluster.Claim(std::move(job));
-  if (!news) {
-    ApiResponse refusal = Refuse(call, news.error());
-    if (news.error().code != ErrorCode::kUnavailable) return refusal;
-    // Too many to be counted ahead of a snapshot; which advice the job follows is kept all the
-    // same.
-    call.api.experiments.AddSubmitted(std::move(*experiment), false);
-    refusal.status = 429;
-    return refusal;
-  }
-  const bool shown = *news == ClaimNews::kShown;
-  if (shown) {
-    experiment->submitted_at =
-        SubmissionOf(id, call.peer.uid, *call.state->snapshot).value_or(experiment->submitted_at);
-  }
-  if (*news != ClaimNews::kRepeated) {
-    call.api.experiments.AddSubmitted(std::move(*experiment), shown);
-  }
-  call.api.cluster.PlanClaims(call.peer.uid);
-  return Reply(call, {{"job_id", id}});
+  const int64_t id = experiment->job_id;
+  const Snapshot& snapshot = *call.state->snapshot;
+  const auto shown =
+      SubmissionOf(id, call.peer.uid, snapshot, snapshot.taken_at + call.freshness.age_seconds);
+  if (!shown) return Refuse(call, shown.error());
+  if (*shown) experiment->submitted_at = **shown;
+  call.api.experiments.AddSubmitted(std::move(*experiment), shown->has_value());
+  if (!*shown && call.api.poll_soon) call.api.poll_soon();
+  return ReplyKept(call, ToJson(api::Reported{id}));
 }
 
 const Snapshot* SnapshotOf(const RequestContext& call) {
@@ -374,48 +381,14 @@ ApiResponse PostOutcome(RequestContext& call) {
   }
   Result<json> body = ParseRequestJson(call.request.body);
   if (!body) return Refuse(call, body.error());
-  return ReplyOrRefuse(call, TakeOutcome(*body, CallerOf(call), SnapshotOf(call),
-                                         call.api.experiments, call.api.history));
+  const Result<json> taken =
+      TakeOutcome(*body, CallerOf(call), SnapshotOf(call), call.api.experiments, call.api.history);
+  return taken ? ReplyKept(call, *taken) : Refuse(call, taken.error());
 }
 
 ApiResponse GetAdvice(RequestContext& call) {
   return ReplyOrRefuse(call, ExperimentRows(call.request.target, CallerOf(call), SnapshotOf(call),
                                             call.api.experiments));
-}
-
-// The limits of `own` against what everybody ran since.
-Result<PastLimits> Reviewed(const RequestContext& call, const AdviceContext& context,
-                            const std::string& user, const std::vector<JobRecord>& own) {
-  PastLimits review = ReviewLimits(own);
-  const std::optional<UnixSeconds> from = ReplayFrom(own);
-  if (!from) return review;
-  const Result<History::RanSince> ran = call.api.history.EverybodySince(*from, kMostReplayedJobs);
-  if (!ran) return tl::unexpected<Error>(ran.error());
-  ReplayLimits(
-      {context.snapshot, ran->jobs, ran->from, user, [&] { return !context.HasRoomForExtras(); }},
-      review);
-  return review;
-}
-
-ApiResponse GetLimits(RequestContext& call) {
-  if (!call.state) return Refuse(call, NoSnapshotYet(call.freshness));
-  const Result<PastLimitsQuestion> question = ParsePastLimitsQuestion(call.request.target);
-  if (!question) return Refuse(call, question.error());
-  const AdviceContext context = AdviceContextOf(call);
-  const Result<std::string> user = ReviewedUser(*question, context.snapshot, CallerOf(call));
-  if (!user) return Refuse(call, user.error());
-  const HistoryState history = call.api.history.state();
-  if (!history.info) {
-    return Refuse(call, {ErrorCode::kUnavailable,
-                         "no job that has ended is remembered: " + history.problem, ""});
-  }
-  const UnixSeconds now = context.snapshot.taken_at;
-  const UnixSeconds since = question->since.value_or(now - kReviewedSeconds);
-  const auto own = call.api.history.RunsOf(*user, since, kMostReviewedJobs);
-  if (!own) return Refuse(call, own.error());
-  const Result<PastLimits> review = Reviewed(call, context, *user, *own);
-  if (!review) return Refuse(call, review.error());
-  return ReplyOrRefuse(call, AnswerPastLimits(*review, *user, since, now));
 }
 
 // In Prometheus' text format, without the frame.
@@ -436,14 +409,8 @@ struct Route {
   bool anonymous;      // may be asked over TCP
   ApiResponse (*answer)(RequestContext& call);
   const char* parameters = "";  // of the query, with commas between them
-  int64_t work = 1;             // times the CPU time of any other answer (ApiState::most_work)
   const char* name = before;    // in metrics; other than the path where that has an {id}
 };
-
-// What plays days of everybody's jobs takes seconds; it stops where its time is over and tells what
-// it has (common/forecast/limit_replay.cc). The caller's turns pay for it
-// (daemon/http/fair_queue.h).
-constexpr int64_t kReplayWork = 12;
 
 const Route kRoutes[] = {
     {"POST", "/v1/advise", nullptr, true, PostAdvise},
@@ -457,25 +424,16 @@ const Route kRoutes[] = {
     {"GET", "/v1/me", nullptr, true, GetMe},
     {"GET", "/v1/site", nullptr, false, GetSite},
     {"GET", "/v1/nodes", nullptr, true, GetNodes, "partition,gpu,search,condition,offset,limit"},
-    {"GET", "/v1/jobs/", "", true, GetJob, "", 1, "/v1/jobs/{id}"},
+    {"GET", "/v1/jobs/", "", true, GetJob, "", "/v1/jobs/{id}"},
     {"GET", "/v1/accuracy", nullptr, true, GetAccuracy},
     {"GET", "/v1/history", nullptr, true, GetHistory, "weeks,gpu"},
-    {"POST", "/v1/advice/", "/submitted", false, PostSubmitted, "", 1, "/v1/advice/{id}/submitted"},
+    {"POST", "/v1/advice/", "/submitted", false, PostSubmitted, "", "/v1/advice/{id}/submitted"},
     {"GET", "/v1/advice", nullptr, false, GetAdvice, "job,limit"},
     {"POST", "/v1/outcomes", nullptr, false, PostOutcome},
     {"GET", "/v1/waiting", nullptr, true, GetWaiting},
-    {"GET", "/v1/usage", nullptr, true, GetUsage, "weeks", kReplayWork},
+    {"GET", "/v1/usage", nullptr, true, GetUsage, "weeks"},
     {"GET", "/v1/presets", nullptr, true, GetPresets},
-    {"POST", "/v1/words", nullptr, true, PostWords},
-    {"GET", "/v1/clusters", nullptr, true, GetClusters},
-    {"POST", "/v1/clusters/", "/advise", true, PostClusterAdvise, "", 1,
-     "/v1/clusters/{id}/advise"},
-    {"GET", "/v1/limits", nullptr, false, GetLimits, "user,since", kReplayWork},
     {"GET", "/v1/events", nullptr, true, GetEvents},
-    {"GET", "/v1/standby", nullptr, false, GetStandby},
-    {"POST", "/v1/standby/copy", nullptr, false, PostStandbyCopy},
-    {"GET", "/v1/standby/copy/", "", false, GetStandbyCopy, "offset", 1, "/v1/standby/copy/{id}"},
-    {"POST", "/v1/standby/rows", nullptr, false, PostStandbyRows},
     {"GET", "/healthz", nullptr, true, GetHealth},
     {"GET", "/metrics", nullptr, true, GetMetrics},
 };
@@ -500,15 +458,6 @@ std::string_view PathOf(const ApiRequest& request) {
   return target.substr(0, target.find('?'));
 }
 
-// Times the CPU time of any other answer.
-int64_t WorkOf(const ApiRequest& request) {
-  std::string id;
-  for (const Route& route : kRoutes) {
-    if (Matches(route, PathOf(request), id)) return route.work;
-  }
-  return 1;
-}
-
 ApiResponse Dispatch(RequestContext& call) {
   const std::string_view target = call.request.target;
   const std::string_view path = PathOf(call.request);
@@ -526,7 +475,7 @@ ApiResponse Dispatch(RequestContext& call) {
   if (allow.empty()) {
     return Refuse(call, {ErrorCode::kNotFound,
                          fmt::format("there is no {}; docs/api.md lists what can be asked",
-                                     Shortened(path, kMostQuotedBytes)),
+                                     Shortened(path, kMaxQuotedBytes)),
                          ""});
   }
   ApiResponse response =
@@ -534,6 +483,18 @@ ApiResponse Dispatch(RequestContext& call) {
                     fmt::format("{} wants {}, not {}", path, allow, call.request.method), ""});
   response.status = 405;
   response.allow = allow;
+  return response;
+}
+
+// What can be asked of a daemon that stands by: how it is.
+bool IsOfStandby(std::string_view path) { return path == "/healthz" || path == "/metrics"; }
+
+ApiResponse StandsBy() {
+  ApiResponse response = PlainError(
+      503, "standby",
+      "this daemon stands by: another gpuadvised holds the history and answers; ask that "
+      "one (daemon: in client.yaml names several)");
+  response.fields.emplace_back("Retry-After", "2");
   return response;
 }
 
@@ -546,13 +507,13 @@ void CountAnswer(const RequestContext& call, const ApiResponse& response) {
 
 ApiResponse Handle(const ApiRequest& request, const Peer& peer, ApiState& api) {
   const auto state = api.cluster.state();
-  WorkBudget budget(WorkOf(request) * api.most_work.For(state ? state->snapshot.get() : nullptr),
-                    api.cpu_time);
+  WorkBudget budget(api.most_work.For(state ? state->snapshot.get() : nullptr), api.cpu_time);
   const WorkBudget::Share share(budget);
   RequestContext call{request, peer, api, state, {}, "", api.experiments.learned(), budget};
   call.freshness = api.cluster.FreshnessOf(state.get());
   try {
-    ApiResponse response = Dispatch(call);
+    const bool answers = !api.history.StandsBy() || IsOfStandby(PathOf(request));
+    ApiResponse response = answers ? Dispatch(call) : StandsBy();
     response.cpu_time = budget.used();
     CountAnswer(call, response);
     return response;
@@ -560,7 +521,7 @@ ApiResponse Handle(const ApiRequest& request, const Peer& peer, ApiState& api) {
     ApiResponse response =
         Refuse(call, {ErrorCode::kInternal,
                       fmt::format("a bug while answering {}: {}",
-                                  Shortened(request.target, kMostQuotedBytes), error.what()),
+                                  Shortened(request.target, kMaxQuotedBytes), error.what()),
                       ""});
     CountAnswer(call, response);
     return response;

@@ -19,10 +19,9 @@ struct Peer {
   bool anonymous = true;  // over TCP: nobody in particular, may only read
   int64_t caller = uid;   // whose bounds these are: the uid, or a number < 0 for the address
   bool is_proxy = false;  // the trusted login proxy, which asks for others (ApiRequest::named)
-  std::string why_anonymous = {};  // a sentence, where the proxy named somebody in vain
-  std::string certificate = {};    // over TLS: the name in the one it showed; "": it showed none
-  bool is_remote = false;          // by a relay, a token or munge
-  std::string host = {};           // where it asks from, if that is not this host and is known
+  std::string why_anonymous = {};         // a sentence, where the proxy named somebody in vain
+  std::optional<int64_t> shown_uid = {};  // over TLS: whose credential or token the request has
+  std::optional<std::string> signed_for = {};  // what that munge credential was made for
 };
 
 // What browsers say about a request beside what they ask for; "" where a field is not there.
@@ -44,16 +43,9 @@ struct ApiRequest {
   // other connection.
   std::vector<std::string> named = {};
   std::string authorization = {};  // the Authorization field
-  std::string relayed_uid = {};    // kRelayedUidField, which only a relay may send
-  std::string relayed_host = {};
-  std::string relayed_caller = {};  // kRelayedCallerField
+  std::string nonce = {};          // Gpuadvise-Nonce, of a munge credential
+  bool is_head = false;            // it came as HEAD, which is answered as GET without the body
 };
-
-// For whom a relay asks, and on which host that user is.
-inline constexpr const char* kRelayedUidField = "Gpuadvise-Uid";
-inline constexpr const char* kRelayedHostField = "Gpuadvise-Host";
-// Whose bounds that uid counts for (Peer::caller), where it is a subordinate one there.
-inline constexpr const char* kRelayedCallerField = "Gpuadvise-Caller";
 
 struct ApiResponse {
   int status = 200;

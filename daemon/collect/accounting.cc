@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::chrono::minutes kDeadline{5};
 
-// As sacct reads it where TZ is UTC.
+// In the format that sacct reads with TZ=UTC.
 std::string InUtc(UnixSeconds time) {
   const auto seconds = static_cast<std::time_t>(time);
   std::tm parts{};

@@ -1,7 +1,7 @@
-// `gpuadvise-collect accounting`: what Slurm's accounting knows of the jobs of one stretch of time,
-// one JSON record a line ("job": the members of a JobRecord), and `{"end": COUNT}` as the last one.
+// `gpuadvise-collect accounting`: prints the jobs that Slurm's accounting has for a period, one
+// JSON record per line ("job": the members of a JobRecord), then `{"end": COUNT}`.
 //
-// One sacct a call; who calls decides how often. Blocks.
+// Runs one sacct per call. Blocks.
 #pragma once
 
 #include <cstdio>
@@ -13,12 +13,12 @@
 namespace gpuadvise::collect {
 
 struct AccountingOptions {
-  std::string bin_dir;  // of sacct; "" PATH
+  std::string bin_dir;  // of sacct; "": PATH
   UnixSeconds since = 0;
   UnixSeconds until = 0;
 };
 
-// Errors: kUnavailable: there is no sacct, or no accounting behind it.
+// Errors: kUnavailable if there is no sacct or no accounting.
 Result<void> PrintAccounting(const AccountingOptions& options, std::FILE* out);
 
 }  // namespace gpuadvise::collect

@@ -13,7 +13,7 @@
 namespace gpuadvise::collect {
 namespace {
 
-// "7(1)": a limit and what counts against it; "N(1)": no limit.
+// "7(1)": a limit and its usage; "N(1)": no limit.
 struct LimitAndUse {
   SlurmNumber limit;
   int64_t used = 0;
@@ -44,7 +44,7 @@ SlurmNumber Wall(std::string_view text) {
   return ParseSlurmDuration(text).value_or(SlurmNumber::Absent());
 }
 
-// What associations and QOS have in common in assoc_mgr's text.
+// Limits that associations and QOS share in assoc_mgr's text.
 Limits ParseLimits(const TextRecord& record) {
   Limits limits;
   limits.group_tres = ParseTresCounts(record.Get("GrpTRES"));
@@ -68,7 +68,7 @@ Association ParseAssociation(const TextRecord& record) {
   association.partition = record.Get("Partition");
   association.parent_account = BeforeParenthesis(record.Get("ParentAccount"));
   association.priority = record.Integer("Priority");
-  // 24.11 says it of an account's own row too.
+  // 24.11 sets it in an account's own row too.
   association.is_default = !association.user.empty() && record.IsYes("DefAssoc");
   const auto shares = SplitAt(record.Get("SharesRaw/Norm/Level/Factor"), '/');
   if (shares.size() == 4) {
@@ -118,7 +118,7 @@ void AddAllowedQos(std::string_view text, std::vector<Association>& associations
   }
 }
 
-// A QOS that says "cluster" or OFF has no mode of its own.
+// "": a QOS with "cluster" or OFF has no mode of its own.
 std::string QosPreemptMode(std::string_view text) {
   std::string mode = LowerCase(text);
   return mode == "cluster" || mode == "off" ? "" : mode;
@@ -208,7 +208,7 @@ void TakePercents(TresCounts& limits, const TresCounts& totals) {
   }
 }
 
-// Of all nodes, as if they were of one partition.
+// TRES of all nodes, as if in one partition.
 TresCounts ClusterTres(const Snapshot& snapshot) {
   Partition all;
   for (const Node& node : snapshot.nodes) all.nodes.push_back(node.name);

@@ -1,8 +1,8 @@
-// Associations and QOS from text: `scontrol show assoc_mgr` (limits and what counts against them,
-// as slurmctld knows them), `sshare -P` (fair share with all its digits) and `sacctmgr -P`
-// (allowed QOS, limits per user and account, preemption).
+// Associations and QOS from text: `scontrol show assoc_mgr` (limits and their usage, as known to
+// slurmctld), `sshare -P` (fair share at full precision) and `sacctmgr -P` (allowed QOS, limits per
+// user and account, preemption).
 //
-// The first is there on every cluster with accounting; the others add to it and may be empty.
+// The first exists on every cluster with accounting; the others add to it and may be empty.
 // Missing fields keep their defaults; nothing here fails. Pure functions, any thread.
 #pragma once
 
@@ -30,11 +30,11 @@ inline constexpr std::string_view kQosColumns =
 std::vector<Association> ParseAssociations(const AccountingText& text);
 std::vector<Qos> ParseQos(const AccountingText& text);
 
-// The limits of a QOS with the flag Relative are percents in sacctmgr's text. Makes them amounts,
-// as slurmctld does: of the partition whose own QOS it is, else of the whole cluster, rounded down.
+// Converts limits of QOS with the flag Relative, percentages in sacctmgr's text, to amounts as
+// slurmctld does: of the partition that has the QOS, else of the whole cluster; rounded down.
 void MakeLimitsAbsolute(Snapshot& snapshot);
 
-// "Operator", the AdminLevel of a user; "" where assoc_mgr has none of that name.
+// AdminLevel of a user ("Operator"); "" if assoc_mgr does not list the user.
 std::string AdminLevelOf(std::string_view assoc_mgr, std::string_view user);
 
 // "cpu=16,mem=200G,gres/gpu=4" with memory in MiB. Parts without a number ("cpu=N") are left out.

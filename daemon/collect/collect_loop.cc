@@ -28,10 +28,9 @@ constexpr milliseconds kFirstRetry{5'000};
 constexpr milliseconds kLongestRetry{20'000};
 constexpr milliseconds kSlow{10'000};
 
-// Tells somebody, again and again, that something takes long, for as long as the object lives.
+// Reports, for as long as the object lives, that an operation takes long.
 //
-// The callback runs on a thread of its own: first after `period`, then every `period`. The
-// destructor waits for a callback that runs.
+// The callback runs on its own thread every `period`. The destructor waits for a running callback.
 class SlowWatch {
  public:
   SlowWatch(std::chrono::milliseconds period, std::function<void(std::chrono::seconds)> tell);
@@ -45,7 +44,7 @@ class SlowWatch {
   std::mutex mutex_;
   std::condition_variable ended_;
   bool end_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last: uses the other members
 };
 
 SlowWatch::SlowWatch(std::chrono::milliseconds period,
@@ -82,15 +81,17 @@ bool IsPipeOrSocket(int descriptor) {
          (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
-// Takes what is there; false when the other end has closed.
+// Reads and drops pending input; returns false once the other end has closed.
 bool StillOpen(int input) {
   std::array<char, 256> ignored;
   return ::read(input, ignored.data(), ignored.size()) > 0;
 }
 
-// Waits; false when the reader or the writer of our input has gone meanwhile.
-bool WaitWhileWanted(milliseconds pause, const LoopOptions& options) {
-  const auto until = Clock::now() + pause;
+// Waits for `pause`, or for `short_pause` once a line requests a poll. Returns false if the reader
+// of our output or the writer of our input has gone.
+bool WaitWhileWanted(milliseconds pause, milliseconds short_pause, const LoopOptions& options) {
+  const auto begin = Clock::now();
+  auto until = begin + pause;
   std::array<pollfd, 2> watched = {{{options.output, 0, 0}, {options.input, POLLIN, 0}}};
   if (!IsPipeOrSocket(options.input)) watched[1].fd = -1;
   while (true) {
@@ -100,7 +101,9 @@ bool WaitWhileWanted(milliseconds pause, const LoopOptions& options) {
                              static_cast<int>(std::min<int64_t>(left.count() + 1, 60'000)));
     if (ready <= 0) continue;
     if ((watched[0].revents & (POLLERR | POLLNVAL)) != 0) return false;
-    if (watched[1].revents != 0 && !StillOpen(options.input)) return false;
+    if (watched[1].revents == 0) continue;
+    if (!StillOpen(options.input)) return false;
+    until = std::min(until, begin + short_pause);
   }
 }
 
@@ -129,8 +132,8 @@ std::string LeftOutTeller::Tell(const LeftOut& left_out, Clock::time_point now) 
   told_ = left_out;
   if (left_out.records == 0) return "";
   if (++stories_ <= kMostStories) return OneLine(left_out.InWords(), kMaxMessageBytes);
-  told_ = LeftOut();  // so that it is told in the next hour, if it is so still
-  return "more records are left out; that is not told for the rest of the hour";
+  told_ = LeftOut();  // report it again next hour if it persists
+  return "more records are left out; not reported again this hour";
 }
 
 bool LineOutput::Write(const std::function<void(const Sink&)>& writer) {
@@ -189,8 +192,9 @@ int RunCollectLoop(Source& source, const LoopOptions& options) {
     const std::string told = poll ? teller.Tell(poll->left_out, Clock::now()) : "";
     if (!told.empty()) fmt::print(stderr, "{}\n", told);
     if (!read || options.once || (poll && poll->last)) return 0;
-    if (!WaitWhileWanted(WithJitter(PauseAfter(options.interval, failures, took)), options))
-      return 0;
+    const milliseconds pause = WithJitter(PauseAfter(options.interval, failures, took));
+    const milliseconds soonest = std::min(options.interval, options.soonest);
+    if (!WaitWhileWanted(pause, PauseAfter(soonest, failures, took), options)) return 0;
   }
 }
 

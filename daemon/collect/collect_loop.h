@@ -1,12 +1,13 @@
-// The life of a collector: ask the source, print what it says, wait, again.
+// The main loop of a collector: poll the source, print the answer, wait, repeat.
 //
-// Prints to a file descriptor (a pipe to the daemon) one batch of records for each answer and an
-// error record with the cause whenever there is none. What was left out of an answer is said on
-// stderr, once for each story and so often an hour at most. Waits between polls with ±10 % of
-// jitter, so that many clusters are not asked in step; longer after errors and slow answers, so
-// that a struggling slurmctld is left alone. When one answer takes long, error records say so
-// meanwhile. Ends when the reader goes away or, if stdin is a pipe or socket, when that is closed.
-// Blocks its thread; the only other thread is the one that watches for slow answers.
+// Prints to a file descriptor (a pipe to the daemon) one batch of records per answer, or an error
+// record with the cause if there is none. Reports records left out of an answer on stderr, once per
+// message and with a bound per hour. Waits between polls with ±10 % jitter, so that clusters are
+// not polled in step, and longer after errors and slow answers, to spare an overloaded slurmctld. A
+// line on stdin, if that is a pipe or socket, requests an early poll: at least `soonest` after the
+// last one. During a slow answer it prints error records that report the delay. Ends when the
+// reader closes the output or, if stdin is a pipe or socket, when stdin is closed. Blocks its
+// thread; the only other thread watches for slow answers.
 #pragma once
 
 #include <chrono>
@@ -23,26 +24,27 @@ namespace gpuadvise::collect {
 struct LoopOptions {
   std::string source_name;  // for messages: "slurm-api"
   std::chrono::milliseconds interval{30'000};
-  bool once = false;  // one batch, no waiting; an error ends with status 1
-  int output = 1;     // file descriptors
+  std::chrono::milliseconds soonest{5'000};  // minimum between requested polls
+  bool once = false;                         // one batch, no wait; exit status 1 after an error
+  int output = 1;                            // file descriptors
   int input = 0;
 };
 
-// Runs until the end and returns the exit status: 0, or 1 with a sentence on stderr.
+// Runs to the end and returns the exit status: 0, or 1 with a message on stderr.
 int RunCollectLoop(Source& source, const LoopOptions& options);
 
-// How long to wait before the next poll, without jitter. `failures`: errors in a row until now;
-// `took`: how long the last answer took.
+// Pause before the next poll, without jitter. `failures`: consecutive errors so far; `took`:
+// duration of the last answer.
 std::chrono::milliseconds PauseAfter(std::chrono::milliseconds interval, int failures,
                                      std::chrono::milliseconds took);
 
-// What is to be said of the records that were left out: each story once, and so many an hour at
-// most, so that nobody who writes them uses up the log, nor keeps it silent for ever.
+// Limits the messages about left-out records: each one once, and a bounded number per hour, so that
+// users who cause them can neither fill the log nor silence it for good.
 class LeftOutTeller {
  public:
-  static constexpr int kMostStories = 20;  // an hour; one more line says that there are more
+  static constexpr int kMostStories = 20;  // per hour, plus a line that there are more
 
-  // A line without its newline; "" where there is nothing new to say.
+  // A line to log, without its newline; "": nothing new.
   std::string Tell(const LeftOut& left_out, std::chrono::steady_clock::time_point now);
 
  private:
@@ -51,8 +53,8 @@ class LeftOutTeller {
   std::optional<std::chrono::steady_clock::time_point> hour_began_;
 };
 
-// Lines to a file descriptor, in large writes, from several threads. A batch is written under one
-// lock, so that records of another thread cannot fall into it.
+// Writes lines to a file descriptor in large blocks; safe from several threads. A batch is written
+// under one lock, so that no record of another thread interrupts it.
 class LineOutput {
  public:
   explicit LineOutput(int descriptor) : descriptor_(descriptor) {}
@@ -61,8 +63,8 @@ class LineOutput {
 
   using Sink = std::function<void(std::string_view line)>;
 
-  // Calls `writer` with a sink for its lines and writes them all. False once nobody reads any
-  // more; then nothing is written.
+  // Calls `writer` with a sink for its lines and writes them all. Returns false, and writes
+  // nothing, once the reader is gone.
   bool Write(const std::function<void(const Sink&)>& writer);
 
  private:

@@ -1,4 +1,4 @@
-// Licences as Slurm writes them: of a job ("matlab:2,ansys@server", "matlab|octave") and of the
+// Licence lists in Slurm's format: of a job ("matlab:2,ansys@server", "matlab|octave") and of the
 // cluster. Pure functions, any thread.
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace gpuadvise::collect {
 
-// Fills `licenses` and `any_license` from a job's list; a name without a count is one of it. Parts
-// that are none are left out. Nothing for "" and "(null)".
+// Fills `licenses` and `any_license` from a job's list. A name without a count means 1; malformed
+// parts are left out; "" and "(null)" mean none.
 void FillLicenses(std::string_view text, JobRequest& request);
 
-// The same list without alternatives, as of a reservation.
+// A list without alternatives, as for a reservation.
 TresCounts LicensesOf(std::string_view text);
 
 }  // namespace gpuadvise::collect

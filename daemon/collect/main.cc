@@ -1,4 +1,4 @@
-// gpuadvise-collect: prints what a cluster looks like, one record a line, again and again.
+// gpuadvise-collect: polls a cluster and prints its state, one record per line.
 #include <fmt/format.h>
 #include <getopt.h>
 #include <sys/prctl.h>
@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/process/last_words.h"
 #include "common/slurm/snapshot_records.h"
 #include "daemon/collect/accounting.h"
 #include "daemon/collect/collect_loop.h"
@@ -75,7 +76,7 @@ Options:
 
 )";
 
-// The status of a command line that cannot be used, by what is wrong with it.
+// Exit status for an invalid command line, by kind of error.
 constexpr int kNoNumber = 104;
 constexpr int kNotAllowed = 105;
 constexpr int kMissing = 106;
@@ -100,7 +101,7 @@ enum OptionCode {
   kJobsDir
 };
 
-// Of options with two names the first is the one that errors say.
+// Of options with two names, error messages use the first.
 const option kOptions[] = {{"help", no_argument, nullptr, kHelpAsked},
                            {"once", no_argument, nullptr, kOnce},
                            {"interval", required_argument, nullptr, kInterval},
@@ -137,7 +138,7 @@ int RefuseUsage(int status, const std::string& why) {
   return status;
 }
 
-// All of optarg as a number, by one of strtol's family.
+// Parses all of optarg as a number with a function such as strtol.
 template <typename Number, typename Parse>
 std::optional<int> ReadNumber(int code, Parse parse, Number& number) {
   char* end = nullptr;
@@ -147,9 +148,9 @@ std::optional<int> ReadNumber(int code, Parse parse, Number& number) {
                      fmt::format("Could not convert: {} = {}", NameOfOption(code), optarg));
 }
 
-double DoubleFrom(const char* text, char** end) { return std::strtod(text, end); }
-int64_t IntegerFrom(const char* text, char** end) { return std::strtoll(text, end, 0); }
-uint64_t UnsignedFrom(const char* text, char** end) { return std::strtoull(text, end, 0); }
+double ParseDouble(const char* text, char** end) { return std::strtod(text, end); }
+int64_t ParseInteger(const char* text, char** end) { return std::strtoll(text, end, 0); }
+uint64_t ParseUnsigned(const char* text, char** end) { return std::strtoull(text, end, 0); }
 
 std::optional<int> ReadInterval(int code, double& seconds) {
   char* end = nullptr;
@@ -159,7 +160,7 @@ std::optional<int> ReadInterval(int code, double& seconds) {
                                               NameOfOption(code), optarg));
 }
 
-// Takes one option of getopt_long(). The status to end with at once; nullopt: go on.
+// Handles one option of getopt_long(). Returns the exit status, or nullopt to continue.
 std::optional<int> ReadOption(int code, char** argv, Arguments& arguments) {
   switch (code) {
     case kHelpAsked:
@@ -191,13 +192,13 @@ std::optional<int> ReadOption(int code, char** argv, Arguments& arguments) {
       arguments.rest.ca_file = optarg;
       return std::nullopt;
     case kSince:
-      return ReadNumber(code, IntegerFrom, arguments.accounting.since);
+      return ReadNumber(code, ParseInteger, arguments.accounting.since);
     case kUntil:
-      return ReadNumber(code, IntegerFrom, arguments.accounting.until);
+      return ReadNumber(code, ParseInteger, arguments.accounting.until);
     case kSeed:
-      return ReadNumber(code, UnsignedFrom, arguments.sim.seed);
+      return ReadNumber(code, ParseUnsigned, arguments.sim.seed);
     case kSpeed:
-      return ReadNumber(code, DoubleFrom, arguments.sim.speed);
+      return ReadNumber(code, ParseDouble, arguments.sim.speed);
     case kJobsDir:
       arguments.sim.jobs_dir = optarg;
       return std::nullopt;
@@ -229,7 +230,7 @@ std::optional<int> ReadPositionals(int argc, char** argv, Arguments& arguments) 
                      fmt::format("The following argument was not expected: {}", argv[optind]));
 }
 
-// Reads the command line. The status to end with at once; nullopt: go on with `arguments`.
+// Reads the command line. Returns the exit status, or nullopt to continue with `arguments`.
 std::optional<int> ReadArguments(int argc, char** argv, Arguments& arguments) {
   opterr = 0;
   for (int code = 0; (code = getopt_long(argc, argv, ":h", kOptions, nullptr)) != -1;) {
@@ -261,16 +262,16 @@ SourceResult MakeSource(const Arguments& arguments) {
   return MakeSimSource(arguments.sim, [] { return static_cast<UnixSeconds>(std::time(nullptr)); });
 }
 
-// What a person's shell may hold must not change which cluster is asked and how it prints.
+// The user's environment must not change which cluster is asked or how Slurm prints.
 void TidyEnvironment(const Arguments& arguments) {
   if (!arguments.slurm_conf.empty()) ::setenv("SLURM_CONF", arguments.slurm_conf.c_str(), 1);
-  ::setenv("SLURM_BITSTR_LEN", "0", 1);  // array tasks are never cut short
+  ::setenv("SLURM_BITSTR_LEN", "0", 1);  // no truncation of array tasks
   ::setenv("SLURM_TIME_FORMAT", "%s", 1);
   ::setenv("TZ", "UTC", 1);
   ::unsetenv("SLURM_CLUSTERS");
 }
 
-// Nobody may be left asking slurmctld: end with the parent, and at once when told to.
+// Must not outlive the daemon, which would keep polling slurmctld.
 void TieToParent() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGTERM, [](int) { ::_exit(0); });
@@ -282,7 +283,7 @@ int Complain(const Error& error) {
   return 1;
 }
 
-// The daemon takes the sentence from a record, as it takes those of a source that runs.
+// Reports the error as a record, as a running source does.
 int RefuseSource(const Arguments& arguments, const Error& error) {
   if (!arguments.once) {
     fmt::print("{}\n", ErrorRecord(error.message));
@@ -316,4 +317,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace gpuadvise::collect
 
-int main(int argc, char** argv) { return gpuadvise::collect::Main(argc, argv); }
+int main(int argc, char** argv) {
+  gpuadvise::ReportUncaughtExceptions("gpuadvise-collect");
+  return gpuadvise::collect::Main(argc, argv);
+}

@@ -33,7 +33,7 @@ class ReplaySource : public Source {
   }
 
  private:
-  // The next line, at most kMaxRecordBytes long; nullopt at the end of the file.
+  // The next line, at most kMaxRecordBytes long; nullopt: end of file.
   Result<std::optional<std::string_view>> NextLine() {
     file_.getline(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
     auto length = static_cast<size_t>(file_.gcount());
@@ -67,7 +67,7 @@ class ReplaySource : public Source {
     return fmt::format("{}:{}: {}", path_, line_, sentence);
   }
 
-  // An error record is the story told; anything else is a damaged file.
+  // Keeps a recorded error as it is; adds the position to errors of a damaged file.
   Error Placed(Error error) {
     inside_batch_ = false;
     if (error.code != ErrorCode::kUnavailable) error.message = Located(error.message);

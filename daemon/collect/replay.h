@@ -1,8 +1,7 @@
-// A recorded cluster as a source: the lines that gpuadvise-collect printed, one batch a Step().
+// A recorded cluster as a source: output of gpuadvise-collect, one batch per Step().
 //
-// Times stay as they were recorded. After the last batch the last snapshot is given again and
-// again, unchanged. A recorded error record is an error of that Step, as it was when it was
-// recorded.
+// Times stay as recorded. After the last batch, each Step() returns the last snapshot unchanged. A
+// recorded error record becomes an error of its Step().
 #pragma once
 
 #include <string>
@@ -12,7 +11,7 @@
 namespace gpuadvise::collect {
 
 // Opens `path`. Errors: kNotFound or kBadInput with the file. Step() fails with kBadInput and
-// "FILE:LINE: …" for a line that is no record and for a file that ends inside a batch.
+// "FILE:LINE: …" at a line that is not a record and if the file ends inside a batch.
 SourceResult MakeReplaySource(const std::string& path);
 
 }  // namespace gpuadvise::collect

@@ -19,7 +19,7 @@
 namespace gpuadvise::collect {
 namespace {
 
-// How many of a list of {index, status: [ALLOCATED, …]} a job holds.
+// Number of allocated cores in a list of {index, status: [ALLOCATED, …]}.
 int64_t HeldCores(const RestJson& cores) {
   return std::count_if(cores.begin(), cores.end(), [](const RestJson& core) {
     return RestHasWord(core, "status", "ALLOCATED");
@@ -31,7 +31,7 @@ bool IsListOfCores(const RestJson& value) {
          value.front().contains("status") && value.front().contains("index");
 }
 
-// Beyond all counts, times and MiB that Slurm has; products with threads stay within 64 bits.
+// Above all counts, times and MiB in Slurm; products with threads fit in 64 bits.
 constexpr int64_t kMostCount = int64_t{1} << 48;
 
 std::optional<int64_t> Whole(const RestJson& value) {
@@ -65,7 +65,7 @@ Result<RestJson> ReadRestJson(std::string_view text) {
     return Fail(ErrorCode::kUnavailable, "its answer is not a JSON object; is it slurmrestd?");
   } catch (const RestJson::exception& error) {
     return Fail(ErrorCode::kUnavailable,
-                fmt::format("its answer is no JSON: {}", OneLine(error.what(), 120)));
+                fmt::format("its answer is not JSON: {}", OneLine(error.what(), 120)));
   }
 }
 
@@ -164,7 +164,7 @@ std::optional<JobState> RestJobState(const RestJson& record) {
   if (has("COMPLETING")) return JobState::kCompleting;
   if (has("REVOKED") || words.empty()) return std::nullopt;
   if (has("CONFIGURING") || has("POWER_UP_NODE")) return JobState::kConfiguring;
-  return JobStateFromWord(words.front());  // the base; flags stand behind it
+  return JobStateFromWord(words.front());  // the base state; flags follow
 }
 
 void ReadRestIdentity(const RestJson& record, Job& job) {
@@ -209,7 +209,7 @@ void ReadRestSharing(const RestJson& record, JobRequest& request) {
   if (request.exclusive_to == "topo") request.exclusive = true;
 }
 
-JobRequest RestRequestOf(const RestJson& record) {
+JobRequest ReadRestRequest(const RestJson& record) {
   JobRequest request;
   request.partitions = RestList(record, "partition");
   request.nodes_min = RestCount(record, "node_count", 1);
@@ -244,9 +244,9 @@ JobRequest RestRequestOf(const RestJson& record) {
   return request;
 }
 
-// Of one node's `sockets`: a list, whose cores were counted, or (v0.0.40) {0: {cores: {1:
-// allocated}}}.
-std::optional<int64_t> CoresOf(const RestJson& sockets) {
+// Allocated cores of one node's `sockets`: a list with counts, or {0: {cores: {1: allocated}}}
+// (v0.0.40).
+std::optional<int64_t> CountAllocatedCores(const RestJson& sockets) {
   if (!sockets.is_structured() || sockets.empty()) return std::nullopt;
   int64_t held = 0;
   for (const RestJson& socket : sockets) {
@@ -264,13 +264,13 @@ bool Has(const Node& node, const Gres& gres) {
          });
 }
 
-// What a job holds of each of its nodes, told in their order without those of which it holds none.
+// GRES of a job by node. Slurm lists them in node order and skips nodes without GRES.
 class RestGresDetails {
  public:
   RestGresDetails(const RestJson& record, size_t nodes)
       : details_(RestList(record, "gres_detail")), nodes_left_(nodes) {}
 
-  // Of the next node; `node` is null where it is not known.
+  // GRES on the next node; `node`: null if unknown.
   Gres Next(const Node* node) {
     const size_t left = details_.size() - next_;
     const size_t nodes = nodes_left_--;
@@ -299,7 +299,7 @@ class RestJobReader {
     job.state = state;
     ReadRestIdentity(record, job);
     ReadRestQueueing(record, context_.now, job);
-    job.request = RestRequestOf(record);
+    job.request = ReadRestRequest(record);
     if (state != JobState::kPending) {
       job.request.nodes_max = 0;
       job.allocations = Allocations(record);
@@ -339,10 +339,11 @@ class RestJobReader {
     return allocations;
   }
 
-  // All threads of a core are taken with it.
+  // An allocated core counts all its threads.
   int64_t CpusOn(const RestJson& node, const std::string& name) const {
     const RestJson* sockets = RestValue(node, "sockets");
-    const std::optional<int64_t> cores = sockets != nullptr ? CoresOf(*sockets) : std::nullopt;
+    const std::optional<int64_t> cores =
+        sockets != nullptr ? CountAllocatedCores(*sockets) : std::nullopt;
     if (!cores) return RestCount(node, "cpus/count");
     const Node* known = NodeNamed(name);
     return *cores * (known == nullptr ? 1 : known->threads_per_core);
@@ -388,9 +389,9 @@ std::string DefaultPartitionOf(const RestJson& jobs_answer) {
 
 namespace {
 
-constexpr int64_t kMostThreads = 1024;  // of a core
+constexpr int64_t kMostThreads = 1024;  // per core
 
-// scontrol joins the words that slurmrestd lists.
+// Joins the words of a list, as scontrol prints them.
 std::string Joined(const RestJson& record, std::string_view path, char separator) {
   std::string joined;
   for (const std::string& word : RestList(record, path)) {
@@ -400,7 +401,7 @@ std::string Joined(const RestJson& record, std::string_view path, char separator
   return joined;
 }
 
-Node RestNodeOf(const RestJson& record) {
+Node ReadRestNode(const RestJson& record) {
   Node node;
   node.name = RestText(record, "name");
   node.state = ParseNodeState(Joined(record, "state", '+'));
@@ -430,7 +431,7 @@ Node RestNodeOf(const RestJson& record) {
 std::vector<Node> RestNodes(const RestJson& answer) {
   std::vector<Node> nodes;
   for (const RestJson& record : RestTable(answer, "nodes")) {
-    Node node = RestNodeOf(record);
+    Node node = ReadRestNode(record);
     if (!node.name.empty()) nodes.push_back(std::move(node));
   }
   return nodes;
@@ -448,7 +449,7 @@ PartitionState RestPartitionState(const RestJson& record) {
   return PartitionState::kUp;
 }
 
-// Of memory 0 says that there is none set.
+// Memory at `path`; `none` if 0, which means not set.
 SlurmNumber MemoryOr(const RestJson& record, std::string_view path, SlurmNumber none) {
   const SlurmNumber memory = RestNumber(record, path);
   if (memory.has_value() && memory.value() == 0) return none;
@@ -473,8 +474,8 @@ void ReadRestLimits(const RestJson& record, Partition& partition) {
   partition.max_memory_per_cpu_mib = MemoryOr(record, "maximums/partition_memory_per_cpu", endless);
 }
 
-// v0.0.45 says it in the words of `scontrol show partition`; then the numbers of older versions
-// are still there and all zero, which would read as EXCLUSIVE.
+// v0.0.45 uses the words of `scontrol show partition`; it keeps the numbers of older versions, but
+// all zero, which would read as EXCLUSIVE.
 void ReadRestSharing(const RestJson& record, Partition& partition) {
   if (RestValue(record, "partition/exclusive") != nullptr) {
     FillSharing(RestText(record, "partition/oversubscribe"),
@@ -492,7 +493,7 @@ void ReadRestSharing(const RestJson& record, Partition& partition) {
   FillSharing(words, "", false, false, partition);
 }
 
-Partition RestPartitionOf(const RestJson& record) {
+Partition ReadRestPartition(const RestJson& record) {
   Partition partition;
   partition.name = RestText(record, "name");
   partition.state = RestPartitionState(record);
@@ -520,7 +521,7 @@ Partition RestPartitionOf(const RestJson& record) {
   return partition;
 }
 
-Reservation RestReservationOf(const RestJson& record) {
+Reservation ReadRestReservation(const RestJson& record) {
   Reservation reservation;
   reservation.name = RestText(record, "name");
   reservation.start_time = Moment(record, "start_time");
@@ -544,7 +545,7 @@ Reservation RestReservationOf(const RestJson& record) {
 std::vector<Partition> RestPartitions(const RestJson& answer) {
   std::vector<Partition> partitions;
   for (const RestJson& record : RestTable(answer, "partitions")) {
-    Partition partition = RestPartitionOf(record);
+    Partition partition = ReadRestPartition(record);
     if (!partition.name.empty()) partitions.push_back(std::move(partition));
   }
   return partitions;
@@ -553,7 +554,7 @@ std::vector<Partition> RestPartitions(const RestJson& answer) {
 std::vector<Reservation> RestReservations(const RestJson& answer) {
   std::vector<Reservation> reservations;
   for (const RestJson& record : RestTable(answer, "reservations")) {
-    Reservation reservation = RestReservationOf(record);
+    Reservation reservation = ReadRestReservation(record);
     if (!reservation.name.empty()) reservations.push_back(std::move(reservation));
   }
   return reservations;

@@ -1,7 +1,7 @@
-// slurmrestd's JSON (data_parser v0.0.40 and later), as values of the snapshot.
+// Reads slurmrestd's JSON (data_parser v0.0.40 and later) into values of the snapshot.
 //
-// Numbers come as {set, infinite, number}, flags as lists of words. What a version does not tell,
-// or tells in another form, keeps the default: records without a name are left out and nothing here
+// Numbers come as {set, infinite, number}, flags as lists of words. A field that a version lacks or
+// writes in another form keeps its default; records without a name are left out; nothing here
 // fails. Pure functions, any thread.
 #pragma once
 
@@ -20,8 +20,8 @@ namespace gpuadvise::collect {
 
 using RestJson = nlohmann::json;
 
-// An answer's body. The cores of a job's sockets become how many of them it holds: they are most of
-// the text. Errors: kUnavailable with where it is no JSON object.
+// Parses the body of an answer. Replaces the list of cores in each socket of a job, the bulk of the
+// text, by the number allocated. Errors: kUnavailable with the position if not a JSON object.
 Result<RestJson> ReadRestJson(std::string_view text);
 
 // ---- single values, by the path of their keys ("priority/tier") --------------------------------
@@ -31,20 +31,20 @@ SlurmNumber RestNumber(const RestJson& object, std::string_view path);
 int64_t RestCount(const RestJson& object, std::string_view path, int64_t fallback = 0);
 double RestReal(const RestJson& object, std::string_view path, double fallback = 0);
 std::string RestText(const RestJson& object, std::string_view path);
-// A list of words, or the words of one text between commas.
+// A list of words, or a comma-separated string.
 std::vector<std::string> RestList(const RestJson& object, std::string_view path);
-// The list at `path`; an empty one where there is none.
+// The list at `path`; empty if absent.
 const RestJson& RestTable(const RestJson& object, std::string_view path);
 bool RestIsTrue(const RestJson& object, std::string_view path, bool fallback = false);
 bool RestHasWord(const RestJson& object, std::string_view path, std::string_view word);
 
-// ---- tables: what stands under "jobs", "nodes", … of an answer ---------------------------------
+// ---- tables: "jobs", "nodes", … of an answer ---------------------------------------------------
 
 struct RestJobsContext {
   UnixSeconds now = 0;
-  std::vector<Node> nodes;  // of this poll: threads of a core, GPUs
+  std::vector<Node> nodes;  // of this poll; for threads per core and GPUs
 };
-// Without those that have ended. What cannot be told right is said in `left_out`.
+// Jobs that have not ended. Adds those that cannot be represented correctly to `left_out`.
 std::vector<Job> RestJobs(const RestJson& answer, const RestJobsContext& context,
                           LeftOut& left_out);
 std::vector<Node> RestNodes(const RestJson& answer);
@@ -52,7 +52,7 @@ std::vector<Partition> RestPartitions(const RestJson& answer);
 std::vector<Reservation> RestReservations(const RestJson& answer);
 std::vector<License> RestLicenses(const RestJson& answer);
 
-// The partitions that jobs name which asked for none; they are the default, where only one is.
+// The partition of jobs that requested none; "" unless there is exactly one.
 std::string DefaultPartitionOf(const RestJson& jobs_answer);
 
 }  // namespace gpuadvise::collect

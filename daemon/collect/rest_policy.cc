@@ -18,7 +18,7 @@
 namespace gpuadvise::collect {
 namespace {
 
-// Slurm prints the fair tree, its default, only where it is off.
+// PriorityFlags as Slurm prints them: fair tree, its default, appears only if off.
 std::string PriorityFlagsText(const RestJson& words) {
   std::string joined;
   bool has_fair_tree = false;
@@ -33,7 +33,7 @@ std::string PriorityFlagsText(const RestJson& words) {
   return joined;
 }
 
-// A value of the configuration as slurm.conf would have it.
+// A setting in the form of slurm.conf.
 std::string ConfText(const RestJson& conf, const std::string& key) {
   const RestJson& value = conf.at(key);
   if (value.is_string()) return value.get<std::string>();
@@ -51,8 +51,8 @@ std::string ConfText(const RestJson& conf, const std::string& key) {
   return number.has_value() ? std::to_string(number.value()) : "";
 }
 
-// As sshare prints it: every source must say the same.
-double SixDigitsOf(double value) { return ToDouble(fmt::format("{:.6f}", value)); }
+// The precision of sshare, so that all sources agree.
+double RoundToSixDigits(double value) { return ToDouble(fmt::format("{:.6f}", value)); }
 
 // [{type: gres, name: gpu, count: 8}, {type: mem, name: "", count: 102400}]
 TresCounts RestTres(const RestJson& object, std::string_view path) {
@@ -66,7 +66,7 @@ TresCounts RestTres(const RestJson& object, std::string_view path) {
   return counts;
 }
 
-// Of a limit, infinite says that there is none.
+// A limit; absent if infinite.
 SlurmNumber RestLimit(const RestJson& object, std::string_view path) {
   const SlurmNumber number = RestNumber(object, path);
   return number.has_value() ? number : SlurmNumber::Absent();
@@ -97,7 +97,7 @@ Limits RestAssociationLimits(const RestJson& record) {
 
 using RestAssociationKey = std::tuple<std::string, std::string, std::string>;
 
-Association RestAssociationOf(const RestJson& record) {
+Association ReadRestAssociation(const RestJson& record) {
   Association association;
   association.id = RestCount(record, "id");
   association.account = RestText(record, "account");
@@ -115,16 +115,16 @@ Association RestAssociationOf(const RestJson& record) {
 
 void AddShare(const RestJson& share, Association& association) {
   association.id = RestCount(share, "id");
-  association.shares_normalised = SixDigitsOf(RestReal(share, "shares_normalized"));
+  association.shares_normalised = RoundToSixDigits(RestReal(share, "shares_normalized"));
   association.usage_raw = RestReal(share, "usage");
-  association.usage_effective = KnownUsage(SixDigitsOf(RestReal(share, "effective_usage")));
+  association.usage_effective = KnownUsage(RoundToSixDigits(RestReal(share, "effective_usage")));
   if (!association.user.empty()) {
-    association.fair_share = SixDigitsOf(RestReal(share, "fairshare/factor"));
+    association.fair_share = RoundToSixDigits(RestReal(share, "fairshare/factor"));
   }
 }
 
-// A user's share names him and his account, an account's itself and the one above.
-RestAssociationKey KeyOfShare(const RestJson& share) {
+// A user's share has the user and the account; an account's has itself and its parent.
+RestAssociationKey ShareKey(const RestJson& share) {
   std::string name = RestText(share, "name");
   std::string parent = RestText(share, "parent");
   std::string partition = RestText(share, "partition");
@@ -146,17 +146,17 @@ std::vector<Association> RestAssociations(const RestJson& shares, const RestJson
                                           const std::string& cluster) {
   std::map<RestAssociationKey, const RestJson*> share_of;
   for (const RestJson& share : RestTable(shares, "shares/shares")) {
-    share_of[KeyOfShare(share)] = &share;
+    share_of[ShareKey(share)] = &share;
   }
   std::vector<Association> read;
   for (const RestJson& record : RestTable(associations, "associations")) {
     const std::string whose = RestText(record, "cluster");
     if (!whose.empty() && whose != cluster) continue;
-    Association association = RestAssociationOf(record);
+    Association association = ReadRestAssociation(record);
     const auto found =
         share_of.find({association.account, association.user, association.partition});
     if (found != share_of.end()) AddShare(*found->second, association);
-    // v0.0.44 and before give every association the id 0: without a share it has no name.
+    // Up to v0.0.44 every association has id 0, so one without a share has no identity.
     if (association.id > 0) read.push_back(std::move(association));
   }
   return read;
@@ -166,7 +166,7 @@ std::vector<Association> RestAssociations(const RestJson& shares, const RestJson
 
 namespace {
 
-// slurmrestd's words and those of sacctmgr, which the snapshot keeps.
+// slurmrestd's words and sacctmgr's, which the snapshot uses.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kQosFlags = {{
     {"DENY_LIMIT", "DenyOnLimit"},
     {"ENFORCE_USAGE_THRESHOLD", "EnforceUsageThreshold"},
@@ -188,7 +188,7 @@ std::string RestQosPreemptMode(const RestJson& record) {
   return "";
 }
 
-Qos RestQosOf(const RestJson& record) {
+Qos ReadRestQos(const RestJson& record) {
   Qos qos;
   qos.name = RestText(record, "name");
   qos.priority = RestLimit(record, "priority").value_or(0);
@@ -219,18 +219,18 @@ Qos RestQosOf(const RestJson& record) {
 std::vector<Qos> RestQos(const RestJson& answer) {
   std::vector<Qos> all;
   for (const RestJson& record : RestTable(answer, "qos")) {
-    Qos qos = RestQosOf(record);
+    Qos qos = ReadRestQos(record);
     if (!qos.name.empty()) all.push_back(std::move(qos));
   }
   return all;
 }
 
-// ---- what counts against limits ----------------------------------------------------------------
+// ---- usage against limits ----------------------------------------------------------------------
 
 std::vector<RestUse> RestUses(const RestJson& jobs_answer) {
   std::vector<RestUse> uses;
   for (const RestJson& record : RestTable(jobs_answer, "jobs")) {
-    // A job that is completing holds nodes still, but no limit.
+    // A completing job still holds nodes but no longer counts against limits.
     const bool counts = (RestHasWord(record, "job_state", "RUNNING") ||
                          RestHasWord(record, "job_state", "SUSPENDED")) &&
                         !RestHasWord(record, "job_state", "COMPLETING");
@@ -245,10 +245,10 @@ std::vector<RestUse> RestUses(const RestJson& jobs_answer) {
 
 namespace {
 
-// What counts against one record's limits, with the nodes that its jobs are on.
-class UseOf {
+// Sums the usage against one record's limits; counts each node once.
+class UsageCounter {
  public:
-  explicit UseOf(Limits& limits) : limits_(&limits) {
+  explicit UsageCounter(Limits& limits) : limits_(&limits) {
     limits.group_jobs_used = 0;
     limits.group_tres_used.clear();
   }
@@ -269,7 +269,7 @@ class UseOf {
 
 struct AssociationUse {
   const Association* association;
-  UseOf use;
+  UsageCounter use;
 };
 
 }  // namespace
@@ -278,17 +278,18 @@ void CountUses(const std::vector<RestUse>& uses, Snapshot& snapshot) {
   std::unordered_map<int64_t, AssociationUse> by_id;
   std::unordered_map<std::string, int64_t> account_ids;
   for (Association& association : snapshot.associations) {
-    by_id.try_emplace(association.id, AssociationUse{&association, UseOf(association.limits)});
+    by_id.try_emplace(association.id,
+                      AssociationUse{&association, UsageCounter(association.limits)});
     if (association.user.empty()) account_ids[association.account] = association.id;
   }
-  std::unordered_map<std::string, UseOf> qos_of;
-  for (Qos& qos : snapshot.qos) qos_of.try_emplace(qos.name, UseOf(qos.limits));
+  std::unordered_map<std::string, UsageCounter> qos_of;
+  for (Qos& qos : snapshot.qos) qos_of.try_emplace(qos.name, UsageCounter(qos.limits));
   std::unordered_map<std::string, std::string> partition_qos;
   for (const Partition& partition : snapshot.partitions) {
     partition_qos[partition.name] = partition.qos;
   }
   for (const RestUse& use : uses) {
-    std::set<int64_t> passed;  // a tree that bites its tail ends
+    std::set<int64_t> passed;  // stops at a cycle
     for (auto at = by_id.find(use.association);
          at != by_id.end() && passed.insert(at->first).second;) {
       at->second.use.Add(use);

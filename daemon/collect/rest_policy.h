@@ -1,8 +1,8 @@
-// The slow-changing part of what slurmrestd tells: configuration, associations, QOS, and what of
-// their limits running jobs use up.
+// The slow-changing tables of slurmrestd: configuration, associations, QOS, and the usage that
+// counts against their limits.
 //
-// Limits come from slurmdbd; ids, shares and usage from slurmctld's shares. What counts against a
-// limit is in neither: it is added up from the running jobs, as slurmctld does. Pure functions, any
+// Limits come from slurmdbd; ids, shares and past usage from slurmctld's shares. Usage against
+// limits is in neither: it is summed over the running jobs, as slurmctld does. Pure functions, any
 // thread.
 #pragma once
 
@@ -15,28 +15,27 @@
 
 namespace gpuadvise::collect {
 
-// The keys of /slurm/vX/conf (v0.0.45 and later) as slurm.conf has them.
+// The settings in /slurm/vX/conf (v0.0.45 and later) in the form of slurm.conf.
 ConfKeys RestConfKeys(const RestJson& answer);
 
-// `shares`: of /slurm/vX/shares; `associations`: of /slurmdb/vX/associations, of which only those
-// of `cluster` count.
+// `shares`: from /slurm/vX/shares; `associations`: from /slurmdb/vX/associations; reads only those
+// of `cluster`.
 std::vector<Association> RestAssociations(const RestJson& shares, const RestJson& associations,
                                           const std::string& cluster);
 
 std::vector<Qos> RestQos(const RestJson& answer);
 
-// What one running job holds, and of whom.
+// Resources held by one running job, and what they count against.
 struct RestUse {
   int64_t association = 0;
   std::string qos;
   std::string partition;
   TresCounts tres;
-  std::vector<std::string> nodes;  // one that several jobs share counts once
+  std::vector<std::string> nodes;  // a node shared by several jobs counts once
 };
 std::vector<RestUse> RestUses(const RestJson& jobs_answer);
 
-// Adds them up where they count: the association and those above it, the job's QOS, the
-// partition's.
+// Adds each use to the job's association and its ancestors, the job's QOS and the partition's QOS.
 void CountUses(const std::vector<RestUse>& uses, Snapshot& snapshot);
 
 }  // namespace gpuadvise::collect

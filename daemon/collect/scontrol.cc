@@ -13,7 +13,7 @@
 namespace gpuadvise::collect {
 namespace {
 
-// Slurm adds who set the reason and when: "fan broken [root@1795218015]".
+// Drops the user and time that Slurm appends: "fan broken [root@1795218015]".
 std::string ReasonText(std::string_view reason) {
   const size_t note = reason.rfind(" [");
   const bool has_note = note != std::string_view::npos && reason.ends_with(']') &&
@@ -21,15 +21,15 @@ std::string ReasonText(std::string_view reason) {
   return std::string(Trim(has_note ? reason.substr(0, note) : reason));
 }
 
-// CPUEfctv came with 22.05; before, the specialised cores are still in CPUTot.
+// CPUEfctv exists since 22.05; before, CPUTot includes the specialised cores.
 int64_t UsableCpus(const TextRecord& record) {
   const int64_t specialised =
       record.Integer("CoreSpecCount") * std::max<int64_t>(record.Integer("ThreadsPerCore", 1), 1);
   return record.Integer("CPUEfctv", record.Integer("CPUTot") - specialised);
 }
 
-// The shards or mps in use. Up to 22.05 the count in GresUsed is that of the GPUs of which some are
-// ("shard:l40s:2(IDX:0-1)"), where Slurm fills one before the next; later it is theirs
+// Shards or mps in use. Up to 22.05 GresUsed counts the GPUs with some in use
+// ("shard:l40s:2(IDX:0-1)"; Slurm fills one GPU before the next); later it counts the shards
 // ("shard:l40s:5(4/4,1/4)").
 int64_t SharesInUse(std::string_view used, std::string_view name, int64_t count, int64_t all,
                     const Node& node) {
@@ -78,14 +78,14 @@ std::vector<Node> ParseNodes(std::string_view text) {
 
 namespace {
 
-PartitionState StateOf(std::string_view word) {
+PartitionState ParsePartitionState(std::string_view word) {
   if (word == "DOWN") return PartitionState::kDown;
   if (word == "DRAIN") return PartitionState::kDrain;
   if (word == "INACTIVE") return PartitionState::kInactive;
   return PartitionState::kUp;
 }
 
-// Of a default memory UNLIMITED says that none is set.
+// A default memory; absent if UNLIMITED, which means not set.
 SlurmNumber DefaultMemory(const TextRecord& record, std::string_view key) {
   const SlurmNumber number = ToCount(record.Get(key));
   return number.has_value() ? number : SlurmNumber::Absent();
@@ -122,7 +122,7 @@ void ParseAccess(const TextRecord& record, Partition& partition) {
 Partition ParsePartition(const TextRecord& record) {
   Partition partition;
   partition.name = record.Get("PartitionName");
-  partition.state = StateOf(record.Get("State"));
+  partition.state = ParsePartitionState(record.Get("State"));
   partition.is_default = record.IsYes("Default");
   partition.nodes = Hosts(record.Get("Nodes"));
   ParseLimits(record, partition);
@@ -135,7 +135,7 @@ Partition ParsePartition(const TextRecord& record) {
   partition.preempt_mode = record.Get("PreemptMode");
   partition.billing_weights = record.Get("TRESBillingWeights");
   partition.topology = record.Get("Topology");
-  // GLOBAL, that is the cluster's, has no value.
+  // GLOBAL (the cluster's setting) reads as absent.
   partition.resume_timeout_seconds = ToCount(record.Get("ResumeTimeout"));
   partition.suspend_time_seconds = ToCount(record.Get("SuspendTime"));
   return partition;
@@ -207,7 +207,7 @@ int64_t Seconds(const TextRecord& record, std::string_view key) {
   return ParseSlurmDuration(record.Get(key)).value_or(SlurmNumber::Absent()).value_or(0);
 }
 
-// "CPU=500,GRES/gpu=2000", names in lower case as the TRES are.
+// "CPU=500,GRES/gpu=2000"; names in lower case, as in TRES.
 std::map<std::string, double> TresWeights(std::string_view text) {
   std::map<std::string, double> weights;
   for (std::string_view part : SplitAt(text, ',')) {
@@ -250,8 +250,8 @@ SlurmNumber OverTimeLimit(std::string_view text) {
   return minutes.has_value() ? SlurmNumber(minutes.value() * 60) : minutes;
 }
 
-// "INFINITE" is a suspend time, and one of nodes that are never powered down; so is a site without
-// SuspendProgram, whose timeouts have defaults all the same.
+// Nodes are never powered down if the suspend time is INFINITE, or without a SuspendProgram, where
+// the timeouts still have defaults.
 void ParsePowerSaving(const TextRecord& record, SchedulerConfig& config) {
   if (record.Get("SuspendProgram").empty()) return;
   config.suspend_time_seconds = ToCount(record.Get("SuspendTime"));

@@ -1,8 +1,8 @@
-// What `scontrol show node|partition|reservation|license|config` prints, as values of the snapshot;
-// jobs are in scontrol_jobs.h.
+// Reads `scontrol show node|partition|reservation|license|config` into values of the snapshot; for
+// jobs see scontrol_jobs.h.
 //
-// Times are in any of Slurm's formats, in UTC. Missing fields keep their defaults and records
-// without a name are left out; nothing here fails. The results are in the order of the text. Pure
+// Times may be in any of Slurm's formats, in UTC. Missing fields keep their defaults; records
+// without a name are left out; nothing here fails. Results keep the order of the text. Pure
 // functions, any thread.
 #pragma once
 
@@ -20,8 +20,8 @@ std::vector<Partition> ParsePartitions(std::string_view text);
 
 std::vector<Reservation> ParseReservations(std::string_view text);
 
-// How many nodes of partitions have no record: up to 22.05 slurmctld hides powered-down nodes of a
-// cloud, unless PrivateData=cloud.
+// Number of nodes in partitions without a record: up to 22.05 slurmctld hides powered-down cloud
+// nodes, unless PrivateData=cloud.
 int64_t CountUnseenNodes(const Snapshot& snapshot);
 
 // `scontrol show license`; sorted by name.
@@ -29,12 +29,12 @@ std::vector<License> ParseLicenses(std::string_view text);
 
 struct ClusterConfig {
   bool has_accounting = false;  // slurmdbd keeps associations and QOS
-  bool has_licenses = false;    // Licenses= names some, or accounting may
-  std::string slurm_user;       // who sees all: "slurm"
+  bool has_licenses = false;    // set by Licenses=, or possibly in accounting
+  std::string slurm_user;       // user who sees everything: "slurm"
   std::string cluster;
   SchedulerConfig config;
 };
-// The KEY = VALUE lines of the configuration, in seconds, without the daemons' own settings.
+// Reads the KEY = VALUE lines that affect scheduling; durations in seconds.
 ClusterConfig ParseConfig(std::string_view text);
 
 }  // namespace gpuadvise::collect

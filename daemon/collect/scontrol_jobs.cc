@@ -18,11 +18,11 @@
 namespace gpuadvise::collect {
 namespace {
 
-std::optional<UnixSeconds> TimeIn(const TextRecord& record, std::string_view key) {
+std::optional<UnixSeconds> ParseTime(const TextRecord& record, std::string_view key) {
   return ParseTimestamp(record.Get(key)).value_or(std::nullopt);
 }
 
-// "lab1(1001)": the name may hold parentheses, the number is in the last ones.
+// "lab1(1001)": the name may contain parentheses; the number is in the last pair.
 void ParseUser(std::string_view text, Job& job) {
   const size_t open = text.rfind('(');
   job.user = OrNothing(text.substr(0, open));
@@ -46,10 +46,10 @@ void ParseQueueing(const TextRecord& record, Job& job) {
   job.priority = record.Integer("Priority");
   job.nice = record.Integer("Nice");
   job.dependency = record.Get("Dependency");
-  job.submit_time = TimeIn(record, "SubmitTime");
-  job.eligible_time = TimeIn(record, "EligibleTime");
-  job.start_time = TimeIn(record, "StartTime");
-  if (job.state != JobState::kPending) job.end_time = TimeIn(record, "EndTime");
+  job.submit_time = ParseTime(record, "SubmitTime");
+  job.eligible_time = ParseTime(record, "EligibleTime");
+  job.start_time = ParseTime(record, "StartTime");
+  if (job.state != JobState::kPending) job.end_time = ParseTime(record, "EndTime");
   job.requeue = record.Integer("Requeue", 1) != 0;
   job.expedited_requeue = record.IsYes("ExpeditedRequeue");
 }
@@ -102,10 +102,10 @@ JobRequest ParseRequest(const TextRecord& record) {
 }
 
 // The detail lines "Nodes=n[1-2] CPU_IDs=0-3 Mem=8000 GRES=gpu:a100:2(IDX:0-1)", one for each
-// group of nodes on which the job holds the same.
+// group of nodes with equal allocations.
 std::vector<Allocation> ParseAllocations(const TextRecord& record) {
   std::vector<Allocation> allocations;
-  size_t group = 0;  // where the current line's nodes begin
+  size_t group = 0;  // index of the current line's first node
   const auto on_each = [&](auto change) {
     for (size_t i = group; i < allocations.size(); ++i) change(allocations[i]);
   };
@@ -147,15 +147,15 @@ Job ParseJob(const TextRecord& record, JobState state) {
   return job;
 }
 
-// ---- what squeue lists -------------------------------------------------------------------------
+// ---- squeue's list -----------------------------------------------------------------------------
 
 struct Column {
   std::string_view squeue;
   std::string_view scontrol;
-  bool counts = false;  // it is read from the list, not from scontrol's text
+  bool counts = false;  // read from the list, not from scontrol's text
 };
-// First what says whose record it is, then what people write before the last field that is read,
-// and what is read that scontrol prints only behind that.
+// First the identity of the record, then user-written texts before the last field that is read from
+// scontrol, then fields that scontrol prints only after that.
 constexpr std::array kColumns = {
     Column{"JobID", "JobId"},
     Column{"ArrayJobID", "array"},
@@ -178,14 +178,14 @@ constexpr std::array kColumns = {
     Column{"Wait4Switch", "Wait4Switch", true},
 };
 
-// All of `text` as a positive number; 0 when it is none.
+// `text` as a whole number; 0 if it is not a positive number.
 int64_t WholeNumber(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? std::max<int64_t>(value, 0) : 0;
 }
 
-// A user's id, which squeue prints with a sign, so that ids from 2^31 on are negative there.
+// A user id; squeue prints ids of 2^31 and above as negative numbers.
 std::optional<uint32_t> UserNumber(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -199,19 +199,18 @@ std::optional<uint32_t> ListedUser(const TextRecord& listed) {
 
 // ---- records of scontrol -----------------------------------------------------------------------
 
-// Where what is read of a record word by word ends: the network, and all that people write behind
-// it.
+// Keys at which reading a record word by word ends: Network, and user-written texts after it.
 constexpr std::array<std::string_view, 9> kEndsFields = {"Network", "Command", "SubmitLine",
                                                          "WorkDir", "Comment", "AdminComment",
                                                          "StdErr",  "StdOut",  "MailUser"};
 
-// The end of the line in which `at` is, without its newline.
+// End of the line at `at`, without its newline.
 size_t LineEnd(std::string_view text, size_t at) {
   return std::min(text.find('\n', at), text.size());
 }
 
-// What Slurm prints behind people's texts and squeue lists in no older release. Whoever writes such
-// a line says it of his own job; the last one counts, which is Slurm's where there is one.
+// Reads fields that Slurm prints after users' texts and older squeue lacks. Users can fake such
+// lines only for their own jobs; the last SegmentSize counts, which is Slurm's if there is one.
 void ReadBehindTexts(std::string_view text, TextRecord& record) {
   constexpr std::string_view kSegment = "   SegmentSize=";
   constexpr std::string_view kExpedited = "ExpeditedRequeue=Yes";
@@ -227,8 +226,8 @@ void ReadBehindTexts(std::string_view text, TextRecord& record) {
   record.Add("ExpeditedRequeue", expedited ? "Yes" : "");
 }
 
-// Reads the fields of the record that begins at `at`. `listed`: what squeue lists of it.
-TextRecord FieldsAt(std::string_view text, size_t at, const TextRecord& listed) {
+// Reads the fields of the record at `at`. `listed`: its fields in squeue's list.
+TextRecord ReadFields(std::string_view text, size_t at, const TextRecord& listed) {
   TextRecord record;
   while (at < text.size()) {
     const size_t end = LineEnd(text, at);
@@ -250,7 +249,7 @@ TextRecord FieldsAt(std::string_view text, size_t at, const TextRecord& listed) 
       at = end;
     }
     while (at < text.size() && text[at] == ' ') ++at;
-    // A field may stand on the next line, behind blanks; what does not was written by somebody.
+    // Slurm indents further lines; a line without indentation is part of a user's text.
     while (at < text.size() && text[at] == '\n') {
       const size_t next = LineEnd(text, at + 1);
       const std::string_view line = text.substr(at + 1, next - at - 1);
@@ -261,18 +260,18 @@ TextRecord FieldsAt(std::string_view text, size_t at, const TextRecord& listed) 
   return record;
 }
 
-std::optional<uint32_t> UserOf(const TextRecord& record) {
+std::optional<uint32_t> ReadUserId(const TextRecord& record) {
   const std::string_view user = record.Raw("UserId");
   const size_t open = user.rfind('(');
   return open == std::string_view::npos ? std::nullopt : UserNumber(user.substr(open + 1));
 }
 
 bool IsOfListedUser(const TextRecord& record, const TextRecord& listed) {
-  const std::optional<uint32_t> user = UserOf(record);
+  const std::optional<uint32_t> user = ReadUserId(record);
   return user && user == ListedUser(listed);
 }
 
-// `record` with what is read from the list in its place.
+// `record`, with squeue's values of the columns that are read from the list.
 TextRecord WithListed(const TextRecord& record, const TextRecord& listed) {
   TextRecord whole;
   for (const Column& column : kColumns) {
@@ -282,7 +281,7 @@ TextRecord WithListed(const TextRecord& record, const TextRecord& listed) {
   return whole;
 }
 
-// Adds the job of a record of its own, unless it has ended.
+// Adds the job of a verified record unless it has ended.
 void AddJob(const TextRecord& record, const TextRecord& listed, ReadJobs& read) {
   const std::optional<JobState> state = JobStateFromWord(record.Get("JobState"));
   if (state) read.jobs.push_back(ParseJob(WithListed(record, listed), *state));
@@ -291,33 +290,33 @@ void AddJob(const TextRecord& record, const TextRecord& listed, ReadJobs& read) 
   }
 }
 
-// The id of a line that looks like the first of a record, else 0.
-int64_t IdOf(std::string_view line) {
+// The job id if `line` looks like the first line of a record, else 0.
+int64_t ReadJobId(std::string_view line) {
   constexpr std::string_view kFirst = "JobId=";
   if (!line.starts_with(kFirst)) return 0;
   line.remove_prefix(kFirst.size());
-  if (line.starts_with('0')) return 0;  // Slurm prints none so
+  if (line.starts_with('0')) return 0;  // never printed by Slurm
   return WholeNumber(line.substr(0, line.find(' ')));
 }
 
-// What looks like a record: Slurm's own, or what somebody wrote behind an empty line.
+// An apparent record: Slurm's own, or user-written text after an empty line.
 struct Found {
   int64_t id = 0;
   TextRecord record;
   const TextRecord* listed = nullptr;  // null: squeue lists no such job
 };
 
-std::vector<Found> RecordsIn(std::string_view text, const JobList& list) {
+std::vector<Found> SplitRecords(std::string_view text, const JobList& list) {
   static const TextRecord kNothing;
   std::vector<Found> records;
   bool may_start = true;
   for (size_t at = 0; at < text.size();) {
     const size_t end = LineEnd(text, at);
     const std::string_view line = text.substr(at, end - at);
-    if (const int64_t id = may_start ? IdOf(line) : 0; id > 0) {
+    if (const int64_t id = may_start ? ReadJobId(line) : 0; id > 0) {
       const auto known = list.find(id);
       const TextRecord* listed = known != list.end() ? &known->second : nullptr;
-      records.push_back({id, FieldsAt(text, at, listed != nullptr ? *listed : kNothing), listed});
+      records.push_back({id, ReadFields(text, at, listed != nullptr ? *listed : kNothing), listed});
     }
     may_start = Trim(line).empty();
     at = end + 1;
@@ -325,7 +324,7 @@ std::vector<Found> RecordsIn(std::string_view text, const JobList& list) {
   return records;
 }
 
-// The records of a text, one by one.
+// Verifies the records of one text.
 class JobTextReader {
  public:
   explicit JobTextReader(const JobList& list) {
@@ -353,7 +352,7 @@ class JobTextReader {
   void Take(const Found& found) {
     if (found.listed == nullptr) return TakeUnlisted(found);
     if (!IsOfListedUser(found.record, *found.listed)) {
-      return Complain("job {} says another user than squeue does", found.id);
+      return Complain("job {} has another user than in squeue's list", found.id);
     }
     if (times_[found.id] == 1) {
       AddJob(found.record, *found.listed, read_);
@@ -371,32 +370,32 @@ class JobTextReader {
   }
 
   void TakeUnlisted(const Found& found) {
-    if (!JobStateFromWord(found.record.Get("JobState"))) return;  // it ended and is gone
+    if (!JobStateFromWord(found.record.Get("JobState"))) return;  // the job has ended
     const int64_t array = found.record.Integer("ArrayJobId");
-    const bool may_be_task = array > 0 && arrays_.contains({array, UserOf(found.record)});
+    const bool may_be_task = array > 0 && arrays_.contains({array, ReadUserId(found.record)});
     if (may_be_task) tasks_.emplace_back(turn_++, found.id);
     Complain("job {} is not in squeue's list", found.id);
   }
 
-  // `what` with the id, and whose text it may be, where only one can be meant.
+  // Reports `what` with the id and, if unambiguous, the job whose text may contain the record.
   void Complain(fmt::format_string<const int64_t&> what, const int64_t& id) {
     std::string why = fmt::format(what, id);
     if (holder_ != nullptr) {
-      why += fmt::format("; it stands behind job {} of user id {}, whose text may hold it",
+      why += fmt::format("; it follows job {} of user id {}, whose text may contain it",
                          holder_->id, ListedUser(*holder_->listed).value_or(0));
     }
     read_.left_out.Add(std::move(why));
   }
 
-  std::set<std::pair<int64_t, std::optional<uint32_t>>> arrays_;  // that are listed, with users
+  std::set<std::pair<int64_t, std::optional<uint32_t>>> arrays_;  // listed arrays and their users
   ReadJobs read_;
-  std::unordered_map<int64_t, int64_t> times_;  // that a job has a record of its user
+  std::unordered_map<int64_t, int64_t> times_;  // records per job with the right user
   std::unordered_set<int64_t> doubled_;
-  // Behind the last record that is surely Slurm's own and before the next: first the first of each,
-  // then the second, so that one text that holds thousands does not crowd out those of others.
+  // Numbered after each record that is certainly Slurm's own: the first of each come first, then
+  // the second, so that a text with thousands does not crowd out others.
   std::vector<std::pair<int64_t, int64_t>> tasks_;  // turn, id
   int64_t turn_ = 0;
-  const Found* holder_ = nullptr;  // that record; null: one of several
+  const Found* holder_ = nullptr;  // the last certain record; null: ambiguous
 };
 
 }  // namespace
@@ -404,7 +403,7 @@ class JobTextReader {
 std::string JobListFormat(std::string_view mark) {
   std::string format;
   for (const Column& column : kColumns) {
-    // Of any width: by itself squeue cuts a field off.
+    // Width 0 means unlimited; by default squeue truncates fields.
     format += fmt::format("{}{}:0{}", format.empty() ? "" : ",", column.squeue, mark);
   }
   return format;
@@ -412,21 +411,20 @@ std::string JobListFormat(std::string_view mark) {
 
 Result<void> AddListedJobs(std::string_view text, std::string_view mark, JobList& list) {
   while (!Trim(text).empty() && text != "\n") {
-    // What a tool warns of behind the last job; a list that is cut off ends in no whole line.
+    // A warning after the last job; a truncated list does not end in a complete line.
     if (text.find(mark) == std::string_view::npos && text.ends_with('\n')) break;
     TextRecord row;
     for (const Column& column : kColumns) {
       const size_t end = text.find(mark);
       if (end == std::string_view::npos) {
-        return Fail(
-            ErrorCode::kUnavailable,
-            "squeue's list of jobs ends inside a job or is none; is it Slurm's own squeue?");
+        return Fail(ErrorCode::kUnavailable,
+                    "squeue's list of jobs is cut off or not valid; is it Slurm's own squeue?");
       }
       row.Add(column.scontrol, text.substr(0, end));
       text.remove_prefix(end + mark.size());
     }
     if (text.starts_with('\n')) text.remove_prefix(1);
-    const std::string_view first = row.Raw("JobId");  // warnings may stand before it
+    const std::string_view first = row.Raw("JobId");  // warnings may precede it
     const int64_t id = WholeNumber(first.substr(first.rfind('\n') + 1));
     if (id > 0) list.try_emplace(id, std::move(row));
   }
@@ -434,13 +432,13 @@ Result<void> AddListedJobs(std::string_view text, std::string_view mark, JobList
 }
 
 ReadJobs ParseJobs(std::string_view text, const JobList& list) {
-  return JobTextReader(list).Read(RecordsIn(text, list));
+  return JobTextReader(list).Read(SplitRecords(text, list));
 }
 
 void AddJobShownAlone(std::string_view text, int64_t id, const JobList& list, ReadJobs& read) {
   const auto listed = list.find(id);
-  if (listed == list.end() || IdOf(text.substr(0, LineEnd(text, 0))) != id) return;
-  const TextRecord record = FieldsAt(text, 0, listed->second);
+  if (listed == list.end() || ReadJobId(text.substr(0, LineEnd(text, 0))) != id) return;
+  const TextRecord record = ReadFields(text, 0, listed->second);
   if (IsOfListedUser(record, listed->second)) AddJob(record, listed->second, read);
 }
 
@@ -451,7 +449,7 @@ bool IsListedAs(const Job& job, const JobList& list) {
 }
 
 int64_t CountCpuIds(std::string_view ids) {
-  constexpr int64_t kMostCpus = 65'535;  // of a node, in Slurm
+  constexpr int64_t kMostCpus = 65'535;  // of a node; Slurm's maximum
   int64_t count = 0;
   for (std::string_view range : SplitAt(ids, ',')) {
     const size_t dash = range.find('-');

@@ -36,7 +36,7 @@ class SimSource : public Source {
   }
 
  private:
-  // A source that is made again finds all files, and so plays the same world again.
+  // A new source finds all files and so reproduces the same world.
   void TakeNews() {
     SimJobFolder::News news = people_.Look();
     for (SimJob& job : news.submitted) {

@@ -56,7 +56,7 @@ Snapshot SeedCluster() {
   cluster.cluster = "seed";
   cluster.source = "sim";
   Partition partition;
-  partition.name = "markov_gpu";
+  partition.name = "gpu_shared";
   partition.is_default = true;
   partition.max_time_seconds = kMaxTimeSeconds;
   partition.max_nodes = SlurmNumber::Infinite();

@@ -1,6 +1,6 @@
-// The cluster that the simulation plays: 22 nodes with five types of GPU in one partition.
+// The simulated cluster: 22 nodes with five types of GPU in one partition.
 //
-// Described as Slurm 22.05 would describe it when nothing runs. Nodes are sorted by name.
+// As Slurm 22.05 would report it when idle. Nodes are sorted by name.
 #pragma once
 
 #include "common/slurm/snapshot.h"

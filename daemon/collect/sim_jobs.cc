@@ -8,16 +8,16 @@
 #include <utility>
 
 #include "common/base/json_fields.h"
-#include "process/files.h"
+#include "common/process/files.h"
 
 namespace gpuadvise::collect {
 namespace {
 
 constexpr size_t kMaxJobBytes = 64 << 10;
 constexpr size_t kMostFiles = 20'000;
-constexpr int64_t kMost = 1'000'000;  // of anything that a job asks for
+constexpr int64_t kMost = 1'000'000;  // maximum of each requested quantity
 
-std::optional<std::string> TextOf(const std::string& path) {
+std::optional<std::string> ReadOwnFile(const std::string& path) {
   const auto file = OpenRegularFile(path, {kMaxJobBytes, "job", ::geteuid()});
   if (!file) return std::nullopt;
   const auto text = ReadAll(file->descriptor, kMaxJobBytes);
@@ -32,8 +32,8 @@ std::optional<int64_t> NumberAtStart(const std::string& text) {
   return number;
 }
 
-// Names of the files that end in ".job" or ".end"; job files first, so that an end finds its job.
-std::vector<std::string> NamesIn(const std::string& folder) {
+// Names of files ending in ".job" or ".end"; job files first, so that each end finds its job.
+std::vector<std::string> ListJobFiles(const std::string& folder) {
   std::set<std::string> jobs, ends;
   std::error_code trouble;
   std::filesystem::directory_iterator entries(folder, trouble);
@@ -87,9 +87,9 @@ std::optional<SimJob> SimJobFrom(const std::string& text) {
 
 SimJobFolder::News SimJobFolder::Look() {
   News news;
-  for (const std::string& name : NamesIn(path_)) {
+  for (const std::string& name : ListJobFiles(path_)) {
     if (read_.contains(name)) continue;
-    const auto text = TextOf(path_ + "/" + name);
+    const auto text = ReadOwnFile(path_ + "/" + name);
     if (!text) continue;
     read_.insert(name);
     if (name.ends_with(".job")) {

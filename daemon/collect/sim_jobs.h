@@ -1,8 +1,8 @@
-// Jobs that people give to the simulated cluster: small files in a folder.
+// Jobs that users submit to the simulated cluster: small files in a folder.
 //
-// `ID.job` is one job (JSON), written once; `ID.end` says by its first number when it ended.
-// Whoever submits writes both and runs the job: the collector only reads, and nothing is run for
-// anybody. Files of others, or that are no such job, are ignored. Blocking.
+// `ID.job` holds one job (JSON) and is written once; `ID.end` starts with the unix time of its end.
+// The submitter writes both and runs the job; the collector only reads and runs nothing. Ignores
+// files that another user owns or that hold no valid job. Blocking.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class SimJobFolder {
     std::vector<End> ended;         // by job id
   };
 
-  // What has come since the last call; everything at the first.
+  // Jobs and ends since the last call; all of them at the first.
   News Look();
 
  private:
@@ -36,10 +36,10 @@ class SimJobFolder {
   std::set<std::string> read_;  // names of files
 };
 
-// The job that `text` describes: {"id": 100001, "name": "toy", "user": "ann", "uid": 1000,
-// "submit": 1795353695, "partition": "markov_gpu", "gpu_type": "gpul40s", "gpus": 2, "nodes": 1,
-// "cpus": 4, "memory_mib": 8000, "limit_seconds": 600}; GPUs, CPUs and memory are of one node. It
-// runs to its limit, unless its end comes. nullopt where it is none.
+// Reads a job: {"id": 100001, "name": "toy", "user": "ann", "uid": 1000, "submit": 1795353695,
+// "partition": "gpu_shared", "gpu_type": "gpul40s", "gpus": 2, "nodes": 1, "cpus": 4,
+// "memory_mib": 8000, "limit_seconds": 600}; GPUs, CPUs and memory are per node. It runs to its
+// limit unless ended before. nullopt: not a valid job.
 std::optional<SimJob> SimJobFrom(const std::string& text);
 
 }  // namespace gpuadvise::collect

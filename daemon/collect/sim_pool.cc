@@ -11,7 +11,7 @@ int64_t AllocatedGpus(const Node& node) {
 }
 int64_t FreeGpus(const Node& node) { return node.gpus.front().count - AllocatedGpus(node); }
 
-// What `request` takes on each of its nodes.
+// Resources of `request` on each of its nodes.
 Allocation Share(const JobRequest& request) {
   Allocation share;
   share.cpus = request.cpus / request.nodes_min;
@@ -26,12 +26,12 @@ bool Fits(const Node& node, const Allocation& share) {
          node.memory_mib - node.memory_allocated_mib >= share.memory_mib;
 }
 
-NodeBase BaseOf(const Node& node) {
+NodeBase BaseState(const Node& node) {
   if (node.cpus_allocated == 0) return NodeBase::kIdle;
   return node.cpus_allocated == node.cpus ? NodeBase::kAllocated : NodeBase::kMixed;
 }
 
-// Takes (`sign` 1) or gives back (-1) `where` on `nodes`.
+// Allocates (`sign` 1) or frees (-1) `where` on `nodes`.
 void Book(std::vector<Node>& nodes, const std::vector<Allocation>& where, int sign) {
   for (const Allocation& part : where) {
     const auto node = std::find_if(nodes.begin(), nodes.end(),
@@ -42,7 +42,7 @@ void Book(std::vector<Node>& nodes, const std::vector<Allocation>& where, int si
     const int64_t gpus = AllocatedGpus(*node) + sign * part.gpus.front().count;
     node->gpus_allocated.clear();
     if (gpus > 0) node->gpus_allocated.push_back({part.gpus.front().type, gpus});
-    node->state.base = BaseOf(*node);
+    node->state.base = BaseState(*node);
   }
 }
 

@@ -1,10 +1,10 @@
-// One type of GPU of the simulated cluster: its nodes, its queue and what runs on it.
+// One GPU type of the simulated cluster: its nodes, queue and running jobs.
 //
-// Jobs start first in, first out with EASY backfill, as Slurm's basic priority does: the job at the
-// head is promised the earliest time at which it fits if every running job lasts to its limit, and
-// a later job may go first only if that promise holds. A job of one GPU type never delays one of
-// another, so each type has a queue of its own.
-// Nothing is ever given twice: CPUs, MiB and GPUs of a node are at most what it has.
+// Jobs start first in, first out with EASY backfill, as with Slurm's basic priority: the job at the
+// head reserves the earliest time at which it fits if every running job lasts to its limit, and a
+// later job may start first only if that reservation holds. Jobs of different GPU types never delay
+// each other, so each type has its own queue. Allocations never exceed a node's CPUs, memory or
+// GPUs.
 #pragma once
 
 #include <deque>
@@ -20,29 +20,29 @@ class SimPool {
   // REQUIRES: all nodes alike, with one GPU type.
   explicit SimPool(std::vector<Node> nodes) : nodes_(std::move(nodes)) {}
 
-  // Queues `job` behind the others; nothing starts before StartWhatFits.
+  // Appends `job` to the queue; StartWhatFits starts jobs.
   void Submit(SimJob job) { queue_.push_back(std::move(job)); }
 
-  // When the next running job really ends; nullopt when nothing runs.
+  // The next actual end of a running job; nullopt: none runs.
   std::optional<UnixSeconds> NextEnd() const;
-  // Ends every job whose time has come by `now`.
+  // Ends every job whose end is at or before `now`.
   void EndJobs(UnixSeconds now);
-  // Ends that job, whether it runs or waits; false where it does neither.
+  // Ends a running or waiting job; returns false if there is no such job.
   bool EndJob(int64_t id);
-  // Whether it could ever start here.
+  // Whether the request fits the idle pool.
   bool CouldRun(const JobRequest& request) const;
-  // Starts what the scheduler would start at `now`.
+  // Starts the jobs that the scheduler would start at `now`.
   void StartWhatFits(UnixSeconds now);
 
-  // Where and when the head of the queue starts if every running job lasts to its limit.
+  // Start and nodes of the head of the queue if every running job lasts to its limit.
   struct Promise {
     UnixSeconds start = 0;
     std::vector<Allocation> where;
   };
-  // REQUIRES: a queue that is not empty, with a head that fits the idle pool.
+  // REQUIRES: a non-empty queue whose head fits the idle pool.
   Promise PromiseToHead(UnixSeconds now) const;
 
-  // Pending GPU-hours at limits, divided by the GPUs of the pool.
+  // Pending GPU-hours at time limits per GPU of the pool.
   double BacklogHours() const;
 
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -59,7 +59,7 @@ class SimPool {
   std::vector<SimJob> running_;
 };
 
-// Nodes of `nodes` where `request` fits now, the fullest first; empty when it does not fit.
+// Allocations for `request` on the fullest nodes where it fits now; empty: it does not fit.
 std::vector<Allocation> GroupDemand(const std::vector<Node>& nodes, const JobRequest& request);
 
 }  // namespace gpuadvise::collect

@@ -1,8 +1,8 @@
-// Repeatable randomness for the simulated cluster.
+// Reproducible random numbers for the simulated cluster.
 //
-// The standard fixes the numbers that mt19937_64 gives but not what its distributions make of them,
-// so the few shapes that the workload needs are spelt out here: one seed is one world everywhere.
-// Not thread-safe; copy it to branch a stream.
+// The standard fixes the output of mt19937_64 but not of its distributions, so the few that the
+// workload needs are defined here: a seed gives the same world on every platform. Not thread-safe;
+// copy it to branch a stream.
 #pragma once
 
 #include <cassert>
@@ -28,12 +28,12 @@ class Rng {
     const double radius = std::sqrt(-2 * std::log(1 - Unit()));
     return radius * std::cos(2 * std::numbers::pi * Unit());
   }
-  // exp of a normal: the usual shape of run times. `median` in any unit.
+  // Log-normal, the usual distribution of run times. `median` in any unit; `spread`: sigma.
   double LogNormal(double median, double spread) { return median * std::exp(spread * Normal()); }
-  // The gap to the next event of a Poisson stream.
+  // Time to the next event of a Poisson process.
   double Exponential(double mean) { return -mean * std::log(1 - Unit()); }
 
-  // An index below `weights.size()`, as likely as its weight. REQUIRES: a positive sum.
+  // An index drawn in proportion to its weight. REQUIRES: a positive sum.
   size_t Weighted(const std::vector<double>& weights) {
     double sum = 0;
     for (const double weight : weights) sum += weight;

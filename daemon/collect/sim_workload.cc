@@ -12,7 +12,7 @@ namespace {
 constexpr int kUsers = 18;
 constexpr int64_t kFirstUid = 20001;
 
-// The smallest round number of minutes that is enough, or the pool's longest.
+// The smallest round number of minutes that suffices, at most the pool's longest.
 int64_t RoundLimitMinutes(double wanted, int64_t longest) {
   for (const int64_t limit : {10, 30, 60, 120, 240, 360, 720, 1440, 2880}) {
     if (static_cast<double>(limit) >= wanted) return std::min(limit, longest);
@@ -32,7 +32,7 @@ JobRequest DrawRequest(const PoolHabits& habits, const SimUser& user, const Node
   const int64_t gpus = rng.Pick(habits.gpus);
   const bool whole_node = gpus == node.gpus.front().count;
   JobRequest request;
-  request.partitions = {"markov_gpu"};
+  request.partitions = {"gpu_shared"};
   request.nodes_min = whole_node && rng.Chance(habits.two_node_share) ? 2 : 1;
   request.nodes_max = request.nodes_min;
   request.tasks = request.nodes_min;

@@ -8,10 +8,10 @@
 namespace gpuadvise::collect {
 namespace {
 
-// The priority that Slurm's priority/basic gives its first job; each next one gets one less.
+// Priority of the first job under priority/basic; each later job gets one less.
 constexpr int64_t kFirstBasicPriority = 4294901760;
 
-std::vector<Node> NodesWith(const std::vector<Node>& nodes, const std::string& gpu_type) {
+std::vector<Node> SelectNodes(const std::vector<Node>& nodes, const std::string& gpu_type) {
   std::vector<Node> found;
   for (const Node& node : nodes) {
     if (node.gpus.front().type == gpu_type) found.push_back(node);
@@ -23,7 +23,7 @@ UnixSeconds After(UnixSeconds t, const PoolHabits& habits, Rng& rng) {
   return t + 1 + std::llround(rng.Exponential(3600 / habits.arrivals_per_hour));
 }
 
-// The queue as squeue shows it: the head waits for resources, the others for the head.
+// Adds the queue with squeue's reasons: Resources for the head, Priority for the others.
 void AppendQueue(const SimPool& pool, UnixSeconds now, std::vector<Job>& jobs) {
   for (const SimJob& pending : pool.queue()) {
     jobs.push_back(pending.job);
@@ -35,7 +35,7 @@ void AppendQueue(const SimPool& pool, UnixSeconds now, std::vector<Job>& jobs) {
   head.start_time = pool.PromiseToHead(now).start;
 }
 
-// Backfill marks idle nodes that it has promised to the head of the queue.
+// Marks idle nodes that backfill has reserved for the head of the queue.
 void AppendNodes(const SimPool& pool, UnixSeconds now, std::vector<Node>& nodes) {
   const size_t first = nodes.size();
   nodes.insert(nodes.end(), pool.nodes().begin(), pool.nodes().end());
@@ -55,7 +55,7 @@ SimWorld::SimWorld(uint64_t seed, UnixSeconds begin)
   for (const PoolHabits& habits : SeedHabits()) {
     Rng rng(seed * SeedHabits().size() + parts_.size() + 1);
     const UnixSeconds first = After(begin, habits, rng);
-    parts_.push_back({&habits, SimPool(NodesWith(cluster_.nodes, habits.gpu_type)), rng, first});
+    parts_.push_back({&habits, SimPool(SelectNodes(cluster_.nodes, habits.gpu_type)), rng, first});
   }
 }
 

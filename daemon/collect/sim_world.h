@@ -1,7 +1,6 @@
-// The simulated cluster as a function of seed and time: a discrete-event world without a clock.
-//
-// It begins idle and lives from one arrival or end of a job to the next. Advancing in one step or
-// in many gives the same world. Not thread-safe. A day costs some 10 ms.
+// The simulated cluster as a function of seed and time: a discrete-event simulation without a
+// clock. Advancing in one step or in many gives the same world. Not thread-safe. A simulated day
+// takes about 10 ms.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +19,16 @@ class SimWorld {
   // Idle at `begin`.
   SimWorld(uint64_t seed, UnixSeconds begin);
 
-  // A job of somebody outside the simulation, queued when the world reaches its submission; now
-  // where that is past. One that no node could ever run is ignored.
+  // Adds an external job, queued when the world reaches its submission, at once if that has passed.
+  // Ignores a job that no node could ever run.
   void Submit(SimJob job);
-  // The job of that id ends when the world reaches `at`; now where that is past.
+  // Ends a job when the world reaches `at`, at once if that has passed.
   void End(int64_t job_id, UnixSeconds at);
 
-  // Plays everything up to and including `t`. An earlier `t` than before changes nothing.
+  // Simulates up to and including `t`. Does nothing if `t` has been reached before.
   void AdvanceTo(UnixSeconds t);
 
-  // What Slurm would show now, in canonical form. `taken_at` is the time reached.
+  // Slurm's view of the cluster in canonical form. `taken_at` is the time reached.
   Snapshot TakeSnapshot() const;
 
  private:
@@ -40,7 +39,7 @@ class SimWorld {
     UnixSeconds next_arrival;
   };
 
-  // What comes from outside: a job, or the end of one.
+  // An external event: a job or the end of one.
   struct Outside {
     std::optional<SimJob> submitted;
     int64_t ended = 0;
@@ -51,7 +50,7 @@ class SimWorld {
   void Step(Part& part, UnixSeconds t);
   void Arrive(Part& part, UnixSeconds t);
 
-  Snapshot cluster_;  // idle: what never changes
+  Snapshot cluster_;  // idle; never changes
   std::vector<SimUser> users_;
   std::vector<Part> parts_;
   std::multimap<UnixSeconds, Outside> outside_;

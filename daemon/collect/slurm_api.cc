@@ -1,7 +1,7 @@
-// Nodes, partitions, reservations and the configuration are few and their structures change with
-// every release, so libslurm prints them into memory in the text that all releases share, and
-// scontrol.h reads it. Jobs are taken from the structures (slurm_api_jobs.h), as are associations
-// and QOS, whose text is cut to two digits.
+// Nodes, partitions, reservations and the configuration are few, and their structures change with
+// every release. So libslurm prints them to memory in the text format that all releases share, and
+// scontrol.h reads it. Jobs (slurm_api_jobs.h), associations and QOS, whose text has only two
+// digits, are read from the structures.
 #include "daemon/collect/slurm_api.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr uint16_t kShow = SHOW_ALL | SHOW_DETAIL | SHOW_LOCAL | SHOW_MIXED;
 
-// What `print` writes to a stream.
+// Text that `print` writes to a stream.
 template <typename Print>
 std::string Printed(Print print) {
   char* data = nullptr;
@@ -43,21 +43,21 @@ std::string Printed(Print print) {
 
 // ---- the source ----------------------------------------------------------------------------
 
-// "22.05.8": of the headers, and by its name of the library, which has no number of its own.
+// "22.05.8": of the headers; the library's file name guarantees the same release.
 std::string OwnRelease() {
   return fmt::format("{}.{:02}.{}", SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER),
                      SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER),
                      SLURM_VERSION_MICRO(SLURM_VERSION_NUMBER));
 }
 
-// Why libslurm may fail on this host: "" or a clause with the remedy. Set once, before it is
-// asked. Never destroyed: it is read while the process ends.
+// Why libslurm may fail on this host: "" or a clause with the remedy. Set once, before the first
+// call of libslurm. Never destroyed: it is read at process exit.
 std::string& Doubt() {
   static auto* doubt = new std::string;
   return *doubt;
 }
 
-// libslurm ends the process where it cannot load its plugins, those of another release for example.
+// libslurm ends the process if it cannot load its plugins, for example of another release.
 bool starting = true;
 void SayDoubtAtExit() {
   if (starting) fmt::print(stderr, "gpuadvise-collect-api: {}\n", Doubt());
@@ -66,17 +66,17 @@ void SayDoubtAtExit() {
 Error CannotAsk(const char* what) {
   const char* why = slurm_strerror(errno);
   return {ErrorCode::kUnavailable,
-          fmt::format("slurmctld does not tell its {}: {}{}{}", what, why,
+          fmt::format("slurmctld does not report its {}: {}{}{}", what, why,
                       Doubt().empty() ? "" : "; ", Doubt()),
           ""};
 }
 
-// One table: asks with the time of the last answer, reads only what changed.
+// One table. Asks with the time of the last answer and reads only a changed table.
 template <typename Message>
 class UpdatedTable {
  public:
-  // `load(time, &message)` and `free(message)` are libslurm's; `read(message)`, called for news,
-  // gives a Result<void>.
+  // `load(time, &message)` and `free(message)` are libslurm's. `read(message)` returns
+  // Result<void> and is called only if the table has changed.
   template <typename Load, typename Free, typename Read>
   Result<void> Poll(const char* what, Load load, Free free, Read read) {
     Message* message = nullptr;
@@ -222,7 +222,7 @@ Result<Poll> SlurmApiSource::Step() {
   poll.snapshot = last_;
   poll.snapshot.source = "slurm-api";
   if (auto loaded = LoadAll(poll.snapshot); !loaded) {
-    nodes_.Forget();  // what was read for this step is dropped with it
+    nodes_.Forget();  // this step's data is discarded
     partitions_.Forget();
     reservations_.Forget();
     jobs_.Forget();
@@ -232,7 +232,7 @@ Result<Poll> SlurmApiSource::Step() {
   SpellTypesAsNodes(poll.snapshot);
   poll.snapshot.taken_at = std::time(nullptr);
   SortCanonically(poll.snapshot);
-  DropDoubles(poll.snapshot, poll.left_out);
+  DropDuplicates(poll.snapshot, poll.left_out);
   poll.changed = has_last_ ? ChangedTables(last_, poll.snapshot) : TableSet::All();
   last_ = poll.snapshot;
   has_last_ = true;

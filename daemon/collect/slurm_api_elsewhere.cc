@@ -1,5 +1,4 @@
-// Stands in gpuadvise-collect for slurm_api.cc, which is in a program of its own: goes over to
-// that.
+// Replaces slurm_api.cc in gpuadvise-collect: executes the separate program that has it.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,7 +16,7 @@
 namespace gpuadvise::collect {
 namespace {
 
-// The words of our own command line, each with its end.
+// Our own command line, each word with its NUL.
 std::string OwnCommandLine() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

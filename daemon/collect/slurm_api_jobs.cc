@@ -1,8 +1,7 @@
-// Jobs are many, and their text costs a look-up of the group of each: they are taken from the
-// structures. What a job holds on each node is in a structure that is not public: it is read in
-// the form that slurm_compat.h knows, once it has been held against itself. A job on one node can
-// do without, by the sums that Slurm keeps for accounting; one on several nodes cannot, and then
-// this source is not to be used.
+// Jobs are read from libslurm's structures: there are many, and printing one looks up its group.
+// Allocations per node are in a non-public structure, which is read in the layout of slurm_compat.h
+// after a consistency check. If the check fails, jobs on one node use the totals that Slurm keeps
+// for accounting; for jobs on several nodes this source is unusable.
 #include "daemon/collect/slurm_api_jobs.h"
 
 #include <fmt/format.h>
@@ -31,7 +30,7 @@ std::optional<UnixSeconds> Moment(time_t time) {
   return time > 0 ? std::optional<UnixSeconds>(time) : std::nullopt;
 }
 
-std::vector<std::string> ListOf(std::string_view text) {
+std::vector<std::string> SplitList(std::string_view text) {
   std::vector<std::string> items;
   for (std::string_view item : SplitAt(OrNothing(text), ',')) {
     if (!item.empty()) items.emplace_back(item);
@@ -39,7 +38,7 @@ std::vector<std::string> ListOf(std::string_view text) {
   return items;
 }
 
-std::optional<JobState> StateOf(uint32_t state) {
+std::optional<JobState> ToJobState(uint32_t state) {
   if ((state & JOB_COMPLETING) != 0) return JobState::kCompleting;
   if ((state & JOB_REVOKED) != 0) return std::nullopt;
   if ((state & JOB_CONFIGURING) != 0) return JobState::kConfiguring;
@@ -138,7 +137,7 @@ void JobReader::ReadSharing(const slurm_job_info_t& info, JobRequest& request) {
 
 JobRequest JobReader::ReadRequest(const slurm_job_info_t& info) {
   JobRequest request;
-  request.partitions = ListOf(TextOf(info.partition));
+  request.partitions = SplitList(TextOf(info.partition));
   request.nodes_min = info.num_nodes;
   request.nodes_max = info.max_nodes > info.num_nodes ? info.max_nodes : 0;
   request.cpus = info.num_cpus;
@@ -166,7 +165,7 @@ JobRequest JobReader::ReadRequest(const slurm_job_info_t& info) {
   return request;
 }
 
-// CPUs and memory by accounting's sums, all of one node.
+// CPUs and memory of a one-node job from accounting's totals.
 void ReadSums(std::string_view tres, Allocation& allocation) {
   for (std::string_view part : SplitAt(OrNothing(tres), ',')) {
     const size_t equals = part.find('=');
@@ -177,8 +176,8 @@ void ReadSums(std::string_view tres, Allocation& allocation) {
   }
 }
 
-// The bits name cores; all threads of a core are taken. REQUIRES: `resources` are whole and have
-// as many nodes.
+// The bits stand for cores; an allocated core counts all its threads. REQUIRES: `resources` pass
+// IsWhole and have as many nodes as `allocations`.
 void JobReader::ReadCores(const JobResources& resources,
                           std::vector<Allocation>& allocations) const {
   int64_t bit = 0;
@@ -206,7 +205,7 @@ Result<std::vector<Allocation>> JobReader::ReadAllocations(const slurm_job_info_
   const JobResources* resources = slurm_compat::ResourcesOf(info);
   if (resources == nullptr) return allocations;
   const bool whole = IsWhole(*resources, info.num_cpus);
-  // Of a job that ends, `info` names only the nodes that are not cleaned up yet.
+  // For a completing job, `info` has only the nodes still to be cleaned up.
   for (std::string& name : Hosts(TextOf(whole ? resources->nodes : info.nodes))) {
     const size_t index = allocations.size();
     Allocation& allocation = allocations.emplace_back();
@@ -223,10 +222,11 @@ Result<std::vector<Allocation>> JobReader::ReadAllocations(const slurm_job_info_
   } else if (allocations.size() == 1) {
     ReadSums(TextOf(info.tres_alloc_str), allocations.front());
   } else if (!allocations.empty()) {
-    return Fail(ErrorCode::kUnavailable,
-                fmt::format("this libslurm does not tell what job {} holds on each of its nodes in "
-                            "the form that slurm-api knows; set source: slurm-cli",
-                            info.job_id));
+    return Fail(
+        ErrorCode::kUnavailable,
+        fmt::format("this libslurm does not report what job {} holds on each of its nodes in "
+                    "the form that slurm-api knows; set source: slurm-cli",
+                    info.job_id));
   }
   return allocations;
 }
@@ -249,7 +249,7 @@ Result<Job> JobReader::Read(const slurm_job_info_t& info, JobState state) {
   return job;
 }
 
-// Whether the groups of like nodes have as many nodes and cores as the job.
+// Whether the groups of like nodes add up to the job's nodes and cores.
 bool GroupsAreWhole(const JobResources& resources) {
   if (resources.sock_core_rep_count == nullptr || resources.sockets_per_node == nullptr ||
       resources.cores_per_socket == nullptr || resources.core_bitmap == nullptr) {
@@ -269,7 +269,7 @@ bool GroupsAreWhole(const JobResources& resources) {
 }  // namespace
 
 bool IsWhole(const JobResources& resources, uint32_t num_cpus) {
-  constexpr uint32_t kMostNodes = 1u << 20;  // more than any cluster: no such count is followed
+  constexpr uint32_t kMostNodes = 1u << 20;  // more than any cluster has; larger counts are invalid
   if (resources.cpu_array_cnt == 0 || resources.cpu_array_cnt > kMostNodes) return false;
   if (resources.cpu_array_reps == nullptr || resources.cpus == nullptr) return false;
   uint64_t nodes = 0;
@@ -277,7 +277,7 @@ bool IsWhole(const JobResources& resources, uint32_t num_cpus) {
   if (nodes != resources.nhosts || nodes > kMostNodes) return false;
   uint64_t cpus = 0;
   for (uint64_t node = 0; node < nodes; ++node) cpus += resources.cpus[node];
-  // Slurm counts them to no one rule: an overcommitted job has fewer than it was given.
+  // `ncpus` has no exact rule: with overcommit it is less than the CPUs allocated.
   if (resources.ncpus == 0 || resources.ncpus > std::max<uint64_t>(cpus, num_cpus)) return false;
   return GroupsAreWhole(resources);
 }
@@ -286,7 +286,7 @@ Result<std::vector<Job>> JobsOf(const job_info_msg_t& message, const std::vector
   JobReader reader(nodes);
   std::vector<Job> jobs;
   for (uint32_t i = 0; i < message.record_count; ++i) {
-    const std::optional<JobState> state = StateOf(message.job_array[i].job_state);
+    const std::optional<JobState> state = ToJobState(message.job_array[i].job_state);
     if (!state) continue;
     Result<Job> job = reader.Read(message.job_array[i], *state);
     if (!job) return tl::unexpected<Error>(std::move(job.error()));

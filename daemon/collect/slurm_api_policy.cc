@@ -24,7 +24,7 @@ void ForEach(slurm_compat::ListPointer list, Use use) {
   slurm_list_iterator_destroy(iterator);
 }
 
-// As the tools print it: both sources must say the same.
+// The precision of sshare, so that all sources agree.
 double SixDigits(long double value) {
   return ToDouble(fmt::format("{:.6f}", static_cast<double>(value)));
 }
@@ -34,7 +34,7 @@ SlurmNumber Minutes(uint32_t minutes) {
   return number.has_value() ? SlurmNumber(number.value() * 60) : SlurmNumber::Absent();
 }
 
-// Of a limit, infinite says that there is none.
+// A limit; absent if infinite.
 SlurmNumber Limit(uint32_t raw) {
   const SlurmNumber number = SlurmNumber::From32(raw);
   return number.has_value() ? number : SlurmNumber::Absent();
@@ -62,7 +62,7 @@ class PolicyReader {
   std::map<int64_t, std::string> qos_names_;
 };
 
-// From an array in the order of the cluster's TRES: limits that are set, or uses above zero.
+// From an array in the order of the cluster's TRES: limits that are set, or non-zero usage.
 TresCounts PolicyReader::Tres(const uint64_t* counts, bool is_limit) const {
   TresCounts tres;
   for (uint32_t i = 0; counts != nullptr && i < message_.tres_cnt; ++i) {
@@ -159,7 +159,7 @@ std::vector<std::string> FlagNames(uint64_t flags) {
       {QOS_FLAG_PART_MAX_NODE, "PartitionMaxNodes"},
       {QOS_FLAG_PART_MIN_NODE, "PartitionMinNodes"},
       {QOS_FLAG_PART_TIME_LIMIT, "PartitionTimeLimit"},
-      {slurm_compat::kQosRelative, "Relative"},  // the limits that slurmctld tells are counts
+      {slurm_compat::kQosRelative, "Relative"},  // slurmctld gives its limits as counts
       {QOS_FLAG_REQ_RESV, "RequiresReservation"},
       {QOS_FLAG_USAGE_FACTOR_SAFE, "UsageFactorSafe"},
   }};

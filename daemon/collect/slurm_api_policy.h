@@ -1,4 +1,4 @@
-// Associations and QOS through libslurm, as slurmctld holds them: no slurmdbd is asked.
+// Associations and QOS through libslurm, from slurmctld without asking slurmdbd.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace gpuadvise::collect {
 
-// Fills associations and QOS; leaves them as they are when slurmctld does not tell. Gives the
-// number of the administrator's level of `user`, "" where accounting has none of that name.
+// Fills associations and QOS; keeps them if slurmctld does not give them. Returns the numeric
+// administrator level of `user`; "" if accounting has no such user.
 std::string LoadAccounting(Snapshot& snapshot, std::string_view user);
 
 }  // namespace gpuadvise::collect

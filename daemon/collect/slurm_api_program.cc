@@ -4,15 +4,15 @@
 #include <unistd.h>
 
 #include "common/base/text.h"
-#include "process/run_program.h"
+#include "common/process/run_program.h"
 
 namespace gpuadvise::collect {
 namespace {
 
 constexpr size_t kMaxMessageBytes = 200;
-constexpr std::chrono::milliseconds kLoadDeadline{20'000};  // from a slow network file system too
+constexpr std::chrono::milliseconds kLoadDeadline{20'000};  // allows for a slow network file system
 
-// What stands in `text` between `before` and `after`; "" without both.
+// The part of `text` between `before` and `after`; "" if either is missing.
 std::string_view Between(std::string_view text, std::string_view before, std::string_view after) {
   const size_t begin = text.find(before);
   if (begin == std::string_view::npos) return {};
@@ -26,7 +26,7 @@ std::string FirstLine(std::string_view text) {
 }
 
 // "24.11" of "24.11.5".
-std::string_view MajorOf(std::string_view release) {
+std::string_view MajorRelease(std::string_view release) {
   return release.substr(0, release.find('.', release.find('.') + 1));
 }
 
@@ -44,7 +44,7 @@ std::string HostsRelease(const std::string& bin_dir) {
 }
 
 std::string OtherRelease(std::string_view own, std::string_view hosts) {
-  if (own.empty() || hosts.empty() || MajorOf(own) == MajorOf(hosts)) return "";
+  if (own.empty() || hosts.empty() || MajorRelease(own) == MajorRelease(hosts)) return "";
   return fmt::format(
       "this host's Slurm is {}, but gpuadvise-collect-api was built with libslurm {}; build "
       "gpuadvise here again with the libslurm of this host's Slurm, or use slurm-cli",
@@ -72,7 +72,7 @@ Result<void> CheckApiProgram(const std::string& program) {
   call.command.words = {program, "--help"};
   call.child.dies_with_us = true;
   call.deadline = kLoadDeadline;
-  const Result<ProgramEnd> ended = RunToItsEnd(call);
+  const Result<ProgramEnd> ended = RunToCompletion(call);
   if (!ended) return tl::unexpected<Error>(ended.error());
   if (ended->ok()) return {};
   std::string why = WhyNotLoaded(ended->errors);

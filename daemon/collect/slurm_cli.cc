@@ -13,13 +13,13 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/process/run_program.h"
 #include "daemon/collect/accounting_text.h"
 #include "daemon/collect/scontrol.h"
 #include "daemon/collect/scontrol_jobs.h"
 #include "daemon/collect/slurm_conf.h"
 #include "daemon/collect/slurm_values.h"
 #include "daemon/collect/source.h"
-#include "process/run_program.h"
 
 namespace gpuadvise::collect {
 namespace {
@@ -27,7 +27,7 @@ namespace {
 constexpr size_t kMostBytes = size_t{512} << 20;
 constexpr size_t kMostAskedAgain = 2'000;  // a command line of 22 KB
 constexpr size_t kMostAskedAlone = 50;     // a process and an RPC each, within one deadline
-constexpr int kNotFoundStatus = 127;       // as a shell says it
+constexpr int kNotFoundStatus = 127;       // as in a shell
 
 std::string WhyNoAnswer(const ProgramEnd& end) {
   const bool missing = end.error == ENOENT || end.error == EACCES ||
@@ -73,7 +73,7 @@ Result<std::string> SlurmCliSource::Run(std::vector<std::string> words,
   return AskSlurm(std::move(words), options_.deadline, std::move(environment));
 }
 
-// The format goes by the environment: command lines are for everybody to read.
+// Passes the format in the environment: any user can read command lines.
 Result<std::string> SlurmCliSource::ListJobs(const std::string& mark,
                                              std::vector<std::string> words) {
   words.insert(words.begin(), {"squeue", "-a", "--local", "-h", "-t", "all"});
@@ -83,7 +83,7 @@ Result<std::string> SlurmCliSource::ListJobs(const std::string& mark,
 Result<void> SlurmCliSource::LoadJobs(Poll& poll) {
   const auto jobs = Table("job");
   if (!jobs) return tl::unexpected(jobs.error());
-  // Asked second: what is new by then is not in the text, and what has ended since is listed still.
+  // Listed second: newer jobs are not in the text, and jobs that end meanwhile are still listed.
   const std::string mark = DrawMark();
   const auto listed = ListJobs(mark, {});
   if (!listed) return tl::unexpected(listed.error());
@@ -95,7 +95,7 @@ Result<void> SlurmCliSource::LoadJobs(Poll& poll) {
     const size_t too_many = ids.size() - std::min(ids.size(), kMostAskedAgain);
     ids.resize(ids.size() - too_many);
     const auto more = ListJobs(mark, {"-r", "-j", fmt::format("{}", fmt::join(ids, ","))});
-    tasks = more.value_or("");  // an error says that there is no such job
+    tasks = more.value_or("");  // an error means that the jobs are gone
     if (auto added = AddListedJobs(tasks, mark, list); !added) return added;
     read = ParseJobs(*jobs, list);
     if (too_many > 0) {
@@ -111,8 +111,8 @@ Result<void> SlurmCliSource::LoadJobs(Poll& poll) {
   return {};
 }
 
-// Asks for each job that has more than one record alone, drawn at random where they are too many;
-// the others stay as they were, so that nobody hides jobs by naming many.
+// Asks for each job with more than one record alone; a random choice if there are too many. The
+// others keep their last state, so that nobody can hide jobs by faking many records.
 void SlurmCliSource::LoadDoubled(const JobList& list, ReadJobs& read, LeftOut& left_out) {
   std::vector<int64_t>& ids = read.doubled;
   std::shuffle(ids.begin(), ids.end(), std::minstd_rand(std::random_device{}()));
@@ -136,8 +136,8 @@ void SlurmCliSource::LoadDoubled(const JobList& list, ReadJobs& read, LeftOut& l
   }
 }
 
-// What `scontrol show NAME` prints: whole records, or a line that says that there are none. Half a
-// record would pass for one that holds nothing.
+// Output of `scontrol show NAME`: complete records, or a line that there are none. Rejects a
+// truncated record, which could pass for one without allocations.
 Result<std::string> SlurmCliSource::Table(std::string_view name) {
   auto text = Run({"scontrol", "-a", "--local", "-d", "show", std::string(name)});
   const bool whole =
@@ -171,7 +171,7 @@ Result<void> SlurmCliSource::LoadTables(Poll& poll) {
   return LoadJobs(poll);
 }
 
-// What accounting says is an addition: a slurmdbd that is down hides no cluster.
+// Accounting is optional: the cluster stays visible if slurmdbd is down.
 void SlurmCliSource::LoadAccounting(const ClusterConfig& config, Snapshot& snapshot) {
   const auto assoc_mgr = Run({"scontrol", "show", "assoc_mgr"});
   if (!assoc_mgr) return;
@@ -192,7 +192,7 @@ void SlurmCliSource::LoadAccounting(const ClusterConfig& config, Snapshot& snaps
   MakeLimitsAbsolute(snapshot);
 }
 
-// Like accounting, an addition.
+// Optional, like accounting.
 void SlurmCliSource::LoadLicenses(SchedulerConfig& config) {
   const auto text = Run({"scontrol", "show", "license"});
   if (text) config.licenses = ParseLicenses(*text);
@@ -215,18 +215,18 @@ Result<void> SlurmCliSource::LoadPolicy(Snapshot& snapshot) {
 
 Result<Poll> SlurmCliSource::Step() {
   const auto conf = FindSlurmConf();
-  const bool is_named = std::getenv("SLURM_CONF") != nullptr;  // else the tools know where it is
+  const bool is_named = std::getenv("SLURM_CONF") != nullptr;  // else the tools find it themselves
   if (!conf && is_named) return tl::unexpected(conf.error());
   Poll poll;
   if (last_) poll.snapshot = *last_;
   poll.snapshot.source = "slurm-cli";
   if (auto loaded = LoadTables(poll); !loaded) return tl::unexpected(loaded.error());
-  // Some limits are parts of what the nodes have.
+  // Loaded after the nodes, because relative limits are shares of their TRES.
   if (auto loaded = LoadPolicy(poll.snapshot); !loaded) return tl::unexpected(loaded.error());
   SpellTypesAsNodes(poll.snapshot);
   poll.snapshot.taken_at = std::time(nullptr);
   SortCanonically(poll.snapshot);
-  DropDoubles(poll.snapshot, poll.left_out);
+  DropDuplicates(poll.snapshot, poll.left_out);
   poll.changed = last_ ? ChangedTables(*last_, poll.snapshot) : TableSet::All();
   last_ = poll.snapshot;
   return poll;
@@ -245,7 +245,7 @@ Result<std::string> AskSlurm(std::vector<std::string> words, std::chrono::millis
   call.command = {std::move(words), std::move(environment)};
   for (const char* ours :
        {"SLURM_TIME_FORMAT=%s", "TZ=UTC", "LC_ALL=C", "SLURM_BITSTR_LEN=0",
-        // What a person's shell may hold to see less of the queue.
+        // Users set these to filter squeue's output.
         "SQUEUE_ACCOUNT", "SQUEUE_ARRAY", "SQUEUE_FORMAT", "SQUEUE_LICENSES", "SQUEUE_NAMES",
         "SQUEUE_PARTITION", "SQUEUE_QOS", "SQUEUE_USERS", "SLURM_CLUSTERS"}) {
     call.command.environment.emplace_back(ours);
@@ -258,7 +258,7 @@ Result<std::string> AskSlurm(std::vector<std::string> words, std::chrono::millis
   ProgramEnd end = RunWithin(call);
   if (end.ok()) return std::move(end.output);
   const bool told = end.how == ProgramEnd::How::kByItself || end.how == ProgramEnd::How::kNotRun;
-  if (!told) return tl::unexpected<Error>(WhyCutShort(call, end));
+  if (!told) return tl::unexpected<Error>(ExplainTermination(call, end));
   return Fail(ErrorCode::kUnavailable, call.command.words.front() + " " + WhyNoAnswer(end));
 }
 

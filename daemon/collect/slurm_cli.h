@@ -1,6 +1,6 @@
-// Slurm through its command line tools: scontrol, squeue, sshare, sacctmgr, in the one text dialect
-// that all releases share. Needs no libslurm; costs one process for each table and poll, two for
-// jobs, and one for each job that seems to have two records, up to a bound.
+// Slurm through its command-line tools scontrol, squeue, sshare and sacctmgr, whose text format all
+// releases share. Needs no libslurm. Each poll costs one process per table, two for jobs, and one
+// for each job that seems to have two records, up to a bound.
 #pragma once
 
 #include <chrono>
@@ -13,21 +13,20 @@
 namespace gpuadvise::collect {
 
 struct SlurmCliOptions {
-  std::string bin_dir;                                 // where the tools are; "": PATH
+  std::string bin_dir;                                 // of the tools; "": PATH
   std::chrono::milliseconds policy_interval{300'000};  // between polls of the slow-changing tables
   std::chrono::milliseconds deadline{20'000};          // for each tool
 };
 
-// What one of Slurm's tools printed, when it ended with status 0 within `deadline`. It stays in our
-// process group and dies with the calling thread. `environment`: over ours, as of a Command.
+// Output of one of Slurm's tools if it ended with status 0 within `deadline`. The tool stays in our
+// process group and dies with the calling thread. `environment`: added to ours, as in Command.
 //
-// Errors: kUnavailable, naming the tool and why: it is not there, ended with another status (with
-// the first line that it wrote to its standard error), took too long, or printed too much.
+// Errors: kUnavailable, naming the tool and the reason: missing, another exit status (with the
+// first line of its stderr), too slow, or too much output.
 Result<std::string> AskSlurm(std::vector<std::string> words, std::chrono::milliseconds deadline,
                              std::vector<std::string> environment = {});
 
-// What separates the fields that a tool prints: drawn at random, so that it is in no text that
-// anybody wrote before.
+// A separator for fields in a tool's output: random, so that no user's text contains it.
 std::string DrawMark();
 
 SourceResult MakeSlurmCliSource(const SlurmCliOptions& options);

@@ -1,6 +1,6 @@
-// What differs between Slurm releases, and what every libslurm has but no public header declares.
-// Only slurm_api*.cc include this. Releases: 20.11 to 26.05; tests/releases compiles it against
-// the headers of each.
+// Differences between Slurm releases, and functions that every libslurm has but no public header
+// declares. Included only by slurm_api*.cc. Releases: 20.11 to 26.05; tests/releases compiles it
+// against the headers of each.
 #pragma once
 
 #include <slurm/slurm.h>
@@ -44,9 +44,9 @@ using ListPointer = List;
 using ListIteratorPointer = ListIterator;
 #endif
 
-// ---- fields that came with a release -------------------------------------------------------
+// ---- fields added by a release -------------------------------------------------------------
 
-// Who may run on a job's nodes beside it.
+// Who may share a job's nodes.
 struct Sharing {
   bool exclusive = false;         // the job has whole nodes
   const char* exclusive_to = "";  // "user", "mcs", "topo"
@@ -65,7 +65,7 @@ inline Sharing SharingOf(const slurm_job_info_t& info) {
 }
 #else
 inline Sharing SharingOf(const slurm_job_info_t& info) {
-  constexpr uint16_t kSharedTopo = 4;  // JOB_SHARED_TOPO, which came with 24.05
+  constexpr uint16_t kSharedTopo = 4;  // JOB_SHARED_TOPO, since 24.05
   Sharing sharing;
   sharing.over_subscribe = info.shared == JOB_SHARED_OK;
   sharing.exclusive = info.shared == JOB_SHARED_NONE || info.shared == kSharedTopo;
@@ -76,7 +76,7 @@ inline Sharing SharingOf(const slurm_job_info_t& info) {
 }
 #endif
 
-// What the job holds (25.05), else what it asked for.
+// Allocated licences (since 25.05), else the requested ones.
 inline const char* LicensesOf(const slurm_job_info_t& info) {
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 0)
   if (info.licenses_allocated != nullptr && *info.licenses_allocated != '\0')
@@ -101,7 +101,7 @@ inline bool HasExpeditedRequeue([[maybe_unused]] const slurm_job_info_t& info) {
 #endif
 }
 
-// QOS_FLAG_RELATIVE, a macro before it became a member of an enum; it came with 23.11.
+// QOS_FLAG_RELATIVE, since 23.11: first a macro, later an enumerator.
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
 inline constexpr uint64_t kQosRelative = static_cast<uint64_t>(QOS_FLAG_RELATIVE);
 #else
@@ -110,23 +110,23 @@ inline constexpr uint64_t kQosRelative = 0;
 
 // ---- what a job holds on each node ---------------------------------------------------------
 
-// The beginning of struct job_resources, to which a job's record points. The functions that read
-// it are gone since 24.11 and nothing public took their place. It was the same in every patch of a
-// release; a release that is newer than all of these gets the newest form. Whoever reads it first
-// holds it against itself (IsWhole in slurm_api_jobs.cc), so that another form is noticed.
+// The beginning of struct job_resources, to which a job's record points. 24.11 removed the public
+// functions that read it, without replacement. Its layout never changed within a release; newer
+// releases than listed here get the newest layout. Readers first check its consistency (IsWhole in
+// slurm_api_jobs.cc), which detects another layout.
 struct JobResources {
-  bitstr_t* core_bitmap;  // the cores of all its nodes, one node after the other
+  bitstr_t* core_bitmap;  // cores of all its nodes, node by node
   bitstr_t* core_bitmap_used;
   uint32_t cpu_array_cnt;
   uint16_t* cpu_array_value;
-  uint32_t* cpu_array_reps;  // for so many nodes each; in all `nhosts`
+  uint32_t* cpu_array_reps;  // nodes per value; sum: `nhosts`
   uint16_t* cpus;            // by node
   uint16_t* cpus_used;
-  uint16_t* cores_per_socket;  // by group of like nodes, as the last two
+  uint16_t* cores_per_socket;  // by group of like nodes, as are the last two members
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(21, 8, 0)
   uint16_t cr_type;
 #endif
-  uint64_t* memory_allocated;  // by node, MiB; null where memory is not counted
+  uint64_t* memory_allocated;  // by node, MiB; null: memory is not tracked
   uint64_t* memory_used;
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
   uint32_t next_step_node_inx;

@@ -16,11 +16,11 @@
 namespace gpuadvise::collect {
 namespace {
 
-// It is asked where there is nothing else left, once at a start.
+// DNS is the last resort, asked once at startup.
 constexpr int kDnsSeconds = 2;
 constexpr int kDnsTries = 2;
 
-// "" or why the file cannot be read. A folder opens but does not read.
+// Why the file cannot be read; "": readable. A folder can be opened but not read.
 std::string WhyUnreadable(const std::string& path) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
   if (file && (std::fgetc(file.get()) != EOF || std::ferror(file.get()) == 0)) return "";
@@ -37,7 +37,7 @@ Result<std::string> FindSlurmConf(const std::string& configured,
     if (why.empty()) return configured;
     return Fail(
         ErrorCode::kUnavailable,
-        fmt::format("Slurm's configuration {} cannot be read: {}; mend it or set SLURM_CONF",
+        fmt::format("Slurm's configuration {} cannot be read: {}; fix it, or set SLURM_CONF",
                     configured, why));
   }
   for (const std::string& place : places) {

@@ -1,5 +1,5 @@
-// Which slurm.conf a source of Slurm will use, found out before Slurm's own code looks for it:
-// libslurm ends the whole process when it cannot read one, after a minute of trying.
+// Finds the slurm.conf that Slurm's own code would use. Done in advance because libslurm ends the
+// whole process, after a minute of retries, if it cannot read one.
 #pragma once
 
 #include <netinet/in.h>
@@ -12,8 +12,8 @@
 
 namespace gpuadvise::collect {
 
-// The readable slurm.conf: `configured` (--slurm-conf, SLURM_CONF) if not empty, otherwise the
-// first of `places`. "" with neither, where `configless`, asked last, says that Slurm will fetch
+// A readable slurm.conf: `configured` (--slurm-conf, SLURM_CONF) if not empty, else the first of
+// `places`. "" if there is neither, but `configless`, called last, returns true: Slurm will fetch
 // it.
 //
 // Errors: kUnavailable with the path and the reason.
@@ -21,12 +21,12 @@ Result<std::string> FindSlurmConf(const std::string& configured,
                                   const std::vector<std::string>& places,
                                   const std::function<bool()>& configless);
 
-// The same with SLURM_CONF and Slurm's usual places, and for Slurm without files SLURM_CONF_SERVER
-// or a record of DNS: the order in which Slurm itself looks.
+// As above with SLURM_CONF and Slurm's usual places; configless with SLURM_CONF_SERVER or a DNS
+// record. This is Slurm's own search order.
 Result<std::string> FindSlurmConf();
 
-// Whether DNS names a slurmctld for this host's domains (SRV _slurmctld._tcp). Waits some seconds
-// for a name server that does not answer. `servers`: instead of those of resolv.conf.
+// Whether DNS names a slurmctld for this host's domains (SRV _slurmctld._tcp). Waits a few seconds
+// for an unresponsive name server. `servers`: replace those of resolv.conf unless empty.
 bool DnsNamesSlurmctld(const std::vector<sockaddr_in>& servers = {});
 
 }  // namespace gpuadvise::collect

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr int kDeepestInclude = 8;
 constexpr uintmax_t kMostConfBytes = 16 << 20;  // ten thousand lines of nodes are 2 MB
 
-// A key as `scontrol show config` writes it, with Slurm's default and the unit that it prints.
+// A key as spelled by `scontrol show config`, with Slurm's default and the printed unit.
 struct ConfKey {
   std::string_view name;
   std::string_view default_value;
@@ -67,7 +67,7 @@ constexpr std::array kConfKeys = {
     ConfKey{"TopologyPlugin", "topology/default"},
 };
 
-// Words that Slurm prints in capitals, however they are written.
+// Keys whose values Slurm prints in upper case.
 constexpr std::array<std::string_view, 3> kUpperCased = {"PreemptMode", "PriorityFlags",
                                                          "SelectTypeParameters"};
 
@@ -94,7 +94,7 @@ std::string WithoutComment(std::string_view line) {
   return plain;
 }
 
-// The next KEY=VALUE of `rest`, which loses it; blanks may stand around the '='. A word without a
+// Takes the next KEY=VALUE off `rest`; blanks may surround the '='. A word without a
 // '=' has no value.
 std::pair<std::string, std::string> TakePair(std::string_view& rest) {
   const auto skip_blanks = [&] {
@@ -187,7 +187,7 @@ class ConfReader {
   }
 
   SlurmConfFile file_;
-  ConfKeys defaults_;  // of PartitionName=DEFAULT so far
+  ConfKeys defaults_;  // from PartitionName=DEFAULT so far
 };
 
 std::string ShownAs(const ConfKey& key, const ConfKeys& keys) {
@@ -220,7 +220,7 @@ ClusterConfig ConfigOf(const ConfKeys& keys) {
   const auto priority = keys.find("prioritytype");
   const bool is_basic = priority != keys.end() && priority->second == "priority/basic";
   for (const ConfKey& key : kConfKeys) {
-    // First come, first served has no weights and no ages, and Slurm shows none.
+    // priority/basic has no weights or ages, and Slurm shows none.
     const bool is_factor = key.name.starts_with("Priority") && key.name != "PriorityType";
     if (is_basic && is_factor) continue;
     text += fmt::format("{} = {}\n", key.name, ShownAs(key, keys));

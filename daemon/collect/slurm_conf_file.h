@@ -1,8 +1,8 @@
-// A slurm.conf as a file: for hosts that have one but no Slurm, such as a container beside
+// Reads slurm.conf from a file, for hosts that have one but no Slurm, such as a container next to
 // slurmrestd.
 //
-// Of the whole language only what a snapshot's configuration needs: KEY=VALUE pairs, PartitionName
-// records, Include, quotes, comments and joined lines. Keys are of any case, as Slurm takes them.
+// Supports only what a snapshot's configuration needs: KEY=VALUE pairs, PartitionName records,
+// Include, quotes, comments and continued lines. Keys are case-insensitive, as in Slurm.
 #pragma once
 
 #include <map>
@@ -15,23 +15,23 @@
 
 namespace gpuadvise::collect {
 
-// Lower-case key to value; of a key that is there twice the last counts.
+// Lower-case key to value; the last of repeated keys wins.
 using ConfKeys = std::map<std::string, std::string>;
 
 struct SlurmConfFile {
   ConfKeys keys;
-  std::map<std::string, ConfKeys> partitions;  // by name, with what PartitionName=DEFAULT gave them
+  std::map<std::string, ConfKeys> partitions;  // by name, including PartitionName=DEFAULT
 };
 
-// Reads `path` and what it includes, by paths relative to its folder too.
-// Errors: kUnavailable with the path and why it cannot be read.
+// Reads `path` and included files, whose paths may be relative to its folder.
+// Errors: kUnavailable with the path and the reason.
 Result<SlurmConfFile> ReadSlurmConfFile(const std::string& path);
 
-// The configuration of these keys over Slurm's own defaults (23.11 and later), without a release.
+// The configuration of `keys`, with Slurm's defaults (23.11 and later); release not set.
 ClusterConfig ConfigOf(const ConfKeys& keys);
 
-// Fills what slurmrestd tells of partitions from v0.0.45 on only: which is the default, hidden, for
-// root or one user alone, and how it preempts. REQUIRES: over_subscribe is that of such a version.
+// Fills partition fields that slurmrestd has only since v0.0.45: default, hidden, root only,
+// exclusive user, preemption mode. REQUIRES: over_subscribe comes from an earlier version.
 void FillFlags(const SlurmConfFile& file, Partition& partition);
 
 }  // namespace gpuadvise::collect

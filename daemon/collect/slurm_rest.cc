@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/net/http_call.h"
 #include "common/slurm/policy.h"
 #include "daemon/collect/accounting_text.h"
-#include "daemon/collect/rest_client.h"
 #include "daemon/collect/rest_policy.h"
 #include "daemon/collect/scontrol.h"
 #include "daemon/collect/slurm_conf_file.h"
@@ -26,20 +26,21 @@
 namespace gpuadvise::collect {
 namespace {
 
+constexpr size_t kMostAnswerBytes = size_t{512} << 20;
 constexpr int kOldestRead = 40;
 constexpr int kNewestRead = 45;
-// What a table is asked for, and the newest version of it that can be read.
+// A table, its path and the newest readable version.
 struct RestTableName {
   const char* name;
   const char* folder;
-  const char* ending = "/";  // without which, or with which, it is refused
+  const char* ending = "/";  // required by slurmrestd; differs between tables
   int newest = kNewestRead;
   bool is_needed = true;
 };
 constexpr std::array kRestTables = {
     RestTableName{"nodes", "slurm"},
     RestTableName{"jobs", "slurm", "/", 44},
-    RestTableName{"partitions", "slurm", "/?flags=ALL"},  // hidden ones too
+    RestTableName{"partitions", "slurm", "/?flags=ALL"},  // includes hidden ones
     RestTableName{"reservations", "slurm"},
     RestTableName{"licenses", "slurm", "/", kNewestRead, false},
     RestTableName{"shares", "slurm", "", kNewestRead, false},
@@ -53,10 +54,10 @@ constexpr int kNotModified = 304;
 constexpr int kUnauthorized = 401;
 constexpr int kForbidden = 403;
 constexpr int kNotFound = 404;
-constexpr int kNoNetworkAuthentication = 511;  // a token that slurmctld does not take
+constexpr int kNoNetworkAuthentication = 511;  // slurmctld rejects the token
 
 // The N of "v0.0.N"; 0 for anything else.
-int NumberOfVersion(std::string_view word) {
+int ParseVersion(std::string_view word) {
   constexpr std::string_view kStart = "v0.0.";
   if (!word.starts_with(kStart) || word.size() > kStart.size() + 4) return 0;
   return static_cast<int>(ToInteger(word.substr(kStart.size())));
@@ -68,16 +69,16 @@ struct OfferedPath {
   int version = 0;
   std::string_view table;
 };
-OfferedPath PartsOf(std::string_view path) {
+OfferedPath SplitOfferedPath(std::string_view path) {
   const std::vector<std::string_view> parts = SplitAt(path, '/');
   const bool is_table = parts.size() == 4 || (parts.size() == 5 && parts[4].empty());
   if (!is_table || !parts[0].empty()) return {};
-  return {parts[1], NumberOfVersion(parts[2]), parts[3]};
+  return {parts[1], ParseVersion(parts[2]), parts[3]};
 }
 
-// The version in which to ask for a table that is offered in `versions`: the newest that is known,
-// else the oldest of the newer ones; 0 for none.
-int VersionFor(const std::set<int>& versions, int newest) {
+// The version to request of a table offered in `versions`: the newest up to `newest`, else the
+// oldest above it; 0: none.
+int ChooseVersion(const std::set<int>& versions, int newest) {
   int best = 0;
   for (const int version : versions) {
     if (version < kOldestRead) continue;
@@ -86,8 +87,8 @@ int VersionFor(const std::set<int>& versions, int newest) {
   return best;
 }
 
-// What went wrong, in the server's own words.
-std::string WhySlurmrestd(const RestAnswer& answer) {
+// The server's description of an error.
+std::string WhySlurmrestd(const HttpAnswer& answer) {
   const Result<RestJson> document = ReadRestJson(answer.body);
   const RestJson* first = nullptr;
   if (document) {
@@ -107,18 +108,18 @@ std::string WhySlurmrestd(const RestAnswer& answer) {
 
 class SlurmRestSource : public Source {
  public:
-  SlurmRestSource(SlurmRestOptions options, RestAddress address)
-      : options_(std::move(options)), address_(std::move(address)) {}
+  SlurmRestSource(SlurmRestOptions options, HttpPlace place)
+      : options_(std::move(options)), place_(std::move(place)) {}
 
   Result<Poll> Step() override;
 
  private:
-  Result<RestAnswer> Get(const std::string& target) const;
-  Result<RestJson> Read(const std::string& target, const RestAnswer& answer) const;
+  Result<HttpAnswer> Get(const std::string& target) const;
+  Result<RestJson> Read(const std::string& target, const HttpAnswer& answer) const;
   Result<RestJson> GetJson(const std::string& target) const;
   Result<RestJson> GetTable(const std::string& table) const;
   bool Offers(const std::string& table) const { return paths_->path_of.contains(table); }
-  Error Refused(const RestAnswer& answer) const;
+  Error Refused(const HttpAnswer& answer) const;
   Result<void> Discover();
   Result<void> LoadTables(Poll& poll);
   Result<void> LoadJobs(Poll& poll);
@@ -128,7 +129,7 @@ class SlurmRestSource : public Source {
   void FillPartitions(Poll& poll) const;
 
   const SlurmRestOptions options_;
-  const RestAddress address_;
+  const HttpPlace place_;
   std::optional<RestPaths> paths_;
   std::optional<SlurmConfFile> conf_file_;
   std::string cluster_;
@@ -136,14 +137,14 @@ class SlurmRestSource : public Source {
   bool has_accounting_ = false;
   std::optional<Snapshot> last_;
   int64_t jobs_updated_ = 0;
-  std::string default_partition_;  // as jobs show it, where nothing else tells
+  std::string default_partition_;  // derived from jobs, if nothing else gives it
   std::vector<RestUse> uses_;
   std::optional<std::chrono::steady_clock::time_point> policy_time_;
 };
 
-// ---- asking ------------------------------------------------------------------------------------
+// ---- requests ----------------------------------------------------------------------------------
 
-Error SlurmRestSource::Refused(const RestAnswer& answer) const {
+Error SlurmRestSource::Refused(const HttpAnswer& answer) const {
   const std::string wants = fmt::format("slurmrestd at {} ", options_.url);
   if (options_.token_file.empty()) {
     return {ErrorCode::kUnavailable,
@@ -160,13 +161,13 @@ Error SlurmRestSource::Refused(const RestAnswer& answer) const {
       ""};
 }
 
-Result<RestAnswer> SlurmRestSource::Get(const std::string& target) const {
-  RestCall call;
-  call.address = address_;
-  call.target = target;
-  call.user = options_.user;
-  call.ca_file = options_.ca_file;
-  call.deadline = options_.deadline;
+Result<HttpAnswer> SlurmRestSource::Get(const std::string& target) const {
+  HttpCall call{.place = place_,
+                .target = target,
+                .ca = options_.ca_file,
+                .deadline = options_.deadline,
+                .most_body_bytes = kMostAnswerBytes};
+  if (!options_.user.empty()) call.fields.emplace_back("X-SLURM-USER-NAME", options_.user);
   if (!options_.token_file.empty()) {
     std::ifstream file(options_.token_file);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -174,35 +175,39 @@ Result<RestAnswer> SlurmRestSource::Get(const std::string& target) const {
       return Fail(ErrorCode::kUnavailable, fmt::format("the token's file {} cannot be read: {}",
                                                        options_.token_file, std::strerror(errno)));
     }
-    call.token = RestTokenIn(text);
-    if (call.token.empty()) {
+    const std::string token = RestTokenIn(text);
+    if (token.empty()) {
       return Fail(ErrorCode::kUnavailable,
                   fmt::format("{} holds no token; write what `scontrol token` prints to it",
                               options_.token_file));
     }
+    call.fields.emplace_back("X-SLURM-USER-TOKEN", token);
   }
   CountRequest();
-  Result<RestAnswer> answer = AskRest(call);
-  if (!answer) return answer;
+  Result<HttpAnswer> answer = CallHttp(call);
+  if (!answer) {
+    return Fail(answer.error().code, fmt::format("slurmrestd at {} cannot be asked: {}",
+                                                 options_.url, answer.error().message));
+  }
   if (answer->status == kUnauthorized || answer->status == kForbidden ||
-      (answer->status == kNoNetworkAuthentication && !call.token.empty())) {
+      (answer->status == kNoNetworkAuthentication && !options_.token_file.empty())) {
     return tl::unexpected(Refused(*answer));
   }
   if (answer->status >= 300 && answer->status < 400 && answer->status != kNotModified) {
     return Fail(ErrorCode::kUnavailable,
                 fmt::format("slurmrestd at {} sends {} elsewhere ({}), which is not followed; set "
                             "slurmrestd.url to where it is",
-                            options_.url, target, OneLine(answer->location, 120)));
+                            options_.url, target, OneLine(answer->Field("location"), 120)));
   }
   return answer;
 }
 
-// The answer to `target` as JSON, unless the server says that something went wrong.
-Result<RestJson> SlurmRestSource::Read(const std::string& target, const RestAnswer& answer) const {
+// The answer to `target` as JSON, unless the server reports an error.
+Result<RestJson> SlurmRestSource::Read(const std::string& target, const HttpAnswer& answer) const {
   const std::string_view path = std::string_view(target).substr(0, target.find('?'));
   const auto fail = [&](const std::string& why) {
     return Fail(ErrorCode::kUnavailable,
-                fmt::format("slurmrestd at {} does not tell {}: {}", options_.url, path, why));
+                fmt::format("slurmrestd at {} does not return {}: {}", options_.url, path, why));
   };
   if (answer.status == kNotModified) return RestJson::object();
   if (answer.status != kOk) return fail(WhySlurmrestd(answer));
@@ -213,7 +218,7 @@ Result<RestJson> SlurmRestSource::Read(const std::string& target, const RestAnsw
 }
 
 Result<RestJson> SlurmRestSource::GetJson(const std::string& target) const {
-  const Result<RestAnswer> answer = Get(target);
+  const Result<HttpAnswer> answer = Get(target);
   if (!answer) return tl::unexpected(answer.error());
   return Read(target, *answer);
 }
@@ -222,13 +227,13 @@ Result<RestJson> SlurmRestSource::GetTable(const std::string& table) const {
   return GetJson(paths_->path_of.at(table));
 }
 
-// Asks what the server offers, until it has said so. It is asked again after any failure: the
-// server may be of another release by then.
+// Asks for the server's paths unless they are known. Asks again after any failure, because the
+// server may have another release by then.
 Result<void> SlurmRestSource::Discover() {
   if (paths_) return {};
   std::optional<RestJson> description;
   for (const char* place : {"/openapi/v3", "/openapi"}) {
-    const Result<RestAnswer> answer = Get(place);
+    const Result<HttpAnswer> answer = Get(place);
     if (!answer) return tl::unexpected(answer.error());
     if (answer->status == kNotFound) continue;
     Result<RestJson> read = Read(place, *answer);
@@ -257,7 +262,7 @@ Result<void> SlurmRestSource::LoadJobs(Poll& poll) {
   if (last_ && jobs_updated_ > 0) target += fmt::format("?update_time={}", jobs_updated_);
   const Result<RestJson> answer = GetJson(target);
   if (!answer) return tl::unexpected(answer.error());
-  // An unchanged table is an empty one without a time, or none at all.
+  // slurmrestd reports an unchanged table as empty without a time, or omits it.
   const int64_t updated = RestCount(*answer, "last_update");
   if (updated == 0 && last_ && jobs_updated_ > 0) return {};
   const RestJobsContext context{std::time(nullptr), poll.snapshot.nodes};
@@ -271,7 +276,7 @@ Result<void> SlurmRestSource::LoadJobs(Poll& poll) {
 // Before v0.0.45 partitions have no flags; a slurm.conf has them, and jobs show the default.
 void SlurmRestSource::FillPartitions(Poll& poll) const {
   const std::string& path = paths_->path_of.at("partitions");
-  if (NumberOfVersion(SplitAt(path, '/')[2]) >= 45) {
+  if (ParseVersion(SplitAt(path, '/')[2]) >= 45) {
     for (Partition& partition : poll.snapshot.partitions) {
       if (partition.preempt_mode == "CLUSTER_GLOBAL") {
         partition.preempt_mode = poll.snapshot.config.preempt_mode;
@@ -319,8 +324,8 @@ Result<void> SlurmRestSource::LoadTables(Poll& poll) {
   return LoadJobs(poll);
 }
 
-// The configuration is told from v0.0.45 on; else a slurm.conf has it, of this cluster and no
-// other.
+// slurmrestd has the configuration since v0.0.45; before, it comes from a slurm.conf, which must be
+// of this cluster.
 void SlurmRestSource::LoadConf(Poll& poll) {
   ConfKeys keys;
   if (Offers("conf")) {
@@ -347,20 +352,20 @@ void SlurmRestSource::LoadConf(Poll& poll) {
     config = ConfigOf(conf_file_->keys).config;
   } else {
     poll.left_out.Add(
-        "this slurmrestd does not tell the configuration (v0.0.45 does): Slurm's defaults are "
+        "this slurmrestd does not report the configuration (v0.0.45 does): Slurm's defaults are "
         "taken for scheduler and priority parameters, and the default partition is the one of jobs "
         "that "
         "named none; set slurm_conf to read them");
   }
   config.slurm_version = release_;
-  // Whose eyes these are is known only of a token that the site named: others may see less.
+  // Only a configured user is certain; any other token may see less.
   config.hidden = HiddenFrom(options_.user == "root", "", config.private_data);
   if (keys.empty() && !conf_file_) config.hidden.emplace_back(kHiddenConf);
   poll.snapshot.cluster = cluster_;
   poll.snapshot.config = std::move(config);
 }
 
-// What accounting says is an addition: a slurmdbd that is down hides no cluster.
+// Accounting is optional: the cluster stays visible if slurmdbd is down.
 void SlurmRestSource::LoadAccounting(Poll& poll) {
   for (const char* table : {"shares", "associations", "qos"}) {
     if (Offers(table)) continue;
@@ -377,7 +382,7 @@ void SlurmRestSource::LoadAccounting(Poll& poll) {
   for (const Result<RestJson>* answer : {&shares, &associations, &qos}) {
     if (*answer) continue;
     poll.left_out.Add(answer->error().message);
-    return;  // what was known stays
+    return;  // keeps the last data
   }
   poll.snapshot.associations = RestAssociations(*shares, *associations, cluster_);
   poll.snapshot.qos = RestQos(*qos);
@@ -413,7 +418,7 @@ Result<Poll> SlurmRestSource::Step() {
   };
   if (auto loaded = load(); !loaded) {
     paths_.reset();
-    jobs_updated_ = 0;  // what was read for this step is dropped with it
+    jobs_updated_ = 0;  // this step's data is discarded
     policy_time_.reset();
     return tl::unexpected(loaded.error());
   }
@@ -421,7 +426,7 @@ Result<Poll> SlurmRestSource::Step() {
   SpellTypesAsNodes(poll.snapshot);
   poll.snapshot.taken_at = std::time(nullptr);
   SortCanonically(poll.snapshot);
-  DropDoubles(poll.snapshot, poll.left_out);
+  DropDuplicates(poll.snapshot, poll.left_out);
   poll.changed = last_ ? ChangedTables(*last_, poll.snapshot) : TableSet::All();
   last_ = poll.snapshot;
   return poll;
@@ -435,7 +440,7 @@ Result<RestPaths> ChooseRestPaths(const RestJson& description) {
   const RestJson* paths = RestValue(description, "paths");
   if (paths != nullptr && paths->is_object()) {
     for (const auto& [path, ignored] : paths->items()) {
-      const OfferedPath parts = PartsOf(path);
+      const OfferedPath parts = SplitOfferedPath(path);
       if (parts.version == 0) continue;
       offered[{std::string(parts.folder), std::string(parts.table)}].insert(parts.version);
       if (parts.folder == "slurm") all.insert(parts.version);
@@ -444,7 +449,7 @@ Result<RestPaths> ChooseRestPaths(const RestJson& description) {
   RestPaths chosen;
   bool is_strange = false;
   for (const RestTableName& table : kRestTables) {
-    const int version = VersionFor(offered[{table.folder, table.name}], table.newest);
+    const int version = ChooseVersion(offered[{table.folder, table.name}], table.newest);
     if (version == 0 && table.is_needed) {
       std::vector<std::string> words;
       for (const int each : all) words.push_back(fmt::format("v0.0.{}", each));
@@ -461,7 +466,7 @@ Result<RestPaths> ChooseRestPaths(const RestJson& description) {
     is_strange = is_strange || version > kNewestRead;
     if (version > table.newest && std::string_view(table.name) == "jobs") {
       chosen.notes.push_back(
-          fmt::format("v0.0.{} of slurmrestd does not tell which jobs want whole nodes; load "
+          fmt::format("v0.0.{} of slurmrestd does not report which jobs want whole nodes; load "
                       "data_parser/v0.0.44",
                       version));
     }
@@ -486,9 +491,9 @@ SourceResult MakeSlurmRestSource(const SlurmRestOptions& options) {
   if (options.url.empty()) {
     return BadInput("slurm-rest needs an address: --url, slurmrestd.url of the settings");
   }
-  Result<RestAddress> address = ParseRestAddress(options.url);
-  if (!address) return tl::unexpected<Error>(std::move(address.error()));
-  return std::make_unique<SlurmRestSource>(options, std::move(*address));
+  Result<HttpPlace> place = ReadHttpPlace(options.url);
+  if (!place) return BadInput("slurmrestd: " + place.error().message);
+  return std::make_unique<SlurmRestSource>(options, std::move(*place));
 }
 
 }  // namespace gpuadvise::collect

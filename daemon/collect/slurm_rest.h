@@ -1,9 +1,9 @@
-// Slurm through slurmrestd: for hosts that have neither its library nor its commands, such as a
-// container, a machine in a cloud, or one whose libslurm is of another release.
+// Slurm through slurmrestd, for hosts with neither its library nor its commands, such as a
+// container, a cloud machine, or one whose libslurm is of another release.
 //
-// Reads data_parser v0.0.40 to v0.0.45 (Slurm 23.11 to 26.05); each table in the newest of them
-// that is offered and tells it. Jobs are read in v0.0.44 at most: v0.0.45 leaves out which of them
-// want whole nodes. A newer one that is not known is read only where nothing else is offered.
+// Reads data_parser v0.0.40 to v0.0.45 (Slurm 23.11 to 26.05), each table in the newest offered
+// version that has it. Jobs are read in v0.0.44 at most: v0.0.45 does not say which jobs want whole
+// nodes. Unknown newer versions are read only if nothing else is offered.
 #pragma once
 
 #include <chrono>
@@ -18,31 +18,31 @@ namespace gpuadvise::collect {
 
 struct SlurmRestOptions {
   std::string url;         // unix:/PATH, http://HOST:PORT, https://HOST:PORT
-  std::string token_file;  // a JWT, read before every question; "": none
-  std::string user;        // whose token it is, where it does not say; "": none
-  std::string ca_file;     // of https; "": the system's certificates
-  std::string slurm_conf;  // what slurmrestd does not tell is read from it; "": not told then
+  std::string token_file;  // with a JWT, read before each request; "": none
+  std::string user;        // owner of the token, if not in the token; "": none
+  std::string ca_file;     // for https; "": the system's certificates
+  std::string slurm_conf;  // for fields that slurmrestd lacks; "": left unset
   std::chrono::milliseconds policy_interval{300'000};  // between polls of the slow-changing tables
-  std::chrono::milliseconds deadline{20'000};          // for each question
+  std::chrono::milliseconds deadline{20'000};          // per request
 };
 
-// Errors: kBadInput for an address that is none.
+// Errors: kBadInput for an invalid address.
 SourceResult MakeSlurmRestSource(const SlurmRestOptions& options);
 
-// ---- which version of the API each table is asked in ------------------------------------------
+// ---- API version of each table ----------------------------------------------------------------
 
-// By table ("jobs", "conf", "associations"): the path with the version that was chosen.
+// Path with the chosen version, by table ("jobs", "conf", "associations").
 struct RestPaths {
   std::map<std::string, std::string> path_of;
-  std::vector<std::string> notes;  // what these versions do not tell
+  std::vector<std::string> notes;  // what these versions lack
 };
 
-// From the OpenAPI description that the server gives of itself.
-// Errors: kUnavailable with the versions that it offers where none can be read.
+// Chooses from the server's OpenAPI description. Errors: kUnavailable with the offered versions if
+// none is readable.
 Result<RestPaths> ChooseRestPaths(const RestJson& description);
 
-// The token of a file's text: one word, with or without "SLURM_JWT=" before it, as `scontrol token`
-// prints it; "" where there is none.
+// The token in the text of a file: one word, optionally after "SLURM_JWT=", as printed by `scontrol
+// token`; "": none.
 std::string RestTokenIn(std::string_view text);
 
 }  // namespace gpuadvise::collect

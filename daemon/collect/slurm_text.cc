@@ -11,12 +11,12 @@
 namespace gpuadvise::collect {
 namespace {
 
-// Keys whose value people write freely; at the start of a line it runs to the end of that line.
+// Keys with free text; at the start of a line the value extends to the end of the line.
 constexpr std::array<std::string_view, 12> kFreeText = {
     "Reason", "Comment", "AdminComment", "SystemComment", "Command",    "WorkDir", "StdErr",
     "StdIn",  "StdOut",  "OS",           "Extra",         "BurstBuffer"};
 
-// Those that people may write at any time: nothing behind the first of them is taken for a field.
+// Texts that users may write at any time; nothing after the first of them is read as a field.
 constexpr std::array<std::string_view, 5> kPeoplesText = {"Reason", "Comment", "AdminComment",
                                                           "SystemComment", "Extra"};
 
@@ -29,7 +29,7 @@ bool IsFreeText(std::string_view key, bool first_of_line) {
   return key == "JobName" || (first_of_line && IsOneOf(key, kFreeText));
 }
 
-// Reads one line into `record`; `people_wrote`: whether a text of theirs has begun.
+// Reads one line into `record`; `people_wrote`: whether a user-written text has begun.
 void ParseLine(std::string_view line, TextRecord& record, bool& people_wrote) {
   bool first = true;
   line = Trim(line);

@@ -1,10 +1,9 @@
-// The text dialect of `scontrol show …`: records of KEY=VALUE words over several lines.
+// The text format of `scontrol show …`: records of KEY=VALUE words on several lines.
 //
-// It is the one output that all Slurm releases share. Values may hold blanks and '=' ("JobName=my
-// job = 7", "Reason=fan broken [root@…]"): such keys take the rest of their line, and what people
-// write into a reason or comment sets no other field, whatever it looks like. A missing key reads
-// as "", and "(null)" or "N/A" as nothing. Views point into the text given to ParseRecords, which
-// must outlive them. Pure functions, safe from any thread.
+// All Slurm releases share it. Values may contain blanks and '=' ("JobName=my job = 7", "Reason=fan
+// broken [root@…]"): such keys extend to the end of their line, and text in a reason or comment
+// never sets another field. A missing key reads as "", as do "(null)" and "N/A". Views point into
+// the text given to ParseRecords, which must outlive them. Pure functions, any thread.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +20,14 @@ class TextRecord {
  public:
   using Field = std::pair<std::string_view, std::string_view>;
 
-  // The first value of `key` as printed; "" when there is none.
+  // The first value of `key` as printed; "" if absent.
   std::string_view Raw(std::string_view key) const;
-  // The same with "(null)", "N/A", "None" and "(none)" read as "".
+  // As Raw, but "" for "(null)", "N/A", "None" and "(none)".
   std::string_view Get(std::string_view key) const;
   int64_t Integer(std::string_view key, int64_t fallback = 0) const;
   bool IsYes(std::string_view key) const;
-  std::vector<std::string> List(std::string_view key) const;  // comma separated, "ALL" is empty
+  std::vector<std::string> List(
+      std::string_view key) const;  // comma-separated; "ALL" gives an empty list
 
   const std::vector<Field>& fields() const { return fields_; }
   void Add(std::string_view key, std::string_view value) { fields_.emplace_back(key, value); }
@@ -37,48 +37,48 @@ class TextRecord {
 };
 
 enum class RecordStart {
-  kAfterBlankLine,  // so that what people write into a name or comment cannot begin a record
+  kAfterBlankLine,  // text in a name or comment cannot begin a record
   kAnyLine,
 };
 
-// Every record that begins with `first_key` ("NodeName") at the start of a line. Other text
-// (notices such as "No reservations in the system") is skipped. After the first reason or comment
-// of a record only further reasons and comments are read: all else is printed before.
+// All records that begin with `first_key` ("NodeName") at the start of a line. Skips other text,
+// such as "No reservations in the system". After the first reason or comment of a record, reads
+// only reasons and comments: Slurm prints all other fields before.
 std::vector<TextRecord> ParseRecords(std::string_view text, std::string_view first_key,
                                      RecordStart start = RecordStart::kAfterBlankLine);
 
-// The rows of `sacctmgr -P`, `sshare -P`: a header line with the names, then one row a line.
+// The rows of `sacctmgr -P` or `sshare -P`: a header line with names, then one row per line.
 std::vector<TextRecord> ParsePipeTable(std::string_view text);
 
 // The `KEY = VALUE` lines of `scontrol show config`.
 TextRecord ParseConfigLines(std::string_view text);
 
-// "", for the words by which Slurm says that there is nothing.
+// `value`, or "" for Slurm's words for no value.
 std::string_view OrNothing(std::string_view value);
 
 // "lab1" of "lab1(1001)".
 std::string_view BeforeParenthesis(std::string_view text);
 
-// The length of the key that starts `text`, when KEY= does; otherwise zero.
+// Length of the key if `text` starts with KEY=, else 0.
 size_t KeyLength(std::string_view text);
 
-// Where the value that starts `text`, one line, ends: before a blank that the next KEY= follows.
+// Length of the value at the start of `text`, one line: up to a blank before the next KEY=.
 size_t ValueLength(std::string_view text);
 
-// The leading whole number ("3" of "3 sec"), or `fallback` when there is none.
+// The leading whole number ("3" of "3 sec"), else `fallback`.
 int64_t ToInteger(std::string_view text, int64_t fallback = 0);
 double ToDouble(std::string_view text, double fallback = 0);
 
-// "2000M", "20G", "1.5T", "2000" (MiB) in MiB; zero for anything else.
+// "2000M", "20G", "1.5T" or "2000" (MiB) in MiB; 0 for anything else.
 int64_t ToMib(std::string_view text);
 
-// A count that may be UNLIMITED (infinite) or NONE, "" (absent).
+// A count; UNLIMITED: infinite; NONE or "": absent.
 SlurmNumber ToCount(std::string_view text);
 
-// A usage that Slurm has not computed yet is NO_VAL (4294967294): nothing was used so far.
+// `usage`, or 0 for NO_VAL (4294967294): Slurm has not computed it yet.
 double KnownUsage(double usage);
 
-// A field as a duration in seconds; absent where it is none.
+// A field as a duration in seconds; absent if it is none.
 SlurmNumber DurationOf(const TextRecord& record, std::string_view key);
 
 }  // namespace gpuadvise::collect

@@ -32,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, JobState>, 15> kLivingStates = 
 constexpr int64_t kOperatorLevel = 2;      // slurmdb_admin_level_t
 constexpr int64_t kMostTasks = 4'000'001;  // the largest MaxArraySize
 
-// How many numbers "3-9:2" or "3" stands for.
+// Count of numbers in "3-9:2" or "3".
 int64_t CountRange(std::string_view range) {
   const size_t dash = range.find('-');
   if (dash == std::string_view::npos) return range.empty() ? 0 : 1;
@@ -49,7 +49,7 @@ std::string_view WithoutThrottle(std::string_view expression) {
 
 int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// --mem-per-gpu is kept as TRES; as memory of each node it is that much for each of its GPUs.
+// Slurm stores --mem-per-gpu as TRES; memory per node is that times the GPUs per node.
 void FillMemoryPerGpu(std::string_view memory_per_tres, JobRequest& request) {
   const int64_t per_gpu = MemoryPerGpuMib(memory_per_tres);
   const int64_t per_node = TotalGpus(request.gpus_per_node);
@@ -109,7 +109,7 @@ void FillTres(const TresRequest& tres, JobRequest& request) {
 }
 
 void SpellTypesAsNodes(Snapshot& snapshot) {
-  std::map<std::string, std::string> spelled;  // "" where nodes differ among themselves
+  std::map<std::string, std::string> spelled;  // "": nodes differ
   for (const Node& node : snapshot.nodes) {
     for (const GpuCount& gpu : node.gpus) {
       const auto [at, is_new] = spelled.emplace(LowerCase(gpu.type), gpu.type);
@@ -159,7 +159,7 @@ std::vector<std::string> HiddenFrom(bool is_root_or_slurm_user, std::string_view
                         level.starts_with("super") || ToInteger(level) >= kOperatorLevel;
   if (is_root_or_slurm_user || operates) return hidden;
   for (std::string_view word : SplitAt(OrNothing(private_data), ',')) {
-    // cloud shows more, not less: powered-down cloud nodes.
+    // "cloud" shows more, not less: powered-down cloud nodes.
     if (!word.empty() && word != "none" && word != "cloud") hidden.emplace_back(word);
   }
   return hidden;

@@ -1,9 +1,8 @@
-// How Slurm's own words become values of the snapshot, for every source that asks Slurm.
+// Conversion of Slurm's strings to values of the snapshot, for all sources.
 //
-// The library and the command line tools say the same in the same strings; what is read from them
-// is read here once, so that both sources give equal snapshots. Reading is total: a part that is
-// not understood is left out, because one strange job must not hide a cluster.
-// Pure functions, safe from any thread.
+// libslurm and the command-line tools use the same strings. They are parsed here, so that the
+// sources give equal snapshots. Parsing never fails: unknown parts are left out, because one
+// unusual job must not hide a cluster. Pure functions, any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +17,23 @@
 
 namespace gpuadvise::collect {
 
-// From "RUNNING", "COMPLETING", "REQUEUE_HOLD" …; nullopt for a job that has ended.
+// From "RUNNING", "COMPLETING", "REQUEUE_HOLD" …; nullopt: the job has ended.
 std::optional<JobState> JobStateFromWord(std::string_view word);
 
-// The reason's one word; "" when there is none.
+// The reason's word; "": none.
 std::string ReasonWord(std::string_view text);
 
-// "1,3,5-9:2%2" without the throttle, and how many tasks that is: 1 to the most that Slurm's
-// MaxArraySize allows.
+// "1,3,5-9:2%2" without the throttle, and its number of tasks: from 1 to the largest MaxArraySize.
 std::string ArrayTasks(std::string_view expression);
 int64_t CountArrayTasks(std::string_view expression);
 
-// Host names of an expression, none when it cannot be read.
+// Host names of an expression; empty if malformed.
 std::vector<std::string> Hosts(std::string_view expression);
 
-// GPUs of a GRES or TRES list, none when it cannot be read.
+// GPUs of a GRES or TRES list; none if malformed.
 Gres GresOf(std::string_view text);
 
-// What a job asked for in TRES, as Slurm keeps it ("gres:gpu:l40s:3").
+// TRES requested by a job, as stored by Slurm ("gres:gpu:l40s:3").
 struct TresRequest {
   std::string_view per_job = {};
   std::string_view per_node = {};
@@ -45,27 +43,26 @@ struct TresRequest {
   int64_t sockets_per_node = 1;
 };
 
-// Fills GPUs, shards, mps and memory per GPU of `request`, whose tasks and nodes are already set.
+// Fills GPUs, shards, mps and memory per GPU. REQUIRES: tasks and nodes of `request` are set.
 void FillTres(const TresRequest& tres, JobRequest& request);
 
-// Gives the GPU types of jobs and of what nodes handed out the spelling that the nodes'
-// configuration has: Slurm compares them in one case up to 24.05, and prints what was written
-// from 24.11 on.
+// Spells the GPU types of jobs and allocations as in the nodes' configuration: Slurm compares them
+// case-insensitively up to 24.05 and prints the user's spelling since 24.11.
 void SpellTypesAsNodes(Snapshot& snapshot);
 
-// How a job shares its nodes. `over_subscribe` is NO, YES, OK, USER, MCS or TOPO; from 26.05 on it
-// is NO, YES or OK, and `exclusive` is there: NO, NODE, USER, MCS or TOPO. Before, `exclusive` is
-// "" and NO says that the job has whole nodes; from then on it says nothing of that.
+// Fills how a job shares its nodes. Before 26.05, `over_subscribe` is NO, YES, OK, USER, MCS or
+// TOPO, where NO means whole nodes, and `exclusive` is "". Since 26.05, `over_subscribe` is NO, YES
+// or OK, and only `exclusive` (NO, NODE, USER, MCS or TOPO) tells whether the job has whole nodes.
 void FillSharing(std::string_view over_subscribe, std::string_view exclusive, JobRequest& request);
 
-// The same of a partition. `over_subscribe` is NO, YES:4, FORCE:2, EXCLUSIVE; `exclusive` is NO,
-// NODE, USER or TOPO from 26.05 on and "" before, when `user` and `topo` (ExclusiveUser=YES,
-// ExclusiveTopo=YES) say the rest.
+// Fills how jobs share a partition's nodes. `over_subscribe` is NO, YES:4, FORCE:2 or EXCLUSIVE.
+// `exclusive` is NO, NODE, USER or TOPO since 26.05; before it is "", and `user` and `topo` stand
+// for ExclusiveUser=YES and ExclusiveTopo=YES.
 void FillSharing(std::string_view over_subscribe, std::string_view exclusive, bool user, bool topo,
                  Partition& partition);
 
-// What of PrivateData somebody does not see, in its own words and order, by his administrator's
-// level ("None", "Operator", "Administrator", or the numbers 1, 2, 3); root and SlurmUser see all.
+// The words of PrivateData, in order, that apply to a user of administrator level `admin_level`
+// ("None", "Operator", "Administrator", or 1, 2, 3). root and SlurmUser see everything.
 std::vector<std::string> HiddenFrom(bool is_root_or_slurm_user, std::string_view admin_level,
                                     std::string_view private_data);
 

@@ -1,9 +1,9 @@
-// Where snapshots come from: one small interface, one file per source.
+// The interface of snapshot sources; one file per source.
 //
-// A source is asked by one thread, one Step() at a time. Step() may block (Slurm's calls do), but
-// every wait inside it has an end. It returns the whole cluster as of now and says which tables
-// differ from its previous answer, so that the rest need not be printed again. A source never
-// sleeps between polls and never prints: the loop (collect_loop.h) does both.
+// One thread calls Step(). It may block, as Slurm's calls do, but only for a bounded time. It
+// returns the current state of the whole cluster and the tables that differ from its previous
+// answer, so that only those need to be printed. A source neither sleeps between polls nor prints:
+// the loop (collect_loop.h) does both.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,21 @@ namespace gpuadvise::collect {
 
 struct Poll {
   Snapshot snapshot;
-  TableSet changed;   // tables that differ from the last Step(); all of them the first time
-  LeftOut left_out;   // records of Slurm's that could not be taken
-  bool last = false;  // nothing comes after this one: the loop prints it and ends
+  TableSet changed;   // tables that differ from the last Step(); all at the first
+  LeftOut left_out;   // unusable records of Slurm
+  bool last = false;  // the loop prints this one and ends
 };
 
 class Source {
  public:
   virtual ~Source() = default;
 
-  // The cluster as of now. Errors: kUnavailable when Slurm does not answer (the loop prints the
-  // sentence, backs off and asks again); any other code ends the program with that sentence.
+  // The current state of the cluster. Errors: kUnavailable if Slurm does not answer (the loop
+  // prints the message, backs off and retries); any other code ends the program with its message.
   virtual Result<Poll> Step() = 0;
 
-  // What Slurm was asked since the last call of this: RPCs of slurm-api, commands of slurm-cli,
-  // HTTP requests of slurm-rest; 0 where no Slurm is asked.
+  // Requests to Slurm since the last call of this: RPCs of slurm-api, commands of slurm-cli, HTTP
+  // requests of slurm-rest; 0 for sources without Slurm.
   int64_t TakeRequests() { return std::exchange(requests_, 0); }
 
  protected:
@@ -45,17 +45,16 @@ class Source {
   mutable int64_t requests_ = 0;
 };
 
-// The tables in which `after` differs from `before`. Cost: one comparison of both.
+// The tables in which `after` differs from `before`.
 TableSet ChangedTables(const Snapshot& before, const Snapshot& after);
 
-// Sources are made by functions named Make...Source in their own headers.
+// Result of the functions Make…Source, which are in the headers of the sources.
 using SourceResult = Result<std::unique_ptr<Source>>;
 
-// Whether slurmctld hides nothing from the user who runs this, whatever accounting has of him: root
-// and SlurmUser.
+// Whether the current user is root or SlurmUser, from whom slurmctld hides nothing.
 bool SeesAll(std::string_view slurm_user);
 
-// The name of the user who runs this; "" when he has none.
+// Name of the current user; "": none.
 std::string OwnName();
 
 }  // namespace gpuadvise::collect

@@ -17,15 +17,15 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kUntil = "accounting_until";  // everything before it is known, back to …
+constexpr const char* kUntil = "accounting_until";  // known up to here, back to …
 constexpr const char* kBackTo = "accounting_back_to";
 constexpr int64_t kPageSeconds = 86'400;
-constexpr int64_t kOverlapSeconds = 3'600;  // jobs are accounted for late
+constexpr int64_t kOverlapSeconds = 3'600;  // accounting records jobs late
 constexpr int kEnoughEmptyPages = 14;
 constexpr int kPagesUntilLearned = 10;
 constexpr size_t kMostBytes = size_t{256} << 20;
 
-std::string FirstLineOf(const std::string& text) {
+std::string FirstLine(const std::string& text) {
   return OneLine(text.substr(0, text.find('\n')), kMaxMessageBytes);
 }
 
@@ -40,7 +40,7 @@ Result<std::string> AskCollector(const Command& command, std::chrono::millisecon
   call.stop = stop;
   ProgramEnd end = RunWithin(call);
   if (end.ok()) return std::move(end.output);
-  std::string why = end.errors.empty() ? InWords(end.end) : FirstLineOf(end.errors);
+  std::string why = end.errors.empty() ? InWords(end.end) : FirstLine(end.errors);
   if (end.how == ProgramEnd::How::kNotRun) why = CannotRun(command, end.error);
   if (end.how == ProgramEnd::How::kTooLate) why = "took too long";
   if (end.how == ProgramEnd::How::kTooMuch) why = "printed too much";
@@ -117,7 +117,7 @@ void Accounting::Report(const Error* error) {
   problem_ = error->message;
 }
 
-// The next page of the past, newest first; nullopt when all of it is known.
+// The next unread page of the past, newest first; nullopt: all read.
 std::optional<std::pair<UnixSeconds, UnixSeconds>> Accounting::NextOfPast(UnixSeconds now) {
   const UnixSeconds back_to = history_.Noted(kBackTo).value_or(now);
   if (back_to <= now - plan_.seed_seconds) return std::nullopt;
@@ -137,7 +137,7 @@ std::chrono::milliseconds Accounting::Step() {
     if (to < now) return plan_.rest;
   } else if (const auto page = NextOfPast(now)) {
     if (!Ask(page->first, page->second)) return plan_.interval;
-    // Where nothing has been for long there is nothing before: a restart does not look again.
+    // A long empty stretch means no earlier records; a restart does not ask again.
     const bool enough = empty_pages_ >= kEnoughEmptyPages;
     history_.Note(kBackTo, enough ? now - plan_.seed_seconds : page->first);
     if (!seeded) history_.Note(kUntil, now);

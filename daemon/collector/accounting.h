@@ -1,10 +1,10 @@
-// Keeps the history complete with what Slurm's accounting knows: at the first start by going back
-// through the past, a day a page, and from then on now and again, so that no job is missed that
-// started and ended between two polls or while the daemon was down.
+// Completes the history from Slurm's accounting: at the first start it reads the past, one day per
+// page; later it asks at intervals, so that jobs are not missed that started and ended between two
+// polls or while the daemon was down.
 //
-// One `gpuadvise-collect accounting` (one sacct) at a time, with a rest after each; where it is has
-// is noted in the history, so that a restart goes on there. A thread of its own; `Step` is one turn
-// of it. A site without accounting is asked again every interval and told once.
+// One `gpuadvise-collect accounting` (one sacct) at a time, with a pause after each. Progress is
+// stored in the history, so that a restart continues from there. Runs on its own thread; `Step` is
+// one iteration. A site without accounting is asked every interval, but the failure is logged once.
 #pragma once
 
 #include <chrono>
@@ -17,34 +17,34 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/process/run_program.h"
 #include "common/slurm/job_record.h"
 #include "daemon/base/clock.h"
 #include "daemon/store/history_writer.h"
-#include "process/run_program.h"
 
 namespace gpuadvise::daemon {
 
 struct AccountingPlan {
-  Command command;                              // without --since and --until
-  std::chrono::milliseconds interval{};         // between passes; 0: accounting is never asked
-  std::chrono::milliseconds rest{};             // after each page of the past
-  int64_t seed_seconds = int64_t{90} * 86'400;  // how far back the first start goes
-  std::chrono::milliseconds deadline = std::chrono::minutes(6);  // of one page
+  Command command;                                               // without --since and --until
+  std::chrono::milliseconds interval{};                          // between passes; 0: never ask
+  std::chrono::milliseconds rest{};                              // after each page of the past
+  int64_t seed_seconds = int64_t{90} * 86'400;                   // length of the past to read
+  std::chrono::milliseconds deadline = std::chrono::minutes(6);  // for one page
 };
 
-// Runs `command` and gives what it printed. Errors: kUnavailable with the cause; ends early, with
-// an error, once `stop` says so.
+// Runs `command` and returns its output. Errors: kUnavailable with the cause, also when `stop`
+// returned true before the end.
 Result<std::string> AskCollector(const Command& command, std::chrono::milliseconds deadline,
                                  const std::function<bool()>& stop);
 
-// The jobs in the output of `gpuadvise-collect accounting`. Errors: kUnavailable when it was cut
-// off; lines that cannot be read are left out.
+// Reads the jobs in the output of `gpuadvise-collect accounting`; leaves out unreadable lines.
+// Errors: kUnavailable if the output is truncated.
 Result<std::vector<JobRecord>> JobsIn(std::string_view printed);
 
 class Accounting {
  public:
-  // `learned` is called after jobs were added that nobody had seen, `turn` at each turn; both on
-  // the accounting's thread. REQUIRES: all outlive it.
+  // Calls `learned` after adding jobs that were unknown and `turn` at each iteration, both on its
+  // own thread. REQUIRES: all outlive this.
   Accounting(
       AccountingPlan plan, HistoryWriter& history, const Clock& clock,
       std::function<void()> learned, std::function<void()> turn = [] {});
@@ -53,10 +53,10 @@ class Accounting {
   // Starts the thread.
   void Run();
 
-  // One page: of the time since the last one, else of the past. How long to rest then.
+  // Reads one page, recent jobs first, then the past. Returns the pause until the next.
   std::chrono::milliseconds Step();
 
-  // Why accounting cannot be asked; "" while it can.
+  // Why accounting is unavailable; "": available.
   std::string problem() const;
 
  private:
@@ -71,7 +71,7 @@ class Accounting {
   const std::function<void()> learned_;
   const std::function<void()> turn_;
   int64_t unlearned_ = 0;  // rows added since `learned_` was called
-  int empty_pages_ = 0;    // of the past, one after the other
+  int empty_pages_ = 0;    // consecutive, of the past
 
   mutable std::mutex mutex_;
   std::condition_variable stop_;

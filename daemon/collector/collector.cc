@@ -12,13 +12,13 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cstring>
-#include <exception>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "common/base/text.h"
 #include "common/slurm/snapshot_records.h"
+#include "daemon/base/coroutines.h"
 #include "daemon/base/line_splitter.h"
 
 namespace gpuadvise::daemon {
@@ -31,23 +31,11 @@ namespace {
 
 constexpr size_t kReadBytes = 256u << 10;
 constexpr size_t kMaxErrorLineBytes = 4096;
-constexpr int kMaxErrorLinesLogged = 100;  // of one child
+constexpr int kMaxErrorLinesLogged = 100;  // per child
 constexpr milliseconds kReapPause{10};
 constexpr int kReapTries = 500;
 
 auto Into(error_code& error) { return asio::redirect_error(asio::use_awaitable, error); }
-
-// For co_spawn: nothing that a coroutine throws is lost.
-auto LogFailure(const char* what) {
-  return [what](const std::exception_ptr& failure) {
-    if (!failure) return;
-    try {
-      std::rethrow_exception(failure);
-    } catch (const std::exception& error) {
-      spdlog::critical("{} ended by a bug: {}", what, error.what());
-    }
-  };
-}
 
 asio::awaitable<CollectorProgress> TakeOnWorker(CollectorSink& sink, std::string_view bytes) {
   co_return sink.Feed(bytes);
@@ -64,7 +52,7 @@ std::string DurationWords(milliseconds duration) {
 
 }  // namespace
 
-// One running child and what is known of it.
+// A running child and its state.
 struct Collector::Child : std::enable_shared_from_this<Child> {
   Child(asio::io_context& io, const CollectorCandidate& candidate, ChildProcess started)
       : name(candidate.name),
@@ -79,7 +67,7 @@ struct Collector::Child : std::enable_shared_from_this<Child> {
     process.Kill();
   }
 
-  // What it writes to stderr goes to the log; the last line may be the cause.
+  // Logs its stderr; the last line may be the cause of a failure.
   void TakeErrors(std::string_view bytes) {
     error_lines.Feed(bytes, [this](std::string_view line) {
       if (line.empty()) return;
@@ -99,7 +87,7 @@ struct Collector::Child : std::enable_shared_from_this<Child> {
                            });
   }
 
-  // What is still in the pipe once the child is gone.
+  // Reads the rest of the pipe after the child has ended.
   void DrainErrors() {
     for (;;) {
       const ssize_t count = read(errors.native_handle(), error_buffer.data(), error_buffer.size());
@@ -111,7 +99,7 @@ struct Collector::Child : std::enable_shared_from_this<Child> {
     if (end && end->exec_error != 0) TakeErrors(CannotRun(command, end->exec_error) + "\n");
   }
 
-  // Why it is no more, in one sentence without a full stop.
+  // Why it ended, as one sentence without a full stop.
   std::string Cause() {
     if (!killed_because.empty() && killed_because != reported) {
       return fmt::format("{} was ended: {}", name, killed_because);
@@ -132,15 +120,15 @@ struct Collector::Child : std::enable_shared_from_this<Child> {
   LineSplitter error_lines{kMaxErrorLineBytes};
   int errors_logged = 0;
   std::string last_words;
-  std::string reported;        // the error that its records speak of
-  std::string killed_because;  // "" while we have no reason
+  std::string reported;        // the last error among its records
+  std::string killed_because;  // "": not killed
   bool delivered = false;
 };
 
 struct Collector::End {
   std::string cause;
   bool delivered = false;
-  bool finished = false;  // it said all it had to say
+  bool finished = false;  // ended without failure
 };
 
 ProgramCall CollectorCall(const Command& command) {
@@ -195,7 +183,13 @@ void Collector::Run(CollectorPlan plan) {
   pause_timer_.cancel();
   if (running_) return;
   running_ = true;
-  asio::co_spawn(io_, Supervise(), LogFailure("the collector's supervision"));
+  asio::co_spawn(io_, Supervise(), EndsTheDaemon);
+}
+
+// If the pipe is full, the child has earlier requests still to read.
+void Collector::PollSoon() {
+  if (!child_) return;
+  [[maybe_unused]] const ssize_t written = ::write(child_->process.input().get(), "\n", 1);
 }
 
 void Collector::Stop() {
@@ -206,7 +200,7 @@ void Collector::Stop() {
   death_.cancel(ignored);
 }
 
-// A dead leader may leave children that keep its pipe open: looking at it ends them too.
+// A dead leader may leave children that hold its pipe open; reaping it ends them too.
 void Collector::WatchForDeath() {
   death_.async_wait([this](error_code error, int) {
     if (error || stopping_) return;
@@ -233,11 +227,12 @@ asio::awaitable<void> Collector::Supervise() {
 asio::awaitable<Collector::End> Collector::RunOnce(const CollectorCandidate& candidate) {
   ++starts_;
   End end;
-  const ProgramCall call = CollectorCall(candidate.command);
+  ProgramCall call = CollectorCall(candidate.command);
+  call.child.input = candidate.may_finish ? ChildInput::kNothing : ChildInput::kPipe;
   auto started = ChildProcess::Start(call.command, call.child);
   if (!started) {
     end.cause =
-        fmt::format("no process for the collector could be made: {}", strerror(started.error()));
+        fmt::format("no process could be created for the collector: {}", strerror(started.error()));
     co_return end;
   }
   auto child = std::make_shared<Child>(io_, candidate, std::move(*started));
@@ -278,7 +273,7 @@ asio::awaitable<void> Collector::ReadOutput(std::shared_ptr<Child> child) {
 asio::awaitable<void> Collector::AwaitEnd(std::shared_ptr<Child> child) {
   asio::steady_timer pause(io_);
   error_code error;
-  // It has closed its output. One that ends by itself gets a moment, so that its status is known.
+  // The child has closed its output. It gets some time to end by itself, for its exit status.
   for (int tries = 0; tries < kReapTries && !child->process.Ended(); ++tries) {
     if (tries == kReapTries / 5) child->Kill("it closed its output");
     pause.expires_after(kReapPause);
@@ -290,7 +285,7 @@ void Collector::Heard(Child& child, const CollectorProgress& progress) {
   if (progress.delivered) {
     if (!child.delivered) {
       spdlog::info("{} delivers", child.name);
-      // Those behind it have not been tried since, or only before it.
+      // Causes of later candidates are out of date: they were not tried since.
       std::fill(causes_.begin() + static_cast<std::ptrdiff_t>(candidate_), causes_.end(), "");
       on_passed_over_(CauseOfAll());
     }
@@ -307,7 +302,7 @@ void Collector::Heard(Child& child, const CollectorProgress& progress) {
   if (child.reported != *progress.error) spdlog::warn("{}: {}", child.name, *progress.error);
   child.reported = *progress.error;
   on_cause_(child.reported);
-  // With another way left to try, one that has never worked is not waited for.
+  // With other candidates left, one that has never delivered gets no more time.
   if (!child.delivered && plan_.candidates.size() > 1) child.Kill(child.reported);
 }
 
@@ -316,7 +311,7 @@ void Collector::ResetSilence(const std::shared_ptr<Child>& child) {
   child->silence.async_wait([this, weak = std::weak_ptr<Child>(child)](error_code error) {
     const std::shared_ptr<Child> silent = weak.lock();
     if (error || !silent) return;
-    if (silent->silence.expiry() > std::chrono::steady_clock::now()) return;  // was reset meanwhile
+    if (silent->silence.expiry() > std::chrono::steady_clock::now()) return;  // reset meanwhile
     silent->Kill(fmt::format("it gave no sign of life for {}", DurationWords(plan_.silence)));
   });
 }
@@ -338,7 +333,7 @@ std::string Collector::CauseOfAll() const {
   return all;
 }
 
-// Waits before the next start; false when there is to be none.
+// Waits before the next start; returns false if there is none.
 asio::awaitable<bool> Collector::Pause(const End& end) {
   const bool round_is_over = end.delivered || candidate_ == 0;
   if (round_is_over) {

@@ -1,12 +1,12 @@
-// Keeps a collector running: starts it, reads what it prints, and starts it again when it ends,
-// hangs or is stopped.
+// Keeps a collector running: starts it, reads its output, and restarts it when it ends, hangs or
+// is stopped.
 //
 // Several candidates (source: auto) are tried in turn until one delivers; that one is kept. Between
-// rounds the pause grows from `first_pause` to `longest_pause` and is reset by a delivery. A child
-// that shows no sign of life for `silence` is killed with all it started. Whatever happens, the
-// daemon keeps its last snapshot and learns the cause in one sentence; why the candidates before
-// the one that delivers were not taken is told as well, for as long as that one delivers.
-// Everything runs on the thread of `io`, output is taken in by the sink on a worker.
+// rounds the pause grows from `first_pause` to `longest_pause`; a delivery resets it. A child that
+// prints nothing for `silence` is killed with its descendants. On failure the daemon keeps its last
+// snapshot and gets the cause as one sentence. It also gets the reasons why earlier candidates
+// failed, as long as a later one delivers. Runs on the thread of `io`; the sink reads output on a
+// worker.
 #pragma once
 
 #include <atomic>
@@ -21,23 +21,22 @@
 #include <string>
 #include <vector>
 
+#include "common/process/run_program.h"
 #include "daemon/collector/collector_sink.h"
-#include "process/run_program.h"
 
 namespace gpuadvise::daemon {
 
-// How gpuadvised starts gpuadvise-collect: in a group of its own that ends with it, killed by the
-// kernel when gpuadvised dies, and without the service manager's socket, which is gpuadvised's
-// alone.
+// How gpuadvised starts gpuadvise-collect: in its own process group, which ends with it; killed by
+// the kernel when gpuadvised dies; without access to the service manager's socket.
 ProgramCall CollectorCall(const Command& command);
 
 // "cannot run /usr/bin/gpuadvise-collect: No such file or directory"
 std::string CannotRun(const Command& command, int error);
 
 struct CollectorCandidate {
-  std::string name;  // the source's: "slurm-api"
+  std::string name;  // name of the source: "slurm-api"
   Command command;
-  bool may_finish = false;  // a recording ends; that is no failure
+  bool may_finish = false;  // a recording ends without failure
 };
 
 struct CollectorPlan {
@@ -53,8 +52,8 @@ class Collector {
  public:
   using Tell = std::function<void(std::string)>;
 
-  // `on_cause` is told why no newer snapshot comes; `on_passed_over`, when a child delivers for the
-  // first time, why the candidates before it were not taken, "" for none.
+  // Calls `on_cause` with the reason why there is no newer snapshot. Calls `on_passed_over`, at the
+  // first delivery of a child, with the reasons why earlier candidates failed ("": none).
   // REQUIRES: all outlive the collector.
   Collector(boost::asio::io_context& io, boost::asio::thread_pool& workers, CollectorSink& sink,
             Tell on_cause, Tell on_passed_over);
@@ -62,15 +61,19 @@ class Collector {
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
-  // Begins with `plan`, or goes over to it: a running child is ended first.
+  // Starts `plan`, or switches to it after ending the running child.
   void Run(CollectorPlan plan);
 
-  // Ends the child; nothing is started any more.
+  // Asks the child for a snapshot before the next one is due. The child's loop decides how soon
+  // (daemon/collect/collect_loop.h); recordings ignore it.
+  void PollSoon();
+
+  // Ends the child and starts no more.
   void Stop();
 
-  // The process id of the running child, 0 when there is none.
+  // Process id of the running child; 0: none.
   pid_t child() const;
-  int starts() const { return starts_; }  // so far; from any thread
+  int starts() const { return starts_; }  // children started so far; from any thread
 
  private:
   struct Child;
@@ -100,7 +103,7 @@ class Collector {
   size_t candidate_ = 0;
   std::chrono::milliseconds next_pause_{0};
   std::atomic<int> starts_ = 0;
-  bool running_ = false;  // Supervise() is on its way
+  bool running_ = false;  // Supervise() is running
   bool changed_ = false;  // a new plan is waiting
   bool stopping_ = false;
 };

@@ -1,7 +1,7 @@
-// Where the bytes that a collector prints go.
+// Receiver of a collector's output.
 //
-// Called by one thread at a time, a worker: parsing a large cluster takes longer than the daemon's
-// io thread may be held up.
+// Called by one thread at a time, a worker: parsing a large cluster would block the daemon's io
+// thread for too long.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,19 @@
 
 namespace gpuadvise::daemon {
 
-// What a piece of output meant.
+// The meaning of a piece of output.
 struct CollectorProgress {
   bool alive = false;                  // a complete batch, a heartbeat or a reported error
   bool delivered = false;              // a complete snapshot
-  std::optional<std::string> error;    // what the collector says is wrong, if it still stands
-  std::optional<std::string> rubbish;  // what of it could not be understood, if that still stands
+  std::optional<std::string> error;    // error reported by the collector, if it persists
+  std::optional<std::string> rubbish;  // unreadable output, if that persists
 };
 
 class CollectorSink {
  public:
   virtual ~CollectorSink() = default;
 
-  // A collector starts: what an earlier one left half done is void.
+  // A new collector starts: drops any incomplete batch of an earlier one.
   virtual void Begin() = 0;
 
   virtual CollectorProgress Feed(std::string_view bytes) = 0;

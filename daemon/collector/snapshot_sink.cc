@@ -50,10 +50,10 @@ void SnapshotSink::TakeLine(std::string_view line, CollectorProgress& progress) 
     progress.error = std::move(outcome.error().message);
     return;
   }
-  // The first bad line of a batch tells the story; the rest are counted.
+  // Reports the first bad line of a batch; counts the others.
   if (rubbish_lines_++ == 0)
     progress.rubbish =
-        "it printed what is no record: " + OneLine(outcome.error().message, kMaxMessageBytes);
+        "it printed an invalid record: " + OneLine(outcome.error().message, kMaxMessageBytes);
 }
 
 void SnapshotSink::Deliver(std::shared_ptr<const Snapshot> snapshot, CollectorProgress& progress) {

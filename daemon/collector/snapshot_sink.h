@@ -1,5 +1,5 @@
-// Turns a collector's output into snapshots of the cluster state.
-// Used by one thread at a time (a worker).
+// Turns a collector's output into snapshots of the cluster state. Used by one thread at a time (a
+// worker).
 #pragma once
 
 #include <chrono>
@@ -32,8 +32,8 @@ class SnapshotSink : public CollectorSink {
   LineSplitter lines_{kMaxRecordBytes};
   int64_t rubbish_lines_ = 0;  // since the last snapshot
   int64_t dropped_before_ = 0;
-  LeftOut told_;                // of records that were left out, last said in the log
-  double reading_seconds_ = 0;  // spent on the snapshot that is on its way, but for since …
+  LeftOut told_;                // records left out, as last logged
+  double reading_seconds_ = 0;  // spent reading the current snapshot, until …
   std::chrono::steady_clock::time_point taken_at_;
 };
 

@@ -8,8 +8,6 @@
 #include <filesystem>
 #include <vector>
 
-#include "daemon/settings/settings_values.h"
-
 namespace gpuadvise::daemon {
 namespace {
 
@@ -23,7 +21,7 @@ std::string Seconds(milliseconds duration) {
   return fmt::format("{:g}", static_cast<double>(duration.count()) / 1000);
 }
 
-// The token goes by its file: command lines are for everybody to read.
+// Passes the token as a file name: any user can read command lines.
 void AddSlurmrestd(const SlurmrestdSettings& slurmrestd, std::vector<std::string>& words) {
   words.insert(words.end(), {"--url", slurmrestd.url});
   if (!slurmrestd.token_file.empty()) {
@@ -51,8 +49,8 @@ CollectorCandidate SlurmCandidate(const std::string& name, const Settings& setti
   return candidate;
 }
 
-// What `source: auto` tries, in this order: slurmrestd only where the site says where it is.
-std::vector<std::string> SourcesOfAuto(const Settings& settings) {
+// Sources tried by `source: auto`, in order; slurmrestd only if its address is set.
+std::vector<std::string> AutoSources(const Settings& settings) {
   std::vector<std::string> names = {"slurm-api", "slurm-cli"};
   if (!settings.slurmrestd.url.empty()) names.emplace_back("slurm-rest");
   return names;
@@ -112,7 +110,7 @@ CollectorPlan PlanFor(const Settings& settings, const std::string& collector) {
   } else if (settings.source.rfind(replay, 0) == 0) {
     plan.candidates = {ReplayCandidate(settings, settings.source.substr(replay.size()), collector)};
   } else if (settings.source == "auto") {
-    for (const std::string& name : SourcesOfAuto(settings))
+    for (const std::string& name : AutoSources(settings))
       plan.candidates.push_back(SlurmCandidate(name, settings, collector));
   } else {
     plan.candidates = {SlurmCandidate(settings.source, settings, collector)};

@@ -1,4 +1,4 @@
-// From `source:` to the collector's command lines.
+// Command lines of the collector for the setting `source`.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace gpuadvise::daemon {
 
-// The path of gpuadvise-collect: `configured` if set, else beside `own_path` (the daemon's
-// binary), then in ../libexec/gpuadvise. Errors: kNotFound with the places that were looked at.
+// Path of gpuadvise-collect: `configured` if set, else in the folder of `own_path` (the daemon's
+// binary), then in ../libexec/gpuadvise. Errors: kNotFound with the paths tried.
 Result<std::string> FindCollector(const std::string& configured, const std::string& own_path);
 
-// What to start for `settings`, with `collector` as the program.
+// The plans for `settings`; `collector`: path of the program.
 AccountingPlan AccountingPlanFor(const Settings& settings, const std::string& collector);
 CollectorPlan PlanFor(const Settings& settings, const std::string& collector);
 
-// The path of the running program.
+// Path of the running program.
 std::string OwnPath();
 
 }  // namespace gpuadvise::daemon

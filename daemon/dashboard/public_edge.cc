@@ -17,7 +17,7 @@
 #include "common/base/words.h"
 #include "daemon/dashboard/browser_guard.h"
 #include "daemon/dashboard/page.h"
-#include "daemon/http/frame.h"
+#include "daemon/http/plain_error.h"
 #include "daemon/metrics/metrics.h"
 
 namespace gpuadvise::daemon {
@@ -90,7 +90,7 @@ Peer ProxiedPeer(const ApiRequest& request, const Peer& peer, UserNames& users) 
     nobody.why_anonymous = fmt::format(
         "the login proxy names {}, and this machine knows no such user; what everybody may see is "
         "shown",
-        Quoted(Shortened(name, kMostQuotedBytes)));
+        Quoted(Shortened(name, kMaxQuotedBytes)));
     return nobody;
   }
   if (*uid == 0) {

@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,10 +22,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
-#include "daemon/http/frame.h"
+#include "daemon/base/coroutines.h"
 #include "daemon/http/http_session.h"
+#include "daemon/http/plain_error.h"
 
 namespace gpuadvise::daemon {
 
@@ -36,17 +40,21 @@ using std::chrono::milliseconds;
 struct HttpServer::Listener {
   asio::posix::stream_descriptor descriptor;
   Callers callers;
-  const TlsContext* context;  // nullptr: no TLS
 };
 
 namespace {
 
 // How long accepting pauses when the system has no descriptor or memory left.
 constexpr milliseconds kAcceptPause{100};
+// And how long nothing may have failed until that is said to be over.
+constexpr std::chrono::seconds kAcceptsAgain{10};
 
 // Of so many connections the last eighth is for callers who hold none, and the last 64th for root.
 constexpr size_t kKeptShare = 8;
 constexpr size_t kRootShare = 64;
+
+// Connections at a time whose memory is worth giving back.
+constexpr size_t kMany = 256;
 
 Peer PeerOf(int descriptor, const HttpLimits& limits) {
   ucred credentials{};
@@ -138,50 +146,30 @@ std::string WhyNoConnection(size_t open, size_t of_caller, const Peer& peer,
 }
 
 HttpServer::HttpServer(asio::io_context& io, HttpWorkers workers, const HttpLimits& limits,
-                       HttpAnswer answer)
-    : io_(io), service_(workers, limits, std::move(answer)), drain_timer_(io) {}
+                       HttpAnswer answer, std::optional<HttpGate> gate)
+    : io_(io), service_(workers, limits, std::move(answer), std::move(gate)), drain_timer_(io) {
+  service_.why_no_connection = [this](const Peer& peer) { return WhyNot(peer); };
+}
 
 HttpServer::~HttpServer() = default;
 
 void HttpServer::Listen(Descriptor descriptor, Callers callers) {
-  Accept(std::move(descriptor), callers, nullptr);
-}
-
-void HttpServer::ListenTls(Descriptor descriptor, const TlsContext& context) {
-  Accept(std::move(descriptor), Callers::kOverTls, &context);
-}
-
-void HttpServer::DropTls() {
-  const std::unordered_set<HttpSession*> open = sessions_;
-  for (HttpSession* session : open) {
-    if (session->is_secure()) session->Drain();
-  }
-}
-
-void HttpServer::Accept(Descriptor descriptor, Callers callers, const TlsContext* context) {
   for (Listener& listener : listeners_) {
     error_code ignored;
     if (listener.callers == callers) listener.descriptor.close(ignored);
   }
-  listeners_.push_back(
-      {asio::posix::stream_descriptor(io_, descriptor.Release()), callers, context});
+  listeners_.push_back({asio::posix::stream_descriptor(io_, descriptor.Release()), callers});
   Listener& listener = listeners_.back();
   asio::co_spawn(io_, AcceptLoop(listener), [this](const std::exception_ptr& failure) {
-    if (!failure) {
-      listeners_.remove_if([](const Listener& each) { return !each.descriptor.is_open(); });
-      return;
-    }
-    try {
-      std::rethrow_exception(failure);
-    } catch (const std::exception& error) {
-      spdlog::critical("accepting connections ended by a bug: {}", error.what());
-    }
+    EndsTheDaemon(failure);
+    listeners_.remove_if([](const Listener& each) { return !each.descriptor.is_open(); });
   });
 }
 
 asio::awaitable<void> HttpServer::AcceptLoop(Listener& listener) {
   asio::steady_timer pause(io_);
   error_code error;
+  std::optional<std::chrono::steady_clock::time_point> failed;  // last, since that was said
   while (!draining_) {
     co_await listener.descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
                                             asio::redirect_error(asio::use_awaitable, error));
@@ -192,19 +180,14 @@ asio::awaitable<void> HttpServer::AcceptLoop(Listener& listener) {
         accept4(listener.descriptor.native_handle(), reinterpret_cast<sockaddr*>(&address), &size,
                 SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (accepted >= 0) {
-      const Peer peer = PeerAt(accepted, address, listener.callers);
-      if (const std::string why = WhyNot(peer); !why.empty()) {
-        const Descriptor refused(accepted);
-        if (listener.context == nullptr) TurnAway(refused, why);
-        continue;
+      if (failed && std::chrono::steady_clock::now() - *failed > kAcceptsAgain) {
+        spdlog::info("connections are taken again");
+        failed.reset();
       }
-      HttpSocket socket(io_);
-      socket.assign(asio::generic::stream_protocol(FamilyOf(accepted), 0), accepted);
-      Open(listener.context == nullptr ? HttpStream(std::move(socket))
-                                       : HttpStream(std::move(socket), listener.context->current()),
-           peer);
+      Take(Descriptor(accepted), PeerAt(accepted, address, listener.callers));
     } else if (OutOfResources(errno)) {
-      spdlog::warn("no connection can be taken: {}; trying again", strerror(errno));
+      if (!failed) spdlog::warn("no connection can be taken: {}; trying again", strerror(errno));
+      failed = std::chrono::steady_clock::now();
       pause.expires_after(kAcceptPause);
       co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
     }
@@ -218,29 +201,85 @@ Peer HttpServer::PeerAt(int descriptor, const sockaddr_storage& address, Callers
     case Callers::kProxySocket:
       return StrangerOnSocket(descriptor, service_.limits);
     case Callers::kAnonymous:
-    case Callers::kOverTls:
       break;
   }
   return StrangerAt(address, service_.limits);
 }
 
-std::string HttpServer::WhyNot(const Peer& peer) const {
-  const auto of_caller =
-      std::count_if(sessions_.begin(), sessions_.end(),
-                    [&](const auto* session) { return session->peer().caller == peer.caller; });
-  return WhyNoConnection(sessions_.size(), static_cast<size_t>(of_caller), peer, service_.limits);
+void HttpServer::Take(Descriptor connection, const Peer& peer) {
+  const bool is_secure = service_.gate.has_value();
+  if (is_secure) {
+    if (!MakeRoomForStranger(peer.caller)) return;
+  } else if (const std::string why = WhyNot(peer); !why.empty()) {
+    TurnAway(connection, why);
+    return;
+  }
+  // Over TCP what is written goes at once: a TLS record would wait for the acknowledgement of the
+  // one before it, which callers delay by 40 ms. A Unix socket knows no such option.
+  const int yes = 1;
+  setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+  HttpSocket socket(io_);
+  const asio::generic::stream_protocol protocol(FamilyOf(connection.get()), 0);
+  error_code error;
+  socket.assign(protocol, connection.get(), error);
+  if (error) return;
+  connection.Release();
+  auto session = std::make_shared<HttpSession>(
+      service_,
+      is_secure ? HttpStream(std::move(socket), service_.gate->certificate.context())
+                : HttpStream(std::move(socket)),
+      peer, [this](HttpSession* ended) { OnClosed(ended); });
+  sessions_.insert(session.get());
+  most_ = std::max(most_, sessions_.size());
+  session->Start();
 }
 
-void HttpServer::Open(HttpStream stream, const Peer& peer) {
-  auto session = std::make_shared<HttpSession>(service_, std::move(stream), peer,
-                                               [this](HttpSession* ended) { OnClosed(ended); });
-  sessions_.insert(session.get());
-  session->Start();
+std::string HttpServer::WhyNot(const Peer& peer) const {
+  size_t open = 0;
+  size_t of_caller = 0;
+  for (const HttpSession* session : sessions_) {
+    if (session->is_strangers()) continue;
+    ++open;
+    if (session->caller() == peer.caller) ++of_caller;
+  }
+  return WhyNoConnection(open, of_caller, peer, service_.limits);
+}
+
+// Whether there is a place for one more connection from `address` that has shown nobody (HttpGate).
+bool HttpServer::MakeRoomForStranger(int64_t address) {
+  size_t strangers = 0;
+  std::unordered_map<int64_t, size_t> of_address;
+  for (const HttpSession* session : sessions_) {
+    if (!session->is_strangers()) continue;
+    ++strangers;
+    ++of_address[session->caller()];
+  }
+  if (of_address[address] >= service_.gate->max_strangers_per_address) return false;
+  if (strangers < service_.gate->max_strangers) return true;
+  HttpSession* last = nullptr;
+  for (HttpSession* session : sessions_) {
+    if (!session->is_strangers()) continue;
+    const auto rank = [&](const HttpSession& each) {
+      return std::pair(of_address[each.caller()], -each.quiet_since().time_since_epoch());
+    };
+    if (last == nullptr || rank(*session) > rank(*last)) last = session;
+  }
+  last->Cut();
+  return true;
 }
 
 void HttpServer::OnClosed(HttpSession* session) {
   sessions_.erase(session);
+  GiveMemoryBack();
   if (draining_ && sessions_.empty()) FinishDrain();
+}
+
+// After many connections at a time: their memory lies between that of others, where the allocator
+// keeps it.
+void HttpServer::GiveMemoryBack() {
+  if (most_ < kMany || sessions_.size() > most_ / 4) return;
+  most_ = sessions_.size();
+  malloc_trim(0);
 }
 
 void HttpServer::Drain(milliseconds deadline, std::function<void()> done) {

@@ -12,14 +12,13 @@
 #include <chrono>
 #include <functional>
 #include <list>
+#include <optional>
 #include <string>
 #include <unordered_set>
 
+#include "common/process/descriptor.h"
 #include "daemon/base/api_types.h"
 #include "daemon/http/http_service.h"
-#include "daemon/http/http_stream.h"
-#include "daemon/tls/tls_context.h"
-#include "process/descriptor.h"
 
 namespace gpuadvise::daemon {
 
@@ -36,29 +35,18 @@ class HttpServer {
   // `answer` is called on `workers`. REQUIRES: all outlive the server, which is destroyed after
   // `io` has stopped running.
   HttpServer(boost::asio::io_context& io, HttpWorkers workers, const HttpLimits& limits,
-             HttpAnswer answer);
+             HttpAnswer answer, std::optional<HttpGate> gate = std::nullopt);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
   // kProxySocket: a Unix socket whose callers have no name, and one of which is the trusted proxy
   // (HttpLimits::proxy), as the kernel says.
-  enum class Callers { kFromKernel, kAnonymous, kProxySocket, kOverTls };
+  enum class Callers { kFromKernel, kAnonymous, kProxySocket };
 
   // Accepts on the listening `descriptor`, which becomes the server's, in place of an earlier one
-  // for such callers.
+  // for such callers. All are over TLS where there is a gate.
   void Listen(Descriptor descriptor, Callers callers);
-
-  // The same over TLS, of callers without a name but that of their certificate. Each connection is
-  // as `context` is when it opens.
-  void ListenTls(Descriptor descriptor, const TlsContext& context);
-
-  // Ends what rests on an earlier state of the context: idle connections now, others after their
-  // answer.
-  void DropTls();
-
-  // Has requests answered by waiting for somebody else's answer. Call before Listen().
-  void Forward(HttpForward forward) { service_.forward = std::move(forward); }
 
   // Accepts no more, closes idle connections, lets requests finish, then calls `done`; what is not
   // finished by `deadline` is cut off.
@@ -71,16 +59,18 @@ class HttpServer {
 
   boost::asio::awaitable<void> AcceptLoop(Listener& listener);
   Peer PeerAt(int descriptor, const sockaddr_storage& address, Callers callers) const;
-  void Accept(Descriptor descriptor, Callers callers, const TlsContext* context);
-  void Open(HttpStream stream, const Peer& peer);
+  void Take(Descriptor connection, const Peer& peer);
   std::string WhyNot(const Peer& peer) const;
+  bool MakeRoomForStranger(int64_t address);
   void OnClosed(HttpSession* session);
+  void GiveMemoryBack();
   void FinishDrain();
 
   boost::asio::io_context& io_;
   HttpService service_;
   std::list<Listener> listeners_;
   std::unordered_set<HttpSession*> sessions_;
+  size_t most_ = 0;  // sessions at a time, since memory was given back
   bool draining_ = false;
   std::function<void()> drained_;
   boost::asio::steady_timer drain_timer_;

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -26,8 +27,7 @@
 
 #include "common/base/version.h"
 #include "daemon/http/event_feed.h"
-#include "daemon/http/frame.h"
-#include "daemon/tls/tls_context.h"
+#include "daemon/http/plain_error.h"
 
 namespace gpuadvise::daemon {
 
@@ -51,6 +51,8 @@ const std::string kStillHere = "event: alive\ndata: {}\n\n";
 constexpr size_t kMaxLingerBytes = 4u << 20;
 constexpr milliseconds kMaxLinger{1000};
 
+constexpr auto kNever = std::chrono::steady_clock::time_point::max();
+
 // Of a request over TLS, read while the connection is idle.
 constexpr size_t kFirstBytes = 2048;
 
@@ -59,25 +61,6 @@ auto Into(error_code& error) { return asio::redirect_error(asio::use_awaitable, 
 // A field that decides who may ask and comes twice means nothing: the guard refuses it.
 std::string FieldOf(const http::fields& fields, http::field name) {
   return fields.count(name) > 1 ? "(given twice)" : std::string(fields[name]);
-}
-
-ApiRequest RequestFrom(http::request<http::string_body>& message) {
-  const BrowserFields browser{FieldOf(message, http::field::host),
-                              FieldOf(message, http::field::origin),
-                              std::string(message["Sec-Fetch-Site"]),
-                              std::string(message["Sec-Fetch-Mode"]),
-                              FieldOf(message, http::field::accept_encoding),
-                              FieldOf(message, http::field::if_none_match)};
-  ApiRequest request{std::string(message.method_string()), std::string(message.target()),
-                     std::move(message.body()), browser};
-  request.authorization = FieldOf(message, http::field::authorization);
-  const auto text_of = [&](const char* name) {
-    return message.count(name) > 1 ? "(given twice)" : std::string(message[name]);
-  };
-  request.relayed_uid = text_of(kRelayedUidField);
-  request.relayed_host = text_of(kRelayedHostField);
-  request.relayed_caller = text_of(kRelayedCallerField);
-  return request;
 }
 
 void SetFields(const ApiResponse& response, Message& message) {
@@ -114,6 +97,11 @@ bool HasStrangeCoding(const http::fields& fields, unsigned version) {
   const bool chunked =
       count == 1 && boost::beast::iequals(fields[http::field::transfer_encoding], "chunked");
   return !chunked || version < 11 || fields.count(http::field::content_length) > 0;
+}
+
+asio::awaitable<Result<Peer>> CallIdentify(const HttpIdentify& identify, const ApiRequest& header,
+                                           const Peer& peer) {
+  co_return identify(header, peer);
 }
 
 ApiResponse TooManyEvents(const Places& places, int64_t caller) {
@@ -161,6 +149,8 @@ HttpSession::HttpSession(HttpService& service, HttpStream stream, Peer peer, Clo
       closed_(std::move(closed)),
       stream_(std::move(stream)),
       peer_(std::move(peer)),
+      caller_(peer_.caller),
+      first_request_by_(service.gate ? quiet_since_ + service.gate->first_request_timeout : kNever),
       buffer_(service.limits.max_header_bytes + (64u << 10)),
       deadline_(stream_.get_executor()),
       wake_(stream_.get_executor()) {}
@@ -187,6 +177,7 @@ void HttpSession::Drain() {
 
 void HttpSession::Cut() {
   error_code ignored;
+  cut_ = true;
   wake_.cancel();
   stream_.lowest_layer().cancel(ignored);
   stream_.lowest_layer().shutdown(asio::socket_base::shutdown_both, ignored);
@@ -194,7 +185,7 @@ void HttpSession::Cut() {
 
 void HttpSession::SetDeadline(milliseconds from_now) {
   late_ = false;
-  deadline_.expires_after(from_now);
+  deadline_.expires_at(std::min(std::chrono::steady_clock::now() + from_now, first_request_by_));
   deadline_.async_wait([self = shared_from_this(), round = ++deadline_round_](error_code error) {
     if (error || round != self->deadline_round_) return;
     self->late_ = true;
@@ -225,11 +216,7 @@ asio::awaitable<bool> HttpSession::ShakeHands() {
   SetDeadline(service_.limits.request_timeout);
   co_await stream_.secure().async_handshake(asio::ssl::stream_base::server, Into(error));
   ClearDeadline();
-  if (!error) {
-    peer_.certificate = PeerCertificateName(stream_.secure().native_handle());
-    co_return true;
-  }
-  spdlog::debug("a TLS handshake failed: {}", TlsProblem(error));
+  if (!error) co_return true;
   const bool speaks_http =
       error.category() == asio::error::get_ssl_category() &&
       ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_HTTP_REQUEST;
@@ -246,23 +233,34 @@ asio::awaitable<HttpSession::Next> HttpSession::ServeOne() {
   if (error) co_return Next::kEnd;
   Parser parser;
   parser.header_limit(static_cast<uint32_t>(service_.limits.max_header_bytes));
-  parser.body_limit(MostBodyBytes());
-  SetDeadline(service_.limits.request_timeout);
-  error = co_await ReadRequest(parser);
+  parser.body_limit(service_.limits.max_body_bytes);
+  error = co_await ReadHeader(parser);
   if (error) {
-    const Next next = co_await RefuseRead(error);
+    const Next next = co_await RefuseRead(error, service_.limits.max_body_bytes);
     co_return next;
   }
-  ClearDeadline();
+  quiet_since_ = std::chrono::steady_clock::now();
+  ApiRequest request = RequestFrom(parser);
+  Peer asking = peer_;
+  const ApiResponse refusal = co_await Identify(request, asking);
+  if (refusal.status != 0) {
+    const Next next = co_await Refuse(refusal);
+    co_return next;
+  }
+  const size_t most_bytes = service_.gate && asking.anonymous
+                                ? service_.gate->max_strangers_body_bytes
+                                : service_.limits.max_body_bytes;
+  error = co_await ReadBody(parser, most_bytes);
+  if (error) {
+    const Next next = co_await RefuseRead(error, most_bytes);
+    co_return next;
+  }
+  first_request_by_ = kNever;
   const unsigned version = parser.get().version();
   const bool keep_alive = parser.get().keep_alive();
-  ApiRequest request = RequestFrom(parser.get());
-  request.named = std::move(named_);
-  Peer asking = peer_;
+  const bool head = request.is_head;
+  request.body = std::move(parser.get().body());
   if (request.named.size() == 1) asking.caller = NumberOfName(request.named.front());
-  if (service_.limits.whose) asking.caller = service_.limits.whose(request, asking);
-  const bool head = request.method == "HEAD";
-  if (head) request.method = "GET";
   ApiResponse response = co_await AnswerOnWorker(std::move(request), asking);
   if (response.status == 0) co_return Next::kEnd;
   const std::optional<Places::Place> place = TakeEvents(response, asking);
@@ -271,11 +269,6 @@ asio::awaitable<HttpSession::Next> HttpSession::ServeOne() {
   if (!error && response.events && !head)
     co_await StreamEvents(response.events, response.events_last);
   co_return error || !stay ? Next::kEnd : Next::kGoOn;
-}
-
-size_t HttpSession::MostBodyBytes() const {
-  const bool is_unproven = stream_.is_secure() && peer_.certificate.empty();
-  return is_unproven ? service_.limits.max_unproven_body_bytes : service_.limits.max_body_bytes;
 }
 
 asio::awaitable<error_code> HttpSession::WaitForRequest() {
@@ -296,20 +289,69 @@ asio::awaitable<error_code> HttpSession::WaitForRequest() {
   co_return error;
 }
 
-asio::awaitable<error_code> HttpSession::ReadRequest(Parser& parser) {
+asio::awaitable<error_code> HttpSession::ReadHeader(Parser& parser) {
   error_code error;
+  SetDeadline(service_.limits.request_timeout);
   co_await http::async_read_header(stream_, buffer_, parser, Into(error));
+  ClearDeadline();
   if (!error && HasStrangeCoding(parser.get(), parser.get().version())) {
     error = http::error::bad_transfer_encoding;
   }
-  // Before the body, whose trailer fields are put among the header's: a proxy may pass those on.
-  named_.clear();
+  co_return error;
+}
+
+// What the header says. REQUIRES: the body has not been read, whose trailer fields are put among
+// the header's: a proxy may pass those on.
+ApiRequest HttpSession::RequestFrom(const Parser& parser) const {
+  const http::request<http::string_body>& message = parser.get();
+  const BrowserFields browser{FieldOf(message, http::field::host),
+                              FieldOf(message, http::field::origin),
+                              std::string(message["Sec-Fetch-Site"]),
+                              std::string(message["Sec-Fetch-Mode"]),
+                              FieldOf(message, http::field::accept_encoding),
+                              FieldOf(message, http::field::if_none_match)};
+  ApiRequest request{std::string(message.method_string()), std::string(message.target()), "",
+                     browser};
+  request.is_head = message.method() == http::verb::head;
+  if (request.is_head) request.method = "GET";
   const std::optional<TrustedProxy>& proxy = service_.limits.proxy;
-  if (!error && peer_.is_proxy && proxy) named_ = ValuesOf(parser.get(), proxy->header);
-  if (error || parser.is_done()) co_return error;
+  if (peer_.is_proxy && proxy) request.named = ValuesOf(message, proxy->header);
+  request.authorization = FieldOf(message, http::field::authorization);
+  request.nonce = std::string(message["Gpuadvise-Nonce"]);
+  return request;
+}
+
+// Whom the request shows, into `asking`, whose connection this is then. Status 0: go on.
+asio::awaitable<ApiResponse> HttpSession::Identify(const ApiRequest& header, Peer& asking) {
+  constexpr int kGoOn = 0;
+  if (!service_.gate || header.authorization.empty()) co_return ApiResponse{kGoOn, "", ""};
+  const FairQueue::Slot turn = co_await service_.identity_turns->Take(caller_);
+  const Result<Peer> shown = co_await asio::co_spawn(
+      service_.gate->identity_workers, CallIdentify(service_.gate->identify, header, peer_),
+      asio::use_awaitable);
+  if (!shown) co_return NotBelieved(shown.error());
+  asking = *shown;
+  if (asking.anonymous) co_return ApiResponse{kGoOn, "", ""};
+  if (service_.limits.caller_of) asking.caller = service_.limits.caller_of(asking.uid);
+  if (caller_ != asking.caller) {
+    if (const std::string why = service_.why_no_connection(asking); !why.empty()) {
+      co_return PlainError(429, "unavailable", why);
+    }
+    caller_ = asking.caller;
+  }
+  first_request_by_ = kNever;
+  co_return ApiResponse{kGoOn, "", ""};
+}
+
+asio::awaitable<error_code> HttpSession::ReadBody(Parser& parser, size_t most_bytes) {
+  error_code error;
+  if (parser.is_done()) co_return error;
+  parser.body_limit(most_bytes);
+  if (parser.content_length().value_or(0) > most_bytes) co_return http::error::body_limit;
+  SetDeadline(service_.limits.request_timeout);
   error = co_await SayContinue(parser);
-  if (error) co_return error;
-  co_await http::async_read(stream_, buffer_, parser, Into(error));
+  if (!error) co_await http::async_read(stream_, buffer_, parser, Into(error));
+  ClearDeadline();
   co_return error;
 }
 
@@ -334,18 +376,13 @@ asio::awaitable<ApiResponse> HttpSession::AnswerOnWorker(ApiRequest request, Pee
   Places& places = question ? *service_.questions : *service_.waiting;
   const std::optional<Places::Place> place = places.Take(asking.caller);
   if (!place) co_return TooMany(places, asking.caller);
-  const bool is_strangers = service_.workers.strangers != nullptr && service_.limits.is_strangers &&
-                            service_.limits.is_strangers(request, asking);
+  const bool is_strangers = service_.gate && asking.anonymous;
   FairQueue& turns = is_strangers ? *service_.strangers_turns
                      : question   ? *service_.post_turns
                                   : *service_.turns;
   FairQueue::Slot turn = co_await turns.Take(asking.caller);
   if (PeerIsGone()) co_return ApiResponse{0, "", ""};
-  if (service_.forward) {
-    ApiResponse forwarded = co_await service_.forward(request, asking);
-    co_return forwarded;
-  }
-  asio::thread_pool& worker = is_strangers ? *service_.workers.strangers
+  asio::thread_pool& worker = is_strangers ? service_.gate->strangers
                               : question   ? service_.workers.posts
                                            : service_.workers.others;
   ApiResponse response = co_await asio::co_spawn(
@@ -386,7 +423,6 @@ asio::awaitable<void> HttpSession::StreamEvents(std::shared_ptr<EventFeed> feed,
                                                 std::optional<std::chrono::seconds> lasts) {
   WakeOn(*feed);
   error_code error;
-  constexpr auto kNever = std::chrono::steady_clock::time_point::max();
   const auto end = lasts ? std::chrono::steady_clock::now() + *lasts : kNever;
   while (!error && !peer_ended_ && !draining_ && std::chrono::steady_clock::now() < end) {
     news_ = false;
@@ -432,10 +468,16 @@ asio::awaitable<error_code> HttpSession::WriteText(const std::string& text) {
   co_return error;
 }
 
-asio::awaitable<HttpSession::Next> HttpSession::RefuseRead(error_code error) {
-  const ApiResponse refusal = RefusalOf(error, late_, service_.limits, MostBodyBytes());
-  ClearDeadline();
+asio::awaitable<HttpSession::Next> HttpSession::RefuseRead(error_code error, size_t most_bytes) {
+  const ApiResponse refusal = RefusalOf(error, late_, service_.limits, most_bytes);
   if (refusal.status == 0) co_return Next::kEnd;
+  const Next next = co_await Refuse(refusal);
+  co_return next;
+}
+
+// The connection's last answer.
+asio::awaitable<HttpSession::Next> HttpSession::Refuse(const ApiResponse& refusal) {
+  first_request_by_ = kNever;
   const error_code written = co_await Write(refusal, {});
   if (!written) co_await LingerAndClose();
   co_return Next::kEnd;

@@ -31,8 +31,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   // `closed` is called once, when the connection has ended. REQUIRES: `service` outlives it.
   HttpSession(HttpService& service, HttpStream stream, Peer peer, Closed closed);
 
-  const Peer& peer() const { return peer_; }
-  bool is_secure() const { return stream_.is_secure(); }
+  // Whose connections it counts among: Peer::caller of its last user, or else of its address.
+  int64_t caller() const { return caller_; }
+  // Whether it has shown nobody yet, and has a stranger's place (HttpGate).
+  bool is_strangers() const { return service_.gate && caller_ < 0 && !cut_; }
+  // When the last request came, or it was opened.
+  std::chrono::steady_clock::time_point quiet_since() const { return quiet_since_; }
 
   void Start();
   // Ends the connection now if it is between two requests, else after the answer.
@@ -55,7 +59,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   boost::asio::awaitable<bool> ShakeHands();
   boost::asio::awaitable<Next> ServeOne();
   boost::asio::awaitable<boost::system::error_code> WaitForRequest();
-  boost::asio::awaitable<boost::system::error_code> ReadRequest(Parser& parser);
+  boost::asio::awaitable<boost::system::error_code> ReadHeader(Parser& parser);
+  boost::asio::awaitable<ApiResponse> Identify(const ApiRequest& header, Peer& asking);
+  boost::asio::awaitable<boost::system::error_code> ReadBody(Parser& parser, size_t most_bytes);
   boost::asio::awaitable<boost::system::error_code> SayContinue(const Parser& parser);
   boost::asio::awaitable<ApiResponse> AnswerOnWorker(ApiRequest request, Peer asking);
   std::optional<Places::Place> TakeEvents(ApiResponse& response, const Peer& asking);
@@ -63,10 +69,11 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
                                                           Written written);
   boost::asio::awaitable<void> StreamEvents(std::shared_ptr<EventFeed> feed,
                                             std::optional<std::chrono::seconds> lasts);
-  size_t MostBodyBytes() const;
+  ApiRequest RequestFrom(const Parser& parser) const;
   boost::asio::awaitable<boost::system::error_code> WriteWaiting(EventFeed& feed);
   boost::asio::awaitable<boost::system::error_code> WriteText(const std::string& text);
-  boost::asio::awaitable<Next> RefuseRead(boost::system::error_code error);
+  boost::asio::awaitable<Next> RefuseRead(boost::system::error_code error, size_t most_bytes);
+  boost::asio::awaitable<Next> Refuse(const ApiResponse& refusal);
   boost::asio::awaitable<void> LingerAndClose();
 
   bool PeerIsGone();
@@ -79,9 +86,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   HttpService& service_;
   const Closed closed_;
   HttpStream stream_;
-  Peer peer_;  // of TLS, its certificate is known after the handshake
+  const Peer peer_;  // of the connection; over TLS a request may show another
+  int64_t caller_;
+  bool cut_ = false;
+  std::chrono::steady_clock::time_point quiet_since_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point first_request_by_;
   boost::beast::flat_buffer buffer_;
-  std::vector<std::string> named_;  // ApiRequest::named of the request that is being read
   boost::asio::steady_timer deadline_;
   uint64_t deadline_round_ = 0;
   bool late_ = false;               // the deadline has passed

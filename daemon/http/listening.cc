@@ -1,5 +1,6 @@
 #include "daemon/http/listening.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <grp.h>
 #include <netdb.h>
@@ -74,26 +75,30 @@ Result<gid_t> GroupId(const std::string& name) {
                 "create it or leave socket_group empty");
 }
 
-Result<void> SetAccess(const std::string& path, uint32_t mode, const std::string& group) {
-  if (!group.empty()) {
-    const Result<gid_t> id = GroupId(group);
-    if (!id) return tl::unexpected<Error>(id.error());
-    if (chown(path.c_str(), static_cast<uid_t>(-1), *id) != 0) {
-      return Cannot(
-          fmt::format("{} cannot be given to group {}: {}", path, group, strerror(errno)),
-          "make gpuadvised's user a member of that group, and in a systemd unit allow chown "
-          "(socket-group.conf)");
-    }
+// Through the file that was bound, whatever lies at its path by now.
+Result<void> GiveToGroup(const std::string& path, const std::string& group) {
+  if (group.empty()) return {};
+  const Result<gid_t> id = GroupId(group);
+  if (!id) return tl::unexpected<Error>(id.error());
+  const Descriptor file(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat info {};
+  const bool ours =
+      file && fstat(file.get(), &info) == 0 && S_ISSOCK(info.st_mode) && info.st_uid == geteuid();
+  if (!ours) {
+    return Cannot(path + " is no longer the socket that was made there",
+                  "set socket: (--socket) to a folder where nobody else can write");
   }
-  if (chmod(path.c_str(), mode) == 0) return {};
-  return Cannot(fmt::format("permissions of {} cannot be set: {}", path, strerror(errno)),
-                "check the folder's file system");
+  if (fchownat(file.get(), "", static_cast<uid_t>(-1), *id, AT_EMPTY_PATH) == 0) return {};
+  return Cannot(fmt::format("{} cannot be given to group {}: {}", path, group, strerror(errno)),
+                "make gpuadvised's user a member of that group, and in a systemd unit allow chown "
+                "(socket-group.conf)");
 }
 
-// bind() with nobody allowed in until SetAccess().
-int BindClosed(int descriptor, const std::string& path) {
+// bind() of a file with `mode` from the first moment on: what is changed later by its path may be
+// another file by then.
+int BindWithMode(int descriptor, const std::string& path, uint32_t mode) {
   const sockaddr_un address = AddressOf(path);
-  const mode_t before = umask(0177);
+  const mode_t before = umask(static_cast<mode_t>(~mode & 0777));
   const int status = bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
   const int error = errno;
   umask(before);
@@ -130,12 +135,12 @@ Result<UnixListener> UnixListener::Bind(const std::string& path, uint32_t mode,
   if (ready) ready = ClearPath(path);
   if (!ready) return tl::unexpected<Error>(std::move(ready.error()));
   Descriptor descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!descriptor || BindClosed(descriptor.get(), path) != 0) {
+  if (!descriptor || BindWithMode(descriptor.get(), path, mode) != 0) {
     return Cannot(fmt::format("{} cannot be bound: {}", path, strerror(errno)),
                   "set socket: (--socket) to a path that gpuadvised can write");
   }
   UnixListener listener(path, std::move(descriptor));
-  Result<void> access = SetAccess(path, mode, group);
+  Result<void> access = GiveToGroup(path, group);
   if (!access) return tl::unexpected<Error>(std::move(access.error()));
   if (listen(listener.descriptor_.get(), kBacklog) != 0) {
     return Cannot(fmt::format("{} cannot be listened on: {}", path, strerror(errno)), "try again");

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "process/descriptor.h"
+#include "common/process/descriptor.h"
 
 namespace gpuadvise::daemon {
 

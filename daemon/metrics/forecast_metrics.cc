@@ -53,15 +53,13 @@ struct AccuracyGauges {
                   "Share of jobs forecast to wait that started by the forecast quantile",
                   {"gpu", "gpus", "quantile"}};
 
-  void Add(const json& row, const std::string& gpu, const std::string& gpus) {
-    jobs.Add({gpu, gpus}, row["jobs"]);
-    if (const json& value = row["covered_median_abs_error_seconds"]; !value.is_null()) {
-      error.Add({gpu, gpus}, value);
+  void Add(const api::AccuracyFigures& figures, const std::string& gpu, const std::string& gpus) {
+    jobs.Add({gpu, gpus}, static_cast<double>(figures.jobs));
+    if (const auto& value = figures.covered_median_abs_error_seconds) {
+      error.Add({gpu, gpus}, *value);
     }
-    for (const auto& [quantile, field] :
-         {std::pair{"0.5", "coverage_p50"}, {"0.9", "coverage_p90"}}) {
-      if (!row[field].is_null()) coverage.Add({gpu, gpus, quantile}, row[field]);
-    }
+    if (figures.coverage_p50) coverage.Add({gpu, gpus, "0.5"}, *figures.coverage_p50);
+    if (figures.coverage_p90) coverage.Add({gpu, gpus, "0.9"}, *figures.coverage_p90);
   }
 };
 
@@ -69,24 +67,21 @@ void AddAccuracy(const AdviceContext& context, MetricFamilies& into) {
   // Types that only hidden partitions have are told to nobody here.
   std::set<std::string> open = {""};
   for (const GpuPool& pool : FindGpuPools(context.snapshot, context.gpus)) open.insert(pool.Id());
-  const json answer = AnswerAccuracy(context);
+  const api::Accuracy answer = AnswerAccuracy(context);
   AccuracyGauges gauges;
-  gauges.Add(answer["all"], "all", "all");
-  for (const json& row : answer["by_gpu"]) {
-    const std::string gpu = row["gpu"];
-    if (open.contains(gpu)) gauges.Add(row, gpu, row["gpus"]);
+  gauges.Add(answer.all, "all", "all");
+  for (const api::AccuracyOfGpu& row : answer.by_gpu) {
+    if (open.contains(row.gpu)) gauges.Add(row.figures, row.gpu, row.gpus);
   }
   std::move(gauges.jobs).MoveTo(into);
   std::move(gauges.error).MoveTo(into);
   std::move(gauges.coverage).MoveTo(into);
   Gauges slurm("gpuadvise_slurm_start_error_seconds",
                "Median absolute error of the first StartTime that Slurm published for a job");
-  if (const json& error = answer["all"]["slurm_median_abs_error_seconds"]; !error.is_null()) {
-    slurm.Set(error);
-  }
+  if (const auto& error = answer.all.slurm_median_abs_error_seconds) slurm.Set(*error);
   std::move(slurm).MoveTo(into);
   AddGauge("gpuadvise_slurm_start_jobs", "Jobs for which Slurm published a StartTime",
-           answer["all"]["slurm_jobs"], into);
+           static_cast<double>(answer.all.slurm_jobs), into);
 }
 
 }  // namespace

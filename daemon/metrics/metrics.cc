@@ -41,7 +41,7 @@ void StepBehindAnswers() {
 
 }  // namespace
 
-Metrics::Metrics(Sources sources, MetricsNames names)
+Metrics::Metrics(Sources sources)
     : sources_(std::move(sources)),
       requests_(CounterFamily(registry_, "gpuadvise_requests_total", "Requests answered")),
       cpu_(CounterFamily(registry_, "gpuadvise_request_cpu_seconds_total",
@@ -51,20 +51,12 @@ Metrics::Metrics(Sources sources, MetricsNames names)
       slurm_requests_(CounterFamily(registry_, "gpuadvise_slurm_requests_total",
                                     "What Slurm was asked for these snapshots: RPCs of slurm-api, "
                                     "commands of slurm-cli, HTTP requests of slurm-rest")),
-      refresh_(RefreshHistogram(registry_)),
-      names_(names) {}
+      refresh_(RefreshHistogram(registry_)) {}
 
 Metrics::~Metrics() {
   stopping_ = true;
   forecasting_.stop();
   forecasting_.join();
-}
-
-void Metrics::SetNames(MetricsNames names) {
-  const std::lock_guard lock(mutex_);
-  if (names == names_) return;
-  names_ = names;
-  cluster_texts_.clear();
 }
 
 void Metrics::OnNewState() {
@@ -96,7 +88,7 @@ void Metrics::Count(std::string_view route, std::string_view method, const ApiRe
 MetricsReader Metrics::ReaderFor(const Peer& peer, const DaemonState* state) const {
   if (peer.anonymous) return {false, false};
   const bool is_own = peer.uid == 0 || peer.uid == static_cast<int64_t>(::geteuid());
-  if (is_own && !peer.is_remote) return {true, true};
+  if (is_own && !peer.shown_uid) return {true, true};
   if (state == nullptr) return {false, false};
   const std::string& hidden = state->snapshot->config.private_data;
   const bool are_private =
@@ -106,19 +98,15 @@ MetricsReader Metrics::ReaderFor(const Peer& peer, const DaemonState* state) con
 
 Metrics::Shared Metrics::ClusterText(const std::shared_ptr<const DaemonState>& state,
                                      const MetricsReader& reader) {
-  MetricsNames names;
   {
     const std::lock_guard lock(mutex_);
     const Kept& kept = cluster_texts_[{reader.sees_hidden, reader.sees_accounts}];
     if (kept.text && kept.state.lock() == state) return kept.text;
-    names = names_;
   }
   auto text = std::make_shared<const std::string>(
-      MetricText(ClusterMetrics(*state->snapshot, state->catalogues->gpus, reader, names)));
+      MetricText(ClusterMetrics(*state->snapshot, state->catalogues->gpus, reader)));
   const std::lock_guard lock(mutex_);
-  if (names == names_) {
-    cluster_texts_[{reader.sees_hidden, reader.sees_accounts}] = {state, text};
-  }
+  cluster_texts_[{reader.sees_hidden, reader.sees_accounts}] = {state, text};
   return text;
 }
 
@@ -175,6 +163,8 @@ MetricFamilies Metrics::DaemonNow(const DaemonState* state, const MetricsReader&
                                   {{}}};
   starts.metric[0].counter.value = static_cast<double>(sources_.collector_starts());
   families.push_back(std::move(starts));
+  AddGauge("gpuadvise_standby", "1 where another daemon holds the history and answers",
+           sources_.history.StandsBy() ? 1 : 0, families);
   const HistoryState history = sources_.history.state();
   AddGauge("gpuadvise_history_kept", "1 where a history is kept on disk", history.info ? 1 : 0,
            families);

@@ -48,12 +48,10 @@ class Metrics {
   };
 
   // What `sources` refers to outlives this.
-  Metrics(Sources sources, MetricsNames names);
+  explicit Metrics(Sources sources);
   ~Metrics();
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
-
-  void SetNames(MetricsNames names);
 
   // After each new state.
   void OnNewState();
@@ -93,8 +91,7 @@ class Metrics {
   std::atomic<bool> is_forecasting_ = false;  // or about to
   std::atomic<bool> stopping_ = false;
 
-  mutable std::mutex mutex_;  // guards all below
-  MetricsNames names_;
+  mutable std::mutex mutex_;                             // guards all below
   std::map<std::pair<bool, bool>, Kept> cluster_texts_;  // by hidden, accounts
   Kept forecast_;
   std::optional<UnixSeconds> scraped_at_;

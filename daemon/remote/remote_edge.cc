@@ -8,8 +8,8 @@
 
 #include "daemon/dashboard/browser_guard.h"
 #include "daemon/dashboard/public_edge.h"
-#include "daemon/http/frame.h"
 #include "daemon/http/listening.h"
+#include "daemon/http/plain_error.h"
 
 namespace gpuadvise::daemon {
 
@@ -18,20 +18,13 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::chrono::seconds kLookEvery{5};
-// Of one uid behind a relay, or one address: a portal's, too, where it has tokens of many.
-constexpr size_t kMostQuestionsOfOne = 128;
-constexpr size_t kMostWaitingOfOne = 256;
 // Events for who has shown a token or credential: then it is asked for again.
 constexpr std::chrono::seconds kEventsLast{60};
+// Of all connections, those for who has shown nobody.
+constexpr int64_t kStrangersShare = 8;
 
-IdentityRules RulesFrom(const RemoteSettings& settings, const Tokens* tokens) {
-  IdentityRules rules;
-  rules.relays = {settings.relays.begin(), settings.relays.end()};
-  rules.standbys = {settings.standbys.begin(), settings.standbys.end()};
-  rules.tokens = tokens;
-  rules.munge = settings.munge;
-  rules.munge_socket = settings.munge_socket;
-  return rules;
+size_t StrangersPlaces(const ListenTlsSettings& settings) {
+  return static_cast<size_t>(std::max<int64_t>(settings.max_connections / kStrangersShare, 1));
 }
 
 ApiState ForStrangers(ApiState state, AnswerCache& answers) {
@@ -40,19 +33,10 @@ ApiState ForStrangers(ApiState state, AnswerCache& answers) {
   return state;
 }
 
-HttpLimits LimitsOf(HttpLimits limits, const RemoteSettings& settings, const IdentityRules& rules) {
-  limits.max_connections = static_cast<size_t>(settings.max_connections);
-  limits.max_connections_per_user = static_cast<size_t>(settings.max_connections_per_address);
-  limits.per_user_setting = "remote.max_connections_per_address";
-  limits.max_events = limits.max_connections / 2;
-  limits.whose = [&rules](const ApiRequest& request, const Peer& peer) {
-    return CallerByRelay(request, peer, rules).value_or(peer.caller);
-  };
-  limits.is_strangers = [&rules](const ApiRequest& request, const Peer& peer) {
-    return IsStrangers(request, peer, rules);
-  };
-  limits.max_questions_per_user = kMostQuestionsOfOne;
-  limits.max_waiting_per_user = kMostWaitingOfOne;
+HttpLimits LimitsOf(HttpLimits limits, const ListenTlsSettings& settings) {
+  const auto all = static_cast<size_t>(settings.max_connections);
+  limits.max_connections = all - StrangersPlaces(settings);
+  limits.max_events = all / 2;
   // Beside the turns on the Unix socket, which the same threads give: who asks on both has not all.
   limits.answers_per_user = std::max<size_t>(limits.answers_per_user / 2, 1);
   return limits;
@@ -62,69 +46,74 @@ HttpLimits LimitsOf(HttpLimits limits, const RemoteSettings& settings, const Ide
 
 Result<std::unique_ptr<RemoteEdge>> RemoteEdge::Make(const ApiState& state,
                                                      asio::thread_pool& workers,
-                                                     const RemoteSettings& settings,
-                                                     HttpLimits limits) {
-  Result<std::unique_ptr<TlsContext>> tls =
-      TlsContext::Make({settings.ca, settings.certificate, settings.key, settings.revoked},
-                       TlsContext::Side::kServer);
-  if (!tls) return tl::unexpected<Error>(std::move(tls.error()));
+                                                     const ListenTlsSettings& settings,
+                                                     const HttpLimits& limits) {
+  Result<ServerCertificate> certificate =
+      ServerCertificate::Load(settings.certificate, settings.key);
+  if (!certificate) return tl::unexpected<Error>(std::move(certificate.error()));
   std::unique_ptr<Tokens> tokens;
-  if (!settings.token_key.empty() || !settings.token_jwks.empty()) {
-    Result<std::unique_ptr<Tokens>> made =
-        Tokens::Make({settings.token_key, settings.token_jwks, settings.token_user_claim,
-                      settings.token_issuer, settings.token_audience});
+  if (!settings.jwt_key.empty()) {
+    Result<std::unique_ptr<Tokens>> made = Tokens::Make(settings.jwt_key);
     if (!made) return tl::unexpected<Error>(std::move(made.error()));
     tokens = std::move(*made);
   }
-  Result<TcpListener> tcp = BindTcp(settings.listen);
+  Result<TcpListener> tcp = BindTcp(settings.address);
   if (!tcp) return tl::unexpected<Error>(std::move(tcp.error()));
-  std::unique_ptr<RemoteEdge> edge(new RemoteEdge(state, workers, settings, std::move(*tls),
-                                                  std::move(tokens), std::move(limits)));
+  std::unique_ptr<RemoteEdge> edge(
+      new RemoteEdge(state, workers, settings, std::move(*certificate), std::move(tokens), limits));
   edge->address_ = tcp->address;
   edge->Serve(std::move(tcp->descriptor));
   return edge;
 }
 
 RemoteEdge::RemoteEdge(const ApiState& state, asio::thread_pool& workers,
-                       const RemoteSettings& settings, std::unique_ptr<TlsContext> tls,
-                       std::unique_ptr<Tokens> tokens, HttpLimits limits)
+                       const ListenTlsSettings& settings, ServerCertificate certificate,
+                       std::unique_ptr<Tokens> tokens, const HttpLimits& limits)
     : state_(state),
       strangers_state_(ForStrangers(state, answers_)),
-      tls_(std::move(tls)),
+      certificate_(std::move(certificate)),
       tokens_(std::move(tokens)),
-      rules_(RulesFrom(settings, tokens_.get())),
+      rules_{tokens_.get(), settings.munge, settings.munge_socket},
       stay_(asio::make_work_guard(io_)),
       look_(io_),
       server_(
-          io_, {workers, workers, &strangers_}, LimitsOf(std::move(limits), settings, rules_),
-          [this](const ApiRequest& request, const Peer& peer) { return Answer(request, peer); }) {}
+          io_, {workers, workers}, LimitsOf(limits, settings),
+          [this](const ApiRequest& request, const Peer& peer) { return Answer(request, peer); },
+          Gate(settings)) {}
+
+HttpGate RemoteEdge::Gate(const ListenTlsSettings& settings) {
+  HttpGate gate{certificate_,
+                [this](const ApiRequest& header, const Peer& peer) {
+                  return IdentityOf(header, peer, rules_, state_.users, state_.clock.Now());
+                },
+                identity_workers_, strangers_};
+  gate.max_strangers = StrangersPlaces(settings);
+  gate.max_strangers_per_address = static_cast<size_t>(settings.max_connections_per_address);
+  return gate;
+}
 
 RemoteEdge::~RemoteEdge() {
   io_.stop();
   if (thread_.joinable()) thread_.join();
+  identity_workers_.join();
   strangers_.join();
 }
 
 void RemoteEdge::Serve(Descriptor descriptor) {
-  server_.ListenTls(std::move(descriptor), *tls_);
+  server_.Listen(std::move(descriptor), HttpServer::Callers::kAnonymous);
   LookAtFiles();
   thread_ = std::thread([this] { io_.run(); });
 }
 
 void RemoteEdge::LookAtFiles() {
-  const Result<bool> renewed = tls_->Refresh();
-  const Result<void> keys = tokens_ ? tokens_->Refresh() : Result<void>();
-  const std::string problem = !renewed ? renewed.error().message
-                              : !keys  ? keys.error().message
-                                       : "";
+  const Result<bool> renewed = certificate_.Refresh();
+  const Result<void> key = tokens_ ? tokens_->Refresh() : Result<void>();
+  const std::string problem = !renewed ? renewed.error().message : !key ? key.error().message : "";
   if (problem != problem_ && !problem.empty()) {
     spdlog::error("{}; until then what was read before is used", problem);
   }
   problem_ = problem;
-  if (renewed.value_or(false)) {
-    spdlog::info("the certificates of relays were read again");
-    server_.DropTls();
-  }
+  if (renewed.value_or(false)) spdlog::info("the certificate of listen_tls was read again");
   look_.expires_after(kLookEvery);
   look_.async_wait([this](boost::system::error_code error) {
     if (!error) LookAtFiles();
@@ -132,25 +121,25 @@ void RemoteEdge::LookAtFiles() {
 }
 
 ApiResponse RemoteEdge::Answer(const ApiRequest& request, const Peer& peer) {
-  const Result<Peer> who = IdentityOf(request, peer, rules_, state_.users, state_.clock.Now());
-  if (!who) {
-    const bool unknown = who.error().code == ErrorCode::kBadInput;
-    ApiResponse refusal = PlainError(unknown ? 401 : 503, unknown ? "unauthorized" : "unavailable",
-                                     who.error().message);
-    if (unknown) refusal.fields.emplace_back("WWW-Authenticate", "Bearer");
-    return refusal;
+  if (!SignedFor(request, peer)) {
+    return NotBelieved(
+        {ErrorCode::kBadInput, "the munge credential was made for another request", ""});
   }
-  if (!who->anonymous) {
-    ApiResponse response = Handle(request, *who, state_);
-    if (!request.authorization.empty()) response.events_last = kEventsLast;
-    return response;
-  }
-  if (IsStrangers(request, peer, rules_)) {
+  ApiResponse response;
+  if (peer.anonymous) {
     thread_local const bool behind = (StepBack(), true);
     static_cast<void>(behind);
+    // TLS has shown the browser that it is where it wanted to go: no other name leads here.
+    response =
+        AnswerOverTcp(request, peer, strangers_state_, {HostWithoutPort(request.browser.host)});
+  } else {
+    response = Handle(request, peer, state_);
+    response.events_last = kEventsLast;
   }
-  // TLS has shown the browser that it is where it wanted to go: no other name leads here.
-  return AnswerOverTcp(request, *who, strangers_state_, {HostWithoutPort(request.browser.host)});
+  if (peer.shown_uid) {
+    response.fields.emplace_back("Gpuadvise-Uid", std::to_string(*peer.shown_uid));
+  }
+  return response;
 }
 
 void RemoteEdge::Drain(std::chrono::milliseconds deadline, std::function<void()> done) {

@@ -1,10 +1,8 @@
-// The TLS listener: relays, people with a token or a munge credential, and strangers, from other
-// hosts.
+// The TLS listener: people with a token or a munge credential, and strangers, from other hosts.
 //
 // It has its own thread, so handshakes, of which anybody may begin some, hold up nobody on the Unix
-// socket. Answers are made by the same workers as theirs. Certificates, keys and the list of
-// revoked ones are looked at every few seconds; when one has changed, connections that rest on the
-// earlier ones end.
+// socket. Whoever is known is answered as there, by the same workers; strangers as on the TCP
+// listener. Certificate and keys are looked at every few seconds.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -20,9 +18,9 @@
 #include "daemon/api/answer_cache.h"
 #include "daemon/api/routes.h"
 #include "daemon/http/http_server.h"
+#include "daemon/http/server_certificate.h"
 #include "daemon/remote/identity.h"
-#include "daemon/settings/remote_settings.h"
-#include "daemon/tls/tls_context.h"
+#include "daemon/settings/settings.h"
 
 namespace gpuadvise::daemon {
 
@@ -32,8 +30,8 @@ class RemoteEdge {
   // Errors: kUnavailable: a certificate, key or address that cannot be used, with its remedy.
   static Result<std::unique_ptr<RemoteEdge>> Make(const ApiState& state,
                                                   boost::asio::thread_pool& workers,
-                                                  const RemoteSettings& settings,
-                                                  HttpLimits limits);
+                                                  const ListenTlsSettings& settings,
+                                                  const HttpLimits& limits);
   ~RemoteEdge();
   RemoteEdge(const RemoteEdge&) = delete;
   RemoteEdge& operator=(const RemoteEdge&) = delete;
@@ -46,8 +44,9 @@ class RemoteEdge {
 
  private:
   RemoteEdge(const ApiState& state, boost::asio::thread_pool& workers,
-             const RemoteSettings& settings, std::unique_ptr<TlsContext> tls,
-             std::unique_ptr<Tokens> tokens, HttpLimits limits);
+             const ListenTlsSettings& settings, ServerCertificate certificate,
+             std::unique_ptr<Tokens> tokens, const HttpLimits& limits);
+  HttpGate Gate(const ListenTlsSettings& settings);
   void Serve(Descriptor descriptor);
   void LookAtFiles();
   ApiResponse Answer(const ApiRequest& request, const Peer& peer);
@@ -55,7 +54,7 @@ class RemoteEdge {
   ApiState state_;
   AnswerCache answers_;
   ApiState strangers_state_;
-  const std::unique_ptr<TlsContext> tls_;
+  ServerCertificate certificate_;
   const std::unique_ptr<Tokens> tokens_;
   const IdentityRules rules_;
   std::string address_;
@@ -63,6 +62,7 @@ class RemoteEdge {
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay_;
   boost::asio::steady_timer look_;
+  boost::asio::thread_pool identity_workers_{2};
   boost::asio::thread_pool strangers_{1};
   HttpServer server_;
   std::thread thread_;

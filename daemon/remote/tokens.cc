@@ -2,34 +2,29 @@
 
 #include <fmt/format.h>
 #include <jwt.h>
-#include <sys/stat.h>
 
-#include <algorithm>
-#include <cerrno>
+#include <charconv>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "common/base/words.h"
-#include "process/files.h"
+#include "common/process/files.h"
+#include "daemon/base/secret_file.h"
 
 namespace gpuadvise::daemon {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t kMaxKeyBytes = 1u << 20;
-constexpr size_t kLeastSecretBytes = 16;
+constexpr size_t kLeastKeyBytes = 16;
 
 struct FreeJwt {
   void operator()(jwt_t* token) const { jwt_free(token); }
 };
 using Jwt = std::unique_ptr<jwt_t, FreeJwt>;
 
-tl::unexpected<Error> Disbelieved(const std::string& why) {
-  return BadInput("the token " + why, "");
-}
+tl::unexpected<Error> BadToken(const std::string& why) { return BadInput("the token " + why, ""); }
 
 Result<std::string> FileText(const std::string& file) {
   const Result<OpenedFile> opened = OpenRegularFile(file, {kMaxKeyBytes, "key", std::nullopt});
@@ -41,153 +36,103 @@ Result<std::string> FileText(const std::string& file) {
   return Fail(ErrorCode::kUnavailable, fmt::format("{}: {}", file, std::strerror(text.error())));
 }
 
-std::string StampOf(const std::string& file) {
-  struct stat info {};
-  if (file.empty() || ::stat(file.c_str(), &info) != 0) return "";
-  return fmt::format("{}:{}.{}:{};", info.st_ino, info.st_mtim.tv_sec, info.st_mtim.tv_nsec,
-                     info.st_size);
-}
-
-// nullptr: `token` is not signed by `key`, or no token. Without a key the signature is not looked
-// at.
-Jwt Decoded(const std::string& token, const std::string& key) {
+// nullptr: it is not a token that `key` signed with HS256.
+Jwt Checked(const std::string& token, const std::string& key) {
   jwt_t* read = nullptr;
-  const int status = key.empty() ? jwt_decode(&read, token.c_str(), nullptr, 0)
-                                 : jwt_decode(&read, token.c_str(),
-                                              reinterpret_cast<const unsigned char*>(key.data()),
-                                              static_cast<int>(key.size()));
-  return status == 0 ? Jwt(read) : nullptr;
+  if (jwt_decode(&read, token.c_str(), reinterpret_cast<const unsigned char*>(key.data()),
+                 static_cast<int>(key.size())) != 0) {
+    return nullptr;
+  }
+  Jwt checked(read);
+  return jwt_get_alg(read) == JWT_ALG_HS256 ? std::move(checked) : nullptr;
 }
 
-std::string HeaderOf(const Jwt& token, const char* name) {
-  const char* value = jwt_get_header(token.get(), name);
-  return value == nullptr ? "" : value;
+using FreedText = std::unique_ptr<char, decltype(&std::free)>;
+
+bool HasHeader(const Jwt& token, const char* name) {
+  return FreedText(jwt_get_headers_json(token.get(), name), &std::free) != nullptr;
 }
 
-json ClaimsOf(const Jwt& token) {
-  const std::unique_ptr<char, decltype(&std::free)> text(jwt_get_grants_json(token.get(), nullptr),
-                                                         &std::free);
-  json claims = text ? json::parse(text.get(), nullptr, false) : json();
-  return claims.is_object() ? claims : json::object();
+// A time in whole seconds; nullopt: the token has none. Errors: it is something else: libjwt would
+// read 0.
+Result<std::optional<int64_t>> TimeOf(const Jwt& token, const char* name) {
+  const FreedText claim(jwt_get_grants_json(token.get(), name), &std::free);
+  if (claim == nullptr) return std::nullopt;
+  const std::string_view text = claim.get();
+  int64_t time = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), time);
+  if (status == std::errc() && end == text.data() + text.size()) return time;
+  return BadToken(fmt::format("has a time ({}) that is not a whole number", name));
 }
 
-std::optional<double> TimeOf(const json& claims, const char* name) {
-  const auto found = claims.find(name);
-  if (found == claims.end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
-}
-
-Result<void> CheckTimes(const json& claims, double now) {
-  constexpr auto kLeeway = static_cast<double>(Tokens::kLeewaySeconds);
-  const std::optional<double> expires = TimeOf(claims, "exp");
-  if (!expires) return Disbelieved("has no end (exp); make one with `scontrol token`");
-  if (*expires + kLeeway <= now) {
-    return Disbelieved(fmt::format("expired {} ago; make a new one with `scontrol token`",
-                                   DurationInWords(now - *expires)));
+Result<void> CheckTimes(const Jwt& token, UnixSeconds now) {
+  const Result<std::optional<int64_t>> end = TimeOf(token, "exp");
+  if (!end) return tl::unexpected<Error>(end.error());
+  if (!*end) return BadToken("has no end (exp); make one with `scontrol token`");
+  if (**end <= now - Tokens::kLeewaySeconds) {
+    return BadToken(
+        fmt::format("expired {} ago; make a new one with `scontrol token`",
+                    DurationInWords(static_cast<double>(now) - static_cast<double>(**end))));
   }
   for (const char* name : {"nbf", "iat"}) {
-    const std::optional<double> from = TimeOf(claims, name);
-    if (!from || *from - kLeeway <= now) continue;
-    return Disbelieved(
-        fmt::format("is valid from {} after this daemon's time ({}); compare the "
-                    "clocks of both hosts",
-                    DurationInWords(*from - now), name));
-  }
-  return {};
-}
-
-bool Names(const json& claim, const std::string& wanted) {
-  if (claim.is_string()) return claim == wanted;
-  return claim.is_array() &&
-         std::any_of(claim.begin(), claim.end(), [&](const json& one) { return one == wanted; });
-}
-
-Result<void> CheckParties(const json& claims, const TokenRules& rules) {
-  if (!rules.issuer.empty() && !Names(claims.value("iss", json()), rules.issuer)) {
-    return Disbelieved(fmt::format("was not issued by {}", rules.issuer));
-  }
-  if (!rules.audience.empty() && !Names(claims.value("aud", json()), rules.audience)) {
-    return Disbelieved(fmt::format("is not for {}", rules.audience));
+    const Result<std::optional<int64_t>> from = TimeOf(token, name);
+    if (!from) return tl::unexpected<Error>(from.error());
+    if (!*from || **from <= now + Tokens::kLeewaySeconds) continue;
+    return BadToken(fmt::format(
+        "is valid from {} after this daemon's time ({}); compare the clocks of both hosts",
+        DurationInWords(static_cast<double>(**from) - static_cast<double>(now)), name));
   }
   return {};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Tokens>> Tokens::Make(TokenRules rules) {
-  std::unique_ptr<Tokens> made(new Tokens(std::move(rules)));
+Result<std::unique_ptr<Tokens>> Tokens::Make(std::string key_file) {
+  std::unique_ptr<Tokens> made(new Tokens(std::move(key_file)));
   if (const Result<void> read = made->Refresh(); !read) return tl::unexpected<Error>(read.error());
   return made;
 }
 
 Result<void> Tokens::Refresh() {
-  std::string stamps = StampOf(rules_.key_file) + StampOf(rules_.jwks_file);
-  if (keys_ && stamps == stamps_) return {};
-  auto keys = std::make_shared<Keys>();
-  if (!rules_.key_file.empty()) {
-    Result<std::string> secret = FileText(rules_.key_file);
-    if (!secret) return tl::unexpected<Error>(secret.error());
-    if (secret->size() < kLeastSecretBytes) {
-      return Fail(
-          ErrorCode::kUnavailable,
-          fmt::format("{} has {} bytes, and a key that nobody guesses at least {}; make one "
-                      "as Slurm's documentation of jwt_key says",
-                      rules_.key_file, secret->size(), kLeastSecretBytes));
-    }
-    keys->secret = std::move(*secret);
+  Result<std::string> stamp = StampOfSecret(key_file_);
+  if (!stamp) return tl::unexpected<Error>(std::move(stamp.error()));
+  if (*stamp == stamp_) return {};
+  Result<std::string> key = FileText(key_file_);
+  if (!key) return tl::unexpected<Error>(std::move(key.error()));
+  if (key->size() < kLeastKeyBytes) {
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("{} has {} bytes, and a key that nobody guesses has {} or more; make "
+                            "one as Slurm's documentation of jwt_key says",
+                            key_file_, key->size(), kLeastKeyBytes));
   }
-  if (!rules_.jwks_file.empty()) {
-    const Result<std::string> text = FileText(rules_.jwks_file);
-    if (!text) return tl::unexpected<Error>(text.error());
-    Result<std::vector<WebKey>> read = ParseWebKeys(*text);
-    if (!read) {
-      return Fail(ErrorCode::kUnavailable,
-                  fmt::format("{}: {}", rules_.jwks_file, read.error().message));
-    }
-    keys->web_keys = std::move(*read);
-  }
-  stamps_ = std::move(stamps);
+  stamp_ = std::move(*stamp);
   const std::lock_guard lock(mutex_);
-  keys_ = std::move(keys);
+  key_ = std::move(*key);
   return {};
 }
 
 Result<std::string> Tokens::UserOf(const std::string& token, UnixSeconds now) const {
-  if (token.size() > kMostTokenBytes) return Disbelieved("is longer than 8 KiB");
-  if (token.find('\0') != std::string::npos) return Disbelieved("is no JSON Web Token");
-  const std::shared_ptr<const Keys> keys = [&] {
+  if (token.size() > kMostTokenBytes) return BadToken("is longer than 8 KiB");
+  const std::string key = [&] {
     const std::lock_guard lock(mutex_);
-    return keys_;
+    return key_;
   }();
-  const Jwt unchecked = Decoded(token, "");
-  if (!unchecked) return Disbelieved("is no JSON Web Token");
-  const std::string algorithm = HeaderOf(unchecked, "alg");
-  Jwt checked;
-  if (algorithm == "HS256" && !keys->secret.empty()) {
-    checked = Decoded(token, keys->secret);
-  } else if (algorithm == "RS256" && !keys->web_keys.empty()) {
-    const std::string id = HeaderOf(unchecked, "kid");
-    for (const WebKey& key : keys->web_keys) {
-      if (!checked && (id.empty() || key.id.empty() || key.id == id)) {
-        checked = Decoded(token, key.public_key);
-      }
-    }
-  } else {
-    return Disbelieved(fmt::format("is signed by {}, which this daemon does not take",
-                                   Quoted(Shortened(algorithm, kMostQuotedBytes))));
-  }
+  const bool is_text = token.find('\0') == std::string::npos;
+  const Jwt checked = is_text ? Checked(token, key) : nullptr;
   if (!checked) {
-    return Disbelieved("is not signed by a key of this cluster; is it another cluster's?");
+    return BadToken(
+        "is not signed (HS256) by this cluster's jwt_key; make one with `scontrol token` on this "
+        "cluster");
   }
-  const json claims = ClaimsOf(checked);
-  Result<void> good = CheckTimes(claims, static_cast<double>(now));
-  if (good) good = CheckParties(claims, rules_);
-  if (!good) return tl::unexpected<Error>(good.error());
-  const auto user = claims.find(rules_.user_claim);
-  if (user != claims.end() && user->is_string() && !user->get_ref<const std::string&>().empty()) {
-    return user->get<std::string>();
+  if (HasHeader(checked, "crit")) {
+    return BadToken("demands extensions (crit) that this daemon does not know");
   }
-  return Disbelieved(fmt::format("names no user in its claim {}", rules_.user_claim));
+  if (const Result<void> good = CheckTimes(checked, now); !good) {
+    return tl::unexpected<Error>(good.error());
+  }
+  const char* user = jwt_get_grant(checked.get(), "sun");
+  if (user != nullptr && *user != '\0') return std::string(user);
+  return BadToken("names no user in its claim sun");
 }
 
 }  // namespace gpuadvise::daemon

@@ -85,12 +85,13 @@ Result<void> CheckNames(const GpuCatalogue& catalogue, const SiteGpus& names) {
 Result<std::shared_ptr<const Catalogues>> LoadCatalogues(const Settings& settings) {
   Result<GpuCatalogue> catalogue = LoadCatalogue(settings.gpus_file);
   if (!catalogue) return tl::unexpected<Error>(std::move(catalogue.error()));
-  Result<void> checked = CheckNames(*catalogue, settings.site_gpus);
+  SiteGpus site = SiteGpusOf(settings);
+  Result<void> checked = CheckNames(*catalogue, site);
   if (!checked) return tl::unexpected<Error>(std::move(checked.error()));
   Result<ModelPresets> presets = LoadPresets(settings.models_file);
   if (!presets) return tl::unexpected<Error>(std::move(presets.error()));
   return std::make_shared<const Catalogues>(
-      Catalogues{GpuNaming(std::move(*catalogue), settings.site_gpus), std::move(*presets)});
+      Catalogues{GpuNaming(std::move(*catalogue), std::move(site)), std::move(*presets)});
 }
 
 }  // namespace gpuadvise::daemon

@@ -8,7 +8,7 @@
 
 #include "common/base/error.h"
 #include "common/gpu/gpu_naming.h"
-#include "common/training/model_presets.h"
+#include "common/models/model_presets.h"
 #include "daemon/settings/settings.h"
 
 namespace gpuadvise::daemon {

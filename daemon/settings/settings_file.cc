@@ -8,8 +8,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "common/yaml/yaml_file.h"
+#include "daemon/base/postgres_url.h"
 #include "daemon/settings/user_places.h"
-#include "yaml/yaml_file.h"
 
 namespace gpuadvise::daemon {
 namespace {
@@ -32,10 +33,6 @@ nlohmann::json Overridden(nlohmann::json document, const CommandLineSettings& co
   if (!command_line.socket.empty()) document["socket"] = Absolute(command_line.socket);
   if (!command_line.source.empty()) document["source"] = AbsoluteSource(command_line.source);
   if (!command_line.state_dir.empty()) document["state_dir"] = Absolute(command_line.state_dir);
-  if (!command_line.relay.empty()) {
-    nlohmann::json& relay = document["relay"];
-    if (relay.is_null() || relay.is_object()) relay["url"] = command_line.relay;
-  }
   return document;
 }
 
@@ -75,6 +72,22 @@ Result<YamlDocument> LoadSiteFile(const std::string& path) {
     return BadInput(path + ": not a regular file (a FIFO, socket or device); name a file");
   }
   return LoadYamlFile(path, EmptyYaml::kEmptyMap);
+}
+
+std::vector<std::string> SecretsForAll(const LoadedSettings& loaded) {
+  const std::string& url = loaded.settings.history;
+  const bool has_password = !loaded.file.empty() && WithoutPassword(url) != url;
+  std::vector<std::string> sentences;
+  const auto look_at = [&](const std::string& file, const char* secret) {
+    struct stat info {};
+    if (stat(file.c_str(), &info) != 0 || (info.st_mode & S_IROTH) == 0) return;
+    sentences.push_back(fmt::format(
+        "every user of this machine can read {}, and with it {}; chmod o= {}", file, secret, file));
+  };
+  if (has_password) look_at(loaded.file, "the password of history:");
+  const std::string& token_file = loaded.settings.slurmrestd.token_file;
+  if (!token_file.empty()) look_at(token_file, "a token of Slurm's");
+  return sentences;
 }
 
 Result<LoadedSettings> LoadSettings(const CommandLineSettings& command_line) {

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/base/error.h"
+#include "common/yaml/yaml_document.h"
 #include "daemon/settings/settings.h"
-#include "yaml/yaml_document.h"
 
 namespace gpuadvise::daemon {
 
@@ -15,7 +16,6 @@ inline constexpr const char* kDefaultSettingsFile = "/etc/gpuadvise/gpuadvised.y
 // What the command line fixes; wins over the file, also after a reload. Empty: not given.
 struct CommandLineSettings {
   bool user = false;  // --user: a user's own daemon, with other defaults (user_places.h)
-  std::string relay;  // --relay: the URL of the daemon that is asked
   std::string config;
   std::string socket;
   std::string source;
@@ -34,6 +34,9 @@ Result<Settings> ParseSettings(const std::string& text, const std::string& file)
 // built-in defaults, and puts what the command line fixes on top. Errors start with "FILE:LINE: "
 // or name the option.
 Result<LoadedSettings> LoadSettings(const CommandLineSettings& command_line);
+
+// A sentence with the remedy for each file with a secret that everybody on this machine may read.
+std::vector<std::string> SecretsForAll(const LoadedSettings& loaded);
 
 // A file that a setting names. Errors: as LoadYamlFile's, and where it is no regular file: nobody
 // waits for what a FIFO may bring.

@@ -5,68 +5,24 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/host_list.h"
-
 namespace gpuadvise::daemon {
 namespace {
 
-size_t BytesOf(const GpuCounts& gpus) {
-  size_t bytes = 0;
-  for (const GpuCount& gpu : gpus) bytes += sizeof(gpu) + gpu.type.capacity();
-  return bytes;
-}
-
-// On the heap; of a job that a strategy would be, whose other members are empty.
-size_t HeapBytesOf(const Job& job) {
-  const JobRequest& request = job.request;
-  size_t bytes = job.name.capacity() + job.account.capacity() + job.qos.capacity() +
-                 request.features.capacity() + request.reservation.capacity() +
-                 BytesOf(request.gpus_per_node) + BytesOf(request.gpus_total);
-  for (const std::string& name : request.partitions) {
-    bytes += sizeof(std::string) + name.capacity();
+size_t HeapBytesOf(const AdviceStore::Given& given) {
+  size_t bytes = given.name.capacity() + given.request.capacity();
+  for (const std::string& strategy : given.strategies) {
+    bytes += sizeof(std::string) + strategy.capacity();
   }
   return bytes;
 }
 
 }  // namespace
 
-AdviceStore::Entry AdviceStore::Pack(int64_t uid, Given given) {
-  Entry entry{uid, std::move(given.request), {}, 0};
-  entry.bytes = sizeof(entry) + entry.request.capacity();
-  for (Offer& offer : given.offers) {
-    JobRequest& request = offer.job.request;
-    PackedOffer packed{
-        {}, CompressHostList(request.required_nodes), CompressHostList(request.excluded_nodes)};
-    request.required_nodes = {};
-    request.excluded_nodes = {};
-    packed.offer = std::move(offer);
-    entry.bytes += sizeof(packed) + packed.offer.strategy.capacity() +
-                   HeapBytesOf(packed.offer.job) + packed.required_nodes.capacity() +
-                   packed.excluded_nodes.capacity();
-    entry.offers.push_back(std::move(packed));
-  }
-  return entry;
-}
-
-AdviceStore::Given AdviceStore::Unpack(const Entry& entry) {
-  Given given{entry.request, {}};
-  for (const PackedOffer& packed : entry.offers) {
-    Offer offer = packed.offer;
-    if (auto nodes = ExpandHostList(packed.required_nodes)) {
-      offer.job.request.required_nodes = std::move(*nodes);
-    }
-    if (auto nodes = ExpandHostList(packed.excluded_nodes)) {
-      offer.job.request.excluded_nodes = std::move(*nodes);
-    }
-    given.offers.push_back(std::move(offer));
-  }
-  return given;
-}
-
 std::string AdviceStore::IdOf(int64_t number) const { return fmt::format("a-{}-{}", run_, number); }
 
 std::string AdviceStore::Add(int64_t uid, Given given) {
-  Entry entry = Pack(uid, std::move(given));
+  Entry entry{uid, std::move(given), sizeof(Entry)};
+  entry.bytes += HeapBytesOf(entry.given);
   const std::lock_guard lock(mutex_);
   const int64_t number = next_++;
   User& user = users_[uid];
@@ -107,7 +63,7 @@ std::optional<AdviceStore::Given> AdviceStore::Find(const std::string& id, int64
   const auto number =
       std::find_if(numbers.begin(), numbers.end(), [&](int64_t each) { return IdOf(each) == id; });
   if (number == numbers.end()) return std::nullopt;
-  return Unpack(entries_.at(*number));
+  return entries_.at(*number).given;
 }
 
 }  // namespace gpuadvise::daemon

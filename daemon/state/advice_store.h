@@ -1,5 +1,4 @@
-// Advice given lately, by id, with who asked: what `submitted` refers to. Each strategy is kept as
-// the job that it would be, so that nothing has to be read back from an answer.
+// Advice given lately, by id, with who asked: what `submitted` refers to.
 //
 // Bounded by number and bytes; who holds most loses their oldest first, so that one who asks again
 // and again pushes out their own. Ids start with a word that differs from one run of the daemon to
@@ -15,8 +14,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/slurm/snapshot.h"
-
 namespace gpuadvise::daemon {
 
 class AdviceStore {
@@ -27,14 +24,10 @@ class AdviceStore {
   // `run` is that word; letters and digits.
   explicit AdviceStore(std::string run) : run_(std::move(run)) {}
 
-  struct Offer {
-    Job job;               // as the queue would show it
-    std::string strategy;  // as it was answered, JSON text
-  };
-
   struct Given {
-    std::string request;        // JSON text
-    std::vector<Offer> offers;  // by rank, from 1
+    std::string name;                     // of the job; "" where the question has none
+    std::string request;                  // JSON text
+    std::vector<std::string> strategies;  // as they were answered, JSON text; by rank, from 1
   };
 
   // Keeps `given` for `uid` and returns its id.
@@ -44,16 +37,9 @@ class AdviceStore {
   std::optional<Given> Find(const std::string& id, int64_t uid) const;
 
  private:
-  // Node lists as Slurm writes them: a job may exclude thousands of nodes.
-  struct PackedOffer {
-    Offer offer;
-    std::string required_nodes, excluded_nodes;
-  };
-
   struct Entry {
     int64_t uid;
-    std::string request;
-    std::vector<PackedOffer> offers;
+    Given given;
     size_t bytes;  // that it takes, with the heap
   };
 
@@ -62,8 +48,6 @@ class AdviceStore {
     size_t bytes = 0;
   };
 
-  static Entry Pack(int64_t uid, Given given);
-  static Given Unpack(const Entry& entry);
   std::string IdOf(int64_t number) const;
   void ForgetOneBut(int64_t newest);  // REQUIRES: mutex_ held, and there is another
 

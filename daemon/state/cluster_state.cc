@@ -104,33 +104,12 @@ Freshness ClusterState::FreshnessOf(const DaemonState* state) const {
 void ClusterState::Accept(std::shared_ptr<const Snapshot> snapshot) {
   {
     const std::lock_guard lock(mutex_);
-    submitted_.Settle(*snapshot);
     base_ = std::move(snapshot);
     received_at_ = clock_.Now();
     cause_.reset();
     ++news_;
   }
   Prepare();
-}
-
-Result<ClaimNews> ClusterState::Claim(Job job) {
-  const std::lock_guard lock(mutex_);
-  if (!base_) return Fail(ErrorCode::kUnavailable, "no snapshot of the cluster yet");
-  const UnixSeconds now = base_->taken_at + std::max<int64_t>(clock_.Now() - received_at_, 0);
-  Result<ClaimNews> news = submitted_.Add(std::move(job), *base_, now);
-  if (news && *news == ClaimNews::kNew) ++news_;
-  return news;
-}
-
-void ClusterState::PlanClaims(int64_t uid) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!budget_.MayPlan(uid, clock_.Now())) return;
-  }
-  const double seconds = Prepare();
-  if (seconds <= 0) return;
-  const std::lock_guard lock(mutex_);
-  budget_.Spend(uid, seconds, clock_.Now());
 }
 
 void ClusterState::SetCause(std::string cause) {
@@ -157,14 +136,6 @@ void ClusterState::SetStaleAfter(int64_t seconds) {
   stale_after_seconds_ = seconds;
 }
 
-Snapshot ClusterState::Merged(const Snapshot& base, const std::vector<Job>& submitted) const {
-  Snapshot merged = base;
-  merged.jobs.insert(merged.jobs.end(), submitted.begin(), submitted.end());
-  std::stable_sort(merged.jobs.begin(), merged.jobs.end(),
-                   [](const Job& a, const Job& b) { return a.id < b.id; });
-  return merged;
-}
-
 void ClusterState::Observe(std::shared_ptr<const Snapshot> snapshot) {
   LiveStep step = live_.See(std::move(snapshot));
   forecast_ = std::move(step.state);
@@ -175,31 +146,24 @@ void ClusterState::Observe(std::shared_ptr<const Snapshot> snapshot) {
   if (on_jobs_changed_) on_jobs_changed_(std::move(step.changed), *forecast_->snapshot);
 }
 
-double ClusterState::Prepare() {
+void ClusterState::Prepare() {
   const std::lock_guard one_at_a_time(preparing_);
   const auto begun = std::chrono::steady_clock::now();
   auto state = std::make_unique<DaemonState>();
   std::shared_ptr<const Snapshot> base;
-  std::vector<Job> submitted;
   uint64_t news = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (!base_ || prepared_ == news_) return 0;
+    if (!base_ || prepared_ == news_) return;
     news = news_;
     base = base_;
     state->catalogues = catalogues_;
     state->received_at = received_at_;
-    submitted = submitted_.Jobs();
   }
   if (!forecast_ || forecast_->snapshot != base) Observe(std::move(base));
-  const auto observed = std::chrono::steady_clock::now();
-  static_cast<ForecastState&>(*state) =
-      submitted.empty()
-          ? *forecast_
-          : *live_.With(std::make_shared<const Snapshot>(Merged(*forecast_->snapshot, submitted)));
+  static_cast<ForecastState&>(*state) = *forecast_;
   prepared_ = news;
   const auto prepared = std::chrono::steady_clock::now();
-  const double seconds = std::chrono::duration<double>(prepared - observed).count();
   state->prepared_in_seconds = std::chrono::duration<double>(prepared - begun).count();
   spdlog::debug("a view of {} nodes and {} jobs took {:.3f} s", state->snapshot->nodes.size(),
                 state->snapshot->jobs.size(), state->prepared_in_seconds);
@@ -212,7 +176,6 @@ double ClusterState::Prepare() {
     state_.swap(published);
   }
   if (on_new_state_) on_new_state_();
-  return std::max(seconds, PlanBudget::kLeastSeconds);
 }
 
 }  // namespace gpuadvise::daemon

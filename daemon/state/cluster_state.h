@@ -1,13 +1,9 @@
 // The state of the cluster that answers are made from: the newest snapshot with all that came
-// before it (common/forecast/live_forecast.h), and the jobs that our client has just submitted
-// already in it.
+// before it (common/forecast/live_forecast.h). Nothing but a snapshot puts a job into it.
 //
 // Readers get an immutable DaemonState and keep it as long as they like. Preparing one is done by
 // the thread that brings the news (a worker), one at a time; several pieces of news that arrive
-// while one is being prepared share the next. Submitted jobs are what users claim: how many, and
-// which ids, is bounded (submitted_jobs.h), and so is the time that preparing for them takes
-// (plan_budget.h): the first in a quiet time is there at once, a flood waits for the next snapshot.
-// Safe from any thread.
+// while one is being prepared share the next. Safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +20,6 @@
 #include "common/slurm/snapshot.h"
 #include "daemon/base/clock.h"
 #include "daemon/settings/catalogues.h"
-#include "daemon/state/plan_budget.h"
-#include "daemon/state/submitted_jobs.h"
 
 namespace gpuadvise::daemon {
 
@@ -86,16 +80,8 @@ class ClusterState {
   // Age of `state` (which may be null) and the cause.
   Freshness FreshnessOf(const DaemonState* state) const;
 
-  // A snapshot from the collector: clears the cause, settles submitted jobs, prepares the state.
+  // A snapshot from the collector: clears the cause, prepares the state.
   void Accept(std::shared_ptr<const Snapshot> snapshot);
-
-  // A job that our client has submitted counts as pending from now on: until a snapshot shows its
-  // id, or three later ones do not. Errors: kUnavailable before the first snapshot, and those of
-  // SubmittedJobs::Add.
-  Result<ClaimNews> Claim(Job job);
-
-  // Prepares the state with what `uid` has claimed, where they have time left for it.
-  void PlanClaims(int64_t uid);
 
   // Why no newer snapshot comes.
   void SetCause(std::string cause);
@@ -107,9 +93,8 @@ class ClusterState {
   void SetStaleAfter(int64_t seconds);
 
  private:
-  double Prepare();  // seconds that it took but for a new snapshot's; 0: there was no news
+  void Prepare();
   void Observe(std::shared_ptr<const Snapshot> snapshot);  // REQUIRES: preparing_ held
-  Snapshot Merged(const Snapshot& base, const std::vector<Job>& submitted) const;
 
   const Clock& clock_;
   const std::shared_ptr<RetiredStates> retired_;
@@ -124,8 +109,6 @@ class ClusterState {
   uint64_t news_ = 0;
   std::shared_ptr<const Snapshot> base_;
   UnixSeconds received_at_ = 0;
-  SubmittedJobs submitted_;
-  PlanBudget budget_;
   std::shared_ptr<const Catalogues> catalogues_;
   std::shared_ptr<const DaemonState> state_;
   std::optional<std::string> cause_;

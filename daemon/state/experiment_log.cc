@@ -169,7 +169,7 @@ void ExperimentLog::OnSnapshot(const Snapshot& snapshot, UnixSeconds now) {
       const auto& [submitted_at, job_id, uid] = key;
       const auto owner = owners.find(job_id);
       if (owner == owners.end()) {
-        const bool gone = ++kept_.at(key).polls_without >= SubmittedJobs::kPollsUntilForgotten;
+        const bool gone = ++kept_.at(key).polls_without >= kPollsUntilForgotten;
         const UnixSeconds since = std::max(submitted_at, *watching_since_);
         if (gone && now - since > settle_seconds_) unknown.push_back(key);
       } else if (owner->second == uid) {

@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "common/history/forecast_history.h"
-#include "common/training/experiment.h"
-#include "common/training/learned_runs.h"
+#include "common/runs/experiment.h"
+#include "common/runs/learned_runs.h"
 #include "daemon/store/history_writer.h"
 
 namespace gpuadvise::daemon {
@@ -33,6 +33,7 @@ class ExperimentLog {
   static constexpr int64_t kMaxBytes = kLoadedExperimentBytes;
   static constexpr int64_t kMaxBytesOfOne = kLoadedExperimentBytesOfOne;
   static constexpr size_t kMostUnseenOfOne = 1'000;
+  static constexpr int kPollsUntilForgotten = 3;  // that do not show a claimed job
 
   // Slurm accounts for a job within minutes of its end; accounting is asked every ten minutes. Time
   // in which the daemon was down does not count.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/base/words.h"
-#include "process/files.h"
+#include "common/process/files.h"
 
 namespace gpuadvise::daemon {
 namespace {

@@ -11,7 +11,7 @@
 #include <map>
 #include <string>
 
-#include "common/training/outcome.h"
+#include "common/runs/outcome.h"
 
 namespace gpuadvise::daemon {
 

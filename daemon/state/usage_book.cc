@@ -35,7 +35,7 @@ void UsageBook::OnJobsChanged(const std::vector<PastJob>& jobs, const Snapshot& 
 void UsageBook::Restore(const ForecastHistory& past, UnixSeconds now) {
   UsageHistory fresh;
   fresh.Advance(now);
-  const bool whole = history_.EachUsage([&](const PastJob& job) {
+  const bool whole = history_.ForEachUsage([&](const PastJob& job) {
     const JobRecord& record = job.record;
     PastJob told = job;
     if (!record.end && !job.lost) {

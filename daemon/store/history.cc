@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Who runs at a moment was submitted so long before it at most.
+// Longest time between submission and the moment when a job still runs.
 constexpr int64_t kLongestQueueAndRun = int64_t{60} * 86'400;
 
 HistoryInfo InfoFrom(HistoryDatabase& database) {
@@ -62,10 +62,11 @@ Result<std::unique_ptr<History>> History::Open(const std::string& state_dir, Uni
   return With(std::make_unique<SqliteDatabase>(std::move(*file)), std::move(set_aside), bounds);
 }
 
-Result<std::unique_ptr<History>> History::OpenPostgres(const PostgresPlace& place, Taking taking,
+Result<std::unique_ptr<History>> History::OpenPostgres(const PostgresPlace& place,
                                                        const HistoryBounds& bounds) {
-  Result<std::unique_ptr<PostgresDatabase>> database = PostgresDatabase::Open(place, taking);
+  Result<std::unique_ptr<PostgresDatabase>> database = PostgresDatabase::Open(place);
   if (!database) return tl::unexpected<Error>(std::move(database.error()));
+  if (*database == nullptr) return nullptr;
   return With(std::move(*database), "", bounds);
 }
 
@@ -80,15 +81,21 @@ Result<std::unique_ptr<History>> History::With(std::unique_ptr<HistoryDatabase> 
   return history;
 }
 
+Result<void> History::Check() const {
+  try {
+    database_->IntegerOf("SELECT 1");
+    return {};
+  } catch (const DatabaseFailure& error) {
+    return HistoryUnavailable(error);
+  }
+}
+
 Result<void> History::Save(const std::vector<PastJob>& jobs) {
   try {
     HistoryTransaction all(*database_);
-    // Whoever scored a forecast first has scored it, whatever is saved of the job later.
     const auto row = database_->Prepare(PutJob());
     for (const PastJob& job : jobs) {
       BindJob(*row, job);
-      row->BindText(kJobColumnCount + 1, job.said && job.record.start ? boot_ : "");
-      row->BindText(kJobColumnCount + 2, boot_);
       row->Run();
     }
     all.Commit();
@@ -175,7 +182,7 @@ Result<void> History::Prune(UnixSeconds before, UnixSeconds now, UnixSeconds cla
     KeepExperimentsWithinBounds();
     KeepJobsWithinBounds();
     all.Commit();
-    database_->GiveSpaceBack();
+    database_->Vacuum();
     return {};
   } catch (const DatabaseFailure& error) {
     return HistoryUnavailable(error);
@@ -222,7 +229,8 @@ Result<std::optional<HistoryInfo>> History::InfoOf(const std::string& state_dir)
   std::error_code error;
   if (!fs::exists(file, error)) return std::nullopt;
   if (IsNoPlainFile(file)) {
-    return Fail(ErrorCode::kUnavailable, fmt::format("{} is no plain file; move it away", file));
+    return Fail(ErrorCode::kUnavailable,
+                fmt::format("{} is not a regular file; move it away", file));
   }
   try {
     HistoryFile read;
@@ -249,7 +257,7 @@ Result<std::optional<HistoryInfo>> History::InfoOf(const PostgresPlace& place) {
   }
 }
 
-Result<void> History::EachUsage(const std::function<void(const PastJob&)>& take) const {
+Result<void> History::ForEachUsage(const std::function<void(const PastJob&)>& take) const {
   try {
     const auto row = database_->Prepare(
         "SELECT job_id, submit, gpu, gpus, eligible, start, \"end\", lost FROM job WHERE gpus > 0",
@@ -295,7 +303,6 @@ Result<void> History::Save(const std::vector<KeptExperiment>& experiments) {
         gone->Run();
       } else {
         BindExperiment(*row, experiment);
-        row->BindText(7, boot_);
         row->Run();
         more += BytesOf(experiment);
       }
@@ -380,7 +387,7 @@ void History::CountExperiments() {
   }
 }
 
-void History::ForgetOldestExperimentOf(int64_t uid) {
+void History::DeleteOldestExperiment(int64_t uid) {
   const auto oldest = database_->Prepare(
       "SELECT job_id, submitted_at, bytes FROM experiment WHERE uid = ? "
       "ORDER BY submitted_at, job_id LIMIT 1");
@@ -408,11 +415,11 @@ void History::KeepExperimentsWithinBounds() {
     const bool over = most->second > bounds_.experiment_bytes_of_one ||
                       experiment_bytes_ > bounds_.experiment_bytes();
     if (!over || most->second <= 0) break;
-    ForgetOldestExperimentOf(most->first);
+    DeleteOldestExperiment(most->first);
   }
 }
 
-// A twentieth of the jobs at a time, so that it is not done again with each one that comes.
+// Deletes a twentieth of the jobs at once, so that not every new one triggers it.
 void History::KeepJobsWithinBounds() {
   while (database_->BytesInUse() > bounds_.bytes) {
     const int64_t jobs = database_->IntegerOf("SELECT count(*) FROM job");
@@ -441,26 +448,6 @@ Result<std::vector<JobRecord>> History::RecordsOf(const std::vector<int64_t>& jo
   }
 }
 
-Result<std::vector<JobRecord>> History::RunsOf(const std::string& user, UnixSeconds since,
-                                               size_t most) const {
-  try {
-    const auto row = database_->Prepare(fmt::format(
-        "SELECT {} FROM job WHERE submit >= ? AND \"user\" = ? AND start IS NOT NULL AND "
-        "\"end\" IS NOT NULL AND limit_seconds > 0 ORDER BY submit DESC, job_id DESC "
-        "LIMIT ?",
-        kJobColumns));
-    row->BindInteger(1, since);
-    row->BindText(2, user);
-    row->BindInteger(3, static_cast<int64_t>(most));
-    std::vector<JobRecord> records;
-    while (row->Step()) records.push_back(ReadRecord(*row));
-    std::reverse(records.begin(), records.end());
-    return records;
-  } catch (const DatabaseFailure& error) {
-    return HistoryUnavailable(error);
-  }
-}
-
 Result<void> History::EachRun(UnixSeconds since, const std::string& user,
                               const std::function<bool(const Run&)>& take) const {
   try {
@@ -477,32 +464,6 @@ Result<void> History::EachRun(UnixSeconds since, const std::string& user,
       if (!take(run)) break;
     }
     return {};
-  } catch (const DatabaseFailure& error) {
-    return HistoryUnavailable(error);
-  }
-}
-
-Result<History::RanSince> History::EverybodySince(UnixSeconds from, size_t most) const {
-  try {
-    RanSince ran{from, {}};
-    const auto first = database_->Prepare(
-        "SELECT submit FROM job WHERE submit >= ? AND start IS NOT NULL "
-        "ORDER BY submit DESC LIMIT 1 OFFSET ?");
-    first->BindInteger(1, from);
-    first->BindInteger(2, static_cast<int64_t>(most));
-    if (first->Step()) ran.from = first->Integer(0) + 1;
-    const auto row = database_->Prepare(
-        fmt::format("SELECT {} FROM job WHERE submit >= ? AND start IS NOT NULL AND \"end\" > ? "
-                    "ORDER BY submit, job_id",
-                    kJobColumns),
-        Rows::kMany);
-    row->BindInteger(1, ran.from - kLongestQueueAndRun);
-    row->BindInteger(2, ran.from);
-    while (row->Step()) {
-      PastJob job;
-      if (ReadJob(*row, job)) ran.jobs.push_back(std::move(job));
-    }
-    return ran;
   } catch (const DatabaseFailure& error) {
     return HistoryUnavailable(error);
   }

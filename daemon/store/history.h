@@ -1,5 +1,5 @@
-// What survives a restart: every job that was seen or accounted for, with what was forecast for it
-// and what then happened, in one SQLite file or in a PostgreSQL server (docs/site-guide.md).
+// State that survives a restart: every job seen or accounted for, with its forecast and outcome, in
+// one SQLite file or on a PostgreSQL server (docs/site-guide.md).
 //
 // How much it may hold is bounded (HistoryBounds): of the experiment log who has most loses their
 // oldest rows, then the oldest jobs go. Freed pages are used again or given back to the disk.
@@ -24,7 +24,6 @@
 #include "common/base/error.h"
 #include "common/history/forecast_history.h"
 #include "daemon/base/postgres_url.h"
-#include "daemon/store/exchanged_rows.h"
 #include "daemon/store/history_database.h"
 #include "daemon/store/history_file.h"
 #include "daemon/store/history_rows.h"
@@ -32,14 +31,14 @@
 
 namespace gpuadvise::daemon {
 
-// For so long and so many jobs it keeps what can be learned from; after that, the bare facts.
+// Age and number of jobs kept with learning data; older ones keep only the bare facts.
 inline constexpr int64_t kDetailSeconds = int64_t{30} * 86'400;
 inline constexpr int64_t kDetailJobs = 10'000;
 
-// So many jobs are read back at most, the newest.
+// Most jobs read back, the newest.
 inline constexpr int64_t kLoadedJobs = 50'000;
 
-// Of the experiment log so many bytes are read back at most, of one user so many.
+// Bytes of the experiment log read back: in total, and per user.
 inline constexpr int64_t kLoadedExperimentBytes = int64_t{64} << 20;
 inline constexpr int64_t kLoadedExperimentBytesOfOne = int64_t{8} << 20;
 
@@ -63,9 +62,9 @@ class History {
   static Result<std::unique_ptr<History>> Open(const std::string& state_dir, UnixSeconds now,
                                                const HistoryBounds& bounds = {});
 
-  // In a server, where tables are made if need be. Errors: kUnavailable, naming the server and the
-  // remedy.
-  static Result<std::unique_ptr<History>> OpenPostgres(const PostgresPlace& place, Taking taking,
+  // In a server, where tables are made if need be. nullptr: another daemon uses it. Errors:
+  // kUnavailable, naming the server and the remedy.
+  static Result<std::unique_ptr<History>> OpenPostgres(const PostgresPlace& place,
                                                        const HistoryBounds& bounds = {});
 
   ~History();
@@ -77,22 +76,12 @@ class History {
   void BeginUrgent() { database_->SetUrgent(true); }
   void EndUrgent() { database_->SetUrgent(false); }
 
-  // Which run of which daemon saves from now on; "": nobody asks.
-  void SetBoot(std::string boot) { boot_ = std::move(boot); }
+  // Whether it can be read now.
+  Result<void> Check() const;
 
-  // ---- what a standby gives back (history_exchange.cc; docs/site-guide.md) ----
-
-  // From now on what this run saves is to be given back to the first daemon.
-  Result<void> BeginReign();
-  // Whether there are rows that have not been given back.
-  Result<bool> OwesRows() const;
-  // The next rows to give back behind `from`, as bytes, at most kMostExchangedBytes of them.
-  Result<ExchangedRows> RowsToReturn(const ExchangeCursor& from) const;
-  // All of them have arrived.
-  Result<void> EndReign();
-  // Takes rows of a standby: those that are not here, and of those that are what is missing in
-  // them. What is here already counts once. Errors: kBadInput for bytes that no standby sent.
-  Result<MergedRows> Merge(const std::string& rows);
+  // HistoryDatabase::IsShared and IsTaken.
+  bool IsShared() const { return database_->IsShared(); }
+  bool IsTaken() const { return database_->IsTaken(); }
 
   // All of `jobs` or none. A row of the same job id and submission is replaced.
   // Errors: kUnavailable (the disk is full, the file is gone); the history can still be used.
@@ -108,7 +97,7 @@ class History {
 
   // Tells `take` of every job with GPUs, in no order: number, submission, GPUs, times and whether
   // it was lost; nothing else of it is set. Reads a million rows in seconds and keeps none.
-  Result<void> EachUsage(const std::function<void(const PastJob&)>& take) const;
+  Result<void> ForEachUsage(const std::function<void(const PastJob&)>& take) const;
 
   // All of `experiments` or none; a row of the same job, owner and submission is replaced, or
   // forgotten. Whoever has more than their bytes loses their oldest, then who has most of all.
@@ -123,20 +112,6 @@ class History {
 
   // What is known of these jobs, in the order of submission.
   Result<std::vector<JobRecord>> RecordsOf(const std::vector<int64_t>& job_ids) const;
-
-  // Jobs of this user that ran, have ended and had a limit, submitted since, the newest `most` of
-  // them, in the order of submission.
-  Result<std::vector<JobRecord>> RunsOf(const std::string& user, UnixSeconds since,
-                                        size_t most) const;
-
-  // Everybody who ran after a moment: all jobs that were submitted after it and those that ran at
-  // it, which is `from`, or later where more than `most` jobs were submitted since. In the order of
-  // submission, with what is kept of their requests.
-  struct RanSince {
-    UnixSeconds from = 0;
-    std::vector<PastJob> jobs;
-  };
-  Result<RanSince> EverybodySince(UnixSeconds from, size_t most) const;
 
   // One that ran, as sums over accounts need it.
   struct Run {
@@ -176,14 +151,13 @@ class History {
                                                std::string set_aside, const HistoryBounds& bounds);
 
   void CountExperiments();  // all four throw DatabaseFailure
-  void ForgetOldestExperimentOf(int64_t uid);
+  void DeleteOldestExperiment(int64_t uid);
   void KeepExperimentsWithinBounds();
   void KeepJobsWithinBounds();
 
   const std::unique_ptr<HistoryDatabase> database_;
   const std::string set_aside_;
   const HistoryBounds bounds_;
-  std::string boot_;
   std::map<int64_t, int64_t> experiment_bytes_of_;  // uid -> bytes in the experiment log
   int64_t experiment_bytes_ = 0;
 };

@@ -1,12 +1,12 @@
-// What the history needs of a database, and no more: statements with parameters, transactions, and
-// how large it is. SQLite's file (sqlite_database.h) and a PostgreSQL server (postgres_database.h)
-// are the two there are.
+// The database operations that the history needs: statements with parameters, transactions, size.
+// Implemented for a SQLite file (sqlite_database.h) and a PostgreSQL server (postgres_database.h).
 //
 // SQL is written once, for both: parameters are ?1, ?2 ..., the columns "user" and "end" stand in
 // quotes (PostgreSQL has words of its own with these names), and rows are put with ON CONFLICT.
 // Blocking. Not thread-safe. What fails throws DatabaseFailure, in and out of History only.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,7 +19,7 @@
 
 namespace gpuadvise::daemon {
 
-// A sentence that names the database and the remedy.
+// A sentence with the database and the remedy.
 class DatabaseFailure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -62,7 +62,12 @@ class HistoryStatement {
   }
 };
 
-// How many rows a query has: many are not read all at once.
+// A daemon with standbys contacts the database at this interval; without contact for kHungAfter it
+// counts as hung.
+inline constexpr std::chrono::seconds kHeartbeat{2};
+inline constexpr std::chrono::seconds kHungAfter{10};
+
+// Rows per fetch: large results are not read at once.
 enum class Rows : uint8_t { kFew, kMany };
 
 class HistoryDatabase {
@@ -84,14 +89,19 @@ class HistoryDatabase {
   virtual int64_t BytesInUse() = 0;
   // On disk, with indexes and what is free in between.
   virtual int64_t BytesOnDisk() = 0;
-  // What was freed, as far as that costs little.
-  virtual void GiveSpaceBack() = 0;
+  // Gives what was freed back to the disk, as far as that costs little.
+  virtual void Vacuum() = 0;
 
   // Somebody waits for an answer from now on, or nobody does: then what would take long fails.
   virtual void SetUrgent(bool) {}
 
   // Else BytesInUse() reads every row.
   virtual bool CountsBytesCheaply() const { return true; }
+
+  // Other daemons wait for it: they take over from one that does not use it for kHungAfter.
+  virtual bool IsShared() const { return false; }
+  // One of them has: this one must never write again. Stays so.
+  virtual bool IsTaken() const { return false; }
 
   // For people: a file's path, or a URL without its password.
   virtual const std::string& place() const = 0;
@@ -103,7 +113,7 @@ class HistoryDatabase {
   }
 };
 
-// All or nothing of what is done while it lives.
+// A transaction: commits everything or nothing.
 class HistoryTransaction {
  public:
   explicit HistoryTransaction(HistoryDatabase& database) : database_(database) { database.Begin(); }

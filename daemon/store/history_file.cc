@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "common/base/words.h"
-#include "common/training/experiment.h"
+#include "common/runs/experiment.h"
 #include "daemon/store/history_rows.h"
 #include "daemon/store/sqlite_statement.h"
 
@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 constexpr const char* kFileName = "history.db";
 constexpr mode_t kMode = S_IRUSR | S_IWUSR;
 
-// The name of a network file system of this type; nullptr: it is none.
+// Name of the network file system of this type; nullptr: local.
 const char* NetworkFileSystem(const std::string& folder) {
   struct statfs about {};
   if (statfs(folder.c_str(), &about) != 0) return nullptr;
@@ -66,7 +66,7 @@ const char* NetworkFileSystem(const std::string& folder) {
   }
 }
 
-// For the daemon's user alone. What another user owns stays as it is.
+// Restricts the file to the daemon's user. Leaves files of other users unchanged.
 void MakePrivate(const std::string& file) {
   for (const char* part : {"", "-wal", "-shm"}) {
     const Descriptor open_file(
@@ -112,7 +112,7 @@ bool IsWhole(SQLite::Database& database) {
   return unknown || static_cast<int64_t>(bytes) >= pages * page_bytes;
 }
 
-// What is wrong with an open file: "" nothing, it is ours.
+// Why an open file is unusable; "": it is ours.
 std::string WhatIsWrong(SQLite::Database& database) {
   const int version = VersionOf(database);
   if (version > kHistoryVersion) {
@@ -136,7 +136,7 @@ void MakeTables(SQLite::Database& database) {
 
 // ---- an older version ----------------------------------------------------------------------
 
-// Adds what versions before 3 lack.
+// Adds columns missing before version 3.
 void MakeThirdVersion(SQLite::Database& database) {
   const int version = VersionOf(database);
   if (version >= 3) return;
@@ -147,7 +147,7 @@ void MakeThirdVersion(SQLite::Database& database) {
   all.commit();
 }
 
-// A row as it is kept now; nullopt where it cannot be read.
+// Converts a row to the current form; nullopt if unreadable.
 std::optional<KeptExperiment> Renewed(const std::string& text) {
   Result<Experiment> experiment = ExperimentFromText(text);
   if (!experiment) return std::nullopt;
@@ -158,7 +158,7 @@ std::optional<KeptExperiment> Renewed(const std::string& text) {
                         ToText(*experiment), seen};
 }
 
-// So much text of an older log is read at most: some ten seconds of a start.
+// Most text read from an older log: about ten seconds at start.
 constexpr int64_t kMostRewrittenBytes = int64_t{128} << 20;
 
 int64_t MostExperimentBytes(const HistoryBounds& bounds) {
@@ -203,7 +203,6 @@ void CopyExperiments(SQLite::Database& into, const std::string& file, const Hist
       bytes += static_cast<int64_t>(before.size());
       if (const auto kept = Renewed(before)) {
         BindExperiment(row, *kept);
-        row.BindText(7, "");
         row.Run();
       } else {
         ++unreadable;
@@ -257,7 +256,7 @@ void SyncFile(const std::string& path, int flags) {
   }
 }
 
-// A file that goes when this does, unless it has been moved away.
+// A file removed on destruction unless moved away.
 class PassingFile {
  public:
   explicit PassingFile(std::string path) : path_(std::move(path)) { Remove(); }
@@ -274,7 +273,7 @@ class PassingFile {
   const std::string path_;
 };
 
-// Writes what is kept of the older `file` into a new one, which takes its place.
+// Rewrites the older `file` into a new one that replaces it.
 void Rewrite(const std::string& file, const HistoryBounds& bounds) {
   const std::string fresh = file + ".new";
   const PassingFile half(fresh);  // one that cannot be finished would keep the disk full
@@ -305,7 +304,7 @@ void Rewrite(const std::string& file, const HistoryBounds& bounds) {
 
 // ---- setting aside -------------------------------------------------------------------------
 
-// Moves `file` and its log out of the way; where it lies now.
+// Moves `file` and its log aside; returns the new path.
 std::string SetAside(const std::string& file, UnixSeconds now) {
   std::string aside = fmt::format("{}.aside-{}", file, now);
   for (int i = 1; fs::exists(aside); ++i) aside = fmt::format("{}.aside-{}-{}", file, now, i);
@@ -316,7 +315,7 @@ std::string SetAside(const std::string& file, UnixSeconds now) {
   return aside;
 }
 
-// Whether the file's own bytes are why SQLite refuses it.
+// Whether SQLite refuses the file because of its content.
 bool IsTorn(const std::string& file, const SQLite::Exception& error) {
   const int code = error.getErrorCode();
   if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) return true;
@@ -335,10 +334,10 @@ std::unique_ptr<SQLite::Database> OpenNewest(const std::string& file, const Hist
   if (!wrong.empty()) return nullptr;
   const int version = VersionOf(*database);
   if (version == kHistoryVersion) return database;
-  if (version == 4) {
+  if (version >= 4) {
     SQLite::Transaction all(*database);
-    database->exec(kFifthVersion);
-    database->exec("PRAGMA user_version = 5");
+    database->exec(kSixthVersion);
+    database->exec(fmt::format("PRAGMA user_version = {}", kHistoryVersion));
     all.commit();
     return database;
   }
@@ -389,12 +388,6 @@ std::string HistoryPath(const std::string& state_dir) {
   return (fs::path(state_dir) / kFileName).string();
 }
 
-Result<Descriptor> LockHistory(const std::string& state_dir) {
-  std::error_code ignored;
-  fs::create_directories(state_dir, ignored);
-  return LockFile(HistoryPath(state_dir));
-}
-
 bool IsNoPlainFile(const std::string& path) {
   struct stat about {};
   return stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode);
@@ -418,10 +411,11 @@ Result<HistoryFile> OpenHistoryFile(const std::string& state_dir, UnixSeconds no
   }
   const std::string file = HistoryPath(state_dir);
   if (IsNoPlainFile(file)) {
-    return Fail(ErrorCode::kUnavailable,
-                fmt::format("{} is no plain file (`ls -ld` says what it is); move it away, and a "
-                            "history is begun there",
-                            file));
+    return Fail(
+        ErrorCode::kUnavailable,
+        fmt::format("{} is not a regular file (`ls -ld` says what it is); move it away, and a "
+                    "history is begun there",
+                    file));
   }
   Result<Descriptor> lock = LockFile(file);
   if (!lock) return tl::unexpected<Error>(std::move(lock.error()));

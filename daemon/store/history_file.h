@@ -1,5 +1,5 @@
-// The file of the history as it lies on the disk: found, made, brought to the newest version, or
-// set aside (history.h says what is in it).
+// The history's file on disk: finds, creates, upgrades or sets it aside (history.h describes the
+// contents).
 //
 // It and what SQLite puts beside it are for the daemon's user alone (0600), whatever the umask, the
 // folder, or an earlier gpuadvised left. An older version is rewritten into a new file that takes
@@ -14,12 +14,11 @@
 
 #include "common/base/error.h"
 #include "common/base/unix_time.h"
-#include "process/descriptor.h"
+#include "common/process/descriptor.h"
 
 namespace gpuadvise::daemon {
 
-// How much is kept. Pages of the file that hold something count; the log beside it (-wal) takes up
-// to 16 MiB more.
+// Bounds. Counts used pages of the file; the log (-wal) takes up to 16 MiB more.
 struct HistoryBounds {
   int64_t bytes = int64_t{1} << 30;
   int64_t experiment_bytes_of_one = int64_t{32} << 20;  // of one user's rows of the experiment log
@@ -35,23 +34,20 @@ struct HistoryFile {
   std::string set_aside;  // why a file that was there is not used, and where it lies; "" none was
 };
 
-// For so long somebody else may hold the database (a sqlite3 of an administrator) before it fails.
+// How long another process (an administrator's sqlite3) may hold the database before an error.
 inline constexpr int kHistoryBusyMilliseconds = 5'000;
 
-// With its log; 0 where there is none.
+// Including its log; 0 if missing.
 int64_t HistoryBytesOnDisk(const std::string& file);
 
 std::string HistoryPath(const std::string& state_dir);
 
-// Opens or begins the history of `state_dir`, which is made if need be. Errors: kUnavailable,
-// naming folder or file and the remedy.
+// Opens or creates the history in `state_dir`, creating the folder if needed. Errors: kUnavailable,
+// with folder or file and the remedy.
 Result<HistoryFile> OpenHistoryFile(const std::string& state_dir, UnixSeconds now,
                                     const HistoryBounds& bounds);
 
-// Keeps every other daemon away from the history of `state_dir` for as long as it is held.
-Result<Descriptor> LockHistory(const std::string& state_dir);
-
-// Whether something lies at `path` that cannot be a database: a FIFO, a folder, a device.
+// Whether `path` exists but cannot be a database: a FIFO, a folder, a device.
 bool IsNoPlainFile(const std::string& path);
 
 }  // namespace gpuadvise::daemon

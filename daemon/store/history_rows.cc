@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMostNumbers = 4'096;        // in one list
-constexpr int64_t kExperimentRowBytes = 200;  // beside its text: keys, and its part of two indexes
+constexpr int64_t kExperimentRowBytes = 200;  // besides its text: keys and index entries
 
 json ToJson(const ForecastRecord& forecast_record) {
   json experts = json::array();
@@ -34,7 +34,7 @@ json ToJson(const ForecastRecord& forecast_record) {
           {"forest", forecast_record.forest_ready}};
 }
 
-// Throws nlohmann's exceptions on what is not of the expected kind.
+// Throws nlohmann's exceptions for unexpected types.
 ForecastRecord LessonFrom(const json& value) {
   ForecastRecord forecast_record;
   const int group = value.at("group").get<int>();
@@ -56,10 +56,9 @@ ForecastRecord LessonFrom(const json& value) {
 
 constexpr int kDeepestDetail = 32;
 
-// Reads and keeps nothing; stops where it gets too deep.
+// Checks depth without building anything: nlohmann's reader recurses per level.
 class DepthGauge : public nlohmann::json_sax<json> {
  public:
-  explicit DepthGauge(int most) : left_(most) {}
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
   bool number_integer(number_integer_t) override { return true; }
@@ -77,15 +76,15 @@ class DepthGauge : public nlohmann::json_sax<json> {
   }
 
  private:
-  int left_;
+  int left_ = kDeepestDetail;
 };
 
-}  // namespace
-
-bool IsShallowCbor(std::span<const uint8_t> bytes, int most_deep) {
-  DepthGauge gauge(most_deep);
+bool IsShallowCbor(std::span<const uint8_t> bytes) {
+  DepthGauge gauge;
   return json::sax_parse(bytes.begin(), bytes.end(), &gauge, json::input_format_t::cbor);
 }
+
+}  // namespace
 
 std::vector<uint8_t> EncodeDetail(const PastJob& job) {
   if (!job.submission && !job.forecast_record) return {};
@@ -97,7 +96,7 @@ std::vector<uint8_t> EncodeDetail(const PastJob& job) {
 
 bool DecodeDetail(std::span<const uint8_t> bytes, PastJob& job) {
   if (bytes.empty()) return true;
-  if (!IsShallowCbor(bytes, kDeepestDetail)) return false;
+  if (!IsShallowCbor(bytes)) return false;
   try {
     const json detail = json::from_cbor(bytes.begin(), bytes.end());
     std::shared_ptr<const Job> submission;
@@ -148,8 +147,6 @@ CREATE TABLE job (
   detail        {bytes},              -- to learn from (EncodeDetail); NULL: too old, or none
   state         TEXT NOT NULL DEFAULT '',  -- accounting's word for its end
   said_deciles  TEXT,              -- the forecast's, whole seconds, as JSON; NULL: none
-  scored_by     TEXT NOT NULL DEFAULT '',  -- the daemon run that saw the forecast come true or not
-  saved_by      TEXT NOT NULL DEFAULT '',  -- the daemon run that saved the row last
   PRIMARY KEY (job_id, submit)
 ){behind_table};
 CREATE INDEX job_submit ON job(submit);
@@ -160,14 +157,11 @@ CREATE TABLE experiment (
   submitted_at {integer} NOT NULL,
   seen         {integer} NOT NULL,   -- Slurm has shown the job; 0: its user claims it
   bytes        {integer} NOT NULL,   -- what the row takes of the bounds (BytesOf)
-  text         TEXT NOT NULL,      -- JSON (common/training/experiment.h)
-  saved_by     TEXT NOT NULL DEFAULT '',  -- as in job
+  text         TEXT NOT NULL,      -- JSON (common/runs/experiment.h)
   PRIMARY KEY (job_id, uid, submitted_at)
 );
 CREATE INDEX experiment_submitted ON experiment(submitted_at, uid, bytes);
 CREATE INDEX experiment_of_user ON experiment(uid, submitted_at, bytes);
--- Runs of a standby whose rows the first daemon has not got back yet.
-CREATE TABLE reign (boot TEXT PRIMARY KEY){behind_table};
 )sql";
 
 }  // namespace
@@ -191,18 +185,12 @@ ALTER TABLE job ADD COLUMN state TEXT NOT NULL DEFAULT '';
 
 const char* const kThirdVersion = "ALTER TABLE job ADD COLUMN said_deciles TEXT";
 
-const char* const kFifthVersion = R"sql(
-ALTER TABLE job ADD COLUMN scored_by TEXT NOT NULL DEFAULT '';
-ALTER TABLE job ADD COLUMN saved_by TEXT NOT NULL DEFAULT '';
-ALTER TABLE experiment ADD COLUMN saved_by TEXT NOT NULL DEFAULT '';
-CREATE TABLE reign (boot TEXT PRIMARY KEY) WITHOUT ROWID;
-)sql";
+const char* const kSixthVersion = "DROP TABLE IF EXISTS reign";
 
 const char* const kPutExperiment =
-    "INSERT INTO experiment (job_id, uid, submitted_at, seen, bytes, text, saved_by) "
-    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (job_id, uid, submitted_at) DO UPDATE SET "
-    "seen = excluded.seen, bytes = excluded.bytes, text = excluded.text, "
-    "saved_by = excluded.saved_by";
+    "INSERT INTO experiment (job_id, uid, submitted_at, seen, bytes, text) "
+    "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (job_id, uid, submitted_at) DO UPDATE SET "
+    "seen = excluded.seen, bytes = excluded.bytes, text = excluded.text";
 
 int64_t BytesOf(const KeptExperiment& experiment) {
   return static_cast<int64_t>(experiment.text.size()) + kExperimentRowBytes;
@@ -236,7 +224,7 @@ void BindOptional(HistoryStatement& statement, int index, const std::optional<in
   }
 }
 
-// False when `text` is nothing that BindJob wrote.
+// False if BindJob did not write `text`.
 bool ReadDeciles(const std::string& text, PublishedForecast& said) {
   const auto read = nlohmann::json::parse(text, nullptr, false);
   if (!read.is_array() || read.size() != kDeciles) return false;
@@ -253,28 +241,22 @@ bool ReadDeciles(const std::string& text, PublishedForecast& said) {
 
 }  // namespace
 
-std::string Parameters(int count) {
-  std::string all;
-  for (int i = 1; i <= count; ++i) all += fmt::format("{}?{}", i > 1 ? ", " : "", i);
-  return all;
-}
-
 std::string PutJob() {
-  std::string sql = fmt::format(
-      "INSERT INTO job ({}, scored_by, saved_by) VALUES ({}) ON CONFLICT (job_id, submit) DO "
-      "UPDATE SET ",
-      kJobColumns, Parameters(kJobColumnCount + 2));
   const std::string columns = kJobColumns;
-  for (size_t at = columns.find("array_job_id"); at < columns.size();) {
+  std::string parameters;
+  std::string updates;
+  for (size_t at = 0; at < columns.size();) {
     const size_t end = std::min(columns.find(", ", at), columns.size());
     const std::string column = columns.substr(at, end - at);
-    sql += fmt::format("{0} = excluded.{0}, ", column);
+    parameters += parameters.empty() ? "?" : ", ?";
+    if (column != "job_id" && column != "submit") {
+      updates += fmt::format("{0}{1} = excluded.{1}", updates.empty() ? "" : ", ", column);
+    }
     at = end + 2;
   }
-  return sql +
-         "saved_by = excluded.saved_by, scored_by = CASE WHEN excluded.said_p50 IS NULL "
-         "OR excluded.start IS NULL THEN '' ELSE coalesce(nullif(job.scored_by, ''), "
-         "excluded.scored_by) END";
+  return fmt::format(
+      "INSERT INTO job ({}) VALUES ({}) ON CONFLICT (job_id, submit) DO UPDATE SET {}", columns,
+      parameters, updates);
 }
 
 JobRecord ReadRecord(const HistoryStatement& row) {

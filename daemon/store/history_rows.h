@@ -1,4 +1,4 @@
-// The rows of the history: its tables, and a job in and out of one. No state; safe from any thread.
+// The tables of the history, and jobs as rows. No state; safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace gpuadvise::daemon {
 
-// One row of the experiment log, as its text (common/training/experiment.h).
+// One row of the experiment log as text (common/runs/experiment.h).
 struct KeptExperiment {
   int64_t job_id = 0;
   int64_t uid = -1;  // whose
@@ -22,10 +22,10 @@ struct KeptExperiment {
   bool seen = false;  // Slurm has shown the job; else it is its user's claim
 };
 
-// The version of the tables that this program writes.
-inline constexpr int kHistoryVersion = 5;
+// Table version written by this program.
+inline constexpr int kHistoryVersion = 6;
 
-// How a database calls what the tables are made of.
+// Type names of a database.
 struct ColumnTypes {
   const char* integer;  // of 64 bits
   const char* real;     // of 64 bits
@@ -38,29 +38,24 @@ inline constexpr ColumnTypes kPostgresTypes = {"BIGINT", "DOUBLE PRECISION", "BY
 // All tables.
 std::string HistorySchema(const ColumnTypes& types);
 
-// What the second and third version of SQLite's file added to the first.
+// What the second and third version of SQLite's file added to the first. The fifth had a table and
+// columns more than this one: columns stay where they are, and are their defaults in new rows.
 extern const char* const kSecondVersion;
 extern const char* const kThirdVersion;
-extern const char* const kFifthVersion;  // the fourth had all but these
+extern const char* const kSixthVersion;
 
-// A row of the experiment log into its table. REQUIRES of binding: it has a text.
-extern const char* const kPutExperiment;  // the seventh parameter: saved_by
+// Inserts a row of the experiment log. REQUIRES for binding: it has a text.
+extern const char* const kPutExperiment;
 void BindExperiment(HistoryStatement& row, const KeptExperiment& experiment);
 
-// What it takes of the bounds (history_file.h).
+// Its size towards the bounds (history_file.h).
 int64_t BytesOf(const KeptExperiment& experiment);
 
-// The columns of `job`, in the order in which rows are bound and read; those of a
-// JobRecord come first. Behind them two that are not of a PastJob: the daemon runs that scored the
-// row and that saved it last ("": before version 5).
+// The columns of `job` in binding and reading order; those of a JobRecord come first.
 extern const char* const kJobColumns;
 inline constexpr int kJobColumnCount = 26;
 
-// "?1, ?2, ... ?count"
-std::string Parameters(int count);
-
-// A job into its table, in place of an earlier row of it. The two parameters behind those of
-// kJobColumns: scored_by, which stays where the row has one already, and saved_by.
+// Inserts or replaces a job.
 std::string PutJob();
 
 // Binds the columns of a JobRecord, or all of them.
@@ -70,19 +65,14 @@ void BindJob(HistoryStatement& row, const PastJob& job);
 // Reads the columns of a JobRecord.
 JobRecord ReadRecord(const HistoryStatement& row);
 
-// Reads all columns. False when what is there cannot be.
+// Reads all columns. False for impossible values.
 bool ReadJob(const HistoryStatement& row, PastJob& job);
 
-// What a history keeps of one job to learn from, as bytes in CBOR: the job as it was submitted and
-// the forecast record of its forecast. Empty where there is neither.
+// Learning data of one job in CBOR: the submission and the forecast record. Empty if there is
+// neither.
 std::vector<uint8_t> EncodeDetail(const PastJob& job);
 
-// Whether `bytes` are CBOR that is nested at most `most_deep`: nlohmann's reader calls itself once
-// a level, and another host may have sent them.
-bool IsShallowCbor(std::span<const uint8_t> bytes, int most_deep);
-
-// Fills `submission` and `forecast record`. False, and nothing changed, when the bytes cannot be
-// read.
+// Sets `submission` and the forecast record. False, without changes, for unreadable bytes.
 bool DecodeDetail(std::span<const uint8_t> bytes, PastJob& job);
 
 }  // namespace gpuadvise::daemon

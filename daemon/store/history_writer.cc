@@ -11,26 +11,25 @@
 #include "common/base/words.h"
 
 namespace gpuadvise::daemon {
+
+using std::chrono::steady_clock;
+
 namespace {
 
 constexpr std::chrono::seconds kRetryAfter{5};
 constexpr std::chrono::milliseconds kCheapInfo{20};
 constexpr std::chrono::seconds kInfoEvery{60};
 constexpr int64_t kPruneEverySeconds = 6 * 3'600;
+constexpr const char* kHeldByAnother = "another gpuadvised holds it";
 
 }  // namespace
 
-std::chrono::seconds OpenAgainAfter(const OpenPauses& pauses, int failures) {
-  std::chrono::seconds after = pauses.first;
-  for (int i = 1; i < failures && after < pauses.at_most; ++i) after *= 2;
-  return std::min(after, pauses.at_most);
-}
-
 HistoryWriter::HistoryWriter(std::unique_ptr<History> history, std::string problem,
-                             const Clock& clock, int64_t retention_seconds)
+                             const Clock& clock, int64_t retention_seconds, HistoryEvents events)
     : clock_(clock),
       retention_seconds_(retention_seconds),
       began_at_(clock.Now()),
+      events_(std::move(events)),
       history_(std::move(history)) {
   state_.problem = std::move(problem);
   if (!history_) return;
@@ -48,35 +47,53 @@ HistoryWriter::~HistoryWriter() {
   if (thread_.joinable()) thread_.join();
 }
 
-void HistoryWriter::KeepTrying(OpenHistory open, const OpenPauses& pauses,
-                               std::function<void()> opened) {
+void HistoryWriter::KeepTrying(OpenHistory open, std::chrono::seconds pause, bool stands_by) {
   if (history_) return;
   open_ = std::move(open);
-  opened_ = std::move(opened);
   kept_ = true;
-  thread_ = std::thread([this, pauses] {
-    for (int failures = 1; !TryToOpen(); ++failures) {
-      std::unique_lock lock(mutex_);
-      if (more_.wait_for(lock, OpenAgainAfter(pauses, failures), [this] { return stopping_; }))
-        return;
-    }
-    Work();
+  stands_by_ = stands_by;
+  if (stands_by) state_.problem = kHeldByAnother;
+  thread_ = std::thread([this, pause] {
+    if (WaitForHistory(pause)) Work();
   });
 }
 
-bool HistoryWriter::TryToOpen() {
+bool HistoryWriter::WaitForHistory(std::chrono::seconds pause) {
+  bool failed = !stands_by_;
+  steady_clock::time_point had_server = steady_clock::now();
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      if (more_.wait_for(lock, failed ? pause : kHeartbeat, [this] { return stopping_; }))
+        return false;
+    }
+    const Tried tried = TryToOpen();
+    if (tried == Tried::kOpen) return true;
+    const auto now = steady_clock::now();
+    failed = tried == Tried::kFailed;
+    if (failed) {
+      const bool alone = now - had_server >= kAloneAfter;
+      if (alone && stands_by_.exchange(false)) events_.alone();
+    } else if (stands_by_) {
+      had_server = now;
+    } else {
+      events_.taken();
+      return false;
+    }
+  }
+}
+
+HistoryWriter::Tried HistoryWriter::TryToOpen() {
   {
     const std::lock_guard<std::timed_mutex> one(using_);
-    if (history_) return true;
-    if (!open_) return false;
+    if (history_) return Tried::kOpen;
     Result<std::unique_ptr<History>> history = open_();
-    if (!history) {
+    if (!history || *history == nullptr) {
+      const std::string problem = history ? kHeldByAnother : history.error().message;
       const std::lock_guard lock(mutex_);
-      if (state_.problem != history.error().message) {
-        spdlog::error("no history is kept: {}", history.error().message);
-      }
-      state_.problem = history.error().message;
-      return false;
+      if (!history && state_.problem != problem) spdlog::error("no history is kept: {}", problem);
+      state_.problem = problem;
+      return history ? Tried::kAnothers : Tried::kFailed;
     }
     history_ = std::move(*history);
     if (!history_->set_aside().empty()) spdlog::error("{}", history_->set_aside());
@@ -87,8 +104,9 @@ bool HistoryWriter::TryToOpen() {
     }
     UpdateInfo();
   }
-  opened_();
-  return true;
+  stands_by_ = false;
+  events_.opened();
+  return Tried::kOpen;
 }
 
 void HistoryWriter::Put(std::vector<PastJob> jobs) {
@@ -110,9 +128,20 @@ void HistoryWriter::Put(KeptExperiment experiment) {
     experiment_bytes_waiting_ += more;
     experiment_bytes_of_[experiment.uid] += more;
     waits = std::move(experiment);
+    ++put_;
     KeepWaitingExperimentsBounded();
   }
   more_.notify_all();
+}
+
+std::string HistoryWriter::Trouble() {
+  if (!kept_) return "";
+  std::unique_lock lock(mutex_);
+  const auto is_written = [this, all = put_] { return written_ >= all; };
+  written_more_.wait_for(lock, kAnswersPatience,
+                         [&] { return is_written() || failing_ || !state_.info; });
+  if (is_written()) return state_.problem;
+  return state_.problem.empty() ? "the history is busy" : state_.problem;
 }
 
 HistoryWriter::ExperimentKey HistoryWriter::KeyOf(const KeptExperiment& experiment) {
@@ -133,7 +162,7 @@ void HistoryWriter::KeepWaitingExperimentsBounded() {
   }
 }
 
-std::string HistoryWriter::ForgottenInWords() const {
+std::string HistoryWriter::DescribeDropped() const {
   std::vector<std::string> lost;
   if (forgotten_ > 0) lost.push_back(Plural(forgotten_, "job"));
   if (forgotten_experiments_ > 0) {
@@ -142,40 +171,43 @@ std::string HistoryWriter::ForgottenInWords() const {
   return fmt::format("{}", fmt::join(lost, " and "));
 }
 
+bool HistoryWriter::HasWork() const {
+  return stopping_ || !waiting_.empty() || !experiments_waiting_.empty();
+}
+
 void HistoryWriter::Work() {
-  for (bool last = false; !last;) {
+  for (bool last = false; !last && !history_->IsTaken();) {
+    bool beats = false;
     {
       std::unique_lock lock(mutex_);
-      if (failing_) {
-        more_.wait_for(lock, kRetryAfter, [this] { return stopping_; });
+      const auto is_due = [this] { return failing_ ? stopping_ : HasWork(); };
+      if (failing_ || history_->IsShared()) {
+        more_.wait_for(lock, history_->IsShared() ? kHeartbeat : kRetryAfter, is_due);
       } else {
-        more_.wait(lock, [this] {
-          return stopping_ || failing_ || !waiting_.empty() || !experiments_waiting_.empty();
-        });
+        more_.wait(lock, [&] { return failing_ || is_due(); });
       }
       last = stopping_;
+      beats = !HasWork();
     }
     const std::lock_guard<std::timed_mutex> one(using_);
+    if (beats) {
+      // It may be another daemon's now, or work again: nothing else tells.
+      Report(history_->Check());
+      continue;
+    }
     WriteWaiting();
-    ReadAgain();
     PruneWhenDue();
     UpdateInfo();
   }
-}
-
-// Where a read has failed and nothing waits to be written nothing else tells that it works again.
-void HistoryWriter::ReadAgain() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!failing_ || !waiting_.empty() || !experiments_waiting_.empty()) return;
-  }
-  Report(history_->OwesRows().map([](bool) {}));
+  if (history_->IsTaken()) events_.taken();
 }
 
 void HistoryWriter::WriteExperiments() {
   std::vector<KeptExperiment> experiments;
+  int64_t all = 0;
   {
     const std::lock_guard lock(mutex_);
+    all = put_;
     for (auto& [key, experiment] : experiments_waiting_) {
       experiments.push_back(std::move(experiment));
     }
@@ -187,9 +219,14 @@ void HistoryWriter::WriteExperiments() {
   const Result<void> written = history_->Save(experiments);
   if (!written) WaitAgain(std::move(experiments));
   Report(written);
+  {
+    const std::lock_guard lock(mutex_);
+    if (written) written_ = all;
+  }
+  written_more_.notify_all();
 }
 
-// What came meanwhile is newer.
+// Newer data has arrived meanwhile.
 void HistoryWriter::WaitAgain(std::vector<KeptExperiment> experiments) {
   const std::lock_guard lock(mutex_);
   for (KeptExperiment& experiment : experiments) {
@@ -236,7 +273,7 @@ void HistoryWriter::Report(const Result<void>& written) {
   const std::lock_guard lock(mutex_);
   if (written) {
     if (failing_) {
-      const std::string lost = ForgottenInWords();
+      const std::string lost = DescribeDropped();
       spdlog::info("the history is used again{}",
                    lost.empty() ? "" : fmt::format("; missing in it: {}", lost));
       forgotten_ = forgotten_experiments_ = 0;
@@ -247,19 +284,19 @@ void HistoryWriter::Report(const Result<void>& written) {
   }
   if (!failing_) spdlog::error("the history cannot be used: {}", written.error().message);
   if (!std::exchange(failing_, true)) more_.notify_all();
-  const std::string lost = ForgottenInWords();
+  const std::string lost = DescribeDropped();
   state_.problem = written.error().message;
   if (!lost.empty()) state_.problem += fmt::format("; forgotten meanwhile: {}", lost);
 }
 
-// Where it costs much it is of a minute ago.
+// May be up to a minute old if costly.
 void HistoryWriter::UpdateInfo() {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = steady_clock::now();
   if (info_took_ > kCheapInfo && now - info_at_ < kInfoEvery) return;
   Result<HistoryInfo> info = history_->Info();
   if (info) {
     info_at_ = now;
-    info_took_ = std::chrono::steady_clock::now() - now;
+    info_took_ = steady_clock::now() - now;
   }
   const std::lock_guard lock(mutex_);
   if (info) state_.info = std::move(*info);
@@ -272,13 +309,6 @@ int64_t HistoryWriter::Complete(const std::vector<JobRecord>& jobs) {
   const Result<int64_t> changed = history_->Complete(jobs);
   if (!changed) Report(tl::unexpected<Error>(changed.error()));
   return changed.value_or(0);
-}
-
-Result<MergedRows> HistoryWriter::Merge(const std::string& rows) {
-  const std::lock_guard<std::timed_mutex> one(using_);
-  if (!history_) return Fail(ErrorCode::kUnavailable, "there is no history to merge rows into");
-  WriteWaiting();
-  return history_->Merge(rows);
 }
 
 std::vector<PastJob> HistoryWriter::Load() {
@@ -295,11 +325,11 @@ std::vector<PastJob> HistoryWriter::Load() {
   return std::move(*jobs);
 }
 
-bool HistoryWriter::EachUsage(const std::function<void(const PastJob&)>& take) {
+bool HistoryWriter::ForEachUsage(const std::function<void(const PastJob&)>& take) {
   const std::lock_guard<std::timed_mutex> one(using_);
   if (!history_) return false;
   WriteWaiting();
-  const Result<void> read = history_->EachUsage(take);
+  const Result<void> read = history_->ForEachUsage(take);
   if (!read) Report(read);
   return read.has_value();
 }
@@ -312,7 +342,7 @@ void HistoryWriter::EachExperiment(const std::function<void(KeptExperiment)>& ta
 }
 
 std::unique_lock<std::timed_mutex> HistoryWriter::InTurn() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto now = steady_clock::now().time_since_epoch();
   std::unique_lock<std::timed_mutex> one(using_, std::defer_lock);
   if (now < impatient_until_.load()) {
     (void)one.try_lock();
@@ -345,17 +375,6 @@ std::optional<KeptExperiment> HistoryWriter::FindExperiment(int64_t job_id, int6
 Result<std::vector<JobRecord>> HistoryWriter::RecordsOf(const std::vector<int64_t>& job_ids) {
   return ForAnswer(std::vector<JobRecord>(),
                    [&](const History& history) { return history.RecordsOf(job_ids); });
-}
-
-Result<std::vector<JobRecord>> HistoryWriter::RunsOf(const std::string& user, UnixSeconds since,
-                                                     size_t most) {
-  return ForAnswer(std::vector<JobRecord>(),
-                   [&](const History& history) { return history.RunsOf(user, since, most); });
-}
-
-Result<History::RanSince> HistoryWriter::EverybodySince(UnixSeconds from, size_t most) {
-  return ForAnswer(History::RanSince{from, {}},
-                   [&](const History& history) { return history.EverybodySince(from, most); });
 }
 
 Result<void> HistoryWriter::EachRun(UnixSeconds since, const std::string& user,

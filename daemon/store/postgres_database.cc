@@ -16,20 +16,26 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr int64_t kRowsAtOnce = 1'000;
-constexpr seconds kReconnectAtMost{60};
+constexpr seconds kReconnectAtMost{8};
 constexpr int64_t kLockClass = 0x67707561;  // "gpua"; the other half is the schema's number
 constexpr int64_t kBytesOfJob = 400;        // without its detail, with its part of two indexes
-constexpr milliseconds kEndOfOther{200};    // between two looks whether a session is gone
+constexpr milliseconds kEndOfOther{200};    // interval of checks whether a session has ended
 constexpr int kLooksForEnd = 15;
 constexpr const char* kVersionNote = "schema_version";
 
 PostgresValue ValueOf(int64_t value) { return {fmt::format("{}", value)}; }
 
+// The single cell returned by `sql`; 0 without a row.
+int64_t IntegerIn(PostgresSession& session, const std::string& sql) {
+  const PostgresRows rows = session.Execute(sql);
+  return rows.size() == 0 ? 0 : rows.Integer(0, 0);
+}
+
 }  // namespace
 
 // ---- statements ----------------------------------------------------------------------------
 
-// Of many rows a cursor reads kRowsAtOnce at a time.
+// Large results are fetched by cursor, kRowsAtOnce at a time.
 class PostgresStatement final : public HistoryStatement {
  public:
   PostgresStatement(PostgresDatabase& database, std::string sql, Rows rows)
@@ -74,11 +80,12 @@ class PostgresStatement final : public HistoryStatement {
   bool open_ = false;
 };
 
-// What `use` returns. A session that fails for good is given up.
+// Returns the result of `use`. Drops a session that fails permanently.
 template <typename Use>
 auto PostgresDatabase::Using(const Use& use) {
   PostgresSession& session = Session();
   try {
+    session.SetPatience(urgent_ ? kUrgentPatience : PostgresSession::kPatience);
     return use(session);
   } catch (const DatabaseFailure& failure) {
     if (session.IsLost()) {
@@ -143,17 +150,13 @@ void PostgresStatement::Close() noexcept {
 
 // ---- the database --------------------------------------------------------------------------
 
-Result<std::unique_ptr<PostgresDatabase>> PostgresDatabase::Open(const PostgresPlace& place,
-                                                                 Taking taking) {
+Result<std::unique_ptr<PostgresDatabase>> PostgresDatabase::Open(const PostgresPlace& place) {
   std::unique_ptr<PostgresDatabase> database(new PostgresDatabase(place));
-  database->taking_ = taking;
   try {
-    database->Connect();
+    return database->Connect() ? std::move(database) : nullptr;
   } catch (const DatabaseFailure& failure) {
     return HistoryUnavailable(failure);
   }
-  database->taking_ = Taking::kOnlyIfFree;  // whom it loses the lock to later keeps it
-  return database;
 }
 
 Result<std::unique_ptr<PostgresDatabase>> PostgresDatabase::OpenToRead(const PostgresPlace& place) {
@@ -168,17 +171,20 @@ Result<std::unique_ptr<PostgresDatabase>> PostgresDatabase::OpenToRead(const Pos
 }
 
 PostgresSession& PostgresDatabase::Session() {
-  if (session_) {
-    session_->SetPatience(urgent_ ? kUrgentPatience : PostgresSession::kPatience);
-    return *session_;
-  }
+  if (session_) return *session_;
   // What began in a session that is lost must not go on in another one.
-  if (urgent_ || in_transaction_ || Clock::now() < again_at_) throw DatabaseFailure(problem_);
+  if (taken_ || urgent_ || in_transaction_ || Clock::now() < again_at_) {
+    throw DatabaseFailure(problem_);
+  }
   try {
-    Connect();
+    if (!Connect()) {
+      taken_ = true;
+      throw DatabaseFailure(
+          fmt::format("another gpuadvised has taken over the history at {}", place_.shown));
+    }
   } catch (const DatabaseFailure& failure) {
     problem_ = failure.what();
-    again_at_ = Clock::now() + std::min(kReconnectAtMost, seconds(1 << std::min(failures_, 6)));
+    again_at_ = Clock::now() + std::min(kReconnectAtMost, seconds(1 << std::min(failures_, 3)));
     ++failures_;
     throw;
   }
@@ -187,25 +193,30 @@ PostgresSession& PostgresDatabase::Session() {
   return *session_;
 }
 
-void PostgresDatabase::Connect() {
+bool PostgresDatabase::Connect() {
   Result<std::unique_ptr<PostgresSession>> session = PostgresSession::Connect(place_);
   if (!session) throw DatabaseFailure(session.error().message);
   session_ = std::move(*session);
-  if (reads_only_) return;
+  if (reads_only_) return true;
   try {
-    TakeLock();
-    if (!HasTables()) MakeTables();
+    if (TakeLock()) {
+      if (!HasTables()) MakeTables();
+      if (IsSameHolder()) {
+        last_backend_ = session_->backend();
+        return true;
+      }
+    }
+    session_.reset();
+    return false;
   } catch (const DatabaseFailure&) {
     session_.reset();
     throw;
   }
-  last_backend_ = session_->backend();
 }
 
-// The session that holds the lock is ended where it is this daemon's own of before, which the
-// server has not missed yet, or where this daemon takes over. Another one may have just ended: its
-// session is waited for.
-void PostgresDatabase::TakeLock() {
+// The session that holds the lock is ended where it hangs, and where it is this daemon's own of
+// before, which the server has not missed yet.
+bool PostgresDatabase::TakeLock() {
   const PostgresRows schema = session_->Execute("SELECT current_schema()::text");
   if (schema.IsNull(0, 0)) {
     throw DatabaseFailure(
@@ -213,44 +224,57 @@ void PostgresDatabase::TakeLock() {
                     "gpuadvise AUTHORIZATION the daemon's user",
                     place_.shown));
   }
-  const std::string holder_of =
-      "FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted AND "
-      "pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND "
-      "classid = ?::bigint::oid AND objid = current_schema()::regnamespace::oid AND objsubid = 2";
-  for (int look = 0;; ++look) {
+  const std::string holder_of = fmt::format(
+      "SELECT pid, coalesce(state_change < clock_timestamp() - CASE state WHEN 'active' THEN "
+      "interval '{} s' ELSE interval '{} s' END, false)::int FROM pg_locks JOIN pg_stat_activity "
+      "USING (pid) WHERE locktype = 'advisory' AND granted AND pg_locks.database = (SELECT oid "
+      "FROM pg_database WHERE datname = current_database()) AND classid = ?::bigint::oid AND "
+      "objid = current_schema()::regnamespace::oid AND objsubid = 2",
+      (PostgresSession::kPatience + kHungAfter).count(), kHungAfter.count());
+  for (int look = 0; look < kLooksForEnd; ++look) {
     const PostgresRows taken = session_->Execute(
         "SELECT pg_try_advisory_lock(?::int, current_schema()::regnamespace::oid::int)::int",
         {ValueOf(kLockClass)});
-    if (taken.Integer(0, 0) == 1) return;
-    const PostgresRows holder =
-        session_->Execute("SELECT pid, coalesce(client_addr::text, 'the same host') " + holder_of,
-                          {ValueOf(kLockClass)});
-    if (holder.size() == 0 && look < kLooksForEnd) continue;  // it has just gone
-    const bool is_own = holder.size() > 0 && holder.Integer(0, 0) == last_backend_;
-    if (look >= kLooksForEnd) {
-      throw DatabaseFailure(fmt::format(
-          "the history at {} is used by another gpuadvised (on {}, the server's process {}); give "
-          "each cluster a schema of its own, and one daemon a cluster",
-          place_.shown, holder.size() > 0 ? holder.Text(0, 1) : "a host that is not known",
-          holder.size() > 0 ? holder.Integer(0, 0) : 0));
-    }
-    if (taking_ == Taking::kFromOther || is_own) {
-      session_->Execute("SELECT pg_terminate_backend(pid) " + holder_of, {ValueOf(kLockClass)});
+    if (taken.Integer(0, 0) == 1) return true;
+    const PostgresRows holder = session_->Execute(holder_of, {ValueOf(kLockClass)});
+    if (holder.size() > 0) {
+      const bool hangs = holder.Integer(0, 1) != 0;
+      if (!hangs && holder.Integer(0, 0) != last_backend_) return false;
+      if (hangs && look == 0) {
+        spdlog::warn("the gpuadvised that holds the history at {} hangs: its session is ended",
+                     place_.shown);
+      }
+      session_->Execute("SELECT pg_terminate_backend(?::int)", {ValueOf(holder.Integer(0, 0))});
     }
     std::this_thread::sleep_for(kEndOfOther);
   }
+  throw DatabaseFailure(
+      fmt::format("the history at {}: the server does not end the session that holds its lock; "
+                  "look at the server's log",
+                  place_.shown));
+}
+
+// Whether nobody else has held the lock since this daemon did; counts a first-time holder.
+bool PostgresDatabase::IsSameHolder() {
+  if (holder_ != 0) {
+    return IntegerIn(*session_, "SELECT value FROM note WHERE name = 'holder'") == holder_;
+  }
+  holder_ = IntegerIn(*session_,
+                      "INSERT INTO note (name, value) VALUES ('holder', 1) ON CONFLICT (name) DO "
+                      "UPDATE SET value = note.value + 1 RETURNING value");
+  return true;
 }
 
 bool PostgresDatabase::HasTables() {
   const PostgresRows there = session_->Execute(
       "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename IN "
-      "('job', 'note', 'experiment', 'reign')");
+      "('job', 'note', 'experiment')");
   if (there.Integer(0, 0) == 0) return false;
   const std::string not_ours = fmt::format(
       "the history at {}: tables of something else are in its schema; give gpuadvised a schema of "
       "its own (?options=-csearch_path%3DNAME)",
       place_.shown);
-  if (there.Integer(0, 0) != 4) throw DatabaseFailure(not_ours);
+  if (there.Integer(0, 0) != 3) throw DatabaseFailure(not_ours);
   const PostgresRows columns = session_->Execute(
       "SELECT count(*) FROM information_schema.columns WHERE table_schema = current_schema() AND "
       "table_name = 'note' AND column_name IN ('name', 'value')");
@@ -258,7 +282,10 @@ bool PostgresDatabase::HasTables() {
   const PostgresRows version =
       session_->Execute("SELECT value FROM note WHERE name = ?", {{kVersionNote}});
   if (version.size() == 0) throw DatabaseFailure(not_ours);
-  if (version.Integer(0, 0) != kHistoryVersion) {
+  if (version.Integer(0, 0) == 5 && !reads_only_) {
+    session_->ExecuteAll(fmt::format("BEGIN;{};UPDATE note SET value = {} WHERE name = '{}';COMMIT",
+                                     kSixthVersion, kHistoryVersion, kVersionNote));
+  } else if (version.Integer(0, 0) != kHistoryVersion) {
     throw DatabaseFailure(
         fmt::format("the history at {} is of version {}, this gpuadvised knows version {}; run the "
                     "gpuadvised that wrote it, or give this one a schema of its own",
@@ -322,7 +349,7 @@ int64_t PostgresDatabase::BytesOnDisk() {
   return IntegerOf(
       "SELECT sum(pg_total_relation_size(format('%I.%I', schemaname, tablename)::regclass)) FROM "
       "pg_tables WHERE schemaname = current_schema() AND tablename IN ('job', 'note', "
-      "'experiment', 'reign')");
+      "'experiment')");
 }
 
 }  // namespace gpuadvise::daemon

@@ -5,11 +5,15 @@
 // connected to again by whoever asks next and has time, but not before a pause that doubles up to a
 // minute, in which everything fails at once. So nobody waits for it for long.
 //
-// One daemon at a time uses a schema: it holds an advisory lock for as long as it is connected. A
-// standby that takes over ends the session of the first, which may be stopped or cut off and not
-// know it.
+// One daemon at a time uses a schema: the one whose session holds an advisory lock. All that it
+// reads and writes goes through that session, so a daemon that has lost the lock cannot write, with
+// whatever delay: the server has rolled back what it had begun. A session that has done nothing for
+// kHungAfter is of a daemon that hangs or whose host is gone; whoever wants the lock then ends it.
+// The lock's holders are counted (note "holder"): a daemon whose session was lost goes on only
+// where nobody has held the lock since.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -21,15 +25,12 @@
 
 namespace gpuadvise::daemon {
 
-// What a daemon does where another one holds the schema.
-enum class Taking : uint8_t { kOnlyIfFree, kFromOther };
-
 class PostgresDatabase final : public HistoryDatabase {
  public:
-  // Connects, and makes the tables where there are none. Errors: kUnavailable, naming server and
-  // remedy: it cannot be reached, another daemon uses the schema, the tables are of a newer
+  // Connects, and makes the tables where there are none. nullptr: another daemon uses the schema.
+  // Errors: kUnavailable, naming server and remedy: it cannot be reached, the tables are of a newer
   // gpuadvised or of something else.
-  static Result<std::unique_ptr<PostgresDatabase>> Open(const PostgresPlace& place, Taking taking);
+  static Result<std::unique_ptr<PostgresDatabase>> Open(const PostgresPlace& place);
 
   // To look only: makes nothing, keeps nobody away. nullptr: there are no tables.
   static Result<std::unique_ptr<PostgresDatabase>> OpenToRead(const PostgresPlace& place);
@@ -40,9 +41,11 @@ class PostgresDatabase final : public HistoryDatabase {
   void Rollback() noexcept override;
   int64_t BytesInUse() override;
   int64_t BytesOnDisk() override;
-  void GiveSpaceBack() override {}  // autovacuum does
+  void Vacuum() override {}  // autovacuum does
   void SetUrgent(bool urgent) override { urgent_ = urgent; }
   bool CountsBytesCheaply() const override { return false; }
+  bool IsShared() const override { return true; }
+  bool IsTaken() const override { return taken_; }
   const std::string& place() const override { return place_.shown; }
 
  private:
@@ -50,8 +53,9 @@ class PostgresDatabase final : public HistoryDatabase {
   using Clock = std::chrono::steady_clock;
 
   explicit PostgresDatabase(const PostgresPlace& place) : place_(place) {}
-  void Connect();
-  void TakeLock();
+  bool Connect();   // whether the schema is this daemon's
+  bool TakeLock();  // the same
+  bool IsSameHolder();
   void MakeTables();
   bool HasTables();
   static constexpr std::chrono::seconds kUrgentPatience{2};
@@ -64,7 +68,8 @@ class PostgresDatabase final : public HistoryDatabase {
 
   const PostgresPlace place_;
   bool reads_only_ = false;
-  Taking taking_ = Taking::kOnlyIfFree;
+  std::atomic<bool> taken_ = false;  // by another daemon
+  int64_t holder_ = 0;               // this daemon, counted; 0: it has not held the lock yet
   std::unique_ptr<PostgresSession> session_;  // null: lost
   int last_backend_ = 0;                      // that served the last session; 0: none
   bool urgent_ = false;

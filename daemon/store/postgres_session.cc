@@ -19,10 +19,9 @@ using nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr unsigned kByteaType = 17;  // of pg_type, the same in every release
-constexpr milliseconds kServersPatience = PostgresSession::kPatience - std::chrono::seconds(2);
+constexpr unsigned kByteaType = 17;  // in pg_type, the same in all releases
 
-// ?1 of `sql`, and ? in the order in which they stand, as $1.
+// Numbers the parameters of `sql` as $1, …: ?1 by number, ? in order.
 std::string WithDollars(const std::string& sql) {
   std::string result;
   int next = 0;
@@ -38,7 +37,7 @@ std::string WithDollars(const std::string& sql) {
   return result;
 }
 
-// As the server takes it: no byte 0, and U+FFFD for what is not UTF-8.
+// As accepted by the server: no NUL, and U+FFFD for invalid UTF-8.
 std::string WellFormed(const std::string& text) {
   const auto is_plain = [](char c) { return static_cast<signed char>(c) > 0; };
   if (std::all_of(text.begin(), text.end(), is_plain)) return text;
@@ -48,7 +47,7 @@ std::string WellFormed(const std::string& text) {
   return result;
 }
 
-// The first line of what libpq or the server says, without its prefix of a kind.
+// First line of an error from libpq or the server, without its prefix.
 std::string FirstLine(std::string_view said) {
   for (const std::string_view kind : {"ERROR:  ", "FATAL:  "}) {
     if (said.starts_with(kind)) said.remove_prefix(kind.size());
@@ -66,16 +65,16 @@ std::string RemedyOfConnecting(const PGconn* connection, const std::string& said
            "user owns";
   }
   if (PQconnectionUsedPassword(connection) != 0 && Contains(said, "password")) {
-    return "mend the password of its passfile";
+    return "fix the password in its passfile";
   }
   if (Contains(said, "pg_hba.conf") || Contains(said, "authentication")) {
     return "allow the daemon's user in the server's pg_hba.conf";
   }
-  if (Contains(said, "does not exist")) return "create it on the server, or mend history:";
-  return "start the server, or mend history:";
+  if (Contains(said, "does not exist")) return "create it on the server, or fix history:";
+  return "start the server, or fix history:";
 }
 
-// By the class of the SQLSTATE (PostgreSQL's manual, appendix A).
+// By SQLSTATE class (PostgreSQL manual, appendix A).
 std::string RemedyOf(std::string_view state) {
   if (state == "53100") return "make room on the server's disk";
   if (state == "53200" || state == "53300") return "give the server more memory or connections";
@@ -154,12 +153,18 @@ Result<std::unique_ptr<PostgresSession>> PostgresSession::Connect(const Postgres
   }
   PQsetnonblocking(connection, 1);
   try {
-    session->ExecuteAll(fmt::format("SET statement_timeout = {0}; SET lock_timeout = {0}",
-                                    kServersPatience.count()));
+    session->SetPatience(kPatience);
   } catch (const DatabaseFailure& failure) {
     return HistoryUnavailable(failure);
   }
   return session;
+}
+
+void PostgresSession::SetPatience(std::chrono::seconds patience) {
+  if (patience == patience_) return;
+  patience_ = patience;
+  ExecuteAll(fmt::format("SET statement_timeout = {0}; SET lock_timeout = {0}",
+                         milliseconds(patience).count() * 7 / 8));
 }
 
 int PostgresSession::backend() const { return PQbackendPID(connection_.get()); }
@@ -167,7 +172,7 @@ int PostgresSession::backend() const { return PQbackendPID(connection_.get()); }
 void PostgresSession::Lose(const std::string& why) {
   lost_ = true;
   throw DatabaseFailure(
-      fmt::format("the history at {}: {}; look whether the server runs and can "
+      fmt::format("the history at {}: {}; check that the server runs and can "
                   "be reached",
                   shown_, why));
 }
@@ -185,7 +190,7 @@ void PostgresSession::WaitFor(short events, steady_clock::time_point until) {
   }
 }
 
-// The result of what was sent; `sent` 0: it could not be. The caller owns it.
+// Result of the sent statement; `sent` 0: sending failed. The caller owns it.
 pg_result* PostgresSession::Receive(int sent) {
   PGconn* connection = connection_.get();
   if (sent == 0) Lose(FirstLine(PQerrorMessage(connection)));
@@ -229,7 +234,7 @@ PostgresRows PostgresSession::Checked(pg_result* result) {
 
 namespace {
 
-// Parameters as libpq wants them.
+// Parameters in libpq's form.
 struct Arrays {
   explicit Arrays(const std::vector<PostgresValue>& values) {
     texts.reserve(values.size());  // pointers into it stay

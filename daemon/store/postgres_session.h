@@ -16,19 +16,19 @@
 #include "daemon/base/postgres_url.h"
 #include "daemon/store/history_database.h"
 
-// libpq's own names of them.
+// libpq's own type names.
 struct pg_conn;
 struct pg_result;
 
 namespace gpuadvise::daemon {
 
-// The value of a parameter, as text, or a bytea as it is.
+// A parameter value: text, or raw bytea.
 struct PostgresValue {
   std::optional<std::string> bytes;  // nullopt: NULL
   bool is_bytea = false;
 };
 
-// What a statement returned.
+// Result of a statement.
 class PostgresRows {
  public:
   PostgresRows() = default;
@@ -58,9 +58,11 @@ class PostgresSession {
   PostgresSession(const PostgresSession&) = delete;
   PostgresSession& operator=(const PostgresSession&) = delete;
 
-  // A statement may take so long; the server gives up a little earlier.
+  // A statement may take so long; the server gives up a little earlier, so that one that is only
+  // slow costs no session. Throws DatabaseFailure. REQUIRES: no transaction is open, or the
+  // patience is the one there is.
   static constexpr std::chrono::seconds kPatience{15};
-  void SetPatience(std::chrono::seconds patience) { patience_ = patience; }
+  void SetPatience(std::chrono::seconds patience);
 
   // One statement, prepared at its first use. Its parameters are ?1, ?2 ... or ?, in their order.
   // Throws DatabaseFailure; then IsLost() says whether this session can be used any further.
@@ -89,7 +91,7 @@ class PostgresSession {
   const std::unique_ptr<pg_conn, Finish> connection_;
   const std::string shown_;
   std::map<std::string, std::string> names_;  // of prepared statements
-  std::chrono::seconds patience_ = kPatience;
+  std::chrono::seconds patience_{0};
   bool lost_ = false;
 };
 

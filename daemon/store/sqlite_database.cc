@@ -34,7 +34,7 @@ int64_t SqliteDatabase::BytesInUse() {
 
 int64_t SqliteDatabase::BytesOnDisk() { return HistoryBytesOnDisk(file_.path); }
 
-void SqliteDatabase::GiveSpaceBack() {
+void SqliteDatabase::Vacuum() {
   WithSentences(file_.path, [&] { file_.database->exec("PRAGMA incremental_vacuum"); });
 }
 

@@ -25,7 +25,7 @@ class SqliteDatabase final : public HistoryDatabase {
   void Rollback() noexcept override;
   int64_t BytesInUse() override;
   int64_t BytesOnDisk() override;
-  void GiveSpaceBack() override;
+  void Vacuum() override;
   const std::string& place() const override { return file_.path; }
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether a small file could not be written where `file` lies.
+// Whether writing a small file next to `file` fails.
 bool DiskIsFull(const std::string& file) {
   constexpr uint64_t kLeastBytes = 1u << 20;
   struct statvfs about {};

@@ -1,4 +1,4 @@
-// One statement on a SQLite database, and what SQLite says as sentences.
+// One SQLite statement, and SQLite's errors as sentences.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -14,10 +14,10 @@
 
 namespace gpuadvise::daemon {
 
-// What SQLite says of `file`, with the remedy: kUnavailable.
+// SQLite's error about `file` with the remedy: kUnavailable.
 tl::unexpected<Error> HistoryUnavailable(const std::string& file, const SQLite::Exception& error);
 
-// What `use` returns; what SQLite throws becomes a sentence.
+// Returns the result of `use`; converts SQLite's exceptions to sentences.
 template <typename Use>
 auto WithSentences(const std::string& file, const Use& use) {
   try {

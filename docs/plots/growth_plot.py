@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws how the time from a snapshot to a forecast grows, as an SVG file for docs/performance.md.
+"""Draws how the time from a snapshot to a forecast grows, as an SVG file for bench/performance.md.
 
     build/release/bin/forecast_bench --benchmark_filter=BM_Growth --benchmark_format=json > growth.json
     docs/plots/growth_plot.py --out docs/plots growth.json

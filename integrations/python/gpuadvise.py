@@ -26,7 +26,7 @@ import ssl
 import struct
 import time
 from typing import Any, Dict, List, Optional, TypedDict, Union, cast
-from urllib.parse import quote, unquote, urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 __all__ = ["Client", "GpuadviseError", "BadInput", "NotFound", "Infeasible", "Unavailable", "Untrusted"]
 
@@ -67,7 +67,1179 @@ class Untrusted(GpuadviseError):
     """The program behind the socket belongs to somebody else than root, you, or the daemon's user."""
 
 
-# What is asked. Every member is optional; strings are read as Slurm reads them.
+# What is answered; members that an answer leaves out are not in its dictionary. And what is asked: Constraints and
+# JobRequest, of which every member is optional; strings are read as Slurm reads them.
+# Made from common/api by packaging/contract.py; not written by hand.
+class Meta(TypedDict, total=False):
+    version: str
+    cluster: Optional[str]
+    source: Optional[str]
+    snapshot_taken_at: Optional[int]
+    stale_cause: Optional[str]
+    unseen: str
+
+
+class Error(TypedDict, total=False):
+    code: str
+    message: str
+    pointer: str
+
+
+class TrainingLength(TypedDict, total=False):
+    max_steps: int
+    num_train_epochs: float
+    samples: int
+    effective_batch_size: List[int]
+
+
+class SbatchOptions(TypedDict, total=False):
+    partition: str
+    account: str
+    qos: str
+    gres: str
+    nodes: int
+    ntasks_per_node: int
+    cpus_per_task: int
+    mem: str
+    constraint: str
+    exclude: str
+    nodelist: str
+    time: str
+
+
+class StageFigures(TypedDict, total=False):
+    name: str
+    micro_batch: int
+    accumulation: int
+    effective_batch_size: int
+    steps: int
+    samples: int
+    memory_bytes: int
+    memory_checked: bool
+    run_p50_seconds: int
+
+
+class Strategy(TypedDict, total=False):
+    rank: int
+    gpu: str
+    gpu_name: str
+    gres_type: str
+    gpus_per_node: int
+    nodes: int
+    partition: str
+    account: str
+    qos: str
+    micro_batch: int
+    accumulation: int
+    effective_batch_size: int
+    steps: int
+    samples: int
+    precision: str
+    time_limit_seconds: int
+    links: int
+    memory_bytes: int
+    memory_checked: bool
+    gradient_checkpointing: Optional[bool]
+    gpu_memory_bytes: int
+    gpu_hours: float
+    cost: Optional[float]
+    cost_unit: Optional[str]
+    energy_kwh: Optional[float]
+    priority: int
+    jobs_before: int
+    lost_mean_seconds: int
+    wait_at_limits_seconds: int
+    wait_p10_seconds: int
+    wait_p50_seconds: int
+    wait_p90_seconds: int
+    wait_mean_seconds: int
+    run_p10_seconds: int
+    run_p50_seconds: int
+    run_p90_seconds: int
+    run_mean_seconds: int
+    total_p10_seconds: int
+    total_p50_seconds: int
+    total_p90_seconds: int
+    total_mean_seconds: int
+    deadline_chance: float
+    makes_deadline: bool
+    reasons: List[str]
+    notes: List[str]
+    sbatch: SbatchOptions
+    stages: List[StageFigures]
+    cluster: str
+    cluster_rank: int
+    advice_id: str
+    outcomes_dir: str
+
+
+class Rejection(TypedDict, total=False):
+    gpu: str
+    gpu_name: str
+    gpus_per_node: int
+    nodes: int
+    partition: str
+    others_possible: bool
+    reasons: List[str]
+    cluster: str
+
+
+class StrategyLimit(TypedDict, total=False):
+    rank: int
+    time_limit_seconds: int
+    words: str
+
+
+class AccuracyFigures(TypedDict, total=False):
+    jobs: int
+    median_abs_error_seconds: Optional[float]
+    within_600s: Optional[float]
+    at_once: Optional[float]
+    covered_jobs: int
+    covered_median_abs_error_seconds: Optional[float]
+    coverage_p50: Optional[float]
+    coverage_p90: Optional[float]
+    slurm_jobs: int
+    slurm_median_abs_error_seconds: Optional[float]
+    median_abs_error_seconds_beside_slurm: Optional[float]
+
+
+class Forecast(TypedDict, total=False):
+    method: str
+    samples: int
+    note: str
+    accuracy_known: bool
+    record: Optional[AccuracyFigures]
+
+
+class CommandConflict(TypedDict, total=False):
+    cause: str
+    remedy: str
+    certain: bool
+    ranks: List[int]
+
+
+class Advice(TypedDict, total=False):
+    advice_id: str
+    name: str
+    objective: str
+    deadline: int
+    training: TrainingLength
+    strategies: List[Strategy]
+    rejected: List[Rejection]
+    limit_advice: Optional[StrategyLimit]
+    tips: List[str]
+    assumed: List[str]
+    unsettled: List[str]
+    forecast: Forecast
+    outcomes_dir: str
+    command_conflicts: List[CommandConflict]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class EarlierStart(TypedDict, total=False):
+    change: str
+    words: str
+    done_later_seconds: Optional[int]
+    wait_p10_seconds: int
+    wait_p50_seconds: int
+    wait_p90_seconds: int
+    wait_mean_seconds: int
+    start_p10: int
+    start_p50: int
+    start_p90: int
+
+
+class LastTask(TypedDict, total=False):
+    tasks: int
+    throttle: Optional[int]
+    tasks_played: int
+    later_than_played: bool
+    wait_p10_seconds: int
+    wait_p50_seconds: int
+    wait_p90_seconds: int
+    wait_mean_seconds: int
+    start_p10: int
+    start_p50: int
+    start_p90: int
+    wait_at_limits_seconds: Optional[int]
+
+
+class LimitChoice(TypedDict, total=False):
+    time_limit_seconds: int
+    options: str
+    sooner_p10_seconds: int
+    sooner_seconds: int
+    sooner_p90_seconds: int
+    risk: Optional[float]
+    wait_p10_seconds: int
+    wait_p50_seconds: int
+    wait_p90_seconds: int
+    wait_mean_seconds: int
+    start_p10: int
+    start_p50: int
+    start_p90: int
+
+
+class LimitAdvice(TypedDict, total=False):
+    words: str
+    time_min_words: str
+    time_limit_seconds: Optional[int]
+    options: str
+    command: str
+
+
+class StartAnswer(TypedDict, total=False):
+    error: Optional[Error]
+    partition: str
+    gres: str
+    time_limit_seconds: Optional[int]
+    priority: int
+    jobs_before: int
+    reasons: List[str]
+    doubts: List[str]
+    wait_p10_seconds: int
+    wait_p50_seconds: int
+    wait_p90_seconds: int
+    wait_mean_seconds: int
+    start_p10: int
+    start_p50: int
+    start_p90: int
+    wait_at_limits_seconds: Optional[int]
+    lost_mean_seconds: int
+    cheaper: List[EarlierStart]
+    array: LastTask
+    limits: List[LimitChoice]
+    limit_advice: LimitAdvice
+    cluster: str
+
+
+class Starts(TypedDict, total=False):
+    answers: List[StartAnswer]
+    forecast: Forecast
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class SelectedJob(TypedDict, total=False):
+    partition: str
+    constraint: str
+    gres_type: str
+    gres: str
+    gpus_per_node: str
+    gpus: str
+    wait_p10_seconds: int
+    wait_p50_seconds: int
+    wait_p90_seconds: int
+    wait_mean_seconds: int
+    start_p10: int
+    start_p50: int
+    start_p90: int
+
+
+class SelectAlternative(TypedDict, total=False):
+    partition: str
+    gpu: str
+    gpu_name: str
+    gres_type: str
+    constraint: str
+    may_be_preempted: bool
+    in_job: bool
+    wait_p10_seconds: int
+    wait_p50_seconds: int
+    wait_p90_seconds: int
+    wait_mean_seconds: int
+    start_p10: int
+    start_p50: int
+    start_p90: int
+
+
+class SelectRejection(TypedDict, total=False):
+    partition: str
+    gpu: str
+    gpu_name: str
+    reason: str
+
+
+class SelectStrategy(TypedDict, total=False):
+    rank: int
+    gres_type: str
+    gpus_per_node: int
+    nodes: int
+    account: str
+    qos: str
+    priority: int
+    time_limit_seconds: int
+    sbatch: SbatchOptions
+
+
+class Selection(TypedDict, total=False):
+    advice_id: str
+    job: SelectedJob
+    reason: str
+    alternatives: List[SelectAlternative]
+    rejected: List[SelectRejection]
+    strategies: List[SelectStrategy]
+    limit_words: str
+    forecast: Forecast
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class Experiment(TypedDict, total=False):
+    job_id: int
+    advice_id: Optional[str]
+    name: str
+    state: str
+    submitted_at: int
+    started_at: Optional[int]
+    ended_at: Optional[int]
+    slurm_state: Optional[str]
+    wait_seconds: Optional[int]
+    run_seconds: Optional[int]
+    limit_used: Optional[float]
+    real_cost: Optional[float]
+    output_dir: Optional[str]
+    gpu: Optional[str]
+    gpus_per_node: Optional[int]
+    nodes: Optional[int]
+    partition: Optional[str]
+    qos: Optional[str]
+    micro_batch: Optional[int]
+    accumulation: Optional[int]
+    effective_batch_size: Optional[int]
+    precision: Optional[str]
+    steps: Optional[int]
+    time_limit_seconds: Optional[int]
+    links: Optional[int]
+    wait_p50_seconds: Optional[int]
+    wait_p90_seconds: Optional[int]
+    run_p50_seconds: Optional[int]
+    run_p90_seconds: Optional[int]
+    memory_bytes: Optional[int]
+    gpu_memory_bytes: Optional[int]
+    cost: Optional[float]
+    cost_is_billing: bool
+    has_outcome: bool
+    outcome_running: bool
+    attempts: int
+    out_of_memory: int
+    final_micro_batch: Optional[int]
+    final_accumulation: Optional[int]
+    loss: Optional[float]
+    seconds_per_step: Optional[float]
+    mean_utilisation: Optional[float]
+    peak_memory_bytes: Optional[int]
+    exit_code: Optional[int]
+    signal: Optional[int]
+    outcome: Any
+    request: Any
+    strategy: Any
+
+
+class Experiments(TypedDict, total=False):
+    jobs: List[Experiment]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class Reported(TypedDict, total=False):
+    job_id: int
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class MicroBatches(TypedDict, total=False):
+    conservative: int
+    recommended: int
+    aggressive: int
+
+
+class MemoryUse(TypedDict, total=False):
+    total_bytes: int
+    high_bytes: int
+    weights_bytes: int
+    gradients_bytes: int
+    optimizer_bytes: int
+    activations_bytes: int
+    logits_bytes: int
+    workspace_bytes: int
+    framework_bytes: int
+    peak_in: str
+    basis: str
+
+
+class FitSettings(TypedDict, total=False):
+    precision: str
+    method: str
+    gradient_checkpointing: Any
+    optim: str
+    zero_stage: int
+    pure_bf16: bool
+    max_seq_length: int
+    resolution: int
+    num_frames: int
+    audio_seconds: float
+    lora_rank: int
+
+
+class MemorySaving(TypedDict, total=False):
+    change: str
+    saves_bytes: int
+    max_micro_batch: int
+    costs: str
+
+
+class FitGpu(TypedDict, total=False):
+    gpu: str
+    gpu_name: str
+    gpu_memory_bytes: int
+    fits: bool
+    notes: List[str]
+    margin: float
+    max_micro_batch: MicroBatches
+    micro_batch: int
+    accumulation: int
+    effective_batch_size: int
+    memory: MemoryUse
+    settings: FitSettings
+    eval_micro_batch: int
+    inference_batch: int
+    inference_memory_bytes: int
+    lora_rank_that_fits: int
+    savings: List[MemorySaving]
+    would_fit_with: List[str]
+
+
+class Tip(TypedDict, total=False):
+    name: str
+    text: str
+    effect: str
+    effect_source: str
+    applies: bool
+    why_not: str
+
+
+class FitStage(TypedDict, total=False):
+    name: str
+    model: str
+    gpus_in_all: int
+    parameters: int
+    trained_parameters: int
+    assumed: List[str]
+    gpus: List[FitGpu]
+    tips: List[Tip]
+
+
+class EstimateAccuracy(TypedDict, total=False):
+    of: str
+    rows: int
+    median_error: float
+    p90_error: float
+
+
+class Fit(TypedDict, total=False):
+    name: str
+    stages: List[FitStage]
+    model: str
+    gpus_in_all: int
+    parameters: int
+    trained_parameters: int
+    assumed: List[str]
+    gpus: List[FitGpu]
+    tips: List[Tip]
+    gpu: str
+    gpu_name: str
+    gpu_memory_bytes: int
+    fits: bool
+    notes: List[str]
+    margin: float
+    max_micro_batch: MicroBatches
+    micro_batch: int
+    accumulation: int
+    effective_batch_size: int
+    memory: MemoryUse
+    settings: FitSettings
+    eval_micro_batch: int
+    inference_batch: int
+    inference_memory_bytes: int
+    lora_rank_that_fits: int
+    savings: List[MemorySaving]
+    would_fit_with: List[str]
+    accuracy: List[EstimateAccuracy]
+    gpu_notes: List[str]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class StepParts(TypedDict, total=False):
+    compute_seconds: float
+    memory_traffic_seconds: float
+    launches_seconds: float
+    communication_seconds: float
+    optimizer_seconds: float
+    loader_seconds: float
+
+
+class ScaleStage(TypedDict, total=False):
+    name: str
+    hours: float
+    steps: int
+    seconds_per_step: float
+    checkpoint_seconds: float
+    micro_batch: int
+    accumulation: int
+    effective_batch_size: int
+    precision: str
+    gradient_checkpointing_chosen: bool
+    memory_checked: bool
+    basis: str
+    disagreement: str
+    memory_bytes: int
+    step: StepParts
+
+
+class ScaleStep(TypedDict, total=False):
+    gpus: int
+    gpus_per_node: int
+    nodes: int
+    runs: bool
+    reason: str
+    hours: float
+    run_p50_seconds: float
+    run_p90_seconds: float
+    efficiency: float
+    gpu_hours: float
+    cost: float
+    energy_kwh: float
+    stages: List[ScaleStage]
+
+
+class DayOfWork(TypedDict, total=False):
+    first_day: int
+    last_day: int
+    task: str
+    hours: float
+
+
+class Recommended(TypedDict, total=False):
+    gpus: int
+    why: str
+    why_not_more: str
+    schedule: List[DayOfWork]
+    beyond: str
+
+
+class ScaleCurve(TypedDict, total=False):
+    gpu: str
+    gpu_name: str
+    steps: List[ScaleStep]
+    assumed: List[str]
+    recommended: Recommended
+
+
+class Scale(TypedDict, total=False):
+    name: str
+    objective: str
+    gpu: str
+    gpu_name: str
+    steps: List[ScaleStep]
+    assumed: List[str]
+    recommended: Recommended
+    gpu_why: str
+    gpus: List[ScaleCurve]
+    accuracy: List[EstimateAccuracy]
+    gpu_notes: List[str]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class Interconnect(TypedDict, total=False):
+    link_gb_per_s: float
+    network_gb_per_s: float
+
+
+class GpuType(TypedDict, total=False):
+    gpu: str
+    gpu_name: str
+    gres_types: List[str]
+    partitions: List[str]
+    memory_bytes: Optional[int]
+    catalogue: Any
+    interconnect: Interconnect
+    nodes: int
+    gpus_per_node: int
+    total: int
+    usable: int
+    free: int
+    wait_one_seconds: Optional[int]
+    wait_half_node_seconds: Optional[int]
+    wait_node_seconds: Optional[int]
+    wait_two_nodes_seconds: Optional[int]
+    cluster: str
+
+
+class Gpus(TypedDict, total=False):
+    gpus: List[GpuType]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class QueueJob(TypedDict, total=False):
+    job_id: int
+    array_tasks: str
+    array_task_count: int
+    name: Optional[str]
+    user: Optional[str]
+    account: Optional[str]
+    qos: Optional[str]
+    partition: str
+    state: str
+    gres: str
+    gpu: str
+    gpu_name: str
+    gpus: int
+    nodes: int
+    time_limit_seconds: Optional[int]
+    priority: int
+    submit_time: Optional[int]
+    start_time: Optional[int]
+    end_time: Optional[int]
+    end_p50: Optional[int]
+    end_p90: Optional[int]
+    reason: str
+    reason_words: str
+    clears: str
+    slurm_start: Optional[int]
+    run_p50_seconds: Optional[int]
+    jobs_before: Optional[int]
+    wait_p10_seconds: int
+    wait_p50_seconds: int
+    wait_p90_seconds: int
+    wait_mean_seconds: int
+    start_p10: int
+    start_p50: int
+    start_p90: int
+    cluster: str
+
+
+class QueuePool(TypedDict, total=False):
+    partition: str
+    gpu: str
+    gpu_name: str
+    pending: int
+    pending_gpus: int
+    running: int
+    running_gpus: int
+    free: int
+
+
+class Queue(TypedDict, total=False):
+    jobs: List[QueueJob]
+    total: int
+    hidden: int
+    offset: int
+    pools: List[QueuePool]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class WhyPending(TypedDict, total=False):
+    words: str
+    clears: str
+
+
+class StartMoved(TypedDict, total=False):
+    said_start: int
+    start: int
+    because: List[str]
+
+
+class PriorityParts(TypedDict, total=False):
+    total: int
+    age: int
+    association: float
+    fair_share: float
+    job_size: float
+    partition: float
+    qos: float
+    tres: float
+    nice: int
+
+
+class Job(TypedDict, total=False):
+    job_id: int
+    array_tasks: str
+    array_task_count: int
+    name: Optional[str]
+    user: Optional[str]
+    account: Optional[str]
+    qos: Optional[str]
+    partition: str
+    state: str
+    gres: str
+    gpu: str
+    gpu_name: str
+    gpus: int
+    nodes: int
+    time_limit_seconds: Optional[int]
+    priority: int
+    submit_time: Optional[int]
+    start_time: Optional[int]
+    end_time: Optional[int]
+    end_p50: Optional[int]
+    end_p90: Optional[int]
+    reason: str
+    reason_words: str
+    clears: str
+    slurm_start: Optional[int]
+    run_p50_seconds: Optional[int]
+    jobs_before: Optional[int]
+    wait_p10_seconds: int
+    wait_p50_seconds: int
+    wait_p90_seconds: int
+    wait_mean_seconds: int
+    start_p10: int
+    start_p50: int
+    start_p90: int
+    cluster: str
+    why: List[WhyPending]
+    cheaper: List[EarlierStart]
+    moved: Optional[StartMoved]
+    priority_factors: Optional[PriorityParts]
+    forecast: Forecast
+    limits: List[LimitChoice]
+    limit_advice: LimitAdvice
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class ShapeWait(TypedDict, total=False):
+    shape: str
+    gpus_per_node: int
+    nodes: int
+    time_limit_seconds: int
+    partition: Optional[str]
+    wait_p10_seconds: Optional[int]
+    wait_p50_seconds: Optional[int]
+    wait_p90_seconds: Optional[int]
+    reason: Optional[str]
+
+
+class GpuWaits(TypedDict, total=False):
+    gpu: str
+    gpu_name: str
+    memory_bytes: Optional[int]
+    partitions: List[str]
+    nodes: int
+    gpus_per_node: int
+    total: int
+    usable: int
+    free: int
+    waits: List[ShapeWait]
+
+
+class BestChoice(TypedDict, total=False):
+    gpu: str
+    gpu_name: str
+    partition: str
+    wait_p50_seconds: int
+    wait_p90_seconds: int
+    wait_mean_seconds: int
+
+
+class BestChoices(TypedDict, total=False):
+    gpus_per_node: int
+    nodes: int
+    time_limit_seconds: int
+    choices: List[BestChoice]
+
+
+class Waits(TypedDict, total=False):
+    gpus: List[GpuWaits]
+    best: List[BestChoices]
+    pending: int
+    running: int
+    forecast: Forecast
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class NodeGroup(TypedDict, total=False):
+    partition: str
+    gpu: str
+    gpu_name: str
+    nodes: int
+    gpus: int
+    free: int
+    used: int
+    promised: int
+    unavailable: int
+
+
+class NodeConditions(TypedDict, total=False):
+    free: int
+    partly: int
+    busy: int
+    promised: int
+    drained: int
+    down: int
+
+
+class NodeGpus(TypedDict, total=False):
+    gpu: str
+    gpu_name: str
+    gres_type: str
+    total: int
+    used: int
+    free: int
+
+
+class NodeJob(TypedDict, total=False):
+    job_id: int
+    name: Optional[str]
+    user: Optional[str]
+    gpus: int
+    cpus: int
+    start_time: Optional[int]
+    end_p50: Optional[int]
+    end_p90: Optional[int]
+    end_limit: Optional[int]
+
+
+class NodePromise(TypedDict, total=False):
+    job_id: Optional[int]
+    start: int
+
+
+class NodeReservation(TypedDict, total=False):
+    name: Optional[str]
+    start: Optional[int]
+    end: Optional[int]
+
+
+class ClusterNode(TypedDict, total=False):
+    name: str
+    state: str
+    condition: str
+    reason: str
+    partitions: List[str]
+    features: List[str]
+    cpus: int
+    cpus_allocated: int
+    memory_mib: int
+    memory_allocated_mib: int
+    shards: int
+    shards_allocated: int
+    gpus: List[NodeGpus]
+    jobs: List[NodeJob]
+    jobs_total: int
+    next_end_p50: Optional[int]
+    promised: Optional[NodePromise]
+    reserved: Optional[NodeReservation]
+
+
+class Nodes(TypedDict, total=False):
+    groups: List[NodeGroup]
+    conditions: NodeConditions
+    nodes: List[ClusterNode]
+    total: int
+    offset: int
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class SiteKey(TypedDict, total=False):
+    place: str
+    key: str
+    value: str
+    treatment: str
+    effect: str
+
+
+class Site(TypedDict, total=False):
+    slurm_version: str
+    settings: List[SiteKey]
+    hidden: List[str]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class AccuracyOfGpu(TypedDict, total=False):
+    jobs: int
+    median_abs_error_seconds: Optional[float]
+    within_600s: Optional[float]
+    at_once: Optional[float]
+    covered_jobs: int
+    covered_median_abs_error_seconds: Optional[float]
+    coverage_p50: Optional[float]
+    coverage_p90: Optional[float]
+    slurm_jobs: int
+    slurm_median_abs_error_seconds: Optional[float]
+    median_abs_error_seconds_beside_slurm: Optional[float]
+    gpu: str
+    gpu_name: str
+    gpus: str
+
+
+class CalibrationPoint(TypedDict, total=False):
+    said: float
+    came: Optional[float]
+    low: Optional[float]
+    high: Optional[float]
+    jobs: int
+
+
+class AccuracyWeek(TypedDict, total=False):
+    jobs: int
+    median_abs_error_seconds: Optional[float]
+    within_600s: Optional[float]
+    at_once: Optional[float]
+    covered_jobs: int
+    covered_median_abs_error_seconds: Optional[float]
+    coverage_p50: Optional[float]
+    coverage_p90: Optional[float]
+    slurm_jobs: int
+    slurm_median_abs_error_seconds: Optional[float]
+    median_abs_error_seconds_beside_slurm: Optional[float]
+    week_start: int
+
+
+class AccuracyPoint(TypedDict, total=False):
+    started_at: int
+    gpu: str
+    gpu_name: str
+    gpus: int
+    said_p10_seconds: float
+    said_p50_seconds: float
+    said_p90_seconds: float
+    wait_seconds: float
+    slurm_error_seconds: Optional[float]
+
+
+class Accuracy(TypedDict, total=False):
+    all: AccuracyFigures
+    fits_now: AccuracyFigures
+    does_not_fit_now: AccuracyFigures
+    by_gpu: List[AccuracyOfGpu]
+    since: Optional[int]
+    note: str
+    calibration: List[CalibrationPoint]
+    weeks: List[AccuracyWeek]
+    points: List[AccuracyPoint]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class HistoryGpu(TypedDict, total=False):
+    gpu: str
+    gpu_name: str
+    total: int
+
+
+class HeatCell(TypedDict, total=False):
+    weekday: int
+    hour: int
+    jobs: int
+    wait_p50_seconds: Optional[int]
+    wait_p90_seconds: Optional[int]
+    use: Optional[float]
+    queue: Optional[float]
+
+
+class HistoryWeek(TypedDict, total=False):
+    week_start: int
+    gpu: str
+    jobs: int
+    wait_p50_seconds: Optional[int]
+    wait_p90_seconds: Optional[int]
+    use: Optional[float]
+    queue: Optional[float]
+
+
+class HistoryStep(TypedDict, total=False):
+    time: int
+    seconds: int
+    pending: Optional[float]
+    pending_gpus: Optional[float]
+    busy_gpus: Optional[float]
+
+
+class BestTime(TypedDict, total=False):
+    weekend: bool
+    hour_from: int
+    hour_to: int
+    jobs: int
+    wait_p50_seconds: Optional[int]
+    wait_p90_seconds: Optional[int]
+    usual_wait_p50_seconds: Optional[int]
+    usual_wait_p90_seconds: Optional[int]
+
+
+class History(TypedDict, total=False):
+    time_zone: str
+    utc_offset_seconds: int
+    weeks: int
+    since: Optional[int]
+    until: int
+    gpus: List[HistoryGpu]
+    heat: List[HeatCell]
+    by_week: List[HistoryWeek]
+    series: List[HistoryStep]
+    best_time: Optional[BestTime]
+    best_time_unknown: Optional[str]
+    note: str
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class Me(TypedDict, total=False):
+    user: Optional[str]
+    anonymous: bool
+    note: Optional[str]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class GpuUse(TypedDict, total=False):
+    total: int
+    used: int
+    free: int
+    promised: int
+    unavailable: int
+
+
+class WaitingReason(TypedDict, total=False):
+    reason: str
+    reason_words: str
+    clears: str
+    jobs: int
+    gpus: int
+
+
+class AccountQueue(TypedDict, total=False):
+    account: Optional[str]
+    pending: int
+    pending_gpus: int
+    pending_gpu_hours: float
+    running: int
+    running_gpus: int
+    oldest_submit: Optional[int]
+    next_start_p50: Optional[int]
+    reasons: List[WaitingReason]
+
+
+class Waiting(TypedDict, total=False):
+    gpus: GpuUse
+    all: AccountQueue
+    accounts: List[AccountQueue]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class AccountUsage(TypedDict, total=False):
+    account: Optional[str]
+    jobs: int
+    gpu_hours: float
+    cost: Optional[float]
+    weekly_gpu_hours: List[float]
+    weekly_cost: Optional[List[float]]
+
+
+class Usage(TypedDict, total=False):
+    weeks: List[int]
+    until: int
+    own_only: bool
+    known_since: Optional[int]
+    note: Optional[str]
+    all: AccountUsage
+    accounts: List[AccountUsage]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class Presets(TypedDict, total=False):
+    presets: List[str]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class HistoryState(TypedDict, total=False):
+    problem: Optional[str]
+    file: str
+    bytes: int
+    max_bytes: int
+    jobs: int
+    oldest_age_seconds: Optional[int]
+    newest_age_seconds: Optional[int]
+
+
+class Health(TypedDict, total=False):
+    status: str
+    cause: str
+    history: HistoryState
+    view_seconds: float
+    passed_over: str
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
+class Constraints(TypedDict, total=False):
+    partition: str
+    account: str
+    qos: str
+    time_limit_seconds: int
+    time_min_seconds: int
+    nodelist: str
+    exclude: str
+    constraint: str
+    gpus: List[str]
+    gpus_per_node: int
+    nodes: int
+    gpus_total: int
+
+
 class JobRequest(TypedDict, total=False):
     name: str
     partition: str
@@ -91,197 +1263,7 @@ class JobRequest(TypedDict, total=False):
     reservation: str
     array_tasks: int
     array_throttle: int
-
-
-class Constraints(TypedDict, total=False):
-    partition: str
-    account: str
-    qos: str
-    time_limit_seconds: int
-    exclude: str
-    constraint: str
-    gpus: List[str]
-    gpus_per_node: int
-    nodes: int
-
-
-# What is answered. Members that an answer leaves out are not in its dictionary.
-class Error(TypedDict, total=False):
-    code: str
-    message: str
-    pointer: str
-
-
-class Meta(TypedDict, total=False):
-    version: str
-    cluster: str
-    source: str
-    snapshot_taken_at: Optional[int]
-    stale_cause: Optional[str]
-
-
-class StartAnswer(TypedDict, total=False):
-    error: Optional[Error]
-    partition: str
-    gres: str
-    wait_p10_seconds: Optional[float]
-    wait_p50_seconds: Optional[float]
-    wait_p90_seconds: Optional[float]
-    wait_mean_seconds: Optional[float]
-    start_p10: Optional[int]
-    start_p50: Optional[int]
-    start_p90: Optional[int]
-    jobs_before: int
-    priority: int
-    reasons: List[str]
-    doubts: List[str]
-
-
-class Starts(TypedDict, total=False):
-    meta: Meta
-    snapshot_age_seconds: Optional[float]
-    warnings: List[str]
-    answers: List[StartAnswer]
-
-
-class GpuType(TypedDict, total=False):
-    gpu: str
-    gpu_name: str
-    gres_types: List[str]
-    partitions: List[str]
-    memory_bytes: int
-    gpus_per_node: int
-    nodes: int
-    total: int
-    usable: int
-    free: int
-    wait_one_seconds: Optional[float]
-    wait_half_node_seconds: Optional[float]
-    wait_node_seconds: Optional[float]
-    wait_two_nodes_seconds: Optional[float]
-
-
-class Gpus(TypedDict, total=False):
-    meta: Meta
-    snapshot_age_seconds: Optional[float]
-    warnings: List[str]
-    gpus: List[GpuType]
-
-
-class SbatchOptions(TypedDict, total=False):
-    partition: str
-    gres: str
-    nodes: int
-    ntasks_per_node: int
-    cpus_per_task: int
-    mem: str
-    constraint: str
-    account: str
-    qos: str
-
-
-class Strategy(TypedDict, total=False):
-    rank: int
-    gpu: str
-    gpu_name: str
-    gres_type: str
-    gpus_per_node: int
-    nodes: int
-    partition: str
-    precision: str
-    micro_batch: int
-    accumulation: int
-    effective_batch_size: int
-    time_limit_seconds: float
-    wait_p50_seconds: Optional[float]
-    wait_p90_seconds: Optional[float]
-    run_p50_seconds: Optional[float]
-    run_p90_seconds: Optional[float]
-    total_mean_seconds: float
-    total_p50_seconds: float
-    total_p90_seconds: float
-    cost: Optional[float]
-    gpu_hours: float
-    reasons: List[str]
-    notes: List[str]
-    sbatch: SbatchOptions
-
-
-class Advice(TypedDict, total=False):
-    meta: Meta
-    snapshot_age_seconds: Optional[float]
-    warnings: List[str]
-    advice_id: str
-    objective: str
-    strategies: List[Strategy]
-    rejected: List[Dict[str, Any]]
-    tips: List[Dict[str, Any]]
-
-
-class SelectedJob(TypedDict, total=False):
-    partition: str
-    gres: str
-    gpus: str
-    gpus_per_node: str
-    gres_type: str
-    constraint: str
-    wait_p50_seconds: Optional[float]
-    wait_p90_seconds: Optional[float]
-    start_p50: Optional[int]
-
-
-class Selection(TypedDict, total=False):
-    meta: Meta
-    snapshot_age_seconds: Optional[float]
-    warnings: List[str]
-    advice_id: str
-    job: SelectedJob
-    reason: Optional[str]
-    limit_words: str
-
-
-class Job(TypedDict, total=False):
-    meta: Meta
-    snapshot_age_seconds: Optional[float]
-    warnings: List[str]
-    job_id: int
-    name: Optional[str]
-    user: Optional[str]
-    partition: str
-    gres: str
-    gpus: int
-    nodes: int
-    state: str
-    reason: Optional[str]
-    reason_words: str
-    submit_time: int
-    start_p50: Optional[int]
-    start_p90: Optional[int]
-    wait_p50_seconds: Optional[float]
-    wait_p90_seconds: Optional[float]
-    why: List[Dict[str, Any]]
-    cheaper: List[Dict[str, Any]]
-
-
-class QueueJob(TypedDict, total=False):
-    job_id: int
-    name: Optional[str]
-    user: Optional[str]
-    partition: str
-    gres: str
-    gpus: int
-    state: str
-    start_p50: Optional[int]
-    start_p90: Optional[int]
-
-
-class Queue(TypedDict, total=False):
-    meta: Meta
-    snapshot_age_seconds: Optional[float]
-    warnings: List[str]
-    jobs: List[QueueJob]
-    total: int
-    hidden: int
+# End of what is made.
 
 
 class Client:
@@ -357,7 +1339,7 @@ class Client:
         return self.get("/healthz")
 
     def submitted(self, advice_id: str, job_id: int, rank: int = 1) -> Dict[str, Any]:
-        """Tells the daemon that the strategy of that rank became this job: it counts as pending from now on."""
+        """Tells the daemon that the strategy of that rank became this job: the daemon looks at the queue within seconds."""
         return self.post(f"/v1/advice/{quote(advice_id, safe='')}/submitted", {"job_id": job_id, "rank": rank})
 
     def get(self, target: str) -> Dict[str, Any]:
@@ -373,18 +1355,11 @@ class Client:
             text = None if body is None else json.dumps(body, allow_nan=False).encode("utf-8", "replace")
         except (TypeError, ValueError, RecursionError) as error:
             raise BadInput(f"the request is no JSON: {error}", "bad_input") from error
-        return self._sent(method, target, text, deadline, self.where, True)
-
-    def _sent(self, method: str, target: str, text: Optional[bytes], deadline: float, where: str,
-              follow: bool) -> Dict[str, Any]:
-        connection = self._connection(where, deadline)
-        first = None
+        connection = self._connection(deadline)
         try:
             connection.request(method, target, text, {"Content-Type": "application/json"} if text is not None else {})
             answer = connection.getresponse()
-            first = _first_of(answer) if follow and "://" not in where else None
-            if first is None:
-                return _read_answer(answer.status, self._read_body(answer))
+            return _read_answer(answer.status, self._read_body(answer))
         except (TimeoutError, socket.timeout) as error:
             raise Unavailable(f"no answer from {self.where} within {self.timeout:g} s; gpuadvised is overloaded or hanging",
                               "unavailable") from error
@@ -396,7 +1371,6 @@ class Client:
             raise Unavailable(f"{self.where} does not answer in HTTP: is it gpuadvised's?", "unavailable") from error
         finally:
             connection.end()
-        return self._sent(method, target, text, deadline, first, False)
 
     def _read_body(self, answer: http.client.HTTPResponse) -> bytes:
         parts: List[bytes] = []
@@ -413,7 +1387,8 @@ class Client:
                 raise Unavailable(f"the answer of {self.where} is larger than {MAX_ANSWER_BYTES >> 20} MiB; ask for less",
                                   "unavailable")
 
-    def _connection(self, where: str, deadline: float) -> _OverTcp:
+    def _connection(self, deadline: float) -> _OverTcp:
+        where = self.where
         if "://" not in where:
             return _OverSocket(where, deadline, self._owner)
         try:
@@ -529,15 +1504,6 @@ def _printable(text: str) -> str:
 
 
 _KINDS = {"bad_input": BadInput, "not_found": NotFound, "infeasible": Infeasible, "unavailable": Unavailable}
-
-
-def _first_of(answer: http.client.HTTPResponse) -> Optional[str]:
-    """Where a standby sends its callers: the socket of the first daemon."""
-    location = answer.getheader("Location") or ""
-    if answer.status not in (303, 307) or not location.startswith("http+unix://"):
-        return None
-    path = unquote(location[len("http+unix://"):].partition("/")[0])
-    return path if path.startswith("/") and "\0" not in path else None
 
 
 def _read_answer(status: int, body: bytes) -> Dict[str, Any]:

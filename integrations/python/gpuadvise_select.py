@@ -42,7 +42,7 @@ def select(*words: str, timeout: float = 5.0, default: Optional[Dict[str, str]] 
 
 
 def submitted(answer: Dict[str, str], job_id: str) -> None:
-    """Tells the daemon that the choice became this job, so that it counts as pending at once. Never fails."""
+    """Tells the daemon that the choice became this job, so that it looks at the queue within seconds. Never fails."""
     if answer.get("advice_id"):
         try:
             subprocess.run(["gpuadvise", "select", f"--advice={answer['advice_id']}", f"--submitted={job_id}"], timeout=5,

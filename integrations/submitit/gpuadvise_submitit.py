@@ -40,7 +40,7 @@ def choose(executor: Any, gpus: int = 1, timeout_min: int = 60, default: Optiona
 
 
 def submit(executor: Any, choice: Dict[str, str], function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """executor.submit, and gpuadvised counts the job as pending before it sees it in the queue."""
+    """executor.submit, and gpuadvised looks at the queue within seconds."""
     job = executor.submit(function, *arguments, **named)
     submitted(choice, str(job.job_id).split("_", maxsplit=1)[0])
     return job

@@ -14,7 +14,7 @@
 #include "backtest/report.h"
 #include "common/forecast/start_of.h"
 #include "common/history/forecast_history.h"
-#include "yaml/yaml_file.h"
+#include "common/yaml/yaml_file.h"
 
 namespace gpuadvise::backtest {
 namespace {
@@ -113,7 +113,7 @@ TEST(Simulation, WithTrueRunTimesReproducesTheStartsOfARealSlurm) {
   options.samples = 1;
   options.known_run_times = &truth;
   std::vector<double> errors;
-  for (const LogEvent& event : EventsOf(log)) {
+  for (const LogEvent& event : ListEvents(log)) {
     const LogJob& job = log.jobs[event.job];
     const double wait = static_cast<double>(*job.start - job.eligible);
     if (event.kind == LogEventKind::kSubmit && wait > 600) {
@@ -178,16 +178,6 @@ TEST(Program, PrintsJson) {
   EXPECT_EQ(nlohmann::json::parse(ran.text)["scored"], 4);
 }
 
-TEST(Program, SaysWhatChoosingCosts) {
-  const Ran ran =
-      Program("--regret --moments 3 --samples 4 --alternatives gpu4090:4=1,gpu2080:4=3 --trace " +
-              kData + "/lab_fifo_excerpt.csv --cluster " + kData + "/lab_cluster.yaml --json");
-  EXPECT_EQ(ran.code, 0);
-  const auto regret = nlohmann::json::parse(ran.text)["regret"];
-  EXPECT_EQ(regret["all"]["training_jobs"], 3);
-  EXPECT_EQ(regret["days"][0]["log"], kData + "/lab_fifo_excerpt.csv");
-}
-
 TEST(Program, WrongUseIsOneSentenceAndExit2) {
   const std::string cluster = " --cluster " + kData + "/small_cluster.yaml";
   const Ran missing = Program("--trace /nowhere.csv" + cluster);
@@ -196,10 +186,9 @@ TEST(Program, WrongUseIsOneSentenceAndExit2) {
   EXPECT_EQ(Program("--trace " + kData + "/small_log.csv").code, 2);
   EXPECT_EQ(Program(cluster).code, 2);
   EXPECT_EQ(Program("--trace " + kData + "/small_log.csv --from 2" + cluster).code, 2);
-  EXPECT_EQ(Program("--regret --alternatives x --trace " + kData + "/small_log.csv" + cluster).code,
-            2);
+  EXPECT_EQ(Program("--again 10 --trace " + kData + "/small_log.csv" + cluster).code, 2);
   EXPECT_EQ(
-      Program("--trace " + kData + "/small_log.csv --trace " + kData + "/small_log.csv" + cluster)
+      Program("--trace " + kData + "/small_log.csv --sacct " + kData + "/small_log.csv" + cluster)
           .code,
       2);
   const Ran empty = Program("--trace " + kData + "/small_log.csv --partition none" + cluster);

@@ -30,7 +30,7 @@ std::string OrderOf(std::vector<LogJob> jobs) {
   for (LogJob& job : jobs) AddJob(std::move(job), 0, log);
   FinishLog(log);
   std::string text;
-  for (const LogEvent& event : EventsOf(log)) {
+  for (const LogEvent& event : ListEvents(log)) {
     static constexpr const char* kNames[] = {"end", "start", "submit", "vanish"};
     text += (text.empty() ? "" : ", ") + std::string(kNames[static_cast<int>(event.kind)]) + " " +
             std::to_string(log.jobs[event.job].id);
@@ -38,12 +38,12 @@ std::string OrderOf(std::vector<LogJob> jobs) {
   return text;
 }
 
-TEST(EventsOf, AtEqualTimesEndsThenStartsThenTheSubmissionThenItsOwnStart) {
+TEST(ListEvents, AtEqualTimesEndsThenStartsThenTheSubmissionThenItsOwnStart) {
   EXPECT_EQ(OrderOf({JobOf(1, 0, 0, 50), JobOf(2, 10, 50, 90), JobOf(3, 50, 50, 60)}),
             "submit 1, start 1, submit 2, end 1, start 2, submit 3, start 3, end 3, end 2");
 }
 
-TEST(EventsOf, AJobOfNoLengthEndsAfterItStarted) {
+TEST(ListEvents, AJobOfNoLengthEndsAfterItStarted) {
   EXPECT_EQ(OrderOf({JobOf(1, 5, 5, 5)}), "submit 1, start 1, end 1");
 }
 
@@ -52,7 +52,7 @@ TEST(Replay, ShowsWhatCouldBeSeen) {
   for (LogJob job : {JobOf(1, 0, 10, 500), JobOf(2, 20, 500, 600)}) AddJob(std::move(job), 0, log);
   FinishLog(log);
   Replay replay(log, SnapshotOf("node n1 a100:4"));
-  for (const LogEvent& event : EventsOf(log)) {
+  for (const LogEvent& event : ListEvents(log)) {
     if (event.time > 20) break;
     replay.Apply(event);
   }
@@ -78,7 +78,7 @@ RC_GTEST_PROP(Replay, NeverRunsAJobTwiceAndGivesBackEverything, ()) {
   FinishLog(log);
   Replay replay(log, SnapshotOf("node n[1-3] a100:4"));
   std::map<size_t, int> starts;
-  for (const LogEvent& event : EventsOf(log)) {
+  for (const LogEvent& event : ListEvents(log)) {
     replay.Apply(event);
     if (event.kind == LogEventKind::kStart) ++starts[event.job];
     int64_t running = 0;

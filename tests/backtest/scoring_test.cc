@@ -12,7 +12,7 @@ Scored JobWith(double wait, double said, double weight = 1) {
   job.group = WaitGroup::kNotFree;
   job.weight = weight;
   job.wait = wait;
-  job.said.fill(SaidBy(WaitDistribution::At(said)));
+  job.said.fill(ReduceForecast(WaitDistribution::At(said)));
   return job;
 }
 
@@ -22,7 +22,7 @@ std::vector<const Scored*> Pointers(const std::vector<Scored>& jobs) {
 
 TEST(Crps, OfAPointIsHalfItsError) {
   // The pinball losses of a point at all of seven symmetric quantiles average to half the error.
-  const PublishedForecast said = SaidBy(WaitDistribution::At(100));
+  const PublishedForecast said = ReduceForecast(WaitDistribution::At(100));
   EXPECT_NEAR(CrpsSeconds(said, 300), 100, 1e-4);
   EXPECT_NEAR(CrpsSeconds(said, 40), 30, 1e-4);
   EXPECT_NEAR(CrpsLog(said, 260), 0.5 * std::log(320.0 / 160), 1e-6);
@@ -31,14 +31,14 @@ TEST(Crps, OfAPointIsHalfItsError) {
 
 TEST(Crps, ByHandForThreeSamples) {
   // Quantiles of {0, 10, 20}: .05 .1 .25 -> 0, .5 -> 10, .75 .9 .95 -> 20; the wait is 10.
-  const PublishedForecast said = SaidBy(WaitDistribution::OfSamples({0, 10, 20}));
+  const PublishedForecast said = ReduceForecast(WaitDistribution::OfSamples({0, 10, 20}));
   const double by_hand = (10 * (0.05 + 0.1 + 0.25) + 0 + 10 * (0.25 + 0.1 + 0.05)) / 7;
   EXPECT_NEAR(CrpsSeconds(said, 10), by_hand, 1e-5);
 }
 
-TEST(ScoresOf, CountsByWeight) {
+TEST(ComputeScores, CountsByWeight) {
   const std::vector<Scored> jobs = {JobWith(0, 0, 1), JobWith(1000, 0, 3)};
-  const Scores scores = ScoresOf(Pointers(jobs), 0);
+  const Scores scores = ComputeScores(Pointers(jobs), 0);
   EXPECT_EQ(scores.jobs, 2);
   EXPECT_NEAR(scores.crps_seconds, 375, 1e-6);
   EXPECT_EQ(scores.median_abs_error_seconds, 1000);
@@ -49,27 +49,27 @@ TEST(ScoresOf, CountsByWeight) {
               1e-9);  // said "within a minute" for sure, wrong for three of four
 }
 
-TEST(ScoresOf, CoverageIsAmongForecastsOfMoreThanAMinute) {
+TEST(ComputeScores, CoverageIsAmongForecastsOfMoreThanAMinute) {
   const std::vector<Scored> jobs = {JobWith(0, 30), JobWith(50, 100), JobWith(150, 100)};
-  const Scores scores = ScoresOf(Pointers(jobs), 0);
+  const Scores scores = ComputeScores(Pointers(jobs), 0);
   EXPECT_EQ(scores.covered_jobs, 2);
   EXPECT_NEAR(scores.coverage_p90, 0.5, 1e-9);
 }
 
-TEST(ScoresOf, AJobThatStillWaitsPastItsP90IsAMissAndBeforeThatNothing) {
+TEST(ComputeScores, AJobThatStillWaitsPastItsP90IsAMissAndBeforeThatNothing) {
   Scored young = JobWith(50, 100);
   young.started = false;
   Scored old = JobWith(5000, 100);
   old.started = false;
   const std::vector<Scored> jobs = {young, old, JobWith(90, 100)};
-  const Scores scores = ScoresOf(Pointers(jobs), 0);
+  const Scores scores = ComputeScores(Pointers(jobs), 0);
   EXPECT_EQ(scores.jobs, 1);
   EXPECT_EQ(scores.covered_jobs, 2);
   EXPECT_NEAR(scores.coverage_p90, 0.5, 1e-9);
 }
 
-TEST(ScoresOf, NobodyGivesNothing) {
-  const Scores scores = ScoresOf({}, 0);
+TEST(ComputeScores, NobodyGivesNothing) {
+  const Scores scores = ComputeScores({}, 0);
   EXPECT_EQ(scores.jobs, 0);
   EXPECT_EQ(scores.crps_log, 0);
 }
@@ -90,8 +90,8 @@ TEST(RatioToBest, NamesTheBestBaseline) {
   for (int i = 0; i < 40; ++i) {
     Scored job = JobWith(1000, 0);
     job.week = i / 10;
-    job.said[0] = SaidBy(WaitDistribution::At(900));
-    job.said[3] = SaidBy(WaitDistribution::At(800));
+    job.said[0] = ReduceForecast(WaitDistribution::At(900));
+    job.said[3] = ReduceForecast(WaitDistribution::At(800));
     jobs.push_back(job);
   }
   const Ratio ratio = RatioToBest(Pointers(jobs), Loss::kCrpsSeconds, 1);
@@ -106,7 +106,7 @@ TEST(WorstSoFar, IsFoundFromTheTwoHundredthJobOn) {
   for (int i = 0; i < 400; ++i) {
     Scored job = JobWith(1000, 0);  // every baseline is off by 1,000 s
     // The product is bad at first, which counts only in the sum, and good later.
-    job.said[0] = SaidBy(WaitDistribution::At(i < 100 ? 5000 : 1000));
+    job.said[0] = ReduceForecast(WaitDistribution::At(i < 100 ? 5000 : 1000));
     jobs.push_back(job);
   }
   const double at_200 =
@@ -125,16 +125,16 @@ TEST(WithinQuantile, AWaitThatWasSaidWithSomeProbabilityIsShared) {
   EXPECT_EQ(WithinQuantile(between, 0.75), 1);
 }
 
-TEST(ScoresOf, PlacesOfAForecastThatIsRightAreItsQuantilesWhereManyStartAtOnce) {
+TEST(ComputeScores, PlacesOfAForecastThatIsRightAreItsQuantilesWhereManyStartAtOnce) {
   const auto said = WaitDistribution::OfSamples({0, 0, 0, 700});
   std::vector<Scored> jobs;
   for (const double wait : {0.0, 0.0, 0.0, 700.0}) {
     Scored job = JobWith(wait, 0);
-    job.said.fill(SaidBy(said));
+    job.said.fill(ReduceForecast(said));
     job.places.fill(PlaceIn(said, wait));
     jobs.push_back(job);
   }
-  const Scores scores = ScoresOf(Pointers(jobs), 0);
+  const Scores scores = ComputeScores(Pointers(jobs), 0);
   EXPECT_NEAR(scores.coverage_p50, 0.75, 1e-6);
   EXPECT_NEAR(scores.place_p10, 0.1, 1e-6);
   EXPECT_NEAR(scores.place_p50, 0.5, 1e-6);
@@ -145,10 +145,10 @@ TEST(ToBestPart, IsOfAllAndOfTheWorstSpan) {
   std::vector<Scored> jobs;
   for (int i = 0; i < 1500; ++i) {
     Scored job = JobWith(1000, 0);
-    job.said[0] = SaidBy(WaitDistribution::At(500));
+    job.said[0] = ReduceForecast(WaitDistribution::At(500));
     // The forest is best in the last span alone, and the simulation as good as the product before.
-    job.said[7] = SaidBy(WaitDistribution::At(i < 1000 ? 0 : 750));
-    job.said[6] = SaidBy(WaitDistribution::At(i < 1000 ? 500 : 0));
+    job.said[7] = ReduceForecast(WaitDistribution::At(i < 1000 ? 0 : 750));
+    job.said[6] = ReduceForecast(WaitDistribution::At(i < 1000 ? 500 : 0));
     jobs.push_back(job);
   }
   const AgainstParts against = ToBestPart(Pointers(jobs), Loss::kCrpsSeconds);

@@ -11,6 +11,7 @@ namespace gpuadvise::client {
 
 class FakeConsole : public Console {
  public:
+  bool OutputIsTerminal() const override { return is_terminal; }
   bool CanAsk() const override { return can_ask; }
   TerminalStyle style() const override { return shown; }
   int64_t now() const override { return clock; }
@@ -28,7 +29,6 @@ class FakeConsole : public Console {
   void Write(Stream stream, std::string_view bytes) override {
     (stream == Stream::kOutput ? printed : complained) += bytes;
   }
-  bool OutputIsTerminal() const override { return is_terminal; }
   bool ReadYes() override {
     asked = true;
     return answer;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "client/sbatch/job_runner.h"
-#include "tests/client/fake_server.h"
 #include "tests/client/golden.h"
+#include "tests/fakes/fake_server.h"
 #include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise::client {

@@ -141,7 +141,7 @@ TEST(LeftOutTeller, TellsSoManyAnHour) {
   EXPECT_EQ(tell(0), "a record is left out: job 0 is there twice");
   EXPECT_EQ(tell(0), "");
   for (int job = 1; job < LeftOutTeller::kMostStories; ++job) EXPECT_NE(tell(job), "");
-  EXPECT_EQ(tell(98), "more records are left out; that is not told for the rest of the hour");
+  EXPECT_EQ(tell(98), "more records are left out; not reported again this hour");
   EXPECT_EQ(tell(99), "");
   now += std::chrono::hours(1);
   EXPECT_EQ(tell(98), "a record is left out: job 98 is there twice");
@@ -165,6 +165,25 @@ TEST_F(CollectLoop, EndsWhenNobodyReads) {
 
 TEST_F(CollectLoop, EndsWhenItsInputIsClosed) {
   options_.interval = milliseconds(3'600'000);
+  CloseInput();
+  ScriptedSource source({Batch(1), Batch(2)});
+  EXPECT_EQ(RunCollectLoop(source, options_), 0);
+  EXPECT_EQ(source.steps, 1);
+}
+
+TEST_F(CollectLoop, ALineOnItsInputAsksForTheNextPollSoon) {
+  options_.interval = milliseconds(3'600'000);
+  options_.soonest = milliseconds(1);
+  ASSERT_EQ(::write(input_[1], "\n\n\n", 3), 3);
+  ScriptedSource source({Batch(1)});
+  EXPECT_EQ(RunCollectLoop(source, options_), 0);
+  EXPECT_EQ(source.steps, 2);
+}
+
+TEST_F(CollectLoop, AskedAgainAndAgainItPollsOnceInSoLong) {
+  options_.interval = milliseconds(3'600'000);
+  options_.soonest = milliseconds(3'000'000);
+  ASSERT_EQ(::write(input_[1], "\n", 1), 1);
   CloseInput();
   ScriptedSource source({Batch(1), Batch(2)});
   EXPECT_EQ(RunCollectLoop(source, options_), 0);

@@ -148,7 +148,7 @@ TEST_P(Release, WaitingJobsKeepWhatTheyAskFor) {
   EXPECT_EQ(jobs.at("array").array_task_count, 5);
   EXPECT_EQ(jobs.at("array").array_throttle, 2);
   EXPECT_EQ(jobs.at("two_partitions").request.partitions,
-            (std::vector<std::string>{"short", "markov_gpu"}));
+            (std::vector<std::string>{"short", "gpu_shared"}));
   EXPECT_EQ(jobs.at("in_reservation").request.reservation, "later");
   const Job& later = jobs.at("licences");
   EXPECT_NEAR(*later.request.begin_time - *later.submit_time, 1'000'000, 2);

@@ -196,8 +196,8 @@ TEST(WhatUsersWrite, ACommentThatLooksLikeAJobIsNone) {
   EXPECT_EQ(IdsOf(read), (std::vector<int64_t>{7, 8}));
   EXPECT_EQ(read.left_out.records, 2);
   EXPECT_EQ(read.left_out.first,
-            "job 9999 is not in squeue's list; it stands behind job 7 of user id 1001, whose text "
-            "may hold it");
+            "job 9999 is not in squeue's list; it follows job 7 of user id 1001, whose text "
+            "may contain it");
 }
 
 TEST(WhatUsersWrite, ANameIsTakenAsItIs) {
@@ -314,7 +314,7 @@ TEST(WhatUsersWrite, NobodyIsNamedWhereAnotherMayHaveWrittenIt) {
   EXPECT_EQ(read.left_out.records, 3);
   EXPECT_EQ(read.left_out.first, "job 9999 is not in squeue's list");
   const ReadJobs behind = JobsOf(seven, {kBothListed[0]});
-  EXPECT_NE(behind.left_out.first.find("behind job 7 of user id 1001"), std::string::npos);
+  EXPECT_NE(behind.left_out.first.find("follows job 7 of user id 1001"), std::string::npos);
   const ReadJobs doubled = JobsOf(kRecordOf8 + kRecordOf8 + kForeign, {kBothListed[1]});
   EXPECT_EQ(doubled.left_out.first.find("1002"), std::string::npos);
 }
@@ -335,7 +335,7 @@ TEST(WhatUsersWrite, ARecordOfAnotherUserThanSqueueSaysIsNone) {
   const ReadJobs read =
       JobsOf(RecordOf(7, 1001, "x", "PENDING"), {ListedAs(7, 1002, "x", "PENDING")});
   EXPECT_TRUE(read.jobs.empty());
-  EXPECT_EQ(read.left_out.first, "job 7 says another user than squeue does");
+  EXPECT_EQ(read.left_out.first, "job 7 has another user than in squeue's list");
 }
 
 TEST(WhatUsersWrite, AJobThatWasRenamedMeanwhileIsReadByItsLines) {

@@ -81,7 +81,7 @@ TEST(ScontrolPartitions, KeepAbsentUnlimitedAndNumbersApart) {
   EXPECT_EQ(brief.default_memory_per_node_mib, SlurmNumber(1000));
   EXPECT_EQ(brief.priority_tier, 3);
   EXPECT_EQ(brief.priority_job_factor, 7);
-  const Partition& all = Find(partitions, &Partition::name, "markov_gpu");
+  const Partition& all = Find(partitions, &Partition::name, "gpu_shared");
   EXPECT_TRUE(all.is_default);
   EXPECT_TRUE(all.max_nodes.infinite());
   EXPECT_TRUE(all.default_time_seconds.absent());

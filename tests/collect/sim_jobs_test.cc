@@ -19,7 +19,7 @@ std::string JobText(int64_t id, UnixSeconds submit, const std::string& type = "g
                     int64_t gpus = 1, int64_t nodes = 1) {
   return fmt::format(
       R"({{"id": {}, "name": "toy", "user": "ann", "uid": 1000, "submit": {}, "partition":)"
-      R"( "markov_gpu", "gpu_type": "{}", "gpus": {}, "nodes": {}, "cpus": 2, "memory_mib": 4000,)"
+      R"( "gpu_shared", "gpu_type": "{}", "gpus": {}, "nodes": {}, "cpus": 2, "memory_mib": 4000,)"
       R"( "limit_seconds": 600}})",
       id, submit, type, gpus, nodes);
 }

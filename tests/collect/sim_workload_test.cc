@@ -128,7 +128,7 @@ TEST(SimCluster, HasTheGpusOfTheSeedCluster) {
 TEST(SimCluster, HasOnePartitionOfTwoDaysWithEveryNode) {
   const Snapshot cluster = SeedCluster();
   ASSERT_EQ(cluster.partitions.size(), 1u);
-  EXPECT_EQ(cluster.partitions[0].name, "markov_gpu");
+  EXPECT_EQ(cluster.partitions[0].name, "gpu_shared");
   EXPECT_EQ(cluster.partitions[0].max_time_seconds, SlurmNumber(48 * 3600));
   EXPECT_EQ(cluster.partitions[0].nodes.size(), cluster.nodes.size());
   EXPECT_EQ(cluster.nodes.front().name, "classt01");

@@ -155,7 +155,7 @@ TEST_F(SlurmOfFiles, AListThatEndsInsideAJobIsNone) {
   const auto poll = source_->Step();
   ASSERT_FALSE(poll);
   EXPECT_EQ(poll.error().message,
-            "squeue's list of jobs ends inside a job or is none; is it Slurm's own squeue?");
+            "squeue's list of jobs is cut off or not valid; is it Slurm's own squeue?");
 }
 
 TEST_F(SlurmOfFiles, ATableThatEndsInsideARecordIsNone) {

@@ -97,7 +97,7 @@ TEST_F(SlurmConf, OtherwiseTheFirstThatCanBeRead) {
 
 TEST_F(SlurmConf, AConfiguredOneThatCannotBeReadIsNamedWithTheReason) {
   EXPECT_EQ(FindSlurmConf("/no/such", {folder_ + "/slurm.conf"}, Always).error().message,
-            "Slurm's configuration /no/such cannot be read: No such file or directory; mend it or "
+            "Slurm's configuration /no/such cannot be read: No such file or directory; fix it, or "
             "set SLURM_CONF");
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "process/child_process.h"
+#include "common/process/child_process.h"
 #include "tests/daemon/http/http_peer.h"
 #include "tests/daemon/temp_folder.h"
 

@@ -10,7 +10,7 @@ ROW = re.compile(r'\{"([^"]+)", (\d+), ([\d.]+), ([\d.]+)\}')
 
 class Accuracy(unittest.TestCase):
     def setUp(self):
-        header = (TOP / "common/training/model_accuracy.h").read_text()
+        header = (TOP / "common/plan/model_accuracy.h").read_text()
         self.rows = [(of, int(rows), f"{100 * float(median):.1f}", f"{100 * float(p90):.1f}")
                      for of, rows, median, p90 in ROW.findall(header)]
 

@@ -2,7 +2,6 @@
 import http.client
 import json
 import pathlib
-import re
 import socket
 
 SPEC = {"name": "t", "model": {"preset": "gpt2"},
@@ -50,32 +49,6 @@ class Daemon:
     def get(self, target):
         return json.loads(self.ask("GET", target)[2])
 
-    def post(self, target, body):
-        return json.loads(self.ask("POST", target, body)[2])
-
-
-# Members that hold the daemon's sentences, alone or in a list (web/src/api/translate.ts).
-SENTENCES = {"assumed", "because", "beyond", "clears", "message", "note", "notes", "problem", "reason_words", "reasons", "stale_cause",
-             "tips", "warnings", "why", "why_not_more", "words", "would_fit_with"}
-
-
-def sentences_in(value, is_sentence=False):
-    """The daemon's sentences in an answer. A key and its value ("method: lora") is none."""
-    if isinstance(value, str):
-        return {value} if is_sentence and " " in value and not re.fullmatch(r"\w+: \w+", value) else set()
-    if isinstance(value, list):
-        return {text for each in value for text in sentences_in(each, is_sentence)}
-    if isinstance(value, dict):
-        return {text for name, each in value.items() for text in sentences_in(each, name in SENTENCES)}
-    return set()
-
-
-def of_examples():
-    """Every question about the training files of examples/."""
-    for file in sorted((pathlib.Path(__file__).resolve().parents[2] / "examples").glob("*.yaml")):
-        for question in ("advise", "fit", "scale"):
-            yield "POST", f"/v1/{question}", {"spec_yaml": file.read_text()}
-
 
 def requests(daemon):
     """(method, target, body) of every route: the usual question, its variants, and wrong ones."""
@@ -99,18 +72,10 @@ def requests(daemon):
         ("GET", "/v1/waits", None),
         ("GET", "/v1/site", None),
         ("GET", "/v1/me", None),
-        ("GET", "/v1/standby", None),
-        ("POST", "/v1/standby/copy", {}),
-        ("GET", "/v1/standby/copy/none?offset=0", None),
-        ("POST", "/v1/standby/rows", {}),
         ("GET", "/v1/waiting", None),
         ("GET", "/v1/usage?weeks=4", None),
         ("GET", "/v1/usage?weeks=27", None),
         ("GET", "/v1/presets", None),
-        ("POST", "/v1/words", {"language": "ko", "texts": ["free now"]}),
-        ("POST", "/v1/words", {"language": "xx", "texts": []}),
-        ("GET", "/v1/clusters", None),
-        ("POST", "/v1/clusters/none/advise", {"spec": SPEC}),
         ("GET", "/v1/nodes", None),
         ("GET", f"/v1/nodes?gpu={gpu}&partition=none&condition=free&search=a&offset=0&limit=5", None),
         ("GET", "/v1/nodes?condition=nonsense", None),
@@ -126,7 +91,6 @@ def requests(daemon):
         ("GET", "/v1/history", None),
         ("GET", f"/v1/history?weeks=1&gpu={gpu}", None),
         ("GET", "/v1/history?weeks=0", None),
-        ("GET", "/v1/limits?user=root&since=1787408000", None),
         ("GET", "/v1/events", None),
         ("GET", "/metrics", None),
         ("POST", "/v1/advise", {"spec": SPEC}),

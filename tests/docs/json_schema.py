@@ -1,10 +1,10 @@
-"""The part of JSON Schema (2020-12) that docs/openapi.yaml uses.
+"""The part of JSON Schema (2020-12) that docs/openapi.yaml and the schema of train.yaml use.
 
 One thing is stricter than the standard: a member that an object's `properties` do not list is a fault, unless
-`additionalProperties` is true. So a document that forgets one is found; readers of the document need not mind.
+`additionalProperties` is true or a schema, or `propertyNames` allow it. So a document that forgets one is found; readers of the document need not mind.
 """
 KNOWN = {"type", "enum", "properties", "required", "additionalProperties", "items", "anyOf", "$ref", "minimum", "maximum",
-         "minItems", "maxItems", "description"}
+         "minItems", "maxItems", "description", "propertyNames", "$defs", "$schema", "title"}
 TYPES = {"string": str, "boolean": bool, "array": list, "object": dict, "null": type(None)}
 
 
@@ -19,7 +19,7 @@ def resolved(schema, document):
     """The schema that a reference leads to."""
     while "$ref" in schema:
         place = document
-        for part in schema["$ref"].removeprefix("#/").split("/"):
+        for part in filter(None, schema["$ref"].removeprefix("#").split("/")):
             place = place[part]
         schema = place
     return schema
@@ -48,11 +48,16 @@ def faults(value, schema, document, place=""):
             found.append(f"{place}: {len(value)} items")
         for i, item in enumerate(value):
             found += faults(item, schema.get("items", {}), document, f"{place}/{i}")
-    if isinstance(value, dict) and "properties" in schema:
+    if isinstance(value, dict):
         found += [f"{place}: {name} is missing" for name in schema.get("required", []) if name not in value]
+        others = schema.get("additionalProperties", "properties" not in schema)
         for name, member in value.items():
-            if name in schema["properties"]:
+            if name in schema.get("properties", {}):
                 found += faults(member, schema["properties"][name], document, f"{place}/{name}")
-            elif schema.get("additionalProperties") is not True:
+            elif isinstance(others, dict):
+                found += faults(member, others, document, f"{place}/{name}")
+            elif "propertyNames" in schema:
+                found += faults(name, schema["propertyNames"], document, f"{place}/{name}")
+            elif others is not True:
                 found.append(f"{place}: {name} is not documented")
     return found

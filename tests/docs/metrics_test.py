@@ -83,7 +83,7 @@ class Scrape(unittest.TestCase):
         cls.socket = str(folder / "socket")
         config = folder / "gpuadvised.yaml"
         config.write_text(f"socket: {cls.socket}\nstate_dir: {folder / 'state'}\nsource: sim\n"
-                          "poll_interval: 200ms\nsimulation: {seed: 1, speed: 600}\nmetrics: {per_node: true}\n")
+                          "poll_interval: 200ms\nsimulation: {seed: 1, speed: 600}\n")
         cls.daemon = subprocess.Popen([BIN / "gpuadvised", "--config", config], stderr=subprocess.PIPE)
         cls.addClassCleanup(cls.stop)
         deadline = time.monotonic() + 120
@@ -115,8 +115,7 @@ class Scrape(unittest.TestCase):
     def test_most_families_have_series(self):
         empty = {name for name, (_, _, count) in families(self.text).items() if not count}
         self.assertLessEqual(empty, {"gpuadvise_history_bytes", "gpuadvise_history_jobs", "gpuadvise_slurm_start_error_seconds",
-                                     "gpuadvise_forecast_error_seconds", "gpuadvise_forecast_coverage_ratio",
-                                     "slurm_pending_reason_total"})
+                                     "gpuadvise_forecast_error_seconds", "gpuadvise_forecast_coverage_ratio"})
 
     def test_its_type_is_that_of_the_text_format(self):
         self.assertEqual(self.content_type, "text/plain; version=0.0.4; charset=utf-8")
@@ -126,7 +125,7 @@ class Scrape(unittest.TestCase):
         asked = list(queries())
         self.assertGreater(len(asked), 30)
         for where, expr in asked:
-            for name in re.findall(r"\b((?:gpuadvise|slurm)_\w+)", expr):
+            for name in re.findall(r"\b(gpuadvise_\w+)", expr):
                 self.assertTrue(re.sub(r"_bucket$", "", name) in known, f"{where}: {name}")
 
     def test_each_board_asks_the_chosen_data_source(self):
@@ -140,9 +139,8 @@ class Scrape(unittest.TestCase):
     @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed (Debian's prometheus)")
     def test_prometheus_takes_scrape_and_rules(self):
         done = subprocess.run(["promtool", "check", "metrics"], input=self.text, text=True, capture_output=True, check=False)
-        # Not followed: names that others chose, and a forecast's quantiles, which come without a count or sum.
-        advice = [line for line in (done.stdout + done.stderr).splitlines()
-                  if not line.startswith("slurm_") and 'should not have "quantile" label' not in line]
+        # Not followed: a forecast's quantiles come without a count or sum.
+        advice = [line for line in (done.stdout + done.stderr).splitlines() if 'should not have "quantile" label' not in line]
         self.assertEqual(advice, [])
         for check in (["check", "rules", ROOT / "config/prometheus/alerts.yaml"],
                       ["test", "rules", ROOT / "tests/docs/alerts_test.yaml"]):

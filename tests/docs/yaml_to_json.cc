@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "yaml/yaml_file.h"
+#include "common/yaml/yaml_file.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;

@@ -9,6 +9,6 @@ inline constexpr const char* kSeedCluster =
     "node classt[21-22] gpul40s:6 cpus 64 mem 512000\n"
     "node classt[23-24] h100_1g.11gb:14 cpus 64 mem 512000\n"
     "node classt25 gpu4090:4 cpus 32 mem 256000\n"
-    "partition markov_gpu ALL max 2d default mem-per-cpu 2000\n";
+    "partition gpu_shared ALL max 2d default mem-per-cpu 2000\n";
 
 }  // namespace gpuadvise

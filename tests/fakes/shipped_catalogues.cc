@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "common/yaml/yaml_document.h"
 #include "embedded/default_gpus.h"
 #include "embedded/default_models.h"
-#include "yaml/yaml_document.h"
 
 namespace gpuadvise {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "common/gpu/gpu_naming.h"
-#include "common/training/model_presets.h"
+#include "common/models/model_presets.h"
 
 namespace gpuadvise {
 

@@ -8,8 +8,8 @@
 #include "client/views/experiment_words.h"
 #include "client/views/job_detail.h"
 #include "client/views/jobs_table.h"
+#include "common/yaml/text_check.h"
 #include "tests/fuzz/fuzz_input.h"
-#include "yaml/text_check.h"
 
 namespace {
 
@@ -27,16 +27,16 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!answer) return 0;
   constexpr int64_t kNow = 1790000000;
   const TerminalStyle style{80, false};
-  RequireShown(ClusterAndAge(*answer) + DataDoubt(*answer));
-  RequireShown(AdviceText(*answer, {.all = true, .now = kNow, .style = style}));
-  RequireShown(AdviceText(*answer, {.all = false, .now = kNow, .style = style}));
-  const auto& jobs = ListOf(*answer, "jobs");
+  const auto advice = ReadAnswer<api::Advice>(*answer);
+  RequireShown(ClusterAndAge(advice.frame) + DataDoubt(advice.frame));
+  RequireShown(AdviceText(advice, {.all = true, .now = kNow, .style = style}));
+  RequireShown(AdviceText(advice, {.all = false, .now = kNow, .style = style}));
+  const auto jobs = ReadExperiments(*answer);
   for (const std::string& line : JobsTable(jobs, kNow, 80)) RequireShown(line);
   RequireShown(JobsRecord(jobs));
-  RequireShown(JobsCsv(FilteredJobs(jobs, {.state = "ended", .gpu = "a", .name = "x"})));
-  RequireShown(JobsCsv(jobs));
-  for (const auto& job : jobs) {
-    if (job.is_object()) RequireShown(JobDetailText(job, kNow, style));
-  }
+  const auto& rows = ListOf(*answer, "jobs");
+  RequireShown(JobsCsv(FilteredJobs(rows, {.state = "ended", .gpu = "a", .name = "x"})));
+  RequireShown(JobsCsv(rows));
+  for (const auto& job : jobs) RequireShown(JobDetailText(job, kNow, style));
   return 0;
 }

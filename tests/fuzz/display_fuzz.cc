@@ -4,8 +4,8 @@
 
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
+#include "common/yaml/text_check.h"
 #include "tests/fuzz/fuzz_input.h"
-#include "yaml/text_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace gpuadvise;

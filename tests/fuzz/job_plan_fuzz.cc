@@ -1,27 +1,31 @@
 // A train.yaml of anybody's beside an advice: the job script says what sbatch was told and no more,
 // and the plan of its folders is read whatever stands there.
-#include <nlohmann/json.hpp>
 
 #include "client/preflight/preflight.h"
 #include "client/sbatch/sbatch_script.h"
-#include "common/training/sent_spec.h"
+#include "common/spec/sent_spec.h"
+#include "common/yaml/train_file.h"
 #include "tests/fuzz/fuzz_input.h"
-#include "yaml/train_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace gpuadvise;
   using namespace gpuadvise::client;
-  using nlohmann::json;
   const auto nothing = [](const std::string&) -> Result<std::string> {
     return Fail(ErrorCode::kNotFound, "none");
   };
   const auto file =
       TrainFile::FromText(AsText(data, size), "train.yaml", "", 1'790'000'000, nothing);
   if (!file) return 0;
-  const json strategy = {{"gpu", "l40s"},      {"gpus_per_node", 4},
-                         {"nodes", 2},         {"micro_batch", 8},
-                         {"accumulation", 2},  {"precision", "bf16"},
-                         {"partition", "gpu"}, {"sbatch", {{"partition", "gpu"}, {"nodes", 2}}}};
+  api::Strategy strategy;
+  strategy.gpu = "l40s";
+  strategy.gpus_per_node = 4;
+  strategy.nodes = 2;
+  strategy.micro_batch = 8;
+  strategy.accumulation = 2;
+  strategy.precision = "bf16";
+  strategy.partition = "gpu";
+  strategy.sbatch.partition = "gpu";
+  strategy.sbatch.nodes = 2;
   Require(SentSpec(SentSpec(file->spec())) == SentSpec(file->spec()), "what is sent is sent");
   const auto script =
       MakeJobScript("#!/bin/bash\n{sbatch}\n# end\ntrue\n{exports}\n{setup}\n{launch}\n",

@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "client/script/train_yaml_from_script.h"
+#include "common/yaml/train_file.h"
 #include "tests/fuzz/fuzz_input.h"
-#include "yaml/train_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace gpuadvise;

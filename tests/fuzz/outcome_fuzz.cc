@@ -1,7 +1,7 @@
 // gpuadvise-outcome.json as anyone may have written it: what is read can be written and read again.
 #include <nlohmann/json.hpp>
 
-#include "common/training/outcome.h"
+#include "common/runs/outcome.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

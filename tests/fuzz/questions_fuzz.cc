@@ -56,11 +56,6 @@ void Check(const Result<json>& answer) {
   Require(text.size() < kLargestAnswer, "an answer is bounded");
 }
 
-void Check(const Result<daemon::Advised>& advised) {
-  if (!advised) return CheckError(advised.error());
-  Check(Result<json>(advised->answer));
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/training/train_keys.h"
+#include "common/keys/train_keys.h"
 
 namespace gpuadvise {
 
@@ -44,7 +44,7 @@ inline std::string AnyText(ByteStream& bytes) {
   constexpr const char* kTelling[] = {
       "l40s",       "rtx4090",    "a100-80gb", "llama-3-8b", "q_proj", "5 GB",       "21.3 GiB",
       "1-00:00:00", "adamw",      "",          "gpu:1",      "nope",   "a|b&(c)",    "n[1-3]",
-      "classt01",   "markov_gpu", "auto",      "gpu:l40s:2", "all",    "n[1-999999]"};
+      "classt01",   "gpu_shared", "auto",      "gpu:l40s:2", "all",    "n[1-999999]"};
   const uint8_t kind = bytes.Byte();
   if (kind < 220) return bytes.OneOf(kTelling);
   std::string text;

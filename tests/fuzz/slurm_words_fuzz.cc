@@ -20,13 +20,13 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Require(options.window_seconds >= 0 && options.max_job_test >= 0 && options.queue_depth >= 0 &&
               options.max_job_array_resv >= 0,
           "counts are not negative");
-  if (const auto billing = BillingOf(text, {{"cpu", 4}, {"mem", 9}, {"gres/gpu", 2}}, false)) {
+  if (const auto billing = ComputeBilling(text, {{"cpu", 4}, {"mem", 9}, {"gres/gpu", 2}}, false)) {
     Require(std::isfinite(*billing), "billing is a number");
   }
   for (const int64_t id : DependsOn(text)) Require(id > 0, "a dependency names jobs");
-  PendingReasonInWords(text);
-  ReasonHolds(text);
-  ReasonIsLimit(text);
+  ExplainPendingReason(text);
+  IsHoldReason(text);
+  IsLimitReason(text);
   const auto features = FeatureExpression::Parse(text);
   if (!features) Require(!features.error().message.empty(), "an error has a sentence");
   if (features) {

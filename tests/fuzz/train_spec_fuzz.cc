@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/work_budget.h"
-#include "common/training/answer_fit.h"
-#include "common/training/answer_scale.h"
-#include "common/training/train_spec.h"
+#include "common/plan/answer_fit.h"
+#include "common/plan/answer_scale.h"
+#include "common/spec/train_spec.h"
 #include "tests/fakes/shipped_catalogues.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/fuzz/random_spec.h"
@@ -19,13 +19,15 @@ size_t SizeOf(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace).size();
 }
 
-void CheckAnswer(const Result<json>& answer, const json& spec) {
+template <typename Answer>
+void CheckAnswer(const Result<Answer>& answer, const json& spec) {
   if (!answer) {
     Require(!answer.error().message.empty(), "an error has a sentence");
     Require(answer.error().message.size() < 4000, "an error is a sentence");
     return;
   }
-  Require(SizeOf(*answer) < 200'000 + 200 * SizeOf(spec), "an answer is as long as its question");
+  Require(SizeOf(ToJson(*answer)) < 200'000 + 200 * SizeOf(spec),
+          "an answer is as long as its question");
 }
 
 }  // namespace
@@ -35,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const json spec = AnySpec(bytes);
   const auto parsed = ParseTrainSpec(spec, "/spec", RunLength::kOptional);
   if (!parsed) {
-    CheckAnswer(tl::unexpected<Error>(parsed.error()), spec);
+    CheckAnswer<api::Fit>(tl::unexpected<Error>(parsed.error()), spec);
     return 0;
   }
   const GpuCatalogue& catalogue = ShippedGpus().catalogue();
@@ -58,6 +60,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ScaleQuestion scale{*timed, ShippedModels(), catalogue};
   scale.most_gpus = 1 + static_cast<int64_t>(bytes.Below(1024));
   scale.budget = &budget;
-  CheckAnswer(AnswerScale(scale, {{gpus[0], 8, {}}, {gpus[1], 4, {}}}, ToldInFull::kBest), spec);
+  CheckAnswer(AnswerScale(scale, {{gpus[0], 8, {}}, {gpus[1], 4, {}}}, DetailedGpu::kBest), spec);
   return 0;
 }

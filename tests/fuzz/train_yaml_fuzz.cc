@@ -2,10 +2,10 @@
 // name; what is read says the same when it is read as JSON.
 #include <nlohmann/json.hpp>
 
-#include "common/training/train_spec.h"
+#include "common/spec/train_spec.h"
+#include "common/yaml/train_file.h"
+#include "common/yaml/yaml_document.h"
 #include "tests/fuzz/fuzz_input.h"
-#include "yaml/train_file.h"
-#include "yaml/yaml_document.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace gpuadvise;

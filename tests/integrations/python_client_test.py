@@ -88,19 +88,12 @@ class Live(unittest.TestCase):
         self.assertEqual(len(quick), 20)
         self.assertTrue(all(answer.get("error") or answer["cheaper"] == [] for answer in quick))
 
-    def test_a_standby_passes_the_question_on_and_a_circle_ends(self):
-        def sending_to(path, target):
-            location = b"http+unix://" + urllib.parse.quote(str(path), safe="").encode() + target
-            return send(b"HTTP/1.1 307 Temporary Redirect\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n")
-
+    def test_no_redirect_is_followed(self):
+        location = b"http+unix://" + urllib.parse.quote(str(self.daemon.socket), safe="").encode() + b"/v1/gpus"
+        answer = b"HTTP/1.1 307 Temporary Redirect\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n"
         with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-            standby = BadServer(folder, sending_to(self.daemon.socket, b"/v1/when"))
-            starts = gpuadvise.Client(standby.path).when({"gres": "gpu:1", "time_limit_seconds": 3600})
-            self.assertEqual(len(starts["answers"]), 1)
-        with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-            circle = BadServer(folder, sending_to(folder + "/bad", b"/v1/gpus"))
             with self.assertRaises(gpuadvise.GpuadviseError) as raised:
-                gpuadvise.Client(circle.path, timeout=2).gpus()
+                gpuadvise.Client(BadServer(folder, send(answer)).path, timeout=2).gpus()
             self.assertIn("307", str(raised.exception))
 
     def test_threads_may_share_a_client(self):
@@ -253,7 +246,6 @@ class Source(unittest.TestCase):
         """Each TypedDict's members are in docs/openapi.yaml, with a type that fits."""
         document = json.loads(subprocess.run([YAML_TO_JSON, TOP / "docs/openapi.yaml"], check=True, capture_output=True).stdout)
         schemas = document["components"]["schemas"]
-        schemas["SelectedJob"] = schemas["Selection"]["properties"]["job"]
         words = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
         checked = 0
         for node in ast.parse(SOURCE.read_text()).body:
@@ -267,6 +259,9 @@ class Source(unittest.TestCase):
                 while "$ref" in schema:
                     schema = schemas[schema["$ref"].rsplit("/", 1)[1]]
                 if "anyOf" in schema:
+                    continue
+                if "type" not in schema:
+                    self.assertEqual(said, "Any", (node.name, name))
                     continue
                 kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
                 inner = said.removeprefix("Optional[").removesuffix("]") if said.startswith("Optional[") else said

@@ -75,7 +75,7 @@ class Tools(unittest.TestCase):
         self.assertEqual(words, ("--gres=gpu:2", "--time=04:00:00", "--cpus-per-task=4"))
         choice = gpuadvise_select.select(*words)
         self.assertRegex(choice["gres"], r"^gpu:[\w.]+:2$")
-        self.assertEqual(choice["partition"], "markov_gpu")
+        self.assertEqual(choice["partition"], "gpu_shared")
         self.assertIs(gpuadvise_select.submitted(choice, "998877"), None)
 
     def test_where_there_is_no_choice_the_default_or_the_sentence(self):
@@ -100,7 +100,7 @@ class Tools(unittest.TestCase):
 
     def test_snakemakes_functions_give_partition_and_gres_of_one_choice(self):
         gpu = gpuadvise_snakemake.gpu_job(gpus=2, limit="04:00:00", default="other")
-        self.assertEqual(gpu.partition({}), "markov_gpu")
+        self.assertEqual(gpu.partition({}), "gpu_shared")
         self.assertRegex(gpu.extra({}), r"^--gres=gpu:[\w.]+:2$")
         lost = gpuadvise_snakemake.gpu_job(gpus=4096, default="other")
         self.assertEqual((lost.partition({}), lost.extra({})), ("other", "--gres=gpu:4096"))
@@ -117,13 +117,13 @@ class Tools(unittest.TestCase):
             done = subprocess.run(["snakemake", "--cores", "1", "--nocolor"], cwd=folder, capture_output=True, text=True, timeout=120,
                                   check=False, env={**self.environment, "HOME": folder})
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertRegex((pathlib.Path(folder) / "model.txt").read_text(), r"^markov_gpu --gres=gpu:[\w.]+:2\n$")
+            self.assertRegex((pathlib.Path(folder) / "model.txt").read_text(), r"^gpu_shared --gres=gpu:[\w.]+:2\n$")
 
     def test_submitits_executor_gets_the_choice_and_the_daemon_the_job(self):
         executor = Executor()
         choice = gpuadvise_submitit.choose(executor, gpus=2, timeout_min=250)
         self.assertEqual(executor.parameters["timeout_min"], 250)
-        self.assertEqual(executor.parameters["slurm_partition"], "markov_gpu")
+        self.assertEqual(executor.parameters["slurm_partition"], "gpu_shared")
         self.assertRegex(executor.parameters["slurm_gres"], r"^gpu:[\w.]+:2$")
         self.assertEqual(gpuadvise_submitit.limit_of(250), "04:10:00")
         job = gpuadvise_submitit.submit(executor, choice, print, 1, end="")
@@ -146,12 +146,12 @@ class Tools(unittest.TestCase):
                                SUBMITIT, PATH=f"{folder}:{self.environment['PATH']}")
             self.assertEqual(said, "4711")
             script = (pathlib.Path(folder) / "script").read_text()
-            self.assertIn("#SBATCH --partition=markov_gpu\n", script)
+            self.assertIn("#SBATCH --partition=gpu_shared\n", script)
             self.assertRegex(script, r"#SBATCH --gres=gpu:[\w.]+:2\n")
             self.assertIn("#SBATCH --time=240\n", script)
 
     def test_hydras_resolver_gives_one_value(self):
-        self.assertEqual(gpuadvise_hydra.resolve("partition", 2, "04:00:00"), "markov_gpu")
+        self.assertEqual(gpuadvise_hydra.resolve("partition", 2, "04:00:00"), "gpu_shared")
         self.assertRegex(gpuadvise_hydra.resolve("gres", "2", "04:00:00"), r"^gpu:[\w.]+:2$")
         self.assertEqual(gpuadvise_hydra.resolve("gres", 4096, "", "gpu:1"), "gpu:1")
         with self.assertRaises(gpuadvise_select.NoChoice):
@@ -165,7 +165,7 @@ class Tools(unittest.TestCase):
                            "c = OmegaConf.create({'n': 2, 'launcher': {'partition': '${gpuadvise:partition,${n},04:00:00}', "
                            "'gres': '${gpuadvise:gres,2,04:00:00}', 'other': '${gpuadvise:gres,4096,1:00:00,gpu:1}'}})\n"
                            "print(c.launcher.partition, c.launcher.gres, c.launcher.other)")
-        self.assertRegex(said, r"^markov_gpu gpu:[\w.]+:2 gpu:1$")
+        self.assertRegex(said, r"^gpu_shared gpu:[\w.]+:2 gpu:1$")
 
     def test_each_is_short_and_needs_nothing_but_the_standard_library_and_its_tool(self):
         for name in ("snakemake/gpuadvise_snakemake.py", "submitit/gpuadvise_submitit.py", "hydra/gpuadvise_hydra.py",

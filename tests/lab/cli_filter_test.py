@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plain sbatch with plugins/cli_filter.lua: real Slurm, real gpuadvised, jobs of several users.
+"""Plain sbatch with integrations/plugins/cli_filter.lua: real Slurm, real gpuadvised, jobs of several users.
 
     cli_filter_test.py BIN_DIR [unittest options]
 """
@@ -16,7 +16,7 @@ import lab_root
 import programs
 from lab import path_of, wait_until
 
-PLUGIN = pathlib.Path(__file__).resolve().parents[2] / "plugins" / "cli_filter.lua"
+PLUGIN = pathlib.Path(__file__).resolve().parents[2] / "integrations" / "plugins" / "cli_filter.lua"
 AUTO = "--comment=gpuadvise:auto"
 ETC_SLURM = pathlib.Path("/etc/slurm")
 LOOKS_BESIDE_SLURM_CONF = (21, 8)
@@ -64,7 +64,7 @@ class CliFilter(programs.SiteTest):
     @classmethod
     def use(cls, text=None, **changes):
         """Installs the site's filter; with `text` another one; `changes`: of its settings."""
-        values = {"plugin": cls.plugin, "client": cls.site.bin / "gpuadvise", "socket": cls.site.socket, "seconds": 5, **changes}
+        values = {"plugin": cls.plugin, "client": cls.site.bin / "gpuadvise", "socket": cls.site.socket, "seconds": 20, **changes}
         cls.conf.write_text((text or SITES_OWN).format(**values))
         cls.conf.chmod(0o644)
 
@@ -125,19 +125,22 @@ class CliFilter(programs.SiteTest):
             self.site.wait_for_next_snapshot()
         self.assertEqual(sorted(nodes), ["n1", "n2", "n3"])
 
-    def test_a_loop_of_sbatch_is_spread_before_the_daemon_looks_again(self):
-        self.site.restart(poll_interval="60s")
+    def test_a_loop_of_sbatch_with_pauses_is_spread_long_before_the_next_poll_is_due(self):
+        self.site.restart(poll_interval="1h")
+        nodes = []
         try:
-            nodes = [self.lab.wait_for_state(self.sbatch(AUTO, "--gres=gpu:4", "-t", "60", user="lab2")[0]["JobId"],
-                                             "RUNNING")["NodeList"] for _ in range(3)]
+            for _ in range(3):
+                job = self.sbatch(AUTO, "--gres=gpu:4", "-t", "60", user="lab2")[0]["JobId"]
+                nodes.append(self.lab.wait_for_state(job, "RUNNING")["NodeList"])
+                wait_until(lambda: self.site.ask(f"/v1/jobs/{job}")[0] == 200, "the job in the daemon's queue", 30)
         finally:
             self.site.restart(poll_interval="300ms")
         self.assertEqual(sorted(nodes), ["n1", "n2", "n3"])
 
     def test_one_kind_in_two_partitions_is_one_job_for_both(self):
         self.busy("n2")
-        job, _ = self.sbatch(AUTO, "--gpus-per-node=2", "-t", "60")
-        self.assertEqual(set(job["Partition"].split(",")), {"new", "old"})
+        job, said = self.sbatch(AUTO, "--gpus-per-node=2", "-t", "60")
+        self.assertEqual(set(job["Partition"].split(",")), {"new", "old"}, said)
         self.assertEqual(job["TresPerNode"], "gres:gpu:a100:2")
         self.assertIn(self.lab.wait_for_state(job["JobId"], "RUNNING")["NodeList"], ("n1", "n3"))
 

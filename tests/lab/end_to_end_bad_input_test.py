@@ -18,7 +18,7 @@ resources:
   cpus_per_gpu: 2
   mem_per_gpu: 4G
 slurm:
-  partition: markov_gpu
+  partition: gpu_shared
 command: sleep 60
 """.splitlines()
 
@@ -111,7 +111,8 @@ class BadInput(programs.SiteTest):
     # ---- keys and numbers --------------------------------------------------------------------
 
     def test_a_misspelt_key_names_the_nearest(self):
-        self.assert_refused(5, "  max_step: 10000", "unknown key 'max_step'", "did you mean 'max_steps'?")
+        self.assert_refused(5, "  max_stps: 10000", "unknown key 'max_stps'", "did you mean 'max_steps'?")
+        self.assert_refused(5, "  max_iters: 10000", "unknown key 'max_iters'", "here it is training.max_steps")
         self.assert_refused(8, ["resource:"], "'resources'")
 
     def test_no_steps_at_all(self):
@@ -145,7 +146,7 @@ class BadInput(programs.SiteTest):
         self.assertIn("--time: ", said)
 
     def test_a_partition_that_does_not_exist(self):
-        self.assert_refused(12, "  partition: markov_gpus", "did you mean 'markov_gpu'?")
+        self.assert_refused(12, "  partition: gpu_shareds", "did you mean 'gpu_shared'?")
 
     def test_wrong_flags(self):
         path = self.site.write("train.yaml", "\n".join(LINES))

@@ -199,7 +199,7 @@ class Faults(programs.SiteTest):
         rubbish.chmod(0o755)
         self.site.start()
         self.site.reload(collector=str(rubbish))
-        wait_until(lambda: "no record" in self.the_cause(), "the cause to speak of what was printed")
+        wait_until(lambda: "invalid record" in self.the_cause(), "the cause to speak of what was printed")
         self.assert_answers_go_on()
         self.site.reload(collector="")
         self.assert_fresh_again()

@@ -17,7 +17,7 @@ training:
   effective_batch_size: [120, 144]
   measured: [{gpu: rtx4090, gpus: 4, batch: 10, seconds_per_step: 3.9}]
 resources: {cpus_per_gpu: 2, mem_per_gpu: 4G, max_nodes: 1, gpus: [rtx4090]}
-slurm: {partition: markov_gpu, extra: [--output=logs/%x/%j.out]}
+slurm: {partition: gpu_shared, extra: [--output=logs/%x/%j.out]}
 output: {dir: OUTPUT, checkpoint: SIZE, keep: 5, save_steps: 500}
 command: bash train.sh --batch {micro_batch} {accumulation}
 """

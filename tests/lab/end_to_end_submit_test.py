@@ -21,7 +21,7 @@ training:
   effective_batch_size: [120, 144]
   measured: [{gpu: rtx4090, gpus: 4, batch: 10, seconds_per_step: 3.9}]
 resources: {cpus_per_gpu: 2, mem_per_gpu: 4G, max_nodes: MAX_NODES, gpus: [GPUS]}
-slurm: {partition: markov_gpu}
+slurm: {partition: gpu_shared}
 env: {GREETING: "hello from {nodes} × {gpus_per_node}"}
 setup: [export SETUP_RAN=yes]
 command: RECORD --batch {micro_batch} --accumulation {accumulation}

@@ -7,7 +7,7 @@ import lab_machine
 CLUSTER_NAME = "lab"
 
 PLAIN = "CPUs=32 RealMemory=128000"
-PARTITION = "markov_gpu"
+PARTITION = "gpu_shared"
 EVERYTHING = f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=7-00:00:00 State=UP"
 
 # Groups of equal nodes: names, [(GPU type, GPUs per node)], the rest of their NodeName line; and the

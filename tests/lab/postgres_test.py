@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""The history in a PostgreSQL server: kept, while the server is away, and shared with a standby. A real Slurm throughout.
+"""The history in a PostgreSQL server: what is kept, and answers while the server is away or hangs. A real Slurm throughout.
 
     postgres_test.py BIN_DIR [unittest options]
 """
+import json
+import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +15,51 @@ import time
 import postgres
 import programs
 from lab import wait_until
-from standby_test import Standby
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "attack"))
+from caller import Caller  # noqa: E402
+
+
+class SecondDaemon(programs.Site):
+    """Another daemon beside the same lab, with the first one's programs and history."""
+
+    def __init__(self, first):
+        self.lab, self.bin, self.folder = first.lab, first.bin, first.folder
+        self.socket = first.folder / "run" / "second.sock"
+        self.config = first.folder / "second.yaml"
+        self.log = first.folder / "second.log"
+        self.process = None
+        self.settings = {**first.settings, "socket": str(self.socket)}
+
+
+def status_of(site):
+    return programs.ask(site)[1].get("status")
+
+
+class Callers:
+    """Clients that ask every socket in turn until one answers, without a pause, and report jobs of theirs."""
+
+    WHEN = json.dumps({"jobs": [{"gres": "gpu:1", "time_limit_seconds": 3600}]})
+
+    def __init__(self, sites, count=4):
+        self.sites, self.ending, self.good, self.wrong = sites, threading.Event(), [], []
+        self.threads = [threading.Thread(target=self._ask) for _ in range(count)]
+        for thread in self.threads:
+            thread.start()
+
+    def _ask(self):
+        while not self.ending.is_set():
+            for site in self.sites:
+                status, answer = programs.ask(site, "POST", "/v1/when", self.WHEN)
+                if status == 200:
+                    self.good.append(time.monotonic())
+                elif status not in (0, 503):
+                    self.wrong.append((status, answer))
+
+    def end(self):
+        self.ending.set()
+        for thread in self.threads:
+            thread.join()
 
 
 class HistoryInAServer(programs.SiteTest):
@@ -30,8 +77,7 @@ class HistoryInAServer(programs.SiteTest):
         self.addCleanup(self.site.stop)
 
     def rows(self):
-        return {int(job): scored for job, scored, *_ in
-                self.server.sql("SELECT job_id, coalesce(nullif(scored_by, ''), '-') FROM job")}
+        return [int(job) for job, *_ in self.server.sql("SELECT job_id FROM job")]
 
     def running_job(self):
         job = self.lab.submit("--gres=gpu:1", "-t", "60")
@@ -71,7 +117,9 @@ class HistoryInAServer(programs.SiteTest):
         wait_until(lambda: self.history().get("problem"), "the daemon to say so", 60)
         self.assertIn("postgresql://gpuadvise@127.0.0.1", self.history()["problem"])
         self.assertEqual(self.site.run("when", "--gres=gpu:1").returncode, 0)
-        self.assertIn("postgresql://", self.site.run("doctor", check=False).stdout)
+        said = self.site.run("doctor", check=False).stdout
+        self.assertIn("the database of the history cannot be used", said)
+        self.assertNotIn("gpuadvise@", said)
         self.server.start()
         wait_until(lambda: during in self.rows(), "the row that waited", 120)
         wait_until(lambda: not self.history().get("problem"), "the daemon to say that it is well", 60)
@@ -89,7 +137,7 @@ class HistoryInAServer(programs.SiteTest):
                 answers.append((time.monotonic() - begun, words[0], done))
 
         callers = [threading.Thread(target=ask, args=(words,))
-                   for words in (["when", "--gres=gpu:1"], ["queue"], ["gpus"], ["limits"])]
+                   for words in (["when", "--gres=gpu:1"], ["queue"], ["gpus"])]
         for caller in callers:
             caller.start()
         during = self.running_job()  # something to be written while it hangs
@@ -100,44 +148,100 @@ class HistoryInAServer(programs.SiteTest):
             caller.join()
         slowest = {name: max(took for took, asked, _ in answers if asked == name) for _, name, _ in answers}
         print("slowest while the server hangs: " + ", ".join(f"{name} {took:.2f} s" for name, took in slowest.items()), flush=True)
-        failed = [done.stderr for _, name, done in answers if name != "limits" and done.returncode != 0]
+        failed = [done.stderr for _, name, done in answers if done.returncode != 0]
         self.assertEqual(failed, [])
         for name in ("when", "queue", "gpus"):
             self.assertLess(slowest[name], 5, name)
         self.server.send(signal.SIGCONT)
         wait_until(lambda: during in self.rows(), "the row that waited", 120)
 
-    def test_a_standby_shares_it(self):
+    # ---- two daemons, one history ----------------------------------------------------------
+
+    def both(self):
+        second = SecondDaemon(self.site)
+        second.start(fresh=False)
+        self.addCleanup(second.stop)
+        wait_until(lambda: status_of(second) == "standby", "the second to stand by")
+        return self.site, second
+
+    def assert_one_row_each(self):
+        rows = self.rows()
+        self.assertEqual(sorted(rows), sorted(set(rows)))
+
+    def test_who_stands_by_answers_nothing_and_asks_slurm_nothing(self):
+        _, second = self.both()
+        for path in ("/v1/gpus", "/v1/me"):
+            status, answer = programs.ask(second, path=path)
+            self.assertEqual((status, answer["errors"][0]["code"]), (503, "standby"))
+        self.assertEqual(second.collector_pid(), 0)
+        self.assertEqual(programs.ask(second)[0], 200)
+
+    def test_a_first_that_is_killed_under_load(self):
+        first, second = self.both()
         before = self.running_job()
         wait_until(lambda: before in self.rows(), "a row of the job")
-        standby = Standby(self.site, standby={"first": str(self.site.socket), "check_interval": "2s", "copy_interval": "1s"})
-        standby.start(fresh=False)
-        self.addCleanup(standby.stop)
-        wait_until(lambda: standby.health().get("first_answers"), "the standby to see the first")
-        self.assertEqual(standby.health()["history"], "shared")
-        self.site.process.send_signal(signal.SIGSTOP)  # it keeps its session, and the lock
-        self.addCleanup(self.site.process.send_signal, signal.SIGCONT)
-        began = time.monotonic()
+        user = self.enterContext(Caller(first.socket, "lab1"))
+        callers, kept, failed = Callers([first, second]), [], []
+        self.addCleanup(callers.end)
 
-        def health():
-            try:
-                return standby.health()
-            except OSError:  # between its two roles
-                return {}
+        def report(user):
+            """Outcomes of the job, each later than the one before, until the first is gone."""
+            for number in range(1, 100_000):
+                attempt = {"seconds": 60, "began": number, "exit_code": 0, "micro_batch": 1}
+                said = user.ask("POST", "/v1/outcomes", {"version": 1, "job_id": str(before), "attempts": [attempt]})
+                if said["status"] != {"200": 1}:
+                    return failed.append(said)
+                if not json.loads(said["body"])["warnings"]:
+                    kept.append(number)
 
-        wait_until(lambda: health().get("standing_in") and health().get("status") == "ok", "the standby to take over", 70)
-        wait_until(lambda: health()["history"].get("jobs"), "the history that it shares", 60)
-        print(f"took over {time.monotonic() - began:.1f} s after the first stopped, with the history", flush=True)
+        reporter = threading.Thread(target=report, args=(user,))
+        reporter.start()
+        wait_until(lambda: failed or len(callers.good) > 20 and len(kept) > 20, "answers of the first")
+        self.assertEqual(failed, [])
+        killed = time.monotonic()
+        first.process.kill()
+        first.process.wait()
+        reporter.join()
+        wait_until(lambda: any(when > killed + 0.5 for when in callers.good), "an answer of the second", 20)
+        again = min(when for when in callers.good if when > killed + 0.5) - killed
+        print(f"answered again {again:.1f} s after kill -9 of the first", flush=True)
+        self.assertEqual(callers.wrong, [])
+        text = " ".join(" ".join(row) for row in self.server.sql("SELECT text FROM experiment"))
+        began = int(re.search(r'"began":(\d+)', text.replace(" ", "")).group(1))
+        # One more may have been written without its answer arriving.
+        self.assertIn(began, (kept[-1], kept[-1] + 1), "what was acknowledged last is there")
         during = self.running_job()
-        wait_until(lambda: during in self.rows(), "a row that the standby saved", 60)
-        scored = self.rows()[before]
-        self.site.process.send_signal(signal.SIGCONT)
-        wait_until(lambda: health().get("status") == "standby", "the standby to stand back", 60)
-        after = self.running_job()
-        wait_until(lambda: after in self.rows(), "the first to write again", 120)
-        self.assertEqual(self.rows()[before], scored, "scored once")
-        jobs = [int(row[0]) for row in self.server.sql("SELECT job_id FROM job")]
-        self.assertEqual(sorted(jobs), sorted(set(jobs)))
+        wait_until(lambda: during in self.rows(), "a row that the second saved", 60)
+        self.assert_one_row_each()
+        first.start(fresh=False)
+        wait_until(lambda: status_of(first) == "standby", "the first to stand by")
+
+    def test_a_first_that_hangs_is_no_longer_first(self):
+        first, second = self.both()
+        before = self.running_job()
+        wait_until(lambda: before in self.rows(), "a row of the job")
+        first.process.send_signal(signal.SIGSTOP)
+        stopped = time.monotonic()
+        self.addCleanup(first.process.send_signal, signal.SIGCONT)
+        wait_until(lambda: status_of(second) == "ok", "the second to take over", 60)
+        print(f"answered again {time.monotonic() - stopped:.1f} s after SIGSTOP of the first", flush=True)
+        during = self.running_job()
+        wait_until(lambda: during in self.rows(), "a row that the second saved", 60)
+        first.process.send_signal(signal.SIGCONT)
+        woken = time.monotonic()
+        wait_until(lambda: status_of(first) == "standby", "the first to stand by", 60)
+        print(f"the first stood by {time.monotonic() - woken:.1f} s after SIGCONT", flush=True)
+        self.assertEqual(status_of(second), "ok")
+        self.assert_one_row_each()
+
+    def test_a_server_that_starts_again_leaves_one_who_answers(self):
+        sites = self.both()
+        self.server.stop()
+        self.server.start()
+        during = self.running_job()
+        wait_until(lambda: during in self.rows(), "a row after the restart", 60)
+        wait_until(lambda: sorted(map(str, map(status_of, sites))) == ["ok", "standby"], "one to answer", 60)
+        self.assert_one_row_each()
 
 
 if __name__ == "__main__":

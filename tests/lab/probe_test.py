@@ -16,7 +16,7 @@ training:
   effective_batch_size: 24
   measured: [{gpu: l40s, gpus: 6, batch: 4, seconds_per_step: 99}]  # a guess
 resources: {cpus_per_gpu: 2, mem_per_gpu: 4G, gpus: [rtx4090, l40s]}
-slurm: {partition: markov_gpu}
+slurm: {partition: gpu_shared}
 command: <COMMAND>
 """
 HERE = pathlib.Path(__file__).resolve().parent
@@ -54,7 +54,7 @@ class Probe(programs.SiteTest):
     def test_a_job_of_one_gpu_measures_and_the_ranking_follows(self):
         file = pathlib.Path(self.train_file())
         done = self.probe(file)
-        self.assertIn("probing on one L40S in markov_gpu, free now", done.stderr)
+        self.assertIn("probing on one L40S in gpu_shared, free now", done.stderr)
         self.assertIn("step 20/20", done.stdout, "the training's own words pass through")
         text = file.read_text()
         self.assertIn("name: lab-probe   # stays\n", text)

@@ -224,6 +224,19 @@ class SiteTest(unittest.TestCase):
         return self.lab.run("squeue", "-h", *whose, "-o", " ".join(fields or ["%i"])).stdout.splitlines()
 
 
+def ask(site, method="GET", path="/healthz", body=None):
+    """(status, JSON); (0, {}) where nobody listens."""
+    connection = _UnixConnection(str(site.socket))
+    try:
+        connection.request(method, path, body)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    except (OSError, http.client.HTTPException):
+        return 0, {}
+    finally:
+        connection.close()
+
+
 class _UnixConnection(http.client.HTTPConnection):
     def __init__(self, path):
         super().__init__("localhost", timeout=10)

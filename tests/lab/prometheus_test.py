@@ -29,7 +29,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
 from metrics_test import queries, scrape  # noqa: E402
 
 # Accounts that mean harm to a text format; what a scrape makes of the last is valid text.
-HOSTILE = ('a"} 1 #', "back\\slash", os.fsdecode(b"\xff\xfe\nslurm_gpus_total 666"))
+HOSTILE = ('a"} 1 #', "back\\slash", os.fsdecode(b"\xff\xfe\ngpuadvise_gpus 666"))
 
 
 class Prometheus:
@@ -109,7 +109,7 @@ class Metrics(programs.SiteTest):
     def setUpClass(cls):
         super().setUpClass()
         port = free_port()
-        cls.site.start(listen=f"127.0.0.1:{port}", metrics={"exporter_names": True, "per_node": True})
+        cls.site.start(listen=f"127.0.0.1:{port}")
         proxy = SocketProxy(str(cls.site.socket))
         cls.addClassCleanup(proxy.server_close)
         cls.addClassCleanup(proxy.shutdown)
@@ -119,10 +119,6 @@ class Metrics(programs.SiteTest):
 
     def slurm(self, *words):
         return self.lab.run(*words).stdout.splitlines()
-
-    def everything(self, field):
-        """Lines of sinfo for the nodes of the partition over all of them."""
-        return [line for line in self.slurm("sinfo", "-a", "-h", "-N", "-o", f"%P {field}") if line.startswith("everything ")]
 
     def stand_still(self):
         """One more snapshot and then none for long, and a scrape of it."""
@@ -151,35 +147,27 @@ class Metrics(programs.SiteTest):
         self.lab.wait_for_reason(array, "Resources", "Priority")
         self.site.wait_for_next_snapshot()
         self.stand_still()
-        states = collections.Counter(line.split()[1] for line in self.everything("%T"))
         gpus = [[sum(map(int, re.findall(r"gpu:(?:[^:,(]+:)?(\d+)", text))) for text in line.split()[1:]]
                 for line in self.slurm("sinfo", "-a", "-h", "-N", "-O", "Partition:20,Gres:60,GresUsed:90")
                 if line.startswith("everything ")]
-        queue = [line.split("|") for line in self.slurm("squeue", "-a", "-r", "-h", "-o", "%T|%r|%P")]
-        cpus = [sum(map(int, each)) for each in zip(*(line.split()[1].split("/") for line in self.everything("%C")))]
+        queue = [line.split("|") for line in self.slurm("squeue", "-a", "-r", "-h", "-o", "%T|%P")]
         inside = self.inside
-        for word, name in (("mixed", "mix"), ("allocated", "alloc"), ("idle", "idle"), ("drained", "drain"), ("down", "down")):
-            self.assertEqual(inside.value(f"slurm_nodes_{name}"), states[word], (name, states))
-        self.assertEqual(inside.value("slurm_gpus_total"), sum(total for total, _ in gpus))
-        self.assertEqual(inside.value("slurm_gpus_alloc"), sum(used for _, used in gpus))
-        self.assertEqual(inside.value("slurm_gpus_other"), 4)
-        self.assertEqual([inside.value(f"slurm_cpus_{name}") for name in ("alloc", "idle", "other", "total")], cpus)
-        pending = [job for job in queue if job[0] == "PENDING"]
-        self.assertEqual(inside.value("slurm_queue_pending"), len(pending))
-        self.assertEqual(inside.value("slurm_queue_running"), sum(job[0] == "RUNNING" for job in queue))
-        self.assertEqual(inside.by("reason", "slurm_pending_reason_total"), collections.Counter(job[1] for job in pending))
-        self.assertEqual(inside.by("partition", "slurm_partition_jobs_pending"), collections.Counter(job[2] for job in pending))
-        self.assertEqual(inside.by("node", 'slurm_node_gres_used{partition="everything"}'), {"n1": 3, "n2": 4, "n4": 1})
+        self.assertEqual(inside.value("sum(gpuadvise_gpus)"), sum(total for total, _ in gpus))
+        self.assertEqual(inside.value('sum(gpuadvise_gpus{state="used"})'), sum(used for _, used in gpus))
+        self.assertEqual(inside.value('sum(gpuadvise_gpus{state="unavailable"})'), 4)
+        for state in ("pending", "running"):
+            self.assertEqual(inside.by("partition", f'sum by (partition) (gpuadvise_jobs{{state="{state}"}})'),
+                             collections.Counter(partition for each, partition in queue if each == state.upper()), state)
         # What is told over TCP is the same, for all but what is hidden: here only a second name of the same nodes.
-        for name in ("slurm_gpus_total", "slurm_gpus_alloc", "slurm_queue_pending", "slurm_nodes_idle"):
+        for name in ("sum(gpuadvise_gpus)", 'sum(gpuadvise_gpus{state="used"})', 'sum(gpuadvise_jobs{state="pending"})'):
             self.assertEqual(self.public.value(name), inside.value(name), name)
-        self.assertNotIn("everything", self.public.by("partition", "slurm_partition_cpus_total"))
+        self.assertNotIn("everything", self.public.by("partition", "gpuadvise_partition_gpus"))
         self.assertEqual(self.public.series("gpuadvise_account_gpus"), [])
         self.assertEqual(inside.by("account", 'gpuadvise_account_gpus{state="running"}'), {"physics": 3, "bio": 4, HOSTILE[0]: 1})
-        accounts = inside.by("account", "slurm_account_jobs_pending")
-        self.assertEqual((accounts["bio"], accounts[HOSTILE[1]]), (5, 1))
+        accounts = inside.by("account", 'gpuadvise_account_gpus{state="pending"}')
+        self.assertEqual((accounts["bio"], accounts[HOSTILE[1]]), (10, 1))
         self.assertEqual(len(accounts), 3)
-        self.assertEqual(inside.value("slurm_gpus_total"), 16, "nothing of a name became a sample")
+        self.assertEqual(inside.value("sum(gpuadvise_gpus)"), 16, "nothing of a name became a sample")
 
     def test_forecasts_are_those_of_the_api(self):
         self.lab.wait_for_state(self.lab.submit("-p", "new", "--gres=gpu:l40s:4", "-t", "60"), "RUNNING")
@@ -239,7 +227,7 @@ class Metrics(programs.SiteTest):
         for where, expr in asked:
             if where.startswith("alerts.yaml"):
                 self.inside.series(expr)  # most have nothing to say here
-                for name in re.findall(r"\b((?:gpuadvise|slurm)_\w+)", expr):
+                for name in re.findall(r"\b(gpuadvise_\w+)", expr):
                     self.assertTrue(self.inside.series(name), f"{where}: {name}")
                 continue
             board = where.split(".")[0]
@@ -264,7 +252,7 @@ class Metrics(programs.SiteTest):
         try:
             wait_until(lambda: self.public.value("gpuadvise_snapshot_stale") == 1, "a stale snapshot", 90)
             wait_until(lambda: self.public.series('ALERTS{alertname="GpuadviseSnapshotStale"}'), "a pending alert", 30)
-            self.assertEqual(self.public.value("slurm_gpus_total"), 16, "the last snapshot is still told")
+            self.assertEqual(self.public.value("sum(gpuadvise_gpus)"), 16, "the last snapshot is still told")
         finally:
             self.lab.start_slurmctld()
         wait_until(lambda: self.public.value("gpuadvise_snapshot_stale") == 0, "a fresh one", 90)

@@ -44,12 +44,14 @@ class Records(programs.SiteTest):
         self.assertEqual(running.returncode, 2)
         self.assertRegex(running.stderr, "has not ended|accounting knows no job")
         self.lab.wait_for_state(job, "COMPLETED")
-        def row():
-            done = self.site.run("eff", str(job), "--json", check=False)
-            return json.loads(done.stdout)["jobs"][0] if done.returncode == 0 else None
-        found = wait_until(row, "accounting to know the job", 60)
-        cells = self.lab.run("sacct", "-X", "-n", "-P", "-j", str(job), "-o",
-                             "ElapsedRaw,TimelimitRaw,AllocCPUS,State").stdout.strip().split("|")
+
+        def sacct_row():
+            """Nothing while slurmdbd has not written all of it: the end may arrive before the limit."""
+            words = self.lab.run("sacct", "-X", "-n", "-P", "-j", str(job), "-o",
+                                 "ElapsedRaw,TimelimitRaw,AllocCPUS,State").stdout.strip().split("|")
+            return words if all(words) and words[-1] == "COMPLETED" else None
+        cells = wait_until(sacct_row, "accounting to know the job", 60)
+        found = json.loads(self.site.run("eff", str(job), "--json").stdout)["jobs"][0]
         self.assertEqual([found["elapsed_seconds"], found["time_limit_seconds"], found["cpus"], found["state"]],
                          [int(cells[0]), 60 * int(cells[1]), int(cells[2]), cells[3]])
         self.assertEqual(found["gpus"], 1)

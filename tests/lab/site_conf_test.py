@@ -65,9 +65,9 @@ class SiteConf(programs.SiteTest):
 
     def test_doctor_lists_what_the_site_has_set(self):
         text = self.site.run("doctor", "--site").stdout
-        self.assertRegex(text, r"played +partition MaxCPUsPerNode \(few: 8\)")
+        self.assertRegex(text, r"simulated +partition MaxCPUsPerNode \(few: 8\)")
         self.assertRegex(text, r"approximated +partition OverSubscribe \(.*twice: FORCE:2")
-        self.assertRegex(text, r"played +SchedulerParameters bf_interval \(2\)")
+        self.assertRegex(text, r"simulated +SchedulerParameters bf_interval \(2\)")
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ class WithoutAccounting(RestTest):
 
     def test_a_release_that_does_not_tell_the_configuration_says_so(self):
         done = self.once("slurm-rest", *self.url, env={"SLURM_CONF": ""})
-        said = "does not tell the configuration" in done.stderr
+        said = "does not report the configuration" in done.stderr
         self.assertEqual(said, RELEASE < TELLS_CONF, done.stderr)
 
     def test_jobs_follow_one_another_from_poll_to_poll(self):

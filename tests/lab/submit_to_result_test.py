@@ -22,7 +22,7 @@ training:
   retry_on_oom: true
   measured: [{gpu: l40s, gpus: 6, batch: 10, seconds_per_step: 2.6}]
 resources: {cpus_per_gpu: 2, mem_per_gpu: 4G, max_nodes: <MAX_NODES>, gpus: [<GPUS>]}
-slurm: {partition: markov_gpu}
+slurm: {partition: gpu_shared}
 output: {dir: <OUTPUT>}
 env: {LD_LIBRARY_PATH: <LIBRARY>, FAKE_NVML: <FAKE>}
 command: <COMMAND>

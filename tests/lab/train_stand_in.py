@@ -5,12 +5,14 @@ memory above a batch.
     train_stand_in.py --batch-size N --accumulation M [--fits N] [--steps N] [--step-seconds S]
                       [--rank-that-fails R] [--checkpoint FILE] [--resume]
 
-Memory is what the fake libnvidia-ml.so.1 says: the file `used` in the folder FAKE_NVML. With
+Memory is what the fake libnvidia-ml.so.1 says: the file `used` in the folder FAKE_NVML; it is
+freed at the end, so that the next process on that GPU does not find it in use. With
 several ranks (SLURM_PROCID) only one runs out of memory; the others wait for it for ever, as
 collectives do. With a checkpoint SIGTERM saves the step that was reached, and --resume goes on
 from it.
 """
 import argparse
+import atexit
 import os
 import pathlib
 import signal
@@ -18,6 +20,7 @@ import sys
 import time
 
 GIB = 1 << 30
+IDLE_GIB = 0.4
 
 
 def say(text):
@@ -42,6 +45,7 @@ def main():
     parser.add_argument("--resume", action="store_true")
     options = parser.parse_args()
     rank = int(os.environ.get("SLURM_PROCID", "0"))
+    atexit.register(allocate, IDLE_GIB)
 
     if options.batch_size > options.fits:
         allocate(23.9)

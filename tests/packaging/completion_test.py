@@ -177,7 +177,7 @@ class Completion(unittest.TestCase):
     def test_bash(self):
         shell = Shell(["bash", "--norc", "--noprofile", "-i"], self.folder, self.environment)
         self.addCleanup(shell.close)
-        shell.type(f"PS1='READY> '; . {BASH_COMPLETION}; . {TOP}/completions/gpuadvise.bash\n")
+        shell.type(f"PS1='READY> '; . {BASH_COMPLETION}; . {TOP}/packaging/completions/gpuadvise.bash\n")
         shell.wait_for(lambda: shell.seen.count("READY> ") > 1, "a prompt")
         self.in_a_shell(shell)
 
@@ -185,7 +185,7 @@ class Completion(unittest.TestCase):
     def test_zsh(self):
         functions = self.folder / "functions"
         functions.mkdir()
-        shutil.copy(TOP / "completions/_gpuadvise", functions)
+        shutil.copy(TOP / "packaging/completions/_gpuadvise", functions)
         shell = Shell(["zsh", "-f", "-i"], self.folder, self.environment)
         self.addCleanup(shell.close)
         shell.type(f"PS1='READY> '; fpath=({functions} $fpath); autoload -U compinit; "
@@ -216,7 +216,7 @@ class Completion(unittest.TestCase):
     @unittest.skipUnless(shutil.which("fish"), "needs fish")
     def test_fish(self):
         def candidates(line):
-            script = f"source {TOP}/completions/gpuadvise.fish; complete -C {json.dumps(line)}"
+            script = f"source {TOP}/packaging/completions/gpuadvise.fish; complete -C {json.dumps(line)}"
             done = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True, check=False,
                                   timeout=SECONDS, env=self.environment, cwd=self.folder)
             self.assertEqual((done.returncode, done.stderr), (0, ""))

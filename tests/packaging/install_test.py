@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PREFIX = "/opt/site/gpuadvise"
 FILES = """
 bin/gpuadvise
+bin/gpuadvise-mcp
 bin/gpuadvise-backtest
 sbin/gpuadvised
 libexec/gpuadvise/gpuadvise-collect
@@ -33,11 +34,11 @@ share/zsh/site-functions/_gpuadvise
 share/fish/vendor_completions.d/gpuadvise.fish
 share/gpuadvise/gpus.yaml
 share/gpuadvise/models.yaml
+share/gpuadvise/train.schema.json
 share/gpuadvise/gpuadvised.yaml
 share/gpuadvise/listen.conf
 share/gpuadvise/grafana/operators.json
 share/gpuadvise/prometheus/alerts.yaml
-lib/systemd/user/gpuadvise-notify@.service
 share/gpuadvise/plugins/cli_filter.lua
 share/gpuadvise/integrations/python/gpuadvise.py
 share/gpuadvise/integrations/ondemand/gpuadvise.rb
@@ -128,9 +129,9 @@ class Install(unittest.TestCase):
 
     def test_programs_can_be_run_by_everybody_and_changed_by_root(self):
         top = self.install()
-        for path in FILES[:4]:
+        for path in FILES[:5]:
             self.assertEqual(stat.S_IMODE((top / path).stat().st_mode), 0o755, path)
-        self.assertEqual(stat.S_IMODE((top / FILES[4]).stat().st_mode), 0o644)
+        self.assertEqual(stat.S_IMODE((top / FILES[5]).stat().st_mode), 0o644)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ class Clone:
         self.script = self.folder / "quickstart.sh"
         shutil.copy(TOP / "quickstart.sh", self.script)
         shutil.copytree(TOP / "examples", self.folder / "examples")
-        shutil.copytree(TOP / "quickstart", self.folder / "quickstart")
+        shutil.copytree(TOP / "packaging/quickstart", self.folder / "packaging/quickstart")
         self.stand_in("packaging/install-packages.sh", 'echo "packages: $*"')
         self.stand_in("stand-ins/cmake", 'echo "cmake $*"')
         (self.folder / "build/release/build.ninja").touch()
@@ -146,7 +146,7 @@ class Quickstart(unittest.TestCase):
     def test_a_job_can_be_cancelled_and_its_end_is_told(self):
         clone = self.clone()
         self.start(clone)
-        submit = ("sbatch --parsable -p markov_gpu --gres=gpu:gpu2080:1 -t 5 -o log <<'S'\n#!/bin/bash\n"
+        submit = ("sbatch --parsable -p gpu_shared --gres=gpu:gpu2080:1 -t 5 -o log <<'S'\n#!/bin/bash\n"
                   "trap 'echo told; exit 9' TERM\necho ready\nwhile :; do sleep 0.1; done\nS")
         self.assertEqual(self.pasted(clone, submit).stdout, "100001\n")
         self.wait_for(clone, "ready", "cat log")
@@ -173,7 +173,7 @@ class Quickstart(unittest.TestCase):
         done = self.pasted(clone, "gpuadvise probe examples/tiny.yaml --gpu rtx2080ti --steps 4")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("its command runs on this machine", done.stderr)
-        self.assertIn("probing on one simulated RTX 2080 Ti in markov_gpu, free now", done.stderr)
+        self.assertIn("probing on one simulated RTX 2080 Ti in gpu_shared, free now", done.stderr)
         self.assertIn("the cluster is simulated: these times are of this machine", done.stdout)
         text = (clone.folder / "examples/tiny.yaml").read_text()
         self.assertRegex(text, r"- \{gpu: rtx2080ti, gpus: 1, batch: 2, effective_batch_size: 2, seconds_per_step: 0\.")
@@ -182,7 +182,7 @@ class Quickstart(unittest.TestCase):
         clone = self.clone()
         self.start(clone)
         self.pasted(clone, "printf '#!/bin/sh\necho $$ >pid\nsleep 600\n' | "
-                           "sbatch -p markov_gpu --gres=gpu:gpu2080:1 -o log")
+                           "sbatch -p gpu_shared --gres=gpu:gpu2080:1 -o log")
         self.wait_for(clone, r"\d+", "cat pid")
         clone.run("stop")
         self.wait_for(clone, "ended", "[ -e .quickstart/jobs/100001.end ] && echo ended")

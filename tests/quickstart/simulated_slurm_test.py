@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""quickstart/simulated_slurm.py reads options as Slurm does. No daemon is asked."""
+"""packaging/quickstart/simulated_slurm.py reads options as Slurm does. No daemon is asked."""
 import os
 import pathlib
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "quickstart"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "packaging/quickstart"))
 import simulated_slurm as slurm  # noqa: E402
 
 GPU = {"gres": "gpu:gpul40s:2", "partition": "p"}

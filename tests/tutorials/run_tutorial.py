@@ -49,7 +49,7 @@ def write_slurm_commands(folder, socket):
     for name in SLURM_COMMANDS:
         command = commands / name
         command.write_text(f"#!/bin/sh\nGPUADVISE_SOCKET='{socket}' GPUADVISE_SIMULATED_JOBS='{folder}/jobs' "
-                           f"exec python3 '{TOP}/quickstart/simulated_slurm.py' {name} \"$@\"\n")
+                           f"exec python3 '{TOP}/packaging/quickstart/simulated_slurm.py' {name} \"$@\"\n")
         command.chmod(0o700)
     return commands
 
@@ -64,10 +64,10 @@ def main(words):
         top = pathlib.Path(temporary)
         work = top / "work"
         work.mkdir()
+        (work / "examples").symlink_to(TOP / "examples")  # as in a clone
         slurm = write_slurm_commands(top, top / "s")
         with simulated_cluster(bin_folder, top) as socket:
             environment = tutorial.environment_of(f"{slurm}:{bin_folder}", work, socket)
-            environment["EXAMPLES"] = str(TOP / "examples")
             outcomes = tutorial.run(steps, work, environment)
             subprocess.run([slurm / "scancel", "--me"], capture_output=True, check=False)
     if update:

@@ -11,7 +11,6 @@ import { HistoryView } from './views/history/history_view';
 import { NodesView } from './views/nodes/nodes_view';
 import { NowView } from './views/now/now_view';
 import { QueueView } from './views/queue/queue_view';
-import { phrase, say } from './words/say';
 import { browserZone } from './words/times';
 
 export function App() {
@@ -25,12 +24,12 @@ export function App() {
   return (
     <ThemeContext.Provider value={theme}>
       <LiveContext.Provider value={live}>
-        <a class="skip" href="#main" onClick={skip}>{say('frame.skip')}</a>
+        <a class="skip" href="#main" onClick={skip}>Skip to the content</a>
         <Header view={route.view} flipTheme={flip} />
         <Main route={route} />
         <footer class="foot">
-          {live.snapshot ? `${phrase('gpuadvised {version}, source {source}.', { version: live.snapshot.version, source: live.snapshot.source })} ` : ''}
-          {say('frame.forecasts')} {say('frame.zone', { zone: browserZone() })}
+          {live.snapshot ? `gpuadvised ${live.snapshot.version}, source ${live.snapshot.source}. ` : ''}
+          Start times are forecasts: half of the jobs start by the first time (p50), nine in ten by the second (p90). Times are in your time zone ({browserZone()}); History uses the cluster’s.
         </footer>
       </LiveContext.Provider>
     </ThemeContext.Provider>
@@ -67,9 +66,9 @@ function Guarded({ route }: { route: Route }) {
   if (!error) return <Shown route={route} />;
   return (
     <div class="trouble" role="alert" data-trouble="view">
-      <strong>{phrase('This view could not be drawn')}</strong>
-      <bdi>{error instanceof Error ? error.message : String(error)}</bdi> {phrase('The daemon may be older or newer than this page.')}
-      <button type="button" onClick={again}>{phrase('Try again')}</button>
+      <strong>This view could not be drawn</strong>
+      <bdi>{error instanceof Error ? error.message : String(error)}</bdi> The daemon may be older or newer than this page.
+      <button type="button" onClick={again}>Try again</button>
     </div>
   );
 }

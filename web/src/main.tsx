@@ -6,10 +6,7 @@ import './style/views.css';
 import './style/charts.css';
 import { App } from './app';
 import { applyTheme } from './parts/theme';
-import { chooseLanguage } from './words/language';
 
 applyTheme();
 const place = document.getElementById('page');
-void chooseLanguage().then(() => {
-  if (place) render(<App />, place);
-});
+if (place) render(<App />, place);

@@ -20,8 +20,8 @@ const kPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connec
 
 const fixture = (name) => JSON.parse(readFileSync(join(here, 'fixtures', `${name}.json`), 'utf8'));
 
-/** Faults: down (closes connections), noWords (translates nothing), starting (503), stale (its cause), slow (ms), error (status), young, strange. */
-const kWell = { down: false, starting: false, stale: null, slow: 0, error: 0, eventsError: 0, young: false, strange: false, user: null, note: null, accounts: undefined, clusters: [], noWords: false };
+/** Faults: down (closes connections), starting (503), stale (its cause), slow (ms), error (status), young, strange. */
+const kWell = { down: false, starting: false, stale: null, slow: 0, error: 0, eventsError: 0, young: false, strange: false, user: null, note: null, accounts: undefined };
 
 export async function startFake({ port = 0, large = false, hostile = false, prefix = '' } = {}) {
   const state = { cluster: makeCluster(large), faults: { ...kWell }, number: 1, takenAt: kNow, prefix, streams: new Set(), log: [] };
@@ -144,26 +144,14 @@ function answerTo(state, path, query, body) {
     case '/v1/me': return { user: faults.user, anonymous: faults.user === null, note: faults.note };
     case '/v1/waiting': return waiting(cluster);
     case '/v1/usage': return usage(query, faults.accounts === undefined ? (faults.user === null ? null : undefined) : faults.accounts);
-    case '/v1/words': return faults.noWords ? { bad: 'there are no translations' } : { texts: JSON.parse(body).texts.map((text) => `한 ${text}`) };
-    case '/v1/clusters': return { clusters: faults.clusters };
     case '/v1/presets': return { presets: ['gpt2', 'gr00t-n1-2b', 'llama-3.1-8b', 'qwen2.5-7b'] };
     case '/v1/accuracy': return faults.strange ? { all: {} } : accuracy(faults.young);
     case '/v1/advise':
     case '/v1/fit':
     case '/v1/scale': return training(path.slice('/v1/'.length), JSON.parse(body));
     default:
-      if (path.startsWith('/v1/clusters/')) return elsewhere(path.split('/')[3], JSON.parse(body));
       return path.startsWith('/v1/jobs/') ? job(cluster, Number(path.slice('/v1/jobs/'.length))) : null;
   }
-}
-
-// On "big" everything starts at once; "old" is silent.
-function elsewhere(name, question) {
-  if (name !== 'big') return { bad: `the daemon at https://${name}.example.org:6829: no answer within 1 s` };
-  const answer = training('advise', question);
-  if (answer.bad) return answer;
-  const strategies = answer.strategies.slice(0, 2).map((one) => ({ ...one, partition: 'huge', wait_p50_seconds: 0, wait_p90_seconds: 0, total_p50_seconds: one.run_p50_seconds, total_p90_seconds: one.run_p90_seconds }));
-  return { ...answer, strategies, rejected: answer.rejected.slice(0, 1) };
 }
 
 let asked = 0;

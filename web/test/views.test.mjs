@@ -57,8 +57,8 @@ test('Nodes filters by partition, GPU, condition and search, and the address say
     assert.match(page.url(), /condition=drained/);
     await page.reload();
     await until(page, () => page.locator('[data-node]').count(), (count) => count === 1);
-    const found = await show(page, 'nodes?search=markov0');
-    assert.deepEqual(found.nodes.map((node) => node.name), ['markov01', 'markov02', 'markov03']);
+    const found = await show(page, 'nodes?search=host0');
+    assert.deepEqual(found.nodes.map((node) => node.name), ['host01', 'host02', 'host03']);
     assert.equal((await show(page, 'nodes?search=nothing-like-it')).nodes.length, 0);
     assert.equal(await page.locator('.empty').count(), 1);
   }));
@@ -136,7 +136,7 @@ test('Links of rows of one partition have names of their own', () =>
     for (const view of ['nodes', 'queue']) {
       await show(page, view);
       const names = await page.locator('.groups tbody a').evaluateAll((links) => links.map((link) => link.textContent));
-      assert.ok(names.includes('markov_gpu, L40S'), names.join('; '));
+      assert.ok(names.includes('gpu_shared, L40S'), names.join('; '));
       assert.equal(new Set(names).size, names.length);
     }
   }));
@@ -183,7 +183,7 @@ test('Ask ranks, shows memory and the scale curve, and gives the command of each
     await ask(page);
     const seen = await readView(page, 'ask');
     assert.deepEqual(seen.ranks.slice(0, 2), [{ rank: 1, gpu: 'l40s', gpus: 4, wait_p50: 5, total_p50: 37608 }, { rank: 2, gpu: 'rtx4090', gpus: 4, wait_p50: 1902, total_p50: 42288 }]);
-    assert.equal(seen.command, 'gpuadvise submit train.yaml -p markov_gpu --gpus-per-node gpul40s:4 -N 1');
+    assert.equal(seen.command, 'gpuadvise submit train.yaml -p gpu_shared --gpus-per-node gpul40s:4 -N 1');
     assert.deepEqual(seen.memory.map((row) => [row.gpu, row.fits]), [['rtx2080ti', false], ['rtx4070', false], ['l40s', true], ['h100-1g.11gb', false], ['rtx4090', true]]);
     assert.deepEqual(seen.scale, { gpu: 'l40s', recommended: 4 });
     await page.click('button[aria-label="Command for RTX 4090 × 4"]');

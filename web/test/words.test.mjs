@@ -129,21 +129,6 @@ test('A cell of a file is never a formula', async () => {
   assert.equal(csvOf(['A'], [[1], ['x']]), '"A"\r\n1\r\n"x"\r\n');
 });
 
-test('Sentences take their values, and another language replaces them', async () => {
-  const { say, sayCount, sayNodes, speak } = await load('words/say.ts');
-  const { kEnglish, kEnglishCounts } = await load('words/english.ts');
-  assert.equal(say('state.stale', { time: '09:14', cause: '{time} $& x' }), 'Slurm has not answered since 09:14: {time} $& x');
-  assert.deepEqual([sayCount('count.job', 1), sayCount('count.job', 1204)], ['1 job', '1,204 jobs']);
-  assert.deepEqual(sayNodes('frame.signedIn', { user: 'U' }), ['Signed in as ', 'U', '']);
-  speak('ko', { 'Signed in as {user}': '{user} 님', '{n} job': '작업 {n}개' });
-  assert.deepEqual([say('frame.signedIn', { user: 'ann' }), sayCount('count.job', 1), say('view.now'), sayCount('count.gpu', 1)], ['ann 님', '작업 1개', 'Now', '1 GPU']);
-  speak('en', {});
-  for (const text of [...Object.values(kEnglish), ...Object.values(kEnglishCounts).flatMap(Object.values)]) {
-    assert.doesNotMatch(text, /\b(beside|how right|not to be had|said)\b/i, text);
-    assert.doesNotMatch(text, /^\s|\s$/, `"${text}" is a piece of a sentence`);
-  }
-});
-
 test('The form reads and writes the plain forms of a train.yaml and leaves others alone', async () => {
   const { plainWord, readValue, writeValue } = await load('views/ask/yaml_edit.ts');
   const steps = ['training', 'max_steps'];

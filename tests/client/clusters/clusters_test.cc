@@ -8,7 +8,7 @@
 #include "client/clusters/cluster.h"
 #include "client/clusters/cluster_runner.h"
 #include "client/clusters/clusters_api.h"
-#include "tests/client/fake_server.h"
+#include "tests/fakes/fake_server.h"
 #include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise::client {
@@ -17,28 +17,33 @@ namespace {
 using nlohmann::json;
 
 std::string WhyNot(const std::string& name, const json& value) {
-  const auto read = ReadCluster(name, value, DaemonAddress(""));
+  const auto read = ReadCluster(name, value, {});
   return read ? "read" : read.error().message;
 }
 
 TEST(Clusters, AreASocketAUrlOrAMapping) {
   DaemonAddress usual("/usual");
-  usual.ca_file = "/ca.crt";
-  EXPECT_EQ(ReadCluster("a", "/run/a.sock", usual)->daemon.place, "/run/a.sock");
+  usual.ca = "/ca.crt";
+  EXPECT_EQ(ReadCluster("a", "/run/a.sock", usual)->daemon.InWords(), "/run/a.sock");
   const Cluster b =
-      ReadCluster("b", {{"socket", "https://b:6829"}, {"submit_command", "ssh  b sbatch"}}, usual)
+      ReadCluster(
+          "b", {{"daemon", "https://b:6829,https://c:6829"}, {"submit_command", "ssh  b sbatch"}},
+          usual)
           .value();
-  EXPECT_EQ(b.daemon.ca_file, "/ca.crt");
+  EXPECT_EQ(b.daemon.ca, "/ca.crt");
+  EXPECT_EQ(b.daemon.InWords(), "https://b:6829, https://c:6829");
   EXPECT_EQ(b.submit_command, (std::vector<std::string>{"ssh", "b", "sbatch"}));
 }
 
 TEST(Clusters, OthersAreRefusedWithTheRemedy) {
   EXPECT_NE(WhyNot("a", json::object()).find("where is its gpuadvised"), std::string::npos);
   EXPECT_NE(WhyNot("a", 5).find("where is its gpuadvised"), std::string::npos);
-  EXPECT_NE(WhyNot("a", "http://a").find("where is its gpuadvised"), std::string::npos);
-  EXPECT_NE(WhyNot("a", {{"soket", "/x"}}).find("'socket'"), std::string::npos)
-      << WhyNot("a", {{"soket", "/x"}});
-  EXPECT_NE(WhyNot("a", {{"socket", 1}}).find("must be a text"), std::string::npos);
+  EXPECT_NE(WhyNot("a", "http://a").find("clusters.a: 'http://a' is no daemon"), std::string::npos);
+  EXPECT_NE(WhyNot("a", {{"deamon", "/x"}}).find("'daemon'"), std::string::npos)
+      << WhyNot("a", {{"deamon", "/x"}});
+  EXPECT_EQ(WhyNot("a", {{"socket", "/x"}}), "clusters.a: socket is now called daemon");
+  EXPECT_EQ(WhyNot("a", {{"ca_file", "/x"}}), "clusters.a: ca_file is now called ca");
+  EXPECT_NE(WhyNot("a", {{"daemon", 1}}).find("must be a text"), std::string::npos);
   EXPECT_NE(WhyNot("all", "/x").find("no name of a cluster"), std::string::npos);
   EXPECT_NE(WhyNot("a b", "/x").find("no name of a cluster"), std::string::npos);
   EXPECT_NE(WhyNot("", "/x").find("no name of a cluster"), std::string::npos);

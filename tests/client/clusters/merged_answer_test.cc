@@ -57,6 +57,16 @@ TEST(MergedAnswer, StrategiesAreRankedByWhenTheResultIsThere) {
   EXPECT_EQ(merged["meta"]["cluster"], "a and b");
 }
 
+TEST(MergedAnswer, WhatTheTrainingRestsOnIsSaidOnce) {
+  ClusterAnswer a = Advice("a", {Strategy(1, 100)});
+  (*a.answer)["assumed"] = {"512 tokens"};
+  (*a.answer)["unsettled"] = {"training.max_seq_length"};
+  const ClusterAnswer b = {"b", a.answer};
+  const json merged = MergedAnswer("/v1/advise", {a, b});
+  EXPECT_EQ(merged["assumed"], json::array({"512 tokens"}));
+  EXPECT_EQ(merged["unsettled"], json::array({"training.max_seq_length"}));
+}
+
 TEST(MergedAnswer, ByStartCostAndDeadline) {
   EXPECT_EQ(Order(MergedAnswer("/v1/advise", {Advice("a", {Strategy(1, 100, 50)}, "start"),
                                               Advice("b", {Strategy(1, 200, 10)}, "start")})),
@@ -94,10 +104,8 @@ TEST(MergedAnswer, ASilentClusterIsAmongTheClustersWithWhy) {
 TEST(MergedAnswer, WhatNamesARowByItsRankNamesItByTheNewOne) {
   ClusterAnswer a = Advice("a", {Strategy(1, 100), Strategy(2, 300)});
   (*a.answer)["limit_advice"] = {{"rank", 2}, {"words", "shorter"}};
-  (*a.answer)["command_conflicts"] = {{{"cause", "x"}, {"remedy", "y"}, {"ranks", {1, 2}}}};
   const json merged = MergedAnswer("/v1/advise", {Advice("b", {Strategy(1, 200)}), a});
   EXPECT_EQ(merged["limit_advice"]["rank"], 3);
-  EXPECT_EQ(merged["command_conflicts"][0]["ranks"], json({1, 3}));
 }
 
 TEST(MergedAnswer, OtherQuestionsKeepTheirRowsWithTheirCluster) {
@@ -124,8 +132,7 @@ TEST(MergedAnswer, RowsOfAnUnknownFormEndNothing) {
   const json odd = {{"strategies", {1, nullptr, {{"rank", "x"}}, json::array()}},
                     {"gpus", 3},
                     {"meta", 5},
-                    {"tips", {{"a", 1}}},
-                    {"command_conflicts", {{{"ranks", {"x"}}}}}};
+                    {"tips", {{"a", 1}}}};
   for (const char* target : {"/v1/advise", "/v1/when", "/v1/gpus", "/v1/queue"}) {
     EXPECT_TRUE(MergedAnswer(target, {{"a", odd}, {"b", json::object()}}).is_object());
   }

@@ -1,11 +1,20 @@
 #include "client/commands/command_line.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 
+#include "client/api/exit_code.h"
+#include "client/commands/setting_flags.h"
+#include "client/commands/shared_options.h"
+#include "tests/client/fake_process.h"
 #include "tests/client/golden.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -31,12 +40,21 @@ TEST(Help, ListsTheCommandsInOrderOfUse) {
 }
 
 TEST(Help, OfEveryCommand) {
-  for (const char* verb :
-       {"advise", "submit", "when", "select", "fit", "scale", "models", "cards", "reference",
-        "gpus", "jobs", "limits", "watch", "probe", "doctor", "init", "mcp"}) {
+  for (const char* verb : {"advise", "submit", "when", "select", "fit", "scale", "models", "cards",
+                           "reference", "gpus", "jobs", "watch", "probe", "doctor", "init"}) {
     const EarlyExit leave = Left({verb, "--help"});
     EXPECT_EQ(leave.exit_code, 0);
     ExpectGolden(std::string("help_") + verb + ".txt", leave.text);
+  }
+}
+
+TEST(CommandLine, ARemovedCommandNamesWhatDoesItsWork) {
+  for (const char* option : {"--json", "--help"}) {
+    const EarlyExit leave = Left({"limits", option});
+    EXPECT_EQ(leave.exit_code, kExitUsage);
+    for (const char* word : {"`limits`", "gpuadvise jobs", "eff", "when --limits"}) {
+      EXPECT_NE(leave.text.find(word), std::string::npos) << leave.text;
+    }
   }
 }
 
@@ -47,21 +65,41 @@ TEST(CommandLine, WhatItDoesNotKnowItNamesWithTheNearest) {
   EXPECT_NE(option.find("(did you mean '--method'?)"), std::string::npos) << option;
 }
 
+TEST(CommandLine, ACommandThatWasRemovedNamesWhatDoesItsWork) {
+  EXPECT_NE(Left({"mcp", "--socket=/s"}).text.find("gpuadvise-mcp"), std::string::npos);
+}
+
+TEST(CommandLine, WhatWasRemovedIsRefusedWithTheNewWay) {
+  EXPECT_EQ(Left({"watch", "4711", "--notify"}).text,
+            "`watch --notify` was removed: `gpuadvise watch JOBID --exec COMMAND` runs a command "
+            "of yours at each event");
+}
+
 TEST(CommandLine, AnOptionBeforeTheCommandHasItsNearestToo) {
   EXPECT_EQ(Left({"--jsno", "gpus"}).text,
             "The following argument was not expected: --jsno (did you mean '--json'?) "
             "(gpuadvise --help)");
 }
 
-TEST(Fit, TakesTheTrainingsOptionsByTheTableOfItsKeys) {
-  const CommandLine line =
-      Line({"fit", "--gradient-checkpointing", "llama-3.1-8b", "--seq", "2048", "--method=lora",
-            "--bf16=false", "--zero", "2", "-G", "4", "--micro-batch", "8"});
-  EXPECT_EQ(line.fit.source.file, "llama-3.1-8b");
-  EXPECT_EQ(line.fit.gpus_in_all, 4);
-  EXPECT_EQ(line.fit.micro_batch, 8);
+// What options of `words` say of the training.
+std::vector<TrainingSetting> Settings(Words words) {
+  CLI::App app;
+  CommonOptions common;
+  Options options(app, common);
+  SettingFlags flags;
+  flags.AddTo(options);
+  flags.AddMicroBatch(options);
+  std::reverse(words.begin(), words.end());  // CLI11's order for vectors
+  app.parse(words);
+  return flags.Given();
+}
+
+TEST(SettingFlags, AreThoseOfTheTableOfKeys) {
   std::map<std::string, std::string> given;
-  for (const TrainingSetting& each : line.fit.source.settings) given[each.key] = each.text;
+  for (const TrainingSetting& each : Settings({"--gradient-checkpointing", "--seq", "2048",
+                                               "--method=lora", "--bf16=false", "--zero", "2"})) {
+    given[each.key] = each.text;
+  }
   EXPECT_EQ(given, (std::map<std::string, std::string>{{"training.gradient_checkpointing", "true"},
                                                        {"training.max_seq_length", "2048"},
                                                        {"training.method", "lora"},
@@ -69,9 +107,8 @@ TEST(Fit, TakesTheTrainingsOptionsByTheTableOfItsKeys) {
                                                        {"training.deepspeed", "2"}}));
 }
 
-TEST(Fit, APrecisionIsBothSwitches) {
-  const CommandLine line = Line({"scale", "gpt2", "--precision", "fp16", "--batch", "4"});
-  const auto& settings = line.scale.source.settings;
+TEST(SettingFlags, APrecisionIsBothSwitches) {
+  const std::vector<TrainingSetting> settings = Settings({"--precision", "fp16", "--batch", "4"});
   ASSERT_EQ(settings.size(), 3u);
   EXPECT_EQ(settings[0].key + "=" + settings[0].text, "training.bf16=false");
   EXPECT_EQ(settings[1].key + "=" + settings[1].text, "training.fp16=true");
@@ -79,16 +116,26 @@ TEST(Fit, APrecisionIsBothSwitches) {
   EXPECT_EQ(Left({"fit", "gpt2", "--precision", "fp8"}).exit_code, 2);
 }
 
+TEST(Fit, TakesTheModelBeforeOrBehindItsOptions) {
+  FakeProcess process;
+  EXPECT_EQ(process.Gpuadvise({"fit", "--gradient-checkpointing", "gpt2", "--bf16=false", "--json",
+                               "-G", "4", "--gpu", "l40s", "--micro-batch", "8"}),
+            kExitOk);
+  const nlohmann::json answer = nlohmann::json::parse(process.console.printed);
+  EXPECT_EQ(answer["gpus_in_all"], 4);
+  EXPECT_EQ(answer["micro_batch"], 8);
+  EXPECT_EQ(answer["settings"]["gradient_checkpointing"], true);
+  EXPECT_EQ(FakeProcess().Gpuadvise({"fit", "--gpu=l40s", "--", "gpt2"}), kExitOk);
+  EXPECT_EQ(Left({"fit", "gpt2", "--", "gpt2"}).exit_code, 2);
+}
+
 TEST(Fit, ATraceTakesTheCommandBehindTheDashes) {
-  const CommandLine line = Line({"fit", "--trace", "--python", "p", "--trace-minutes", "2", "--gpu",
-                                 "l40s", "--", "python", "train.py", "--gpu", "0"});
-  ASSERT_TRUE(line.fit.trace);
-  EXPECT_EQ(line.fit.trace->command, (Words{"python", "train.py", "--gpu", "0"}));
-  EXPECT_EQ(line.fit.trace->python, "p");
-  EXPECT_EQ(line.fit.trace->minutes, 2);
-  EXPECT_EQ(line.fit.source.gpus, (Words{"l40s"}));
-  EXPECT_FALSE(Line({"fit", "gpt2"}).fit.trace);
-  EXPECT_TRUE(Line({"fit", "--trace", "train.yaml"}).fit.trace->command.empty());
+  FakeProcess process;
+  EXPECT_NE(process.Gpuadvise({"fit", "--trace", "--python", "/nonexistent/python",
+                               "--trace-minutes", "2", "--gpu", "l40s", "--", "python",
+                               "/nonexistent/train.py", "--gpu", "0"}),
+            kExitOk);
+  EXPECT_THAT(process.console.complained, testing::HasSubstr("/nonexistent/"));
 }
 
 TEST(Fit, ATraceNeedsOneCommand) {
@@ -99,14 +146,16 @@ TEST(Fit, ATraceNeedsOneCommand) {
 }
 
 TEST(Select, TakesSbatchsOptionsAndItsOwn) {
-  const CommandLine line = Line({"select", "--timeout", "0.5", "--gpu-memory=40G", "--avoid=a,b",
-                                 "-p", "gpu", "--deadline=now+1hour", "--json", "--time=10"});
-  EXPECT_EQ(line.verb, Verb::kSelect);
-  EXPECT_EQ(line.select.arguments, (Words{"-p", "gpu", "--deadline=now+1hour", "--time=10"}));
-  EXPECT_EQ(line.select.timeout_seconds, 0.5);
-  EXPECT_EQ(line.select.gpu_memory, "40G");
-  EXPECT_EQ(line.select.avoid, (Words{"a", "b"}));
-  EXPECT_TRUE(line.select.json);
+  FakeProcess process;
+  process.api.Answer({{"job", {{"partition", "gpu"}}}});
+  EXPECT_EQ(process.Gpuadvise({"select", "--timeout", "0.5", "--gpu-memory=40G", "--avoid=a,b",
+                               "-p", "gpu", "--json", "--time=10"}),
+            kExitOk);
+  EXPECT_EQ(process.api.asked.at(0).second["job"],
+            (nlohmann::json{{"partition", "gpu"}, {"time_limit_seconds", 600}}));
+  EXPECT_EQ(process.api.asked.at(0).second["avoid_partitions"], (Words{"a", "b"}));
+  EXPECT_EQ(process.patience, std::chrono::milliseconds(500));
+  EXPECT_TRUE(process.console.shown.json);
   EXPECT_EQ(Left({"select", "--timeout=0"}).exit_code, 2);
 }
 
@@ -120,17 +169,18 @@ TEST(GlobalOptions, StandBeforeTheCommandOrBehindIt) {
     const CommandLine before = Line(words);
     std::rotate(words.begin(), words.begin() + 3, words.end());
     const CommandLine behind = Line(words);
-    EXPECT_EQ(before.socket, "/x") << verb;
-    EXPECT_EQ(behind.socket, "/x") << verb;
-    EXPECT_EQ(before.verb, behind.verb);
+    EXPECT_EQ(before.common.place.socket, "/x") << verb;
+    EXPECT_EQ(behind.common.place.socket, "/x") << verb;
+    EXPECT_EQ(before.command.name, verb);
+    EXPECT_EQ(behind.command.name, verb);
+    EXPECT_EQ(before.common.json && behind.common.json, true);
   }
-  EXPECT_EQ(Line({"--socket=/x", "run", "--", "--socket", "/y"}).socket, "/x");
-  EXPECT_EQ(Line({"--socket=/x", "run", "--", "--socket", "/y"}).run.command,
-            (Words{"--socket", "/y"}));
-  EXPECT_EQ(Line({"--socket", "/x", "init"}).socket, "/x");
-  EXPECT_EQ(Line({"--json", "--socket=/x", "when", "-p", "gpu"}).when.arguments,
-            (Words{"-p", "gpu"}));
-  EXPECT_TRUE(Line({"--json", "when"}).when.json);
+  EXPECT_EQ(Line({"--socket=/x", "run", "--", "--socket", "/y"}).common.place.socket, "/x");
+  EXPECT_EQ(Line({"--socket", "/x", "init"}).common.place.socket, "/x");
+  FakeProcess process;
+  process.Gpuadvise({"--json", "--socket=/x", "when", "-p", "gpu"});
+  EXPECT_EQ(process.api.asked.at(0).second["jobs"][0], (nlohmann::json{{"partition", "gpu"}}));
+  EXPECT_TRUE(process.console.shown.json);
 }
 
 TEST(GlobalOptions, WithoutACommandAreNone) {
@@ -143,23 +193,23 @@ TEST(Version, IsTheProjects) {
   EXPECT_EQ(Left({"--version"}).text, "gpuadvise " GPUADVISE_VERSION "\n");
 }
 
-TEST(Advise, TakesSlurmsFlags) {
-  const CommandLine line = Line({"advise",    "-p",          "gpu",        "-A",
-                                 "lab",       "-qhigh",      "--time=60",  "-N",
-                                 "2",         "-C",          "x",          "--gres",
-                                 "gpu:4",     "-G",          "8",          "--nodelist=n1",
-                                 "--exclude", "n2",          "train.yaml", "--all",
-                                 "--json",    "--max-age",   "30",         "--section",
-                                 "s",         "--objective", "start",      "--socket",
-                                 "/s"});
-  EXPECT_EQ(line.verb, Verb::kAdvise);
-  EXPECT_EQ(line.advise.question.file, "train.yaml");
-  EXPECT_EQ(line.advise.question.section, "s");
-  EXPECT_EQ(line.advise.question.objective, "start");
-  EXPECT_EQ(line.advise.max_age_seconds, 30);
-  EXPECT_TRUE(line.advise.all && line.advise.json);
-  EXPECT_EQ(line.socket, "/s");
-  EXPECT_EQ(line.advise.question.fixed.ToArguments(),
+TEST(AdviceQuestion, TakesSlurmsFlags) {
+  CLI::App app;
+  AdviceQuestion question;
+  CommonOptions common;
+  Options options(app, common);
+  AddAdviceQuestion(options, question);
+  Words words = {"-p",          "gpu",   "-A",         "lab",       "-qhigh",
+                 "--time=60",   "-N",    "2",          "-C",        "x",
+                 "--gres",      "gpu:4", "-G",         "8",         "--nodelist=n1",
+                 "--exclude",   "n2",    "train.yaml", "--section", "s",
+                 "--objective", "start"};
+  std::reverse(words.begin(), words.end());  // CLI11's order for vectors
+  app.parse(words);
+  EXPECT_EQ(question.file, "train.yaml");
+  EXPECT_EQ(question.section, "s");
+  EXPECT_EQ(question.objective, "start");
+  EXPECT_EQ(question.fixed.ToArguments(),
             (Words{"--account=lab", "--constraint=x", "--exclude=n2", "--gpus=8", "--gres=gpu:4",
                    "--nodelist=n1", "--nodes=2", "--partition=gpu", "--qos=high", "--time=60"}));
 }
@@ -171,14 +221,18 @@ TEST(Advise, ABadObjectiveIsNamed) {
 }
 
 TEST(Submit, TakesWhatFollowsTheDashes) {
-  const CommandLine line = Line({"submit", "f", "-p", "a", "--pick", "2", "-y", "--force", "--",
-                                 "--mem=5G", "-p", "b", "--json"});
-  EXPECT_EQ(line.verb, Verb::kSubmit);
-  EXPECT_EQ(line.submit.pick, 2);
-  EXPECT_TRUE(line.submit.yes && line.submit.force);
-  EXPECT_FALSE(line.submit.json);
-  EXPECT_EQ(line.submit.passed_on, (Words{"--mem=5G", "-p", "b", "--json"}));
-  EXPECT_EQ(line.submit.question.fixed.ToArguments(), (Words{"--mem=5G", "--partition=b"}));
+  const TemporaryFolder folder;
+  FakeProcess process;
+  process.api.Answer(nlohmann::json::parse(TestData("advice.json")));
+  EXPECT_EQ(process.Gpuadvise(
+                {"submit", folder.Write("t.yaml", "training: {max_steps: 5}\ncommand: x\n"), "-p",
+                 "a", "--pick", "2", "-y", "--force", "--", "--mem=5G", "-p", "b", "--json"}),
+            kExitOk);
+  EXPECT_FALSE(process.console.shown.json);
+  EXPECT_EQ(process.api.asked.at(0).second["constraints"]["partition"], "b");
+  ASSERT_GE(process.runner.given.size(), 4u);
+  EXPECT_EQ(Words(process.runner.given.end() - 4, process.runner.given.end()),
+            (Words{"--mem=5G", "-p", "b", "--json"}));
 }
 
 TEST(Submit, AScriptAfterTheDashesIsRefused) {
@@ -189,30 +243,24 @@ TEST(Submit, AScriptAfterTheDashesIsRefused) {
 }
 
 TEST(When, LeavesSbatchsOptionsAlone) {
-  const CommandLine line = Line({"when", "-p", "gpus", "--gres", "gpu:1", "-t10", "--json", "-v",
-                                 "--socket", "/s", "job.sh"});
-  EXPECT_EQ(line.verb, Verb::kWhen);
-  EXPECT_TRUE(line.when.json && line.when.verbose);
-  EXPECT_EQ(line.socket, "/s");
-  EXPECT_EQ(line.when.arguments, (Words{"-p", "gpus", "--gres", "gpu:1", "-t10", "job.sh"}));
-}
-
-TEST(Doctor, TakesAFileWithSubmitsFlagsOrNone) {
-  EXPECT_EQ(Line({"doctor", "--json"}).doctor.question.file, "");
-  const CommandLine line =
-      Line({"doctor", "train.yaml", "--section", "s", "-A", "lab", "--objective", "start"});
-  EXPECT_EQ(line.verb, Verb::kDoctor);
-  EXPECT_EQ(line.doctor.question.file, "train.yaml");
-  EXPECT_EQ(line.doctor.question.section, "s");
-  EXPECT_EQ(line.doctor.question.objective, "start");
-  EXPECT_EQ(line.doctor.question.fixed.ToArguments(), Words{"--account=lab"});
+  const TemporaryFolder folder;
+  FakeProcess process;
+  process.Gpuadvise({"when", "-p", "gpus", "--gres", "gpu:1", "-t10", "--json", "-v", "--socket",
+                     "/s", folder.Write("job.sh", "#!/bin/bash\n#SBATCH --site=x\n")});
+  EXPECT_EQ(
+      process.api.asked.at(0).second["jobs"][0],
+      (nlohmann::json{{"partition", "gpus"}, {"gres", "gpu:1"}, {"time_limit_seconds", 600}}));
+  EXPECT_THAT(process.console.complained, testing::HasSubstr("not an sbatch option: --site=x"));
 }
 
 TEST(Init, HasADefaultFile) {
-  EXPECT_EQ(Line({"init"}).init.file, "train.yaml");
-  const CommandLine line = Line({"init", "--from", "job.sh", "x.yaml"});
-  EXPECT_EQ(line.init.from.script, "job.sh");
-  EXPECT_EQ(line.init.file, "x.yaml");
+  const TemporaryFolder folder;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.Path(""));
+  FakeProcess process;
+  EXPECT_EQ(process.Gpuadvise({"init", "--from", GPUADVISE_EXAMPLES "/job.sh"}), kExitOk);
+  std::filesystem::current_path(before);
+  EXPECT_TRUE(std::filesystem::exists(folder.Path("train.yaml")));
 }
 
 TEST(Usage, WhatIsWrongIsExit2) {
@@ -265,14 +313,14 @@ TEST(Usage, JsonIsTheFlagOfTheCommandAsItWasRead) {
                              {"when", "--json", "job.sh"},
                              {"models", "--json"},
                              {"submit", "f", "--json", "--", "-v"}}) {
-    EXPECT_TRUE(Line(words).json) << words.back();
+    EXPECT_TRUE(Line(words).common.json) << words.back();
   }
   for (const Words& words : {Words{"gpus"},
                              {"gpus", "--json=false"},
                              {"submit", "f", "--", "-v"},
                              {"run", "--", "x", "--json"},
                              {"reference", "--", "--json"}}) {
-    EXPECT_FALSE(Line(words).json) << words.back();
+    EXPECT_FALSE(Line(words).common.json) << words.back();
   }
 }
 
@@ -282,38 +330,21 @@ TEST(Usage, AnErrorIsToldAsJsonWhereItSeemsWanted) {
   EXPECT_FALSE(WantsJson({"submit", "f", "--", "--json"}));
 }
 
-TEST(Jobs, TakesAJobOrFilters) {
-  EXPECT_EQ(Line({"jobs", "4711"}).jobs.job_id, "4711");
-  const CommandLine line = Line({"jobs", "--state", "failed", "--gpu", "l40s", "--name", "x",
-                                 "--since", "7d", "--limit", "3", "--csv"});
-  EXPECT_EQ(line.verb, Verb::kJobs);
-  EXPECT_EQ(line.jobs.filter.state, "failed");
-  EXPECT_EQ(line.jobs.filter.gpu, "l40s");
-  EXPECT_EQ(line.jobs.filter.name, "x");
-  EXPECT_EQ(line.jobs.since, "7d");
-  EXPECT_EQ(line.jobs.filter.limit, 3);
-  EXPECT_TRUE(line.jobs.csv && !line.jobs.import && !line.jobs.json);
+TEST(Jobs, TakesAJobOrFiltersOfKnownWords) {
   EXPECT_EQ(Left({"jobs", "--state", "lost"}).exit_code, 2);
   EXPECT_EQ(Left({"jobs", "--limit", "0"}).exit_code, 2);
   EXPECT_EQ(Left({"jobs", "4711; ls"}).exit_code, 2);
 }
 
-TEST(Jobs, ImportsWithAndWithoutPaths) {
-  EXPECT_TRUE(Line({"jobs", "--import"}).jobs.import);
-  EXPECT_TRUE(Line({"jobs", "--import"}).jobs.import_paths.empty());
-  EXPECT_EQ(Line({"jobs", "--import", "a", "b/c", "--json"}).jobs.import_paths,
-            (Words{"a", "b/c"}));
-}
-
-TEST(Watch, LooksEveryThirtySecondsAndNeverFasterThanFive) {
-  EXPECT_EQ(Line({"watch", "4711"}).watch.interval_seconds, 30);
-  const CommandLine line = Line({"watch", "4711", "--interval", "5", "--once", "--socket", "/s"});
-  EXPECT_EQ(line.verb, Verb::kWatch);
-  EXPECT_EQ(line.watch.interval_seconds, 5);
-  EXPECT_TRUE(line.watch.once);
-  EXPECT_EQ(line.socket, "/s");
+TEST(Watch, NeverLooksMoreOftenThanEveryFiveSeconds) {
   EXPECT_EQ(Left({"watch", "4711", "--interval", "4"}).exit_code, 2);
   EXPECT_EQ(Left({"watch"}).exit_code, 2);
+}
+
+TEST(Complete, TakesEveryWordAsItIs) {
+  FakeProcess process;
+  EXPECT_EQ(process.Gpuadvise({"complete", "--json", "gpus", "--", "--help"}), kExitOk);
+  EXPECT_EQ(Left({"complet"}).text, "unknown command 'complet' (gpuadvise --help)");
 }
 
 }  // namespace

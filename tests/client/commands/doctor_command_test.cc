@@ -6,10 +6,7 @@
 
 #include "client/api/exit_code.h"
 #include "embedded/default_sbatch_template.h"
-#include "tests/client/fake_api.h"
-#include "tests/client/fake_console.h"
-#include "tests/client/fake_runner.h"
-#include "tests/client/fake_site.h"
+#include "tests/client/fake_process.h"
 #include "tests/client/golden.h"
 #include "tests/fakes/temporary_folder.h"
 
@@ -40,7 +37,7 @@ std::string Doctor(const json& health, const Surroundings& around, int expected)
   FakeConsole console;
   console.shown.width = 80;
   if (!health.is_null()) api.Answer(health);
-  EXPECT_EQ(RunDoctor(false, api, around, console), expected);
+  EXPECT_EQ(RunDoctor(api, around, console), expected);
   return console.printed;
 }
 
@@ -53,7 +50,7 @@ TEST(Doctor, SaysWhatIsKnownOfTheAccuracyOfForecasts) {
   FakeConsole console;
   api.Answer(Health());
   api.Answer({{"note", "accuracy not known yet (4 of 30 jobs needed)"}});
-  EXPECT_EQ(RunDoctor(false, api, Healthy(), console), kExitOk);
+  EXPECT_EQ(RunDoctor(api, Healthy(), console), kExitOk);
   EXPECT_NE(
       console.printed.find("ok       forecast    accuracy not known yet (4 of 30 jobs needed)"),
       std::string::npos)
@@ -110,10 +107,10 @@ TEST(Doctor, AnSbatchThatDoesNotRunIsAnError) {
   EXPECT_NE(Doctor(Health(), around, kExitError).find("does not run"), std::string::npos);
 }
 
-class DoctorOfFile : public testing::Test {
+class DoctorOfFile : public testing::Test, protected FakeProcess {
  protected:
   DoctorOfFile() {
-    command.question.file = folder.Write(
+    question.file = folder.Write(
         "train.yaml",
         "name: x\ntraining: {max_steps: 5}\ncommand: train {micro_batch} {accumulation}\n");
     site.facts.output = PathOf(GoodFolder("/scratch/me/x"));
@@ -123,7 +120,7 @@ class DoctorOfFile : public testing::Test {
     console.shown.width = 100;
   }
   int Run() {
-    return RunDoctorOfFile(command, api, {runner, site, std::string(DefaultSbatchTemplate())},
+    return RunDoctorOfFile(question, api, {runner, site, std::string(DefaultSbatchTemplate())},
                            Healthy(), console);
   }
   void AnswerAdvice() {
@@ -132,18 +129,14 @@ class DoctorOfFile : public testing::Test {
   }
 
   TemporaryFolder folder;
-  FakeApi api;
-  FakeConsole console;
-  FakeRunner runner;
-  FakeSite site;
-  DoctorCommand command;
+  AdviceQuestion question;
 };
 
 TEST_F(DoctorOfFile, ShowsWhatAnAnswerAndTheJobNeed) {
   AnswerAdvice();
   runner.verdict = SbatchVerdict{true,
                                  "sbatch: Job 5 to start at 2026-09-21T20:14:19 using 4 "
-                                 "processors on nodes n1 in partition markov_gpu\n"};
+                                 "processors on nodes n1 in partition gpu_shared\n"};
   EXPECT_EQ(Run(), kExitOk);
   ExpectGolden("doctor_file_ok.txt", console.printed);
   EXPECT_EQ(runner.tests, 1);
@@ -184,21 +177,21 @@ TEST_F(DoctorOfFile, WhatNothingCanRunIsAnErrorWithItsReasons) {
 }
 
 TEST_F(DoctorOfFile, AFileThatCannotBeReadIsExit2) {
-  command.question.file = "/nonexistent.yaml";
+  question.file = "/nonexistent.yaml";
   EXPECT_EQ(Run(), kExitUsage);
   EXPECT_EQ(console.printed, "");
 }
 
 TEST_F(DoctorOfFile, AFileWithoutACommandIsAnError) {
   AnswerAdvice();
-  command.question.file = folder.Write("no.yaml", "training: {max_steps: 5}\n");
+  question.file = folder.Write("no.yaml", "training: {max_steps: 5}\n");
   EXPECT_EQ(Run(), kExitError);
   EXPECT_NE(console.printed.find("error    command"), std::string::npos);
 }
 
 TEST_F(DoctorOfFile, JsonListsAllChecks) {
   AnswerAdvice();
-  command.json = true;
+  console.shown.json = true;
   EXPECT_EQ(Run(), kExitOk);
   const json checks = json::parse(console.printed)["checks"];
   EXPECT_EQ(checks.front()["check"], "socket");
@@ -208,8 +201,9 @@ TEST_F(DoctorOfFile, JsonListsAllChecks) {
 TEST(Doctor, JsonListsTheChecks) {
   FakeApi api;
   FakeConsole console;
+  console.shown.json = true;
   api.Answer(Health());
-  EXPECT_EQ(RunDoctor(true, api, Healthy(), console), kExitOk);
+  EXPECT_EQ(RunDoctor(api, Healthy(), console), kExitOk);
   const json printed = json::parse(console.printed);
   EXPECT_EQ(printed["checks"][0]["check"], "socket");
   EXPECT_EQ(printed["checks"][0]["health"], "ok");
@@ -217,7 +211,7 @@ TEST(Doctor, JsonListsTheChecks) {
 
 json Site() {
   return json::parse(R"({"slurm_version": "24.11.5", "hidden": [], "settings": [
-      {"place": "SchedulerParameters", "key": "bf_window", "value": "2880", "treatment": "played",
+      {"place": "SchedulerParameters", "key": "bf_window", "value": "2880", "treatment": "simulated",
        "effect": "how far backfill plans ahead"},
       {"place": "SchedulerParameters", "key": "bf_licenses", "value": "yes", "treatment": "approximated",
        "effect": "jobs wait for licences, but none are kept for them ahead of time"},
@@ -225,21 +219,24 @@ json Site() {
        "effect": "jobs may get fewer CPUs of a node, and wait longer"}]})");
 }
 
-TEST(DoctorOfASite, SaysWhatForecastsMakeOfEachKey) {
-  FakeApi api;
-  FakeConsole console;
+class DoctorOfASite : public testing::Test, protected FakeProcess {};
+
+TEST_F(DoctorOfASite, SaysWhatForecastsMakeOfEachKey) {
   console.shown.width = 80;
   api.Answer(Site());
-  EXPECT_EQ(RunDoctorOfSite(false, api, console), kExitOk);
+  EXPECT_EQ(Gpuadvise({"doctor", "--site"}), kExitOk);
   ExpectGolden("doctor_site.txt", console.printed);
 }
 
-TEST(DoctorOfASite, PrintsTheAnswerAsJson) {
-  FakeApi api;
-  FakeConsole console;
+TEST_F(DoctorOfASite, PrintsTheAnswerAsJson) {
   api.Answer(Site());
-  EXPECT_EQ(RunDoctorOfSite(true, api, console), kExitOk);
+  EXPECT_EQ(Gpuadvise({"doctor", "--site", "--json"}), kExitOk);
   EXPECT_EQ(json::parse(console.printed)["settings"].size(), 3u);
+}
+
+TEST_F(DoctorOfASite, TakesNoFile) {
+  EXPECT_EQ(Gpuadvise({"doctor", "--site", "train.yaml"}), kExitUsage);
+  EXPECT_EQ(console.complained, "gpuadvise: --site is about the cluster: leave out FILE\n");
 }
 
 }  // namespace

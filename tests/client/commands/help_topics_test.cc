@@ -6,27 +6,28 @@
 
 #include "client/api/exit_code.h"
 #include "client/commands/command_table.h"
-#include "tests/client/fake_console.h"
+#include "tests/client/fake_process.h"
 
 namespace gpuadvise::client {
 namespace {
 
 TEST(HelpTopics, AreListedWithTheirTitles) {
-  FakeConsole console;
-  EXPECT_EQ(RunHelp("", console), kExitOk);
+  FakeProcess process;
+  EXPECT_EQ(process.Gpuadvise({"help"}), kExitOk);
   for (const HelpTopic& topic : HelpTopics()) {
-    EXPECT_NE(console.printed.find(topic.title), std::string::npos) << topic.name;
+    EXPECT_NE(process.console.printed.find(topic.title), std::string::npos) << topic.name;
   }
 }
 
 TEST(HelpTopics, FitTheTerminal) {
   for (const HelpTopic& topic : HelpTopics()) {
-    FakeConsole console;
-    console.shown.width = 80;
-    EXPECT_EQ(RunHelp(topic.name, console), kExitOk);
-    EXPECT_TRUE(console.printed.starts_with(topic.title));
+    FakeProcess process;
+    process.console.shown.width = 80;
+    EXPECT_EQ(process.Gpuadvise({"help", topic.name}), kExitOk);
+    EXPECT_TRUE(process.console.printed.starts_with(topic.title));
     size_t longest = 0, at = 0;
-    for (size_t end; (end = console.printed.find('\n', at)) != std::string::npos; at = end + 1) {
+    for (size_t end; (end = process.console.printed.find('\n', at)) != std::string::npos;
+         at = end + 1) {
       longest = std::max(longest, end - at);
     }
     EXPECT_LE(longest, 82u) << topic.name;  // bytes: some are of more than one
@@ -34,16 +35,16 @@ TEST(HelpTopics, FitTheTerminal) {
 }
 
 TEST(HelpTopics, OfACommandAreItsOptions) {
-  FakeConsole console;
-  EXPECT_EQ(RunHelp("queue", console), kExitOk);
-  EXPECT_NE(console.printed.find("Usage: gpuadvise queue"), std::string::npos);
+  FakeProcess process;
+  EXPECT_EQ(process.Gpuadvise({"help", "queue"}), kExitOk);
+  EXPECT_NE(process.console.printed.find("Usage: gpuadvise queue"), std::string::npos);
 }
 
 TEST(HelpTopics, ATypoNamesTheNearest) {
-  FakeConsole console;
-  EXPECT_EQ(RunHelp("rankin", console), kExitUsage);
-  EXPECT_NE(console.complained.find("did you mean 'ranking'?"), std::string::npos)
-      << console.complained;
+  FakeProcess process;
+  EXPECT_EQ(process.Gpuadvise({"help", "rankin"}), kExitUsage);
+  EXPECT_NE(process.console.complained.find("did you mean 'ranking'?"), std::string::npos)
+      << process.console.complained;
 }
 
 TEST(CommandTable, HasWhatTheParserHas) {

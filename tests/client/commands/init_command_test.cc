@@ -3,17 +3,15 @@
 #include <nlohmann/json.hpp>
 
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
 #include "client/script/train_yaml_from_script.h"
 #include "common/base/text.h"
-#include "common/training/train_spec.h"
-#include "tests/client/fake_api.h"
-#include "tests/client/fake_console.h"
+#include "common/spec/train_spec.h"
+#include "common/yaml/train_file.h"
+#include "common/yaml/yaml_file.h"
+#include "common/yaml/yaml_scalar.h"
+#include "tests/client/fake_process.h"
 #include "tests/client/golden.h"
 #include "tests/fakes/temporary_folder.h"
-#include "yaml/train_file.h"
-#include "yaml/yaml_file.h"
-#include "yaml/yaml_scalar.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -41,44 +39,39 @@ json Read(const std::string& yaml) {
   return document ? document->root : json();
 }
 
-class InitTest : public testing::Test {
+class InitTest : public testing::Test, protected FakeProcess {
  protected:
-  InitTest() { command.file = folder.Path("train.yaml"); }
-  int Run() { return RunInit(command, api, console); }
-  std::string Written() const { return ReadTextFile(command.file).value_or(""); }
+  std::string Written() const { return ReadTextFile(file).value_or(""); }
 
   TemporaryFolder folder;
-  FakeApi api;
-  FakeConsole console;
-  InitCommand command;
+  const std::string file = folder.Path("train.yaml");
+  const std::string script = std::string(GPUADVISE_EXAMPLES) + "/job.sh";
 };
 
 TEST_F(InitTest, WritesAnExampleForThisCluster) {
   api.Answer(json::parse(TestData("gpus.json")));
-  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(Gpuadvise({"init", file}), kExitOk);
   ExpectGolden("init.yaml", Written());
-  const auto file = TrainFile::Load(command.file, "", console.clock);
-  ASSERT_TRUE(file);
-  EXPECT_TRUE(ParseTrainSpec(file->spec(), ""));
-  EXPECT_EQ(console.printed,
-            "Wrote " + command.file + "; next: gpuadvise advise " + command.file + "\n");
+  const auto written = TrainFile::Load(file, "", console.clock);
+  ASSERT_TRUE(written);
+  EXPECT_TRUE(ParseTrainSpec(written->spec(), ""));
+  EXPECT_EQ(console.printed, "Wrote " + file + "; next: gpuadvise advise " + file + "\n");
 }
 
 TEST_F(InitTest, NeverOverwrites) {
   folder.Write("train.yaml", "mine");
-  EXPECT_EQ(Run(), kExitUsage);
+  EXPECT_EQ(Gpuadvise({"init", file}), kExitUsage);
   EXPECT_EQ(Written(), "mine");
   EXPECT_TRUE(api.asked.empty());
 }
 
 TEST_F(InitTest, WithoutADaemonIsExit4) {
-  EXPECT_EQ(Run(), kExitUnavailable);
+  EXPECT_EQ(Gpuadvise({"init", file}), kExitUnavailable);
   EXPECT_EQ(Written(), "");
 }
 
 TEST_F(InitTest, TurnsAScriptIntoATrainingFile) {
-  command.from.script = std::string(GPUADVISE_EXAMPLES) + "/job.sh";
-  EXPECT_EQ(Run(), kExitOk);
+  EXPECT_EQ(Gpuadvise({"init", "--from", script, file}), kExitOk);
   EXPECT_TRUE(api.asked.empty());
   const std::string yaml = Written();
   ExpectGolden("init_from_job.yaml", yaml.substr(yaml.find('\n') + 1));  // less the script's path
@@ -87,9 +80,7 @@ TEST_F(InitTest, TurnsAScriptIntoATrainingFile) {
 }
 
 TEST_F(InitTest, AFolderThatIsNotThereIsSaid) {
-  command.file = folder.Path("none/train.yaml");
-  command.from.script = std::string(GPUADVISE_EXAMPLES) + "/job.sh";
-  EXPECT_EQ(Run(), kExitUsage);
+  EXPECT_EQ(Gpuadvise({"init", folder.Path("none/train.yaml"), "--from", script}), kExitUsage);
 }
 
 TEST(FromScript, TheScriptsBatchIsKept) {

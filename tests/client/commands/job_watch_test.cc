@@ -27,7 +27,7 @@ json Job(const std::string& state) {
           {"gpu", "RTX 4090"},
           {"gpus_per_node", 4},
           {"nodes", 1},
-          {"partition", "markov_gpu"},
+          {"partition", "gpu_shared"},
           {"run_p50_seconds", 36000},
           {"run_p90_seconds", 40000},
           {"request", {{"spec", {{"name", "x"}}}}},
@@ -37,8 +37,9 @@ json Job(const std::string& state) {
 json Answer(json job) { return {{"jobs", {std::move(job)}}}; }
 
 json Queued(double p50, double p90, const std::string& reason = "other jobs are ahead of it") {
-  return {{"job_id", 4711},          {"state", "PENDING"},       {"wait_p50_seconds", p50},
-          {"wait_p90_seconds", p90}, {"wait_mean_seconds", p50}, {"reason_words", reason}};
+  return {{"job_id", 4711},          {"state", "PENDING"},      {"wait_p10_seconds", p50},
+          {"wait_p50_seconds", p50}, {"wait_p90_seconds", p90}, {"wait_mean_seconds", p50},
+          {"reason_words", reason}};
 }
 
 // Its mean says another thing than its median, by which nothing is chosen.
@@ -47,7 +48,7 @@ json Strategy(double p50, double p90) {
           {"gpu_name", "L40S"},
           {"gpus_per_node", 6},
           {"nodes", 1},
-          {"partition", "markov_gpu"},
+          {"partition", "gpu_shared"},
           {"total_mean_seconds", 3 * p50},
           {"total_p50_seconds", p50},
           {"total_p90_seconds", p90},
@@ -112,7 +113,7 @@ TEST_F(JobWatchTest, EveryFifthLookAsksForAnotherWayAndSaysItOnce) {
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0],
             "L40S × 6 is now better: done today 22:33 (tomorrow 01:20), 12 h 01 before this job: "
-            "scancel 4711 && gpuadvise submit FILE -p markov_gpu --gres gpu:gpul40s:6");
+            "scancel 4711 && gpuadvise submit FILE -p gpu_shared --gres gpu:gpul40s:6");
   int asked = 0;
   for (const auto& [target, body] : api.asked) {
     if (target != "/v1/advise") continue;

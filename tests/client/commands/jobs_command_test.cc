@@ -7,12 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
 #include "client/views/experiment_words.h"
 #include "client/views/job_detail.h"
 #include "client/views/jobs_table.h"
-#include "tests/client/fake_api.h"
-#include "tests/client/fake_console.h"
+#include "tests/client/fake_process.h"
 #include "tests/client/golden.h"
 #include "tests/fakes/temporary_folder.h"
 
@@ -25,22 +23,22 @@ using testing::Not;
 
 json Data(const std::string& name) { return json::parse(TestData(name)); }
 
-class JobsCommandTest : public testing::Test {
+class JobsCommandTest : public testing::Test, protected FakeProcess {
  protected:
   JobsCommandTest() {
     ::setenv("TZ", "UTC", 1);
     ::tzset();
   }
-  int Run(const JobsCommand& command) { return RunJobs(command, api, console); }
+  int Jobs(std::vector<std::string> words) {
+    words.insert(words.begin(), "jobs");
+    return Gpuadvise(std::move(words));
+  }
   // What is printed of jobs.json.
-  std::string Printed(const JobsCommand& command) {
+  std::string Printed(std::vector<std::string> words) {
     api.Answer(Data("jobs.json"));
-    EXPECT_EQ(Run(command), kExitOk) << console.complained;
+    EXPECT_EQ(Jobs(std::move(words)), kExitOk) << console.complained;
     return console.printed;
   }
-
-  FakeApi api;
-  FakeConsole console;
 };
 
 std::vector<int64_t> Ids(const std::string& printed) {
@@ -69,9 +67,7 @@ TEST_F(JobsCommandTest, SaysEverythingOfOne) {
     console.shown.width = width;
     console.printed.clear();
     api.Answer(Data("job.json"));
-    JobsCommand command;
-    command.job_id = "4703";
-    EXPECT_EQ(Run(command), kExitOk);
+    EXPECT_EQ(Jobs({"4703"}), kExitOk);
     ExpectGolden("job_" + std::to_string(width) + ".txt", console.printed);
   }
   EXPECT_EQ(api.asked.front().first, "/v1/advice?job=4703");
@@ -81,9 +77,7 @@ TEST_F(JobsCommandTest, OneThatWaitsHasNothingRealYet) {
   json answer = Data("jobs.json");
   answer["jobs"] = json::array({answer["jobs"][0]});
   api.Answer(answer);
-  JobsCommand command;
-  command.job_id = "4716";
-  EXPECT_EQ(Run(command), kExitOk);
+  EXPECT_EQ(Jobs({"4716"}), kExitOk);
   EXPECT_THAT(console.printed, HasSubstr("forecast to wait 3 h 10 (9 h)"));
   EXPECT_THAT(console.printed, HasSubstr("forecast to need 34.0 of 48.0 GiB per GPU"));
   EXPECT_THAT(console.printed, Not(HasSubstr("Starts of the command")));
@@ -93,60 +87,44 @@ TEST_F(JobsCommandTest, OneThatRunsSaysForHowLong) {
   json answer = Data("jobs.json");
   answer["jobs"] = json::array({answer["jobs"][1]});
   api.Answer(answer);
-  JobsCommand command;
-  command.job_id = "4715";
-  EXPECT_EQ(Run(command), kExitOk);
+  EXPECT_EQ(Jobs({"4715"}), kExitOk);
   EXPECT_THAT(console.printed, HasSubstr("runs for 2 h, said 20 h 32 (22 h 13)\n"));
 }
 
 TEST_F(JobsCommandTest, AJobOfNobodyIsTheApisSentence) {
   api.AnswerError({ErrorCode::kNotFound, "no job 7 is known", ""});
-  JobsCommand command;
-  command.job_id = "7";
-  EXPECT_EQ(Run(command), kExitUsage);
+  EXPECT_EQ(Jobs({"7"}), kExitUsage);
   EXPECT_EQ(console.complained, "gpuadvise: no job 7 is known\n");
 }
 
 TEST_F(JobsCommandTest, JsonIsTheApisAnswerFiltered) {
-  JobsCommand command;
-  command.json = true;
-  EXPECT_EQ(json::parse(Printed(command)), Data("jobs.json"));
+  EXPECT_EQ(json::parse(Printed({"--json"})), Data("jobs.json"));
 }
 
-struct FilterCase {
-  JobsFilter filter;
-  std::string since;
-  std::vector<int64_t> ids;
-};
-
 TEST_F(JobsCommandTest, Filters) {
-  for (const FilterCase& one :
-       std::vector<FilterCase>{{{"pending", "", "", {}, {}}, "", {4716}},
-                               {{"failed", "", "", {}, {}}, "", {4650, 4500}},
-                               {{"ok", "", "", {}, {}}, "", {4711, 4703}},
-                               {{"ended", "", "", {}, 2}, "", {4711, 4703}},
-                               {{"", "rtx-2080", "", {}, {}}, "", {4715, 4650}},
-                               {{"", "", "LORA", {}, {}}, "", {4703}},
-                               {{"", "", "", {}, {}}, "2d", {4716, 4715, 4711}},
-                               {{"", "", "", {}, {}}, "thu", {4716, 4715, 4711, 4703}},
-                               {{"running", "l40s", "", {}, {}}, "", {}},
-                               {{"", "", "", {}, 1}, "", {4716}}}) {
-    JobsCommand command;
-    command.filter = one.filter;
-    command.since = one.since;
-    command.json = true;
+  using Words = std::vector<std::string>;
+  for (const auto& [words, ids] : std::vector<std::pair<Words, std::vector<int64_t>>>{
+           {{"--state", "pending"}, {4716}},
+           {{"-t", "failed"}, {4650, 4500}},
+           {{"--state=ok"}, {4711, 4703}},
+           {{"--state", "ended", "--limit", "2"}, {4711, 4703}},
+           {{"--gpu", "rtx-2080"}, {4715, 4650}},
+           {{"--name", "LORA"}, {4703}},
+           {{"--since", "2d"}, {4716, 4715, 4711}},
+           {{"--since", "thu"}, {4716, 4715, 4711, 4703}},
+           {{"--state", "running", "--gpu", "l40s"}, {}},
+           {{"--limit", "1"}, {4716}}}) {
     console.printed.clear();
-    EXPECT_EQ(Ids(Printed(command)), one.ids);
+    Words as_json = words;
+    as_json.push_back("--json");
+    EXPECT_EQ(Ids(Printed(as_json)), ids) << words.front();
   }
 }
 
 TEST_F(JobsCommandTest, TheLimitIsTheApisWhereNothingElseIsLeftOut) {
-  JobsCommand command;
-  command.filter.limit = 5;
-  Printed(command);
+  Printed({"--limit", "5"});
   EXPECT_EQ(api.asked.back().first, "/v1/advice?limit=5");
-  command.filter.name = "gr00t";
-  Printed(command);
+  Printed({"--limit", "5", "--name", "gr00t"});
   EXPECT_EQ(api.asked.back().first, "/v1/advice");
 }
 
@@ -154,35 +132,27 @@ TEST_F(JobsCommandTest, SortsByTheTimeOfSubmission) {
   json answer = Data("jobs.json");
   std::reverse(answer["jobs"].begin(), answer["jobs"].end());
   api.Answer(answer);
-  JobsCommand command;
-  command.json = true;
-  Run(command);
+  Jobs({"--json"});
   EXPECT_EQ(Ids(console.printed), (std::vector<int64_t>{4716, 4715, 4711, 4703, 4650, 4500}));
 }
 
 TEST_F(JobsCommandTest, ATimeThatIsNoneIsAUsageError) {
-  JobsCommand command;
-  command.since = "soon";
-  EXPECT_EQ(Run(command), kExitUsage);
+  EXPECT_EQ(Jobs({"--since", "soon"}), kExitUsage);
   EXPECT_THAT(console.complained, HasSubstr("--since: \"soon\" is not a time"));
 }
 
 TEST_F(JobsCommandTest, WhatDoesNotGoTogetherIsAUsageError) {
-  JobsCommand command;
-  command.csv = command.json = true;
-  EXPECT_EQ(Run(command), kExitUsage);
-  command = {};
-  command.job_id = "7";
-  command.import = true;
-  EXPECT_EQ(Run(command), kExitUsage);
+  EXPECT_EQ(Jobs({"--csv", "--json"}), kExitUsage);
+  EXPECT_EQ(Jobs({"--csv", "--import"}), kExitUsage);
+  EXPECT_EQ(Jobs({"7", "--import"}), kExitUsage);
   EXPECT_TRUE(api.asked.empty());
 }
 
 TEST_F(JobsCommandTest, AnEmptyLogSaysHowItBegins) {
   api.Answer({{"jobs", json::array()}});
-  EXPECT_EQ(Run({}), kExitOk);
+  EXPECT_EQ(Jobs({}), kExitOk);
   EXPECT_THAT(console.printed, HasSubstr("gpuadvise submit"));
-  EXPECT_EQ(Run({}), kExitUnavailable);
+  EXPECT_EQ(Jobs({}), kExitUnavailable);
 }
 
 TEST_F(JobsCommandTest, HostileAndAbsurdMembersDoNoHarm) {
@@ -204,21 +174,21 @@ TEST_F(JobsCommandTest, HostileAndAbsurdMembersDoNoHarm) {
       {"peak_memory_bytes", 1e300},
       {"output_dir", "relative\x1b"},
       {"outcome", {{"attempts", {1, json::object(), {{"steps", 1e300}, {"gpus", {{}}}}}}}}};
-  for (const char* id : {"", "1"}) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{}, {"1"}}) {
     api.Answer({{"jobs", {absurd, 7, nullptr, json::object()}}});
-    JobsCommand command;
-    command.job_id = id;
-    EXPECT_EQ(Run(command), kExitOk);
+    EXPECT_EQ(Jobs(words), kExitOk);
   }
   EXPECT_EQ(console.printed.find('\x1b'), std::string::npos) << console.printed;
   EXPECT_EQ(console.printed.find("\u202e"), std::string::npos);
 }
 
+api::Experiment ReadJob(const json& job) { return ReadExperiments({{"jobs", {job}}}).at(0); }
+
 TEST(StateWords, SlurmsWordWinsWhereSlurmEndedIt) {
   const auto words = [](const json& members) {
     json job = {{"state", "ended"}};
     job.update(members);
-    return StateWords(job);
+    return StateWords(ReadJob(job));
   };
   EXPECT_EQ(words({{"slurm_state", "TIMEOUT"}, {"signal", 15}}), "timeout");
   EXPECT_EQ(words({{"slurm_state", "OUT_OF_MEMORY"}}), "out of memory");
@@ -227,7 +197,7 @@ TEST(StateWords, SlurmsWordWinsWhereSlurmEndedIt) {
   EXPECT_EQ(words({{"slurm_state", nullptr}}), "ended");
 }
 
-TEST(JobsRecord, OfNothingIsANumber) { EXPECT_EQ(JobsRecord(json::array()), "0 jobs"); }
+TEST(JobsRecord, OfNothingIsANumber) { EXPECT_EQ(JobsRecord({}), "0 jobs"); }
 
 TEST(JobsRecord, ErrorsAreSharesOfWhatWasSaidAsInAJobsDetail) {
   const json job = {{"job_id", 7},
@@ -237,47 +207,42 @@ TEST(JobsRecord, ErrorsAreSharesOfWhatWasSaidAsInAJobsDetail) {
                     {"run_p50_seconds", 3600.0},
                     {"memory_bytes", 4 << 20},
                     {"peak_memory_bytes", 2 << 20}};
-  EXPECT_EQ(JobsRecord(json::array({job})),
+  EXPECT_EQ(JobsRecord({ReadJob(job)}),
             "1 job · run time median error 100 % of 1 · peak memory 50 % of 1");
-  EXPECT_NE(JobDetailText(job, 0, {}).find(": 100 % more than forecast"), std::string::npos);
+  EXPECT_NE(JobDetailText(ReadJob(job), 0, {}).find(": 100 % more than forecast"),
+            std::string::npos);
 }
 
 TEST(JobsRecord, CountsWhatIsKnown) {
   EXPECT_EQ(
-      JobsRecord(Data("jobs.json")["jobs"]),
+      JobsRecord(ReadExperiments(Data("jobs.json"))),
       "6 jobs · 3 of 4 waited within their p90 · run time median error 8 % of 2 · peak memory 8 % "
       "of 2");
 }
 
 TEST_F(JobsCommandTest, AFilterBesideAJobIsRefused) {
-  JobsCommand filtered;
-  filtered.job_id = "7";
-  filtered.since = "7d";
-  EXPECT_EQ(Run(filtered), kExitUsage);
-  filtered.since.clear();
-  filtered.filter.limit = 3;
-  EXPECT_EQ(Run(filtered), kExitUsage);
+  EXPECT_EQ(Jobs({"7", "--since", "7d"}), kExitUsage);
+  EXPECT_EQ(Jobs({"7", "--limit", "3"}), kExitUsage);
   EXPECT_TRUE(api.asked.empty());
 }
 
 TEST_F(JobsCommandTest, AJobSaidToBeginAtOnceIsSaidToStartNow) {
   api.Answer({{"jobs", {{{"job_id", 7}, {"state", "pending"}, {"wait_p50_seconds", 0}}}}});
-  JobsCommand command;
-  command.job_id = "7";
-  EXPECT_EQ(Run(command), kExitOk);
+  EXPECT_EQ(Jobs({"7"}), kExitOk);
   EXPECT_NE(console.printed.find("forecast to start now"), std::string::npos) << console.printed;
 }
 
 TEST(ProgressWords, WhatIsLeftIsSaidOnlyWhileItRuns) {
-  const json attempt = {{"steps", 99}, {"total_steps", 100}, {"seconds_per_step", 2}};
+  Attempt attempt;
+  attempt.steps = 99;
+  attempt.total_steps = 100;
+  attempt.seconds_per_step = 2;
   EXPECT_EQ(ProgressWords(attempt, true), "step 99/100 · 2 s a step · under a minute left");
   EXPECT_EQ(ProgressWords(attempt, false), "step 99/100 · 2 s a step");
 }
 
 TEST_F(JobsCommandTest, CsvHasEveryFieldOfTheListForm) {
-  JobsCommand command;
-  command.csv = true;
-  ExpectGolden("jobs.csv", Printed(command));
+  ExpectGolden("jobs.csv", Printed({"--csv"}));
   const std::string header = console.printed.substr(0, console.printed.find('\r'));
   size_t columns = 0;
   const json first = Data("jobs.json")["jobs"][0];

@@ -5,9 +5,7 @@
 #include <sstream>
 
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
-#include "tests/client/fake_api.h"
-#include "tests/client/fake_console.h"
+#include "tests/client/fake_process.h"
 #include "tests/client/golden.h"
 #include "tests/fakes/shipped_catalogues.h"
 #include "tests/fakes/temporary_folder.h"
@@ -19,17 +17,25 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string Models(const ListCommand& command, int width = 100) {
-  FakeConsole console;
-  console.shown.width = width;
-  EXPECT_EQ(RunModels(command, console), kExitOk);
-  return console.printed;
+using Words = std::vector<std::string>;
+
+class Cards : public testing::Test, protected FakeProcess {
+ protected:
+  const TemporaryFolder folder;
+};
+
+std::string Models(Words words, int width = 100) {
+  FakeProcess process;
+  process.console.shown.width = width;
+  words.insert(words.begin(), "models");
+  EXPECT_EQ(process.Gpuadvise(words), kExitOk);
+  return process.console.printed;
 }
 
 TEST(Models, AreListedByAWordOfAnyOfTheirNames) {
-  ExpectGolden("models_llama.txt", Models({.word = "llama3"}));
-  EXPECT_THAT(Models({.word = "Qwen2.5-VL"}), HasSubstr("Qwen/Qwen2.5-VL-7B-Instruct"));
-  EXPECT_THAT(Models({.word = "mt5"}), HasSubstr("no fp16"));
+  ExpectGolden("models_llama.txt", Models({"llama3"}));
+  EXPECT_THAT(Models({"Qwen2.5-VL"}), HasSubstr("Qwen/Qwen2.5-VL-7B-Instruct"));
+  EXPECT_THAT(Models({"mt5"}), HasSubstr("no fp16"));
 }
 
 TEST(Models, WithoutAWordAreNamesByFamily) {
@@ -41,21 +47,21 @@ TEST(Models, WithoutAWordAreNamesByFamily) {
 }
 
 TEST(Models, OfAMixtureSayWhatIsActive) {
-  ExpectGolden("models_deepseek_80.txt", Models({.word = "deepseek"}, 80));
-  const json answer = json::parse(Models({.word = "mixtral-8x7b", .json = true}));
+  ExpectGolden("models_deepseek_80.txt", Models({"deepseek"}, 80));
+  const json answer = json::parse(Models({"mixtral-8x7b", "--json"}));
   EXPECT_NEAR(answer["models"][0]["active_parameters"].get<double>(), 12.9e9, 0.1e9);
 }
 
 TEST(Models, AsJsonHaveEveryPreset) {
-  const json answer = json::parse(Models({.json = true}));
+  const json answer = json::parse(Models({"--json"}));
   EXPECT_EQ(answer["models"].size(), ShippedModels().Names().size());
-  EXPECT_EQ(json::parse(Models({.word = "nothing", .json = true}))["models"].size(), 0u);
+  EXPECT_EQ(json::parse(Models({"nothing", "--json"}))["models"].size(), 0u);
 }
 
 TEST(Models, AnUnknownWordNamesTheNearest) {
-  FakeConsole console;
-  EXPECT_NE(RunModels({.word = "lamma-3.1-8b"}, console), kExitOk);
-  EXPECT_THAT(console.complained, HasSubstr("did you mean 'llama-3.1-8b'?"));
+  FakeProcess process;
+  EXPECT_NE(process.Gpuadvise({"models", "lamma-3.1-8b"}), kExitOk);
+  EXPECT_THAT(process.console.complained, HasSubstr("did you mean 'llama-3.1-8b'?"));
 }
 
 constexpr const char* kOwnCard =
@@ -65,33 +71,24 @@ constexpr const char* kOwnCard =
     "pcie}\n"
     "  - {id: l40s, price_per_gpu_hour: 2}\n";
 
-TEST(Cards, OfAFileOfOnesOwnAreOverTheBuiltInOnes) {
-  const TemporaryFolder folder;
-  FakeApi api;
-  FakeConsole console;
-  ListCommand command{.word = "ourcard"};
-  command.own.gpus_file = folder.Write("gpus.yaml", kOwnCard);
-  EXPECT_EQ(RunCards(command, api, console), kExitOk);
+TEST_F(Cards, OfAFileOfOnesOwnAreOverTheBuiltInOnes) {
+  const std::string file = folder.Write("gpus.yaml", kOwnCard);
+  EXPECT_EQ(Gpuadvise({"cards", "ourcard", "--gpus-file", file}), kExitOk);
   EXPECT_THAT(console.printed, HasSubstr("Our Card"));
-  command.word = "";
-  command.json = true;
-  FakeConsole all;
-  EXPECT_EQ(RunCards(command, api, all), kExitOk);
-  for (const json& card : json::parse(all.printed)["cards"]) {
+  console.printed.clear();
+  EXPECT_EQ(Gpuadvise({"cards", "--json", "--gpus-file", file}), kExitOk);
+  const json cards = json::parse(console.printed)["cards"];
+  for (const json& card : cards) {
     if (card["name"] != "l40s") continue;
     EXPECT_EQ(card["price_per_gpu_hour"], 2);
     EXPECT_EQ(card["dense_tflops"], 362);
   }
 }
 
-TEST(Cards, AWrongFileOfOnesOwnIsToldWithItsLine) {
-  const TemporaryFolder folder;
-  FakeApi api;
+TEST_F(Cards, AWrongFileOfOnesOwnIsToldWithItsLine) {
   const auto complaint = [&](const std::string& text) {
-    FakeConsole console;
-    ListCommand command;
-    command.own.gpus_file = folder.Write("gpus.yaml", text);
-    EXPECT_NE(RunCards(command, api, console), kExitOk);
+    console.complained.clear();
+    EXPECT_NE(Gpuadvise({"cards", "--gpus-file", folder.Write("gpus.yaml", text)}), kExitOk);
     return console.complained;
   };
   EXPECT_THAT(complaint("gpus:\n  - id: x\n    name: X\n"),
@@ -103,23 +100,20 @@ TEST(Cards, AWrongFileOfOnesOwnIsToldWithItsLine) {
 
 TEST(Models, OfAFileOfOnesOwnAreOverTheBuiltInOnes) {
   const TemporaryFolder folder;
-  ListCommand command{.word = "our-model"};
-  command.own.models_file =
+  const std::string file =
       folder.Write("models.yaml",
                    "our-model: {title: Our Model, hidden_size: 64, num_hidden_layers: 2,\n"
                    "  num_attention_heads: 4, vocab_size: 100, source: ours}\n");
-  EXPECT_THAT(Models(command), HasSubstr("our-model"));
-  FakeConsole console;
-  command.own.models_file = folder.Write("models.yaml", "our-model: {hiden_size: 64}\n");
-  EXPECT_NE(RunModels(command, console), kExitOk);
-  EXPECT_THAT(console.complained, HasSubstr("models.yaml:1: "));
+  EXPECT_THAT(Models({"our-model", "--models-file", file}), HasSubstr("our-model"));
+  FakeProcess process;
+  process.settings.own.models_file = folder.Write("models.yaml", "our-model: {hiden_size: 64}\n");
+  EXPECT_NE(process.Gpuadvise({"models", "our-model"}), kExitOk);
+  EXPECT_THAT(process.console.complained, HasSubstr("models.yaml:1: "));
 }
 
-TEST(Cards, AreListedWithTheSitesOwn) {
-  FakeApi api;
-  FakeConsole console;
+TEST_F(Cards, AreListedWithTheSitesOwn) {
   console.shown.width = 100;
-  EXPECT_EQ(RunCards({.word = "a100"}, api, console), kExitOk);
+  EXPECT_EQ(Gpuadvise({"cards", "a100"}), kExitOk);
   ExpectGolden("cards_a100.txt", console.printed);
   api.Answer({{"gpus",
                {{{"gpu", "warp-48gb"},
@@ -134,16 +128,14 @@ TEST(Cards, AreListedWithTheSitesOwn) {
                    {"efficiency", 0.8},
                    {"bf16", true},
                    {"link", "pcie"}}}}}}});
-  EXPECT_EQ(RunCards({.word = "warp"}, api, console), kExitOk);
+  EXPECT_EQ(Gpuadvise({"cards", "warp"}), kExitOk);
   EXPECT_THAT(console.printed, HasSubstr("Warp 48GB"));
-  EXPECT_EQ(RunCards({.word = "warp"}, api, console), 2);  // without the daemon
+  EXPECT_EQ(Gpuadvise({"cards", "warp"}), 2);  // without the daemon
   EXPECT_THAT(console.complained, HasSubstr("no known GPU has 'warp' in its name"));
 }
 
-TEST(Cards, AsJsonHaveTheirMemoryAndSpellings) {
-  FakeApi api;
-  FakeConsole console;
-  EXPECT_EQ(RunCards({.word = "rtx4090", .json = true}, api, console), kExitOk);
+TEST_F(Cards, AsJsonHaveTheirMemoryAndSpellings) {
+  EXPECT_EQ(Gpuadvise({"cards", "rtx4090", "--json"}), kExitOk);
   const json card = json::parse(console.printed)["cards"].at(0);
   EXPECT_EQ(card["name"], "rtx4090");
   EXPECT_EQ(card["memory_bytes"], int64_t{24} << 30);

@@ -8,10 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
 #include "client/run/outcome_file.h"
-#include "tests/client/fake_api.h"
-#include "tests/client/fake_console.h"
+#include "client/views/experiment_words.h"
+#include "tests/client/fake_process.h"
 #include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise::client {
@@ -26,7 +25,7 @@ std::string OutcomeOf(const std::string& job_id, bool running = false) {
   return document.dump();
 }
 
-class OutcomeImport : public testing::Test {
+class OutcomeImport : public testing::Test, protected FakeProcess {
  protected:
   // A job as the log lists it, with an output folder in `folder`.
   json Job(int64_t id, const std::string& subfolder, const std::string& state = "ended") const {
@@ -36,20 +35,15 @@ class OutcomeImport : public testing::Test {
             {"outcome_running", false},
             {"output_dir", folder.Path(subfolder)}};
   }
-  int Import(const std::vector<std::string>& paths, bool as_json = false) {
-    JobsCommand command;
-    command.import = true;
-    command.import_paths = paths;
-    command.json = as_json;
-    return RunJobs(command, api, console);
+  int Import(std::vector<std::string> words) {
+    words.insert(words.begin(), {"jobs", "--import"});
+    return Gpuadvise(std::move(words));
   }
   std::string Write(const std::string& subfolder, const std::string& text) const {
     return folder.Write(subfolder + "/" + kOutcomeFile, text);
   }
 
   TemporaryFolder folder;
-  FakeApi api;
-  FakeConsole console;
 };
 
 TEST_F(OutcomeImport, ReportsAFile) {
@@ -85,7 +79,7 @@ TEST_F(OutcomeImport, EveryFileThatIsNotTakenHasItsSentence) {
   for (const std::string& line :
        {cut + ": it is not valid JSON", forged + ": at /attempts:",
         alone + ": it was written outside a Slurm job", good + ": job 5 taken",
-        other + ": no job 6 of yours is known", fifo + ": it is no regular file",
+        other + ": no job 6 of yours is known", fifo + ": it is not a regular file",
         folder.Path("none") + ": it cannot be opened: No such file"}) {
     EXPECT_THAT(console.printed, HasSubstr(line));
   }
@@ -94,7 +88,7 @@ TEST_F(OutcomeImport, EveryFileThatIsNotTakenHasItsSentence) {
 TEST_F(OutcomeImport, JsonHasOneEntryPerFile) {
   const std::string path = Write("a", OutcomeOf("12"));
   api.Answer({{"job_id", 12}});
-  EXPECT_EQ(Import({path, folder.Path("x\x1b")}, true), kExitError);
+  EXPECT_EQ(Import({path, folder.Path("x\x1b"), "--json"}), kExitError);
   const json printed = json::parse(console.printed);
   EXPECT_EQ(printed["imported"][0], (json{{"path", path}, {"job_id", "12"}, {"error", nullptr}}));
   EXPECT_EQ(printed["imported"][1]["job_id"], nullptr);
@@ -126,27 +120,31 @@ TEST_F(OutcomeImport, TheLogReportsFirstWhatLiesInItsFolders) {
   api.Answer({{"jobs", {Job(12, "run")}}});
   api.Answer({{"job_id", 12}});
   api.Answer({{"jobs", {Job(12, "run")}}});
-  EXPECT_EQ(RunJobs({}, api, console), kExitOk);
+  EXPECT_EQ(Gpuadvise({"jobs"}), kExitOk);
   ASSERT_EQ(api.asked.size(), 3u);
   EXPECT_EQ(api.asked[1].first, "/v1/outcomes");
   EXPECT_EQ(api.asked[2].first, "/v1/advice");
   EXPECT_EQ(console.complained, "");
 }
 
+std::vector<api::Experiment> Read(const std::vector<json>& jobs) {
+  return ReadExperiments({{"jobs", jobs}});
+}
+
 TEST_F(OutcomeImport, AFolderThatAnotherJobUsedSinceIsLeftAlone) {
   Write("run", OutcomeOf("13"));
-  EXPECT_EQ(ImportOwnOutcomes(json::array({Job(12, "run")}), ::geteuid(), api), 0u);
-  EXPECT_EQ(ImportOwnOutcomes(json::array({Job(13, "run")}), ::geteuid() + 1, api), 0u);
+  EXPECT_EQ(ImportOwnOutcomes(Read({Job(12, "run")}), ::geteuid(), api), 0u);
+  EXPECT_EQ(ImportOwnOutcomes(Read({Job(13, "run")}), ::geteuid() + 1, api), 0u);
   EXPECT_TRUE(api.asked.empty());
   api.Answer({{"job_id", 13}});
-  EXPECT_EQ(ImportOwnOutcomes(json::array({Job(13, "run")}), ::geteuid(), api), 1u);
+  EXPECT_EQ(ImportOwnOutcomes(Read({Job(13, "run")}), ::geteuid(), api), 1u);
 }
 
 TEST_F(OutcomeImport, AnOutcomeThatALaterJobMovedAsideIsFound) {
   Write("run", OutcomeOf("13"));
   folder.Write("run/gpuadvise-outcome-12.json", OutcomeOf("12"));
   api.Answer({{"job_id", 12}});
-  EXPECT_EQ(ImportOwnOutcomes(json::array({Job(12, "run")}), ::geteuid(), api), 1u);
+  EXPECT_EQ(ImportOwnOutcomes(Read({Job(12, "run")}), ::geteuid(), api), 1u);
   ASSERT_EQ(api.asked.size(), 1u);
   EXPECT_EQ(api.asked[0].second["job_id"], "12");
   EXPECT_EQ(OutcomeFilesAt({folder.Path("run")}).size(), 2u);
@@ -162,7 +160,7 @@ TEST_F(OutcomeImport, OnlyJobsThatLackAnOutcomeAreLookedFor) {
   json none = Job(4, "d");
   none["output_dir"] = nullptr;
   const json jobs = {known, running, relative, none, Job(5, "e", "pending"), 7};
-  EXPECT_EQ(OwnOutcomeFiles(jobs),
+  EXPECT_EQ(OwnOutcomeFiles(Read(jobs)),
             (std::vector<std::string>{folder.Path("b/gpuadvise-outcome.json"),
                                       folder.Path("b/gpuadvise-outcome-2.json")}));
 }
@@ -170,7 +168,7 @@ TEST_F(OutcomeImport, OnlyJobsThatLackAnOutcomeAreLookedFor) {
 TEST_F(OutcomeImport, OnlyTheNewestFiftyJobsAreLookedFor) {
   json jobs = json::array();
   for (int i = 0; i < 80; ++i) jobs.push_back(Job(i + 1, "shared"));
-  EXPECT_EQ(OwnOutcomeFiles(jobs).size(), 51u);
+  EXPECT_EQ(OwnOutcomeFiles(Read(jobs)).size(), 51u);
 }
 
 }  // namespace

@@ -6,10 +6,9 @@
 #include <sstream>
 
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
 #include "common/base/text.h"
-#include "common/training/train_keys.h"
-#include "tests/client/fake_console.h"
+#include "common/keys/train_keys.h"
+#include "tests/client/fake_process.h"
 #include "tests/client/golden.h"
 
 namespace gpuadvise::client {
@@ -17,17 +16,23 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string Printed(const ListCommand& command) {
-  FakeConsole console;
-  console.shown.width = 80;
-  EXPECT_EQ(RunReference(command, console), kExitOk);
-  return console.printed;
+std::string Printed(const std::string& word) {
+  FakeProcess process;
+  process.console.shown.width = 80;
+  EXPECT_EQ(process.Gpuadvise({"reference", "--", word}), kExitOk);
+  return process.console.printed;
+}
+
+std::string Page() {
+  FakeProcess process;
+  EXPECT_EQ(process.Gpuadvise({"reference", "--markdown"}), kExitOk);
+  return process.console.printed;
 }
 
 // GPUADVISE_UPDATE_GOLDEN=1 writes the page.
 TEST(Reference, ThePageOfTheDocumentsIsTheTableOfKeys) {
   const std::string path = GPUADVISE_DOCS "/train-yaml.md";
-  const std::string page = Printed({.markdown = true});
+  const std::string page = Page();
   if (std::getenv("GPUADVISE_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << page;
   std::ostringstream file;
   file << std::ifstream(path).rdbuf();
@@ -35,7 +40,7 @@ TEST(Reference, ThePageOfTheDocumentsIsTheTableOfKeys) {
 }
 
 TEST(Reference, NamesEveryKeyWithItsMeaning) {
-  const std::string lines = Printed({.markdown = true});
+  const std::string lines = Page();
   const std::string page = ReplaceAll(ReplaceAll(lines, "\n  ", " "), "\n", " ");
   for (const TrainKey& key : TrainKeys()) {
     EXPECT_THAT(page, HasSubstr("**`" + std::string(key.name()) + "`**"));
@@ -44,14 +49,14 @@ TEST(Reference, NamesEveryKeyWithItsMeaning) {
 }
 
 TEST(Reference, ShowsTheKeysWithAWord) {
-  ExpectGolden("reference_seq.txt", Printed({.word = "seq"}));
-  EXPECT_THAT(Printed({.word = "--ZERO"}), HasSubstr("training.deepspeed"));
+  ExpectGolden("reference_seq.txt", Printed("seq"));
+  EXPECT_THAT(Printed("--ZERO"), HasSubstr("training.deepspeed"));
 }
 
 TEST(Reference, AnUnknownWordNamesTheNearestKey) {
-  FakeConsole console;
-  EXPECT_NE(RunReference({.word = "max_stps"}, console), kExitOk);
-  EXPECT_THAT(console.complained, HasSubstr("did you mean 'max_steps'?"));
+  FakeProcess process;
+  EXPECT_NE(process.Gpuadvise({"reference", "max_stps"}), kExitOk);
+  EXPECT_THAT(process.console.complained, HasSubstr("did you mean 'max_steps'?"));
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "client/script/train_yaml_from_script.h"
-#include "yaml/yaml_file.h"
-#include "yaml/yaml_scalar.h"
+#include "common/yaml/yaml_file.h"
+#include "common/yaml/yaml_scalar.h"
 
 namespace gpuadvise::client {
 namespace {

@@ -20,24 +20,55 @@ class SettingsTest : public testing::Test {
 
 TEST_F(SettingsTest, TheSocketIsLookedForFromTheFlagDown) {
   SettingsPlaces places = Places();
-  EXPECT_EQ(FindSettings(places)->socket, "/run/gpuadvise/gpuadvised.sock");
+  EXPECT_EQ(FindSettings(places)->daemon.InWords(), "/run/gpuadvise/gpuadvised.sock");
   folder.Write("site/client.yaml", "socket: /site.sock\n");
-  EXPECT_EQ(FindSettings(places)->socket, "/site.sock");
+  EXPECT_EQ(FindSettings(places)->daemon.InWords(), "/site.sock");
   folder.Write("user/client.yaml", "# nothing yet\n");
-  EXPECT_EQ(FindSettings(places)->socket, "/site.sock");
+  EXPECT_EQ(FindSettings(places)->daemon.InWords(), "/site.sock");
   folder.Write("user/client.yaml", "socket: /user.sock\n");
-  EXPECT_EQ(FindSettings(places)->socket, "/user.sock");
+  EXPECT_EQ(FindSettings(places)->daemon.InWords(), "/user.sock");
   places.socket_variable = "/variable.sock";
-  EXPECT_EQ(FindSettings(places)->socket, "/variable.sock");
+  EXPECT_EQ(FindSettings(places)->daemon.InWords(), "/variable.sock");
   places.socket_flag = "/flag.sock";
-  EXPECT_EQ(FindSettings(places)->socket, "/flag.sock");
+  EXPECT_EQ(FindSettings(places)->daemon.InWords(), "/flag.sock");
+}
+
+TEST_F(SettingsTest, OtherHostsAreAskedAfterThisOnesSocket) {
+  SettingsPlaces places = Places();
+  places.system_socket = folder.Path("run.sock");
+  folder.Write("site/client.yaml", "daemon: https://a:6829,https://b:6829\nca: ca.crt\n");
+  const auto asked = [&] { return FindSettings(places).value().daemon; };
+  EXPECT_EQ(asked().InWords(), "https://a:6829, https://b:6829");
+  EXPECT_EQ(asked().ca, folder.Path("site") + "/ca.crt");
+  folder.Write("run.sock", "");
+  EXPECT_EQ(asked().InWords(), places.system_socket + ", https://a:6829, https://b:6829");
+  folder.Write("user/client.yaml", "socket: /user.sock\n");
+  EXPECT_EQ(asked().InWords(), "/user.sock, https://a:6829, https://b:6829");
+  places.socket_variable = "/variable.sock";
+  EXPECT_EQ(asked().InWords(), "/variable.sock");
+  places.daemon_flag = "https://c:1,https://d:1";
+  EXPECT_EQ(asked().InWords(), "https://c:1, https://d:1");
+  EXPECT_EQ(asked().ca, folder.Path("site") + "/ca.crt");
+}
+
+TEST_F(SettingsTest, FlagsThatNameNoDaemonAreRefused) {
+  SettingsPlaces places = Places();
+  const auto why = [&] { return FindSettings(places).error().message; };
+  places.socket_variable = "https://h:1";
+  EXPECT_EQ(why(),
+            "GPUADVISE_SOCKET is a path; name another host with --daemon, or as daemon: in "
+            "client.yaml");
+  places.daemon_flag = "h:1";
+  EXPECT_EQ(why().find("--daemon: 'h:1' is no daemon"), 0u);
+  places.socket_flag = "/s";
+  EXPECT_EQ(why(), "--socket and --daemon cannot be combined");
 }
 
 TEST_F(SettingsTest, TheUsersOwnDaemonIsFoundAfterTheSites) {
   SettingsPlaces places = Places();
   places.system_socket = folder.Path("run.sock");
   places.runtime_dir = folder.Path("runtime");
-  EXPECT_EQ(FindSettings(places)->socket, places.system_socket);
+  EXPECT_EQ(FindSettings(places)->daemon.InWords(), places.system_socket);
   const std::string own = folder.Path("runtime") + "/gpuadvise/gpuadvised.sock";
   folder.Write("runtime/gpuadvise/gpuadvised.sock", "a file, no socket");
   EXPECT_FALSE(FindSettings(places)->own_daemon);
@@ -48,11 +79,11 @@ TEST_F(SettingsTest, TheUsersOwnDaemonIsFoundAfterTheSites) {
   ASSERT_LT(own.size(), sizeof address.sun_path);
   own.copy(address.sun_path, own.size());
   ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  EXPECT_EQ(FindSettings(places)->socket, own);
+  EXPECT_EQ(FindSettings(places)->daemon.InWords(), own);
   EXPECT_TRUE(FindSettings(places)->own_daemon);
   folder.Write("run.sock", "the site's, dead or alive");
   EXPECT_FALSE(FindSettings(places)->own_daemon);
-  EXPECT_EQ(FindSettings(places)->socket, places.system_socket);
+  EXPECT_EQ(FindSettings(places)->daemon.InWords(), places.system_socket);
   ::close(listener);
 }
 
@@ -71,11 +102,20 @@ TEST_F(SettingsTest, ALinkToAnotherSocketIsNotTheUsersOwn) {
 
 TEST_F(SettingsTest, AMisspeltKeyIsRefusedWithItsLine) {
   const std::string path = folder.Write("user/client.yaml", "# mine\nsockt: /x\n");
+  EXPECT_EQ(
+      FindSettings(Places()).error().message,
+      path +
+          ":2: unknown key 'sockt' (did you mean 'socket'?); the keys are socket, daemon, ca, "
+          "token_file, munge_socket, "
+          "gpus_file, models_file, prometheus, gpu_use_query, gpu_memory_query, clusters");
+  folder.Write("user/client.yaml", "ca_file: /x\n");
+  EXPECT_EQ(FindSettings(Places()).error().message, path + ":1: ca_file is now called ca");
+  folder.Write("user/client.yaml", "socket: https://h:1\n");
   EXPECT_EQ(FindSettings(Places()).error().message,
-            path +
-                ":2: unknown key 'sockt' (did you mean 'socket'?); the keys are socket, ca_file, "
-                "token_file, munge_socket, "
-                "gpus_file, models_file, prometheus, gpu_use_query, gpu_memory_query, clusters");
+            path + ":1: socket is a path; another host goes under daemon:");
+  folder.Write("user/client.yaml", "daemon: http://h:1\n");
+  EXPECT_NE(FindSettings(Places()).error().message.find(":1: 'http://h:1' is no daemon"),
+            std::string::npos);
   folder.Write("user/client.yaml", "socket: 5\n");
   EXPECT_EQ(FindSettings(Places()).error().message, path + ":1: socket must be a path");
 }

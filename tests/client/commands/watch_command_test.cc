@@ -5,33 +5,28 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
-#include "tests/client/fake_api.h"
-#include "tests/client/fake_console.h"
+#include "tests/client/fake_process.h"
+#include "tests/fakes/temporary_folder.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr int64_t kNow = 1790000000;  // Mon 21 Sep 2026 14:13:20 UTC
 
-class WatchCommandTest : public testing::Test {
+class WatchCommandTest : public testing::Test, protected FakeProcess {
  protected:
   WatchCommandTest() {
     ::setenv("TZ", "UTC", 1);
     ::tzset();
-  }
-  int Run(bool rewrites) {
-    WatchCommand command;
-    command.job_id = "4711";
-    return RunWatchJob(command, {"", rewrites, [this](int64_t s) { console.clock += s; }}, api,
-                       console);
   }
   void AnswerJob(const json& members) {
     json job = {{"job_id", 4711}};
@@ -53,14 +48,11 @@ class WatchCommandTest : public testing::Test {
                {"outcome", {{"running", true}, {"attempts", {attempt}}}}});
     AnswerJob({{"state", "ended"}, {"ended_at", kNow - 60}, {"exit_code", 0}});
   }
-
-  FakeApi api;
-  FakeConsole console;
 };
 
 TEST_F(WatchCommandTest, WithoutATerminalPrintsWhatChanged) {
   AnswerAWholeLife();
-  EXPECT_EQ(Run(false), kExitOk);
+  EXPECT_EQ(Gpuadvise({"watch", "4711"}), kExitOk);
   EXPECT_EQ(
       console.printed,
       "14:13  pending · starts in 1 m (2 m): today 14:14 (14:15) · other jobs are ahead of it\n"
@@ -71,7 +63,8 @@ TEST_F(WatchCommandTest, WithoutATerminalPrintsWhatChanged) {
 TEST_F(WatchCommandTest, OnATerminalRewritesOneLine) {
   AnswerAWholeLife();
   console.shown.width = 60;
-  EXPECT_EQ(Run(true), kExitOk);
+  console.is_terminal = true;
+  EXPECT_EQ(Gpuadvise({"watch", "4711"}), kExitOk);
   EXPECT_EQ(std::count(console.printed.begin(), console.printed.end(), '\n'), 1);
   EXPECT_THAT(console.printed, HasSubstr("\r14:14  ended today 14:12: ok\n"));
   EXPECT_EQ(console.printed.find('\x1b'), std::string::npos);
@@ -82,17 +75,14 @@ TEST_F(WatchCommandTest, ADaemonThatGoesAwayIsSaidOnStandardError) {
   api.AnswerError({ErrorCode::kUnavailable, "nothing listens there", ""});
   api.AnswerError({ErrorCode::kUnavailable, "nothing listens there", ""});
   AnswerJob({{"state", "ended"}, {"ended_at", kNow}, {"exit_code", 3}});
-  EXPECT_EQ(Run(false), kExitError);
+  EXPECT_EQ(Gpuadvise({"watch", "4711"}), kExitError);
   EXPECT_EQ(console.complained, "gpuadvise: nothing listens there; still watching\n");
   EXPECT_THAT(console.printed, HasSubstr("gpuadvised answers again\n"));
 }
 
 TEST_F(WatchCommandTest, JsonIsOneObjectALook) {
   AnswerAWholeLife();
-  WatchCommand command;
-  command.job_id = "4711";
-  command.json = true;
-  EXPECT_EQ(RunWatchJob(command, {"", true, [](int64_t) {}}, api, console), kExitOk);
+  EXPECT_EQ(Gpuadvise({"watch", "4711", "--json"}), kExitOk);
   std::istringstream lines(console.printed);
   std::vector<json> looks;
   for (std::string line; std::getline(lines, line);) looks.push_back(json::parse(line));
@@ -106,26 +96,96 @@ TEST_F(WatchCommandTest, JsonIsOneObjectALook) {
 
 TEST_F(WatchCommandTest, OnceLooksOnce) {
   AnswerWaiting(60, 120);
-  WatchCommand command;
-  command.job_id = "4711";
-  command.once = true;
-  EXPECT_EQ(RunWatchJob(command, {"", false, nullptr}, api, console), kExitOk);
-  EXPECT_EQ(RunWatchJob(command, {"", false, nullptr}, api, console), kExitUnavailable);
+  EXPECT_EQ(Gpuadvise({"watch", "4711", "--once"}), kExitOk);
+  EXPECT_EQ(Gpuadvise({"watch", "4711", "--once"}), kExitUnavailable);
+  EXPECT_TRUE(slept.empty());
 }
 
-TEST_F(WatchCommandTest, MessagesThatCannotBeSentAreSaidAndStopNothing) {
+TEST_F(WatchCommandTest, LooksEveryThirtySecondsOrAsOftenAsIsSaid) {
   AnswerAWholeLife();
-  std::vector<std::string> told;
-  WatchCommand command;
-  command.job_id = "4711";
-  const WatchPlace place{"", false, [this](int64_t s) { console.clock += s; },
-                         [&](const std::string& event, const std::string&) {
-                           told.push_back(event);
-                           return std::vector<std::string>{"sendmail is not installed"};
-                         }};
-  EXPECT_EQ(RunWatchJob(command, place, api, console), kExitOk);
-  EXPECT_EQ(told, (std::vector<std::string>{"started", "ended"}));
-  EXPECT_THAT(console.complained, HasSubstr("gpuadvise: sendmail is not installed"));
+  EXPECT_EQ(Gpuadvise({"watch", "4711"}), kExitOk);
+  EXPECT_EQ(slept, std::vector<double>(3, 30));
+  slept.clear();
+  AnswerAWholeLife();
+  EXPECT_EQ(Gpuadvise({"watch", "4711", "--interval", "5"}), kExitOk);
+  EXPECT_EQ(slept, std::vector<double>(3, 5));
+}
+
+class WatchExecTest : public WatchCommandTest {
+ protected:
+  // Watches the job to the end with this command of the shell.
+  int RunExec(const std::string& command_line) {
+    return Gpuadvise({"watch", "4711", "--exec", command_line});
+  }
+  std::string KeptText() {
+    std::ostringstream text;
+    text << std::ifstream(folder.Path("kept")).rdbuf();
+    return text.str();
+  }
+  // A command that keeps these variables of each event.
+  std::string Keep(const std::string& variables) {
+    return "printf '%s\\n' \"" + variables + "\" >> " + folder.Path("kept");
+  }
+
+  TemporaryFolder folder;
+};
+
+TEST_F(WatchExecTest, RunsTheCommandAtEachEvent) {
+  AnswerAWholeLife();
+  EXPECT_EQ(RunExec(Keep("$GPUADVISE_JOB_ID $GPUADVISE_EVENT $GPUADVISE_STATE $GPUADVISE_REASON|"
+                         "$GPUADVISE_TEXT")),
+            kExitOk);
+  EXPECT_EQ(KeptText(),
+            "4711 started running |running since today 14:03 · step 100/1,000 · 3.5 s a step · "
+            "53 m left.\n"
+            "4711 ended ended ok|ended today 14:12: ok.\n");
+  EXPECT_EQ(console.complained, "");
+}
+
+TEST_F(WatchExecTest, SaysHowAJobFailed) {
+  AnswerWaiting(60, 120);
+  AnswerJob({{"state", "ended"}, {"exit_code", 1}, {"attempts", 2}, {"out_of_memory", 2}});
+  EXPECT_EQ(RunExec(Keep("$GPUADVISE_EVENT: $GPUADVISE_REASON")), kExitError);
+  EXPECT_EQ(KeptText(), "ended: out of memory\n");
+}
+
+TEST_F(WatchExecTest, NamesOfOthersAreInTheEnvironmentAlone) {
+  AnswerJob({{"state", "pending"}, {"name", "$(touch x); `y`\n\x1b[31m\x01 é"}});
+  api.Answer({{"wait_p50_seconds", 9}, {"wait_p90_seconds", 9}, {"reason_words", "';exit 9;'"}});
+  AnswerJob({{"state", "ended"}, {"exit_code", 0}, {"name", "$(touch x); `y`\n\x1b[31m\x01 é"}});
+  EXPECT_EQ(RunExec(Keep("$GPUADVISE_JOB_NAME")), kExitOk);
+  EXPECT_EQ(KeptText(), "$(touch x); `y`??[31m? é\n");
+}
+
+TEST_F(WatchExecTest, AFailureIsSaidOnceAndStopsNothing) {
+  AnswerAWholeLife();
+  EXPECT_EQ(RunExec("echo 'no route' >&2; echo more >&2; exit 3"), kExitOk);
+  EXPECT_EQ(console.complained,
+            "gpuadvise: the command of --exec exited with status 3: no route\n");
+  EXPECT_THAT(console.printed, HasSubstr("ended today 14:12: ok\n"));
+}
+
+TEST_F(WatchExecTest, AnotherFailureIsSaidToo) {
+  AnswerAWholeLife();
+  EXPECT_EQ(RunExec("test $GPUADVISE_EVENT = ended && exit 4; exit 3"), kExitOk);
+  EXPECT_EQ(console.complained,
+            "gpuadvise: the command of --exec exited with status 3\n"
+            "gpuadvise: the command of --exec exited with status 4\n");
+}
+
+TEST_F(WatchExecTest, OneThatHangsIsKilledAtItsDeadline) {
+  AnswerAWholeLife();
+  exec_limit = std::chrono::milliseconds(200);
+  EXPECT_EQ(RunExec("sleep 1000 & wait"), kExitOk);
+  EXPECT_EQ(console.complained,
+            "gpuadvise: the command of --exec was killed: it ran for more than 0.2 s\n");
+}
+
+TEST_F(WatchExecTest, ItsOutputIsNotMixedWithTheWatch) {
+  AnswerAWholeLife();
+  EXPECT_EQ(RunExec("echo noise; yes | head -c 3000000"), kExitOk);
+  EXPECT_THAT(console.printed, Not(HasSubstr("noise")));
+  EXPECT_EQ(console.complained, "");
 }
 
 }  // namespace

@@ -3,9 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/api/exit_code.h"
-#include "client/commands/commands.h"
-#include "tests/client/fake_api.h"
-#include "tests/client/fake_console.h"
+#include "tests/client/fake_process.h"
 #include "tests/client/golden.h"
 #include "tests/fakes/temporary_folder.h"
 
@@ -14,26 +12,23 @@ namespace {
 
 using nlohmann::json;
 
-class WhenTest : public testing::Test {
+class WhenTest : public testing::Test, protected FakeProcess {
  protected:
-  int Run(std::vector<std::string> arguments) {
-    command.arguments = std::move(arguments);
-    return RunWhen(command, api, console);
+  int When(std::vector<std::string> words) {
+    words.insert(words.begin(), "when");
+    return Gpuadvise(std::move(words));
   }
   static json Answer() { return json::parse(TestData("when.json")); }
   json JobQuery() const { return api.asked.at(0).second["jobs"][0]; }
 
   TemporaryFolder folder;
-  FakeApi api;
-  FakeConsole console;
-  WhenCommand command;
 };
 
 TEST_F(WhenTest, SaysWhenAJobStarts) {
   api.Answer(Answer());
-  EXPECT_EQ(Run({"-p", "markov_gpu", "--gres", "gpu:l40s:6", "-t", "600"}), kExitOk);
+  EXPECT_EQ(When({"-p", "gpu_shared", "--gres", "gpu:l40s:6", "-t", "600"}), kExitOk);
   ExpectGolden("when.txt", console.printed);
-  EXPECT_EQ(JobQuery(), json::parse(R"({"partition": "markov_gpu", "gres": "gpu:l40s:6",
+  EXPECT_EQ(JobQuery(), json::parse(R"({"partition": "gpu_shared", "gres": "gpu:l40s:6",
                                         "time_limit_seconds": 36000})"));
 }
 
@@ -46,14 +41,13 @@ TEST_F(WhenTest, SaysWhatAShorterLimitIsWorth) {
   };
   answer["answers"][0]["limits"] = {row(86400, 11400, 0, .004), row(28800, 9000, 2400, .012),
                                     row(12600, 3600, 7800, .015)};
-  answer["answers"][0]["limits"][2]["options"] = "-p markov_gpu,short -t 03:30:00";
+  answer["answers"][0]["limits"][2]["options"] = "-p gpu_shared,short -t 03:30:00";
   answer["answers"][0]["limit_advice"] = {{"words",
                                            "-t 03:30:00 instead of 1-00:00:00: starts 2 h 10 "
                                            "sooner; 1.5 % of such runs would be cut off"},
                                           {"time_min_words", ""}};
   api.Answer(answer);
-  command.limits = true;
-  EXPECT_EQ(Run({"-t", "24:00:00", "--time-min=2:00:00", "-J", "train"}), kExitOk);
+  EXPECT_EQ(When({"--limits", "-t", "24:00:00", "--time-min=2:00:00", "-J", "train"}), kExitOk);
   ExpectGolden("when_limits.txt", console.printed);
   EXPECT_EQ(JobQuery(), json::parse(R"({"time_limit_seconds": 86400, "name": "train",
                                         "time_min_seconds": 7200})"));
@@ -61,8 +55,7 @@ TEST_F(WhenTest, SaysWhatAShorterLimitIsWorth) {
 }
 
 TEST_F(WhenTest, AFloorThatIsNoTimeIsRefused) {
-  command.limits = true;
-  EXPECT_NE(Run({"--time-min=soon"}), kExitOk);
+  EXPECT_NE(When({"--limits", "--time-min=soon"}), kExitOk);
   EXPECT_NE(console.complained.find("time-min"), std::string::npos);
   EXPECT_TRUE(api.asked.empty());
 }
@@ -72,7 +65,7 @@ TEST_F(WhenTest, NowIsSaidAsNow) {
   answer["answers"][0].update(
       {{"wait_p50_seconds", 0}, {"wait_p90_seconds", 0}, {"jobs_before", 0}});
   api.Answer(answer);
-  EXPECT_EQ(Run({}), kExitOk);
+  EXPECT_EQ(When({}), kExitOk);
   EXPECT_NE(console.printed.find("  starts now\n"), std::string::npos);
 }
 
@@ -84,7 +77,7 @@ TEST_F(WhenTest, AnArrayIsAskedAboutAndAnsweredToItsLastTask) {
                                    {"wait_p50_seconds", 72000},
                                    {"wait_p90_seconds", 90000}};
   api.Answer(answer);
-  EXPECT_EQ(Run({"--array=1-40%4"}), kExitOk);
+  EXPECT_EQ(When({"--array=1-40%4"}), kExitOk);
   EXPECT_EQ(JobQuery(), json::parse(R"({"array_tasks": 40, "array_throttle": 4})"));
   EXPECT_NE(console.printed.find("\n  the first task starts in 3 h 10 "), std::string::npos);
   EXPECT_NE(console.printed.find("\n  the last of 40 tasks, at most 4 at a time, starts in 20 h "),
@@ -101,7 +94,7 @@ TEST_F(WhenTest, AnArrayThatGoesOnBeyondAllThatIsPlayedSaysSo) {
                                    {"wait_p50_seconds", 2592000},
                                    {"wait_p90_seconds", 2592000}};
   api.Answer(answer);
-  EXPECT_EQ(Run({"--array=1-1200"}), kExitOk);
+  EXPECT_EQ(When({"--array=1-1200"}), kExitOk);
   EXPECT_NE(console.printed.find("the last of 1,200 tasks starts later than in 30 d\n"),
             std::string::npos)
       << console.printed;
@@ -112,13 +105,13 @@ TEST_F(WhenTest, TasksOfAnArrayAreCountedAsSbatchCountsThem) {
            {"7", 1}, {"0-15", 16}, {"0-30:2", 16}, {"1,3,7-9", 5}, {"1-10%20", 10}}) {
     api.Answer(Answer());
     api.asked.clear();
-    EXPECT_EQ(Run({"-a", text}), kExitOk) << text;
+    EXPECT_EQ(When({"-a", text}), kExitOk) << text;
     EXPECT_EQ(JobQuery()["array_tasks"], tasks) << text;
   }
   api.asked.clear();
   for (const char* bad : {"", "x", "9-1", "1-5:0", "1-9999999999", "1,", "%4", "1-4%x"}) {
     console.complained.clear();
-    EXPECT_EQ(Run({std::string("--array=") + bad}), kExitUsage) << bad;
+    EXPECT_EQ(When({std::string("--array=") + bad}), kExitUsage) << bad;
     EXPECT_EQ(console.complained.find("gpuadvise: --array: "), 0u) << console.complained;
   }
   EXPECT_TRUE(api.asked.empty());
@@ -131,14 +124,13 @@ TEST_F(WhenTest, FlagsWinOverTheScriptsLines) {
                                        "#SBATCH -p slow\n"
                                        "#SBATCH --time=10 --mail-type=END\n"
                                        "python x.py\n");
-  EXPECT_EQ(Run({"-p", "fast", job}), kExitOk);
+  EXPECT_EQ(When({"-p", "fast", job}), kExitOk);
   EXPECT_EQ(JobQuery(), json::parse(R"({"partition": "fast", "time_limit_seconds": 600})"));
 }
 
 TEST_F(WhenTest, VerboseListsWhatWasSkipped) {
   api.Answer(Answer());
-  command.verbose = true;
-  EXPECT_EQ(Run({"--site=x", "--dependency=afterok:1"}), kExitOk);
+  EXPECT_EQ(When({"-v", "--site=x", "--dependency=afterok:1"}), kExitOk);
   EXPECT_EQ(console.complained,
             "gpuadvise: ignored, not an sbatch option: --site=x\n"
             "gpuadvise: no effect on the forecast: --dependency=afterok:1\n");
@@ -151,29 +143,28 @@ TEST_F(WhenTest, AnImpossibleJobIsExit3) {
                             {"message", "9 GPUs are more than a node has"},
                             {"pointer", "/jobs/0/gres"}}}};
   api.Answer(answer);
-  EXPECT_EQ(Run({"--gres=gpu:9"}), kExitInfeasible);
+  EXPECT_EQ(When({"--gres=gpu:9"}), kExitInfeasible);
   EXPECT_EQ(console.complained, "gpuadvise: --gres: 9 GPUs are more than a node has\n");
   EXPECT_EQ(console.printed, "");
 }
 
 TEST_F(WhenTest, ABadOptionIsExit2) {
-  EXPECT_EQ(Run({"-p"}), kExitUsage);
-  EXPECT_EQ(Run({"-t", "soon"}), kExitUsage);
-  EXPECT_EQ(Run({"/nonexistent/job.sh"}), kExitUsage);
+  EXPECT_EQ(When({"-p"}), kExitUsage);
+  EXPECT_EQ(When({"-t", "soon"}), kExitUsage);
+  EXPECT_EQ(When({"/nonexistent/job.sh"}), kExitUsage);
   EXPECT_TRUE(api.asked.empty());
 }
 
 TEST_F(WhenTest, ErrorsOfTheWholeRequestKeepTheirCode) {
-  EXPECT_EQ(Run({}), kExitUnavailable);
+  EXPECT_EQ(When({}), kExitUnavailable);
   api.AnswerError({ErrorCode::kBadInput, "must be more", "/jobs/0/time_limit_seconds"});
-  EXPECT_EQ(Run({}), kExitUsage);
+  EXPECT_EQ(When({}), kExitUsage);
   EXPECT_NE(console.complained.find("gpuadvise: --time: must be more\n"), std::string::npos);
 }
 
 TEST_F(WhenTest, JsonIsTheApisOwn) {
   api.Answer(Answer());
-  command.json = true;
-  EXPECT_EQ(Run({}), kExitOk);
+  EXPECT_EQ(When({"--json"}), kExitOk);
   EXPECT_EQ(json::parse(console.printed), Answer());
 }
 

@@ -7,7 +7,7 @@
 #SBATCH --nodes=1
 #SBATCH --ntasks-per-node=1
 #SBATCH --output=gr00t-finetune-%j.out
-#SBATCH --partition=markov_gpu
+#SBATCH --partition=gpu_shared
 #SBATCH --qos=normal
 #SBATCH --time=13:00:00
 

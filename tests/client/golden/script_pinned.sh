@@ -8,7 +8,7 @@
 #SBATCH --nodes=1
 #SBATCH --ntasks-per-node=1
 #SBATCH --output=gr00t-finetune-%j.out
-#SBATCH --partition=markov_gpu
+#SBATCH --partition=gpu_shared
 #SBATCH --qos=normal
 #SBATCH --time=10:00:00
 

@@ -7,7 +7,7 @@
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --output=vlm-lora-%j.out
-#SBATCH --partition=markov_gpu
+#SBATCH --partition=gpu_shared
 #SBATCH --qos=normal
 #SBATCH --time=16:00:00
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/training/train_spec.h"
+#include "common/spec/train_spec.h"
 #include "tests/client/models/model_files.h"
 #include "tests/fakes/shipped_catalogues.h"
 #include "tests/fakes/temporary_folder.h"

@@ -62,7 +62,7 @@ TEST(Safetensors, AnIndexNamesNothingOutsideItsFolder) {
   const TemporaryFolder folder;
   folder.Write("model.safetensors.index.json", R"({"weight_map": {"a": "../secret"}})");
   EXPECT_THAT(CountWeights(folder.Path("")).error().message,
-              HasSubstr("names a file that is not beside it"));
+              HasSubstr("names a file that is not in its folder"));
 }
 
 TEST(Safetensors, AFolderWithoutThemHasNoCount) {

@@ -43,12 +43,5 @@ TEST(HubCache, HoldsAModelOnceAVersionIsThere) {
   EXPECT_TRUE(IsInHubCache(cache, "Qwen/Qwen3-8B"));
 }
 
-TEST(HubModels, FamiliesWithALicenceAreKnown) {
-  EXPECT_TRUE(IsGated("meta-llama/Llama-3.1-8B"));
-  EXPECT_TRUE(IsGated("google/gemma-3-4b-it"));
-  EXPECT_FALSE(IsGated("google/mt5-large"));
-  EXPECT_FALSE(IsGated("nvidia/GR00T-N1-2B"));
-}
-
 }  // namespace
 }  // namespace gpuadvise::client

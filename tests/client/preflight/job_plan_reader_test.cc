@@ -21,8 +21,12 @@ JobPlan Read(const json& spec) {
   options.Set("output", "logs/%j.out");
   options.Set("job-name", "x");
   options.Set("chdir", "/w");
-  return ReadJobPlan(spec, {{"gpu", "l40s"}, {"micro_batch", 8}, {"nodes", 2}, {"steps", 9000}},
-                     options);
+  api::Strategy strategy;
+  strategy.gpu = "l40s";
+  strategy.micro_batch = 8;
+  strategy.nodes = 2;
+  strategy.steps = 9000;
+  return ReadJobPlan(spec, strategy, options);
 }
 
 TEST(JobPlan, HasTheStrategysFiguresFilledIn) {
@@ -57,15 +61,19 @@ TEST(JobPlan, ASizeThatIsNotGivenIsEstimatedFromThePreset) {
 }
 
 TEST(JobPlan, StepsOfStagesAddUp) {
-  const JobPlan plan = ReadJobPlan(
-      json::object(), {{"stages", {{{"steps", 100}}, {{"steps", 50}}}}, {"steps", 100}}, {});
+  api::Strategy strategy;
+  strategy.steps = 100;
+  strategy.stages.resize(2);
+  strategy.stages[0].steps = 100;
+  strategy.stages[1].steps = 50;
+  const JobPlan plan = ReadJobPlan(json::object(), strategy, {});
   EXPECT_EQ(plan.checkpoints.steps, 150);
 }
 
 TEST(JobPlan, WhatCannotBeReadIsLeftOutAndTheRestStays) {
   const JobPlan plan = ReadJobPlan(
       json::parse(R"({"output": 5, "env": [1], "training": "x", "setup": null, "command": "go"})"),
-      json::object(), {});
+      api::Strategy(), {});
   EXPECT_EQ(plan.command, "go");
   EXPECT_EQ(plan.output_dir, "");
   EXPECT_TRUE(plan.env.empty());
@@ -77,7 +85,7 @@ TEST(JobPlan, WhatCannotBeReadIsLeftOutAndTheRestStays) {
 TEST(JobPlan, WhatIsNoTextIsTakenAsItsJson) {
   const JobPlan plan = ReadJobPlan(
       json::parse(R"({"command": ["a"], "workdir": {"a": 1}, "container": 5, "setup": ["x"]})"),
-      json::object(), {});
+      api::Strategy(), {});
   EXPECT_EQ(plan.command, "[\"a\"]");
   EXPECT_EQ(plan.workdir, "{\"a\":1}");
   EXPECT_EQ(plan.container, "5");

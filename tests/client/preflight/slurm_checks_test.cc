@@ -11,19 +11,25 @@ using nlohmann::json;
 
 constexpr int64_t kNow = 1790000000;  // Mon 21 Sep 2026 14:13:20 UTC
 
-json Strategy(int64_t p50 = 39000, int64_t p90 = 43000) {
-  return {{"gpu_name", "RTX 4090"},
-          {"gpus_per_node", 4},
-          {"partition", "gpu"},
-          {"account", "lab"},
-          {"qos", ""},
-          {"time_limit_seconds", 46800},
-          {"run_p50_seconds", p50},
-          {"run_p90_seconds", p90},
-          {"wait_p50_seconds", 480},
-          {"wait_p90_seconds", 6600},
-          {"total_p50_seconds", 39480},
-          {"total_p90_seconds", 49600}};
+api::Strategy Strategy(int64_t p50 = 39000, int64_t p90 = 43000) {
+  api::Strategy strategy;
+  strategy.gpu_name = "RTX 4090";
+  strategy.gpus_per_node = 4;
+  strategy.partition = "gpu";
+  strategy.account = "lab";
+  strategy.time_limit_seconds = 46800;
+  strategy.run = {0, p50, p90, 0};
+  strategy.wait = {0, 480, 6600, 0};
+  strategy.total = {0, 39480, 49600, 0};
+  return strategy;
+}
+
+api::Rejection Rejected(const char* gpu, int64_t gpus, std::vector<std::string> reasons) {
+  api::Rejection rejection;
+  rejection.gpu_name = gpu;
+  rejection.gpus_per_node = gpus;
+  rejection.reasons = std::move(reasons);
+  return rejection;
 }
 
 Check Site(bool accepted, const std::string& said) {
@@ -74,31 +80,23 @@ TEST(SiteVerdict, NoAnswerIsAnError) {
 }
 
 TEST(Access, OfAStrategyIsTheCallers) {
-  EXPECT_EQ(AccessChecks({}, Strategy()).front().finding,
-            "partition gpu and account lab: yours to use");
+  EXPECT_EQ(AccessCheck(Strategy()).finding, "partition gpu and account lab: yours to use");
 }
 
 TEST(Access, WithoutAStrategyTheReasonsAreErrors) {
-  const json answer = {{"rejected",
-                        {{{"gpu_name", "L40S"},
-                          {"gpus_per_node", 6},
-                          {"reasons", {"account lab may not use partition gpu"}}}}}};
-  const auto checks = AccessChecks(answer, json::object());
+  const auto checks =
+      RejectionChecks({Rejected("L40S", 6, {"account lab may not use partition gpu"})});
   ASSERT_EQ(checks.size(), 1u);
   EXPECT_EQ(checks[0].health, Health::kError);
   EXPECT_EQ(checks[0].finding, "L40S × 6: account lab may not use partition gpu");
   EXPECT_EQ(checks[0].subject, "strategies");
-  EXPECT_EQ(AccessChecks(json::object(), json::object()).front().health, Health::kError);
+  EXPECT_EQ(RejectionChecks({}).front().health, Health::kError);
 }
 
 TEST(Access, AReasonOfAllRowsIsSaidOnceAndFirst) {
-  const auto row = [](const char* gpu, std::vector<std::string> reasons) {
-    return json{{"gpu_name", gpu}, {"gpus_per_node", 1}, {"reasons", reasons}};
-  };
-  const json answer = {{"rejected",
-                        {row("L40S", {"its memory is too small", "account lab is closed"}),
-                         row("A100", {"account lab is closed"})}}};
-  const auto checks = AccessChecks(answer, json::object());
+  const auto checks =
+      RejectionChecks({Rejected("L40S", 1, {"its memory is too small", "account lab is closed"}),
+                       Rejected("A100", 1, {"account lab is closed"})});
   ASSERT_EQ(checks.size(), 2u);
   EXPECT_EQ(checks[0].finding, "all of them: account lab is closed");
   EXPECT_EQ(checks[1].finding, "L40S × 1: its memory is too small");
@@ -128,10 +126,24 @@ TEST(TimeLimit, ResumingMakesItOk) {
 }
 
 TEST(TimeLimit, AChainHasLinks) {
-  json strategy = Strategy(500000, 600000);
-  strategy["links"] = 12;
+  api::Strategy strategy = Strategy(500000, 600000);
+  strategy.links = 12;
   EXPECT_EQ(TimeLimitCheck({}, strategy).finding,
             "runs in 12 links of 13 h, each from the last checkpoint");
+}
+
+TEST(Assumptions, ALimitThatRestsOnAGuessIsAnError) {
+  Choice choice;
+  EXPECT_EQ(AssumptionCheck(choice).health, Health::kOk);
+  choice.advice.assumed = {"512 tokens a sample: give training.max_seq_length",
+                           "every sample has max_seq_length"};
+  choice.advice.unsettled = {"training.max_seq_length"};
+  EXPECT_EQ(AssumptionCheck(choice).health, Health::kError);
+  EXPECT_EQ(AssumptionCheck(choice).finding,
+            "memory, run time and time limit rest on a guess: 512 tokens a sample: give "
+            "training.max_seq_length; or set the limit with --time");
+  choice.limit_is_users = true;
+  EXPECT_EQ(AssumptionCheck(choice).health, Health::kWarning);
 }
 
 }  // namespace

@@ -57,19 +57,11 @@ TEST(AdviceErrors, AreToldInTheFilesAndFlagsWords) {
   EXPECT_EQ(told("/constraints/partition"), "--partition: is wrong");
   EXPECT_EQ(told("/constraints/time_limit_seconds"), "--time: is wrong");
   EXPECT_EQ(told("/constraints/gpus/0"), "--gres: is wrong");
+  EXPECT_EQ(told("/constraints/gpus_total"), "--gpus: is wrong");
   EXPECT_EQ(told("/objective"), "--objective: is wrong");
   EXPECT_EQ(told(""), "is wrong");
   const Error twice{ErrorCode::kBadInput, "nodelist: is wrong", "/constraints/nodelist"};
   EXPECT_EQ(ExplainAdviceError(twice, file), "--nodelist: is wrong");
-}
-
-TEST(AskForAdvice, KeepsAFixedTotalOfGpus) {
-  FakeApi api;
-  api.Answer(json::parse(TestData("advice.json")));
-  const Result<json> answer = AskForAdvice(api, File(), With({"--gpus=8"}), kNow);
-  ASSERT_TRUE(answer);
-  ASSERT_EQ((*answer)["strategies"].size(), 1u);
-  EXPECT_EQ((*answer)["strategies"][0]["rank"], 5);
 }
 
 TEST(AskForAdvice, KeepsTheErrorsCode) {

@@ -128,7 +128,9 @@ TEST(Constraints, GpusHaveSeveralWords) {
   EXPECT_EQ(Fixed({"--gres=gpu:4"}), json::parse(R"({"gpus_per_node": 4})"));
   EXPECT_EQ(Fixed({"--gpus=l40s:12", "-N2"}),
             json::parse(R"({"gpus": ["l40s"], "gpus_per_node": 6, "nodes": 2})"));
-  EXPECT_EQ(Fixed({"--gpus=l40s:12"}), json::parse(R"({"gpus": ["l40s"]})"));
+  EXPECT_EQ(Fixed({"--gpus=l40s:12"}), json::parse(R"({"gpus": ["l40s"], "gpus_total": 12})"));
+  EXPECT_EQ(Fixed({"--gpus=12", "--gpus-per-node=6"}),
+            json::parse(R"({"gpus_per_node": 6, "gpus_total": 12})"));
   EXPECT_EQ(Fixed({"--time-min=4:00:00"}), json::parse(R"({"time_min_seconds": 14400})"));
   EXPECT_EQ(AdviceConstraints(Options({"--time-min=soon"})).error().message.rfind("--time-min", 0),
             0U);
@@ -137,12 +139,6 @@ TEST(Constraints, GpusHaveSeveralWords) {
 TEST(Constraints, GpusThatCannotBeSharedAreRefused) {
   EXPECT_EQ(AdviceConstraints(Options({"--gpus=7", "-N2"})).error().message,
             "--gpus: 7 GPUs cannot be divided evenly among 2 nodes; change --gpus or --nodes");
-}
-
-TEST(Constraints, ATotalWithoutNodesIsKeptByTheClient) {
-  EXPECT_EQ(*TotalGpusAsked(Options({"--gpus=l40s:12"})), 12);
-  EXPECT_EQ(*TotalGpusAsked(Options({"--gpus=l40s:12", "-N2"})), std::nullopt);
-  EXPECT_EQ(*TotalGpusAsked(Options({"--gres=gpu:2"})), std::nullopt);
 }
 
 TEST(Unseen, IsWhatTheForecastDoesNotKnow) {

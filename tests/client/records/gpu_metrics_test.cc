@@ -63,8 +63,8 @@ TEST(NumberOfQuery, SaysWhatIsWrong) {
 TEST(AddGpuMetrics, AsksForTheTimeOfTheJob) {
   std::vector<std::string> urls;
   std::vector<JobEfficiency> jobs = {Job(4711, 2), Job(4712, 0)};
-  const auto get = [&](const std::string& url) -> Result<std::string> {
-    urls.push_back(url);
+  const auto get = [&](const std::string& place, const std::string& target) -> Result<std::string> {
+    urls.push_back(place + target);
     return VectorOf(urls.size() == 1 ? "25" : "8589934592");
   };
   EXPECT_EQ(AddGpuMetrics(Site(), get, &jobs), "");
@@ -74,7 +74,7 @@ TEST(AddGpuMetrics, AsksForTheTimeOfTheJob) {
   EXPECT_FALSE(jobs[1].gpu_use) << "it had no GPU";
   ASSERT_EQ(urls.size(), 2u);
   EXPECT_EQ(urls[0],
-            "http://prometheus:9090/api/v1/query?query=avg%28avg_over_time%28DCGM_FI_DEV_GPU_UTIL"
+            "http://prometheus:9090//api/v1/query?query=avg%28avg_over_time%28DCGM_FI_DEV_GPU_UTIL"
             "%7Bhpc_job%3D%224711%22%7D%5B3600s%5D%29%29&time=1800000000");
 }
 
@@ -84,7 +84,7 @@ TEST(AddGpuMetrics, WhatPrometheusLacksStaysAsItWas) {
   jobs[1].gpu_use = .6;
   jobs[1].gpu_use_is_mean = true;  // `gpuadvise run` sampled it
   int asked = 0;
-  const auto nothing = [&](const std::string&) -> Result<std::string> {
+  const auto nothing = [&](const std::string&, const std::string&) -> Result<std::string> {
     ++asked;
     return std::string(kNothing);
   };
@@ -99,14 +99,16 @@ TEST(AddGpuMetrics, WhatPrometheusLacksStaysAsItWas) {
 TEST(AddGpuMetrics, StopsAtTheFirstErrorAndSaysIt) {
   std::vector<JobEfficiency> jobs = {Job(1, 1), Job(2, 1)};
   int asked = 0;
-  const auto dead = [&](const std::string&) -> Result<std::string> {
+  const auto dead = [&](const std::string&, const std::string&) -> Result<std::string> {
     ++asked;
     return Fail(ErrorCode::kUnavailable, "no answer within 5 s");
   };
   EXPECT_EQ(AddGpuMetrics(Site(), dead, &jobs),
-            "Prometheus does not tell the GPU use: no answer within 5 s");
+            "Prometheus does not report the GPU use: no answer within 5 s");
   EXPECT_EQ(asked, 1);
-  const auto wrong = [](const std::string&) -> Result<std::string> { return VectorOf("900"); };
+  const auto wrong = [](const std::string&, const std::string&) -> Result<std::string> {
+    return VectorOf("900");
+  };
   EXPECT_THAT(AddGpuMetrics(Site(), wrong, &jobs), HasSubstr("gpu_use_query gives 900"));
   EXPECT_FALSE(jobs[0].gpu_use);
 }
@@ -114,7 +116,7 @@ TEST(AddGpuMetrics, StopsAtTheFirstErrorAndSaysIt) {
 TEST(AddGpuMetrics, ALongListIsCut) {
   std::vector<JobEfficiency> jobs(200, Job(1, 1));
   int asked = 0;
-  const auto get = [&](const std::string&) -> Result<std::string> {
+  const auto get = [&](const std::string&, const std::string&) -> Result<std::string> {
     ++asked;
     return VectorOf("50");
   };

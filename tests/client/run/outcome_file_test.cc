@@ -90,10 +90,10 @@ TEST(OutcomeFile, WhatIsNoFileOfOnesOwnIsRefusedWithoutWaiting) {
   const TemporaryFolder folder;
   EXPECT_THAT(WhyNot(folder.Path("none")), HasSubstr("cannot be opened"));
   ASSERT_EQ(::mkfifo(folder.Path("pipe").c_str(), 0600), 0);
-  EXPECT_THAT(WhyNot(folder.Path("pipe")), HasSubstr("no regular file"));
+  EXPECT_THAT(WhyNot(folder.Path("pipe")), HasSubstr("not a regular file"));
   std::filesystem::create_symlink("/etc/passwd", folder.Path("link"));
   EXPECT_THAT(WhyNot(folder.Path("link")), HasSubstr("it is a link"));
-  EXPECT_THAT(WhyNot(folder.Path("")), HasSubstr("no regular file"));
+  EXPECT_THAT(WhyNot(folder.Path("")), HasSubstr("not a regular file"));
   std::ofstream(folder.Path("huge")) << std::string(kMaxOutcomeBytes + 1, ' ');
   EXPECT_THAT(WhyNot(folder.Path("huge")), HasSubstr("longer than"));
   std::ofstream(folder.Path("cut")) << R"({"version": 1, "job_id": "7", "att)";

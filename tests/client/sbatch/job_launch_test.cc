@@ -19,8 +19,12 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-json Strategy() {
-  return {{"micro_batch", 8}, {"accumulation", 3}, {"gpus_per_node", 4}, {"nodes", 1}, {"rank", 1}};
+api::Strategy Strategy() {
+  api::Strategy strategy;
+  strategy.micro_batch = 8;
+  strategy.accumulation = 3;
+  strategy.gpus_per_node = 4;
+  return strategy;
 }
 
 class Launching : public testing::Test {

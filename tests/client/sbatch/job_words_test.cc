@@ -11,7 +11,9 @@ namespace {
 
 using nlohmann::json;
 
-json Strategy(size_t index) { return json::parse(TestData("advice.json"))["strategies"][index]; }
+api::Strategy Strategy(size_t index) {
+  return FromJson<api::Advice>(json::parse(TestData("advice.json"))).strategies[index];
+}
 
 std::string FilledFor(size_t index, std::string_view text) {
   return FillPlaceholders(text, StrategyWords({{"name", "my run"}}, Strategy(index)));
@@ -22,7 +24,7 @@ TEST(StrategyWords, AreTheStrategysFigures) {
                       "{micro_batch} {accumulation} {effective_batch_size} {gpus_per_node} {nodes} "
                       "{gpus} {steps} {samples} {cpus_per_task} {precision} {gpu} {partition} "
                       "{name}"),
-            "10 3 120 4 1 4 10000 1200000 32 bf16 rtx4090 markov_gpu my_run");
+            "10 3 120 4 1 4 10000 1200000 32 bf16 rtx4090 gpu_shared my_run");
 }
 
 TEST(StrategyWords, OnOneNodeTheRendezvousIsConstant) {

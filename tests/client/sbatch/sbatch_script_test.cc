@@ -8,22 +8,24 @@
 
 #include "client/sbatch/job_runner.h"
 #include "client/shell/shell_words.h"
+#include "common/yaml/yaml_file.h"
 #include "embedded/default_sbatch_template.h"
 #include "tests/client/golden.h"
-#include "yaml/yaml_file.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
 
-json Strategy(size_t index) { return json::parse(TestData("advice.json"))["strategies"][index]; }
+api::Strategy Strategy(size_t index) {
+  return FromJson<api::Advice>(json::parse(TestData("advice.json"))).strategies[index];
+}
 
 json Example(const std::string& name) {
   return LoadYamlFile(std::string(GPUADVISE_EXAMPLES) + "/" + name)->root;
 }
 
-JobScript Script(const json& spec, const json& strategy, const SbatchOptions& fixed = {}) {
+JobScript Script(const json& spec, const api::Strategy& strategy, const SbatchOptions& fixed = {}) {
   const auto script = MakeJobScript(DefaultSbatchTemplate(), spec, strategy, {"a-17", ""}, fixed);
   EXPECT_TRUE(script) << (script ? "" : script.error().message);
   return script.value_or(JobScript{});
@@ -60,16 +62,16 @@ TEST(JobScript, OnTwoNodes) {
 }
 
 TEST(JobScript, WithUntypedGpus) {
-  json strategy = Strategy(0);
-  strategy["sbatch"]["gres"] = "gpu:4";
-  strategy["sbatch"]["constraint"] = "rtx4090";
-  strategy["sbatch"]["exclude"] = "n[1-3],n7";
+  api::Strategy strategy = Strategy(0);
+  strategy.sbatch.gres = "gpu:4";
+  strategy.sbatch.constraint = "rtx4090";
+  strategy.sbatch.exclude = "n[1-3],n7";
   ExpectGolden("script_untyped.sh", Script(Example("gr00t.yaml"), strategy).text);
 }
 
 TEST(JobScript, PinnedByTheUser) {
-  json strategy = Strategy(0);
-  strategy["sbatch"]["nodelist"] = "classt25";
+  api::Strategy strategy = Strategy(0);
+  strategy.sbatch.nodelist = "classt25";
   const JobScript script =
       Script(Example("gr00t.yaml"), strategy,
              Fixed({"-w", "classt25", "--time=10:00:00", "--mem-per-gpu=30G"}));
@@ -135,11 +137,14 @@ TEST(JobScript, ABadVariableNameIsRefusedAtItsPlace) {
 
 TEST(JobScript, HostileNamesNeverBecomeDirectivesOrCommands) {
   const std::string evil = "x\n#SBATCH --uid=0\n$(touch /tmp/owned)`id`'\"; id #";
-  json strategy = Strategy(0);
-  for (auto& [key, value] : strategy["sbatch"].items()) {
-    if (value.is_string()) value = evil;
+  api::Strategy strategy = Strategy(0);
+  api::SbatchOptions& sbatch = strategy.sbatch;
+  for (std::string* text :
+       {&sbatch.partition, &sbatch.account, &sbatch.qos, &sbatch.gres, &sbatch.mem,
+        &sbatch.constraint, &sbatch.exclude, &sbatch.nodelist, &sbatch.time, &strategy.gpu,
+        &strategy.partition, &strategy.precision}) {
+    *text = evil;
   }
-  for (const char* key : {"gpu", "partition", "precision"}) strategy[key] = evil;
   const json spec = {{"name", evil},
                      {"command", "true {name} {gpu} {partition} {precision}"},
                      {"output", {{"dir", "a$(id)"}}},
@@ -159,8 +164,8 @@ TEST(JobScript, HostileNamesNeverBecomeDirectivesOrCommands) {
 
 TEST(JobScript, DirectivesOfAnyTextStayOnTheirLines) {
   EXPECT_TRUE(rc::check([](const std::string& text) {
-    json strategy = Strategy(0);
-    strategy["sbatch"]["constraint"] = text;
+    api::Strategy strategy = Strategy(0);
+    strategy.sbatch.constraint = text;
     const auto script = MakeJobScript(DefaultSbatchTemplate(), {{"name", text}, {"command", "x"}},
                                       strategy, {text, text}, {});
     RC_ASSERT(script.has_value());

@@ -10,14 +10,21 @@ namespace {
 using nlohmann::json;
 
 // L40S × 6 with micro-batch 8, accumulation 3: 144 samples a step.
-json Strategy() {
-  return {{"rank", 1},           {"gpus_per_node", 6},         {"nodes", 1},
-          {"micro_batch", 8},    {"accumulation", 3},          {"steps", 100},
-          {"precision", "bf16"}, {"effective_batch_size", 144}};
+api::Strategy Strategy() {
+  api::Strategy strategy;
+  strategy.rank = 1;
+  strategy.gpus_per_node = 6;
+  strategy.micro_batch = 8;
+  strategy.accumulation = 3;
+  strategy.effective_batch_size = 144;
+  strategy.steps = 100;
+  strategy.precision = "bf16";
+  return strategy;
 }
 
 std::vector<std::string> Sentences(const std::string& command, json training = {{"max_steps", 100}},
-                                   const json& strategy = Strategy(), json more = json::object()) {
+                                   const api::Strategy& strategy = Strategy(),
+                                   json more = json::object()) {
   json spec = {{"command", command}, {"training", std::move(training)}};
   spec.update(more);
   std::vector<std::string> sentences;
@@ -100,8 +107,8 @@ TEST(CommandConflicts, OtherStepsThanCountedAreSaid) {
 }
 
 TEST(CommandConflicts, Bf16OnACardWithoutItIsSaid) {
-  json strategy = Strategy();
-  strategy["precision"] = "fp16";
+  api::Strategy strategy = Strategy();
+  strategy.precision = "fp16";
   EXPECT_EQ(Sentences("torchrun --nproc_per_node {gpus} t.py --batch-size {micro_batch} "
                       "--grad_accum {accumulation} --bf16 True",
                       {{"max_steps", 100}}, strategy)
@@ -122,15 +129,69 @@ TEST(CommandConflicts, ADeepspeedFileWithFiguresOfItsOwnIsSaid) {
 }
 
 TEST(CommandConflicts, AreGatheredByCause) {
-  json answer = {{"strategies", json::array({Strategy(), Strategy()})}};
-  answer["strategies"][1]["rank"] = 2;
-  answer["strategies"][1]["gpus_per_node"] = 4;
+  api::Advice advice;
+  advice.strategies = {Strategy(), Strategy()};
+  advice.strategies[1].rank = 2;
+  advice.strategies[1].gpus_per_node = 4;
   const json spec = {{"command", "python t.py --num-gpus 4 --bs {micro_batch} --grad_accum 3"},
                      {"training", {{"max_steps", 100}}}};
-  AddConflicts(spec, answer);
-  EXPECT_EQ(answer["command_conflicts"],
+  EXPECT_EQ(fields::Write(ConflictsOf(spec, advice)),
             json::parse(R"([{"cause": "the command has --num-gpus 4", "certain": true,
                              "remedy": "write {gpus_per_node} there", "ranks": [1]}])"));
+}
+
+TEST(CommandConflicts, AMistypedPlaceholderIsAnError) {
+  EXPECT_EQ(Sentences("torchrun --nproc_per_node={gpu_per_node} t.py --bs {micro_batch} --ga "
+                      "{accumulation} | awk '{print}' ${nodez}"),
+            (Texts{"{gpu_per_node} is no placeholder; did you mean {gpus_per_node}?"}));
+}
+
+constexpr const char* kObedient =
+    "torchrun --nproc_per_node={gpus_per_node} t.py --per_device_train_batch_size {micro_batch} "
+    "--gradient_accumulation_steps {accumulation} ";
+
+TEST(CommandConflicts, WhatTheCommandSaysIsInTheTrainingFile) {
+  const std::string command = std::string(kObedient) + "--max_seq_length 4096 --lora_r 16";
+  EXPECT_EQ(Sentences(command, {{"max_steps", 100}, {"method", "lora"}, {"lora", {{"r", 16}}}}),
+            (Texts{"the command has max_seq_length: 4096, the training file does not say it; write "
+                   "max_seq_length: 4096 into the training file, so that it is counted"}));
+  EXPECT_EQ(
+      Sentences(
+          command,
+          {{"max_steps", 100}, {"method", "lora"}, {"max_seq_length", 2048}, {"lora", {{"r", 8}}}}),
+      (Texts{"the command has max_seq_length: 4096, the training file 2048; write the same in both",
+             "the command has lora.r: 16, the training file 8; write the same in both"}));
+}
+
+TEST(CommandConflicts, WhatIsUsualOrMeasuredNeedsNoKey) {
+  EXPECT_EQ(Sentences(std::string(kObedient) + "--max_seq_length 512 --optim adamw_torch"),
+            Texts());
+  EXPECT_EQ(Sentences(std::string(kObedient) + "--max_seq_length 4096",
+                      {{"max_steps", 100}, {"measured", json::array({{{"gpu", "l40s"}}})}},
+                      Strategy(), {{"model", {{"memory", {{"base", "1 GB"}}}}}}),
+            Texts());
+}
+
+TEST(CommandConflicts, CheckpointingThatTheRowCountsWithIsTurnedOn) {
+  api::Strategy counted = Strategy();
+  counted.gradient_checkpointing = true;
+  const auto said = [&](const std::string& more) {
+    return Sentences(kObedient + more, {{"max_steps", 100}, {"gradient_checkpointing", true}},
+                     counted);
+  };
+  const std::string off =
+      "the command does not turn on gradient checkpointing, this strategy needs it; turn it on "
+      "there, or write gradient_checkpointing: false into the training file";
+  EXPECT_EQ(said(""), (Texts{off})) << "Transformers' default";
+  EXPECT_EQ(said("$MORE"), (Texts{"perhaps " + off}));
+  EXPECT_EQ(said("--gradient_checkpointing"), Texts());
+  EXPECT_EQ(said("--output_dir checkpoints --resume_from_checkpoint last"), (Texts{off}));
+  EXPECT_EQ(Sentences("torchrun --nproc_per_node={gpus_per_node} own.py --bs {micro_batch} --ga "
+                      "{accumulation}",
+                      {{"max_steps", 100}}, counted),
+            (Texts{"perhaps " + off}));
+  counted.gradient_checkpointing = false;
+  EXPECT_EQ(Sentences(kObedient, {{"max_steps", 100}}, counted), Texts());
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 #include "client/script/script_file.h"
 #include "common/base/text.h"
-#include "yaml/yaml_file.h"
+#include "common/yaml/yaml_file.h"
 
 namespace gpuadvise::client {
 namespace {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
-#include "common/training/train_spec.h"
-#include "yaml/yaml_document.h"
+#include "common/spec/train_spec.h"
+#include "common/yaml/yaml_document.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -130,7 +130,7 @@ TEST(TrainYamlFromScript, AConfigFilesFiguresAreTakenAndOverridden) {
 
 TEST(TrainYamlFromScript, AConfigFileThatIsNotHereIsNamed) {
   const Made made = From("#SBATCH --gres=gpu:2\nllamafactory-cli train sft.yaml\n");
-  EXPECT_TRUE(Says(made.report.missing, "it stands in sft.yaml, which cannot be read here"));
+  EXPECT_TRUE(Says(made.report.missing, "it is set in sft.yaml, which cannot be read here"));
   EXPECT_TRUE(Says(made.report.unclear, "sft.yaml cannot be read here: what only it says"));
 }
 
@@ -196,7 +196,8 @@ TEST(TrainYamlFromScript, WhatCannotBeReadRightlyIsRefusedWithItsLine) {
                   .error.starts_with("job.sh:2: the training starts inside a condition"));
   EXPECT_EQ(From("torchrun 'x\n").error, "job.sh: line 1: a single quote is not closed");
   EXPECT_TRUE(From("torchrun <your_script>.py\n").error.starts_with("job.sh: <your_script>"));
-  EXPECT_TRUE(From("torchrun t.py --name {name}\n").error.starts_with("job.sh: a word in braces"));
+  EXPECT_TRUE(From("torchrun t.py --name {name}\n")
+                  .error.starts_with("job.sh: it contains a word in braces"));
   EXPECT_TRUE(From("a\n\xff\xfe\n").error.starts_with("job.sh:2: not UTF-8 text"));
   EXPECT_TRUE(From(std::string("torchrun t.py\n\0x", 16)).error.starts_with("job.sh:2: not UTF-8"));
   EXPECT_TRUE(From(std::string(2 << 20, 'a')).error.starts_with("job.sh: 2097152 bytes"));
@@ -226,6 +227,39 @@ TEST(TrainYamlFromScript, ListsInListsEndAsTheyAreWritten) {
   const Made made = From(script + "torchrun t.py --max_steps 5 \"${A4[@]}\"\n");
   EXPECT_EQ(made.error, "");
   EXPECT_LT(Command(made).size(), 1u << 20);
+}
+
+TEST(TrainYamlFromScript, TheSectionThatTheCommandNamesIsRead) {
+  const std::string config =
+      "inference: {batch_size: 8}\n"
+      "xlsum: {training: {batch_size: 1, max_steps: 10}, inference: {batch_size: 16}}\n"
+      "other: {training: {batch_size: 32}}\n";
+  const Made made = From(
+      "#SBATCH --gres=gpu:4\ntorchrun --nproc_per_node 4 trainer.py --config config.yaml "
+      "--config-section xlsum\n",
+      {{"config.yaml", config}});
+  EXPECT_EQ(made.yaml["training"]["effective_batch_size"], 4);
+  EXPECT_EQ(made.yaml["training"]["max_steps"], 10);
+}
+
+TEST(TrainYamlFromScript, WhatFollowsTheTrainingOnItsLineIsNamed) {
+  const Made made = From(
+      "torchrun --nproc_per_node 2 t.py --per_device_train_batch_size 2 --max_steps 9 2>&1 | tee "
+      "log "
+      "&& python merge_lora.py --base x\n");
+  EXPECT_TRUE(Says(made.report.left, "python merge_lora.py --base x: it comes after the training"));
+  EXPECT_NE(Command(made).find("tee log"), std::string::npos);
+  EXPECT_EQ(Command(made).find("merge_lora"), std::string::npos);
+}
+
+TEST(TrainYamlFromScript, ABatchThatAnArraySweepsStays) {
+  const Made made = From(
+      "#SBATCH --array=0-2 --gres=gpu:2\nTEMP=(16 32 64)\nvalue=${TEMP[$SLURM_ARRAY_TASK_ID]}\n"
+      "torchrun --nproc_per_node 2 t.py --batch_size $value --max_steps 9 --name bs_$value\n");
+  EXPECT_NE(Command(made).find("--batch_size $value"), std::string::npos) << Command(made);
+  EXPECT_EQ(made.yaml["setup"],
+            json::array({"TEMP=(16 32 64)", "value=${TEMP[$SLURM_ARRAY_TASK_ID]}"}));
+  EXPECT_TRUE(Says(made.report.unclear, "differs from task to task of the array"));
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 #include "client/script/train_yaml_from_script.h"
 #include "common/base/text.h"
-#include "common/training/train_spec.h"
-#include "yaml/yaml_document.h"
+#include "common/spec/train_spec.h"
+#include "common/yaml/yaml_document.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -193,6 +193,50 @@ TEST(TrainingSection, AnOptimizerThatIsNotCountedIsWrittenAndSaid) {
   const Made made = Of("python train.py --optim soap --max_steps 5");
   EXPECT_EQ(made.training["optim"], "soap");
   EXPECT_TRUE(Says(made, "not included: optim soap"));
+}
+
+TEST(TrainingSection, CheckpointingIsWhatTheTrainerDoesByDefault) {
+  const std::string transformers =
+      "torchrun --nproc_per_node 2 t.py --per_device_train_batch_size 2 --max_steps 1 ";
+  EXPECT_EQ(Of(transformers).training["gradient_checkpointing"], false);
+  EXPECT_EQ(Of(transformers + "\"$@\"").training["gradient_checkpointing"], false);
+  EXPECT_EQ(Of(transformers + "--gradient_checkpointing").training["gradient_checkpointing"], true);
+  EXPECT_FALSE(Of(transformers + "$MORE").training.contains("gradient_checkpointing"))
+      << "MORE may turn it on";
+  EXPECT_EQ(Of("llamafactory-cli train --per_device_train_batch_size 2 --max_steps 1")
+                .training["gradient_checkpointing"],
+            true);
+  EXPECT_FALSE(
+      Of("llamafactory-cli train elsewhere.yaml").training.contains("gradient_checkpointing"));
+  EXPECT_FALSE(Of("torchrun --nproc_per_node 2 own.py --batch-size 2 --max-steps 1")
+                   .training.contains("gradient_checkpointing"));
+}
+
+TEST(TrainingSection, DetailsThatChangeMemoryAreRead) {
+  const json training =
+      Of("accelerate launch train_text_to_image.py --train_batch_size 2 --max_train_steps 9 "
+         "--use_ema --resolution=512 --method lora --lora_r 8 --lora_target q_proj,v_proj")
+          .training;
+  EXPECT_EQ(training["use_ema"], true);
+  EXPECT_EQ(training["resolution"], 512);
+  EXPECT_EQ(training["lora"]["target_modules"], json::array({"q_proj", "v_proj"}));
+  EXPECT_EQ(training["gradient_checkpointing"], false) << "diffusers' default";
+}
+
+TEST(TrainingSection, AllLayersNeedNoTargetModules) {
+  EXPECT_FALSE(Of("python t.py --lora_r 8 --lora_target all --max_steps 1")
+                   .training["lora"]
+                   .contains("target_modules"));
+}
+
+TEST(TrainingSection, AnAccelerateConfigThatIsMissingIsNamedAndItsNameIsRead) {
+  const Made made = Of(
+      "accelerate launch --config_file=configs/zero3.yaml sft.py --per_device_train_batch_size 2 "
+      "--max_steps 9");
+  EXPECT_EQ(made.training["deepspeed"], 3);
+  EXPECT_TRUE(Says(made, "configs/zero3.yaml cannot be read here"));
+  EXPECT_EQ(Of("accelerate launch --config_file fsdp.yaml t.py --max_steps 9").training["fsdp"],
+            "full_shard");
 }
 
 }  // namespace

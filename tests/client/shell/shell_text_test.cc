@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "process/run_program.h"
+#include "common/process/run_program.h"
 
 namespace gpuadvise::client {
 namespace {

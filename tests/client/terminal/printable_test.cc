@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/yaml/text_check.h"
 #include "tests/client/fake_console.h"
-#include "yaml/text_check.h"
 
 namespace gpuadvise::client {
 namespace {

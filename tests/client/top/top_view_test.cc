@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "client/api/answer_reader.h"
 #include "client/terminal/display.h"
 #include "tests/client/golden.h"
 
@@ -15,8 +16,8 @@ using Kind = TopKey::Kind;
 
 TopData Known() {
   TopData data;
-  data.queue = json::parse(TestData("queue.json"));
-  data.gpus = json::parse(TestData("gpus.json"));
+  data.queue = ReadAnswer<api::Queue>(json::parse(TestData("queue.json")));
+  data.gpus = ReadAnswer<api::Gpus>(json::parse(TestData("gpus.json")));
   data.own_user = "ann";
   data.now = 1790000000;
   return data;

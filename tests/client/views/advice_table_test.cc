@@ -16,9 +16,8 @@ constexpr int64_t kNow = 1790000000;
 class AdviceTableTest : public testing::Test {
  protected:
   AdviceTable At(int width) const {
-    std::vector<const json*> rows;
-    for (const json& row : advice["strategies"]) rows.push_back(&row);
-    return MakeAdviceTable(rows, 1, kNow, width);
+    const auto read = FromJson<api::Advice>(advice);
+    return MakeAdviceTable(RowsToShow(read, true), 1, kNow, width);
   }
   // The header with runs of blanks made one.
   std::string HeaderAt(int width) const {
@@ -58,7 +57,7 @@ TEST_F(AdviceTableTest, SaysWhoMakesADeadline) {
 
 TEST_F(AdviceTableTest, APartitionThatLeftTheTableIsHandedBack) {
   EXPECT_EQ(At(200).shared_partition, "");
-  EXPECT_EQ(At(100).shared_partition, "markov_gpu");
+  EXPECT_EQ(At(100).shared_partition, "gpu_shared");
 }
 
 TEST_F(AdviceTableTest, PricesLeaveLaterThanEmptyCosts) {
@@ -78,7 +77,7 @@ TEST_F(AdviceTableTest, ColumnsBeginAtTheSamePlaceInEveryLine) {
   const std::vector<std::string> lines = At(200).lines;
   const size_t partition = lines[0].find("PARTITION");
   for (size_t i = 1; i < lines.size(); ++i) {
-    const std::string before = lines[i].substr(0, lines[i].find("markov_gpu"));
+    const std::string before = lines[i].substr(0, lines[i].find("gpu_shared"));
     EXPECT_EQ(static_cast<size_t>(DisplayWidth(before)), partition);
   }
 }

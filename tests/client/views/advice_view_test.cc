@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "client/api/answer_reader.h"
 #include "client/sbatch/job_words.h"
 #include "client/terminal/display.h"
 #include "tests/client/golden.h"
@@ -19,7 +20,19 @@ constexpr int64_t kNow = 1790000000;  // Mon 21 Sep 2026 14:13:20 UTC
 json Advice() { return json::parse(TestData("advice.json")); }
 
 std::string Text(const json& answer, int width, bool all = false, bool colour = false) {
-  return AdviceText(answer, {.all = all, .now = kNow, .style = {width, colour}});
+  return AdviceText(ReadAnswer<api::Advice>(answer),
+                    {.all = all, .now = kNow, .style = {width, colour}});
+}
+
+api::Strategy Strategy(const json& advice, size_t index) {
+  return FromJson<api::Strategy>(advice["strategies"][index]);
+}
+
+std::vector<int64_t> RanksShown(const json& advice, bool all) {
+  const auto read = FromJson<api::Advice>(advice);
+  std::vector<int64_t> ranks;
+  for (const api::Strategy* row : RowsToShow(read, all)) ranks.push_back(row->rank);
+  return ranks;
 }
 
 int WidestLine(const std::string& text) {
@@ -44,11 +57,11 @@ TEST(AdviceText, IsNeverWiderThanTheTerminal) {
 }
 
 TEST(AdviceText, ShowsTheBestRowOfEveryGpuAndPartition) {
-  EXPECT_EQ(RowsToShow(Advice(), false), (std::vector<size_t>{0, 1, 3}));
-  EXPECT_EQ(RowsToShow(Advice(), true).size(), 5u);
+  EXPECT_EQ(RanksShown(Advice(), false), (std::vector<int64_t>{1, 2, 4}));
+  EXPECT_EQ(RanksShown(Advice(), true).size(), 5u);
   json advice = Advice();
   advice["strategies"][2]["partition"] = "other";
-  EXPECT_EQ(RowsToShow(advice, false), (std::vector<size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(RanksShown(advice, false), (std::vector<int64_t>{1, 2, 3, 4}));
 }
 
 TEST(AdviceText, PartitionsThatDifferStayInTheTable) {
@@ -133,19 +146,27 @@ TEST(AdviceText, WhatIsStrangeAroundTheStrategiesLeavesThemAlone) {
 
 TEST(Promise, SaysStartAndEnd) {
   const json advice = Advice();
-  EXPECT_EQ(PromiseSentence(advice["strategies"][0], kNow),
+  EXPECT_EQ(PromiseSentence(Strategy(advice, 0), kNow),
             "starts today 14:21 (16:03), done tomorrow 01:11 (04:00)");
-  json dated = advice["strategies"][0];
-  dated["deadline_chance"] = 0.597;
+  api::Strategy dated = Strategy(advice, 0);
+  dated.deadline_chance = 0.597;
   EXPECT_EQ(PromiseSentence(dated, kNow),
-            PromiseSentence(advice["strategies"][0], kNow) + ", 59 % likely by the deadline");
-  EXPECT_EQ(PromiseSentence(advice["strategies"][3], kNow),
-            "starts now, done tomorrow 10:53 (13:00)");
+            PromiseSentence(Strategy(advice, 0), kNow) + ", 59 % likely by the deadline");
+  EXPECT_EQ(PromiseSentence(Strategy(advice, 3), kNow), "starts now, done tomorrow 10:53 (13:00)");
 }
 
 TEST(Names, SeveralNodesAreSaid) {
-  EXPECT_EQ(StrategyName(Advice()["strategies"][0]), "RTX 4090 × 4");
-  EXPECT_EQ(StrategyName(Advice()["strategies"][4]), "RTX 2080 Ti × 4 × 2 nodes");
+  EXPECT_EQ(StrategyName(Strategy(Advice(), 0)), "RTX 4090 × 4");
+  EXPECT_EQ(StrategyName(Strategy(Advice(), 4)), "RTX 2080 Ti × 4 × 2 nodes");
+}
+
+TEST(AdviceText, WhatIsAssumedIsSaidOnce) {
+  json answer = Advice();
+  answer["assumed"] = {"512 tokens a sample: give training.max_seq_length"};
+  const std::string text = Text(answer, 100);
+  const size_t at = text.find("Assumed: 512 tokens a sample: give training.max_seq_length\n");
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_EQ(text.find("Assumed", at + 1), std::string::npos);
 }
 
 }  // namespace

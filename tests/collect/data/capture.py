@@ -62,7 +62,7 @@ class Capture:
         self.submit("licences", "-n1 --mem=100 -L ansys:3,matlab:2 -t 60 --begin=now+1000000")
         self.submit("switches", "-n1 -N2 --switches=1@30:00 --mem=100 -H")
         self.submit("array", "-n1 --array=1-9:2%2 --mem=100 -H")
-        self.submit("two_partitions", "-p short,markov_gpu -n1 -H --mem=100")
+        self.submit("two_partitions", "-p short,gpu_shared -n1 -H --mem=100")
         self.submit("in_reservation", "--reservation=later -n1 -w g1 --mem=100")
         self.lab.run("sbatch", "--uid=lab1", "--output=/dev/null", "--chdir=/tmp", stdin=HET_JOB)
         if since(SEGMENTS_SINCE):

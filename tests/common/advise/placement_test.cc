@@ -57,6 +57,20 @@ TEST(Placement, DoublesTheGpusAndTriesHalfANodeAndAllOfIt) {
   EXPECT_EQ(Site("node n1 l40s:1").Shapes(), "1");
 }
 
+TEST(Placement, ExcludedKindsOfGpuAreNotConsidered) {
+  Site site("node n1 l40s:1\nnode n2 a100:2");
+  site.spec.resources.exclude_gpus = {"a100", "h200"};
+  EXPECT_EQ(site.Shapes(), "1");
+  EXPECT_EQ(site.WhyNot(), "");
+  site.spec.resources.exclude_gpus = {"a100", "l40s"};
+  EXPECT_EQ(site.WhyNot(),
+            "exclude_gpus leaves no GPU to consider: take a name out at "
+            "/spec/resources/exclude_gpus");
+  site.spec.resources.exclude_gpus = {"l40s", "a10000"};
+  EXPECT_NE(site.WhyNot().find("at /spec/resources/exclude_gpus/1"), std::string::npos)
+      << site.WhyNot();
+}
+
 TEST(Placement, SeveralNodesAreTriedWholeAndOnlyWhereTheSpecAllowsThem) {
   Site site("node n[1-5] l40s:4");
   EXPECT_EQ(site.Shapes(), "1 2 4");
@@ -72,6 +86,33 @@ TEST(Placement, WhatTheCallerFixesIsAllThatIsTried) {
   EXPECT_EQ(site.Shapes(), "3");
   site.constraints.nodes = 2;
   EXPECT_EQ(site.Shapes(), "3x2");
+}
+
+TEST(Placement, AFixedTotalIsOnOneNodeOrOnWholeNodes) {
+  Site site("node n[1-3] l40s:4");
+  site.constraints.gpus_total = 3;
+  EXPECT_EQ(site.Shapes(), "3");
+  site.constraints.gpus_total = 8;
+  EXPECT_EQ(site.Shapes(), "4x2");
+  site.constraints.gpus_per_node = 2;
+  EXPECT_EQ(site.WhyNot(), "only 3 nodes can be used");
+  site.constraints.nodes = 2;
+  EXPECT_EQ(site.WhyNot(),
+            "8 GPUs cannot be divided evenly as gpus_per_node and nodes say at "
+            "/constraints/gpus_total");
+  site.constraints.gpus_per_node.reset();
+  EXPECT_EQ(site.Shapes(), "4x2");
+}
+
+TEST(Placement, AFixedTotalThatNodesCannotHaveSaysWhy) {
+  Site site("node n[1-3] l40s:4");
+  site.constraints.gpus_total = 6;
+  EXPECT_EQ(site.WhyNot(), "6 GPUs are not a multiple of the 4 on a node");
+  site.constraints.gpus_total = 16;
+  EXPECT_EQ(site.WhyNot(), "only 3 nodes can be used");
+  site.constraints.gpus_total = 8;
+  site.spec.resources.max_nodes = 1;
+  EXPECT_EQ(site.WhyNot(), "8 GPUs need 2 nodes, max_nodes is 1");
 }
 
 TEST(Placement, SlicesAreTriedOneAtATime) {

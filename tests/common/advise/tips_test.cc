@@ -1,4 +1,4 @@
-#include "common/training/tips.h"
+#include "common/plan/tips.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -98,13 +98,13 @@ TEST(Tips, AreAtMostThreeAndNoneWithoutAStrategy) {
   EXPECT_TRUE(TipsFor(world.spec, {}).empty());
 }
 
-TEST(Tips, AdviceHasNoQuestionsAndSaysWhatIsClaimed) {
+TEST(Tips, AdviceHasNoQuestionsAndSaysWhatIsReported) {
   World world;
   world.strategies[0].run.p50 = 5 * 3600;
   for (const std::string& tip : TipsFor(world.spec, world.strategies)) {
     EXPECT_THAT(tip, Not(HasSubstr("?")));
   }
-  EXPECT_TRUE(world.Says("(claimed: +30 to +40 % speed"));
+  EXPECT_TRUE(world.Says("(reported: +30 to +40 % speed"));
 }
 
 TransformerStack Stack(int64_t hidden, int64_t layers) {

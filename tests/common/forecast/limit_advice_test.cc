@@ -264,7 +264,7 @@ RC_GTEST_PROP(AdviseLimit, KeepsItsWord, ()) {
       fmt::format("a100:2 limit {}h", limit / kHour), RiskOfTraining(p50, sigma, std::nullopt),
       floor);
   const std::vector<LimitPoint>& points = asked.advice.points;
-  RC_ASSERT(points.size() <= kMostLimits && points.front().limit_seconds == limit);
+  RC_ASSERT(points.size() <= kMaxLimits && points.front().limit_seconds == limit);
   for (size_t i = 1; i < points.size(); ++i) {
     RC_ASSERT(points[i].limit_seconds < points[i - 1].limit_seconds);
     RC_ASSERT(points[i].limit_seconds >= floor);
@@ -273,7 +273,7 @@ RC_GTEST_PROP(AdviseLimit, KeepsItsWord, ()) {
   RC_ASSERT(!asked.advice.words.empty());
   if (!asked.advice.best) return;
   const LimitPoint& best = points[*asked.advice.best];
-  RC_ASSERT(*best.risk <= kMostRisk && best.sooner >= kWorthSeconds);
+  RC_ASSERT(*best.risk <= kMaxRisk && best.sooner >= kWorthSeconds);
 }
 
 }  // namespace

@@ -188,7 +188,7 @@ TEST(ForecastHistory, ToldAtOnceSaysWhatItSaysWhenItLivedThroughIt) {
   const std::vector<PastJob> rows = LiveThrough(live, 20 * 60, last);
   ASSERT_GT(rows.size(), 50u);
   const UnixSeconds now = last->snapshot->taken_at;
-  ForecastHistory restored = PastOf(rows, now);
+  ForecastHistory restored = BuildHistory(rows, now);
   EXPECT_EQ(restored.open().size(), last->past->open().size());
   ASSERT_EQ(restored.scores.scores().size(), last->past->scores.scores().size());
   const auto question = RequestOf("a100:4 limit 2h");
@@ -207,7 +207,7 @@ TEST(ForecastHistory, WhoIsNotThereAfterARestartIsLost) {
   const LiveStep step = before.See(
       Look("pend 3 a100:4 limit 1h\nrun 4 n1 a100:2 limit 1h", 30, {{3, 5}, {4, 6}}, {{4, 8}}));
   LiveForecast after;
-  after.Restore(PastOf(step.changed, kNow + 40));
+  after.Restore(BuildHistory(step.changed, kNow + 40));
   const LiveStep restarted = after.See(Look("run 3 n2 a100:4 limit 1h", 300, {{3, 5}}, {{3, 205}}));
   ASSERT_NE(Of(restarted, 4), nullptr);
   EXPECT_TRUE(Of(restarted, 4)->lost);
@@ -246,11 +246,11 @@ StartScore Score(double p50, double p90, double wait) {
   return score;
 }
 
-TEST(AccuracyOf, CountsErrorsCoverageAndSlurmsOwn) {
+TEST(ComputeAccuracy, CountsErrorsCoverageAndSlurmsOwn) {
   StartScore slurm = Score(1'000, 2'000, 3'000);
   slurm.slurm_error_seconds = 9'000;
   const std::vector<StartScore> all = {Score(0, 0, 10), Score(100, 500, 80), slurm};
-  const Accuracy accuracy = AccuracyOf({&all[0], &all[1], &all[2]});
+  const Accuracy accuracy = ComputeAccuracy({&all[0], &all[1], &all[2]});
   EXPECT_EQ(accuracy.jobs, 3);
   EXPECT_EQ(accuracy.median_abs_error_seconds, 20);
   EXPECT_EQ(accuracy.covered_jobs, 2);
@@ -260,15 +260,15 @@ TEST(AccuracyOf, CountsErrorsCoverageAndSlurmsOwn) {
   EXPECT_EQ(accuracy.median_abs_error_seconds_beside_slurm, 2'000);
 }
 
-TEST(AccuracyOf, NothingIsNoFigure) {
-  EXPECT_EQ(AccuracyOf({}).jobs, 0);
-  EXPECT_EQ(RecordInWords(AccuracyOf({})), "accuracy not known yet (0 of 30 jobs needed)");
+TEST(ComputeAccuracy, NothingIsNoFigure) {
+  EXPECT_EQ(ComputeAccuracy({}).jobs, 0);
+  EXPECT_EQ(DescribeAccuracy(ComputeAccuracy({})), "accuracy not known yet (0 of 30 jobs needed)");
 }
 
-TEST(SizeClassOf, DoublesFromClassToClass) {
+TEST(GpuSizeClass, DoublesFromClassToClass) {
   for (const auto& [gpus, name] : std::map<int64_t, std::string>{
            {0, "0"}, {1, "1"}, {2, "2-3"}, {3, "2-3"}, {4, "4-7"}, {8, "8-15"}, {100, "64-127"}}) {
-    EXPECT_EQ(SizeClassOf(gpus), name);
+    EXPECT_EQ(GpuSizeClass(gpus), name);
   }
 }
 

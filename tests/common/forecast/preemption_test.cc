@@ -46,7 +46,7 @@ TEST(Preemption, TakesTheYoungestOfTheLowestPriorityAndNoMoreThanItNeeds) {
                                        "run 2 n2 a100:4 ends 9h in low\n"
                                        "pend 3 a100:4 limit 1h in high\n");
   const auto queue = PrepareQueue(snapshot);
-  const std::vector<PlayedJob> played = SimulateQueue(*queue, 0);
+  const std::vector<SimulatedJob> played = SimulateQueue(*queue, 0);
   ASSERT_EQ(played.size(), 1u);
   EXPECT_EQ(played[0].start, 0);
   EXPECT_EQ(played[0].shares.size(), 1u);
@@ -62,7 +62,7 @@ TEST(Preemption, LostTimeIsRequeueAndWorkDoneAgain) {
   ASSERT_EQ(start.lost_seconds.size(), 1u);
   EXPECT_EQ(start.lost_seconds.front(), 4 * kHour);  // starts at 0, again at 4 h, ends at 6 h
   EXPECT_EQ(start.MeanLost(), 4.0 * kHour);
-  EXPECT_EQ(PreemptionInWords(start), "preempted in 100 % of cases: 4 h more on average");
+  EXPECT_EQ(DescribePreemption(start), "preempted in 100 % of cases: 4 h more on average");
 }
 
 TEST(Preemption, SuspendedJobsKeepTheirWork) {
@@ -94,18 +94,18 @@ TEST(Preemption, ByQosWhoIsNamedAndWithItsMode) {
 TEST(Preemption, SaysNothingWhereNobodyMayTakeNodes) {
   const StartSamples start = Ask("node n1 a100:4", "a100:4");
   EXPECT_TRUE(start.lost_seconds.empty());
-  EXPECT_EQ(PreemptionInWords(start), "");
-  EXPECT_EQ(PreemptionInWords(Ask(kTiers, "a100:4 in low")),
+  EXPECT_EQ(DescribePreemption(start), "");
+  EXPECT_EQ(DescribePreemption(Ask(kTiers, "a100:4 in low")),
             "may be preempted, though no such job is pending");
 }
 
 TEST(Preemption, ReadsTheModesAsSlurmPrintsThem) {
-  EXPECT_EQ(PreemptModeOf("REQUEUE"), PreemptMode::kRequeue);
-  EXPECT_EQ(PreemptModeOf("SUSPEND,GANG"), PreemptMode::kSuspend);
-  EXPECT_EQ(PreemptModeOf("cancel"), PreemptMode::kCancel);
-  EXPECT_EQ(PreemptModeOf("GANG"), PreemptMode::kOff);
-  EXPECT_EQ(PreemptModeOf("OFF"), PreemptMode::kOff);
-  EXPECT_EQ(PreemptModeOf(""), PreemptMode::kOff);
+  EXPECT_EQ(ParsePreemptMode("REQUEUE"), PreemptMode::kRequeue);
+  EXPECT_EQ(ParsePreemptMode("SUSPEND,GANG"), PreemptMode::kSuspend);
+  EXPECT_EQ(ParsePreemptMode("cancel"), PreemptMode::kCancel);
+  EXPECT_EQ(ParsePreemptMode("GANG"), PreemptMode::kOff);
+  EXPECT_EQ(ParsePreemptMode("OFF"), PreemptMode::kOff);
+  EXPECT_EQ(ParsePreemptMode(""), PreemptMode::kOff);
 }
 
 }  // namespace

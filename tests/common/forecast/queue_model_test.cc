@@ -20,7 +20,7 @@ constexpr int64_t kHour = 3600;
 std::string PlanOf(const std::string& cluster) {
   const auto queue = PrepareQueue(SnapshotOf(cluster));
   std::string text;
-  for (const PlayedJob& job : SimulateQueue(*queue, 0)) {
+  for (const SimulatedJob& job : SimulateQueue(*queue, 0)) {
     text += (text.empty() ? "" : " ") + std::to_string(queue->pending()[job.pending].id) + "@" +
             std::to_string(job.start / 60) + "m";
   }
@@ -130,13 +130,13 @@ TEST(QueueModel, JobsOfOnePoolDoNotDependOnAnother) {
 TEST(QueueModel, ManyThreadsMayAskAtOnce) {
   const auto queue =
       PrepareQueue(SnapshotOf("node n[1-3] a100:4\npend 8 a100:1 limit 1h count 60"));
-  const std::vector<PlayedJob> alone = SimulateQueue(*queue, 0);
+  const std::vector<SimulatedJob> alone = SimulateQueue(*queue, 0);
   std::vector<std::thread> threads;
   std::vector<int> wrong(4, 0);
   for (size_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 20; ++i) {
-        const std::vector<PlayedJob> again = SimulateQueue(*queue, 0);
+        const std::vector<SimulatedJob> again = SimulateQueue(*queue, 0);
         for (size_t k = 0; k < alone.size(); ++k) wrong[t] += again[k].start != alone[k].start;
       }
     });

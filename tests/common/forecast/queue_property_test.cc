@@ -84,15 +84,15 @@ struct World {
   World(const Snapshot& of, ForecastHistory& past, int sample)
       : queue(PrepareQueue(std::make_shared<const Snapshot>(of), past, {4, 9, 30 * 86'400})),
         played(SimulateQueue(*queue, sample)) {}
-  int64_t IdOf(const PlayedJob& job) const { return queue->pending()[job.pending].id; }
+  int64_t IdOf(const SimulatedJob& job) const { return queue->pending()[job.pending].id; }
 
   std::shared_ptr<const QueueModel> queue;
-  std::vector<PlayedJob> played;
+  std::vector<SimulatedJob> played;
 };
 
 Starts StartsOf(const World& world) {
   Starts starts;
-  for (const PlayedJob& job : world.played) starts.emplace_back(world.IdOf(job), job.start);
+  for (const SimulatedJob& job : world.played) starts.emplace_back(world.IdOf(job), job.start);
   return starts;
 }
 
@@ -105,7 +105,7 @@ Resources LeftAt(const World& world, int32_t group, int64_t time) {
       if (share.group == group) left -= share.held;
     }
   }
-  for (const PlayedJob& job : world.played) {
+  for (const SimulatedJob& job : world.played) {
     if (time < job.start || time >= job.end) continue;
     for (const GroupShare& share : job.shares) {
       if (share.group == group) left -= share.held;
@@ -122,9 +122,9 @@ bool AllAtLeastZero(const Resources& left) {
 // Whether nobody holds more than there is whenever somebody starts. At the limits running jobs
 // stay until `until`; in samples they may leave earlier, so that only queued jobs are added up.
 void NothingGivenTwice(const World& world) {
-  for (const PlayedJob& job : world.played) {
+  for (const SimulatedJob& job : world.played) {
     for (const GroupShare& share : job.shares) {
-      for (const PlayedJob& other : world.played) {
+      for (const SimulatedJob& other : world.played) {
         RC_ASSERT(AllAtLeastZero(LeftAt(world, share.group, std::max(job.start, other.start))));
       }
     }
@@ -208,7 +208,7 @@ RC_GTEST_PROP(QueueTrajectories, WhoArrivesLaterChangesNothingNow, ()) {
   const World crowded(snapshot, busy, 1);
   if (alone.played.empty()) return;
   RC_ASSERT(!crowded.played.empty());
-  for (const PlayedJob& job : alone.played) {
+  for (const SimulatedJob& job : alone.played) {
     if (job.start > 0) continue;
     const bool too = std::any_of(crowded.played.begin(), crowded.played.end(), [&](auto& other) {
       return other.pending == job.pending && other.start == 0;
@@ -229,7 +229,7 @@ RC_GTEST_PROP(QueueTrajectories, EveryJobHoldsWhatItAskedFor, ()) {
   const World world(snapshot);
   std::map<int64_t, const Job*> jobs;
   for (const Job& job : snapshot.jobs) jobs[job.id] = &job;
-  for (const PlayedJob& played : world.played) {
+  for (const SimulatedJob& played : world.played) {
     const JobRequest& request = jobs.at(world.IdOf(played))->request;
     RC_ASSERT(static_cast<int64_t>(played.shares.size()) == request.nodes_min);
     RC_ASSERT(played.end - played.start == request.time_limit_seconds.value());
@@ -356,7 +356,7 @@ RC_GTEST_PROP(QueueTrajectories, AHigherPriorityNeverMeansALaterStartInStrictFif
   for (int sample = 0; sample < 4; ++sample) {
     int64_t before = kNever;
     for (const int64_t priority : {5, 12, 15, 18, 30}) {
-      job.rank = RankOf(snapshot, {0}, false, priority, Rank{}.job_id);
+      job.rank = MakeRank(snapshot, {0}, false, priority, Rank{}.job_id);
       const int64_t start = SimulateJob(*queue, job, sample).start;
       // Samples that share their memory are those that are played one by one.
       RC_ASSERT(SimulateSamples(*queue, job, 4)[static_cast<size_t>(sample)].start == start);

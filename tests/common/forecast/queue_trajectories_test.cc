@@ -21,7 +21,7 @@ struct Site {
       : snapshot(std::move(of)), past(MadePast(*snapshot, 4)) {
     SimulationOptions options;
     options.samples = samples;
-    options.play_once_from = 1;
+    options.simulate_once_from = 1;
     queue = PrepareQueue(snapshot, past, options);
   }
   std::shared_ptr<const Snapshot> snapshot;
@@ -36,8 +36,8 @@ std::shared_ptr<const Snapshot> Made(int64_t nodes, int64_t running, int64_t pen
 // Starts of the job in each sample of the play.
 std::vector<int64_t> StartsIn(const QueueTrajectories& played, size_t pending) {
   std::vector<int64_t> starts;
-  for (const PlayedSample& sample : played.samples()) {
-    for (const PlayedJob& job : sample.jobs) {
+  for (const SimulatedSample& sample : played.samples()) {
+    for (const SimulatedJob& job : sample.jobs) {
       if (job.pending == pending) starts.push_back(job.start);
     }
   }
@@ -109,7 +109,7 @@ TEST(PlayedOnce, DoesNotTakeWhatItCannotJudge) {
       "pend 2 a100:4 limit 1h\npend 3 a100:4 limit 1h\npend 4 l40s:1 limit 1h user bob"));
   ForecastHistory past;
   SimulationOptions options;
-  options.play_once_from = 1;
+  options.simulate_once_from = 1;
   const auto queue = PrepareQueue(snapshot, past, options);
   const auto at = [&](int64_t id) {
     return *std::find_if(queue->pending().begin(), queue->pending().end(),
@@ -145,13 +145,13 @@ TEST(StartOf, BehindALongArrayIsNowWhereOtherGpusAreFree) {
                      std::to_string(count) + throttle + "\npend 3 a100:4 limit 24h user bob"));
       JobRequest request = snapshot->jobs.back().request;
       request.gpus_per_node = {{"l40s", 1}};
-      for (const size_t play_once_from : {0, 1}) {
+      for (const size_t simulate_once_from : {0, 1}) {
         ForecastHistory past;
         SimulationOptions options;
         options.samples = 2;
-        options.play_once_from = play_once_from;
+        options.simulate_once_from = simulate_once_from;
         const auto queue = PrepareQueue(snapshot, past, options);
-        ASSERT_EQ(queue->played() != nullptr, play_once_from > 0);
+        ASSERT_EQ(queue->played() != nullptr, simulate_once_from > 0);
         const auto start = StartOf(*queue, request, {1001, "ann", "", ""});
         ASSERT_TRUE(start) << start.error().message;
         EXPECT_LE(start->Quantile(1), 60) << count << throttle;
@@ -172,7 +172,7 @@ TEST(PlayedOnce, BackfillLooksNoFurtherThanItMayTest) {
     ForecastHistory past;
     SimulationOptions options;
     options.samples = 2;
-    options.play_once_from = 1;
+    options.simulate_once_from = 1;
     const auto start =
         StartOf(*PrepareQueue(snapshot, past, options), request, {1001, "ann", "", ""});
     return start ? start->Quantile(0) : static_cast<double>(kNever);

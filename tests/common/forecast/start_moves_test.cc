@@ -61,7 +61,7 @@ class Waiting {
   std::optional<StartMove> Move() const {
     const auto queue = PrepareQueue(std::make_shared<const Snapshot>(snapshot_), past_);
     const auto start = StartOfWaiting(*queue, JobOf(3), JobOf(3).request);
-    return start ? MoveOf(JobOf(3), *queue, *start) : std::nullopt;
+    return start ? FindStartMove(JobOf(3), *queue, *start) : std::nullopt;
   }
 
  private:
@@ -100,7 +100,7 @@ const std::string kMine = "pend 3 a100:4 nodes 2 limit 1h priority 100\n";
 constexpr double kAtOnce = 60;
 constexpr double kInAWeek = 7 * 24 * kHour;
 
-TEST(MoveOf, WhatIsAsItWasSaidHasNotMoved) {
+TEST(FindStartMove, WhatIsAsItWasSaidHasNotMoved) {
   const auto moved = Waiting(kBusy + kMine, kAtOnce).Move();
   ASSERT_TRUE(moved);
   const auto said = static_cast<double>(moved->now - (kSnapshotTime - kHour));
@@ -108,11 +108,11 @@ TEST(MoveOf, WhatIsAsItWasSaidHasNotMoved) {
   EXPECT_EQ(BecauseOf(Waiting(kBusy + kMine, said + 500).Move()), "not moved");
 }
 
-TEST(MoveOf, AMoveWithoutACauseInTheQueueHasNoReasons) {
+TEST(FindStartMove, AMoveWithoutACauseInTheQueueHasNoReasons) {
   EXPECT_EQ(BecauseOf(Waiting(kMine, 24 * kHour).Move()), "earlier:");
 }
 
-TEST(MoveOf, WhoCameLaterAndStandsBeforeItIsCounted) {
+TEST(FindStartMove, WhoCameLaterAndStandsBeforeItIsCounted) {
   const Waiting day(kBusy + kMine, kAtOnce,
                     "pend 4 a100:4 nodes 2 limit 20h priority 900\n"
                     "pend 5 a100:4 nodes 2 limit 20h priority 800\n"
@@ -120,12 +120,12 @@ TEST(MoveOf, WhoCameLaterAndStandsBeforeItIsCounted) {
   EXPECT_EQ(BecauseOf(day.Move()), "later: 2 jobs (16 GPUs) submitted later rank above it;");
 }
 
-TEST(MoveOf, WhoCameLaterAndStartedIsCounted) {
+TEST(FindStartMove, WhoCameLaterAndStartedIsCounted) {
   const Waiting day(kMine, kAtOnce, "run 4 n1 a100:4 limit 40h\nrun 5 n2 a100:2 limit 40h\n");
   EXPECT_EQ(BecauseOf(day.Move()), "later: 2 jobs (6 GPUs) submitted later already started;");
 }
 
-TEST(MoveOf, WhoRunsOnBeyondWhatIsUsualIsCounted) {
+TEST(FindStartMove, WhoRunsOnBeyondWhatIsUsualIsCounted) {
   Waiting day("run 1 n1 a100:4 limit 100h\nrun 2 n2 a100:4 limit 100h\n" + kMine, kAtOnce);
   day.AsARule(3 * kHour / 2);
   EXPECT_EQ(
@@ -133,7 +133,7 @@ TEST(MoveOf, WhoRunsOnBeyondWhatIsUsualIsCounted) {
       "later: 2 jobs (8 GPUs) on nodes it could use have run longer than three in four like them;");
 }
 
-TEST(MoveOf, WhoEndedSoonAndWhoWasCancelledAreCounted) {
+TEST(FindStartMove, WhoEndedSoonAndWhoWasCancelledAreCounted) {
   Waiting day(kMine, kInAWeek);
   day.AsARule(20 * kHour);
   day.Left(7, 8, 0);

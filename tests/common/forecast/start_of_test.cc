@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/history/forecast_history.h"
 #include "tests/fakes/snapshot_text.h"
 
 namespace gpuadvise {
@@ -52,6 +53,27 @@ TEST(StartOf, CountsTheRunningJobAndThePendingOneBeforeIt) {
   EXPECT_EQ(start->Quantile(0.1), 4.0 * kHour);
   EXPECT_EQ(start->Quantile(0.9), 4.0 * kHour);
   EXPECT_EQ(start->Mean(), 4.0 * kHour);
+}
+
+TEST(StartOf, FewerSamplesAreTheFirstOfAll) {
+  const auto snapshot = std::make_shared<const Snapshot>(
+      SnapshotOf("node n1 a100:4\nrun 7 n1 a100:4 ends 9h\n"
+                 "pend 8 a100:4 limit 9h\npend 9 a100:4 limit 9h"));
+  ForecastHistory past;
+  for (const size_t simulate_once_from :
+       {size_t{0}, size_t{1}}) {  // each question, or once for all
+    SimulationOptions options;
+    options.samples = 16;
+    options.simulate_once_from = simulate_once_from;
+    const auto queue = ObserveAndPrepare(snapshot, past, options);
+    const auto all = StartOf(*queue, RequestOf("a100:4 limit 1h"), kAnn);
+    const auto few = StartOf(*queue, RequestOf("a100:4 limit 1h"), kAnn, kLeastSamples);
+    ASSERT_TRUE(all && few);
+    ASSERT_EQ(all->simulated_wait_seconds.size(), 16u);
+    EXPECT_EQ(few->simulated_wait_seconds,
+              std::vector<int64_t>(all->simulated_wait_seconds.begin(),
+                                   all->simulated_wait_seconds.begin() + 4));
+  }
 }
 
 TEST(StartOf, AShortJobFitsIntoTheHoleBeforeAReservedOne) {
@@ -319,12 +341,12 @@ TEST(StartOf, OverTheMaximumTimeNamesTheLimit) {
 }
 
 TEST(StartOf, AnUnknownPartitionNamesTheNearest) {
-  const auto start = Ask("node n1 a100:4\npartition markov_gpu n1", "a100:1 in markov-gpu");
+  const auto start = Ask("node n1 a100:4\npartition gpu_shared n1", "a100:1 in gpu-shared");
   ASSERT_FALSE(start);
   EXPECT_EQ(start.error().code, ErrorCode::kNotFound);
   EXPECT_EQ(
       start.error().message,
-      "there is no partition 'markov-gpu' (did you mean 'markov_gpu'?); there are markov_gpu");
+      "there is no partition 'gpu-shared' (did you mean 'gpu_shared'?); there are gpu_shared");
 }
 
 TEST(StartOf, NodesOutOfServiceAreNamedWithTheirReason) {

@@ -93,7 +93,7 @@ TEST(UsageLimits, NothingCountsWhereNothingIsEnforced) {
   const auto queue =
       PrepareQueue(SnapshotOf("node n1 a100:4\nqos normal per-user gres/gpu=1\n"
                               "run 7 n1 a100:1 ends 1h user ann"));
-  EXPECT_FALSE(queue->limits().keeps_books());
+  EXPECT_FALSE(queue->limits().is_enforced());
   EXPECT_TRUE(queue->running()[0].caps.empty());
 }
 

@@ -20,7 +20,7 @@ const Job& JobOf(const Snapshot& snapshot, int64_t id) {
 std::string Why(const std::string& world, int64_t id, const StartSamples* start = nullptr) {
   const Snapshot snapshot = SnapshotOf(world);
   std::string text;
-  for (const WhyPending& why : WhyItWaits(JobOf(snapshot, id), *PrepareQueue(snapshot), start)) {
+  for (const WhyPending& why : ExplainWait(JobOf(snapshot, id), *PrepareQueue(snapshot), start)) {
     text += why.words + " -> " + why.clears + "\n";
   }
   return text;
@@ -32,18 +32,18 @@ bool Has(const std::string& text, const std::string& line) {
 
 const std::string kBusy = "node n1 a100:4\nrun 1 n1 a100:4 ends 2h\n";
 
-TEST(WhyItWaits, SlurmsOwnReasonIsTheFirst) {
+TEST(ExplainWait, SlurmsOwnReasonIsTheFirst) {
   EXPECT_EQ(Why(kBusy + "pend 2 a100:4 reason Priority", 2).rfind("other jobs are ahead of it", 0),
             0u);
 }
 
-TEST(WhyItWaits, WhatReleasesAJobNamesItsId) {
+TEST(ExplainWait, WhatReleasesAJobNamesItsId) {
   const std::string why = Why(kBusy + "pend 27 a100:4 reason JobHeldUser", 27);
   EXPECT_NE(why.find("scontrol release 27"), std::string::npos) << why;
   EXPECT_EQ(why.find("JOBID"), std::string::npos);
 }
 
-TEST(WhyItWaits, AJobItDependsOnRunsWaitsOrIsGone) {
+TEST(ExplainWait, AJobItDependsOnRunsWaitsOrIsGone) {
   const std::string why = Why(
       kBusy + "pend 2 a100:4\npend 3 a100:1 reason Dependency dependency afterok:1,afterany:2:99",
       3);
@@ -54,13 +54,13 @@ TEST(WhyItWaits, AJobItDependsOnRunsWaitsOrIsGone) {
       << why;
 }
 
-TEST(WhyItWaits, AnArrayIsKnownByItsNumber) {
+TEST(ExplainWait, AnArrayIsKnownByItsNumber) {
   const std::string why =
       Why(kBusy + "pend 5 a100:1 array 4\npend 6 a100:1 reason Dependency dependency afterok:4", 6);
   EXPECT_TRUE(Has(why, "it waits for job 4, which waits -> when it has ended")) << why;
 }
 
-TEST(WhyItWaits, AReservationThatHasNotBegunIsNamed) {
+TEST(ExplainWait, AReservationThatHasNotBegunIsNamed) {
   const std::string world =
       kBusy + "reserve class n1 from 3h to 5h\nreserve now n1 from 0h to 5h\n";
   EXPECT_TRUE(Has(Why(world + "pend 2 a100:1 reservation class", 2),
@@ -70,13 +70,13 @@ TEST(WhyItWaits, AReservationThatHasNotBegunIsNamed) {
   EXPECT_EQ(Why(world + "pend 2 a100:1", 2).find("has not begun"), std::string::npos);
 }
 
-TEST(WhyItWaits, ABeginTimeThatIsOverIsNoReason) {
+TEST(ExplainWait, ABeginTimeThatIsOverIsNoReason) {
   EXPECT_TRUE(Has(Why(kBusy + "pend 2 a100:1 begin 30m", 2),
                   "it must not start before its begin time -> in 30 m"));
   EXPECT_EQ(Why(kBusy + "pend 2 a100:1 begin 0h", 2).find("begin time"), std::string::npos);
 }
 
-TEST(WhyItWaits, OfNodesThatAreOutOnlyThoseItCouldUseCount) {
+TEST(ExplainWait, OfNodesThatAreOutOnlyThoseItCouldUseCount) {
   const std::string world =
       "node n1 a100:4 state DOWN reason disk\nnode n2 a100:4 state DRAIN reason fan\n"
       "node n3 a100:4\nnode m1 l40s:4 state DOWN reason disk\npartition p n[1-3],m1\n"
@@ -93,7 +93,7 @@ TEST(WhyItWaits, OfNodesThatAreOutOnlyThoseItCouldUseCount) {
   EXPECT_EQ(Why(world + "pend 2 a100:1 in p on n3", 2).find("cannot run jobs"), std::string::npos);
 }
 
-TEST(WhyItWaits, ALimitThatHasRoomIsNoReason) {
+TEST(ExplainWait, ALimitThatHasRoomIsNoReason) {
   const auto why = [](int64_t gpus) {
     return Why(
         "config enforce limits\nnode n[1-2] a100:4\nqos normal per-user gres/gpu=4\n"
@@ -107,7 +107,7 @@ TEST(WhyItWaits, ALimitThatHasRoomIsNoReason) {
       << why(3);
 }
 
-TEST(WhyItWaits, ThoseBeforeItAreCountedWhereItsStartIsForecast) {
+TEST(ExplainWait, ThoseBeforeItAreCountedWhereItsStartIsForecast) {
   StartSamples start;
   start.wait_seconds = {0};
   const std::string world = kBusy + "pend 2 a100:4 priority 77";
@@ -118,7 +118,7 @@ TEST(WhyItWaits, ThoseBeforeItAreCountedWhereItsStartIsForecast) {
       std::string::npos);
 }
 
-TEST(WhyItWaits, AJobThatIsNotInTheQueueModelStillHasItsReasons) {
+TEST(ExplainWait, AJobThatIsNotInTheQueueModelStillHasItsReasons) {
   const std::string why = Why(kBusy + "pend 2 a100:64 reason Resources", 2);
   EXPECT_FALSE(why.empty());
   EXPECT_EQ(why.find("could have started long ago"), std::string::npos);

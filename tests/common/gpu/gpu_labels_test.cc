@@ -12,7 +12,7 @@ namespace {
 std::string Of(const std::string& text) {
   const Snapshot snapshot = SnapshotOf(text);
   GpuLabels labels(snapshot, ShippedGpus());
-  const GpuLabel label = labels.LabelOfJob(snapshot.jobs.front());
+  const GpuLabel label = labels.FindJobLabel(snapshot.jobs.front());
   return label.id + "|" + label.name + "|" + std::to_string(GpusOfJob(snapshot.jobs.front()));
 }
 

@@ -53,25 +53,26 @@ TEST(GpuNaming, UnreadableHostListMatchesNothing) {
   EXPECT_EQ(Named(names, ""), "none");
 }
 
-TEST(TakenAs, ANameThatSeveralCardsHaveSaysWhichWasTaken) {
+TEST(DescribeResolution, ANameThatSeveralCardsHaveSaysWhichWasTaken) {
   const GpuCatalogue& catalogue = ShippedGpus().catalogue();
   EXPECT_EQ(
-      TakenAs(catalogue, "a100"),
+      DescribeResolution(catalogue, "a100"),
       "a100 is read as A100 40GB SXM; a100-40gb-pcie, a100-80gb-sxm and a100-80gb-pcie are others");
-  EXPECT_EQ(TakenAs(catalogue, "A100-40GB"),
+  EXPECT_EQ(DescribeResolution(catalogue, "A100-40GB"),
             "A100-40GB is read as A100 40GB SXM; a100-40gb-pcie is another");
-  EXPECT_EQ(TakenAs(catalogue, "2080"), "2080 is read as RTX 2080 Ti; rtx2080 is another");
-  EXPECT_NE(TakenAs(catalogue, "h100").find("h100-94gb-nvl"), std::string::npos);
+  EXPECT_EQ(DescribeResolution(catalogue, "2080"),
+            "2080 is read as RTX 2080 Ti; rtx2080 is another");
+  EXPECT_NE(DescribeResolution(catalogue, "h100").find("h100-94gb-nvl"), std::string::npos);
   for (const char* one : {"l40s", "rtx4090", "NVIDIA A100-SXM4-80GB", "a100-80gb-pcie",
                           "h100-1g.11gb", "no such card", ""}) {
-    EXPECT_EQ(TakenAs(catalogue, one), "") << one;
+    EXPECT_EQ(DescribeResolution(catalogue, one), "") << one;
   }
 }
 
-TEST(TakenAs, EveryOtherOneIsAnsweredByItsOwnName) {
+TEST(DescribeResolution, EveryOtherOneIsAnsweredByItsOwnName) {
   const GpuCatalogue& catalogue = ShippedGpus().catalogue();
   for (const GpuModel& model : catalogue.models()) {
-    EXPECT_TRUE(catalogue.OthersCalled(model.id).empty()) << model.id;
+    EXPECT_TRUE(catalogue.FindAmbiguous(model.id).empty()) << model.id;
   }
 }
 
@@ -79,8 +80,8 @@ TEST(GpuNaming, TheSitesAliasIsWhatTheCatalogueIsAskedFor) {
   SiteGpus names;
   names.aliases = {{"a100", "a100-80gb-sxm"}};
   const GpuNaming naming(ShippedGpus().catalogue(), names);
-  EXPECT_EQ(TakenAs(naming.catalogue(), naming.CatalogueNameOf("a100")), "");
-  EXPECT_NE(TakenAs(naming.catalogue(), naming.CatalogueNameOf("v100")), "");
+  EXPECT_EQ(DescribeResolution(naming.catalogue(), naming.ResolveAlias("a100")), "");
+  EXPECT_NE(DescribeResolution(naming.catalogue(), naming.ResolveAlias("v100")), "");
 }
 
 }  // namespace

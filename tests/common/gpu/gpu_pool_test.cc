@@ -54,37 +54,37 @@ TEST(FindGpuPools, TheSlowestNodeSaysHowFastItsPoolIsConnected) {
   EXPECT_DOUBLE_EQ(FindGpuPools(snapshot, one)[0].interconnect.network_gb_per_s, 0);
 }
 
-TEST(FreeGpusOn, NoneInMaintenanceAndNoneThatIsCutIntoShards) {
+TEST(CountFreeGpus, NoneInMaintenanceAndNoneThatIsCutIntoShards) {
   const Snapshot away = SnapshotOf("node n1 a100:4 cpus 8 state IDLE+MAINTENANCE");
-  EXPECT_EQ(FreeGpusOn(away.nodes[0], "a100"), 0);
+  EXPECT_EQ(CountFreeGpus(away.nodes[0], "a100"), 0);
   const Snapshot cut =
       SnapshotOf("node n1 a100:2 l40s:2 cpus 8 shards 8\nrun 1 n1 shards 3 ends 1h");
-  EXPECT_EQ(FreeGpusOn(cut.nodes[0], "a100"), 0);  // 2 shards a GPU, so that 3 are of two GPUs
-  EXPECT_EQ(FreeGpusOn(cut.nodes[0], "l40s"), 2);
+  EXPECT_EQ(CountFreeGpus(cut.nodes[0], "a100"), 0);  // 2 shards a GPU, so that 3 are of two GPUs
+  EXPECT_EQ(CountFreeGpus(cut.nodes[0], "l40s"), 2);
 }
 
-TEST(FreeGpusOn, NoneOfWhichMpsAreHandedOut) {
+TEST(CountFreeGpus, NoneOfWhichMpsAreHandedOut) {
   const Snapshot cut = SnapshotOf("node n1 a100:2 cpus 8 mps 200\nrun 1 n1 mps 50 ends 1h");
-  EXPECT_EQ(FreeGpusOn(cut.nodes[0], "a100"), 1);
+  EXPECT_EQ(CountFreeGpus(cut.nodes[0], "a100"), 1);
   const Snapshot both = SnapshotOf("node n1 a100:2 cpus 8 mps 200\nrun 1 n1 mps 150 ends 1h");
-  EXPECT_EQ(FreeGpusOn(both.nodes[0], "a100"), 0);
+  EXPECT_EQ(CountFreeGpus(both.nodes[0], "a100"), 0);
 }
 
-TEST(FreeGpusOn, NeedsAFreeCpuBesideTheFreeGpu) {
+TEST(CountFreeGpus, NeedsAFreeCpuBesideTheFreeGpu) {
   const Snapshot part = SnapshotOf("node n1 a100:4 cpus 32\nrun 7 n1 a100:1 cpus 8 ends 1h\n");
-  EXPECT_EQ(FreeGpusOn(part.nodes[0], "a100"), 3);
+  EXPECT_EQ(CountFreeGpus(part.nodes[0], "a100"), 3);
   const Snapshot full = SnapshotOf("node n1 a100:4 cpus 32\nrun 7 n1 a100:1 cpus 32 ends 1h\n");
-  EXPECT_EQ(FreeGpusOn(full.nodes[0], "a100"), 0);
+  EXPECT_EQ(CountFreeGpus(full.nodes[0], "a100"), 0);
   const Snapshot drained = SnapshotOf("node n1 a100:4 state DRAIN\n");
-  EXPECT_EQ(FreeGpusOn(drained.nodes[0], "a100"), 0);
+  EXPECT_EQ(CountFreeGpus(drained.nodes[0], "a100"), 0);
 }
 
-TEST(SelectorOf, TypedGresNeedsNone) {
+TEST(MakeSelector, TypedGresNeedsNone) {
   const Snapshot snapshot = SnapshotOf(kSeedCluster);
   const std::vector<GpuPool> pools = FindGpuPools(snapshot, ShippedGpus());
   for (const GpuPool& pool : pools) {
-    EXPECT_TRUE(SelectorOf(pool, pools).constraint.empty());
-    EXPECT_TRUE(SelectorOf(pool, pools).exclude.empty());
+    EXPECT_TRUE(MakeSelector(pool, pools).constraint.empty());
+    EXPECT_TRUE(MakeSelector(pool, pools).exclude.empty());
   }
 }
 

@@ -106,7 +106,7 @@ StartScore Score(double p50, double p90, double wait) {
 Accuracy Of(const std::vector<StartScore>& scores) {
   std::vector<const StartScore*> all;
   for (const StartScore& score : scores) all.push_back(&score);
-  return AccuracyOf(all);
+  return ComputeAccuracy(all);
 }
 
 TEST(Accuracy, OfNothingIsNothing) {
@@ -142,19 +142,19 @@ TEST(Accuracy, OursAndSlurmsErrorsAreOfTheSameJobs) {
 TEST(SizeClass, DoublesFromOneGpuOn) {
   const std::vector<std::string> classes = {"0", "1", "2-3", "2-3", "4-7"};
   for (size_t gpus = 0; gpus < classes.size(); ++gpus) {
-    EXPECT_EQ(SizeClassOf(static_cast<int64_t>(gpus)), classes[gpus]);
+    EXPECT_EQ(GpuSizeClass(static_cast<int64_t>(gpus)), classes[gpus]);
   }
-  EXPECT_EQ(SizeClassOf(-1), "0");
-  EXPECT_EQ(SizeClassOf(7), "4-7");
-  EXPECT_EQ(SizeClassOf(8), "8-15");
-  EXPECT_EQ(SizeClassOf(1000), "512-1023");
+  EXPECT_EQ(GpuSizeClass(-1), "0");
+  EXPECT_EQ(GpuSizeClass(7), "4-7");
+  EXPECT_EQ(GpuSizeClass(8), "8-15");
+  EXPECT_EQ(GpuSizeClass(1000), "512-1023");
 }
 
-TEST(RecordInWords, WaitsForEnoughOfEachKind) {
+TEST(DescribeAccuracy, WaitsForEnoughOfEachKind) {
   const auto words = [](int at_once, int waits) {
     std::vector<StartScore> scores(static_cast<size_t>(at_once), Score(0, 10, 0));
     scores.resize(scores.size() + static_cast<size_t>(waits), Score(100, 200, 150));
-    return RecordInWords(Of(scores));
+    return DescribeAccuracy(Of(scores));
   };
   EXPECT_TRUE(words(10, 19).starts_with("accuracy not known yet (29 of 30 ")) << words(10, 19);
   EXPECT_NE(words(40, 29).find("accuracy of waits not known yet (29 of 30"), std::string::npos);
@@ -173,7 +173,7 @@ RC_GTEST_PROP(Accuracy, SharesAndMediansAreThoseOfCountingAndSorting, ()) {
   double waits = 0, by_p90 = 0;
   for (const StartScore& score : scores) {
     errors.push_back(std::abs(score.said.p50 - score.wait));
-    if (score.said.p90 <= kSaysItWaits) continue;
+    if (score.said.p90 <= kPredictsWaitSeconds) continue;
     ++waits;
     by_p90 += score.wait <= score.said.p90 ? 1 : 0;
   }

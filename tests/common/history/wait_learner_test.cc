@@ -35,13 +35,13 @@ JobRecord JobOf(int64_t id, UnixSeconds submit) {
 
 TEST(WaitHistory, SaysNoWaitWhereNothingIsKnown) {
   const WaitHistory history;
-  EXPECT_EQ(history.LikeStates(StateKeysOf(JobOf(1, 0), 0, 0, 0)), WaitDistribution());
+  EXPECT_EQ(history.LikeStates(MakeStateKeys(JobOf(1, 0), 0, 0, 0)), WaitDistribution());
 }
 
 TEST(WaitHistory, TwentyLikeStatesAreBelievedElseOneLevelUp) {
   WaitHistory history;
-  const StateKeys quiet = StateKeysOf(JobOf(1, 0), 0, 0, 0);
-  const StateKeys busy = StateKeysOf(JobOf(1, 0), 2, 50, 0);
+  const StateKeys quiet = MakeStateKeys(JobOf(1, 0), 0, 0, 0);
+  const StateKeys busy = MakeStateKeys(JobOf(1, 0), 2, 50, 0);
   for (int i = 0; i < 30; ++i) history.Started(quiet, 5, 1);
   for (int i = 0; i < 19; ++i) history.Started(busy, 7000, 1);
   EXPECT_EQ(history.LikeStates(quiet).Quantile(0.9), 5);
@@ -55,7 +55,7 @@ TEST(WaitHistory, TwentyLikeStatesAreBelievedElseOneLevelUp) {
 
 TEST(WaitHistory, ABurstCountsAsOne) {
   WaitHistory history;
-  const StateKeys state = StateKeysOf(JobOf(1, 0), 0, 0, 0);
+  const StateKeys state = MakeStateKeys(JobOf(1, 0), 0, 0, 0);
   for (int i = 0; i < 20; ++i) history.Started(state, 10, 1);
   for (int i = 0; i < 100; ++i) history.Started(state, 9000, 0.01);
   EXPECT_EQ(history.LikeStates(state).Quantile(0.9), 10);
@@ -66,12 +66,12 @@ TEST(WaitHistory, ABurstCountsAsOne) {
 TEST(WaitFeatures, AreAsManyWhateverTheQueue) {
   const RecentUse recent;
   SimulatedWait simulated;
-  const auto empty = FeaturesOf(QueueFeatures(SnapshotOf("node n1 a100:4")), JobOf(1, 0), simulated,
-                                recent, {}, {});
-  const auto busy =
-      FeaturesOf(QueueFeatures(SnapshotOf("node n1 a100:4\nrun 7 n1 a100:4 ends 1h\n"
-                                          "pend 8 a100:4 user u1\npend 9 a100:1 user bob")),
-                 JobOf(1, 0), simulated, recent, {}, {});
+  const auto empty = ComputeWaitFeatures(QueueFeatures(SnapshotOf("node n1 a100:4")), JobOf(1, 0),
+                                         simulated, recent, {}, {});
+  const auto busy = ComputeWaitFeatures(
+      QueueFeatures(SnapshotOf("node n1 a100:4\nrun 7 n1 a100:4 ends 1h\n"
+                               "pend 8 a100:4 user u1\npend 9 a100:1 user bob")),
+      JobOf(1, 0), simulated, recent, {}, {});
   EXPECT_EQ(empty.size(), busy.size());
   EXPECT_GE(empty.size(), 60u);
   EXPECT_NE(empty, busy);
@@ -96,7 +96,7 @@ TEST(RecentUse, HalvesWithTime) {
 QuantileForest Grown(int rows, UnixSeconds& now) {
   QuantileForest forest(1);
   for (int i = 0; i < rows; ++i) {
-    const double u = UniformOf(2, 0, static_cast<uint64_t>(i));
+    const double u = DrawUniform(2, 0, static_cast<uint64_t>(i));
     const int64_t row = forest.Add({static_cast<float>(u), 0.5F}, now, i);
     now += 60;
     forest.Started(row, u < 0.5 ? 100 : 10'000, now);
@@ -178,7 +178,7 @@ TEST(ExpertPool, FollowsTheExpertThatIsRight) {
   experts.fill(WaitDistribution::At(0));
   experts[static_cast<size_t>(Expert::kForest)] = WaitDistribution::At(5000);
   for (int i = 0; i < 300; ++i) {
-    pool.Started(WaitGroup::kNotFree, GridOf(experts), AllReady(), 5000, 1);
+    pool.Started(WaitGroup::kNotFree, EvaluateOnGrid(experts), AllReady(), 5000, 1);
   }
   EXPECT_GT(pool.Weights(WaitGroup::kNotFree, AllReady())[static_cast<size_t>(Expert::kForest)],
             0.9);
@@ -192,7 +192,7 @@ TEST(ExpertPool, JobsThatStillWaitCountBeforeTheyStart) {
   const auto at = static_cast<size_t>(Expert::kPlanLimits);
   const double before = pool.Weights(WaitGroup::kNotFree, AllReady())[at];
   for (int i = 0; i < 500; ++i) {
-    pool.StillWaits(WaitGroup::kNotFree, GridOf(experts), AllReady(), 20'000, 1);
+    pool.StillWaits(WaitGroup::kNotFree, EvaluateOnGrid(experts), AllReady(), 20'000, 1);
   }
   EXPECT_GT(pool.Weights(WaitGroup::kNotFree, AllReady())[at], 3 * before);
 }
@@ -205,7 +205,7 @@ double WeightAfterTheChange(Expert wrong, int jobs) {
   std::array<WaitDistribution, kExperts> experts;
   experts.fill(WaitDistribution::OfSamples({0, 1000}));
   experts[at] = WaitDistribution::At(0);
-  const ExpertGrid grid = GridOf(experts);
+  const ExpertGrid grid = EvaluateOnGrid(experts);
   for (int i = 0; i < 5000; ++i) pool.Started(WaitGroup::kNotFree, grid, AllReady(), 500, 1);
   for (int i = 0; i < jobs; ++i) pool.Started(WaitGroup::kNotFree, grid, AllReady(), 0, 1);
   return pool.Weights(WaitGroup::kNotFree, AllReady())[at];
@@ -223,7 +223,7 @@ TEST(ExpertPool, WhatIsKnownOfAWaitingJobIsLearnedOnce) {
   std::array<WaitDistribution, kExperts> experts;
   experts.fill(WaitDistribution::OfSamples({0, 500, 3000}));
   experts[static_cast<size_t>(Expert::kForest)] = WaitDistribution::OfSamples({900, 20'000});
-  const ExpertGrid grid = GridOf(experts);
+  const ExpertGrid grid = EvaluateOnGrid(experts);
   ExpertPool at_once;
   at_once.Started(WaitGroup::kNotFree, grid, AllReady(), 20'000, 0.01);
   ExpertPool in_parts;
@@ -257,9 +257,9 @@ TEST(ExpertPool, StaysWithTheBestThroughManyThousandsOfJobs) {
   double pooled_loss = 0;
   std::array<double, kExperts> losses{};
   for (uint64_t job = 0; job < kJobs; ++job) {
-    const double wait = 60 * std::expm1(7 * UniformOf(1, 1, job));
+    const double wait = 60 * std::expm1(7 * DrawUniform(1, 1, job));
     const auto off = [&](size_t expert, double by) {
-      const double z = NormalQuantile(UniformOf(2, expert, job));
+      const double z = NormalQuantile(DrawUniform(2, expert, job));
       return std::max((wait + 60) * std::exp(by * z) - 60, 0.0);
     };
     std::array<WaitDistribution, kExperts> experts;
@@ -268,7 +268,7 @@ TEST(ExpertPool, StaysWithTheBestThroughManyThousandsOfJobs) {
       const double by = k < 5 ? 0.8 + 0.4 * static_cast<double>(k) : best ? 0.3 : 0.5;
       experts[k] = WaitDistribution::OfSamples({off(k, by), off(k + kExperts, by)});
     }
-    const ExpertGrid grid = GridOf(experts);
+    const ExpertGrid grid = EvaluateOnGrid(experts);
     const ExpertWeights weights = pool.Weights(WaitGroup::kNotFree, AllReady());
     std::array<double, kGridPoints> pooled{};
     for (size_t k = 0; k < kExperts; ++k) {
@@ -299,11 +299,11 @@ RC_GTEST_PROP(ExpertPool, LosesLittleMoreThanTheBestExpertWhateverComes, ()) {
     std::array<WaitDistribution, kExperts> experts;
     for (size_t k = 0; k < kExperts; ++k) {
       const auto wait = [&](uint64_t which) {
-        return 60 * std::expm1(8 * UniformOf(seed, which * kExperts + k, job));
+        return 60 * std::expm1(8 * DrawUniform(seed, which * kExperts + k, job));
       };
       experts[k] = WaitDistribution::OfSamples({wait(0), wait(1)});
     }
-    const ExpertGrid grid = GridOf(experts);
+    const ExpertGrid grid = EvaluateOnGrid(experts);
     const ExpertWeights weights = pool.Weights(WaitGroup::kNotFree, AllReady());
     std::array<double, kGridPoints> pooled{};
     for (size_t k = 0; k < kExperts; ++k) {
@@ -311,7 +311,7 @@ RC_GTEST_PROP(ExpertPool, LosesLittleMoreThanTheBestExpertWhateverComes, ()) {
         pooled[i] += weights[k] * static_cast<double>(grid[k][i]);
       }
     }
-    double wait = 60 * std::expm1(8 * UniformOf(seed, 99, job));
+    double wait = 60 * std::expm1(8 * DrawUniform(seed, 99, job));
     if (kind == 1) wait = experts[favoured].points().front().seconds;
     if (kind == 2) wait = LossOf(pooled, 0) > LossOf(pooled, 100'000) ? 0 : 100'000;
     pooled_loss += LossOf(pooled, wait);
@@ -354,7 +354,7 @@ TEST(Conformal, LeavesAGoodForecastAlone) {
   Conformal conformal(3);
   const auto waits = UpTo(1000);
   for (int i = 0; i < 600; ++i) {
-    const double place = UniformOf(3, 0, static_cast<uint64_t>(i));
+    const double place = DrawUniform(3, 0, static_cast<uint64_t>(i));
     conformal.Started(kGroup, i, {place, place}, 1);
   }
   const auto calibrated = conformal.Calibrate(kGroup, Equally(waits));
@@ -368,7 +368,7 @@ std::array<double, 3> CoverageOf(const std::vector<float>& said,
   std::array<double, 3> covered{};
   for (int i = 0; i < 2000; ++i) {
     const auto waits = conformal.Calibrate(kGroup, Equally(said));
-    const double wait = outcome(UniformOf(4, 0, static_cast<uint64_t>(i)));
+    const double wait = outcome(DrawUniform(4, 0, static_cast<uint64_t>(i)));
     const std::array quantiles = {0.1, 0.5, 0.9};
     for (size_t k = 0; k < covered.size() && i >= 400; ++k) {
       covered[k] += wait <= waits.Quantile(quantiles[k]) ? 1 / 1600.0 : 0;
@@ -450,7 +450,7 @@ WaitForecast LearnAndAsk(int jobs, double truth, WaitLearner& learner) {
     state.taken_at = i * 10'000;
     const JobRecord job = JobOf(i, state.taken_at);
     learner.Advance(state.taken_at);
-    learner.Submitted(job, std::make_shared<const ForecastRecord>(ForecastRecordOf(
+    learner.Submitted(job, std::make_shared<const ForecastRecord>(MakeForecastRecord(
                                learner.Forecast(QueueFeatures(state), job, simulated))));
     learner.Started(i, state.taken_at + static_cast<int64_t>(truth));
     learner.Ended(i, state.taken_at + static_cast<int64_t>(truth) + 100);
@@ -492,7 +492,7 @@ TEST(WaitLearner, AJobPastItsP90IsAMissBeforeItStarts) {
                             .wait.Quantile(0.9);
   for (int i = 0; i < 40; ++i) {
     const JobRecord job = JobOf(5000 + i, state.taken_at + 100 * i);
-    learner.Submitted(job, std::make_shared<const ForecastRecord>(ForecastRecordOf(
+    learner.Submitted(job, std::make_shared<const ForecastRecord>(MakeForecastRecord(
                                learner.Forecast(QueueFeatures(state), job, simulated))));
   }
   state.taken_at += 200'000;
@@ -527,7 +527,7 @@ double SimulationWeightAfter(int jobs, int alike) {
   for (int i = 0; i < jobs; ++i) {
     state.taken_at = i / alike * 10'000;
     const auto [job, forecast] = ask(i);
-    learner.Submitted(job, std::make_shared<const ForecastRecord>(ForecastRecordOf(forecast)));
+    learner.Submitted(job, std::make_shared<const ForecastRecord>(MakeForecastRecord(forecast)));
   }
   for (int i = 0; i < jobs; ++i) learner.Started(i, i / alike * 10'000 + 100);
   return ask(jobs).second.weights[static_cast<size_t>(Expert::kSimulation)];
@@ -576,7 +576,7 @@ WaitDistribution RestAfter(UnixSeconds age, std::optional<int64_t> job) {
   simulated.simulation = WaitDistribution::At(50);
   const Snapshot state = SnapshotOf("node n1 a100:4");
   learner.Submitted(JobOf(1, 2000),
-                    std::make_shared<const ForecastRecord>(ForecastRecordOf(
+                    std::make_shared<const ForecastRecord>(MakeForecastRecord(
                         learner.Forecast(QueueFeatures(state), JobOf(1, 2000), simulated))));
   return learner.ForecastWaiting(job, 2000 + age, simulated);
 }

@@ -47,16 +47,16 @@ RC_GTEST_PROP(Components, NodesAreOfOneExactlyWhereAChainOfJobsJoinsThem, ()) {
 }
 
 TEST(ShapeKey, DiffersInWhatDecidesWhichNodesServeAndNotInTimes) {
-  const std::string key = ShapeKeyOf(RequestOf("a:2 nodes 2 mem 4G limit 1h"), 0);
-  EXPECT_EQ(ShapeKeyOf(RequestOf("a:2 nodes 2 mem 4G limit 9h begin 2h"), 0), key);
+  const std::string key = RequirementsKey(RequestOf("a:2 nodes 2 mem 4G limit 1h"), 0);
+  EXPECT_EQ(RequirementsKey(RequestOf("a:2 nodes 2 mem 4G limit 9h begin 2h"), 0), key);
   for (const char* other :
        {"a:3 nodes 2 mem 4G", "b:2 nodes 2 mem 4G", "a:2 nodes 3 mem 4G", "a:2 nodes 2 mem 5G",
         "total a:2 nodes 2 mem 4G", "a:2 nodes 2 mem 4G exclusive", "a:2 nodes 2 mem 4G features x",
         "a:2 nodes 2 mem 4G on n1", "a:2 nodes 2 mem 4G not n1", "a:2 nodes 2 mem 4G cpus 9",
         "a:2 nodes 2 mem 4G reservation r", "a:2 nodes 2 mem 4G shards 1"}) {
-    EXPECT_NE(ShapeKeyOf(RequestOf(other), 0), key) << other;
+    EXPECT_NE(RequirementsKey(RequestOf(other), 0), key) << other;
   }
-  EXPECT_NE(ShapeKeyOf(RequestOf("a:2 nodes 2 mem 4G limit 1h"), 1), key);
+  EXPECT_NE(RequirementsKey(RequestOf("a:2 nodes 2 mem 4G limit 1h"), 1), key);
 }
 
 // Numbers of the bursts of jobs submitted at these seconds, in the order of their ids.

@@ -18,7 +18,7 @@ const Submitter kUrgentAnn{1001, "ann", "lab", "urgent"};
 
 Result<PendingJob> Inserted(const std::string& world, const std::string& request,
                             const Submitter& submitter = kAnn) {
-  return InsertedInto(*QueueOf(world), RequestOf(request), submitter);
+  return MakePendingJob(*QueueOf(world), RequestOf(request), submitter);
 }
 
 std::string WhyNot(const std::string& world, const std::string& request,
@@ -31,7 +31,7 @@ std::string WhyNot(const std::string& world, const std::string& request,
 int64_t Before(const std::string& world, const std::string& request,
                const Submitter& submitter = kAnn) {
   const auto queue = QueueOf(world);
-  const auto job = InsertedInto(*queue, RequestOf(request), submitter);
+  const auto job = MakePendingJob(*queue, RequestOf(request), submitter);
   if (!job) return -1;
   return std::count_if(queue->pending().begin(), queue->pending().end(),
                        [&](const PendingJob& other) { return other.rank < job->rank; });
@@ -44,7 +44,7 @@ TEST(Insertion, WithoutAPartitionTheDefaultOneIsMeant) {
   Snapshot none = SnapshotOf(world);
   for (Partition& partition : none.partitions) partition.is_default = false;
   const QueueModel queue(std::make_shared<const Snapshot>(none), nullptr, {});
-  EXPECT_EQ(InsertedInto(queue, RequestOf("a:1"), kAnn).error().message,
+  EXPECT_EQ(MakePendingJob(queue, RequestOf("a:1"), kAnn).error().message,
             "this cluster has no default partition; name one with --partition");
 }
 
@@ -52,7 +52,7 @@ TEST(Insertion, AnUnknownPartitionIsAnsweredWithThoseThatMayBeSeen) {
   Snapshot snapshot = SnapshotOf("node n1\npartition gpu n1\npartition secret n1");
   snapshot.partitions[1].hidden = true;
   const QueueModel queue(std::make_shared<const Snapshot>(snapshot), nullptr, {});
-  const auto job = InsertedInto(queue, RequestOf("cpus 1 in gpuu"), kAnn);
+  const auto job = MakePendingJob(queue, RequestOf("cpus 1 in gpuu"), kAnn);
   EXPECT_EQ(job.error().message,
             "there is no partition 'gpuu' (did you mean 'gpu'?); there are gpu");
   EXPECT_EQ(job.error().code, ErrorCode::kNotFound);
@@ -162,7 +162,7 @@ TEST(Insertion, NodesMayBeLostWhereAStrongerQosMayTakeThem) {
       "config preempt qos preempt-mode REQUEUE\nqos low\nqos high preempts low\nnode n1 a:4\n";
   const auto may_lose = [&](const std::string& qos) {
     const auto queue = QueueOf(world);
-    return MayLose(*queue, *InsertedInto(*queue, RequestOf("a:1"), {1001, "ann", "lab", qos}));
+    return MayLose(*queue, *MakePendingJob(*queue, RequestOf("a:1"), {1001, "ann", "lab", qos}));
   };
   EXPECT_TRUE(may_lose("low"));
   EXPECT_FALSE(may_lose("high"));
@@ -170,8 +170,9 @@ TEST(Insertion, NodesMayBeLostWhereAStrongerQosMayTakeThem) {
 
 TEST(Insertion, WhatNeverComesFreeNamesThePartition) {
   const auto queue = QueueOf("node n1 a:4\npartition gpu n1");
-  const auto job = InsertedInto(*queue, RequestOf("a:1"), kAnn);
-  EXPECT_NE(NeverFree(*queue, *job).value().message.find("in partition gpu"), std::string::npos);
+  const auto job = MakePendingJob(*queue, RequestOf("a:1"), kAnn);
+  EXPECT_NE(NeverFreeError(*queue, *job).value().message.find("in partition gpu"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ struct World {
     }
   }
   Result<JobRequirements> Shape(const std::string& request) const {
-    return ShapeOf(pool, snapshot, snapshot.partitions[0], members, RequestOf(request));
+    return ResolveRequirements(pool, snapshot, snapshot.partitions[0], members, RequestOf(request));
   }
   std::string Why(const std::string& request) const {
     const auto requirements = Shape(request);
@@ -99,7 +99,7 @@ TEST(CanServe, CountsWholeCoresMemoryPerCpuAndGpus) {
       *world.Shape("a100:2 tasks 1 cpus-per-task 3 mem-per-cpu 1000");
   EXPECT_TRUE(CanServe(world.pool, node, requirements, node.capacity, 1));
   const Resources held =
-      NodeGroups(world.pool, {{0}}).ShapeOn(world.pool, requirements).demands[0].each;
+      NodeGroups(world.pool, {{0}}).SpreadOverGroups(world.pool, requirements).demands[0].each;
   EXPECT_EQ(held.cpus, 4);
   EXPECT_EQ(held.memory_mib, 4000);
   EXPECT_EQ(held.any_gpus, 2);

@@ -1,4 +1,5 @@
-// Which nodes could ever run a job, by way of ShapeOf, and the sentences when too few can.
+// Which nodes could ever run a job, by way of ResolveRequirements, and the sentences when too few
+// can.
 #include "common/scheduler/node_filter.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,8 @@ struct Site {
 
   // "n1 n3", or the sentence.
   std::string Nodes(const std::string& request) const {
-    const auto shape = ShapeOf(pool, snapshot, snapshot.partitions[0], members, RequestOf(request));
+    const auto shape =
+        ResolveRequirements(pool, snapshot, snapshot.partitions[0], members, RequestOf(request));
     if (!shape) return shape.error().message;
     std::string names;
     for (const int32_t node : *shape->nodes) {
@@ -101,11 +103,11 @@ TEST(NodeFilter, WhatOneNodeHasOfEachMustBeThereAtOnce) {
   EXPECT_EQ(site.Nodes("a:2 mem 32000"), "n3");
 }
 
-TEST(GpusInWords, CountsNodesOfEachKind) {
+TEST(DescribeGpus, CountsNodesOfEachKind) {
   const Site site("node n[1-3] a:4\nnode n4 a:8 b:2\nnode n5\nnode n6 gpu:1");
-  EXPECT_EQ(GpusInWords(site.pool, site.members),
+  EXPECT_EQ(DescribeGpus(site.pool, site.members),
             "1 × untyped on 1 node, 4 × a on 3 nodes, 8 × a on 1 node and 2 × b on 1 node");
-  EXPECT_EQ(GpusInWords(site.pool, {4}), "none");
+  EXPECT_EQ(DescribeGpus(site.pool, {4}), "none");
 }
 
 TEST(NodeFilter, UnknownNamesAreAnsweredWithThoseThatExist) {

@@ -26,9 +26,9 @@ struct Site {
   size_t Count() const { return groups->groups().size(); }
   GroupRequirements On(const std::string& request) const {
     const auto shape =
-        ShapeOf(pool, snapshot, snapshot.partitions[0], members[0], RequestOf(request));
+        ResolveRequirements(pool, snapshot, snapshot.partitions[0], members[0], RequestOf(request));
     EXPECT_TRUE(shape) << (shape ? "" : shape.error().message);
-    return groups->ShapeOn(pool, *shape);
+    return groups->SpreadOverGroups(pool, *shape);
   }
 
   Snapshot snapshot;

@@ -15,7 +15,7 @@ std::string Why(const std::string& site, const std::string& request = "a100:1",
   const Snapshot snapshot = SnapshotOf("node n[1-4] a100:4\n" + site);
   const Partition& partition = snapshot.partitions.front();
   const auto good = CheckAccess(snapshot, partition, RequestOf(request), who,
-                                EffectiveLimitsOf(snapshot, partition, who));
+                                FindEffectiveLimits(snapshot, partition, who));
   return good ? "may" : good.error().message;
 }
 
@@ -127,7 +127,7 @@ TEST(Access, SomePartitionsTakeJobsFromSomeHostsOnly) {
     who.host = host;
     const Partition& partition = snapshot.partitions.front();
     const auto good = CheckAccess(snapshot, partition, RequestOf("a100:1"), who,
-                                  EffectiveLimitsOf(snapshot, partition, who));
+                                  FindEffectiveLimits(snapshot, partition, who));
     return good ? "may" : good.error().message;
   };
   EXPECT_EQ(why("login7.example.org"), "may");

@@ -16,43 +16,43 @@ JobRecord SomeJob() {
   return job;
 }
 
-TEST(BurstKeyOf, IsTheSameForJobsThatAskForTheSame) {
+TEST(MakeBurstKey, IsTheSameForJobsThatAskForTheSame) {
   JobRecord other = SomeJob();
   other.id = 7;
   other.name = "another";
   other.submit = 100;
-  EXPECT_EQ(BurstKeyOf(SomeJob()), BurstKeyOf(other));
+  EXPECT_EQ(MakeBurstKey(SomeJob()), MakeBurstKey(other));
 }
 
-TEST(BurstKeyOf, DiffersByUserPartitionLimitAndSize) {
-  const std::string key = BurstKeyOf(SomeJob());
+TEST(MakeBurstKey, DiffersByUserPartitionLimitAndSize) {
+  const std::string key = MakeBurstKey(SomeJob());
   JobRecord other = SomeJob();
   other.user = "bob";
-  EXPECT_NE(BurstKeyOf(other), key);
+  EXPECT_NE(MakeBurstKey(other), key);
   other = SomeJob();
   other.partition = "long";
-  EXPECT_NE(BurstKeyOf(other), key);
+  EXPECT_NE(MakeBurstKey(other), key);
   other = SomeJob();
   other.limit_seconds = 7200;
-  EXPECT_NE(BurstKeyOf(other), key);
+  EXPECT_NE(MakeBurstKey(other), key);
   other = SomeJob();
   other.gpus = 2;
-  EXPECT_NE(BurstKeyOf(other), key);
+  EXPECT_NE(MakeBurstKey(other), key);
   other = SomeJob();
   other.nodes = 2;
-  EXPECT_NE(BurstKeyOf(other), key);
+  EXPECT_NE(MakeBurstKey(other), key);
   other = SomeJob();
   other.cpus = 16;
-  EXPECT_NE(BurstKeyOf(other), key);
+  EXPECT_NE(MakeBurstKey(other), key);
 }
 
-TEST(BurstKeyOf, TasksOfAnArrayAreOneWhateverTheyAskFor) {
+TEST(MakeBurstKey, TasksOfAnArrayAreOneWhateverTheyAskFor) {
   JobRecord one = SomeJob();
   one.array_job_id = 5;
   JobRecord other = one;
   other.gpus = 1;
-  EXPECT_EQ(BurstKeyOf(one), BurstKeyOf(other));
-  EXPECT_NE(BurstKeyOf(one), BurstKeyOf(SomeJob()));
+  EXPECT_EQ(MakeBurstKey(one), MakeBurstKey(other));
+  EXPECT_NE(MakeBurstKey(one), MakeBurstKey(SomeJob()));
 }
 
 }  // namespace

@@ -220,24 +220,24 @@ constexpr const char* kWords[] = {
 
 TEST(PendingReason, EveryWordOfSlurmIsKnown) {
   for (const char* word : kWords) {
-    EXPECT_FALSE(PendingReasonInWords(word).meaning.starts_with("Slurm says")) << word;
+    EXPECT_FALSE(ExplainPendingReason(word).meaning.starts_with("Slurm says")) << word;
   }
 }
 
 TEST(PendingReason, LimitsPerAccountAreOfTheQosAlsoWithoutSayingSo) {
-  EXPECT_EQ(PendingReasonInWords("MaxGRESPerAccount").meaning,
+  EXPECT_EQ(ExplainPendingReason("MaxGRESPerAccount").meaning,
             "its QOS limits how many GPUs per account");
-  EXPECT_EQ(PendingReasonInWords("MaxGRESRunMinsPerUser").meaning,
+  EXPECT_EQ(ExplainPendingReason("MaxGRESRunMinsPerUser").meaning,
             "its QOS limits how many GPU minutes in running jobs per user");
 }
 
 TEST(PendingReason, ASentenceOfSlurmsIsAReasonToo) {
   const std::string joined =
       "Nodes_required_for_job_are_DOWN,_DRAINED_or_reserved_for_jobs_in_higher_priority_partitions";
-  EXPECT_EQ(PendingReasonInWords(joined).meaning,
+  EXPECT_EQ(ExplainPendingReason(joined).meaning,
             "nodes it needs are down, drained or reserved for higher-priority partitions");
-  EXPECT_EQ(PendingReasonInWords("Nodes required for job are DOWN, DRAINED or reserved").meaning,
-            PendingReasonInWords(joined).meaning);
+  EXPECT_EQ(ExplainPendingReason("Nodes required for job are DOWN, DRAINED or reserved").meaning,
+            ExplainPendingReason(joined).meaning);
 }
 
 }  // namespace

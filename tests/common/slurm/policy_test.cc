@@ -88,14 +88,14 @@ TEST(Policy, OfSeveralQosTheOneOfTheHighestPriorityIsTriedFirst) {
 TEST(Policy, WhatPrivateDataHidesIsSaidWithTheRemedy) {
   SchedulerConfig config;
   config.private_data = "jobs,usage";  // hidden from others, not from the collector's user
-  EXPECT_EQ(UnseenInWords(config), "");
+  EXPECT_EQ(DescribeHiddenData(config), "");
   config.hidden = {"jobs", "usage"};
-  EXPECT_EQ(UnseenInWords(config),
+  EXPECT_EQ(DescribeHiddenData(config),
             "PrivateData hides other users' jobs, what others have used from gpuadvised's Slurm "
             "user, so waits may be longer than forecast; an administrator can make that user an "
             "operator (sacctmgr modify user … set adminlevel=Operator)");
   config.hidden = {"conf", "limits"};
-  EXPECT_EQ(UnseenInWords(config),
+  EXPECT_EQ(DescribeHiddenData(config),
             "slurmrestd does not provide slurm.conf, so Slurm's scheduling defaults are assumed; "
             "an administrator can set slurm_conf in gpuadvised's settings. slurmrestd provides "
             "neither associations nor QOS, so limits and fair share are not simulated; an "

@@ -125,7 +125,7 @@ TEST(Priority, BasicComesAfterAllThatWait) {
 }
 
 TEST(PriorityScale, CountsTheWholeCluster) {
-  const PriorityScale scale = ScaleOf(SnapshotOf(kSite));
+  const PriorityScale scale = MakePriorityScale(SnapshotOf(kSite));
   EXPECT_EQ(scale.nodes, 4);
   EXPECT_EQ(scale.cpus, 128);
   EXPECT_EQ(scale.most_qos, 100);

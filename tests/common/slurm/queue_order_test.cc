@@ -31,29 +31,29 @@ TEST(Rank, ANewJobComesAfterItsEquals) {
   EXPECT_LT(mine, (Rank{true, 1, 9, 1}));
 }
 
-TEST(ReasonHolds, LimitsHoldsDependenciesAndClosedPartitions) {
+TEST(IsHoldReason, LimitsHoldsDependenciesAndClosedPartitions) {
   for (const char* reason :
        {"QOSMaxGRESPerUser", "QOSGrpCpuLimit", "AssocGrpGRES", "AssocMaxJobsLimit", "JobHeldUser",
         "JobHeldAdmin", "Dependency", "DependencyNeverSatisfied", "PartitionDown",
         "PartitionInactive", "PartitionTimeLimit", "BadConstraints", "InvalidQOS",
         "ReqNodeNotAvail, UnavailableNodes:n7", "JobHoldMaxRequeue", "Licenses",
         "launch failed requeued held"}) {
-    EXPECT_TRUE(ReasonHolds(reason)) << reason;
+    EXPECT_TRUE(IsHoldReason(reason)) << reason;
   }
 }
 
-TEST(ReasonHolds, WaitingForResourcesOrTimeIsNoHold) {
+TEST(IsHoldReason, WaitingForResourcesOrTimeIsNoHold) {
   for (const char* reason : {"", "Priority", "Resources", "BeginTime", "Reservation",
                              "JobArrayTaskLimit", "Nodes_required_for_job_are_DOWN", "Cleaning"}) {
-    EXPECT_FALSE(ReasonHolds(reason)) << reason;
+    EXPECT_FALSE(IsHoldReason(reason)) << reason;
   }
 }
 
 int64_t FromOf(const std::string& rest) {
-  return CompetesFrom(SnapshotOf("node n1\npend 7 cpus 1 " + rest).jobs.front(), kSnapshotTime);
+  return EligibleFrom(SnapshotOf("node n1\npend 7 cpus 1 " + rest).jobs.front(), kSnapshotTime);
 }
 
-TEST(CompetesFrom, NowLaterOrNever) {
+TEST(EligibleFrom, NowLaterOrNever) {
   EXPECT_EQ(FromOf(""), 0);
   EXPECT_EQ(FromOf("begin 2h reason BeginTime"), 7200);
   EXPECT_EQ(FromOf("eligible 1h"), 3600);

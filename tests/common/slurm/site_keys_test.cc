@@ -17,7 +17,7 @@ namespace {
 
 std::string SettingsIn(const std::string& world) {
   std::string text;
-  for (const SiteSetting& each : SettingsOf(SnapshotOf(world))) {
+  for (const SiteSetting& each : FindSiteSettings(SnapshotOf(world))) {
     if (each.place == "slurm.conf" && each.key != "Licenses") continue;
     text += each.key + "=" + each.value + " " + std::string(ToWords(each.treatment)) + "\n";
   }
@@ -29,18 +29,18 @@ TEST(SiteKeys, AreThoseThatTheSiteHasSet) {
   EXPECT_EQ(SettingsIn("config parameters bf_max_job_test=1000,defer,bf_new_word=3\nnode n1 a:4\n"
                        "licence matlab 4 remote\npartition p n1 over-subscribe FORCE:2\n"
                        "reserve r n1 from 0h to 1h flags MAGNETIC tres cpu=4\n"),
-            "bf_max_job_test=1000 played\n"
+            "bf_max_job_test=1000 simulated\n"
             "defer=yes approximated\n"
-            "Licenses=matlab: 4 (remote) played\n"
+            "Licenses=matlab: 4 (remote) simulated\n"
             "OverSubscribe=p: FORCE:2 approximated\n"
             "part of a node=r: yes approximated\n"
-            "MAGNETIC=r: yes played\n"
+            "MAGNETIC=r: yes simulated\n"
             "bf_new_word=3 not known\n");
 }
 
 TEST(SiteKeys, HiddenTablesAreNotKnown) {
   const auto settings =
-      SettingsOf(SnapshotOf("config hidden jobs,usage private jobs,usage\nnode n1"));
+      FindSiteSettings(SnapshotOf("config hidden jobs,usage private jobs,usage\nnode n1"));
   const auto hidden = std::find_if(settings.begin(), settings.end(), [](const SiteSetting& each) {
     return each.key == "hidden by PrivateData";
   });
@@ -57,7 +57,7 @@ TEST(SiteKeys, EachIsThereOnce) {
   }
 }
 
-// A word that is played changes what the simulation is told.
+// A word that is simulated changes the simulation.
 TEST(SiteKeys, WordsThatArePlayedAreReadAndOthersAreNot) {
   SchedulerConfig plain;
   for (const SiteKey& key : SiteKeys()) {
@@ -66,7 +66,7 @@ TEST(SiteKeys, WordsThatArePlayedAreReadAndOthersAreNot) {
     config.scheduler_parameters = std::string(key.key) + "=7";
     const bool is_read = OptionsOf(config) != OptionsOf(plain);
     if (key.treatment == Treatment::kApproximated) continue;
-    EXPECT_EQ(is_read, key.treatment == Treatment::kPlayed) << key.key;
+    EXPECT_EQ(is_read, key.treatment == Treatment::kSimulated) << key.key;
   }
 }
 

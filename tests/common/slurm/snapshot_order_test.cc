@@ -61,7 +61,7 @@ TEST(SnapshotOrder, OfWhatIsThereTwiceTheFirstIsKept) {
   snapshot.nodes[1].cpus = 4;
   snapshot.qos.resize(2);
   LeftOut left_out;
-  DropDoubles(snapshot, left_out);
+  DropDuplicates(snapshot, left_out);
   EXPECT_EQ(snapshot.nodes.size(), 3u);
   EXPECT_EQ(snapshot.nodes[1].cpus, 4);
   EXPECT_EQ(snapshot.qos.size(), 1u);

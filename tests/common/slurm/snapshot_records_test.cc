@@ -107,7 +107,7 @@ TEST(Records, BadLineIsToldOnceAndTheNextBeginStartsClean) {
   Lines lines = BatchOf(SmallSnapshot());
   ASSERT_TRUE(assembler.Feed(lines[0]).has_value());
   EXPECT_EQ(ErrorOf(assembler, "slurm_load_jobs: error"),
-            "The collector printed a line that is no JSON record; run it with --once to see.");
+            "The collector printed a line that is not a JSON record; run it with --once to see.");
   EXPECT_EQ(Feed(assembler, {lines.begin() + 1, lines.end()}), nullptr);
   EXPECT_NE(Feed(assembler, lines), nullptr);
 }

@@ -41,9 +41,7 @@ struct World {
   Result<json> Ask(const json& spec, const json& more = json::object()) const {
     json body = more;
     body["spec"] = spec;
-    return AnswerAdvise(body, Context(), {1001, "ann", "", ""}).map([](const Advised& advised) {
-      return advised.answer;
-    });
+    return AnswerAdvise(body, Context(), {1001, "ann", "", ""});
   }
 };
 
@@ -372,28 +370,6 @@ TEST(Advise, ADeadlineIsToldForEveryStrategyWhateverTheObjective) {
   const json without = Must(world.Ask(Gr00t()));
   EXPECT_FALSE(without.contains("deadline"));
   EXPECT_FALSE(First(without).contains("makes_deadline"));
-}
-
-TEST(Advise, ASubmittedStrategyIsAPendingJobThatDelaysTheNext) {
-  World before("");
-  const Submitter ann{1001, "ann", "", ""};
-  const auto advised = AnswerAdvise({{"spec", Gr00t()}}, before.Context(), ann);
-  ASSERT_TRUE(advised);
-  ASSERT_EQ(advised->offers.size(), advised->answer["strategies"].size());
-  const Job job = SubmittedJob(advised->offers[0], 4711, before.Context(), ann);
-  EXPECT_EQ(job.name, "gr00t");
-  EXPECT_EQ(job.uid, 1001);
-  Snapshot after = before.snapshot;
-  after.jobs.push_back(job);
-  Job second = job;
-  second.id = 4712;
-  after.jobs.push_back(second);  // both L40S nodes are spoken for
-  auto queue = PrepareQueue(after);
-  const auto next =
-      AnswerAdvise({{"spec", Gr00t()}}, {after, *queue, *queue, ShippedGpus(), ShippedModels()},
-                   {1002, "bob", "", ""});
-  ASSERT_TRUE(next);
-  EXPECT_GT(BestOn(next->answer, "l40s")["wait_p50_seconds"].get<int64_t>(), 3600);
 }
 
 // Of as many GPUs in one node.

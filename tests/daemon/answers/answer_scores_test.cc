@@ -38,9 +38,9 @@ class AnswerScores : public testing::Test {
     auto snapshot = std::make_shared<const Snapshot>(SnapshotOf("node n1 gpul40s:4\n"));
     const auto queue = PrepareQueue(snapshot, past_, {});
     const AdviceContext context{*snapshot, *queue, *queue, ShippedGpus(), ShippedModels()};
-    json answer = json::object();
+    api::Accuracy answer;
     AddScores(context, OneHourEast, answer);
-    return answer;
+    return ToJson(answer);
   }
 
   ForecastHistory past_;

@@ -38,8 +38,8 @@ struct World {
   explicit World(Snapshot given) : snapshot(std::move(given)), queue(PrepareQueue(snapshot)) {}
   json Ask(const json& body) const {
     const AdviceContext view{snapshot, *queue, *queue, ShippedGpus(), ShippedModels()};
-    const Result<Advised> answer = AnswerSelect(body, view, kAnn);
-    return answer ? answer->answer : json{{"error", answer.error().message}};
+    const Result<json> answer = AnswerSelect(body, view, kAnn);
+    return answer ? *answer : json{{"error", answer.error().message}};
   }
   // The answer for a job of one hour.
   json Select(json job, json more = json::object()) const {
@@ -378,7 +378,7 @@ TEST(Select, SaysWhichQosAShorterLimitOpens) {
   const json job = {{"gres", "gpu:2"}, {"time_limit_seconds", 86400}, {"name", "train"}};
   const auto answer = AnswerSelect({{"job", job}}, view, kAnn);
   ASSERT_TRUE(answer);
-  EXPECT_TRUE(Says(answer->answer.value("limit_words", ""), "-q short -t 0")) << answer->answer;
+  EXPECT_TRUE(Says(answer->value("limit_words", ""), "-q short -t 0")) << *answer;
 }
 
 }  // namespace

@@ -43,11 +43,11 @@ TEST(AnswerWaits, SaysForEachTypeHowLongEachShapeWaits) {
   EXPECT_EQ(type["total"], 4);
   EXPECT_EQ(type["usable"], 4);
   EXPECT_EQ(type["free"], 0);
-  EXPECT_EQ(type["partitions"], json::array({"markov_gpu"}));
+  EXPECT_EQ(type["partitions"], json::array({"gpu_shared"}));
   EXPECT_EQ(type["waits"].size(), 12u);
   const json one = WaitFor(answer, "rtx4090", "one", 3600);
   EXPECT_EQ(one["wait_p50_seconds"], 4 * 3600);
-  EXPECT_EQ(one["partition"], "markov_gpu");
+  EXPECT_EQ(one["partition"], "gpu_shared");
   EXPECT_TRUE(one["reason"].is_null());
   EXPECT_EQ(WaitFor(answer, "l40s", "half_node", 28800)["gpus_per_node"], 3);
   EXPECT_EQ(answer["pending"], 1);

@@ -1,5 +1,5 @@
 // What runs teach: facts of experiments, lines of a family, and advice that rests on them.
-#include "common/training/learned_runs.h"
+#include "common/runs/learned_runs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "common/training/job_family.h"
+#include "common/runs/job_family.h"
 #include "daemon/answers/answers.h"
 #include "tests/fakes/seed_cluster.h"
 #include "tests/fakes/shipped_catalogues.h"
@@ -265,7 +265,7 @@ json AdviceFor(const std::vector<Experiment>& runs, const std::string& private_d
   view.learned = &learned;
   const auto answer = AnswerAdvise({{"spec", Train()}}, view, {kAnn, "ann", "", ""});
   EXPECT_TRUE(answer) << (answer ? "" : answer.error().message);
-  return answer ? answer->answer : json::object();
+  return answer ? *answer : json::object();
 }
 
 json On4090(const json& answer) {

@@ -110,7 +110,7 @@ TEST(Remedies, AnAdvisedJobIsOfferedWhatAdviseWouldRankAndToldWhenItIsDone) {
     }
     return json();
   };
-  const json turing = on("-p markov_gpu --gres=gpu:gpu2080:4");
+  const json turing = on("-p gpu_shared --gres=gpu:gpu2080:4");
   ASSERT_FALSE(turing.is_null()) << remedies.dump(1);
   EXPECT_EQ(turing["wait_p50_seconds"], 0);
   // 20 h + 7.2 h as it is, 20.5 h there.
@@ -118,7 +118,7 @@ TEST(Remedies, AnAdvisedJobIsOfferedWhatAdviseWouldRankAndToldWhenItIsDone) {
   EXPECT_THAT(turing["words"].get<std::string>(),
               HasSubstr("RTX 2080 Ti × 4 would start now and be done 6 h"));
   EXPECT_THAT(turing["words"].get<std::string>(),
-              HasSubstr(": gpuadvise submit FILE -p markov_gpu --gres=gpu:gpu2080:4"));
+              HasSubstr(": gpuadvise submit FILE -p gpu_shared --gres=gpu:gpu2080:4"));
   EXPECT_THAT(Changes(remedies), Not(HasSubstr("1g.11gb")));
 }
 

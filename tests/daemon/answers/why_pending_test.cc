@@ -22,13 +22,13 @@ using nlohmann::json;
 constexpr int64_t kHour = 3'600;
 
 TEST(PendingReason, SaysWhatSlurmsWordsMean) {
-  EXPECT_EQ(PendingReasonInWords("Priority").meaning, "other jobs are ahead of it");
-  EXPECT_EQ(PendingReasonInWords("JobHeldUser").clears, "scontrol release JOBID");
-  EXPECT_EQ(PendingReasonInWords("(Resources)").meaning,
+  EXPECT_EQ(ExplainPendingReason("Priority").meaning, "other jobs are ahead of it");
+  EXPECT_EQ(ExplainPendingReason("JobHeldUser").clears, "scontrol release JOBID");
+  EXPECT_EQ(ExplainPendingReason("(Resources)").meaning,
             "it is next in line and waits for free nodes");
-  EXPECT_EQ(PendingReasonInWords("ReqNodeNotAvail, UnavailableNodes:n[1-2]").meaning,
+  EXPECT_EQ(ExplainPendingReason("ReqNodeNotAvail, UnavailableNodes:n[1-2]").meaning,
             "nodes it needs are down, drained or reserved");
-  EXPECT_EQ(PendingReasonInWords("").meaning, "Slurm has not considered it yet");
+  EXPECT_EQ(ExplainPendingReason("").meaning, "Slurm has not considered it yet");
 }
 
 TEST(PendingReason, ReadsLimitsByTheirParts) {
@@ -46,13 +46,13 @@ TEST(PendingReason, ReadsLimitsByTheirParts) {
       {"QOSMaxNodePerAccount", "its QOS limits how many nodes per account"},
       {"MaxMemPerLimit", "it asks for more memory per CPU or node than is allowed"}};
   for (const auto& [reason, meaning] : limits) {
-    EXPECT_EQ(PendingReasonInWords(reason).meaning, meaning) << reason;
-    EXPECT_NE(PendingReasonInWords(reason).clears, "") << reason;
+    EXPECT_EQ(ExplainPendingReason(reason).meaning, meaning) << reason;
+    EXPECT_NE(ExplainPendingReason(reason).clears, "") << reason;
   }
 }
 
 TEST(PendingReason, AWordNobodyKnowsIsSlurmsOwn) {
-  EXPECT_EQ(PendingReasonInWords("MoonPhase").meaning, "Slurm says MoonPhase");
+  EXPECT_EQ(ExplainPendingReason("MoonPhase").meaning, "Slurm says MoonPhase");
 }
 
 struct Site {
@@ -70,7 +70,7 @@ struct Site {
   std::string Why(int64_t id) const {
     const auto start = StartOfWaiting(*queue, At(id), At(id).request);
     std::string text;
-    for (const WhyPending& why : WhyItWaits(At(id), *queue, start ? &*start : nullptr)) {
+    for (const WhyPending& why : ExplainWait(At(id), *queue, start ? &*start : nullptr)) {
       text += why.words + " -> " + why.clears + "\n";
     }
     return text;
@@ -84,7 +84,7 @@ struct Site {
   std::shared_ptr<const QueueModel> queue;
 };
 
-TEST(WhyItWaits, NamesTheLimitWithWhatIsUsed) {
+TEST(ExplainWait, NamesTheLimitWithWhatIsUsed) {
   const Site site(
       "config enforce limits\nnode n[1-2] a100:4\nqos normal per-user gres/gpu=4\n"
       "assoc lab user ann\nrun 1 n1 a100:3 ends 2h\n"
@@ -95,7 +95,7 @@ TEST(WhyItWaits, NamesTheLimitWithWhatIsUsed) {
             "released\n");
 }
 
-TEST(WhyItWaits, NamesNodesThatAreOut) {
+TEST(ExplainWait, NamesNodesThatAreOut) {
   const Site site(
       "node n[1-2] a100:4\nnode n[3-4] a100:4 state DRAIN reason fan\nnode c1 cpus 8\n"
       "run 1 n[1-2] a100:4 ends 2h\npend 2 a100:4 reason Resources limit 1h");
@@ -104,14 +104,14 @@ TEST(WhyItWaits, NamesNodesThatAreOut) {
       << site.Why(2);
 }
 
-TEST(WhyItWaits, CountsWhoStandsBeforeIt) {
+TEST(ExplainWait, CountsWhoStandsBeforeIt) {
   const Site site(
       "node n1 a100:4\nrun 1 n1 a100:4 ends 2h\npend 2 a100:4 limit 1h\n"
       "pend 3 a100:4 limit 1h\npend 4 a100:4 reason Priority limit 1h");
   EXPECT_NE(site.Why(4).find("2 waiting jobs ahead of it"), std::string::npos) << site.Why(4);
 }
 
-TEST(WhyItWaits, SaysWhatItDependsOnAndWhenItBegins) {
+TEST(ExplainWait, SaysWhatItDependsOnAndWhenItBegins) {
   const Site site(
       "node n1 a100:4\nrun 1 n1 a100:4 ends 2h\n"
       "pend 2 a100:4 reason Dependency dependency afterok:1 limit 1h\n"

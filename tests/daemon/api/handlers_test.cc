@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/training/sent_spec.h"
+#include "common/spec/sent_spec.h"
 #include "tests/daemon/api/handlers_fixture.h"
 
 namespace gpuadvise::daemon {
@@ -28,6 +28,20 @@ TEST_F(HandlersTest, HealthSaysStartingBeforeTheFirstSnapshot) {
   EXPECT_EQ(answer["cause"],
             "no snapshot of the cluster yet: the first one is on its way; ask again in a moment");
   EXPECT_TRUE(answer["snapshot_age_seconds"].is_null());
+}
+
+TEST_F(HandlersTest, OneThatStandsByAnswersNothingButHowItIs) {
+  history_.KeepTrying([]() -> Result<std::unique_ptr<History>> { return nullptr; },
+                      kOpenServerAgain, true);
+  for (const char* target : {"/v1/gpus", "/v1/me", "/v1/nothing", "/v1/events"}) {
+    const ApiResponse response = Raw("GET", target);
+    EXPECT_EQ(response.status, 503) << target;
+    EXPECT_EQ(json::parse(response.body)["errors"][0]["code"], "standby");
+    EXPECT_EQ(response.fields.at(0), (std::pair<std::string, std::string>("Retry-After", "2")));
+  }
+  const ApiResponse health = Raw("GET", "/healthz");
+  EXPECT_EQ(health.status, 200);
+  EXPECT_EQ(json::parse(health.body)["status"], "standby");
 }
 
 TEST_F(HandlersTest, HealthIsOkWhileSnapshotsArriveAndStaleWithTheCauseAfterwards) {
@@ -110,15 +124,13 @@ TEST_F(HandlersTest, SelectAnswersWithinTheFrame) {
   EXPECT_EQ(Raw("GET", "/v1/select").status, 405);
 }
 
-TEST_F(HandlersTest, ASelectedJobCountsOnceItIsReported) {
+TEST_F(HandlersTest, ASelectedJobMayBeReported) {
   ClusterIs("");
   const json job = {{"gres", "gpu:4090:4"}, {"time_limit_seconds", 3600}};
-  const json asked = {{"job", job}};
-  const json first = Ask("POST", "/v1/select", asked);
-  ASSERT_EQ(first["job"]["wait_p50_seconds"], 0) << first;
+  const json first = Ask("POST", "/v1/select", {{"job", job}});
   const std::string path = "/v1/advice/" + first["advice_id"].get<std::string>() + "/submitted";
   EXPECT_EQ(Ask("POST", path, {{"job_id", 4711}, {"rank", 1}})["job_id"], 4711);
-  EXPECT_GT(Ask("POST", "/v1/select", asked)["job"]["wait_p50_seconds"], 0);
+  EXPECT_EQ(Ask("GET", "/v1/advice?job=4711")["jobs"][0]["strategy"]["gres_type"], "gpu4090");
 }
 
 TEST_F(HandlersTest, AdviceHasAnIdOfItsOwn) {
@@ -127,18 +139,41 @@ TEST_F(HandlersTest, AdviceHasAnIdOfItsOwn) {
   EXPECT_EQ(Ask("POST", "/v1/advise", Train())["advice_id"], "a-test-2");
 }
 
-TEST_F(HandlersTest, ASubmittedStrategyIsPendingForTheNextCaller) {
-  ClusterIs("");
+// Ten invented jobs made everybody wait for as long as somebody went on reporting them.
+TEST_F(HandlersTest, AReportMovesNoForecastBeforeASnapshotShowsItsJob) {
+  ClusterIs("run 4700 classt06 gpu4070:1 cpus 4 ends 2h\n");
   json train = Train();
   train["constraints"] = {{"gpus", {"rtx4090"}}, {"gpus_per_node", 4}};
   const json first = Ask("POST", "/v1/advise", train);
   ASSERT_EQ(first["strategies"][0]["wait_p50_seconds"], 0) << first.dump(1);
-  const std::string id = first["advice_id"];
-  const json reported =
-      Ask("POST", "/v1/advice/" + id + "/submitted", {{"job_id", 4711}, {"rank", 1}});
-  EXPECT_EQ(reported["job_id"], 4711) << reported;
-  const json second = Ask("POST", "/v1/advise", train, kSomebodyElse);
-  EXPECT_GT(second["strategies"][0]["wait_p50_seconds"], 0);
+  const std::string path = "/v1/advice/" + first["advice_id"].get<std::string>() + "/submitted";
+  const auto before = cluster_.state();
+  for (int64_t id = 4'701; id <= 4'710; ++id) {
+    EXPECT_EQ(Ask("POST", path, {{"job_id", id}, {"rank", 1}})["job_id"], id);
+  }
+  EXPECT_EQ(cluster_.state(), before) << "nothing is prepared anew";
+  EXPECT_EQ(Raw("GET", "/v1/queue", "", kSomebodyElse).body.find("4701"), std::string::npos);
+  for (const Peer& peer : {kMe, kSomebodyElse}) {
+    const json again = Ask("POST", "/v1/advise", train, peer);
+    EXPECT_EQ(again["strategies"][0]["wait_p50_seconds"], 0) << again.dump(1);
+  }
+  EXPECT_EQ(Ask("GET", "/v1/advice")["jobs"].size(), 10u) << "its user's log has them";
+}
+
+TEST_F(HandlersTest, AReportAsksForASnapshotUnlessOneShowsTheJob) {
+  int asked = 0;
+  state_.poll_soon = [&] { ++asked; };
+  ClusterIs("run 55 classt25 gpu4090:2 cpus 4 ends 2h\n", 55);
+  const std::string id = Ask("POST", "/v1/advise", Train())["advice_id"];
+  const auto report = [&](int64_t job) {
+    return Raw("POST", "/v1/advice/" + id + "/submitted", json{{"job_id", job}, {"rank", 1}}.dump())
+        .status;
+  };
+  EXPECT_EQ(report(55), 200);
+  EXPECT_EQ(report(70'000'000'000), 404);
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(report(56), 200);
+  EXPECT_EQ(asked, 1);
 }
 
 TEST_F(HandlersTest, OnlyWhoeverAskedMayReportAJob) {
@@ -152,48 +187,27 @@ TEST_F(HandlersTest, OnlyWhoeverAskedMayReportAJob) {
   EXPECT_EQ(Raw("POST", target, body).status, 200);
 }
 
-TEST_F(HandlersTest, OneUsersInventedJobsAreBoundedAndHideNobodyElses) {
+// Whoever reports another's job first, or later, takes nothing from them.
+TEST_F(HandlersTest, WhoseAReportedJobIsTheSnapshotDecides) {
   ClusterIs("run 4700 classt25 gpu4090:1 cpus 4 ends 2h\n");
-  const auto claim = [&](const std::string& advice, int64_t job, const Peer& peer) {
-    const json body = {{"job_id", job}, {"rank", 1}};
-    return Raw("POST", "/v1/advice/" + advice + "/submitted", body.dump(), peer);
+  const auto report = [&](const Peer& peer) {
+    const std::string id = Ask("POST", "/v1/advise", Train(), peer)["advice_id"];
+    const json body = {{"job_id", 4'701}, {"rank", 1}};
+    return Raw("POST", "/v1/advice/" + id + "/submitted", body.dump(), peer).status;
   };
-  const std::string mine = Ask("POST", "/v1/advise", Train())["advice_id"];
-  const std::string theirs = Ask("POST", "/v1/advise", Train(), kSomebodyElse)["advice_id"];
-  size_t taken = 0;
-  ApiResponse last;
-  for (int64_t job = 5'000; job < 5'150; ++job) {
-    last = claim(mine, job, kMe);
-    if (last.status == 200) ++taken;
-  }
-  EXPECT_EQ(taken, kUsualClaims);
-  EXPECT_EQ(last.status, 429);
-  EXPECT_NE(last.body.find("100 of your submitted jobs"), std::string::npos) << last.body;
-  EXPECT_EQ(Ask("GET", "/v1/advice?job=5149")["jobs"][0]["advice_id"], mine)
-      << "only the queue does without it";
-  const std::string log = Raw("GET", "/v1/advice").body;
-  EXPECT_EQ(claim(mine, 5'149, kMe).status, 429);
-  EXPECT_EQ(Raw("GET", "/v1/advice").body, log) << "said twice";
-  EXPECT_EQ(claim(theirs, 4'999, kSomebodyElse).status, 200);
-  EXPECT_EQ(Ask("GET", "/v1/jobs/4999", nullptr, kSomebodyElse)["job_id"], 4'999);
-  EXPECT_EQ(claim(mine, 70'000'000'000, kMe).status, 404) << "no id of Slurm's";
-}
-
-TEST_F(HandlersTest, QueuedClaimsOfTheLongestNamesAreASmallAnswer) {
-  ClusterIs("");
-  json train = Train();
-  train["spec"]["name"] = std::string(1'024, 'n');
-  const std::string id = Ask("POST", "/v1/advise", train)["advice_id"];
-  for (int64_t job = 1; job <= 100; ++job) {
-    ASSERT_EQ(
-        Raw("POST", "/v1/advice/" + id + "/submitted", json{{"job_id", job}, {"rank", 1}}.dump())
-            .status,
-        200);
-  }
-  ClusterIs("");  // whatever waited for time to be planned
-  const ApiResponse queue = Raw("GET", "/v1/queue");
-  EXPECT_EQ(json::parse(queue.body)["jobs"].size(), 100u);
-  EXPECT_LT(queue.body.size(), 400'000u);
+  const auto row = [&](const Peer& peer) {
+    return Raw("GET", "/v1/advice?job=4701", "", peer).status;
+  };
+  EXPECT_EQ(report(kMe), 200);
+  EXPECT_EQ(report(kSomebodyElse), 200);
+  EXPECT_EQ(row(kMe), 200);
+  EXPECT_EQ(row(kSomebodyElse), 200);
+  EXPECT_EQ(Raw("GET", "/v1/jobs/4701", "", kSomebodyElse).status, 404) << "nobody's queue has it";
+  ClusterIs("pend 4701 gpu4090:1\n", 4'701);
+  experiments_.OnSnapshot(*cluster_.state()->snapshot, clock_.Now());
+  EXPECT_EQ(row(kMe), 200);
+  EXPECT_EQ(row(kSomebodyElse), 404);
+  EXPECT_EQ(report(kSomebodyElse), 404);
 }
 
 TEST_F(HandlersTest, NothingOfTheUsersScriptIsKeptOrToldAgain) {
@@ -245,7 +259,6 @@ TEST_F(HandlersTest, WhoHasNoNameMayAskButReportsNoJob) {
       Raw("POST", "/v1/advice/" + id + "/submitted", R"({"job_id": 1, "rank": 1})", kNameless);
   EXPECT_EQ(refused.status, 404);
   EXPECT_NE(refused.body.find("uid 165536 has no login name"), std::string::npos) << refused.body;
-  EXPECT_TRUE(cluster_.state()->snapshot->jobs.empty());
 }
 
 TEST_F(HandlersTest, AJobThatTheQueueShowsIsLoggedByItsTimeOfSubmission) {
@@ -277,6 +290,44 @@ TEST_F(HandlersTest, ASubmittedJobIsInTheCallersLogWithWhatWasPromised) {
   const json one = Ask("GET", "/v1/advice?job=4711")["jobs"][0];
   EXPECT_EQ(one["request"]["spec"], SentSpec(Train()["spec"]));
   EXPECT_EQ(one["strategy"]["rank"], 1);
+}
+
+TEST_F(HandlersTest, WhatMayBeLostIsAnsweredWithAWarning) {
+  ClusterIs("");
+  const auto warnings = [&](int64_t job) {
+    const std::string id = Ask("POST", "/v1/advise", Train())["advice_id"];
+    const json report = {{"job_id", job}, {"rank", 1}};
+    return json{Ask("POST", "/v1/advice/" + id + "/submitted", report)["warnings"],
+                Ask("POST", "/v1/outcomes", OutcomeOf(job))["warnings"]};
+  };
+  EXPECT_EQ(warnings(1), (json{json::array(), json::array()})) << "nothing is to be kept";
+  history_.KeepTrying(
+      []() -> Result<std::unique_ptr<History>> {
+        return Fail(ErrorCode::kUnavailable, "the disk is full");
+      },
+      kOpenFileAgain);
+  EXPECT_EQ(history_.TryToOpen(), HistoryWriter::Tried::kFailed);
+  const json lost = {
+      "kept in memory alone, and lost if gpuadvised ends before the history can be "
+      "written: the disk is full"};
+  EXPECT_EQ(warnings(2), (json{lost, lost}));
+}
+
+TEST_F(HandlersTest, WhereTheDatabaseIsOnlyItsAdministratorsLearn) {
+  ClusterIs("");
+  state_.history_in_server = true;
+  history_.KeepTrying(
+      []() -> Result<std::unique_ptr<History>> {
+        return Fail(ErrorCode::kUnavailable, "postgresql://ann@db.site/x is away");
+      },
+      kOpenServerAgain);
+  EXPECT_EQ(history_.TryToOpen(), HistoryWriter::Tried::kFailed);
+  EXPECT_NE(Raw("GET", "/healthz").body.find("ann@db.site"), std::string::npos);
+  for (const Peer& peer : {kSomebodyElse, kNobody}) {
+    for (const char* target : {"/healthz", "/v1/history", "/v1/usage"}) {
+      EXPECT_EQ(Raw("GET", target, "", peer).body.find("db.site"), std::string::npos) << target;
+    }
+  }
 }
 
 TEST_F(HandlersTest, AnOutcomeIsTakenFromTheOwnerOfTheJobAlone) {

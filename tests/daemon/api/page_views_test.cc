@@ -83,7 +83,7 @@ TEST_F(PageViews, TheSitesConfigurationIsForUsersOfTheSocket) {
   const json answer = Ask("GET", "/v1/site");
   json treatments;
   for (const json& each : answer["settings"]) treatments[each["key"]] = each["treatment"];
-  EXPECT_EQ(treatments["bf_window"], "played");
+  EXPECT_EQ(treatments["bf_window"], "simulated");
   EXPECT_EQ(treatments["max_rpc_cnt"], "not known");
   EXPECT_EQ(answer["hidden"], json::array());
   EXPECT_EQ(Raw("GET", "/v1/site", "", kNobody).status, 404);

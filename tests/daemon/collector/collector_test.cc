@@ -35,7 +35,7 @@ class ScriptedSink : public CollectorSink {
         progress.alive = true;
         progress.error = std::string(line.substr(6));
       } else {
-        progress.rubbish = "it printed what is no record: " + std::string(line);
+        progress.rubbish = "it printed an invalid record: " + std::string(line);
       }
     });
     return progress;
@@ -101,6 +101,37 @@ TEST_F(CollectorTest, OneThatDeliversIsLeftAlone) {
   EXPECT_TRUE(causes_.empty());
 }
 
+// It had logged that, and the daemon served its last snapshot for ever.
+TEST_F(CollectorTest, AnExceptionOfTheSinkLeavesTheIoLoop) {
+  class Exhausted : public ScriptedSink {
+    CollectorProgress Feed(std::string_view) override { throw std::bad_alloc(); }
+  } sink;
+  Collector collector(
+      io_, workers_, sink, [](const std::string&) {}, [](const std::string&) {});
+  collector.Run(PlanOf({Script("steady", kSteady)}));
+  EXPECT_THROW(RunUntil(io_, [] { return false; }), std::bad_alloc);
+  collector.Stop();
+}
+
+constexpr const char* kOnRequest = "echo batch; while read line; do echo batch; done";
+
+TEST_F(CollectorTest, IsAskedForASnapshotSoon) {
+  collector_.PollSoon();
+  collector_.Run(PlanOf({Script("asked", kOnRequest)}));
+  ASSERT_TRUE(RunUntilTrue([&] { return sink_.batches() == 1; }));
+  collector_.PollSoon();
+  ASSERT_TRUE(RunUntilTrue([&] { return sink_.batches() == 2; }));
+}
+
+TEST_F(CollectorTest, ARecordingHasItsOwnPace) {
+  CollectorCandidate recording =
+      Script("replay", "echo batch; read line || echo batch; sleep 1000");
+  recording.may_finish = true;
+  collector_.Run(PlanOf({recording}));
+  ASSERT_TRUE(RunUntilTrue([&] { return sink_.batches() == 2; })) << "nothing is to be read";
+  collector_.PollSoon();
+}
+
 TEST_F(CollectorTest, OneThatIsKilledIsStartedAgain) {
   collector_.Run(PlanOf({Script("steady", kSteady)}));
   ASSERT_TRUE(RunUntilTrue([&] { return sink_.batches() == 1; }));
@@ -139,14 +170,14 @@ TEST_F(CollectorTest, RubbishAloneIsNoSignOfLife) {
   plan.silence = milliseconds(100);
   collector_.Run(plan);
   ASSERT_TRUE(RunUntilTrue([&] { return collector_.starts() == 2; }));
-  EXPECT_TRUE(HasCause("rubbish: it printed what is no record: }{"));
+  EXPECT_TRUE(HasCause("rubbish: it printed an invalid record: }{"));
   EXPECT_TRUE(HasCause("rubbish was ended: it gave no sign of life for 0.1 s"));
 }
 
 TEST_F(CollectorTest, RubbishBetweenBatchesIsACauseUntilTheNextBatch) {
   collector_.Run(PlanOf({Script("mixed", "echo batch; echo '}{'; exec sleep 1000")}));
   ASSERT_TRUE(RunUntilTrue([&] { return !causes_.empty(); }));
-  EXPECT_EQ(LastCause(), "mixed: it printed what is no record: }{");
+  EXPECT_EQ(LastCause(), "mixed: it printed an invalid record: }{");
   EXPECT_EQ(collector_.starts(), 1);
 }
 

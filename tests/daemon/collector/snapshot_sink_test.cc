@@ -77,7 +77,7 @@ TEST_F(SnapshotSinkTest, RubbishIsToldOnceABatchAndIsNoLife) {
   const CollectorProgress first = sink_.Feed("what\nis\nthis\n");
   EXPECT_FALSE(first.alive);
   ASSERT_TRUE(first.rubbish);
-  EXPECT_EQ(first.rubbish->rfind("it printed what is no record: ", 0), 0u) << *first.rubbish;
+  EXPECT_EQ(first.rubbish->rfind("it printed an invalid record: ", 0), 0u) << *first.rubbish;
   EXPECT_FALSE(sink_.Feed("more\n").rubbish);
   EXPECT_TRUE(sink_.Feed(Batch("node n1 gpu4090:4\n")).delivered);
   EXPECT_TRUE(sink_.Feed("again\n").rubbish);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/http/event_teller.h"
+#include "daemon/api/event_teller.h"
 #include "daemon/http/listening.h"
 #include "tests/daemon/fake_clock.h"
 #include "tests/daemon/http/http_peer.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "daemon/api/event_teller.h"
 #include "daemon/dashboard/public_edge.h"
-#include "daemon/http/event_teller.h"
 #include "daemon/http/listening.h"
 #include "tests/daemon/fake_clock.h"
 #include "tests/daemon/http/http_peer.h"
@@ -106,7 +106,7 @@ TEST_F(TrustedProxyTest, UsersSeeByteForByteWhatTheUnixSocketShowsThem) {
   HttpPeer proxy = Connect("127.0.0.1");
   for (const char* target :
        {"/v1/me", "/v1/queue", "/v1/queue?user=ann", "/v1/jobs/900", "/v1/nodes", "/v1/gpus",
-        "/v1/waits", "/v1/advice", "/v1/site", "/v1/history", "/v1/limits", "/v1/nothing"}) {
+        "/v1/waits", "/v1/advice", "/v1/site", "/v1/history", "/v1/nothing"}) {
     const auto reply = proxy.Ask(As("ann", target));
     ASSERT_TRUE(reply) << target;
     EXPECT_EQ(reply->body, OnTheUnixSocket(target)) << target;

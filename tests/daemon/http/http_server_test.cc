@@ -7,11 +7,14 @@
 #include <atomic>
 #include <future>
 #include <mutex>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "daemon/http/event_feed.h"
+#include "tests/daemon/http/io_runner.h"
 #include "tests/daemon/http/server_under_test.h"
+#include "tests/daemon/logged_lines.h"
 #include "tests/daemon/patience.h"
 
 namespace gpuadvise::daemon {
@@ -447,7 +450,22 @@ TEST(HttpServer, ASlowAnswerDoesNotHoldUpOthers) {
   EXPECT_EQ(slow.Receive()->body, "/slow");
 }
 
-TEST(HttpServer, GoesOnWhenTheSystemHasNoDescriptorLeft) {
+// It had logged that, and nobody was answered any more.
+TEST(HttpServer, AnExceptionWhileAcceptingLeavesTheIoLoop) {
+  TempFolder folder;
+  boost::asio::io_context io{1};
+  boost::asio::thread_pool workers{1};
+  HttpLimits limits;
+  limits.caller_of = [](int64_t) -> int64_t { throw std::bad_alloc(); };
+  HttpServer server(io, {workers, workers}, limits, Echo);
+  UnixListener listener = *UnixListener::Bind(folder.Path("s"), 0600, "");
+  server.Listen(listener.TakeDescriptor(), HttpServer::Callers::kFromKernel);
+  const HttpPeer peer(folder.Path("s"));
+  EXPECT_THROW(RunUntil(io, [] { return false; }), std::bad_alloc);
+}
+
+TEST(HttpServer, GoesOnWhenTheSystemHasNoDescriptorLeftAndSaysSoOnce) {
+  const LoggedLines logged;
   ServerUnderTest server(Echo);
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
@@ -463,9 +481,16 @@ TEST(HttpServer, GoesOnWhenTheSystemHasNoDescriptorLeft) {
     return server.Connect();
   }();
   ASSERT_TRUE(next.Send(Get("/later")));
-  EXPECT_EQ(waiting.Ask(Get("/still"))->status, 200);
+  const auto several_tries = std::chrono::steady_clock::now() + milliseconds(350);
+  do {
+    EXPECT_EQ(waiting.Ask(Get("/still"))->status, 200);
+  } while (std::chrono::steady_clock::now() < several_tries);
   setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_EQ(next.Receive()->body, "GET /later " + ByMe());
+  const std::string said = server.OnServer([&] { return logged.text(); });
+  const size_t first = said.find("no connection can be taken");
+  EXPECT_NE(first, std::string::npos) << said;
+  EXPECT_EQ(said.find("no connection can be taken", first + 1), std::string::npos) << said;
 }
 
 TEST(HttpServer, DrainClosesIdleConnectionsAndTakesNoNewOnes) {

@@ -2,10 +2,18 @@
 
 #include <grp.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <vector>
 
 #include "tests/daemon/http/http_peer.h"
 #include "tests/daemon/temp_folder.h"
@@ -27,6 +35,37 @@ TEST(UnixListener, MakesItsFolderAndSetsThePermissions) {
   ASSERT_TRUE(listener) << listener.error().message;
   EXPECT_EQ(ModeOf(path), 0660u);
   EXPECT_TRUE(HttpPeer(path).connected());
+}
+
+// From now on no mode of this process's files can be changed.
+bool ForbidChmod() {
+  std::vector<sock_filter> steps = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+  };
+  for (const long call : {
+#ifdef SYS_chmod
+           SYS_chmod,
+#endif
+           SYS_fchmod, SYS_fchmodat}) {
+    steps.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, 1));
+    steps.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
+  }
+  steps.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  const sock_fprog program{static_cast<unsigned short>(steps.size()), steps.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// It was changed after bind(), by its path: in a folder where others can write that may be a link.
+TEST(UnixListener, HasItsModeFromTheFirstMomentOn) {
+  const TempFolder folder;
+  const std::string path = folder.Path("d.sock");
+  const auto bind = [&] {
+    if (!ForbidChmod()) std::_Exit(77);
+    const auto listener = UnixListener::Bind(path, 0666, "");
+    std::_Exit(listener && ModeOf(path) == 0666 ? 0 : 1);
+  };
+  EXPECT_EXIT(bind(), testing::ExitedWithCode(0), "");
 }
 
 TEST(UnixListener, GivesTheSocketToItsGroup) {

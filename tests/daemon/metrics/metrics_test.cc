@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,7 @@ class MetricsTest : public HandlersTest {
   std::string Scrape(const Peer& peer = kRoot) { return Raw("GET", "/metrics", "", peer).body; }
 
   Metrics metrics_{{cluster_, history_, clock_,
-                    [](const Snapshot*) { return std::chrono::hours(1); }, [] { return 3; }},
-                   {}};
+                    [](const Snapshot*) { return std::chrono::hours(1); }, [] { return 3; }}};
 };
 
 // The value of the series, written as in a scrape; "" where it is not there.
@@ -35,6 +35,16 @@ std::string ValueOf(const std::string& text, const std::string& series) {
   if (at == std::string::npos) return "";
   const size_t begin = at + series.size() + 1;
   return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+// All series of one name.
+std::string SeriesOf(const std::string& text, const std::string& name) {
+  std::istringstream lines(text);
+  std::string found;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(name + "{")) found += line + "\n";
+  }
+  return found;
 }
 
 constexpr const char* kWorld =
@@ -50,30 +60,11 @@ constexpr const char* kWorld =
     "pend 4 a100:2 limit 1h account bio in main count 5 reason Priority\n"
     "pend 5 l40s:1 limit 1h account bio in small dependency afterok:1 reason Dependency\n";
 
-std::string ClusterTextOf(const Snapshot& snapshot, const MetricsReader& reader = {true, true},
-                          const MetricsNames& names = {}) {
-  return MetricText(ClusterMetrics(snapshot, ShippedGpus(), reader, names));
+std::string ClusterTextOf(const Snapshot& snapshot, const MetricsReader& reader = {true, true}) {
+  return MetricText(ClusterMetrics(snapshot, ShippedGpus(), reader));
 }
 
-TEST(ClusterMetrics, ExportersNamesCountWhatSlurmCounts) {
-  const std::string text = ClusterTextOf(SnapshotOf(kWorld));
-  EXPECT_EQ(ValueOf(text, "slurm_gpus_total"), "28");
-  EXPECT_EQ(ValueOf(text, "slurm_gpus_alloc"), "9");
-  EXPECT_EQ(ValueOf(text, "slurm_gpus_idle"), "11");
-  EXPECT_EQ(ValueOf(text, "slurm_gpus_other"), "8");
-  EXPECT_EQ(ValueOf(text, "slurm_nodes_drain"), "1");
-  EXPECT_EQ(ValueOf(text, "slurm_nodes_total"), "5");
-  EXPECT_EQ(ValueOf(text, "slurm_queue_pending"), "7");
-  EXPECT_EQ(ValueOf(text, "slurm_queue_pending_dependency"), "1");
-  EXPECT_EQ(ValueOf(text, "slurm_queue_running"), "2");
-  EXPECT_EQ(ValueOf(text, "slurm_pending_reason_total{reason=\"Priority\"}"), "5");
-  EXPECT_EQ(ValueOf(text, "slurm_partition_gpus_allocated{partition=\"small\"}"), "9");
-  EXPECT_EQ(ValueOf(text, "slurm_partition_jobs_pending{partition=\"main\"}"), "6");
-  EXPECT_EQ(ValueOf(text, "slurm_account_jobs_pending{account=\"bio\"}"), "6");
-  EXPECT_EQ(ValueOf(text, "slurm_account_cpus_running{account=\"physics\"}"), "8");
-}
-
-TEST(ClusterMetrics, OursCountEachGpuOnceAndWhatEachPartitionHas) {
+TEST(ClusterMetrics, CountEachGpuOnceAndWhatEachPartitionHas) {
   const std::string text = ClusterTextOf(SnapshotOf(kWorld));
   EXPECT_EQ(ValueOf(text, "gpuadvise_gpus{gpu=\"l40s\",state=\"used\"}"), "1");
   EXPECT_EQ(ValueOf(text, "gpuadvise_gpus{gpu=\"l40s\",state=\"free\"}"), "3");
@@ -85,41 +76,21 @@ TEST(ClusterMetrics, OursCountEachGpuOnceAndWhatEachPartitionHas) {
   EXPECT_EQ(ValueOf(text, "gpuadvise_account_gpus{account=\"bio\",state=\"pending\"}"), "11");
 }
 
-TEST(ClusterMetrics, ExportersNamesMayBeLeftOutAndNodesAdded) {
-  const Snapshot snapshot = SnapshotOf(kWorld);
-  const std::string ours = ClusterTextOf(snapshot, {true, true}, {false, true});
-  EXPECT_EQ(ours.find("slurm_"), std::string::npos);
-  EXPECT_NE(ours.find("gpuadvise_gpus"), std::string::npos);
-  const std::string nodes = ClusterTextOf(snapshot, {true, true}, {true, true});
-  EXPECT_EQ(
-      ValueOf(nodes,
-              "slurm_node_gres_used{node=\"n4\",status=\"mixed\",partition=\"small\",gres_type="
-              "\"gpu:l40s\"}"),
-      "1");
-}
-
-TEST(ClusterMetrics, PrivateNodesAreNotNamedToUsers) {
-  const Snapshot snapshot = SnapshotOf(std::string(kWorld) + "config private nodes\n");
-  EXPECT_EQ(ClusterTextOf(snapshot, {false, true}, {true, true}).find("node=\""),
-            std::string::npos);
-  EXPECT_NE(ClusterTextOf(snapshot, {true, true}, {true, true}).find("node=\""), std::string::npos);
-}
-
 TEST(ClusterMetrics, HiddenPartitionsAndAccountsAreForThoseWhoMaySeeThem) {
   Snapshot snapshot = SnapshotOf(kWorld);
   snapshot.partitions[1].hidden = true;
-  const std::string open = ClusterTextOf(snapshot, {false, false}, {true, true});
+  const std::string open = ClusterTextOf(snapshot, {false, false});
   for (const char* word : {"small", "l40s", "n4", "physics", "bio", "account"}) {
     EXPECT_EQ(open.find(word), std::string::npos) << word;
   }
-  EXPECT_EQ(ValueOf(open, "slurm_gpus_total"), "24");
-  EXPECT_EQ(ValueOf(open, "slurm_queue_running"), "1");
+  const std::string gpus = SeriesOf(open, "gpuadvise_gpus");
+  EXPECT_NE(gpus.find("state=\"used\"} 8\n"), std::string::npos) << open;
   EXPECT_NE(ClusterTextOf(snapshot).find("small"), std::string::npos);
 }
 
 TEST(ClusterMetrics, NamesOfAnyBytesStayLabels) {
   const std::string evil =
-      "\xff\"} 1\nslurm_gpus_total 666\n\\\x1b[31m\xe2\x80" + std::string(500, 'A');
+      "\xff\"} 1\ngpuadvise_gpus 666\n\\\x1b[31m\xe2\x80" + std::string(500, 'A');
   Snapshot snapshot = SnapshotOf(kWorld);
   snapshot.partitions[0].name = evil;
   for (Job& job : snapshot.jobs) {
@@ -127,19 +98,18 @@ TEST(ClusterMetrics, NamesOfAnyBytesStayLabels) {
     job.request.partitions = {evil};
     job.reason = evil;
   }
-  const std::string text = ClusterTextOf(snapshot, {true, true}, {true, true});
-  EXPECT_EQ(text.find("\nslurm_gpus_total 666"), std::string::npos);
-  EXPECT_EQ(ValueOf(text, "slurm_gpus_total"), "28");
+  const std::string text = ClusterTextOf(snapshot);
+  EXPECT_EQ(text.find("\ngpuadvise_gpus 666"), std::string::npos);
   EXPECT_TRUE(nlohmann::json::accept(nlohmann::json(text).dump(
       -1, ' ', false, nlohmann::json::error_handler_t::strict)));  // strict: throws on bad UTF-8
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
-  EXPECT_NE(text.find("\\\"} 1?slurm_gpus_total 666?\\\\"), std::string::npos);
+  EXPECT_NE(text.find("\\\"} 1?gpuadvise_gpus 666?\\\\"), std::string::npos);
   size_t accounts = 0;
-  for (size_t at = 0; (at = text.find("\nslurm_account_jobs_running{", at)) != std::string::npos;
+  for (size_t at = 0; (at = text.find("\ngpuadvise_account_gpus{", at)) != std::string::npos;
        ++at) {
     ++accounts;
   }
-  EXPECT_EQ(accounts, 1u);  // what looks the same is one series
+  EXPECT_EQ(accounts, 2u);  // what looks the same is one series, running and pending
 }
 
 TEST(ClusterMetrics, AccountsBeyondTheBoundAreOneSeries) {
@@ -149,13 +119,14 @@ TEST(ClusterMetrics, AccountsBeyondTheBoundAreOneSeries) {
         "pend " + std::to_string(i + 1) + " a100:1 limit 1h account acc" + std::to_string(i) + "\n";
   }
   const std::string text = ClusterTextOf(SnapshotOf(world));
-  EXPECT_EQ(ValueOf(text, "slurm_account_jobs_pending{account=\"other\"}"), "50");
+  EXPECT_EQ(ValueOf(text, "gpuadvise_account_gpus{account=\"other\",state=\"pending\"}"), "50");
 }
 
 TEST(ClusterMetrics, TenThousandNodesAreASmallScrape) {
   const std::string text =
       ClusterTextOf(SnapshotOf("node n[1-10000] a100:8 cpus 64\npend 1 a100:4 limit 1h\n"));
-  EXPECT_EQ(ValueOf(text, "slurm_gpus_total"), "80000");
+  const std::string gpus = SeriesOf(text, "gpuadvise_gpus");
+  EXPECT_NE(gpus.find("state=\"free\"} 80000\n"), std::string::npos) << text;
   EXPECT_LT(text.size(), 20'000u);
 }
 
@@ -289,13 +260,11 @@ TEST_F(MetricsTest, ForecastsComeAfterTheFirstScrapeAndOfLaterSnapshotsUnasked) 
   EXPECT_TRUE(BecomesTrue(has));
 }
 
-TEST_F(MetricsTest, AStateIsCountedAnewWhenItChangesAndWhenNamesDo) {
+TEST_F(MetricsTest, AStateIsCountedAnewWhenItChanges) {
   ClusterIs("");
-  EXPECT_EQ(ValueOf(Scrape(), "slurm_queue_pending"), "0");
+  EXPECT_EQ(Scrape().find("\ngpuadvise_jobs{"), std::string::npos);
   ClusterIs("pend 2 gpu4090:4 cpus 4 limit 1h\n");
-  EXPECT_EQ(ValueOf(Scrape(), "slurm_queue_pending"), "1");
-  metrics_.SetNames({false, false});
-  EXPECT_EQ(Scrape().find("slurm_queue"), std::string::npos);
+  EXPECT_NE(Scrape().find("\ngpuadvise_jobs{"), std::string::npos);
 }
 
 }  // namespace

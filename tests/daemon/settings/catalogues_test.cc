@@ -35,7 +35,7 @@ TEST(Catalogues, ASitesModelsAreAddedToTheBuiltInOnes) {
 
 TEST(Catalogues, AnAliasOfNothingIsRefused) {
   Settings settings;
-  settings.site_gpus.aliases = {{"biggpu", "warp-drive"}};
+  settings.gpu_aliases = {{"biggpu", "warp-drive"}};
   EXPECT_EQ(Complaint(settings),
             "gpu_aliases maps biggpu to warp-drive, which is not in the catalogue; use a known "
             "name or add it to gpus_file");
@@ -43,7 +43,7 @@ TEST(Catalogues, AnAliasOfNothingIsRefused) {
 
 TEST(Catalogues, AnUntypedRuleOfNothingIsRefused) {
   Settings settings;
-  settings.site_gpus.untyped = {{{"old", "", ""}, "warp-drive"}};
+  settings.untyped_gpus = {{{"old", "", ""}, "warp-drive"}};
   EXPECT_EQ(Complaint(settings),
             "untyped_gpus names warp-drive, which is not in the catalogue; use a known name or add "
             "it to gpus_file");

@@ -26,20 +26,31 @@ TEST(Settings, AnEmptyDocumentMeansTheDefaults) {
   EXPECT_EQ(SettingsToJson(Parsed("null")), SettingsToJson(Settings()));
 }
 
+TEST(Settings, OnesThatWereRemovedNameWhatTakesTheirPlace) {
+  const std::string standby = Complaint(R"({"standby": "/run/first.sock"})");
+  EXPECT_EQ(standby.find("/standby: the setting standby was removed; give both daemons the same "),
+            0u)
+      << standby;
+  EXPECT_EQ(Complaint(R"({"clusters": {"b": "https://b:6829"}})"),
+            "/clusters: the setting clusters was removed; name the clusters in client.yaml and ask "
+            "several of them with -M (docs/other-hosts.md)");
+}
+
 TEST(Settings, WhatIsShownReadsBackTheSame) {
   Settings settings;
   settings.socket = "/tmp/a.sock";
   settings.socket_mode = 0660;
   settings.socket_group = "gpu";
   settings.history = "postgresql://ann@db/gpu";
-  settings.clusters = {{"b", "https://b:6829"}};
   settings.listen = "127.0.0.1:6828";
+  settings.listen_tls = {"0.0.0.0:6829", "/d.crt",      "/d.key", "/jwt.key",
+                         false,          "/munge.sock", 80,       9};
   settings.trusted_proxy = {"X-Remote-User", "unix:/run/gpuadvise/proxy.sock", "www-data"};
   settings.source = "replay:/tmp/log";
   settings.poll_interval = std::chrono::milliseconds(1500);
-  settings.site_gpus.aliases = {{"biggpu", "a100-80gb"}};
-  settings.site_gpus.untyped = {{{"", "", "gpu[01-08]"}, "l40s"}, {{"old", "", ""}, "rtx2080ti"}};
-  settings.site_gpus.interconnects = {{{"", "ib", ""}, {0, 25}}, {{"", "", "n1"}, {45, 12.5}}};
+  settings.gpu_aliases = {{"biggpu", "a100-80gb"}};
+  settings.untyped_gpus = {{{"", "", "gpu[01-08]"}, "l40s"}, {{"old", "", ""}, "rtx2080ti"}};
+  settings.interconnects = {{{"", "ib", ""}, {0, 25}}, {{"", "", "n1"}, {45, 12.5}}};
   settings.slurmrestd = {"https://h:6820", "/etc/jwt", "root", "/etc/site.pem"};
   settings.simulation = {7, 60, "/srv/jobs"};
   settings.max_connections = 12;
@@ -50,11 +61,34 @@ TEST(Settings, WhatIsShownReadsBackTheSame) {
   const Result<Settings> again = SettingsFromJson(shown);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(SettingsToJson(*again), shown);
-  EXPECT_EQ(again->site_gpus.untyped.at(0).where.node, "gpu[01-08]");
-  EXPECT_DOUBLE_EQ(again->site_gpus.interconnects.at(0).interconnect.network_gb_per_s, 25);
-  EXPECT_DOUBLE_EQ(again->site_gpus.interconnects.at(1).interconnect.link_gb_per_s, 45);
+  EXPECT_EQ(again->untyped_gpus.at(0).where.node, "gpu[01-08]");
+  EXPECT_DOUBLE_EQ(again->interconnects.at(0).interconnect.network_gb_per_s, 25);
+  EXPECT_DOUBLE_EQ(again->interconnects.at(1).interconnect.link_gb_per_s, 45);
   EXPECT_EQ(again->simulation, settings.simulation);
   EXPECT_EQ(again->slurmrestd, settings.slurmrestd);
+  EXPECT_EQ(again->listen_tls, settings.listen_tls);
+}
+
+TEST(Settings, ATlsListenerHasACertificateAndAKey) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {R"({"listen_tls": "0.0.0.0:6829"})", "is not a mapping"},
+      {R"({"listen_tls": {"address": "0.0.0.0:6829", "key": "/k"}})", "has no certificate"},
+      {R"({"listen_tls": {"address": "0.0.0.0:6829", "certificate": "/c"}})", "has no key"},
+      {R"({"listen_tls": {"adress": "0.0.0.0:6829"}})", "address"},
+      {R"({"listen_tls": {"munge": "yes"}})", "neither true nor false"},
+      {R"({"listen_tls": {"max_connections": 0}})", "max_connections"}};
+  for (const auto& [text, words] : wrong) {
+    const std::string said = Complaint(text);
+    EXPECT_NE(said.find(words), std::string::npos) << text << " -> " << said;
+    EXPECT_TRUE(said.starts_with("/listen_tls")) << said;
+  }
+}
+
+TEST(Settings, OnesOfEarlierVersionsAreRefusedWithTheNewWay) {
+  for (const char* text : {R"({"remote": {"listen": "0.0.0.0:6829"}})", R"({"relay": null})"}) {
+    EXPECT_NE(Complaint(text).find("listen_tls"), std::string::npos) << Complaint(text);
+    EXPECT_NE(Complaint(text).find("was removed"), std::string::npos) << Complaint(text);
+  }
 }
 
 TEST(Settings, ATrustedProxyIsKnownByWhatNobodyElseHas) {
@@ -94,12 +128,6 @@ TEST(Settings, ATrustedProxyIsKnownByWhatNobodyElseHas) {
             std::string::npos);
 }
 
-TEST(Settings, EveryShownKeyIsAKnownKeyAndTheOtherWayRound) {
-  const json shown = SettingsToJson(Settings());
-  EXPECT_EQ(shown.size(), SettingsKeys().size());
-  for (const std::string& key : SettingsKeys()) EXPECT_TRUE(shown.contains(key)) << key;
-}
-
 TEST(Settings, DurationsAreReadInEveryUnit) {
   EXPECT_EQ(Parsed(R"({"poll_interval": "500ms"})").poll_interval, std::chrono::milliseconds(500));
   EXPECT_EQ(Parsed(R"({"poll_interval": "30s"})").poll_interval, std::chrono::seconds(30));
@@ -119,15 +147,6 @@ TEST(Settings, TheAddressOfSlurmrestdIsASocketOrAUrl) {
   EXPECT_NE(Complaint(R"({"slurmrestd": {"token": "x"}})").find("token_file"), std::string::npos);
   EXPECT_NE(Complaint(R"({"slurmrestd": "unix:/run/s"})"), "");
   EXPECT_NE(Complaint(R"({"slurmrestd": {"url": "http://h", "token_file": "jwt"}})"), "");
-}
-
-TEST(Settings, OtherClustersAreAskedOverTlsOnly) {
-  EXPECT_EQ(Parsed(R"({"clusters": {"b": "https://b:6829"}})").clusters.at("b"), "https://b:6829");
-  for (const char* bad : {R"({"clusters": {"b": "/run/b.sock"}})", R"({"clusters": {"b": 7}})",
-                          R"({"clusters": {"b": "http://b"}})", R"({"clusters": ["b"]})",
-                          R"({"clusters": {"a/b": "https://b"}})"}) {
-    EXPECT_NE(Complaint(bad).find("{NAME: \"https://HOST:6829\"}"), std::string::npos) << bad;
-  }
 }
 
 TEST(Settings, AHistoryInAServerIsShownWithoutItsPassword) {
@@ -222,11 +241,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{R"({"max_connections": 18446744073709551615})",
                  "/max_connections: max_connections is 18446744073709551615; "
                  "write a whole number from 1 to 100000"},
-        BadValue{
-            R"({"metrics": 3})",
-            "/metrics: metrics is not a mapping; write {exporter_names: true, per_node: false}"},
-        BadValue{R"({"metrics": {"per_node": "yes"}})",
-                 "/metrics/per_node: metrics.per_node is neither true nor false"},
+        BadValue{R"({"metrics": {"exporter_names": true}})",
+                 "/metrics: the setting metrics was removed; /metrics has the gpuadvise_* names "
+                 "alone (docs/metrics.md); for slurm_* use Slurm's own metrics (MetricsType in "
+                 "25.11 and later) or prometheus-slurm-exporter"},
         BadValue{R"({"simulation": {"speed": 0}})",
                  "/simulation/speed: simulation.speed is 0; write a number from 0.001 to 100000"},
         BadValue{R"({"simulation": 3})",
@@ -269,10 +287,17 @@ TEST(Settings, ALongBadValueIsShownShortened) {
 TEST(Settings, ChangedKeysAreThoseThatDiffer) {
   Settings other;
   other.poll_interval = std::chrono::seconds(5);
-  other.site_gpus.aliases = {{"x", "l40s"}};
+  other.gpu_aliases = {{"x", "l40s"}};
   EXPECT_EQ(ChangedKeys(Settings(), other),
             (std::vector<std::string>{"poll_interval", "gpu_aliases"}));
   EXPECT_TRUE(ChangedKeys(other, other).empty());
+}
+
+TEST(Settings, OnesMarkedSoAreReadAtTheStartOnly) {
+  EXPECT_TRUE(NeedsRestart("socket"));
+  EXPECT_TRUE(NeedsRestart("listen_tls"));
+  EXPECT_FALSE(NeedsRestart("poll_interval"));
+  EXPECT_FALSE(NeedsRestart("no_such_setting"));
 }
 
 }  // namespace

@@ -263,7 +263,7 @@ TEST_F(ExperimentLogTest, AClaimStaysWhereTheHistoryCannotBeAsked) {
         if (readable) return History::Open(folder_.Path("state"), kSnapshotTime);
         return Fail(ErrorCode::kUnavailable, "no room");
       },
-      kPausesOfFile, [] {});
+      kOpenFileAgain);
   const UnixSeconds late = kSnapshotTime + ExperimentLog::kSettleSeconds + 1;
   ExperimentLog log(history);
   log.OnSnapshot(Showing(9, 555), kSnapshotTime);
@@ -271,7 +271,7 @@ TEST_F(ExperimentLogTest, AClaimStaysWhereTheHistoryCannotBeAsked) {
   for (int poll = 0; poll < 5; ++poll) log.OnSnapshot(Showing(9, 555), late);
   EXPECT_TRUE(log.Find(7, kAnn));
   readable = true;
-  ASSERT_TRUE(history.TryToOpen());
+  ASSERT_EQ(history.TryToOpen(), HistoryWriter::Tried::kOpen);
   log.OnSnapshot(Showing(9, 555), late);
   EXPECT_FALSE(log.Find(7, kAnn));
 }

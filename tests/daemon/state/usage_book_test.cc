@@ -50,7 +50,7 @@ class Watcher {
 
   void Restore() {
     cluster_.Restore([this] {
-      ForecastHistory past = PastOf(history_.Load(), clock_.Now());
+      ForecastHistory past = BuildHistory(history_.Load(), clock_.Now());
       book_.Restore(past, clock_.Now());
       return past;
     });

@@ -19,11 +19,9 @@ HistoryPlace::HistoryPlace() : home_(std::make_unique<Home>()) {}
 
 HistoryPlace::~HistoryPlace() = default;
 
-std::unique_ptr<History> HistoryPlace::Open(const std::string& boot,
-                                            const HistoryBounds& bounds) const {
+std::unique_ptr<History> HistoryPlace::Open(const HistoryBounds& bounds) const {
   auto history = History::Open(home_->state(), kSnapshotTime, bounds);
   if (!history) throw std::runtime_error(history.error().message);
-  (*history)->SetBoot(boot);
   return std::move(*history);
 }
 

@@ -41,11 +41,9 @@ HistoryPlace::~HistoryPlace() {
   SessionOf(PlaceOf(""))->ExecuteAll("DROP SCHEMA " + home_->schema + " CASCADE");
 }
 
-std::unique_ptr<History> HistoryPlace::Open(const std::string& boot,
-                                            const HistoryBounds& bounds) const {
-  auto history = History::OpenPostgres(home_->place, Taking::kOnlyIfFree, bounds);
+std::unique_ptr<History> HistoryPlace::Open(const HistoryBounds& bounds) const {
+  auto history = History::OpenPostgres(home_->place, bounds);
   if (!history) throw std::runtime_error(history.error().message);
-  (*history)->SetBoot(boot);
   return std::move(*history);
 }
 

@@ -18,8 +18,7 @@ class HistoryPlace {
   HistoryPlace& operator=(const HistoryPlace&) = delete;
 
   // Never null; a history that cannot be opened ends the test (it throws).
-  std::unique_ptr<History> Open(const std::string& boot = "",
-                                const HistoryBounds& bounds = {}) const;
+  std::unique_ptr<History> Open(const HistoryBounds& bounds = {}) const;
   Result<std::optional<HistoryInfo>> Info() const;
 
   // By another connection, as an administrator would.

@@ -165,7 +165,7 @@ TEST_F(HistoryRows, WhoHasMostOfTheLogLosesTheirOldest) {
   HistoryBounds bounds;
   bounds.bytes = 8 * kMiB;
   bounds.experiment_bytes_of_one = 3 * kMiB;
-  const auto history = place_.Open("", bounds);
+  const auto history = place_.Open(bounds);
   ASSERT_TRUE(history->Save({Fat(1, 1), Fat(2, 2)}));
   for (int64_t id = 3; id < 203; ++id) ASSERT_TRUE(history->Save({Fat(id, id % 2 == 0 ? 1 : 3)}));
   EXPECT_TRUE(*history->FindExperiment(2, 2)) << "the other users had more";
@@ -188,7 +188,7 @@ TEST_F(HistoryRows, ManyAreReadWholeAndInTheirOrder) {
     ASSERT_EQ(loaded[i].record.id, static_cast<int64_t>(i) + 1);
   }
   int64_t seen = 0;
-  ASSERT_TRUE(history->EachUsage([&](const PastJob& job) { seen += job.record.gpus; }));
+  ASSERT_TRUE(history->ForEachUsage([&](const PastJob& job) { seen += job.record.gpus; }));
   EXPECT_EQ(seen, 2 * 2'500);
   int64_t taken = 0;
   ASSERT_TRUE(history->EachRun(kNow, "", [&](const History::Run&) { return ++taken < 10; }));
@@ -204,21 +204,12 @@ TEST_F(HistoryRows, RunsAreOfOneUserAndTime) {
   waits.record.start.reset();
   waits.record.end.reset();
   ASSERT_TRUE(history->Save({WholeJob(1, kNow - 10), WholeJob(2, kNow + 2), other, waits}));
-  const auto runs = history->RunsOf("ann", kNow, 100);
-  ASSERT_TRUE(runs);
-  ASSERT_EQ(runs->size(), 1u);
-  EXPECT_EQ(runs->front().id, 2);
-  EXPECT_EQ(history->RunsOf("o'neill", kNow, 100)->size(), 1u);
   std::vector<std::string> accounts;
   ASSERT_TRUE(history->EachRun(kNow, "o'neill", [&](const History::Run& run) {
     accounts.push_back(run.account);
     return true;
   }));
   EXPECT_EQ(accounts.size(), 1u);
-  const auto since = history->EverybodySince(kNow, 1);
-  ASSERT_TRUE(since);
-  EXPECT_EQ(since->from, kNow + 3) << "more than one was submitted since";
-  EXPECT_EQ(since->jobs.size(), 3u) << "those that ran at that moment, too";
 }
 
 // Names come from users: what is no text is kept as far as it is one.
@@ -238,114 +229,12 @@ TEST_F(HistoryRows, OfTooManyJobsTheOldestGo) {
   ASSERT_TRUE(place_.Open()->Save(jobs));
   HistoryBounds bounds;
   bounds.bytes = 2 * kMiB;
-  const auto history = place_.Open("", bounds);
+  const auto history = place_.Open(bounds);
   ASSERT_TRUE(history->Prune(0, kNow));
   const auto left = JobsIn(*history);
   EXPECT_GT(left.size(), 100u);
   EXPECT_LT(left.size(), 2'500u);
   EXPECT_EQ(left.back().record.id, 3'000) << "the newest stay";
-}
-
-// ---- what a standby gives back -------------------------------------------------------------
-
-// Gives back all that `standby` owes; the sums.
-MergedRows GiveAllBack(const History& standby, History& first) {
-  MergedRows sum;
-  for (ExchangeCursor cursor;;) {
-    const auto rows = standby.RowsToReturn(cursor);
-    EXPECT_TRUE(rows);
-    if (!rows || (rows->rows == 0 && rows->next.jobs_done)) return sum;
-    EXPECT_LT(rows->bytes.size(), 1u << 20) << "one request's body";
-    const auto merged = first.Merge(rows->bytes);
-    EXPECT_TRUE(merged) << merged.error().message;
-    if (!merged) return sum;
-    sum.taken += merged->taken;
-    sum.known += merged->known;
-    cursor = rows->next;
-  }
-}
-
-class HistoryExchange : public testing::Test {
- protected:
-  HistoryExchange() { EXPECT_TRUE(standby_->BeginReign()); }
-
-  HistoryPlace first_place_, standby_place_;
-  const std::unique_ptr<History> first_ = first_place_.Open("first");
-  const std::unique_ptr<History> standby_ = standby_place_.Open("standby");
-};
-
-TEST_F(HistoryExchange, AForecastThatBothScoredCountsOnce) {
-  ASSERT_TRUE(first_->Save({WholeJob(7)}));
-  ASSERT_TRUE(standby_->Save({WholeJob(7)}));
-  const MergedRows merged = GiveAllBack(*standby_, *first_);
-  EXPECT_EQ(merged.taken, 0);
-  EXPECT_EQ(merged.known, 1);
-  EXPECT_EQ(first_place_.Cell("SELECT min(scored_by) FROM job"), "first");
-}
-
-TEST_F(HistoryExchange, WhatOnlyTheStandbySawIsTakenAsItIsAndOnce) {
-  ASSERT_TRUE(standby_->Save({WholeJob(7), WholeJob(8)}));
-  EXPECT_EQ(GiveAllBack(*standby_, *first_).taken, 2);
-  EXPECT_EQ(GiveAllBack(*standby_, *first_).known, 2) << "the answer was lost, sent again";
-  int64_t unreadable = 0;
-  const auto jobs = first_->Load(unreadable);
-  ASSERT_TRUE(jobs);
-  ASSERT_EQ(jobs->size(), 2u);
-  EXPECT_EQ(unreadable, 0);
-  EXPECT_EQ(jobs->front().record.name, WholeJob(7).record.name);
-  EXPECT_EQ(jobs->front().said->deciles, WholeJob(7).said->deciles);
-  EXPECT_NE(jobs->front().forecast_record, nullptr);
-  EXPECT_EQ(first_place_.Cell("SELECT min(scored_by) FROM job"), "standby");
-}
-
-TEST_F(HistoryExchange, ARowThatLacksItsEndOrForecastTakesThem) {
-  PastJob begun = WholeJob(7);
-  begun.record.end.reset();
-  PastJob unforeseen = WholeJob(8);
-  unforeseen.said.reset();
-  ASSERT_TRUE(first_->Save({begun, unforeseen}));
-  ASSERT_TRUE(standby_->Save({WholeJob(7), WholeJob(8)}));
-  EXPECT_EQ(GiveAllBack(*standby_, *first_).taken, 2);
-  EXPECT_EQ(first_place_.Cell("SELECT count(*) FROM job WHERE \"end\" IS NULL"), "0");
-  EXPECT_EQ(first_place_.Cell("SELECT scored_by FROM job WHERE job_id = 7"), "first");
-  EXPECT_EQ(first_place_.Cell("SELECT scored_by FROM job WHERE job_id = 8"), "standby");
-}
-
-TEST_F(HistoryExchange, OnlyWhatWasSavedInThePlaceOfTheFirstIsGivenBack) {
-  standby_->SetBoot("before");
-  ASSERT_TRUE(standby_->Save({WholeJob(7)}));
-  standby_->SetBoot("standby");
-  ASSERT_TRUE(standby_->Save({WholeJob(8)}));
-  EXPECT_EQ(GiveAllBack(*standby_, *first_).taken, 1);
-  EXPECT_TRUE(*standby_->OwesRows());
-  ASSERT_TRUE(standby_->EndReign());
-  EXPECT_FALSE(*standby_->OwesRows());
-  EXPECT_EQ(GiveAllBack(*standby_, *first_).taken, 0);
-}
-
-TEST_F(HistoryExchange, ManyRowsComeInSeveralRequests) {
-  std::vector<PastJob> jobs;
-  std::vector<KeptExperiment> experiments;
-  for (int i = 1; i <= 600; ++i) {
-    jobs.push_back(WholeJob(1, kSnapshotTime + i));
-    experiments.push_back({i, 1'000, kSnapshotTime, std::string(500, 'x'), true});
-  }
-  ASSERT_TRUE(standby_->Save(jobs));
-  ASSERT_TRUE(standby_->Save(experiments));
-  EXPECT_EQ(GiveAllBack(*standby_, *first_).taken, 1'200);
-  EXPECT_EQ(first_place_.Cell("SELECT count(*) FROM experiment"), "600");
-}
-
-TEST_F(HistoryExchange, BytesThatNoStandbySentChangeNothing) {
-  ASSERT_TRUE(standby_->Save({WholeJob(7)}));
-  const std::string rows = standby_->RowsToReturn({})->bytes;
-  for (size_t cut = 0; cut < rows.size(); ++cut) {
-    const auto merged = first_->Merge(rows.substr(0, cut));
-    ASSERT_FALSE(merged) << cut;
-    ASSERT_EQ(merged.error().code, ErrorCode::kBadInput);
-  }
-  EXPECT_FALSE(first_->Merge(std::string(100'000, '\x9f'))) << "lists in lists";
-  EXPECT_EQ(first_place_.Cell("SELECT count(*) FROM job"), "0");
 }
 
 }  // namespace

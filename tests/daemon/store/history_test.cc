@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <signal.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,11 +13,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "daemon/store/history_rows.h"
+#include "tests/daemon/logged_lines.h"
 #include "tests/daemon/store/full_disk.h"
 #include "tests/daemon/store/old_history.h"
 #include "tests/daemon/store/past_jobs.h"
@@ -117,6 +115,26 @@ TEST_F(HistoryTest, OneOfTheSecondVersionKnowsNoDeciles) {
   EXPECT_EQ(both[1].said, WholeJob(8).said);
 }
 
+TEST_F(HistoryTest, OneOfTheFifthVersionKeepsAllThatItHas) {
+  {
+    const auto history = Open();
+    ASSERT_TRUE(history->Save({WholeJob(7)}));
+    ASSERT_TRUE(history->Save({KeptExperiment{7, 1001, kNow, "{}"}}));
+  }
+  SQLite::Database(File(), SQLite::OPEN_READWRITE)
+      .exec(
+          "ALTER TABLE job ADD COLUMN scored_by TEXT NOT NULL DEFAULT '';"
+          "ALTER TABLE job ADD COLUMN saved_by TEXT NOT NULL DEFAULT '';"
+          "ALTER TABLE experiment ADD COLUMN saved_by TEXT NOT NULL DEFAULT '';"
+          "CREATE TABLE reign (boot TEXT PRIMARY KEY) WITHOUT ROWID; PRAGMA user_version = 5");
+  const auto history = Open();
+  EXPECT_EQ(history->set_aside(), "");
+  EXPECT_EQ(JobsIn(*history).size(), 1u);
+  EXPECT_EQ(TextsIn(*history).size(), 1u);
+  EXPECT_TRUE(history->Save({WholeJob(7), WholeJob(8)}));
+  EXPECT_EQ(JobsIn(*history).size(), 2u);
+}
+
 // ---- bounds --------------------------------------------------------------------------------
 
 constexpr int64_t kMiB = int64_t{1} << 20;
@@ -206,24 +224,6 @@ TEST_F(HistoryTest, AHugeOneOfTheThirdVersionIsTakenOverWithinTheBounds) {
   for (int64_t id = 1; id <= 3; ++id) EXPECT_TRUE(*history->FindExperiment(id, 2));
   EXPECT_TRUE(*history->FindExperiment(2'509, 1001));
 }
-
-// What is logged while it lives.
-class LoggedLines {
- public:
-  LoggedLines() : before_(spdlog::default_logger()) {
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(lines_)));
-  }
-  LoggedLines(const LoggedLines&) = delete;
-  LoggedLines& operator=(const LoggedLines&) = delete;
-  ~LoggedLines() { spdlog::set_default_logger(before_); }
-
-  std::string text() const { return lines_.str(); }
-
- private:
-  std::ostringstream lines_;
-  std::shared_ptr<spdlog::logger> before_;
-};
 
 TEST_F(HistoryTest, OfAnOlderLogAFewUsersNewRowsPushOutNobodys) {
   ASSERT_TRUE(Open()->Save({WholeJob(7)}));
@@ -327,7 +327,7 @@ TEST_F(HistoryTest, AFifoInItsPlaceIsNamedWithTheRemedy) {
   ASSERT_EQ(mkfifo(File().c_str(), 0600), 0);
   const auto history = History::Open(Dir(), kNow);
   ASSERT_FALSE(history);
-  EXPECT_NE(history.error().message.find("is no plain file"), std::string::npos);
+  EXPECT_NE(history.error().message.find("is not a regular file"), std::string::npos);
   EXPECT_NE(history.error().message.find("move it away"), std::string::npos);
   EXPECT_FALSE(History::InfoOf(Dir()));
 }

@@ -1,9 +1,12 @@
 #include "daemon/store/history_writer.h"
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <thread>
 
 #include "tests/daemon/fake_clock.h"
@@ -54,23 +57,24 @@ TEST_F(HistoryWriterTest, WithoutAHistoryNothingIsKeptAndItSaysWhy) {
 
 TEST_F(HistoryWriterTest, OneThatCouldNotBeOpenedIsOpenedWhenItCanBe) {
   folder_.Write("state", "a file where the folder should be");
-  HistoryWriter writer(nullptr, "it cannot be", clock_, kYear);
-  int opened = 0;
+  std::atomic<int> opened = 0;
+  HistoryWriter writer(nullptr, "it cannot be", clock_, kYear, {.opened = [&] { ++opened; }});
   writer.KeepTrying([this] { return History::Open(folder_.Path("state"), kSnapshotTime); },
-                    kPausesOfFile, [&] { ++opened; });
+                    kOpenFileAgain);
   writer.Put({WholeJob(1)});
   writer.Put(KeptExperiment{1, 1001, kSnapshotTime, "text"});
-  EXPECT_FALSE(writer.TryToOpen());
+  EXPECT_EQ(writer.TryToOpen(), HistoryWriter::Tried::kFailed);
+  EXPECT_NE(writer.Trouble().find("cannot be made"), std::string::npos);
   EXPECT_NE(writer.state().problem.find("cannot be made"), std::string::npos);
   EXPECT_FALSE(writer.state().info);
   std::filesystem::remove(folder_.Path("state"));
-  EXPECT_TRUE(writer.TryToOpen());
+  EXPECT_EQ(writer.TryToOpen(), HistoryWriter::Tried::kOpen);
   EXPECT_EQ(opened, 1);
   EXPECT_EQ(writer.state().problem, "");
   EXPECT_TRUE(writer.state().info);
   EXPECT_EQ(writer.Load().size(), 1u) << "what was put before it could be opened";
   EXPECT_TRUE(writer.FindExperiment(1, 1001));
-  EXPECT_TRUE(writer.TryToOpen());
+  EXPECT_EQ(writer.TryToOpen(), HistoryWriter::Tried::kOpen);
   EXPECT_EQ(opened, 1);
 }
 
@@ -118,14 +122,45 @@ TEST_F(HistoryWriterTest, ClaimsThatNobodySettledInADayGoButNotForTimeInWhichItW
   EXPECT_TRUE(Open()->FindExperiment(2, 1001));
 }
 
-TEST(HistoryWriter, OpensAgainLessAndLessOften) {
-  using std::chrono::seconds;
-  EXPECT_EQ(OpenAgainAfter(kPausesOfFile, 1), seconds(30));
-  EXPECT_EQ(OpenAgainAfter(kPausesOfFile, 2), seconds(60));
-  EXPECT_EQ(OpenAgainAfter(kPausesOfFile, 3), seconds(120));
-  EXPECT_EQ(OpenAgainAfter(kPausesOfFile, 1'000'000), seconds(600));
-  EXPECT_EQ(OpenAgainAfter(kPausesOfServer, 1), seconds(2));
-  EXPECT_EQ(OpenAgainAfter(kPausesOfServer, 1'000'000), seconds(60));
+TEST_F(HistoryWriterTest, OneThatStandsByWaitsUntilTheOtherLetsGo) {
+  std::atomic<bool> is_free = false;
+  std::atomic<int> opened = 0, alone = 0, taken = 0;
+  HistoryWriter writer(nullptr, "", clock_, kYear,
+                       {[&] { ++opened; }, [&] { ++alone; }, [&] { ++taken; }});
+  writer.KeepTrying(
+      [&]() -> Result<std::unique_ptr<History>> {
+        if (!is_free) return nullptr;
+        return History::Open(folder_.Path("state"), kSnapshotTime);
+      },
+      kOpenServerAgain, true);
+  EXPECT_TRUE(writer.StandsBy());
+  EXPECT_EQ(writer.TryToOpen(), HistoryWriter::Tried::kAnothers);
+  EXPECT_EQ(writer.state().problem, "another gpuadvised holds it");
+  is_free = true;
+  EXPECT_EQ(writer.TryToOpen(), HistoryWriter::Tried::kOpen);
+  EXPECT_FALSE(writer.StandsBy());
+  EXPECT_EQ(writer.state().problem, "");
+  EXPECT_EQ(opened, 1);
+  EXPECT_EQ(alone + taken, 0);
+}
+
+TEST_F(HistoryWriterTest, OneThatAnswersWithoutAHistoryIsToldThatAnotherHasIt) {
+  std::promise<void> taken;
+  HistoryWriter writer(nullptr, "the server is away", clock_, kYear,
+                       {[] {}, [] {}, [&] { taken.set_value(); }});
+  writer.KeepTrying([]() -> Result<std::unique_ptr<History>> { return nullptr; },
+                    std::chrono::seconds(0));
+  taken.get_future().wait();
+  EXPECT_FALSE(writer.StandsBy()) << "it has answered, and must begin anew";
+}
+
+TEST_F(HistoryWriterTest, WhatIsAcknowledgedIsOnTheDisk) {
+  const auto writer = Open();
+  writer->Put(KeptExperiment{1, 1001, kSnapshotTime, "text"});
+  EXPECT_EQ(writer->Trouble(), "");
+  SQLite::Database disk(folder_.Path("state/history.db"), SQLite::OPEN_READONLY);
+  EXPECT_EQ(disk.execAndGet("SELECT count(*) FROM experiment").getInt(), 1);
+  EXPECT_EQ(HistoryWriter(nullptr, "simulated", clock_, kYear).Trouble(), "");
 }
 
 TEST_F(HistoryWriterTest, AFullDiskIsSaidAndWhatWaitsIsWrittenLater) {

@@ -20,9 +20,6 @@ inline void MakeVersion(const std::string& file, int version) {
         "PRIMARY KEY (job_id, uid, submitted_at)) WITHOUT ROWID; "
         "CREATE INDEX experiment_submitted ON experiment(submitted_at)");
   }
-  database.exec(
-      "ALTER TABLE job DROP COLUMN scored_by; ALTER TABLE job DROP COLUMN saved_by; "
-      "DROP TABLE reign");
   if (version < 3) database.exec("ALTER TABLE job DROP COLUMN said_deciles");
   if (version < 2) database.exec("ALTER TABLE job DROP COLUMN state");
   database.exec("PRAGMA user_version = " + std::to_string(version));

@@ -29,18 +29,23 @@ PostgresPlace PlaceAt(const std::string& url) {
 // A server of this test's own, which may be killed.
 class PostgresDatabaseTest : public testing::Test {
  protected:
-  Result<std::unique_ptr<History>> Open(Taking taking = Taking::kOnlyIfFree) const {
-    return History::OpenPostgres(place_, taking);
-  }
+  Result<std::unique_ptr<History>> Open() const { return History::OpenPostgres(place_); }
 
-  std::unique_ptr<History> Opened(Taking taking = Taking::kOnlyIfFree) const {
-    auto history = Open(taking);
+  std::unique_ptr<History> Opened() const {
+    auto history = Open();
     if (!history) throw std::runtime_error(history.error().message);
+    if (*history == nullptr) throw std::runtime_error("another daemon has it");
     return std::move(*history);
   }
 
-  std::string WhyNot(Taking taking = Taking::kOnlyIfFree) const {
-    const auto history = Open(taking);
+  // Ends the session that holds the lock, as the loss of a connection would.
+  void EndHolder() const {
+    Execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted");
+  }
+
+  std::string WhyNot() const {
+    const auto history = Open();
     return history ? "" : history.error().message;
   }
 
@@ -98,35 +103,80 @@ TEST_F(PostgresDatabaseTest, AServerThatHangsIsGivenUp) {
   EXPECT_TRUE(SavesWithin(*history, std::chrono::seconds(60)));
 }
 
-TEST_F(PostgresDatabaseTest, OneDaemonAtATimeAndAStandbyTakesItOver) {
+TEST_F(PostgresDatabaseTest, OneDaemonAtATime) {
   auto first = Opened();
   ASSERT_TRUE(first->Save({WholeJob(7)}));
-  EXPECT_TRUE(Has(WhyNot(), "is used by another gpuadvised")) << WhyNot();
-  auto standby = Open(Taking::kFromOther);
-  ASSERT_TRUE(standby) << standby.error().message;
-  (*standby)->SetBoot("standby");
-  const auto refused = first->Save({WholeJob(8)});
-  ASSERT_FALSE(refused) << "its session was ended";
-  std::this_thread::sleep_for(std::chrono::milliseconds(1'100));
-  EXPECT_TRUE(Has(first->Save({WholeJob(8)}).error().message, "is used by another gpuadvised"));
-  ASSERT_TRUE((*standby)->Save({WholeJob(9)}));
-  standby->reset();
-  EXPECT_TRUE(SavesWithin(*first, std::chrono::seconds(30)));
+  EXPECT_TRUE(first->IsShared());
+  const auto second = Open();
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(*second, nullptr) << "it stands by";
+  first.reset();
+  EXPECT_NE(Opened(), nullptr);
 }
 
-// A forecast that both saw come true was scored by whoever was first.
-TEST_F(PostgresDatabaseTest, NoForecastIsScoredTwice) {
-  auto first = Opened();
-  first->SetBoot("first");
+TEST_F(PostgresDatabaseTest, WhoLosesTheSessionGoesOnWhereNobodyElseHadIt) {
+  const auto first = Opened();
+  EndHolder();
+  EXPECT_TRUE(SavesWithin(*first, std::chrono::seconds(30)));
+  EXPECT_FALSE(first->IsTaken());
+}
+
+TEST_F(PostgresDatabaseTest, WhoLosesItToAnotherNeverWritesAgain) {
+  const auto first = Opened();
+  EndHolder();
+  {
+    const auto second = Opened();
+    ASSERT_TRUE(second->Save({WholeJob(7)}));
+  }
+  // The lock is free again, and the other's rows are there.
+  while (!first->IsTaken()) ASSERT_FALSE(first->Save({WholeJob(8)}));
+  EXPECT_TRUE(Has(first->Save({WholeJob(8)}).error().message, "another gpuadvised has taken over"));
+  int64_t unreadable = 0;
+  EXPECT_EQ(Opened()->Load(unreadable)->size(), 1u);
+}
+
+// Of a daemon that hangs the kernel keeps the connection.
+TEST_F(PostgresDatabaseTest, OneThatShowsNoLifeIsTakenOver) {
+  const auto first = Opened();
   ASSERT_TRUE(first->Save({WholeJob(7)}));
-  first.reset();
-  auto standby = Opened(Taking::kFromOther);
-  standby->SetBoot("standby");
-  ASSERT_TRUE(standby->Save({WholeJob(7), WholeJob(8)}));
-  const auto session = std::move(*PostgresSession::Connect(place_));
-  const PostgresRows rows = session->Execute("SELECT scored_by FROM job ORDER BY job_id");
-  EXPECT_EQ(rows.Text(0, 0), "first");
-  EXPECT_EQ(rows.Text(1, 0), "standby");
+  Result<std::unique_ptr<History>> second = Open();
+  ASSERT_TRUE(second);
+  EXPECT_EQ(*second, nullptr) << "a moment ago it was alive";
+  for (const auto until = steady_clock::now() + std::chrono::seconds(60);
+       second && *second == nullptr && steady_clock::now() < until; second = Open()) {
+    std::this_thread::sleep_for(kHeartbeat);
+  }
+  ASSERT_TRUE(second && *second);
+  EXPECT_FALSE(first->Save({WholeJob(8)}));
+  EXPECT_TRUE((*second)->Save({WholeJob(9)}));
+}
+
+TEST_F(PostgresDatabaseTest, AnAnswerThatIsTooSlowCostsNoSession) {
+  const auto history = Opened();
+  const auto other = std::move(*PostgresSession::Connect(place_));
+  other->ExecuteAll("BEGIN; LOCK TABLE job IN ACCESS EXCLUSIVE MODE");
+  history->BeginUrgent();
+  EXPECT_FALSE(history->RecordsOf({7}));
+  history->EndUrgent();
+  other->ExecuteAll("ROLLBACK");
+  EXPECT_TRUE(history->Save({WholeJob(7)})) << "at once: the lock was not lost";
+}
+
+TEST_F(PostgresDatabaseTest, TablesOfTheFifthVersionAreUsedOn) {
+  ASSERT_TRUE(Opened()->Save({WholeJob(7)}));
+  Execute(
+      "ALTER TABLE job ADD COLUMN scored_by TEXT NOT NULL DEFAULT '';"
+      "ALTER TABLE job ADD COLUMN saved_by TEXT NOT NULL DEFAULT '';"
+      "ALTER TABLE experiment ADD COLUMN saved_by TEXT NOT NULL DEFAULT '';"
+      "CREATE TABLE reign (boot TEXT PRIMARY KEY);"
+      "UPDATE note SET value = 5 WHERE name = 'schema_version'");
+  EXPECT_FALSE(History::InfoOf(place_)) << "who only looks changes nothing";
+  const auto history = Opened();
+  ASSERT_TRUE(history->Save({WholeJob(8)}));
+  ASSERT_TRUE(history->Save({KeptExperiment{8, 1'000, kSnapshotTime, "{}", true}}));
+  int64_t unreadable = 0;
+  EXPECT_EQ(history->Load(unreadable)->size(), 2u);
+  EXPECT_TRUE(History::InfoOf(place_));
 }
 
 TEST_F(PostgresDatabaseTest, TablesOfOthersAndOfNewerOnesAreLeftAlone) {
@@ -141,7 +191,7 @@ TEST_F(PostgresDatabaseTest, TablesOfOthersAndOfNewerOnesAreLeftAlone) {
 
 TEST_F(PostgresDatabaseTest, WhatStandsInTheWayIsSaidWithTheRemedy) {
   const auto why_not = [](const std::string& url) {
-    const auto history = History::OpenPostgres(PlaceAt(url), Taking::kOnlyIfFree);
+    const auto history = History::OpenPostgres(PlaceAt(url));
     return history ? "" : history.error().message;
   };
   const std::string url = server_.UrlOf("");

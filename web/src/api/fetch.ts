@@ -1,7 +1,5 @@
 // One question to the daemon. Addresses are relative, so that the page works under any path.
-import { inReadersLanguage, sentence } from './translate';
-import { phrase } from '../words/say';
-import type { Frame } from './types';
+import type { Frame } from './contract';
 
 /** The daemon's own sentence, or why it could not be reached; `status` 0 is "no answer". */
 export class ApiError extends Error {
@@ -35,10 +33,10 @@ async function ask<T extends Frame>(path: string, init: RequestInit & { signal: 
   if (init.signal.aborted) late.abort();
   try {
     const response = await fetch(path, { ...init, signal: late.signal });
-    return await inReadersLanguage(path, await readAnswer<T>(response));
+    return await readAnswer<T>(response);
   } catch (trouble) {
     if (init.signal.aborted || trouble instanceof ApiError) throw trouble;
-    throw new ApiError(0, 'unreachable', phrase(late.signal.aborted ? kTooLate : kUnreachable));
+    throw new ApiError(0, 'unreachable', late.signal.aborted ? kTooLate : kUnreachable);
   } finally {
     clearTimeout(timer);
     init.signal.removeEventListener('abort', forward);
@@ -53,8 +51,8 @@ async function readAnswer<T extends Frame>(response: Response): Promise<T> {
   const answer = parsed<T>(text);
   if (response.ok && answer) return answer;
   const error = answer?.errors?.[0];
-  if (error) throw new ApiError(response.status, error.code, await sentence(error.message));
-  throw new ApiError(response.status, 'unreadable', phrase('The answer could not be read (HTTP {status}).', { status: response.status }));
+  if (error) throw new ApiError(response.status, error.code, error.message);
+  throw new ApiError(response.status, 'unreadable', `The answer could not be read (HTTP ${response.status}).`);
 }
 
 function parsed<T>(text: string): T | null {

@@ -1,7 +1,7 @@
 // Keeps one address fresh: never two requests at once, none while the tab is hidden, a small random
 // delay after each snapshot so that many pages do not ask in the same moment, a retry with back-off
 // after an error. A late answer for an address that is no longer shown is dropped.
-import type { Frame } from './types';
+import type { Frame } from './contract';
 import { ApiError, getJson } from './fetch';
 
 export interface Loaded<T> {

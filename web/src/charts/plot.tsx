@@ -6,7 +6,6 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useThemeName } from '../parts/theme';
 import { colour } from './colours';
-import { say } from '../words/say';
 import { plotOptions } from './plot_options';
 import { useZoom, ZoomControls } from './zoom';
 
@@ -76,7 +75,7 @@ export function Plot(props: PlotProps) {
       </figcaption>
       {props.children ? (
         <details class="figures">
-          <summary>{say('chart.table')}</summary>
+          <summary>Show as a table</summary>
           {props.children}
         </details>
       ) : null}

@@ -2,14 +2,12 @@
 // the keyboard reaches.
 import { useState } from 'preact/hooks';
 import type uPlot from 'uplot';
-import { say } from '../words/say';
-import type { Key } from '../words/english';
 
 const kDay = 86400;
-const kRanges: [Key, number][] = [
-  ['chart.lastDay', kDay],
-  ['chart.lastWeek', 7 * kDay],
-  ['chart.lastMonth', 30 * kDay],
+const kRanges: [string, number][] = [
+  ['last 24 hours', kDay],
+  ['last 7 days', 7 * kDay],
+  ['last 30 days', 30 * kDay],
 ];
 
 export interface Zoom {
@@ -51,20 +49,20 @@ export function ZoomControls({ zoom, x }: { zoom: Zoom; x: number[] }) {
   return (
     <div class="zoom" data-zoomed={part === null ? 'no' : 'yes'} data-from={part?.[0] ?? ''} data-to={part?.[1] ?? ''}>
       <label class="field field-row">
-        <span>{say('chart.range')}</span>
+        <span>Range</span>
         <select value={chosen} onChange={(event) => choose((event.target as HTMLSelectElement).value)}>
-          <option value="">{say('chart.whole')}</option>
-          {choices.map(([key, seconds]) => <option key={key} value={String(seconds)}>{say(key)}</option>)}
-          {chosen === 'part' ? <option value="part" disabled>{say('chart.zoomed')}</option> : null}
+          <option value="">all</option>
+          {choices.map(([words, seconds]) => <option key={words} value={String(seconds)}>{words}</option>)}
+          {chosen === 'part' ? <option value="part" disabled>Zoomed in</option> : null}
         </select>
       </label>
       {part === null ? (
-        <span class="quiet zoom-hint">{say('chart.hint')}</span>
+        <span class="quiet zoom-hint">Drag across the chart to zoom.</span>
       ) : (
         <>
-          <button type="button" onClick={move(-1)} disabled={part[0] <= from}>{say('chart.earlier')}</button>
-          <button type="button" onClick={move(1)} disabled={part[1] >= to}>{say('chart.later')}</button>
-          <button type="button" onClick={zoom.reset}>{say('chart.reset')}</button>
+          <button type="button" onClick={move(-1)} disabled={part[0] <= from}>Earlier</button>
+          <button type="button" onClick={move(1)} disabled={part[1] >= to}>Later</button>
+          <button type="button" onClick={zoom.reset}>Show all</button>
         </>
       )}
     </div>

@@ -1,5 +1,4 @@
 // How old the shown snapshot is, and in which of four conditions the page is.
-import { say } from '../words/say';
 import { clockTime } from '../words/times';
 import type { Live } from './stream';
 
@@ -33,11 +32,11 @@ function staleSince(live: Live): string {
 export function announcement(live: Live): string {
   switch (conditionOf(live)) {
     case 'lost':
-      return live.snapshot ? say('state.lost', { time: clockTime(live.lostAt / 1000, Date.now() / 1000) }) : say('state.lostAtOnce');
+      return live.snapshot ? `No connection to gpuadvised since ${clockTime(live.lostAt / 1000, Date.now() / 1000)}. Trying again; the last known data is shown.` : 'gpuadvised cannot be reached. Trying again.';
     case 'stale':
-      return say('state.stale', { time: staleSince(live), cause: live.snapshot?.stale_cause ?? '' });
+      return `Slurm has not answered since ${staleSince(live)}: ${live.snapshot?.stale_cause ?? ''}`;
     case 'starting':
-      return say('state.starting');
+      return 'gpuadvised has not heard from Slurm yet.';
     default:
       return '';
   }

@@ -1,7 +1,7 @@
 // The live state for all parts of the page, and answers that follow it.
 import { createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Frame } from '../api/types';
+import type { Frame } from '../api/contract';
 import { Loader } from '../api/loader';
 import type { Loaded } from '../api/loader';
 import { Stream } from './stream';

@@ -2,7 +2,6 @@
 // error (a restart behind a proxy), so every failure closes it and opens another after a back-off.
 import type { SnapshotEvent } from '../api/types';
 import { retryDelay } from '../api/loader';
-import { sentence } from '../api/translate';
 
 export type StreamState = 'connecting' | 'open' | 'lost';
 
@@ -68,12 +67,6 @@ export class Stream {
     this.failures = 0;
     const opened = this.live.opened + (this.live.state === 'lost' ? 1 : 0);
     this.set({ state: 'open', snapshot, receivedAt: Date.now(), lostAt: 0, opened });
-    if (snapshot.stale_cause) void this.translated(snapshot, snapshot.stale_cause);
-  }
-
-  private async translated(snapshot: SnapshotEvent, cause: string): Promise<void> {
-    const words = await sentence(cause);
-    if (words !== cause && this.live.snapshot === snapshot) this.set({ ...this.live, snapshot: { ...snapshot, stale_cause: words } });
   }
 
   private lost(): void {

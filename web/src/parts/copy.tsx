@@ -1,11 +1,10 @@
 // A command to copy. Where the browser gives no clipboard (plain http on a host name) the text is
 // selected, to be copied by hand.
 import { useRef, useState } from 'preact/hooks';
-import { phrase } from '../words/say';
 
 type Done = 'no' | 'copied' | 'selected';
 
-const words = (done: Done): string => phrase({ no: 'Copy', copied: 'Copied', selected: 'Selected: press Ctrl+C' }[done]);
+const words = (done: Done): string => ({ no: 'Copy', copied: 'Copied', selected: 'Selected: press Ctrl+C' })[done];
 const kShownMilliseconds = 4000;
 
 export function CopyLine({ text, label }: { text: string; label: string }) {
@@ -19,7 +18,7 @@ export function CopyLine({ text, label }: { text: string; label: string }) {
   return (
     <span class="copy-line">
       <code ref={code} class="command" tabIndex={0} aria-label={label}>{text}</code>
-      <button type="button" onClick={() => void copy()} aria-label={phrase('Copy: {what}', { what: label })}>
+      <button type="button" onClick={() => void copy()} aria-label={`Copy: ${label}`}>
         <span aria-live="polite">{words(done)}</span>
       </button>
     </span>

@@ -2,7 +2,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { grouped } from '../words/numbers';
 import { setParams } from './route';
-import { phrase } from '../words/say';
 
 export interface Option {
   value: string;
@@ -84,15 +83,15 @@ export function Pager({ offset, shown, total, size, noun }: PagerProps) {
   useEffect(() => {
     if (past) setParams({ offset: lastPage > 0 ? lastPage : null, node: null });
   }, [past, lastPage]);
-  const words = total === 0 ? phrase('no {rows}', { rows: noun }) : phrase('{from}–{to} of {total} {rows}', { from: grouped(offset + 1), to: grouped(last), total: grouped(total), rows: noun });
+  const words = total === 0 ? `no ${noun}` : `${grouped(offset + 1)}–${grouped(last)} of ${grouped(total)} ${noun}`;
   const go = (to: number) => () => setParams({ offset: to > 0 ? to : null, node: null });
   return (
-    <nav class="pager" aria-label={phrase('Pages of {rows}', { rows: noun })} data-total={total} data-offset={offset}>
+    <nav class="pager" aria-label={`Pages of ${noun}`} data-total={total} data-offset={offset}>
       <span class="pager-words">{words}</span>
-      <button type="button" disabled={offset === 0} onClick={go(0)}>{phrase('First')}</button>
-      <button type="button" disabled={offset === 0} onClick={go(Math.max(0, offset - size))}>{phrase('Previous')}</button>
-      <button type="button" disabled={last >= total} onClick={go(offset + size)}>{phrase('Next')}</button>
-      <button type="button" disabled={last >= total} onClick={go(lastPage)}>{phrase('Last')}</button>
+      <button type="button" disabled={offset === 0} onClick={go(0)}>First</button>
+      <button type="button" disabled={offset === 0} onClick={go(Math.max(0, offset - size))}>Previous</button>
+      <button type="button" disabled={last >= total} onClick={go(offset + size)}>Next</button>
+      <button type="button" disabled={last >= total} onClick={go(lastPage)}>Last</button>
     </nav>
   );
 }

@@ -3,17 +3,15 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ageSeconds, announcement, conditionOf } from '../live/age';
 import type { Condition } from '../live/age';
 import { useAnswer, useLive } from '../live/live';
-import type { MeAnswer } from '../api/types';
+import type { Me } from '../api/contract';
 import { ago, length } from '../words/durations';
 import { grouped } from '../words/numbers';
-import { phrase, say, sayNodes } from '../words/say';
-import { kLanguages, switchTo } from '../words/language';
 import { Name } from './name';
 import { kViews } from './route';
 import type { View } from './route';
 import { useThemeName } from './theme';
 
-export const titleOf = (view: View): string => say(`view.${view}`);
+export const titleOf = (view: View): string => view.charAt(0).toUpperCase() + view.slice(1);
 
 export function Header({ view, flipTheme }: { view: View; flipTheme: () => void }) {
   const { snapshot } = useLive();
@@ -30,7 +28,6 @@ export function Header({ view, flipTheme }: { view: View; flipTheme: () => void 
           {snapshot ? <Counts pending={snapshot.pending} running={snapshot.running} /> : null}
           <Who />
           <Age />
-          <LanguageChoice />
           <ThemeSwitch flip={flipTheme} />
         </div>
       </div>
@@ -56,7 +53,7 @@ function Views({ view }: { view: View }) {
     if (nav.current && shown) nav.current.scrollLeft = shown.offsetLeft - nav.current.clientWidth / 2; // a phone shows some of them
   }, [view]);
   return (
-    <nav class="views" aria-label={phrase('Views')} ref={nav}>
+    <nav class="views" aria-label="Views" ref={nav}>
       {kViews.map((name) => (
         <a key={name} href={`#/${name}`} aria-current={name === view ? 'page' : undefined}>
           {titleOf(name)}
@@ -69,8 +66,8 @@ function Views({ view }: { view: View }) {
 function Counts({ pending, running }: { pending: number; running: number }) {
   return (
     <span class="counts" data-pending={pending} data-running={running}>
-      <span><b>{grouped(pending)}</b> {phrase('pending')}</span>
-      <span><b>{grouped(running)}</b> {phrase('running')}</span>
+      <span><b>{grouped(pending)}</b> pending</span>
+      <span><b>{grouped(running)}</b> running</span>
     </span>
   );
 }
@@ -79,10 +76,10 @@ const kWhoRestSeconds = 600;
 
 /** Whose view this is; where a login proxy names somebody in vain, why. */
 function Who() {
-  const { data } = useAnswer<MeAnswer>('v1/me', kWhoRestSeconds);
+  const { data } = useAnswer<Me>('v1/me', kWhoRestSeconds);
   if (!data) return null;
-  if (data.user !== null) return <span class="who-am-i" data-user={data.user}>{sayNodes('frame.signedIn', { user: <Name of={data.user} /> })}</span>;
-  return <span class="who-am-i quiet" data-user="" title={data.note ?? say('frame.publicExplained')}>{say('frame.public')}{data.note ? <span class="unseen">{data.note}</span> : null}</span>;
+  if (data.user !== null) return <span class="who-am-i" data-user={data.user}>Signed in as <Name of={data.user} /></span>;
+  return <span class="who-am-i quiet" data-user="" title={data.note ?? 'You are not signed in: names of users, accounts and jobs are hidden.'}>Public view{data.note ? <span class="unseen">{data.note}</span> : null}</span>;
 }
 
 function useNow(everyMilliseconds: number): number {
@@ -94,7 +91,7 @@ function useNow(everyMilliseconds: number): number {
   return now;
 }
 
-const withoutAge = (condition: Condition): string => ({ live: '', stale: '', connecting: phrase('connecting …'), starting: phrase('no snapshot yet'), lost: phrase('no connection') })[condition];
+const withoutAge = (condition: Condition): string => ({ live: '', stale: '', connecting: 'connecting …', starting: 'no snapshot yet', lost: 'no connection' })[condition];
 
 function Age() {
   const live = useLive();
@@ -103,9 +100,9 @@ function Age() {
   const age = ageSeconds(live, now);
   const words = age === null ? withoutAge(condition) : ago(Math.floor(age));
   return (
-    <span class={`age age-${condition}`} data-condition={condition} title={age === null ? undefined : phrase('The snapshot is {age} old', { age: length(age) })}>
+    <span class={`age age-${condition}`} data-condition={condition} title={age === null ? undefined : `The snapshot is ${length(age)} old`}>
       <i class="dot" aria-hidden="true" />
-      {condition === 'lost' && age !== null ? `${phrase('lost')} · ` : ''}
+      {condition === 'lost' && age !== null ? 'lost · ' : ''}
       {words}
     </span>
   );
@@ -122,21 +119,9 @@ function Banner() {
   );
 }
 
-const kOwnNames: Record<string, string> = { en: 'English', ko: '한국어' };
-
-/** Each language by its own name, so that whoever reads it finds it. */
-function LanguageChoice() {
-  if (kLanguages.length < 2) return null;
-  return (
-    <select class="language" aria-label={phrase('Language')} value={document.documentElement.lang} onChange={(event) => switchTo((event.target as HTMLSelectElement).value)}>
-      {kLanguages.map((language) => <option key={language} value={language} lang={language}>{kOwnNames[language] ?? language}</option>)}
-    </select>
-  );
-}
-
 function ThemeSwitch({ flip }: { flip: () => void }) {
   const theme = useThemeName();
-  const other = phrase(theme === 'dark' ? 'Show the page light' : 'Show the page dark');
+  const other = theme === 'dark' ? 'Show the page light' : 'Show the page dark';
   return (
     <button type="button" class="icon-button" onClick={flip} aria-label={other} title={other}>
       <svg viewBox="0 0 20 20" width="16" height="16" aria-hidden="true">

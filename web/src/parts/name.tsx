@@ -1,6 +1,5 @@
 // A name that somebody else chose (job, user, node, partition, reason): set apart from the text
 // around it in both writing directions, clipped, with the whole in its title.
-import { phrase } from '../words/say';
 
 export function Name({ of, wide }: { of: string | null | undefined; wide?: boolean }) {
   if (of === null || of === undefined || of === '') return <span class="quiet">–</span>;
@@ -22,7 +21,7 @@ export function Names({ of, most = 3 }: { of: string[]; most?: number }) {
           <Name of={name} />
         </span>
       ))}
-      {rest > 0 ? ` ${phrase('and {n} more', { n: rest })}` : ''}
+      {rest > 0 ? ` and ${rest} more` : ''}
     </span>
   );
 }

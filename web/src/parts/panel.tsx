@@ -2,7 +2,6 @@
 import { useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import type { Loaded } from '../api/loader';
-import { say } from '../words/say';
 
 interface PanelProps {
   title: string;
@@ -35,7 +34,7 @@ export function Answering<T>({ of, children }: { of: Loaded<T>; children: (data:
     <div class="answered" aria-busy={loading && !data} data-loading={loading ? 'yes' : 'no'}>
       {error ? <Trouble error={error} hasData={data !== null} /> : null}
       {begun.current ? children(data) : null}
-      {data || error ? null : <p class="waiting">{say('frame.notAsked')}</p>}
+      {data || error ? null : <p class="waiting">Asking the daemon …</p>}
     </div>
   );
 }
@@ -45,14 +44,15 @@ export function Answered<T>({ of, children }: { of: Loaded<T>; children: (data: 
   return <Answering of={of}>{(data) => (data ? children(data) : null)}</Answering>;
 }
 
-function Trouble({ error, hasData }: { error: { status: number; message: string }; hasData: boolean }) {
+function Trouble({ error, hasData }: { error: { status: number; code: string; message: string }; hasData: boolean }) {
   const starting = error.status === 503;
+  const waiting = error.code === 'standby' ? 'gpuadvise answers on another host' : 'gpuadvise is starting';
   const again = error.status === 0 || error.status >= 500 || error.status === 429;
   return (
     <div class={`trouble ${starting ? 'trouble-soft' : ''}`} data-trouble={error.status}>
-      <strong>{say(starting ? 'frame.starting' : 'frame.noAnswer')}</strong>
+      <strong>{starting ? waiting : 'No new answer'}</strong>
       <bdi title={error.message.slice(0, 2000)}>{error.message}</bdi>
-      {again ? <span>{say(hasData ? 'frame.lastKnown' : 'frame.again')}</span> : null}
+      {again ? <span>{hasData ? 'Trying again. The last known data is shown below.' : 'Trying again.'}</span> : null}
     </div>
   );
 }

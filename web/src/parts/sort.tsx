@@ -1,6 +1,5 @@
 // Sorting of a table's rows by one column: what is sorted by, and the head that changes it.
 import { useState } from 'preact/hooks';
-import { phrase, say } from '../words/say';
 
 export type SortValue = string | number | null | undefined;
 
@@ -45,8 +44,8 @@ export function SortHead({ column, sorting, turn, right }: SortHeadProps) {
   const state = !chosen ? 'none' : sorting.down ? 'descending' : 'ascending';
   return (
     <th scope="col" class={right ? 'right' : undefined} aria-sort={state}>
-      <button type="button" class="sort" onClick={() => turn(column)} title={say('table.sort', { column: phrase(column) })}>
-        {phrase(column)}
+      <button type="button" class="sort" onClick={() => turn(column)} title={`Sort by ${column}`}>
+        {column}
         <span class="sort-mark" aria-hidden="true">{!chosen ? '↕' : sorting.down ? '↓' : '↑'}</span>
       </button>
     </th>

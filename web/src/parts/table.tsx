@@ -1,6 +1,5 @@
 // A table with a caption, in its own container that scrolls sideways where the page is narrow.
 import type { ComponentChildren } from 'preact';
-import { phrase, say } from '../words/say';
 import { csvOf, saveCsv } from './csv';
 import type { CsvValue } from './csv';
 import { SortHead, sorted, useSorting } from './sort';
@@ -15,7 +14,7 @@ interface TableProps {
 
 export function Table({ caption, hideCaption = true, class: more, children }: TableProps) {
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label={phrase('Table: {caption}', { caption })}>
+    <div class="scroll" tabIndex={0} role="group" aria-label={`Table: ${caption}`}>
       <table class={more}>
         <caption class={hideCaption ? 'unseen' : undefined}>{caption}</caption>
         {children}
@@ -85,8 +84,8 @@ interface CsvButtonProps {
 
 export function CsvButton({ name, heads, rows }: CsvButtonProps) {
   return (
-    <button type="button" class="csv" aria-label={say('table.csvOf', { table: name })} onClick={() => saveCsv(name, csvOf(heads, rows()))}>
-      {say('table.csv')}
+    <button type="button" class="csv" aria-label={`Download CSV: ${name}`} onClick={() => saveCsv(name, csvOf(heads, rows()))}>
+      Download CSV
     </button>
   );
 }

@@ -1,6 +1,5 @@
 // Choices of filters, from the rows that an answer has for every partition × GPU type.
 import type { Option } from '../parts/filters';
-import { phrase } from '../words/say';
 
 interface PoolKey {
   partition: string;
@@ -21,6 +20,6 @@ export function gpuOptions(pools: PoolKey[]): Option[] {
 
 /** What the link of a row says after the partition: rows of one partition differ by their GPU type. */
 export function restOfLabel(pool: PoolKey, chosen: boolean): string {
-  const gpu = pool.gpu === '' ? phrase('no GPUs') : pool.gpu_name.slice(0, 60);
-  return chosen ? `, ${gpu}, ${phrase('shown; show all')}` : `, ${gpu}`;
+  const gpu = pool.gpu === '' ? 'no GPUs' : pool.gpu_name.slice(0, 60);
+  return chosen ? `, ${gpu}, shown; show all` : `, ${gpu}`;
 }

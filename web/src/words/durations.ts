@@ -1,6 +1,5 @@
 // Lengths of time as people read them: "now", "40 s", "25 min", "3 h 10", "2 d 4 h".
 // The same steps as the client's tables, with "min" where they write "m".
-import { phrase } from './say';
 
 const kMinute = 60;
 const kHour = 3600;
@@ -9,7 +8,7 @@ const kDay = 86400;
 /** Seconds in words; "–" where nothing is known. Negative is "now". */
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return '–';
-  if (seconds < 30) return phrase('now');
+  if (seconds < 30) return 'now';
   return length(seconds);
 }
 
@@ -53,7 +52,7 @@ export function shortDuration(seconds: number | null | undefined): string {
 
 /** "4 s ago", "3 min ago". */
 export function ago(seconds: number): string {
-  return phrase('{length} ago', { length: length(seconds) });
+  return `${length(seconds)} ago`;
 }
 
 /** Steps of the wait scale, 0 (now) to 5 (over a day), as the colours of style/tokens.css count. */
@@ -66,6 +65,6 @@ export function waitLevel(seconds: number | null | undefined): number | null {
 
 /** A time limit as a column header: "1 h", "24 h". */
 export function limit(seconds: number | null | undefined): string {
-  if (seconds === null || seconds === undefined) return phrase('no limit');
+  if (seconds === null || seconds === undefined) return 'no limit';
   return seconds <= 2 * kDay && seconds % kHour === 0 ? `${seconds / kHour} h` : length(seconds);
 }

@@ -1,5 +1,4 @@
 // Counts, shares and bytes in words. GB is 10^9, GiB is 2^30.
-import { phrase } from './say';
 
 const kGib = 2 ** 30;
 
@@ -36,5 +35,5 @@ export function gib(bytes: number): string {
 
 /** "1 GPU", "4 GPUs". */
 export function plural(count: number, noun: string): string {
-  return phrase(count === 1 ? `{n} ${noun}` : `{n} ${noun}s`, { n: grouped(count) });
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,16 +1,10 @@
 // Moments (unix seconds) as a person reads them, in the browser's time zone.
-import { locale, phrase } from './say';
 
 const kDay = 86400;
 
 const format = (options: Intl.DateTimeFormatOptions) => {
-  const made = new Map<string, Intl.DateTimeFormat>();
-  return (moment: Date): string => {
-    const tag = locale();
-    const known = made.get(tag) ?? new Intl.DateTimeFormat(tag, options);
-    made.set(tag, known);
-    return known.format(moment);
-  };
+  const made = new Intl.DateTimeFormat('en-GB', options);
+  return (moment: Date): string => made.format(moment);
 };
 
 const clock = format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
@@ -33,7 +27,7 @@ export function clockTime(unix: number | null | undefined, now: number): string 
 
 /** Day, month, year and time, for titles. */
 export function fullTime(unix: number | null | undefined): string {
-  return unix === null || unix === undefined ? phrase('not known') : whole(date(unix));
+  return unix === null || unix === undefined ? 'not known' : whole(date(unix));
 }
 
 /** "24 Nov" as the cluster's calendar has it, `offset` seconds east of UTC. */
@@ -49,16 +43,16 @@ export function clusterTime(unix: number, offset: number): string {
 }
 
 /** "Europe/Berlin": where moments are told that are not said to be the cluster's. */
-export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || phrase('not known');
+export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'not known';
 
 /** "24 Nov", with "so far" while that week is not over at `until`; `start` and `until` as clusterDay has them. */
 export function weekWords(start: number, offset: number, until: number): string {
-  return clusterDay(start, offset) + (start + 7 * kDay > until ? `, ${phrase('so far')}` : '');
+  return clusterDay(start, offset) + (start + 7 * kDay > until ? ', so far' : '');
 }
 
 /** A sentence where the newest week, from `start`, is not over; else null. */
 export function soFar(start: number, offset: number, until: number): string | null {
-  return start + 7 * kDay > until && Number.isFinite(start) ? phrase('The week of {day} is not over: its point is of what is known so far.', { day: clusterDay(start, offset) }) : null;
+  return start + 7 * kDay > until && Number.isFinite(start) ? `The week of ${clusterDay(start, offset)} is not over: its point is of what is known so far.` : null;
 }
 
 const two = (value: number) => String(value).padStart(2, '0');

@@ -17,12 +17,12 @@ export const kGpus = {
 };
 
 const kSmall = [
-  { prefix: 'classt', from: 1, count: 8, gpu: 'rtx2080ti', gpus: 4, partition: 'markov_gpu' },
-  { prefix: 'classt', from: 9, count: 5, gpu: 'rtx4070', gpus: 4, partition: 'markov_gpu' },
-  { prefix: 'classt', from: 21, count: 2, gpu: 'rtx4090', gpus: 4, partition: 'markov_gpu' },
-  { prefix: 'classt', from: 25, count: 4, gpu: 'l40s', gpus: 6, partition: 'markov_gpu' },
-  { prefix: 'classt', from: 31, count: 1, gpu: 'h100-1g.11gb', gpus: 7, partition: 'markov_gpu' },
-  { prefix: 'markov', from: 1, count: 3, gpu: '', gpus: 0, partition: 'markov_cpu' },
+  { prefix: 'classt', from: 1, count: 8, gpu: 'rtx2080ti', gpus: 4, partition: 'gpu_shared' },
+  { prefix: 'classt', from: 9, count: 5, gpu: 'rtx4070', gpus: 4, partition: 'gpu_shared' },
+  { prefix: 'classt', from: 21, count: 2, gpu: 'rtx4090', gpus: 4, partition: 'gpu_shared' },
+  { prefix: 'classt', from: 25, count: 4, gpu: 'l40s', gpus: 6, partition: 'gpu_shared' },
+  { prefix: 'classt', from: 31, count: 1, gpu: 'h100-1g.11gb', gpus: 7, partition: 'gpu_shared' },
+  { prefix: 'host', from: 1, count: 3, gpu: '', gpus: 0, partition: 'cpu_only' },
 ];
 
 const kLarge = [

@@ -25,7 +25,7 @@ export function makeHostile(cluster) {
       job.user = kNames[(index + 1) % 4];
     });
     for (const gpus of node.gpus) if (gpus.gpu === 'l40s') gpus.gpu_name = kHtml;
-    if (node.partitions[0] === 'markov_cpu') node.partitions = [kLong];
+    if (node.partitions[0] === 'cpu_only') node.partitions = [kLong];
     if (at % 7 === 0) node.reserved = { name: kBackwards, start: 0, end: 4000000000 };
   });
 }

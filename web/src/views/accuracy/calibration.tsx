@@ -1,33 +1,32 @@
 // Said share against the share that came, with the 95 % range of the true one.
-import type { CalibrationRow } from '../../api/types';
+import type { CalibrationPoint } from '../../api/contract';
 import { Square, toX, toY } from '../../charts/square';
 import { DataTable } from '../../parts/table';
 import { grouped, percent } from '../../words/numbers';
-import { phrase, say } from '../../words/say';
 
 const kTicks = [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, words: percent(at) }));
 
-export function Calibration({ rows }: { rows: CalibrationRow[] }) {
-  const known = rows.filter((row): row is CalibrationRow & { came: number } => row.came !== null);
-  const label = known.map((row) => say('accuracy.calibrationPoint', { forecast: percent(row.said), actual: percent(row.came) })).join('; ');
+export function Calibration({ rows }: { rows: CalibrationPoint[] }) {
+  const known = rows.filter((row): row is CalibrationPoint & { came: number } => row.came !== null);
+  const label = known.map((row) => `forecast ${percent(row.said)}, actual ${percent(row.came)}`).join('; ');
   const path = known.map((row) => `${toX(row.said)},${toY(row.came)}`).join(' ');
   return (
     <figure class="plot" data-calibration={known.length}>
-      <Square label={`Calibration: ${label}.`} xName={say('accuracy.forecastShare')} yName={say('accuracy.actualShare')} ticks={kTicks}>
+      <Square label={`Calibration: ${label}.`} xName="forecast share" yName="actual share" ticks={kTicks}>
         <polyline class="came-line" points={path} />
         {known.map((row) => <Range key={row.said} row={row} />)}
       </Square>
       <details class="figures">
-        <summary>{phrase('The figures as a table')}</summary>
+        <summary>The figures as a table</summary>
         <DataTable
-          caption={phrase('Calibration')}
+          caption="Calibration"
           rows={rows}
           keyOf={(row) => row.said}
           columns={[
-            { head: say('accuracy.forecast'), cell: (row) => percent(row.said) },
-            { head: say('accuracy.actual'), cell: (row) => percent(row.came), right: true },
-            { head: phrase('95 % range'), cell: (row) => (row.low === null ? '–' : `${percent(row.low)} – ${percent(row.high)}`), right: true },
-            { head: phrase('Jobs'), cell: (row) => grouped(row.jobs), right: true },
+            { head: 'Forecast', cell: (row) => percent(row.said) },
+            { head: 'Actual', cell: (row) => percent(row.came), right: true },
+            { head: '95 % range', cell: (row) => (row.low === null ? '–' : `${percent(row.low)} – ${percent(row.high)}`), right: true },
+            { head: 'Jobs', cell: (row) => grouped(row.jobs), right: true },
           ]}
         />
       </details>
@@ -37,7 +36,7 @@ export function Calibration({ rows }: { rows: CalibrationRow[] }) {
 
 const kCap = 5;
 
-function Range({ row }: { row: CalibrationRow & { came: number } }) {
+function Range({ row }: { row: CalibrationPoint & { came: number } }) {
   const x = toX(row.said);
   const low = toY(row.low ?? row.came);
   const high = toY(row.high ?? row.came);

@@ -1,31 +1,30 @@
 // Coverage and error by week, with Slurm's error beside ours.
-import type { AccuracyWeek } from '../../api/types';
+import type { AccuracyWeek } from '../../api/contract';
 import { Plot } from '../../charts/plot';
 import { DataTable } from '../../parts/table';
 import { length } from '../../words/durations';
 import { grouped, percent } from '../../words/numbers';
 import { weekWords } from '../../words/times';
-import { phrase, say } from '../../words/say';
 
 export function Coverage({ weeks, until }: { weeks: AccuracyWeek[]; until: number }) {
   const x = weeks.map((week) => week.week_start);
   const last = weeks[weeks.length - 1];
-  const label = phrase('Coverage over {weeks} weeks; in the last one {p50} under the p50 and {p90} under the p90.', { weeks: weeks.length, p50: percent(last?.coverage_p50), p90: percent(last?.coverage_p90) });
+  const label = `Coverage over ${weeks.length} weeks; in the last one ${percent(last?.coverage_p50)} under the p50 and ${percent(last?.coverage_p90)} under the p90.`;
   const constant = (value: number) => weeks.map(() => value);
   return (
     <Plot
       label={label}
       x={x}
       weeks
-      xWords={(at) => phrase('week of {day}', { day: weekWords(at, 0, until) })}
+      xWords={(at) => `week of ${weekWords(at, 0, until)}`}
       yWords={percent}
       range={[0, 1.04]}
       height={190}
       lines={[
-        { name: phrase('under the p90'), token: '--series-1', values: weeks.map((week) => week.coverage_p90), points: true },
-        { name: phrase('under the p50'), token: '--series-2', values: weeks.map((week) => week.coverage_p50), points: true },
-        { name: say('accuracy.target'), token: '--text-3', values: constant(0.9), dash: [2, 4] },
-        { name: say('accuracy.targetP50'), token: '--text-3', values: constant(0.5), dash: [2, 4], legend: false },
+        { name: 'under the p90', token: '--series-1', values: weeks.map((week) => week.coverage_p90), points: true },
+        { name: 'under the p50', token: '--series-2', values: weeks.map((week) => week.coverage_p50), points: true },
+        { name: 'target', token: '--text-3', values: constant(0.9), dash: [2, 4] },
+        { name: 'target for p50', token: '--text-3', values: constant(0.5), dash: [2, 4], legend: false },
       ]}
     >
       <WeekTable weeks={weeks} until={until} />
@@ -36,18 +35,18 @@ export function Coverage({ weeks, until }: { weeks: AccuracyWeek[]; until: numbe
 function WeekTable({ weeks, until }: { weeks: AccuracyWeek[]; until: number }) {
   return (
     <DataTable
-      caption={phrase('Accuracy by week')}
+      caption="Accuracy by week"
       rows={[...weeks].reverse()}
       keyOf={(week) => week.week_start}
       columns={[
-        { head: phrase('Week of'), cell: (week) => weekWords(week.week_start, 0, until) },
-        { head: phrase('Jobs'), cell: (week) => grouped(week.jobs), right: true },
-        { head: say('accuracy.withWait'), cell: (week) => grouped(week.covered_jobs), right: true },
-        { head: phrase('Under p50'), cell: (week) => percent(week.coverage_p50), right: true },
-        { head: phrase('Under p90'), cell: (week) => percent(week.coverage_p90), right: true },
-        { head: phrase('Median error'), cell: (week) => length(week.median_abs_error_seconds), right: true },
-        { head: say('accuracy.comparedSlurm'), cell: (week) => length(week.median_abs_error_seconds_beside_slurm), right: true },
-        { head: say('accuracy.slurms'), cell: (week) => length(week.slurm_median_abs_error_seconds), right: true },
+        { head: 'Week of', cell: (week) => weekWords(week.week_start, 0, until) },
+        { head: 'Jobs', cell: (week) => grouped(week.jobs), right: true },
+        { head: 'With a forecast wait', cell: (week) => grouped(week.covered_jobs), right: true },
+        { head: 'Under p50', cell: (week) => percent(week.coverage_p50), right: true },
+        { head: 'Under p90', cell: (week) => percent(week.coverage_p90), right: true },
+        { head: 'Median error', cell: (week) => length(week.median_abs_error_seconds), right: true },
+        { head: 'Compared with Slurm', cell: (week) => length(week.median_abs_error_seconds_beside_slurm), right: true },
+        { head: 'Slurm’s error', cell: (week) => length(week.slurm_median_abs_error_seconds), right: true },
       ]}
     />
   );

@@ -1,9 +1,8 @@
 // The record in a few large figures, each with its target or Slurm's figure.
 import type { ComponentChildren } from 'preact';
-import type { AccuracyAnswer } from '../../api/types';
+import type { Accuracy } from '../../api/contract';
 import { length } from '../../words/durations';
 import { grouped, percent } from '../../words/numbers';
-import { say } from '../../words/say';
 
 interface FigureProps {
   id: string;
@@ -24,16 +23,16 @@ function Figure({ id, name, value, children }: FigureProps) {
   );
 }
 
-export function Figures({ data: { all } }: { data: AccuracyAnswer }) {
+export function Figures({ data: { all } }: { data: Accuracy }) {
   return (
     <dl class="figures-row">
-      <Figure id="jobs" name={say('figure.jobs')} value={grouped(all.jobs)}>{say('figure.jobsRest', { jobs: grouped(all.covered_jobs) })}</Figure>
-      <Figure id="median" name={say('figure.median')} value={length(all.median_abs_error_seconds)}>{say('figure.medianRest')}</Figure>
-      <Figure id="covered" name={say('figure.covered')} value={length(all.covered_median_abs_error_seconds)}>{say('figure.coveredRest', { share: percent(all.within_600s) })}</Figure>
-      <Figure id="coverage90" name={say('figure.coverage90')} value={percent(all.coverage_p90)}>{say('figure.coverage90Rest', { share: percent(all.coverage_p50) })}</Figure>
-      <Figure id="at_once" name={say('figure.at_once')} value={percent(all.at_once)}>{say('figure.at_onceRest')}</Figure>
-      <Figure id="slurm" name={say('figure.slurm')} value={length(all.median_abs_error_seconds_beside_slurm)}>
-        {all.slurm_jobs > 0 ? say('figure.slurmRest', { error: length(all.slurm_median_abs_error_seconds), jobs: grouped(all.slurm_jobs) }) : say('figure.slurmNone')}
+      <Figure id="jobs" name="Jobs forecast" value={grouped(all.jobs)}>{grouped(all.covered_jobs)} with a forecast wait</Figure>
+      <Figure id="median" name="Median error" value={length(all.median_abs_error_seconds)}>of the p50, all jobs</Figure>
+      <Figure id="covered" name="Median error, jobs with a forecast wait" value={length(all.covered_median_abs_error_seconds)}>{percent(all.within_600s)} of all jobs within 10 min</Figure>
+      <Figure id="coverage90" name="Started by the p90" value={percent(all.coverage_p90)}>target 90 %; by the p50: {percent(all.coverage_p50)}, target 50 %</Figure>
+      <Figure id="at_once" name="Forecast to start at once, and did" value={percent(all.at_once)}>within a minute</Figure>
+      <Figure id="slurm" name="Median error, jobs with an estimate from Slurm" value={length(all.median_abs_error_seconds_beside_slurm)}>
+        {all.slurm_jobs > 0 ? `Slurm’s own error is ${length(all.slurm_median_abs_error_seconds)} on the same ${grouped(all.slurm_jobs)} jobs` : 'Slurm gave no estimates'}
       </Figure>
     </dl>
   );

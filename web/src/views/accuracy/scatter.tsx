@@ -1,5 +1,5 @@
 // Said p50 against the wait that came, logarithmic, with the range that was said.
-import type { AccuracyPoint } from '../../api/types';
+import type { AccuracyPoint } from '../../api/contract';
 import { seriesToken } from '../../charts/colours';
 import { logScale } from '../../charts/log_scale';
 import { Square, toX, toY } from '../../charts/square';
@@ -8,16 +8,15 @@ import { DataTable } from '../../parts/table';
 import { duration } from '../../words/durations';
 import { percent } from '../../words/numbers';
 import { clockTime, fullTime } from '../../words/times';
-import { phrase, say } from '../../words/say';
 
 export function Scatter({ points }: { points: AccuracyPoint[] }) {
   const scale = logScale(points.flatMap((point) => [point.said_p90_seconds, point.wait_seconds]));
   const gpus = [...new Map(points.map((point) => [point.gpu, point.gpu_name]))];
   const inside = points.filter((point) => point.wait_seconds >= point.said_p10_seconds && point.wait_seconds <= point.said_p90_seconds).length;
-  const label = say('accuracy.scatterLabel', { jobs: points.length, share: percent(inside / points.length) });
+  const label = `${points.length} jobs: forecast wait against actual wait. ${percent(inside / points.length)} lie within the forecast range; the target is 80 %.`;
   return (
     <figure class="plot" data-points={points.length}>
-      <Square label={label} xName={say('accuracy.forecastWait')} yName={say('accuracy.actualWait')} ticks={scale.ticks}>
+      <Square label={label} xName="forecast wait, p10 – p50 – p90" yName="actual wait" ticks={scale.ticks}>
         {points.map((point, index) => <Point key={index} point={point} place={scale.place} token={seriesToken(gpus.findIndex(([gpu]) => gpu === point.gpu))} />)}
       </Square>
       <figcaption>
@@ -29,7 +28,7 @@ export function Scatter({ points }: { points: AccuracyPoint[] }) {
         <span>{label}</span>
       </figcaption>
       <details class="figures">
-        <summary>{phrase('The figures as a table')}</summary>
+        <summary>The figures as a table</summary>
         <PointTable points={points} />
       </details>
     </figure>
@@ -58,17 +57,17 @@ function PointTable({ points }: { points: AccuracyPoint[] }) {
   const newest = points.slice(-kMostRows).reverse();
   return (
     <DataTable
-      caption={say('accuracy.newest', { jobs: newest.length })}
+      caption={`The newest ${newest.length} jobs with a forecast wait`}
       rows={newest.map((point, index) => ({ ...point, index }))}
       keyOf={(row) => row.index}
       columns={[
-        { head: phrase('Started'), cell: (row) => <span title={fullTime(row.started_at)}>{clockTime(row.started_at, points[points.length - 1]?.started_at ?? 0)}</span> },
-        { head: phrase('GPUs'), cell: (row) => <>{row.gpus} × <Name of={row.gpu_name} /></> },
-        { head: say('accuracy.forecastP10'), cell: (row) => duration(row.said_p10_seconds), right: true },
+        { head: 'Started', cell: (row) => <span title={fullTime(row.started_at)}>{clockTime(row.started_at, points[points.length - 1]?.started_at ?? 0)}</span> },
+        { head: 'GPUs', cell: (row) => <>{row.gpus} × <Name of={row.gpu_name} /></> },
+        { head: 'Forecast p10', cell: (row) => duration(row.said_p10_seconds), right: true },
         { head: 'p50', cell: (row) => duration(row.said_p50_seconds), right: true },
         { head: 'p90', cell: (row) => duration(row.said_p90_seconds), right: true },
-        { head: say('accuracy.actual'), cell: (row) => duration(row.wait_seconds), right: true },
-        { head: say('accuracy.slurmOff'), cell: (row) => duration(row.slurm_error_seconds === null ? null : Math.abs(row.slurm_error_seconds)), right: true },
+        { head: 'Actual', cell: (row) => duration(row.wait_seconds), right: true },
+        { head: 'Error of Slurm’s estimate', cell: (row) => duration(row.slurm_error_seconds === null ? null : Math.abs(row.slurm_error_seconds)), right: true },
       ]}
     />
   );

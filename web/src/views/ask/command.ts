@@ -1,11 +1,11 @@
 // The command that submits one strategy: `gpuadvise submit` with the flags that leave it as the only
 // one (sbatch's own: client/commands/command_line.cc).
-import type { Objective, Strategy } from '../../api/ask_types';
+import type { Strategy } from '../../api/contract';
+import type { Objective } from './objectives';
 
 export interface Asked {
   section: string;
   objective: Objective | '';
-  cluster: string; // this daemon's own
 }
 
 const kPlain = /^[A-Za-z0-9_\-./:=,+@%]+$/;
@@ -19,7 +19,6 @@ export function shellQuoted(text: string): string {
 /** `among` are all strategies of the answer: account and QOS are named where they tell two apart. */
 export function submitCommand(strategy: Strategy, among: Strategy[], asked: Asked): string {
   const words = ['gpuadvise', 'submit', 'train.yaml'];
-  if (strategy.cluster && strategy.cluster !== asked.cluster) words.push('-M', shellQuoted(strategy.cluster));
   if (asked.section) words.push('--section', shellQuoted(asked.section));
   if (asked.objective) words.push('--objective', asked.objective);
   words.push('-p', shellQuoted(strategy.partition));
@@ -32,7 +31,7 @@ export function submitCommand(strategy: Strategy, among: Strategy[], asked: Aske
 }
 
 function samePlace(a: Strategy, b: Strategy): boolean {
-  return a.cluster === b.cluster && a.partition === b.partition && a.gres_type === b.gres_type && a.gpus_per_node === b.gpus_per_node && a.nodes === b.nodes;
+  return a.partition === b.partition && a.gres_type === b.gres_type && a.gpus_per_node === b.gpus_per_node && a.nodes === b.nodes;
 }
 
 /** Line of the file that an error names: "train.yaml:7: sentence" → 7; null where it names none. */

@@ -1,5 +1,5 @@
 // The head of a ranking: of what, by which objective, of which moment; and what has changed since.
-import type { AdviseAnswer } from '../../api/ask_types';
+import type { Advice } from '../../api/contract';
 import { useLive } from '../../live/live';
 import { Name } from '../../parts/name';
 import { ago } from '../../words/durations';
@@ -7,13 +7,12 @@ import { clockTime, fullTime } from '../../words/times';
 import { ask } from './desk';
 import { objectiveWords } from './objectives';
 import type { Question } from './question';
-import { phrase, sayNodes } from '../../words/say';
 
 const kSaidSeconds = 60; // from this age on it is said
 const kOldSeconds = 120; // from this age on another is offered
 
 interface DatedProps {
-  answer: AdviseAnswer;
+  answer: Advice;
   changed: string | null; // as changedSince
 }
 
@@ -24,17 +23,17 @@ export function Dated({ answer, changed }: DatedProps) {
   return (
     <div class="dated" data-ranked-at={taken ?? ''} data-changed={changed ? 'yes' : 'no'}>
       <p>
-        <b><Name of={answer.name} wide /></b>, {objectiveWords(answer.objective)}, {sayNodes('ask.asOf', { time: <span title={fullTime(taken)}>{clockTime(taken, newest ?? taken ?? 0)}</span> })}
+        <b><Name of={answer.name} wide /></b>, {objectiveWords(answer.objective)}, as of <span title={fullTime(taken)}>{clockTime(taken, newest ?? taken ?? 0)}</span>
         {age > kSaidSeconds ? <> ({ago(age)})</> : null}
       </p>
-      {changed ? <p class="few">{phrase('For the {parts} before your changes. Ask again to have its commands.', { parts: changed })}</p> : null}
-      {changed || age > kOldSeconds ? <button type="button" class="again" onClick={ask}>{phrase('Ask again')}</button> : null}
+      {changed ? <p class="few">For the {changed} before your changes. Ask again to have its commands.</p> : null}
+      {changed || age > kOldSeconds ? <button type="button" class="again" onClick={ask}>Ask again</button> : null}
     </div>
   );
 }
 
 /** What differs, in words ("text, objective"), or null where the ranking is for what is asked now. */
 export function changedSince(asked: Question, now: Question): string | null {
-  const parts = (['text', 'objective', 'section', 'everywhere'] as const).filter((part) => asked[part] !== now[part]);
-  return parts.length > 0 ? parts.map((part) => (part === 'everywhere' ? phrase('clusters') : phrase(part))).join(` ${phrase('and')} `) : null;
+  const parts = (['text', 'objective', 'section'] as const).filter((part) => asked[part] !== now[part]);
+  return parts.length > 0 ? parts.join(' and ') : null;
 }

@@ -1,7 +1,7 @@
 // What lies on the desk of Ask: the file, objective and section, and the last answers. It outlives
 // the view, so that looking at another view and coming back loses nothing.
 import { useEffect, useState } from 'preact/hooks';
-import type { Objective } from '../../api/ask_types';
+import type { Objective } from './objectives';
 import { recall, remember } from '../../parts/stored';
 import { kExample } from './example';
 import { askAll, tooLong } from './question';
@@ -11,7 +11,6 @@ export interface Desk {
   text: string;
   objective: Objective | '';
   section: string;
-  everywhere: boolean; // other clusters are asked too
   asking: boolean;
   rounds: number; // how many questions have been answered, well or badly
   failed: Failed | null; // the last question, where it was not answered with a ranking
@@ -23,7 +22,7 @@ interface Failed {
   text: string; // that was asked about
 }
 
-let desk: Desk = { text: recall('draft') ?? kExample, objective: '', section: '', everywhere: true, asking: false, rounds: 0, failed: null, ranked: null };
+let desk: Desk = { text: recall('draft') ?? kExample, objective: '', section: '', asking: false, rounds: 0, failed: null, ranked: null };
 let redraw: ((next: Desk) => void) | null = null;
 let controller: AbortController | null = null;
 
@@ -49,12 +48,12 @@ export function editText(text: string): void {
   change({ text });
 }
 
-export const choose = (part: { objective?: Objective | ''; section?: string; everywhere?: boolean }): void => change(part);
+export const choose = (part: { objective?: Objective | ''; section?: string }): void => change(part);
 
 /** Says why nothing was asked or opened. */
 export const refuse = (error: string): void => change({ asking: false, rounds: desk.rounds + 1, failed: { error, text: desk.text } });
 
-export const questionOf = ({ text, objective, section, everywhere }: Desk): Question => ({ text, objective, section: section.trim(), everywhere });
+export const questionOf = ({ text, objective, section }: Desk): Question => ({ text, objective, section: section.trim() });
 
 /** Asks about what lies on the desk; an answer that is still awaited is given up. */
 export function ask(): void {

@@ -1,7 +1,6 @@
 // The text of the file with line numbers; the line of an error is marked and can be gone to.
 import { useEffect, useRef } from 'preact/hooks';
 import { tooManyBytes } from './question';
-import { phrase } from '../../words/say';
 
 interface EditorProps {
   text: string;
@@ -42,7 +41,7 @@ export function Editor({ text, edit, refuse, ask, errorLine, round, described }:
         <textarea ref={area} aria-label="train.yaml" value={text} rows={24} spellcheck={false} autocapitalize="off" autocomplete="off" wrap="off" aria-invalid={errorLine !== null} aria-describedby={described} onInput={(event) => edit((event.target as HTMLTextAreaElement).value)} onKeyDown={keys} onScroll={follow} />
       </div>
       <label class="open-file">
-        <span>{phrase('Open a file')}</span>
+        <span>Open a file</span>
         <input type="file" accept=".yaml,.yml,.txt,text/*" onChange={(event) => void openFile(event.target as HTMLInputElement, edit, refuse)} />
       </label>
     </>

@@ -1,8 +1,7 @@
 // A form beside the YAML: model preset, GPU type and steps. The text is the only copy: each field reads
 // it and writes it, so that both always say the same.
 import { useAnswer } from '../../live/live';
-import type { PresetsAnswer, WaitsAnswer } from '../../api/types';
-import { say } from '../../words/say';
+import type { Presets, Waits } from '../../api/contract';
 import { plainWord, readValue, writeValue } from './yaml_edit';
 import type { Found, Place } from './yaml_edit';
 
@@ -17,8 +16,8 @@ interface FormProps {
 }
 
 export function Form({ text, edit }: FormProps) {
-  const presets = useAnswer<PresetsAnswer>('v1/presets', kRestSeconds).data?.presets ?? [];
-  const gpus = useAnswer<WaitsAnswer>('v1/waits', kRestSeconds).data?.gpus ?? [];
+  const presets = useAnswer<Presets>('v1/presets', kRestSeconds).data?.presets ?? [];
+  const gpus = useAnswer<Waits>('v1/waits', kRestSeconds).data?.gpus ?? [];
   // Null is no word of the file's: nothing changes, and the field shows the text again.
   const write = (place: Place, event: Event, value: string | null) => {
     if (value !== null) edit(writeValue(text, place, value));
@@ -30,28 +29,28 @@ export function Form({ text, edit }: FormProps) {
   const known = gpu.kind !== 'value' || gpus.some((one) => one.gpu === gpu.value);
   return (
     <fieldset class="ask-form" data-form>
-      <legend>{say('ask.form')}</legend>
-      <Field label={say('ask.preset')} found={readValue(text, kPreset)}>
+      <legend>Form</legend>
+      <Field label="Model preset" found={readValue(text, kPreset)}>
         {(value, odd) => (
           <>
-            <input name="preset" list="presets" value={value} disabled={odd} placeholder={say('ask.presetHint')} maxLength={120} autocomplete="off" onChange={(event) => write(kPreset, event, wordOf(event))} />
+            <input name="preset" list="presets" value={value} disabled={odd} placeholder="none" maxLength={120} autocomplete="off" onChange={(event) => write(kPreset, event, wordOf(event))} />
             <datalist id="presets">{presets.map((one) => <option key={one} value={one} />)}</datalist>
           </>
         )}
       </Field>
-      <Field label={say('ask.gpu')} found={gpu}>
+      <Field label="GPU type" found={gpu}>
         {(value, odd) => (
           <select name="form-gpu" value={value} disabled={odd} onChange={(event) => write(kGpus, event, wordOf(event))}>
-            <option value="">{say('ask.anyGpu')}</option>
+            <option value="">any</option>
             {known ? null : <option value={value}>{value.slice(0, 40)}</option>}
             {gpus.map((one) => <option key={one.gpu} value={one.gpu}>{one.gpu_name.slice(0, 40)}</option>)}
           </select>
         )}
       </Field>
-      <Field label={say('ask.steps')} found={readValue(text, kSteps)}>
+      <Field label="Steps" found={readValue(text, kSteps)}>
         {(value, odd) => <input name="steps" inputMode="numeric" pattern="[0-9]*" value={value} disabled={odd} maxLength={12} autocomplete="off" onChange={(event) => write(kSteps, event, digitsOf(event))} />}
       </Field>
-      <p class="note">{say('ask.formNote')}</p>
+      <p class="note">The form and the text below change each other.</p>
     </fieldset>
   );
 }
@@ -85,7 +84,7 @@ interface FieldProps {
 function Field({ label, found, children }: FieldProps) {
   const odd = found.kind === 'other';
   return (
-    <label class="field" title={odd ? say('ask.cannotEdit') : undefined}>
+    <label class="field" title={odd ? 'This key is written in a form that only the text editor can change.' : undefined}>
       <span>{label}</span>
       {children(shownOf(found), odd)}
     </label>

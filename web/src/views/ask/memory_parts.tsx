@@ -1,10 +1,9 @@
 // Memory by part: a stacked bar for each kind of GPU, on one scale, with the card's own size.
-import type { FitAnswer, FitRow, FitStage, Strategy, MemoryParts as Parts } from '../../api/ask_types';
+import type { Fit, FitGpu, FitStage, Strategy, MemoryUse as Parts } from '../../api/contract';
 import { Name } from '../../parts/name';
 import { Panel } from '../../parts/panel';
 import { Table } from '../../parts/table';
 import { gib } from '../../words/numbers';
-import { phrase, say } from '../../words/say';
 
 type PartKey = keyof Omit<Parts, 'total_bytes' | 'peak_in' | 'basis'>;
 
@@ -18,10 +17,10 @@ const kParts: [PartKey, string, string][] = [
   ['framework_bytes', 'framework', 'overhead'],
 ];
 
-export function MemoryParts({ answer, ranked }: { answer: FitAnswer; ranked: Strategy[] }) {
+export function MemoryParts({ answer, ranked }: { answer: Fit; ranked: Strategy[] }) {
   const one = answer.stages.length === 1 ? ranked : [];
   return (
-    <Panel title={phrase('Memory of one GPU, by part')} id="memory" note={say('ask.memoryNote')}>
+    <Panel title="Memory of one GPU, by part" id="memory" note="At the largest micro-batch that leaves the recommended margin. The frame is the card’s memory. In the ranking a measured micro-batch counts instead.">
       {answer.stages.map((stage, at) => (
         <div key={at} data-stage={stage.name}>
           {answer.stages.length > 1 ? <h3><Name of={stage.name} wide /></h3> : null}
@@ -38,38 +37,38 @@ function Stage({ stage, ranked }: { stage: FitStage; ranked: Strategy[] }) {
   const present = kParts.map((part, index) => ({ part, index })).filter(({ part }) => stage.gpus.some((row) => (row.memory?.[part[0]] ?? 0) > 0));
   return (
     <>
-      <ul class="legend" aria-label={phrase('Parts of memory')}>
+      <ul class="legend" aria-label="Parts of memory">
         {present.map(({ part, index }) => (
-          <li key={part[0]}><i class={`cell part-${index}`} aria-hidden="true" />{phrase(part[line ? 2 : 1])}</li>
+          <li key={part[0]}><i class={`cell part-${index}`} aria-hidden="true" />{part[line ? 2 : 1]}</li>
         ))}
       </ul>
-      <Table caption={phrase('Memory by part for each kind of GPU, in GiB')} class="memory">
+      <Table caption="Memory by part for each kind of GPU, in GiB" class="memory">
         <thead>
           <tr>
-            <th scope="col">{phrase('GPU')}</th>
-            <th scope="col" class="right">{phrase('Micro-batch')}</th>
-            <th scope="col" class="right">{phrase('Peak GiB')}</th>
-            <th scope="col" class="right">{phrase('of')}</th>
-            <th scope="col" class="bar-column"><span class="unseen">{phrase('Parts')}</span></th>
+            <th scope="col">GPU</th>
+            <th scope="col" class="right">Micro-batch</th>
+            <th scope="col" class="right">Peak GiB</th>
+            <th scope="col" class="right">of</th>
+            <th scope="col" class="bar-column"><span class="unseen">Parts</span></th>
           </tr>
         </thead>
         <tbody>
           {stage.gpus.map((row) => <GpuRow key={row.gpu} row={row} most={most} line={line} measured={ranked.find((one) => one.gpu === row.gpu)?.micro_batch ?? null} />)}
         </tbody>
       </Table>
-      {(stage.assumed ?? []).map((sentence) => <p key={sentence} class="note">{phrase('Assumed: ')}<bdi>{sentence}</bdi></p>)}
+      {(stage.assumed ?? []).map((sentence) => <p key={sentence} class="note">Assumed: <bdi>{sentence}</bdi></p>)}
     </>
   );
 }
 
-function GpuRow({ row, most, line, measured }: { row: FitRow; most: number; line: boolean; measured: number | null }) {
+function GpuRow({ row, most, line, measured }: { row: FitGpu; most: number; line: boolean; measured: number | null }) {
   const share = (bytes: number) => `${(100 * bytes) / most}%`;
   const memory = row.memory;
   const help = (row.would_fit_with ?? []).join(', ');
   return (
     <tr data-gpu={row.gpu} data-fits={row.fits ? 'yes' : 'no'}>
       <th scope="row"><Name of={row.gpu_name} /></th>
-      <td class="right">{row.fits ? row.micro_batch : measured !== null ? <span data-measured>{say('ask.measured', { batch: measured })}</span> : <strong class="bad">{phrase('does not fit')}</strong>}</td>
+      <td class="right">{row.fits ? row.micro_batch : measured !== null ? <span data-measured>micro-batch {measured} in the ranking, as measured</span> : <strong class="bad">does not fit</strong>}</td>
       <td class="right">{memory ? gib(memory.total_bytes) : '–'}</td>
       <td class="right">{gib(row.gpu_memory_bytes)}</td>
       <td class="memory-cell">
@@ -77,7 +76,7 @@ function GpuRow({ row, most, line, measured }: { row: FitRow; most: number; line
           <i class="memory-card" style={{ width: share(row.gpu_memory_bytes) }} />
           {memory ? kParts.map(([key, name, lineName], index) => <Part key={key} bytes={memory[key] ?? 0} name={line ? lineName : name} index={index} share={share} />) : null}
         </div>
-        {help ? <span class="sub">{phrase('would fit with ')}<bdi>{help}</bdi></span> : null}
+        {help ? <span class="sub">would fit with <bdi>{help}</bdi></span> : null}
       </td>
     </tr>
   );
@@ -92,6 +91,6 @@ interface PartProps {
 
 function Part({ bytes, name, index, share }: PartProps) {
   if (bytes <= 0) return null;
-  const words = `${phrase(name)} ${gib(bytes)} GiB`;
+  const words = `${name} ${gib(bytes)} GiB`;
   return <span class={`part part-${index}`} title={words} style={{ width: share(bytes) }}><span class="unseen">{words}; </span></span>;
 }

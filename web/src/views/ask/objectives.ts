@@ -1,6 +1,7 @@
 // What a ranking can be for.
-import type { Objective } from '../../api/ask_types';
-import { phrase } from '../../words/say';
+import type { Advice } from '../../api/contract';
+
+export type Objective = Advice['objective'];
 
 export const kObjectives: [Objective, string][] = [
   ['finish', 'finish first'],
@@ -12,5 +13,5 @@ export const kObjectives: [Objective, string][] = [
 /** "finish first"; the id itself where this page does not know it. */
 export function objectiveWords(objective: string): string {
   const words = kObjectives.find(([id]) => id === objective)?.[1];
-  return words === undefined ? objective.slice(0, 40) : phrase(words);
+  return words ?? objective.slice(0, 40);
 }

@@ -1,6 +1,7 @@
 // The ranking: each way to run the training, first to be done first; then those that cannot, and tips.
 import { useState } from 'preact/hooks';
-import type { AdviseAnswer, Objective } from '../../api/ask_types';
+import type { Advice } from '../../api/contract';
+import type { Objective } from './objectives';
 import { Empty, Panel } from '../../parts/panel';
 import { CopyLine } from '../../parts/copy';
 import { Table } from '../../parts/table';
@@ -10,12 +11,11 @@ import { Dated } from './dated';
 import { RankRow } from './rank_row';
 import type { Price } from './rank_row';
 import { Rejections } from './rejections';
-import { phrase, say } from '../../words/say';
 
 const kFirstRows = 6;
 
 interface RankingsProps {
-  answer: AdviseAnswer;
+  answer: Advice;
   asked: Asked;
   changed: string | null; // what differs from what would be asked now: then no command is given
 }
@@ -27,39 +27,38 @@ export function Rankings({ answer, asked, changed }: RankingsProps) {
   const price = priceOf(answer);
   const best = strategies[0];
   const dated = answer.deadline !== undefined;
-  const clusters = strategies.some((one) => one.cluster !== undefined);
   return (
-    <Panel title={phrase('Ranking')} id="ranking" note={answer.forecast.note}>
+    <Panel title="Ranking" id="ranking" note={answer.forecast.note}>
       <Dated answer={answer} changed={changed} />
       {best && !changed ? (
         <div class="best-command">
-          <CopyLine text={submitCommand(best, strategies, asked)} label={phrase('the command that submits the first')} />
-          <span class="quiet">{say('ask.saveFirst')}</span>
+          <CopyLine text={submitCommand(best, strategies, asked)} label="the command that submits the first" />
+          <span class="quiet">Save the text as train.yaml first. The command asks before it submits.</span>
         </div>
       ) : null}
-      {best ? <p class="note" data-ranked-by>{answer.objective in kRankedBy ? `${phrase(kRankedBy[answer.objective] ?? '')} ` : ''}{phrase('Reasons compare medians; costs are those of the mean run.')}{clusters ? ` ${say('ask.reasonsWithin')}` : ''}</p> : <Empty>{phrase('Nothing on this cluster can run it. The reasons are below.')}</Empty>}
+      {best ? <p class="note" data-ranked-by>{answer.objective in kRankedBy ? `${kRankedBy[answer.objective] ?? ''} ` : ''}Reasons compare medians; costs are those of the mean run.</p> : <Empty>Nothing on this cluster can run it. The reasons are below.</Empty>}
       {best ? (
-        <Table caption={say('ask.strategies')} class="ranks">
+        <Table caption="Strategies for this training, best first" class="ranks">
           <thead>
             <tr>
               <th scope="col">#</th>
-              <th scope="col">{phrase('GPUs')}</th>
-              {clusters ? <th scope="col">{phrase('Cluster')}</th> : null}
-              <th scope="col">{phrase('Partition')}</th>
-              <th scope="col">{phrase('Wait p50 – p90')}</th>
-              <th scope="col">{phrase('Run')}</th>
-              <th scope="col">{phrase('Done after')}</th>
-              {dated ? <th scope="col">{phrase('In time')}</th> : null}
-              <th scope="col">{phrase('Batch × acc. × GPUs')}</th>
+              <th scope="col">GPUs</th>
+              <th scope="col">Partition</th>
+              <th scope="col">Wait p50 – p90</th>
+              <th scope="col">Run</th>
+              <th scope="col">Done after</th>
+              {dated ? <th scope="col">In time</th> : null}
+              <th scope="col">Batch × acc. × GPUs</th>
               {price ? <th scope="col" class="right">{price === 'cost' ? 'Cost' : 'GPU-hours'}</th> : null}
-              <th scope="col"><span class="unseen">{phrase('Command')}</span></th>
+              <th scope="col"><span class="unseen">Command</span></th>
             </tr>
           </thead>
-          {shown.map((one) => <RankRow key={one.rank} strategy={one} among={strategies} asked={changed ? null : asked} price={price} dated={dated} clusters={clusters} longest={Math.max(...strategies.map((row) => row.total_p90_seconds))} />)}
+          {shown.map((one) => <RankRow key={one.rank} strategy={one} among={strategies} asked={changed ? null : asked} price={price} dated={dated} longest={Math.max(...strategies.map((row) => row.total_p90_seconds))} />)}
         </Table>
       ) : null}
-      {strategies.length > kFirstRows ? <button type="button" onClick={() => setAll(!all)}>{all ? phrase('Show fewer') : phrase('Show all {n}', { n: strategies.length })}</button> : null}
-      {answer.tips.length > 0 ? <Tips tips={answer.tips} /> : null}
+      {strategies.length > kFirstRows ? <button type="button" onClick={() => setAll(!all)}>{all ? 'Show fewer' : `Show all ${strategies.length}`}</button> : null}
+      <Sentences title="Assumed" sentences={answer.assumed} />
+      <Sentences title="Tips" sentences={answer.tips} />
       <Rejections rows={answer.rejected} />
     </Panel>
   );
@@ -73,18 +72,19 @@ const kRankedBy: Partial<Record<Objective, string>> = {
 };
 
 /** What the column of prices has: GPU-hours where these rank, as not all have a price. */
-function priceOf({ strategies, objective }: AdviseAnswer): Price {
+function priceOf({ strategies, objective }: Advice): Price {
   const priced = strategies.filter((one) => one.cost !== null).length;
   if (objective === 'cost' && priced < strategies.length) return 'gpu_hours';
   return priced > 0 ? 'cost' : null;
 }
 
-function Tips({ tips }: { tips: string[] }) {
+function Sentences({ title, sentences }: { title: string; sentences: string[] }) {
+  if (sentences.length === 0) return null;
   return (
     <div class="tips">
-      <h3>{phrase('Tips')}</h3>
+      <h3>{title}</h3>
       <ul>
-        {tips.map((tip) => <li key={tip}><bdi>{tip}</bdi></li>)}
+        {sentences.map((one) => <li key={one}><bdi>{one}</bdi></li>)}
       </ul>
     </div>
   );

@@ -1,16 +1,16 @@
 // The best time to submit in one sentence, or that it is not known.
-import type { HistoryAnswer } from '../../api/types';
+import type { History } from '../../api/contract';
 import { duration } from '../../words/durations';
-import { say, sayCount } from '../../words/say';
+import { plural } from '../../words/numbers';
 
 const hour = (value: number) => `${String(value).padStart(2, '0')}:00`;
 
-export function bestTimeWords({ best_time: best, best_time_unknown: why }: Pick<HistoryAnswer, 'best_time' | 'best_time_unknown'>): string {
-  if (!best) return say(why === 'no_difference' ? 'best.noDifference' : 'best.fewJobs');
-  const values = { from: hour(best.hour_from), to: hour(best.hour_to), wait: duration(best.wait_p90_seconds), usual: duration(best.usual_wait_p90_seconds), jobs: sayCount('count.job', best.jobs) };
-  return say(best.weekend ? 'best.weekend' : 'best.weekdays', values);
+export function bestTimeWords({ best_time: best, best_time_unknown: why }: Pick<History, 'best_time' | 'best_time_unknown'>): string {
+  if (!best) return why === 'no_difference' ? 'No time of the week is clearly better for submitting than another.' : 'The best time to submit is not known yet: there is too little history.';
+  const days = best.weekend ? 'Saturday and Sunday' : 'Monday to Friday';
+  return `Best time to submit: ${days}, ${hour(best.hour_from)}–${hour(best.hour_to)}. The 90th percentile of the wait is ${duration(best.wait_p90_seconds)} then, and ${duration(best.usual_wait_p90_seconds)} over the whole week (${plural(best.jobs, 'job')}).`;
 }
 
-export function BestTime({ data }: { data: HistoryAnswer }) {
+export function BestTime({ data }: { data: History }) {
   return <p class="lead" data-best-time={data.best_time ? 'known' : data.best_time_unknown ?? ''}>{bestTimeWords(data)}</p>;
 }

@@ -1,15 +1,14 @@
 // Jobs that wait, the GPUs they want, and the GPUs that are busy, over time.
-import type { HistoryAnswer, SeriesRow } from '../../api/types';
+import type { History, HistoryStep } from '../../api/contract';
 import { Plot } from '../../charts/plot';
 import { DataTable } from '../../parts/table';
 import { length } from '../../words/durations';
 import { decimal } from '../../words/numbers';
 import { clusterTime } from '../../words/times';
-import { phrase } from '../../words/say';
 
 const kMostRows = 100;
 
-export function OverTime({ data }: { data: HistoryAnswer }) {
+export function OverTime({ data }: { data: History }) {
   const offset = data.utc_offset_seconds;
   const x = data.series.map((row) => row.time + offset);
   const busy = data.series.map((row) => row.busy_gpus);
@@ -19,16 +18,16 @@ export function OverTime({ data }: { data: HistoryAnswer }) {
   const yWords = (value: number) => decimal(value);
   return (
     <div class="side-by-side">
-      <Plot zoom label={phrase('Jobs waiting over time; {range}.', { range: span(waiting) })} x={x} xWords={xWords} yWords={yWords} lines={[{ name: phrase('jobs waiting'), token: '--series-2', values: waiting }]} />
+      <Plot zoom label={`Jobs waiting over time; ${span(waiting)}.`} x={x} xWords={xWords} yWords={yWords} lines={[{ name: 'jobs waiting', token: '--series-2', values: waiting }]} />
       <Plot
         zoom
-        label={phrase('GPUs over time: busy, {busy}; requested by waiting jobs, {wanted}.', { busy: span(busy), wanted: span(wanted) })}
+        label={`GPUs over time: busy, ${span(busy)}; requested by waiting jobs, ${span(wanted)}.`}
         x={x}
         xWords={xWords}
         yWords={yWords}
         lines={[
-          { name: phrase('GPUs busy'), token: '--series-1', values: busy },
-          { name: phrase('GPUs requested by waiting jobs'), token: '--series-3', values: wanted, dash: [5, 4] },
+          { name: 'GPUs busy', token: '--series-1', values: busy },
+          { name: 'GPUs requested by waiting jobs', token: '--series-3', values: wanted, dash: [5, 4] },
         ]}
       >
         <SeriesTable rows={data.series} offset={offset} />
@@ -39,22 +38,22 @@ export function OverTime({ data }: { data: HistoryAnswer }) {
 
 function span(values: (number | null)[]): string {
   const known = values.filter((value): value is number => value !== null);
-  if (known.length === 0) return phrase('nothing is known');
-  return phrase('between {least} and {most}, last {last}', { least: decimal(Math.min(...known)), most: decimal(Math.max(...known)), last: decimal(known[known.length - 1]) });
+  if (known.length === 0) return 'nothing is known';
+  return `between ${decimal(Math.min(...known))} and ${decimal(Math.max(...known))}, last ${decimal(known[known.length - 1])}`;
 }
 
-function SeriesTable({ rows, offset }: { rows: SeriesRow[]; offset: number }) {
+function SeriesTable({ rows, offset }: { rows: HistoryStep[]; offset: number }) {
   const newest = rows.slice(-kMostRows).reverse();
   return (
     <DataTable
-      caption={phrase('The newest {n} steps, each {step}', { n: newest.length, step: length(rows[0]?.seconds) })}
+      caption={`The newest ${newest.length} steps, each ${length(rows[0]?.seconds)}`}
       rows={newest}
       keyOf={(row) => row.time}
       columns={[
-        { head: phrase('From'), cell: (row) => clusterTime(row.time, offset), value: (row) => clusterTime(row.time, offset) },
-        { head: phrase('Jobs waiting'), cell: (row) => decimal(row.pending), value: (row) => row.pending, right: true },
-        { head: phrase('Their GPUs'), cell: (row) => decimal(row.pending_gpus), value: (row) => row.pending_gpus, right: true },
-        { head: phrase('GPUs busy'), cell: (row) => decimal(row.busy_gpus), value: (row) => row.busy_gpus, right: true },
+        { head: 'From', cell: (row) => clusterTime(row.time, offset), value: (row) => clusterTime(row.time, offset) },
+        { head: 'Jobs waiting', cell: (row) => decimal(row.pending), value: (row) => row.pending, right: true },
+        { head: 'Their GPUs', cell: (row) => decimal(row.pending_gpus), value: (row) => row.pending_gpus, right: true },
+        { head: 'GPUs busy', cell: (row) => decimal(row.busy_gpus), value: (row) => row.busy_gpus, right: true },
       ]}
     />
   );

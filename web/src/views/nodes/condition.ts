@@ -1,6 +1,6 @@
 // The six conditions of a node, and what its GPUs' cells are.
-import type { ClusterNode, Condition, NodeGpus } from '../../api/types';
-import { phrase } from '../../words/say';
+import type { ClusterNode, NodeGpus } from '../../api/contract';
+import type { Condition } from '../../api/types';
 
 export const kConditions: Condition[] = ['free', 'partly', 'busy', 'promised', 'drained', 'down'];
 
@@ -35,5 +35,5 @@ export function cellsOf(node: ClusterNode, gpus: NodeGpus): CellKind[] {
 export function freeWords(node: ClusterNode): string {
   const total = node.gpus.reduce((sum, gpus) => sum + gpus.total, 0);
   const free = node.gpus.reduce((sum, gpus) => sum + gpus.free, 0);
-  return total === 0 ? phrase('no GPUs') : phrase('{free} of {total} free', { free, total });
+  return total === 0 ? 'no GPUs' : `${free} of ${total} free`;
 }

@@ -1,12 +1,11 @@
 // The map: a tile for each node. Tiles whose node did not change are not drawn again.
 import { memo } from 'preact/compat';
-import type { ClusterNode } from '../../api/types';
+import type { ClusterNode } from '../../api/contract';
 import { Name } from '../../parts/name';
 import { setParams } from '../../parts/route';
 import { duration } from '../../words/durations';
 import { clockTime } from '../../words/times';
 import { cellsOf, freeWords, kConditionWords } from './condition';
-import { phrase } from '../../words/say';
 
 interface NodeMapProps {
   nodes: ClusterNode[];
@@ -16,7 +15,7 @@ interface NodeMapProps {
 
 export function NodeMap({ nodes, now, open }: NodeMapProps) {
   return (
-    <ul class="map" aria-label={phrase('Nodes')}>
+    <ul class="map" aria-label="Nodes">
       {nodes.map((node) => (
         <Tile key={node.name} node={node} words={untilWords(node, now)} open={node.name === open} />
       ))}
@@ -34,7 +33,7 @@ const same = (a: TileProps, b: TileProps) =>
   a.open === b.open && a.words === b.words && JSON.stringify(a.node) === JSON.stringify(b.node);
 
 const Tile = memo(function Tile({ node, words, open }: TileProps) {
-  const condition = phrase(kConditionWords[node.condition] ?? node.condition);
+  const condition = kConditionWords[node.condition] ?? node.condition;
   return (
     <li data-node={node.name} data-condition={node.condition}>
       <button type="button" class={`tile tile-${node.condition}`} aria-expanded={open} onClick={() => setParams({ node: open ? null : node.name })}>
@@ -45,7 +44,7 @@ const Tile = memo(function Tile({ node, words, open }: TileProps) {
             {cellsOf(node, gpus).map((kind, at) => <i key={at} class={`cell cell-${kind}`} />)}
           </span>
         ))}
-        {node.gpus.length === 0 ? <span class="cells quiet">{phrase('no GPUs')}</span> : null}
+        {node.gpus.length === 0 ? <span class="cells quiet">no GPUs</span> : null}
         <span class="tile-until">{words}</span>
       </button>
     </li>
@@ -56,10 +55,10 @@ const Tile = memo(function Tile({ node, words, open }: TileProps) {
 function untilWords(node: ClusterNode, now: number): string {
   if (node.condition === 'down') return 'down';
   if (node.condition === 'drained') return node.jobs_total > 0 ? 'draining' : 'drained';
-  if (node.condition === 'promised' && node.promised) return `for job ${node.promised.job_id}`;
-  if (node.reserved && node.reserved.start <= now) return phrase('reserved to {time}', { time: clockTime(node.reserved.end, now) });
+  if (node.condition === 'promised' && node.promised) return node.promised.job_id === null ? 'for a job' : `for job ${node.promised.job_id}`;
+  if (node.reserved && (node.reserved.start ?? 0) <= now) return `reserved to ${clockTime(node.reserved.end, now)}`;
   if (node.condition === 'free') return node.promised ? `free to ${clockTime(node.promised.start, now)}` : 'free';
-  if (node.next_end_p50 === null) return phrase(kConditionWords[node.condition] ?? node.condition);
+  if (node.next_end_p50 === null) return kConditionWords[node.condition] ?? node.condition;
   const seconds = node.next_end_p50 - now;
-  return seconds < 30 ? phrase('more any moment') : phrase('more in {time}', { time: duration(seconds) });
+  return seconds < 30 ? 'more any moment' : `more in ${duration(seconds)}`;
 }

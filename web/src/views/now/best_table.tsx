@@ -1,22 +1,21 @@
 // The best places for common jobs: rows are GPUs × time limit, columns the first, second, third.
-import type { BestChoice, BestRow } from '../../api/types';
+import type { BestChoice, BestChoices } from '../../api/contract';
 import { Name } from '../../parts/name';
 import { Table } from '../../parts/table';
 import { limit, waitLevel } from '../../words/durations';
-import { say } from '../../words/say';
 import { WaitWords } from './wait_cell';
 import { shapeWords } from './gpu_card';
 
-export function BestTable({ rows }: { rows: BestRow[] }) {
+export function BestTable({ rows }: { rows: BestChoices[] }) {
   const sizes = [...new Set(rows.map((row) => row.gpus_per_node))];
   const most = Math.max(1, ...rows.map((row) => row.choices.length));
-  const heads = [say('now.best.first'), say('now.best.second'), say('now.best.third')].slice(0, most);
+  const heads = ['First', 'Second', 'Third'].slice(0, most);
   return (
-    <Table caption={say('now.best')} class="best-table">
+    <Table caption="Where a job starts first" class="best-table">
       <thead>
         <tr>
-          <th scope="col">{say('now.best.job')}</th>
-          <th scope="col">{say('now.best.limit')}</th>
+          <th scope="col">Job</th>
+          <th scope="col">Time limit</th>
           {heads.map((head) => <th key={head} scope="col">{head}</th>)}
         </tr>
       </thead>
@@ -27,7 +26,7 @@ export function BestTable({ rows }: { rows: BestRow[] }) {
             .map((row, index, group) => (
               <tr key={row.time_limit_seconds} data-best={`${row.gpus_per_node}x${row.nodes}@${row.time_limit_seconds}`}>
                 {index === 0 ? <th scope="rowgroup" rowSpan={group.length}>{shapeWords(row)}</th> : null}
-                <th scope="row" class="limit" data-head={say('now.best.limit')}>{limit(row.time_limit_seconds)}</th>
+                <th scope="row" class="limit" data-head="Time limit">{limit(row.time_limit_seconds)}</th>
                 {heads.map((head, at) => <Place key={head} choice={row.choices[at]} />)}
               </tr>
             ))}

@@ -1,7 +1,7 @@
 // The cards of all GPU types in rows of equal length, as far as that goes: five of them on a page that
 // has room for four are three and two, not four and one.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { GpuWaits } from '../../api/types';
+import type { GpuWaits } from '../../api/contract';
 import { GpuCard } from './gpu_card';
 
 const kNarrowest = 296; // pixels; narrower, the waits do not fit into their cells

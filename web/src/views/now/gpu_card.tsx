@@ -1,20 +1,19 @@
 // One kind of GPU: how many are free, and the waits for shapes × time limits.
-import type { GpuWaits, ShapeWait } from '../../api/types';
+import type { GpuWaits, ShapeWait } from '../../api/contract';
 import { Name, Names } from '../../parts/name';
 import { ShareBar } from '../../parts/share_bar';
 import { Table } from '../../parts/table';
 import { limit } from '../../words/durations';
 import { grouped, memory, plural } from '../../words/numbers';
 import { WaitCell } from './wait_cell';
-import { phrase, sayNodes } from '../../words/say';
 
 export function GpuCard({ gpu }: { gpu: GpuWaits }) {
   const used = Math.max(0, gpu.usable - gpu.free);
   const gone = Math.max(0, gpu.total - gpu.usable);
   const parts = [
-    { name: phrase('free'), value: gpu.free, kind: 'free' },
-    { name: phrase('in use'), value: used, kind: 'used' },
-    { name: phrase('down or drained'), value: gone, kind: 'gone' },
+    { name: 'free', value: gpu.free, kind: 'free' },
+    { name: 'in use', value: used, kind: 'used' },
+    { name: 'down or drained', value: gone, kind: 'gone' },
   ];
   return (
     <article class="card" data-gpu={gpu.gpu} data-free={gpu.free} data-total={gpu.total} data-usable={gpu.usable} aria-labelledby={`gpu-${gpu.gpu}`}>
@@ -22,13 +21,13 @@ export function GpuCard({ gpu }: { gpu: GpuWaits }) {
         <h3 id={`gpu-${gpu.gpu}`}><Name of={gpu.gpu_name} wide /></h3>
         <span class="card-memory">{memory(gpu.memory_bytes)}</span>
         <span class="card-free">
-          <b>{grouped(gpu.free)}</b> / {grouped(gpu.total)} {phrase('free')}
+          <b>{grouped(gpu.free)}</b> / {grouped(gpu.total)} free
         </span>
       </div>
       <ShareBar parts={parts} total={gpu.total} />
       <p class="card-where">
-        {plural(gpu.nodes, 'node')} × {gpu.gpus_per_node} {sayNodes('now.inPartitions', { partitions: <Names of={gpu.partitions} /> })}
-        {gone > 0 ? <span class="gone-words"> · {grouped(gone)} {phrase('down or drained')}</span> : null}
+        {plural(gpu.nodes, 'node')} × {gpu.gpus_per_node} in <Names of={gpu.partitions} />
+        {gone > 0 ? <span class="gone-words"> · {grouped(gone)} down or drained</span> : null}
       </p>
       {gpu.waits.length > 0 ? <WaitTable gpu={gpu} /> : null}
     </article>
@@ -39,10 +38,10 @@ function WaitTable({ gpu }: { gpu: GpuWaits }) {
   const limits = [...new Set(gpu.waits.map((wait) => wait.time_limit_seconds))].sort((a, b) => a - b);
   const shapes = [...new Set(gpu.waits.map((wait) => wait.shape))];
   return (
-    <Table caption={phrase('Waits for {gpu}, median to p90', { gpu: gpu.gpu_name.slice(0, 60) })} class="wait-table">
+    <Table caption={`Waits for ${gpu.gpu_name.slice(0, 60)}, median to p90`} class="wait-table">
       <thead>
         <tr>
-          <th scope="col"><span class="unseen">{phrase('Job')}</span></th>
+          <th scope="col"><span class="unseen">Job</span></th>
           {limits.map((seconds) => (
             <th key={seconds} scope="col">{limit(seconds)}</th>
           ))}
@@ -66,7 +65,7 @@ function ShapeRow({ waits, limits }: { waits: ShapeWait[]; limits: number[] }) {
       <th scope="row">{shapeWords(first)}</th>
       {never ? (
         <td colSpan={limits.length} class="wait wait-never" title={first.reason ?? undefined}>
-          <span class="never-reason">{phrase('never: ')}<bdi>{first.reason ?? phrase('such a job cannot run here')}</bdi></span>
+          <span class="never-reason">never: <bdi>{first.reason ?? 'such a job cannot run here'}</bdi></span>
         </td>
       ) : (
         limits.map((seconds) => <LimitCell key={seconds} wait={waits.find((one) => one.time_limit_seconds === seconds)} />)
@@ -77,7 +76,7 @@ function ShapeRow({ waits, limits }: { waits: ShapeWait[]; limits: number[] }) {
 
 function LimitCell({ wait }: { wait: ShapeWait | undefined }) {
   if (!wait) return <td class="wait">–</td>;
-  const title = wait.reason ?? (wait.partition ? phrase('first in partition {partition}', { partition: wait.partition }).slice(0, 300) : undefined);
+  const title = wait.reason ?? (wait.partition ? `first in partition ${wait.partition}`.slice(0, 300) : undefined);
   return <WaitCell p50={wait.wait_p50_seconds} p90={wait.wait_p90_seconds} title={title} />;
 }
 

@@ -1,6 +1,5 @@
 // A wait as a range in words on the colour of the wait scale.
 import { duration, durationRange, waitLevel } from '../../words/durations';
-import { phrase } from '../../words/say';
 
 export function WaitWords({ p50, p90 }: { p50: number | null; p90: number | null }) {
   const low = duration(p50);
@@ -24,7 +23,7 @@ export function WaitCell({ p50, p90, title }: WaitCellProps) {
   const level = waitLevel(p90 ?? p50);
   return (
     <td class={`wait ${level === null ? 'wait-never' : `wait-${level}`}`} title={title} data-p50={p50 ?? ''} data-p90={p90 ?? ''} data-words={durationRange(p50, p90)}>
-      {p50 === null ? phrase('never') : <WaitWords p50={p50} p90={p90} />}
+      {p50 === null ? 'never' : <WaitWords p50={p50} p90={p90} />}
     </td>
   );
 }
@@ -33,9 +32,9 @@ const kSteps = ['now', '< 15 min', '< 1 h', '< 4 h', '< 1 d', 'longer'];
 
 export function WaitScale() {
   return (
-    <ul class="wait-scale" aria-label={phrase('Colours of waits, by the p90')}>
+    <ul class="wait-scale" aria-label="Colours of waits, by the p90">
       {kSteps.map((words, level) => (
-        <li key={words} class={`wait-${level}`}>{phrase(words)}</li>
+        <li key={words} class={`wait-${level}`}>{words}</li>
       ))}
     </ul>
   );

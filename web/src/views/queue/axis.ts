@@ -1,7 +1,6 @@
 // The time axis that all rows of a page share: seconds from the snapshot to fractions of its width.
-import type { QueueRow } from '../../api/types';
+import type { QueueJob } from '../../api/contract';
 import type { Option } from '../../parts/filters';
-import { phrase } from '../../words/say';
 
 export interface Axis {
   from: number; // unix seconds at the left edge
@@ -27,13 +26,13 @@ const kShareOfPast = 0.06;
 const kShortestSeconds = kHour;
 
 /** From a little before now to what the rows need, or `span` hours. */
-export function axisOf(rows: QueueRow[], now: number, span: string): Axis {
+export function axisOf(rows: QueueJob[], now: number, span: string): Axis {
   const asked = Number(span) * kHour;
   const ahead = asked > 0 ? asked : Math.max(kShortestSeconds, needed(rows, now) * 1.04);
   return { from: now - ahead * kShareOfPast, to: now + ahead, now };
 }
 
-function needed(rows: QueueRow[], now: number): number {
+function needed(rows: QueueJob[], now: number): number {
   let most = 0;
   for (const row of rows) {
     const start = row.start_p90 ?? row.start_p50;
@@ -63,7 +62,7 @@ export function stepOf(axis: Axis): number {
 export function ticksOf(axis: Axis): Tick[] {
   const ahead = axis.to - axis.now;
   const step = stepOf(axis);
-  const ticks: Tick[] = [{ at: placeOf(axis, axis.now), words: phrase('now') }];
+  const ticks: Tick[] = [{ at: placeOf(axis, axis.now), words: 'now' }];
   for (let seconds = step; seconds < ahead * 0.97; seconds += step) {
     ticks.push({ at: placeOf(axis, axis.now + seconds), words: `+${distance(seconds)}` });
   }

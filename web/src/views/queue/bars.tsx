@@ -1,10 +1,9 @@
 // Bars of the time line. The words of the row say the same, so they are hidden from screen readers.
 import type { ComponentChildren } from 'preact';
-import type { QueueRow } from '../../api/types';
+import type { QueueJob } from '../../api/contract';
 import { clockTime } from '../../words/times';
 import { placeOf } from './axis';
 import type { Axis } from './axis';
-import { phrase } from '../../words/say';
 
 function Line({ title, children }: { title: string; children: ComponentChildren }) {
   return (
@@ -29,13 +28,13 @@ function Mark({ axis, moment, kind }: { axis: Axis; moment: number; kind: string
   return <i class={`line-mark line-mark-${kind}`} style={{ left: at(axis, moment) }} />;
 }
 
-export function PendingBar({ job, axis }: { job: QueueRow; axis: Axis }) {
+export function PendingBar({ job, axis }: { job: QueueJob; axis: Axis }) {
   const slurm = job.slurm_start ? <Mark axis={axis} moment={job.slurm_start} kind="slurm" /> : null;
   const p50 = job.start_p50;
-  if (p50 === null || p50 === undefined) return <Line title={phrase('no start is known')}>{slurm}</Line>;
+  if (p50 === null || p50 === undefined) return <Line title="no start is known">{slurm}</Line>;
   const p10 = job.start_p10 ?? p50;
   const p90 = job.start_p90 ?? p50;
-  const title = phrase('starts {p10} – {p90}, median {p50}', { p10: clockTime(p10, axis.now), p90: clockTime(p90, axis.now), p50: clockTime(p50, axis.now) }) + (job.slurm_start ? `; ${phrase('Slurm says {time}', { time: clockTime(job.slurm_start, axis.now) })}` : '');
+  const title = `starts ${clockTime(p10, axis.now)} – ${clockTime(p90, axis.now)}, median ${clockTime(p50, axis.now)}` + (job.slurm_start ? `; Slurm says ${clockTime(job.slurm_start, axis.now)}` : '');
   return (
     <Line title={title}>
       <Span axis={axis} from={p50} to={p50 + (job.run_p50_seconds ?? 0)} kind="run" />
@@ -46,11 +45,11 @@ export function PendingBar({ job, axis }: { job: QueueRow; axis: Axis }) {
   );
 }
 
-export function RunningBar({ job, axis }: { job: QueueRow; axis: Axis }) {
+export function RunningBar({ job, axis }: { job: QueueJob; axis: Axis }) {
   const p50 = job.end_p50 ?? job.end_time;
-  if (p50 === null || p50 === undefined) return <Line title={phrase('no end is known')}><Span axis={axis} from={axis.from} to={axis.to} kind="open" /></Line>;
+  if (p50 === null || p50 === undefined) return <Line title="no end is known"><Span axis={axis} from={axis.from} to={axis.to} kind="open" /></Line>;
   const p90 = Math.max(p50, job.end_p90 ?? p50);
-  const title = phrase('ends {p50} – {p90}', { p50: clockTime(p50, axis.now), p90: clockTime(p90, axis.now) }) + (job.end_time ? `; ${phrase('limit {time}', { time: clockTime(job.end_time, axis.now) })}` : '');
+  const title = `ends ${clockTime(p50, axis.now)} – ${clockTime(p90, axis.now)}` + (job.end_time ? `; limit ${clockTime(job.end_time, axis.now)}` : '');
   return (
     <Line title={title}>
       <Span axis={axis} from={job.start_time ?? axis.from} to={Math.max(p50, axis.now)} kind="running" />

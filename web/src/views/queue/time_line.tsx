@@ -1,15 +1,14 @@
 // The jobs as a table whose last column is a time line that all rows share.
-import type { QueueRow } from '../../api/types';
+import type { QueueJob } from '../../api/contract';
 import { SortHead, sorted, useSorting } from '../../parts/sort';
 import type { SortValue } from '../../parts/sort';
 import { CsvButton, Table } from '../../parts/table';
 import { axisOf, placeOf, stepOf, ticksOf } from './axis';
 import type { Axis } from './axis';
 import { JobRow } from './job_row';
-import { phrase } from '../../words/say';
 
 interface TimeLineProps {
-  jobs: QueueRow[];
+  jobs: QueueJob[];
   now: number;
   span: string;
   open: string | null; // the job whose details are shown
@@ -17,7 +16,7 @@ interface TimeLineProps {
 }
 
 // What a column is sorted by; the words of the file's heads are Slurm's.
-const kSortedBy: Record<string, (job: QueueRow) => SortValue> = {
+const kSortedBy: Record<string, (job: QueueJob) => SortValue> = {
   Job: (job) => job.job_id,
   Of: (job) => job.user,
   GPUs: (job) => job.gpus,
@@ -26,7 +25,7 @@ const kSortedBy: Record<string, (job: QueueRow) => SortValue> = {
   'Starts / ends': (job) => job.start_p50 ?? job.end_p50,
 };
 
-const kFile: [string, (job: QueueRow) => string | number | null | undefined][] = [
+const kFile: [string, (job: QueueJob) => string | number | null | undefined][] = [
   ['JobID', (job) => job.job_id],
   ['Name', (job) => job.name],
   ['User', (job) => job.user],
@@ -54,12 +53,12 @@ export function TimeLine({ jobs, now, span, open, params }: TimeLineProps) {
   const heads = Object.keys(kSortedBy).filter((head) => named || head !== 'Of');
   return (
     <div class="time-line" style={gridOf(axis)}>
-      <Table caption={phrase('Jobs, pending ones first, with the forecast of their start or end')} class="jobs">
+      <Table caption="Jobs, pending ones first, with the forecast of their start or end" class="jobs">
       <thead>
         <tr>
           {heads.map((head) => <SortHead key={head} column={head} sorting={sorting} turn={turn} />)}
           <th scope="col" class="axis-column">
-            <span class="unseen">{phrase('Time line')}</span>
+            <span class="unseen">Time line</span>
             <Ticks axis={axis} />
           </th>
         </tr>

@@ -1,0 +1,40 @@
+// Activations kept from the forward pass for the backward pass, in bytes, from the shape of a
+// layer.
+//
+// Counted as autograd keeps them: each operation keeps what its gradient needs. A linear layer
+// keeps its input only if its weight or an adapter is trained. RMSNorm as written in Transformers
+// keeps an fp32 copy of its input. SiLU keeps its input; the product with `up` keeps both factors.
+// Rotary positions keep nothing, because their cosines are not trained. Fused kernels (Liger's
+// sources: one copy in RMSNorm, only gate and up in SwiGLU) and compiled ones (which recompute
+// cheap operations) keep less. Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "common/memory/memory_constants.h"
+#include "common/models/model_shape.h"
+#include "common/spec/training_setup.h"
+
+namespace gpuadvise {
+
+// Bytes kept per token by one layer (the mean over layers of a mixture of experts), without
+// checkpointing, in rows of `tokens_in_row` tokens.
+double AutogradBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
+                            int64_t tokens_in_row,
+                            const MemoryConstants& constants = kMemoryConstants);
+
+struct StackActivations {
+  double kept = 0;     // since the forward pass
+  double at_work = 0;  // during one layer's backward pass
+};
+
+// Activations of `layers` layers for `tokens` tokens in rows of `tokens_in_row`.
+StackActivations CountActivations(const TransformerStack& stack, const TrainingSetup& setup,
+                                  int64_t tokens_in_row, double tokens, double layers,
+                                  const MemoryConstants& constants);
+
+// Bytes of the logits of `tokens` tokens when the loss is computed.
+double LogitsBytes(const ModelShape& model, const TrainingSetup& setup, double tokens,
+                   const MemoryConstants& constants);
+
+}  // namespace gpuadvise

@@ -1,0 +1,469 @@
+#include "common/memory/memory_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/memory/activations.h"
+#include "common/memory/adapters.h"
+#include "common/memory/media_work.h"
+#include "common/models/optimizer_bytes.h"
+
+namespace gpuadvise {
+namespace {
+
+constexpr int64_t kEnoughBatch = 8;  // no recomputation for a larger micro-batch
+
+// Bytes per trained parameter.
+struct TrainedBytes {
+  double weights = 4;
+  double copies = 0;  // made by autocast, until the backward pass ends
+  double gradients = 4;
+  double states = 8;
+  double table_states = 8;  // of embeddings
+  double step = 0;          // during the optimizer step
+  bool keeps_gradients = true;
+};
+
+// Copies of each weight that exist at once in the optimizer step: one with AdamW over all weights
+// at once ("foreach"), two in PyTorch before 2.1.
+double TemporariesOfStep(const TrainingSetup& setup) {
+  constexpr double kPyTorch21 = 2023.75;
+  if (setup.optim != "adamw_torch") return 0;
+  return setup.software_year > 0 && setup.software_year < kPyTorch21 ? 2 : 1;
+}
+
+TrainedBytes TrainedBytesOf(const TrainingSetup& setup, double hidden_size) {
+  const bool whole = setup.method == Method::kFull;
+  const OptimizerBytes optimizer = LookUpOptimizerBytes(setup.optim, setup.pure_half, hidden_size);
+  TrainedBytes bytes;
+  bytes.states = optimizer.states;
+  bytes.table_states = optimizer.table_states;
+  bytes.keeps_gradients = optimizer.gradients && !setup.optimizer_in_backward;
+  if (setup.pure_half) {
+    bytes.weights = bytes.gradients = 2;
+  } else if (setup.deepspeed && whole && setup.precision != Precision::kFp32) {
+    bytes.weights = bytes.gradients = 2;
+    bytes.states += 4;  // masters
+    bytes.table_states += 4;
+    // Gradients in fp32, and their flattened copy.
+    bytes.step = setup.zero_stage == 3 ? 4 : 8;
+  } else if (whole && setup.precision != Precision::kFp32 && setup.zero_stage < 3) {
+    bytes.copies = 2;  // FSDP gathers weights in half precision instead
+  }
+  if (bytes.keeps_gradients && bytes.step == 0) {
+    bytes.step = bytes.weights * TemporariesOfStep(setup);
+  }
+  if (optimizer.paged) bytes.states = bytes.table_states = 0;
+  return bytes;
+}
+
+double Half(const TrainingSetup& setup) { return setup.precision == Precision::kFp32 ? 4 : 2; }
+
+// Bytes per parameter of layers frozen by adapters.
+double BaseBytes(const TrainingSetup& setup) {
+  constexpr double kGptqBytes = 0.5 + 4.5 / 128;  // a scale and a zero per group of 128
+  switch (BaseOf(setup)) {
+    case BaseWeights::kNf4:
+      return kNf4Bytes;
+    case BaseWeights::kGptq4:
+      return kGptqBytes;
+    case BaseWeights::kInt8:
+      return 1;
+    case BaseWeights::kAuto:
+      break;
+  }
+  return Half(setup);
+}
+
+// Models that a trainer holds in addition to the trained one. Sources: TRL's documentation of each
+// trainer.
+struct Cast {
+  double trained = 1;   // trained models of this shape
+  double frozen = 0;    // frozen models of this shape, for scoring
+  bool lm_head = true;  // otherwise one score per sequence
+};
+
+Cast CastOf(const TrainingSetup& setup) {
+  // With adapters the reference is the model itself with adapters disabled.
+  const double reference = setup.method == Method::kFull ? 1 : 0;
+  switch (setup.trainer) {
+    case Trainer::kDpo:
+    case Trainer::kKto:
+    case Trainer::kGrpo:
+      return {.frozen = reference};
+    case Trainer::kReward:
+      return {.lm_head = false};
+    case Trainer::kPpo:  // plus a reward model, and a value model trained like the policy
+      return setup.method == Method::kFull ? Cast{.trained = 2, .frozen = 2} : Cast{.frozen = 2};
+    case Trainer::kOrpo:
+    case Trainer::kSft:
+      break;
+  }
+  return {};
+}
+
+double ExpertParameters(const TransformerStack& stack) {
+  const double each = (stack.gated_mlp ? 3.0 : 2.0) * static_cast<double>(stack.hidden_size) *
+                      static_cast<double>(stack.moe_intermediate_size);
+  return static_cast<double>(stack.num_experts) * each *
+         static_cast<double>(stack.num_hidden_layers - stack.num_dense_layers);
+}
+
+// Position of a GPU in a pipeline.
+enum class StageOfPipeline { kWhole, kFirst, kLast };
+
+// Parameters of one GPU's part of the model, before sharding by ZeRO or FSDP.
+struct ModelPart {
+  double linear = 0;  // of layers, including an encoder's
+  double tables = 0;  // embeddings and LM head
+  double tower = 0;
+  double other = 0;
+  double extra = 0;
+  double layers = 0;  // of the decoder
+  double layer = 0;   // parameters of one layer
+  double largest_matrix = 0;
+};
+
+ModelPart PartOf(const ModelShape& model, const TrainingSetup& setup, StageOfPipeline stage) {
+  const auto tensor = static_cast<double>(setup.tensor_parallel);
+  const auto pipeline = static_cast<double>(setup.pipeline_parallel);
+  const auto expert = static_cast<double>(setup.expert_parallel);
+  const auto table =
+      static_cast<double>(model.vocab_size) * static_cast<double>(model.layers.hidden_size);
+  const double of_experts = model.layers.num_experts > 0 ? std::min(ExpertParameters(model.layers),
+                                                                    model.layers.Parameters())
+                                                         : 0;
+  const double linear = (model.layers.Parameters() - of_experts + of_experts / expert) / tensor;
+  ModelPart part;
+  part.layers = static_cast<double>(model.layers.num_hidden_layers) / pipeline;
+  part.linear = linear / pipeline;
+  part.layer = linear / std::max(static_cast<double>(model.layers.num_hidden_layers), 1.0);
+  part.tables = stage == StageOfPipeline::kWhole ? model.EmbeddingParameters() : table;
+  part.tables /= tensor;
+  part.other = static_cast<double>(model.other_params) / tensor / pipeline;
+  part.extra = static_cast<double>(model.extra_params) / tensor / pipeline;
+  if (stage != StageOfPipeline::kLast) {
+    if (model.media) part.linear += MediaParameters(*model.media) / tensor;
+    if (model.encoder) part.linear += model.encoder->Parameters() / tensor;
+    if (model.vision) part.tower = model.vision->layers.Parameters() / tensor;
+  }
+  for (const LinearLayer& each : ListLinearLayers(model.layers)) {
+    const double size = static_cast<double>(each.in) * static_cast<double>(each.out);
+    part.largest_matrix = std::max(part.largest_matrix, size / tensor);
+  }
+  return part;
+}
+
+// Activations and logits of one GPU.
+struct Passing {
+  StackActivations layers;
+  double logits = 0;
+};
+
+Passing PassingOf(const ModelShape& model, const TrainingSetup& setup, const Cast& cast,
+                  const ModelPart& part, StageOfPipeline stage, const MemoryConstants& constants) {
+  const auto tensor = static_cast<double>(setup.tensor_parallel);
+  const double samples = static_cast<double>(SequencesOfASample(setup)) *
+                         static_cast<double>(setup.micro_batch) /
+                         static_cast<double>(setup.context_parallel);
+  int64_t in_row = setup.seq_length;
+  if (model.vision) in_row += setup.images * model.vision->tokens_per_image;
+  const double tokens = samples * static_cast<double>(in_row);
+  Passing passing;
+  StackActivations& kept = passing.layers;
+  kept = CountActivations(model.layers, setup, in_row, tokens, part.layers, constants);
+  if (stage == StageOfPipeline::kFirst) {
+    // One forward, one backward: the first stage runs one micro-batch ahead per later stage.
+    kept.kept *= static_cast<double>(setup.pipeline_parallel);
+  }
+  if (stage != StageOfPipeline::kLast && model.encoder) {
+    const StackActivations more =
+        CountActivations(*model.encoder, setup, in_row, tokens,
+                         static_cast<double>(model.encoder->num_hidden_layers), constants);
+    kept.kept += more.kept;
+    kept.at_work = std::max(kept.at_work, more.at_work);
+  }
+  if (stage != StageOfPipeline::kLast && model.vision && setup.images > 0) {
+    const int64_t of_image = model.vision->tokens_per_image * model.vision->patches_per_token;
+    const double patches = samples * static_cast<double>(setup.images * of_image);
+    const StackActivations more =
+        CountActivations(model.vision->layers, setup, of_image, patches,
+                         static_cast<double>(model.vision->layers.num_hidden_layers), constants);
+    const bool trains = setup.method == Method::kFull && !model.vision->frozen;
+    if (trains) kept.kept += more.kept;
+    kept.at_work = std::max(kept.at_work, more.at_work);
+  }
+  if (stage != StageOfPipeline::kLast && model.media) {
+    const MediaActivations seen =
+        CountMediaActivations(CountMediaWork(model, setup), setup.checkpointing, setup.micro_batch);
+    kept.kept += seen.kept;
+    kept.at_work = std::max(kept.at_work, seen.at_work);
+  }
+  kept.kept /= tensor;  // with sequence parallelism, which also splits the inputs of norms
+  kept.at_work /= tensor;
+  if (HasFourBitBase(setup)) kept.at_work += 2 * part.largest_matrix;  // unpacked for use
+  if (cast.lm_head && stage != StageOfPipeline::kFirst) {
+    passing.logits = LogitsBytes(model, setup, tokens, constants) / tensor;
+  }
+  return passing;
+}
+
+// Memory kept between steps or needed by the step, without activations.
+struct Standing {
+  double weights = 0;
+  double copies = 0;  // of weights, for forward and backward pass
+  double gradients = 0;
+  double buckets = 0;  // of gradients, permanent
+  double optimizer = 0;
+  double workspace = 0;
+  double step = 0;
+};
+
+// Bytes gathered by ZeRO-3 and FSDP: this layer, the next, and one embedding table.
+double GatheredBytes(const TrainingSetup& setup, const ModelPart& part, double shards) {
+  const bool full = setup.method == Method::kFull;
+  const double of_layer = (full ? Half(setup) : BaseBytes(setup)) * part.layer;
+  const double table = Half(setup) * part.tables / 2;
+  double bytes = 2 * of_layer + table;
+  if (full) bytes += Half(setup) * part.layer;  // a layer's gradients before they are scattered
+  // Shards of both layers first arrive from the host.
+  if (setup.offload == Offload::kAll) bytes += 2 * of_layer / shards;
+  return bytes;
+}
+
+Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const Cast& cast,
+                    const ModelPart& part, const MemoryConstants& constants) {
+  const bool full = setup.method == Method::kFull;
+  const double hidden = static_cast<double>(model.layers.hidden_size);
+  const TrainedBytes bytes = TrainedBytesOf(setup, hidden);
+  const double half = Half(setup);
+  const auto split = static_cast<double>(setup.tensor_parallel * setup.pipeline_parallel);
+  const double data_parallel = std::max(static_cast<double>(setup.gpus) / split, 1.0);
+  const double shards = setup.zero_stage > 0 ? static_cast<double>(ShardingGpus(setup)) : 1;
+
+  // Fully trained modules next to adapters are copied in half precision.
+  const double saved = full ? 0 : SavedModules(model, setup) / split;
+  const bool tower_frozen = model.vision && model.vision->frozen;
+  const SampleWork media = CountMediaWork(model, setup);
+  double trained = part.extra;
+  double of_tables = 0;  // of the trained tables
+  double frozen = 0;     // bytes
+  if (full) {
+    of_tables = part.tables;
+    trained += part.linear + part.tables + part.other + (tower_frozen ? 0 : part.tower) -
+               media.frozen_parameters;
+    frozen = half * ((tower_frozen ? part.tower : 0) + media.frozen_parameters);
+  } else {
+    double adapters = AdapterParameters(model.layers, setup);
+    if (model.encoder) adapters += AdapterParameters(*model.encoder, setup);
+    adapters += media.adapter_parameters_per_rank * static_cast<double>(setup.lora_rank);
+    trained += adapters / split;
+    frozen = part.linear * BaseBytes(setup) + (part.tables + part.tower + part.other) * half;
+  }
+  const double matrices = trained - of_tables;
+  // A scoring model is held like the trained one.
+  const double scoring = (full ? trained * bytes.weights : 0) + frozen;
+  trained *= cast.trained;
+  const double of_gradients = setup.zero_stage >= 2 ? shards : 1;
+  const double of_weights = setup.zero_stage >= 3 ? shards : 1;
+
+  Standing standing;
+  standing.weights =
+      (frozen * cast.trained + trained * bytes.weights + saved * half + scoring * cast.frozen) /
+      of_weights;
+  standing.copies = trained * bytes.copies / of_weights;
+  // Frozen text encoders and VAE, and an EMA copy: whole on each GPU.
+  const double companions = media.companion_bytes + (setup.media.use_ema ? 4 * trained : 0);
+  standing.gradients = (trained * bytes.gradients + saved * half) / of_gradients;
+  if (!bytes.keeps_gradients) {
+    const double largest = std::max(full ? part.layer : 0.0, of_tables / 2);
+    standing.gradients = std::min(standing.gradients, largest * bytes.gradients);
+  }
+  const bool ddp = data_parallel > 1 && setup.zero_stage == 0 && !setup.deepspeed;
+  if (ddp) standing.buckets = trained * bytes.gradients;
+  // States have the number format of their parameters.
+  const OptimizerBytes of_saved = LookUpOptimizerBytes(setup.optim, true, hidden);
+  const double saved_states = of_saved.paged ? 0 : of_saved.states;
+  standing.optimizer = (cast.trained * (matrices * bytes.states + of_tables * bytes.table_states) +
+                        saved * saved_states) /
+                       shards;
+  standing.step = (trained * bytes.step + saved * half * TemporariesOfStep(setup)) / shards;
+  standing.workspace = setup.deepspeed ? constants.deepspeed_bucket_bytes : 0;
+  if (setup.zero_stage >= 3) standing.workspace += GatheredBytes(setup, part, shards);
+  if (setup.offload != Offload::kNone) {
+    standing.optimizer = 0;
+    standing.step = 0;
+    if (setup.deepspeed) standing.gradients = 0;  // moved to the host bucket by bucket
+  }
+  if (setup.offload == Offload::kAll && setup.zero_stage >= 3) {
+    standing.weights = 0;
+    standing.gradients = 0;
+  }
+  standing.weights += companions;
+  return standing;
+}
+
+MemoryParts PeakOfStage(const ModelShape& model, const TrainingSetup& setup, StageOfPipeline stage,
+                        const MemoryConstants& constants) {
+  const Cast cast = CastOf(setup);
+  const ModelPart part = PartOf(model, setup, stage);
+  Standing standing = StandingOf(model, setup, cast, part, constants);
+  Passing passing = PassingOf(model, setup, cast, part, stage, constants);
+  if (model.media && setup.checkpointing == Checkpointing::kFull) {
+    // A recomputed block makes its copies again, so they do not all exist at once.
+    passing.layers.at_work = std::max(passing.layers.at_work, standing.copies);
+    standing.copies = 0;
+  }
+  const double waiting = setup.accumulates ? standing.gradients : 0;
+  const double resident =
+      standing.weights + standing.optimizer + standing.buckets + standing.workspace;
+  // Logits are freed before the last layer is processed: the larger one counts.
+  const double at_loss = std::max(passing.logits, passing.layers.at_work);
+  const double start = resident + standing.copies + waiting + passing.layers.kept + at_loss;
+  // Copies are freed with the activations that need them.
+  const double end = resident + standing.gradients + passing.layers.at_work;
+  const double step = resident + standing.gradients + standing.step;
+
+  MemoryParts parts;
+  parts.weights = standing.weights;
+  parts.optimizer = standing.optimizer;
+  parts.workspace = standing.workspace;
+  parts.gradients = standing.buckets;
+  parts.in_step = step > start && step > end;
+  if (parts.in_step) {
+    parts.gradients += standing.gradients;
+    parts.workspace += standing.step;
+  } else if (end > start) {
+    parts.gradients += standing.gradients;
+    parts.workspace += passing.layers.at_work;
+  } else {
+    parts.weights += standing.copies;
+    parts.gradients += waiting;
+    parts.activations = passing.layers.kept;
+    const bool scores = passing.logits > passing.layers.at_work;
+    parts.logits = scores ? passing.logits : 0;
+    parts.workspace += scores ? 0 : passing.layers.at_work;
+  }
+  parts.framework = FragmentationShare(setup, constants) * parts.total() + constants.context_bytes +
+                    (setup.gpus > 1 ? constants.nccl_bytes : 0);
+  return parts;
+}
+
+}  // namespace
+
+SampleWork CountMediaWork(const ModelShape& model, const TrainingSetup& setup) {
+  if (!model.media) return {};
+  MediaTraining training;
+  training.samples = setup.media;
+  training.number_bytes = setup.precision == Precision::kFp32 ? 4 : 2;
+  // In pure half precision, norms keep half-precision numbers.
+  training.norm_bytes = setup.pure_half || setup.deepspeed ? training.number_bytes : 4;
+  training.weights = setup.method == Method::kFull;
+  training.flash_attention = setup.flash_attention;
+  if (!training.weights) ReadAdapterTargets(*model.media, setup.target_modules, training);
+  return CountSampleWork(*model.media, training);
+}
+
+double StepTrafficBytes(const TrainingSetup& setup) {
+  const TrainedBytes bytes = TrainedBytesOf(setup, 0);
+  return bytes.gradients + 2 * (bytes.weights + bytes.states);
+}
+
+double StateBytesPerParameter(const TrainingSetup& setup) {
+  TrainingSetup kept = setup;
+  if (kept.optim.starts_with("paged_")) kept.optim = kept.optim.substr(6);  // same size
+  return TrainedBytesOf(kept, 0).states;
+}
+
+double TrainedParameters(const ModelShape& model, const TrainingSetup& setup) {
+  const auto extra = static_cast<double>(model.extra_params);
+  if (setup.method != Method::kFull) {
+    double adapters = AdapterParameters(model.layers, setup);
+    if (model.encoder) adapters += AdapterParameters(*model.encoder, setup);
+    adapters += CountMediaWork(model, setup).adapter_parameters_per_rank *
+                static_cast<double>(setup.lora_rank);
+    return adapters + SavedModules(model, setup) + extra;
+  }
+  auto all = model.Parameters();
+  if (model.vision && model.vision->frozen) {
+    all -= model.vision->layers.Parameters();
+  }
+  if (model.media) all -= CountMediaWork(model, setup).frozen_parameters;
+  return all;
+}
+
+double FragmentationShare(const TrainingSetup& setup, const MemoryConstants& constants) {
+  return constants.fragmentation_share +
+         (setup.zero_stage >= 3 && !setup.deepspeed ? constants.fsdp_share : 0);
+}
+
+double HighestBytes(const MemoryParts& parts, const TrainingSetup& setup,
+                    const MemoryConstants& constants) {
+  const bool varies =
+      setup.mean_seq_length > 0 && setup.mean_seq_length < static_cast<double>(setup.seq_length);
+  return parts.total() + (varies ? constants.varying_logits * parts.logits : 0);
+}
+
+MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup,
+                       const MemoryConstants& constants) {
+  if (setup.pipeline_parallel <= 1) {
+    return PeakOfStage(model, setup, StageOfPipeline::kWhole, constants);
+  }
+  const MemoryParts first = PeakOfStage(model, setup, StageOfPipeline::kFirst, constants);
+  const MemoryParts last = PeakOfStage(model, setup, StageOfPipeline::kLast, constants);
+  return first.total() > last.total() ? first : last;
+}
+
+int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double bytes,
+                          double highest) {
+  const auto fits = [&](int64_t batch) {
+    setup.micro_batch = batch;
+    const MemoryParts parts = PeakMemory(model, setup);
+    return parts.total() <= bytes && HighestBytes(parts, setup) <= highest;
+  };
+  int64_t low = 0;
+  int64_t high = 1;
+  while (high <= kMaxModelledBatch && fits(high)) {
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return std::min(low, kMaxModelledBatch);
+}
+
+TrainingSetup SetupOn(const GpuModel& gpu, const ModelShape& model, const TrainingSpec& training,
+                      Precision precision, int64_t gpus, double margin) {
+  TrainingSetup setup = SetupFrom(training, precision, gpus);
+  if (training.gradient_checkpointing) return setup;
+  int64_t enough = kEnoughBatch;
+  if (training.effective_batch_size) {
+    enough = std::min(
+        enough,
+        std::max<int64_t>(training.effective_batch_size->high / DataParallelGpus(setup), 1));
+  }
+  const auto largest = [&](const TrainingSetup& with, double left_free) {
+    return LargestMicroBatch(model, with, UsableBytes(gpu) * (1 - left_free));
+  };
+  if (largest(setup, margin) >= enough) return setup;
+  TrainingSetup checkpointed = setup;
+  checkpointed.checkpointing = Checkpointing::kFull;
+  const bool more = largest(checkpointed, margin) > largest(setup, margin) ||
+                    largest(checkpointed, 0) > largest(setup, 0);
+  if (!more && largest(setup, 0) == 0) {  // nothing fits: use the closest
+    const bool less = PeakMemory(model, checkpointed).total() < PeakMemory(model, setup).total();
+    return less ? checkpointed : setup;
+  }
+  return more ? checkpointed : setup;
+}
+
+double UsableBytes(const GpuModel& gpu) {
+  if (gpu.usable_memory_bytes > 0) return static_cast<double>(gpu.usable_memory_bytes);
+  const auto nominal = static_cast<double>(gpu.memory_bytes);
+  return kMemoryConstants.usable_share * nominal -
+         std::min(kMemoryConstants.driver_bytes, 0.02 * nominal);
+}
+
+}  // namespace gpuadvise

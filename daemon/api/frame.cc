@@ -1,0 +1,76 @@
+#include "daemon/api/frame.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/base/json_text.h"
+#include "common/base/version.h"
+#include "common/slurm/policy.h"
+
+namespace gpuadvise::daemon {
+namespace {
+
+using nlohmann::json;
+
+api::Meta MetaOf(const DaemonState* state, const Freshness& freshness) {
+  api::Meta meta;
+  meta.version = kVersion;
+  if (state != nullptr) {
+    meta.cluster = state->snapshot->cluster;
+    meta.source = state->snapshot->source;
+    meta.snapshot_taken_at = state->snapshot->taken_at;
+    meta.unseen = DescribeHiddenData(state->snapshot->config);
+  }
+  meta.stale_cause = freshness.cause;
+  return meta;
+}
+
+}  // namespace
+
+json Framed(json answer, const DaemonState* state, const Freshness& freshness) {
+  answer["meta"] = ToJson(MetaOf(state, freshness));
+  answer["snapshot_age_seconds"] = state != nullptr ? json(freshness.age_seconds) : json(nullptr);
+  if (!answer.contains("errors")) answer["errors"] = json::array();
+  if (!answer.contains("warnings")) answer["warnings"] = json::array();
+  return answer;
+}
+
+FramedAnswer FramedText(const std::string& answer, const DaemonState* state,
+                        const Freshness& freshness) {
+  const std::string rest = (answer == "{}" ? "" : ",") + answer.substr(1);
+  return Reframed({std::make_shared<const std::string>(rest), 0}, state, freshness);
+}
+
+FramedAnswer Reframed(const FramedAnswer& framed, const DaemonState* state,
+                      const Freshness& freshness) {
+  std::string text = Text(Framed(json::object(), state, freshness));
+  text.pop_back();  // the frame's own brace
+  const size_t at = text.size();
+  text.append(*framed.text, framed.answer_at);
+  return {std::make_shared<const std::string>(std::move(text)), at};
+}
+
+json FramedError(const Error& error, const DaemonState* state, const Freshness& freshness) {
+  json answer = {
+      {"errors", {ToJson(ErrorEntryFor(ToWord(error.code), error.message, error.pointer))}}};
+  return Framed(std::move(answer), state, freshness);
+}
+
+int StatusOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kBadInput:
+      return 400;
+    case ErrorCode::kNotFound:
+      return 404;
+    case ErrorCode::kInfeasible:
+      return 422;
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kStale:
+      return 503;
+    case ErrorCode::kInternal:
+      return 500;
+  }
+  return 500;
+}
+
+}  // namespace gpuadvise::daemon

@@ -1,0 +1,121 @@
+#include "common/memory/activations.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/fakes/shipped_catalogues.h"
+
+namespace gpuadvise {
+namespace {
+
+const ModelShape& Shape(const char* preset) { return *ShippedModels().Find(preset)->shape; }
+
+TrainingSetup Half() {
+  TrainingSetup setup;
+  setup.pure_half = true;
+  return setup;
+}
+
+TrainingSetup Lora(const char* target, double dropout) {
+  TrainingSetup setup = Half();
+  setup.method = Method::kLora;
+  setup.lora_rank = 0;
+  setup.target_modules = {target};
+  setup.lora_dropout = dropout;
+  return setup;
+}
+
+double Kept(const TransformerStack& stack, const TrainingSetup& setup) {
+  return AutogradBytesOfLayer(stack, setup, 1024);
+}
+
+// Llama 2 7B, by hand: h = q = k = 4096, i = 11008. Two norms of 4 h + 2 h, their outputs of 2 h;
+// q, k, v and attention's output; gate, its SiLU, up and their product.
+TEST(Activations, OfALlamaLayerAreWhatAutogradKeeps) {
+  const double h = 4096;
+  const double i = 11008;
+  const TransformerStack& llama = Shape("llama-2-7b").layers;
+  EXPECT_EQ(Kept(llama, Half()), 2 * (6 * h + 2 * h) + 2 * 4 * h + 2 * 4 * i);
+}
+
+TEST(Activations, OfFrozenLinearLayersLeaveTheirInputsOut) {
+  const TransformerStack& llama = Shape("llama-2-7b").layers;
+  const double of_queries = Kept(llama, Lora("q_proj", 0));
+  EXPECT_EQ(Kept(llama, Lora("down_proj", 0)) - of_queries, 2 * (11008 - 4096));
+  EXPECT_LT(of_queries, Kept(llama, Half()));
+}
+
+TEST(Activations, OfAdaptersWithDropoutAreACopyAndAMaskForEach) {
+  const TransformerStack& llama = Shape("llama-2-7b").layers;
+  // The product of gate and up is kept in any case; dropout adds the mask.
+  EXPECT_EQ(Kept(llama, Lora("down_proj", 0.05)) - Kept(llama, Lora("down_proj", 0)), 11008);
+  TrainingSetup three = Lora("q_proj", 0.05);
+  three.target_modules = {"q_proj", "k_proj", "v_proj"};
+  EXPECT_EQ(Kept(llama, three) - Kept(llama, Lora("q_proj", 0.05)), 2 * 3 * 4096);
+}
+
+TEST(Activations, OfLigerAreOneCopyInNormsAndGateAndUpAlone) {
+  const TransformerStack& llama = Shape("llama-2-7b").layers;
+  TrainingSetup liger = Half();
+  liger.use_liger_kernel = true;
+  EXPECT_EQ(Kept(llama, Half()) - Kept(llama, liger), 2 * 4 * 4096 + 2 * 11008);
+}
+
+TEST(Activations, OfSharedKeysAreCopiedUnlessAttentionTakesThemShared) {
+  const TransformerStack& llama = Shape("llama-3.1-8b").layers;  // 32 heads, 8 for keys
+  TrainingSetup repeats = Half();
+  repeats.repeats_key_values = true;
+  EXPECT_EQ(Kept(llama, repeats) - Kept(llama, Half()), 2 * 2 * (4096 - 1024));
+}
+
+TEST(Activations, OfSelectiveCheckpointingAreEverySecondProductOfMatrices) {
+  const TransformerStack& llama = Shape("llama-3.1-8b").layers;
+  TrainingSetup setup;
+  setup.checkpointing = Checkpointing::kSelective;
+  const StackActivations kept = CountActivations(llama, setup, 1, 1, 1, kMemoryConstants);
+  EXPECT_EQ(kept.kept, 2 * (4096 + 4096 + 1024 + 4096 + 14336 + 4096));
+  EXPECT_NEAR(kept.kept / Kept(llama, setup), 1.0 / 3, 0.03);
+}
+
+TEST(Activations, OnTheHostLeaveTwoLayersOnTheWay) {
+  const TransformerStack& llama = Shape("llama-2-7b").layers;
+  TrainingSetup setup;
+  setup.checkpointing = Checkpointing::kFull;
+  const double all = CountActivations(llama, setup, 512, 512, 32, kMemoryConstants).kept;
+  setup.activation_offload = true;
+  EXPECT_EQ(CountActivations(llama, setup, 512, 512, 32, kMemoryConstants).kept, all / 16);
+}
+
+TEST(Activations, OfAMixtureAreThoseOfTheExpertsATokenGoesThrough) {
+  TransformerStack dense = Shape("llama-2-7b").layers;
+  TransformerStack mixture = dense;
+  mixture.num_experts = 64;
+  mixture.num_experts_per_tok = 2;
+  mixture.moe_intermediate_size = dense.intermediate_size;
+  const double one = Kept(dense, Half());
+  const double of_mixture = Kept(mixture, Half());
+  // A second expert, both experts' copies of the hidden state in and out, and the router.
+  EXPECT_EQ(of_mixture - one, 2 * 4 * 11008 + 2 * 2 * 2 * 4096 + 8 * 64);
+  mixture.num_experts = 128;
+  EXPECT_EQ(Kept(mixture, Half()) - of_mixture, 8 * 64);
+  mixture.num_dense_layers = mixture.num_hidden_layers;
+  EXPECT_EQ(Kept(mixture, Half()), one);
+}
+
+TEST(Logits, InChunksKeepScoresSoftmaxAndGradientFusedOnesAChunk) {
+  const ModelShape& llama = Shape("llama-3.1-8b");
+  TrainingSetup setup;
+  const auto each = [&] { return LogitsBytes(llama, setup, 1, kMemoryConstants) / 128256; };
+  EXPECT_EQ(each(), 16);
+  setup.compiled = true;
+  EXPECT_EQ(each(), 14);
+  setup.compiled = false;
+  setup.chunked_cross_entropy = true;
+  EXPECT_EQ(each(), 6);
+  setup.use_liger_kernel = true;
+  EXPECT_LT(each(), 0.5);
+  setup = Half();
+  EXPECT_EQ(each(), 12);
+}
+
+}  // namespace
+}  // namespace gpuadvise

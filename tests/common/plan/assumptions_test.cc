@@ -1,0 +1,62 @@
+#include "common/plan/assumptions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/fakes/shipped_catalogues.h"
+
+namespace gpuadvise {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+Assumptions Found(const char* text) {
+  return FindAssumptions(*ParseTrainSpec(nlohmann::json::parse(text), "/spec"), ShippedModels());
+}
+
+TEST(Assumptions, LengthAndImagesAreUnsettledUntilTheFileGivesThem) {
+  const Assumptions silent =
+      Found(R"({"model": {"preset": "qwen2.5-vl-3b"}, "training": {"max_steps": 100}})");
+  EXPECT_EQ(silent.unsettled,
+            (std::vector<std::string>{"training.max_seq_length", "training.images_per_sample"}));
+  EXPECT_THAT(silent.sentences, Contains(HasSubstr("512 tokens a sample")));
+  EXPECT_THAT(silent.sentences, Contains(HasSubstr("no images in a sample")));
+  const Assumptions settled = Found(R"({"model": {"preset": "qwen2.5-vl-3b"}, "training":
+      {"max_steps": 100, "max_seq_length": 2048, "images_per_sample": 0}})");
+  EXPECT_TRUE(settled.unsettled.empty());
+}
+
+TEST(Assumptions, ATextModelIsNotAskedForImages) {
+  EXPECT_EQ(
+      Found(R"({"model": {"preset": "llama-3.1-8b"}, "training": {"max_steps": 100}})").unsettled,
+      std::vector<std::string>{"training.max_seq_length"});
+}
+
+TEST(Assumptions, AnIdOfTheHubIsTakenForThePresetOfItsShape) {
+  EXPECT_THAT(Found(R"({"model": {"preset": "meta-llama/Llama-3.1-8B-Instruct"},
+                        "training": {"max_steps": 100}})")
+                  .sentences,
+              Contains("meta-llama/Llama-3.1-8B-Instruct has the shape of llama-3.1-8b"));
+}
+
+TEST(Assumptions, WhatIsMeasuredRestsOnNothing) {
+  const Assumptions measured = Found(R"({"model": {"preset": "llama-3.1-8b",
+      "memory": {"base": "10 GB", "per_sample": "1 GB"}}, "training": {"max_steps": 100,
+      "measured": [{"gpu": "l40s", "gpus": 1, "batch": 1, "seconds_per_step": 2}]}})");
+  EXPECT_TRUE(measured.sentences.empty());
+  EXPECT_TRUE(measured.unsettled.empty());
+}
+
+TEST(Assumptions, StagesThatAssumeTheSameSayItOnce) {
+  const Assumptions found = Found(R"({"stages": [
+      {"name": "a", "model": {"preset": "llama-3.1-8b"}, "training": {"max_steps": 1}},
+      {"name": "b", "model": {"preset": "llama-3.1-8b"}, "training": {"max_steps": 1}}]})");
+  EXPECT_EQ(found.unsettled, std::vector<std::string>{"training.max_seq_length"});
+  EXPECT_EQ(found.sentences.size(), 2u);  // lengths, and that all samples have it
+}
+
+}  // namespace
+}  // namespace gpuadvise

@@ -1,0 +1,1898 @@
+// Answers of the API. Made from common/api by packaging/contract.py; not written by hand.
+
+export interface Frame {
+  /** Where the data comes from. */
+  meta: Meta;
+  /** Age of the data; null before the first snapshot. */
+  snapshot_age_seconds: number | null;
+  /** What is wrong; empty for an answer. */
+  errors: Error[];
+  /** Sentences on this answer. */
+  warnings: string[];
+}
+
+export interface Meta {
+  /** Version of the daemon. */
+  version: string;
+  /** ClusterName of slurm.conf; null before the first snapshot. */
+  cluster: string | null;
+  /** Where the snapshot comes from; null before the first. */
+  source: string | null;
+  /** Unix time; null before the first snapshot. */
+  snapshot_taken_at: number | null;
+  /** Why the snapshot is old; null while new ones arrive. */
+  stale_cause: string | null;
+  /** What PrivateData hides from the daemon, with the remedy. */
+  unseen?: string;
+}
+
+export interface Error {
+  /** What kind of error it is. */
+  code: 'bad_input' | 'not_found' | 'infeasible' | 'unavailable' | 'internal' | 'forbidden' | 'unauthorized' | 'standby';
+  /** One sentence with the remedy. */
+  message: string;
+  /** JSON pointer into the body of the request; empty if no member is to blame. */
+  pointer: string;
+}
+
+export interface Advice extends Frame {
+  /** Names this advice in POST /v1/advice/{id}/submitted. */
+  advice_id?: string;
+  /** Name of the training. */
+  name: string;
+  /** What strategies are ranked by. */
+  objective: 'finish' | 'start' | 'cost' | 'deadline';
+  /** Unix time by which it must be done; absent without one. */
+  deadline?: number;
+  /** Length and batch of the training. */
+  training: TrainingLength;
+  /** Where and how to run it, the best first. */
+  strategies: Strategy[];
+  /** What cannot run it, with reasons. */
+  rejected: Rejection[];
+  /** A shorter time limit; null if none is worth it. */
+  limit_advice: StrategyLimit | null;
+  /** What would help, in sentences. */
+  tips: string[];
+  /** What memory and run time rest on although the file does not say it, in sentences. */
+  assumed: string[];
+  /** Keys of the training file that decide memory or run time and are missing. */
+  unsettled: string[];
+  /** How waits are forecast. */
+  forecast: Forecast;
+  /** Folder in which jobs leave outcomes; absent if there is none. */
+  outcomes_dir?: string;
+  /** `gpuadvise --json` only: where the command cannot follow strategies. */
+  command_conflicts?: CommandConflict[];
+}
+
+export interface TrainingLength {
+  /** Optimizer steps. */
+  max_steps?: number;
+  /** Passes over the data. */
+  num_train_epochs?: number;
+  /** Samples of the data set. */
+  samples?: number;
+  /** Least and most samples of one optimizer step. */
+  effective_batch_size?: number[];
+}
+
+export interface Strategy {
+  /** 1 is the best. */
+  rank: number;
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** GRES type as Slurm has it; "" for untyped GPUs. */
+  gres_type: string;
+  /** GPUs on each node. */
+  gpus_per_node: number;
+  /** Number of nodes. */
+  nodes: number;
+  /** Name of the partition. */
+  partition: string;
+  /** Account of the job; "" for the caller's default. */
+  account: string;
+  /** Quality of service; "" for the default. */
+  qos: string;
+  /** Samples that one GPU processes at once. */
+  micro_batch: number;
+  /** Micro-batches of one optimizer step. */
+  accumulation: number;
+  /** Samples of one optimizer step on all GPUs. */
+  effective_batch_size: number;
+  /** Optimizer steps. */
+  steps: number;
+  /** Samples processed. */
+  samples: number;
+  /** Precision of the computation. */
+  precision: 'bf16' | 'fp16' | 'fp32';
+  /** Time limit of the job. */
+  time_limit_seconds: number;
+  /** Starts of the job; more than 1 if it resumes after its time limit. */
+  links: number;
+  /** Memory needed on each GPU; 0 if not known. */
+  memory_bytes: number;
+  /** Whether a model, a memory line or a measurement says that every stage fits. */
+  memory_checked: boolean;
+  /** Whether memory and run time count with it; null where neither is computed. */
+  gradient_checkpointing: boolean | null;
+  /** Memory of one GPU. */
+  gpu_memory_bytes: number;
+  /** GPU-hours of the mean run time. */
+  gpu_hours: number;
+  /** Cost of the mean run time; null if not known. */
+  cost: number | null;
+  /** Unit of `cost`: the site's currency, or hours of Slurm's billing TRES; null without cost. */
+  cost_unit: 'price' | 'billing_hours' | null;
+  /** Energy at the GPU's power limit, kWh; null if not known. */
+  energy_kwh: number | null;
+  /** Slurm's priority. */
+  priority: number;
+  /** Pending jobs ahead of it. */
+  jobs_before: number;
+  /** Mean time lost to preemption. */
+  lost_mean_seconds: number;
+  /** Wait if every present job ran to its time limit and no other job came before. */
+  wait_at_limits_seconds: number;
+  /** Queue wait: 10th percentile. */
+  wait_p10_seconds: number;
+  /** Queue wait: Median. */
+  wait_p50_seconds: number;
+  /** Queue wait: 90th percentile. */
+  wait_p90_seconds: number;
+  /** Queue wait: Mean. */
+  wait_mean_seconds: number;
+  /** Run time: 10th percentile. */
+  run_p10_seconds: number;
+  /** Run time: Median. */
+  run_p50_seconds: number;
+  /** Run time: 90th percentile. */
+  run_p90_seconds: number;
+  /** Run time: Mean. */
+  run_mean_seconds: number;
+  /** Queue wait + run time: 10th percentile. */
+  total_p10_seconds: number;
+  /** Queue wait + run time: Median. */
+  total_p50_seconds: number;
+  /** Queue wait + run time: 90th percentile. */
+  total_p90_seconds: number;
+  /** Queue wait + run time: Mean. */
+  total_mean_seconds: number;
+  /** Probability that it is done by the deadline; absent without one. */
+  deadline_chance?: number;
+  /** Whether that is 90 % or more. */
+  makes_deadline?: boolean;
+  /** Why it has this rank, in sentences. */
+  reasons: string[];
+  /** What to know about this strategy, in sentences. */
+  notes: string[];
+  /** What sbatch is given. */
+  sbatch: SbatchOptions;
+  /** The stages of the training; absent if there is one. */
+  stages?: StageFigures[];
+  /** With -M: the cluster. */
+  cluster?: string;
+  /** With -M: the rank on that cluster. */
+  cluster_rank?: number;
+  /** With -M: the advice of that cluster. */
+  advice_id?: string;
+  /** With -M: the folder of that cluster. */
+  outcomes_dir?: string;
+}
+
+export interface SbatchOptions {
+  /** --partition */
+  partition?: string;
+  /** --account */
+  account?: string;
+  /** --qos */
+  qos?: string;
+  /** --gres */
+  gres?: string;
+  /** --nodes */
+  nodes: number;
+  /** --ntasks-per-node */
+  ntasks_per_node?: number;
+  /** --cpus-per-task */
+  cpus_per_task?: number;
+  /** --mem: memory on each node */
+  mem?: string;
+  /** --constraint */
+  constraint?: string;
+  /** --exclude: a host list */
+  exclude?: string;
+  /** --nodelist */
+  nodelist?: string;
+  /** --time: the time limit */
+  time?: string;
+}
+
+export interface StageFigures {
+  /** Name of the stage. */
+  name: string;
+  /** Samples that one GPU processes at once. */
+  micro_batch: number;
+  /** Micro-batches of one optimizer step. */
+  accumulation: number;
+  /** Samples of one optimizer step on all GPUs. */
+  effective_batch_size: number;
+  /** Optimizer steps. */
+  steps: number;
+  /** Samples processed. */
+  samples: number;
+  /** Memory needed on each GPU; 0 if not known. */
+  memory_bytes: number;
+  /** Whether a model, a memory line or a measurement says that it fits. */
+  memory_checked: boolean;
+  /** Median of the run time. */
+  run_p50_seconds: number;
+}
+
+export interface Rejection {
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** GPUs on each node. */
+  gpus_per_node: number;
+  /** Number of nodes. */
+  nodes: number;
+  /** Name of the partition. */
+  partition: string;
+  /** Whether another number of the same GPUs in this partition can run it. */
+  others_possible: boolean;
+  /** Why not, in sentences. */
+  reasons: string[];
+  /** With -M: the cluster. */
+  cluster?: string;
+}
+
+export interface StrategyLimit {
+  /** Rank of the strategy. */
+  rank: number;
+  /** The recommended time limit. */
+  time_limit_seconds: number;
+  /** The recommendation with its gain and risk. */
+  words: string;
+}
+
+export interface Forecast {
+  /** How waits are forecast. */
+  method: 'history' | 'limits';
+  /** Runs of the simulation. */
+  samples: number;
+  /** One sentence on the accuracy. */
+  note: string;
+  /** Whether enough forecast jobs have started. */
+  accuracy_known?: boolean;
+  /** The accuracy so far; null without a history. */
+  record: AccuracyFigures | null;
+}
+
+export interface AccuracyFigures {
+  /** Forecast jobs that have started. */
+  jobs: number;
+  /** Median absolute error of the median forecast. */
+  median_abs_error_seconds: number | null;
+  /** Share with an error of at most ten minutes. */
+  within_600s: number | null;
+  /** Share of jobs forecast to start at once that did. */
+  at_once: number | null;
+  /** Jobs forecast to wait. */
+  covered_jobs: number;
+  /** Median absolute error of those. */
+  covered_median_abs_error_seconds: number | null;
+  /** Share that started within the median. */
+  coverage_p50: number | null;
+  /** Share that started within the 90th percentile. */
+  coverage_p90: number | null;
+  /** Jobs for which Slurm published a start. */
+  slurm_jobs: number;
+  /** Median absolute error of Slurm's start. */
+  slurm_median_abs_error_seconds: number | null;
+  /** Median absolute error of this forecast for the same jobs. */
+  median_abs_error_seconds_beside_slurm: number | null;
+}
+
+export interface CommandConflict {
+  /** What the command says. */
+  cause: string;
+  /** What to change in it. */
+  remedy: string;
+  /** False where the program may see to it by itself. */
+  certain: boolean;
+  /** Strategies that it cannot follow. */
+  ranks: number[];
+}
+
+export interface Starts extends Frame {
+  /** The jobs of the request, in its order. */
+  answers: StartAnswer[];
+  /** How waits are forecast. */
+  forecast: Forecast;
+}
+
+export interface StartAnswer {
+  /** Why this job cannot run; null if it can. */
+  error: Error | null;
+  /** Where it would start, if in several the first. */
+  partition?: string;
+  /** GPUs on each node, in Slurm's words. */
+  gres?: string;
+  /** Its time limit; null without one. */
+  time_limit_seconds?: number | null;
+  /** Slurm's priority. */
+  priority?: number;
+  /** Pending jobs ahead of it. */
+  jobs_before?: number;
+  /** Why it starts then, in sentences. */
+  reasons?: string[];
+  /** What is not certain, in sentences. */
+  doubts?: string[];
+  /** Queue wait: 10th percentile. */
+  wait_p10_seconds?: number;
+  /** Queue wait: Median. */
+  wait_p50_seconds?: number;
+  /** Queue wait: 90th percentile. */
+  wait_p90_seconds?: number;
+  /** Queue wait: Mean. */
+  wait_mean_seconds?: number;
+  /** 10th percentile of the start, Unix time. */
+  start_p10?: number;
+  /** Median of the start, Unix time. */
+  start_p50?: number;
+  /** 90th percentile of the start, Unix time. */
+  start_p90?: number;
+  /** Wait if every present job ran to its time limit and no other job came before; null if not known. */
+  wait_at_limits_seconds?: number | null;
+  /** Mean time lost to preemption. */
+  lost_mean_seconds?: number;
+  /** Changes that would start it earlier. */
+  cheaper?: EarlierStart[];
+  /** The last task; absent if the job is no array. */
+  array?: LastTask;
+  /** With `limits`: the wait and risk of time limits, its own among them. */
+  limits?: LimitChoice[];
+  /** With `limits`: which to take. */
+  limit_advice?: LimitAdvice;
+  /** With -M: the cluster. */
+  cluster?: string;
+}
+
+export interface EarlierStart {
+  /** The change, as sbatch options. */
+  change: string;
+  /** The same in words, with its cost. */
+  words: string;
+  /** How much later the result would come; negative if earlier; null if not known. */
+  done_later_seconds: number | null;
+  /** Queue wait: 10th percentile. */
+  wait_p10_seconds: number;
+  /** Queue wait: Median. */
+  wait_p50_seconds: number;
+  /** Queue wait: 90th percentile. */
+  wait_p90_seconds: number;
+  /** Queue wait: Mean. */
+  wait_mean_seconds: number;
+  /** 10th percentile of the start, Unix time. */
+  start_p10: number;
+  /** Median of the start, Unix time. */
+  start_p50: number;
+  /** 90th percentile of the start, Unix time. */
+  start_p90: number;
+}
+
+export interface LastTask {
+  /** Number of tasks. */
+  tasks: number;
+  /** Tasks that may run at a time; null: all. */
+  throttle: number | null;
+  /** Tasks that were simulated. */
+  tasks_played: number;
+  /** Whether the last task starts after the simulated time. */
+  later_than_played: boolean;
+  /** Queue wait: 10th percentile. */
+  wait_p10_seconds: number;
+  /** Queue wait: Median. */
+  wait_p50_seconds: number;
+  /** Queue wait: 90th percentile. */
+  wait_p90_seconds: number;
+  /** Queue wait: Mean. */
+  wait_mean_seconds: number;
+  /** 10th percentile of the start, Unix time. */
+  start_p10: number;
+  /** Median of the start, Unix time. */
+  start_p50: number;
+  /** 90th percentile of the start, Unix time. */
+  start_p90: number;
+  /** Wait if every present job ran to its time limit and no other job came before; null if not known. */
+  wait_at_limits_seconds: number | null;
+}
+
+export interface LimitChoice {
+  /** The time limit. */
+  time_limit_seconds: number;
+  /** sbatch options of this choice. */
+  options: string;
+  /** 10th percentile of the gain. */
+  sooner_p10_seconds: number;
+  /** Median gain; negative: it starts later. */
+  sooner_seconds: number;
+  /** 90th percentile of the gain. */
+  sooner_p90_seconds: number;
+  /** Probability that the run takes longer than the limit; null if not known. */
+  risk: number | null;
+  /** Queue wait: 10th percentile. */
+  wait_p10_seconds: number;
+  /** Queue wait: Median. */
+  wait_p50_seconds: number;
+  /** Queue wait: 90th percentile. */
+  wait_p90_seconds: number;
+  /** Queue wait: Mean. */
+  wait_mean_seconds: number;
+  /** 10th percentile of the start, Unix time. */
+  start_p10: number;
+  /** Median of the start, Unix time. */
+  start_p50: number;
+  /** 90th percentile of the start, Unix time. */
+  start_p90: number;
+}
+
+export interface LimitAdvice {
+  /** The recommendation, or why there is none. */
+  words: string;
+  /** What sbatch's --time-min would do. */
+  time_min_words: string;
+  /** The recommended limit; null if there is none. */
+  time_limit_seconds: number | null;
+  /** The change, as sbatch options. */
+  options?: string;
+  /** What changes a pending job to it. */
+  command?: string;
+}
+
+export interface Selection extends Frame {
+  /** Names the choice in POST /v1/advice/{id}/submitted. */
+  advice_id?: string;
+  /** What to add to the job; empty if nothing. */
+  job: SelectedJob;
+  /** Why nothing is chosen; "" if something is. */
+  reason: string;
+  /** Where it can run, the best first. */
+  alternatives: SelectAlternative[];
+  /** Where it cannot, with reasons. */
+  rejected: SelectRejection[];
+  /** The chosen job; absent if nothing is chosen. */
+  strategies?: SelectStrategy[];
+  /** A sentence on a shorter time limit; absent if none is worth it. */
+  limit_words?: string;
+  /** How waits are forecast; absent if nothing is chosen. */
+  forecast?: Forecast;
+}
+
+export interface SelectedJob {
+  /** --partition: one or several. */
+  partition?: string;
+  /** --constraint */
+  constraint?: string;
+  /** GRES type as Slurm has it. */
+  gres_type?: string;
+  /** --gres, if the job has that. */
+  gres?: string;
+  /** --gpus-per-node, if the job has that. */
+  gpus_per_node?: string;
+  /** --gpus, if the job has that. */
+  gpus?: string;
+  /** Of the job with these options: Queue wait: 10th percentile. */
+  wait_p10_seconds?: number;
+  /** Of the job with these options: Queue wait: Median. */
+  wait_p50_seconds?: number;
+  /** Of the job with these options: Queue wait: 90th percentile. */
+  wait_p90_seconds?: number;
+  /** Of the job with these options: Queue wait: Mean. */
+  wait_mean_seconds?: number;
+  /** Of the job with these options: 10th percentile of the start, Unix time. */
+  start_p10?: number;
+  /** Of the job with these options: Median of the start, Unix time. */
+  start_p50?: number;
+  /** Of the job with these options: 90th percentile of the start, Unix time. */
+  start_p90?: number;
+}
+
+export interface SelectAlternative {
+  /** Partitions, separated by commas. */
+  partition: string;
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** GRES type as Slurm has it. */
+  gres_type: string;
+  /** Features that the nodes must have. */
+  constraint: string;
+  /** Whether jobs there may be preempted. */
+  may_be_preempted: boolean;
+  /** Whether the options stand for this choice too. */
+  in_job: boolean;
+  /** Queue wait: 10th percentile. */
+  wait_p10_seconds: number;
+  /** Queue wait: Median. */
+  wait_p50_seconds: number;
+  /** Queue wait: 90th percentile. */
+  wait_p90_seconds: number;
+  /** Queue wait: Mean. */
+  wait_mean_seconds: number;
+  /** 10th percentile of the start, Unix time. */
+  start_p10: number;
+  /** Median of the start, Unix time. */
+  start_p50: number;
+  /** 90th percentile of the start, Unix time. */
+  start_p90: number;
+}
+
+export interface SelectRejection {
+  /** Name of the partition. */
+  partition: string;
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** Why not, in one sentence. */
+  reason: string;
+}
+
+export interface SelectStrategy {
+  /** 1. */
+  rank: number;
+  /** GRES type as Slurm has it. */
+  gres_type: string;
+  /** GPUs on each node. */
+  gpus_per_node: number;
+  /** Number of nodes. */
+  nodes: number;
+  /** Account of the job. */
+  account: string;
+  /** Quality of service. */
+  qos: string;
+  /** Slurm's priority. */
+  priority: number;
+  /** Time limit of the job. */
+  time_limit_seconds: number;
+  /** What sbatch is given. */
+  sbatch: SbatchOptions;
+}
+
+export interface Experiments extends Frame {
+  /** The caller's jobs, the newest first. */
+  jobs: Experiment[];
+}
+
+export interface Experiment {
+  /** Number of the job. */
+  job_id: number;
+  /** The advice that it follows; null without one. */
+  advice_id: string | null;
+  /** Name of the job. */
+  name: string;
+  /** What it does. */
+  state: 'pending' | 'running' | 'ended' | 'unknown';
+  /** Unix time of submission. */
+  submitted_at: number;
+  /** Unix time of the start; null before. */
+  started_at: number | null;
+  /** Unix time of the end; null before. */
+  ended_at: number | null;
+  /** Accounting's word for the end; null before. */
+  slurm_state: string | null;
+  /** How long it waited; null before the start. */
+  wait_seconds: number | null;
+  /** How long it ran; null before the end. */
+  run_seconds: number | null;
+  /** Share of the time limit that the ended job used; null without a limit. */
+  limit_used: number | null;
+  /** The cost for as long as it ran; null if that or the cost is not known. */
+  real_cost: number | null;
+  /** Where its outcome lies; null if not known. */
+  output_dir: string | null;
+  /** Name of the GPU for people. */
+  gpu: string | null;
+  /** GPUs on each node. */
+  gpus_per_node: number | null;
+  /** Number of nodes. */
+  nodes: number | null;
+  /** Name of the partition. */
+  partition: string | null;
+  /** Quality of service; "" for the default. */
+  qos: string | null;
+  /** Samples that one GPU processes at once. */
+  micro_batch: number | null;
+  /** Micro-batches of one optimizer step. */
+  accumulation: number | null;
+  /** Samples of one optimizer step on all GPUs. */
+  effective_batch_size: number | null;
+  /** Precision of the computation. */
+  precision: 'bf16' | 'fp16' | 'fp32' | null;
+  /** Optimizer steps. */
+  steps: number | null;
+  /** Time limit of the job. */
+  time_limit_seconds: number | null;
+  /** Starts of the job; more than 1 if it resumes after its time limit. */
+  links: number | null;
+  /** Queue wait: Median. */
+  wait_p50_seconds: number | null;
+  /** Queue wait: 90th percentile. */
+  wait_p90_seconds: number | null;
+  /** Run time: Median. */
+  run_p50_seconds: number | null;
+  /** Run time: 90th percentile. */
+  run_p90_seconds: number | null;
+  /** Memory needed on each GPU. */
+  memory_bytes: number | null;
+  /** Memory of one GPU. */
+  gpu_memory_bytes: number | null;
+  /** Cost of the mean run time. */
+  cost: number | null;
+  /** Whether costs are hours of Slurm's billing TRES, not the site's currency. */
+  cost_is_billing: boolean;
+  /** Whether it has reported. */
+  has_outcome: boolean;
+  /** Whether the command ran at that time. */
+  outcome_running: boolean;
+  /** Starts of the command. */
+  attempts: number;
+  /** Those that ran out of memory. */
+  out_of_memory: number;
+  /** Micro-batch of the last start. */
+  final_micro_batch: number | null;
+  /** Accumulation of the last start. */
+  final_accumulation: number | null;
+  /** Last loss of its log. */
+  loss: number | null;
+  /** Time of an optimizer step. */
+  seconds_per_step: number | null;
+  /** Share of the time in which the GPUs were busy. */
+  mean_utilisation: number | null;
+  /** Largest use of one GPU's memory, but for starts that ran out of it. */
+  peak_memory_bytes: number | null;
+  /** Of the last start; null while it runs. */
+  exit_code: number | null;
+  /** Signal that ended it, 0 for none; null while it runs. */
+  signal: number | null;
+  /** With ?job=: what the run reported (docs/running.md); null before. */
+  outcome?: unknown;
+  /** With ?job=: the body of POST /v1/advise, without command and paths; null if not kept. */
+  request?: unknown;
+  /** With ?job=: the strategy as it was advised, without stages; null if nobody advised it. */
+  strategy?: unknown;
+}
+
+export interface Reported extends Frame {
+  /** Number of the job. */
+  job_id: number;
+}
+
+export interface Fit extends Frame {
+  /** Name of the training. */
+  name: string;
+  /** The stages of the training. */
+  stages: FitStage[];
+  /** The only stage: The model in words. */
+  model?: string;
+  /** The only stage: GPUs of the job. */
+  gpus_in_all?: number;
+  /** The only stage: Parameters; absent if the shape is not known. */
+  parameters?: number;
+  /** The only stage: Those that are trained. */
+  trained_parameters?: number;
+  /** The only stage: Assumptions, in sentences. */
+  assumed?: string[];
+  /** The only stage: Each type of GPU. */
+  gpus?: FitGpu[];
+  /** The only stage: `gpuadvise fit --tips` only. */
+  tips?: Tip[];
+  /** The only GPU of the only stage: Id of the GPU in the catalogue. */
+  gpu?: string;
+  /** The only GPU of the only stage: Name of the GPU for people. */
+  gpu_name?: string;
+  /** The only GPU of the only stage: Memory of one GPU. */
+  gpu_memory_bytes?: number;
+  /** The only GPU of the only stage: Whether micro_batch fits. */
+  fits?: boolean;
+  /** The only GPU of the only stage: What to know about this row, in sentences. */
+  notes?: string[];
+  /** The only GPU of the only stage: Share of memory that the recommended micro-batch leaves. */
+  margin?: number;
+  /** The only GPU of the only stage: Largest micro-batches. */
+  max_micro_batch?: MicroBatches;
+  /** The only GPU of the only stage: Samples that one GPU processes at once. */
+  micro_batch?: number;
+  /** The only GPU of the only stage: Micro-batches of one optimizer step. */
+  accumulation?: number;
+  /** The only GPU of the only stage: Samples of one optimizer step on all GPUs. */
+  effective_batch_size?: number;
+  /** The only GPU of the only stage: Memory with micro_batch. */
+  memory?: MemoryUse;
+  /** The only GPU of the only stage: What it was counted with. */
+  settings?: FitSettings;
+  /** The only GPU of the only stage: Largest batch of an evaluation. */
+  eval_micro_batch?: number;
+  /** The only GPU of the only stage: Largest batch of inference. */
+  inference_batch?: number;
+  /** The only GPU of the only stage: Memory of inference of one sample. */
+  inference_memory_bytes?: number;
+  /** The only GPU of the only stage: Largest rank of adapters that fits; 0: none that was tried. */
+  lora_rank_that_fits?: number;
+  /** The only GPU of the only stage: Changes that save memory, the least harmful first; absent if not computed. */
+  savings?: MemorySaving[];
+  /** The only GPU of the only stage: If not one sample fits: changes, one on top of the other, until one does; empty if none do. */
+  would_fit_with?: string[];
+  /** Accuracy of such estimates. */
+  accuracy: EstimateAccuracy[];
+  /** `gpuadvise fit` only: on the GPUs asked about. */
+  gpu_notes?: string[];
+}
+
+export interface FitStage {
+  /** Name of the stage; "" if it is the only one. */
+  name: string;
+  /** The model in words. */
+  model: string;
+  /** GPUs of the job. */
+  gpus_in_all: number;
+  /** Parameters; absent if the shape is not known. */
+  parameters?: number;
+  /** Those that are trained. */
+  trained_parameters?: number;
+  /** Assumptions, in sentences. */
+  assumed?: string[];
+  /** Each type of GPU. */
+  gpus: FitGpu[];
+  /** `gpuadvise fit --tips` only. */
+  tips?: Tip[];
+}
+
+export interface FitGpu {
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** Memory of one GPU. */
+  gpu_memory_bytes: number;
+  /** Whether micro_batch fits. */
+  fits: boolean;
+  /** What to know about this row, in sentences. */
+  notes?: string[];
+  /** Share of memory that the recommended micro-batch leaves. */
+  margin?: number;
+  /** Largest micro-batches. */
+  max_micro_batch?: MicroBatches;
+  /** Samples that one GPU processes at once. */
+  micro_batch?: number;
+  /** Micro-batches of one optimizer step. */
+  accumulation?: number;
+  /** Samples of one optimizer step on all GPUs. */
+  effective_batch_size?: number;
+  /** Memory with micro_batch. */
+  memory?: MemoryUse;
+  /** What it was counted with. */
+  settings?: FitSettings;
+  /** Largest batch of an evaluation. */
+  eval_micro_batch?: number;
+  /** Largest batch of inference. */
+  inference_batch?: number;
+  /** Memory of inference of one sample. */
+  inference_memory_bytes?: number;
+  /** Largest rank of adapters that fits; 0: none that was tried. */
+  lora_rank_that_fits?: number;
+  /** Changes that save memory, the least harmful first; absent if not computed. */
+  savings?: MemorySaving[];
+  /** If not one sample fits: changes, one on top of the other, until one does; empty if none do. */
+  would_fit_with?: string[];
+}
+
+export interface MicroBatches {
+  /** With twice the margin of free memory. */
+  conservative: number;
+  /** With the margin. */
+  recommended: number;
+  /** Without margin. */
+  aggressive: number;
+}
+
+export interface MemoryUse {
+  /** Peak on one GPU. */
+  total_bytes: number;
+  /** Upper bound if lengths vary. */
+  high_bytes?: number;
+  /** Weights. */
+  weights_bytes: number;
+  /** Gradients. */
+  gradients_bytes?: number;
+  /** Optimizer states. */
+  optimizer_bytes?: number;
+  /** Activations. */
+  activations_bytes: number;
+  /** Logits. */
+  logits_bytes?: number;
+  /** Workspace of kernels. */
+  workspace_bytes?: number;
+  /** CUDA context and framework. */
+  framework_bytes: number;
+  /** Where in a step the peak is. */
+  peak_in?: string;
+  /** Where the figures come from. */
+  basis: string;
+}
+
+export interface FitSettings {
+  /** Precision of the computation. */
+  precision: 'bf16' | 'fp16' | 'fp32';
+  /** How it trains: full, lora, … */
+  method: string;
+  /** true, false or "selective". */
+  gradient_checkpointing?: unknown;
+  /** Optimizer. */
+  optim?: string;
+  /** Stage of ZeRO, or what FSDP does of it. */
+  zero_stage?: number;
+  /** Weights, gradients and states in half precision. */
+  pure_bf16?: boolean;
+  /** Tokens of a sample. */
+  max_seq_length?: number;
+  /** Side of an image in pixels. */
+  resolution?: number;
+  /** Frames of a video. */
+  num_frames?: number;
+  /** Length of an audio sample. */
+  audio_seconds?: number;
+  /** Rank of adapters. */
+  lora_rank?: number;
+}
+
+export interface MemorySaving {
+  /** The change, as a key of train.yaml. */
+  change: string;
+  /** What it saves. */
+  saves_bytes: number;
+  /** The recommended micro-batch with it. */
+  max_micro_batch: number;
+  /** What it costs, in words. */
+  costs: string;
+}
+
+export interface Tip {
+  /** What it is about. */
+  name: string;
+  /** What to do. */
+  text: string;
+  /** What it brings; "" if not known. */
+  effect: string;
+  /** Who says so. */
+  effect_source: string;
+  /** Whether it applies to this training. */
+  applies: boolean;
+  /** Why not; "" if it does. */
+  why_not: string;
+}
+
+export interface EstimateAccuracy {
+  /** Which measurements. */
+  of: string;
+  /** How many they are. */
+  rows: number;
+  /** Median of the error. */
+  median_error: number;
+  /** 90th percentile of the error. */
+  p90_error: number;
+}
+
+export interface Scale extends Frame {
+  /** Name of the training. */
+  name: string;
+  /** What the number is recommended by. */
+  objective: 'finish' | 'start' | 'cost' | 'deadline';
+  /** Of the GPU that is shown in full: Id of the GPU in the catalogue. */
+  gpu?: string;
+  /** Of the GPU that is shown in full: Name of the GPU for people. */
+  gpu_name?: string;
+  /** Of the GPU that is shown in full: 1, 2, 4, … GPUs. */
+  steps?: ScaleStep[];
+  /** Of the GPU that is shown in full: Assumptions, in sentences; absent if none can run it. */
+  assumed?: string[];
+  /** Of the GPU that is shown in full: How many to use; absent if none can run it. */
+  recommended?: Recommended;
+  /** Why that GPU; absent if there is no choice. */
+  gpu_why?: string;
+  /** Each type of GPU. */
+  gpus: ScaleCurve[];
+  /** Accuracy of such estimates. */
+  accuracy: EstimateAccuracy[];
+  /** `gpuadvise scale` only: on the GPUs asked about. */
+  gpu_notes?: string[];
+}
+
+export interface ScaleStep {
+  /** GPUs in all. */
+  gpus: number;
+  /** GPUs on each node. */
+  gpus_per_node: number;
+  /** Number of nodes. */
+  nodes: number;
+  /** Whether they can run it. */
+  runs: boolean;
+  /** Why not. */
+  reason?: string;
+  /** Median of the run time, hours. */
+  hours?: number;
+  /** Median of the run time. */
+  run_p50_seconds?: number;
+  /** 90th percentile of the run time. */
+  run_p90_seconds?: number;
+  /** Samples a second of each GPU, as a share of those with the fewest GPUs. */
+  efficiency?: number;
+  /** GPU-hours. */
+  gpu_hours?: number;
+  /** Cost; absent without a price. */
+  cost?: number;
+  /** Energy at the GPU's power limit, kWh; absent if not known. */
+  energy_kwh?: number;
+  /** The stages of the training. */
+  stages?: ScaleStage[];
+}
+
+export interface ScaleStage {
+  /** Name of the stage; "" if it is the only one. */
+  name: string;
+  /** Median of the run time, hours. */
+  hours: number;
+  /** Optimizer steps. */
+  steps: number;
+  /** Time of an optimizer step. */
+  seconds_per_step: number;
+  /** Time of all checkpoints. */
+  checkpoint_seconds: number;
+  /** Samples that one GPU processes at once. */
+  micro_batch: number;
+  /** Micro-batches of one optimizer step. */
+  accumulation: number;
+  /** Samples of one optimizer step on all GPUs. */
+  effective_batch_size: number;
+  /** Precision of the computation. */
+  precision: 'bf16' | 'fp16' | 'fp32';
+  /** Whether it needs gradient checkpointing, which the file leaves open. */
+  gradient_checkpointing_chosen: boolean;
+  /** Whether a model, a memory line or a measurement says that it fits. */
+  memory_checked: boolean;
+  /** Where the run time comes from. */
+  basis: string;
+  /** Where timings contradict each other. */
+  disagreement?: string;
+  /** Memory needed on each GPU; absent if not known. */
+  memory_bytes?: number;
+  /** Parts of a step; absent unless computed from the shape. */
+  step?: StepParts;
+}
+
+export interface StepParts {
+  /** Matrix products. */
+  compute_seconds: number;
+  /** Reading and writing memory. */
+  memory_traffic_seconds: number;
+  /** Waiting for the host. */
+  launches_seconds: number;
+  /** Communication that computing does not hide. */
+  communication_seconds: number;
+  /** Optimizer. */
+  optimizer_seconds: number;
+  /** Waiting for data. */
+  loader_seconds: number;
+}
+
+export interface Recommended {
+  /** The recommended number of GPUs. */
+  gpus: number;
+  /** Why that many. */
+  why: string;
+  /** Why not more. */
+  why_not_more: string;
+  /** What runs on which day. */
+  schedule: DayOfWork[];
+  /** From which number on GPUs gain too little. */
+  beyond?: string;
+}
+
+export interface DayOfWork {
+  /** Counted from 1. */
+  first_day: number;
+  /** The last of equal days. */
+  last_day: number;
+  /** Name of a stage, or "start". */
+  task: string;
+  /** Hours a day. */
+  hours: number;
+}
+
+export interface ScaleCurve {
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** 1, 2, 4, … GPUs. */
+  steps: ScaleStep[];
+  /** Assumptions, in sentences; absent if none can run it. */
+  assumed?: string[];
+  /** How many to use; absent if none can run it. */
+  recommended?: Recommended;
+}
+
+export interface Gpus extends Frame {
+  /** The GPU types of the cluster. */
+  gpus: GpuType[];
+}
+
+export interface GpuType {
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** GRES types as Slurm has them. */
+  gres_types: string[];
+  /** Names of the partitions. */
+  partitions: string[];
+  /** Memory of one GPU; null if it is not in the catalogue. */
+  memory_bytes: number | null;
+  /** The GPU as an entry of gpus.yaml, with the site's changes; null if it has none. */
+  catalogue: unknown;
+  /** Rates of its links. */
+  interconnect: Interconnect;
+  /** Number of nodes. */
+  nodes: number;
+  /** Most GPUs of one node. */
+  gpus_per_node: number;
+  /** Number in all. */
+  total: number;
+  /** GPUs without those of down and drained nodes. */
+  usable: number;
+  /** GPUs that a small job could take now. */
+  free: number;
+  /** Wait for one GPU; null if such a job can never run. */
+  wait_one_seconds: number | null;
+  /** Wait for half a node; null if never. */
+  wait_half_node_seconds: number | null;
+  /** Wait for a node; null if never. */
+  wait_node_seconds: number | null;
+  /** Wait for two nodes; null if never. */
+  wait_two_nodes_seconds: number | null;
+  /** With -M: the cluster. */
+  cluster?: string;
+}
+
+export interface Interconnect {
+  /** Rate of one GPU within its node, GB/s. */
+  link_gb_per_s: number;
+  /** Rate between nodes, GB/s. */
+  network_gb_per_s: number;
+}
+
+export interface Queue extends Frame {
+  /** Pending jobs in the order of their starts, then running ones. */
+  jobs: QueueJob[];
+  /** Number of jobs that the filter leaves. */
+  total: number;
+  /** Jobs that the filter cannot choose by, because the caller may not see whose they are. */
+  hidden: number;
+  /** Jobs that were skipped. */
+  offset: number;
+  /** By partition and GPU type, before filters. */
+  pools: QueuePool[];
+}
+
+export interface QueueJob {
+  /** Number of the job. */
+  job_id: number;
+  /** Task numbers of an array, as Slurm writes them. */
+  array_tasks: string;
+  /** Number of tasks of an array; 1 for other jobs. */
+  array_task_count: number;
+  /** Name of the job; null where the caller may not see it. */
+  name: string | null;
+  /** Owner of the job; null where the caller may not see it. */
+  user: string | null;
+  /** Account; null where the caller may not see it. */
+  account: string | null;
+  /** Quality of service; null where the caller may not see it. */
+  qos: string | null;
+  /** Partitions, separated by commas. */
+  partition: string;
+  /** Slurm's word for the state. */
+  state: string;
+  /** GPUs as asked for, in Slurm's words. */
+  gres: string;
+  /** Id of the GPU in the catalogue; "" without GPUs or for any type. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** GPUs of one task in all. */
+  gpus: number;
+  /** Number of nodes. */
+  nodes: number;
+  /** Time limit; null without one. */
+  time_limit_seconds: number | null;
+  /** Slurm's priority. */
+  priority: number;
+  /** Unix time of submission. */
+  submit_time: number | null;
+  /** Running jobs only. Unix time of the start. */
+  start_time?: number | null;
+  /** Running jobs only. Unix time at which the time limit ends; null without one. */
+  end_time?: number | null;
+  /** Running jobs only. Median of the end, Unix time; null if not known. */
+  end_p50?: number | null;
+  /** Running jobs only. 90th percentile of the end, Unix time; null if not known. */
+  end_p90?: number | null;
+  /** Pending jobs only. Slurm's reason for a pending job. */
+  reason?: string;
+  /** Pending jobs only. The reason in words. */
+  reason_words?: string;
+  /** Pending jobs only. When the reason goes away, in words. */
+  clears?: string;
+  /** Pending jobs only. Start that Slurm's backfill has published, Unix time; null if none. */
+  slurm_start?: number | null;
+  /** Pending jobs only. Median of the run time; null if not known. */
+  run_p50_seconds?: number | null;
+  /** Pending jobs only. Pending jobs ahead of it; null if its start cannot be forecast. */
+  jobs_before?: number | null;
+  /** Pending jobs only. Absent if its start cannot be forecast. Queue wait: 10th percentile. */
+  wait_p10_seconds?: number;
+  /** Pending jobs only. Absent if its start cannot be forecast. Queue wait: Median. */
+  wait_p50_seconds?: number;
+  /** Pending jobs only. Absent if its start cannot be forecast. Queue wait: 90th percentile. */
+  wait_p90_seconds?: number;
+  /** Pending jobs only. Absent if its start cannot be forecast. Queue wait: Mean. */
+  wait_mean_seconds?: number;
+  /** Pending jobs only. Absent if its start cannot be forecast. 10th percentile of the start, Unix time. */
+  start_p10?: number;
+  /** Pending jobs only. Absent if its start cannot be forecast. Median of the start, Unix time. */
+  start_p50?: number;
+  /** Pending jobs only. Absent if its start cannot be forecast. 90th percentile of the start, Unix time. */
+  start_p90?: number;
+  /** With -M: the cluster. */
+  cluster?: string;
+}
+
+export interface QueuePool {
+  /** Name of the partition. */
+  partition: string;
+  /** Id of the GPU in the catalogue; "" without GPUs or for any type. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** Jobs that wait; one for several partitions counts in each. */
+  pending: number;
+  /** GPUs of all their tasks. */
+  pending_gpus: number;
+  /** Jobs that run. */
+  running: number;
+  /** Their GPUs. */
+  running_gpus: number;
+  /** GPUs that a small job could take now. */
+  free: number;
+}
+
+export interface Job extends Frame {
+  /** Number of the job. */
+  job_id: number;
+  /** Task numbers of an array, as Slurm writes them. */
+  array_tasks: string;
+  /** Number of tasks of an array; 1 for other jobs. */
+  array_task_count: number;
+  /** Name of the job; null where the caller may not see it. */
+  name: string | null;
+  /** Owner of the job; null where the caller may not see it. */
+  user: string | null;
+  /** Account; null where the caller may not see it. */
+  account: string | null;
+  /** Quality of service; null where the caller may not see it. */
+  qos: string | null;
+  /** Partitions, separated by commas. */
+  partition: string;
+  /** Slurm's word for the state. */
+  state: string;
+  /** GPUs as asked for, in Slurm's words. */
+  gres: string;
+  /** Id of the GPU in the catalogue; "" without GPUs or for any type. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** GPUs of one task in all. */
+  gpus: number;
+  /** Number of nodes. */
+  nodes: number;
+  /** Time limit; null without one. */
+  time_limit_seconds: number | null;
+  /** Slurm's priority. */
+  priority: number;
+  /** Unix time of submission. */
+  submit_time: number | null;
+  /** Running jobs only. Unix time of the start. */
+  start_time?: number | null;
+  /** Running jobs only. Unix time at which the time limit ends; null without one. */
+  end_time?: number | null;
+  /** Running jobs only. Median of the end, Unix time; null if not known. */
+  end_p50?: number | null;
+  /** Running jobs only. 90th percentile of the end, Unix time; null if not known. */
+  end_p90?: number | null;
+  /** Pending jobs only. Slurm's reason for a pending job. */
+  reason?: string;
+  /** Pending jobs only. The reason in words. */
+  reason_words?: string;
+  /** Pending jobs only. When the reason goes away, in words. */
+  clears?: string;
+  /** Pending jobs only. Start that Slurm's backfill has published, Unix time; null if none. */
+  slurm_start?: number | null;
+  /** Pending jobs only. Median of the run time; null if not known. */
+  run_p50_seconds?: number | null;
+  /** Pending jobs only. Pending jobs ahead of it; null if its start cannot be forecast. */
+  jobs_before?: number | null;
+  /** Pending jobs only. Absent if its start cannot be forecast. Queue wait: 10th percentile. */
+  wait_p10_seconds?: number;
+  /** Pending jobs only. Absent if its start cannot be forecast. Queue wait: Median. */
+  wait_p50_seconds?: number;
+  /** Pending jobs only. Absent if its start cannot be forecast. Queue wait: 90th percentile. */
+  wait_p90_seconds?: number;
+  /** Pending jobs only. Absent if its start cannot be forecast. Queue wait: Mean. */
+  wait_mean_seconds?: number;
+  /** Pending jobs only. Absent if its start cannot be forecast. 10th percentile of the start, Unix time. */
+  start_p10?: number;
+  /** Pending jobs only. Absent if its start cannot be forecast. Median of the start, Unix time. */
+  start_p50?: number;
+  /** Pending jobs only. Absent if its start cannot be forecast. 90th percentile of the start, Unix time. */
+  start_p90?: number;
+  /** With -M: the cluster. */
+  cluster?: string;
+  /** Why it waits; empty for a running job. */
+  why: WhyPending[];
+  /** Changes that would start it earlier. */
+  cheaper: EarlierStart[];
+  /** Pending jobs only. How its start has moved; null: hardly, or the caller may not see it. */
+  moved?: StartMoved | null;
+  /** Pending jobs only. Null without the multifactor plugin, or where the caller may not see it. */
+  priority_factors?: PriorityParts | null;
+  /** Pending jobs only. How waits are forecast. */
+  forecast?: Forecast;
+  /** Pending jobs of the caller only. Waits and risks of shorter time limits. */
+  limits?: LimitChoice[];
+  /** Pending jobs of the caller only. Which time limit to take. */
+  limit_advice?: LimitAdvice;
+}
+
+export interface WhyPending {
+  /** A reason why it waits, in words. */
+  words: string;
+  /** When that ends, in words. */
+  clears: string;
+}
+
+export interface StartMoved {
+  /** Median as of the submission, Unix time. */
+  said_start: number;
+  /** Median now, Unix time. */
+  start: number;
+  /** What moved it, in sentences. */
+  because: string[];
+}
+
+export interface PriorityParts {
+  /** The priority. */
+  total: number;
+  /** From waiting. */
+  age: number;
+  /** Of the association. */
+  association: number;
+  /** From fair share. */
+  fair_share: number;
+  /** From the job's size. */
+  job_size: number;
+  /** Of the partition. */
+  partition: number;
+  /** Of the QOS. */
+  qos: number;
+  /** From the TRES. */
+  tres: number;
+  /** What --nice takes off. */
+  nice: number;
+}
+
+export interface Waits extends Frame {
+  /** The GPU types of the cluster. */
+  gpus: GpuWaits[];
+  /** The shortest waits by number of GPUs and time limit. */
+  best: BestChoices[];
+  /** Jobs that wait. */
+  pending: number;
+  /** Jobs that run. */
+  running: number;
+  /** How waits are forecast. */
+  forecast: Forecast;
+}
+
+export interface GpuWaits {
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** Memory of one GPU; null if it is not in the catalogue. */
+  memory_bytes: number | null;
+  /** Names of the partitions. */
+  partitions: string[];
+  /** Number of nodes. */
+  nodes: number;
+  /** Most GPUs of one node. */
+  gpus_per_node: number;
+  /** Number in all. */
+  total: number;
+  /** GPUs without those of down and drained nodes. */
+  usable: number;
+  /** GPUs that a small job could take now. */
+  free: number;
+  /** By shape and time limit. */
+  waits: ShapeWait[];
+}
+
+export interface ShapeWait {
+  /** The shape in one word. */
+  shape: 'one' | 'half_node' | 'node' | 'two_nodes';
+  /** GPUs on each node. */
+  gpus_per_node: number;
+  /** Number of nodes. */
+  nodes: number;
+  /** Time limit of the job. */
+  time_limit_seconds: number;
+  /** Where it starts first; null if nowhere. */
+  partition: string | null;
+  /** 10th percentile of the queue wait; null if it cannot run. */
+  wait_p10_seconds: number | null;
+  /** Median of the queue wait; null if it cannot run. */
+  wait_p50_seconds: number | null;
+  /** 90th percentile of the queue wait; null if it cannot run. */
+  wait_p90_seconds: number | null;
+  /** Why it cannot run; null if it can. */
+  reason: string | null;
+}
+
+export interface BestChoices {
+  /** GPUs of the job. */
+  gpus_per_node: number;
+  /** 1. */
+  nodes: number;
+  /** Time limit of the job. */
+  time_limit_seconds: number;
+  /** At most three GPU types, the shortest wait first. */
+  choices: BestChoice[];
+}
+
+export interface BestChoice {
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** Name of the partition. */
+  partition: string;
+  /** Median of the queue wait. */
+  wait_p50_seconds: number;
+  /** 90th percentile of the queue wait. */
+  wait_p90_seconds: number;
+  /** Mean of the queue wait. */
+  wait_mean_seconds: number;
+}
+
+export interface Nodes extends Frame {
+  /** By partition and GPU type, before filters. */
+  groups: NodeGroup[];
+  /** Number of nodes by condition, before that filter. */
+  conditions: NodeConditions;
+  /** Those of this page. */
+  nodes: ClusterNode[];
+  /** Number of nodes that the filters leave. */
+  total: number;
+  /** Nodes that were skipped. */
+  offset: number;
+}
+
+export interface NodeGroup {
+  /** Name of the partition. */
+  partition: string;
+  /** Id of the GPU in the catalogue; "": the nodes without GPUs. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** Number of nodes. */
+  nodes: number;
+  /** Number of GPUs. */
+  gpus: number;
+  /** GPUs that a small job could take now. */
+  free: number;
+  /** GPUs in use. */
+  used: number;
+  /** Idle GPUs kept for a waiting job or a reservation. */
+  promised: number;
+  /** Idle GPUs that no job can take. */
+  unavailable: number;
+}
+
+export interface NodeConditions {
+  /** Idle. */
+  free: number;
+  /** Some GPUs are idle, without GPUs some CPUs. */
+  partly: number;
+  /** No small job finds room. */
+  busy: number;
+  /** Idle, but kept. */
+  promised: number;
+  /** No new job gets it. */
+  drained: number;
+  /** Nothing can run there. */
+  down: number;
+}
+
+export interface ClusterNode {
+  /** Name of the node. */
+  name: string;
+  /** Slurm's words for the state. */
+  state: string;
+  /** What the node can take. */
+  condition: 'free' | 'partly' | 'busy' | 'promised' | 'drained' | 'down';
+  /** Why an administrator drained it; "" over TCP. */
+  reason: string;
+  /** Names of the partitions. */
+  partitions: string[];
+  /** Features of the node. */
+  features: string[];
+  /** CPUs. */
+  cpus: number;
+  /** CPUs in use. */
+  cpus_allocated: number;
+  /** Memory, MiB. */
+  memory_mib: number;
+  /** Memory in use, MiB. */
+  memory_allocated_mib: number;
+  /** GPU shards. */
+  shards: number;
+  /** GPU shards in use. */
+  shards_allocated: number;
+  /** By GRES type. */
+  gpus: NodeGpus[];
+  /** At most 16, the first to end first. */
+  jobs: NodeJob[];
+  /** Number of jobs on the node. */
+  jobs_total: number;
+  /** Median of the first end of these; null if not known. */
+  next_end_p50: number | null;
+  /** Null: it is kept for no waiting job. */
+  promised: NodePromise | null;
+  /** The reservation that holds it now, else the next; null if none. */
+  reserved: NodeReservation | null;
+}
+
+export interface NodeGpus {
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** GRES type as Slurm has it. */
+  gres_type: string;
+  /** Number in all. */
+  total: number;
+  /** GPUs in use. */
+  used: number;
+  /** Idle GPUs that can take a job, promised ones among them. */
+  free: number;
+}
+
+export interface NodeJob {
+  /** Number of the job. */
+  job_id: number;
+  /** Name of the job; null where the caller may not see it. */
+  name: string | null;
+  /** Owner of the job; null where the caller may not see it. */
+  user: string | null;
+  /** Its GPUs on this node. */
+  gpus: number;
+  /** Its CPUs on this node. */
+  cpus: number;
+  /** Unix time of the start. */
+  start_time: number | null;
+  /** Median of the end, Unix time; null if not known. */
+  end_p50: number | null;
+  /** 90th percentile of the end, Unix time; null if not known. */
+  end_p90: number | null;
+  /** Unix time at which the time limit ends; null without one. */
+  end_limit: number | null;
+}
+
+export interface NodePromise {
+  /** Number of the job; null where the caller may not see it. */
+  job_id: number | null;
+  /** Median of its start, Unix time. */
+  start: number;
+}
+
+export interface NodeReservation {
+  /** Name of the reservation; null where the caller may not see it. */
+  name: string | null;
+  /** Unix time. */
+  start: number | null;
+  /** Unix time. */
+  end: number | null;
+}
+
+export interface Site extends Frame {
+  /** Slurm's release. */
+  slurm_version: string;
+  /** Configuration, key by key. */
+  settings: SiteKey[];
+  /** Tables that the daemon may not read. */
+  hidden: string[];
+}
+
+export interface SiteKey {
+  /** Where the key stands. */
+  place: string;
+  /** Name of the key. */
+  key: string;
+  /** Value of the key. */
+  value: string;
+  /** What the forecast makes of it: simulated, approximated or not known. */
+  treatment: string;
+  /** What the key does. */
+  effect: string;
+}
+
+export interface Accuracy extends Frame {
+  /** Of all jobs. */
+  all: AccuracyFigures;
+  /** Of those that had room when they were forecast. */
+  fits_now: AccuracyFigures;
+  /** Of the others. */
+  does_not_fit_now: AccuracyFigures;
+  /** By GPU type and number of GPUs. */
+  by_gpu: AccuracyOfGpu[];
+  /** Unix time of the first start; null if there is none. */
+  since: number | null;
+  /** One sentence on the result. */
+  note: string;
+  /** Forecast deciles against what happened. */
+  calibration: CalibrationPoint[];
+  /** By the week in which jobs started. */
+  weeks: AccuracyWeek[];
+  /** The newest jobs that were forecast to wait. */
+  points: AccuracyPoint[];
+}
+
+export interface AccuracyOfGpu {
+  /** Forecast jobs that have started. */
+  jobs: number;
+  /** Median absolute error of the median forecast. */
+  median_abs_error_seconds: number | null;
+  /** Share with an error of at most ten minutes. */
+  within_600s: number | null;
+  /** Share of jobs forecast to start at once that did. */
+  at_once: number | null;
+  /** Jobs forecast to wait. */
+  covered_jobs: number;
+  /** Median absolute error of those. */
+  covered_median_abs_error_seconds: number | null;
+  /** Share that started within the median. */
+  coverage_p50: number | null;
+  /** Share that started within the 90th percentile. */
+  coverage_p90: number | null;
+  /** Jobs for which Slurm published a start. */
+  slurm_jobs: number;
+  /** Median absolute error of Slurm's start. */
+  slurm_median_abs_error_seconds: number | null;
+  /** Median absolute error of this forecast for the same jobs. */
+  median_abs_error_seconds_beside_slurm: number | null;
+  /** Id of the GPU in the catalogue; "" for jobs without GPUs. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** Number of GPUs: 4-7. */
+  gpus: string;
+}
+
+export interface CalibrationPoint {
+  /** Forecast probability. */
+  said: number;
+  /** Share that happened; null if not known. */
+  came: number | null;
+  /** Lower end of its 95 % interval. */
+  low: number | null;
+  /** Upper end of its 95 % interval. */
+  high: number | null;
+  /** Number of jobs. */
+  jobs: number;
+}
+
+export interface AccuracyWeek {
+  /** Forecast jobs that have started. */
+  jobs: number;
+  /** Median absolute error of the median forecast. */
+  median_abs_error_seconds: number | null;
+  /** Share with an error of at most ten minutes. */
+  within_600s: number | null;
+  /** Share of jobs forecast to start at once that did. */
+  at_once: number | null;
+  /** Jobs forecast to wait. */
+  covered_jobs: number;
+  /** Median absolute error of those. */
+  covered_median_abs_error_seconds: number | null;
+  /** Share that started within the median. */
+  coverage_p50: number | null;
+  /** Share that started within the 90th percentile. */
+  coverage_p90: number | null;
+  /** Jobs for which Slurm published a start. */
+  slurm_jobs: number;
+  /** Median absolute error of Slurm's start. */
+  slurm_median_abs_error_seconds: number | null;
+  /** Median absolute error of this forecast for the same jobs. */
+  median_abs_error_seconds_beside_slurm: number | null;
+  /** Unix time of the Monday. */
+  week_start: number;
+}
+
+export interface AccuracyPoint {
+  /** Unix time of its start. */
+  started_at: number;
+  /** Id of the GPU in the catalogue; "" without GPUs. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** Number of GPUs. */
+  gpus: number;
+  /** 10th percentile of the forecast wait. */
+  said_p10_seconds: number;
+  /** Median of the forecast wait. */
+  said_p50_seconds: number;
+  /** 90th percentile of the forecast wait. */
+  said_p90_seconds: number;
+  /** The wait that came. */
+  wait_seconds: number;
+  /** Error of Slurm's own start; null if it published none. */
+  slurm_error_seconds: number | null;
+}
+
+export interface History extends Frame {
+  /** Time zone of the daemon's machine. */
+  time_zone: string;
+  /** Offset of the time zone. */
+  utc_offset_seconds: number;
+  /** Weeks that were asked for. */
+  weeks: number;
+  /** Unix time from which on something is known; null if nothing is. */
+  since: number | null;
+  /** Unix time of the snapshot. */
+  until: number;
+  /** GPU types of the cluster or the history. */
+  gpus: HistoryGpu[];
+  /** By weekday and hour. */
+  heat: HeatCell[];
+  /** By week and GPU type. */
+  by_week: HistoryWeek[];
+  /** The queue over time. */
+  series: HistoryStep[];
+  /** Null: not known, or no difference. */
+  best_time: BestTime | null;
+  /** Why there is no best_time; null if there is one. */
+  best_time_unknown: 'few_jobs' | 'no_difference' | null;
+  /** One sentence on the result. */
+  note: string;
+}
+
+export interface HistoryGpu {
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** Name of the GPU for people. */
+  gpu_name: string;
+  /** Number in the cluster. */
+  total: number;
+}
+
+export interface HeatCell {
+  /** 0: Monday. */
+  weekday: number;
+  /** Hour of the day. */
+  hour: number;
+  /** Jobs that became eligible then and have started. */
+  jobs: number;
+  /** Median of the queue wait; null if not known. */
+  wait_p50_seconds: number | null;
+  /** 90th percentile of the queue wait; null if not known. */
+  wait_p90_seconds: number | null;
+  /** Mean share of the GPUs in use; null if not known. */
+  use: number | null;
+  /** Mean number of pending jobs; null if not known. */
+  queue: number | null;
+}
+
+export interface HistoryWeek {
+  /** Unix time of the Monday. */
+  week_start: number;
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** Jobs that became eligible then and have started. */
+  jobs: number;
+  /** Median of the queue wait; null if not known. */
+  wait_p50_seconds: number | null;
+  /** 90th percentile of the queue wait; null if not known. */
+  wait_p90_seconds: number | null;
+  /** Mean share of the GPUs in use; null if not known. */
+  use: number | null;
+  /** Mean number of pending jobs; null if not known. */
+  queue: number | null;
+}
+
+export interface HistoryStep {
+  /** Unix time at which it begins. */
+  time: number;
+  /** Length of the step. */
+  seconds: number;
+  /** Mean number of pending jobs; null if not known. */
+  pending: number | null;
+  /** GPUs that these ask for; null if not known. */
+  pending_gpus: number | null;
+  /** GPUs in use; null if not known. */
+  busy_gpus: number | null;
+}
+
+export interface BestTime {
+  /** Saturday and Sunday, else Monday to Friday. */
+  weekend: boolean;
+  /** Hour of the day. */
+  hour_from: number;
+  /** Hour of the day. */
+  hour_to: number;
+  /** Jobs that started then. */
+  jobs: number;
+  /** Median of the queue wait. */
+  wait_p50_seconds: number | null;
+  /** 90th percentile of the queue wait. */
+  wait_p90_seconds: number | null;
+  /** Median of the whole week. */
+  usual_wait_p50_seconds: number | null;
+  /** 90th percentile of the whole week. */
+  usual_wait_p90_seconds: number | null;
+}
+
+export interface Me extends Frame {
+  /** The login name; null without one. */
+  user: string | null;
+  /** Whether the caller has no name here. */
+  anonymous: boolean;
+  /** Why the user of a login proxy is nobody here; null otherwise. */
+  note: string | null;
+}
+
+export interface Waiting extends Frame {
+  /** What the cluster's GPUs do now. */
+  gpus: GpuUse;
+  /** All accounts together. */
+  all: AccountQueue;
+  /** Most GPUs waiting first. */
+  accounts: AccountQueue[];
+}
+
+export interface GpuUse {
+  /** Number in all. */
+  total: number;
+  /** GPUs in use. */
+  used: number;
+  /** GPUs that a small job could take now. */
+  free: number;
+  /** Idle GPUs kept for a waiting job or a reservation. */
+  promised: number;
+  /** Idle GPUs that no job can take. */
+  unavailable: number;
+}
+
+export interface AccountQueue {
+  /** Name of the account; null: all others, or all. */
+  account: string | null;
+  /** Pending jobs with GPUs. */
+  pending: number;
+  /** GPUs of all their tasks. */
+  pending_gpus: number;
+  /** Their GPUs times their median run time. */
+  pending_gpu_hours: number;
+  /** Running jobs with GPUs. */
+  running: number;
+  /** Their GPUs. */
+  running_gpus: number;
+  /** Unix time of the oldest submission that waits; null if none does. */
+  oldest_submit: number | null;
+  /** Unix time of the earliest median start; null if none is known. */
+  next_start_p50: number | null;
+  /** Why they wait; most GPUs first. */
+  reasons: WaitingReason[];
+}
+
+export interface WaitingReason {
+  /** Slurm's reason. */
+  reason: string;
+  /** The reason in words. */
+  reason_words: string;
+  /** When that ends, in words. */
+  clears: string;
+  /** Number of jobs. */
+  jobs: number;
+  /** GPUs of these jobs. */
+  gpus: number;
+}
+
+export interface Usage extends Frame {
+  /** When each begins, Unix time. */
+  weeks: number[];
+  /** Unix time of the snapshot. */
+  until: number;
+  /** Whether PrivateData leaves only the caller's own jobs. */
+  own_only: boolean;
+  /** Unix time of the first submission in the history; null without one. */
+  known_since: number | null;
+  /** Why only running jobs count; null if the history counts too. */
+  note: string | null;
+  /** All accounts together. */
+  all: AccountUsage;
+  /** Most GPU-hours first. */
+  accounts: AccountUsage[];
+}
+
+export interface AccountUsage {
+  /** Name of the account; null: all others, or all. */
+  account: string | null;
+  /** Jobs that ran. */
+  jobs: number;
+  /** GPU-hours in all weeks. */
+  gpu_hours: number;
+  /** Their cost in the unit of price_per_gpu_hour; null without a price. */
+  cost: number | null;
+  /** GPU-hours by week. */
+  weekly_gpu_hours: number[];
+  /** Cost by week; null without a price. */
+  weekly_cost: number[] | null;
+}
+
+export interface Presets extends Frame {
+  /** Names for model: {preset: NAME}. */
+  presets: string[];
+}
+
+export interface Health extends Frame {
+  /** How the daemon is. */
+  status: 'ok' | 'stale' | 'starting' | 'standby';
+  /** Why it is stale or starting. */
+  cause?: string;
+  /** Whether a history is kept, and how large it is. */
+  history: HistoryState;
+  /** How long the last forecast took to prepare; absent before the first. */
+  view_seconds?: number;
+  /** Why sources before the one in use were not taken; absent over TCP. */
+  passed_over?: string;
+}
+
+export interface HistoryState {
+  /** Why no history is kept, or not all of it; null if it is. */
+  problem: string | null;
+  /** Absent without a history. Where it is; absent over TCP. */
+  file?: string;
+  /** Absent without a history. Its size. */
+  bytes?: number;
+  /** Absent without a history. The most that it may grow to; 0 if not known. */
+  max_bytes?: number;
+  /** Absent without a history. Jobs in it. */
+  jobs?: number;
+  /** Absent without a history. Age of the oldest job; null if there is none. */
+  oldest_age_seconds?: number | null;
+  /** Absent without a history. Age of the newest job; null if there is none. */
+  newest_age_seconds?: number | null;
+}
