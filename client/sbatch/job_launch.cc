@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "client/api/answer_reader.h"
+#include "client/sbatch/array_items.h"
 #include "client/sbatch/job_words.h"
 #include "client/shell/shell_text.h"
+#include "common/base/text.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -28,6 +30,18 @@ std::string Rendezvous(const api::Strategy& strategy) {
          std::to_string(strategy.nodes) +
          " PET_MASTER_ADDR=$MASTER_ADDR PET_MASTER_PORT=$MASTER_PORT\n"
          "export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}\n";
+}
+
+// A number that is drawn once for all nodes: each would draw one of its own.
+std::string WithOneRandomNumber(const std::string& command) {
+  constexpr std::string_view kRandom = "$RANDOM";
+  std::string drawn = ReplaceAll(command, "${RANDOM}", "${GPUADVISE_RANDOM}");
+  for (size_t at = drawn.find(kRandom); at != std::string::npos; at = drawn.find(kRandom, at + 1)) {
+    const size_t end = at + kRandom.size();
+    if (end < drawn.size() && IsNamePart(drawn[end])) continue;
+    drawn.replace(at, kRandom.size(), "${GPUADVISE_RANDOM}");
+  }
+  return drawn;
 }
 
 std::string LaunchOnEachNode(const api::Strategy& strategy, const std::string& command) {
@@ -135,7 +149,11 @@ std::string ResumeWords(const json& spec) {
 }
 
 Result<std::string> CommandText(const json& spec, const Placeholders& words) {
-  std::string command = WithoutTrailingNewlines(FillPlaceholders(RawText(spec, "command"), words));
+  if (const Result<void> arrays = CheckArrays(spec); !arrays) {
+    return tl::unexpected<Error>(arrays.error());
+  }
+  std::string command = WithoutTrailingNewlines(
+      FillPlaceholders(WithItems(RawText(spec, "command"), FindArrayItems(spec)), words));
   if (command.empty()) {
     return BadInput(
         "command: is missing; add one, such as `command: torchrun --nproc_per_node={gpus_per_node} "
@@ -164,7 +182,9 @@ Result<std::string> LaunchLines(const json& spec, const api::Strategy& strategy,
   std::string rendezvous;
   if (strategy.nodes > 1) {
     rendezvous = Rendezvous(strategy);
-    command = LaunchOnEachNode(strategy, command);
+    const std::string drawn = WithOneRandomNumber(command);
+    if (drawn != command) rendezvous += "export GPUADVISE_RANDOM=$RANDOM\n";
+    command = LaunchOnEachNode(strategy, drawn);
   }
   const std::string watched = Watched(command, *late);
   if (!Resumes(spec)) return rendezvous + watched;

@@ -17,7 +17,7 @@ Result<std::string> LaunchLines(const nlohmann::json& spec, const api::Strategy&
                                 const Placeholders& words);
 
 // Only `spec`'s command with `words` filled in, in its container if it has one. Errors: kBadInput:
-// no command.
+// no command, an array of the setup that it cannot have.
 Result<std::string> CommandText(const nlohmann::json& spec, const Placeholders& words);
 
 // The value of training.retry_on_oom.

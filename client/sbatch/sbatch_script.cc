@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "client/api/answer_reader.h"
+#include "client/sbatch/array_items.h"
 #include "client/sbatch/job_launch.h"
 #include "client/sbatch/job_words.h"
 #include "client/shell/shell_text.h"
@@ -68,8 +69,11 @@ std::string Workdir(const json& spec, const Placeholders& words) {
 
 // The lines of `setup`, each with a newline.
 std::string SetupLines(const json& spec, const Placeholders& words) {
-  const std::vector<std::string> lines = RawTexts(spec, "setup");
+  std::vector<std::string> lines = RawTexts(spec, "setup");
   if (lines.empty()) return "";
+  for (const ArrayItem& item : FindArrayItems(spec)) {
+    lines.push_back(item.variable + "=" + item.reference);
+  }
   std::string setup = "set -a  # the command runs in a shell of its own\n";
   for (const std::string& line : lines) setup += FillPlaceholders(line, words) + "\n";
   return setup + "set +a\n";
