@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -66,6 +66,7 @@ class Judge {
 
   std::vector<CommandConflict> Conflicts() {
     JudgePlaceholders();
+    JudgeSubmission();
     JudgeGpus();
     if (!spec_.contains("stages")) {
       JudgeBatch();
@@ -128,6 +129,13 @@ class Judge {
     }
   }
 
+  // A job that submits another one reserves GPUs for nothing.
+  void JudgeSubmission() {
+    if (!launch_ || ProgramOf(*launch_).find("submitit") == std::string::npos) return;
+    conflicts_.push_back({ProgramOf(*launch_) + " submits a job of its own", "",
+                          "write the training that it starts, with torchrun"});
+  }
+
   void JudgeBatch() {
     const int64_t effective = strategy_.effective_batch_size;
     Contradicts("effective_batch_size", effective, kEffective);
@@ -179,13 +187,29 @@ class Judge {
   }
 
   void JudgePrecision() {
-    const std::string& precision = strategy_.precision;
-    const std::string word = flags_.Text("precision");
-    const bool bf16 =
-        flags_.Switch("bf16").value_or(false) || word.find("bf16") != std::string::npos;
-    if (!bf16 || precision == "bf16" || precision.empty()) return;
-    conflicts_.push_back({"the command trains in bf16", precision,
-                          "write {precision} there, or bf16: true in the training file"});
+    const std::string& needed = strategy_.precision;
+    const std::string said = HalfPrecisionOf(flags_);
+    if (said.empty()) return JudgeUsualPrecision();
+    if (needed == said || needed.empty()) return;
+    conflicts_.push_back({"the command trains in " + said, needed,
+                          "write {precision} there, or " + said + ": true in the training file"});
+  }
+
+  // Trainers that take fp32 where nothing is said need more memory and time than was counted.
+  void JudgeUsualPrecision() {
+    if (!launch_ || strategy_.precision == "fp32" || strategy_.precision.empty()) return;
+    if (Mentions({"bf16", "fp16", "float16", "precision", "dtype", "autocast", "--amp"})) return;
+    const json& deepspeed = ObjectOf(training_, "deepspeed");
+    if (deepspeed.contains("bf16") || deepspeed.contains("fp16")) return;
+    const auto usual = DefaultsOfTrainer(*launch_, flags_);
+    if (!usual || !usual->fp32 || launch_->launcher == Launcher::kAccelerate) return;
+    conflicts_.push_back(
+        {fmt::format("the command trains in fp32, the default of {}", usual->trainer),
+         strategy_.precision,
+         fmt::format("add --{} True to it, or write bf16: false and fp16: false into the training "
+                     "file",
+                     strategy_.precision),
+         false});
   }
 
   // What the command says of memory and run time is in the training file, or other figures were
@@ -206,8 +230,9 @@ class Judge {
     if (!launch_ || !strategy_.gradient_checkpointing.value_or(false)) return;
     if (flags_.Find("gradient_checkpointing") != nullptr) {
       if (flags_.Switch("gradient_checkpointing") != false) return;
-    } else if (MentionsCheckpointing()) {
-      return;  // in a way of its own
+    } else if (Mentions({"gradient_checkpoint", "gradient-checkpoint", "grad_checkpoint",
+                         "activation_checkpoint", "activation-checkpoint", "recompute"})) {
+      return;  // in a way of its own; saved checkpoints are none
     }
     const auto usual = DefaultsOfTrainer(*launch_, flags_);
     if (usual && usual->gradient_checkpointing) return;
@@ -218,12 +243,9 @@ class Judge {
                           usual && whole});
   }
 
-  // As a variable, a config's key or an option that no table has; saved checkpoints are none.
-  bool MentionsCheckpointing() const {
-    constexpr std::array<std::string_view, 6> kNames = {
-        "gradient_checkpoint",   "gradient-checkpoint",   "grad_checkpoint",
-        "activation_checkpoint", "activation-checkpoint", "recompute"};
-    return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
+  // As a variable, a config's key or an option that no table has.
+  bool Mentions(std::initializer_list<std::string_view> names) const {
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
       return text_.find(name) != std::string::npos;
     });
   }

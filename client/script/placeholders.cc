@@ -81,10 +81,21 @@ class Writer {
   void PutUse(const FlagUse& use, const std::string& placeholder) {
     report_.changed.push_back(fmt::format("{} {} → {}", use.spelling, use.raw, placeholder));
     const std::string variable = ScriptVariables::OnlyVariable(use.raw);
-    for (SetupLine& line : training_.setup.lines) {
-      if (!variable.empty() && line.assigns == variable) line.text = variable + "=" + placeholder;
-    }
     Replace(launch_, use, placeholder);
+    if (variable.empty() || IsUsedForOthers(variable, placeholder)) return;
+    for (SetupLine& line : training_.setup.lines) {
+      if (line.assigns == variable) line.text = variable + "=" + placeholder;
+    }
+  }
+
+  // A batch's variable that the rest of the command uses too, as for the evaluation's, keeps its
+  // value there.
+  bool IsUsedForOthers(const std::string& variable, const std::string& placeholder) const {
+    if (placeholder != "{micro_batch}" && placeholder != "{accumulation}") return false;
+    return std::any_of(launch_.words.begin(), launch_.words.end(), [&](const LaunchWord& word) {
+      return word.raw.find("$" + variable) != std::string::npos ||
+             word.raw.find("${" + variable) != std::string::npos;
+    });
   }
 
   void PutAccumulation() {

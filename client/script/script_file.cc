@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "client/shell/shell_text.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
+#include "common/base/text.h"
 #include "common/plan/assumptions.h"
 #include "common/yaml/yaml_document.h"
 #include "common/yaml/yaml_file.h"
@@ -51,6 +53,20 @@ void AskForUnsettled(const ModelPresets& presets, ConvertedScript& converted) {
 
 }  // namespace
 
+bool IsJobScript(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return false;  // a pipe is read once only
+  const Result<std::string> text = ReadTextFile(path);
+  if (!text) return false;
+  std::string_view rest = *text;
+  const std::string_view first = TakeLine(rest);
+  if (first.starts_with("#!") && first.find("sh") != std::string_view::npos) return true;
+  while (!rest.empty()) {
+    if (TakeLine(rest).starts_with("#SBATCH")) return true;
+  }
+  return false;
+}
+
 Result<ConvertedScript> ConvertScriptFile(const std::string& path, const ScriptHints& hints) {
   const Result<std::string> text = ReadTextFile(path);
   if (!text) return tl::unexpected<Error>(text.error());
@@ -59,6 +75,8 @@ Result<ConvertedScript> ConvertScriptFile(const std::string& path, const ScriptH
   ScriptSource source;
   source.text = *text;
   source.file = path;
+  std::error_code unknown;
+  source.path = std::filesystem::absolute(path, unknown).lexically_normal();
   source.hints = hints;
   source.read = [&](const std::string& named) -> std::optional<std::string> {
     const Result<std::string> read = ReadTextFile(PathBeside(FolderOf(path), named));

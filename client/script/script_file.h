@@ -9,6 +9,10 @@
 
 namespace gpuadvise::client {
 
+// Whether the file is a script of a shell or for sbatch, by its first line and its #SBATCH lines.
+// False if it cannot be read.
+bool IsJobScript(const std::string& path);
+
 // Reads the file, and config files that it names relative to its folder. Error messages name the
 // file.
 Result<ConvertedScript> ConvertScriptFile(const std::string& path, const ScriptHints& hints);

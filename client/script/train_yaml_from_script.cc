@@ -8,6 +8,7 @@
 
 #include "client/sbatch/sbatch_options.h"
 #include "client/script/launch_command.h"
+#include "client/script/own_path.h"
 #include "client/script/placeholders.h"
 #include "client/script/script_setup.h"
 #include "client/script/script_variables.h"
@@ -127,6 +128,12 @@ class Converter {
           "the model's memory" + (named.empty() ? std::string() : " (" + named + " is not known)") +
           ": fill in model: with a preset (`gpuadvise models`) or a memory line, or measure it "
           "with `gpuadvise probe`");
+    }
+    if (const FlagUse* tower = flags_.Find("vision_tower"); tower != nullptr) {
+      report_.unclear.push_back(fmt::format(
+          "{} {}: a model with a vision tower; its images are counted only with a preset that has "
+          "one, such as llava-1.5-7b, and images_per_sample",
+          tower->spelling, tower->raw));
     }
     yaml_ += "\n";
   }
@@ -414,7 +421,8 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   if (const std::string mark = FillInMark(source.text); !mark.empty()) {
     return BadInput(fmt::format("{}: {} is a placeholder; fill it in first", file, mark));
   }
-  const auto statements = ReadStatements(source.text);
+  const std::string text = WithOwnPath(std::string(source.text), source.path);
+  const auto statements = ReadStatements(text);
   if (!statements) return BadInput(file + ": " + statements.error().message);
   ScriptVariables variables(options->options);
   const std::vector<LaunchCommand> found = FindLaunches(*statements, variables);
@@ -432,6 +440,15 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   training.flags = ReadTrainingFlags(*launch);
   training.setup = ReadSetup(*statements, *launch, found, variables);
   ConvertedScript converted = Converter(source, std::move(training)).Convert();
+  if (text != source.text) {
+    converted.report.changed.push_back("the script's own path ($0) → " + source.path);
+  }
+  if (ProgramOf(*launch).find("submitit") != std::string::npos) {
+    converted.report.unclear.push_back(
+        ProgramOf(*launch) +
+        " submits a job of its own, which no advice reaches: write the training that it starts, "
+        "with torchrun, as command");
+  }
   if (launch->block == ScriptBlock::kCondition) {
     converted.report.unclear.push_back(fmt::format(
         "line {}: the training starts inside a condition, which is assumed to hold", launch->line));

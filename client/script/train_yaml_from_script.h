@@ -22,8 +22,9 @@ namespace gpuadvise::client {
 
 struct ScriptSource {
   std::string_view text;
-  std::string file;    // as named in messages
-  ReadNamedFile read;  // config files, a model's config.json
+  std::string file;       // as named in messages
+  std::string path = {};  // absolute, for what the script finds beside itself; "": not known
+  ReadNamedFile read;     // config files, a model's config.json
   // Returns the preset for a model's name in a script ("meta-llama/Llama-3.1-8B"); "": none.
   std::function<std::string(const std::string& model)> preset_of;
   ScriptHints hints;

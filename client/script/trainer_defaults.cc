@@ -44,16 +44,17 @@ bool IsDiffusersScript(std::string_view program) {
 
 std::optional<TrainerDefaults> DefaultsOfTrainer(const LaunchCommand& command,
                                                  const TrainingFlags& flags) {
-  if (command.launcher == Launcher::kLlamaFactory) return TrainerDefaults{"LLaMA-Factory", true};
-  if (command.launcher == Launcher::kSwift) return TrainerDefaults{"ms-swift", true};
-  if (command.launcher == Launcher::kAxolotl) return TrainerDefaults{"axolotl", false};
+  if (command.launcher == Launcher::kLlamaFactory)
+    return TrainerDefaults{"LLaMA-Factory", true, false};
+  if (command.launcher == Launcher::kSwift) return TrainerDefaults{"ms-swift", true, false};
+  if (command.launcher == Launcher::kAxolotl) return TrainerDefaults{"axolotl", false, false};
   const std::string program = ProgramOf(command);
   if (IsTrlScript(program)) return {};
   if (HasBatchFlag(flags, "__train_batch_size") && IsDiffusersScript(program)) {
-    return TrainerDefaults{"diffusers", false};
+    return TrainerDefaults{"diffusers", false, false};
   }
   if (HasBatchFlag(flags, "per_device_train_batch_size")) {
-    return TrainerDefaults{"Transformers", false};
+    return TrainerDefaults{"Transformers", false, true};
   }
   return {};
 }

@@ -186,9 +186,10 @@ class Reader {
     const std::string name = Normalized(use.spelling);
     const nlohmann::json value = use.bare ? nlohmann::json(true) : nlohmann::json(use.raw);
     AddNotCounted(name.substr(name.rfind('.') + 1), value, flags_);
-    const bool sounds = std::any_of(kHints.begin(), kHints.end(), [&](std::string_view hint) {
-      return name.find(hint) != std::string::npos;
-    });
+    const bool sounds = name.find("warmup") == std::string::npos &&
+                        std::any_of(kHints.begin(), kHints.end(), [&](std::string_view hint) {
+                          return name.find(hint) != std::string::npos;
+                        });
     const bool figure = use.value && !use.value->empty() && IsDigit((*use.value)[0]);
     if (sounds && figure) flags_.unclear.push_back(use.spelling + " " + use.raw);
   }
@@ -316,6 +317,13 @@ std::optional<bool> SwitchFrom(std::string_view word) {
   if (IsOneOf(lower, {"true", "1", "yes", "on"})) return true;
   if (IsOneOf(lower, {"false", "0", "no", "off", "none"})) return false;
   return {};
+}
+
+std::string HalfPrecisionOf(const TrainingFlags& flags) {
+  const std::string word = flags.Text("precision");
+  if (flags.Switch("bf16").value_or(word.find("bf") != std::string::npos)) return "bf16";
+  const bool half = word.find("16") != std::string::npos && word.find("bf") == std::string::npos;
+  return flags.Switch("fp16").value_or(half) ? "fp16" : "";
 }
 
 }  // namespace gpuadvise::client

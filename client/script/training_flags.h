@@ -76,4 +76,7 @@ void Replace(LaunchCommand& command, const FlagUse& use, const std::string& text
 // "true", "True", "1", "yes", … ; nullopt for any other word.
 std::optional<bool> SwitchFrom(std::string_view word);
 
+// The half precision that they ask for, "bf16" or "fp16"; "" where they ask for none.
+std::string HalfPrecisionOf(const TrainingFlags& flags);
+
 }  // namespace gpuadvise::client

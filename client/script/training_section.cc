@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/script/trainer_defaults.h"
+#include "client/shell/shell_text.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
 #include "common/keys/foreign_keys.h"
@@ -86,6 +87,7 @@ class Section {
       const auto samples = hints_.num_samples ? hints_.num_samples : flags_.Number("num_samples");
       if (samples) {
         Key("num_samples", std::to_string(*samples));
+        if (!hints_.num_samples) SayWhereSamplesAreFrom(*flags_.Find("num_samples"));
         return;
       }
       yaml_ += "  # num_samples: how many samples one epoch has\n";
@@ -101,6 +103,14 @@ class Section {
     report_.missing.push_back(
         "length of the training: fill in max_steps (or num_train_epochs and num_samples), or give "
         "--max-steps N");
+  }
+
+  void SayWhereSamplesAreFrom(const FlagUse& use) {
+    report_.taken.push_back(fmt::format("num_samples {} ({})", use.raw, use.spelling));
+    if (use.spelling.find("max") == std::string::npos) return;
+    report_.unclear.push_back(fmt::format(
+        "{} {} is a limit: where the data set is smaller, write its size as num_samples",
+        use.spelling, use.raw));
   }
 
   // Keeps the effective batch of the script's GPUs; its split is open from now on.
@@ -204,13 +214,11 @@ class Section {
 
   void WritePrecision() {
     const std::string word = flags_.Text("precision");
-    const bool half = word.find("16") != std::string::npos;
-    const bool bf16 = flags_.Switch("bf16").value_or(word.find("bf") != std::string::npos);
-    const bool fp16 = flags_.Switch("fp16").value_or(half && !bf16);
-    if (bf16) {
+    const std::string half = HalfPrecisionOf(flags_);
+    if (half == "bf16") {
       Key("bf16", "true");
       report_.taken.push_back("bf16: GPUs without it are left out");
-    } else if (fp16) {
+    } else if (half == "fp16") {
       Key("fp16", "true");
       report_.taken.push_back("fp16");
     } else if (IsOneOf(word, {"no", "fp32", "32", "float32", "32-true"}) ||
@@ -218,9 +226,30 @@ class Section {
       Key("bf16", "false");
       Key("fp16", "false");
       report_.taken.push_back("fp32");
+    } else if (word.empty() && !IsInFp8()) {
+      WriteUsualPrecision();
     }
-    if (bf16 && launch_.launcher == Launcher::kTune) Key("pure_bf16", "true");
+    if (half == "bf16" && launch_.launcher == Launcher::kTune) Key("pure_bf16", "true");
     if (const auto tf32 = flags_.Switch("tf32")) Key("tf32", *tf32 ? "true" : "false");
+  }
+
+  // What the trainer does where nothing is said.
+  void WriteUsualPrecision() {
+    const auto usual = DefaultsOfTrainer(launch_, flags_);
+    const bool unread = !training_.config.path.empty() && !training_.config.is_read;
+    const bool accelerate = launch_.launcher == Launcher::kAccelerate;
+    if (unread || flags_.Find("torch_dtype") != nullptr) return;
+    if (usual && !usual->fp32 && !accelerate) return;
+    if (!usual || accelerate || !IsWholeCommandKnown(launch_)) {
+      report_.unclear.push_back(
+          std::string("no flag gives the precision: half precision is counted") +
+          (accelerate ? ", accelerate's configuration decides (--mixed_precision)"
+                      : "; for fp32 write bf16: false and fp16: false"));
+      return;
+    }
+    Key("bf16", "false");
+    Key("fp16", fmt::format("false  # fp32, the default of {}", usual->trainer));
+    report_.taken.push_back(fmt::format("fp32, the default of {}", usual->trainer));
   }
 
   // ---- method and quantization

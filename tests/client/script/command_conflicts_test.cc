@@ -122,7 +122,7 @@ TEST(CommandConflicts, ADeepspeedFileWithFiguresOfItsOwnIsSaid) {
       {"deepspeed",
        {{"train_micro_batch_size_per_gpu", 4}, {"gradient_accumulation_steps", "auto"}}}};
   EXPECT_EQ(Sentences("deepspeed t.py --per_device_train_batch_size {micro_batch} "
-                      "--gradient_accumulation_steps {accumulation}",
+                      "--gradient_accumulation_steps {accumulation} --{precision}",
                       training),
             (Texts{"the DeepSpeed file has train_micro_batch_size_per_gpu 4, this strategy needs "
                    "8; write \"auto\" there"}));
@@ -148,7 +148,7 @@ TEST(CommandConflicts, AMistypedPlaceholderIsAnError) {
 
 constexpr const char* kObedient =
     "torchrun --nproc_per_node={gpus_per_node} t.py --per_device_train_batch_size {micro_batch} "
-    "--gradient_accumulation_steps {accumulation} ";
+    "--gradient_accumulation_steps {accumulation} --{precision} True ";
 
 TEST(CommandConflicts, WhatTheCommandSaysIsInTheTrainingFile) {
   const std::string command = std::string(kObedient) + "--max_seq_length 4096 --lora_r 16";
@@ -161,6 +161,29 @@ TEST(CommandConflicts, WhatTheCommandSaysIsInTheTrainingFile) {
           {{"max_steps", 100}, {"method", "lora"}, {"max_seq_length", 2048}, {"lora", {{"r", 8}}}}),
       (Texts{"the command has max_seq_length: 4096, the training file 2048; write the same in both",
              "the command has lora.r: 16, the training file 8; write the same in both"}));
+}
+
+api::Strategy In(const char* precision) {
+  api::Strategy strategy = Strategy();
+  strategy.precision = precision;
+  return strategy;
+}
+
+TEST(CommandConflicts, ThePrecisionOfTheCommandIsThatOfTheRow) {
+  const json training = {{"max_steps", 100}};
+  const std::string silent =
+      "torchrun --nproc_per_node={gpus_per_node} t.py --per_device_train_batch_size {micro_batch} "
+      "--gradient_accumulation_steps {accumulation} ";
+  EXPECT_EQ(Sentences(silent + "--fp16 True", training, In("bf16")),
+            (Texts{"the command trains in fp16, this strategy needs bf16; write {precision} there, "
+                   "or fp16: true in the training file"}));
+  EXPECT_EQ(
+      Sentences(silent, training, In("bf16")),
+      (Texts{"perhaps the command trains in fp32, the default of Transformers, this strategy needs "
+             "bf16; add --bf16 True to it, or write bf16: false and fp16: false into the "
+             "training file"}));
+  EXPECT_EQ(Sentences(silent, training, In("fp32")), Texts());
+  EXPECT_EQ(Sentences(silent + "--{precision}", training, In("fp16")), Texts());
 }
 
 TEST(CommandConflicts, WhatIsUsualOrMeasuredNeedsNoKey) {

@@ -1,0 +1,28 @@
+#include "client/script/own_path.h"
+
+#include <gtest/gtest.h>
+
+namespace gpuadvise::client {
+namespace {
+
+std::string Of(const std::string& text) { return WithOwnPath(text, "/home/ann/job.sh"); }
+
+TEST(OwnPath, StandsWhereAScriptLooksForItsFolder) {
+  EXPECT_EQ(Of("cd $(dirname \"$0\")"), "cd $(dirname \"/home/ann/job.sh\")");
+  EXPECT_EQ(Of("DIR=$( cd -- \"$( dirname -- \"${BASH_SOURCE[0]}\" )\" && pwd )"),
+            "DIR=$( cd -- \"$( dirname -- \"/home/ann/job.sh\" )\" && pwd )");
+  EXPECT_EQ(Of("cd `dirname $0`/.."), "cd `dirname /home/ann/job.sh`/..");
+  EXPECT_EQ(Of("x=$(readlink -f ${0})"), "x=$(readlink -f /home/ann/job.sh)");
+}
+
+TEST(OwnPath, IsNotPutElsewhere) {
+  for (const char* text :
+       {"awk '{print $0}' x", "echo $0", "dirname $01", "dirname $OTHER", "$0"}) {
+    EXPECT_EQ(Of(text), text);
+  }
+  EXPECT_EQ(WithOwnPath("dirname $0", "/home/ann/my job.sh"), "dirname $0");
+  EXPECT_EQ(WithOwnPath("dirname $0", ""), "dirname $0");
+}
+
+}  // namespace
+}  // namespace gpuadvise::client
