@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/commands/report.h"
+#include "client/commands/script_source.h"
 #include "client/commands/shared_options.h"
 #include "client/preflight/preflight.h"
 #include "client/sbatch/job_choice.h"
@@ -200,7 +201,7 @@ int RunDoctorOfSite(Api& api, Console& console) {
 
 int RunDoctorOfFile(const AdviceQuestion& question, Api& api, const JobSubmission& submission,
                     const Surroundings& around, Console& console) {
-  const Result<TrainFile> file = TrainFile::Load(question.file, question.section, console.now());
+  const Result<TrainFile> file = LoadTraining(question, {}, console);
   if (!file) return Report(file.error(), console);
   std::vector<Check> checks = CheckHealth(api, around);
   std::vector<Check> of_file = CheckTrainFile(*file, question, api, submission, console.now());

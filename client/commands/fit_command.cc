@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/commands/report.h"
+#include "client/commands/script_source.h"
 #include "client/commands/setting_flags.h"
 #include "client/commands/shared_options.h"
 #include "client/commands/trace_command.h"
@@ -237,12 +238,9 @@ std::string FitText(const api::Fit& fit, const std::optional<TracedMemory>& trac
 }
 
 // A file or a model that is named, or what a trace has found.
-Result<TrainingQuestion> LoadQuestion(const FitCommand& command,
-                                      std::optional<TracedMemory>& traced, Api& api,
-                                      Console& console) {
-  if (!command.trace) {
-    return TrainingQuestion::Load(command.source, RunLength::kOptional, api, console.now());
-  }
+Result<TrainingQuestion> QuestionOf(const FitCommand& command, std::optional<TracedMemory>& traced,
+                                    Api& api, Console& console) {
+  if (!command.trace) return LoadQuestion(command.source, RunLength::kOptional, api, console);
   Result<TracedTraining> training = TraceTraining(command.source, command.wishes, console);
   if (!training) return tl::unexpected<Error>(std::move(training.error()));
   Result<ModelPresets> presets = KnownPresets(command.source.own.models_file);
@@ -258,7 +256,7 @@ int Run(FitCommand& command, const CommandContext& context) {
   FillFrom(context.settings.own, command.source.own);
   command.source.hub_cache = LookForHubLogin(context.environment).cache;
   std::optional<TracedMemory> traced;
-  const Result<TrainingQuestion> training = LoadQuestion(command, traced, api, console);
+  const Result<TrainingQuestion> training = QuestionOf(command, traced, api, console);
   if (!training) return Report(training.error(), console);
   for (const std::string& note : training->notes) console.Complain(Printable(note));
   const FitQuestion question{training->spec, training->presets,   *training->catalogue,

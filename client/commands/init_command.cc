@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "client/api/answer_reader.h"
 #include "client/api/exit_code.h"
@@ -20,8 +21,10 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kUsualFile = "train.yaml";
+
 struct InitCommand {
-  std::string file = "train.yaml";
+  std::string file = kUsualFile;
   FromScript from;  // without a script an example for this cluster
 };
 
@@ -48,6 +51,9 @@ Result<ConvertedScript> Content(const InitCommand& command, Api& api) {
 int Run(InitCommand& command, const CommandContext& context) {
   Api& api = context.api;
   Console& console = context.console;
+  if (command.from.script.empty() && IsJobScript(command.file)) {
+    command.from.script = std::exchange(command.file, kUsualFile);
+  }
   if (::access(command.file.c_str(), F_OK) == 0) {
     return Report(
         {ErrorCode::kBadInput, command.file + " exists; name another file, or remove it first", ""},
@@ -67,7 +73,8 @@ int Run(InitCommand& command, const CommandContext& context) {
 }
 
 void AddOptions(InitCommand& command, Options& options) {
-  options.Value("FILE", command.file, "File to write (default train.yaml)");
+  options.Value("FILE", command.file,
+                "File to write (default train.yaml), or the job script to turn into train.yaml");
   AddFromScript(options, command.from, "Turn this job script into a train.yaml");
   options.Place();
 }

@@ -72,6 +72,7 @@ std::string EndLine(const api::Experiment& job, int64_t now) {
   line += KnowsHowItEnded(job) ? ": " + StateWords(job)
                                : fmt::format("; see sacct -j {} for its state", job.job_id);
   if (const auto loss = job.measured.loss) line += fmt::format(" · loss {:.4g}", *loss);
+  if (const std::string next = NextStep(job); !next.empty()) line += "; " + next;
   return line;
 }
 

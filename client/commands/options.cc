@@ -15,7 +15,6 @@
 namespace gpuadvise::client {
 namespace {
 
-constexpr double kMostPrice = 1e9;
 constexpr size_t kMostDigits = 12;  // of a job's number
 
 // Whether `word` is a number from `least` to `most`; "nan" and "inf" are none.
@@ -106,12 +105,6 @@ void Options::Footer(const char* text) { app_.footer(text); }
 std::string CheckObjective(const std::string& word) {
   if (IsOneOf(word, {"finish", "start", "cost", "deadline"})) return {};
   return "'" + word + "' is not an objective; use finish, start, cost or deadline";
-}
-
-std::string CheckPrice(const std::string& word) {
-  return IsNumberFrom(0, kMostPrice, word)
-             ? ""
-             : "'" + word + "' is not a price; write a number such as 2.50";
 }
 
 std::string CheckJobId(const std::string& word) {

@@ -55,9 +55,6 @@ class Options {
 // finish, start, cost or deadline.
 std::string CheckObjective(const std::string& word);
 
-// A price of a GPU-hour, in any currency.
-std::string CheckPrice(const std::string& word);
-
 // A job's number.
 std::string CheckJobId(const std::string& word);
 

@@ -325,7 +325,7 @@ bool Retries(RunPlan& plan, Console& console) {
   if (!plan.retry || !plan.micro_batch) {
     console.Complain(
         "out of memory: half the micro-batch with twice the accumulation keeps the effective batch "
-        "(gpuadvise run --retry-on-oom does this automatically)");
+        "(training.retry_on_oom: true in the training file does this automatically)");
     return false;
   }
   const Batch before{*plan.micro_batch, plan.accumulation.value_or(1)};

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/commands/report.h"
+#include "client/commands/script_source.h"
 #include "client/commands/setting_flags.h"
 #include "client/commands/shared_options.h"
 #include "client/preflight/hub_login.h"
@@ -34,7 +35,7 @@ struct ScaleCommand {
   double network_gbit_per_s = 0;         // 0: the cluster's, else not known
   std::string objective;                 // "": the file's
   std::string deadline;                  // "": the file's
-  std::optional<double> price;           // of a GPU-hour
+  std::string prices;                    // of GPU-hours; "": the file's, the cards'
   SettingFlags flags;                    // `settings` of the source
 };
 
@@ -147,8 +148,13 @@ const ScaleRow* RecommendedRow(const api::ScaleCurve& curve) {
   return nullptr;
 }
 
-std::string WhyText(const api::ScaleCurve& curve, const TerminalStyle& style) {
-  if (!curve.recommended) return "None of these can run it.\n";
+std::string WhyText(const api::Scale& scale, const api::ScaleCurve& curve,
+                    const TerminalStyle& style) {
+  if (!curve.recommended) {
+    std::string text = "None of these can run it.\n";
+    for (const std::string& way : scale.ways_to_fit) text += Paragraph(way + ".", style);
+    return text;
+  }
   const api::RecommendedGpus& recommended = *curve.recommended;
   return Paragraph(fmt::format("* {}: {}.", Plural(recommended.gpus, "GPU"), recommended.why),
                    style) +
@@ -288,7 +294,7 @@ std::string ScaleText(const api::Scale& scale, const TerminalStyle& style) {
   }
   const int64_t recommended = curve.recommended ? curve.recommended->gpus : 0;
   text += "\n" + AnswerTable(curve.steps, ColumnsWith(curve.steps, recommended), 6, style) + "\n";
-  text += ImpossibleText(curve.steps, style) + WhyText(curve, style);
+  text += ImpossibleText(curve.steps, style) + WhyText(scale, curve, style);
   if (const ScaleRow* row = RecommendedRow(curve); row != nullptr && row->figures) {
     text += "\n" + StagesText(*row->figures, style);
   }
@@ -299,7 +305,8 @@ std::string ScaleText(const api::Scale& scale, const TerminalStyle& style) {
   for (const std::string& note : scale.gpu_notes) text += Paragraph("Note: " + note + ".", style);
   return text + Paragraph(
                     "\n"
-                    "HOURS: run time without queueing. P90: 9 in 10 runs are done by then. KWH: at "
+                    "HOURS: run time with its start-up, without queueing. P90: 9 in 10 runs are "
+                    "done by then. KWH: at "
                     "the card's power limit.",
                     style);
 }
@@ -310,12 +317,11 @@ int Run(ScaleCommand& command, const CommandContext& context) {
   FillFrom(context.settings.own, command.source.own);
   command.source.hub_cache = LookForHubLogin(context.environment).cache;
   const Result<TrainingQuestion> training =
-      TrainingQuestion::Load(command.source, RunLength::kRequired, api, console.now());
+      LoadQuestion(command.source, RunLength::kRequired, api, console);
   if (!training) return Report(training.error(), console);
   for (const std::string& note : training->notes) console.Complain(Printable(note));
   ScaleQuestion question{training->spec, training->presets, *training->catalogue};
   if (command.most_gpus) question.most_gpus = command.most_gpus;
-  if (command.price) question.price_per_gpu_hour = *command.price;
   const Result<void> read = ReadObjective(command, training->spec, console.now(), &question);
   if (!read && !read.error().pointer.empty())
     return Report(training->Placed(read.error()), console);
@@ -340,7 +346,7 @@ void AddOptions(ScaleCommand& command, Options& options) {
                  "GPUs per node (default: the cluster's, else 8)");
   options.Number("--network RATE", command.network_gbit_per_s, 0.001, 1e6,
                  "Network between nodes in Gbit/s (default: the site's setting)");
-  options.Value("--price PRICE", command.price, "Price of a GPU-hour", CheckPrice);
+  AddPrices(options, command.prices);
   options.Value("--objective NAME", command.objective, "finish (default), cost or deadline",
                 CheckObjective);
   options.Value("--deadline TIME", command.deadline, "Done by then with 90 % probability");
@@ -352,6 +358,9 @@ void AddOptions(ScaleCommand& command, Options& options) {
 
 Result<void> Take(ScaleCommand& command, const std::vector<std::string>&) {
   command.source.settings = command.flags.Given();
+  if (!command.prices.empty()) {
+    command.source.settings.push_back({"resources.prices", "--price", command.prices});
+  }
   return {};
 }
 

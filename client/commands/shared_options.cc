@@ -48,7 +48,14 @@ void AddAdviceQuestion(Options& options, AdviceQuestion& question) {
                 "Rank by finish (default), start, cost or deadline", CheckObjective);
   options.Value("--deadline TIME", question.deadline,
                 "Deadline: fri, 18:00, 2026-11-27T18:00, now+2days");
+  options.Value("--gpu NAME,...", question.gpus, "Only these kinds of GPU");
+  AddPrices(options, question.prices);
   AddSlurmFlags(options, question.fixed);
+}
+
+void AddPrices(Options& options, std::string& prices) {
+  options.Value("--price PRICE,...", prices,
+                "Price of a GPU-hour: 2.50 for all, or l40s=1.20,rtx4090=0.45");
 }
 
 void AddTrainingSource(Options& options, TrainingSource& source) {

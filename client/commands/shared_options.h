@@ -29,6 +29,9 @@ void FillFrom(const OwnCatalogues& settings, OwnCatalogues& own);
 // FILE and what else is asked of `advise`, with sbatch's flags.
 void AddAdviceQuestion(Options& options, AdviceQuestion& question);
 
+// Prices of GPU-hours.
+void AddPrices(Options& options, std::string& prices);
+
 // FILE|MODEL and where it is looked up.
 void AddTrainingSource(Options& options, TrainingSource& source);
 

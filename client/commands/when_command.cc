@@ -7,6 +7,7 @@
 #include "client/commands/report.h"
 #include "client/commands/shared_options.h"
 #include "client/questions/job_question.h"
+#include "client/shell/shell_text.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
 #include "client/views/limits_view.h"
@@ -42,6 +43,8 @@ struct WhenCommand {
 
 struct SbatchRequest {
   SbatchOptions options;
+  SbatchOptions given;  // on the command line alone
+  std::string script;   // "": none
   std::vector<std::string> unknown;
 };
 
@@ -52,7 +55,7 @@ Result<SbatchRequest> ReadQuestion(const WhenCommand& command) {
   SbatchRequest request;
   request.unknown = flags->unknown;
   if (!flags->rest.empty()) {
-    const std::string& path = flags->rest.front();
+    const std::string& path = request.script = flags->rest.front();
     const Result<std::string> script = ReadTextFile(path);
     if (!script) return tl::unexpected<Error>(script.error());
     Result<ParsedArguments> lines = ParseScriptOptions(*script, path);
@@ -61,6 +64,7 @@ Result<SbatchRequest> ReadQuestion(const WhenCommand& command) {
     request.unknown.insert(request.unknown.end(), lines->unknown.begin(), lines->unknown.end());
   }
   request.options.OverrideWith(flags->options);
+  request.given = std::move(flags->options);
   return request;
 }
 
@@ -69,7 +73,12 @@ std::string WaitWords(int64_t seconds) { return DurationInWords(static_cast<doub
 std::string JobWords(const api::JobStart& job) {
   std::vector<std::string> parts;
   if (!job.partition.empty()) parts.push_back(job.partition);
-  if (!job.gres.empty()) parts.push_back(job.gres);
+  const std::string nodes = job.nodes > 1 ? Plural(job.nodes, "node") : "";
+  if (!job.gpus_total.empty())
+    parts.push_back(job.gpus_total + (nodes.empty() ? "" : " on " + nodes));
+  if (job.gpus_total.empty() && !(nodes + job.gres).empty()) {
+    parts.push_back(nodes + (nodes.empty() || job.gres.empty() ? "" : " × ") + job.gres);
+  }
   if (job.time_limit_seconds) parts.push_back("limit " + FormatDuration(*job.time_limit_seconds));
   return Join(parts, " · ");
 }
@@ -143,6 +152,14 @@ std::string WhenText(const api::Answer<api::Starts>& whole, const api::StartAnsw
   return text;
 }
 
+// The line that asks Slurm for what was asked here.
+std::string SlurmLine(const SbatchOptions& options, const std::string& script) {
+  std::string line = script.empty() ? "salloc" : "sbatch";
+  for (const std::string& argument : options.ToArguments()) line += " " + ShellQuoted(argument);
+  if (script.empty()) return "To run it: " + line + ", or sbatch with your script";
+  return "To run it: " + line + " " + ShellQuoted(script);
+}
+
 // "/jobs/0/time_limit_seconds" is what the person calls --time.
 std::string Explained(const std::string& message, const std::string& pointer) {
   const size_t slash = pointer.rfind('/');
@@ -213,6 +230,7 @@ int Run(WhenCommand& command, const CommandContext& context) {
     text += WhenText(starts, one, console.now(), console.style().width);
     if (command.limits) text += "\n" + LimitsText(one, console.style());
   }
+  text += Indented(SlurmLine(request->given, request->script), 2, console.style().width);
   console.Print(text);
   return kExitOk;
 }

@@ -18,6 +18,8 @@ struct AdviceQuestion {
   std::string objective;  // "": the file's, else finish
   std::string deadline;   // as written; "": none
   SbatchOptions fixed;    // set by the user: flags and, for submit, options after `--`
+  std::string gpus;       // kinds, "l40s,rtx4090"; "": the file's
+  std::string prices;     // of a GPU-hour, "l40s=1.20,rtx4090=0.45"; "": the file's, the site's
 };
 
 // The body of POST /v1/advise. Errors: an invalid option.

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "client/api/answer_reader.h"
 #include "client/models/built_in.h"
 #include "client/models/named_model.h"
+#include "common/base/text.h"
 #include "common/base/words.h"
 
 namespace gpuadvise::client {
@@ -20,16 +23,38 @@ using nlohmann::json;
 constexpr const char* kUsualGpus[] = {"rtx2080ti", "rtx3090",   "rtx4090",  "l40s",
                                       "a100-40gb", "a100-80gb", "h100-80gb"};
 
+// "24GB", "24 GiB", "24" -> 24; 0 for other words.
+int64_t MemoryInName(const std::string& name) {
+  int64_t gigabytes = 0;
+  const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), gigabytes);
+  const std::string unit = LowerCase(Trim({end, name.data() + name.size()}));
+  return code == std::errc() && IsOneOf(unit, {"", "g", "gb", "gib"}) ? gigabytes : 0;
+}
+
+// What `name` means: one GPU, or for "24GB" every card sold with so much memory.
+std::vector<const GpuModel*> GpusNamed(const std::string& name, const GpuCatalogue& catalogue) {
+  if (const GpuModel* gpu = catalogue.Resolve(name)) return {gpu};
+  std::vector<const GpuModel*> cards;
+  const int64_t gigabytes = MemoryInName(name);
+  for (const GpuModel& card : catalogue.models()) {
+    const bool so_large = gigabytes > 0 && std::lround(card.memory_gb) == gigabytes;
+    if (so_large && !card.is_mig_slice) cards.push_back(&card);
+  }
+  return cards;
+}
+
 Result<std::vector<const GpuModel*>> ResolveNames(const std::vector<std::string>& names,
                                                   const GpuCatalogue& catalogue) {
   std::vector<const GpuModel*> gpus;
   for (const std::string& name : names) {
-    const GpuModel* gpu = catalogue.Resolve(name);
-    if (gpu == nullptr) {
+    const std::vector<const GpuModel*> named = GpusNamed(name, catalogue);
+    if (named.empty()) {
       return BadInput(fmt::format("unknown GPU '{}'{}; `gpuadvise cards` lists the known ones",
-                                  name, catalogue.NearTo(name)));
+                                  name, MemoryInName(name) > 0 ? "" : catalogue.NearTo(name)));
     }
-    if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
+    for (const GpuModel* gpu : named) {
+      if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
+    }
   }
   return gpus;
 }
@@ -96,7 +121,9 @@ Result<TrainingQuestion> TrainingQuestion::Load(const TrainingSource& source, Ru
                                                 Api& api, int64_t now) {
   Result<ModelPresets> presets = KnownPresets(source.own.models_file);
   if (!presets) return tl::unexpected<Error>(std::move(presets.error()));
-  auto named = FindTraining(source.file, source.section, {*presets, source.hub_cache}, now);
+  auto named = source.training
+                   ? NamedTraining{*source.training, true, {}}
+                   : FindTraining(source.file, source.section, {*presets, source.hub_cache}, now);
   if (!named) return tl::unexpected<Error>(std::move(named.error()));
   TrainFile& file = named->file;
   std::vector<std::string> notes = std::move(named->notes);

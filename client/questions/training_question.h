@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct TrainingSource {
   std::vector<TrainingSetting> settings = {};  // from options
   std::string hub_cache = {};                  // of the Hugging Face Hub on this machine; "": none
   OwnCatalogues own = {};                      // the user's cards and presets
+  std::optional<TrainFile> training = {};      // in place of the file
 };
 
 // The GPUs known without a daemon. Errors: only if a built-in file is invalid.

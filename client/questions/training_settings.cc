@@ -34,6 +34,11 @@ json SettingValue(const TrainingSetting& setting) {
   if (key == nullptr || key->kind == ValueKind::kText || key->kind == ValueKind::kWord) {
     return setting.text;
   }
+  if (key->kind == ValueKind::kTexts) {
+    json words = json::array();
+    for (const std::string_view word : SplitAt(setting.text, ',')) words.push_back(Trim(word));
+    return words;
+  }
   if (setting.key == "training.effective_batch_size") {
     const json range = ParseRange(setting.text);
     if (!range.is_null()) return range;

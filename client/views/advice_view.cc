@@ -48,18 +48,27 @@ std::string WorkWords(const api::TrainingLength& training) {
   return words + (words.empty() ? "" : ", ") + "effective batch " + batch;
 }
 
-std::string ObjectiveWords(const std::string& word) {
+// Whether the rows can be compared by their cost, as the daemon did.
+bool AllPriced(const std::vector<api::Strategy>& rows) {
+  return std::all_of(rows.begin(), rows.end(), [&](const api::Strategy& row) {
+    return row.cost && row.cost_unit == rows.front().cost_unit;
+  });
+}
+
+std::string ObjectiveWords(const Answer& answer) {
+  const std::string& word = answer.objective;
   if (word == "finish") return "finish first";
   if (word == "start") return "start first";
-  if (word == "cost") return "lowest cost";
-  return word;
+  if (word != "cost") return word;
+  if (AllPriced(answer.strategies)) return "lowest cost";
+  return "fewest GPU-hours (not every row has a price: --price)";
 }
 
 std::string HeaderText(const Answer& answer, const AdviceViewOptions& options,
                        const std::string& partition) {
   std::vector<std::string> parts = {answer.name};
   if (const std::string work = WorkWords(answer.training); !work.empty()) parts.push_back(work);
-  parts.push_back("objective: " + ObjectiveWords(answer.objective));
+  parts.push_back("objective: " + ObjectiveWords(answer));
   if (const int64_t deadline = answer.deadline.value_or(0); deadline > 0) {
     parts.push_back("deadline " + ClockTime(deadline, options.now));
   }
@@ -121,10 +130,20 @@ std::string RejectedText(const Answer& answer, const AdviceViewOptions& options,
   return text;
 }
 
-std::string MoreText(size_t rows_left_out, size_t rejected_left_out) {
+// What --all shows beside `rows`: further ways on the same GPUs, by their numbers.
+std::string MoreText(const Answer& answer, const Rows& rows, size_t rejected_left_out) {
+  constexpr size_t kMostNumbers = 6;
+  std::vector<std::string> left_out;
+  for (const api::Strategy& row : answer.strategies) {
+    const bool shown = std::find(rows.begin(), rows.end(), &row) != rows.end();
+    if (!shown) left_out.push_back(std::to_string(row.rank));
+  }
   std::vector<std::string> parts;
-  if (rows_left_out > 0)
-    parts.push_back(Plural(static_cast<int64_t>(rows_left_out), "more option"));
+  if (!left_out.empty()) {
+    parts.push_back(Plural(static_cast<int64_t>(left_out.size()), "more option") +
+                    " on these GPUs (" + (left_out.size() == 1 ? "row " : "rows ") +
+                    JoinNames(left_out, kMostNumbers) + ")");
+  }
   if (rejected_left_out > 0) {
     parts.push_back(fmt::format("{} impossible", rejected_left_out));
   }
@@ -200,7 +219,7 @@ std::string AdviceText(const Answer& answer, const AdviceViewOptions& options) {
   text += table;
   const std::string why = WhyText(rows, options);
   const std::string rejected = RejectedText(answer, options, &rejected_left_out);
-  const std::string more = MoreText(answer.strategies.size() - rows.size(), rejected_left_out);
+  const std::string more = MoreText(answer, rows, rejected_left_out);
   if (!why.empty()) text += "\n" + why;
   text += AssumedText(answer, options) + ConflictsText(answer, rows, options) + rejected + more +
           TipsText(answer, options) + ForecastText(answer, options);

@@ -102,6 +102,12 @@ std::string StateWords(const api::Experiment& job) {
   return *measured.exit_code == 0 ? "ok" : fmt::format("exit {}", *measured.exit_code);
 }
 
+std::string NextStep(const api::Experiment& job) {
+  if (StateWords(job) != "out of memory") return {};
+  return "next: `gpuadvise advise` again takes a smaller batch; with training.retry_on_oom: true "
+         "the job does so itself";
+}
+
 std::string GpusWords(const api::Experiment& job) {
   const api::Promise& said = job.promise;
   if (said.gpu.value_or("").empty()) return "–";

@@ -36,6 +36,8 @@ bool HasEnded(const api::Experiment& job);
 bool HasFailed(const api::Experiment& job);
 // "pending", "running", "ok", "exit 1", "signal 9", "out of memory", "ended" (nobody knows how).
 std::string StateWords(const api::Experiment& job);
+// What to do about how it ended; "" where nothing is to be done.
+std::string NextStep(const api::Experiment& job);
 
 // "RTX 4090 × 4", "L40S × 6 × 2 nodes", "–" without a GPU.
 std::string GpusWords(const api::Experiment& job);

@@ -192,6 +192,7 @@ void AddBlock(const std::string& title, const Lines& lines, const TerminalStyle&
 std::string JobDetailText(const api::Experiment& job, int64_t now, const TerminalStyle& style) {
   const Outcome outcome = ReportedOutcome(job);
   std::string text = Clipped(Head(job), style.width) + "\n";
+  if (const std::string next = NextStep(job); !next.empty()) text += Indented(next, 2, style.width);
   AddBlock("Times", TimeLines(job, now), style, text);
   AddBlock("Training", BatchLines(job), style, text);
   AddBlock("Use", UseLines(job), style, text);

@@ -14,8 +14,10 @@ namespace {
 
 std::string LimitWords(int64_t seconds) { return DurationInWords(static_cast<double>(seconds)); }
 
+constexpr int64_t kWorthSaying = 60;  // seconds sooner
+
 std::string SoonerCell(const api::LimitChoice& row) {
-  return row.sooner_seconds < 60 ? "–" : LimitWords(row.sooner_seconds);
+  return row.sooner_seconds < kWorthSaying ? "–" : LimitWords(row.sooner_seconds);
 }
 
 std::string RiskCell(const api::LimitChoice& row) {
@@ -42,7 +44,11 @@ std::string LimitsText(const api::StartAnswer& answer, const TerminalStyle& styl
       {"ALSO IN", Align::kLeft, PartitionCell},
   };
   std::string text;
-  if (answer.limits.size() > 1) text += AnswerTable(answer.limits, columns, 2, style);
+  const bool helps = std::any_of(answer.limits.begin(), answer.limits.end(),
+                                 [](Row row) { return row.sooner_seconds >= kWorthSaying; });
+  if (helps) text += AnswerTable(answer.limits, columns, 2, style);
+  if (!helps && answer.limits.size() > 1)
+    text += "  A shorter limit would not start it sooner now.\n";
   const api::LimitAdvice advice = answer.limit_advice.value_or(api::LimitAdvice());
   for (const std::string& words : {advice.words, advice.time_min_words}) {
     for (const std::string& part : Wrapped(words, std::max(20, style.width - 2))) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/advise/strategy_tips.h"
+#include "common/plan/ways_to_fit.h"
 
 namespace gpuadvise {
 namespace {
@@ -78,6 +79,61 @@ std::vector<Rejection> Merged(std::vector<Rejection> rejected,
   return merged;
 }
 
+// GPUs that are too small for one sample say so first: no other request helps there.
+void SayWhatDoesNotFit(const TrainSpec& spec, const AdviceContext& context,
+                       std::vector<Rejection>& rejected) {
+  for (Rejection& rejection : rejected) {
+    if (rejection.pool->model == nullptr || rejection.gpus_per_node < 1) continue;
+    Placement there;
+    there.pool = rejection.pool;
+    there.gpus_per_node = rejection.gpus_per_node;
+    there.nodes = rejection.nodes;
+    const Result<RunPlan> run = PlanRun(spec, QuestionOn(there, spec, context));
+    if (run || IsFatalForAll(run.error())) continue;
+    if (rejection.reasons.front() == run.error().message) continue;
+    rejection.reasons.insert(rejection.reasons.begin(), run.error().message);
+  }
+}
+
+// Says at the top of row 1 that other GPUs are there, and which wish of the caller leaves them out.
+void SayWhatLeavesOneGpu(const AdviceRequest& request, Advice& advice) {
+  const auto other = [&](const GpuPool* pool) {
+    return pool->model != nullptr && pool->model != advice.strategies.front().placement.pool->model;
+  };
+  if (advice.strategies.empty() || request.constraints.nodelist.empty()) return;
+  for (const Strategy& strategy : advice.strategies) {
+    if (other(strategy.placement.pool)) return;
+  }
+  if (std::none_of(advice.pools.begin(), advice.pools.end(),
+                   [&](const GpuPool& pool) { return other(&pool); })) {
+    return;
+  }
+  Strategy& first = advice.strategies.front();
+  first.reasons.insert(
+      first.reasons.begin(),
+      fmt::format("nodelist {} leaves only {}: without it other GPUs are compared",
+                  request.constraints.nodelist, first.placement.pool->model->display_name));
+}
+
+// For a job that fits nowhere.
+std::vector<std::string> WaysFor(const TrainSpec& spec, const AdviceContext& context,
+                                 const std::vector<Rejection>& rejected) {
+  std::vector<GpusOfOneJob> places;
+  for (const Rejection& rejection : rejected) {
+    const GpuModel* gpu = rejection.pool->model;
+    const int64_t count = rejection.gpus_per_node * rejection.nodes;
+    if (gpu == nullptr || count < 1) continue;
+    const auto same = std::find_if(places.begin(), places.end(),
+                                   [&](const auto& place) { return place.gpu == gpu; });
+    if (same == places.end()) {
+      places.push_back({gpu, count});
+    } else {
+      same->count = std::max(same->count, count);
+    }
+  }
+  return WaysToFit(spec, context.models, context.gpus.catalogue(), std::move(places));
+}
+
 // What names that several cards have were taken for: GRES types, and GPUs in `measured:`.
 std::vector<std::string> NotesOf(const TrainSpec& spec, const GpuNaming& naming,
                                  const std::vector<Strategy>& strategies) {
@@ -113,6 +169,7 @@ Result<Advice> Advise(const AdviceRequest& request, const AdviceContext& context
   if (!placements) return tl::unexpected<Error>(placements.error());
 
   advice.rejected = std::move(placements->rejected);
+  SayWhatDoesNotFit(request.spec, context, advice.rejected);
   std::vector<Strategy> tried(placements->possible.size());
   std::vector<Result<void>> outcome(tried.size());
   context.for_each(tried.size(), [&](size_t i) {
@@ -137,11 +194,17 @@ Result<Advice> Advise(const AdviceRequest& request, const AdviceContext& context
 
   RankStrategies(advice.strategies, request.by);
   ExplainRanks(advice.strategies, request.by);
+  SayWhatLeavesOneGpu(request, advice);
   advice.rejected = Merged(std::move(advice.rejected), advice.strategies);
   advice.assumptions = FindAssumptions(request.spec, context.models);
   if (context.HasRoomForExtras()) advice.tips = TipsFor(request.spec, advice.strategies);
   for (std::string& note : NotesOf(request.spec, context.gpus, advice.strategies)) {
     advice.tips.push_back(std::move(note));
+  }
+  if (advice.strategies.empty() && context.HasRoomForExtras()) {
+    for (std::string& way : WaysFor(request.spec, context, advice.rejected)) {
+      advice.tips.push_back(std::move(way));
+    }
   }
   const bool resumes = std::any_of(request.spec.stages.begin(), request.spec.stages.end(),
                                    [](const Stage& stage) { return stage.training.resume; });

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/words.h"
+#include "common/plan/prices.h"
 #include "common/plan/scale.h"
 #include "common/slurm/access.h"
 #include "common/slurm/gres.h"
@@ -279,6 +280,7 @@ Result<Placements> FindPlacements(const TrainSpec& spec, const Constraints& cons
   const std::vector<std::string>& allowed = spec.resources.gpus;
   Result<void> checked = CheckNames(allowed, "/spec/resources/gpus", pools, catalogue);
   if (checked) checked = CheckExcluded(spec.resources.exclude_gpus, pools, catalogue);
+  if (checked) checked = CheckPrices(spec.resources.prices, "/spec/resources/prices", catalogue);
   if (checked) checked = CheckNames(constraints.gpus, "/constraints/gpus", pools, catalogue);
   if (checked && !constraints.partition.empty()) {
     bool from_spec = constraints.partition == spec.slurm.partition;

@@ -75,6 +75,13 @@ std::string DoneBefore(double seconds) {
   return fmt::format("done {} before", DurationInWords(seconds));
 }
 
+// Prices and billing hours cannot be compared with each other.
+bool AllPriced(const std::vector<Strategy>& strategies) {
+  return std::all_of(strategies.begin(), strategies.end(), [&](const Strategy& strategy) {
+    return strategy.cost && strategy.cost_is_billing == strategies.front().cost_is_billing;
+  });
+}
+
 std::string WhyFirst(const std::vector<Strategy>& strategies, const RankBy& by) {
   const Strategy& first = strategies.front();
   const Strategy* next = NextHardware(strategies);
@@ -91,10 +98,13 @@ std::string WhyFirst(const std::vector<Strategy>& strategies, const RankBy& by) 
     case Objective::kStart:
       return fmt::format("starts first, compared with {}{}", Title(*next), rest);
     case Objective::kCost:
+      if (AllPriced(strategies)) {
+        return fmt::format("costs {:.2f}, {} {:.2f}", *first.cost, Title(*next), *next->cost);
+      }
       return fmt::format("{:.1f} GPU-hours, {:.1f} on {}", first.gpu_hours, next->gpu_hours,
                          Title(*next));
     case Objective::kDeadline:
-      return fmt::format("meets the deadline with {:.0f} %, {} with {:.0f} %",
+      return fmt::format("{:.0f} % chance to be done in time, {} {:.0f} %",
                          100 * ChanceToFinishBy(first, *by.seconds_to_deadline), Title(*next),
                          100 * ChanceToFinishBy(*next, *by.seconds_to_deadline));
   }
@@ -110,11 +120,7 @@ double ChanceToFinishBy(const Strategy& strategy, double seconds) {
 }
 
 void RankStrategies(std::vector<Strategy>& strategies, const RankBy& by) {
-  // Prices and billing hours cannot be compared with each other.
-  bool all_priced =
-      std::all_of(strategies.begin(), strategies.end(), [&](const Strategy& strategy) {
-        return strategy.cost && strategy.cost_is_billing == strategies.front().cost_is_billing;
-      });
+  const bool all_priced = AllPriced(strategies);
   std::stable_sort(strategies.begin(), strategies.end(), [&](const Strategy& a, const Strategy& b) {
     // What may not even fit comes after what is known to.
     if (a.MemoryChecked() != b.MemoryChecked()) return a.MemoryChecked();
@@ -136,6 +142,9 @@ void ExplainRanks(std::vector<Strategy>& strategies, const RankBy& by) {
             strategy.reasons.begin(),
             fmt::format("{} than {}", JoinNames(parts), Title(strategies.front())));
       }
+    }
+    if (!strategy.MemoryChecked() && strategies.front().MemoryChecked()) {
+      strategy.notes.push_back("ranked after the rows whose memory is checked");
     }
     if (strategy.start.jobs_before > 0) {
       strategy.reasons.push_back(

@@ -77,7 +77,7 @@ std::string WhyUnfit(const OpenJob& job, const GpuPool& pool) {
     return job.min_gpu_memory_bytes > 0 ? "the memory of these GPUs is not known" : "";
   }
   if (pool.model->memory_bytes < job.min_gpu_memory_bytes) {
-    return fmt::format("it has {:g} GB of memory", pool.model->memory_gb);
+    return fmt::format("it has {:g} GiB of memory", pool.model->memory_gb);
   }
   if (pool.model->is_mig_slice && job.gpus() > 1) {
     return "slices have no peer-to-peer, so one slice per job";

@@ -13,6 +13,7 @@
 #include "common/base/words.h"
 #include "common/forecast/cheaper_start.h"
 #include "common/forecast/limit_advice.h"
+#include "common/plan/prices.h"
 #include "common/slurm/tres.h"
 
 namespace gpuadvise {
@@ -172,7 +173,7 @@ void NoteWhatMatters(Strategy& strategy) {
     if (!stage.lesson.empty()) strategy.notes.push_back(stage.lesson);
   }
   if (!strategy.MemoryChecked()) {
-    strategy.notes.push_back(fmt::format("memory not checked: micro-batch {} may not fit {:g} GB",
+    strategy.notes.push_back(fmt::format("memory not checked: micro-batch {} may not fit {:g} GiB",
                                          strategy.stages.front().batch.micro_batch, gpu.memory_gb));
   }
   for (const StagePlan& stage : strategy.stages) {
@@ -185,11 +186,11 @@ void NoteWhatMatters(Strategy& strategy) {
   }
 }
 
-void AddCost(const SchedulerConfig& config, Strategy& strategy) {
+void AddCost(const SchedulerConfig& config, double price_per_gpu_hour, Strategy& strategy) {
   const GpuModel& gpu = *strategy.placement.pool->model;
   const Partition& partition = *strategy.placement.pool->partition;
   const int64_t gpus = strategy.placement.gpus_per_node * strategy.placement.nodes;
-  const RunCost cost = CostOfRun(strategy.run, gpus, gpu, gpu.price_per_gpu_hour);
+  const RunCost cost = CostOfRun(strategy.run, gpus, gpu, price_per_gpu_hour);
   strategy.gpu_hours = cost.gpu_hours;
   strategy.kilowatt_hours = cost.kilowatt_hours;
   strategy.cost = cost.price;
@@ -231,18 +232,22 @@ ResumeChain ChainFor(double run_seconds, int64_t limit_seconds, double start_sec
   return {1 + static_cast<int64_t>(more), more * lost_per_link};
 }
 
+StageQuestion QuestionOn(const Placement& placement, const TrainSpec& spec,
+                         const AdviceContext& context) {
+  return {*placement.pool->model,
+          placement.gpus_per_node,
+          placement.nodes,
+          placement.pool->interconnect,
+          spec.output,
+          context.gpus.catalogue(),
+          context.models,
+          placement.pool->gpus_per_node};
+}
+
 Result<void> FitAndEstimate(const TrainSpec& spec, const Constraints& constraints,
                             const AdviceContext& context, Strategy& strategy) {
   const Placement& placement = strategy.placement;
-  const StageQuestion on{*placement.pool->model,
-                         placement.gpus_per_node,
-                         placement.nodes,
-                         placement.pool->interconnect,
-                         spec.output,
-                         context.gpus.catalogue(),
-                         context.models,
-                         placement.pool->gpus_per_node};
-  Result<RunPlan> run = PlanRun(spec, on);
+  Result<RunPlan> run = PlanRun(spec, QuestionOn(placement, spec, context));
   if (!run) return tl::unexpected<Error>(run.error());
   for (const StagePlan& stage : run->stages) {
     strategy.precision = stage.precision;
@@ -259,7 +264,9 @@ Result<void> FitAndEstimate(const TrainSpec& spec, const Constraints& constraint
   if (!limited) return limited;
   strategy.request = RequestOf(constraints, strategy);
   strategy.account = constraints.account;
-  AddCost(context.snapshot.config, strategy);
+  AddCost(context.snapshot.config,
+          PriceOfGpuHour(spec.resources.prices, *placement.pool->model, context.gpus.catalogue()),
+          strategy);
   NoteWhatMatters(strategy);
   return {};
 }

@@ -62,6 +62,10 @@ struct ResumeChain {
 ResumeChain ChainFor(double run_seconds, int64_t limit_seconds, double start_seconds,
                      double redo_seconds);
 
+// What decides the memory and run time of `spec` there. REQUIRES: the pool's model is known.
+StageQuestion QuestionOn(const Placement& placement, const TrainSpec& spec,
+                         const AdviceContext& context);
+
 // Fills `strategy` (whose placement is set) up to the run time and the time limit.
 // Errors: kInfeasible with the reason; kBadInput when no placement could ever do.
 Result<void> FitAndEstimate(const TrainSpec& spec, const Constraints& constraints,

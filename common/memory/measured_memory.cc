@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "common/base/bytes.h"
 #include "common/base/words.h"
 #include "common/spec/stage_needs.h"
 
@@ -41,8 +42,8 @@ Result<void> CheckMeasured(const Stage& stage, const GpuCatalogue& catalogue) {
     }
     if (step.peak_bytes > gpu->memory_bytes) {
       return BadInput(
-          fmt::format("measured: a peak of {:.1f} GB is impossible on a GPU with {:g} GB",
-                      static_cast<double>(step.peak_bytes) / 1e9, gpu->memory_gb),
+          fmt::format("measured: a peak of {:.1f} GiB is impossible on a GPU with {:g} GiB",
+                      Bytes{step.peak_bytes}.GiB(), gpu->memory_gb),
           pointer + "/peak");
     }
   }

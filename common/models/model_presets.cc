@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <tuple>
@@ -76,6 +77,16 @@ double Ratio(double a, double b) {
 }
 
 constexpr double kSameSize = 1.3;  // names are rounded
+constexpr double kEqualSize = 1.1;
+constexpr size_t kMostRelatives = 4;
+
+// "llama-3.1-8b" -> "llama318b".
+std::string Squeezed(std::string_view name) {
+  std::string letters;
+  std::copy_if(name.begin(), name.end(), std::back_inserter(letters),
+               [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'z'); });
+  return letters;
+}
 
 }  // namespace
 
@@ -109,6 +120,7 @@ std::vector<MeasuredStep> ReadMeasuredSteps(KeyReader& training, const std::stri
     step.gpus = item.Int("gpus").value_or(1);
     item.Into("batch", step.micro_batch);
     item.Into("seconds_per_step", step.seconds_per_step);
+    item.Into("start_seconds", step.start_seconds);
     item.Into("effective_batch_size", step.effective_batch_size);
     item.Into("nodes", step.nodes);
     item.Into("peak", step.peak_bytes);
@@ -186,20 +198,32 @@ const ModelPreset* ModelPresets::FindForm(const std::string& name) const {
 
 std::string ModelPresets::NearTo(const std::string& name) const {
   const NameParts wanted = PartsOf(name);
+  const std::string plain = FormlessName(name);
   const ModelPreset* nearest = nullptr;
   std::vector<std::string> as_large;
+  std::vector<std::string> longer;     // names that start with this one
+  std::vector<std::string> relatives;  // of its family, and of its size if it has one
   for (const auto& [own, preset] : presets_) {
     const double size = PartsOf(own).size > 0 ? PartsOf(own).size : preset.params;
     if (Ratio(size, wanted.size) <= kSameSize) as_large.push_back(own);
+    if (Squeezed(own).starts_with(Squeezed(plain))) longer.push_back(own);
+    if (FamilyOf(own) == FamilyOf(plain) && Ratio(size, wanted.size) <= kEqualSize) {
+      relatives.push_back(own);
+    }
     if (wanted.size <= 0 || PartsOf(own).family != wanted.family) continue;
     const bool nearer = nearest == nullptr ||
                         Ratio(preset.params, wanted.size) < Ratio(nearest->params, wanted.size);
     if (nearer) nearest = &preset;
   }
-  if (nearest == nullptr) return DidYouMean(FormlessName(name), as_large);
-  if (Ratio(nearest->params, wanted.size) <= kSameSize) {
+  if (nearest != nullptr && Ratio(nearest->params, wanted.size) <= kSameSize) {
     return fmt::format(" (did you mean '{}'?)", nearest->name);
   }
+  std::vector<std::string>& near = longer.empty() ? relatives : longer;
+  if (!near.empty()) {
+    for (std::string& each : near) each = "'" + each + "'";
+    return fmt::format(" (near: {})", JoinNames(near, kMostRelatives));
+  }
+  if (nearest == nullptr) return DidYouMean(plain, as_large);
   return fmt::format(" (nearest: '{}', {:.1f} B parameters)", nearest->name, nearest->params / 1e9);
 }
 

@@ -12,6 +12,8 @@
 #include "common/base/words.h"
 #include "common/plan/assumptions.h"
 #include "common/plan/model_accuracy.h"
+#include "common/plan/prices.h"
+#include "common/plan/ways_to_fit.h"
 #include "common/spec/train_spec.h"
 
 namespace gpuadvise {
@@ -157,10 +159,23 @@ class KindsOfGpu {
   bool all_priced_ = false;
 };
 
+// With as many GPUs of each kind as were tried.
+std::vector<std::string> WaysFor(const ScaleQuestion& question,
+                                 const std::vector<ScaleCurve>& curves) {
+  std::vector<GpusOfOneJob> places;
+  for (const ScaleCurve& curve : curves) {
+    if (!curve.steps.empty()) places.push_back({curve.gpu, curve.steps.back().gpus()});
+  }
+  return WaysToFit(question.spec, question.presets, question.catalogue, std::move(places));
+}
+
 }  // namespace
 
 Result<api::Scale> AnswerScale(const ScaleQuestion& question, const std::vector<ScaledGpu>& gpus,
                                DetailedGpu told) {
+  const Result<void> priced =
+      CheckPrices(question.spec.resources.prices, "/resources/prices", question.catalogue);
+  if (!priced) return tl::unexpected<Error>(priced.error());
   std::vector<ScaleCurve> curves;
   for (const ScaledGpu& gpu : gpus) {
     Result<ScaleCurve> curve = Scale(question, gpu);
@@ -177,6 +192,7 @@ Result<api::Scale> AnswerScale(const ScaleQuestion& question, const std::vector<
   if (in_full != nullptr) answer.in_full = CurveOf(question, *in_full);
   if (best && kinds.several()) answer.gpu_why = kinds.WhyBest();
   for (const ScaleCurve& curve : curves) answer.gpus.push_back(CurveOf(question, curve));
+  if (in_full == nullptr || !in_full->recommended) answer.ways_to_fit = WaysFor(question, curves);
   answer.accuracy = ComputeAccuracy(kTimeAccuracy);
   return answer;
 }

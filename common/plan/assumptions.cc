@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/words.h"
+#include "common/plan/stage_plan.h"
 #include "common/spec/stage_needs.h"
 
 namespace gpuadvise {
@@ -20,6 +22,9 @@ void AddStage(const Stage& stage, const ModelShape& shape, Assumptions& found) {
   for (std::string& sentence : AssumptionsOf(stage, shape)) {
     AddOnce(std::move(sentence), found.sentences);
   }
+  if (!training.bf16 && !training.fp16) {
+    AddOnce("half precision, bf16 where the GPU has it; bf16 or fp16 settles it", found.sentences);
+  }
   const bool timed = HasTiming(training);
   if (!timed && !training.mean_seq_length && shape.layers.num_hidden_layers > 0) {
     AddOnce(
@@ -29,6 +34,12 @@ void AddStage(const Stage& stage, const ModelShape& shape, Assumptions& found) {
   }
   if (AssumesLength(training, shape)) AddOnce("training.max_seq_length", found.unsettled);
   if (AssumesNoImages(training, shape)) AddOnce("training.images_per_sample", found.unsettled);
+}
+
+bool IsStartMeasured(const TrainSpec& spec) {
+  const std::vector<MeasuredStep>& steps = spec.stages.front().training.measured;
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const MeasuredStep& step) { return step.start_seconds.has_value(); });
 }
 
 }  // namespace
@@ -41,6 +52,11 @@ Assumptions FindAssumptions(const TrainSpec& spec, const ModelPresets& presets) 
       AddOnce(fmt::format("{} has the shape of {}", stage.model.preset, preset->name),
               found.sentences);
     }
+    if (preset != nullptr && !preset->fp16 && stage.training.fp16 == true) {
+      AddOnce(fmt::format("fp16 works, though {} overflows in it: set bf16: true, or fp16: false",
+                          preset->name),
+              found.sentences);
+    }
     const auto known = FindKnownModel(stage.model, preset);
     const bool measured = known && known->line != nullptr && HasTiming(stage.training);
     if (known && known->shape != nullptr && !measured) {
@@ -48,6 +64,11 @@ Assumptions FindAssumptions(const TrainSpec& spec, const ModelPresets& presets) 
     } else {
       AddOnce(NotCountedOf(stage), found.sentences);
     }
+  }
+  if (!IsStartMeasured(spec)) {
+    AddOnce(fmt::format("{} before the first step; start_seconds in measured settles it",
+                        DurationInWords(StartUpSeconds(spec))),
+            found.sentences);
   }
   return found;
 }

@@ -337,6 +337,11 @@ class RowCounter {
   TrainingSetup setup_;
 };
 
+// Whether memory can be counted; tips can be given in any case.
+bool IsDescribed(const StageFit& subject) {
+  return subject.shape != nullptr || subject.line != nullptr;
+}
+
 FitRow RowOn(const FitQuestion& question, const StageFit& subject, const GpuModel& gpu) {
   const auto impossible = [&](const std::string& why) {
     FitRow row;
@@ -346,6 +351,9 @@ FitRow RowOn(const FitQuestion& question, const StageFit& subject, const GpuMode
   };
   const std::string why = WhyUnfit(question.spec, gpu);
   if (!why.empty()) return impossible(why);
+  if (!IsDescribed(subject)) {
+    return impossible("memory is not checked, because the file does not describe the model");
+  }
   const auto precision = PrecisionOn(gpu, subject.stage->training, subject.fp16_is_safe);
   if (!precision) return impossible(precision.error().message);
   if (gpu.is_mig_slice && question.gpus_in_all > 1) {
@@ -381,7 +389,7 @@ Result<StageFit> SubjectOf(const FitQuestion& question, const Stage& stage) {
   } else if (parameters > 0) {
     subject.likeness = GenericTransformer(parameters);
   }
-  if (subject.shape == nullptr && subject.line == nullptr) {
+  if (!IsDescribed(subject) && !question.tips) {
     return BadInput(
         "the file does not describe the model: set model.preset, hf_config: config.json, "
         "hidden_size and the rest of its shape, or memory {base, per_sample, overhead}",

@@ -91,7 +91,7 @@ struct StageFit {
 };
 
 // For each stage, one row per GPU of the question. Errors: kBadInput, with a pointer into the spec,
-// if nothing describes the model.
+// if nothing describes the model and no tips are asked for; with tips no row is possible then.
 Result<std::vector<StageFit>> FitStages(const FitQuestion& question);
 
 }  // namespace gpuadvise

@@ -9,6 +9,7 @@
 
 #include "common/base/unix_time.h"
 #include "common/base/words.h"
+#include "common/plan/prices.h"
 #include "common/spec/stage_needs.h"
 
 namespace gpuadvise {
@@ -65,9 +66,8 @@ Result<ScaleStep> StepOn(const ScaleQuestion& question, const ScaledGpu& on, int
     return step;
   }
   step.run = std::move(*run);
-  const double price =
-      question.price_per_gpu_hour >= 0 ? question.price_per_gpu_hour : gpu.price_per_gpu_hour;
-  step.cost = CostOfRun(step.run.seconds, step.gpus(), gpu, price);
+  step.cost = CostOfRun(step.run.seconds, step.gpus(), gpu,
+                        PriceOfGpuHour(question.spec.resources.prices, gpu, question.catalogue));
   return step;
 }
 

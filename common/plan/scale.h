@@ -34,9 +34,8 @@ struct ScaleQuestion {
   // several nodes.
   std::optional<int64_t> most_gpus = {};
   Objective objective = Objective::kFinish;
-  double deadline_seconds = 0;     // with kDeadline
-  double price_per_gpu_hour = -1;  // negative: the card's own price, if any
-  WorkBudget* budget = nullptr;    // for the answer; nullptr: unlimited
+  double deadline_seconds = 0;   // with kDeadline
+  WorkBudget* budget = nullptr;  // for the answer; nullptr: unlimited
 };
 
 // The training on one number of GPUs.

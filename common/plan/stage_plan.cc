@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "common/base/bytes.h"
 #include "common/base/unix_time.h"
 #include "common/memory/adapters.h"
 #include "common/memory/measured_memory.h"
@@ -105,8 +106,8 @@ std::string WhyItRunsOut(const MeasuredStep& step, const MemoryBasis& basis, con
   }
   const bool more = static_cast<double>(step.peak_bytes) > UsableBytes(gpu);
   if (step.out_of_memory || &card == &gpu || !more || step.gpus > basis.setup.gpus) return "";
-  return fmt::format("took {:.1f} GB on {}, this GPU has {:g}",
-                     static_cast<double>(step.peak_bytes) / 1e9, card.display_name, gpu.memory_gb);
+  return fmt::format("took {:.1f} GiB on {}, this GPU has {:g}", Bytes{step.peak_bytes}.GiB(),
+                     card.display_name, gpu.memory_gb);
 }
 
 // If the model's memory is unknown, runs on other cards still bound it: what ran with no more
@@ -183,8 +184,8 @@ Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
   if (fits >= seen.ran_out) plan.lesson = seen.how_it_ran_out;
   if (fits >= 1) return std::min(fits, seen.ran_out - 1);
   if (most >= 1) return 1;
-  std::string why = fmt::format("one sample takes {:.1f} GB, the GPU has {:g} GB",
-                                static_cast<double>(basis.Bytes(1)) / 1e9, gpu.memory_gb);
+  std::string why = fmt::format("one sample takes {:.1f} GiB, the GPU has {:g} GiB",
+                                Bytes{basis.Bytes(1)}.GiB(), gpu.memory_gb);
   if (seen.ran > 0) {
     why += basis.line != nullptr ? "; yet it was timed there: correct model.memory"
                                  : "; yet it was timed there: give the peak of that run";

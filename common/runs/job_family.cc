@@ -20,6 +20,12 @@ uint64_t HashOf(const std::string& text) {
   return hash;
 }
 
+bool IsOnlyAMemoryLine(const json& model) {
+  if (!model.is_object() || !model.contains("memory")) return false;
+  return !model.contains("preset") && !model.contains("hf_config") &&
+         !model.contains("hidden_size");
+}
+
 }  // namespace
 
 std::string JobFamilyOf(const json& spec) {
@@ -32,7 +38,8 @@ std::string JobFamilyOf(const json& spec) {
         "measured", "retry_on_oom", "resume"}) {
     training.erase(key);
   }
-  const json alike = {{"model", spec.at("model")}, {"training", std::move(training)}};
+  json alike = {{"model", spec.at("model")}, {"training", std::move(training)}};
+  if (IsOnlyAMemoryLine(spec.at("model"))) alike["name"] = spec.value("name", json());
   return fmt::format("{:016x}", HashOf(alike.dump(-1, ' ', false, json::error_handler_t::replace)));
 }
 

@@ -44,6 +44,7 @@ struct Stage {
 struct ResourceSpec {
   std::vector<std::string> gpus;  // allow-list; empty: any
   std::vector<std::string> exclude_gpus;
+  std::vector<std::string> prices;  // of a GPU-hour (common/plan/prices.h)
   std::optional<int64_t> max_nodes;
   std::optional<int64_t> max_gpus;
   std::optional<int64_t> cpus_per_gpu;
@@ -53,6 +54,7 @@ struct ResourceSpec {
   static void Keys(F&& f) {
     f("gpus", &ResourceSpec::gpus);
     f("exclude_gpus", &ResourceSpec::exclude_gpus);
+    f("prices", &ResourceSpec::prices);
     f("max_nodes", &ResourceSpec::max_nodes);
     f("max_gpus", &ResourceSpec::max_gpus);
     f("cpus_per_gpu", &ResourceSpec::cpus_per_gpu);

@@ -65,6 +65,8 @@ api::JobStart JobStartOf(const JobRequest& request, const StartSamples& start,
   api::JobStart job;
   job.partition = start.partition;
   job.gres = ToGresText(request.gpus_per_node);
+  if (job.gres.empty()) job.gpus_total = ToGresText(request.gpus_total);
+  job.nodes = request.nodes_min;
   const SlurmNumber limit = request.time_limit_seconds;
   if (limit.has_value()) job.time_limit_seconds = limit.value();
   job.priority = start.priority;

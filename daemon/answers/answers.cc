@@ -86,6 +86,10 @@ Result<AdviceRequest> ReadAdviceRequest(const json& body, const Snapshot& snapsh
   if (request.by.objective == Objective::kDeadline && !deadline) {
     return BadInput("the objective deadline needs a deadline", "/deadline");
   }
+  if (deadline && *deadline <= snapshot.taken_at) {
+    return BadInput("the deadline has passed: give a later one",
+                    body.contains("deadline") ? "/deadline" : "/spec/deadline");
+  }
   return request;
 }
 

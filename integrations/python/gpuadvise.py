@@ -296,6 +296,8 @@ class StartAnswer(TypedDict, total=False):
     error: Optional[Error]
     partition: str
     gres: str
+    gpus_total: str
+    nodes: int
     time_limit_seconds: Optional[int]
     priority: int
     jobs_before: int
@@ -661,6 +663,7 @@ class Scale(TypedDict, total=False):
     recommended: Recommended
     gpu_why: str
     gpus: List[ScaleCurve]
+    ways_to_fit: List[str]
     accuracy: List[EstimateAccuracy]
     gpu_notes: List[str]
     meta: Meta

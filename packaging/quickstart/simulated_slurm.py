@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Slurm's commands for the simulated cluster of quickstart.sh. No Slurm is needed, and none is used.
 
-    simulated_slurm.py sbatch|srun|squeue|scancel|sinfo|scontrol [options as of Slurm's command]
+    simulated_slurm.py sbatch|srun|squeue|scancel|sinfo|scontrol|sacct [options as of Slurm's command]
 
 A job is a file in the folder GPUADVISE_SIMULATED_JOBS. gpuadvised's simulated cluster reads it, queues
 the job among those of its simulated users, and says when it starts. Then a process of yours on this
@@ -35,7 +35,7 @@ SHORT = {"J": "job-name", "p": "partition", "N": "nodes", "n": "ntasks", "c": "c
          "C": "constraint", "x": "exclude", "w": "nodelist", "d": "dependency", "s": "signal", "u": "user",
          "j": "jobs", "h": "noheader", "M": "clusters"}
 FLAGS = {"wait", "parsable", "test-only", "requeue", "no-requeue", "exclusive", "hold", "quiet", "verbose",
-         "kill-on-bad-exit", "batch", "full", "me", "noheader", "help", "version"}
+         "kill-on-bad-exit", "batch", "full", "me", "noheader", "start", "help", "version"}
 UNDERSTOOD = {"job-name", "partition", "nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "time", "output",
               "error", "chdir", "account", "gpus", "gres", "gpus-per-node", "mem", "mem-per-gpu", "cpus-per-gpu",
               "wait", "parsable", "test-only", "quiet", "kill-on-bad-exit", "open-mode"}
@@ -471,16 +471,22 @@ def squeue(words):
     wanted = set(options.get("jobs", "").split(",")) - {""}
     if "noheader" not in options:
         say("squeue", "other people's jobs are simulated, too")
-        print(f"{'JOBID':>8} {'PARTITION':<11} {'NAME':<16} {'USER':<10} {'ST':<2} {'LIMIT':>9} {'NODES':>5} "
-              "GRES (REASON)")
+        print(f"{'JOBID':>8} {'PARTITION':<11} {'NAME':<16} {'USER':<10} {'ST':<2} "
+              + (f"{'START_TIME':<19} " if "start" in options else "") + f"{'LIMIT':>9} {'NODES':>5} GRES (REASON)")
     for row in sorted(rows_of_queue(user), key=lambda row: row["job_id"]):
         if wanted and str(row["job_id"]) not in wanted:
             continue
         state = {"PENDING": "PD", "RUNNING": "R"}.get(row["state"], row["state"][:2])
+        start = ""
+        if "start" in options:
+            if state != "PD":
+                continue
+            known = row.get("start_p50")
+            start = time.strftime("%Y-%m-%dT%H:%M:%S ", time.localtime(known)) if known else f"{'N/A':<19} "
         limit = time.strftime("%H:%M:%S", time.gmtime(row["time_limit_seconds"] % 86400))
         days = row["time_limit_seconds"] // 86400
         reason = f" ({row.get('reason')})" if state == "PD" else ""
-        print(f"{row['job_id']:>8} {row['partition']:<11} {row['name'][:16]:<16} {row['user'][:10]:<10} {state:<2} "
+        print(f"{row['job_id']:>8} {row['partition']:<11} {row['name'][:16]:<16} {row['user'][:10]:<10} {state:<2} {start}"
               f"{(str(days) + '-' if days else '') + limit:>9} {row['nodes']:>5} {row['gres']}{reason}")
     return 0
 
@@ -526,6 +532,10 @@ def scancel(words):
     return 0
 
 
+def sacct(_words):
+    raise Refused("it keeps no accounting; `gpuadvise jobs` shows what the jobs of `gpuadvise submit` used")
+
+
 def sinfo(_words):
     say("sinfo", "nodes and GPUs are simulated")
     print(f"{'PARTITION':<12} {'NODES':>5} {'GRES':<22} {'GPUS':>5} {'FREE':>5}")
@@ -558,7 +568,7 @@ def scontrol(words):
 
 
 COMMANDS = {"sbatch": sbatch, "srun": srun, "squeue": squeue, "scancel": scancel, "sinfo": sinfo,
-            "scontrol": scontrol}
+            "scontrol": scontrol, "sacct": sacct}
 
 
 def main():

@@ -159,7 +159,7 @@ class CliFilter(programs.SiteTest):
         job, _ = self.sbatch("--comment=gpuadvise:auto:44G", "--gres=gpu:2", "-t", "60")
         self.assertEqual(job["TresPerNode"], "gres:gpu:l40s:2")
         job, said = self.sbatch("--comment=gpuadvise:auto:400G", "--gres=gpu:2", "-t", "60")
-        self.assert_unchanged(job, said, "A100 40GB SXM in old: it has 40 GB of memory")
+        self.assert_unchanged(job, said, "A100 40GB SXM in old: it has 40 GiB of memory")
 
     def test_a_site_leaves_partitions_out(self):
         self.busy("n1", "n3")

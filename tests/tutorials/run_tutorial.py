@@ -16,7 +16,7 @@ import tutorial
 
 READY_SECONDS = 30
 TOP = pathlib.Path(__file__).resolve().parents[2]
-SLURM_COMMANDS = ("sbatch", "srun", "squeue", "scancel", "sinfo", "scontrol")
+SLURM_COMMANDS = ("sbatch", "srun", "squeue", "scancel", "sinfo", "scontrol", "sacct")
 
 
 @contextlib.contextmanager

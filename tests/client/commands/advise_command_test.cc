@@ -58,6 +58,28 @@ TEST_F(AdviseTest, AJobScriptStandsForTheFile) {
   EXPECT_NE(console.complained.find("Fill in:    the model's memory"), std::string::npos);
 }
 
+TEST_F(AdviseTest, AJobScriptAsFileIsReadAsOne) {
+  const std::string script = folder.Write(
+      "job.sh", "#!/bin/bash\n#SBATCH --gres=gpu:2\ntorchrun t.py --batch_size 4 --max_steps 3\n");
+  api.Answer(Advice());
+  EXPECT_EQ(Gpuadvise({"advise", script}), kExitOk);
+  EXPECT_EQ(api.asked.front().second["spec"]["training"]["effective_batch_size"], 4);
+  api.AnswerError({ErrorCode::kBadInput, "no", "/spec/training/max_steps"});
+  EXPECT_EQ(Gpuadvise({"advise", script}), kExitUsage);
+  EXPECT_NE(console.complained.find(script + ": no"), std::string::npos) << console.complained;
+}
+
+TEST_F(AdviseTest, GpusAndPricesOfTheCommandLineWinOverTheFile) {
+  const std::string given = folder.Write(
+      "t.yaml", "model: {preset: t5-base}\ntraining: {max_steps: 5}\nresources: {gpus: [h100]}\n");
+  api.Answer(Advice());
+  EXPECT_EQ(Gpuadvise({"advise", given, "--gpu", "l40s,rtx4090", "--price", "l40s=2.5"}), kExitOk);
+  const json resources = api.asked.front().second["spec"]["resources"];
+  EXPECT_EQ(resources["gpus"], json({"l40s", "rtx4090"}));
+  EXPECT_EQ(resources["prices"], json({"l40s=2.5"}));
+  EXPECT_NE(console.complained.find("--gpu l40s,rtx4090 instead of"), std::string::npos);
+}
+
 TEST_F(AdviseTest, AScriptWithoutItsBatchIsNotRanked) {
   const std::string script = folder.Write("job.sh", "torchrun t.py config.yaml --max_steps 5\n");
   EXPECT_EQ(Gpuadvise({"advise", "--from", script}), kExitUsage);

@@ -282,7 +282,6 @@ TEST(Usage, ANumberIsOneWithinItsBounds) {
                          {"advise", "--from", "j.sh", "--num-samples"},
                          {"advise", "--from", "j.sh", "--effective-batch"},
                          {"scale", "f", "--network"},
-                         {"scale", "f", "--price"},
                          {"scale", "f", "--max-gpus"},
                          {"fit", "f", "--gpus"},
                          {"fit", "f", "--micro-batch"},

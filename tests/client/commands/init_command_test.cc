@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "client/api/exit_code.h"
@@ -77,6 +78,18 @@ TEST_F(InitTest, TurnsAScriptIntoATrainingFile) {
   ExpectGolden("init_from_job.yaml", yaml.substr(yaml.find('\n') + 1));  // less the script's path
   EXPECT_EQ(console.complained, "");
   ExpectGolden("init_report.txt", ReplaceAll(console.printed, folder.Path(""), ""));
+}
+
+TEST_F(InitTest, AJobScriptInPlaceOfTheFileIsWhatIsTurned) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.Path(""));
+  const std::string text = ReadTextFile(script).value_or("");
+  EXPECT_EQ(Gpuadvise({"init", script}), kExitOk) << console.complained;
+  EXPECT_EQ(ReadTextFile(script).value_or(""), text);
+  EXPECT_NE(Written(), "");
+  EXPECT_EQ(Gpuadvise({"init", script}), kExitUsage);
+  EXPECT_NE(console.complained.find("train.yaml exists"), std::string::npos);
+  std::filesystem::current_path(before);
 }
 
 TEST_F(InitTest, AFolderThatIsNotThereIsSaid) {

@@ -57,7 +57,7 @@ TEST(BatchForGpu, WhatCannotBeIsSaid) {
   EXPECT_EQ(BatchOn(Spec(), {{}, {}, 1}), "no GPU is visible");
   EXPECT_EQ(BatchOn(Spec(), {{"Voodoo 2"}, {kGib}, 1}), "unknown GPU 'Voodoo 2'");
   EXPECT_EQ(BatchOn(Spec(), {{"NVIDIA L40S"}, {2 * kGib}, 1}),
-            "1 × L40S: one sample takes 8.2 GB, the GPU has 2 GB");
+            "1 × L40S: one sample takes 7.6 GiB, the GPU has 2 GiB");
 }
 
 }  // namespace

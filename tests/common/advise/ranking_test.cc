@@ -161,7 +161,7 @@ TEST(ExplainRanks, EveryObjectiveHasItsOwnReasonForTheFirst) {
   EXPECT_EQ(why({Objective::kStart, 0}),
             "starts first, compared with Fast × 1: waits 2 h less and runs 1 h longer");
   EXPECT_EQ(why({Objective::kCost, 0}), "2.0 GPU-hours, 8.0 on Fast × 1");
-  EXPECT_EQ(why({Objective::kDeadline, 7200}), "meets the deadline with 50 %, Fast × 1 with 0 %");
+  EXPECT_EQ(why({Objective::kDeadline, 7200}), "50 % chance to be done in time, Fast × 1 0 %");
 }
 
 TEST(ExplainRanks, TheFirstIsComparedWithOtherHardwareWhereThereIsSome) {

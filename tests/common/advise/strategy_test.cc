@@ -106,7 +106,7 @@ TEST(Strategy, AFixedMicroBatchOfAModelThatNobodyDescribedIsSaidToBeUnchecked) {
   const Result<Strategy> unchecked = site.Fit();
   ASSERT_TRUE(unchecked);
   EXPECT_FALSE(unchecked->MemoryChecked());
-  EXPECT_TRUE(Notes(*unchecked, "memory not checked: micro-batch 15 may not fit 24 GB"));
+  EXPECT_TRUE(Notes(*unchecked, "memory not checked: micro-batch 15 may not fit 24 GiB"));
 }
 
 TEST(Strategy, StagesAddUpAndStartOnce) {

@@ -86,6 +86,11 @@ TEST(ModelPresets, ANearNameIsOfTheSameSizeOrSaysItsOwn) {
             " (nearest: 'qwen-7b', 7.7 B parameters)");
   EXPECT_EQ(ModelPresets::FromJson(two)->NearTo("quen-72b"), "");
   EXPECT_EQ(ShippedModels().NearTo("zzzzzz"), "");
+  EXPECT_EQ(ShippedModels().NearTo("llama3"),
+            " (near: 'llama-3-70b', 'llama-3-8b', 'llama-3.1-405b', 'llama-3.1-70b' and 8 more)");
+  EXPECT_EQ(ShippedModels().NearTo("llama-8b"), " (near: 'llama-3-8b' and 'llama-3.1-8b')");
+  EXPECT_EQ(ShippedModels().NearTo("csebuetnlp/mT5_multilingual_XLSum"),
+            " (near: 'mt5-1.2b', 'mt5-base', 'mt5-large', 'mt5-small' and 2 more)");
 }
 
 TEST(ModelPresets, AreListedByFamilyAndSize) {

@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Assumptions Found(const char* text) {
   return FindAssumptions(*ParseTrainSpec(nlohmann::json::parse(text), "/spec"), ShippedModels());
@@ -42,10 +43,23 @@ TEST(Assumptions, AnIdOfTheHubIsTakenForThePresetOfItsShape) {
               Contains("meta-llama/Llama-3.1-8B-Instruct has the shape of llama-3.1-8b"));
 }
 
+TEST(Assumptions, Fp16OfAModelThatOverflowsInItIsSaid) {
+  EXPECT_THAT(Found(R"({"model": {"preset": "t5-base"},
+                        "training": {"max_steps": 100, "fp16": true}})")
+                  .sentences,
+              Contains("fp16 works, though t5-base overflows in it: set bf16: true, or fp16: "
+                       "false"));
+  EXPECT_THAT(Found(R"({"model": {"preset": "t5-base"},
+                        "training": {"max_steps": 100, "bf16": true}})")
+                  .sentences,
+              Not(Contains(HasSubstr("overflows"))));
+}
+
 TEST(Assumptions, WhatIsMeasuredRestsOnNothing) {
   const Assumptions measured = Found(R"({"model": {"preset": "llama-3.1-8b",
       "memory": {"base": "10 GB", "per_sample": "1 GB"}}, "training": {"max_steps": 100,
-      "measured": [{"gpu": "l40s", "gpus": 1, "batch": 1, "seconds_per_step": 2}]}})");
+      "measured": [{"gpu": "l40s", "gpus": 1, "batch": 1, "seconds_per_step": 2,
+      "start_seconds": 60}]}})");
   EXPECT_TRUE(measured.sentences.empty());
   EXPECT_TRUE(measured.unsettled.empty());
 }
@@ -55,7 +69,7 @@ TEST(Assumptions, StagesThatAssumeTheSameSayItOnce) {
       {"name": "a", "model": {"preset": "llama-3.1-8b"}, "training": {"max_steps": 1}},
       {"name": "b", "model": {"preset": "llama-3.1-8b"}, "training": {"max_steps": 1}}]})");
   EXPECT_EQ(found.unsettled, std::vector<std::string>{"training.max_seq_length"});
-  EXPECT_EQ(found.sentences.size(), 2u);  // lengths, and that all samples have it
+  EXPECT_EQ(found.sentences.size(), 3u);  // the length, that all samples have it, the start
 }
 
 }  // namespace

@@ -73,10 +73,12 @@ TEST(Scale, TheObjectiveDecides) {
 }
 
 TEST(Scale, CostsFollowFromThePriceAndEnergyFromThePowerLimit) {
-  const TrainSpec spec = Spec(kLora);
+  TrainSpec spec = Spec(kLora);
   ScaleQuestion question = Question(spec);
   EXPECT_FALSE(Curve(question, "l40s").steps[0].cost.price);
-  question.price_per_gpu_hour = 3;
+  spec.resources.prices = {"2", "l40s=3"};
+  EXPECT_DOUBLE_EQ(*Curve(question, "rtx4090").steps[0].cost.price,
+                   2 * Curve(question, "rtx4090").steps[0].cost.gpu_hours);
   const ScaleStep step = Curve(question, "l40s").steps[1];
   EXPECT_DOUBLE_EQ(*step.cost.price, 3 * step.cost.gpu_hours);
   EXPECT_NEAR(step.cost.gpu_hours, 2 * step.run.seconds.mean / 3600, 1e-9);

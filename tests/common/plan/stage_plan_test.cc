@@ -129,7 +129,7 @@ TEST(StagePlan, ABatchThatRanOutOfMemoryThereIsNotReached) {
 
 TEST(StagePlan, WhereOneSampleDoesNotFitItsSizeIsSaid) {
   EXPECT_EQ(PlanOn("rtx4090", 4, WithBase("30 GB")).error().message,
-            "one sample takes 33.2 GB, the GPU has 24 GB");
+            "one sample takes 30.9 GiB, the GPU has 24 GiB");
 }
 
 TEST(StagePlan, ATimingMakesNoCardFitThatMemoryRefuses) {
@@ -138,9 +138,9 @@ TEST(StagePlan, ATimingMakesNoCardFitThatMemoryRefuses) {
   spec.stages[0].training.measured.back().seconds_per_step = 3.9;
   const Result<StagePlan> plan = PlanOn("rtx4090", 4, spec);
   ASSERT_FALSE(plan);
-  EXPECT_EQ(
-      plan.error().message,
-      "one sample takes 503.2 GB, the GPU has 24 GB; yet it was timed there: correct model.memory");
+  EXPECT_EQ(plan.error().message,
+            "one sample takes 468.6 GiB, the GPU has 24 GiB; yet it was timed there: correct "
+            "model.memory");
 }
 
 TEST(StagePlan, ABatchFarOverTheCardIsNotTakenFromATiming) {
@@ -205,7 +205,7 @@ TEST(StagePlan, WhatTookMoreThanACardHasIsNotTriedThere) {
   json seen = {{"gpu", "rtx4090"}, {"gpus", 4}, {"batch", 8}, {"seconds_per_step", 3}};
   seen["peak"] = "18 GB";
   EXPECT_EQ(PlanOn("rtx2080ti", 4, Undescribed(8, seen)).error().message,
-            "micro-batch 8 took 18.0 GB on RTX 4090, this GPU has 11");
+            "micro-batch 8 took 16.8 GiB on RTX 4090, this GPU has 11");
   EXPECT_FALSE(PlanOn("rtx2080ti", 4, Undescribed(4, seen))->memory_checked);
   EXPECT_TRUE(PlanOn("l40s", 4, Undescribed(8, seen))->memory_checked);
   seen["peak"] = "9 GB";

@@ -431,13 +431,13 @@ TrainSpec TwoStages(const char* gpu, double first_hours, double second_hours) {
               stage("stage 2", "lora", second_hours) + R"(], "command": "x"})");
 }
 
-ScaleCurve CurveOf(const TrainSpec& spec, const char* gpu, Objective objective,
+ScaleCurve CurveOf(TrainSpec spec, const char* gpu, Objective objective,
                    double deadline_hours = 0) {
+  spec.resources.prices = {"3"};
   ScaleQuestion question{
       .spec = spec, .presets = ShippedModels(), .catalogue = ShippedGpus().catalogue()};
   question.objective = objective;
   question.deadline_seconds = deadline_hours * kHour;
-  question.price_per_gpu_hour = 3;
   const Result<ScaleCurve> curve = Scale(question, {.model = &Gpu(gpu)});
   EXPECT_TRUE(curve) << (curve ? "" : curve.error().message);
   return *curve;

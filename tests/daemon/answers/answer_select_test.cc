@@ -236,7 +236,7 @@ TEST(Select, LessGpuMemoryThanAskedForIsNotChosen) {
   const json least = {{"min_gpu_memory_bytes", int64_t{48} << 30}};
   EXPECT_EQ(Chosen(world.Select({{"gres", "gpu:4"}}, least)), "new/gpu:l40s:4/-");
   const json most = {{"min_gpu_memory_bytes", int64_t{400} << 30}};
-  EXPECT_TRUE(Says(ReasonOf(world.Select({{"gres", "gpu:4"}}, most)), "GB of memory"));
+  EXPECT_TRUE(Says(ReasonOf(world.Select({{"gres", "gpu:4"}}, most)), "GiB of memory"));
 }
 
 TEST(Select, SlicesAreForOneGpuOnlyAndNeverMixedWithCards) {

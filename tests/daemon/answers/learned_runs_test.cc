@@ -78,12 +78,22 @@ std::vector<MeasuredStep> LinesFor(const std::vector<Experiment>& runs, int64_t 
 }
 
 TEST(JobFamily, IsTheSameHoweverLongItTrainsAndWhateverItIsCalled) {
-  json other = Train();
+  json train = Train();
+  train["model"] = {{"preset", "llama-3.1-8b"}};
+  json other = train;
   other["name"] = "another";
   other["training"]["max_steps"] = 5;
   other["training"]["effective_batch_size"] = 8;
   other["command"] = "python x.py";
+  EXPECT_EQ(JobFamilyOf(other), JobFamilyOf(train));
+}
+
+TEST(JobFamily, AMemoryLineMayBeThatOfAnotherModel) {
+  json other = Train();
+  other["training"]["max_steps"] = 5;
   EXPECT_EQ(JobFamilyOf(other), JobFamilyOf(Train()));
+  other["name"] = "another";
+  EXPECT_NE(JobFamilyOf(other), JobFamilyOf(Train()));
 }
 
 TEST(JobFamily, DiffersWithModelAndSetup) {

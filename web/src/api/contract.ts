@@ -321,6 +321,10 @@ export interface StartAnswer {
   partition?: string;
   /** GPUs on each node, in Slurm's words. */
   gres?: string;
+  /** GPUs on all nodes, where the job gives no number for each. */
+  gpus_total?: string;
+  /** How many nodes it takes. */
+  nodes?: number;
   /** Its time limit; null without one. */
   time_limit_seconds?: number | null;
   /** Slurm's priority. */
@@ -907,6 +911,8 @@ export interface Scale extends Frame {
   gpu_why?: string;
   /** Each type of GPU. */
   gpus: ScaleCurve[];
+  /** Where nothing runs: changes with which a sample would fit, in sentences. */
+  ways_to_fit?: string[];
   /** Accuracy of such estimates. */
   accuracy: EstimateAccuracy[];
   /** `gpuadvise scale` only: on the GPUs asked about. */
