@@ -412,17 +412,33 @@ class Finder {
       for (const std::string& word : command.words) {
         if (!IsAssignment(word)) words.push_back({word, word});
       }
-      if (!words.empty() && LauncherAt(words, 0)) return true;
+      size_t at = 0;
+      if (!words.empty() && IsOneOf(BaseName(words[0].raw), kWrappers)) {
+        while (at < words.size() && !LauncherAt(words, at)) ++at;
+      }
+      if (at < words.size() && LauncherAt(words, at)) return true;
     }
     return false;
   }
 
-  // The text inside a word's outer quotes, as the inner shell reads it.
+  // A quoted word as the inner shell reads it: 'a '"$x"' b' is a $x b.
   std::string Unquoted(const std::string& raw) const {
     if (const auto known = variables_.TextOf(raw)) return Unescaped(*known);
-    if (raw.size() < 2 || (raw[0] != '\'' && raw[0] != '"') || raw.back() != raw[0]) return raw;
-    const std::string inside = raw.substr(1, raw.size() - 2);
-    return raw[0] == '\'' ? inside : Unescaped(inside);
+    if (raw.empty() || (raw[0] != '\'' && raw[0] != '"')) return raw;
+    std::string text;
+    for (size_t at = 0; at < raw.size();) {
+      const char quote = raw[at];
+      if (quote != '\'' && quote != '"') {
+        text += raw[at++];
+        continue;
+      }
+      size_t end = at + 1;
+      while (end < raw.size() && raw[end] != quote) end += quote == '"' && raw[end] == '\\' ? 2 : 1;
+      const std::string inside = raw.substr(at + 1, std::min(end, raw.size()) - at - 1);
+      text += quote == '\'' ? inside : Unescaped(inside);
+      at = end + 1;
+    }
+    return text;
   }
 
   // Removes the escapes of a double-quoted text; keeps variables.

@@ -376,7 +376,9 @@ class Section {
   // ---- sharding
 
   void WriteSharding() {
-    const std::string fsdp = LowerCase(flags_.Text("fsdp"));
+    const FlagUse* switch_use = flags_.Find("fsdp");
+    const bool bare = switch_use != nullptr && switch_use->bare;
+    const std::string fsdp = bare ? "true" : LowerCase(flags_.Text("fsdp"));
     if (const std::string words = FsdpWords(fsdp); !words.empty()) return Take("fsdp", words);
     const std::string file = flags_.Text("deepspeed");
     if (const auto stage = ZeroStage(file)) {

@@ -262,5 +262,61 @@ TEST(TrainYamlFromScript, ABatchThatAnArraySweepsStays) {
   EXPECT_TRUE(Says(made.report.unclear, "differs from task to task of the array"));
 }
 
+TEST(TrainYamlFromScript, TheTrainersPrecisionIsWrittenWhereNoFlagGivesIt) {
+  const std::string flags = "t.py --per_device_train_batch_size 2 --max_steps 9\n";
+  const Made trainer = From("torchrun --nproc_per_node 2 " + flags);
+  EXPECT_EQ(trainer.yaml["training"]["bf16"], false);
+  EXPECT_EQ(trainer.yaml["training"]["fp16"], false);
+  EXPECT_TRUE(Says(trainer.report.taken, "fp32, the default of Transformers"));
+  const Made accelerate = From("accelerate launch " + flags);
+  EXPECT_FALSE(accelerate.yaml["training"].contains("bf16"));
+  EXPECT_TRUE(Says(accelerate.report.unclear, "accelerate's configuration decides"));
+  const Made unknown = From("torchrun --nproc_per_node 2 t.py --batch_size 2 --max_steps 9\n");
+  EXPECT_TRUE(Says(unknown.report.unclear, "for fp32 write bf16: false and fp16: false"));
+}
+
+TEST(TrainYamlFromScript, ALimitOfSamplesIsAsked) {
+  const Made made = From(
+      "torchrun --nproc_per_node 2 t.py --per_device_train_batch_size 2 --num_train_epochs 3 "
+      "--max_train_samples 5000\n");
+  EXPECT_EQ(made.yaml["training"]["num_samples"], 5000);
+  EXPECT_TRUE(Says(made.report.taken, "num_samples 5000 (--max_train_samples)"));
+  EXPECT_TRUE(Says(made.report.unclear, "--max_train_samples 5000 is a limit"));
+}
+
+TEST(TrainYamlFromScript, AProgramThatSubmitsIsNamed) {
+  const Made made = From("python submitit_pretrain.py --batch_size 64 --max_steps 9 --nodes 8\n");
+  EXPECT_TRUE(Says(made.report.unclear, "submitit_pretrain.py submits a job of its own"));
+}
+
+TEST(TrainYamlFromScript, QuotesWithinAShellsTextEndWhereTheyEnd) {
+  const Made made = From(
+      "entry=train.py\n"
+      "srun bash -c '\ncd src\nexec torchrun --nproc_per_node=8 --nnodes='\"$SLURM_NNODES\"' "
+      "'\"$entry\"' --per_device_train_batch_size 2 --max_steps 9 --bf16 True\n'\n");
+  EXPECT_EQ(Command(made),
+            "exec torchrun --nproc_per_node={gpus_per_node} --nnodes={nodes} $entry "
+            "--per_device_train_batch_size {micro_batch} --max_steps 9 --bf16 True "
+            "--gradient_accumulation_steps {accumulation}");
+  EXPECT_EQ(made.yaml["setup"], json::array({"entry=train.py", "cd src"}));
+}
+
+TEST(TrainYamlFromScript, ABatchsVariableThatEvaluationUsesKeepsItsValue) {
+  const Made made = From(
+      "BS=16\ntorchrun --nproc_per_node 2 t.py --per_device_train_batch_size $BS "
+      "--per_device_eval_batch_size $BS --max_steps 9\n");
+  EXPECT_EQ(made.yaml["setup"], json::array({"BS=16"}));
+  EXPECT_NE(Command(made).find("--per_device_train_batch_size {micro_batch}"), std::string::npos);
+}
+
+TEST(TrainYamlFromScript, SpellingsOfOtherProgramsAreRead) {
+  const Made made = From(
+      "torchrun --nproc_per_node 2 t.py --per_device_train_batch_size 2 --max_steps 9 --bf16 True "
+      "--use_4bit --enable_fsdp --vision_tower openai/clip-vit-large-patch14-336\n");
+  EXPECT_EQ(made.yaml["training"]["method"], "qlora");
+  EXPECT_EQ(made.yaml["training"]["fsdp"], "full_shard");
+  EXPECT_TRUE(Says(made.report.unclear, "a model with a vision tower"));
+}
+
 }  // namespace
 }  // namespace gpuadvise::client
