@@ -19,9 +19,10 @@ constexpr std::array<std::string_view, 21> kWrappers = {
     "pipenv", "conda",     "micromamba",  "mamba",   "numactl", "taskset",  "stdbuf",
     "nsys",   "apptainer", "singularity", "sudo",    "nice",    "unbuffer", "pixi"};
 
-constexpr std::array<std::string_view, 12> kTrainers = {
+constexpr std::array<std::string_view, 14> kTrainers = {
     "fairseq-train", "fairseq-hydra-train", "xtuner",   "trl",       "litgpt", "composer",
-    "lerobot-train", "colossalai",          "ns-train", "lightning", "mim",    "yolo"};
+    "lerobot-train", "colossalai",          "ns-train", "lightning", "mim",    "yolo",
+    "nnUNet_train",  "nnUNetv2_train"};
 
 std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 

@@ -38,8 +38,10 @@ std::string Texts(const std::vector<std::string>& texts) {
 
 class Converter {
  public:
-  Converter(const ScriptSource& source, ScriptTraining training)
+  // `open`: why the command is not the whole of what the script runs; "": it is.
+  Converter(const ScriptSource& source, ScriptTraining training, std::string open)
       : source_(source),
+        open_(std::move(open)),
         training_(std::move(training)),
         options_(training_.options),
         launch_(training_.launch),
@@ -262,7 +264,15 @@ class Converter {
     const size_t lines = setup_.lines.size() + setup_.env.size();
     if (lines > 0)
       report_.kept.push_back(Plural(static_cast<int64_t>(lines), "line") + " of setup");
-    yaml_ += "command: " + Folded(command) + "\n";
+    const std::string line = "command: " + Folded(command) + "\n";
+    if (open_.empty()) {
+      yaml_ += line;
+      return;
+    }
+    yaml_ += "# One of its trainings; submit needs a command that is whole.\n";
+    std::string_view rest = line;
+    while (!rest.empty()) yaml_ += "# " + std::string(TakeLine(rest)) + "\n";
+    report_.missing.push_back("command: " + open_);
   }
 
   static bool IsPlainBlock(const std::string& text) {
@@ -303,6 +313,7 @@ class Converter {
   }
 
   const ScriptSource& source_;
+  std::string open_;
   ScriptTraining training_;
   const SbatchOptions& options_;  // these refer to training_
   LaunchCommand& launch_;
@@ -328,7 +339,12 @@ Result<void> CheckText(const ScriptSource& source) {
   return {};
 }
 
-Result<LaunchCommand> TheTraining(const std::vector<LaunchCommand>& found,
+struct FoundTraining {
+  LaunchCommand launch;
+  std::string open;  // why its command is not all that the script runs; "": it is
+};
+
+Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
                                   const std::string& file) {
   const LaunchCommand* best = nullptr;
   for (const LaunchCommand& launch : found) {
@@ -348,14 +364,12 @@ Result<LaunchCommand> TheTraining(const std::vector<LaunchCommand>& found,
   if (best->block == ScriptBlock::kLoop) where = "a loop";
   if (best->block == ScriptBlock::kFunction) where = "a function";
   if (best->block == ScriptBlock::kCondition && rivals > 1) where = "a condition";
-  if (where != nullptr) {
-    return BadInput(
-        fmt::format("{}:{}: the training starts inside {}, so what it runs depends on the script; "
-                    "write the command outside it{}",
-                    file, best->line, where,
-                    best->block == ScriptBlock::kLoop ? ", or use slurm.array for many" : ""));
-  }
-  return *best;
+  if (where == nullptr) return FoundTraining{*best, ""};
+  return FoundTraining{
+      *best, fmt::format("line {}: the training starts inside {}, so what it runs depends on the "
+                         "script; write one training{}",
+                         best->line, where,
+                         best->block == ScriptBlock::kLoop ? ", and slurm.array for many" : "")};
 }
 
 // Outside a job, `srun --gres=gpu:8 …` requests the job: adds its options.
@@ -403,9 +417,9 @@ std::string FillInMark(std::string_view text) {
 }
 
 // Checks that the written file can be read back.
-Result<void> CheckYaml(const std::string& yaml, const std::string& file) {
+Result<void> CheckYaml(const std::string& yaml, const std::string& file, bool has_command) {
   const Result<YamlDocument> document = ParseYaml(yaml, "train.yaml");
-  if (document && document->root.contains("command")) return {};
+  if (document && document->root.contains("command") == has_command) return {};
   return Fail(ErrorCode::kInternal,
               file + ": it cannot be written as a train.yaml" +
                   (document ? std::string() : " (" + document.error().message + ")"));
@@ -426,8 +440,9 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   if (!statements) return BadInput(file + ": " + statements.error().message);
   ScriptVariables variables(options->options);
   const std::vector<LaunchCommand> found = FindLaunches(*statements, variables);
-  const Result<LaunchCommand> launch = TheTraining(found, file);
-  if (!launch) return tl::unexpected<Error>(launch.error());
+  const Result<FoundTraining> chosen = TheTraining(found, file);
+  if (!chosen) return tl::unexpected<Error>(chosen.error());
+  const LaunchCommand* const launch = &chosen->launch;
   if (HoldsPlaceholder(source.text)) {
     return BadInput(file +
                     ": it contains a word in braces like {name}, which submit would fill in; write "
@@ -439,7 +454,7 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   training.launch = *launch;
   training.flags = ReadTrainingFlags(*launch);
   training.setup = ReadSetup(*statements, *launch, found, variables);
-  ConvertedScript converted = Converter(source, std::move(training)).Convert();
+  ConvertedScript converted = Converter(source, std::move(training), chosen->open).Convert();
   if (text != source.text) {
     converted.report.changed.push_back("the script's own path ($0) → " + source.path);
   }
@@ -449,7 +464,7 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
         " submits a job of its own, which no advice reaches: write the training that it starts, "
         "with torchrun, as command");
   }
-  if (launch->block == ScriptBlock::kCondition) {
+  if (launch->block == ScriptBlock::kCondition && chosen->open.empty()) {
     converted.report.unclear.push_back(fmt::format(
         "line {}: the training starts inside a condition, which is assumed to hold", launch->line));
   }
@@ -463,7 +478,7 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   for (const std::string& unknown : options->unknown) {
     converted.report.unclear.push_back("#SBATCH " + unknown + ": not an sbatch option");
   }
-  if (Result<void> read = CheckYaml(converted.yaml, file); !read) {
+  if (Result<void> read = CheckYaml(converted.yaml, file, chosen->open.empty()); !read) {
     return tl::unexpected<Error>(read.error());
   }
   return converted;

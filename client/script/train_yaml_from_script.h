@@ -35,8 +35,9 @@ struct ConvertedScript {
   ScriptReport report;
 };
 
-// Errors: kBadInput, starting with the file and, if there is one, the line: no text, no training, a
-// training in a loop, function or condition, unterminated quotes or blocks.
+// Of a training in a loop, a function or a condition the command is a comment, and the report says
+// what to write. Errors: kBadInput, starting with the file and, if there is one, the line: no text,
+// no training, unterminated quotes or blocks.
 Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source);
 
 }  // namespace gpuadvise::client

@@ -259,6 +259,9 @@ class Section {
     if (!method.empty()) {
       Key("method", method);
       report_.taken.push_back("method " + method + LoraText());
+      if (method != "full" && !flags_.Number("lora.r")) {
+        report_.unclear.push_back("no flag gives the rank of the adapters: 8 is counted (lora.r)");
+      }
     }
     if (const std::string base = QuantizationWord(); !base.empty()) Key("quantization", base);
     WriteTrainer();

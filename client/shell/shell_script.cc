@@ -392,6 +392,9 @@ class Parser {
   }
 
   Result<void> OpenParenthesis(const Token& token) {
+    // "if (( … ))" tests a sum and runs nothing.
+    const bool sum = token.end < script_.size() && script_[token.end] == '(';
+    if (sum && command_.words.empty() && !blocks_.empty()) return tokens_.SkipTo("))", token.line);
     if (command_.words.size() == 1) {  // name ()
       command_ = {};
       function_is_next_ = true;

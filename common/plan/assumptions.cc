@@ -25,6 +25,9 @@ void AddStage(const Stage& stage, const ModelShape& shape, Assumptions& found) {
   if (!training.bf16 && !training.fp16) {
     AddOnce("half precision, bf16 where the GPU has it; bf16 or fp16 settles it", found.sentences);
   }
+  if (training.method != Method::kFull && training.lora.target_modules.empty() && !shape.media) {
+    AddOnce("adapters on all linear layers; lora.target_modules settles it", found.sentences);
+  }
   const bool timed = HasTiming(training);
   if (!timed && !training.mean_seq_length && shape.layers.num_hidden_layers > 0) {
     AddOnce(

@@ -88,6 +88,16 @@ TEST(ScriptStatements, TestsAndSumsAreRead) {
   EXPECT_EQ(Read("N=$((8 * (2 + 1)))\nx\n").size(), 2u);
 }
 
+TEST(ScriptStatements, ASumInAConditionIsNoCommand) {
+  const auto statements =
+      ReadStatements("if (( n < 0 || n >= ${#sizes[@]} )); then\n  exit 1\nfi\ntorchrun t.py\n");
+  ASSERT_TRUE(statements);
+  ASSERT_EQ(statements->size(), 2u);
+  ASSERT_EQ((*statements)[0].commands.size(), 1u);
+  EXPECT_EQ((*statements)[0].commands[0].words, (std::vector<std::string>{"exit", "1"}));
+  EXPECT_EQ((*statements)[1].commands[0].words, (std::vector<std::string>{"torchrun", "t.py"}));
+}
+
 TEST(ScriptStatements, WhatHasNoEndIsSaidWithItsLine) {
   EXPECT_EQ(TroubleOf("a\nb 'c\n"), "line 2: a single quote is not closed");
   EXPECT_EQ(TroubleOf("a \"b\n\n"), "line 1: a double quote is not closed");

@@ -69,7 +69,7 @@ TEST(Assumptions, StagesThatAssumeTheSameSayItOnce) {
       {"name": "a", "model": {"preset": "llama-3.1-8b"}, "training": {"max_steps": 1}},
       {"name": "b", "model": {"preset": "llama-3.1-8b"}, "training": {"max_steps": 1}}]})");
   EXPECT_EQ(found.unsettled, std::vector<std::string>{"training.max_seq_length"});
-  EXPECT_EQ(found.sentences.size(), 3u);  // the length, that all samples have it, the start
+  EXPECT_EQ(found.sentences.size(), 4u);  // precision, length, equal samples, start
 }
 
 }  // namespace
