@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "common/base/text.h"
 
@@ -41,6 +42,29 @@ const Qos* FindQos(const Snapshot& snapshot, std::string_view name) {
   return FindByName(snapshot.qos, name);
 }
 
+bool IsAnybody(const Submitter& submitter) {
+  return submitter.uid == 0 || (submitter.uid < 0 && submitter.user.empty());
+}
+
+const Association* FindPlainAssociation(const Snapshot& snapshot, std::string_view partition) {
+  const Partition* const there = FindPartition(snapshot, partition);
+  const Association* plainest = nullptr;
+  const auto rights = [](const Association& assoc) {
+    return std::tuple(assoc.priority, assoc.fair_share, assoc.qos.size());
+  };
+  for (const Association& assoc : snapshot.associations) {
+    if (assoc.user.empty() || assoc.user == "root") continue;
+    if (!assoc.partition.empty() && assoc.partition != partition) continue;
+    if (there != nullptr && !there->allow_accounts.empty() &&
+        !IsOneOf(assoc.account, there->allow_accounts)) {
+      continue;
+    }
+    if (there != nullptr && IsOneOf(assoc.account, there->deny_accounts)) continue;
+    if (plainest == nullptr || rights(assoc) < rights(*plainest)) plainest = &assoc;
+  }
+  return plainest;
+}
+
 const Association* FindAssociation(const Snapshot& snapshot, const Submitter& submitter,
                                    std::string_view partition) {
   const Association* best = nullptr;
@@ -56,7 +80,9 @@ const Association* FindAssociation(const Snapshot& snapshot, const Submitter& su
     best = &assoc;
     best_fit = fit;
   }
-  return best;
+  const bool stands_in = best == nullptr && submitter.account.empty() && IsAnybody(submitter) &&
+                         EnforcedBy(snapshot.config.enforce).associations;
+  return stands_in ? FindPlainAssociation(snapshot, partition) : best;
 }
 
 std::vector<const Association*> WithParents(const Snapshot& snapshot, const Association& leaf) {

@@ -15,8 +15,16 @@ const Partition* FindPartition(const Snapshot& snapshot, std::string_view name);
 const Partition* DefaultPartition(const Snapshot& snapshot);
 const Qos* FindQos(const Snapshot& snapshot, std::string_view name);
 
+// Whether nobody's rights are meant: a caller who is not known, or root, who runs no jobs.
+bool IsAnybody(const Submitter& submitter);
+
+// Of the users' associations that may use `partition` the one with the fewest rights: priority,
+// fair share, QOS. nullptr if there is none.
+const Association* FindPlainAssociation(const Snapshot& snapshot, std::string_view partition);
+
 // The association of `submitter` in `partition`: one for that partition, or else for all; without
-// an account, of the user's default account. nullptr if there is none.
+// an account, of the user's default account. Where associations are enforced, anybody's is the
+// plain one. nullptr if there is none.
 const Association* FindAssociation(const Snapshot& snapshot, const Submitter& submitter,
                                    std::string_view partition);
 

@@ -23,7 +23,7 @@ Rank MakeRank(const Snapshot& policy, const std::vector<size_t>& partitions, boo
 }
 
 bool IsHoldReason(std::string_view reason) {
-  // Slurm's words, possibly with details after a comma ("ReqNodeNotAvail, UnavailableNodes:n7").
+  // Slurm's words, possibly with details behind them.
   static constexpr std::array kPrefixes = {
       std::string_view("QOS"),
       std::string_view("Assoc"),
@@ -35,7 +35,6 @@ bool IsHoldReason(std::string_view reason) {
       std::string_view("PartitionNodeLimit"),
       std::string_view("PartitionTime"),
       std::string_view("BadConstraints"),
-      std::string_view("ReqNodeNotAva"),
       std::string_view("AccountNotAllowed"),
       std::string_view("InvalidAccount"),
       std::string_view("InvalidQOS"),

@@ -33,7 +33,9 @@ Rank MakeRank(const Snapshot& policy, const std::vector<size_t>& partitions, boo
               int64_t priority, int64_t job_id);
 
 // Whether `reason` means that only time or someone's action lets the job compete: holds,
-// dependencies, limits of QOS or association, a down partition, unavailable nodes.
+// dependencies, limits of QOS or association, a down partition. Not unavailable nodes: Slurm says
+// so of every job that a reservation delays, and long after nodes are back; the nodes of the
+// snapshot tell better.
 bool IsHoldReason(std::string_view reason);
 
 // Whether `reason` is a QOS or association limit on concurrent use, which clears when other jobs

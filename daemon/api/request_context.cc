@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/forecast/live_forecast.h"
+#include "common/slurm/policy.h"
 #include "daemon/api/answer_cache.h"
 #include "daemon/api/frame.h"
 #include "daemon/api/requests.h"
@@ -18,10 +19,22 @@ constexpr const char* kGaveUp =
     "start "
     "sooner, shorter limits and tips were looked for";
 
-// Says what was given up so that there is an answer.
+constexpr const char* kAnybodys =
+    "you have no account here: waits are those of a user with the fewest rights";
+
+// Whether `answer` has waits, and they are a stand-in's (common/slurm/policy.h).
+bool IsAnybodys(const RequestContext& call, const json& answer) {
+  const bool waits =
+      answer.contains("answers") || answer.contains("gpus") || answer.contains("strategies");
+  return waits && call.state != nullptr && IsAnybody(CallerOf(call)) &&
+         EnforcedBy(call.state->snapshot->config.enforce).associations;
+}
+
+// Says what was given up so that there is an answer, and whose waits it has.
 Result<json> Complete(const RequestContext& call, Result<json> answer) {
   if (call.budget.stopped()) return tl::unexpected<Error>(call.budget.error());
   if (answer && call.budget.gave_up()) (*answer)["warnings"].push_back(kGaveUp);
+  if (answer && IsAnybodys(call, *answer)) (*answer)["warnings"].push_back(kAnybodys);
   return answer;
 }
 

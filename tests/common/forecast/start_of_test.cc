@@ -97,12 +97,26 @@ TEST(StartOf, WithoutBackfillNobodyOvertakesInThePartition) {
 }
 
 TEST(StartOf, HeldJobsNeitherBlockNorArePromisedAnything) {
-  for (const char* held : {"priority 0", "reason JobHeldUser", "dependency afterok:3",
-                           "reason QOSMaxGRESPerUser", "reason AssocGrpGRES",
-                           "reason ReqNodeNotAvail,_UnavailableNodes:n1", "reason PartitionDown"}) {
+  for (const char* held :
+       {"priority 0", "reason JobHeldUser", "dependency afterok:3", "reason QOSMaxGRESPerUser",
+        "reason AssocGrpGRES", "reason PartitionDown"}) {
     EXPECT_EQ(Wait(std::string("node n1 a100:4\npend 8 a100:4 limit 3h ") + held, "a100:1"), 0)
         << held;
   }
+}
+
+// Slurm says ReqNodeNotAvail of jobs that a reservation delays, and after its restart for minutes
+// of jobs whose nodes are back.
+TEST(StartOf, NodesThatAreNotAvailableAreJudgedByTheirStateNotByTheReason) {
+  const std::string waits = "pend 8 a100:4 limit 1h reason ReqNodeNotAvail,_Reserved\n";
+  EXPECT_EQ(
+      Wait("node n1 a100:4\nreserve m n1 from 30m to 1h flags MAINT\n" + waits, "a100:4 limit 1h"),
+      2 * kHour);
+  EXPECT_EQ(Wait("node n1 a100:4\n" + waits, "a100:1 limit 1h"), kHour);
+  const std::string down =
+      "node n1 a100:4\nnode n2 a100:4 state DOWN\npend 8 a100:4 on n2 limit "
+      "1h reason ReqNodeNotAvail,_UnavailableNodes:n2\n";
+  EXPECT_EQ(Wait(down, "a100:4 limit 1h"), 0);
 }
 
 TEST(StartOf, AJobWithABeginTimeIsBeforeOthersOnlyFromThenOn) {

@@ -54,6 +54,21 @@ TEST(Access, EnforcedAssociationsMustExist) {
   EXPECT_EQ(Why("assoc phys user ann"), "may");
 }
 
+TEST(Access, AnybodyStandsForTheUserWithTheFewestRights) {
+  const std::string site =
+      "config enforce associations,limits\nassoc lab user ann priority 9\n"
+      "assoc lab user bob per-job gres/gpu=1\nassoc phys user carol\n"
+      "partition p ALL allow-accounts lab";
+  const Submitter nobody, root = {0, "root", "", ""};
+  for (const Submitter& anybody : {nobody, root}) {
+    EXPECT_EQ(Why(site, "a100:1", anybody), "may");
+    EXPECT_NE(Why(site, "a100:2", anybody), "may");  // bob's limit
+  }
+  EXPECT_EQ(Why("config enforce associations", "a100:1", nobody),
+            "partition main is for users with an account: ask on the cluster itself");
+  EXPECT_NE(Why(site, "a100:1", {1009, "eve", "", ""}), "may");
+}
+
 TEST(Access, EnforcedQosMustBeTheAssociations) {
   EXPECT_EQ(Why("config enforce qos\nqos normal\nassoc lab user ann qos high"),
             "account lab of user ann may not use QOS normal; allowed: high");

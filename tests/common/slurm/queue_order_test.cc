@@ -36,15 +36,16 @@ TEST(IsHoldReason, LimitsHoldsDependenciesAndClosedPartitions) {
        {"QOSMaxGRESPerUser", "QOSGrpCpuLimit", "AssocGrpGRES", "AssocMaxJobsLimit", "JobHeldUser",
         "JobHeldAdmin", "Dependency", "DependencyNeverSatisfied", "PartitionDown",
         "PartitionInactive", "PartitionTimeLimit", "BadConstraints", "InvalidQOS",
-        "ReqNodeNotAvail, UnavailableNodes:n7", "JobHoldMaxRequeue", "Licenses",
-        "launch failed requeued held"}) {
+        "JobHoldMaxRequeue", "Licenses", "launch failed requeued held"}) {
     EXPECT_TRUE(IsHoldReason(reason)) << reason;
   }
 }
 
 TEST(IsHoldReason, WaitingForResourcesOrTimeIsNoHold) {
-  for (const char* reason : {"", "Priority", "Resources", "BeginTime", "Reservation",
-                             "JobArrayTaskLimit", "Nodes_required_for_job_are_DOWN", "Cleaning"}) {
+  for (const char* reason :
+       {"", "Priority", "Resources", "BeginTime", "Reservation", "JobArrayTaskLimit",
+        "Nodes_required_for_job_are_DOWN", "Cleaning", "ReqNodeNotAvail, UnavailableNodes:n7",
+        "ReqNodeNotAvail, Reserved for maintenance"}) {
     EXPECT_FALSE(IsHoldReason(reason)) << reason;
   }
 }
