@@ -53,6 +53,7 @@ bool IsPlain(std::string_view word) {
 enum class Values {
   kNothing,
   kWords,      // the table's own
+  kKeyWords,   // of the training file's key
   kGpus,       // of the cluster, by their names here
   kCards,      // all that are known
   kGresTypes,  // as --gpus takes them: l40s
@@ -64,6 +65,7 @@ enum class Values {
   kJobs,
   kJobNames,
   kObjectives,
+  kDeadlines,
   kStates,
   kTopics,
   kFiles
@@ -89,6 +91,7 @@ const ValueRule kRules[] = {
     {"", "--gpus-per-node", Values::kGresTypes},
     {"jobs", "--name", Values::kJobNames},
     {"", "--objective", Values::kObjectives},
+    {"", "--deadline", Values::kDeadlines},
     {"", "--submitted", Values::kJobs},
     {"", "JOBID", Values::kJobs},
     {"queue", "--jobs", Values::kJobs},
@@ -100,12 +103,23 @@ const ValueRule kRules[] = {
     {"help", "TOPIC", Values::kTopics},
 };
 
+// The key of a training file that an option of fit and scale sets; nullptr: none.
+const TrainKey* KeyOf(const OptionRow& option) {
+  for (const TrainKey& key : TrainKeys()) {
+    for (const std::string_view spelling : SplitAt(key.option, ',')) {
+      if (!spelling.empty() && IsOneOf(spelling, option.names)) return &key;
+    }
+  }
+  return nullptr;
+}
+
 Values ValuesOf(const std::string& command, const OptionRow& option) {
   for (const ValueRule& rule : kRules) {
     const bool here = rule.command == std::string_view() || command == rule.command;
     if (here && IsOneOf(rule.name, option.names)) return rule.values;
   }
   if (!option.words.empty()) return Values::kWords;
+  if (KeyOf(option) != nullptr && !KeyOf(option)->words.empty()) return Values::kKeyWords;
   const std::string& value = option.positional ? option.names.front() : option.value;
   for (const char* file : {"FILE", "PATH", "DIR", "JOB.SH"}) {
     if (value.find(file) != std::string::npos) return Values::kFiles;
@@ -287,6 +301,9 @@ class Completion {
       case Values::kWords:
         for (const std::string& word : option.words) Offer(word);
         return;
+      case Values::kKeyWords:
+        for (const std::string& word : KeyOf(option)->words) Offer(word);
+        return;
       case Values::kGpus:
         return OfferGpus();
       case Values::kGresTypes:
@@ -311,6 +328,9 @@ class Completion {
         return OfferJobs("name");
       case Values::kObjectives:
         for (const char* word : {"finish", "start", "cost", "deadline"}) Offer(word);
+        return;
+      case Values::kDeadlines:
+        for (const char* word : {"18:00", "fri", "now+12hours", "now+2days"}) Offer(word);
         return;
       case Values::kStates:
         for (const char* word : {"pending", "running", "suspended", "completing", "all"})
@@ -380,6 +400,7 @@ class Completion {
         offer(job.job_id, job.name.value_or(""), job.state);
       }
     }
+    if (command_->name == "why") return;  // of jobs that wait or run
     for (const api::Experiment& job : Ask<api::Experiments>("/v1/advice?limit=50").jobs) {
       offer(job.job_id, job.name, job.state);
     }

@@ -116,6 +116,10 @@ std::string RunningText(const api::Answer<api::Job>& answer, int64_t now,
   const api::JobEnd end = answer.row.end.value_or(api::JobEnd());
   std::string text = Clipped(Head(answer), style.width) + "\n";
   if (end.start_time) text += fmt::format("  runs since {}\n", ClockTime(*end.start_time, now));
+  if (end.end_p50) {
+    text += fmt::format("  ends {}\n",
+                        ClockRange(*end.end_p50, end.end_p90.value_or(*end.end_p50), now));
+  }
   if (end.end_time) {
     text += fmt::format("  ends by its limit {}\n", ClockTime(*end.end_time, now));
   }

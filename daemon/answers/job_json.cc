@@ -221,9 +221,9 @@ Result<json> AnswerJob(int64_t id, const AdviceContext& context, const Submitter
   const Job* job = FindJob(context.snapshot, seen, id);
   if (job == nullptr) {
     return Fail(ErrorCode::kNotFound,
-                fmt::format("there is no job {} that waits or runs; sacct -j {} knows those that "
-                            "have ended",
-                            id, id));
+                fmt::format("there is no job {} that waits or runs; of those that have ended "
+                            "`gpuadvise jobs {}` shows yours, sacct -j {} any",
+                            id, id, id));
   }
   GpuLabels gpus(context.snapshot, context.gpus);
   const JobEnds ends(context.queue, {job->id});
