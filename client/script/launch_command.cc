@@ -407,12 +407,12 @@ class Finder {
     }
   }
 
-  static bool StartsTraining(const ScriptStatement& statement) {
+  bool StartsTraining(const ScriptStatement& statement) const {
     for (const ScriptCommand& command : statement.commands) {
       std::vector<LaunchWord> words;
-      for (const std::string& word : command.words) {
-        if (!IsAssignment(word)) words.push_back({word, word});
-      }
+      std::vector<std::string> ignored;
+      Inline(command.words, variables_, 0, words, ignored);
+      std::erase_if(words, [](const LaunchWord& word) { return IsAssignment(word.raw); });
       size_t at = 0;
       if (!words.empty() && IsOneOf(BaseName(words[0].raw), kWrappers)) {
         while (at < words.size() && !LauncherAt(words, at)) ++at;

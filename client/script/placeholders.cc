@@ -114,13 +114,18 @@ class Writer {
     const FlagUse* rank = flags_.Find("node_rank");
     if (rank != nullptr && rank->value == "0") PutUse(*rank, "{node_rank}");
     const FlagUse* address = flags_.Find("master_address");
-    if (address != nullptr && address->value && IsLocal(*address->value)) {
-      PutUse(*address, "{master_addr}");
-    }
+    if (address != nullptr && IsThisHost(*address)) PutUse(*address, "{master_addr}");
     const FlagUse* meeting = flags_.Find("rendezvous");
-    if (meeting == nullptr || !meeting->value) return;
-    const std::string host = meeting->value->substr(0, meeting->value->find(':'));
-    if (IsLocal(host)) PutUse(*meeting, "{master_addr}:{master_port}");
+    if (meeting != nullptr && IsThisHost(*meeting)) {
+      PutUse(*meeting, "{master_addr}:{master_port}");
+    }
+  }
+
+  // localhost, or $(hostname): each node would name itself.
+  static bool IsThisHost(const FlagUse& use) {
+    if (use.raw.find("$(hostname") != std::string::npos) return true;
+    if (use.raw.find("`hostname") != std::string::npos) return true;
+    return use.value && IsLocal(use.value->substr(0, use.value->find(':')));
   }
 
   // Removes GPU numbers: Slurm assigns the GPUs, and the script's list could hide some.
@@ -145,7 +150,13 @@ class Writer {
   // config file says.
   void AddProcesses() {
     const bool counted = flags_.Find("gpus_per_node") != nullptr || flags_.Find("gpus") != nullptr;
-    if (counted || launch_.program_at <= launch_.launcher_at) return;
+    if (counted) return;
+    if (launch_.launcher == Launcher::kSwift) {
+      launch_.env.insert(launch_.env.begin(), {"NPROC_PER_NODE", "{gpus_per_node}"});
+      launch_.env_values.insert(launch_.env_values.begin(), std::nullopt);
+      report_.changed.push_back("added NPROC_PER_NODE={gpus_per_node}");
+    }
+    if (launch_.program_at <= launch_.launcher_at) return;
     std::string option;
     const bool distributed = ProgramOf(launch_).find("distributed") != std::string::npos;
     if (launch_.launcher == Launcher::kTorchrun) option = "--nproc_per_node={gpus_per_node}";

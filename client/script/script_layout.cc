@@ -76,6 +76,12 @@ ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
   layout.task_per_gpu = python && launch.srun && tasks > 1;
   layout.one_process = launch.launcher == Launcher::kTorchrun ||
                        (python && tasks <= 1 && layout.asked_per_node <= 1);
+  // ms-swift starts NPROC_PER_NODE processes, one where nothing is said; torchtune's recipes for a
+  // single device are one process.
+  const bool runs_alone = launch.launcher == Launcher::kSwift ||
+                          (launch.launcher == Launcher::kTune &&
+                           ProgramOf(launch).find("single_device") != std::string::npos);
+  layout.one_process = layout.one_process || runs_alone;
   const auto per_node = flags.Number("gpus_per_node");
   const auto all = flags.Number("gpus");
   const int64_t listed = ListedGpus(launch, flags);
@@ -85,7 +91,7 @@ ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
     layout.gpus_per_node = *per_node;
   } else if (all) {
     layout.gpus_per_node = std::max<int64_t>(1, *all / layout.nodes);
-  } else if (listed > 0) {
+  } else if (listed > 0 && !runs_alone) {
     layout.gpus_per_node = listed;
   } else {
     // The number of processes may be given by an unknown value ($GPUS).

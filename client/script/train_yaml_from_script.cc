@@ -131,6 +131,10 @@ class Converter {
           ": fill in model: with a preset (`gpuadvise models`) or a memory line, or measure it "
           "with `gpuadvise probe`");
     }
+    if (LowerCase(ProgramOf(launch_)).find("controlnet") != std::string::npos) {
+      report_.unclear.push_back(
+          "ControlNet is not counted: the figures are those of training the whole network");
+    }
     if (const FlagUse* tower = flags_.Find("vision_tower"); tower != nullptr) {
       report_.unclear.push_back(fmt::format(
           "{} {}: a model with a vision tower; its images are counted only with a preset that has "
@@ -161,6 +165,13 @@ class Converter {
       report_.unclear.push_back(
           "python starts one process, so one GPU is planned; for more start it with torchrun "
           "--nproc_per_node={gpus_per_node} and take out max_gpus");
+    }
+    if (layout_.one_process && launch_.launcher == Launcher::kTune) {
+      Key("max_gpus", "1");
+      report_.unclear.push_back(
+          "the recipe runs on one device, so one GPU is planned; for more take its distributed "
+          "form "
+          "and take out max_gpus");
     }
     const bool differs = layout_.gpus_per_node > 0 && layout_.asked_per_node > 0 &&
                          layout_.gpus_per_node != layout_.asked_per_node;
@@ -245,9 +256,14 @@ class Converter {
 
   // Whether `text` uses a variable that a setup line, which runs later, assigns.
   bool UsesOwnVariable(const std::string& text) const {
-    return std::any_of(setup_.lines.begin(), setup_.lines.end(), [&](const SetupLine& line) {
-      return !line.assigns.empty() && text.find(line.assigns) != std::string::npos;
-    });
+    for (size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
+      const std::string name(ReferenceAt(std::string_view(text).substr(at + 1)).name);
+      const bool own = std::any_of(
+          setup_.lines.begin(), setup_.lines.end(),
+          [&](const SetupLine& line) { return line.text.find(name + "=") != std::string::npos; });
+      if (name.empty() || own) return true;
+    }
+    return false;
   }
 
   void WriteLaunch() {

@@ -40,6 +40,30 @@ bool IsDiffusersScript(std::string_view program) {
   return HasAny(program, kScripts);
 }
 
+// An option that TrainingArguments has and programs with a loop of their own have not: these name
+// their batch alike.
+bool HasTrainersOption(const LaunchCommand& command) {
+  constexpr std::array<std::string_view, 14> kOptions = {"--do_train",
+                                                         "--logging_steps",
+                                                         "--logging_strategy",
+                                                         "--logging_dir",
+                                                         "--save_steps",
+                                                         "--save_strategy",
+                                                         "--eval_strategy",
+                                                         "--evaluation_strategy",
+                                                         "--save_total_limit",
+                                                         "--warmup_ratio",
+                                                         "--overwrite_output_dir",
+                                                         "--remove_unused_columns",
+                                                         "--group_by_length",
+                                                         "--load_best_model_at_end"};
+  return std::any_of(command.words.begin(), command.words.end(), [&](const LaunchWord& word) {
+    std::string name = word.raw.substr(0, word.raw.find('='));
+    std::replace(name.begin() + (name.starts_with("--") ? 2 : 0), name.end(), '-', '_');
+    return std::find(kOptions.begin(), kOptions.end(), name) != kOptions.end();
+  });
+}
+
 }  // namespace
 
 std::optional<TrainerDefaults> DefaultsOfTrainer(const LaunchCommand& command,
@@ -53,7 +77,7 @@ std::optional<TrainerDefaults> DefaultsOfTrainer(const LaunchCommand& command,
   if (HasBatchFlag(flags, "__train_batch_size") && IsDiffusersScript(program)) {
     return TrainerDefaults{"diffusers", false, false};
   }
-  if (HasBatchFlag(flags, "per_device_train_batch_size")) {
+  if (HasBatchFlag(flags, "per_device_train_batch_size") && HasTrainersOption(command)) {
     return TrainerDefaults{"Transformers", false, true};
   }
   return {};

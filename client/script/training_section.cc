@@ -383,6 +383,14 @@ class Section {
     const bool bare = switch_use != nullptr && switch_use->bare;
     const std::string fsdp = bare ? "true" : LowerCase(flags_.Text("fsdp"));
     if (const std::string words = FsdpWords(fsdp); !words.empty()) return Take("fsdp", words);
+    const FlagUse* stage_use = flags_.Find("zero_stage");
+    if (stage_use != nullptr && !stage_use->value) {
+      report_.missing.push_back(
+          fmt::format("{} {} has no value in the script: write "
+                      "training.deepspeed",
+                      stage_use->spelling, stage_use->raw));
+      return;
+    }
     const std::string file = flags_.Text("deepspeed");
     if (const auto stage = ZeroStage(file)) {
       Key("deepspeed",
@@ -404,7 +412,8 @@ class Section {
     // Accelerate puts FSDP1's strategy there too.
     const std::string of_reshard = LowerCase(flags_.Text("reshard_after_forward"));
     std::string strategy;
-    if (said == "true" || said == "1") strategy = "full_shard";
+    if (IsOneOf(said, {"true", "1", "full", "fully_shard"})) strategy = "full_shard";
+    if (said == "hybrid") strategy = "hybrid_shard";
     if (said == "2") strategy = "shard_grad_op";
     for (const char* each : {"full_shard", "shard_grad_op", "hybrid_shard", "hybrid_shard_zero2"}) {
       if ((said + " " + of_reshard).find(each) != std::string::npos) strategy = each;

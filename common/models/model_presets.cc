@@ -186,6 +186,14 @@ const ModelPreset* ModelPresets::Find(const std::string& name) const {
 }
 
 const ModelPreset* ModelPresets::FindForm(const std::string& name) const {
+  const auto last_part = [](const std::string& id) {
+    return LowerCase(id.substr(id.rfind('/') + 1));
+  };
+  for (const auto& [own, preset] : presets_) {  // a copy under another organisation
+    for (const std::string& id : preset.hub) {
+      if (last_part(id) == last_part(name)) return &preset;
+    }
+  }
   const std::string wanted = FormlessName(name);
   for (const auto& [own, preset] : presets_) {
     if (FormlessName(own) == wanted) return &preset;

@@ -132,6 +132,7 @@ std::string AnyCommand(const api::Strategy& row) {
                     : *rc::gen::element(precision, precision + " --tf32 True");
   const std::string on = *row.gradient_checkpointing ? "True" : "False";
   command += Errs() ? "" : " --gradient_checkpointing " + on;
+  command += " --logging_steps 10";
   command += *rc::gen::element<std::string>("", " --max_steps {steps}", " --note 'it''s {name}'",
                                             " 2>&1 | cat", " && echo done");
   return command;

@@ -148,7 +148,7 @@ TEST(CommandConflicts, AMistypedPlaceholderIsAnError) {
 
 constexpr const char* kObedient =
     "torchrun --nproc_per_node={gpus_per_node} t.py --per_device_train_batch_size {micro_batch} "
-    "--gradient_accumulation_steps {accumulation} --{precision} True ";
+    "--gradient_accumulation_steps {accumulation} --{precision} True --logging_steps 10 ";
 
 TEST(CommandConflicts, WhatTheCommandSaysIsInTheTrainingFile) {
   const std::string command = std::string(kObedient) + "--max_seq_length 4096 --lora_r 16";
@@ -173,7 +173,7 @@ TEST(CommandConflicts, ThePrecisionOfTheCommandIsThatOfTheRow) {
   const json training = {{"max_steps", 100}};
   const std::string silent =
       "torchrun --nproc_per_node={gpus_per_node} t.py --per_device_train_batch_size {micro_batch} "
-      "--gradient_accumulation_steps {accumulation} ";
+      "--gradient_accumulation_steps {accumulation} --logging_steps 10 ";
   EXPECT_EQ(Sentences(silent + "--fp16 True", training, In("bf16")),
             (Texts{"the command trains in fp16, this strategy needs bf16; write {precision} there, "
                    "or fp16: true in the training file"}));

@@ -278,7 +278,7 @@ TEST(TrainYamlFromScript, ABatchThatAnArraySweepsStays) {
 }
 
 TEST(TrainYamlFromScript, TheTrainersPrecisionIsWrittenWhereNoFlagGivesIt) {
-  const std::string flags = "t.py --per_device_train_batch_size 2 --max_steps 9\n";
+  const std::string flags = "t.py --per_device_train_batch_size 2 --max_steps 9 --save_steps 3\n";
   const Made trainer = From("torchrun --nproc_per_node 2 " + flags);
   EXPECT_EQ(trainer.yaml["training"]["bf16"], false);
   EXPECT_EQ(trainer.yaml["training"]["fp16"], false);
@@ -331,6 +331,61 @@ TEST(TrainYamlFromScript, SpellingsOfOtherProgramsAreRead) {
   EXPECT_EQ(made.yaml["training"]["method"], "qlora");
   EXPECT_EQ(made.yaml["training"]["fsdp"], "full_shard");
   EXPECT_TRUE(Says(made.report.unclear, "a model with a vision tower"));
+}
+
+TEST(TrainYamlFromScript, AProgramWithALoopOfItsOwnHasNoTrainersDefaults) {
+  const Made made = From(
+      "deepspeed main.py --per_device_train_batch_size 2 --num_warmup_steps 9 --max_steps 9\n");
+  EXPECT_FALSE(made.yaml["training"].contains("gradient_checkpointing"));
+  EXPECT_FALSE(made.yaml["training"].contains("bf16"));
+}
+
+TEST(TrainYamlFromScript, ATrainingThatAVariableHoldsIsNoSetup) {
+  const Made made = From(
+      "cmd=\"torchrun --nproc_per_node 4 t.py --per_device_train_batch_size 2 --max_steps 9\"\n"
+      "srun bash -c \"source env.sh; $cmd\"\n");
+  EXPECT_EQ(made.yaml["setup"], json::array({"source env.sh"}));
+  EXPECT_NE(Command(made).find("{micro_batch}"), std::string::npos) << Command(made);
+}
+
+TEST(TrainYamlFromScript, EachNodeMeetsTheFirst) {
+  const Made made = From(
+      "#SBATCH --nodes=2\nsrun torchrun --nnodes 2 --nproc_per_node 4 "
+      "--rdzv_endpoint=$(hostname):29500 "
+      "t.py --per_device_train_batch_size 2 --max_steps 9\n");
+  EXPECT_NE(Command(made).find("--rdzv_endpoint={master_addr}:{master_port}"), std::string::npos)
+      << Command(made);
+}
+
+TEST(TrainYamlFromScript, SwiftStartsOneProcessUnlessToldOtherwise) {
+  const Made made = From(
+      "CUDA_VISIBLE_DEVICES=0,1,2,3 swift sft --model Qwen/Qwen2-VL-7B "
+      "--per_device_train_batch_size 2 --max_steps 9\n");
+  EXPECT_EQ(made.yaml["training"]["effective_batch_size"], 2);
+  EXPECT_EQ(Command(made).find("NPROC_PER_NODE={gpus_per_node} swift sft"), 0u) << Command(made);
+}
+
+TEST(TrainYamlFromScript, ARecipeForOneDeviceIsOneGpu) {
+  const Made made =
+      From("tune run lora_finetune_single_device batch_size=2 max_steps_per_epoch=9\n");
+  EXPECT_EQ(made.yaml["resources"]["max_gpus"], 1);
+  EXPECT_TRUE(Says(made.report.unclear, "the recipe runs on one device"));
+}
+
+TEST(TrainYamlFromScript, AFolderThatTheScriptMakesUpIsNotTheOutputs) {
+  const std::string end = "torchrun t.py --output_dir $OUT --max_steps 9 --batch_size 2\n";
+  EXPECT_FALSE(From("if true; then\n OUT=x\nfi\n" + end).yaml.contains("output"));
+  EXPECT_EQ(From("torchrun t.py --output_dir $HOME/x --max_steps 9 --batch_size 2\n")
+                .yaml["output"]["dir"],
+            "$HOME/x");
+}
+
+TEST(TrainYamlFromScript, AStageThatAConditionChoosesIsAsked) {
+  const Made made = From(
+      "if [ \"$A\" ]; then ZERO=3; fi\ndeepspeed t.py --zero_stage $ZERO --batch_size 2 "
+      "--max_steps 9\n");
+  EXPECT_TRUE(Says(made.report.missing, "write training.deepspeed") ||
+              made.yaml["training"].contains("deepspeed"));
 }
 
 }  // namespace

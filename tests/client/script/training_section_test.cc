@@ -197,7 +197,8 @@ TEST(TrainingSection, AnOptimizerThatIsNotCountedIsWrittenAndSaid) {
 
 TEST(TrainingSection, CheckpointingIsWhatTheTrainerDoesByDefault) {
   const std::string transformers =
-      "torchrun --nproc_per_node 2 t.py --per_device_train_batch_size 2 --max_steps 1 ";
+      "torchrun --nproc_per_node 2 t.py --per_device_train_batch_size 2 --max_steps 1 --save_steps "
+      "9 ";
   EXPECT_EQ(Of(transformers).training["gradient_checkpointing"], false);
   EXPECT_EQ(Of(transformers + "\"$@\"").training["gradient_checkpointing"], false);
   EXPECT_EQ(Of(transformers + "--gradient_checkpointing").training["gradient_checkpointing"], true);
