@@ -143,7 +143,9 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("when", "--gres", "gpu:"), ["gpu:gpu4090", "gpu:gpul40s"])
         self.assertEqual(self.complete("queue", "-p", ""), ["gpu", "gpu2"])
         self.assertEqual(self.complete("--socket", str(self.socket), "queue", "--partition=gpu2"), ["--partition=gpu2"])
-        self.assertIn("17", self.complete("why", ""))
+        self.assertIn("17", self.complete("watch", ""))
+        self.assertNotIn("17", self.complete("why", ""))  # it has ended
+        self.assertEqual(self.complete("fit", "--method", "q"), ["qlora"])
         self.assertEqual(self.complete("jobs", "--name", "tr"), ["train-llama"])
 
     def test_models_cards_and_files(self):
@@ -200,7 +202,7 @@ class Completion(unittest.TestCase):
                              ("gpuadvise jobs --gpu=rtx\t\n", ["jobs", "--gpu=rtx4090"]),
                              ("gpuadvise when --gres gpu:gpul\t\n", ["when", "--gres", "gpu:gpul40s"]),
                              ("gpuadvise advise tra\t\n", ["advise", "train.yaml"]),
-                             ("gpuadvise why 1\t\n", ["why", "17"]),
+                             ("gpuadvise watch 1\t\n", ["watch", "17"]),
                              ("gpuadvise jobs --name train-l\t\n", ["jobs", "--name", "train-llama"])):
             with self.subTest(typed=typed):
                 shell.type(typed)
@@ -226,7 +228,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(candidates("gpuadvise jobs --gpu=rtx"), ["--gpu=rtx4090"])
         self.assertEqual(candidates("gpuadvise when --gres gpu:gpul"), ["gpu:gpul40s"])
         self.assertEqual(candidates("gpuadvise advise tra"), ["train.yaml"])
-        self.assertEqual(sorted(candidates("gpuadvise why ")), ["17"] + [str(4700 + i) for i in range(len(HOSTILE) + 1)])
+        self.assertEqual(sorted(candidates("gpuadvise watch ")), ["17"] + [str(4700 + i) for i in range(len(HOSTILE) + 1)])
         self.assertEqual(candidates("gpuadvise jobs --name t"), ["train-llama"])
 
 
