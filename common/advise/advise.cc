@@ -86,7 +86,7 @@ void SayWhatDoesNotFit(const TrainSpec& spec, const AdviceContext& context,
     if (rejection.pool->model == nullptr || rejection.gpus_per_node < 1) continue;
     Placement there;
     there.pool = rejection.pool;
-    there.gpus_per_node = rejection.gpus_per_node;
+    there.gpus_per_node = there.pool->model->is_mig_slice ? 1 : rejection.gpus_per_node;
     there.nodes = rejection.nodes;
     const Result<RunPlan> run = PlanRun(spec, QuestionOn(there, spec, context));
     if (run || IsFatalForAll(run.error())) continue;

@@ -187,6 +187,7 @@ TEST(Advise, SlicesAreOneAJobAndSayWhyNot) {
   json answer = Must(World("").Ask(Gr00t()));
   std::string reasons = RejectionOf(answer, "h100-1g.11gb");
   EXPECT_NE(reasons.find("no peer-to-peer"), std::string::npos) << reasons;
+  EXPECT_EQ(reasons.find("inf"), std::string::npos) << reasons;
   EXPECT_NE(reasons.find("more than the partition's 2 d"), std::string::npos) << reasons;
 }
 
