@@ -152,12 +152,13 @@ std::string WhenText(const api::Answer<api::Starts>& whole, const api::StartAnsw
   return text;
 }
 
-// The line that asks Slurm for what was asked here.
+// The line that asks Slurm for what was asked here. Arrays are sbatch's alone.
 std::string SlurmLine(const SbatchOptions& options, const std::string& script) {
-  std::string line = script.empty() ? "salloc" : "sbatch";
+  const bool shell = script.empty() && !options.Has("array");
+  std::string line = shell ? "salloc" : "sbatch";
   for (const std::string& argument : options.ToArguments()) line += " " + ShellQuoted(argument);
-  if (script.empty()) return "To run it: " + line + ", or sbatch with your script";
-  return "To run it: " + line + " " + ShellQuoted(script);
+  if (shell) return "To run it: " + line + ", or sbatch with your script";
+  return "To run it: " + line + " " + (script.empty() ? "SCRIPT" : ShellQuoted(script));
 }
 
 // "/jobs/0/time_limit_seconds" is what the person calls --time.
@@ -230,7 +231,9 @@ int Run(WhenCommand& command, const CommandContext& context) {
     text += WhenText(starts, one, console.now(), console.style().width);
     if (command.limits) text += "\n" + LimitsText(one, console.style());
   }
-  text += Indented(SlurmLine(request->given, request->script), 2, console.style().width);
+  if (starts.answers.front().cluster.empty()) {
+    text += Indented(SlurmLine(request->given, request->script), 2, console.style().width);
+  }
   console.Print(text);
   return kExitOk;
 }

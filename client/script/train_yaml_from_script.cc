@@ -169,9 +169,8 @@ class Converter {
     if (layout_.one_process && launch_.launcher == Launcher::kTune) {
       Key("max_gpus", "1");
       report_.unclear.push_back(
-          "the recipe runs on one device, so one GPU is planned; for more take its distributed "
-          "form "
-          "and take out max_gpus");
+          "the recipe runs on one device, so one GPU is planned; for more write its distributed "
+          "form, without max_gpus");
     }
     const bool differs = layout_.gpus_per_node > 0 && layout_.asked_per_node > 0 &&
                          layout_.gpus_per_node != layout_.asked_per_node;

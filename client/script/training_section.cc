@@ -239,6 +239,14 @@ class Section {
     const bool unread = !training_.config.path.empty() && !training_.config.is_read;
     const bool accelerate = launch_.launcher == Launcher::kAccelerate;
     if (unread || flags_.Find("torch_dtype") != nullptr) return;
+    for (const char* key : {"bf16", "fp16"}) {
+      const FlagUse* use = flags_.Find(key);
+      if (use == nullptr || use->bare || use->value) continue;
+      report_.unclear.push_back(fmt::format(
+          "{} {} has no value in the script: half precision is counted; write {} into the file",
+          use->spelling, use->raw, key));
+      return;
+    }
     if (usual && !usual->fp32 && !accelerate) return;
     if (!usual || accelerate || !IsWholeCommandKnown(launch_)) {
       report_.unclear.push_back(

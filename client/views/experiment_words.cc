@@ -104,8 +104,8 @@ std::string StateWords(const api::Experiment& job) {
 
 std::string NextStep(const api::Experiment& job) {
   if (StateWords(job) != "out of memory") return {};
-  return "next: `gpuadvise advise` again takes a smaller batch; with training.retry_on_oom: true "
-         "the job does so itself";
+  return "next: ask `gpuadvise advise` again, which knows of it; with training.retry_on_oom: true "
+         "the job halves its batch itself";
 }
 
 std::string GpusWords(const api::Experiment& job) {

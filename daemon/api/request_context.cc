@@ -1,5 +1,6 @@
 #include "daemon/api/request_context.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/forecast/live_forecast.h"
@@ -26,8 +27,13 @@ constexpr const char* kAnybodys =
 bool IsAnybodys(const RequestContext& call, const json& answer) {
   const bool waits =
       answer.contains("answers") || answer.contains("gpus") || answer.contains("strategies");
-  return waits && call.state != nullptr && IsAnybody(CallerOf(call)) &&
-         EnforcedBy(call.state->snapshot->config.enforce).associations;
+  const Submitter caller = CallerOf(call);
+  if (!waits || call.state == nullptr || !IsAnybody(caller)) return false;
+  const Snapshot& snapshot = *call.state->snapshot;
+  const bool has_account = !caller.user.empty() &&
+                           std::any_of(snapshot.associations.begin(), snapshot.associations.end(),
+                                       [&](const auto& one) { return one.user == caller.user; });
+  return EnforcedBy(snapshot.config.enforce).associations && !has_account;
 }
 
 // Says what was given up so that there is an answer, and whose waits it has.

@@ -54,6 +54,27 @@ TEST_F(WhenTest, SaysWhatAShorterLimitIsWorth) {
   EXPECT_EQ(api.asked.at(0).second["limits"], true);
 }
 
+TEST_F(WhenTest, TheLineForSlurmIsOneThatItTakes) {
+  api.Answer(Answer());
+  EXPECT_EQ(When({"-a", "1-80", "-G", "1"}), kExitOk);
+  EXPECT_NE(console.printed.find("To run it: sbatch --array=1-80 --gpus=1 SCRIPT"),
+            std::string::npos)
+      << console.printed;
+  const std::string script = folder.Write("job.sh", "#!/bin/bash\n#SBATCH -G 2\n");
+  api.Answer(Answer());
+  EXPECT_EQ(When({"-t", "60", script}), kExitOk);
+  EXPECT_NE(console.printed.find("To run it: sbatch --time=60 " + script), std::string::npos)
+      << console.printed;
+}
+
+TEST_F(WhenTest, NodesAndGpusInAllAreRepeated) {
+  json answer = Answer();
+  answer["answers"][0].update({{"gres", ""}, {"gpus_total", "gpu:l40s:8"}, {"nodes", 2}});
+  api.Answer(answer);
+  EXPECT_EQ(When({"-N", "2", "-G", "l40s:8"}), kExitOk);
+  EXPECT_NE(console.printed.find("gpu:l40s:8 on 2 nodes"), std::string::npos) << console.printed;
+}
+
 TEST_F(WhenTest, AFloorThatIsNoTimeIsRefused) {
   EXPECT_NE(When({"--limits", "--time-min=soon"}), kExitOk);
   EXPECT_NE(console.complained.find("time-min"), std::string::npos);

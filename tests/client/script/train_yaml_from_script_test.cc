@@ -290,6 +290,14 @@ TEST(TrainYamlFromScript, TheTrainersPrecisionIsWrittenWhereNoFlagGivesIt) {
   EXPECT_TRUE(Says(unknown.report.unclear, "for fp32 write bf16: false and fp16: false"));
 }
 
+TEST(TrainYamlFromScript, APrecisionWithoutAValueIsNotTakenForNone) {
+  const Made made = From(
+      "torchrun --nproc_per_node 2 t.py --per_device_train_batch_size 2 --max_steps 9 "
+      "--save_steps 3 --bf16=$BF16\n");
+  EXPECT_FALSE(made.yaml["training"].contains("bf16"));
+  EXPECT_TRUE(Says(made.report.unclear, "--bf16 $BF16 has no value in the script"));
+}
+
 TEST(TrainYamlFromScript, ALimitOfSamplesIsAsked) {
   const Made made = From(
       "torchrun --nproc_per_node 2 t.py --per_device_train_batch_size 2 --num_train_epochs 3 "

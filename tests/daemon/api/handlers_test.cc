@@ -524,5 +524,22 @@ TEST_F(HandlersTest, BytesThatAreNoUtf8DoNotBreakTheAnswer) {
   EXPECT_TRUE(json::accept(response.body));
 }
 
+TEST_F(HandlersTest, NobodyHasTheWaitsOfAUserWithTheFewestRights) {
+  const auto asked = [&](const Peer& peer) {
+    const json job = {{"gres", "gpu:l40s:1"}, {"time_limit_seconds", 3600}};
+    return Ask("POST", "/v1/when", {{"jobs", json::array({job})}}, peer);
+  };
+  const std::string said = "you have no account here";
+  ClusterIs("config enforce associations\nassoc lab user ann default\n");
+  const json nobodys = asked(kNobody);
+  EXPECT_TRUE(nobodys["answers"][0].contains("wait_p50_seconds")) << nobodys;
+  EXPECT_NE(nobodys["warnings"].dump().find(said), std::string::npos) << nobodys;
+  const json strangers = asked(kSomebodyElse);
+  EXPECT_FALSE(strangers["answers"][0]["error"].is_null()) << strangers;
+  EXPECT_EQ(strangers["warnings"].dump().find(said), std::string::npos) << strangers;
+  ClusterIs("assoc lab user ann default\n");
+  EXPECT_EQ(asked(kNobody)["warnings"].dump().find(said), std::string::npos);
+}
+
 }  // namespace
 }  // namespace gpuadvise::daemon
