@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import select
 import shutil
 import signal
@@ -89,6 +90,10 @@ class Shell:
                     self.seen += os.read(self.end, 65536).decode(errors="replace")
                 except OSError:
                     raise AssertionError(f"the shell ended: {self.seen!r}") from None
+
+    def wait_for_prompt(self):
+        """The prompt at the start of a line: in the echo of the line that sets it, it is within quotes, or scrolled away."""
+        self.wait_for(lambda: re.search(r"[\r\n]READY> ", self.seen), "a prompt")
 
     def close(self):
         os.kill(self.pid, signal.SIGKILL)
@@ -180,7 +185,7 @@ class Completion(unittest.TestCase):
         shell = Shell(["bash", "--norc", "--noprofile", "-i"], self.folder, self.environment)
         self.addCleanup(shell.close)
         shell.type(f"PS1='READY> '; . {BASH_COMPLETION}; . {TOP}/packaging/completions/gpuadvise.bash\n")
-        shell.wait_for(lambda: shell.seen.count("READY> ") > 1, "a prompt")
+        shell.wait_for_prompt()
         self.in_a_shell(shell)
 
     @unittest.skipUnless(shutil.which("zsh"), "needs zsh")
@@ -192,7 +197,7 @@ class Completion(unittest.TestCase):
         self.addCleanup(shell.close)
         shell.type(f"PS1='READY> '; fpath=({functions} $fpath); autoload -U compinit; "
                    "compinit -u -D; setopt no_auto_menu no_list_beep\n")
-        shell.wait_for(lambda: shell.seen.count("READY> ") > 1, "a prompt")
+        shell.wait_for_prompt()
         self.in_a_shell(shell)
 
     def in_a_shell(self, shell):
