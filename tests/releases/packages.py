@@ -24,7 +24,7 @@ LATER = "0.9.9"
 NO_FAULTS = "bogus-mail-host,bogus-mail-host-in-debian-changelog,root-in-contact,initial-upload-closes-no-bugs"
 SETTINGS = "/etc/gpuadvise/gpuadvised.yaml"
 START = """
-sed -i 's/^source: auto$/source: sim/' /etc/gpuadvise/gpuadvised.yaml
+sed -i 's/^source: auto .*/source: sim/' /etc/gpuadvise/gpuadvised.yaml
 mkdir -p /run/gpuadvise; chown gpuadvise:gpuadvise /run/gpuadvise
 setpriv --reuid gpuadvise --regid gpuadvise --clear-groups --no-new-privs /usr/sbin/gpuadvised >/tmp/log 2>&1 & pid=$!
 for i in $(seq 300); do gpuadvise gpus >/tmp/gpus 2>/dev/null && break; sleep 0.2; done
