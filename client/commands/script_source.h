@@ -26,10 +26,11 @@ void AddFromScript(Options& options, FromScript& from, const char* help);
 // Errors: neither a file nor a script, or both.
 Result<void> CheckSource(const AdviceQuestion& question, const FromScript& from);
 
-// A job script as a training file, whose errors name the script. What it does not say clearly is
-// printed. Errors: no line of it starts a training; no flag gives the batch, where it is
-// `required`.
+// Whether a script must say its batch: `fit` can do without.
 enum class ScriptBatch { kOptional, kRequired };
+
+// A job script as a training file, whose errors name the script. What it does not say clearly is
+// printed. Errors: no line of it starts a training; a required batch is missing.
 Result<TrainFile> TrainingFromScript(const std::string& script, const ScriptHints& hints,
                                      const std::string& section, ScriptBatch batch,
                                      Console& console);

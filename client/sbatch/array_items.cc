@@ -33,9 +33,10 @@ std::vector<std::string> NamesIn(std::string_view text) {
   return names;
 }
 
-// "${name[index]}" or "${#name[@]}" at the start of `text`; empty where there is none.
+// "${name[index]}", "${#name[@]}" or "${!name[@]}" at the start of `text`; empty where there is
+// none.
 Reference ReferenceAtStart(std::string_view text) {
-  const size_t start = text.size() > 2 && text[2] == '#' ? 3 : 2;
+  const size_t start = text.size() > 2 && (text[2] == '#' || text[2] == '!') ? 3 : 2;
   size_t at = start;
   while (at < text.size() && IsNamePart(text[at])) ++at;
   if (at == start || at >= text.size() || text[at] != '[') return {};

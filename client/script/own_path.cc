@@ -42,6 +42,12 @@ bool EndsWithPathCommand(std::string_view before) {
   return false;
 }
 
+// Whether the name at `at` is meant as the script's path: awk's '{print $0}' is not.
+bool IsMeantAsPath(std::string_view text, size_t at) {
+  const size_t line = text.rfind('\n', at) + 1;  // npos + 1 is 0
+  return EndsWithPathCommand(text.substr(line, at - line));
+}
+
 }  // namespace
 
 std::string WithOwnPath(const std::string& text, const std::string& path) {
@@ -50,8 +56,7 @@ std::string WithOwnPath(const std::string& text, const std::string& path) {
   for (size_t at = 0; at < text.size();) {
     const std::string_view rest = std::string_view(text).substr(at);
     const size_t length = rest[0] == '$' ? OwnNameAt(rest) : 0;
-    const size_t line = length == 0 ? 0 : text.rfind('\n', at) + 1;  // npos + 1 is 0
-    if (length > 0 && EndsWithPathCommand(std::string_view(text).substr(line, at - line))) {
+    if (length > 0 && IsMeantAsPath(text, at)) {
       changed += path;
       at += length;
     } else {
@@ -59,6 +64,17 @@ std::string WithOwnPath(const std::string& text, const std::string& path) {
     }
   }
   return changed;
+}
+
+bool UsesOwnPath(std::string_view text) {
+  for (size_t at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
+    const std::string_view rest = text.substr(at);
+    if (rest.starts_with("$BASH_SOURCE") || rest.starts_with("${BASH_SOURCE")) return true;
+    if (rest.starts_with("${0") && rest.size() > 3 && !IsNamePart(rest[3])) return true;
+    const bool quoted = at > 0 && text[at - 1] == '"';
+    if (OwnNameAt(rest) > 0 && (quoted || IsMeantAsPath(text, at))) return true;
+  }
+  return false;
 }
 
 }  // namespace gpuadvise::client

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace gpuadvise::client {
 
@@ -10,5 +11,8 @@ namespace gpuadvise::client {
 // readlink are given it. Unchanged where `path` has characters that a shell would not take as they
 // are.
 std::string WithOwnPath(const std::string& text, const std::string& path);
+
+// Whether `text` uses the script's own path, in any form: "${0%/*}", "$BASH_SOURCE".
+bool UsesOwnPath(std::string_view text);
 
 }  // namespace gpuadvise::client

@@ -51,6 +51,14 @@ void AskForUnsettled(const ModelPresets& presets, ConvertedScript& converted) {
   }
 }
 
+// "#!/bin/bash -l", "#!/usr/bin/env zsh".
+bool IsShebangOfShell(std::string_view line) {
+  if (!line.starts_with("#!")) return false;
+  const std::vector<std::string_view> words = SplitAt(line.substr(2), ' ');
+  return std::any_of(words.begin(), words.end(),
+                     [](std::string_view word) { return Trim(word).ends_with("sh"); });
+}
+
 }  // namespace
 
 bool IsJobScript(const std::string& path) {
@@ -60,7 +68,7 @@ bool IsJobScript(const std::string& path) {
   if (!text) return false;
   std::string_view rest = *text;
   const std::string_view first = TakeLine(rest);
-  if (first.starts_with("#!") && first.find("sh") != std::string_view::npos) return true;
+  if (IsShebangOfShell(first)) return true;
   while (!rest.empty()) {
     if (TakeLine(rest).starts_with("#SBATCH")) return true;
   }

@@ -473,6 +473,12 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   if (text != source.text) {
     converted.report.changed.push_back("the script's own path ($0) → " + source.path);
   }
+  if (UsesOwnPath(converted.yaml)) {
+    converted.report.unclear.push_back(
+        "the script's own path ($0, BASH_SOURCE) is that of Slurm's copy in a job: write its "
+        "folder "
+        "in full");
+  }
   if (ProgramOf(*launch).find("submitit") != std::string::npos) {
     converted.report.unclear.push_back(
         ProgramOf(*launch) +

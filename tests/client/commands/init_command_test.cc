@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/api/exit_code.h"
+#include "client/script/script_file.h"
 #include "client/script/train_yaml_from_script.h"
 #include "common/base/text.h"
 #include "common/spec/train_spec.h"
@@ -90,6 +91,19 @@ TEST_F(InitTest, AJobScriptInPlaceOfTheFileIsWhatIsTurned) {
   EXPECT_EQ(Gpuadvise({"init", script}), kExitUsage);
   EXPECT_NE(console.complained.find("train.yaml exists"), std::string::npos);
   std::filesystem::current_path(before);
+}
+
+TEST_F(InitTest, AJobScriptIsToldByItsFirstLineOrItsOptions) {
+  const auto is_script = [&](const std::string& text) {
+    folder.Write("file", text);
+    return IsJobScript(folder.Path("file"));
+  };
+  EXPECT_TRUE(is_script("#!/bin/bash -l\npython train.py\n"));
+  EXPECT_TRUE(is_script("#!/usr/bin/env zsh\r\n"));
+  EXPECT_TRUE(is_script("#!/usr/bin/python3\n#SBATCH --gres=gpu:1\n"));
+  EXPECT_FALSE(is_script("#!/usr/share/bin/python3\nprint()\n"));
+  EXPECT_FALSE(is_script("name: a training\n"));
+  EXPECT_FALSE(IsJobScript(folder.Path("nothing")));
 }
 
 TEST_F(InitTest, AFolderThatIsNotThereIsSaid) {

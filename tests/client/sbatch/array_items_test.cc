@@ -48,6 +48,8 @@ TEST(ArrayItems, AWholeArrayIsRefused) {
       "assign the array there at /command";
   EXPECT_EQ(Refusal(Spec("args=(-a -b)", "python t.py \"${args[@]}\"")),
             "command uses ${args[@]}" + remedy);
+  EXPECT_EQ(Refusal(Spec("args=(-a -b)", "for i in ${!args[@]}; do python t.py $i; done")),
+            "command uses ${!args[@]}" + remedy);
   EXPECT_EQ(Refusal(Spec("a=(1 2)", "for i in 0 1; do python t.py ${a[$i]}; done")),
             "command uses ${a[$i]}" + remedy);
   EXPECT_EQ(Refusal(Spec("a=(1 2)", "python t.py ${a[$SLURM_ARRAY_TASK_ID]}")), "");

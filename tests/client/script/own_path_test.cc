@@ -24,5 +24,14 @@ TEST(OwnPath, IsNotPutElsewhere) {
   EXPECT_EQ(WithOwnPath("dirname $0", ""), "dirname $0");
 }
 
+TEST(OwnPath, IsSeenInFormsThatAreNotReplaced) {
+  for (const char* text : {"cd ${0%/*}", "cd \"${BASH_SOURCE%/*}\"", "HERE=\"$0\"", "dirname $0"}) {
+    EXPECT_TRUE(UsesOwnPath(text)) << text;
+  }
+  for (const char* text : {"awk '{print $0}' x", "cd /home/ann", "echo $01 ${01}"}) {
+    EXPECT_FALSE(UsesOwnPath(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace gpuadvise::client
