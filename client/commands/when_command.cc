@@ -15,6 +15,7 @@
 #include "common/base/slurm_time.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
+#include "common/slurm/gres.h"
 #include "common/yaml/yaml_file.h"
 
 namespace gpuadvise::client {
@@ -152,6 +153,21 @@ std::string WhenText(const api::Answer<api::Starts>& whole, const api::StartAnsw
   return text;
 }
 
+// `options` with the GPU type as Slurm has it: people and forecasts also know it by other names.
+SbatchOptions WithSlurmsType(SbatchOptions options, const api::JobStart& job) {
+  const Result<Gres> known = ParseGres(job.gpus_total.empty() ? job.gres : job.gpus_total);
+  if (!known || known->gpus.size() != 1) return options;
+  const std::string& type = known->gpus.front().type;
+  for (const char* name : {"gres", "gpus", "gpus-per-node", "gpus-per-task"}) {
+    const std::string given = options.Get(name).value_or("");
+    const Result<Gres> asked = ParseGres(name == std::string_view("gres") ? given : "gpu:" + given);
+    if (!asked || asked->gpus.size() != 1) continue;
+    const std::string& alias = asked->gpus.front().type;
+    if (!alias.empty() && !type.empty()) options.Set(name, ReplaceAll(given, alias, type));
+  }
+  return options;
+}
+
 // The line that asks Slurm for what was asked here. Arrays are sbatch's alone.
 std::string SlurmLine(const SbatchOptions& options, const std::string& script) {
   const bool shell = script.empty() && !options.Has("array");
@@ -232,7 +248,9 @@ int Run(WhenCommand& command, const CommandContext& context) {
     if (command.limits) text += "\n" + LimitsText(one, console.style());
   }
   if (starts.answers.front().cluster.empty()) {
-    text += Indented(SlurmLine(request->given, request->script), 2, console.style().width);
+    const SbatchOptions given =
+        WithSlurmsType(request->given, starts.answers.front().job.value_or(api::JobStart()));
+    text += Indented(SlurmLine(given, request->script), 2, console.style().width);
   }
   console.Print(text);
   return kExitOk;

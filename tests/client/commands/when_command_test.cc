@@ -60,6 +60,10 @@ TEST_F(WhenTest, TheLineForSlurmIsOneThatItTakes) {
   EXPECT_NE(console.printed.find("To run it: sbatch --array=1-80 --gpus=1 SCRIPT"),
             std::string::npos)
       << console.printed;
+  api.Answer(Answer());  // whose type is gpul40s
+  EXPECT_EQ(When({"--gpus-per-node", "l40s"}), kExitOk);
+  EXPECT_NE(console.printed.find("To run it: salloc --gpus-per-node=gpul40s,"), std::string::npos)
+      << console.printed;
   const std::string script = folder.Write("job.sh", "#!/bin/bash\n#SBATCH -G 2\n");
   api.Answer(Answer());
   EXPECT_EQ(When({"-t", "60", script}), kExitOk);
