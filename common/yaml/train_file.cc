@@ -220,8 +220,9 @@ std::string TrainFile::Explain(const Error& error) const {
   const bool in_request =
       pointer == kSpecPointer || pointer.starts_with(std::string(kSpecPointer) + "/");
   if (in_request) pointer = pointer.substr(kSpecPointer.size());
-  if (const auto option = options_.find(pointer); option != options_.end()) {
-    return option->second + ": " + error.message;
+  for (const std::string& set : {pointer, pointer.substr(0, pointer.rfind('/'))}) {  // or its list
+    const auto option = options_.find(set);
+    if (option != options_.end()) return option->second + ": " + error.message;
   }
   if (pointer.empty() && !section_.empty())
     pointer = PointerTo("", section_);

@@ -78,6 +78,9 @@ TEST_F(AdviseTest, GpusAndPricesOfTheCommandLineWinOverTheFile) {
   EXPECT_EQ(resources["gpus"], json({"l40s", "rtx4090"}));
   EXPECT_EQ(resources["prices"], json({"l40s=2.5"}));
   EXPECT_NE(console.complained.find("--gpu l40s,rtx4090 instead of"), std::string::npos);
+  api.AnswerError({ErrorCode::kBadInput, "no such GPU", "/spec/resources/gpus/1"});
+  EXPECT_EQ(Gpuadvise({"advise", given, "--gpu", "l40s,x"}), kExitUsage);
+  EXPECT_NE(console.complained.find("--gpu l40s,x: no such GPU"), std::string::npos);
 }
 
 TEST_F(AdviseTest, AScriptWithoutItsBatchIsNotRanked) {
