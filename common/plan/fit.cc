@@ -322,6 +322,8 @@ class RowCounter {
         return Bytes(each.setup) < 0.98 * Bytes(setup);
       });
       if (better == next.end()) break;
+      const std::string key = better->change.substr(0, better->change.find(':') + 1);
+      std::erase_if(changes, [&](const std::string& each) { return each.starts_with(key); });
       changes.push_back(better->change);
       setup = better->setup;
     }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/fakes/shipped_catalogues.h"
 
@@ -144,6 +145,17 @@ TEST(AnswerFit, WhenNothingFitsItSaysWhatWouldMakeIt) {
   // 13.5 GB of weights: gradients and states have to go, so checkpointing alone does not help.
   EXPECT_EQ(answer["would_fit_with"][0], "pure_bf16: true") << answer["would_fit_with"];
   EXPECT_THAT(answer["would_fit_with"].dump(), HasSubstr("lora"));
+}
+
+TEST(AnswerFit, WhatWouldMakeItFitNamesAKeyOnce) {
+  const json answer = Must(Ask(R"({"model": {"preset": "llama-3.1-70b"}, "training":
+    {"max_steps": 1, "max_seq_length": 8192}})",
+                               {"l40s"}, 4));
+  std::set<std::string> keys;
+  for (const std::string change : answer["would_fit_with"]) {
+    EXPECT_TRUE(keys.insert(change.substr(0, change.find(':'))).second) << answer["would_fit_with"];
+  }
+  EXPECT_TRUE(keys.contains("method")) << answer["would_fit_with"];
 }
 
 TEST(AnswerFit, MeasuredPeaksCorrectTheModel) {
