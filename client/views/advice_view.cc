@@ -150,7 +150,8 @@ std::string MoreText(const Answer& answer, const Rows& rows, size_t rejected_lef
   return parts.empty() ? "" : JoinNames(parts) + " with --all.\n";
 }
 
-// Why the training's command would not do what the shown rows say.
+// Why the training's command would not do what the shown rows say, or may not: `submit` stops or
+// warns.
 std::string ConflictsText(const Answer& answer, const Rows& rows,
                           const AdviceViewOptions& options) {
   std::string text;
@@ -162,10 +163,11 @@ std::string ConflictsText(const Answer& answer, const Rows& rows,
       if (is_shown) ranks.push_back(std::to_string(rank));
     }
     if (ranks.empty()) continue;
-    const std::string which =
-        ranks.size() == rows.size()
-            ? "no row can be submitted"
-            : (ranks.size() == 1 ? "row " : "rows ") + JoinNames(ranks) + " cannot be submitted";
+    const bool all = ranks.size() == rows.size();
+    const std::string some = (ranks.size() == 1 ? "row " : "rows ") + JoinNames(ranks);
+    const std::string which = conflict.certain
+                                  ? (all ? "no row can" : some + " cannot") + " be submitted"
+                                  : (all ? "every row" : some) + " may run otherwise than advised";
     text += Yellow(Labelled("Command: ", conflict.cause + ": " + which + "; " + conflict.remedy,
                             options.style.width),
                    options.style.colour);

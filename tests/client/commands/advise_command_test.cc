@@ -1,8 +1,10 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "client/api/exit_code.h"
+#include "common/base/text.h"
 #include "tests/client/fake_process.h"
 #include "tests/client/golden.h"
 #include "tests/fakes/temporary_folder.h"
@@ -11,6 +13,7 @@ namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
+using testing::HasSubstr;
 
 class AdviseTest : public testing::Test, protected FakeProcess {
  protected:
@@ -81,6 +84,17 @@ TEST_F(AdviseTest, GpusAndPricesOfTheCommandLineWinOverTheFile) {
   api.AnswerError({ErrorCode::kBadInput, "no such GPU", "/spec/resources/gpus/1"});
   EXPECT_EQ(Gpuadvise({"advise", given, "--gpu", "l40s,x"}), kExitUsage);
   EXPECT_NE(console.complained.find("--gpu l40s,x: no such GPU"), std::string::npos);
+}
+
+TEST_F(AdviseTest, OnlyWhatSubmitRefusesIsSaidNotToBeSubmittable) {
+  const std::string given = folder.Write(
+      "t.yaml", "model: {preset: t5-base}\ntraining: {max_steps: 5}\ncommand: python t.py\n");
+  api.Answer(Advice());
+  EXPECT_EQ(Gpuadvise({"advise", given}), kExitOk);
+  const std::string flat = ReplaceAll(console.printed, "\n  ", " ");
+  EXPECT_THAT(flat, HasSubstr("python starts one process"));
+  EXPECT_THAT(flat, HasSubstr("may run otherwise than advised; add {gpus_per_node}"));
+  EXPECT_THAT(flat, HasSubstr("the batch of one GPU: no row can be submitted"));
 }
 
 TEST_F(AdviseTest, AScriptWithoutItsBatchIsNotRanked) {
