@@ -3,7 +3,7 @@
 #
 # Layout first, then fuzz targets (1,000 runs each), all tests of the dev preset (the fast ones, then
 # those against a real Slurm, which need root), and clang-tidy. The last line names lab tests that
-# passed only in a second run; everything else must pass at once. Debian 12; two cores take 12 to 28
+# passed only in a second run; everything else must pass at once. Debian 12; two cores take 30 to 50
 # minutes the first time.
 #
 # ./test.sh --releases instead compiles the slurm-api source against every Slurm release from 20.11 to
