@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "common/api/advice.h"
 #include "common/base/json_fields.h"
 #include "common/spec/sent_spec.h"
 
@@ -63,9 +64,9 @@ std::optional<std::string> TextOrNothing(const std::string& text) {
 // What the advice said, under the names that the log has for it.
 api::Promise PromiseOf(const json& strategy) {
   auto promise = FromJson<api::Promise>(strategy);
-  const json& gpu = MemberOf(strategy, "gpu_name");
-  promise.gpu = gpu.is_string() ? std::optional(gpu.get<std::string>()) : std::nullopt;
-  promise.cost_is_billing = MemberOf(strategy, "cost_unit") == "billing_hours";
+  const auto advised = FromJson<api::Strategy>(strategy);
+  promise.gpu = TextOrNothing(advised.gpu_name);
+  promise.cost_is_billing = advised.cost_unit == "billing_hours";
   if (promise.memory_bytes == 0) promise.memory_bytes.reset();  // not counted
   return promise;
 }
@@ -91,11 +92,11 @@ std::optional<double> LimitUsed(const JobTimes& times) {
 
 // The forecast cost, for as long as it really ran.
 std::optional<double> RealCost(const Experiment& experiment) {
-  const json& cost = MemberOf(experiment.strategy, "cost");
-  const json& planned = MemberOf(experiment.strategy, "run_mean_seconds");
+  const auto advised = FromJson<api::Strategy>(experiment.strategy);
   const auto ran = RunSeconds(experiment);
-  if (!cost.is_number() || !planned.is_number() || planned.get<double>() <= 0 || !ran) return {};
-  const double real = cost.get<double>() * static_cast<double>(*ran) / planned.get<double>();
+  if (!advised.cost || advised.run.mean_seconds <= 0 || !ran) return {};
+  const double real =
+      *advised.cost * static_cast<double>(*ran) / static_cast<double>(advised.run.mean_seconds);
   return std::round(real * 100) / 100;
 }
 

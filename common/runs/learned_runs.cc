@@ -7,24 +7,13 @@
 #include <set>
 #include <tuple>
 
+#include "common/api/advice.h"
 #include "common/base/statistics.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
 
 namespace gpuadvise {
 namespace {
-
-using nlohmann::json;
-
-int64_t NumberOf(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
-}
-
-std::string TextOf(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 // Whether Slurm saw this start of the command: of a job that went back into the queue it knows the
 // last link alone. What nobody saw run teaches nothing.
@@ -65,20 +54,18 @@ std::optional<double> StartSeconds(const Attempt& attempt) {
 
 // Whether Slurm says that the job had other GPUs than it was advised: then its figures are of
 // those.
-bool RanElsewhere(const json& strategy, const JobTimes& times) {
+bool RanElsewhere(const api::Strategy& strategy, const JobTimes& times) {
   if (times.gpus == 0) return false;  // Slurm says nothing
-  const int64_t gpus = NumberOf(strategy, "gpus_per_node") * NumberOf(strategy, "nodes");
-  const bool other_type =
-      !times.gpu.empty() && !EqualIgnoringCase(TextOf(strategy, "gres_type"), times.gpu);
-  return other_type || times.gpus != gpus || times.nodes != NumberOf(strategy, "nodes");
+  const int64_t gpus = strategy.gpus_per_node * strategy.nodes;
+  const bool other_type = !times.gpu.empty() && !EqualIgnoringCase(strategy.gres_type, times.gpu);
+  return other_type || times.gpus != gpus || times.nodes != strategy.nodes;
 }
 
 // Whether Slurm says of the job's GPUs, nodes and end what its owner says.
-bool IsConfirmed(const Experiment& experiment) {
+bool IsConfirmed(const api::Strategy& strategy, const Experiment& experiment) {
   const JobTimes& times = experiment.times;
-  const json& strategy = experiment.strategy;
-  if (times.gpus == 0 || times.partition != TextOf(strategy, "partition")) return false;
-  if (!EqualIgnoringCase(TextOf(strategy, "gres_type"), times.gpu)) return false;
+  if (times.gpus == 0 || times.partition != strategy.partition) return false;
+  if (!EqualIgnoringCase(strategy.gres_type, times.gpu)) return false;
   const Attempt& last = experiment.outcome->attempts.back();
   const bool ended_well = last.exit_code == 0 && last.signal == 0;
   return !times.state.empty() && ended_well == (times.state == "COMPLETED");
@@ -211,17 +198,15 @@ std::vector<RunFact> FactsOf(const Experiment& experiment) {
   if (!experiment.outcome || experiment.family.empty() || !experiment.strategy.is_object()) {
     return facts;
   }
-  const json& strategy = experiment.strategy;
-  const auto gpu = strategy.find("gpu");
-  const int64_t gpus = NumberOf(strategy, "gpus_per_node") * NumberOf(strategy, "nodes");
-  if (gpu == strategy.end() || !gpu->is_string() || gpus < 1) return facts;
+  const auto strategy = FromJson<api::Strategy>(experiment.strategy);
+  const int64_t gpus = strategy.gpus_per_node * strategy.nodes;
+  if (strategy.gpu.empty() || gpus < 1) return facts;
   if (RanElsewhere(strategy, experiment.times)) return facts;
-  const bool confirmed = IsConfirmed(experiment);
+  const bool confirmed = IsConfirmed(strategy, experiment);
   for (const Attempt& attempt : experiment.outcome->attempts) {
     if (!attempt.micro_batch || !WasSeen(attempt, experiment.times)) continue;
     if (attempt.out_of_memory && attempt.host_memory) continue;  // the GPU had enough
-    RunFact fact{experiment.job_id, experiment.uid, gpu->get<std::string>(), gpus,
-                 *attempt.micro_batch};
+    RunFact fact{experiment.job_id, experiment.uid, strategy.gpu, gpus, *attempt.micro_batch};
     fact.effective_batch_size = *attempt.micro_batch * attempt.accumulation.value_or(1) * gpus;
     fact.out_of_memory = attempt.out_of_memory;
     fact.confirmed = confirmed;
