@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What is made of the table of the API's answers and requests, common/api/answers.yaml.
 
-    contract.py             writes what is published: the schemas of docs/openapi.yaml, the page's types, the Python client's
+    contract.py             writes what is published: the schemas of docs/openapi.yaml, the page's types, the Python client's,
+                            and what the tools of gpuadvise-mcp take (also by --help) and answer
     contract.py --check     compares these instead, and ends with 1 where one differs
     contract.py --headers FOLDER
                             writes the structs of the programs, FOLDER/SECTION.h for each section; the build runs this
@@ -11,13 +12,16 @@ Needs Python 3 alone: the table is YAML, and its few forms are read here.
 import json
 import pathlib
 import re
+import runpy
 import sys
+import textwrap
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
 TABLE = TOP / "common/api/answers.yaml"
 BEGIN = "# Made from common/api by packaging/contract.py; not written by hand."
 END = "# End of what is made."
-WIDTH = 140  # of lines of names in docs/openapi.yaml
+WIDTH = 140  # of lines of names
+MCP = "integrations/mcp/gpuadvise_mcp.py"
 # Word of the table -> C++, JSON Schema, TypeScript, Python.
 WORDS = {
     "text": ("std::string", "type: string", "string", "str"),
@@ -207,15 +211,12 @@ def schema(row):
     return ", ".join(parts)
 
 
-def required(names):
-    lines = ["      required: ["]
-    for i, name in enumerate(names):
-        word = name + ("," if i + 1 < len(names) else "]")
-        if len(lines[-1]) + len(word) + 1 > WIDTH:
-            lines.append(" " * 8 + word)
-        else:
-            lines[-1] += (" " if i else "") + word
-    return "\n".join(lines) + "\n"
+def wrapped(head, items, end, indent):
+    """The items, on as many lines as they need; none is broken."""
+    words = head + ", ".join(item.replace(" ", "\0") for item in items) + end
+    lines = textwrap.fill(words, WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2),
+                          break_long_words=False, break_on_hyphens=False)
+    return lines.replace("\0", " ") + "\n"
 
 
 def openapi(contract):
@@ -228,7 +229,7 @@ def openapi(contract):
             text += "      additionalProperties: true\n"
             continue
         if always := [row.name for row in rows if not row.omitted]:
-            text += required(always)
+            text += wrapped("required: [", always, "]", 6)
         text += "      properties:\n" + "".join(f"        {row.name}: {{{schema(row)}}}\n" for row in rows)
     return text
 
@@ -272,7 +273,44 @@ def python(contract):
     return "\n\n".join(classes)
 
 
-FILES = {"docs/openapi.yaml": openapi, "web/src/api/contract.ts": typescript, "integrations/python/gpuadvise.py": python}
+def options_of(command):
+    """name -> row of options that take a value, from --help: "  -G,--gpus N                   GPUs per job (default 1)"."""
+    path = TOP / f"tests/client/golden/help_{command}.txt"  # what the program prints: a test holds it to that
+    found = re.findall(r"^  \S*?--([\w-]+)\S* (\S+) +(\S.*)$", path.read_text(encoding="utf-8"), re.M) if path.exists() else []
+    return {name.replace("-", "_"): f"{'integer' if value == 'N' else 'string'} {meaning}" for name, value, meaning in found}
+
+
+def mcp_row(row, shown):
+    kind = WORDS[row.of][1][len("type: "):] if not row.struct else row.struct.shown if row.struct.shown in shown else "object"
+    return f"{f'[{kind}]' if row.is_list else kind}{'?' * row.nullable} {row.meaning}"
+
+
+def mcp(contract, server=None):
+    """What the server names: arguments of its tools, which are options or members of a request, and members of structs."""
+    server = server or runpy.run_path(str(TOP / MCP))
+    shown, groups = server["SHOWN"], {"arguments": {}}
+    structs = {struct.shown: {row.name: mcp_row(row, shown) for row in rows if row.meaning} for struct, rows in contract}
+
+    def named(owner, names, *places):
+        known = {name: row for place in reversed(places) for name, row in place.items()}
+        for name in names:
+            if name not in known:
+                sys.exit(f"{MCP}: {owner} names {name}: SHOWN, {TABLE.name} and --help have no such name with a meaning")
+        return {name: known[name] for name in names}
+
+    for tool, (_, _, arguments, answer) in server["TOOLS"].items():
+        named(tool, answer.split(), shown)
+        names = [name for name in arguments.replace("!", "").split() if name not in server["SOURCES"]]
+        places = [structs.get(struct, {}) for struct in ("JobRequest", "SbatchOptions", *answer.split())]
+        rows = named(tool, names, options_of(tool), *places)
+        groups[tool] = {name: row for name, row in rows.items() if groups["arguments"].setdefault(name, row) != row}
+    groups.update((name, named(name, members.split(), structs.get(name, {}))) for name, members in shown.items())
+    return "MADE: Dict[str, Dict[str, str]] = {\n" + "".join(
+        wrapped(f'"{group}": {{', [f'"{name}": {json.dumps(row, ensure_ascii=False)}' for name, row in rows.items()], "},", 4)
+        for group, rows in groups.items() if rows) + "}\n"
+
+
+FILES = {"docs/openapi.yaml": openapi, "web/src/api/contract.ts": typescript, "integrations/python/gpuadvise.py": python, MCP: mcp}
 
 
 def with_made(text, made):

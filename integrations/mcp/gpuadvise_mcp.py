@@ -64,130 +64,164 @@ class Wrong(Exception):
         self.code, self.identity = code, identity
 
 
-# --- Tools. An argument is an option of the command: "TYPE description".
+# --- Tools. Which there are, and which members of an answer matter to a model. Types and meanings are made, but for those of
+# MCP alone. A row is "TYPE meaning": TYPE? may be null, [TYPE] is a list. A model reads all of it: few words.
 
-SECTION = "string Section of the training file"
-DEADLINE = "string fri, 18:00, 2026-11-27T18:00 or now+2days"
-PLACE = {"partition": "string Only these partitions: a,b", "account": "string Account", "qos": "string Quality of service",
-         "time": "string Time limit as Slurm writes it: 08:00:00"}
-RANKING = {"objective": "string Rank by finish (default), start, cost or deadline", "deadline": DEADLINE}
-TRAINING = {"file": "string Path of a training file (.yaml)",
-            "training": "string The text of a training file, in place of file"}
-MODEL = {**TRAINING, "model": "string A model in place of a file: a name such as gpt2, or a Hugging Face id"}
+# A training, which a command takes as its first word or on standard input.
+SOURCES = {"file": "string Path of a training file (.yaml)",
+           "training": "string The text of a training file, in place of file",
+           "model": "string A model in place of a file: a name such as gpt2, or a Hugging Face id"}
+LEFT_OUT = {"left_out": "object Number of entries that are not shown, by list"}
+SUBMISSION = {"job_id": "integer? Number of the new job; null: none", "by_hand": "string The same as a command",
+              "strategy": "Strategy The submitted strategy"}
 
-# Answers: the members that matter. "TYPE? ..." may be null, "name!" is always there, a tuple is a list of its first member.
-START = {"wait_p10_seconds": "number? 10th percentile of the queue wait", "wait_p50_seconds": "number? Median of the queue wait",
-         "wait_p90_seconds": "number? 90th percentile of the queue wait", "start_p50": "integer? Median of the start, Unix time",
-         "partition": "string Partition", "gres": "string GPUs as asked for", "jobs_before": "integer Pending jobs before it",
-         "reasons": ("string Why it starts then",), "doubts": ("string What is not certain",),
-         "error": "object? Why this job cannot run; null if it can"}
-STRATEGY = {"rank!": "integer 1 is the best", "gpu_name": "string GPU type", "gpus_per_node": "integer GPUs on each node",
-            "nodes": "integer Nodes", "partition!": "string Partition",
-            "micro_batch": "integer Samples that one GPU processes at once",
-            "accumulation": "integer Micro-batches of one optimizer step",
-            "effective_batch_size": "integer Samples of one optimizer step", "time_limit_seconds": "number Time limit",
-            "wait_p50_seconds": "number? Median of the queue wait", "run_p50_seconds": "number? Median of the run time",
-            "total_p50_seconds": "number Median of wait + run time",
-            "total_p90_seconds": "number 90th percentile of wait + run time", "cost": "number? Cost of the mean run time",
-            "gpu_hours": "number GPU-hours of the mean run time", "reasons": ("string Why it has this rank",)}
-FIT = {"gpu_name": "string GPU type", "fits": "boolean Whether the effective batch can be run",
-       "max_micro_batch": "object? Largest micro-batch by margin: conservative keeps 40 % of the memory free, recommended 20 %",
-       "gpu_memory_bytes": "integer Memory of one GPU"}
-STEP = {"gpus": "integer GPUs in all", "nodes": "integer Nodes", "hours": "number? Run time without the wait, hours",
-        "efficiency": "number? Speed-up per GPU, 1 is perfect", "gpu_hours": "number? GPU-hours"}
-GPU = {"gpu_name!": "string GPU type", "total!": "integer GPUs in all", "usable": "integer Without those of down and drained nodes",
-       "free!": "integer Free now for a small job", "memory_bytes": "integer Memory of one GPU",
-       "gpus_per_node": "integer GPUs on each node", "wait_one_seconds": "number? Median wait for one GPU, 1 h",
-       "wait_node_seconds": "number? Median wait for a node, 1 h"}
-WHY = {"job_id!": "integer Number of the job", "name": "string? Untrusted text of whoever submitted it",
-       "user": "string? Its user; null where hidden", "state!": "string State in Slurm", "partition": "string Partition",
-       "wait_p50_seconds": "number? Median of the wait from now", "wait_p90_seconds": "number? 90th percentile of the wait from now",
-       "start_p50": "integer? Median of the start, Unix time",
-       "why": ({"words": "string Why it waits", "clears": "string What ends this"},),
-       "cheaper": ("object What would start it earlier",)}
-EVERY = {"snapshot_age_seconds": "number? Age of the data on the cluster",
-         "warnings": ("string What the answer leaves out or is unsure of",),
-         "left_out": "object List name: how many of its entries are not shown here"}
-
-# Name: title, description, arguments, answer. The command has the name of the tool.
-TOOLS: Dict[str, Tuple[str, str, Dict[str, str], Dict[str, Any]]] = {
-    "when": (
-        "When would a job start",
-        "Forecast of the start of a job with these sbatch options, if it were submitted now. Answers with the wait at the 10th, "
-        "50th and 90th percentile in seconds, and why.",
-        {"gres": "string GPUs per node, as sbatch has it: gpu:l40s:2 or gpu:2", "gpus": "string GPUs in all: l40s:12",
-         "nodes": "integer Number of nodes", "ntasks": "integer Number of tasks", "cpus_per_task": "integer CPUs of one task",
-         "mem": "string Memory of one node: 64G", **PLACE, "constraint": "string Features of the nodes"},
-        {"answers!": (START,)}),
-    "advise": (
-        "Where a training finishes first",
-        "Ranks the ways to run a training described by a train.yaml: GPU type, number of GPUs, partition, batch, queue wait, run "
-        "time and cost. Submits nothing.",
-        {**TRAINING, "section": SECTION, **RANKING, **PLACE},
-        {"strategies!": (STRATEGY,), "rejected": ("object A GPU type that cannot run it, with reasons",),
-         "tips": ("string What would make it faster or cheaper",), "objective": "string What strategies are ranked by"}),
-    "fit": (
-        "What fits into GPU memory",
-        "For each GPU type whether a training or a model fits, the largest micro-batch, the memory by part, and ways to save "
-        "memory.",
-        {**MODEL, "section": SECTION, "gpu": "string Only this GPU; it need not be in the cluster",
-         "gpus": "integer GPUs of the job (default 1)", "micro_batch": "integer Show this micro-batch"},
-        {"gpus!": (FIT,), "model": "string The model", "parameters": "integer Parameters of the model"}),
-    "scale": (
-        "How many GPUs are worth it",
-        "Hours, efficiency and cost of a training on 1, 2, 4 ... GPUs, and the recommended number.",
-        {**MODEL, "section": SECTION, "gpu": "string Only this GPU",
-         "max_gpus": "integer Up to so many GPUs (default 8, or a whole node)",
-         "objective": "string finish (default), cost or deadline", "deadline": "string Done by then with 90 % probability"},
-        {"gpu_name": "string GPU type of `steps`", "steps!": (STEP,),
-         "recommended": "object? The number that is recommended, and why"}),
-    "why": (
-        "Why a job waits", "Why a pending job waits, when it will start, and what would start it earlier.",
-        {"job_id!": "integer Number of the job in Slurm"}, WHY),
-    "gpus": (
-        "GPUs of the cluster",
-        "GPU types of the cluster: total, usable, free now, memory, and the wait for one GPU and for whole nodes.",
-        {}, {"gpus!": (GPU,)}),
-    "jobs": (
-        "Jobs of the user",
-        "The user's own jobs that were submitted with gpuadvise: forecast and actual times, outcome.",
-        {"state": "string Only pending, running, ended, ok or failed jobs", "gpu": "string Only on this GPU",
-         "name": "string Only jobs with this in their name", "since": "string Submitted since: 7d, yesterday, 2026-11-20",
-         "limit": "integer The newest so many jobs"},
-        {"jobs!": ("object A job, the newest first: forecast, times, outcome",)}),
-    "submit": (
-        "Submit a training to Slurm",
-        "Submits the best strategy of a training file, or the one picked, as a Slurm job of the user. The user is shown the job "
-        "script and must confirm; without that nothing is submitted.",
-        {"file!": TRAINING["file"], "section": SECTION, "pick": "integer Row of `advise` (default: the best)", **RANKING, **PLACE},
-        {"job_id!": "integer? Number of the new job; null: none", "by_hand": "string The same as a command", "strategy": STRATEGY}),
+# Name: title, description, arguments ("name!" is needed), structs whose members the answer has.
+TOOLS = {
+    "when": ("When would a job start",
+             "Forecast of the start of a job with these sbatch options, if it were submitted now. Answers with the wait at the "
+             "10th, 50th and 90th percentile in seconds, and why.",
+             "gres gpus nodes ntasks cpus_per_task mem partition account qos time constraint", "Starts Frame"),
+    "advise": ("Where a training finishes first",
+               "Ranks the ways to run a training described by a train.yaml: GPU type, number of GPUs, partition, batch, queue "
+               "wait, run time and cost. Submits nothing.",
+               "file training section objective deadline partition account qos time", "Advice Frame"),
+    "fit": ("What fits into GPU memory",
+            "For each GPU type whether a training or a model fits, the largest micro-batch, the memory by part, and ways to "
+            "save memory.", "file training model section gpu gpus micro_batch", "Fit"),
+    "scale": ("How many GPUs are worth it",
+              "Hours, efficiency and cost of a training on 1, 2, 4 ... GPUs, and the recommended number.",
+              "file training model section gpu max_gpus objective deadline", "Scale"),
+    "why": ("Why a job waits", "Why a pending job waits, when it will start, and what would start it earlier.",
+            "job_id!", "Job Frame"),
+    "gpus": ("GPUs of the cluster",
+             "GPU types of the cluster: total, usable, free now, memory, and the median wait for one GPU and for whole nodes, "
+             "for 1 h.", "", "Gpus Frame"),
+    "jobs": ("Jobs of the user",
+             "The user's own jobs that were submitted with gpuadvise: forecast and actual times, outcome.",
+             "state gpu name since limit", "Experiments Frame"),
+    "submit": ("Submit a training to Slurm",
+               "Submits the best strategy of a training file, or the one picked, as a Slurm job of the user. The user is shown "
+               "the job script and must confirm; without that nothing is submitted.",
+               "file! section pick objective deadline partition account qos time", ""),
 }
 
+# Struct: its members that matter. Structs that are not here are plain objects.
+SHOWN = {
+    "Frame": "snapshot_age_seconds warnings", "Starts": "answers", "Gpus": "gpus", "Experiments": "jobs",
+    "StartAnswer": "wait_p10_seconds wait_p50_seconds wait_p90_seconds start_p50 partition gres jobs_before reasons doubts error",
+    "Advice": "strategies rejected tips objective",
+    "Strategy": "rank gpu_name gpus_per_node nodes partition micro_batch accumulation effective_batch_size time_limit_seconds "
+                "wait_p50_seconds run_p50_seconds total_p50_seconds total_p90_seconds cost gpu_hours reasons",
+    "Fit": "gpus model parameters", "FitGpu": "gpu_name fits max_micro_batch gpu_memory_bytes",
+    "MicroBatches": "conservative recommended",
+    "Scale": "gpu_name steps recommended", "ScaleStep": "gpus nodes hours efficiency gpu_hours",
+    "Job": "job_id name user state partition wait_p50_seconds wait_p90_seconds start_p50 why cheaper", "WhyPending": "words clears",
+    "GpuType": "gpu_name total usable free memory_bytes gpus_per_node wait_one_seconds wait_node_seconds",
+}
 
-def schema(members: Any, **more: Any) -> Dict[str, Any]:
-    """The JSON Schema of members written as above."""
-    if isinstance(members, tuple):
-        return {"type": "array", "items": schema(members[0])}
-    if isinstance(members, str):
-        kind, description = members.split(" ", 1)
-        nullable = kind.endswith("?")
-        return {"type": [kind[:-1], "null"] if nullable else kind, "description": description, **more}
-    required = [name[:-1] for name in members if name.endswith("!")]
-    return {"type": "object", "properties": {name.rstrip("!"): schema(member) for name, member in members.items()},
-            **({"required": required} if required else {}), **more}
+# Made from common/api by packaging/contract.py; not written by hand.
+MADE: Dict[str, Dict[str, str]] = {
+    "arguments": {"gres": "string GPUs per node: gpu:l40s:6.", "gpus": "string GPUs in all: l40s:12.", "nodes": "integer Number of nodes.",
+      "ntasks": "integer Number of tasks.", "cpus_per_task": "integer CPUs of each task.", "mem": "string --mem: memory on each node",
+      "partition": "string Partitions, separated by commas.", "account": "string Account of the job.", "qos": "string Quality of service.",
+      "time": "string --time: the time limit", "constraint": "string Features that the nodes must have.",
+      "section": "string Use this section of FILE", "objective": "string Rank by finish (default), start, cost or deadline",
+      "deadline": "string Deadline: fri, 18:00, 2026-11-27T18:00, now+2days", "gpu": "string Only this GPU; it need not be in the cluster",
+      "micro_batch": "integer Show this micro-batch", "max_gpus": "integer Up to N GPUs (default 8, or a whole node)",
+      "job_id": "integer Number of the job.", "state": "string Only pending, running, ended, ok or failed jobs",
+      "name": "string Only jobs with this in their name", "since": "string Submitted since: 7d, yesterday, fri, 2026-11-27",
+      "limit": "integer The newest N jobs", "pick": "integer Use row N of `advise`"},
+    "advise": {"partition": "string Partition to stay in", "account": "string Account to charge", "qos": "string Quality of service",
+      "time": "string Time limit: minutes, HH:MM:SS, D-HH:MM:SS"},
+    "fit": {"gpus": "integer GPUs per job (default 1)"},
+    "scale": {"gpu": "string These GPUs (default: all in the cluster, the best in full)",
+      "objective": "string finish (default), cost or deadline", "deadline": "string Done by then with 90 % probability"},
+    "jobs": {"gpu": "string Only on this GPU"},
+    "submit": {"partition": "string Partition to stay in", "account": "string Account to charge", "qos": "string Quality of service",
+      "time": "string Time limit: minutes, HH:MM:SS, D-HH:MM:SS"},
+    "Frame": {"snapshot_age_seconds": "number? Age of the data; null before the first snapshot.",
+      "warnings": "[string] Sentences on this answer."},
+    "Starts": {"answers": "[StartAnswer] The jobs of the request, in its order."},
+    "Gpus": {"gpus": "[GpuType] The GPU types of the cluster."},
+    "Experiments": {"jobs": "[object] The caller's jobs, the newest first."},
+    "StartAnswer": {"wait_p10_seconds": "integer Queue wait: 10th percentile.", "wait_p50_seconds": "integer Queue wait: Median.",
+      "wait_p90_seconds": "integer Queue wait: 90th percentile.", "start_p50": "integer Median of the start, Unix time.",
+      "partition": "string Where it would start, if in several the first.", "gres": "string GPUs on each node, in Slurm's words.",
+      "jobs_before": "integer Pending jobs ahead of it.", "reasons": "[string] Why it starts then, in sentences.",
+      "doubts": "[string] What is not certain, in sentences.", "error": "object? Why this job cannot run; null if it can."},
+    "Advice": {"strategies": "[Strategy] Where and how to run it, the best first.",
+      "rejected": "[object] What cannot run it, with reasons.", "tips": "[string] What would help, in sentences.",
+      "objective": "string What strategies are ranked by."},
+    "Strategy": {"rank": "integer 1 is the best.", "gpu_name": "string Name of the GPU for people.",
+      "gpus_per_node": "integer GPUs on each node.", "nodes": "integer Number of nodes.", "partition": "string Name of the partition.",
+      "micro_batch": "integer Samples that one GPU processes at once.", "accumulation": "integer Micro-batches of one optimizer step.",
+      "effective_batch_size": "integer Samples of one optimizer step on all GPUs.", "time_limit_seconds": "integer Time limit of the job.",
+      "wait_p50_seconds": "integer Queue wait: Median.", "run_p50_seconds": "integer Run time: Median.",
+      "total_p50_seconds": "integer Queue wait + run time: Median.", "total_p90_seconds": "integer Queue wait + run time: 90th percentile.",
+      "cost": "number? Cost of the mean run time; null if not known.", "gpu_hours": "number GPU-hours of the mean run time.",
+      "reasons": "[string] Why it has this rank, in sentences."},
+    "Fit": {"gpus": "[FitGpu] The only stage: Each type of GPU.", "model": "string The only stage: The model in words.",
+      "parameters": "integer The only stage: Parameters; absent if the shape is not known."},
+    "FitGpu": {"gpu_name": "string Name of the GPU for people.", "fits": "boolean Whether micro_batch fits.",
+      "max_micro_batch": "MicroBatches Largest micro-batches.", "gpu_memory_bytes": "integer Memory of one GPU."},
+    "MicroBatches": {"conservative": "integer With twice the margin of free memory.", "recommended": "integer With the margin."},
+    "Scale": {"gpu_name": "string Of the GPU that is shown in full: Name of the GPU for people.",
+      "steps": "[ScaleStep] Of the GPU that is shown in full: 1, 2, 4, … GPUs.",
+      "recommended": "object Of the GPU that is shown in full: How many to use; absent if none can run it."},
+    "ScaleStep": {"gpus": "integer GPUs in all.", "nodes": "integer Number of nodes.", "hours": "number Median of the run time, hours.",
+      "efficiency": "number Samples a second of each GPU, as a share of those with the fewest GPUs.", "gpu_hours": "number GPU-hours."},
+    "Job": {"job_id": "integer Number of the job.", "name": "string? Name of the job; null where the caller may not see it.",
+      "user": "string? Owner of the job; null where the caller may not see it.", "state": "string Slurm's word for the state.",
+      "partition": "string Partitions, separated by commas.",
+      "wait_p50_seconds": "integer Pending jobs only. Absent if its start cannot be forecast. Queue wait: Median.",
+      "wait_p90_seconds": "integer Pending jobs only. Absent if its start cannot be forecast. Queue wait: 90th percentile.",
+      "start_p50": "integer Pending jobs only. Absent if its start cannot be forecast. Median of the start, Unix time.",
+      "why": "[WhyPending] Why it waits; empty for a running job.", "cheaper": "[object] Changes that would start it earlier."},
+    "WhyPending": {"words": "string A reason why it waits, in words.", "clears": "string When that ends, in words."},
+    "GpuType": {"gpu_name": "string Name of the GPU for people.", "total": "integer Number in all.",
+      "usable": "integer GPUs without those of down and drained nodes.", "free": "integer GPUs that a small job could take now.",
+      "memory_bytes": "integer? Memory of one GPU; null if it is not in the catalogue.", "gpus_per_node": "integer Most GPUs of one node.",
+      "wait_one_seconds": "integer? Wait for one GPU; null if such a job can never run.",
+      "wait_node_seconds": "integer? Wait for a node; null if never."},
+}
+# End of what is made.
+
+
+def arguments_of(tool: str) -> Dict[str, str]:
+    """The row of each argument; "name!" is needed."""
+    rows = {**MADE["arguments"], **MADE.get(tool, {}), **SOURCES}
+    return {name: rows[name.rstrip("!")] for name in TOOLS[tool][2].split()}
+
+
+def schema(rows: Dict[str, str], least: Optional[int] = None) -> Dict[str, Any]:
+    """The JSON Schema of an answer with these rows, or of arguments, of which whole numbers are at `least` so large."""
+    properties: Dict[str, Any] = {}
+    for name, row in rows.items():
+        kind, meaning = row.split(" ", 1)
+        word = kind.strip("[]?")
+        found = schema(MADE[word]) if word in SHOWN else {"type": word} if word else {}
+        if kind.startswith("["):
+            found = {"type": "array", "items": found}
+        if kind.endswith("?"):
+            found["type"] = [found["type"], "null"]
+        if least is None and name in OF_PEOPLE:
+            meaning += " Untrusted text."
+        elif least is not None and kind == "integer":
+            found["minimum"] = least
+        properties[name.rstrip("!")] = {**found, "description": meaning}
+    required = [name[:-1] for name in rows if name.endswith("!")]
+    return {"type": "object", "properties": properties, **({"required": required} if required else {})}
 
 
 def tool_json(name: str) -> Dict[str, Any]:
     """The tool as tools/list has it."""
-    title, description, arguments, answer = TOOLS[name]
-    takes = schema(arguments, additionalProperties=False)
-    for argument in takes["properties"].values():
-        if argument["type"] == "integer":
-            argument["minimum"] = 1
+    title, description, _, structs = TOOLS[name]
+    answer = dict(row for struct in structs.split() for row in MADE[struct].items())
     changes = name == "submit"
-    return {"name": name, "title": title, "description": description, "inputSchema": takes,
-            "outputSchema": schema({**answer, **({} if changes else EVERY)}),
-            "annotations": {"title": title, "readOnlyHint": not changes, "destructiveHint": changes,
+    return {"name": name, "title": title, "description": description,
+            "inputSchema": {**schema(arguments_of(name), least=1), "additionalProperties": False},
+            "outputSchema": schema(SUBMISSION if changes else {**answer, **LEFT_OUT}),
+            "annotations": {"readOnlyHint": not changes, "destructiveHint": changes,
                             "idempotentHint": not changes, "openWorldHint": changes}}
 
 
@@ -219,12 +253,13 @@ def command_of(tool: str, given: Any) -> Tuple[List[str], str]:
     """The words of a command, without the program's name, and its standard input."""
     if not isinstance(given, dict):
         raise Failed("arguments must be an object")
-    known = {name.rstrip("!"): kind.split(" ")[0] for name, kind in TOOLS[tool][2].items()}
+    rows = arguments_of(tool)
+    known = {name.rstrip("!"): row.split(" ")[0] for name, row in rows.items()}
     for name in given:
         if name not in known:
             near = difflib.get_close_matches(name[:100], known, 1)
             raise Failed(f"{tool} has no argument '{cut(shown(name), 64)}'" + (f" (did you mean '{near[0]}'?)" if near else ""))
-    for name in TOOLS[tool][2]:
+    for name in rows:
         if name.endswith("!") and name[:-1] not in given:
             raise Failed(f"{tool} needs {name[:-1]}")
     sources = [name for name in ("file", "training", "model") if name in known]

@@ -86,6 +86,16 @@ class Made(unittest.TestCase):
         self.assertLess(made.index("class CarPart("), made.index("class Cars("))
         self.assertIn("    best: Optional[CarPart]\n    warnings: List[str]\n", made)
 
+    def test_the_server_of_assistants_gets_what_it_names(self):
+        server = {"SOURCES": {"file": "string A file"}, "TOOLS": {"fit": ("", "", "file! gpus doors", "Cars")},
+                  "SHOWN": {"Cars": "name best", "CarPart": "grams"}}
+        self.assertEqual(contract.mcp(contract.published(table()), server), '''MADE: Dict[str, Dict[str, str]] = {
+    "arguments": {"gpus": "integer GPUs per job (default 1)", "doors": "integer Doors."},
+    "Cars": {"name": "string Its \\"name\\".", "best": "CarPart? A meaning that stands on two lines."},
+    "CarPart": {"grams": "integer? Mass; null if not known."},
+}
+''')
+
     def test_what_is_published_is_what_the_table_says(self):
         self.assertEqual(contract.publish(contract.Table(contract.TABLE.read_text()), check=True), 0)
 
@@ -106,6 +116,13 @@ class Refused(unittest.TestCase):
         self.assert_refused('    name: [whole, "Doors."]', "name is there twice")
         self.assert_refused("  Part:", "Part is there twice")
         self.assert_refused("  doors", "no section, struct or member")
+
+    def test_a_name_of_the_server_of_assistants_that_nothing_has_is_refused(self):
+        for argument, answer, shown, said in (("seats", "Cars", "name", "fit names seats"), ("", "Carts", "name", "fit names Carts"),
+                                              ("", "Cars", "name wheels", "Cars names wheels")):
+            server = {"SOURCES": {}, "TOOLS": {"fit": ("", "", argument, answer)}, "SHOWN": {"Cars": shown}}
+            with self.assertRaisesRegex(SystemExit, f"gpuadvise_mcp.py: {said}: .* have no such name"):
+                contract.mcp(contract.published(table()), server)
 
 
 if __name__ == "__main__":
