@@ -29,7 +29,8 @@ constexpr const char* kWhenFooter =
     "Forecasts when a job with these sbatch options would start. Supported: -p -A -q -t -N -n -c "
     "-C\n"
     "-G --gres --gpus-per-node --gpus-per-task --mem --mem-per-cpu --mem-per-gpu -w/--nodelist\n"
-    "-x/--exclude --exclusive -b/--begin --reservation -a/--array (the first and the last task).\n"
+    "-x/--exclude --exclusive -b/--begin --reservation -d/--dependency --nice -H/--hold\n"
+    "-a/--array (the first and the last task).\n"
     "Other options are skipped (-v lists them).\n"
     "#SBATCH lines of a job script are read first; options here override them.\n"
     "With --limits: never below --time-min; -J selects similar past runs.\n"
@@ -199,7 +200,7 @@ void ListUnknown(const SbatchRequest& request, Console& console) {
     console.Complain("gpuadvise: ignored, not an sbatch option: " + Printable(option));
   }
   SbatchOptions options = request.options;
-  options.Erase("array");  // `when` sees it
+  for (const char* seen : {"array", "begin", "dependency", "hold", "nice"}) options.Erase(seen);
   for (const std::string& option : UnseenByForecast(options)) {
     console.Complain("gpuadvise: no effect on the forecast: " + Printable(option));
   }

@@ -105,6 +105,23 @@ class QuestionBuilder {
     if (!begin) return Fail("begin", begin.error().message);
     json_["begin"] = *begin;
   }
+  // Of a singleton the name matters.
+  void Dependency() {
+    Text("dependency", "dependency");
+    if (TextOf("dependency").find("singleton") != std::string::npos) Text("job-name", "name");
+  }
+  // --nice without a value is 100, as in sbatch.
+  void Nice() {
+    const auto value = options_.Get("nice");
+    if (!value || error_) return;
+    int64_t nice = value->empty() ? 100 : 0;
+    const char* end = value->data() + value->size();
+    const auto [rest, status] = std::from_chars(value->data(), end, nice);
+    if (!value->empty() && (status != std::errc() || rest != end)) {
+      return Fail("nice", "write a whole number");
+    }
+    json_["nice"] = nice;
+  }
   // "1-40%4", "0-30:2", "1,3,7-9".
   void Array() {
     const auto value = options_.Get("array");
@@ -300,6 +317,9 @@ Result<json> JobQuestion(const SbatchOptions& options, int64_t now) {
   AddPerGpu(options, &question);
   question.TimeLimit();
   question.Begin();
+  question.Dependency();
+  question.Nice();
+  if (options.Has("hold")) question.Set("hold", true);
   question.Exclusive();
   question.Sharing();
   question.Text("licenses", "licenses");

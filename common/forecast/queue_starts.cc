@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/forecast/bounded_waits.h"
 #include "common/history/forecast_history.h"
+#include "common/scheduler/plan_now.h"
 #include "common/scheduler/queue_model.h"
 #include "common/scheduler/queue_trajectories.h"
 #include "common/scheduler/simulation.h"
@@ -94,9 +96,12 @@ std::vector<SimulatedWait> SimulatedWaits(const QueueModel& queue,
                                           const std::vector<int64_t>& competing) {
   const auto limits = PlannedStarts(queue, Durations::kLimits);
   const auto mean_of_last_two = PlannedStarts(queue, Durations::kLastTwo);
+  const GroupPlan empty = PlanOfEmptyNodes(queue);
   std::vector<SimulatedWait> waits;
   for (size_t i = 0; i < starts.size(); ++i) {
-    waits.push_back(WaitOf(queue, queue.pending()[i], starts[i], limits[i], mean_of_last_two[i]));
+    const PendingJob& job = queue.pending()[i];
+    waits.push_back(WaitOf(queue, job, starts[i], limits[i], mean_of_last_two[i]));
+    waits.back().earliest_seconds = EarliestSeconds(queue, empty, job);
     waits.back().jobs_before = before[i];
     waits.back().jobs_competing = competing[i];
   }
@@ -115,8 +120,10 @@ QueueStarts StartsInQueue(const QueueModel& queue, std::vector<AskedJob>* asked)
   std::vector<SimulatedWait> waits;
   if (learned) waits = SimulatedWaits(queue, starts, before, competing);
   QueueStarts all;
+  WaitBounds bounds(queue);
   for (size_t i = 0; i < pending.size(); ++i) {
     const PendingJob& job = pending[i];
+    if (i > 0) bounds.AddBefore(pending[i - 1]);
     const auto [known, added] = all.try_emplace(job.id);
     if (!added) continue;  // a later task
     StartSamples& samples = known->second;
@@ -128,7 +135,7 @@ QueueStarts StartsInQueue(const QueueModel& queue, std::vector<AskedJob>* asked)
     if (learned) {
       const WaitDistribution rest =
           queue.past()->waits.ForecastWaiting(job.id, queue.snapshot().taken_at, waits[i]);
-      samples.wait_seconds = LikelyWaits(rest);
+      samples.wait_seconds = bounds.Within(job, rest, waits[i]);
       if (asked != nullptr) asked->push_back({job.id, std::move(waits[i])});
     } else {
       samples.wait_seconds = std::move(starts[i]);

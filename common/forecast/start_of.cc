@@ -26,9 +26,11 @@
 
 #include "common/base/statistics.h"
 #include "common/base/words.h"
+#include "common/forecast/bounded_waits.h"
 #include "common/forecast/doubts.h"
 #include "common/history/forecast_history.h"
 #include "common/scheduler/insertion.h"
+#include "common/scheduler/plan_now.h"
 #include "common/scheduler/queue_model.h"
 #include "common/scheduler/queue_trajectories.h"
 #include "common/scheduler/simulation.h"
@@ -248,12 +250,14 @@ Result<SimulatedSubmission> Simulate(const QueueModel& queue, const PendingJob& 
   };
   wait.simulation = WaitDistribution::OfSamples(
       {simulated.samples.wait_seconds.begin(), simulated.samples.wait_seconds.end()});
+  wait.earliest_seconds = EarliestSeconds(queue, PlanOfEmptyNodes(queue), *job);
   wait.plan_limits_seconds = planned(Durations::kLimits);
   wait.plan_last_two_seconds = planned(Durations::kLastTwo);
   wait.free_now = IsFreeNow(queue, *job);
   wait.held = job->held;
   wait.free_share = FreeShare(queue, *job);
   simulated.record = RecordFor(queue, request, submitter);
+  simulated.job = *job;
   return simulated;
 }
 
@@ -293,16 +297,18 @@ Result<StartSamples> StartOfWaiting(const QueueModel& queue, const Job& job,
   const UnixSeconds now = queue.snapshot().taken_at;
   const auto known = request == job.request ? std::optional(job.id) : std::nullopt;
   samples.wait_seconds =
-      LikelyWaits(queue.past()->waits.ForecastWaiting(known, now, simulated->wait));
+      BoundedWaits(queue, one, queue.past()->waits.ForecastWaiting(known, now, simulated->wait),
+                   simulated->wait);
   return samples;
 }
 
 StartSamples StartFrom(const QueueModel& queue, SimulatedSubmission simulated) {
   StartSamples samples = std::move(simulated.samples);
-  if (queue.by_time_limit()) return samples;
+  // Waits are learned from the time at which jobs may start: they say nothing of other jobs' ends.
+  if (queue.by_time_limit() || !simulated.job.after.empty()) return samples;
   auto forecast = std::make_shared<const WaitForecast>(
       queue.past()->waits.Forecast(queue.crowds(), simulated.record, simulated.wait));
-  samples.wait_seconds = LikelyWaits(forecast->wait);
+  samples.wait_seconds = BoundedWaits(queue, simulated.job, forecast->wait, simulated.wait);
   samples.forecast = std::move(forecast);
   return samples;
 }

@@ -56,6 +56,7 @@ struct SimulatedSubmission {
   SimulatedWait wait;
   StartSamples samples;  // by simulation only
   JobRecord record;
+  PendingJob job;
 };
 
 // Prepares `snapshot` for questions in which every job runs to its limit (one sample).

@@ -27,6 +27,7 @@ inline constexpr size_t kExperts = 7;
 // Simulation result for one submission.
 struct SimulatedWait {
   WaitDistribution simulation;
+  double earliest_seconds = 0;  // if no other job existed
   double plan_limits_seconds = 0;
   double plan_last_two_seconds = 0;
   bool free_now = false;       // its nodes are free, ignoring other waiting jobs

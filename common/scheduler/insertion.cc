@@ -177,6 +177,7 @@ Result<PendingJob> MakePendingJob(const QueueModel& queue, const JobRequest& req
   job.user = queue.OwnerOf(submitter.user);
   job.association = queue.OwnerOf(AssociationName(submitter.user, submitter.account));
   job.rank = MakeRank(policy, used, !request.reservation.empty(), job.rank.priority, Rank{}.job_id);
+  job.after = request.after;
   if (over) return NeverFreeError(queue, job);
   if (queue.past() != nullptr && MayLose(queue, job)) {
     job.run_time = std::make_shared<const RunTimeDistribution>(

@@ -78,6 +78,21 @@ GroupPlan PlanOfRunning(const QueueModel& queue, Durations durations, GroupPlan:
   return plan;
 }
 
+GroupPlan PlanOfEmptyNodes(const QueueModel& queue) {
+  GroupPlan plan(queue.groups());
+  const std::vector<NodeGroup>& groups = queue.groups().groups();
+  for (size_t i = 0; i < groups.size(); ++i) {
+    plan.Reset(static_cast<int32_t>(i), 0, groups[i].capacity, i);
+  }
+  for (const int32_t group : queue.groups().with_parts()) plan.SetPartsAside(group);
+  return plan;
+}
+
+double EarliestSeconds(const QueueModel& queue, const GroupPlan& empty, const PendingJob& job) {
+  const int64_t start = EarliestOf(empty, job, Durations::kLimits).slot.start;
+  return static_cast<double>(std::min(start, queue.options().horizon_seconds));
+}
+
 std::vector<bool> FindRelevantComponents(const QueueModel& queue, const PendingJob& request) {
   std::vector<bool> mine(queue.groups().groups().size(), false);
   for (const PartitionOption& option : request.options) {

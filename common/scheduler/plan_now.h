@@ -13,6 +13,13 @@ namespace gpuadvise {
 GroupPlan PlanOfRunning(const QueueModel& queue, Durations durations,
                         GroupPlan::Grid grid = GroupPlan::Grid::kExact);
 
+// The plan if no job existed: reservations alone take nodes.
+GroupPlan PlanOfEmptyNodes(const QueueModel& queue);
+
+// Seconds until `job` could start on such an `empty` plan, at most the horizon. No forecast may be
+// earlier.
+double EarliestSeconds(const QueueModel& queue, const GroupPlan& empty, const PendingJob& job);
+
 // Takes the earliest slot of `plan` for `job`; kNever: none.
 SimulatedStart PlanNext(GroupPlan& plan, const PendingJob& job, Durations durations);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "common/history/forecast_history.h"
@@ -203,13 +205,41 @@ std::optional<PendingJob> QueueJobBuilder::Competing(const Job& job) {
   for (const LimitUse& use : ground_.licences.Count(job.request)) pending.caps.push_back(use);
   if (IsLimitReason(job.reason) && pending.caps.empty()) return std::nullopt;  // an unknown limit
   for (PartitionOption& option : pending.options) option.earliest = std::max(option.earliest, from);
-  pending.rank =
-      MakeRank(snapshot_, partitions, !job.request.reservation.empty(), job.priority, job.id);
+  pending.rank = MakeRank(snapshot_, partitions, !job.request.reservation.empty(),
+                          BestPriority(job, partitions), job.id);
   pending.user = NumberOfOwner(job.user);
   pending.association = NumberOfOwner(AssociationName(job.user, job.account));
   const std::optional<UnixSeconds> since = job.eligible_time ? job.eligible_time : job.submit_time;
   pending.age = std::max<int64_t>(snapshot_.taken_at - since.value_or(snapshot_.taken_at), 0);
   return pending;
+}
+
+// Slurm ranks a job once for each of its partitions, by their job factors, and shows one priority:
+// that of the partition it tried last. The highest counts.
+int64_t QueueJobBuilder::BestPriority(const Job& job, const std::vector<size_t>& partitions) const {
+  const SchedulerConfig& config = snapshot_.config;
+  if (partitions.size() < 2 || config.priority_type != "priority/multifactor" ||
+      config.weights.partition == 0) {
+    return job.priority;
+  }
+  const int64_t waited = snapshot_.taken_at - job.eligible_time.value_or(snapshot_.taken_at);
+  const double most_age =
+      static_cast<double>(std::max<int64_t>(config.priority_max_age_seconds, 1));
+  const double age = std::clamp(static_cast<double>(waited) / most_age, 0.0, 1.0);
+  const int64_t without_age =
+      job.priority + job.nice - std::llround(age * static_cast<double>(config.weights.age));
+  int64_t best = 0, shown = 0;
+  for (const size_t index : partitions) {
+    const int64_t predicted =
+        PredictPriority(snapshot_, ground_.scale, job.request, snapshot_.partitions[index],
+                        {job.uid, job.user, job.account, job.qos})
+            .total;
+    best = std::max(best, predicted);
+    if (shown == 0 || std::abs(predicted - without_age) < std::abs(shown - without_age)) {
+      shown = predicted;
+    }
+  }
+  return job.priority + best - shown;
 }
 
 std::vector<ArrivingJob> QueueJobBuilder::BuildArriving() {

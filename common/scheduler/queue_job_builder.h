@@ -74,6 +74,7 @@ class QueueJobBuilder {
   int32_t ThrottleOf(const Job& job);
   std::shared_ptr<const PendingJob> Requeued(const Job& job, const RunningJob& running);
   std::optional<PendingJob> Competing(const Job& job);
+  int64_t BestPriority(const Job& job, const std::vector<size_t>& partitions) const;
   std::optional<PendingJob> Again(const Arrival& arrival);
   int32_t NumberOfOwner(const std::string& name);
   void AddOptions(const Job& job, const std::string& name, PendingJob& pending,

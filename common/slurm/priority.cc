@@ -170,6 +170,7 @@ PriorityFactors PredictPriority(const Snapshot& snapshot, const PriorityScale& s
     factors.job_size = weighted(weights.job_size, SizeFactor(config, scale, request, partition));
   }
   factors.tres = TresSum(config, scale, request, partition);
+  factors.nice = request.nice;
   // Added in Slurm's order, for identical rounding.
   const double sum = factors.age + factors.association + factors.fair_share + factors.job_size +
                      factors.partition + factors.qos + factors.tres -

@@ -131,6 +131,9 @@ struct JobRequest {
   SlurmNumber time_limit_seconds;         // absent: the partition's default
   std::optional<UnixSeconds> begin_time;  // earliest start
   std::string reservation;
+  // Of a job that is asked about only: of a queued job Job has both.
+  int64_t nice = 0;            // --nice: taken off the priority
+  std::vector<int64_t> after;  // --dependency: queued or running jobs that must end first
   friend bool operator==(const JobRequest&, const JobRequest&) = default;
 };
 

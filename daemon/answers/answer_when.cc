@@ -162,6 +162,7 @@ Result<api::StartAnswer> JobAnswer(const JobQuery& asked, const JobStarts& start
   const StartSamples& start = *starts.start;
   const UnixSeconds now = context.snapshot.taken_at;
   answer.job = JobStartOf(asked.request, start, starts.at_limits, now);
+  answer.job->doubts.insert(answer.job->doubts.begin(), asked.doubts.begin(), asked.doubts.end());
   if (asked.array.tasks > 1) {
     Result<api::LastTask> last = LastTaskOf(asked, context);
     if (!last) return tl::unexpected<Error>(last.error());

@@ -11,6 +11,7 @@
 #include "common/base/text.h"
 #include "common/base/words.h"
 #include "common/gpu/gres_names.h"
+#include "common/slurm/dependency.h"
 #include "common/slurm/feature_expression.h"
 #include "common/slurm/gres.h"
 
@@ -21,6 +22,7 @@ using nlohmann::json;
 namespace {
 
 constexpr int64_t kMaxCount = 10'000'000;
+constexpr int64_t kMaxNice = 2'147'483'645;  // as sbatch
 constexpr int64_t kMaxMemoryMib = int64_t{1} << 40;
 constexpr int64_t kMaxLimitSeconds = 10LL * 365 * 86400;
 
@@ -67,6 +69,27 @@ class QuestionReader {
   ArrayShape Array() {
     return {reader_.Int("array_tasks", 1, kMaxCount).value_or(1),
             reader_.Int("array_throttle", 1, kMaxCount).value_or(0)};
+  }
+
+  // Reads --hold, --nice and --dependency; the sentences are doubts.
+  std::vector<std::string> WaitsFor(const Submitter& submitter, const std::string& name) {
+    request_.nice = reader_.Int("nice", -kMaxNice, kMaxNice).value_or(0);
+    std::vector<std::string> doubts;
+    if (reader_.Bool("hold").value_or(false)) {
+      doubts.emplace_back(
+          "held (--hold): it starts only after scontrol release; the forecast is as if it were "
+          "not held");
+    }
+    const std::string text = reader_.Text("dependency", kMaxHostListBytes).value_or("");
+    if (text.empty()) return doubts;
+    Result<Dependencies> found = ReadDependencies(text, submitter, name, context_.snapshot);
+    if (!found) {
+      reader_.Refuse("dependency", found.error().message);
+      return doubts;
+    }
+    request_.after = std::move(found->after);
+    doubts.insert(doubts.end(), found->doubts.begin(), found->doubts.end());
+    return doubts;
   }
 
   std::string Name() { return reader_.Text("name").value_or(""); }
@@ -201,9 +224,11 @@ Result<JobQuery> ReadJobQuery(const json& item, const std::string& pointer,
   const ArrayShape array = question.Array();
   std::string name = question.Name();
   const int64_t time_min = question.TimeMin();
+  std::vector<std::string> doubts = question.WaitsFor(submitter, name);
   Result<JobRequest> request = question.Read(standard_partition, caller.uid);
   if (!request) return tl::unexpected<Error>(request.error());
-  return JobQuery{std::move(*request), std::move(submitter), array, std::move(name), time_min};
+  return JobQuery{std::move(*request), std::move(submitter), array, std::move(name), time_min,
+                  std::move(doubts)};
 }
 
 }  // namespace gpuadvise::daemon

@@ -23,11 +23,12 @@ size_t MostHostsAsked(const Snapshot& snapshot);
 std::vector<std::string> SplitNames(const std::string& list);
 
 struct JobQuery {
-  JobRequest request;            // GPU types are Slurm's
-  Submitter submitter;           // the caller, with the account and QOS that the job names
-  ArrayShape array = {};         // one task: no array
-  std::string name = {};         // of the job, for what is known of its like
-  int64_t time_min_seconds = 0;  // --time-min: no limit below it is advised; 0: not given
+  JobRequest request;                    // GPU types are Slurm's
+  Submitter submitter;                   // the caller, with the account and QOS that the job names
+  ArrayShape array = {};                 // one task: no array
+  std::string name = {};                 // of the job, for what is known of its like
+  int64_t time_min_seconds = 0;          // --time-min: no limit below it is advised; 0: not given
+  std::vector<std::string> doubts = {};  // of what the job waits for, in sentences
 };
 
 // Reads `item`, which lies at `pointer`. A job that names no partition is for

@@ -1263,6 +1263,9 @@ class JobRequest(TypedDict, total=False):
     exclude: str
     exclusive: bool
     begin: int
+    dependency: str
+    nice: int
+    hold: bool
     reservation: str
     array_tasks: int
     array_throttle: int

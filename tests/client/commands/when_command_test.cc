@@ -155,10 +155,22 @@ TEST_F(WhenTest, FlagsWinOverTheScriptsLines) {
 
 TEST_F(WhenTest, VerboseListsWhatWasSkipped) {
   api.Answer(Answer());
-  EXPECT_EQ(When({"-v", "--site=x", "--dependency=afterok:1"}), kExitOk);
+  EXPECT_EQ(When({"-v", "--site=x", "--switches=1"}), kExitOk);
   EXPECT_EQ(console.complained,
             "gpuadvise: ignored, not an sbatch option: --site=x\n"
-            "gpuadvise: no effect on the forecast: --dependency=afterok:1\n");
+            "gpuadvise: no effect on the forecast: --switches=1\n");
+}
+
+TEST_F(WhenTest, WhatTheJobWaitsForIsAsked) {
+  api.Answer(Answer());
+  EXPECT_EQ(When({"--dependency=singleton", "-J", "mine", "--nice", "-H"}), kExitOk);
+  const json job = api.asked.back().second["jobs"][0];
+  EXPECT_EQ(job["dependency"], "singleton");
+  EXPECT_EQ(job["name"], "mine");
+  EXPECT_EQ(job["nice"], 100);
+  EXPECT_EQ(job["hold"], true);
+  api.Answer(Answer());
+  EXPECT_EQ(When({"--nice=much"}), kExitUsage);
 }
 
 TEST_F(WhenTest, AnImpossibleJobIsExit3) {

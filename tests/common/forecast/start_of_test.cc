@@ -191,6 +191,49 @@ TEST(StartOf, MultifactorPutsTheRequestAtItsOwnPlace) {
   EXPECT_EQ(Wait(cluster, "a100:4", {1001, "ann", "lab", "normal"}), 4 * kHour);
 }
 
+TEST(StartOf, AWaitingJobOfSeveralPartitionsHasTheBestOfItsPriorities) {
+  // Slurm shows 1,000: its priority in `plain`; in `quick` it goes before the request.
+  const std::string cluster =
+      "config priority multifactor partition 1000\n"
+      "node n1 a100:4\n"
+      "partition plain n1 factor 1\npartition quick n1 factor 10\n"
+      "run 7 n1 a100:4 ends 1h in plain\n"
+      "pend 8 a100:4 limit 3h priority 100 in ";
+  EXPECT_EQ(Wait(cluster + "plain,quick", "a100:4 in quick"), 4 * kHour);
+  EXPECT_EQ(Wait(cluster + "plain", "a100:4 in quick"), kHour);
+}
+
+TEST(StartOf, WhatMustEndFirstDelaysAndNiceTakesOffThePriority) {
+  const Snapshot snapshot = SnapshotOf(
+      "config priority multifactor qos 1000\nqos normal priority 1\n"
+      "node n1 a100:4\nnode n2 a100:4\n"
+      "run 7 n1 a100:4 ends 2h\npend 8 a100:4 nodes 2 limit 3h priority 900");
+  const auto wait = [&](JobRequest request) {
+    const auto start = StartOf(*PrepareQueue(snapshot), request, kAnn);
+    return start ? start->wait_seconds.front() : -1;
+  };
+  JobRequest request = RequestOf("a100:4 limit 9h");
+  EXPECT_EQ(wait(request), 0);
+  request.nice = 500;
+  EXPECT_EQ(wait(request), 5 * kHour);
+  request.nice = 0;
+  request.after = {7};
+  EXPECT_GE(wait(request), 2 * kHour);
+}
+
+TEST(StartOf, NoForecastIsBeforeWhatReservationsAllow) {
+  const auto snapshot = std::make_shared<const Snapshot>(
+      SnapshotOf("node n1 a100:4\nreserve fix n1 from 1h to 3h users root flags MAINT"));
+  ForecastHistory past;
+  const auto queue = ObserveAndPrepare(snapshot, past, SimulationOptions());
+  const auto start = StartOf(*queue, RequestOf("a100:4 limit 2h"), kAnn);
+  ASSERT_TRUE(start);
+  EXPECT_GE(start->Quantile(0), 3.0 * kHour);
+  const auto fits = StartOf(*queue, RequestOf("a100:4 limit 1h"), kAnn);
+  ASSERT_TRUE(fits);
+  EXPECT_EQ(fits->Quantile(.5), 0);
+}
+
 // ---- nodes -----------------------------------------------------------------------------------
 
 TEST(StartOf, DrainedNodesDoNotComeBackWhenTheirJobsEnd) {

@@ -64,6 +64,23 @@ TEST(AnswerWhen, SaysWhatItDoesNotLookAt) {
   EXPECT_EQ(World("").When({{"gres", "gpu:l40s:6"}})["doubts"], json::array());
 }
 
+TEST(AnswerWhen, WaitsForWhatItDependsOnAndSaysSo) {
+  const World world("run 90 classt25 gpu4090:1 ends 2h\n");
+  json job = {{"gres", "gpu:gpu4090:1"}, {"dependency", "afterok:90"}};
+  const json answer = world.When(job);
+  EXPECT_EQ(answer["wait_p50_seconds"], 7200);
+  EXPECT_EQ(answer["doubts"], json({"--dependency: never starts if job 90 fails"}));
+  job["dependency"] = "after 90";
+  const auto refused = AnswerWhen({{"jobs", {job}}}, world.Context(), kAnn);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().pointer, "/jobs/0/dependency");
+}
+
+TEST(AnswerWhen, AHoldIsSaid) {
+  const json answer = World("").When({{"gres", "gpu:gpu4090:1"}, {"hold", true}});
+  EXPECT_NE(answer["doubts"][0].get<std::string>().find("scontrol release"), std::string::npos);
+}
+
 TEST(AnswerWhen, TakesTheNamesThatPeopleType) {
   json answer = World("").When({{"gres", "gpu:l40s:6"}, {"time_limit_seconds", 36000}});
   EXPECT_EQ(answer["gres"], "gpu:gpul40s:6");
