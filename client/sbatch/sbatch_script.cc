@@ -137,7 +137,16 @@ void AddExtra(const json& spec, SbatchOptions* options) {
     for (std::string& word : SplitDirective(line)) words.push_back(std::move(word));
   }
   const Result<ParsedArguments> extra = ParseSbatchArguments(words);
-  if (extra) options->OverrideWith(extra->options);
+  if (extra) {
+    options->OverrideWith(extra->options);
+    // A plugin's, such as Pyxis's --container-image=…: sbatch knows them.
+    for (const std::string& word : extra->unknown) {
+      if (!word.starts_with("--")) continue;
+      const size_t equals = word.find('=');
+      options->Set(word.substr(2, equals == std::string::npos ? equals : equals - 2),
+                   equals == std::string::npos ? "" : word.substr(equals + 1));
+    }
+  }
   const std::string array = RawText(slurm, "array");
   if (!array.empty()) options->Set("array", array);
 }

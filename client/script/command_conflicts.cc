@@ -136,12 +136,33 @@ class Judge {
                           "write the training that it starts, with torchrun"});
   }
 
+  // Whether the command writes the batch of all GPUs behind a flag that is read as one GPU's.
+  bool TakesEffective(const FlagUse& use) const {
+    const std::string command = RawText(spec_, "command");
+    for (const char* between : {" ", "=", " \"", "=\""}) {
+      if (command.find(use.spelling + between + kEffective.placeholder) != std::string::npos ||
+          command.find(use.spelling + between + "$" + kEffective.variable) != std::string::npos) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   void JudgeBatch() {
     const int64_t effective = strategy_.effective_batch_size;
     Contradicts("effective_batch_size", effective, kEffective);
     const bool whole = flags_.Find("effective_batch_size") != nullptr || Carries(kEffective);
     const int64_t micro = strategy_.micro_batch;
-    if (flags_.Find("per_device_train_batch_size") != nullptr) {
+    const FlagUse* plain = flags_.Find("per_device_train_batch_size");
+    const bool of_all = plain != nullptr && TakesEffective(*plain);
+    if (of_all) {
+      // The program divides it by its GPUs.
+      if (strategy_.accumulation > 1 && flags_.Find("gradient_accumulation_steps") == nullptr) {
+        conflicts_.push_back({"the command has a batch of all GPUs and no gradient accumulation",
+                              std::to_string(strategy_.accumulation),
+                              "write gradient_accumulation_steps: 1 into the training file"});
+      }
+    } else if (plain != nullptr) {
       Contradicts("per_device_train_batch_size", micro, kMicroBatch);
     } else if (!whole && !IsGiven("per_device_train_batch_size") && !Carries(kMicroBatch)) {
       Missing("the batch of one GPU", micro, kMicroBatch);

@@ -29,6 +29,7 @@ class Writer {
     PutRendezvous();
     TakeOutGpuLists();
     AddProcesses();
+    AddAccumulationOfLauncher();
     if (training_.layout.task_per_gpu) RunTaskPerGpu();
     DropScriptArguments();
     if (!added_.empty()) launch_.words.push_back({added_.substr(1), std::nullopt});
@@ -55,6 +56,19 @@ class Writer {
                                      return !variable.empty() && line.assigns == variable &&
                                             line.text.find(kTask) != std::string::npos;
                                    });
+    if (!swept && ConditionAssigns(variable)) {
+      if (training_.options.Has("array")) {
+        report_.unclear.push_back(fmt::format(
+            "{} {} has another value in some tasks of the array: it stays, and the advice is for "
+            "the batch that you write into the file",
+            use.spelling, use.raw));
+        return true;
+      }
+      report_.unclear.push_back(
+          fmt::format("{} {}: a condition of the script gives it another value, which no longer "
+                      "counts",
+                      use.spelling, use.raw));
+    }
     if (swept) {
       report_.unclear.push_back(
           fmt::format("{} {} differs from task to task of the array: it stays, and the advice is "
@@ -62,6 +76,20 @@ class Writer {
                       use.spelling, use.raw));
     }
     return swept;
+  }
+
+  // Whether a kept block, as of an if or a case, assigns the variable.
+  bool ConditionAssigns(const std::string& variable) const {
+    if (variable.empty()) return false;
+    return std::any_of(training_.setup.lines.begin(), training_.setup.lines.end(),
+                       [&](const SetupLine& line) {
+                         if (!line.assigns.empty()) return false;
+                         for (const char* before : {"\n", " ", ";", "\t"}) {
+                           if (line.text.find(before + variable + "=") != std::string::npos)
+                             return true;
+                         }
+                         return false;
+                       });
   }
 
   // Overrides a figure of the config file on the command line if the program allows it.
@@ -99,6 +127,8 @@ class Writer {
   }
 
   void PutAccumulation() {
+    if (flags_.accelerate_accumulation > 0 && flags_.Find("gradient_accumulation_steps") == nullptr)
+      return;  // the launcher has it
     if (flags_.Find("gradient_accumulation_steps") != nullptr) {
       return Put("gradient_accumulation_steps", "{accumulation}");
     }
@@ -164,7 +194,16 @@ class Writer {
     if (launch_.launcher == Launcher::kTune && distributed) {
       option = "--nproc_per_node={gpus_per_node}";
     }
-    if (option.empty()) return;
+    if (!option.empty()) AddToLauncher(option);
+  }
+
+  // accelerate's file fixes the accumulation; its option wins over the file.
+  void AddAccumulationOfLauncher() {
+    if (flags_.accelerate_accumulation == 0) return;
+    AddToLauncher("--gradient_accumulation_steps={accumulation}");
+  }
+
+  void AddToLauncher(const std::string& option) {
     const size_t at = launch_.program_at - (launch_.is_module ? 1 : 0);
     launch_.words.insert(launch_.words.begin() + static_cast<long>(at), {option, std::nullopt});
     ++launch_.program_at;
@@ -209,6 +248,7 @@ class Writer {
 }  // namespace
 
 bool TakesAccumulation(const TrainingFlags& flags) {
+  if (flags.accelerate_accumulation > 0) return true;
   if (flags.Find("gradient_accumulation_steps") != nullptr) return true;
   const FlagUse* batch = flags.Find("per_device_train_batch_size");
   return batch != nullptr &&

@@ -22,6 +22,7 @@ struct ScriptTraining {
   TrainingConfig config;
   ScriptLayout layout;
   ScriptSetup setup;
+  std::vector<std::string> plugin_options = {};  // #SBATCH options that sbatch itself has not
 };
 
 // Whether the program has a flag for gradient accumulation: the command uses one, or its batch flag

@@ -95,6 +95,10 @@ class SetupReader {
 
   // Keeps commands before the launch: "cd x && torchrun …".
   void TakeOfLaunch(const ScriptStatement& statement) {
+    if (launch_.block == ScriptBlock::kLoop) {
+      return Leave(fmt::format("line {}: {}: the loop around the training", statement.line,
+                               Shown(statement.text)));
+    }
     for (size_t i = 0; i < statement.commands.size(); ++i) {
       const ScriptCommand& command = statement.commands[i];
       if (command.line >= launch_.line && IsTheLaunch(command)) {
@@ -173,8 +177,10 @@ class SetupReader {
 
   void TakeAssignment(const std::string& name, const std::string& word, bool exported, int line) {
     const std::string argument = ScriptArgumentIn(word);
-    std::string text = word;
-    if (!argument.empty()) {
+    std::string text = WithArgumentDefaults(word);
+    if (text != word && ScriptArgumentIn(text).empty()) {
+      setup_.changed.push_back(fmt::format("line {}: {} → {}", line, Shown(word), Shown(text)));
+    } else if (!argument.empty()) {
       const auto value = variables_.ValueOf(word.substr(word.find('=') + 1));
       if (!value) {
         return Leave(fmt::format("line {}: {}: {} is an argument of the script; write its value",
@@ -184,6 +190,24 @@ class SetupReader {
     }
     // An exported variable may be read by the program itself, so it is always kept.
     Keep(exported ? "export " + text : text, line, exported ? "" : PlainName(name));
+  }
+
+  // "${1:-x}" becomes "x", and "${2:-${BATCH:-8}}" "${BATCH:-8}": a job has no arguments.
+  static std::string WithArgumentDefaults(std::string text) {
+    for (size_t at = text.find("${"); at != std::string::npos; at = text.find("${", at + 1)) {
+      size_t name = at + 2;
+      while (name < text.size() && IsDigit(text[name])) ++name;
+      if (name == at + 2 || (text.compare(name, 2, ":-") != 0 && text[name] != '-')) continue;
+      const size_t from = name + (text[name] == ':' ? 2 : 1);
+      size_t end = from;
+      for (int depth = 1; end < text.size(); ++end) {
+        if (text.compare(end, 2, "${") == 0) ++depth;
+        if (text[end] == '}' && --depth == 0) break;
+      }
+      if (end >= text.size()) break;
+      text = text.substr(0, at) + text.substr(from, end - from) + text.substr(end + 1);
+    }
+    return text;
   }
 
   static std::string PlainName(const std::string& name) {

@@ -24,7 +24,8 @@ struct ScriptSetup {
   std::vector<std::pair<std::string, std::string>> env;  // values independent of the script
   std::string workdir;
   std::vector<SetupLine> lines;
-  std::vector<std::string> left;  // sentences: what was left out and why
+  std::vector<std::string> left;     // sentences: what was left out and why
+  std::vector<std::string> changed;  // sentences: what now reads otherwise
 };
 
 // Reads the statements around `launch`; `others`: other possible trainings.

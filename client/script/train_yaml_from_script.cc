@@ -69,6 +69,7 @@ class Converter {
     PutPlaceholders(training_, report_);
     WriteLaunch();
     for (std::string& sentence : setup_.left) report_.left.push_back(std::move(sentence));
+    for (std::string& sentence : setup_.changed) report_.changed.push_back(std::move(sentence));
     for (std::string& flag : flags_.unclear) {
       report_.unclear.push_back(flag + ": sounds like a figure of the advice; it stays as it is");
     }
@@ -166,6 +167,16 @@ class Converter {
           "python starts one process, so one GPU is planned; for more start it with torchrun "
           "--nproc_per_node={gpus_per_node} and take out max_gpus");
     }
+    const bool counted = flags_.Find("gpus_per_node") != nullptr ||
+                         flags_.Find("gpus") != nullptr || flags_.Find("gpu_list") != nullptr;
+    if (launch_.launcher == Launcher::kPython && !layout_.one_process && !layout_.task_per_gpu &&
+        !counted && layout_.gpus() > 1) {
+      report_.unclear.push_back(fmt::format(
+          "python starts one process, and the script asks for {0} GPUs: {0} are counted; if the "
+          "program uses one, divide effective_batch_size by {0} and write resources.max_gpus: 1; "
+          "a number of GPUs in the command must become {{gpus_per_node}}",
+          layout_.gpus()));
+    }
     if (layout_.one_process && launch_.launcher == Launcher::kTune) {
       Key("max_gpus", "1");
       report_.unclear.push_back(
@@ -184,24 +195,32 @@ class Converter {
   }
 
   void WritePerGpu() {
+    int64_t cpus_per_gpu = 0;
     if (const auto cpus = WholeNumber(options_.Get("cpus-per-gpu"))) {
-      Key("cpus_per_gpu", std::to_string(*cpus));
+      cpus_per_gpu = *cpus;
     } else if (const auto per_task = WholeNumber(options_.Get("cpus-per-task"))) {
       const int64_t tasks = WholeNumber(options_.Get("ntasks-per-node")).value_or(1);
-      Key("cpus_per_gpu",
-          std::to_string(std::max<int64_t>(1, *per_task * tasks / layout_.asked_per_node)));
+      cpus_per_gpu = std::max<int64_t>(1, *per_task * tasks / layout_.asked_per_node);
     }
+    if (cpus_per_gpu > 0) Key("cpus_per_gpu", std::to_string(cpus_per_gpu));
     if (const auto per_gpu = options_.Get("mem-per-gpu")) {
       WriteMemory(*per_gpu, 1);
     } else if (const auto mem = options_.Get("mem")) {
       WriteMemory(*mem, layout_.asked_per_node);
+    } else if (const auto per_cpu = options_.Get("mem-per-cpu")) {
+      const Result<Bytes> bytes = ParseSlurmMemory(*per_cpu);
+      if (bytes) WriteMemory({bytes->count * std::max<int64_t>(cpus_per_gpu, 1)});
     }
   }
 
   void WriteMemory(const std::string& text, int64_t shared_by) {
     const Result<Bytes> bytes = ParseSlurmMemory(text);
-    if (!bytes || bytes->count == 0) return;
-    Key("mem_per_gpu", FormatSlurmMemory({bytes->count / shared_by}));
+    if (bytes) return WriteMemory({bytes->count / shared_by});
+    report_.unclear.push_back(
+        fmt::format("--mem {}: no size of Slurm's; write resources.mem_per_gpu", text));
+  }
+  void WriteMemory(Bytes per_gpu) {
+    if (per_gpu.count > 0) Key("mem_per_gpu", FormatSlurmMemory(per_gpu));
   }
 
   void WriteSlurm() {
@@ -229,7 +248,8 @@ class Converter {
     if (!replaced.empty()) {
       report_.changed.push_back("#SBATCH " + Join(replaced, " ") + " → the advice's own");
     }
-    const std::vector<std::string> arguments = extra.ToArguments();
+    std::vector<std::string> arguments = extra.ToArguments();
+    for (const std::string& option : training_.plugin_options) arguments.push_back(option);
     kept.insert(kept.end(), arguments.begin(), arguments.end());
     if (!arguments.empty()) Key("extra", "[" + Texts(arguments) + "]");
     std::swap(keys, yaml_);
@@ -244,6 +264,9 @@ class Converter {
     const bool plain = folder.find_first_of("`(\"'") == std::string::npos && !folder.empty() &&
                        ScriptArgumentIn(folder).empty();
     if (!plain || (!use->value && UsesOwnVariable(folder))) return;
+    // Beside a folder that setup changes to, or inside a container, it is another one.
+    if (ChangesFolder() && !folder.starts_with('/') && !folder.starts_with('$')) return;
+    if (IsInContainer()) return;
     yaml_ += "output:\n";
     Key("dir", YamlText(folder));
     if (const auto keep = flags_.Number("output.keep")) Key("keep", std::to_string(*keep));
@@ -251,6 +274,22 @@ class Converter {
       Key("save_steps", std::to_string(*steps));
     }
     yaml_ += "\n";
+  }
+
+  bool ChangesFolder() const {
+    return std::any_of(setup_.lines.begin(), setup_.lines.end(), [](const SetupLine& line) {
+      return line.text.starts_with("cd ") || line.text.find("\ncd ") != std::string::npos;
+    });
+  }
+
+  bool IsInContainer() const {
+    const auto starts = [](const LaunchWord& word) {
+      const std::string name = word.raw.substr(word.raw.rfind('/') + 1);
+      return IsOneOf(name, {"singularity", "apptainer", "docker", "podman", "enroot"});
+    };
+    return std::any_of(launch_.words.begin(),
+                       launch_.words.begin() + static_cast<long>(launch_.launcher_at), starts) ||
+           (launch_.srun && Join(launch_.srun->left, " ").find("--container") != std::string::npos);
   }
 
   // Whether `text` uses a variable that a setup line, which runs later, assigns.
@@ -278,7 +317,8 @@ class Converter {
     for (const SetupLine& line : setup_.lines) yaml_ += SetupItem(line.text);
     const size_t lines = setup_.lines.size() + setup_.env.size();
     if (lines > 0)
-      report_.kept.push_back(Plural(static_cast<int64_t>(lines), "line") + " of setup");
+      report_.kept.push_back(Plural(static_cast<int64_t>(lines), "line") + " of setup" +
+                             (setup_.lines.empty() ? "" : "; one that fails ends the job"));
     const std::string line = "command: " + Folded(command) + "\n";
     if (open_.empty()) {
       yaml_ += line;
@@ -359,7 +399,27 @@ struct FoundTraining {
   std::string open;  // why its command is not all that the script runs; "": it is
 };
 
+// The last line that runs another shell script ("srun ./train.sh", "source finetune.sh 7b"), which
+// may have the training; "": none.
+std::string CalledScript(const std::vector<ScriptStatement>& statements, const std::string& file) {
+  std::string sentence;
+  for (const ScriptStatement& statement : statements) {
+    for (const ScriptCommand& command : statement.commands) {
+      for (const std::string& word : command.words) {
+        const bool script = word.ends_with(".sh") || word.ends_with(".bash");
+        if (!script || word.find_first_of("$`*{(=") != std::string::npos) continue;
+        sentence = fmt::format(
+            "{}:{}: {} may have the training: give that script, `gpuadvise init --from {}`; the "
+            "#SBATCH lines of {} are then yours to write",
+            file, command.line, word, word, file);
+      }
+    }
+  }
+  return sentence;
+}
+
 Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
+                                  const std::vector<ScriptStatement>& statements,
                                   const std::string& file) {
   const LaunchCommand* best = nullptr;
   for (const LaunchCommand& launch : found) {
@@ -368,9 +428,11 @@ Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
     }
   }
   if (best == nullptr) {
+    const std::string called = CalledScript(statements, file);
+    if (!called.empty()) return BadInput(called);
     return BadInput(file +
                     ": no line starts a known kind of training (torchrun, accelerate launch, "
-                    "deepspeed, python, srun, …); write train.yaml with `gpuadvise init`");
+                    "deepspeed, python, …); write train.yaml with `gpuadvise init`");
   }
   const auto rivals = std::count_if(found.begin(), found.end(), [&](const LaunchCommand& launch) {
     return launch.likeness >= std::min(best->likeness, kLooksLikeTraining);
@@ -431,6 +493,13 @@ std::string FillInMark(std::string_view text) {
   return {};
 }
 
+// "#!/bin/bash -l", "#!/usr/bin/env -S bash --login".
+bool IsLoginShell(std::string_view script) {
+  const std::string_view line = script.substr(0, script.find('\n'));
+  return line.starts_with("#!") && (line.find(" -l") != std::string_view::npos ||
+                                    line.find(" --login") != std::string_view::npos);
+}
+
 // Checks that the written file can be read back.
 Result<void> CheckYaml(const std::string& yaml, const std::string& file, bool has_command) {
   const Result<YamlDocument> document = ParseYaml(yaml, "train.yaml");
@@ -455,7 +524,7 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   if (!statements) return BadInput(file + ": " + statements.error().message);
   ScriptVariables variables(options->options);
   const std::vector<LaunchCommand> found = FindLaunches(*statements, variables);
-  const Result<FoundTraining> chosen = TheTraining(found, file);
+  const Result<FoundTraining> chosen = TheTraining(found, *statements, file);
   if (!chosen) return tl::unexpected<Error>(chosen.error());
   const LaunchCommand* const launch = &chosen->launch;
   if (HoldsPlaceholder(source.text)) {
@@ -469,7 +538,15 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   training.launch = *launch;
   training.flags = ReadTrainingFlags(*launch);
   training.setup = ReadSetup(*statements, *launch, found, variables);
+  std::copy_if(options->unknown.begin(), options->unknown.end(),
+               std::back_inserter(training.plugin_options),
+               [](const std::string& option) { return option.starts_with("--"); });
   ConvertedScript converted = Converter(source, std::move(training), chosen->open).Convert();
+  if (IsLoginShell(source.text)) {
+    converted.report.unclear.push_back(
+        "the script runs in a login shell (-l), the job does not: where setup needs one, as for "
+        "`module`, write source /etc/profile as its first line");
+  }
   if (text != source.text) {
     converted.report.changed.push_back("the script's own path ($0) → " + source.path);
   }
@@ -497,7 +574,10 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
     converted.report.unclear.push_back(name + ": a condition adds to it, which is left out");
   }
   for (const std::string& unknown : options->unknown) {
-    converted.report.unclear.push_back("#SBATCH " + unknown + ": not an sbatch option");
+    converted.report.unclear.push_back(
+        "#SBATCH " + unknown +
+        (unknown.starts_with("--") ? ": no option of sbatch's own; kept for a plugin of the site"
+                                   : ": not an sbatch option"));
   }
   if (Result<void> read = CheckYaml(converted.yaml, file, chosen->open.empty()); !read) {
     return tl::unexpected<Error>(read.error());

@@ -52,6 +52,7 @@ class ConfigReader {
   void Add(const json& section, const std::string& prefix, int depth) {
     for (const auto& [key, value] : section.items()) {
       if (!value.is_structured() && !value.is_null()) Keep(prefix + key, value);
+      if (value.is_array()) KeepNames(prefix + key, value);
     }
     if (depth >= kMostDepth) return;
     for (const auto& [key, value] : section.items()) {
@@ -60,6 +61,17 @@ class ConfigReader {
   }
 
  private:
+  // target_modules: [q_proj, v_proj]
+  void KeepNames(const std::string& key, const json& list) {
+    const Setting* setting = names_.Find(key);
+    if (setting == nullptr || setting->name != "lora.target_modules") return;
+    std::string names;
+    for (const json& each : list) {
+      if (each.is_string()) names += (names.empty() ? "" : ",") + each.get<std::string>();
+    }
+    if (!names.empty()) Keep(key, names);
+  }
+
   void Keep(const std::string& key, const json& value) {
     const Setting* setting = names_.Find(key);
     if (setting == nullptr) AddNotCounted(key.substr(key.rfind('.') + 1), value, flags_);
@@ -120,8 +132,12 @@ void AddAccelerateConfig(const ReadNamedFile& read, TrainingFlags& flags) {
   }
   if (type.find("DEEPSPEED") != std::string::npos) {
     kept["deepspeed_config"] = document->value("deepspeed_config", json::object());
-    if (kept["deepspeed_config"].is_object()) {
-      kept["deepspeed_config"].erase("gradient_accumulation_steps");
+    json& deepspeed = kept["deepspeed_config"];
+    if (deepspeed.is_object()) {
+      // It wins over what the program says itself.
+      const json& fixed = deepspeed.value("gradient_accumulation_steps", json());
+      if (fixed.is_number_integer()) flags.accelerate_accumulation = fixed.get<int64_t>();
+      deepspeed.erase("gradient_accumulation_steps");
     }
   }
   static const LaunchCommand kNoProgram;

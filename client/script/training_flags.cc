@@ -7,15 +7,20 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "client/script/script_setup.h"
 #include "common/base/text.h"
 #include "common/keys/train_keys.h"
 
 namespace gpuadvise::client {
 namespace {
 
-constexpr std::array<std::string_view, 12> kHints = {
-    "batch",    "accum",   "nproc",     "num_gpu", "n_gpu", "epoch",
-    "max_step", "seq_len", "precision", "fp16",    "bf16",  "checkpointing"};
+// Parts of names that sound like a figure of the advice, and of names that sound like them.
+constexpr std::array<std::string_view, 19> kHints = {
+    "batch",   "accum",     "nproc", "num_gpu",       "n_gpu", "epoch", "max_step",
+    "seq_len", "precision", "fp16",  "checkpointing", "bf16",  "lora",  "rank",
+    "quant",   "model_len", "shard", "fsdp",          "zero"};
+constexpr std::array<std::string_view, 8> kOtherHints = {"warmup",       "save", "log",   "eval",
+                                                         "sample_every", "seed", "alpha", "port"};
 
 std::string Normalized(std::string_view name) {
   std::string plain;
@@ -71,11 +76,22 @@ class Reader {
     if (equals != std::string::npos && equals > 0 && (is_flag || IsOverride(value, equals))) {
       return ReadJoined(value, equals);
     }
+    if (is_flag && value.starts_with("--") && value.size() == 3) return;  // no name of a setting
     if (is_flag && (value.starts_with("--") || IsKnownShort(value) || IsLongWithOneDash(value))) {
       return ReadSeparate(value);
     }
+    if (value == "-c" && at_ > command_.program_at && NamesAConfig())
+      return ReadSeparate("--config");
     // detectron2: SOLVER.IMS_PER_BATCH 16
     if (value.starts_with("SOLVER.") || value == "MODEL.WEIGHTS") ReadSeparate(value);
+  }
+
+  // Whether the next word is a file of settings.
+  bool NamesAConfig() const {
+    if (at_ + 1 >= command_.words.size()) return false;
+    const std::string& file = command_.words[at_ + 1].raw;
+    return file.ends_with(".yaml") || file.ends_with(".yml") || file.ends_with(".json") ||
+           file.ends_with(".toml");
   }
 
   // NPROC_PER_NODE=4 swift sft …
@@ -124,6 +140,12 @@ class Reader {
     Keep(std::move(use));
   }
 
+  // One value that the script does not give; "$@" is what follows all options.
+  static bool IsVariable(const LaunchWord& word) {
+    return !word.value && word.raw.find('$') != std::string::npos &&
+           word.raw.find("[@]") == std::string::npos && ScriptArgumentIn(word.raw).empty();
+  }
+
   void ReadSeparate(const std::string& name) {
     FlagUse use;
     use.spelling = name;
@@ -135,10 +157,10 @@ class Reader {
     const bool next_is_flag =
         next.starts_with("--") || (next.starts_with('-') && next.size() > 1 && !IsDigit(next[1]));
     const bool next_is_program = at_ + 1 == command_.program_at;
-    const bool takes_next =
-        has_next && !next_is_flag && !next_is_program &&
-        (setting == nullptr || !setting->may_be_bare || setting->takes_any_word ||
-         SwitchFrom(next).has_value() || IsValueWord(*setting, next));
+    const bool takes_next = has_next && !next_is_flag && !next_is_program &&
+                            (setting == nullptr || !setting->may_be_bare ||
+                             setting->takes_any_word || SwitchFrom(next).has_value() ||
+                             IsValueWord(*setting, next) || IsVariable(command_.words[at_ + 1]));
     if (takes_next) {
       use.value = command_.words[at_ + 1].value;
       use.raw = command_.words[at_ + 1].raw;
@@ -186,10 +208,9 @@ class Reader {
     const std::string name = Normalized(use.spelling);
     const nlohmann::json value = use.bare ? nlohmann::json(true) : nlohmann::json(use.raw);
     AddNotCounted(name.substr(name.rfind('.') + 1), value, flags_);
-    const bool sounds = name.find("warmup") == std::string::npos &&
-                        std::any_of(kHints.begin(), kHints.end(), [&](std::string_view hint) {
-                          return name.find(hint) != std::string::npos;
-                        });
+    const auto has = [&](std::string_view hint) { return name.find(hint) != std::string::npos; };
+    const bool sounds = std::none_of(kOtherHints.begin(), kOtherHints.end(), has) &&
+                        std::any_of(kHints.begin(), kHints.end(), has);
     const bool figure = use.value && !use.value->empty() && IsDigit((*use.value)[0]);
     if (sounds && figure) flags_.unclear.push_back(use.spelling + " " + use.raw);
   }

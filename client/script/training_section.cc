@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "client/script/trainer_defaults.h"
@@ -11,6 +13,7 @@
 #include "common/base/text.h"
 #include "common/base/words.h"
 #include "common/keys/foreign_keys.h"
+#include "common/keys/train_keys.h"
 #include "common/spec/train_spec.h"
 #include "common/yaml/yaml_document.h"
 #include "common/yaml/yaml_scalar.h"
@@ -41,8 +44,11 @@ class Section {
     WriteMethod();
     WriteCheckpointing();
     WriteSharding();
+    if (MethodWord().empty()) AskForMethod();
     WriteParallelism();
     WriteDetails();
+    WriteOthers();
+    AskForUnknown();
     return "training:\n" + yaml_ + "\n";
   }
 
@@ -63,9 +69,61 @@ class Section {
     if (const auto number = flags_.Number(key)) {
       Key(key, std::to_string(*number));
       report_.taken.push_back(fmt::format("{} {} ({})", key, *number, use->spelling));
-    } else if (!use->value) {
-      report_.missing.push_back(fmt::format("{} {}: its value is not in the script; write {}",
-                                            use->spelling, use->raw, key));
+    } else if (const auto side = SideOfBoth(use->value.value_or("")); side && key == "resolution") {
+      Key(key, fmt::format("{}  # {}", *side, *use->value));
+      report_.taken.push_back(fmt::format("{} {} ({} {})", key, *side, use->spelling, use->raw));
+    } else if (use->value && !use->bare) {
+      report_.missing.push_back(
+          fmt::format("{} {}: no whole number; write {}", use->spelling, use->raw, key));
+    }
+  }
+
+  // A side of the square of as many pixels as "1024,768".
+  static std::optional<int64_t> SideOfBoth(const std::string& text) {
+    const size_t comma = text.find_first_of(",x");
+    if (comma == std::string::npos) return {};
+    const double pixels = std::atof(text.c_str()) * std::atof(text.c_str() + comma + 1);
+    return pixels > 0 && pixels < 1e9 ? std::optional(std::llround(std::sqrt(pixels)))
+                                      : std::nullopt;
+  }
+
+  // Keys of `training` by their own names, such as cache_latents: what no other function wrote.
+  void WriteOthers() {
+    for (const auto& [setting, use] : flags_.uses) {
+      const TrainKey* key = FindTrainKey("training." + std::string(setting));
+      const std::string name(setting);
+      if (key == nullptr || name.find('.') != std::string::npos || IsWritten(name)) continue;
+      if (name.ends_with("_parallel_size")) continue;  // written where it is above 1
+      if (IsOneOf(name, {"load_in_4bit", "load_in_8bit", "resume", "retry_on_oom", "packing",
+                         "num_samples", "samples", "per_device_train_batch_size",
+                         "gradient_accumulation_steps", "effective_batch_size"})) {
+        continue;
+      }
+      if (key->kind == ValueKind::kBool && flags_.Switch(setting).value_or(false)) {
+        Take(name, "true");
+      } else if (key->kind == ValueKind::kWhole && flags_.Number(setting)) {
+        Take(name, std::to_string(*flags_.Number(setting)));
+      }
+    }
+  }
+
+  bool IsWritten(const std::string& key) const {
+    return yaml_.find("  " + key + ": ") != std::string::npos;
+  }
+
+  // A setting whose value is a variable that nothing in the script gives.
+  void AskForUnknown() {
+    for (const auto& [name, use] : flags_.uses) {
+      const Setting* setting = FindSetting(name);
+      const bool counts = setting != nullptr && setting->here.starts_with("training.");
+      if (use.value || use.bare || !counts) continue;
+      if (IsOneOf(name, {"per_device_train_batch_size", "gradient_accumulation_steps",
+                         "effective_batch_size", "bf16", "fp16", "lora.lora_alpha", "resume",
+                         "max_steps", "num_train_epochs", "zero_stage", "deepspeed"})) {
+        continue;  // asked for above, or without effect
+      }
+      report_.missing.push_back(fmt::format("{} {} has no value in the script: write {}",
+                                            use.spelling, use.raw, setting->here));
     }
   }
 
@@ -118,7 +176,9 @@ class Section {
     const auto micro = flags_.Number("per_device_train_batch_size");
     const auto global = flags_.Number("effective_batch_size");
     const bool fixed_accumulation = !TakesAccumulation(flags_) && !global;
-    const int64_t accumulation = flags_.Number("gradient_accumulation_steps").value_or(1);
+    const int64_t accumulation = flags_.accelerate_accumulation > 0
+                                     ? flags_.accelerate_accumulation
+                                     : flags_.Number("gradient_accumulation_steps").value_or(1);
     if (hints_.effective_batch_size) {
       Key("effective_batch_size", std::to_string(*hints_.effective_batch_size));
     } else if (global && *global > kMostBatchInSamples) {
@@ -146,9 +206,12 @@ class Section {
                                           product + (gpus == 1 ? " GPU" : " GPUs"),
                                           *micro * accumulation * gpus, BatchSpellings()));
       if (IsPlainBatchName()) {
-        report_.unclear.push_back(Spelling("per_device_train_batch_size") + " " +
-                                  std::to_string(*micro) +
-                                  ": taken as the batch of one GPU, not of all");
+        report_.unclear.push_back(
+            Spelling("per_device_train_batch_size") + " " + std::to_string(*micro) +
+            fmt::format(": taken as the batch of one GPU; if it is that of all, "
+                        "write effective_batch_size: {} and "
+                        "{{effective_batch_size}} in its place",
+                        *micro * accumulation));
       }
     } else if (micro) {
       Key("per_device_train_batch_size", std::to_string(*micro));
@@ -164,8 +227,9 @@ class Section {
     if (fixed_accumulation && micro && layout_.gpus() > 0) {
       Key("gradient_accumulation_steps", std::to_string(accumulation));
       report_.unclear.push_back(
-          "the command has no flag for gradient accumulation: it stays 1, and only GPU counts that "
-          "divide the batch are advised; if the program has such a flag, pass {accumulation}");
+          "the command has no flag for gradient accumulation: counted as 1, and only GPU counts "
+          "that divide the batch are advised; if the program accumulates by itself, multiply "
+          "effective_batch_size, and pass {accumulation} if it has a flag");
     }
   }
 
@@ -247,6 +311,11 @@ class Section {
           use->spelling, use->raw, key));
       return;
     }
+    if (const FlagUse* use = flags_.Find("precision"); use != nullptr && use->bare) {
+      report_.unclear.push_back(
+          use->spelling + " does not say which: half precision is counted; write bf16 or fp16");
+      return;
+    }
     if (usual && !usual->fp32 && !accelerate) return;
     if (!usual || accelerate || !IsWholeCommandKnown(launch_)) {
       report_.unclear.push_back(
@@ -273,6 +342,29 @@ class Section {
     }
     if (const std::string base = QuantizationWord(); !base.empty()) Key("quantization", base);
     WriteTrainer();
+  }
+
+  // Programs of one's own choose adapters and sharding in their code.
+  void AskForMethod() {
+    const Launcher launcher = launch_.launcher;
+    const bool names_all = launcher == Launcher::kLlamaFactory || launcher == Launcher::kSwift ||
+                           launcher == Launcher::kAxolotl || launcher == Launcher::kTune ||
+                           ProgramOf(launch_).find("run_") != std::string::npos;
+    const FlagUse* use = flags_.Find("method");
+    if (names_all || (use != nullptr && !use->value)) return;
+    const bool several = layout_.gpus() > 1 && !IsSharded() && !DefaultsOfTrainer(launch_, flags_);
+    report_.unclear.push_back(
+        std::string("no flag gives the method") + (several ? " or the sharding" : "") +
+        ": training of all weights" + (several ? ", a whole copy on each GPU," : "") +
+        " is counted; otherwise write method" + (several ? ", deepspeed or fsdp" : ""));
+  }
+
+  bool IsSharded() const {
+    if (IsWritten("fsdp") || IsWritten("deepspeed")) return true;
+    for (const char* name : {"fsdp", "deepspeed", "zero_stage"}) {
+      if (flags_.Find(name) != nullptr) return true;  // asked for
+    }
+    return launch_.launcher == Launcher::kDeepspeed;  // asked for by itself
   }
 
   // Writes the adapters; returns " (r: 16)" for the report.
@@ -324,6 +416,7 @@ class Section {
     if (flags_.Switch("dora").value_or(false)) return "dora";
     if (four_bits) return "qlora";
     if (IsOneOf(word, {"lora", "dora"})) return word;
+    if (word.find("lora") != std::string::npos) return "lora";  // networks.lora
     if (IsOneOf(word, {"full", "freeze"})) return word == "full" ? "full" : "";
     if (flags_.Switch("method").value_or(false)) return "lora";
     if (flags_.Switch("method") == false) return "full";
@@ -391,6 +484,7 @@ class Section {
     const bool bare = switch_use != nullptr && switch_use->bare;
     const std::string fsdp = bare ? "true" : LowerCase(flags_.Text("fsdp"));
     if (const std::string words = FsdpWords(fsdp); !words.empty()) return Take("fsdp", words);
+    if (WriteStrategy()) return;
     const FlagUse* stage_use = flags_.Find("zero_stage");
     if (stage_use != nullptr && !stage_use->value) {
       report_.missing.push_back(
@@ -399,7 +493,7 @@ class Section {
                       stage_use->spelling, stage_use->raw));
       return;
     }
-    const std::string file = flags_.Text("deepspeed");
+    const std::string file = DeepspeedFile();
     if (const auto stage = ZeroStage(file)) {
       Key("deepspeed",
           fmt::format("{}{}", *stage, file.empty() ? "" : "  # ZeRO stage of " + Comment(file)));
@@ -408,11 +502,44 @@ class Section {
     } else if (!file.empty()) {
       report_.missing.push_back(fmt::format(
           "the ZeRO stage of {}, which cannot be read here: write training.deepspeed", file));
+    } else if (launch_.launcher == Launcher::kDeepspeed) {
+      report_.missing.push_back(
+          "no flag gives DeepSpeed's configuration: write training.deepspeed, its ZeRO stage");
     }
     for (const std::string& fixed : FixedByDeepspeed(file, read_)) {
       report_.unclear.push_back(fmt::format(
           "{} fixes {}: write \"auto\" there, or the advice cannot be submitted", file, fixed));
     }
+  }
+
+  // As written where it holds variables: its name may tell the stage.
+  std::string DeepspeedFile() const {
+    const FlagUse* use = flags_.Find("deepspeed");
+    if (use == nullptr || use->bare) return "";
+    std::string file = use->value.value_or(use->raw);
+    std::erase(file, '"');
+    for (const char* home : {"${HOME}", "$HOME"}) {
+      const char* path = std::getenv("HOME");
+      if (path != nullptr && file.starts_with(home)) file.replace(0, std::strlen(home), path);
+    }
+    return file;
+  }
+
+  // Lightning's strategy: fsdp, deepspeed_stage_2_offload, ddp; or a trainer class that shards.
+  bool WriteStrategy() {
+    const std::string said =
+        LowerCase(flags_.Text("strategy")) + " " + LowerCase(flags_.Text("trainer"));
+    const bool offload = said.find("offload") != std::string::npos;
+    if (said.find("fsdp") != std::string::npos) {
+      Take("fsdp", offload ? "full_shard offload" : "full_shard");
+      return true;
+    }
+    const size_t at = said.find("deepspeed");
+    if (at == std::string::npos) return false;
+    const auto stage = ZeroStageOf(said.substr(at), read_);
+    Take("deepspeed", std::to_string(stage.value_or(2)));  // Lightning's own
+    if (offload) Take("offload", "optimizer");
+    return true;
   }
 
   // "full_shard offload" from "full_shard auto_wrap offload"; "": none given.
@@ -474,7 +601,7 @@ class Section {
   void WriteDetails() {
     const std::string optim = LowerCase(flags_.Text("optim"));
     const std::string not_counted = FindUncountedOptimizerPart(optim);
-    if (IsKnownOptimizer(optim) || !not_counted.empty()) Key("optim", YamlText(optim));
+    if (!optim.empty()) Key("optim", YamlText(optim));
     std::string attention = LowerCase(flags_.Text("attn_implementation"));
     const bool flash = flags_.Switch("flash_attention").value_or(false);
     if (flash || attention.starts_with("flash")) attention = "flash_attention_2";

@@ -296,11 +296,11 @@ class Parser {
   }
 
   Result<void> TakeWord(const Token& token) {
+    last_end_ = token.end;
     if (std::exchange(redirects_, false)) {
       command_.redirections += token.text;
       return {};
     }
-    last_end_ = token.end;
     continues_ = false;
     if (std::exchange(name_is_next_, false)) {
       function_is_next_ = true;

@@ -102,9 +102,12 @@ Result<Bytes> ParseBytes(std::string_view text) {
 
 Result<Bytes> ParseSlurmMemory(std::string_view text, char bare) {
   const auto amount = SplitAmount(text);
-  const std::string_view letter = amount && amount->unit.empty() ? std::string_view(&bare, 1)
-                                  : amount                       ? amount->unit
-                                                                 : "";
+  std::string_view letter = amount && amount->unit.empty() ? std::string_view(&bare, 1)
+                            : amount                       ? amount->unit
+                                                           : "";
+  // Slurm looks at the first letter: "256GB" is 256G (src/common/slurm_protocol_defs.c).
+  if (letter.size() == 2 && letter[1] == 'B' && text.find(' ') == text.npos)
+    letter = letter.substr(0, 1);
   const auto unit =
       letter.size() == 1 && letter != "b" && letter != "B" ? UnitNamed(letter) : std::nullopt;
   if (!unit) return Bad(text, "is not a memory size of Slurm's; write it like 30G or 1500M");

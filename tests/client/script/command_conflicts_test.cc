@@ -53,6 +53,19 @@ TEST(CommandConflicts, ALiteralThatIsAnotherOneIsSaid) {
       (Texts{"the command has --num-gpus 4, this strategy needs 6; write {gpus_per_node} there"}));
 }
 
+TEST(CommandConflicts, ABatchOfAllGpusIsAnswered) {
+  const std::string command =
+      "torchrun --nproc_per_node={gpus_per_node} t.py --batch-size {effective_batch_size}";
+  EXPECT_EQ(
+      Sentences(command),
+      (Texts{"the command has a batch of all GPUs and no gradient accumulation, this strategy "
+             "needs 3; write gradient_accumulation_steps: 1 into the training file"}));
+  api::Strategy strategy = Strategy();
+  strategy.micro_batch = 24;
+  strategy.accumulation = 1;
+  EXPECT_EQ(Sentences(command, {{"max_steps", 100}}, strategy), Texts());
+}
+
 TEST(CommandConflicts, ALiteralThatIsTheSameObeys) {
   EXPECT_EQ(Sentences("torchrun --nproc_per_node 6 t.py --batch-size 8 --grad_accum 3"), Texts());
 }

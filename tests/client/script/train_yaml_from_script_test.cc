@@ -396,5 +396,146 @@ TEST(TrainYamlFromScript, AStageThatAConditionChoosesIsAsked) {
               made.yaml["training"].contains("deepspeed"));
 }
 
+TEST(TrainYamlFromScript, AValueThatOnlyTheShellKnowsIsAsked) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:2\ntorchrun --nproc_per_node=2 t.py --max_steps 9 "
+      "--per_device_train_batch_size 2 --lora_r $R --load_in_4bit $Q --optim $O --fsdp \"$F\"\n");
+  for (const char* setting : {"lora.r", "load_in_4bit", "optim", "fsdp"}) {
+    EXPECT_TRUE(Says(made.report.missing, std::string("write training.") + setting)) << setting;
+  }
+  EXPECT_FALSE(made.yaml["training"].contains("method"));
+  const Made named = From("torchrun t.py --max_steps 9 --deepspeed $DIR/zero3.json --bs 2\n");
+  EXPECT_EQ(named.yaml["training"]["deepspeed"], 3);
+}
+
+TEST(TrainYamlFromScript, WhatNoFlagSaysOfMethodAndShardingIsSaid) {
+  const std::string torchrun = "torchrun --nproc_per_node=4 t.py --max_steps 9 --batch_size 2";
+  EXPECT_TRUE(
+      Says(From(torchrun + "\n").report.unclear, "no flag gives the method or the sharding"));
+  EXPECT_TRUE(Says(From(torchrun + " --fsdp full_shard\n").report.unclear,
+                   "no flag gives the method: training of all weights"));
+  EXPECT_FALSE(Says(From(torchrun + " --use_lora --fsdp full_shard\n").report.unclear, "method:"));
+  EXPECT_TRUE(Says(From("deepspeed --num_gpus 4 t.py --max_steps 9\n").report.missing,
+                   "no flag gives DeepSpeed's configuration"));
+}
+
+TEST(TrainYamlFromScript, PythonOnSeveralGpusIsAsked) {
+  const std::string line = "python t.py --max_steps 9 --batch_size 2\n";
+  EXPECT_TRUE(
+      Says(From("#SBATCH --gres=gpu:2\n" + line).report.unclear, "asks for 2 GPUs: 2 are counted"));
+  EXPECT_FALSE(Says(From("#SBATCH --gres=gpu:1\n" + line).report.unclear, "are counted"));
+}
+
+TEST(TrainYamlFromScript, AdaptersOfAConfigFileAreRead) {
+  const Made made = From("torchrun t.py --max_steps 9 --batch_size 2 -c c.yaml\n",
+                         {{"c.yaml", "lora:\n  r: 64\n  target_modules: [q_proj, v_proj]\n"}});
+  EXPECT_EQ(made.yaml["training"]["method"], "lora");
+  EXPECT_EQ(made.yaml["training"]["lora"]["r"], 64);
+  EXPECT_EQ(made.yaml["training"]["lora"]["target_modules"], json({"q_proj", "v_proj"}));
+}
+
+TEST(TrainYamlFromScript, KohyasNamesAreRead) {
+  const json training =
+      From(
+          "accelerate launch --num_processes=1 sdxl_train_network.py "
+          "--network_module=networks.lora --network_dim=32 --resolution=\"1024,576\" "
+          "--cache_latents --max_train_epochs=3 --num_samples 10 --train_batch_size=2 "
+          "--optimizer_type=Prodigy\n")
+          .yaml["training"];
+  EXPECT_EQ(training["method"], "lora");
+  EXPECT_EQ(training["lora"]["r"], 32);
+  EXPECT_EQ(training["resolution"], 768);
+  EXPECT_EQ(training["cache_latents"], true);
+  EXPECT_EQ(training["num_train_epochs"], 3);
+  EXPECT_EQ(training["optim"], "prodigy");
+}
+
+TEST(TrainYamlFromScript, LightningsStrategyIsTheSharding) {
+  const auto training = [](const char* strategy) {
+    return From(std::string("python t.py trainer.strategy=") + strategy + " max_steps=9\n")
+        .yaml["training"];
+  };
+  EXPECT_EQ(training("fsdp")["fsdp"], "full_shard");
+  EXPECT_EQ(training("deepspeed_stage_3_offload")["deepspeed"], 3);
+  EXPECT_EQ(training("deepspeed_stage_3_offload")["offload"], "optimizer");
+  EXPECT_FALSE(training("ddp").contains("fsdp"));
+}
+
+TEST(TrainYamlFromScript, AcceleratesOwnAccumulationIsTheJobs) {
+  const Made made = From(
+      "accelerate launch --config_file a.yaml --num_processes 2 t.py --train_batch_size=4 "
+      "--max_train_steps=9\n",
+      {{"a.yaml",
+        "distributed_type: DEEPSPEED\ndeepspeed_config: {gradient_accumulation_steps: 8, "
+        "zero_stage: 2}\n"}});
+  EXPECT_EQ(made.yaml["training"]["effective_batch_size"], 4 * 8 * 2);
+  EXPECT_NE(Command(made).find("--gradient_accumulation_steps={accumulation} t.py"),
+            std::string::npos)
+      << Command(made);
+}
+
+TEST(TrainYamlFromScript, SetupKeepsItsRedirections) {
+  const Made made = From(
+      "read -r A B < params.txt\nscontrol show hostnames > hosts 2>&1\n"
+      "torchrun t.py --max_steps 9 --batch_size 2 --a $A\n");
+  EXPECT_EQ(made.yaml["setup"],
+            json({"read -r A B < params.txt", "scontrol show hostnames > hosts 2>&1"}));
+}
+
+TEST(TrainYamlFromScript, TheHeadOfALoopIsNoSetup) {
+  const Made made = From(
+      "module load x\nwhile read -r D; do\n  torchrun t.py --max_steps 9 --batch_size 2 --d $D\n"
+      "done < list\n");
+  EXPECT_EQ(made.yaml["setup"], json({"module load x"}));
+  EXPECT_TRUE(Says(made.report.left, "the loop around the training"));
+}
+
+TEST(TrainYamlFromScript, ABatchThatAConditionChangesIsSaid) {
+  const std::string script =
+      "BS=8\nif [ $M = c ]; then BS=2; fi\ntorchrun t.py --max_steps 9 --batch_size $BS\n";
+  EXPECT_TRUE(Says(From(script).report.unclear, "gives it another value, which no longer counts"));
+  const Made array = From("#SBATCH --array=0-2\n" + script);
+  EXPECT_NE(Command(array).find("--batch_size $BS"), std::string::npos) << Command(array);
+}
+
+TEST(TrainYamlFromScript, DefaultsOfArgumentsStayOpenToTheEnvironment) {
+  const Made made =
+      From("D=\"${1:-${D:-base}}\"\ntorchrun t.py --max_steps 9 --batch_size 2 --d $D\n");
+  EXPECT_EQ(made.yaml["setup"], json({"D=\"${D:-base}\""}));
+  EXPECT_TRUE(Says(made.report.changed, "line 1: D="));
+}
+
+TEST(TrainYamlFromScript, AScriptThatCallsAnotherIsNamed) {
+  for (const char* line : {"srun ./scripts/train.sh", "source scripts/train.sh 7b"}) {
+    const std::string error = From("#SBATCH --gres=gpu:2\n" + std::string(line) + "\n").error;
+    EXPECT_NE(error.find("job.sh:2: "), std::string::npos) << error;
+    EXPECT_NE(error.find("gpuadvise init --from "), std::string::npos) << error;
+  }
+}
+
+TEST(TrainYamlFromScript, HostMemoryIsReadAsSlurmReadsIt) {
+  const std::string line = "torchrun --nproc_per_node=2 t.py --max_steps 9 --batch_size 2\n";
+  EXPECT_EQ(From("#SBATCH --gres=gpu:2 --mem=256GB\n" + line).yaml["resources"]["mem_per_gpu"],
+            "128G");
+  EXPECT_EQ(From("#SBATCH --gres=gpu:2 --cpus-per-task=8 --mem-per-cpu=4G\n" + line)
+                .yaml["resources"]["mem_per_gpu"],
+            "16G");
+}
+
+TEST(TrainYamlFromScript, OptionsOfPluginsAreKept) {
+  const Made made = From(
+      "#!/bin/bash -l\n#SBATCH --container-image=a/b:c\n"
+      "torchrun t.py --max_steps 9 --batch_size 2\n");
+  EXPECT_EQ(made.yaml["slurm"]["extra"], json({"--container-image=a/b:c"}));
+  EXPECT_TRUE(Says(made.report.unclear, "kept for a plugin of the site"));
+  EXPECT_TRUE(Says(made.report.unclear, "login shell"));
+}
+
+TEST(TrainYamlFromScript, AFolderBesideAChangeOfFolderIsNotTheOutputs) {
+  const Made made =
+      From("make x\ncd $HOME/p\ntorchrun t.py --output_dir ./out --max_steps 9 --batch_size 2\n");
+  EXPECT_FALSE(made.yaml.contains("output"));
+}
+
 }  // namespace
 }  // namespace gpuadvise::client
