@@ -40,7 +40,10 @@ int Run(AdviseCommand& command, const CommandContext& context) {
     (*answer)["command_conflicts"] = fields::Write(advice.command_conflicts);
   }
   PrintAnswer<api::Advice>(answer, console, [&](const auto& shown, const auto& style) {
-    return AdviceText(shown, {.all = command.all, .now = now, .style = style});
+    return AdviceText(shown, {.all = command.all,
+                              .now = now,
+                              .style = style,
+                              .chosen_rank = FirstFollowed(advice, advice.command_conflicts)});
   });
   const Result<void> young = CheckAge(advice.frame, command.max_age_seconds);
   if (!young) return ReportInWords(young.error(), console);

@@ -112,6 +112,13 @@ std::string CheckJobId(const std::string& word) {
   return "'" + word + "' is not a job id; write the number that squeue shows";
 }
 
+std::string CheckAnyJobId(const std::string& word) {
+  const size_t mark = std::min(word.find_first_of("_+"), word.size());
+  const bool part = mark == word.size() || IsJobNumber(word.substr(mark + 1));
+  if (IsJobNumber(word.substr(0, mark)) && part) return "";
+  return "'" + word + "' is not a job id; write what squeue shows, such as 4711, 4711_3 or 4711+1";
+}
+
 std::string CheckJobOrTask(const std::string& word) {
   const size_t bar = std::min(word.find('_'), word.size());
   const bool task = bar == word.size() || IsJobNumber(word.substr(bar + 1));

@@ -57,6 +57,8 @@ std::string CheckObjective(const std::string& word);
 
 // A job's number.
 std::string CheckJobId(const std::string& word);
+// Also a task of an array and a part of a heterogeneous job.
+std::string CheckAnyJobId(const std::string& word);
 
 // A job's number, also of an array's task: 4711, 4711_3.
 std::string CheckJobOrTask(const std::string& word);

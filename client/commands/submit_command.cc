@@ -13,6 +13,7 @@
 #include "client/records/job_log.h"
 #include "client/sbatch/job_choice.h"
 #include "client/sbatch/job_words.h"
+#include "client/script/command_conflicts.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
 #include "client/views/advice_view.h"
@@ -257,6 +258,21 @@ int CheckAndSubmit(const SubmitCommand& command, const json& spec, const Choice&
   return SubmitChoice(choice, job, api, submission.runner, console);
 }
 
+// Without --pick: the first row that the command can follow, where that is not row 1.
+void PickWhatIsFollowed(SubmitCommand& command, const json& spec, const api::Advice& advice,
+                        Console& console) {
+  const std::vector<api::CommandConflict> conflicts = ConflictsOf(spec, advice);
+  const int64_t first = advice.strategies.front().rank;
+  const int64_t followed = FirstFollowed(advice, conflicts);
+  if (followed == 0 || followed == first) return;
+  command.pick = followed;
+  for (const api::CommandConflict& conflict : conflicts) {
+    if (!conflict.certain || conflict.ranks.front() != first) continue;
+    console.Complain(Printable(fmt::format("gpuadvise: row {}, not {}: {}; {}", followed, first,
+                                           conflict.cause, conflict.remedy)));
+  }
+}
+
 int Run(SubmitCommand& command, const CommandContext& context) {
   Api& api = context.api;
   Console& console = context.console;
@@ -278,6 +294,7 @@ int Run(SubmitCommand& command, const CommandContext& context) {
     });
     return kExitInfeasible;
   }
+  if (command.pick == 0) PickWhatIsFollowed(command, file->spec(), advice, console);
   const Result<Choice> choice = Choose({command.pick, question.fixed, command.passed_on}, *file,
                                        *answer, submission->job_template);
   if (!choice) return Report(choice.error(), console);

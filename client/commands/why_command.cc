@@ -148,7 +148,7 @@ int Run(WhyCommand& command, const CommandContext& context) {
 }
 
 void AddOptions(WhyCommand& command, Options& options) {
-  AddJobId(options, command.job_id);
+  options.Required("JOBID", command.job_id, "Job id, also 4711_3 and 4711+1", CheckAnyJobId);
   options.JsonAndPlace();
 }
 

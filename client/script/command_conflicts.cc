@@ -365,4 +365,16 @@ std::vector<api::CommandConflict> ConflictsOf(const json& spec, const api::Advic
   return all;
 }
 
+int64_t FirstFollowed(const api::Advice& advice,
+                      const std::vector<api::CommandConflict>& conflicts) {
+  for (const api::Strategy& strategy : advice.strategies) {
+    const bool refused = std::any_of(conflicts.begin(), conflicts.end(), [&](const auto& conflict) {
+      return conflict.certain && std::find(conflict.ranks.begin(), conflict.ranks.end(),
+                                           strategy.rank) != conflict.ranks.end();
+    });
+    if (!refused) return strategy.rank;
+  }
+  return 0;
+}
+
 }  // namespace gpuadvise::client

@@ -31,4 +31,8 @@ std::string SentenceOf(const CommandConflict& conflict);
 std::vector<api::CommandConflict> ConflictsOf(const nlohmann::json& spec,
                                               const api::Advice& advice);
 
+// Rank of the first strategy that the command can certainly follow, as `submit` takes it; 0: none.
+int64_t FirstFollowed(const api::Advice& advice,
+                      const std::vector<api::CommandConflict>& conflicts);
+
 }  // namespace gpuadvise::client

@@ -172,6 +172,13 @@ std::string ConflictsText(const Answer& answer, const Rows& rows,
                             options.style.width),
                    options.style.colour);
   }
+  const int64_t chosen = options.chosen_rank;
+  if (chosen > 0 && !answer.strategies.empty() && chosen != answer.strategies.front().rank) {
+    text += Labelled(
+        "Choice: ",
+        fmt::format("row {} is the first that the command can follow: submit takes it", chosen),
+        options.style.width);
+  }
   return text;
 }
 
@@ -201,18 +208,19 @@ std::string ForecastText(const Answer& answer, const AdviceViewOptions& options)
 
 }  // namespace
 
-Rows RowsToShow(const api::Advice& advice, bool all) {
+std::vector<const api::Strategy*> RowsToShow(const api::Advice& advice, bool all,
+                                             int64_t chosen_rank) {
   Rows rows;
   std::set<std::tuple<std::string, std::string, std::string>> seen;
   for (const api::Strategy& row : advice.strategies) {
     const bool is_new = seen.insert({row.cluster, row.gpu, row.partition}).second;
-    if (is_new || all) rows.push_back(&row);
+    if (is_new || all || row.rank == chosen_rank) rows.push_back(&row);
   }
   return rows;
 }
 
 std::string AdviceText(const Answer& answer, const AdviceViewOptions& options) {
-  const Rows rows = RowsToShow(answer, options.all);
+  const Rows rows = RowsToShow(answer, options.all, options.chosen_rank);
   std::string shared_partition;
   const std::string table = TableText(rows, options, &shared_partition);
   size_t rejected_left_out = 0;

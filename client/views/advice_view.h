@@ -26,7 +26,8 @@ struct AdviceViewOptions {
 std::string AdviceText(const api::Answer<api::Advice>& answer, const AdviceViewOptions& options);
 
 // The strategies to show, of `advice`.
-std::vector<const api::Strategy*> RowsToShow(const api::Advice& advice, bool all);
+std::vector<const api::Strategy*> RowsToShow(const api::Advice& advice, bool all,
+                                             int64_t chosen_rank = 0);
 
 // The ranking as columns, made narrower step by step until it fits: order of sacrifice: COST
 // without any price, PARTITION that all rows share (the header line says it), blanks in the batch

@@ -93,6 +93,10 @@ std::string WhyFirst(const std::vector<Strategy>& strategies, const RankBy& by) 
   std::string rest = parts.empty() ? "" : fmt::format(": {}", JoinNames(parts));
   switch (by.objective) {
     case Objective::kFinish:
+      if (strategies[1].total.p50 < first.total.p50 && strategies[1].gpu_hours > first.gpu_hours) {
+        return fmt::format("done about when {} is, with {:.1f} instead of {:.1f} GPU-hours",
+                           Title(strategies[1]), first.gpu_hours, strategies[1].gpu_hours);
+      }
       return fmt::format("{} {}{}", DoneBefore(next->total.p50 - first.total.p50), Title(*next),
                          rest);
     case Objective::kStart:
@@ -119,6 +123,34 @@ double ChanceToFinishBy(const Strategy& strategy, double seconds) {
   return static_cast<double>(after - totals.begin()) / static_cast<double>(totals.size());
 }
 
+namespace {
+
+// Ends that are nearer than this are the same for a forecast.
+constexpr double kSameShare = 0.03;
+constexpr double kSameSeconds = 60;
+constexpr double kFewerGpuHours = 0.9;
+
+bool EndsAlike(double seconds, double of_first) {
+  return seconds <= of_first + std::max(kSameShare * of_first, kSameSeconds);
+}
+
+// Of rows that end about when the first does, the one with clearly fewer GPU-hours goes first: the
+// rest of the GPUs would start somebody else's job.
+void PutFewestGpuHoursFirst(std::vector<Strategy>& strategies) {
+  const Strategy& quickest = strategies.front();
+  auto best = strategies.begin();
+  for (auto each = strategies.begin() + 1; each != strategies.end(); ++each) {
+    if (each->MemoryChecked() != quickest.MemoryChecked()) break;
+    if (!EndsAlike(each->total.p50, quickest.total.p50)) break;
+    const bool fewer =
+        each->gpu_hours < kFewerGpuHours * quickest.gpu_hours && each->gpu_hours < best->gpu_hours;
+    if (fewer && EndsAlike(each->total.p90, quickest.total.p90)) best = each;
+  }
+  std::rotate(strategies.begin(), best, best + 1);
+}
+
+}  // namespace
+
 void RankStrategies(std::vector<Strategy>& strategies, const RankBy& by) {
   const bool all_priced = AllPriced(strategies);
   std::stable_sort(strategies.begin(), strategies.end(), [&](const Strategy& a, const Strategy& b) {
@@ -128,6 +160,7 @@ void RankStrategies(std::vector<Strategy>& strategies, const RankBy& by) {
     if (key_a != key_b) return key_a < key_b;
     return GpusOf(a) < GpusOf(b);
   });
+  if (by.objective == Objective::kFinish && !strategies.empty()) PutFewestGpuHoursFirst(strategies);
 }
 
 void ExplainRanks(std::vector<Strategy>& strategies, const RankBy& by) {

@@ -26,7 +26,8 @@ struct RankBy {
 // A strategy that is done by the deadline with this probability makes it.
 inline constexpr double kSureEnough = 0.90;
 
-// Sorts `strategies`, best first.
+// Sorts `strategies`, best first. To finish first, a row that ends within 3 % or a minute of the
+// earliest and takes clearly fewer GPU-hours goes before it.
 void RankStrategies(std::vector<Strategy>& strategies, const RankBy& by);
 
 // Probability that `strategy` is done `seconds` from now, 0..1.

@@ -286,6 +286,10 @@ Result<StartSamples> StartOfWaiting(const QueueModel& queue, const Job& job,
     other->rank = same->rank;
     other->after = same->after;
     other->held = same->held;
+    if (same->throttle >= 0) {
+      other->throttle = same->throttle;
+      other->caps.push_back({same->throttle, 1});
+    }
     one = std::move(*other);
   }
   one.task = 0;

@@ -367,14 +367,19 @@ std::shared_ptr<const GroupRequirements> QueueJobBuilder::OnGroupsOf(
 
 // False if the job waits for something that never ends.
 bool QueueJobBuilder::FindDependencies(const Job& job, PendingJob& pending) {
-  if (ids_.empty()) {
+  if (jobs_of_.empty()) {
     for (const Job& each : snapshot_.jobs) {
-      ids_.insert(each.id);
-      if (each.array_job_id != 0) ids_.insert(each.array_job_id);
+      jobs_of_[each.id].push_back(each.id);
+      // Of an array all tasks: those that wait have its id.
+      if (each.array_job_id != 0 && each.array_job_id != each.id) {
+        jobs_of_[each.array_job_id].push_back(each.id);
+      }
     }
   }
   for (const int64_t id : DependsOn(job.dependency)) {
-    if (ids_.contains(id) && id != job.id) pending.after.push_back(id);
+    const auto found = jobs_of_.find(id);
+    if (found == jobs_of_.end() || id == job.id) continue;
+    pending.after.insert(pending.after.end(), found->second.begin(), found->second.end());
   }
   // Slurm removes met dependencies, so one on a missing job never ends.
   return (job.dependency.empty() || !pending.after.empty()) &&

@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "common/base/error.h"
@@ -96,7 +95,7 @@ class QueueJobBuilder {
   std::unordered_map<std::string, std::shared_ptr<const GroupRequirements>> on_groups_;
   std::unordered_map<std::string, std::shared_ptr<const RunTimeDistribution>> run_times_;
   GeneralRunTimes general_run_times_;
-  std::unordered_set<int64_t> ids_;
+  std::unordered_map<int64_t, std::vector<int64_t>> jobs_of_;  // by the id of a job or an array
 };
 
 // Key of a job's association.

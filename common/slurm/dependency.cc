@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 #include "common/base/text.h"
 #include "common/base/words.h"
+#include "common/slurm/job_id.h"
 
 namespace gpuadvise {
 namespace {
@@ -17,32 +17,11 @@ constexpr std::array<std::string_view, 8> kTypes = {"after",     "afterany",   "
                                                     "aftercorr", "afternotok", "afterok",
                                                     "expand",    "singleton"};
 
-// A job, or one task of an array ("65_4").
-struct Named {
-  int64_t id = 0;
-  std::string task;  // "": all
-};
-
 // "12", "65_4", "65_*" or, of type `after`, "12+30" (minutes).
-std::optional<Named> ReadNamed(std::string_view text) {
+std::optional<JobId> ReadNamed(std::string_view text) {
   text = text.substr(0, text.find('+'));
-  Named named;
-  const size_t underscore = text.find('_');
-  if (underscore != std::string_view::npos) {
-    const std::string_view task = text.substr(underscore + 1);
-    if (task != "*") named.task = std::string(task);
-    text = text.substr(0, underscore);
-  }
-  const char* end = text.data() + text.size();
-  const auto [rest, status] = std::from_chars(text.data(), end, named.id);
-  if (status != std::errc() || rest != end || named.id < 1) return std::nullopt;
-  return named;
-}
-
-bool IsOf(const Job& job, const Named& named) {
-  if (job.id == named.id && named.task.empty()) return true;
-  if (job.array_job_id != named.id) return job.het_job_id == named.id && named.id != 0;
-  return named.task.empty() || job.array_tasks == named.task || !HoldsNodes(job);
+  if (text.ends_with("_*")) text.remove_suffix(2);
+  return ParseJobId(text);
 }
 
 class Reader {
@@ -75,14 +54,14 @@ class Reader {
     if (words.front() == "singleton") return words.size() == 1 && TakeSingleton();
     if (words.size() < 2) return false;
     for (size_t i = 1; i < words.size(); ++i) {
-      const std::optional<Named> named = ReadNamed(words[i]);
+      const std::optional<JobId> named = ReadNamed(words[i]);
       if (!named) return false;
       TakeJob(words.front(), std::string(words[i]), *named);
     }
     return true;
   }
 
-  void TakeJob(std::string_view type, const std::string& text, const Named& named) {
+  void TakeJob(std::string_view type, const std::string& text, const JobId& named) {
     const size_t before = found_.after.size();
     for (const Job& job : snapshot_.jobs) {
       // Slurm starts the job when the other has started.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/advise/advise.h"
@@ -33,9 +34,10 @@ nlohmann::json AnswerGpus(const AdviceContext& view, const Submitter& caller);
 // What a job of a user was advised as (the experiment log); nullopt: nothing is known.
 using FindExperiment = std::function<std::optional<Experiment>(int64_t job_id, int64_t uid)>;
 
-// GET /v1/jobs/{id}. Errors: kNotFound for a job that neither waits nor runs.
-Result<nlohmann::json> AnswerJob(int64_t id, const AdviceContext& view, const Submitter& caller,
-                                 const FindExperiment& find = {});
+// GET /v1/jobs/{id}; `id` as squeue shows it ("65", "65_5", "61+1"). Errors: kBadInput for another
+// text, kNotFound for a job that neither waits nor runs.
+Result<nlohmann::json> AnswerJob(std::string_view id, const AdviceContext& view,
+                                 const Submitter& caller, const FindExperiment& find = {});
 
 // The body of POST /v1/advise as it was understood, with what the caller's runs have taught.
 Result<AdviceRequest> AdviceRequestOf(const nlohmann::json& body, const AdviceContext& view,

@@ -15,6 +15,7 @@
 #include "common/history/forecast_history.h"
 #include "common/scheduler/node_pool.h"
 #include "common/slurm/gres.h"
+#include "common/slurm/job_id.h"
 #include "common/slurm/pending_reason.h"
 #include "common/slurm/policy.h"
 #include "common/slurm/priority.h"
@@ -33,15 +34,14 @@ std::string GresOf(const Job& job) {
   return ToGresText(job.request.gpus_total);
 }
 
-const Job* FindJob(const Snapshot& snapshot, const Visibility& seen, int64_t id) {
+const Job* FindJob(const Snapshot& snapshot, const Visibility& seen, const JobId& id) {
+  const Job* found = nullptr;
   for (const Job& job : snapshot.jobs) {
-    if (job.id == id && seen.SeesOneOf(job.request.partitions)) return &job;
+    if (!IsOf(job, id) || !seen.SeesOneOf(job.request.partitions)) continue;
+    if (job.id == id.id) return &job;
+    if (found == nullptr) found = &job;  // of an array or a het job: the first
   }
-  for (const Job& job : snapshot.jobs) {  // an array or a het job by its first number
-    const bool part = job.array_job_id == id || job.het_job_id == id;
-    if (part && seen.SeesOneOf(job.request.partitions)) return &job;
-  }
-  return nullptr;
+  return found;
 }
 
 // Limits, other jobs, reservations and nodes by name are for who may see whose job it is.
@@ -215,16 +215,40 @@ std::vector<api::EarlierStart> EarlierStartsOf(const std::vector<Remedy>& remedi
 }
 
 // Why a job waits, when it will start, and what would make it start earlier.
-Result<json> AnswerJob(int64_t id, const AdviceContext& context, const Submitter& caller,
-                       const FindExperiment& find) {
-  const Visibility seen(context.snapshot, caller);
-  const Job* job = FindJob(context.snapshot, seen, id);
-  if (job == nullptr) {
-    return Fail(ErrorCode::kNotFound,
-                fmt::format("there is no job {} that waits or runs; of those that have ended "
-                            "`gpuadvise jobs {}` shows yours, sacct -j {} any",
-                            id, id, id));
+namespace {
+
+constexpr size_t kMostShownOfId = 40;
+
+// A job that is newer than all that are known may have been submitted since the queue was read.
+Error NoSuchJob(std::string_view text, const JobId& id, const Snapshot& snapshot) {
+  const bool newer = std::all_of(snapshot.jobs.begin(), snapshot.jobs.end(),
+                                 [&](const Job& job) { return job.id < id.id; });
+  if (newer) {
+    return {ErrorCode::kNotFound,
+            fmt::format("job {} is not in the queue as it was last read; if it was submitted just "
+                        "now, ask again in half a minute",
+                        text),
+            ""};
   }
+  return {ErrorCode::kNotFound,
+          fmt::format("there is no job {} that waits or runs; of those that have ended "
+                      "`gpuadvise jobs {}` shows yours, sacct -j {} any",
+                      text, id.id, text),
+          ""};
+}
+
+}  // namespace
+
+Result<json> AnswerJob(std::string_view text, const AdviceContext& context, const Submitter& caller,
+                       const FindExperiment& find) {
+  const std::optional<JobId> id = ParseJobId(text);
+  if (!id) {
+    return BadInput(fmt::format("{} is no job id; write the number that squeue shows",
+                                Quoted(std::string(text.substr(0, kMostShownOfId)))));
+  }
+  const Visibility seen(context.snapshot, caller);
+  const Job* job = FindJob(context.snapshot, seen, *id);
+  if (job == nullptr) return tl::unexpected<Error>(NoSuchJob(text, *id, context.snapshot));
   GpuLabels gpus(context.snapshot, context.gpus);
   const JobEnds ends(context.queue, {job->id});
   const JobLookups lookups{gpus, seen, ends};

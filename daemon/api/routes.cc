@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <optional>
 #include <set>
@@ -205,15 +204,8 @@ ApiResponse GetNodes(RequestContext& call) {
 
 ApiResponse GetJob(RequestContext& call) {
   if (!call.state) return Refuse(call, NoSnapshotYet(call.freshness));
-  int64_t id = 0;
-  const char* end = call.id.data() + call.id.size();
-  const auto [rest, status] = std::from_chars(call.id.data(), end, id);
-  if (status != std::errc() || rest != end || id < 1) {
-    return Refuse(call, {ErrorCode::kBadInput,
-                         fmt::format("{} is no job id; write its number", Quoted(call.id)), ""});
-  }
   const auto find = [&](int64_t job, int64_t uid) { return call.api.experiments.Kept(job, uid); };
-  return ReplyOrRefuse(call, AnswerJob(id, AdviceContextOf(call), CallerOf(call), find));
+  return ReplyOrRefuse(call, AnswerJob(call.id, AdviceContextOf(call), CallerOf(call), find));
 }
 
 ApiResponse GetHealth(RequestContext& call) {

@@ -106,6 +106,18 @@ TEST_F(SubmitTest, ACommandThatCannotFollowTheAdviceStopsIt) {
   EXPECT_EQ(Submit({"--yes", "--force"}), kExitOk);
 }
 
+TEST_F(SubmitTest, TheFirstRowThatTheCommandFollowsIsTaken) {
+  file = folder.Write("fixed.yaml",
+                      "name: x\ntraining: {max_steps: 5}\n"
+                      "command: python t.py --batch-size 12 --grad_accum 2 --num-gpus 6\n");
+  api.Answer({{"job_id", 4711}});
+  EXPECT_EQ(Submit({"--yes"}), kExitOk);
+  EXPECT_EQ(api.asked[1].second["rank"], 2);
+  EXPECT_NE(console.complained.find("row 2, not 1: the command has --batch-size 12"),
+            std::string::npos)
+      << console.complained;
+}
+
 TEST_F(SubmitTest, AJobScriptStandsForTheFile) {
   const std::string script = folder.Write(
       "job.sh",

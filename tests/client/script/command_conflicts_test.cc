@@ -66,6 +66,21 @@ TEST(CommandConflicts, ABatchOfAllGpusIsAnswered) {
   EXPECT_EQ(Sentences(command, {{"max_steps", 100}}, strategy), Texts());
 }
 
+TEST(FirstFollowed, IsTheFirstRowThatNothingCertainForbids) {
+  api::Advice advice;
+  for (const int64_t rank : {1, 2, 3}) advice.strategies.emplace_back().rank = rank;
+  const auto conflict = [](bool certain, std::vector<int64_t> ranks) {
+    api::CommandConflict made;
+    made.certain = certain;
+    made.ranks = std::move(ranks);
+    return made;
+  };
+  EXPECT_EQ(FirstFollowed(advice, {}), 1);
+  EXPECT_EQ(FirstFollowed(advice, {conflict(false, {1, 2})}), 1);
+  EXPECT_EQ(FirstFollowed(advice, {conflict(true, {1}), conflict(true, {2})}), 3);
+  EXPECT_EQ(FirstFollowed(advice, {conflict(true, {1, 2, 3})}), 0);
+}
+
 TEST(CommandConflicts, ALiteralThatIsTheSameObeys) {
   EXPECT_EQ(Sentences("torchrun --nproc_per_node 6 t.py --batch-size 8 --grad_accum 3"), Texts());
 }

@@ -203,6 +203,19 @@ TEST(StartOf, AWaitingJobOfSeveralPartitionsHasTheBestOfItsPriorities) {
   EXPECT_EQ(Wait(cluster + "plain", "a100:4 in quick"), kHour);
 }
 
+TEST(StartOfWaiting, AnotherRequestStaysUnderTheThrottleOfItsArray) {
+  const auto queue =
+      PrepareQueue(SnapshotOf("node n1 a100:4\nnode n2 l40s:4\n"
+                              "run 9 n1 a100:2 ends 2h array 8\n"
+                              "pend 8 a100:2 array 8 count 3 throttle 1"));
+  for (const Job& job : queue->snapshot().jobs) {
+    if (job.id != 8) continue;
+    const auto other = StartOfWaiting(*queue, job, RequestOf("l40s:2"));
+    ASSERT_TRUE(other);
+    EXPECT_GE(other->wait_seconds.front(), 2 * kHour);
+  }
+}
+
 TEST(StartOf, WhatMustEndFirstDelaysAndNiceTakesOffThePriority) {
   const Snapshot snapshot = SnapshotOf(
       "config priority multifactor qos 1000\nqos normal priority 1\n"

@@ -134,9 +134,9 @@ TEST(AnswerQueue, NamesOfHiddenPartitionsAreNotShownEither) {
   const AnswerWorld world(std::move(snapshot));
   EXPECT_EQ(RowWith(Ask(world, {}, kNobodyAsks)["jobs"], "job_id", 13)["partition"], "gpu");
   EXPECT_EQ(RowWith(Ask(world)["jobs"], "job_id", 13)["partition"], "gpu,big");
-  EXPECT_FALSE(AnswerJob(11, world.Context(), kNobodyAsks));
-  EXPECT_TRUE(AnswerJob(11, world.Context(), kAnnAsks));
-  EXPECT_TRUE(AnswerJob(10, world.Context(), kNobodyAsks));
+  EXPECT_FALSE(AnswerJob("11", world.Context(), kNobodyAsks));
+  EXPECT_TRUE(AnswerJob("11", world.Context(), kAnnAsks));
+  EXPECT_TRUE(AnswerJob("10", world.Context(), kNobodyAsks));
 }
 
 // A queue of jobs that wait and run in two partitions.

@@ -30,7 +30,7 @@ json When(const AnswerWorld& world, const json& job) {
 }
 
 json Why(const AnswerWorld& world, int64_t id, const FindExperiment& find = {}) {
-  const auto answer = AnswerJob(id, world.Context(), kRootAsks, find);
+  const auto answer = AnswerJob(std::to_string(id), world.Context(), kRootAsks, find);
   EXPECT_TRUE(answer);
   return (*answer)["cheaper"];
 }
@@ -189,8 +189,8 @@ TEST(Limits, OfAFewJobsAtOnceOnly) {
 
 TEST(Limits, OfAPendingJobAreForWhoMaySeeIt) {
   Snapshot snapshot = SnapshotOf(std::string(kHole) + "pend 7 a100:2 limit 24h user ann");
-  EXPECT_GT((*AnswerJob(7, AnswerWorld(snapshot).Context(), kAnnAsks))["limits"].size(), 3u);
-  EXPECT_FALSE((*AnswerJob(7, AnswerWorld(snapshot).Context(), kNobodyAsks)).contains("limits"));
+  EXPECT_GT((*AnswerJob("7", AnswerWorld(snapshot).Context(), kAnnAsks))["limits"].size(), 3u);
+  EXPECT_FALSE((*AnswerJob("7", AnswerWorld(snapshot).Context(), kNobodyAsks)).contains("limits"));
 }
 
 }  // namespace

@@ -205,13 +205,16 @@ TEST(AnswerJob, SaysWhyAndWhenAndWhatWouldBeEarlier) {
   const Site site(
       "node n1 a100:4\nrun 1 n1 a100:2 ends 3h\npend 2 a100:4 limit 9h\n"
       "pend 3 a100:2 limit 8h reason Priority user bob");
-  const auto answer = AnswerJob(3, site.Context(), {1001, "ann", "", ""});
+  const auto answer = AnswerJob("3", site.Context(), {1001, "ann", "", ""});
   ASSERT_TRUE(answer);
   EXPECT_EQ((*answer)["user"], "bob");
   EXPECT_EQ((*answer)["wait_p50_seconds"], 12 * kHour);
   EXPECT_EQ((*answer)["why"][0]["words"], "other jobs are ahead of it");
   EXPECT_EQ((*answer)["cheaper"][0]["change"], "-t 02:00:00");
-  EXPECT_FALSE(AnswerJob(77, site.Context(), {}));
+  const auto newer = AnswerJob("77", site.Context(), {});
+  ASSERT_FALSE(newer);
+  EXPECT_NE(newer.error().message.find("submitted just now"), std::string::npos);
+  EXPECT_EQ(AnswerJob("x", site.Context(), {}).error().code, ErrorCode::kBadInput);
 }
 
 TEST(AnswerJob, LimitsAndPrioritiesOfSomebodyElseAreNotTold) {
@@ -219,9 +222,9 @@ TEST(AnswerJob, LimitsAndPrioritiesOfSomebodyElseAreNotTold) {
       "config enforce limits\nnode n[1-2] a100:4\nqos normal per-user gres/gpu=4\n"
       "assoc lab user ann\nrun 1 n1 a100:3 ends 2h\n"
       "pend 2 a100:2 reason QOSMaxGRESPerUser limit 1h");
-  EXPECT_NE(AnswerJob(2, site.Context(), {0, "root", "", ""})->dump().find("user ann"),
+  EXPECT_NE(AnswerJob("2", site.Context(), {0, "root", "", ""})->dump().find("user ann"),
             std::string::npos);
-  const json told = *AnswerJob(2, site.Context(), {});
+  const json told = *AnswerJob("2", site.Context(), {});
   EXPECT_EQ(told.dump().find("ann"), std::string::npos) << told.dump(1);
   EXPECT_EQ(told["why"].size(), 1u);
   EXPECT_TRUE(told["priority_factors"].is_null());
