@@ -168,12 +168,18 @@ std::shared_ptr<const PendingJob> QueueJobBuilder::Requeued(const Job& job,
   return std::make_shared<const PendingJob>(std::move(*pending));
 }
 
-std::vector<RunningJob> QueueJobBuilder::BuildUnexplained() const {
+std::vector<RunningJob> QueueJobBuilder::BuildUnexplained() {
   std::vector<RunningJob> unexplained;
+  // Of hidden jobs nothing is known but how long jobs run here.
+  JobRecord any;
+  any.limit_seconds = ground_.pool.unexplained_until();
+  const bool hidden = ground_.pool.unexplained_until() > kReleaseSeconds;
+  const auto run_time = hidden && knows_run_times() ? RunTimeOf(any) : nullptr;
   for (const GroupShare& share : OnGroups(ground_.pool.unexplained())) {
     RunningJob& running = unexplained.emplace_back();
     running.shares = {share};
     running.until = ground_.pool.unexplained_until();
+    running.run_time = run_time;
   }
   return unexplained;
 }

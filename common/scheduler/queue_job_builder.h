@@ -52,8 +52,8 @@ class QueueJobBuilder {
 
   RunningJob BuildRunning(const Job& job);
 
-  // Resources in use without a visible job, as jobs.
-  std::vector<RunningJob> BuildUnexplained() const;
+  // Resources in use without a visible job, as jobs that run as long as jobs do here.
+  std::vector<RunningJob> BuildUnexplained();
 
   // A waiting job, or the first task of an array; nullopt if it cannot compete.
   std::optional<PendingJob> BuildPending(const Job& job);

@@ -131,11 +131,11 @@ std::string DescribeHiddenData(const SchedulerConfig& config) {
   }
   std::vector<std::string> sentences;
   if (!what.empty()) {
-    sentences.push_back(
-        fmt::format("PrivateData hides {} from gpuadvised's Slurm user, so waits may be longer "
-                    "than forecast; an administrator can make that user an operator (sacctmgr "
-                    "modify user … set adminlevel=Operator)",
-                    fmt::join(what, ", ")));
+    sentences.push_back(fmt::format(
+        "PrivateData hides {} from gpuadvised's Slurm user, so their part in the "
+        "forecast is a guess; an administrator can make that user an operator (sacctmgr "
+        "add user NAME account=ANY adminlevel=operator)",
+        fmt::join(what, ", ")));
   }
   if (hides(kHiddenConf)) {
     sentences.emplace_back(

@@ -129,7 +129,7 @@ const std::array kKeys = {
             [](const Snapshot& s) { return ContainsIgnoringCase(s.config.preempt_type, "none") ? "" : s.config.preempt_type; }},
     SiteKey{"slurm.conf", "PrivateData", kNear, "what the collector's own user does not see is missing in the forecast (hidden)",
             [](const Snapshot& s) { return s.config.private_data == "none" ? "" : s.config.private_data; }},
-    SiteKey{"slurm.conf", "hidden by PrivateData", kUnknown, "waits may be longer than forecast: make gpuadvised's user an operator",
+    SiteKey{"slurm.conf", "hidden by PrivateData", kUnknown, "jobs that are not seen count as of usual length: make gpuadvised's user an operator",
             [](const Snapshot& s) { return s.config.hidden.empty() ? "" : JoinNames(s.config.hidden); }},
     SiteKey{"slurm.conf", "PriorityType", kNear, "priorities as multifactor counts them; fair share does not change as time passes",
             [](const Snapshot& s) { return s.config.priority_type; }},

@@ -39,7 +39,7 @@ std::string WhyNoAnswer(const ProgramEnd& end) {
   const bool denied = ContainsIgnoringCase(first_line, "permission denied");
   return fmt::format("ended with status {}: {}{}", end.end.exit_code, first_line,
                      denied ? "; where PrivateData hides this, make the user of gpuadvised an "
-                              "operator: sacctmgr modify user NAME set adminlevel=operator"
+                              "operator: sacctmgr add user NAME account=ANY adminlevel=operator"
                             : "");
 }
 

@@ -193,8 +193,8 @@ TEST(AskSlurm, SaysHowToSeeWhatIsPrivate) {
                 .error()
                 .message,
             "/bin/sh ended with status 1: slurm_load_node error: Access/permission denied; where "
-            "PrivateData hides this, make the user of gpuadvised an operator: sacctmgr modify user "
-            "NAME set adminlevel=operator");
+            "PrivateData hides this, make the user of gpuadvised an operator: sacctmgr add user "
+            "NAME account=ANY adminlevel=operator");
 }
 
 TEST(AskSlurm, AsksNoOtherClusterThanItsOwn) {

@@ -234,6 +234,19 @@ TEST(StartOf, WhatMustEndFirstDelaysAndNiceTakesOffThePriority) {
   EXPECT_GE(wait(request), 2 * kHour);
 }
 
+TEST(StartOf, AHiddenJobRunsAsLongAsJobsUsuallyDo) {
+  Snapshot cluster = SnapshotOf("node n1 a100:4\npartition main n1 max 7d default");
+  cluster.nodes[0].gpus_allocated = {{"a100", 4}};
+  cluster.config.private_data = "jobs";
+  const auto snapshot = std::make_shared<const Snapshot>(std::move(cluster));
+  ForecastHistory past;
+  const auto queue = ObserveAndPrepare(snapshot, past, SimulationOptions());
+  const auto start = StartOf(*queue, RequestOf("a100:1 limit 1h"), kAnn);
+  ASSERT_TRUE(start);
+  EXPECT_LT(start->Quantile(.5), 6.0 * 24 * kHour);
+  EXPECT_GT(start->Quantile(.9), start->Quantile(.1));
+}
+
 TEST(StartOf, NoForecastIsBeforeWhatReservationsAllow) {
   const auto snapshot = std::make_shared<const Snapshot>(
       SnapshotOf("node n1 a100:4\nreserve fix n1 from 1h to 3h users root flags MAINT"));

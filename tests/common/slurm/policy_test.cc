@@ -92,8 +92,8 @@ TEST(Policy, WhatPrivateDataHidesIsSaidWithTheRemedy) {
   config.hidden = {"jobs", "usage"};
   EXPECT_EQ(DescribeHiddenData(config),
             "PrivateData hides other users' jobs, what others have used from gpuadvised's Slurm "
-            "user, so waits may be longer than forecast; an administrator can make that user an "
-            "operator (sacctmgr modify user … set adminlevel=Operator)");
+            "user, so their part in the forecast is a guess; an administrator can make that user "
+            "an operator (sacctmgr add user NAME account=ANY adminlevel=operator)");
   config.hidden = {"conf", "limits"};
   EXPECT_EQ(DescribeHiddenData(config),
             "slurmrestd does not provide slurm.conf, so Slurm's scheduling defaults are assumed; "
