@@ -189,12 +189,23 @@ std::string EffText(std::vector<JobEfficiency> jobs, bool one, const TerminalSty
   }
   std::string text =
       one ? DetailText(jobs.front(), style) : AnswerTable(jobs, EffColumns(), 6, style);
-  bool first = true;
+  constexpr size_t kMostIds = 4;
+  // What is said of several jobs is said once.
+  std::vector<std::pair<std::string, std::vector<std::string>>> said;
   for (const JobEfficiency& job : jobs) {
-    for (const std::string& words : NextTime(job)) {
-      if (std::exchange(first, false)) text += "\nNext time:\n";
-      text += Indented((one ? "" : job.id + ": ") + words, 2, style.width);
+    for (std::string& words : NextTime(job)) {
+      const auto same = std::find_if(said.begin(), said.end(),
+                                     [&](const auto& each) { return each.first == words; });
+      if (same == said.end()) {
+        said.push_back({std::move(words), {job.id}});
+      } else {
+        same->second.push_back(job.id);
+      }
     }
+  }
+  if (!said.empty()) text += "\nNext time:\n";
+  for (const auto& [words, ids] : said) {
+    text += Indented((one ? "" : JoinNames(ids, kMostIds) + ": ") + words, 2, style.width);
   }
   return text;
 }

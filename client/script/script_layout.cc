@@ -83,7 +83,10 @@ ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
                            ProgramOf(launch).find("single_device") != std::string::npos);
   layout.one_process = layout.one_process || runs_alone;
   const auto per_node = flags.Number("gpus_per_node");
-  const auto all = flags.Number("gpus");
+  auto all = flags.Number("gpus");
+  if (!all && flags.Find("gpus") == nullptr && flags.accelerate_processes > 0) {
+    all = flags.accelerate_processes;
+  }
   const int64_t listed = ListedGpus(launch, flags);
   if (layout.task_per_gpu) {
     layout.gpus_per_node = tasks;

@@ -124,6 +124,8 @@ void AddAccelerateConfig(const ReadNamedFile& read, TrainingFlags& flags) {
   for (const char* key : {"mixed_precision", "fp8_config", "parallelism_config"}) {
     if (document->contains(key)) kept[key] = (*document)[key];
   }
+  const json& processes = document->value("num_processes", json());
+  if (processes.is_number_integer()) flags.accelerate_processes = processes.get<int64_t>();
   const std::string type = document->value("distributed_type", json("")).dump();
   if (type.find("FSDP") != std::string::npos) {
     kept["fsdp_config"] = document->value("fsdp_config", json::object());

@@ -40,6 +40,7 @@ struct TrainingFlags {
   std::vector<std::string> not_counted;
   std::string accelerate_config = {};   // the launcher's own config file; "": none
   int64_t accelerate_accumulation = 0;  // that file's, which wins over the program's; 0: none
+  int64_t accelerate_processes = 0;     // on all nodes, by that file; 0: not said
 
   // REQUIRES for all: a known setting.
   const FlagUse* Find(std::string_view setting) const;

@@ -286,12 +286,13 @@ size_t LongerIn(const std::vector<int16_t>& bins, double seconds) {
 
 RunRisk RiskFromHistory(const RunTimeHistory* past, const JobRecord& job) {
   RunRisk risk;
-  size_t known = 0;
+  size_t known = 0, batches = 0;
   const auto own = past == nullptr || job.user.empty() ? std::array<OwnRuns, kLikeRuns>()
                                                        : past->FindOwnRuns(job);
   for (size_t i = 0; i < kLikeRuns; ++i) {
     const OwnRuns& runs = own[i];
     known = std::max(known, runs.bins.size());
+    batches = std::max<size_t>(batches, runs.batches);
     if (runs.bins.size() < kEnoughRuns || runs.batches < kEnoughBatches) continue;
     risk.words = fmt::format("such runs ({} of yours {})", runs.bins.size(),
                              NameOf(static_cast<LikeRuns>(i)));
@@ -307,9 +308,9 @@ RunRisk RiskFromHistory(const RunTimeHistory* past, const JobRecord& job) {
     return risk;
   }
   risk.words = fmt::format(
-      "the risk of a shorter limit is not known: {} of your runs in {} batches are needed, {} {} "
-      "known",
-      kEnoughRuns, kEnoughBatches, known, known == 1 ? "is" : "are");
+      "the risk of a shorter limit is not known: {} of your runs in {} batches are needed, {} in {} "
+      "{} known",
+      kEnoughRuns, kEnoughBatches, known, batches, known == 1 ? "is" : "are");
   return risk;
 }
 

@@ -115,6 +115,17 @@ class EffCommand : public ::testing::Test, protected FakeProcess {
   }
 };
 
+TEST_F(EffCommand, WhatIsSaidOfSeveralJobsIsSaidOnce) {
+  std::string rows;
+  for (const char* id : {"1", "2", "3"}) {
+    rows += std::string(id) + "|" + id + "|ann|OUT_OF_MEMORY|gpu|900|60|4|1|00:50:00|16G|||" +
+            "cpu=4,mem=16G|||x\n";
+  }
+  EXPECT_EQ(Eff({}, rows), kExitOk);
+  EXPECT_NE(console.printed.find("1, 2 and 3: it ran out of host memory"), std::string::npos)
+      << console.printed;
+}
+
 TEST_F(EffCommand, ShowsFinishedJobsAndWhatToAskFor) {
   console.shown.width = 80;
   api.Answer({{"jobs", {{{"job_id", 4711}, {"mean_utilisation", .93}}}}});

@@ -474,6 +474,15 @@ TEST(TrainYamlFromScript, AcceleratesOwnAccumulationIsTheJobs) {
       << Command(made);
 }
 
+TEST(TrainYamlFromScript, AcceleratesFileCountsTheProcesses) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:8\naccelerate launch --config_file a.yaml t.py --max_steps 9 "
+      "--per_device_train_batch_size 2 --gradient_accumulation_steps 1\n",
+      {{"a.yaml", "distributed_type: MULTI_GPU\nnum_processes: 4\n"}});
+  EXPECT_EQ(made.yaml["training"]["effective_batch_size"], 2 * 4);
+  EXPECT_NE(Command(made).find("--num_processes={gpus} t.py"), std::string::npos) << Command(made);
+}
+
 TEST(TrainYamlFromScript, SetupKeepsItsRedirections) {
   const Made made = From(
       "read -r A B < params.txt\nscontrol show hostnames > hosts 2>&1\n"

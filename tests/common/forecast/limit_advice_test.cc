@@ -60,7 +60,7 @@ TEST(RiskFromHistory, ItIsNotKnownFromFewRunsOrFewBatchesOrOtherUsers) {
   Ran(history, JobOf(24 * kHour), kHour, static_cast<int>(kEnoughRuns) - 1);
   EXPECT_FALSE(RiskFromHistory(&history, JobOf(24 * kHour)).longer_than);
   EXPECT_THAT(RiskFromHistory(&history, JobOf(24 * kHour)).words,
-              HasSubstr("19 of your runs in 5 batches are needed, 18 are known"));
+              HasSubstr("19 of your runs in 5 batches are needed, 18 in"));
   JobRecord other = JobOf(24 * kHour);
   other.user = "ann";
   EXPECT_FALSE(RiskFromHistory(&history, other).longer_than);
