@@ -75,7 +75,10 @@ std::string SetupLines(const json& spec, const Placeholders& words) {
     lines.push_back(item.variable + "=" + item.reference);
   }
   std::string setup = "set -a  # the command runs in a shell of its own\n";
-  for (const std::string& line : lines) setup += FillPlaceholders(line, words) + "\n";
+  for (const std::string& line : lines) {
+    setup += FillPlaceholders(line, words) + "\n";
+    if (line.find("set +a") != std::string::npos) setup += "set -a\n";
+  }
   return setup + "set +a\n";
 }
 

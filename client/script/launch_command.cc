@@ -223,16 +223,30 @@ int RateLikeness(const LaunchCommand& command) {
   return likeness;
 }
 
+// Removes the escapes of a double-quoted text; keeps variables.
+std::string Unescaped(const std::string& inside) {
+  std::string text;
+  for (size_t i = 0; i < inside.size(); ++i) {
+    const bool escape = inside[i] == '\\' && i + 1 < inside.size() &&
+                        std::string_view("$`\"\\\n").find(inside[i + 1]) != std::string_view::npos;
+    if (escape) ++i;
+    if (!escape || inside[i] != '\n') text += inside[i];
+  }
+  return text;
+}
+
 // Appends the words of a command; variables with several words are replaced by those words.
+// `again`: a shell reads the result once more, as that of `bash -c "$TEXT"`.
 void Inline(const std::vector<std::string>& raw, const ScriptVariables& variables, int depth,
-            std::vector<LaunchWord>& words, std::vector<std::string>& open) {
-  for (const std::string& word : raw) {
+            bool again, std::vector<LaunchWord>& words, std::vector<std::string>& open) {
+  for (const std::string& written : raw) {
+    const std::string word = again && depth > 0 ? Unescaped(written) : written;
     const bool expands = depth < kMostNesting && words.size() < kMostWords;
     const auto several = expands ? variables.WordsOf(word) : std::nullopt;
     if (several) {
       const std::string name = ScriptVariables::OnlyVariable(word);
       if (variables.MayHoldMore(name)) open.push_back(name);
-      Inline(*several, variables, depth + 1, words, open);
+      Inline(*several, variables, depth + 1, again, words, open);
     } else if (!word.empty()) {
       words.push_back({word, variables.ValueOf(word)});
     }
@@ -250,6 +264,21 @@ void TakeAssignments(LaunchCommand& command) {
     ++count;
   }
   command.words.erase(command.words.begin(), command.words.begin() + static_cast<long>(count));
+}
+
+// Options of srun that the advice decides, and those that change nothing here.
+bool IsOfSize(std::string_view option) {
+  constexpr std::array<std::string_view, 22> kNames = {
+      "--nodes",         "--ntasks",        "--ntasks-per-node",
+      "--gpus",          "--gres",          "--gpus-per-node",
+      "--gpus-per-task", "--cpus-per-task", "--mem",
+      "--jobid",         "--unbuffered",    "--kill-on-bad-exit",
+      "--wait",          "--mpi",           "--exclusive",
+      "--overlap",       "--partition",     "--account",
+      "--time",          "--job-name",      "--pty",
+      "--exact"};
+  const std::string_view name = option.substr(0, option.find('='));
+  return !name.starts_with("--") || IsOneOf(name, kNames);
 }
 
 // Moves `srun OPTIONS` from the front of the words to `srun`.
@@ -271,9 +300,7 @@ void TakeSrun(LaunchCommand& command) {
   command.srun.emplace(SrunUse{parsed ? parsed->options : SbatchOptions(), {}});
   for (size_t i = 1; i < begin; ++i) {
     const std::string word = WordAt(command.words, i);
-    const bool changes = word.starts_with("--container") || word.starts_with("--export") ||
-                         word.starts_with("--chdir") || word.starts_with("--multi-prog");
-    if (changes) command.srun->left.push_back(word);
+    if (word.starts_with('-') && !IsOfSize(word)) command.srun->left.push_back(word);
   }
   command.words.erase(command.words.begin(), command.words.begin() + static_cast<long>(begin));
 }
@@ -297,7 +324,7 @@ class Finder {
         launch.tail += (launch.tail.empty() ? "| " : " | ") + Join(next.words, " ");
         if (!next.redirections.empty()) launch.tail += " " + next.redirections;
       }
-      Inline(command.words, variables_, 0, launch.words, launch.open);
+      Inline(command.words, variables_, 0, depth > 0, launch.words, launch.open);
       Unwrap(std::move(launch), depth);
     }
   }
@@ -386,9 +413,28 @@ class Finder {
       Take(statement, outer.statement, depth + 1);
     }
     std::vector<std::string> earlier;
+    std::vector<std::string> later;
+    bool started = false;
     for (const ScriptStatement& statement : *statements) {
-      if (statement.compound || StartsTraining(statement)) break;
-      earlier.push_back(statement.text);
+      if (statement.compound) break;
+      const bool trains = std::any_of(statement.commands.begin(), statement.commands.end(),
+                                      [&](const auto& each) { return StartsTraining(each); });
+      if (!trains) {
+        (started ? later : earlier).push_back(statement.text);
+        continue;
+      }
+      // "cd x && torchrun … && python merge.py"; pipes belong to the training.
+      for (size_t c = 0; c < statement.commands.size(); ++c) {
+        const ScriptCommand& command = statement.commands[c];
+        const bool trains_here = !started && StartsTraining(command);
+        const bool piped = c > 0 && statement.commands[c - 1].piped_on;
+        if (!trains_here && !piped) {
+          std::string line = Join(command.words, " ");
+          if (!command.redirections.empty()) line += " " + command.redirections;
+          (started ? later : earlier).push_back(std::move(line));
+        }
+        started = started || trains_here;
+      }
     }
     for (size_t i = before; i < found_.size(); ++i) {
       LaunchCommand& inner = found_[i];
@@ -404,22 +450,20 @@ class Finder {
       inner.launcher_at += around;
       inner.program_at += around;
       inner.before.insert(inner.before.begin(), earlier.begin(), earlier.end());
+      inner.behind.insert(inner.behind.end(), later.begin(), later.end());
     }
   }
 
-  bool StartsTraining(const ScriptStatement& statement) const {
-    for (const ScriptCommand& command : statement.commands) {
-      std::vector<LaunchWord> words;
-      std::vector<std::string> ignored;
-      Inline(command.words, variables_, 0, words, ignored);
-      std::erase_if(words, [](const LaunchWord& word) { return IsAssignment(word.raw); });
-      size_t at = 0;
-      if (!words.empty() && IsOneOf(BaseName(words[0].raw), kWrappers)) {
-        while (at < words.size() && !LauncherAt(words, at)) ++at;
-      }
-      if (at < words.size() && LauncherAt(words, at)) return true;
+  bool StartsTraining(const ScriptCommand& command) const {
+    std::vector<LaunchWord> words;
+    std::vector<std::string> ignored;
+    Inline(command.words, variables_, 0, true, words, ignored);
+    std::erase_if(words, [](const LaunchWord& word) { return IsAssignment(word.raw); });
+    size_t at = 0;
+    if (!words.empty() && IsOneOf(BaseName(words[0].raw), kWrappers)) {
+      while (at < words.size() && !LauncherAt(words, at)) ++at;
     }
-    return false;
+    return at < words.size() && LauncherAt(words, at).has_value();
   }
 
   // A quoted word as the inner shell reads it: 'a '"$x"' b' is a $x b.
@@ -438,19 +482,6 @@ class Finder {
       const std::string inside = raw.substr(at + 1, std::min(end, raw.size()) - at - 1);
       text += quote == '\'' ? inside : Unescaped(inside);
       at = end + 1;
-    }
-    return text;
-  }
-
-  // Removes the escapes of a double-quoted text; keeps variables.
-  static std::string Unescaped(const std::string& inside) {
-    std::string text;
-    for (size_t i = 0; i < inside.size(); ++i) {
-      const bool escape =
-          inside[i] == '\\' && i + 1 < inside.size() &&
-          std::string_view("$`\"\\\n").find(inside[i + 1]) != std::string_view::npos;
-      if (escape) ++i;
-      if (!escape || inside[i] != '\n') text += inside[i];
     }
     return text;
   }

@@ -52,6 +52,7 @@ struct LaunchCommand {
   std::string tail;             // redirections and pipes, as written
   std::optional<SrunUse> srun;
   std::vector<std::string> before;  // commands before it inside `bash -c`
+  std::vector<std::string> behind;  // and after it
   ScriptBlock block = ScriptBlock::kNone;
   int line = 0;
   size_t statement = 0;           // its index in the script

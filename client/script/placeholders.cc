@@ -127,8 +127,10 @@ class Writer {
   }
 
   void PutAccumulation() {
-    if (flags_.accelerate_accumulation > 0 && flags_.Find("gradient_accumulation_steps") == nullptr)
+    const FlagUse* own = flags_.Find("gradient_accumulation_steps");
+    if (flags_.accelerate_accumulation > 0 && (own == nullptr || own->in_config)) {
       return;  // the launcher has it
+    }
     if (flags_.Find("gradient_accumulation_steps") != nullptr) {
       return Put("gradient_accumulation_steps", "{accumulation}");
     }
@@ -165,6 +167,8 @@ class Writer {
       report_.changed.push_back("CUDA_VISIBLE_DEVICES=" + variable.second + " → Slurm sets it");
       return true;
     });
+    for (auto& [name, value] : launch_.env) PutCount(name, value);
+    for (auto& [name, value] : training_.setup.env) PutCount(name, value);
     const FlagUse* list = flags_.Find("gpu_list");
     if (list == nullptr || list->in_config || list->bare) return;
     const bool of_program = list->word > launch_.program_at;
@@ -174,6 +178,17 @@ class Writer {
     for (size_t at = list->word - (joined ? 0 : 1); at <= list->word; ++at) {
       launch_.words[at].raw.clear();
     }
+  }
+
+  // WORLD_SIZE=8 before the command, or exported: a program that reads it would wait for others.
+  void PutCount(const std::string& name, std::string& value) {
+    const bool counts = !value.empty() && std::all_of(value.begin(), value.end(), IsDigit);
+    const bool all = name == "WORLD_SIZE";
+    if (!counts || !(all || IsOneOf(name, {"GPUS_PER_NODE", "NGPUS", "NUM_GPUS", "N_GPUS"})))
+      return;
+    const std::string placeholder = all ? "{gpus}" : "{gpus_per_node}";
+    report_.changed.push_back(fmt::format("{}={} → {}", name, value, placeholder));
+    value = placeholder;
   }
 
   // Adds the number of processes: by default torchrun starts one, and accelerate as many as its
@@ -199,8 +214,22 @@ class Writer {
 
   // accelerate's file fixes the accumulation; its option wins over the file.
   void AddAccumulationOfLauncher() {
+    if (launch_.launcher == Launcher::kAccelerate) TakeOutMultiGpu();
     if (flags_.accelerate_accumulation == 0) return;
+    report_.unclear.push_back(
+        flags_.accelerate_config +
+        " sets gradient_accumulation_steps: before accelerate 1.5 that wins over the command; "
+        "write auto there");
     AddToLauncher("--gradient_accumulation_steps={accumulation}");
+  }
+
+  // With one process accelerate refuses it, with several it is the default.
+  void TakeOutMultiGpu() {
+    for (LaunchWord& word : launch_.words) {
+      if (word.raw != "--multi_gpu" && word.raw != "--multi-gpu") continue;
+      report_.changed.push_back(word.raw + " → accelerate's default for several processes");
+      word.raw.clear();
+    }
   }
 
   void AddToLauncher(const std::string& option) {

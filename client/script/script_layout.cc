@@ -73,7 +73,8 @@ ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
   layout.nodes = flags.Number("nodes").value_or(layout.nodes);
   const int64_t tasks = TasksPerNode(options, launch, layout.nodes);
   const bool python = launch.launcher == Launcher::kPython;
-  layout.task_per_gpu = python && launch.srun && tasks > 1;
+  const bool one_each = tasks == 1 && layout.asked_per_node == 1 && layout.nodes > 1;
+  layout.task_per_gpu = python && launch.srun && (tasks > 1 || one_each);
   layout.one_process = launch.launcher == Launcher::kTorchrun ||
                        (python && tasks <= 1 && layout.asked_per_node <= 1);
   // ms-swift starts NPROC_PER_NODE processes, one where nothing is said; torchtune's recipes for a

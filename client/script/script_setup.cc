@@ -69,6 +69,7 @@ class SetupReader {
 
   ScriptSetup Done() {
     for (const std::string& line : launch_.before) Keep(line, launch_.line, "");
+    for (const std::string& line : launch_.behind) LeaveBehind(line, launch_.line);
     return std::move(setup_);
   }
 
@@ -123,12 +124,15 @@ class SetupReader {
     while (launch < statement.commands.size() && statement.commands[launch].piped_on) ++launch;
     for (size_t i = launch + 1; i < statement.commands.size(); ++i) {
       const ScriptCommand& command = statement.commands[i];
-      if (IsIdle(command)) continue;
-      Leave(
-          fmt::format("line {}: {}: it comes after the training; submit it as a job with "
-                      "--dependency=afterok",
-                      command.line, Shown(Join(command.words, " "))));
+      if (!IsIdle(command)) LeaveBehind(Join(command.words, " "), command.line);
     }
+  }
+
+  void LeaveBehind(const std::string& text, int line) {
+    Leave(
+        fmt::format("line {}: {}: it comes after the training; submit it as a job with "
+                    "--dependency=afterok",
+                    line, Shown(text)));
   }
 
   bool IsTheLaunch(const ScriptCommand& command) const {

@@ -28,7 +28,8 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMostScriptBytes = 1 << 20;
-constexpr size_t kWrapAt = 92;  // columns of the command in the file
+constexpr size_t kMostOfLine = 80;  // bytes of a line in a message
+constexpr size_t kWrapAt = 92;     // columns of the command in the file
 
 std::string Texts(const std::vector<std::string>& texts) {
   std::string joined;
@@ -400,11 +401,17 @@ struct FoundTraining {
 };
 
 // The last line that runs another shell script ("srun ./train.sh", "source finetune.sh 7b"), which
-// may have the training; "": none.
+// may have the training, or starts a program that is not known; "": none.
 std::string CalledScript(const std::vector<ScriptStatement>& statements, const std::string& file) {
   std::string sentence;
   for (const ScriptStatement& statement : statements) {
     for (const ScriptCommand& command : statement.commands) {
+      if (IsOneOf(command.words[0], {"srun", "eval", "mpirun"})) {
+        sentence = fmt::format(
+            "{}:{}: {}: no kind of training that is known (torchrun, accelerate launch, deepspeed, "
+            "python, …); write train.yaml with `gpuadvise init`",
+            file, command.line, Join(command.words, " ").substr(0, kMostOfLine));
+      }
       for (const std::string& word : command.words) {
         const bool script = word.ends_with(".sh") || word.ends_with(".bash");
         if (!script || word.find_first_of("$`*{(=") != std::string::npos) continue;

@@ -162,6 +162,7 @@ const json& SectionOfCommand(const LaunchCommand& command, const json& document)
 TrainingConfig AddConfig(const LaunchCommand& command, const ReadNamedFile& read,
                          TrainingFlags& flags) {
   TrainingConfig config;
+  config.unread = flags.unread;
   AddAccelerateConfig(read, flags);
   if (!flags.accelerate_config.empty() && !Read(flags.accelerate_config, read)) {
     config.unread.push_back(flags.accelerate_config);
@@ -191,8 +192,11 @@ OffloadDevices OffloadOf(const std::string& path, const ReadNamedFile& read) {
     const auto device = found->find("device");
     return device != found->end() && (*device == "cpu" || *device == "nvme");
   };
-  devices.optimizer = is_away("offload_optimizer");
-  devices.parameters = is_away("offload_param");
+  const auto is_on = [&](const char* key) {  // DeepSpeed's names before 0.4
+    return zero.is_object() && zero.value(key, json()) == true;
+  };
+  devices.optimizer = is_away("offload_optimizer") || is_on("cpu_offload");
+  devices.parameters = is_away("offload_param") || is_on("cpu_offload_params");
   return devices;
 }
 

@@ -86,12 +86,14 @@ class Reader {
     if (value.starts_with("SOLVER.") || value == "MODEL.WEIGHTS") ReadSeparate(value);
   }
 
-  // Whether the next word is a file of settings.
+  static bool IsSettingsFile(std::string_view word) {
+    if (word.ends_with('"')) word.remove_suffix(1);
+    return word.ends_with(".yaml") || word.ends_with(".yml") || word.ends_with(".json") ||
+           word.ends_with(".toml");
+  }
+
   bool NamesAConfig() const {
-    if (at_ + 1 >= command_.words.size()) return false;
-    const std::string& file = command_.words[at_ + 1].raw;
-    return file.ends_with(".yaml") || file.ends_with(".yml") || file.ends_with(".json") ||
-           file.ends_with(".toml");
+    return at_ + 1 < command_.words.size() && IsSettingsFile(command_.words[at_ + 1].raw);
   }
 
   // NPROC_PER_NODE=4 swift sft …
@@ -211,6 +213,8 @@ class Reader {
     const auto has = [&](std::string_view hint) { return name.find(hint) != std::string::npos; };
     const bool sounds = std::none_of(kOtherHints.begin(), kOtherHints.end(), has) &&
                         std::any_of(kHints.begin(), kHints.end(), has);
+    const bool settings = has("config") || has("cfg") || has("recipe") || has("settings");
+    if (settings && IsSettingsFile(use.raw)) flags_.unread.push_back(use.raw);
     const bool figure = use.value && !use.value->empty() && IsDigit((*use.value)[0]);
     if (sounds && figure) flags_.unclear.push_back(use.spelling + " " + use.raw);
   }
@@ -228,6 +232,9 @@ class Reader {
     if (command_.launcher == Launcher::kAxolotl && !module) ++at;
     const bool takes_config =
         command_.launcher == Launcher::kLlamaFactory || command_.launcher == Launcher::kAxolotl;
+    const bool lone = !takes_config && at < command_.words.size() &&
+                      !flags_.uses.contains("config") && IsSettingsFile(command_.words[at].raw);
+    if (lone) Position("config", at);  // python train.py settings.yaml
     if (takes_config && at < command_.words.size()) {
       const std::string file = command_.words[at].value.value_or(command_.words[at].raw);
       if (!file.starts_with('-')) Position("config", at);

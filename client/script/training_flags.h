@@ -38,9 +38,10 @@ struct TrainingFlags {
 
   // Flags that change memory or run time but are not modelled; parts of a sentence.
   std::vector<std::string> not_counted;
-  std::string accelerate_config = {};   // the launcher's own config file; "": none
-  int64_t accelerate_accumulation = 0;  // that file's, which wins over the program's; 0: none
-  int64_t accelerate_processes = 0;     // on all nodes, by that file; 0: not said
+  std::vector<std::string> unread = {};  // files of settings under a name that no table has
+  std::string accelerate_config = {};    // the launcher's own config file; "": none
+  int64_t accelerate_accumulation = 0;   // that file's, which wins over the program's; 0: none
+  int64_t accelerate_processes = 0;      // on all nodes, by that file; 0: not said
 
   // REQUIRES for all: a known setting.
   const FlagUse* Find(std::string_view setting) const;

@@ -44,7 +44,7 @@ class Section {
     WriteMethod();
     WriteCheckpointing();
     WriteSharding();
-    if (MethodWord().empty()) AskForMethod();
+    AskForMethod();
     WriteParallelism();
     WriteDetails();
     WriteOthers();
@@ -351,12 +351,19 @@ class Section {
                            launcher == Launcher::kAxolotl || launcher == Launcher::kTune ||
                            ProgramOf(launch_).find("run_") != std::string::npos;
     const FlagUse* use = flags_.Find("method");
-    if (names_all || (use != nullptr && !use->value)) return;
-    const bool several = layout_.gpus() > 1 && !IsSharded() && !DefaultsOfTrainer(launch_, flags_);
+    const bool known = names_all || !MethodWord().empty() || (use != nullptr && !use->value);
+    const bool whole = layout_.gpus() > 1 && !IsSharded() && launcher != Launcher::kLlamaFactory &&
+                       launcher != Launcher::kSwift && !DefaultsOfTrainer(launch_, flags_);
+    if (known && !whole) return;
+    const std::string what = known   ? "the sharding"
+                             : whole ? "the method or the sharding"
+                                     : "the method";
+    const std::string counted = known   ? "a whole copy of the weights on each GPU"
+                                : whole ? "training of all weights, a whole copy on each GPU,"
+                                        : "training of all weights";
+    const char* keys = known ? "deepspeed or fsdp" : whole ? "method, deepspeed or fsdp" : "method";
     report_.unclear.push_back(
-        std::string("no flag gives the method") + (several ? " or the sharding" : "") +
-        ": training of all weights" + (several ? ", a whole copy on each GPU," : "") +
-        " is counted; otherwise write method" + (several ? ", deepspeed or fsdp" : ""));
+        fmt::format("no flag gives {}: {} is counted; otherwise write {}", what, counted, keys));
   }
 
   bool IsSharded() const {
@@ -556,7 +563,10 @@ class Section {
     const auto reshard = flags_.Switch("reshard_after_forward");
     const bool second = flags_.Number("fsdp_version") == 2;
     const bool titan = ProgramOf(launch_).find("torchtitan") != std::string::npos;
-    if (strategy.empty() && (second || reshard || titan)) strategy = "full_shard";
+    // torchtune's recipes for several devices shard.
+    const bool tune = launch_.launcher == Launcher::kTune &&
+                      ProgramOf(launch_).find("distributed") != std::string::npos;
+    if (strategy.empty() && (second || reshard || titan || tune)) strategy = "full_shard";
     if (strategy == "full_shard" && reshard == false) strategy = "shard_grad_op";
     if (strategy.empty() || said == "no_shard") return "";
     const bool offload =
@@ -617,6 +627,9 @@ class Section {
     for (const char* key : {"use_liger_kernel", "chunked_cross_entropy", "activation_offloading",
                             "optimizer_in_backward"}) {
       if (flags_.Switch(key).value_or(false)) Take(key, "true");
+    }
+    if (IsWritten("optimizer_in_backward") && !IsWritten("gradient_accumulation_steps")) {
+      Key("gradient_accumulation_steps", "1  # each gradient is used at once");
     }
     if (flags_.Switch("use_ema").value_or(false)) Take("use_ema", "true");
     WriteNumber("resolution");

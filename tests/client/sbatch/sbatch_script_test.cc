@@ -103,6 +103,20 @@ TEST(JobScript, WhatTheUserFixedReplacesOtherWordsForIt) {
   EXPECT_EQ(script.options.Get("gpus-per-node"), "gpu4090:4");
 }
 
+TEST(JobScript, OptionsOfPluginsArePassedOn) {
+  json spec = Example("gr00t.yaml");
+  spec["slurm"] = {{"extra", {"--container-image=a/b:c", "--container-mount-home"}}};
+  const std::string script = Script(spec, Strategy(0)).text;
+  EXPECT_NE(script.find("#SBATCH --container-image=a/b:c\n"), std::string::npos) << script;
+  EXPECT_NE(script.find("#SBATCH --container-mount-home\n"), std::string::npos) << script;
+}
+
+TEST(JobScript, SetupThatEndsExportingDoesNotEndItForTheRest) {
+  json spec = Example("gr00t.yaml");
+  spec["setup"] = {"set -a; source .env; set +a", "LR=2e-5"};
+  EXPECT_NE(Script(spec, Strategy(0)).text.find("set +a\nset -a\nLR=2e-5\n"), std::string::npos);
+}
+
 TEST(JobScript, FurtherOptionsOfTheFileArePassedOn) {
   json spec = Example("gr00t.yaml");
   spec["slurm"] = {{"extra", {"--mail-type=END", "--signal=B:USR1@60"}}, {"array", "0-3%1"}};

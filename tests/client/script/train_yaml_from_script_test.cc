@@ -546,5 +546,82 @@ TEST(TrainYamlFromScript, AFolderBesideAChangeOfFolderIsNotTheOutputs) {
   EXPECT_FALSE(made.yaml.contains("output"));
 }
 
+TEST(TrainYamlFromScript, ALoneFileOfSettingsIsReadAndOthersAreNamed) {
+  const std::string line = "accelerate launch --num_processes 2 src/train.py dpo.yaml\n";
+  const Made read = From(line, {{"dpo.yaml",
+                                 "stage: dpo\nper_device_train_batch_size: 2\nmax_steps: 9\n"
+                                 "finetuning_type: full\n"}});
+  EXPECT_EQ(read.yaml["training"]["trainer"], "dpo");
+  EXPECT_EQ(read.yaml["training"]["max_steps"], 9);
+  EXPECT_TRUE(Says(From(line).report.unclear, "dpo.yaml cannot be read here"));
+  EXPECT_TRUE(Says(From("torchrun t.py --my_config=cfg.yaml --max_steps 9\n").report.unclear,
+                   "cfg.yaml cannot be read here"));
+}
+
+TEST(TrainYamlFromScript, ATextThatAShellReadsAgainLosesItsEscapes) {
+  const Made made = From(
+      "L=\"accelerate launch --num_processes 2 --machine_rank \\$SLURM_PROCID\"\n"
+      "CMD=\"$L t.py --per_device_train_batch_size 2 --max_steps 9\"\nsrun bash -c \"$CMD\"\n");
+  EXPECT_NE(Command(made).find("--machine_rank $SLURM_PROCID"), std::string::npos) << Command(made);
+}
+
+TEST(TrainYamlFromScript, CommandsBesideTheTrainingInATextAreKeptOrNamed) {
+  const Made made = From(
+      "srun bash -c \"conda activate x && cd /d && torchrun t.py --batch_size 2 --max_steps 9 && "
+      "python merge.py\"\n");
+  EXPECT_EQ(made.yaml["setup"], json({"conda activate x", "cd /d"}));
+  EXPECT_TRUE(Says(made.report.left, "python merge.py: it comes after the training"));
+}
+
+TEST(TrainYamlFromScript, TorchtunesDistributedRecipesShard) {
+  const json training =
+      From(
+          "#SBATCH --gres=gpu:4\ntune run --nproc_per_node 4 full_finetune_distributed "
+          "optimizer_in_bwd=True epochs=1 batch_size=2\n")
+          .yaml["training"];
+  EXPECT_EQ(training["fsdp"], "full_shard");
+  EXPECT_EQ(training["optimizer_in_backward"], true);
+  EXPECT_EQ(training["gradient_accumulation_steps"], 1);
+}
+
+TEST(TrainYamlFromScript, ShardingIsAskedThoughTheMethodIsKnown) {
+  EXPECT_TRUE(Says(From("#SBATCH --gres=gpu:4\ntorchrun --nproc_per_node=4 t.py --use_lora "
+                        "--max_steps 9 --batch_size 2\n")
+                       .report.unclear,
+                   "no flag gives the sharding"));
+}
+
+TEST(TrainYamlFromScript, ATaskOnEachNodeIsATaskForEachGpu) {
+  const Made made = From(
+      "#SBATCH --nodes=2 --ntasks=2 --gpus-per-node=1\n"
+      "WORLD_SIZE=2 srun python t.py --batch_size 8 --max_steps 9\n");
+  EXPECT_NE(Command(made).find("WORLD_SIZE={gpus}"), std::string::npos) << Command(made);
+  EXPECT_NE(Command(made).find("srun --ntasks={gpus}"), std::string::npos) << Command(made);
+  EXPECT_TRUE(Says(made.report.unclear, "one node is planned"));
+}
+
+TEST(TrainYamlFromScript, WhatSrunAndTheLauncherAreGivenIsNamed) {
+  EXPECT_TRUE(Says(
+      From("srun --output=l.txt --label python t.py --batch_size 8 --max_steps 9\n").report.left,
+      "srun's --output=l.txt --label"));
+  const Made made = From("accelerate launch --multi_gpu --num_processes 4 t.py --max_steps 9\n");
+  EXPECT_EQ(Command(made), "accelerate launch --num_processes {gpus} t.py --max_steps 9");
+}
+
+TEST(TrainYamlFromScript, DeepspeedsOldNamesOfOffloadAreRead) {
+  const json training =
+      From("deepspeed t.py --deepspeed d.json --max_steps 9 --per_device_train_batch_size 1\n",
+           {{"d.json", R"({"zero_optimization": {"stage": 2, "cpu_offload": true}})"}})
+          .yaml["training"];
+  EXPECT_EQ(training["deepspeed"], 2);
+  EXPECT_EQ(training["offload"], "optimizer");
+}
+
+TEST(TrainYamlFromScript, ALineThatNobodyKnowsIsNamed) {
+  EXPECT_NE(From("#SBATCH --gres=gpu:1\nsrun jamun_train --config-dir=/x\n")
+                .error.find("job.sh:2: srun jamun_train --config-dir=/x: no kind of training"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace gpuadvise::client
