@@ -225,8 +225,8 @@ Error NoSuchJob(std::string_view text, const JobId& id, const Snapshot& snapshot
                                  [&](const Job& job) { return job.id < id.id; });
   if (newer) {
     return {ErrorCode::kNotFound,
-            fmt::format("job {} is not in the queue as it was last read; if it was submitted just "
-                        "now, ask again in half a minute",
+            fmt::format("there is no job {} in the queue as it was last read; if it was submitted "
+                        "just now, ask again in half a minute",
                         text),
             ""};
   }
