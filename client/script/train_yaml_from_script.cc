@@ -29,7 +29,7 @@ using nlohmann::json;
 
 constexpr size_t kMostScriptBytes = 1 << 20;
 constexpr size_t kMostOfLine = 80;  // bytes of a line in a message
-constexpr size_t kWrapAt = 92;     // columns of the command in the file
+constexpr size_t kWrapAt = 92;      // columns of the command in the file
 
 std::string Texts(const std::vector<std::string>& texts) {
   std::string joined;

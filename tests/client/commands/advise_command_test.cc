@@ -100,7 +100,8 @@ TEST_F(AdviseTest, OnlyWhatSubmitRefusesIsSaidNotToBeSubmittable) {
 TEST_F(AdviseTest, AScriptWithoutItsBatchIsNotRanked) {
   const std::string script = folder.Write("job.sh", "torchrun t.py config.yaml --max_steps 5\n");
   EXPECT_EQ(Gpuadvise({"advise", "--from", script}), kExitUsage);
-  EXPECT_NE(console.complained.find("the batch: it is set in config.yaml, which cannot be"), std::string::npos);
+  EXPECT_NE(console.complained.find("the batch: it is set in config.yaml, which cannot be"),
+            std::string::npos);
   EXPECT_TRUE(api.asked.empty());
   api.Answer(Advice());
   EXPECT_EQ(Gpuadvise({"advise", "--from", script, "--effective-batch", "64"}), kExitOk);
