@@ -325,7 +325,9 @@ class Finder {
         if (!next.redirections.empty()) launch.tail += " " + next.redirections;
       }
       Inline(command.words, variables_, 0, depth > 0, launch.words, launch.open);
+      const size_t before = found_.size();
       Unwrap(std::move(launch), depth);
+      for (size_t f = before; f < found_.size(); ++f) found_[f].command = i;
     }
   }
 
@@ -409,32 +411,10 @@ class Finder {
     const auto statements = ReadStatements(text);
     if (!statements) return;
     const size_t before = found_.size();
-    for (const ScriptStatement& statement : *statements) {
-      Take(statement, outer.statement, depth + 1);
-    }
-    std::vector<std::string> earlier;
-    std::vector<std::string> later;
-    bool started = false;
-    for (const ScriptStatement& statement : *statements) {
-      if (statement.compound) break;
-      const bool trains = std::any_of(statement.commands.begin(), statement.commands.end(),
-                                      [&](const auto& each) { return StartsTraining(each); });
-      if (!trains) {
-        (started ? later : earlier).push_back(statement.text);
-        continue;
-      }
-      // "cd x && torchrun … && python merge.py"; pipes belong to the training.
-      for (size_t c = 0; c < statement.commands.size(); ++c) {
-        const ScriptCommand& command = statement.commands[c];
-        const bool trains_here = !started && StartsTraining(command);
-        const bool piped = c > 0 && statement.commands[c - 1].piped_on;
-        if (!trains_here && !piped) {
-          std::string line = Join(command.words, " ");
-          if (!command.redirections.empty()) line += " " + command.redirections;
-          (started ? later : earlier).push_back(std::move(line));
-        }
-        started = started || trains_here;
-      }
+    std::vector<size_t> statement_of;  // by launch that is found in the text
+    for (size_t i = 0; i < statements->size(); ++i) {
+      Take((*statements)[i], outer.statement, depth + 1);
+      statement_of.resize(found_.size() - before, i);
     }
     for (size_t i = before; i < found_.size(); ++i) {
       LaunchCommand& inner = found_[i];
@@ -449,21 +429,33 @@ class Finder {
                          outer.words.begin() + static_cast<long>(around));
       inner.launcher_at += around;
       inner.program_at += around;
-      inner.before.insert(inner.before.begin(), earlier.begin(), earlier.end());
-      inner.behind.insert(inner.behind.end(), later.begin(), later.end());
+      AddNeighbours(*statements, statement_of[i - before], inner);
     }
   }
 
-  bool StartsTraining(const ScriptCommand& command) const {
-    std::vector<LaunchWord> words;
-    std::vector<std::string> ignored;
-    Inline(command.words, variables_, 0, true, words, ignored);
-    std::erase_if(words, [](const LaunchWord& word) { return IsAssignment(word.raw); });
-    size_t at = 0;
-    if (!words.empty() && IsOneOf(BaseName(words[0].raw), kWrappers)) {
-      while (at < words.size() && !LauncherAt(words, at)) ++at;
+  // The commands of a text before and after `launch`, which is in statement `own`: "cd x &&
+  // torchrun … && python merge.py". Pipes belong to the training.
+  static void AddNeighbours(const std::vector<ScriptStatement>& statements, size_t own,
+                            LaunchCommand& launch) {
+    std::vector<std::string> earlier, later;
+    for (size_t s = 0; s < statements.size(); ++s) {
+      const ScriptStatement& statement = statements[s];
+      if (s != own) {
+        (s < own ? earlier : later).push_back(statement.text);
+        continue;
+      }
+      if (statement.compound) continue;
+      for (size_t c = 0; c < statement.commands.size(); ++c) {
+        const ScriptCommand& command = statement.commands[c];
+        const bool piped = c > 0 && statement.commands[c - 1].piped_on;
+        if (c == launch.command || piped) continue;
+        std::string line = Join(command.words, " ");
+        if (!command.redirections.empty()) line += " " + command.redirections;
+        (c < launch.command ? earlier : later).push_back(std::move(line));
+      }
     }
-    return at < words.size() && LauncherAt(words, at).has_value();
+    launch.before.insert(launch.before.begin(), earlier.begin(), earlier.end());
+    launch.behind.insert(launch.behind.end(), later.begin(), later.end());
   }
 
   // A quoted word as the inner shell reads it: 'a '"$x"' b' is a $x b.

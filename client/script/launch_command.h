@@ -56,6 +56,7 @@ struct LaunchCommand {
   ScriptBlock block = ScriptBlock::kNone;
   int line = 0;
   size_t statement = 0;           // its index in the script
+  size_t command = 0;             // its index in the statement
   int likeness = 0;               // score; higher: more like a training
   std::vector<std::string> open;  // variables in it that a condition may extend
 };

@@ -571,6 +571,11 @@ TEST(TrainYamlFromScript, CommandsBesideTheTrainingInATextAreKeptOrNamed) {
       "python merge.py\"\n");
   EXPECT_EQ(made.yaml["setup"], json({"conda activate x", "cd /d"}));
   EXPECT_TRUE(Says(made.report.left, "python merge.py: it comes after the training"));
+  const Made two =
+      From("srun bash -c \"python prepare.py; torchrun train.py --batch_size 2 --max_steps 9\"\n");
+  EXPECT_EQ(two.yaml["setup"], json({"python prepare.py"}));
+  EXPECT_EQ(Command(two).find("torchrun"), 0U) << Command(two);
+  EXPECT_TRUE(two.report.left.empty());
 }
 
 TEST(TrainYamlFromScript, TorchtunesDistributedRecipesShard) {
