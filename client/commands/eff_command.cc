@@ -193,11 +193,11 @@ std::string EffText(std::vector<JobEfficiency> jobs, bool one, const TerminalSty
   // What is said of several jobs is said once.
   std::vector<std::pair<std::string, std::vector<std::string>>> said;
   for (const JobEfficiency& job : jobs) {
-    for (std::string& words : NextTime(job)) {
+    for (const std::string& words : NextTime(job)) {
       const auto same = std::find_if(said.begin(), said.end(),
                                      [&](const auto& each) { return each.first == words; });
       if (same == said.end()) {
-        said.push_back({std::move(words), {job.id}});
+        said.push_back({words, {job.id}});
       } else {
         same->second.push_back(job.id);
       }

@@ -1,5 +1,6 @@
 #include "client/sbatch/sbatch_script.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -145,9 +146,12 @@ void AddExtra(const json& spec, SbatchOptions* options) {
     // A plugin's, such as Pyxis's --container-image=…: sbatch knows them.
     for (const std::string& word : extra->unknown) {
       if (!word.starts_with("--")) continue;
-      const size_t equals = word.find('=');
-      options->Set(word.substr(2, equals == std::string::npos ? equals : equals - 2),
-                   equals == std::string::npos ? "" : word.substr(equals + 1));
+      const size_t equals = std::min(word.find('='), word.size());
+      const std::string name = word.substr(2, equals - 2);
+      const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+        return IsNamePart(c) || c == '-';
+      });
+      if (plain) options->Set(name, equals == word.size() ? "" : word.substr(equals + 1));
     }
   }
   const std::string array = RawText(slurm, "array");

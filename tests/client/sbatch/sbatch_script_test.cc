@@ -109,6 +109,9 @@ TEST(JobScript, OptionsOfPluginsArePassedOn) {
   const std::string script = Script(spec, Strategy(0)).text;
   EXPECT_NE(script.find("#SBATCH --container-image=a/b:c\n"), std::string::npos) << script;
   EXPECT_NE(script.find("#SBATCH --container-mount-home\n"), std::string::npos) << script;
+  spec["slurm"]["extra"] = {"--x\nid=1", "--plugin=a\nid"};
+  const std::string hostile = Script(spec, Strategy(0)).text;
+  EXPECT_EQ(hostile.find("\nid"), std::string::npos) << hostile;
 }
 
 TEST(JobScript, SetupThatEndsExportingDoesNotEndItForTheRest) {
