@@ -42,7 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto read = ParseScriptOptions(script->text, "job.sh");
   Require(read.has_value(), "sbatch reads its lines");
   for (const std::string& word : read->unknown) {  // of a plugin
-    Require(word.starts_with("--") && script->options.Has(word.substr(2, std::min(word.find('='), word.size()) - 2)),
+    Require(word.starts_with("--") &&
+                script->options.Has(word.substr(2, std::min(word.find('='), word.size()) - 2)),
             "no option but the file's");
   }
   Require(read->options.values().size() + read->unknown.size() == script->options.values().size(),
