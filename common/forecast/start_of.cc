@@ -308,8 +308,10 @@ Result<StartSamples> StartOfWaiting(const QueueModel& queue, const Job& job,
 
 StartSamples StartFrom(const QueueModel& queue, SimulatedSubmission simulated) {
   StartSamples samples = std::move(simulated.samples);
-  // Waits are learned from the time at which jobs may start: they say nothing of other jobs' ends.
-  if (queue.by_time_limit() || !simulated.job.after.empty()) return samples;
+  // Waits are learned from jobs that may start when nodes are free: they say nothing of what else
+  // must end first.
+  const bool may_start = simulated.job.after.empty() && IsWithinLimits(queue, simulated.job);
+  if (queue.by_time_limit() || !may_start) return samples;
   auto forecast = std::make_shared<const WaitForecast>(
       queue.past()->waits.Forecast(queue.crowds(), simulated.record, simulated.wait));
   samples.wait_seconds = BoundedWaits(queue, simulated.job, forecast->wait, simulated.wait);

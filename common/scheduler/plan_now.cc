@@ -50,14 +50,14 @@ bool FitsFree(const QueueModel& queue, const PendingJob& job, const std::vector<
   });
 }
 
-bool WithinLimits(const QueueModel& queue, const PendingJob& job) {
+}  // namespace
+
+bool IsWithinLimits(const QueueModel& queue, const PendingJob& job) {
   return std::all_of(job.caps.begin(), job.caps.end(), [&](const LimitUse& use) {
     const auto cap = static_cast<size_t>(use.cap);
     return queue.cap_use()[cap] + use.amount <= queue.limits().most()[cap];
   });
 }
-
-}  // namespace
 
 GroupPlan PlanOfRunning(const QueueModel& queue, Durations durations, GroupPlan::Grid grid) {
   GroupPlan plan(queue.groups(), grid);
@@ -150,7 +150,7 @@ std::vector<int64_t> StartableNow(const QueueModel& queue, const HeldJobs& held)
   GroupPlan plan = PlanOfRunning(queue, Durations::kLimits);
   for (size_t i = 0; i < last; ++i) {
     const PendingJob& job = pending[i];
-    if (!job.after.empty() || !WithinLimits(queue, job)) continue;
+    if (!job.after.empty() || !IsWithinLimits(queue, job)) continue;
     const Chosen chosen = EarliestOf(plan, job, Durations::kLimits);
     if (chosen.slot.start >= kNever) continue;
     if (chosen.slot.start <= 0) startable.push_back(job.id);

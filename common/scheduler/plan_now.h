@@ -13,6 +13,9 @@ namespace gpuadvise {
 GroupPlan PlanOfRunning(const QueueModel& queue, Durations durations,
                         GroupPlan::Grid grid = GroupPlan::Grid::kExact);
 
+// Whether no usage limit keeps `job` from starting now.
+bool IsWithinLimits(const QueueModel& queue, const PendingJob& job);
+
 // The plan if no job existed: reservations alone take nodes.
 GroupPlan PlanOfEmptyNodes(const QueueModel& queue);
 

@@ -219,6 +219,23 @@ namespace {
 
 constexpr size_t kMostShownOfId = 40;
 
+// The parts of a heterogeneous job start together, when the last of them can.
+Result<StartSamples> StartWithItsParts(const Job& job, const AdviceContext& context) {
+  Result<StartSamples> start = StartOfWaiting(context.queue, job, job.request);
+  if (!start || job.het_job_id == 0) return start;
+  for (const Job& part : context.snapshot.jobs) {
+    if (part.het_job_id != job.het_job_id || part.id == job.id || HoldsNodes(part)) continue;
+    const Result<StartSamples> other = StartOfWaiting(context.queue, part, part.request);
+    if (!other) return other;
+    const size_t samples = std::min(start->wait_seconds.size(), other->wait_seconds.size());
+    for (size_t i = 0; i < samples; ++i) {
+      start->wait_seconds[i] = std::max(start->wait_seconds[i], other->wait_seconds[i]);
+    }
+    start->jobs_before = std::max(start->jobs_before, other->jobs_before);
+  }
+  return start;
+}
+
 // A job that is newer than all that are known may have been submitted since the queue was read.
 Error NoSuchJob(std::string_view text, const JobId& id, const Snapshot& snapshot) {
   const bool newer = std::all_of(snapshot.jobs.begin(), snapshot.jobs.end(),
@@ -257,7 +274,7 @@ Result<json> AnswerJob(std::string_view text, const AdviceContext& context, cons
     answer.row = QueueRow(*job, nullptr, context, caller, lookups);
     return ToJson(answer);
   }
-  const Result<StartSamples> known = StartOfWaiting(context.queue, *job, job->request);
+  const Result<StartSamples> known = StartWithItsParts(*job, context);
   const StartSamples* start = known ? &*known : nullptr;
   answer.row = QueueRow(*job, start, context, caller, lookups);
   const bool whose = MaySee(context.snapshot, *job, caller);

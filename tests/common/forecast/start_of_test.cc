@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "common/history/forecast_history.h"
 #include "tests/fakes/snapshot_text.h"
 
@@ -232,6 +234,20 @@ TEST(StartOf, WhatMustEndFirstDelaysAndNiceTakesOffThePriority) {
   request.nice = 0;
   request.after = {7};
   EXPECT_GE(wait(request), 2 * kHour);
+}
+
+TEST(StartOf, BehindAUsageLimitTheSimulationAloneSpeaks) {
+  const auto snapshot = std::make_shared<const Snapshot>(
+      SnapshotOf("config enforce limits\nqos normal per-user gres/gpu=4\n"
+                 "assoc lab\nassoc lab user ann default\n"
+                 "node n[1-2] a100:4\nrun 7 n1 a100:4 ends 1h user ann"));
+  ForecastHistory past;
+  const auto queue = ObserveAndPrepare(snapshot, past, SimulationOptions());
+  const auto held = StartOf(*queue, RequestOf("a100:4 limit 1h"), kAnn);
+  ASSERT_TRUE(held);
+  std::vector<int64_t> simulated = held->simulated_wait_seconds;
+  std::sort(simulated.begin(), simulated.end());
+  EXPECT_EQ(held->wait_seconds, simulated);
 }
 
 TEST(StartOf, AHiddenJobRunsAsLongAsJobsUsuallyDo) {

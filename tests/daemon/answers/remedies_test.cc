@@ -193,5 +193,18 @@ TEST(Limits, OfAPendingJobAreForWhoMaySeeIt) {
   EXPECT_FALSE((*AnswerJob("7", AnswerWorld(snapshot).Context(), kNobodyAsks)).contains("limits"));
 }
 
+TEST(AnswerJob, PartsOfAHeterogeneousJobStartTogether) {
+  Snapshot snapshot = SnapshotOf(
+      "node n1 a100:4\nnode n2 l40s:4\nrun 1 n1 a100:4 ends 2h\npend 61 l40s:2\npend 62 a100:4");
+  for (Job& job : snapshot.jobs) {
+    if (job.id > 60) job.het_job_id = 61;
+  }
+  for (const char* id : {"61", "61+0", "61+1", "62"}) {
+    const auto answer = AnswerJob(id, AnswerWorld(snapshot).Context(), kAnnAsks);
+    ASSERT_TRUE(answer) << id;
+    EXPECT_EQ((*answer)["wait_p50_seconds"], 2 * 3600) << id;
+  }
+}
+
 }  // namespace
 }  // namespace gpuadvise::daemon
