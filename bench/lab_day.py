@@ -150,8 +150,17 @@ class DayLab(slurm_lab.Lab):
         slurm_lab.wait_until(done, "slurmdbd to know gres/gpu", 30)
 
 
-class DaySite(programs.Site):
-    """gpuadvised in the day's clock; its clients ask from the true one, so that they have time to wait."""
+class FastSite(programs.Site):
+    """gpuadvised in the lab's fast clock; its clients ask from the true one, so that they have time to wait."""
+
+    def client_env(self, user, env=None):
+        real = {name: value for name, value in self.lab.env.items()
+                if not name.startswith("FAKETIME") and name != "LD_PRELOAD"}
+        return {**real, "HOME": str(self.home(user)), "USER": user, "GPUADVISE_SOCKET": str(self.socket)}
+
+
+class DaySite(FastSite):
+    """With the day's users, and perhaps the history of an earlier day."""
 
     def __init__(self, lab, bin_folder, history=None):
         super().__init__(lab, bin_folder, poll_interval="30s", policy_interval="5m", stale_after="1h",
@@ -161,11 +170,6 @@ class DaySite(programs.Site):
             shutil.chown(self.folder / "state" / "history.db", programs.DAEMON_USER)
         for user in USERS:
             self._folder_of(user, self.home(user))
-
-    def client_env(self, user, env=None):
-        real = {name: value for name, value in self.lab.env.items()
-                if not name.startswith("FAKETIME") and name != "LD_PRELOAD"}
-        return {**real, "HOME": str(self.home(user)), "USER": user, "GPUADVISE_SOCKET": str(self.socket)}
 
     def answer(self, user, options):
         """What `when` answers; {} where it gives no answer."""

@@ -15,7 +15,8 @@ EVERYTHING = f"PartitionName={PARTITION} Nodes=ALL Default=YES MaxTime=7-00:00:0
 # thing; "kinds" has two kinds of GPU in three partitions, and a hidden one over all; "tiers" has a node in two partitions of different tier; "odd" has what makes counting hard: threads, specialised cores and memory, shards, several
 # GPU types on a node, untyped GPUs, features, weights, and partitions with rules; "untyped" has GPUs
 # that only a feature, or the node's name, tells apart; "every" has a node for every form of GRES, for the conformance of
-# releases; "site" has partitions that bound and share CPUs. A group may name other GRES of its nodes: [(name, count)].
+# releases; "site" has partitions that bound and share CPUs; "day" is "seed" with three partitions. A group may name
+# other GRES of its nodes: [(name, count)].
 CLUSTERS = {
     "seed": {
         "nodes": [
@@ -104,6 +105,12 @@ CLUSTERS = {
         ],
         "partitions": [EVERYTHING],
     },
+}
+CLUSTERS["day"] = {
+    "nodes": CLUSTERS["seed"]["nodes"],
+    "partitions": ["PartitionName=markov_gpu Nodes=ALL Default=YES MaxTime=2-00:00:00 State=UP",
+                   "PartitionName=short Nodes=ALL MaxTime=04:00:00 PriorityJobFactor=10 State=UP",
+                   "PartitionName=long Nodes=classt06,classt[21-25] MaxTime=7-00:00:00 State=UP"],
 }
 
 
