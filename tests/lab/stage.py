@@ -64,10 +64,10 @@ class Row:
     def close(self, said, seconds, share):
         return said is not None and self.truth is not None and abs(said - self.truth) <= max(seconds, share * self.truth)
 
-    def inside(self):
-        return None not in (self.p10, self.p90, self.truth) and self.p10 - CLOCK_NOISE <= self.truth <= self.p90 + CLOCK_NOISE
+    def inside(self, noise=CLOCK_NOISE):
+        return None not in (self.p10, self.p90, self.truth) and self.p10 - noise <= self.truth <= self.p90 + noise
 
-    def faults(self, strict=True):
+    def faults(self, strict=True, noise=120, share=.15):
         """What is wrong with the forecast, beyond all noise. Not `strict`: a p50 may be off while p10 and p90 hold."""
         between = self.early or not strict  # p10 and p90
         if self.never:
@@ -81,9 +81,9 @@ class Row:
                     faults.append(f"no start is forecast: {self.words}")
             elif self.truth > 120 and said < 60:
                 faults.append(f"{who}: now, {said} s for {self.truth} s")
-            elif not between and not self.close(said, 120, .15):
+            elif not between and not self.close(said, noise, share):
                 faults.append(f"{who}: p50 {said} s for {self.truth} s")
-        if between and self.asked and not self.inside():
+        if between and self.asked and not self.inside(noise):
             faults.append(f"{self.truth} s is outside {self.p10}-{self.p90} s")
         return faults
 
