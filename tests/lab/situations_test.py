@@ -2,9 +2,10 @@
 """Some forty situations on a real Slurm: what `gpuadvise when` says, what --test-only says, and the truth.
 
 Each is set up by other users' jobs, asked about, and then submitted exactly as asked (stage.py). A table says
-what came of it, with what is off by 2 minutes and 15 %. Asserted is what no noise excuses: that a p50 is within 5
-minutes or half of the truth, that a job that cannot start now is not told "now", and that one that can never
-start is not promised anything. Where jobs end earlier than their limits say, or a p50 is known to be off at times, the truth must lie between p10 and p90.
+what came of it, with what is off by more than 2 minutes and 15 %. Asserted is what no noise excuses: that a p50
+is within 5 minutes or half of the truth, that a job that cannot start now is not told "now", and that one that
+can never start is not promised anything. Where jobs end earlier than their limits say, or a p50 is known to be
+off at times, the truth must lie between p10 and p90.
 
     situations_test.py BIN_DIR [--all] [--out FILE.csv] [unittest options]
 
