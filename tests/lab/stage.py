@@ -57,7 +57,6 @@ class Row:
     reason: str = ""  # Slurm's, of the job that waited
     asked: bool = True  # with `when`; else only `why`
     early: bool = False  # jobs before it end earlier than their limits say
-    known: str = ""  # why its p50 is known to be off at times
     never: bool = False
     held: bool = False
 
@@ -67,9 +66,8 @@ class Row:
     def inside(self, noise=CLOCK_NOISE):
         return None not in (self.p10, self.p90, self.truth) and self.p10 - noise <= self.truth <= self.p90 + noise
 
-    def faults(self, strict=True, noise=120, share=.15):
-        """What is wrong with the forecast, beyond all noise. Not `strict`: a p50 may be off while p10 and p90 hold."""
-        between = self.early or not strict  # p10 and p90
+    def faults(self, noise=120, share=.15):
+        """What is wrong with the forecast, beyond all noise."""
         if self.never:
             return self._faults_of_never()
         if self.truth is None:
@@ -81,9 +79,9 @@ class Row:
                     faults.append(f"no start is forecast: {self.words}")
             elif self.truth > 120 and said < 60:
                 faults.append(f"{who}: now, {said} s for {self.truth} s")
-            elif not between and not self.close(said, noise, share):
+            elif not self.early and not self.close(said, noise, share):
                 faults.append(f"{who}: p50 {said} s for {self.truth} s")
-        if between and self.asked and not self.inside(noise):
+        if self.early and self.asked and not self.inside(noise):
             faults.append(f"{self.truth} s is outside {self.p10}-{self.p90} s")
         return faults
 
@@ -209,7 +207,7 @@ class Stage:
     def ask(self, options, user=ALICE, part="", when=True, watched=None, **kind):
         """The row of a job with `options`. `part`: "_7" or "+1", the task or part that is looked at; `when`: whether
         it is asked before, or only `why` after; `watched`: a job whose reason to wait is noted; `kind`: early,
-        known, never, held."""
+        never, held."""
         row = Row(self.name, options, asked=when, **kind)
         if watched:
             row.words = f"job {watched}: {self.lab.job(watched).get('Reason')}"
