@@ -105,7 +105,7 @@ Result<Bytes> ParseSlurmMemory(std::string_view text, char bare) {
   std::string_view letter = amount && amount->unit.empty() ? std::string_view(&bare, 1)
                             : amount                       ? amount->unit
                                                            : "";
-  // Slurm looks at the first letter: "256GB" is 256G (src/common/slurm_protocol_defs.c).
+  // sbatch takes a B behind the unit (tried with 22.05): "256GB" is 256G.
   if (letter.size() == 2 && letter[1] == 'B' && text.find(' ') == text.npos)
     letter = letter.substr(0, 1);
   const auto unit =

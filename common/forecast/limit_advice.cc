@@ -308,9 +308,8 @@ RunRisk RiskFromHistory(const RunTimeHistory* past, const JobRecord& job) {
     return risk;
   }
   risk.words = fmt::format(
-      "the risk of a shorter limit is not known: {} of your runs in {} batches are needed, {} in "
-      "{} "
-      "{} known",
+      "the risk of a shorter limit is not known: {} of your runs in {} batches are needed, "
+      "{} in {} {} known",
       kEnoughRuns, kEnoughBatches, known, batches, known == 1 ? "is" : "are");
   return risk;
 }
