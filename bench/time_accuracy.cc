@@ -157,6 +157,53 @@ struct Coverage {
   }
 };
 
+// Samples per second on the row's GPUs from `anchor` alone, as for a file that describes no model.
+Rate RateUndescribed(const Known& known, const Scored& row, const Scored& anchor) {
+  const auto whole = [](const Scored& scored, const char* key) {
+    return static_cast<int64_t>(NumberOf(*scored.row, key, 1));
+  };
+  TrainingSpec training;
+  const int stage = SetupOf(*row.row).zero_stage;
+  if (stage > 0) training.zero_stage = stage;
+  MeasuredStep step;
+  step.gpu = anchor.gpu->id;
+  step.gpus = anchor.gpus;
+  step.nodes = whole(anchor, "nodes");
+  step.micro_batch = whole(anchor, "micro_batch");
+  step.effective_batch_size = step.micro_batch * step.gpus * whole(anchor, "accumulation");
+  step.seconds_per_step = anchor.measured;
+  RunTimeBasis basis;
+  basis.measured = {step};
+  basis.setup.precision = SetupOf(*row.row).precision;
+  if (basis.setup.precision == Precision::kFp32) training.fp16 = training.bf16 = false;
+  ParallelLayout layout;
+  layout.gpu = row.gpu;
+  layout.gpus_per_node = whole(row, "gpus_per_node");
+  layout.nodes = whole(row, "nodes");
+  layout.micro_batch = whole(row, "micro_batch");
+  layout.accumulation = whole(row, "accumulation");
+  layout.interconnect = {NumberOf(*row.row, "link_gb_per_s", 0), 25};
+  return EstimateRate(training, basis, layout, known.catalogue).value();
+}
+
+void AddUndescribed(const Known& known, const std::vector<Scored>& all, ErrorTable& table,
+                    std::map<std::string, Coverage>& coverage) {
+  for (const Scored& row : all) {
+    const Scored* anchor = AnchorOf(row, all);
+    if (anchor == nullptr || anchor->row->at("seq_length") != row.row->at("seq_length")) continue;
+    const Rate rate = RateUndescribed(known, row, *anchor);
+    const double samples = NumberOf(*row.row, "micro_batch", 1) * static_cast<double>(row.gpus) *
+                           NumberOf(*row.row, "accumulation", 1);
+    const double log_error = std::log(samples / rate.samples_per_second / row.measured);
+    const std::string& grade = row.row->at("grade");
+    for (const std::string& group :
+         {grade + " " + RepositoryOf(*row.row), "all of grade " + grade}) {
+      table.Add(group, std::expm1(log_error));
+      coverage["model not described, " + group].Add(log_error, rate.sigma);
+    }
+  }
+}
+
 struct TimeTables {
   ErrorTable by_source;
   ErrorTable by_gpu;
@@ -232,6 +279,8 @@ void ScoreTime(const Known& known, const std::vector<Row>& rows, bool print_rows
   for (const Scored& scored : in_use) cards.insert(scored.gpu->id);
   TimeTables tables;
   for (const Scored& scored : left_out) AddRow(scored, left_out, cards, tables);
+  ErrorTable undescribed;
+  AddUndescribed(known, left_out, undescribed, tables.coverage);
   ErrorTable seen;
   for (const Scored& scored : in_use) {
     seen.Add("all of grade " + scored.row->at("grade"), scored.predicted / scored.measured - 1);
@@ -241,6 +290,7 @@ void ScoreTime(const Known& known, const std::vector<Row>& rows, bool print_rows
   tables.by_gpu.Print("the same by GPU");
   tables.by_family.Print("the same by model family");
   tables.anchored.Print("the same with one timing on another GPU");
+  undescribed.Print("one timing on another GPU and no description of the model");
   tables.twice.Print("the same with timings on two other GPUs");
   for (const auto& [group, count] : tables.coverage) {
     fmt::print("inside p10 to p90: {:<48} {:>4} of {:>4} ({:.0f} %)\n", group, count.inside,

@@ -19,11 +19,13 @@ constexpr double kLaunchSamples = 0.25;
 constexpr double kFarFromCount = 1.6;  // twice the p90 error of computed times
 constexpr double kUnlikeShare = 0.2;   // of a factor's logarithm: may differ elsewhere
 constexpr int64_t kUsualNodeGpus = 8;
-// Exponent for a stand-in's ratio between two cards: vision and speech trainings on 9 to 13 cards
-// (lambdal/deeplearning-benchmark) give 0.66 to 1.02, and 0.76 overall.
+// Exponent of a stand-in's ratio between two cards. Vision and speech trainings on 9 to 13 cards
+// (lambdal/deeplearning-benchmark) give 0.66 to 1.02, and 0.76 overall; language models between
+// A100 and H100 (mosaicml/llm-foundry) 0.94 to 1.23.
 constexpr double kStandInSlope = 0.76;
+constexpr double kTransformerSlope = 1;
 constexpr double kSigmaSameGpu = 0.08;
-constexpr double kSigmaOtherGpuNoShape = 0.25;
+constexpr double kSigmaOtherGpuNoShape = 0.30;
 constexpr double kSigmaStandIn = 0.40;
 constexpr double kSigmaUnknownNetwork = 0.50;
 constexpr int64_t kComparedBatch = 8;  // for comparing cards without a shape
@@ -153,13 +155,12 @@ std::string FarFromCount(const Anchor& anchor, const Timing& timing) {
 // The rate's uncertainty and basis at `to`, from `timings`. A factor far from 1 has an unknown
 // cause that may differ elsewhere.
 Rate Judged(const std::vector<Anchor>& anchors, const std::vector<Timing>& timings,
-            const CarriedOver& carried, double sigma_of_other_gpu) {
+            const CarriedOver& carried, double sigma_of_other_gpu, double unlike) {
   const Anchor& nearest = anchors[carried.nearest];
   double variance = carried.variance;
   if (carried.on_this_card) {
     variance += kSigmaSameGpu * kSigmaSameGpu;
   } else {
-    const double unlike = kUnlikeShare * carried.log_factor;
     variance += sigma_of_other_gpu * sigma_of_other_gpu + unlike * unlike;
   }
   Rate rate;
@@ -256,7 +257,7 @@ Rate FromShape(const TrainingSpec& training, const RunTimeBasis& basis,
       timings.push_back(TimingByShape(training, basis, anchor, shape, setups));
     }
     const CarriedOver carried = CarryOver(timings, PlaceAt(shape, counted));
-    rate = Judged(anchors, timings, carried, SigmaOf(carried));
+    rate = Judged(anchors, timings, carried, SigmaOf(carried), kUnlikeShare * carried.log_factor);
     if (rate.disagreement.empty()) {
       rate.disagreement = FarFromCount(anchors[carried.nearest], timings[carried.nearest]);
     }
@@ -282,48 +283,75 @@ double SaturatedGpus(const ParallelLayout& layout) {
          ScalingEfficiency(layout.gpu->link, layout.gpus_per_node, layout.nodes);
 }
 
-// A step of a plain transformer on one GPU with kComparedBatch samples.
-StepSeconds StandIn(const TrainingSpec& training, const RunTimeBasis& basis, const GpuModel& gpu) {
+// A step of a plain transformer on one GPU with `samples` samples.
+StepSeconds StandIn(const TrainingSpec& training, const RunTimeBasis& basis, const GpuModel& gpu,
+                    int64_t samples) {
   constexpr double kUsualParameters = 1e9;
   TrainingSetup setup = SetupOnCard(training, basis, gpu);
   setup.gpus = 1;
-  setup.micro_batch = kComparedBatch;
+  setup.zero_stage = 0;  // nothing to shard
+  setup.micro_batch = samples;
   setup.seq_length = basis.tokens_per_sample > 0 ? basis.tokens_per_sample : kComparedTokens;
   const ModelShape model = GenericTransformer(basis.params > 0 ? basis.params : kUsualParameters);
   return ComputeStepSeconds(model, setup, gpu, {});
 }
 
-// Seconds per sample on one measured GPU, over the stand-in's. A training of unknown shape differs
-// less between cards than the stand-in: part of its time is host, data or memory.
+// Whether the file says of a model of unknown shape what only large transformers need.
+bool TrainsTransformer(const TrainingSpec& training, const RunTimeBasis& basis) {
+  return training.method != Method::kFull || training.zero_stage || training.fsdp ||
+         training.trainer != Trainer::kSft || basis.tokens_per_sample > 0;
+}
+
+// How many of the stand-in's samples take `seconds` on `gpu`, at least one: a training with long
+// steps keeps a card busy, one with short steps waits for its host.
+int64_t SamplesThatTake(double seconds, const TrainingSpec& training, const RunTimeBasis& basis,
+                        const GpuModel& gpu) {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  int64_t samples = 1;
+  while (samples < kMost && StandIn(training, basis, gpu, 2 * samples).total() <= seconds) {
+    samples *= 2;
+  }
+  for (int64_t more = samples / 2; more > 0; more /= 2) {
+    if (StandIn(training, basis, gpu, samples + more).total() <= seconds) samples += more;
+  }
+  return samples;
+}
+
+// Seconds per sample on one GPU here: those on one measured GPU, times the stand-in's ratio of the
+// two cards. A training of which nothing is known differs less than the stand-in: part of its time
+// is host, data or memory.
 Timing TimingByStandIn(const TrainingSpec& training, const RunTimeBasis& basis,
-                       const Anchor& anchor, const ParallelLayout& asked, const StepSeconds& here) {
+                       const Anchor& anchor, const ParallelLayout& asked) {
   const ParallelLayout layout = LayoutOf(training, anchor, asked);
-  const StepSeconds stand_in = StandIn(training, basis, *anchor.gpu);
   const double measured =
       anchor.step->seconds_per_step / SamplesOfStep(training, *anchor.step) * SaturatedGpus(layout);
-  const double difference = std::log(here.total() / stand_in.total());
-  return {PlaceAt(layout, stand_in),
-          std::log(measured * static_cast<double>(kComparedBatch) / stand_in.total()) -
-              (1 - kStandInSlope) * difference};
+  const int64_t samples = SamplesThatTake(measured * static_cast<double>(layout.micro_batch),
+                                          training, basis, *anchor.gpu);
+  const StepSeconds there = StandIn(training, basis, *anchor.gpu, samples);
+  const StepSeconds here = StandIn(training, basis, *asked.gpu, samples);
+  const double slope = TrainsTransformer(training, basis) ? kTransformerSlope : kStandInSlope;
+  return {PlaceAt(layout, there),
+          std::log(measured) + slope * std::log(here.total() / there.total())};
 }
 
 Result<Rate> WithoutShape(const TrainingSpec& training, const RunTimeBasis& basis,
                           const std::vector<Anchor>& anchors, const ParallelLayout& shape) {
-  const StepSeconds here = StandIn(training, basis, *shape.gpu);
   Rate rate;
-  double factor = 1;
+  double seconds = 0;  // per sample on one GPU with an infinite micro-batch
   if (!anchors.empty()) {
     std::vector<Timing> timings;
     for (const Anchor& anchor : anchors) {
-      timings.push_back(TimingByStandIn(training, basis, anchor, shape, here));
+      timings.push_back(TimingByStandIn(training, basis, anchor, shape));
     }
+    const StepSeconds here = StandIn(training, basis, *shape.gpu, kComparedBatch);
     const CarriedOver carried = CarryOver(timings, PlaceAt(shape, here));
-    rate = Judged(anchors, timings, carried, kSigmaOtherGpuNoShape);
-    factor = std::exp(carried.log_factor);
+    rate = Judged(anchors, timings, carried, kSigmaOtherGpuNoShape, 0);
+    seconds = std::exp(carried.log_factor);
   } else if (basis.params > 0 && basis.tokens_per_sample > 0) {
     rate.sigma = kSigmaStandIn;
     rate.basis = "estimated from parameters and tokens, without a timing";
-    factor = MicroBatchEfficiency(kComparedBatch);
+    seconds = StandIn(training, basis, *shape.gpu, kComparedBatch).total() *
+              MicroBatchEfficiency(kComparedBatch) / static_cast<double>(kComparedBatch);
   } else {
     return BadInput(
         "the speed of this model is not known: add one timing, for example measured: [{gpu: "
@@ -331,8 +359,7 @@ Result<Rate> WithoutShape(const TrainingSpec& training, const RunTimeBasis& basi
         "training.max_seq_length",
         "/measured");
   }
-  rate.samples_per_second =
-      static_cast<double>(kComparedBatch) / here.total() / factor * SaturatedGpus(shape);
+  rate.samples_per_second = SaturatedGpus(shape) / seconds;
   return rate;
 }
 

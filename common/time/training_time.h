@@ -1,20 +1,19 @@
 // Duration of a training on given GPUs: the step time model, corrected by measurements.
 //
-//
 // If the model's shape is known, common/time/step_time_model computes the seconds of a step
 // anywhere. One timing ("3.9 s a step on four 4090s") then gives the factor by which this training
 // deviates (data loader, kernels), which carries over to other GPUs, GPU counts and batches. A
 // timing on the same card, GPUs and batch is reproduced exactly; timings on other cards are
 // weighted by similarity (common/time/carry_over.h).
 //
-// If the shape is unknown (memory line only), a plain transformer with as many parameters stands in
-// to compare cards. Then the rate of one GPU is m / (m + 0.25) at a micro-batch of m, and data
-// parallelism keeps a stated share. A fixed start-up is added: in Isaac-GR00T's team guide 100
-// steps take half an hour and 10,000 take 18–24 hours, which leaves 15–20 minutes before the first
-// step.
+// If the shape is unknown (memory line only), a plain transformer stands in to compare cards: of as
+// many parameters where they are given, and with as many samples as take the measured time. Then
+// the rate of one GPU is m / (m + 0.25) at a micro-batch of m, and data parallelism keeps a stated
+// share. A fixed start-up is added: in Isaac-GR00T's team guide 100 steps take half an hour and
+// 10,000 take 18–24 hours, which leaves 15–20 minutes before the first step.
 //
 // Uncertainty: run time is log-normal around p50. sigma comes from bench/accuracy: 0.08 if timed on
-// this card, 0.15 if carried over with a shape and 0.25 without, 0.25 if computed from the shape
+// this card, 0.15 if carried over with a shape and 0.30 without, 0.25 if computed from the shape
 // alone, 0.40 from a stand-in; more if timings disagree, and 0.5 more over an undescribed network.
 // Times are seconds.
 #pragma once
