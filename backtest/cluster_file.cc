@@ -77,7 +77,7 @@ void ReadPartition(FieldReader& partitions, const std::string& name, const nlohm
 }  // namespace
 
 Result<Snapshot> ClusterOf(const YamlDocument& document) {
-  FirstError errors;
+  DocumentErrors errors;
   FieldReader root(document.root, "", &errors);
   Snapshot cluster;
   cluster.cluster = root.Text("name").value_or("log");

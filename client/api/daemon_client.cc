@@ -34,12 +34,18 @@ ErrorCode CodeFromWord(const std::string& word, int status) {
   return status >= 500 ? ErrorCode::kInternal : ErrorCode::kBadInput;
 }
 
-Error FirstError(const json& answer, int status) {
+Error ErrorOf(const json& answer, int status) {
   const auto frame = FromJson<api::Frame>(answer);
   if (!frame.errors.empty()) {
-    const api::ErrorEntry& first = frame.errors.front();
-    return {CodeFromWord(first.code, status), Shortened(first.message, kMostTextBytes),
-            first.pointer};
+    std::vector<Error> errors;
+    for (const api::ErrorEntry& each : frame.errors) {
+      errors.push_back(
+          {CodeFromWord(each.code, status), Shortened(each.message, kMostTextBytes), each.pointer});
+    }
+    Error first = std::move(errors.front());
+    errors.erase(errors.begin());
+    first.further = std::move(errors);
+    return first;
   }
   const std::string cause = FromJson<api::Health>(answer).cause;
   if (!cause.empty()) {
@@ -72,10 +78,15 @@ bool IsStandby(const HttpAnswer& answer) {
 }  // namespace
 
 json ErrorDocument(const Error& error) {
-  return {{"errors",
-           {{{"code", ToWord(error.code)},
-             {"message", error.message},
-             {"pointer", error.pointer.empty() ? json() : json(error.pointer)}}}}};
+  json errors = json::array();
+  const auto add = [&](const Error& each) {
+    errors.push_back({{"code", ToWord(each.code)},
+                      {"message", each.message},
+                      {"pointer", each.pointer.empty() ? json() : json(each.pointer)}});
+  };
+  add(error);
+  for (const Error& each : error.further) add(each);
+  return {{"errors", std::move(errors)}};
 }
 
 Result<json> ReadApiAnswer(int status, const std::string& body) {
@@ -87,7 +98,7 @@ Result<json> ReadApiAnswer(int status, const std::string& body) {
                 "gpuadvised did not answer with a JSON object; client and daemon may be different "
                 "versions");
   }
-  return tl::unexpected<Error>(FirstError(answer, status));
+  return tl::unexpected<Error>(ErrorOf(answer, status));
 }
 
 void DaemonClient::SayOnce(const std::string& sentence) {
@@ -109,7 +120,7 @@ std::optional<Result<json>> DaemonClient::AskEach(const DaemonRequest& request, 
       first_ = at;
       return ReadApiAnswer(answer->status, answer->body);
     }
-    Error why = answer ? FirstError(json::parse(answer->body, nullptr, false), answer->status)
+    Error why = answer ? ErrorOf(json::parse(answer->body, nullptr, false), answer->status)
                        : answer.error();
     if (why.code != ErrorCode::kUnavailable) return tl::unexpected<Error>(std::move(why));
     has_standby = has_standby || is_standby;

@@ -244,7 +244,7 @@ Result<TrainFile> ReadBack(const std::string& text, const ProbeCommand& command,
   Result<TrainFile> file = TrainFile::FromText(text, command.file, command.section, now);
   if (!file) return file;
   const Result<TrainSpec> spec = ParseTrainSpec(file->spec(), "");
-  if (!spec) return file->Refuse(spec.error().message, spec.error().pointer);
+  if (!spec) return tl::unexpected<Error>(file->Explained(spec.error()));
   return file;
 }
 

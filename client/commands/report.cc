@@ -19,6 +19,7 @@ int Report(const Error& error, Console& console) {
 
 int ReportInWords(const Error& error, Console& console) {
   console.Complain("gpuadvise: " + error.message);
+  for (const Error& each : error.further) console.Complain("gpuadvise: " + each.message);
   return ExitCodeOf(error.code);
 }
 

@@ -47,8 +47,12 @@ Result<json> AskForAdvice(Api& api, const TrainFile& file, const AdviceQuestion&
   const Result<json> request = AdviceRequest(file, question, now);
   if (!request) return request;
   Result<json> answer = api.Post("/v1/advise", *request);
-  if (!answer) return Fail(answer.error().code, ExplainAdviceError(answer.error(), file));
-  return answer;
+  if (answer) return answer;
+  Error error = answer.error();
+  error.message = ExplainAdviceError(error, file);
+  error.pointer.clear();
+  for (Error& each : error.further) each.message = ExplainAdviceError(each, file);
+  return tl::unexpected<Error>(std::move(error));
 }
 
 std::string ExplainAdviceError(const Error& error, const TrainFile& file) {

@@ -146,7 +146,7 @@ Result<TrainingQuestion> TrainingQuestion::Of(TrainFile file, ModelPresets prese
                                               const std::string& gpus_file, RunLength run_length,
                                               Api& api) {
   Result<TrainSpec> spec = ParseTrainSpec(file.spec(), "", run_length);
-  if (!spec) return file.Refuse(spec.error().message, spec.error().pointer);
+  if (!spec) return tl::unexpected<Error>(file.Explained(spec.error()));
   std::vector<std::string> notes;
   // No GPUs without a daemon.
   const auto of_cluster = ReadAnswer<api::Gpus>(api.Get("/v1/gpus").value_or(json::object()));
@@ -165,8 +165,6 @@ Result<TrainingQuestion> TrainingQuestion::Of(TrainFile file, ModelPresets prese
                           std::move(*gpus), std::move(nodes), std::move(taken),   std::move(notes)};
 }
 
-Error TrainingQuestion::Placed(const Error& error) const {
-  return file.Refuse(error.message, error.pointer).value();
-}
+Error TrainingQuestion::Placed(const Error& error) const { return file.Explained(error); }
 
 }  // namespace gpuadvise::client

@@ -66,7 +66,7 @@ Result<TraceReport> ReadTraceReport(std::string_view text, const TracedScript& s
     return BadInput(
         fmt::format("--trace: the report of {} {}", script.program, document.error().message));
   }
-  FirstError errors;
+  DocumentErrors errors;
   FieldReader reader(*document, "", &errors);
   const auto format = reader.Int("format", kFormat, kFormat);
   const auto status = reader.Choice("status", {"traced", "failed"});

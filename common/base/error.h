@@ -8,6 +8,7 @@
 #include <string>
 #include <tl/expected.hpp>
 #include <utility>
+#include <vector>
 
 namespace gpuadvise {
 
@@ -22,8 +23,9 @@ enum class ErrorCode {
 
 struct Error {
   ErrorCode code = ErrorCode::kBadInput;
-  std::string message;  // one sentence: thing, what is wrong, remedy
-  std::string pointer;  // JSON pointer ("/training/max_steps"), empty when none applies
+  std::string message;              // one sentence: thing, what is wrong, remedy
+  std::string pointer;              // JSON pointer ("/training/max_steps"), empty when none applies
+  std::vector<Error> further = {};  // in other places of the same document
 
   friend bool operator==(const Error&, const Error&) = default;
 };

@@ -14,6 +14,31 @@ namespace gpuadvise {
 
 using nlohmann::json;
 
+namespace {
+
+constexpr size_t kMostFurther = 7;
+
+bool IsWithin(const std::string& pointer, const std::string& whole) {
+  return pointer.starts_with(whole) &&
+         (pointer.size() == whole.size() || pointer[whole.size()] == '/');
+}
+
+}  // namespace
+
+void DocumentErrors::Note(std::string message, std::string pointer) {
+  Error error{ErrorCode::kBadInput, std::move(message), std::move(pointer)};
+  if (!error_) {
+    error_ = std::move(error);
+    return;
+  }
+  const auto same = [&](const Error& other) {
+    return IsWithin(other.pointer, error.pointer) || IsWithin(error.pointer, other.pointer);
+  };
+  std::vector<Error>& further = error_->further;
+  if (same(*error_) || std::any_of(further.begin(), further.end(), same)) return;
+  if (further.size() < kMostFurther) further.push_back(std::move(error));
+}
+
 std::string PointerTo(const std::string& pointer, const std::string& key) {
   std::string escaped;
   for (char c : key) {
@@ -58,7 +83,7 @@ Result<json> ParseJsonObject(std::string_view text) {
   return document;
 }
 
-FieldReader::FieldReader(const json& value, std::string pointer, FirstError* errors)
+FieldReader::FieldReader(const json& value, std::string pointer, DocumentErrors* errors)
     : object_(value.is_object() ? &value : nullptr), pointer_(std::move(pointer)), errors_(errors) {
   if (object_ == nullptr && !value.is_null()) {
     errors_->Note(

@@ -1,10 +1,10 @@
 // Typed reading of a JSON object written by a person or another program.
 //
 // A FieldReader reads one object member by member; a missing or null member is an empty optional.
-// All readers of a document share one FirstError, which keeps the first failure (wrong type, out of
-// range, unknown key); the caller checks once at the end. Every error names the key, the value
-// found and the expected form, at its JSON pointer. Not for concurrent use; readers keep references
-// to the document.
+// All readers of a document share one DocumentErrors, which keeps the first failure (wrong type,
+// out of range, unknown key); the caller checks once at the end. Every error names the key, the
+// value found and the expected form, at its JSON pointer. Not for concurrent use; readers keep
+// references to the document.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +33,11 @@ Result<nlohmann::json> ParseJsonObject(std::string_view text);
 inline constexpr size_t kMaxTextBytes = 4096;
 inline constexpr size_t kMaxListItems = 256;
 
-// The first error in a document; later ones are usually its consequences.
-class FirstError {
+// The first errors in a document, each at another place: a later one inside the same value is
+// usually a consequence.
+class DocumentErrors {
  public:
-  void Note(std::string message, std::string pointer) {
-    if (!error_) error_ = Error{ErrorCode::kBadInput, std::move(message), std::move(pointer)};
-  }
+  void Note(std::string message, std::string pointer);
   bool failed() const { return error_.has_value(); }
   // The error, if any, as a Result.
   Result<void> AsResult() const {
@@ -53,7 +52,7 @@ class FirstError {
 class FieldReader {
  public:
   // Notes an error when `value` is not an object; every member is then missing.
-  FieldReader(const nlohmann::json& value, std::string pointer, FirstError* errors);
+  FieldReader(const nlohmann::json& value, std::string pointer, DocumentErrors* errors);
 
   std::optional<int64_t> Int(const std::string& key, int64_t low, int64_t high);
   std::optional<double> Number(const std::string& key, double low, double high);
@@ -81,7 +80,7 @@ class FieldReader {
 
   std::string PointerOf(const std::string& key) const { return PointerTo(pointer_, key); }
   const std::string& pointer() const { return pointer_; }
-  FirstError* errors() { return errors_; }
+  DocumentErrors* errors() { return errors_; }
 
   // Notes an error at `key` ("KEY must be …" is the caller's sentence).
   void Refuse(const std::string& key, const std::string& message);
@@ -99,7 +98,7 @@ class FieldReader {
 
   const nlohmann::json* object_;  // nullptr if the value was not an object
   std::string pointer_;
-  FirstError* errors_;
+  DocumentErrors* errors_;
   std::vector<std::string> asked_;
 };
 

@@ -29,7 +29,7 @@ const std::map<std::string, GpuLink>& Links() {
 // Reads the required members of an entry; a missing one is an error.
 class EntryReader {
  public:
-  EntryReader(const json& entry, const std::string& pointer, FirstError* errors)
+  EntryReader(const json& entry, const std::string& pointer, DocumentErrors* errors)
       : fields_(entry, pointer, errors) {}
 
   std::string Text(const std::string& key) { return Needed(key, fields_.Text(key)); }
@@ -92,7 +92,7 @@ double Tf32Of(const GpuModel& model) {
 
 // One entry of `gpus:`.
 GpuModel ReadEntry(const json& entry, const std::string& pointer,
-                   const Architectures& architectures, FirstError* errors) {
+                   const Architectures& architectures, DocumentErrors* errors) {
   EntryReader reader(entry, pointer, errors);
   GpuModel model;
   model.id = reader.Text("id");
@@ -141,7 +141,7 @@ std::string IdOf(const json& entry) {
 constexpr size_t kMostModels = 4096;  // far more than exist
 
 // Reads `architectures:` of one document; each changes only the given keys.
-void ReadArchitectures(FieldReader& top, Architectures& architectures, FirstError* errors) {
+void ReadArchitectures(FieldReader& top, Architectures& architectures, DocumentErrors* errors) {
   const std::vector<const json*> list = top.List("architectures", kMostModels);
   for (size_t i = 0; i < list.size(); ++i) {
     FieldReader reader(*list[i], fmt::format("/architectures/{}", i), errors);
@@ -162,7 +162,7 @@ void ReadArchitectures(FieldReader& top, Architectures& architectures, FirstErro
 
 // Merges one document; an existing id in `gpus:` changes only the given keys.
 void Merge(const json& document, std::vector<Entry>& entries, Architectures& architectures,
-           FirstError* errors) {
+           DocumentErrors* errors) {
   if (document.is_null()) return;
   FieldReader top(document, "", errors);
   const std::vector<const json*> list = top.List("gpus", kMostModels);
@@ -233,7 +233,7 @@ Result<GpuCatalogue> GpuCatalogue::FromJson(const json& document) {
 }
 
 Result<GpuCatalogue> GpuCatalogue::FromJson(const json& document, const json& overrides) {
-  FirstError errors;
+  DocumentErrors errors;
   std::vector<Entry> entries;
   Architectures architectures;
   Merge(document, entries, architectures, &errors);

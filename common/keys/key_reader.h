@@ -88,7 +88,7 @@ class KeyReader {
   FieldReader& fields() { return fields_; }
   const std::string& pointer() const { return fields_.pointer(); }
   std::string PointerOf(const std::string& name) const { return fields_.PointerOf(name); }
-  FirstError* errors() { return fields_.errors(); }
+  DocumentErrors* errors() { return fields_.errors(); }
   void Refuse(const std::string& name, const std::string& message) {
     fields_.Refuse(name, message);
   }

@@ -266,7 +266,7 @@ class ConfigReader {
   std::vector<std::string>& assumed_;
   std::string type_;
   std::string architecture_;
-  FirstError errors_;
+  DocumentErrors errors_;
   ModelShape shape_;
 };
 

@@ -111,7 +111,7 @@ json Whole(const json& part) {
   return whole;
 }
 
-void AddVision(const json& config, const std::string& pointer, FirstError& errors,
+void AddVision(const json& config, const std::string& pointer, DocumentErrors& errors,
                ModelShape& shape, std::vector<std::string>& assumed) {
   const char* found = nullptr;
   for (const char* key : {"vision_config", "visual", "vit_config"}) {
@@ -153,7 +153,7 @@ void AddAudio(const json& config, ModelShape& shape, std::vector<std::string>& a
   const json* audio = ObjectAt(config, {"audio_config"});
   if (audio == nullptr) return;
   HfStack stack = ReadHfStack(*audio, TextAt(*audio, "model_type"), StackPart::kEncoder);
-  FirstError ignored;
+  DocumentErrors ignored;
   FieldReader fields(*audio, "", &ignored);
   CompleteStack(stack.layers, fields);
   const double parameters = ignored.failed() ? 0 : stack.layers.Parameters();
@@ -165,7 +165,7 @@ void AddAudio(const json& config, ModelShape& shape, std::vector<std::string>& a
 
 }  // namespace
 
-void AddTowers(const json& config, const std::string& pointer, FirstError& errors,
+void AddTowers(const json& config, const std::string& pointer, DocumentErrors& errors,
                ModelShape& shape, std::vector<std::string>& assumed) {
   AddVision(config, pointer, errors, shape, assumed);
   if (!errors.failed()) AddAudio(config, shape, assumed);

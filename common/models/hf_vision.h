@@ -13,7 +13,7 @@ namespace gpuadvise {
 
 // Adds the towers in `config` to `shape`, whose text part is set. `assumed` receives assumptions
 // about images and omissions; `pointer` is that of `config`.
-void AddTowers(const nlohmann::json& config, const std::string& pointer, FirstError& errors,
+void AddTowers(const nlohmann::json& config, const std::string& pointer, DocumentErrors& errors,
                ModelShape& shape, std::vector<std::string>& assumed);
 
 }  // namespace gpuadvise

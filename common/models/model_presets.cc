@@ -136,7 +136,7 @@ std::vector<MeasuredStep> ReadMeasuredSteps(KeyReader& training, const std::stri
 }
 
 Result<ModelPresets> ModelPresets::FromJson(const nlohmann::json& document) {
-  FirstError errors;
+  DocumentErrors errors;
   ModelPresets presets;
   FieldReader top(document, "", &errors);
   if (document.is_object()) {

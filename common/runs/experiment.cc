@@ -163,7 +163,7 @@ std::string ToText(const Experiment& experiment) {
 
 Result<Experiment> ExperimentFromText(std::string_view text) {
   const json document = json::parse(text, nullptr, false);
-  FirstError errors;
+  DocumentErrors errors;
   FieldReader reader(document, "", &errors);
   Experiment experiment;
   experiment.job_id = reader.Int("job_id", 1, INT64_MAX).value_or(0);

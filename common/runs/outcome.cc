@@ -101,7 +101,7 @@ std::string ShortText(FieldReader& reader, const char* key) {
   return text;
 }
 
-GpuUse ReadGpu(const json& value, const std::string& pointer, FirstError* errors) {
+GpuUse ReadGpu(const json& value, const std::string& pointer, DocumentErrors* errors) {
   FieldReader reader(value, pointer, errors);
   GpuUse use;
   use.peak_memory_bytes = reader.Int("peak_memory_bytes", 0, kMostBytes).value_or(0);
@@ -114,7 +114,7 @@ GpuUse ReadGpu(const json& value, const std::string& pointer, FirstError* errors
   return use;
 }
 
-Attempt ReadAttempt(const json& value, const std::string& pointer, FirstError* errors) {
+Attempt ReadAttempt(const json& value, const std::string& pointer, DocumentErrors* errors) {
   FieldReader reader(value, pointer, errors);
   Attempt attempt;
   attempt.micro_batch = reader.Int("micro_batch", 1, kMostBatch);
@@ -185,7 +185,7 @@ json ToJson(const Outcome& outcome) {
 }
 
 Result<Outcome> ReadOutcome(const json& document) {
-  FirstError errors;
+  DocumentErrors errors;
   FieldReader reader(document, "", &errors);
   Outcome outcome;
   if (reader.Int("version", kOutcomeVersion, kOutcomeVersion) != kOutcomeVersion) {

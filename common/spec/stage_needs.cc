@@ -26,7 +26,7 @@ std::shared_ptr<const ModelShape> Owned(ModelShape shape, std::optional<double> 
 
 // The preset's shape with the keys that stand beside it.
 Result<ModelShape> Changed(const nlohmann::json& keys, const ModelPreset& preset) {
-  FirstError errors;
+  DocumentErrors errors;
   KeyReader reader(FieldReader(keys, "/model", &errors), "model");
   const std::optional<ModelShape> shape =
       ReadModelShape(reader, preset.shape ? &*preset.shape : nullptr);

@@ -91,7 +91,7 @@ json Merged(const json& document, const json& stage, const std::string& key) {
 }
 
 Stage ReadStage(const json& document, const json& stage_json, const std::string& pointer,
-                RunLength run_length, FirstError* errors) {
+                RunLength run_length, DocumentErrors* errors) {
   Stage stage;
   stage.pointer = pointer;
   KeyReader reader(FieldReader(stage_json, pointer, errors), "stages");
@@ -208,7 +208,7 @@ std::optional<Objective> ObjectiveFromWord(const std::string& word) {
 
 Result<TrainSpec> ParseTrainSpec(const json& document, const std::string& pointer,
                                  RunLength run_length) {
-  FirstError errors;
+  DocumentErrors errors;
   if (!document.is_object()) {
     errors.Note("the training file must be a mapping of keys to values", pointer);
     return tl::unexpected<Error>(errors.AsResult().error());

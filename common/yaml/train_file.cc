@@ -231,6 +231,13 @@ std::string TrainFile::Explain(const Error& error) const {
   return Describe({error.code, error.message, pointer}, path_, document_);
 }
 
+Error TrainFile::Explained(Error error) const {
+  error.message = Explain(error);
+  error.pointer.clear();
+  for (Error& each : error.further) each = Explained(each);
+  return error;
+}
+
 tl::unexpected<Error> TrainFile::Refuse(const std::string& message,
                                         const std::string& pointer) const {
   return BadInput(Explain({ErrorCode::kBadInput, message, pointer}));

@@ -47,6 +47,8 @@ class TrainFile {
   // "train.yaml:7: message" for an error at `/spec/…`, or at a pointer into the spec; "--seq 4096:
   // message" for a value from an option.
   std::string Explain(const Error& error) const;
+  // The error with that sentence, and its further ones with theirs.
+  Error Explained(Error error) const;
   tl::unexpected<Error> Refuse(const std::string& message, const std::string& pointer) const;
 
  private:

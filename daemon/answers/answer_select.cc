@@ -51,7 +51,7 @@ bool IsGiven(const json& item, const char* key) {
 
 Result<OpenJob> ReadOpenJob(const json& body, const AdviceContext& view, const Submitter& caller,
                             const std::vector<GpuPool>& pools) {
-  FirstError errors;
+  DocumentErrors errors;
   FieldReader reader(body, "", &errors);
   const json* item = reader.Any("job");
   OpenJob job;

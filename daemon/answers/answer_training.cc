@@ -30,7 +30,7 @@ struct TrainingRequest {
 
 Result<TrainingRequest> Read(const json& body, const std::string& gpus_member,
                              RunLength run_length) {
-  FirstError errors;
+  DocumentErrors errors;
   FieldReader reader(body, "", &errors);
   const json* spec = reader.Any("spec");
   const auto gpus = reader.Int(gpus_member, 1, kMostGpus);

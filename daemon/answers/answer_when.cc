@@ -194,7 +194,7 @@ Result<api::StartAnswer> JobAnswer(const JobQuery& asked, const JobStarts& start
 }  // namespace
 
 Result<json> AnswerWhen(const json& body, const AdviceContext& context, const Submitter& caller) {
-  FirstError errors;
+  DocumentErrors errors;
   FieldReader reader(body, "", &errors);
   const std::vector<const json*> items = reader.List("jobs");
   const WhenWishes wishes{reader.Bool("limits").value_or(false),

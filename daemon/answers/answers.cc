@@ -60,7 +60,7 @@ Result<void> CheckHostList(const std::string& list, const Snapshot& snapshot,
 }
 
 Result<AdviceRequest> ReadAdviceRequest(const json& body, const Snapshot& snapshot) {
-  FirstError errors;
+  DocumentErrors errors;
   FieldReader reader(body, "", &errors);
   const json* spec_json = reader.Any("spec");
   if (spec_json == nullptr) return BadInput("the request has no spec", "/spec");

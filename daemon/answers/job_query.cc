@@ -194,7 +194,7 @@ class QuestionReader {
     }
   }
 
-  FirstError errors_;
+  DocumentErrors errors_;
   FieldReader reader_;
   const AdviceContext& context_;
   const std::vector<GpuPool>& pools_;

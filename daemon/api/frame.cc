@@ -51,8 +51,13 @@ FramedAnswer Reframed(const FramedAnswer& framed, const DaemonState* state,
 }
 
 json FramedError(const Error& error, const DaemonState* state, const Freshness& freshness) {
-  json answer = {
-      {"errors", {ToJson(ErrorEntryFor(ToWord(error.code), error.message, error.pointer))}}};
+  json errors = json::array();
+  const auto add = [&](const Error& each) {
+    errors.push_back(ToJson(ErrorEntryFor(ToWord(each.code), each.message, each.pointer)));
+  };
+  add(error);
+  for (const Error& each : error.further) add(each);
+  json answer = {{"errors", std::move(errors)}};
   return Framed(std::move(answer), state, freshness);
 }
 

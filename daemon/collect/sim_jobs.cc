@@ -54,7 +54,7 @@ std::vector<std::string> ListJobFiles(const std::string& folder) {
 
 std::optional<SimJob> SimJobFrom(const std::string& text) {
   const nlohmann::json document = nlohmann::json::parse(text, nullptr, false);
-  FirstError errors;
+  DocumentErrors errors;
   FieldReader reader(document, "", &errors);
   const auto count = [&](const char* key) { return reader.Int(key, 1, kMost).value_or(0); };
   Job job;

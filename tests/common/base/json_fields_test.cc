@@ -12,7 +12,7 @@ using nlohmann::json;
 // The error after `read` has asked a reader of `text` for something; an empty Error when none.
 template <typename Read>
 Error ErrorAfter(const char* text, Read read) {
-  FirstError errors;
+  DocumentErrors errors;
   const json document = json::parse(text);
   FieldReader reader(document, "/top", &errors);
   read(reader);
@@ -99,6 +99,21 @@ TEST(FieldReader, AListWhereAMappingBelongsIsSaid) {
 TEST(PointerTo, EscapesAsRfc6901) { EXPECT_EQ(PointerTo("/a", "b/c~d"), "/a/b~1c~0d"); }
 
 TEST(KindOf, CutsLongText) { EXPECT_LT(KindOf(json(std::string(10000, 'x'))).size(), 110u); }
+
+TEST(DocumentErrors, AreGatheredOncePerPlace) {
+  DocumentErrors errors;
+  errors.Note("no number", "/a/b");
+  errors.Note("not positive", "/a/b");    // the same value
+  errors.Note("no such item", "/a/b/0");  // in it
+  errors.Note("incomplete", "/a");        // around it
+  errors.Note("unknown", "/ab");
+  const Error error = errors.AsResult().error();
+  EXPECT_EQ(error.message, "no number");
+  ASSERT_EQ(error.further.size(), 1U);
+  EXPECT_EQ(error.further[0].pointer, "/ab");
+  for (int i = 0; i < 1000; ++i) errors.Note("unknown", "/c" + std::to_string(i));
+  EXPECT_EQ(errors.AsResult().error().further.size(), 7U);
+}
 
 }  // namespace
 }  // namespace gpuadvise

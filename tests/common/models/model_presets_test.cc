@@ -41,7 +41,7 @@ TEST(ModelPresets, EveryShippedPresetSaysEnoughToCountItsMemoryAndWhereThatComes
 TEST(ModelPresets, TheShapeOfEveryShippedPresetHasThePublishedParameters) {
   int checked = 0;
   for (const auto& [name, entry] : ShippedModelsJson().items()) {
-    FirstError errors;
+    DocumentErrors errors;
     KeyReader reader(FieldReader(entry, "", &errors), "model");
     const std::optional<ModelShape> shape = ReadModelShape(reader);
     const bool by_hand = entry.contains("memory");  // their cards round to one digit

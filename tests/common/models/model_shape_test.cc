@@ -21,7 +21,7 @@ Result<ModelShape> FromConfig(const char* text, std::vector<std::string>* assume
 
 std::string RefusalOf(const char* text) {
   const json document = json::parse(text);
-  FirstError errors;
+  DocumentErrors errors;
   KeyReader reader(FieldReader(document, "/model", &errors), "model");
   ReadModelShape(reader);
   return errors.failed() ? errors.AsResult().error().message : "";
