@@ -366,6 +366,7 @@ class Finder {
 
   void Unwrap(LaunchCommand launch, int depth) {
     TakeAssignments(launch);
+    TakeWrappersOfSrun(launch);
     if (launch.words.empty()) return;
     if (BaseName(WordAt(launch.words, 0)) == "srun") {
       TakeSrun(launch);
@@ -397,6 +398,29 @@ class Finder {
     found_.push_back(std::move(launch));
   }
 
+  // "stdbuf -oL srun python": an srun behind wrappers. Programs go into the tasks, the shell's own
+  // words go.
+  void TakeWrappersOfSrun(LaunchCommand& launch) {
+    std::vector<LaunchWord>& words = launch.words;
+    size_t srun = 0;
+    while (srun < words.size() && BaseName(WordAt(words, srun)) != "srun") {
+      const std::string name = BaseName(WordAt(words, srun));
+      const bool wraps = IsOneOf(
+          name, {"exec", "command", "time", "nohup", "nice", "env", "stdbuf", "unbuffer", "sudo"});
+      const bool option = srun > 0 && (name.starts_with('-') || IsAssignment(name) ||
+                                       std::all_of(name.begin(), name.end(), IsDigit));
+      if (!wraps && !option) return;
+      ++srun;
+    }
+    if (srun == 0 || srun == words.size()) return;
+    const auto begin = words.begin();
+    std::vector<LaunchWord> wrappers(begin, begin + static_cast<long>(srun));
+    words.erase(begin, begin + static_cast<long>(srun));
+    TakeSrun(launch);
+    const bool of_shell = IsOneOf(wrappers[0].raw, {"exec", "command", "time", "sudo"});
+    if (!of_shell) words.insert(words.begin(), wrappers.begin(), wrappers.end());
+  }
+
   static bool RunsText(const LaunchCommand& launch, size_t shell) {
     const std::string option = WordAt(launch.words, shell + 1);
     return option.starts_with('-') && option.ends_with('c');
@@ -419,6 +443,9 @@ class Finder {
     for (size_t i = before; i < found_.size(); ++i) {
       LaunchCommand& inner = found_[i];
       inner.line = outer.line;
+      inner.in_container =
+          std::any_of(outer.words.begin(), outer.words.begin() + static_cast<long>(around),
+                      [](const LaunchWord& word) { return IsContainerWord(word.raw); });
       if (inner.block == ScriptBlock::kNone) inner.block = outer.block;
       if (!inner.srun) inner.srun = outer.srun;
       inner.env.insert(inner.env.begin(), outer.env.begin(), outer.env.end());
@@ -499,6 +526,19 @@ std::optional<LaunchCommand> LaunchOf(const std::string& command, ScriptVariable
       found.begin(), found.end(),
       [](const LaunchCommand& a, const LaunchCommand& b) { return a.likeness < b.likeness; });
   return best == found.end() ? std::nullopt : std::optional(std::move(*best));
+}
+
+bool IsContainerWord(const std::string& word) {
+  return IsOneOf(BaseName(word), {"singularity", "apptainer", "docker", "podman", "enroot"});
+}
+
+bool RunsInside(const LaunchCommand& launch, const std::string& line) {
+  if (launch.in_container) return true;
+  if (!launch.srun) return false;
+  const bool container = Join(launch.srun->left, " ").find("--container") != std::string::npos;
+  const auto reads = [&](const char* word) { return line.find(word) != std::string::npos; };
+  return container || reads("SLURM_PROCID") || reads("SLURM_LOCALID") || reads("SLURM_NODEID") ||
+         reads("SLURM_TASK_PID") || reads("hostname");
 }
 
 std::string TextOf(const LaunchCommand& command) {

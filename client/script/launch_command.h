@@ -53,6 +53,7 @@ struct LaunchCommand {
   std::optional<SrunUse> srun;
   std::vector<std::string> before;  // commands before it inside `bash -c`
   std::vector<std::string> behind;  // and after it
+  bool in_container = false;        // that shell is in a container
   ScriptBlock block = ScriptBlock::kNone;
   int line = 0;
   size_t statement = 0;           // its index in the script
@@ -72,6 +73,13 @@ std::vector<LaunchCommand> FindLaunches(const std::vector<ScriptStatement>& stat
 // Reads a `command` of train.yaml, which may contain placeholders such as {gpus}. nullopt: no
 // launcher in it.
 std::optional<LaunchCommand> LaunchOf(const std::string& command, ScriptVariables& variables);
+
+// Whether `line`, which is before the training in its `bash -c`, must run where the training does:
+// in the container, or in each task of srun.
+bool RunsInside(const LaunchCommand& launch, const std::string& line);
+
+// Whether a word starts a container: "apptainer", "/usr/bin/docker".
+bool IsContainerWord(const std::string& word);
 
 // The command's words and tail, as written.
 std::string TextOf(const LaunchCommand& command);

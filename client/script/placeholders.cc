@@ -7,6 +7,7 @@
 
 #include "client/script/script_variables.h"
 #include "client/shell/shell_text.h"
+#include "client/shell/shell_words.h"
 #include "common/base/text.h"
 
 namespace gpuadvise::client {
@@ -31,6 +32,7 @@ class Writer {
     AddProcesses();
     AddAccumulationOfLauncher();
     if (training_.layout.task_per_gpu) RunTaskPerGpu();
+    DoubtOneTask();
     DropScriptArguments();
     if (!added_.empty()) launch_.words.push_back({added_.substr(1), std::nullopt});
   }
@@ -169,6 +171,8 @@ class Writer {
     });
     for (auto& [name, value] : launch_.env) PutCount(name, value);
     for (auto& [name, value] : training_.setup.env) PutCount(name, value);
+    for (SetupLine& line : training_.setup.lines) PutCounts(line);
+    if (training_.layout.tasks_per_node > 1) PutTasks();
     const FlagUse* list = flags_.Find("gpu_list");
     if (list == nullptr || list->in_config || list->bare) return;
     const bool of_program = list->word > launch_.program_at;
@@ -189,6 +193,53 @@ class Writer {
     const std::string placeholder = all ? "{gpus}" : "{gpus_per_node}";
     report_.changed.push_back(fmt::format("{}={} → {}", name, value, placeholder));
     value = placeholder;
+  }
+
+  // "export WORLD_SIZE=$((SLURM_NNODES * 4))", and the slots of a host file.
+  void PutCounts(SetupLine& line) {
+    const std::string name = line.text.starts_with("export ")
+                                 ? line.text.substr(7, line.text.find('=') - 7)
+                                 : line.text.substr(0, line.text.find('='));
+    const bool all = IsOneOf(name, {"WORLD_SIZE"});
+    const bool counts = all || IsOneOf(name, {"GPUS_PER_NODE", "NGPUS", "NUM_GPUS", "N_GPUS",
+                                              "NPROC_PER_NODE", "GPUS"});
+    if (counts && line.text.find('\n') == std::string::npos) {
+      const std::string placeholder = all ? "{gpus}" : "{gpus_per_node}";
+      const std::string begin = line.text.substr(0, line.text.find('=') + 1);
+      report_.changed.push_back(fmt::format("{} → {}{}", line.text, begin, placeholder));
+      line.text = begin + placeholder;
+    }
+    ReplaceSaid(line.text, "slots=" + std::to_string(training_.layout.gpus_per_node),
+                "slots={gpus_per_node}");
+  }
+
+  // Slurm's figures of a task, where the script had several on a node and the job has one.
+  void PutTasks() {
+    for (SetupLine& line : training_.setup.lines) PutTasksIn(line.text);
+    for (LaunchWord& word : launch_.words) PutTasksIn(word.raw);
+    for (auto& [name, value] : launch_.env) PutTasksIn(value);
+  }
+
+  void PutTasksIn(std::string& text) {
+    for (const auto& [variable, now] :
+         {std::pair{"SLURM_CPUS_PER_TASK", "$((SLURM_CPUS_PER_TASK / {gpus_per_node}))"},
+          std::pair{"SLURM_NTASKS_PER_NODE", "{gpus_per_node}"},
+          std::pair{"SLURM_NTASKS", "{gpus}"}, std::pair{"SLURM_NPROCS", "{gpus}"}}) {
+      ReplaceSaid(text, fmt::format("${{{}}}", variable), now);
+      ReplaceSaid(text, fmt::format("${}", variable), now);
+    }
+  }
+
+  // Replaces whole words and says so.
+  void ReplaceSaid(std::string& text, const std::string& old, const std::string& now) {
+    for (size_t at = text.find(old); at != std::string::npos;
+         at = text.find(old, at + now.size())) {
+      const size_t end = at + old.size();
+      if (end < text.size() && IsNamePart(text[end]) && old.back() != '}') continue;
+      text.replace(at, old.size(), now);
+      const std::string change = fmt::format("{} → {}", old, now);
+      if (!IsOneOf(change, report_.changed)) report_.changed.push_back(change);
+    }
   }
 
   // Adds the number of processes: by default torchrun starts one, and accelerate as many as its
@@ -242,11 +293,23 @@ class Writer {
   // Puts srun with one task per GPU before the command, as Lightning requires.
   void RunTaskPerGpu() {
     std::string srun = "srun --ntasks={gpus} --ntasks-per-node={gpus_per_node}";
-    if (const auto cpus = WholeNumber(training_.options.Get("cpus-per-task"))) {
-      srun += fmt::format(" --cpus-per-task={}", *cpus);
+    // The job's CPUs are those of its one task; srun does not hand them on since Slurm 22.05.
+    if (training_.options.Has("cpus-per-task")) {
+      srun += " --cpus-per-task=$((SLURM_CPUS_PER_TASK / {gpus_per_node}))";
     }
     launch_.words.insert(launch_.words.begin(), {std::move(srun), std::nullopt});
     report_.changed.push_back("srun → a task for each GPU, on one node");
+  }
+
+  // Lightning compares its devices with the tasks on a node, of which the job has one.
+  void DoubtOneTask() {
+    const FlagUse* use = flags_.Find("gpus_per_node");
+    if (use == nullptr || launch_.srun || launch_.launcher != Launcher::kPython) return;
+    if (use->spelling.find("devices") == std::string::npos) return;
+    report_.unclear.push_back(fmt::format(
+        "{}: the job has one task on a node; Lightning wants one for each device: write srun "
+        "--ntasks={{gpus}} --ntasks-per-node={{gpus_per_node}} before the command",
+        use->spelling));
   }
 
   // Replaces arguments of the script ("$@", "$1") by their defaults, or removes them.

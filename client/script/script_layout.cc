@@ -72,6 +72,7 @@ ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
   ReadAsked(options, layout);
   layout.nodes = flags.Number("nodes").value_or(layout.nodes);
   const int64_t tasks = TasksPerNode(options, launch, layout.nodes);
+  layout.tasks_per_node = tasks;
   const bool python = launch.launcher == Launcher::kPython;
   const bool one_each = tasks == 1 && layout.asked_per_node == 1 && layout.nodes > 1;
   layout.task_per_gpu = python && launch.srun && (tasks > 1 || one_each);
@@ -92,7 +93,9 @@ ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
   if (layout.task_per_gpu) {
     layout.gpus_per_node = tasks;
   } else if (per_node) {
-    layout.gpus_per_node = *per_node;
+    // "--num_gpus 16" on 4 nodes of 4 GPUs is the total.
+    const bool total = layout.nodes > 1 && *per_node == layout.asked_per_node * layout.nodes;
+    layout.gpus_per_node = total ? layout.asked_per_node : *per_node;
   } else if (all) {
     layout.gpus_per_node = std::max<int64_t>(1, *all / layout.nodes);
   } else if (listed > 0 && !runs_alone) {

@@ -14,8 +14,9 @@ namespace gpuadvise::client {
 
 struct ScriptLayout {
   std::vector<std::string> types;  // GPU types in the #SBATCH lines
-  int64_t asked_per_node = 0;      // GPUs requested there; 0: not given
-  int64_t gpus_per_node = 0;       // used by the command; 0: unknown
+  int64_t tasks_per_node = 1;
+  int64_t asked_per_node = 0;  // GPUs requested there; 0: not given
+  int64_t gpus_per_node = 0;   // used by the command; 0: unknown
   int64_t nodes = 1;
   bool one_process = false;   // the launcher starts one by default
   bool task_per_gpu = false;  // srun starts a task for each GPU

@@ -25,9 +25,19 @@ std::string Shown(const std::string& text) {
   return line.substr(0, kMostShown) + (cut ? " …" : "");
 }
 
+// Whether redirections write a file: "> hosts.txt", but not "2>&1" or ">/dev/null".
+bool WritesFile(std::string_view text) {
+  for (size_t at = text.find('>'); at != std::string_view::npos; at = text.find('>', at)) {
+    at = std::min(text.find_first_not_of(">| \t", at), text.size());
+    const std::string_view target = text.substr(at, text.find_first_of(" \t\n;)", at) - at);
+    if (!target.starts_with('&') && !target.starts_with("/dev/")) return true;
+  }
+  return false;
+}
+
 bool IsIdle(const ScriptCommand& command) {
   const std::string& word = command.words[0];
-  return IsOneOf(word.substr(word.rfind('/') + 1), kIdle);
+  return IsOneOf(word.substr(word.rfind('/') + 1), kIdle) && !WritesFile(command.redirections);
 }
 
 bool Uses(std::string_view text, std::string_view variable) {
@@ -61,14 +71,16 @@ class SetupReader {
           fmt::format("line {}: {}: it starts a training, too", line, Shown(statement.text)));
     }
     if (statement.compound) return TakeBlock(statement);
-    if (AllIdle(statement)) return;
+    if (OnlyPrints(statement)) return;
     if (IsOnlyAssignment(statement)) return TakeAssignments(statement.commands[0]);
     if (IsFolderChange(statement) && TakeFolder(statement.commands[0].words[1])) return;
     Keep(statement.text, statement.line, "");
   }
 
   ScriptSetup Done() {
-    for (const std::string& line : launch_.before) Keep(line, launch_.line, "");
+    for (const std::string& line : launch_.before) {
+      if (!RunsInside(launch_, line)) Keep(line, launch_.line, "");
+    }
     for (const std::string& line : launch_.behind) LeaveBehind(line, launch_.line);
     return std::move(setup_);
   }
@@ -81,6 +93,19 @@ class SetupReader {
       if (other.statement == index && other.likeness >= kLooksLikeTraining) return other.line;
     }
     return 0;
+  }
+
+  // Before the training an `exit` under a condition decides, and what is written may be read.
+  static bool OnlyPrints(const ScriptStatement& statement) {
+    const bool exits = statement.text.find("exit") != std::string::npos;
+    if (exits && !statement.text.starts_with("exit") && !AllPlain(statement)) return false;
+    return AllIdle(statement) && !(statement.compound && WritesFile(statement.text));
+  }
+
+  // Whether no command of the statement ends the script.
+  static bool AllPlain(const ScriptStatement& statement) {
+    return std::none_of(statement.commands.begin(), statement.commands.end(),
+                        [](const ScriptCommand& command) { return command.words[0] == "exit"; });
   }
 
   static bool AllIdle(const ScriptStatement& statement) {
@@ -145,7 +170,7 @@ class SetupReader {
   }
 
   void TakeBlock(const ScriptStatement& statement) {
-    if (statement.commands.empty() || AllIdle(statement)) return;
+    if (statement.commands.empty() || OnlyPrints(statement)) return;
     const std::string argument = ScriptArgumentIn(statement.text);
     const bool is_function = statement.commands[0].block == ScriptBlock::kFunction;
     if (!argument.empty() && !is_function) {

@@ -197,11 +197,13 @@ class Converter {
 
   void WritePerGpu() {
     int64_t cpus_per_gpu = 0;
+    int64_t cpus_of_node = 0;  // 0: not said
     if (const auto cpus = WholeNumber(options_.Get("cpus-per-gpu"))) {
       cpus_per_gpu = *cpus;
     } else if (const auto per_task = WholeNumber(options_.Get("cpus-per-task"))) {
       const int64_t tasks = WholeNumber(options_.Get("ntasks-per-node")).value_or(1);
-      cpus_per_gpu = std::max<int64_t>(1, *per_task * tasks / layout_.asked_per_node);
+      cpus_of_node = *per_task * tasks;
+      cpus_per_gpu = (cpus_of_node + layout_.asked_per_node - 1) / layout_.asked_per_node;
     }
     if (cpus_per_gpu > 0) Key("cpus_per_gpu", std::to_string(cpus_per_gpu));
     if (const auto per_gpu = options_.Get("mem-per-gpu")) {
@@ -210,7 +212,10 @@ class Converter {
       WriteMemory(*mem, layout_.asked_per_node);
     } else if (const auto per_cpu = options_.Get("mem-per-cpu")) {
       const Result<Bytes> bytes = ParseSlurmMemory(*per_cpu);
-      if (bytes) WriteMemory({bytes->count * std::max<int64_t>(cpus_per_gpu, 1)});
+      const int64_t cpus = cpus_of_node > 0
+                               ? cpus_of_node
+                               : std::max<int64_t>(cpus_per_gpu, 1) * layout_.asked_per_node;
+      if (bytes) WriteMemory({bytes->count * cpus / layout_.asked_per_node});
     }
   }
 
@@ -284,10 +289,7 @@ class Converter {
   }
 
   bool IsInContainer() const {
-    const auto starts = [](const LaunchWord& word) {
-      const std::string name = word.raw.substr(word.raw.rfind('/') + 1);
-      return IsOneOf(name, {"singularity", "apptainer", "docker", "podman", "enroot"});
-    };
+    const auto starts = [](const LaunchWord& word) { return IsContainerWord(word.raw); };
     return std::any_of(launch_.words.begin(),
                        launch_.words.begin() + static_cast<long>(launch_.launcher_at), starts) ||
            (launch_.srun && Join(launch_.srun->left, " ").find("--container") != std::string::npos);
@@ -448,7 +450,18 @@ Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
   if (best->block == ScriptBlock::kLoop) where = "a loop";
   if (best->block == ScriptBlock::kFunction) where = "a function";
   if (best->block == ScriptBlock::kCondition && rivals > 1) where = "a condition";
-  if (where == nullptr) return FoundTraining{*best, ""};
+  if (where == nullptr) {
+    const auto inside =
+        std::find_if(best->before.begin(), best->before.end(),
+                     [&](const std::string& line) { return RunsInside(*best, line); });
+    if (inside == best->before.end()) return FoundTraining{*best, ""};
+    return FoundTraining{
+        *best,
+        fmt::format("line {}: {} runs {} before the training: write the command with both, as "
+                    "bash -c '… && …'",
+                    best->line, inside->substr(0, kMostOfLine),
+                    best->in_container ? "in the container" : "in each task")};
+  }
   return FoundTraining{
       *best, fmt::format("line {}: the training starts inside {}, so what it runs depends on the "
                          "script; write one training{}",

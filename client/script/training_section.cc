@@ -297,6 +297,19 @@ class Section {
     if (const auto tf32 = flags_.Switch("tf32")) Key("tf32", *tf32 ? "true" : "false");
   }
 
+  // A trainer's default, which a program other than the trainer's own examples may replace.
+  void Assume(const char* what, const std::string& value, const std::string& trainer) {
+    const std::string program = ProgramOf(launch_);
+    const bool example = program.substr(program.rfind('/') + 1).starts_with("run_");
+    if (example || trainer != "Transformers") {
+      report_.taken.push_back(fmt::format("{}, the default of {}", value, trainer));
+    } else {
+      report_.unclear.push_back(fmt::format(
+          "no flag gives the {}: {} is counted, the default of {} unless the program sets another",
+          what, value, trainer));
+    }
+  }
+
   // What the trainer does where nothing is said.
   void WriteUsualPrecision() {
     const auto usual = DefaultsOfTrainer(launch_, flags_);
@@ -326,7 +339,7 @@ class Section {
     }
     Key("bf16", "false");
     Key("fp16", fmt::format("false  # fp32, the default of {}", usual->trainer));
-    report_.taken.push_back(fmt::format("fp32, the default of {}", usual->trainer));
+    Assume("precision", "fp32", usual->trainer);
   }
 
   // ---- method and quantization
@@ -480,8 +493,8 @@ class Section {
     const bool on = usual->gradient_checkpointing;
     Key("gradient_checkpointing",
         fmt::format("{}  # the default of {}", on ? "true" : "false", usual->trainer));
-    report_.taken.push_back(fmt::format("gradient checkpointing {}, the default of {}",
-                                        on ? "on" : "off", usual->trainer));
+    Assume("checkpointing", on ? "gradient checkpointing" : "no gradient checkpointing",
+           usual->trainer);
   }
 
   // ---- sharding
@@ -545,7 +558,7 @@ class Section {
     if (at == std::string::npos) return false;
     const auto stage = ZeroStageOf(said.substr(at), read_);
     Take("deepspeed", std::to_string(stage.value_or(2)));  // Lightning's own
-    if (offload) Take("offload", "optimizer");
+    if (offload) Take("offload", stage == 3 ? "all" : "optimizer");
     return true;
   }
 

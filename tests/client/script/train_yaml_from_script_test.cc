@@ -152,8 +152,9 @@ TEST(TrainYamlFromScript, ATaskForEachGpuStays) {
       "srun python train.py --devices 4 --batch_size 16 --accumulate_grad_batches 2 "
       "--max_epochs 3\n");
   EXPECT_EQ(Command(made),
-            "srun --ntasks={gpus} --ntasks-per-node={gpus_per_node} --cpus-per-task=8 python "
-            "train.py --devices {gpus_per_node} --batch_size {micro_batch} "
+            "srun --ntasks={gpus} --ntasks-per-node={gpus_per_node} "
+            "--cpus-per-task=$((SLURM_CPUS_PER_TASK / {gpus_per_node})) python train.py --devices "
+            "{gpus_per_node} --batch_size {micro_batch} "
             "--accumulate_grad_batches {accumulation} --max_epochs 3");
   EXPECT_EQ(made.yaml["training"]["effective_batch_size"], 128);
   EXPECT_EQ(made.yaml["resources"]["cpus_per_gpu"], 8);
@@ -282,7 +283,7 @@ TEST(TrainYamlFromScript, TheTrainersPrecisionIsWrittenWhereNoFlagGivesIt) {
   const Made trainer = From("torchrun --nproc_per_node 2 " + flags);
   EXPECT_EQ(trainer.yaml["training"]["bf16"], false);
   EXPECT_EQ(trainer.yaml["training"]["fp16"], false);
-  EXPECT_TRUE(Says(trainer.report.taken, "fp32, the default of Transformers"));
+  EXPECT_TRUE(Says(trainer.report.unclear, "fp32 is counted, the default of Transformers"));
   const Made accelerate = From("accelerate launch " + flags);
   EXPECT_FALSE(accelerate.yaml["training"].contains("bf16"));
   EXPECT_TRUE(Says(accelerate.report.unclear, "accelerate's configuration decides"));
@@ -457,7 +458,7 @@ TEST(TrainYamlFromScript, LightningsStrategyIsTheSharding) {
   };
   EXPECT_EQ(training("fsdp")["fsdp"], "full_shard");
   EXPECT_EQ(training("deepspeed_stage_3_offload")["deepspeed"], 3);
-  EXPECT_EQ(training("deepspeed_stage_3_offload")["offload"], "optimizer");
+  EXPECT_EQ(training("deepspeed_stage_3_offload")["offload"], "all");
   EXPECT_FALSE(training("ddp").contains("fsdp"));
 }
 
@@ -626,6 +627,78 @@ TEST(TrainYamlFromScript, ALineThatNobodyKnowsIsNamed) {
   EXPECT_NE(From("#SBATCH --gres=gpu:1\nsrun jamun_train --config-dir=/x\n")
                 .error.find("job.sh:2: srun jamun_train --config-dir=/x: no kind of training"),
             std::string::npos);
+}
+
+TEST(TrainYamlFromScript, WhatAShellDoesInAContainerOrATaskIsAskedFor) {
+  const Made container = From(
+      "#SBATCH --gres=gpu:1\n"
+      "singularity exec --nv i.sif bash -c \"source /ext3/env.sh; python t.py --batch_size 8\"\n");
+  EXPECT_TRUE(Says(container.report.missing, "source /ext3/env.sh runs in the container"));
+  EXPECT_EQ(container.yaml.count("setup"), 0U);
+  const Made task = From(
+      "#SBATCH --gres=gpu:4 --ntasks-per-node=4\n"
+      "srun bash -c 'export RANK=$SLURM_PROCID; python t.py --batch_size 8'\n");
+  EXPECT_TRUE(Says(task.report.missing, "runs in each task before the training"));
+  EXPECT_FALSE(task.yaml.contains("command"));
+}
+
+TEST(TrainYamlFromScript, AnSrunBehindWrappersIsSeen) {
+  const char* header = "#SBATCH --gres=gpu:4 --ntasks-per-node=4\n";
+  const char* command = "srun python t.py --batch_size 8 --max_steps 9 --num_gpus 4\n";
+  const std::string plain = Command(From(header + std::string(command)));
+  EXPECT_EQ(Command(From(header + std::string("exec ") + command)), plain);
+  const std::string wrapped = Command(From(header + std::string("stdbuf -oL -eL ") + command));
+  EXPECT_EQ(wrapped.find("srun --ntasks={gpus} --ntasks-per-node={gpus_per_node} stdbuf -oL"), 0U)
+      << wrapped;
+}
+
+TEST(TrainYamlFromScript, SlurmsFiguresOfATaskFollowTheJobsTasks) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:4 --ntasks-per-node=4 --cpus-per-task=8\n"
+      "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\n"
+      "export WORLD_SIZE=$((SLURM_NNODES * 4))\n"
+      "echo \"$(hostname) slots=4\" > hosts\n"
+      "srun python t.py --batch_size 8 --max_steps 9 --world $SLURM_NTASKS --hostfile hosts\n");
+  EXPECT_EQ(
+      made.yaml["setup"],
+      json({"export OMP_NUM_THREADS=$((SLURM_CPUS_PER_TASK / {gpus_per_node}))",
+            "export WORLD_SIZE={gpus}", "echo \"$(hostname) slots={gpus_per_node}\" > hosts"}));
+  EXPECT_NE(Command(made).find("--world {gpus}"), std::string::npos) << Command(made);
+}
+
+TEST(TrainYamlFromScript, WhatDecidesOrWritesIsKept) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:1\n"
+      "echo start; date > /dev/null; echo warn >&2\n"
+      "if [[ -f done ]]; then echo already; exit 0; fi\n"
+      "for n in a b; do echo \"$n\" >> hosts; done\n"
+      "echo '{}' > c.json\n"
+      "python t.py --batch_size 8 --max_steps 9\n");
+  EXPECT_EQ(made.yaml["setup"],
+            json({"if [[ -f done ]]; then echo already; exit 0; fi",
+                  "for n in a b; do echo \"$n\" >> hosts; done", "echo '{}' > c.json"}));
+}
+
+TEST(TrainYamlFromScript, MemoryOfCpusIsThatOfTheNode) {
+  const json resources = From(
+                             "#SBATCH --gres=gpu:4 --cpus-per-task=6 --mem-per-cpu=24g\n"
+                             "torchrun --nproc_per_node=4 t.py --batch_size 1 --max_steps 9\n")
+                             .yaml["resources"];
+  EXPECT_EQ(resources["mem_per_gpu"], "36G");
+  EXPECT_EQ(resources["cpus_per_gpu"], 2);
+}
+
+TEST(TrainYamlFromScript, ATotalOfGpusIsNotMultiplied) {
+  const Made made = From(
+      "#SBATCH --nodes=4 --gpus-per-node=4\n"
+      "torchrun t.py --per_device_train_batch_size 6 --max_steps 9 --n_devices 16\n");
+  EXPECT_EQ(made.yaml["training"]["effective_batch_size"], 96);
+}
+
+TEST(TrainYamlFromScript, LightningWithoutSrunIsDoubted) {
+  EXPECT_TRUE(Says(From("#SBATCH --gres=gpu:8\npython m.py devices=8 batch_size=16 max_steps=9\n")
+                       .report.unclear,
+                   "Lightning wants one for each device"));
 }
 
 }  // namespace
