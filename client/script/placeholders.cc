@@ -203,7 +203,7 @@ class Writer {
     const bool all = IsOneOf(name, {"WORLD_SIZE"});
     const bool counts = all || IsOneOf(name, {"GPUS_PER_NODE", "NGPUS", "NUM_GPUS", "N_GPUS",
                                               "NPROC_PER_NODE", "GPUS"});
-    if (counts && line.text.find('\n') == std::string::npos) {
+    if (counts && line.text.find_first_of("\n{") == std::string::npos) {
       const std::string placeholder = all ? "{gpus}" : "{gpus_per_node}";
       const std::string begin = line.text.substr(0, line.text.find('=') + 1);
       report_.changed.push_back(fmt::format("{} → {}{}", line.text, begin, placeholder));
