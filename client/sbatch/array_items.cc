@@ -75,6 +75,28 @@ bool Assigns(std::string_view text, const std::string& name) {
   return false;
 }
 
+// The same of a command, where "--lr=…" and a later word "lr=…" are arguments.
+bool CommandAssigns(std::string_view command, const std::string& name) {
+  const auto begins = [&](size_t at) {
+    const size_t before = command.find_last_not_of(" \t", at - 1);
+    if (at == 0 || before == std::string_view::npos) return true;
+    if (std::string_view("\n;&|({'\"").find(command[before]) != std::string_view::npos) return true;
+    const std::string_view earlier = command.substr(0, before + 1);
+    return earlier.ends_with("export") || earlier.ends_with(" do") || earlier.ends_with(" then");
+  };
+  const std::string form = name + "=";
+  for (size_t at = command.find(form); at != std::string_view::npos;
+       at = command.find(form, at + 1)) {
+    const bool whole = at == 0 || !IsNamePart(command[at - 1]);
+    if (whole && begins(at)) return true;
+  }
+  std::string others(command);
+  for (size_t at = others.find(form); at != std::string::npos; at = others.find(form, at)) {
+    others.erase(at, form.size());
+  }
+  return Assigns(others, name);
+}
+
 // The references to arrays of the setup.
 std::vector<Reference> ReferencesOf(const json& spec) {
   std::string setup;
@@ -82,7 +104,7 @@ std::vector<Reference> ReferencesOf(const json& spec) {
   const std::string command = RawText(spec, "command");
   std::vector<Reference> references = ReferencesIn(command);
   std::erase_if(references, [&](const Reference& each) {
-    return Assigns(command, each.name) || !Assigns(setup, each.name);
+    return CommandAssigns(command, each.name) || !Assigns(setup, each.name);
   });
   return references;
 }
@@ -110,7 +132,7 @@ Result<void> CheckArrays(const json& spec) {
   for (const Reference& reference : ReferencesOf(spec)) {
     const std::vector<std::string> names = NamesIn(reference.index);
     const bool chosen_there = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return Assigns(command, name);
+      return CommandAssigns(command, name);
     });
     if (!IsWhole(reference) && !chosen_there) continue;
     return BadInput(

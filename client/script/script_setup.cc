@@ -197,6 +197,7 @@ class SetupReader {
       if (IsSlurms(name)) {
         Leave(fmt::format("line {}: {}: Slurm sets it", command.line, Shown(word)));
       } else if (exported && IsPlainValue(word.substr(equals + 1)) && !IsInLines(name)) {
+        std::erase_if(setup_.env, [&](const auto& earlier) { return earlier.first == name; });
         setup_.env.emplace_back(name, *variables_.ValueOf(word.substr(equals + 1)));
       } else {
         TakeAssignment(name, word, exported, command.line);

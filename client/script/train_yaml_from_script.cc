@@ -59,9 +59,11 @@ class Converter {
     }
     training_.layout = LayoutOf(options_, launch_, flags_);
     yaml_ = "# Made from " + source_.file + " by `gpuadvise init`; look it through.\n";
-    yaml_ +=
-        "name: " + YamlText(SafeName(options_.Get("job-name").value_or(JobName(source_.file)))) +
-        "\n\n";
+    const std::string name = options_.Get("job-name").value_or(JobName(source_.file));
+    if (options_.Has("job-name") && SafeName(name) != name) {
+      report_.changed.push_back(fmt::format("--job-name={} → {}", name, SafeName(name)));
+    }
+    yaml_ += "name: " + YamlText(SafeName(name)) + "\n\n";
     WriteModel();
     yaml_ += TrainingSectionOf(source_.hints, training_, Reader(), report_);
     WriteResources();
@@ -243,6 +245,12 @@ class Converter {
       extra.Erase(name);
     }
     extra.Erase("job-name");
+    if (extra.Get("mem") == "0") {
+      report_.left.push_back(
+          "--mem=0, all memory of a node: the job gets Slurm's default, or write "
+          "resources.mem_per_gpu");
+      extra.Erase("mem");
+    }
     std::vector<std::string> replaced;
     for (const char* name :
          {"gres", "gpus", "gpus-per-node", "gpus-per-task", "nodes", "ntasks", "ntasks-per-node",
@@ -312,7 +320,7 @@ class Converter {
     std::string command;
     for (const auto& [name, raw] : launch_.env) command += name + "=" + raw + " ";
     command += TextOf(launch_);
-    DropUnused(setup_, command);
+    if (open_.empty()) DropUnused(setup_, command);  // what is still to be written may use them
     if (!setup_.env.empty()) yaml_ += "env:\n";
     for (const auto& [name, value] : setup_.env) Key(name, YamlText(value));
     if (!setup_.workdir.empty()) yaml_ += "workdir: " + YamlText(setup_.workdir) + "\n";
@@ -459,7 +467,7 @@ Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
         *best,
         fmt::format("line {}: {} runs {} before the training: write the command with both, as "
                     "bash -c '… && …'",
-                    best->line, inside->substr(0, kMostOfLine),
+                    best->line, Join(best->before, "; ").substr(0, kMostOfLine),
                     best->in_container ? "in the container" : "in each task")};
   }
   return FoundTraining{

@@ -295,6 +295,7 @@ class Section {
     }
     if (half == "bf16" && launch_.launcher == Launcher::kTune) Key("pure_bf16", "true");
     if (const auto tf32 = flags_.Switch("tf32")) Key("tf32", *tf32 ? "true" : "false");
+    WriteDtype();
   }
 
   // A trainer's default, which a program other than the trainer's own examples may replace.
@@ -308,6 +309,16 @@ class Section {
           "no flag gives the {}: {} is counted, the default of {} unless the program sets another",
           what, value, trainer));
     }
+  }
+
+  // "torch_dtype: bfloat16" of a config file or a flag: the weights themselves.
+  void WriteDtype() {
+    std::string dtype = LowerCase(flags_.Text("torch_dtype"));
+    if (dtype.starts_with("torch.")) dtype = dtype.substr(6);
+    const bool known = IsOneOf(dtype, {"bfloat16", "float16", "float32", "bf16", "fp16", "fp32"});
+    if (!known || flags_.Find("pure_bf16") != nullptr) return;
+    Key("torch_dtype", dtype);
+    report_.taken.push_back("torch_dtype " + dtype);
   }
 
   // What the trainer does where nothing is said.

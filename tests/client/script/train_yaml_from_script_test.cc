@@ -701,5 +701,16 @@ TEST(TrainYamlFromScript, LightningWithoutSrunIsDoubted) {
                    "Lightning wants one for each device"));
 }
 
+TEST(TrainYamlFromScript, WhatAnAsideScriptLostIsSaidOrKept) {
+  const Made made = From(
+      "#SBATCH --job-name=f_%1 --mem=0\n"
+      "export A=1\nexport A=2\n"
+      "python t.py --batch_size 8 --max_steps 9 --torch_dtype bfloat16\n");
+  EXPECT_EQ(made.yaml["env"], json({{"A", "2"}}));
+  EXPECT_EQ(made.yaml["training"]["torch_dtype"], "bfloat16");
+  EXPECT_TRUE(Says(made.report.changed, "--job-name=f_%1 → f__1"));
+  EXPECT_TRUE(Says(made.report.left, "--mem=0"));
+}
+
 }  // namespace
 }  // namespace gpuadvise::client
