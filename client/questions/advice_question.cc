@@ -49,9 +49,12 @@ Result<json> AskForAdvice(Api& api, const TrainFile& file, const AdviceQuestion&
   Result<json> answer = api.Post("/v1/advise", *request);
   if (answer) return answer;
   Error error = answer.error();
-  error.message = ExplainAdviceError(error, file);
-  error.pointer.clear();
-  for (Error& each : error.further) each.message = ExplainAdviceError(each, file);
+  const auto explain = [&](Error& each) {
+    each.message = ExplainAdviceError(each, file);
+    each.pointer.clear();
+  };
+  explain(error);
+  for (Error& each : error.further) explain(each);
   return tl::unexpected<Error>(std::move(error));
 }
 

@@ -405,8 +405,8 @@ class Finder {
     size_t srun = 0;
     while (srun < words.size() && BaseName(WordAt(words, srun)) != "srun") {
       const std::string name = BaseName(WordAt(words, srun));
-      const bool wraps = IsOneOf(
-          name, {"exec", "command", "time", "nohup", "nice", "env", "stdbuf", "unbuffer", "sudo"});
+      const bool wraps =
+          IsOneOf(name, {"exec", "command", "time", "nohup", "nice", "env", "stdbuf", "unbuffer"});
       const bool option = srun > 0 && (name.starts_with('-') || IsAssignment(name) ||
                                        std::all_of(name.begin(), name.end(), IsDigit));
       if (!wraps && !option) return;
@@ -417,8 +417,10 @@ class Finder {
     std::vector<LaunchWord> wrappers(begin, begin + static_cast<long>(srun));
     words.erase(begin, begin + static_cast<long>(srun));
     TakeSrun(launch);
-    const bool of_shell = IsOneOf(wrappers[0].raw, {"exec", "command", "time", "sudo"});
-    if (!of_shell) words.insert(words.begin(), wrappers.begin(), wrappers.end());
+    std::erase_if(wrappers, [](const LaunchWord& word) {
+      return IsOneOf(word.raw, {"exec", "command", "time"});
+    });
+    words.insert(words.begin(), wrappers.begin(), wrappers.end());
   }
 
   static bool RunsText(const LaunchCommand& launch, size_t shell) {

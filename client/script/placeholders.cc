@@ -184,13 +184,19 @@ class Writer {
     }
   }
 
+  // The placeholder of a variable that holds a number of GPUs; "": another variable.
+  static std::string PlaceholderOfCount(const std::string& name) {
+    if (name == "WORLD_SIZE") return "{gpus}";
+    const bool of_node =
+        IsOneOf(name, {"GPUS_PER_NODE", "NGPUS", "NUM_GPUS", "N_GPUS", "NPROC_PER_NODE"});
+    return of_node ? "{gpus_per_node}" : "";
+  }
+
   // WORLD_SIZE=8 before the command, or exported: a program that reads it would wait for others.
   void PutCount(const std::string& name, std::string& value) {
     const bool counts = !value.empty() && std::all_of(value.begin(), value.end(), IsDigit);
-    const bool all = name == "WORLD_SIZE";
-    if (!counts || !(all || IsOneOf(name, {"GPUS_PER_NODE", "NGPUS", "NUM_GPUS", "N_GPUS"})))
-      return;
-    const std::string placeholder = all ? "{gpus}" : "{gpus_per_node}";
+    const std::string placeholder = PlaceholderOfCount(name);
+    if (!counts || placeholder.empty()) return;
     report_.changed.push_back(fmt::format("{}={} → {}", name, value, placeholder));
     value = placeholder;
   }
@@ -200,11 +206,9 @@ class Writer {
     const std::string name = line.text.starts_with("export ")
                                  ? line.text.substr(7, line.text.find('=') - 7)
                                  : line.text.substr(0, line.text.find('='));
-    const bool all = IsOneOf(name, {"WORLD_SIZE"});
-    const bool counts = all || IsOneOf(name, {"GPUS_PER_NODE", "NGPUS", "NUM_GPUS", "N_GPUS",
-                                              "NPROC_PER_NODE", "GPUS"});
-    if (counts && line.text.find_first_of("\n{") == std::string::npos) {
-      const std::string placeholder = all ? "{gpus}" : "{gpus_per_node}";
+    const std::string placeholder = PlaceholderOfCount(name);
+    // "GPUS_PER_NODE=0,1" is a list.
+    if (!placeholder.empty() && line.text.find_first_of("\n{,") == std::string::npos) {
       const std::string begin = line.text.substr(0, line.text.find('=') + 1);
       report_.changed.push_back(fmt::format("{} → {}{}", line.text, begin, placeholder));
       line.text = begin + placeholder;

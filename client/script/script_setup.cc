@@ -97,15 +97,12 @@ class SetupReader {
 
   // Before the training an `exit` under a condition decides, and what is written may be read.
   static bool OnlyPrints(const ScriptStatement& statement) {
-    const bool exits = statement.text.find("exit") != std::string::npos;
-    if (exits && !statement.text.starts_with("exit") && !AllPlain(statement)) return false;
-    return AllIdle(statement) && !(statement.compound && WritesFile(statement.text));
-  }
-
-  // Whether no command of the statement ends the script.
-  static bool AllPlain(const ScriptStatement& statement) {
-    return std::none_of(statement.commands.begin(), statement.commands.end(),
-                        [](const ScriptCommand& command) { return command.words[0] == "exit"; });
+    const bool decides =
+        !statement.text.starts_with("exit") &&
+        std::any_of(statement.commands.begin(), statement.commands.end(),
+                    [](const auto& command) { return command.words[0] == "exit"; });
+    const bool writes = statement.compound && WritesFile(statement.text);
+    return !decides && !writes && AllIdle(statement);
   }
 
   static bool AllIdle(const ScriptStatement& statement) {

@@ -37,6 +37,18 @@ TEST(ArrayItems, AnElementOfTheSetupReachesTheCommand) {
   EXPECT_EQ(*printed, "a b 1e-4 2e-4 1e-4\n");
 }
 
+TEST(ArrayItems, AnArgumentOfTheSameNameIsNoAssignment) {
+  const json spec = Spec("lr=(1e-4 2e-4)", "echo --lr=${lr[1]} lr=${lr[0]} lr=${lr[1]}");
+  api::Strategy strategy;
+  strategy.nodes = 1;
+  const auto script = MakeJobScript(DefaultSbatchTemplate(), spec, strategy, {"a-1", ""}, {});
+  ASSERT_TRUE(script);
+  const auto printed = RunProgram("/bin/bash", {"-s"}, "export PATH=/usr/bin:/bin\n" + script->text,
+                                  ChildErrors::kInherited);
+  ASSERT_TRUE(printed);
+  EXPECT_EQ(*printed, "--lr=2e-4 lr=1e-4 lr=2e-4\n");
+}
+
 TEST(ArrayItems, WhatTheCommandAssignsItselfStays) {
   EXPECT_TRUE(FindArrayItems(Spec("x=1", "a=(1 2); python t.py ${a[0]}")).empty());
   EXPECT_TRUE(FindArrayItems(Spec("x=1", "python t.py ${SOMETHING[0]}")).empty());

@@ -647,6 +647,8 @@ TEST(TrainYamlFromScript, AnSrunBehindWrappersIsSeen) {
   const char* command = "srun python t.py --batch_size 8 --max_steps 9 --num_gpus 4\n";
   const std::string plain = Command(From(header + std::string(command)));
   EXPECT_EQ(Command(From(header + std::string("exec ") + command)), plain);
+  EXPECT_EQ(Command(From(header + std::string("exec stdbuf -oL ") + command)),
+            Command(From(header + std::string("stdbuf -oL ") + command)));
   const std::string wrapped = Command(From(header + std::string("stdbuf -oL -eL ") + command));
   EXPECT_EQ(wrapped.find("srun --ntasks={gpus} --ntasks-per-node={gpus_per_node} stdbuf -oL"), 0U)
       << wrapped;
