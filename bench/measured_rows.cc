@@ -80,11 +80,15 @@ TrainingSetup SetupOf(const Row& row) {
   setup.compiled = whole("compiled", 0) != 0;
   setup.chunked_cross_entropy = whole("chunked", 0) != 0;
   setup.use_liger_kernel = whole("use_liger_kernel", 0) != 0;
+  setup.upcast_logits = whole("upcast_logits", 1) != 0;
+  setup.reentrant = whole("reentrant", 1) != 0;
+  setup.double_quantized = whole("double_quantized", 0) != 0;
   setup.lora_dropout = NumberOf(row, "lora_dropout", 0);
   const std::string base = TextOf(row, "base_weights");
   setup.base_weights = base == "gptq4"  ? BaseWeights::kGptq4
                        : base == "int8" ? BaseWeights::kInt8
                        : base == "nf4"  ? BaseWeights::kNf4
+                       : base == "fp32" ? BaseWeights::kFp32
                                         : BaseWeights::kAuto;
   const std::string offload = TextOf(row, "offload");
   setup.offload = offload == "all"         ? Offload::kAll

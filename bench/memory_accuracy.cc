@@ -7,6 +7,7 @@
 
 #include "bench/leave_one_out.h"
 #include "bench/measured_rows.h"
+#include "common/memory/memory_range.h"
 
 namespace gpuadvise {
 namespace {
@@ -18,7 +19,14 @@ double ShownBytes(const MemoryParts& parts, const TrainingSetup& setup,
                   const std::string& statistic, const MemoryConstants& constants) {
   const double own = parts.total() - parts.framework;
   if (statistic == "allocated" || statistic == "active") return own;
-  return statistic == "reserved" ? own * (1 + FragmentationShare(setup, constants)) : parts.total();
+  return parts.total() - (statistic == "reserved" ? ContextBytes(setup, constants) : 0);
+}
+
+// The preset's, unless the row's program has an activation of its own.
+ModelShape ShapeOf(const Row& row, const ModelPreset& preset) {
+  ModelShape shape = *preset.shape;
+  if (NumberOf(row, "gelu_new", 1) == 0) shape.layers.gelu_new = false;
+  return shape;
 }
 
 struct FitCount {
@@ -38,7 +46,7 @@ class MeasuredPeaks {
       const ModelPreset* preset = known.presets.Find(row.at("preset"));
       if (row.at("outcome") != "measured" || preset == nullptr || !preset->shape) continue;
       rows_.push_back(&row);
-      shapes_.push_back(&*preset->shape);
+      shapes_.push_back(ShapeOf(row, *preset));
       setups_.push_back(SetupOf(row));
       sources_.sources.push_back(RepositoryOf(row));
       sources_.decides.push_back(row.at("grade") == "A");
@@ -48,7 +56,7 @@ class MeasuredPeaks {
   std::vector<double> LogRatios(const MemoryConstants& constants) const {
     std::vector<double> ratios;
     for (size_t i = 0; i < rows_.size(); ++i) {
-      const MemoryParts parts = PeakMemory(*shapes_[i], setups_[i], constants);
+      const MemoryParts parts = PeakMemory(shapes_[i], setups_[i], constants);
       const double shown =
           ShownBytes(parts, setups_[i], rows_[i]->at("statistic"), constants) / kGib;
       ratios.push_back(std::log(shown / NumberOf(*rows_[i], "measured_gib", 0)));
@@ -61,7 +69,7 @@ class MeasuredPeaks {
 
  private:
   std::vector<const Row*> rows_;
-  std::vector<const ModelShape*> shapes_;
+  std::vector<ModelShape> shapes_;
   std::vector<TrainingSetup> setups_;
   RowSources sources_;
 };
@@ -101,17 +109,22 @@ void ScoreMemory(const Known& known, const std::vector<Row>& rows, bool print_ro
   FitCount ran;
   std::map<std::string, FitCount> ran_of_source;
   FitCount ran_out;
-  FitCount varying;  // rows whose lengths vary: inside their range
+  FitCount ran_out_as_batch;               // recommended
+  std::map<std::string, FitCount> inside;  // p10 to p90, by grade
+  FitCount varying;                        // rows whose lengths vary: inside their range
   if (print_rows) fmt::print("grade,source,preset,measured,predicted,outcome,fits\n");
   for (const Row& row : rows) {
     const ModelPreset* preset = known.presets.Find(row.at("preset"));
     if (preset == nullptr || !preset->shape) continue;
     const TrainingSetup setup = SetupOf(row);
-    const MemoryParts parts = PeakMemory(*preset->shape, setup);
+    const MemoryParts parts = PeakMemory(ShapeOf(row, *preset), setup);
     const GpuModel* gpu = known.catalogue.Resolve(row.at("gpu"));
     const bool fits = gpu != nullptr && parts.total() <= UsableBytes(*gpu);
     const std::string& outcome = row.at("outcome");
     if (gpu != nullptr) (outcome == "oom" ? ran_out : ran).Add(fits);
+    if (gpu != nullptr && outcome == "oom") {
+      ran_out_as_batch.Add(parts.total() <= UsableBytes(*gpu) * (1 - SafetyMargin(setup, false)));
+    }
     if (gpu != nullptr && outcome != "oom") ran_of_source[RepositoryOf(row)].Add(fits);
     const double shown = ShownBytes(parts, setup, row.at("statistic"), kMemoryConstants) / kGib;
     const double measured = NumberOf(row, "measured_gib", 0);
@@ -122,6 +135,9 @@ void ScoreMemory(const Known& known, const std::vector<Row>& rows, bool print_ro
     if (outcome == "measured") {
       const double error = shown / measured - 1;
       const std::string& grade = row.at("grade");
+      const MemoryRange range = RangeOfPeak(
+          shown, shown + (HighestBytes(parts, setup) - parts.total()) / kGib, setup, false);
+      inside["grade " + grade].Add(range.low <= measured && measured <= range.high);
       by_source.Add(grade + " " + RepositoryOf(row), error);
       by_source.Add("all of grade " + grade, error);
       if (gpu != nullptr) by_gpu.Add(gpu->display_name, error);
@@ -142,8 +158,12 @@ void ScoreMemory(const Known& known, const std::vector<Row>& rows, bool print_ro
   }
   fmt::print("of {} rows whose lengths vary {} are inside their range\n", varying.all,
              varying.called_fitting);
-  fmt::print("called fitting: {} of {} that ran, {} of {} that ran out\n", ran.called_fitting,
-             ran.all, ran_out.called_fitting, ran_out.all);
+  for (const auto& [grade, count] : inside) {
+    fmt::print("{} of {} of {} are inside p10 to p90\n", count.called_fitting, count.all, grade);
+  }
+  fmt::print("called fitting: {} of {} that ran, {} of {} that ran out; {} of them as BATCH\n",
+             ran.called_fitting, ran.all, ran_out.called_fitting, ran_out.all,
+             ran_out_as_batch.called_fitting);
 }
 
 }  // namespace gpuadvise

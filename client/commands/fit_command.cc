@@ -82,9 +82,18 @@ std::string UsedCell(const FitFigures& figures) {
                      CountCell(figures.effective_batch_size));
 }
 
+// "17–21", or below 10 GiB "7.1–8.9".
+std::string GibRange(const api::MemoryUse& memory) {
+  const double low = InGib(memory.low_bytes.value_or(memory.total_bytes));
+  const double high = InGib(memory.high_bytes.value_or(memory.total_bytes));
+  return high < 10 ? fmt::format("{:.1f}–{:.1f}", low, high)
+                   : fmt::format("{:.0f}–{:.0f}", low, high);
+}
+
 std::string PeakCell(const FitFigures& figures) {
-  const int64_t bytes = figures.memory.total_bytes;
-  return bytes > 0 ? Gib(bytes) : "–";
+  const api::MemoryUse& memory = figures.memory;
+  if (memory.total_bytes <= 0) return "–";
+  return memory.high_bytes ? GibRange(memory) : Gib(memory.total_bytes);
 }
 
 std::string CheckpointingCell(const FitFigures& figures) {
@@ -122,9 +131,11 @@ std::string PartsText(const FitRow& row, const TerminalStyle& style) {
       {"logits", memory.logits_bytes},
       {"workspace", memory.workspace_bytes},
       {"framework", memory.framework_bytes}};
-  std::string text = fmt::format("\n{} with micro-batch {}: {} GiB of {:.0f}{}\n", row.gpu_name,
-                                 row.figures->micro_batch, Gib(memory.total_bytes),
-                                 InGib(row.gpu_memory_bytes), row.fits ? "" : " — does not fit");
+  std::string text =
+      fmt::format("\n{} with micro-batch {}: {} GiB of {:.0f}{}{}\n", row.gpu_name,
+                  row.figures->micro_batch, Gib(memory.total_bytes), InGib(row.gpu_memory_bytes),
+                  memory.high_bytes ? fmt::format(" ({})", GibRange(memory)) : "",
+                  row.fits ? "" : " — does not fit");
   const int bar = std::clamp(style.width - 34, 8, 40);
   const auto total = static_cast<double>(std::max<int64_t>(memory.total_bytes, 1));
   for (const auto& [name, bytes] : parts) {
@@ -185,7 +196,8 @@ std::string StageText(const api::FitModel& stage, const TerminalStyle& style) {
   }
   if (!rows.empty() && rows[0].figures) {
     const std::string legend = fmt::format(
-        "PEAK in GiB. BATCH keeps {0:.0f} % of memory free, SAFE twice that, MAX nothing.",
+        "PEAK in GiB, from the 10th to the 90th percentile. BATCH keeps {0:.0f} % of memory free, "
+        "SAFE twice that, MAX nothing.",
         100 * rows[0].figures->margin);
     text += "\n" + Indented(legend, 0, style.width);
   }

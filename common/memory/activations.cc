@@ -67,7 +67,17 @@ double MlpBytes(const TransformerStack& stack, const TrainingSetup& setup,
                 const LinearInputs& inputs, double i) {
   double kept = stack.gated_mlp ? (IsFused(setup) ? 2 : 3) : 1;
   if (!stack.gated_mlp && IsComposed(setup)) kept += 1;
+  // 0.5 x, 1 + tanh(…) and tanh(…) beside x.
+  if (stack.gelu_new && !IsFused(setup)) kept += 3;
   return kept * Number(setup) * i + inputs.Kept(i, {"down_proj"}, false);
+}
+
+// bitsandbytes before 0.43.2 (July 2024) kept the inputs of its 4-bit layers, although nothing
+// needs them (its pull 1270). Inputs that adapters keep are the same tensors.
+bool KeepsFourBitInputs(const TrainingSetup& setup) {
+  constexpr double kBitsandbytes432 = 2024.55;
+  return BaseOf(setup) == BaseWeights::kNf4 && setup.software_year > 0 &&
+         setup.software_year < kBitsandbytes432;
 }
 
 double AttentionBytes(const TransformerStack& stack, const TrainingSetup& setup,
@@ -82,6 +92,13 @@ double AttentionBytes(const TransformerStack& stack, const TrainingSetup& setup,
   return bytes + scores * (stack.dropout ? 2 * number + 1 : 2 * number);
 }
 
+// Bytes kept for one token in one expert, with the copies of its hidden state to and from it.
+double ExpertBytes(const TransformerStack& stack, const TrainingSetup& setup,
+                   const LinearInputs& inputs) {
+  return 2 * Number(setup) * static_cast<double>(stack.hidden_size) +
+         MlpBytes(stack, setup, inputs, static_cast<double>(stack.moe_intermediate_size));
+}
+
 // Bytes per token kept by a layer's MLP, including its input and its norm's output.
 double MlpOfLayers(const TransformerStack& stack, const TrainingSetup& setup,
                    const LinearInputs& inputs) {
@@ -92,10 +109,8 @@ double MlpOfLayers(const TransformerStack& stack, const TrainingSetup& setup,
   if (stack.num_experts == 0) return dense;
   // A token passes through several experts: copied for each, weighted on return. The router scores
   // all experts in fp32.
-  const double number = Number(setup);
+  const double expert = ExpertBytes(stack, setup, inputs);
   const auto active = static_cast<double>(stack.num_experts_per_tok);
-  const double expert = 2 * number * h + MlpBytes(stack, setup, inputs,
-                                                  static_cast<double>(stack.moe_intermediate_size));
   const double shared =
       stack.shared_intermediate_size > 0
           ? MlpBytes(stack, setup, inputs, static_cast<double>(stack.shared_intermediate_size))
@@ -121,6 +136,14 @@ double SelectiveBytes(const TransformerStack& stack, const TrainingSetup& setup)
   return Number(setup) * (h + q + k + q + i + h);
 }
 
+// Whether torch.compile fuses the loss into two passes over the scores. torchtitan compiles it
+// since January 2025.
+bool CompilesLoss(const TrainingSetup& setup) {
+  constexpr double kSince = 2025.05;
+  const bool recent = setup.software_year == 0 || setup.software_year >= kSince;
+  return setup.compiled && (recent || setup.chunked_cross_entropy);
+}
+
 }  // namespace
 
 double AutogradBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
@@ -136,9 +159,34 @@ double AutogradBytesOfLayer(const TransformerStack& stack, const TrainingSetup& 
   }
   bytes += NormBytes(stack, setup) + MlpOfLayers(stack, setup, inputs);
   if (stack.dropout) bytes += (2 + (IsComposed(setup) ? 2 * number : 0)) * h;  // masks
-  if (HasFourBitBase(setup)) bytes += constants.nf4_input_bytes * h;
+  if (KeepsFourBitInputs(setup)) {
+    const auto q = static_cast<double>(stack.query_size());
+    const auto i = static_cast<double>(stack.active_intermediate_size());
+    bytes += number * (h + q + h + i);
+  }
   return setup.method == Method::kDora ? bytes * constants.dora_share : bytes;
 }
+
+namespace {
+
+// Bytes of gradients within a layer that was computed again.
+double GradientsAtWork(const TransformerStack& stack, const TrainingSetup& setup, double layer,
+                       double tokens, const MemoryConstants& constants) {
+  const double share = constants.layer_at_work - 1;
+  if (setup.use_liger_kernel && stack.gated_mlp) {
+    // Liger writes gradients over what they were computed from; that of down_proj's input is new.
+    const auto i = static_cast<double>(stack.active_intermediate_size());
+    return std::min(share * layer, Number(setup) * i * tokens);
+  }
+  if (stack.num_experts == 0) return share * layer;
+  // Transformers calls one expert after the other.
+  const auto experts = static_cast<double>(stack.num_experts);
+  const double idle = ExpertBytes(stack, setup, LinearInputs(stack, setup)) * tokens *
+                      static_cast<double>(stack.num_experts_per_tok) * (1 - 1 / experts);
+  return share * (layer - idle);
+}
+
+}  // namespace
 
 StackActivations CountActivations(const TransformerStack& stack, const TrainingSetup& setup,
                                   int64_t tokens_in_row, double tokens, double layers,
@@ -147,8 +195,9 @@ StackActivations CountActivations(const TransformerStack& stack, const TrainingS
   const double layer = AutogradBytesOfLayer(stack, setup, tokens_in_row, constants) * tokens;
   StackActivations bytes{layer, constants.layer_in_backward * layer};
   if (setup.checkpointing == Checkpointing::kFull) {
-    bytes = {Number(setup) * static_cast<double>(stack.hidden_size) * tokens,
-             constants.layer_at_work * layer};
+    const double number = setup.kbit_prepared ? 4 : Number(setup);  // embeddings are in fp32
+    bytes.kept = number * static_cast<double>(stack.hidden_size) * tokens;
+    bytes.at_work = layer + GradientsAtWork(stack, setup, layer, tokens, constants);
   } else if (setup.checkpointing == Checkpointing::kSelective) {
     const double kept = std::min(SelectiveBytes(stack, setup) * tokens, layer);
     bytes = {kept, constants.layer_at_work * layer - kept};
@@ -158,25 +207,24 @@ StackActivations CountActivations(const TransformerStack& stack, const TrainingS
   return bytes;
 }
 
-double LogitsBytes(const ModelShape& model, const TrainingSetup& setup, double tokens,
-                   const MemoryConstants& constants) {
-  if (!model.lm_head) return 0;
-  const auto words = static_cast<double>(model.vocab_size);
+LossBytes CountLossBytes(const ModelShape& model, const TrainingSetup& setup, double tokens,
+                         const MemoryConstants& constants) {
+  if (!model.lm_head) return {};
+  const double scores = static_cast<double>(model.vocab_size) * tokens;
   if (setup.use_liger_kernel) {
     // Liger's fused loss works in chunks whose logits are as large as the hidden states. It holds
     // them in half precision and in fp32, and the gradient of the hidden states.
     const auto h = static_cast<double>(model.layers.hidden_size);
-    return std::min((2 + 4 + 4) * h, constants.logits_bytes * words) * tokens;
+    return {.in_use = std::min((2 + 4 + 4) * h * tokens, constants.logits_bytes * scores)};
   }
-  const bool autocast = !setup.pure_half && setup.precision != Precision::kFp32;
-  double each = autocast ? constants.logits_bytes : constants.plain_logits_bytes;
-  if (autocast && setup.compiled) each -= 2;  // fuses the half-precision copy
-  if (setup.deepspeed && setup.precision == Precision::kFp16) each = constants.half_logits_bytes;
-  if (setup.chunked_cross_entropy) {
-    each = std::min(
-        each, setup.compiled ? constants.compiled_chunk_bytes : constants.chunked_logits_bytes);
-  }
-  return each * words * tokens;
+  if (CompilesLoss(setup)) return {.in_use = constants.compiled_logits_bytes * scores};
+  if (setup.chunked_cross_entropy) return {.in_use = constants.chunked_logits_bytes * scores};
+  if (setup.precision == Precision::kFp32) return {.in_use = constants.logits_bytes * scores};
+  const bool autocast = !setup.pure_half && !setup.deepspeed;  // which computes losses in fp32
+  const bool in_half = !setup.upcast_logits && !autocast;
+  const double copies = setup.upcast_logits || in_half ? 1 : 2;  // shifted before the cast, too
+  return {(in_half ? constants.half_logits_bytes : constants.logits_bytes) * scores,
+          copies * constants.freed_logits_bytes * scores};
 }
 
 }  // namespace gpuadvise

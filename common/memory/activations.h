@@ -33,8 +33,14 @@ StackActivations CountActivations(const TransformerStack& stack, const TrainingS
                                   int64_t tokens_in_row, double tokens, double layers,
                                   const MemoryConstants& constants);
 
-// Bytes of the logits of `tokens` tokens when the loss is computed.
-double LogitsBytes(const ModelShape& model, const TrainingSetup& setup, double tokens,
-                   const MemoryConstants& constants);
+// Bytes of logits when the loss is computed.
+struct LossBytes {
+  double in_use = 0;
+  double freed = 0;  // in blocks of the allocator that stay reserved
+};
+
+// Of the logits of `tokens` tokens.
+LossBytes CountLossBytes(const ModelShape& model, const TrainingSetup& setup, double tokens,
+                         const MemoryConstants& constants);
 
 }  // namespace gpuadvise

@@ -23,6 +23,7 @@
 
 namespace gpuadvise {
 
+// Left free where memory is a line. What is counted from a shape has SafetyMargin (memory_range.h).
 inline constexpr double kRecommendedMargin = 0.20;
 
 // Largest micro-batch that fits `gpu` with a share `margin` (0..1) of memory left free; 0 if no

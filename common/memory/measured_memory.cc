@@ -53,7 +53,7 @@ Result<void> CheckMeasured(const Stage& stage, const GpuCatalogue& catalogue) {
 TrainingSetup SetupGivenMeasured(const GpuModel& gpu, const ModelShape& model,
                                  const TrainingSpec& training, Precision precision, int64_t gpus,
                                  const GpuCatalogue& catalogue) {
-  TrainingSetup setup = SetupOn(gpu, model, training, precision, gpus, kRecommendedMargin);
+  TrainingSetup setup = SetupOn(gpu, model, training, precision, gpus);
   if (NeedsCheckpointing(gpu, model, training, precision, catalogue)) {
     setup.checkpointing = Checkpointing::kFull;
   }
@@ -68,7 +68,7 @@ TrainingSetup MeasuredSetups::Of(const MeasuredStep& step, const GpuModel& gpu) 
   const auto precision = PrecisionOn(gpu, training_, fp16_is_safe_).value_or(Precision::kFp32);
   const auto [known, is_new] = checkpointed_.emplace(&gpu, false);
   if (is_new) known->second = NeedsCheckpointing(gpu, model_, training_, precision, catalogue_);
-  TrainingSetup setup = SetupOn(gpu, model_, training_, precision, step.gpus, kRecommendedMargin);
+  TrainingSetup setup = SetupOn(gpu, model_, training_, precision, step.gpus);
   if (known->second) setup.checkpointing = Checkpointing::kFull;
   setup.micro_batch = step.micro_batch;
   return setup;

@@ -6,6 +6,7 @@
 #include "common/memory/activations.h"
 #include "common/memory/adapters.h"
 #include "common/memory/media_work.h"
+#include "common/memory/memory_range.h"
 #include "common/models/optimizer_bytes.h"
 
 namespace gpuadvise {
@@ -64,11 +65,13 @@ double BaseBytes(const TrainingSetup& setup) {
   constexpr double kGptqBytes = 0.5 + 4.5 / 128;  // a scale and a zero per group of 128
   switch (BaseOf(setup)) {
     case BaseWeights::kNf4:
-      return kNf4Bytes;
+      return 0.5 + Nf4ScaleBytes(setup);
     case BaseWeights::kGptq4:
       return kGptqBytes;
     case BaseWeights::kInt8:
       return 1;
+    case BaseWeights::kFp32:
+      return 4;
     case BaseWeights::kAuto:
       break;
   }
@@ -157,7 +160,7 @@ ModelPart PartOf(const ModelShape& model, const TrainingSetup& setup, StageOfPip
 // Activations and logits of one GPU.
 struct Passing {
   StackActivations layers;
-  double logits = 0;
+  LossBytes loss;
 };
 
 Passing PassingOf(const ModelShape& model, const TrainingSetup& setup, const Cast& cast,
@@ -199,11 +202,17 @@ Passing PassingOf(const ModelShape& model, const TrainingSetup& setup, const Cas
     kept.kept += seen.kept;
     kept.at_work = std::max(kept.at_work, seen.at_work);
   }
-  kept.kept /= tensor;  // with sequence parallelism, which also splits the inputs of norms
+  // Sequence parallelism (Korthikanti et al. 2022) splits the inputs of layers, too.
+  constexpr double kSequenceParallelism = 2022.4;
+  const bool splits_inputs =
+      setup.software_year == 0 || setup.software_year >= kSequenceParallelism;
+  if (splits_inputs || setup.checkpointing != Checkpointing::kFull) kept.kept /= tensor;
   kept.at_work /= tensor;
   if (HasFourBitBase(setup)) kept.at_work += 2 * part.largest_matrix;  // unpacked for use
   if (cast.lm_head && stage != StageOfPipeline::kFirst) {
-    passing.logits = LogitsBytes(model, setup, tokens, constants) / tensor;
+    passing.loss = CountLossBytes(model, setup, tokens / tensor, constants);
+    // The LM head in fp32 is cast for its product.
+    if (setup.kbit_prepared) passing.loss.in_use += Half(setup) * part.tables / 2;
   }
   return passing;
 }
@@ -219,16 +228,39 @@ struct Standing {
   double step = 0;
 };
 
-// Bytes gathered by ZeRO-3 and FSDP: this layer, the next, and one embedding table.
+// Bytes gathered by ZeRO-3 and FSDP: this layer, the next, and one embedding table. DeepSpeed keeps
+// parameters that are used again soon, and gathers ahead, up to 10^9 of them
+// (stage3_max_reuse_distance and stage3_max_live_parameters, which Transformers' "auto" leaves
+// alone).
 double GatheredBytes(const TrainingSetup& setup, const ModelPart& part, double shards) {
+  constexpr double kLiveParameters = 1e9;
   const bool full = setup.method == Method::kFull;
-  const double of_layer = (full ? Half(setup) : BaseBytes(setup)) * part.layer;
+  const bool four_bit = !full && HasFourBitBase(setup);  // without scales, which are not sharded
+  const double of_layer = (four_bit ? 0.5 : Half(setup)) * part.layer;
   const double table = Half(setup) * part.tables / 2;
   double bytes = 2 * of_layer + table;
+  if (setup.deepspeed) {
+    const double live = std::min(kLiveParameters + part.layer, part.linear + part.tables);
+    bytes = std::max(bytes, (four_bit ? 0.5 : Half(setup)) * live);
+  }
   if (full) bytes += Half(setup) * part.layer;  // a layer's gradients before they are scattered
-  // Shards of both layers first arrive from the host.
-  if (setup.offload == Offload::kAll) bytes += 2 * of_layer / shards;
+  if (setup.offload == Offload::kAll) {
+    // The shards of both layers arrive from the host as they are kept there.
+    const double kept = full && !setup.pure_half && !setup.deepspeed ? 4 : Half(setup);
+    bytes += 2 * kept * part.layer / shards;
+    // FSDP gathers one layer further ahead meanwhile.
+    if (!setup.deepspeed) bytes += of_layer;
+  }
   return bytes;
+}
+
+// What each GPU holds in addition to its shard: NF4's scales are attributes of the module, not part
+// of the parameter that is sharded (bitsandbytes' Params4bit.quant_state). They are not offloaded
+// either.
+double UnshardedBytes(const TrainingSetup& setup, const ModelPart& part, double shards) {
+  if (BaseOf(setup) != BaseWeights::kNf4) return 0;
+  const double counted = setup.offload == Offload::kAll ? 0 : 1 / shards;
+  return part.linear * Nf4ScaleBytes(setup) * (1 - counted);
 }
 
 Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const Cast& cast,
@@ -258,7 +290,8 @@ Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const C
     if (model.encoder) adapters += AdapterParameters(*model.encoder, setup);
     adapters += media.adapter_parameters_per_rank * static_cast<double>(setup.lora_rank);
     trained += adapters / split;
-    frozen = part.linear * BaseBytes(setup) + (part.tables + part.tower + part.other) * half;
+    const double rest = setup.kbit_prepared || setup.base_weights == BaseWeights::kFp32 ? 4 : half;
+    frozen = part.linear * BaseBytes(setup) + (part.tables + part.tower + part.other) * rest;
   }
   const double matrices = trained - of_tables;
   // A scoring model is held like the trained one.
@@ -295,12 +328,31 @@ Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const C
     standing.step = 0;
     if (setup.deepspeed) standing.gradients = 0;  // moved to the host bucket by bucket
   }
-  if (setup.offload == Offload::kAll && setup.zero_stage >= 3) {
-    standing.weights = 0;
-    standing.gradients = 0;
+  if (setup.zero_stage >= 3) {
+    if (setup.offload == Offload::kAll) standing.weights = 0;
+    standing.weights += UnshardedBytes(setup, part, of_weights);
   }
   standing.weights += companions;
   return standing;
+}
+
+// FSDP registers a hook on the inputs of each frozen unit, which holds them and their gradients
+// until the whole backward pass ends; with reentrant checkpointing these are the checkpoints of all
+// layers (torch/distributed/fsdp/_runtime_utils.py, _register_post_backward_reshard_only_hook).
+bool HoldsCheckpoints(const TrainingSetup& setup) {
+  return setup.zero_stage >= 2 && !setup.deepspeed && setup.method != Method::kFull &&
+         setup.checkpointing == Checkpointing::kFull && setup.reentrant;
+}
+
+// What the caching allocator cannot use. Weights and states are allocated once; so are the
+// temporaries of the optimizer step, whose sizes are those of the weights.
+double FragmentationBytes(const MemoryParts& parts, const TrainingSetup& setup,
+                          const MemoryConstants& constants) {
+  constexpr double kOfWeights = 0.005;
+  const bool fsdp = setup.zero_stage >= 3 && !setup.deepspeed;
+  const double share = constants.fragmentation_share + (fsdp ? constants.fsdp_share : 0);
+  const double of_step = parts.activations + parts.logits + (parts.in_step ? 0 : parts.workspace);
+  return share * of_step + kOfWeights * (parts.total() - of_step);
 }
 
 MemoryParts PeakOfStage(const ModelShape& model, const TrainingSetup& setup, StageOfPipeline stage,
@@ -314,15 +366,20 @@ MemoryParts PeakOfStage(const ModelShape& model, const TrainingSetup& setup, Sta
     passing.layers.at_work = std::max(passing.layers.at_work, standing.copies);
     standing.copies = 0;
   }
-  const double waiting = setup.accumulates ? standing.gradients : 0;
+  // The micro-batches of a pipeline accumulate, too.
+  const double waiting = setup.accumulates || setup.pipeline_parallel > 1 ? standing.gradients : 0;
   const double resident =
       standing.weights + standing.optimizer + standing.buckets + standing.workspace;
   // Logits are freed before the last layer is processed: the larger one counts.
-  const double at_loss = std::max(passing.logits, passing.layers.at_work);
+  const double logits = passing.loss.in_use + passing.loss.freed;
+  const double at_loss = std::max(logits, passing.layers.at_work);
   const double start = resident + standing.copies + waiting + passing.layers.kept + at_loss;
   // Copies are freed with the activations that need them.
-  const double end = resident + standing.gradients + passing.layers.at_work;
-  const double step = resident + standing.gradients + standing.step;
+  const double held = HoldsCheckpoints(setup) ? 2 * passing.layers.kept : 0;
+  const double end = resident + standing.gradients + held + passing.layers.at_work;
+  // With offloading the step is the host's.
+  const double step =
+      setup.offload == Offload::kNone ? resident + standing.gradients + standing.step : 0;
 
   MemoryParts parts;
   parts.weights = standing.weights;
@@ -335,17 +392,18 @@ MemoryParts PeakOfStage(const ModelShape& model, const TrainingSetup& setup, Sta
     parts.workspace += standing.step;
   } else if (end > start) {
     parts.gradients += standing.gradients;
+    parts.activations = held;
     parts.workspace += passing.layers.at_work;
   } else {
     parts.weights += standing.copies;
     parts.gradients += waiting;
     parts.activations = passing.layers.kept;
-    const bool scores = passing.logits > passing.layers.at_work;
-    parts.logits = scores ? passing.logits : 0;
+    const bool scores = logits > passing.layers.at_work;
+    parts.logits = scores ? passing.loss.in_use : 0;
+    parts.framework = scores ? passing.loss.freed : 0;
     parts.workspace += scores ? 0 : passing.layers.at_work;
   }
-  parts.framework = FragmentationShare(setup, constants) * parts.total() + constants.context_bytes +
-                    (setup.gpus > 1 ? constants.nccl_bytes : 0);
+  parts.framework += FragmentationBytes(parts, setup, constants) + ContextBytes(setup, constants);
   return parts;
 }
 
@@ -392,9 +450,8 @@ double TrainedParameters(const ModelShape& model, const TrainingSetup& setup) {
   return all;
 }
 
-double FragmentationShare(const TrainingSetup& setup, const MemoryConstants& constants) {
-  return constants.fragmentation_share +
-         (setup.zero_stage >= 3 && !setup.deepspeed ? constants.fsdp_share : 0);
+double ContextBytes(const TrainingSetup& setup, const MemoryConstants& constants) {
+  return constants.context_bytes + (setup.gpus > 1 ? constants.nccl_bytes : 0);
 }
 
 double HighestBytes(const MemoryParts& parts, const TrainingSetup& setup,
@@ -435,7 +492,7 @@ int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double b
 }
 
 TrainingSetup SetupOn(const GpuModel& gpu, const ModelShape& model, const TrainingSpec& training,
-                      Precision precision, int64_t gpus, double margin) {
+                      Precision precision, int64_t gpus) {
   TrainingSetup setup = SetupFrom(training, precision, gpus);
   if (training.gradient_checkpointing) return setup;
   int64_t enough = kEnoughBatch;
@@ -447,6 +504,7 @@ TrainingSetup SetupOn(const GpuModel& gpu, const ModelShape& model, const Traini
   const auto largest = [&](const TrainingSetup& with, double left_free) {
     return LargestMicroBatch(model, with, UsableBytes(gpu) * (1 - left_free));
   };
+  const double margin = SafetyMargin(setup, false);
   if (largest(setup, margin) >= enough) return setup;
   TrainingSetup checkpointed = setup;
   checkpointed.checkpointing = Checkpointing::kFull;

@@ -51,9 +51,10 @@ struct MemoryParts {
 MemoryParts PeakMemory(const ModelShape& model, const TrainingSetup& setup,
                        const MemoryConstants& constants = kMemoryConstants);
 
-// Share that the caching allocator reserves beyond what is in use.
-double FragmentationShare(const TrainingSetup& setup,
-                          const MemoryConstants& constants = kMemoryConstants);
+// Bytes of the driver and of libraries, which PyTorch's allocator does not count: part of
+// MemoryParts::framework.
+double ContextBytes(const TrainingSetup& setup,
+                    const MemoryConstants& constants = kMemoryConstants);
 
 // Upper bound of the peak. Above the computed one where lengths vary (mean_seq_length below
 // seq_length): blocks allocated for one batch's logits are too small for the next and stay
@@ -81,9 +82,9 @@ int64_t LargestMicroBatch(const ModelShape& model, TrainingSetup setup, double b
 inline constexpr int64_t kMaxModelledBatch = 65'536;
 
 // The setup of `training` on `gpu`, as SetupFrom. Automatic checkpointing is on if the micro-batch
-// would be small without, with a share `margin` of the card left free.
+// would be small without.
 TrainingSetup SetupOn(const GpuModel& gpu, const ModelShape& model, const TrainingSpec& training,
-                      Precision precision, int64_t gpus, double margin);
+                      Precision precision, int64_t gpus);
 
 // Card memory visible to a program.
 double UsableBytes(const GpuModel& gpu);

@@ -94,6 +94,18 @@ std::optional<bool> BoolAt(const json& config, const char* key) {
   return found->get<bool>();
 }
 
+// In lower case.
+std::string ActivationOf(const json& config) {
+  for (const char* key :
+       {"feed_forward_proj", "hidden_act", "hidden_activation", "activation_function", "activation",
+        "mlp_hidden_act", "act_fn", "dense_act_fn", "ffn_act_fn"}) {
+    if (std::string activation = LowerCase(TextAt(config, key)); !activation.empty()) {
+      return activation;
+    }
+  }
+  return "";
+}
+
 // Whether the MLP has three matrices (gated) or two. Gated: named GLU; SiLU in a text model; with
 // RMSNorm any activation but plain or squared ReLU. Plain: with LayerNorm. nullopt: unknown.
 std::optional<bool> GatedMlp(const json& config, const std::string& type) {
@@ -103,12 +115,7 @@ std::optional<bool> GatedMlp(const json& config, const std::string& type) {
   for (const char* key : {"use_glu", "use_gated_mlp", "gated_mlp", "glu_mlp", "use_swiglu_ffn"}) {
     if (const auto said = BoolAt(config, key)) return said;
   }
-  std::string activation;
-  for (const char* key :
-       {"feed_forward_proj", "hidden_act", "hidden_activation", "activation_function", "activation",
-        "mlp_hidden_act", "act_fn", "dense_act_fn", "ffn_act_fn"}) {
-    if (activation.empty()) activation = LowerCase(TextAt(config, key));
-  }
+  const std::string activation = ActivationOf(config);
   const auto has = [&](const char* word) { return activation.find(word) != std::string::npos; };
   const bool rms_norm = Has(config, {"rms_norm_eps", "rms_norm_epsilon", "norm_rms_eps"}) ||
                         BoolAt(config, "rmsnorm") == true || BoolAt(config, "rms_norm") == true;
@@ -416,6 +423,9 @@ HfStack ReadHfStack(const json& config, const std::string& type, StackPart part)
   found.says_its_mlp = gated.has_value();
   stack.gated_mlp = gated.value_or(!vision);
   stack.alibi = Alibi(config);
+  // T5's gated-gelu is gelu_new, too.
+  const std::string activation = ActivationOf(config);
+  stack.gelu_new = activation == "gelu_new" || activation == "gated-gelu";
   stack.rotary = Rotary(config, stack.gated_mlp, part);
   stack.dropout = Dropout(config, type);
   if (type == "qwen" && stack.intermediate_size > 0) stack.intermediate_size /= 2;  // a sum

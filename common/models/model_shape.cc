@@ -52,6 +52,7 @@ std::optional<TransformerStack> ReadStack(KeyReader& reader, const TransformerSt
   stack.rotary = reader.Bool("rotary").value_or(stack.rotary);
   stack.dropout = reader.Bool("dropout").value_or(stack.dropout);
   stack.alibi = reader.Bool("alibi").value_or(stack.alibi);
+  stack.gelu_new = reader.Bool("gelu_new").value_or(stack.gelu_new);
   if (is_text) ReadExperts(reader, stack);
   if (stack.hidden_size == 0 || stack.num_hidden_layers == 0) return {};
   CompleteStack(stack, reader.fields());

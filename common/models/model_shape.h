@@ -17,9 +17,6 @@
 
 namespace gpuadvise {
 
-// Bytes per NF4 weight: half a byte, plus in bitsandbytes a float per block of 64.
-inline constexpr double kNf4Bytes = 0.5 + 4.0 / 64;
-
 // A stack of equal layers.
 struct TransformerStack {
   int64_t hidden_size = 0;
@@ -44,7 +41,8 @@ struct TransformerStack {
   int64_t qk_rope_head_dim = 0;
   int64_t v_head_dim = 0;
 
-  bool alibi = false;  // position biases in the scores, which slow fused attention
+  bool alibi = false;     // position biases in the scores, which slow fused attention
+  bool gelu_new = false;  // an activation of several operations, each of which keeps a copy
 
   int64_t query_size() const { return num_attention_heads * head_dim; }
   int64_t key_size() const { return num_key_value_heads * head_dim; }

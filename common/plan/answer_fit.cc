@@ -26,7 +26,8 @@ api::MemoryUse MemoryOf(const StageFit& stage, const FitRow& row) {
     memory.basis = "line";
     return memory;
   }
-  if (row.high_bytes > row.total_bytes) memory.high_bytes = Rounded(row.high_bytes);
+  memory.low_bytes = Rounded(row.range.low);
+  memory.high_bytes = Rounded(row.range.high);
   const MemoryParts& parts = row.shape->memory;
   const auto part = [&](double bytes) { return Rounded(stage.correction * bytes); };
   memory.weights_bytes = part(parts.weights);

@@ -41,7 +41,7 @@ double ForwardBytes(const ModelShape& model, TrainingSetup setup, int64_t batch,
   const double tokens = static_cast<double>(batch) * static_cast<double>(setup.seq_length);
   MemoryConstants constants;
   constants.layer_at_work = kLayerForward;
-  constants.chunked_logits_bytes = constants.compiled_chunk_bytes = kForwardScores;
+  constants.chunked_logits_bytes = constants.compiled_logits_bytes = kForwardScores;
   double bytes = PeakMemory(model, setup, constants).total();
   if (forward == Forward::kGenerating) {
     const auto layers = static_cast<double>(model.layers.num_hidden_layers);
@@ -77,27 +77,30 @@ class RowCounter {
         training_(subject.stage->training),
         gpu_(gpu),
         correction_(subject.correction),
-        margin_(kRecommendedMargin),
         setup_(subject.shape != nullptr
                    ? SetupGivenMeasured(gpu, *subject.shape, training_, precision,
                                         question.gpus_in_all, question.catalogue)
-                   : SetupFrom(training_, precision, question.gpus_in_all)) {}
+                   : SetupFrom(training_, precision, question.gpus_in_all)),
+        margin_(subject.shape != nullptr ? SafetyMargin(setup_, correction_ != 1)
+                                         : kRecommendedMargin) {}
 
   FitRow Count() {
     FitRow row;
     row.gpu = &gpu_;
     row.possible = true;
     row.margin = margin_;
-    row.conservative = Largest(setup_, 2 * margin_);
+    row.conservative = Largest(setup_, ConservativeMargin(margin_));
     row.recommended = Largest(setup_, margin_);
     row.aggressive = Largest(setup_, 0);
     ChooseBatch(row);
     row.setup = setup_;
     row.total_bytes = Bytes(setup_);
-    row.high_bytes = row.total_bytes;
+    row.range = {row.total_bytes, row.total_bytes};
     if (subject_.shape != nullptr) {
       const MemoryParts parts = PeakMemory(*subject_.shape, setup_);
-      row.high_bytes = correction_ * HighestBytes(parts, setup_);
+      const double highest = correction_ * HighestBytes(parts, setup_);
+      row.lengths_vary = highest > row.total_bytes;
+      row.range = RangeOfPeak(row.total_bytes, highest, setup_, correction_ != 1);
     }
     row.fits = row.total_bytes <= Usable(0);
     if (subject_.shape != nullptr) NoteWhatIsAssumed(row);
@@ -155,10 +158,10 @@ class RowCounter {
       note(fmt::format("unknown optim {}: computed with Adam's states, two numbers per parameter",
                        Quoted(setup_.optim)));
     }
-    if (row.high_bytes > row.total_bytes) {
+    if (row.lengths_vary) {
       note(fmt::format(
-          "lengths vary: up to {:.1f} GiB more may be reserved, which the safety margin covers",
-          row.high_bytes / (1 << 30)));
+          "lengths vary: up to {:.1f} GiB may be reserved, which the safety margin covers",
+          row.range.high / (1 << 30)));
     }
     if (setup_.trainer == Trainer::kGrpo || setup_.trainer == Trainer::kPpo) {
       note("not included: the texts that are generated, and whatever generates them on this GPU");
@@ -305,7 +308,8 @@ class RowCounter {
     for (const Change& each : ChangesOf(setup_)) {
       const double saved = now - Bytes(each.setup);
       if (saved < kWorth * now) continue;
-      savings.push_back({each.change, each.cost, saved, Largest(each.setup, margin_)});
+      const double margin = SafetyMargin(each.setup, correction_ != 1);
+      savings.push_back({each.change, each.cost, saved, Largest(each.setup, margin)});
     }
     return savings;
   }
@@ -335,8 +339,8 @@ class RowCounter {
   const TrainingSpec& training_;
   const GpuModel& gpu_;
   const double correction_;
-  const double margin_;
   TrainingSetup setup_;
+  const double margin_;
 };
 
 // Whether memory can be counted; tips can be given in any case.

@@ -15,6 +15,7 @@
 #include "common/gpu/gpu_catalogue.h"
 #include "common/memory/batch_fit.h"
 #include "common/memory/memory_model.h"
+#include "common/memory/memory_range.h"
 #include "common/models/model_presets.h"
 #include "common/spec/train_spec.h"
 
@@ -59,15 +60,16 @@ struct FitRow {
   const GpuModel* gpu = nullptr;
   bool possible = false;  // if false, `notes` gives the reason and the rest is unset
   std::vector<std::string> notes;
-  double margin = 0;               // share of the card left free by `recommended`
-  int64_t conservative = 0;        // largest micro-batch with twice the margin
+  double margin = 0;               // share of the GPU left free by `recommended`
+  int64_t conservative = 0;        // largest micro-batch with ConservativeMargin
   int64_t recommended = 0;         // with the margin
   int64_t aggressive = 0;          // without margin
   TrainingSetup setup;             // at the row's micro-batch
   std::optional<BatchPlan> batch;  // nullopt: impossible, or a micro-batch was requested
   bool fits = false;
   double total_bytes = 0;         // corrected
-  double high_bytes = 0;          // upper bound if lengths vary; else total_bytes
+  MemoryRange range;              // total_bytes twice if memory is a line
+  bool lengths_vary = false;      // which range.high includes
   std::optional<ShapeFit> shape;  // nullopt: memory comes from a given line
   // Without training; nullopt: memory is a line, and shape and parameters are unknown.
   std::optional<ForwardFit> eval;

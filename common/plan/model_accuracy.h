@@ -22,8 +22,8 @@ struct CountAccuracy {
 };
 
 inline constexpr CountAccuracy kMemoryAccuracy[] = {
-    {"grade A", 88, 0.047, 0.098},
-    {"grade B", 117, 0.179, 0.407},
+    {"grade A", 88, 0.057, 0.113},
+    {"grade B", 117, 0.170, 0.417},
 };
 inline constexpr CountAccuracy kTimeAccuracy[] = {
     {"grade A", 161, 0.100, 0.266},

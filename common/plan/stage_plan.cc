@@ -11,6 +11,7 @@
 #include "common/memory/adapters.h"
 #include "common/memory/measured_memory.h"
 #include "common/memory/memory_model.h"
+#include "common/memory/memory_range.h"
 #include "common/spec/stage_needs.h"
 
 namespace gpuadvise {
@@ -35,6 +36,9 @@ struct MemoryBasis {
   double correction = 1;  // from measured peaks
 
   bool known() const { return line != nullptr || shape != nullptr; }
+  double RecommendedMargin() const {
+    return line != nullptr ? kRecommendedMargin : SafetyMargin(setup, correction != 1);
+  }
   int64_t Largest(const GpuModel& gpu, double margin) const {
     if (line != nullptr) return LargestMicroBatch(Scaled(*line, correction), gpu, margin);
     const double usable = UsableBytes(gpu) / correction;
@@ -169,7 +173,7 @@ Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
                           const MemoryBasis& basis, const GpuModel& gpu, StagePlan& plan) {
   if (!basis.known()) return LargestWithoutModel(catalogue, stage, basis, gpu, plan);
   const BatchesSeen seen = MeasuredBatches(catalogue, stage, basis, gpu);
-  int64_t fits = basis.Largest(gpu, kRecommendedMargin);
+  int64_t fits = basis.Largest(gpu, basis.RecommendedMargin());
   const int64_t most = basis.Largest(gpu, 0);
   if (stage.training.micro_batch) {  // a user's choice may use the margin
     fits = std::max(fits, std::min(*stage.training.micro_batch, most));

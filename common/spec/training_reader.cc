@@ -133,14 +133,20 @@ void ReadMethod(KeyReader& reader, TrainingSpec& training) {
   }
 }
 
-// The format of the weights, where all of them are trained.
+// The format in which the weights are loaded.
 void ReadWeightFormat(KeyReader& reader, TrainingSpec& training) {
   const std::string pure = reader.Switch("pure_bf16").value_or("auto");
   training.pure_bf16 = pure == "true";
   const std::string dtype = reader.Word("torch_dtype").value_or("");
-  if (dtype.empty() || training.method != Method::kFull) return;
   const bool bf16 = dtype == "bfloat16" || dtype == "bf16";
   const bool fp32 = dtype == "float32" || dtype == "fp32";
+  if (training.method != Method::kFull) {
+    if (fp32 && training.base_weights == BaseWeights::kAuto && training.method != Method::kQlora) {
+      training.base_weights = BaseWeights::kFp32;
+    }
+    return;
+  }
+  if (dtype.empty()) return;
   if ((bf16 && pure == "false") || (fp32 && pure == "true")) {
     reader.Refuse("torch_dtype",
                   fmt::format("torch_dtype {} contradicts pure_bf16: keep one", dtype));
@@ -220,6 +226,10 @@ void ReadMemoryKeys(KeyReader& reader, TrainingSpec& training) {
   training.tf32 = ReadAutoSwitch(reader, "tf32").value_or(false);
   reader.Into("chunked_cross_entropy", training.chunked_cross_entropy);
   reader.Into("use_liger_kernel", training.use_liger_kernel);
+  reader.Into("upcast_logits", training.upcast_logits);
+  reader.Into("use_reentrant", training.use_reentrant);
+  reader.Into("bnb_4bit_use_double_quant", training.double_quantized);
+  reader.Into("prepare_model_for_kbit_training", training.kbit_prepared);
   training.trainer = reader.Choice("trainer", kTrainers).value_or(Trainer::kSft);
   if (training.trainer == Trainer::kGrpo || training.trainer == Trainer::kPpo) {
     training.not_counted.push_back(

@@ -35,6 +35,10 @@ TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64
   setup.compiled = training.torch_compile.value_or(false);
   setup.chunked_cross_entropy = training.chunked_cross_entropy;
   setup.use_liger_kernel = training.use_liger_kernel;
+  setup.upcast_logits = training.upcast_logits;
+  setup.reentrant = training.use_reentrant;
+  setup.double_quantized = training.double_quantized;
+  setup.kbit_prepared = training.kbit_prepared && training.method != Method::kFull;
   setup.lora_dropout = training.lora.dropout;
   setup.base_weights = training.base_weights;
   setup.activation_offload = training.activation_offload;

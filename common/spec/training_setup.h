@@ -33,6 +33,10 @@ struct TrainingSetup {
   bool compiled = false;
   bool chunked_cross_entropy = false;
   bool use_liger_kernel = false;
+  bool upcast_logits = true;      // the loss is computed in fp32
+  bool reentrant = true;          // checkpointing by torch.utils.checkpoint's older way
+  bool double_quantized = false;  // NF4's scales in 8 bits
+  bool kbit_prepared = false;     // PEFT's prepare_model_for_kbit_training: the rest is in fp32
   double lora_dropout = 0;
   BaseWeights base_weights = BaseWeights::kAuto;
   bool activation_offload = false;
@@ -59,6 +63,11 @@ inline BaseWeights BaseOf(const TrainingSetup& setup) {
     return setup.method == Method::kFull ? BaseWeights::kAuto : setup.base_weights;
   }
   return setup.method == Method::kQlora ? BaseWeights::kNf4 : BaseWeights::kAuto;
+}
+// Bytes per weight of NF4's scales in bitsandbytes: a float for 64 weights, or with double
+// quantisation a byte, and a float for 256 of those.
+inline double Nf4ScaleBytes(const TrainingSetup& setup) {
+  return setup.double_quantized ? 1.0 / 64 + 4.0 / (64 * 256) : 4.0 / 64;
 }
 inline bool HasFourBitBase(const TrainingSetup& setup) {
   return BaseOf(setup) == BaseWeights::kNf4 || BaseOf(setup) == BaseWeights::kGptq4;

@@ -22,7 +22,7 @@ enum class Checkpointing { kNone, kSelective, kFull };
 enum class Fsdp { kFullShard, kShardGradOp };
 enum class Offload { kNone, kOptimizer, kAll };
 // How the frozen weights under adapters are kept; kAuto: NF4 with qlora, else half precision.
-enum class BaseWeights { kAuto, kNf4, kGptq4, kInt8 };
+enum class BaseWeights { kAuto, kNf4, kGptq4, kInt8, kFp32 };
 // What is optimised, by TRL's trainers: supervised (also pre-training), or from preferences and
 // rewards, where a second model or a second answer is at work.
 enum class Trainer { kSft, kDpo, kOrpo, kKto, kReward, kGrpo, kPpo };
@@ -84,6 +84,10 @@ struct TrainingSpec {
   bool pure_bf16 = false;  // weights, gradients and states in bf16
   bool chunked_cross_entropy = false;
   bool use_liger_kernel = false;       // fused losses, norms and MLPs (Liger)
+  bool upcast_logits = true;           // the loss is computed in fp32
+  bool use_reentrant = true;           // how torch.utils.checkpoint recomputes
+  bool double_quantized = false;       // NF4's scales are quantised, too
+  bool kbit_prepared = false;          // PEFT's prepare_model_for_kbit_training was called
   bool activation_offload = false;     // what autograd keeps goes to the host's memory
   bool optimizer_in_backward = false;  // each gradient is used and freed at once
   bool fp8 = false;                    // products of matrices in 8 bits

@@ -53,6 +53,7 @@ double UnpackBytes(const TrainingSetup& setup, const StepTimeConstants& constant
       return constants.gptq_bytes;
     case BaseWeights::kInt8:
       return constants.int8_bytes;
+    case BaseWeights::kFp32:
     case BaseWeights::kAuto:
       break;
   }
@@ -149,16 +150,19 @@ void AddMedia(const ModelShape& model, const TrainingSetup& setup, const Passes&
 
 // Format of frozen weights while adapters train.
 double WeightBytes(const TrainingSetup& setup) {
+  const double half = setup.precision == Precision::kFp32 ? 4 : 2;
   switch (BaseOf(setup)) {
     case BaseWeights::kNf4:
     case BaseWeights::kGptq4:
-      return kNf4Bytes;
+      return 0.5 + Nf4ScaleBytes(setup);
     case BaseWeights::kInt8:
       return 1;
+    case BaseWeights::kFp32:
+      return setup.zero_stage >= 3 ? half : 4;  // FSDP gathers in half precision
     case BaseWeights::kAuto:
       break;
   }
-  return setup.precision == Precision::kFp32 ? 4 : 2;
+  return half;
 }
 
 double ModelParallel(const TrainingSetup& setup) {

@@ -19,7 +19,7 @@ HEAD = """\
 # measured: timings that calibrate the run time where the train.yaml has none of its own.
 # hidden_size and so on: the shape, in Transformers' names, from which memory is counted where there is no line.
 # gated_mlp: three matrices (default) or two; rotary: positions turned into queries and keys (default true);
-# alibi: positions added to the scores; dropout: keeps masks; lm_head: false for models that score no vocabulary; encoder, vision: further stacks.
+# alibi: positions added to the scores; dropout: keeps masks; gelu_new: an activation of several operations; lm_head: false for models that score no vocabulary; encoder, vision: further stacks.
 # patches_per_token: of a vision tower that merges patches.
 # fp16: false for models that overflow in fp16; they run in bf16 or not at all.
 """
@@ -49,11 +49,12 @@ FLAGS = {
     "norope": ("rotary", "false"),
     "alibi": ("alibi", "true"),
     "dropout": ("dropout", "true"),
+    "gelunew": ("gelu_new", "true"),
     "nofp16": ("fp16", "false"),
 }
 # Of an encoder-decoder both stacks have these.
 STACK = ["hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim",
-         "intermediate_size", "gated_mlp", "rotary", "dropout"]
+         "intermediate_size", "gated_mlp", "rotary", "dropout", "gelu_new"]
 ORDER = [key for _, keys in WORDS for key in keys] + [key for key, _ in FLAGS.values()]
 
 

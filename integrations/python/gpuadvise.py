@@ -470,6 +470,7 @@ class MicroBatches(TypedDict, total=False):
 
 class MemoryUse(TypedDict, total=False):
     total_bytes: int
+    low_bytes: int
     high_bytes: int
     weights_bytes: int
     gradients_bytes: int

@@ -104,17 +104,74 @@ TEST(Activations, OfAMixtureAreThoseOfTheExpertsATokenGoesThrough) {
 TEST(Logits, InChunksKeepScoresSoftmaxAndGradientFusedOnesAChunk) {
   const ModelShape& llama = Shape("llama-3.1-8b");
   TrainingSetup setup;
-  const auto each = [&] { return LogitsBytes(llama, setup, 1, kMemoryConstants) / 128256; };
-  EXPECT_EQ(each(), 16);
+  const auto loss = [&] { return CountLossBytes(llama, setup, 1, kMemoryConstants); };
+  const auto each = [&] { return loss().in_use / 128256; };
+  EXPECT_EQ(each(), 12);
+  EXPECT_EQ(loss().freed / 128256, 2);
   setup.compiled = true;
-  EXPECT_EQ(each(), 14);
-  setup.compiled = false;
+  EXPECT_EQ(each(), 4);
+  EXPECT_EQ(loss().freed, 0);
+  setup.software_year = 2024.5;  // compiled models, but not the loss
+  EXPECT_EQ(each(), 12);
+  setup = {};
   setup.chunked_cross_entropy = true;
   EXPECT_EQ(each(), 6);
   setup.use_liger_kernel = true;
   EXPECT_LT(each(), 0.5);
   setup = Half();
   EXPECT_EQ(each(), 12);
+  setup.upcast_logits = false;
+  EXPECT_EQ(each(), 6);
+  setup = {};
+  setup.upcast_logits = false;  // autocast computes the loss in fp32 in any case
+  EXPECT_EQ(each(), 12);
+  EXPECT_EQ(loss().freed / 128256, 4);
+}
+
+// bitsandbytes 0.43.2 of July 2024 (pull 1270).
+TEST(FourBitLayers, KeptTheirInputsUntilJuly2024) {
+  const TransformerStack& llama = Shape("llama-2-7b").layers;
+  TrainingSetup setup = Half();
+  setup.method = Method::kQlora;
+  setup.target_modules = {"q_proj", "v_proj"};
+  const double today = AutogradBytesOfLayer(llama, setup, 2048);
+  setup.software_year = 2024.2;
+  EXPECT_NEAR(AutogradBytesOfLayer(llama, setup, 2048) - today, 2 * (3 * 4096 + 11008), 1);
+  setup.base_weights = BaseWeights::kGptq4;
+  EXPECT_EQ(AutogradBytesOfLayer(llama, setup, 2048), today);
+}
+
+// transformers/activations.py, NewGELUActivation: saved for the backward pass are 0.5 x, 1 +
+// tanh(…) and tanh(…) beside x.
+TEST(GeluNew, KeepsThreeMoreCopies) {
+  TransformerStack gpt2 = Shape("gpt2").layers;
+  ASSERT_TRUE(gpt2.gelu_new);
+  const double composed = AutogradBytesOfLayer(gpt2, Half(), 1024);
+  gpt2.gelu_new = false;
+  EXPECT_NEAR(composed - AutogradBytesOfLayer(gpt2, Half(), 1024), 3 * 2 * 3072, 1);
+}
+
+// liger_kernel/ops/swiglu.py: the backward pass writes into gate and up.
+TEST(Liger, AddsOneGradientOfTheMlpsWidthToALayerAtWork) {
+  const TransformerStack& llama = Shape("llama-3.2-1b").layers;
+  TrainingSetup setup = Half();
+  setup.use_liger_kernel = true;
+  setup.checkpointing = Checkpointing::kFull;
+  const double layer = AutogradBytesOfLayer(llama, setup, 1024) * 1024;
+  const double at_work = CountActivations(llama, setup, 1024, 1024, 16, kMemoryConstants).at_work;
+  EXPECT_NEAR(at_work - layer, 2.0 * 8192 * 1024, 1);
+}
+
+// Transformers calls one expert after the other, so only one has gradients at a time.
+TEST(Experts, WorkOneAfterTheOther) {
+  const TransformerStack& mixtral = Shape("mixtral-8x7b").layers;
+  TrainingSetup setup = Half();
+  setup.checkpointing = Checkpointing::kFull;
+  const double layer = AutogradBytesOfLayer(mixtral, setup, 1024) * 1024;
+  const StackActivations counted =
+      CountActivations(mixtral, setup, 1024, 1024, 32, kMemoryConstants);
+  EXPECT_GT(counted.at_work, layer);
+  EXPECT_LT(counted.at_work, 1.4 * layer);
 }
 
 }  // namespace

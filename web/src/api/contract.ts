@@ -797,7 +797,7 @@ export interface FitGpu {
 }
 
 export interface MicroBatches {
-  /** With twice the margin of free memory. */
+  /** With twice the margin of free memory, at most half of the GPU. */
   conservative: number;
   /** With the margin. */
   recommended: number;
@@ -808,7 +808,9 @@ export interface MicroBatches {
 export interface MemoryUse {
   /** Peak on one GPU. */
   total_bytes: number;
-  /** Upper bound if lengths vary. */
+  /** 10th percentile of the peak. */
+  low_bytes?: number;
+  /** 90th percentile of the peak, and an upper bound if lengths vary. */
   high_bytes?: number;
   /** Weights. */
   weights_bytes: number;
