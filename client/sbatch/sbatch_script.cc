@@ -68,6 +68,18 @@ std::string Workdir(const json& spec, const Placeholders& words) {
   return "cd " + ShellExpanding(FillPlaceholders(workdir, words)) + "\n";
 }
 
+// Whether a line may end `set -a`: in its text, or in that of a file that it reads.
+bool MayEndExports(std::string_view line) {
+  for (const std::string_view word : {"set +a", "source ", ". ", "eval "}) {
+    for (size_t at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
+      if (at == 0 || std::string_view("\n\t ;&|({").find(line[at - 1]) != std::string_view::npos) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 // The lines of `setup`, each with a newline.
 std::string SetupLines(const json& spec, const Placeholders& words) {
   std::vector<std::string> lines = RawTexts(spec, "setup");
@@ -76,9 +88,9 @@ std::string SetupLines(const json& spec, const Placeholders& words) {
     lines.push_back(item.variable + "=" + item.reference);
   }
   std::string setup = "set -a  # the command runs in a shell of its own\n";
-  for (const std::string& line : lines) {
-    setup += FillPlaceholders(line, words) + "\n";
-    if (line.find("set +a") != std::string::npos) setup += "set -a\n";
+  for (size_t i = 0; i < lines.size(); ++i) {
+    setup += FillPlaceholders(lines[i], words) + "\n";
+    if (i + 1 < lines.size() && MayEndExports(lines[i])) setup += "set -a\n";
   }
   return setup + "set +a\n";
 }

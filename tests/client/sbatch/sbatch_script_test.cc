@@ -118,6 +118,15 @@ TEST(JobScript, SetupThatEndsExportingDoesNotEndItForTheRest) {
   json spec = Example("gr00t.yaml");
   spec["setup"] = {"set -a; source .env; set +a", "LR=2e-5"};
   EXPECT_NE(Script(spec, Strategy(0)).text.find("set +a\nset -a\nLR=2e-5\n"), std::string::npos);
+  spec["setup"] = {"source .env", "LR=2e-5", "resource x", "LR=1e-5", "if true; then\n  . a.sh\nfi",
+                   "source b.sh"};
+  EXPECT_NE(
+      Script(spec, Strategy(0))
+          .text.find(
+              "source .env\nset -a\nLR=2e-5\nresource x\nLR=1e-5\nif true; then\n  . a.sh\nfi\n"
+              "set -a\nsource b.sh\nset +a\n"),
+      std::string::npos)
+      << "a file may end it, too";
 }
 
 TEST(JobScript, FurtherOptionsOfTheFileArePassedOn) {
