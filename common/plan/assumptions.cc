@@ -22,9 +22,6 @@ void AddStage(const Stage& stage, const ModelShape& shape, Assumptions& found) {
   for (std::string& sentence : AssumptionsOf(stage, shape)) {
     AddOnce(std::move(sentence), found.sentences);
   }
-  if (!training.bf16 && !training.fp16) {
-    AddOnce("half precision, bf16 where the GPU has it; bf16 or fp16 settles it", found.sentences);
-  }
   if (training.method != Method::kFull && training.lora.target_modules.empty() && !shape.media) {
     AddOnce("adapters on all linear layers; lora.target_modules settles it", found.sentences);
   }
@@ -62,6 +59,10 @@ Assumptions FindAssumptions(const TrainSpec& spec, const ModelPresets& presets) 
     }
     const auto known = FindKnownModel(stage.model, preset);
     const bool measured = known && known->line != nullptr && HasTiming(stage.training);
+    if (known && !measured && !stage.training.bf16 && !stage.training.fp16) {
+      AddOnce("half precision, bf16 where the GPU has it; bf16 or fp16 settles it",
+              found.sentences);
+    }
     if (known && known->shape != nullptr && !measured) {
       AddStage(stage, *known->shape, found);
     } else {

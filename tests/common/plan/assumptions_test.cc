@@ -55,6 +55,18 @@ TEST(Assumptions, Fp16OfAModelThatOverflowsInItIsSaid) {
               Not(Contains(HasSubstr("overflows"))));
 }
 
+TEST(Assumptions, HalfPrecisionIsAssumedOfAMemoryLineToo) {
+  const auto said = [](const char* training) {
+    return Found((std::string(R"({"model": {"params": 3e7, "memory": {"base": "10 GB",
+        "per_sample": "1 GB"}}, "training": {"max_steps": 100)") +
+                  training + "}}")
+                     .c_str())
+        .sentences;
+  };
+  EXPECT_THAT(said(""), Contains(HasSubstr("half precision")));
+  EXPECT_THAT(said(R"(, "bf16": false)"), Not(Contains(HasSubstr("half precision"))));
+}
+
 TEST(Assumptions, WhatIsMeasuredRestsOnNothing) {
   const Assumptions measured = Found(R"({"model": {"preset": "llama-3.1-8b",
       "memory": {"base": "10 GB", "per_sample": "1 GB"}}, "training": {"max_steps": 100,
