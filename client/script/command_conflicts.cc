@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,12 +11,14 @@
 #include "client/api/answer_reader.h"
 #include "client/sbatch/job_words.h"
 #include "client/script/launch_command.h"
+#include "client/script/script_layout.h"
 #include "client/script/script_variables.h"
 #include "client/script/trainer_defaults.h"
 #include "client/script/training_flags.h"
 #include "client/script/training_section.h"
 #include "client/shell/shell_script.h"
 #include "client/shell/shell_words.h"
+#include "common/base/text.h"
 #include "common/base/words.h"
 #include "common/keys/train_keys.h"
 
@@ -60,6 +63,8 @@ class Judge {
       variables_.AssignText(name, FillPlaceholders(RawText(env, name.c_str()), words));
     }
     for (const std::string& line : RawTexts(spec, "setup")) Assign(FillPlaceholders(line, words));
+    const auto as_written = LaunchOf(RawText(spec, "command"), variables_);
+    if (as_written) own_text_ = OwnTextOf(*as_written);
     launch_ = LaunchOf(FillPlaceholders(RawText(spec, "command"), words), variables_);
     if (launch_) flags_ = ReadTrainingFlags(*launch_);
   }
@@ -98,6 +103,20 @@ class Judge {
            text_.find(figure.variable) != std::string::npos;
   }
 
+  // The command without srun, whose number of tasks is not the program's, and the setup.
+  std::string OwnTextOf(const LaunchCommand& launch) const {
+    std::string text = TextOf(launch);
+    for (const auto& [name, value] : launch.env) text += " " + name + "=" + value;
+    return text + text_.substr(std::min(text_.find('\n'), text_.size()));
+  }
+
+  // Whether a figure of GPUs reaches the launcher or the program.
+  bool CarriesGpus() const {
+    return own_text_.find("{gpus") != std::string::npos ||
+           own_text_.find(kGpusPerNode.variable) != std::string::npos ||
+           own_text_.find("GPUADVISE_GPUS") != std::string::npos;
+  }
+
   bool IsGiven(const char* key) const { return training_.contains(key); }
 
   // Whether the flag's figure differs from `needed`; if so, adds a conflict.
@@ -110,10 +129,17 @@ class Judge {
     return true;
   }
 
-  void Missing(const std::string& what, int64_t needed, const Figure& figure, bool certain = true) {
-    conflicts_.push_back({fmt::format("the command does not use {}", what), std::to_string(needed),
-                          fmt::format("add {} to it", figure.placeholder),
-                          certain && launch_.has_value()});
+  static std::string OrFix(const char* key) {
+    return fmt::format(", or write the program's own figure as {} into the training file", key);
+  }
+
+  // `key`: fixes the figure in the training file; nullptr: none does.
+  void Missing(const std::string& what, int64_t needed, const Figure& figure, const char* key,
+               bool certain = true) {
+    conflicts_.push_back(
+        {fmt::format("the command does not use {}", what), std::to_string(needed),
+         fmt::format("add {} to it", figure.placeholder) + (key == nullptr ? "" : OrFix(key)),
+         certain && launch_.has_value()});
   }
 
   // A mistyped placeholder would reach the program as it stands. Words in braces that are like none
@@ -165,14 +191,14 @@ class Judge {
     } else if (plain != nullptr) {
       Contradicts("per_device_train_batch_size", micro, kMicroBatch);
     } else if (!whole && !IsGiven("per_device_train_batch_size") && !Carries(kMicroBatch)) {
-      Missing("the batch of one GPU", micro, kMicroBatch);
+      Missing("the batch of one GPU", micro, kMicroBatch, "per_device_train_batch_size");
     }
     const int64_t accumulation = strategy_.accumulation;
     if (flags_.Find("gradient_accumulation_steps") != nullptr) {
       Contradicts("gradient_accumulation_steps", accumulation, kAccumulation);
     } else if (!whole && accumulation > 1 && !IsGiven("gradient_accumulation_steps") &&
                !Carries(kAccumulation)) {
-      Missing("gradient accumulation", accumulation, kAccumulation);
+      Missing("gradient accumulation", accumulation, kAccumulation, "gradient_accumulation_steps");
     }
   }
 
@@ -184,17 +210,42 @@ class Judge {
     Contradicts("gpus_per_node", per_node, kGpusPerNode);
     Contradicts("gpus", gpus, {"{gpus}", "GPUADVISE_GPUS"});
     Contradicts("nodes", strategy_.nodes, kNodes);
-    if (counted || gpus == 1 || !launch_ || text_.find("{gpus") != std::string::npos ||
-        Carries(kGpusPerNode)) {
-      return;
-    }
+    if (!launch_) return;
+    JudgeTasks(gpus);
+    if (counted || CarriesGpus()) return;
+    if (launch_->srun && launch_->launcher == Launcher::kPython) return JudgeDevices(per_node);
+    if (gpus == 1) return;
     if (launch_->launcher == Launcher::kTorchrun) {
       conflicts_.push_back({"torchrun starts one process unless told otherwise",
                             std::to_string(per_node),
                             "write --nproc_per_node={gpus_per_node} after torchrun"});
-    } else if (launch_->launcher == Launcher::kPython && !launch_->srun) {
-      Missing("the number of GPUs (python starts one process)", gpus, kGpusPerNode, false);
+    } else if (launch_->launcher == Launcher::kPython) {
+      Missing("the number of GPUs (python starts one process)", gpus, kGpusPerNode, nullptr, false);
     }
+  }
+
+  // A number of tasks of the command's own srun.
+  void JudgeTasks(int64_t gpus) {
+    if (!launch_->srun || launch_->launcher != Launcher::kPython) return;
+    const auto tasks = WholeNumber(launch_->srun->options.Get("ntasks"));
+    if (!tasks || *tasks == gpus) return;
+    conflicts_.push_back({fmt::format("srun starts {}", Plural(*tasks, "task")),
+                          std::to_string(gpus), "write --ntasks={gpus} there"});
+  }
+
+  // Lightning compares its devices with the tasks; without a flag a file of settings says them.
+  void JudgeDevices(int64_t per_node) {
+    const bool lightning =
+        std::any_of(launch_->words.begin(), launch_->words.end(), [](const LaunchWord& word) {
+          return word.raw.starts_with("trainer=") || word.raw.starts_with("trainer.") ||
+                 word.raw.starts_with("strategy=");
+        });
+    if (!lightning) return;
+    conflicts_.push_back({"the command does not say the devices of its trainer",
+                          std::to_string(per_node),
+                          "add trainer.devices={gpus_per_node} to it, unless the trainer takes all "
+                          "that a task sees",
+                          false});
   }
 
   // Different steps change the run time only.
@@ -210,10 +261,31 @@ class Judge {
   void JudgePrecision() {
     const std::string& needed = strategy_.precision;
     const std::string said = HalfPrecisionOf(flags_);
+    if (said.empty() && needed == "fp16" && NamesBf16()) {
+      conflicts_.push_back({"the command names bf16", needed,
+                            "write {precision} there, or bf16: true in the training file", false});
+      return;
+    }
     if (said.empty()) return JudgeUsualPrecision();
     if (needed == said || needed.empty()) return;
     conflicts_.push_back({"the command trains in " + said, needed,
                           "write {precision} there, or " + said + ": true in the training file"});
+  }
+
+  // "--my_bf16 True", not "bf16=False", and not beside fp16.
+  bool NamesBf16() const {
+    if (!launch_ || Mentions({"fp16", "float16", "{precision}", "GPUADVISE_PRECISION"}))
+      return false;
+    const std::string text = LowerCase(TextOf(*launch_));
+    for (const char* name : {"bf16", "bfloat16"}) {
+      for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+        const std::string_view rest = std::string_view(text).substr(at + std::strlen(name));
+        const size_t value = rest.find_first_not_of(" =");
+        const bool off = value != std::string_view::npos && rest.substr(value).starts_with("false");
+        if (!off) return true;
+      }
+    }
+    return false;
   }
 
   // Trainers that take fp32 where nothing is said need more memory and time than was counted.
@@ -326,6 +398,7 @@ class Judge {
   const api::Strategy& strategy_;
   const json& training_;
   std::string text_;
+  std::string own_text_;  // of it, what is not srun's
   Placeholders words_;
   ScriptVariables variables_;
   std::optional<LaunchCommand> launch_;

@@ -88,9 +88,11 @@ TEST(CommandConflicts, ALiteralThatIsTheSameObeys) {
 TEST(CommandConflicts, AMissingPlaceholderIsSaid) {
   EXPECT_EQ(Sentences("torchrun --nproc_per_node={gpus_per_node} t.py"),
             (Texts{"the command does not use the batch of one GPU, this strategy needs 8; add "
-                   "{micro_batch} to it",
+                   "{micro_batch} to it, or write the program's own figure as "
+                   "per_device_train_batch_size into the training file",
                    "the command does not use gradient accumulation, this strategy needs 3; add "
-                   "{accumulation} to it"}));
+                   "{accumulation} to it, or write the program's own figure as "
+                   "gradient_accumulation_steps into the training file"}));
 }
 
 TEST(CommandConflicts, AFixedBatchNeedsNoPlaceholder) {
@@ -117,7 +119,23 @@ TEST(CommandConflicts, TheProgramMayReadOurVariables) {
 TEST(CommandConflicts, AnUnknownProgramIsOnlyDoubted) {
   EXPECT_EQ(Sentences("./train --batch {micro_batch}"),
             (Texts{"perhaps the command does not use gradient accumulation, this strategy needs 3; "
-                   "add {accumulation} to it"}));
+                   "add {accumulation} to it, or write the program's own figure as "
+                   "gradient_accumulation_steps into the training file"}));
+}
+
+TEST(CommandConflicts, SrunsTasksAreNoCountOfTheProgram) {
+  const std::string batch = " --batch-size {micro_batch} --grad_accum {accumulation}";
+  EXPECT_EQ(Sentences("srun --ntasks=4 python t.py" + batch),
+            (Texts{"srun starts 4 tasks, this strategy needs 6; write --ntasks={gpus} there"}));
+  const std::string srun = "srun --ntasks={gpus} --ntasks-per-node={gpus_per_node} ";
+  EXPECT_EQ(Sentences(srun + "python t.py" + batch), Texts());
+  EXPECT_EQ(Sentences(srun + "python t.py trainer=ddp" + batch),
+            (Texts{"perhaps the command does not say the devices of its trainer, this strategy "
+                   "needs 6; add trainer.devices={gpus_per_node} to it, unless the trainer takes "
+                   "all that a task sees"}));
+  EXPECT_EQ(Sentences(srun + "python t.py trainer=ddp trainer.devices={gpus_per_node}" + batch),
+            Texts());
+  EXPECT_EQ(Sentences(srun + "torchrun t.py" + batch).size(), 1u) << "it starts one process";
 }
 
 TEST(CommandConflicts, TorchrunAloneStartsOneProcess) {
@@ -212,6 +230,11 @@ TEST(CommandConflicts, ThePrecisionOfTheCommandIsThatOfTheRow) {
              "training file"}));
   EXPECT_EQ(Sentences(silent, training, In("fp32")), Texts());
   EXPECT_EQ(Sentences(silent + "--{precision}", training, In("fp16")), Texts());
+  EXPECT_EQ(Sentences(silent + "--use_bf16 True", training, In("fp16")).size(), 1u);
+  const Texts named = Sentences(silent + "--my_bf16=True", training, In("fp16"));
+  EXPECT_EQ(named, (Texts{"perhaps the command names bf16, this strategy needs fp16; write "
+                          "{precision} there, or bf16: true in the training file"}));
+  EXPECT_EQ(Sentences(silent + "--my_bf16=False --fp16", training, In("fp16")), Texts());
 }
 
 TEST(CommandConflicts, WhatIsUsualOrMeasuredNeedsNoKey) {
