@@ -40,8 +40,9 @@ class SbatchOptions {
 
 struct ParsedArguments {
   SbatchOptions options;
-  std::vector<std::string> unknown;  // options that sbatch does not have, as written
-  std::vector<std::string> rest;     // the script and its arguments
+  std::vector<std::string> unknown;        // options that sbatch does not have, as written
+  std::vector<std::string> rest;           // the script and its arguments
+  std::vector<std::string> replaced = {};  // "--mail-type=END": a later line gives another value
 };
 
 // Parses `arguments` as sbatch does its command line: options up to the first other word, then the

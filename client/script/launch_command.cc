@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <set>
 
+#include "client/script/own_path.h"
+#include "client/script/script_text.h"
+#include "client/shell/shell_text.h"
 #include "client/shell/shell_words.h"
 #include "common/base/text.h"
 
@@ -305,11 +309,28 @@ void TakeSrun(LaunchCommand& command) {
   command.words.erase(command.words.begin(), command.words.begin() + static_cast<long>(begin));
 }
 
+// Index of the shell script that the words run, "srun bash x.sh 4"; words.size(): none.
+size_t CalledAt(const std::vector<LaunchWord>& words) {
+  const std::string first = BaseName(WordAt(words, 0));
+  const bool runs = IsShell(first) || IsOneOf(first, {"source", ".", "timeout"}) ||
+                    IsOneOf(first, kWrappers) || IsContainerWord(first);
+  for (size_t at = 0; at < words.size() && !LauncherAt(words, at); ++at) {
+    const std::string name = WordAt(words, at);
+    const bool script = name.ends_with(".sh") || name.ends_with(".bash");
+    if (script && !name.starts_with('-') && !IsTrainingScript(BaseName(name))) {
+      return at == 0 || runs ? at : words.size();
+    }
+  }
+  return words.size();
+}
+
 class Finder {
  public:
-  explicit Finder(ScriptVariables& variables) : variables_(variables) {}
+  Finder(ScriptVariables& variables, const ReadNamedFile& read)
+      : variables_(variables), read_(read) {}
 
-  void Take(const ScriptStatement& statement, size_t index, int depth) {
+  // `again`: the text was a word of another shell, which expanded it once.
+  void Take(const ScriptStatement& statement, size_t index, int depth, bool again) {
     for (size_t i = 0; i < statement.commands.size(); ++i) {
       const ScriptCommand& command = statement.commands[i];
       if (Assigns(command)) continue;
@@ -324,7 +345,7 @@ class Finder {
         launch.tail += (launch.tail.empty() ? "| " : " | ") + Join(next.words, " ");
         if (!next.redirections.empty()) launch.tail += " " + next.redirections;
       }
-      Inline(command.words, variables_, 0, depth > 0, launch.words, launch.open);
+      Inline(command.words, variables_, 0, again, launch.words, launch.open);
       const size_t before = found_.size();
       Unwrap(std::move(launch), depth);
       for (size_t f = before; f < found_.size(); ++f) found_[f].command = i;
@@ -340,7 +361,25 @@ class Finder {
       variables_.AssignText(command.words.back(), command.here_document);
       return true;
     }
-    if (command.words[0] == "let") {
+    const std::string& first = command.words[0];
+    if (first == "cd" && command.words.size() == 2) {
+      folder_ =
+          PathBeside(folder_, variables_.ValueOf(command.words[1]).value_or(command.words[1]));
+      return true;
+    }
+    if (first == ":") {
+      for (const std::string& word : command.words) AssignDefault(word);
+      return true;
+    }
+    if (first == "unset") {
+      for (const std::string& name : command.words) variables_.Unset(name);
+      return true;
+    }
+    if (IsOneOf(first, {"set", "shift"})) {
+      TakeOption(command);
+      return true;
+    }
+    if (first == "let") {
       for (size_t i = 1; i < command.words.size(); ++i) AssignSum(command.words[i]);
       return true;
     }
@@ -352,9 +391,38 @@ class Finder {
       if (!IsAssignment(word) && !name) return false;
     }
     for (const std::string& word : command.words) {
+      const std::string name = word.substr(0, word.find('='));
+      if (first == "export" || exports_all_) exported_.insert(name);
       if (IsAssignment(word)) variables_.Assign(word, command.block == ScriptBlock::kNone);
     }
     return true;
+  }
+
+  // : "${BATCH:=8}"
+  void AssignDefault(std::string_view word) {
+    if (word.starts_with('"') && word.ends_with('"') && word.size() > 1) {
+      word = word.substr(1, word.size() - 2);
+    }
+    const size_t equals = word.find('=');
+    if (!word.starts_with("${") || !word.ends_with('}') || equals == std::string_view::npos) return;
+    const size_t end = word[equals - 1] == ':' ? equals - 1 : equals;
+    const std::string name(word.substr(2, end - 2));
+    if (!IsVariableName(name) || variables_.IsAssigned(name)) return;
+    variables_.AssignText(name, std::string(word.substr(equals + 1, word.size() - equals - 2)));
+  }
+
+  // set -a, set -- a b, shift
+  void TakeOption(const ScriptCommand& command) {
+    const std::vector<std::string>& words = command.words;
+    const std::string option = words.size() > 1 ? words[1] : "";
+    if (words[0] == "shift") {
+      const bool one = command.block == ScriptBlock::kNone && IsOneOf(option, {"", "1"});
+      one ? variables_.ShiftArguments() : variables_.SetArguments(std::nullopt);
+    } else if (option == "--") {
+      variables_.SetArguments(std::vector<std::string>(words.begin() + 2, words.end()));
+    } else if (option == "-a" || option == "+a") {
+      exports_all_ = option == "-a";
+    }
   }
 
   // let TOTAL=BATCH*GPUS
@@ -380,6 +448,10 @@ class Finder {
       }
     }
     if (name == "eval") return UnwrapText(launch, 1, launch.words.size(), 0, depth);
+    if (const size_t at = CalledAt(launch.words);
+        at < launch.words.size() && UnwrapScript(launch, at, depth)) {
+      return;
+    }
     const bool script = IsShell(name) && IsTrainingScript(BaseName(WordAt(launch.words, 1)));
     if (IsOneOf(name, kWrappers) || script) {
       const size_t count = launch.words.size();
@@ -435,11 +507,73 @@ class Finder {
     std::string text;
     for (size_t i = begin; i < end; ++i) text += Unquoted(outer.words[i].raw) + " ";
     const auto statements = ReadStatements(text);
-    if (!statements) return;
+    const std::string folder = folder_;
+    if (statements) TakeInner(outer, *statements, around, depth, true);
+    folder_ = folder;
+  }
+
+  // "bash x.sh 4", "source x.sh": reads the script as if its lines stood here, with what it gets
+  // of its caller. False: not readable, or without a training.
+  bool UnwrapScript(const LaunchCommand& outer, size_t at, int depth) {
+    const std::string path = WordAt(outer.words, at);
+    if (!read_ || depth >= kMostNesting || path.find_first_of("$`") != std::string::npos)
+      return false;
+    std::optional<std::string> text = read_(PathBeside(folder_, path));
+    if (!text) text = read_(path);
+    if (!text) return false;
+    size_t begin = at;
+    while (begin > 0 && WordAt(outer.words, begin - 1).starts_with('-')) --begin;
+    const std::string shell = begin > 0 ? BaseName(WordAt(outer.words, begin - 1)) : "";
+    const bool sourced = shell == "source" || shell == ".";
+    begin = sourced || IsShell(shell) ? begin - 1 : at;
+    const std::string given = GivenBy(outer, at, sourced, *text);
+    const auto statements = ReadStatements(given + WithOwnPath(*text, path));
+    if (!statements) return false;
+    const ScriptVariables caller = variables_;
+    const std::string folder = folder_;
+    LaunchCommand around = outer;
+    around.env.clear();  // exported before its lines
+    around.env_values.clear();
+    around.called = path;
+    const size_t before = found_.size();
+    TakeInner(around, *statements, begin, depth, false);
+    const auto trains = [](const LaunchCommand& launch) {
+      return launch.likeness >= kLooksLikeTraining;
+    };
+    const bool found =
+        std::any_of(found_.begin() + static_cast<long>(before), found_.end(), trains);
+    if (!found) found_.resize(before);
+    if (!found || !sourced) {
+      variables_ = caller;
+      folder_ = folder;
+    }
+    return found;
+  }
+
+  // Lines that give a called script its environment and arguments.
+  std::string GivenBy(const LaunchCommand& outer, size_t at, bool sourced,
+                      const std::string& text) const {
+    std::string lines;
+    for (const auto& [name, raw] : outer.env) lines += "export " + name + "=" + raw + "\n";
+    std::string unset;
+    for (const std::string& name : variables_.Names()) {
+      const bool hidden = !sourced && !exported_.contains(name) && UsesName(text, name);
+      if (hidden && !UsesName(lines, name)) unset += " " + name;
+    }
+    std::string arguments;
+    for (size_t i = at + 1; i < outer.words.size(); ++i) arguments += " " + outer.words[i].raw;
+    const bool reads = !ScriptArgumentIn(text).empty() || text.find("getopts") != std::string::npos;
+    if (!arguments.empty() || (reads && !sourced)) lines += "set --" + arguments + "\n";
+    return unset.empty() ? lines : lines + "unset" + unset + "\n";
+  }
+
+  // Searches the statements of an inner shell, which the first `around` words of `outer` start.
+  void TakeInner(const LaunchCommand& outer, const std::vector<ScriptStatement>& statements,
+                 size_t around, int depth, bool again) {
     const size_t before = found_.size();
     std::vector<size_t> statement_of;  // by launch that is found in the text
-    for (size_t i = 0; i < statements->size(); ++i) {
-      Take((*statements)[i], outer.statement, depth + 1);
+    for (size_t i = 0; i < statements.size(); ++i) {
+      Take(statements[i], outer.statement, depth + 1, again);
       statement_of.resize(found_.size() - before, i);
     }
     for (size_t i = before; i < found_.size(); ++i) {
@@ -458,18 +592,28 @@ class Finder {
                          outer.words.begin() + static_cast<long>(around));
       inner.launcher_at += around;
       inner.program_at += around;
-      AddNeighbours(*statements, statement_of[i - before], inner);
+      if (inner.called.empty()) inner.called = outer.called;
+      std::set<size_t> others;
+      for (size_t j = before; j < found_.size(); ++j) {
+        if (found_[j].likeness >= kLooksLikeTraining) others.insert(statement_of[j - before]);
+      }
+      AddNeighbours(statements, statement_of[i - before], others, inner);
     }
   }
 
   // The commands of a text before and after `launch`, which is in statement `own`: "cd x &&
   // torchrun … && python merge.py". Pipes belong to the training.
   static void AddNeighbours(const std::vector<ScriptStatement>& statements, size_t own,
-                            LaunchCommand& launch) {
+                            const std::set<size_t>& trainings, LaunchCommand& launch) {
     std::vector<std::string> earlier, later;
     for (size_t s = 0; s < statements.size(); ++s) {
       const ScriptStatement& statement = statements[s];
       if (s != own) {
+        if (!launch.called.empty() && OnlyPrints(statement)) continue;
+        if (!launch.called.empty() && trainings.contains(s)) {
+          launch.rivals.push_back(statement.text);
+          continue;
+        }
         (s < own ? earlier : later).push_back(statement.text);
         continue;
       }
@@ -508,15 +652,19 @@ class Finder {
   }
 
   ScriptVariables& variables_;
+  const ReadNamedFile& read_;
+  std::string folder_ = ".";  // that `cd` changed to
+  std::set<std::string> exported_;
+  bool exports_all_ = false;
   std::vector<LaunchCommand> found_;
 };
 
 }  // namespace
 
 std::vector<LaunchCommand> FindLaunches(const std::vector<ScriptStatement>& statements,
-                                        ScriptVariables& variables) {
-  Finder finder(variables);
-  for (size_t i = 0; i < statements.size(); ++i) finder.Take(statements[i], i, 0);
+                                        ScriptVariables& variables, const ReadNamedFile& read) {
+  Finder finder(variables, read);
+  for (size_t i = 0; i < statements.size(); ++i) finder.Take(statements[i], i, 0, false);
   return finder.Found();
 }
 

@@ -4,6 +4,7 @@
 // Candidates are rated by their launcher, program name and flags. Pure.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -53,7 +54,9 @@ struct LaunchCommand {
   std::optional<SrunUse> srun;
   std::vector<std::string> before;  // commands before it inside `bash -c`
   std::vector<std::string> behind;  // and after it
+  std::vector<std::string> rivals;  // and those that start a training, too
   bool in_container = false;        // that shell is in a container
+  std::string called;               // the shell script that it stands in; "": this one
   ScriptBlock block = ScriptBlock::kNone;
   int line = 0;
   size_t statement = 0;           // its index in the script
@@ -65,10 +68,13 @@ struct LaunchCommand {
 // Minimum `likeness` of a training.
 inline constexpr int kLooksLikeTraining = 3;
 
-// All commands that may be a training, in order. Fills `variables` with the script's assignments; a
-// command sees only those before it.
+// Returns the text of a file named by a script; nullopt: unreadable.
+using ReadNamedFile = std::function<std::optional<std::string>(const std::string& path)>;
+
+// All commands that may be a training, in order, also those of shell scripts that are called.
+// Fills `variables` with the script's assignments; a command sees only those before it.
 std::vector<LaunchCommand> FindLaunches(const std::vector<ScriptStatement>& statements,
-                                        ScriptVariables& variables);
+                                        ScriptVariables& variables, const ReadNamedFile& read = {});
 
 // Reads a `command` of train.yaml, which may contain placeholders such as {gpus}. nullopt: no
 // launcher in it.

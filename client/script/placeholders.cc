@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "client/script/script_text.h"
 #include "client/script/script_variables.h"
 #include "client/shell/shell_text.h"
 #include "client/shell/shell_words.h"
@@ -41,6 +42,8 @@ class Writer {
   void Put(std::string_view setting, const std::string& placeholder) {
     const FlagUse* use = flags_.Find(setting);
     if (use == nullptr || use->bare || IsSwept(*use)) return;
+    const bool counts = IsOneOf(setting, {"gpus_per_node", "gpus"});
+    if (use->in_config && counts && training_.layout.one_process) return;
     if (use->in_config) return PutOverride(*use, placeholder);
     PutUse(*use, placeholder);
     for (const auto& [also, second] : flags_.also) {
@@ -96,8 +99,8 @@ class Writer {
 
   // Overrides a figure of the config file on the command line if the program allows it.
   void PutOverride(const FlagUse& use, const std::string& placeholder) {
-    const std::string& file = training_.config.path;
-    if (const auto added = OverrideOf(launch_, use.spelling, placeholder)) {
+    const std::string& file = use.file.empty() ? training_.config.path : use.file;
+    if (const auto added = OverrideOf(launch_, training_.config, use.spelling, placeholder)) {
       added_ += *added;
       report_.changed.push_back(
           fmt::format("{} {} in {} → {}", use.spelling, use.raw, file, placeholder));
@@ -309,6 +312,7 @@ class Writer {
   void DoubtOneTask() {
     const FlagUse* use = flags_.Find("gpus_per_node");
     if (use == nullptr || launch_.srun || launch_.launcher != Launcher::kPython) return;
+    if (training_.layout.one_process) return;
     if (use->spelling.find("devices") == std::string::npos) return;
     report_.unclear.push_back(fmt::format(
         "{}: the job has one task on a node; Lightning wants one for each device: write srun "

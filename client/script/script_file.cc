@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -24,6 +25,52 @@ std::string FolderOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
+
+// Reads what a script names: in this folder, where a job that is submitted here runs, else beside
+// the script.
+class NamedFiles {
+ public:
+  explicit NamedFiles(const std::string& script) : folder_(FolderOf(script)) {}
+
+  std::optional<std::string> Read(const std::string& named) {
+    std::string path = named;
+    for (const char* here : {"${SLURM_SUBMIT_DIR}", "$SLURM_SUBMIT_DIR", "${PWD}", "$PWD"}) {
+      path = ReplaceAll(path, here, ".");
+    }
+    Variables variables;
+    for (const char* name : {"HOME", "USER"}) {
+      if (const char* value = std::getenv(name); value != nullptr) variables[name] = value;
+    }
+    const ShellText expanded = ExpandText(path, variables);
+    if (!expanded.only_in_job.empty() || !expanded.not_set.empty() || expanded.has_command)
+      return {};
+    const std::string& known = expanded.text;
+    const Result<std::string> here = ReadTextFile(known);
+    const std::string beside_path = PathBeside(folder_, known);
+    if (folder_ == "." || folder_ == "./" || beside_path == known) {
+      return here ? std::optional(*here) : std::nullopt;
+    }
+    const Result<std::string> beside = ReadTextFile(beside_path);
+    if (here && beside && *here != *beside) {
+      Say(fmt::format("{} and {} differ: the first is read, as the job runs where you submit it",
+                      known, beside_path));
+    } else if (!here && beside) {
+      Say(fmt::format("{} is read; the job looks for {} where you submit it", beside_path, known));
+    }
+    if (here) return *here;
+    return beside ? std::optional(*beside) : std::nullopt;
+  }
+
+  const std::vector<std::string>& doubts() const { return doubts_; }
+
+ private:
+  void Say(std::string sentence) {
+    if (!IsOneOf(sentence, doubts_)) doubts_.push_back(std::move(sentence));
+  }
+
+  std::string folder_;
+  std::vector<std::string> doubts_;
+};
 
 void AddLines(const char* heading, const std::vector<std::string>& sentences, int width,
               std::string& text) {
@@ -86,10 +133,8 @@ Result<ConvertedScript> ConvertScriptFile(const std::string& path, const ScriptH
   std::error_code unknown;
   source.path = std::filesystem::absolute(path, unknown).lexically_normal();
   source.hints = hints;
-  source.read = [&](const std::string& named) -> std::optional<std::string> {
-    const Result<std::string> read = ReadTextFile(PathBeside(FolderOf(path), named));
-    return read ? std::optional(*read) : std::nullopt;
-  };
+  NamedFiles files(path);
+  source.read = [&](const std::string& named) { return files.Read(named); };
   source.preset_of = [&](const std::string& model) {
     const ModelPreset* preset = presets->Require(model, "").value_or(nullptr);
     // A folder usually has the name of its model.
@@ -99,7 +144,9 @@ Result<ConvertedScript> ConvertScriptFile(const std::string& path, const ScriptH
     return preset == nullptr ? std::string() : preset->name;
   };
   Result<ConvertedScript> converted = TrainYamlFromScript(source);
-  if (converted) AskForUnsettled(*presets, *converted);
+  if (!converted) return converted;
+  for (const std::string& doubt : files.doubts()) converted->report.unclear.push_back(doubt);
+  AskForUnsettled(*presets, *converted);
   return converted;
 }
 

@@ -84,8 +84,17 @@ ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
                           (launch.launcher == Launcher::kTune &&
                            ProgramOf(launch).find("single_device") != std::string::npos);
   layout.one_process = layout.one_process || runs_alone;
-  const auto per_node = flags.Number("gpus_per_node");
-  auto all = flags.Number("gpus");
+  // Of a file of settings alone, what the job cannot have is an unused default, and one process of
+  // one device is what python starts.
+  const int64_t asked = layout.asked_per_node * layout.nodes;
+  const auto counts = [&](std::string_view setting) -> std::optional<int64_t> {
+    const auto number = flags.Number(setting);
+    const bool of_file = number && flags.Find(setting)->in_config && python && !launch.srun;
+    const bool unused = of_file && asked > 0 && (*number > asked || (asked == 1 && *number == 1));
+    return unused ? std::nullopt : number;
+  };
+  const auto per_node = counts("gpus_per_node");
+  auto all = counts("gpus");
   if (!all && flags.Find("gpus") == nullptr && flags.accelerate_processes > 0) {
     all = flags.accelerate_processes;
   }
@@ -102,7 +111,10 @@ ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
     layout.gpus_per_node = listed;
   } else {
     // The number of processes may be given by an unknown value ($GPUS).
-    const bool said = flags.Find("gpus_per_node") != nullptr || flags.Find("gpus") != nullptr;
+    const auto is_said = [&](std::string_view setting) {
+      return flags.Find(setting) != nullptr && !flags.Number(setting);
+    };
+    const bool said = is_said("gpus_per_node") || is_said("gpus");
     layout.one_process = layout.one_process && !said;
     layout.gpus_per_node = layout.one_process ? 1 : layout.asked_per_node;
     return layout;

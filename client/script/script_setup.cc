@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
+#include "client/script/script_text.h"
 #include "client/shell/shell_text.h"
 #include "client/shell/shell_words.h"
 #include "common/base/text.h"
@@ -12,43 +12,12 @@
 namespace gpuadvise::client {
 namespace {
 
-// Commands that only print or wait and can be left out.
-constexpr std::array<std::string_view, 16> kIdle = {
-    "set",   "echo",   "date", "hostname",   "printf", "sleep", "wait", "exit",
-    "which", "whoami", "pwd",  "nvidia-smi", "ls",     "true",  ":",    "uptime"};
-
 constexpr size_t kMostShown = 70;  // bytes of a line shown in a message
 
 std::string Shown(const std::string& text) {
   const std::string line = text.substr(0, text.find('\n'));
   const bool cut = line.size() < text.size() || line.size() > kMostShown;
   return line.substr(0, kMostShown) + (cut ? " …" : "");
-}
-
-// Whether redirections write a file: "> hosts.txt", but not "2>&1" or ">/dev/null".
-bool WritesFile(std::string_view text) {
-  for (size_t at = text.find('>'); at != std::string_view::npos; at = text.find('>', at)) {
-    at = std::min(text.find_first_not_of(">| \t", at), text.size());
-    const std::string_view target = text.substr(at, text.find_first_of(" \t\n;)", at) - at);
-    if (!target.starts_with('&') && !target.starts_with("/dev/")) return true;
-  }
-  return false;
-}
-
-bool IsIdle(const ScriptCommand& command) {
-  const std::string& word = command.words[0];
-  return IsOneOf(word.substr(word.rfind('/') + 1), kIdle) && !WritesFile(command.redirections);
-}
-
-bool Uses(std::string_view text, std::string_view variable) {
-  for (size_t at = text.find(variable); at != std::string_view::npos;
-       at = text.find(variable, at + 1)) {
-    const size_t end = at + variable.size();
-    const bool begins = at == 0 || !IsNamePart(text[at - 1]);
-    const bool ends = end >= text.size() || !IsNamePart(text[end]);
-    if (begins && ends) return true;
-  }
-  return false;
 }
 
 // Variables that Slurm sets to assign GPUs.
@@ -79,7 +48,15 @@ class SetupReader {
 
   ScriptSetup Done() {
     for (const std::string& line : launch_.before) {
-      if (!RunsInside(launch_, line)) Keep(line, launch_.line, "");
+      if (RunsInside(launch_, line)) continue;
+      if (launch_.called.empty()) {
+        Keep(line, launch_.line, "");
+      } else {
+        TakeOfCalled(line);
+      }
+    }
+    for (const std::string& line : launch_.rivals) {
+      Leave(fmt::format("line {}: {}: it starts a training, too", launch_.line, Shown(line)));
     }
     for (const std::string& line : launch_.behind) LeaveBehind(line, launch_.line);
     return std::move(setup_);
@@ -95,22 +72,8 @@ class SetupReader {
     return 0;
   }
 
-  // Before the training an `exit` under a condition decides, and what is written may be read.
-  static bool OnlyPrints(const ScriptStatement& statement) {
-    const bool decides =
-        !statement.text.starts_with("exit") &&
-        std::any_of(statement.commands.begin(), statement.commands.end(),
-                    [](const auto& command) { return command.words[0] == "exit"; });
-    const bool writes = statement.compound && WritesFile(statement.text);
-    return !decides && !writes && AllIdle(statement);
-  }
-
-  static bool AllIdle(const ScriptStatement& statement) {
-    return std::all_of(statement.commands.begin(), statement.commands.end(), IsIdle);
-  }
-
   void TakeAfter(const ScriptStatement& statement, size_t index) {
-    if (AllIdle(statement) || statement.commands.empty()) return;
+    if (std::all_of(statement.commands.begin(), statement.commands.end(), IsIdle)) return;
     const bool trains = OtherTraining(index) > 0;
     Leave(fmt::format("line {}: {}: {}", statement.line, Shown(statement.text),
                       trains ? "it starts a training, too" : "it comes after the training"));
@@ -175,6 +138,23 @@ class SetupReader {
                                statement.line, Shown(statement.text), argument));
     }
     Keep(statement.text, statement.line, "");
+  }
+
+  // A line of a script that is called; where it reads arguments `set --` is before it.
+  void TakeOfCalled(const std::string& line) {
+    const auto statements = ReadStatements(line);
+    const bool assigns = statements && statements->size() == 1 && !(*statements)[0].compound &&
+                         IsOnlyAssignment((*statements)[0]);
+    std::string name;
+    if (assigns) {
+      const std::vector<std::string>& words = (*statements)[0].commands[0].words;
+      const std::string& last = words.back();
+      if (IsSlurms(last.substr(0, last.find('=')))) {
+        return Leave(fmt::format("line {}: {}: Slurm sets it", launch_.line, Shown(line)));
+      }
+      if (words.size() == 1) name = PlainName(last.substr(0, last.find('=')));
+    }
+    setup_.lines.push_back({line, std::move(name)});
   }
 
   static bool IsOnlyAssignment(const ScriptStatement& statement) {
@@ -248,7 +228,7 @@ class SetupReader {
 
   bool IsInLines(const std::string& name) const {
     return std::any_of(setup_.lines.begin(), setup_.lines.end(), [&](const SetupLine& line) {
-      return line.assigns == name || Uses(line.text, name);
+      return line.assigns == name || UsesName(line.text, name);
     });
   }
 
@@ -321,34 +301,11 @@ void DropUnused(ScriptSetup& setup, const std::string& command) {
   for (size_t i = setup.lines.size(); i-- > 0;) {
     const std::string name = setup.lines[i].assigns;
     if (name.empty()) continue;
-    bool used = Uses(command, name) || Uses(setup.workdir, name);
+    bool used = UsesName(command, name) || UsesName(setup.workdir, name);
     for (size_t j = i + 1; j < setup.lines.size(); ++j)
-      used = used || Uses(setup.lines[j].text, name);
+      used = used || UsesName(setup.lines[j].text, name);
     if (!used) setup.lines.erase(setup.lines.begin() + static_cast<long>(i));
   }
-}
-
-std::string ScriptArgumentIn(std::string_view text) {
-  bool single = false;
-  bool twice = false;
-  for (size_t at = 0; at + 1 < text.size(); ++at) {
-    if (text[at] == '\\' && !single) {
-      ++at;
-      continue;
-    }
-    if (text[at] == '\'' && !twice) single = !single;
-    if (text[at] == '"' && !single) twice = !twice;
-    if (text[at] != '$' || single) continue;
-    const bool braces = text[at + 1] == '{';
-    const size_t name = at + (braces ? 2 : 1);
-    if (name >= text.size()) return {};
-    const char c = text[name];
-    const bool count = c == '#' && (!braces || (name + 1 < text.size() && text[name + 1] == '}'));
-    if ((IsDigit(c) && c != '0') || c == '@' || c == '*' || count) {
-      return std::string("$") + c;
-    }
-  }
-  return {};
 }
 
 }  // namespace gpuadvise::client

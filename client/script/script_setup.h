@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,8 +35,5 @@ ScriptSetup ReadSetup(const std::vector<ScriptStatement>& statements, const Laun
 
 // Drops assignments to variables that neither `command` nor another kept line uses.
 void DropUnused(ScriptSetup& setup, const std::string& command);
-
-// The first script argument that a text uses ("$1", "$@", "${2}", "$#"); "": none.
-std::string ScriptArgumentIn(std::string_view text);
 
 }  // namespace gpuadvise::client

@@ -1,5 +1,6 @@
 #include "client/script/script_variables.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -189,6 +190,32 @@ void ScriptVariables::Assign(std::string_view word, bool certain) {
   if (!certain) kept = {{}, "", std::nullopt, kept.is_array};
 }
 
+void ScriptVariables::SetArguments(const std::optional<std::vector<std::string>>& words) {
+  std::optional<std::vector<std::string>> now;
+  if (words) {
+    now.emplace();
+    for (const std::string& word : *words) {
+      if (const auto several = WordsOf(word)) {
+        now->insert(now->end(), several->begin(), several->end());
+        continue;
+      }
+      const std::optional<std::string> value = ValueOf(word);
+      now->push_back(value ? ShellQuoted(*value) : word);
+    }
+  }
+  arguments_ = std::move(now);
+}
+
+void ScriptVariables::ShiftArguments() {
+  if (arguments_ && !arguments_->empty()) arguments_->erase(arguments_->begin());
+}
+
+std::vector<std::string> ScriptVariables::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, assigned] : assigned_) names.push_back(name);
+  return names;
+}
+
 std::optional<std::string> ScriptVariables::ValueOf(std::string_view raw) const {
   std::string value;
   while (!raw.empty()) {
@@ -277,6 +304,11 @@ std::optional<std::string> ScriptVariables::Reference(std::string_view& rest) co
     rest.remove_prefix(end + 1);
     return Braced(inside);
   }
+  if (!rest.empty() && (IsDigit(rest.front()) || rest.front() == '#')) {
+    const std::string name(1, rest.front());
+    rest.remove_prefix(1);
+    return Named(name);
+  }
   const VariableReference variable = ReferenceAt(rest);
   if (variable.length == 0) return {};
   rest.remove_prefix(variable.length);
@@ -297,6 +329,13 @@ std::optional<std::string> ScriptVariables::Braced(std::string_view inside) cons
 }
 
 std::optional<std::string> ScriptVariables::Named(const std::string& name) const {
+  if (name == "#")
+    return arguments_ ? std::optional(std::to_string(arguments_->size())) : std::nullopt;
+  if (!name.empty() && name.size() < 3 && std::all_of(name.begin(), name.end(), IsDigit)) {
+    const size_t at = static_cast<size_t>(std::stoi(name));
+    if (!arguments_ || at == 0) return {};
+    return at <= arguments_->size() ? ValueOf((*arguments_)[at - 1]) : std::string();
+  }
   if (const auto own = assigned_.find(name); own != assigned_.end()) return own->second.value;
   const auto slurms = slurm_.find(name);
   return slurms == slurm_.end() ? std::nullopt : std::optional(slurms->second);
@@ -325,6 +364,7 @@ std::string ScriptVariables::OnlyVariable(std::string_view raw) {
 }
 
 std::optional<std::vector<std::string>> ScriptVariables::WordsOf(std::string_view raw) const {
+  if (IsOneOf(raw, {"$@", "\"$@\"", "${@}", "\"${@}\"", "$*", "${*}"})) return arguments_;
   const auto found = assigned_.find(OnlyVariable(raw));
   if (found == assigned_.end()) return {};
   const Assigned& assigned = found->second;

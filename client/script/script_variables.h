@@ -29,6 +29,15 @@ class ScriptVariables {
   // Assigns a text that is not a word: a here-document.
   void AssignText(const std::string& name, const std::string& text);
 
+  void Unset(const std::string& name) { assigned_.erase(name); }
+
+  // Gives $1, $2, …, $@ and $#, as `set --` does; nullopt: they are not known.
+  void SetArguments(const std::optional<std::vector<std::string>>& words);
+  void ShiftArguments();  // `shift`
+
+  // The names assigned so far.
+  std::vector<std::string> Names() const;
+
   // The value of a word as written: quotes removed, variables expanded. nullopt: unknown.
   std::optional<std::string> ValueOf(std::string_view raw) const;
 
@@ -63,7 +72,8 @@ class ScriptVariables {
   std::optional<std::string> Named(const std::string& name) const;
 
   std::map<std::string, Assigned> assigned_;
-  size_t held_ = 0;  // bytes of all values
+  std::optional<std::vector<std::string>> arguments_;  // as written, or quoted values
+  size_t held_ = 0;                                    // bytes of all values
   std::set<std::string> open_;
   std::map<std::string, std::string> slurm_;
 };

@@ -11,10 +11,12 @@
 #include "client/script/own_path.h"
 #include "client/script/placeholders.h"
 #include "client/script/script_setup.h"
+#include "client/script/script_text.h"
 #include "client/script/script_variables.h"
 #include "client/script/training_flags.h"
 #include "client/script/training_section.h"
 #include "client/shell/shell_text.h"
+#include "client/shell/shell_words.h"
 #include "common/base/bytes.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
@@ -30,6 +32,10 @@ using nlohmann::json;
 constexpr size_t kMostScriptBytes = 1 << 20;
 constexpr size_t kMostOfLine = 80;  // bytes of a line in a message
 constexpr size_t kWrapAt = 92;      // columns of the command in the file
+
+// Parts of flags that name results, or change neither memory nor run time.
+constexpr std::array<std::string_view, 8> kOfResults = {"seed", "output", "run_name", "log",
+                                                        "save", "dir",    "tag",      "gpu"};
 
 std::string Texts(const std::vector<std::string>& texts) {
   std::string joined;
@@ -52,11 +58,7 @@ class Converter {
 
   ConvertedScript Convert() {
     training_.config = AddConfig(launch_, Reader(), flags_);
-    for (const std::string& path : training_.config.unread) {
-      report_.unclear.push_back(path +
-                                " cannot be read here: what only it says (method, precision, "
-                                "sharding, lengths, …) is not known");
-    }
+    SayWhatIsNotRead();
     training_.layout = LayoutOf(options_, launch_, flags_);
     yaml_ = "# Made from " + source_.file + " by `gpuadvise init`; look it through.\n";
     const std::string name = options_.Get("job-name").value_or(JobName(source_.file));
@@ -87,17 +89,35 @@ class Converter {
     return stem.empty() ? "train" : stem;
   }
 
+  void SayWhatIsNotRead() {
+    std::vector<std::string> missing, ignored;
+    for (const std::string& path : training_.config.unread) {
+      (ReadBeside(path) ? ignored : missing).push_back(path);
+    }
+    for (const auto& [paths, verb] :
+         {std::pair{&missing, "cannot be read here"},
+          std::pair{&ignored, ignored.size() == 1 ? "is not read" : "are not read"}}) {
+      if (paths->empty()) continue;
+      report_.unclear.push_back(fmt::format(
+          "{} {}: what only {} (GPUs, batch, method, precision, sharding, lengths, …) is not known",
+          Join(*paths, ", "), verb, paths->size() == 1 ? "it says" : "they say"));
+    }
+  }
+
   // Reads files that the command names, relative to its folder.
   ReadNamedFile Reader() const {
     return [this](const std::string& path) { return ReadBeside(path); };
   }
   std::optional<std::string> ReadBeside(const std::string& path) const {
-    if (path.find_first_of("$`") != std::string::npos) return {};
     return source_.read(BesideWorkdir(path));
   }
 
   std::string BesideWorkdir(const std::string& path) const {
-    return setup_.workdir.empty() ? path : PathBeside(setup_.workdir, path);
+    std::string beside = path;
+    for (const std::string& folder : {setup_.workdir, options_.Get("chdir").value_or("")}) {
+      if (!folder.empty() && beside.find_first_of("$~") != 0) beside = PathBeside(folder, beside);
+    }
+    return beside;
   }
 
   void Key(const std::string& name, const std::string& value) {
@@ -410,25 +430,55 @@ struct FoundTraining {
   std::string open;  // why its command is not all that the script runs; "": it is
 };
 
+// Whether it may start a training in a way that is not known.
+bool MayTrain(const ScriptCommand& command) {
+  const std::string& name = command.words[0];
+  if (IsAssignment(name) || OnlyPrints({"", 0, false, {command}}) ||
+      IsOneOf(name, {"export", "source", "cd", "mkdir", "cp", "rm", "module", "conda", "pip"})) {
+    return false;
+  }
+  const bool trains =
+      std::any_of(command.words.begin(), command.words.end(),
+                  [](const std::string& word) { return word.find("train") != std::string::npos; });
+  return trains || IsContainerWord(name) ||
+         IsOneOf(name, {"srun", "eval", "mpirun", "make", "just", "invoke"});
+}
+
 // The last line that runs another shell script ("srun ./train.sh", "source finetune.sh 7b"), which
 // may have the training, or starts a program that is not known; "": none.
-std::string CalledScript(const std::vector<ScriptStatement>& statements, const std::string& file) {
+std::string CalledScript(const std::vector<ScriptStatement>& statements, const std::string& file,
+                         const ReadNamedFile& read) {
   std::string sentence;
   for (const ScriptStatement& statement : statements) {
     for (const ScriptCommand& command : statement.commands) {
-      if (IsOneOf(command.words[0], {"srun", "eval", "mpirun"})) {
+      if (MayTrain(command)) {
         sentence = fmt::format(
             "{}:{}: {}: no kind of training that is known (torchrun, accelerate launch, deepspeed, "
             "python, …); write train.yaml with `gpuadvise init`",
-            file, command.line, Join(command.words, " ").substr(0, kMostOfLine));
+            file, command.line,
+            ReplaceAll(Join(command.words, " "), "\\\n", "").substr(0, kMostOfLine));
       }
-      for (const std::string& word : command.words) {
+      for (size_t i = 0; i < command.words.size(); ++i) {
+        const std::string& word = command.words[i];
         const bool script = word.ends_with(".sh") || word.ends_with(".bash");
         if (!script || word.find_first_of("$`*{(=") != std::string::npos) continue;
-        sentence = fmt::format(
-            "{}:{}: {} may have the training: give that script, `gpuadvise init --from {}`; the "
-            "#SBATCH lines of {} are then yours to write",
-            file, command.line, word, word, file);
+        const std::vector<std::string> arguments(command.words.begin() + static_cast<long>(i) + 1,
+                                                 command.words.end());
+        const std::string place = fmt::format("{}:{}: {}", file, command.line, word);
+        sentence =
+            read(word)
+                ? place +
+                      " starts no known kind of training (torchrun, accelerate launch, "
+                      "deepspeed, python, …) that can be told from its text; write train.yaml "
+                      "with `gpuadvise init`"
+                : fmt::format(
+                      "{} may have the training and cannot be read here: give that script, "
+                      "`gpuadvise init --from {}`; the #SBATCH lines, the setup and the exports of "
+                      "{}{} are then yours to write",
+                      place, word, file,
+                      arguments.empty()
+                          ? ""
+                          : ", and the arguments " + Join(arguments, " ").substr(0, kMostOfLine));
       }
     }
   }
@@ -437,7 +487,7 @@ std::string CalledScript(const std::vector<ScriptStatement>& statements, const s
 
 Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
                                   const std::vector<ScriptStatement>& statements,
-                                  const std::string& file) {
+                                  const std::string& file, const ReadNamedFile& read) {
   const LaunchCommand* best = nullptr;
   for (const LaunchCommand& launch : found) {
     if (launch.likeness > -5 && (best == nullptr || launch.likeness > best->likeness)) {
@@ -445,7 +495,7 @@ Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
     }
   }
   if (best == nullptr) {
-    const std::string called = CalledScript(statements, file);
+    const std::string called = CalledScript(statements, file, read);
     if (!called.empty()) return BadInput(called);
     return BadInput(file +
                     ": no line starts a known kind of training (torchrun, accelerate launch, "
@@ -512,11 +562,28 @@ std::string FillInMark(std::string_view text) {
     while (end < text.size() && (IsNamePart(text[end]) || text[end] == '-')) ++end;
     const bool mark =
         end < text.size() && text[end] == '>' && end > at + 2 && !IsDigit(text[at + 1]);
-    const size_t line =
-        text.rfind('\n', at) == std::string_view::npos ? 0 : text.rfind('\n', at) + 1;
-    const std::string_view before = text.substr(line, at - line);
-    const bool quoted = before.find_first_of("#'\"") != std::string_view::npos;
-    if (mark && !quoted) return std::string(text.substr(at, end + 1 - at));
+    if (mark) return std::string(text.substr(at, end + 1 - at));
+  }
+  return {};
+}
+
+// Refuses a mark in what runs up to the training; texts in quotes, here-documents and functions are
+// for readers.
+Result<void> CheckFilledIn(const std::vector<ScriptStatement>& statements, size_t last,
+                           const std::string& file) {
+  for (size_t i = 0; i <= last && i < statements.size(); ++i) {
+    for (const ScriptCommand& command : statements[i].commands) {
+      if (command.block == ScriptBlock::kFunction) continue;
+      // The shell reads "<path>" as two redirections.
+      std::string mark = FillInMark(ReplaceAll(command.redirections, " ", ""));
+      if (statements[i].text.find(mark) == std::string::npos) mark.clear();
+      for (const std::string& word : command.words) {
+        if (mark.empty() && word.find_first_of("'\"") == std::string::npos) mark = FillInMark(word);
+      }
+      if (mark.empty()) continue;
+      return BadInput(
+          fmt::format("{}:{}: {} is a placeholder; fill it in first", file, command.line, mark));
+    }
   }
   return {};
 }
@@ -526,6 +593,37 @@ bool IsLoginShell(std::string_view script) {
   const std::string_view line = script.substr(0, script.find('\n'));
   return line.starts_with("#!") && (line.find(" -l") != std::string_view::npos ||
                                     line.find(" --login") != std::string_view::npos);
+}
+
+// The arguments of an array's command that differ between its tasks, "--lr, --data"; seeds and
+// names of results change neither memory nor run time. "": none.
+std::string FlagsOfTasks(const std::vector<SetupLine>& setup, const LaunchCommand& launch) {
+  std::vector<std::string> variables = {"SLURM_ARRAY_TASK_ID"};
+  for (const SetupLine& line : setup) {
+    const bool depends = std::any_of(variables.begin(), variables.end(), [&](const auto& variable) {
+      return UsesName(line.text, variable);
+    });
+    if (depends && !line.assigns.empty()) variables.push_back(line.assigns);
+  }
+  std::vector<std::string> flags;
+  for (size_t i = launch.program_at + 1; i < launch.words.size(); ++i) {
+    const std::string& raw = launch.words[i].raw;
+    const bool differs = std::any_of(variables.begin(), variables.end(), [&](const auto& variable) {
+      return raw.find('$') != std::string::npos && UsesName(raw, variable);
+    });
+    if (!differs) continue;
+    const size_t equals = raw.find('=');
+    const std::string before = launch.words[i - 1].raw;
+    const std::string name = equals != std::string::npos ? raw.substr(0, equals)
+                             : before.starts_with('-')   ? before
+                                                         : raw;
+    const std::string lower = LowerCase(name);
+    const bool harmless =
+        std::any_of(kOfResults.begin(), kOfResults.end(),
+                    [&](std::string_view part) { return lower.find(part) != std::string::npos; });
+    if (!harmless && !IsOneOf(name, flags)) flags.push_back(name);
+  }
+  return Join(flags, ", ");
 }
 
 // Checks that the written file can be read back.
@@ -544,18 +642,27 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   if (Result<void> text = CheckText(source); !text) return tl::unexpected<Error>(text.error());
   const Result<ParsedArguments> options = ParseScriptOptions(source.text, file);
   if (!options) return tl::unexpected<Error>(options.error());
-  if (const std::string mark = FillInMark(source.text); !mark.empty()) {
-    return BadInput(fmt::format("{}: {} is a placeholder; fill it in first", file, mark));
-  }
   const std::string text = WithOwnPath(std::string(source.text), source.path);
   const auto statements = ReadStatements(text);
   if (!statements) return BadInput(file + ": " + statements.error().message);
   ScriptVariables variables(options->options);
-  const std::vector<LaunchCommand> found = FindLaunches(*statements, variables);
-  const Result<FoundTraining> chosen = TheTraining(found, *statements, file);
+  bool holds_placeholder = HoldsPlaceholder(source.text);
+  const ReadNamedFile read = [&](const std::string& path) {
+    std::optional<std::string> called = source.read(path);
+    const bool usable = called && called->size() <= kMostScriptBytes && !FirstInvalidUtf8(*called);
+    if (!usable) return std::optional<std::string>();
+    holds_placeholder = holds_placeholder || HoldsPlaceholder(*called);
+    return called;
+  };
+  const std::vector<LaunchCommand> found = FindLaunches(*statements, variables, read);
+  const Result<FoundTraining> chosen = TheTraining(found, *statements, file, read);
+  const size_t last = chosen ? chosen->launch.statement : statements->size();
+  if (auto filled = CheckFilledIn(*statements, last, file); !filled) {
+    return tl::unexpected<Error>(filled.error());
+  }
   if (!chosen) return tl::unexpected<Error>(chosen.error());
   const LaunchCommand* const launch = &chosen->launch;
-  if (HoldsPlaceholder(source.text)) {
+  if (holds_placeholder) {
     return BadInput(file +
                     ": it contains a word in braces like {name}, which submit would fill in; write "
                     "the train.yaml with `gpuadvise init`");
@@ -569,6 +676,8 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   std::copy_if(options->unknown.begin(), options->unknown.end(),
                std::back_inserter(training.plugin_options),
                [](const std::string& option) { return option.starts_with("--"); });
+  const std::string tasks_differ_in =
+      training.options.Has("array") ? FlagsOfTasks(training.setup.lines, *launch) : "";
   ConvertedScript converted = Converter(source, std::move(training), chosen->open).Convert();
   if (IsLoginShell(source.text)) {
     converted.report.unclear.push_back(
@@ -584,6 +693,12 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
         "folder "
         "in full");
   }
+  if (!tasks_differ_in.empty()) {
+    converted.report.unclear.push_back(
+        tasks_differ_in +
+        ": the tasks of the array differ in it, and one num_samples, memory and time "
+        "limit is for all: write those of the largest");
+  }
   if (ProgramOf(*launch).find("submitit") != std::string::npos) {
     converted.report.unclear.push_back(
         ProgramOf(*launch) +
@@ -594,6 +709,15 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
     converted.report.unclear.push_back(fmt::format(
         "line {}: the training starts inside a condition, which is assumed to hold", launch->line));
   }
+  for (const std::string& option : options->options.ToArguments()) {
+    const std::string mark = FillInMark(option);
+    if (!mark.empty())
+      converted.report.missing.push_back("#SBATCH " + option + ": " + mark + " is a placeholder");
+  }
+  if (!launch->called.empty()) {
+    converted.report.changed.push_back(fmt::format(
+        "line {}: {} → its own lines, which the job runs itself", launch->line, launch->called));
+  }
   if (launch->srun && !launch->srun->left.empty()) {
     converted.report.left.push_back("srun's " + Join(launch->srun->left, " ") +
                                     ": submit starts the training itself");
@@ -601,14 +725,17 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   for (const std::string& name : launch->open) {
     converted.report.unclear.push_back(name + ": a condition adds to it, which is left out");
   }
+  for (const std::string& option : options->replaced) {
+    converted.report.left.push_back("#SBATCH " + option + ": a later line gives it again and wins");
+  }
   for (const std::string& unknown : options->unknown) {
     converted.report.unclear.push_back(
         "#SBATCH " + unknown +
         (unknown.starts_with("--") ? ": no option of sbatch's own; kept for a plugin of the site"
                                    : ": not an sbatch option"));
   }
-  if (Result<void> read = CheckYaml(converted.yaml, file, chosen->open.empty()); !read) {
-    return tl::unexpected<Error>(read.error());
+  if (Result<void> whole = CheckYaml(converted.yaml, file, chosen->open.empty()); !whole) {
+    return tl::unexpected<Error>(whole.error());
   }
   return converted;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "client/script/script_setup.h"
+#include "client/script/script_text.h"
 
 namespace gpuadvise::client {
 namespace {

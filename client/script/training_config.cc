@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "common/base/text.h"
-#include "common/yaml/yaml_document.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -15,38 +15,42 @@ using nlohmann::json;
 
 constexpr int kMostDepth = 6;  // of nested sections in a config file
 
-std::optional<json> Parsed(const std::string& text, const std::string& path) {
-  if (path.ends_with(".json")) {
-    json read = json::parse(text, nullptr, false, true);
-    return read.is_object() ? std::optional(std::move(read)) : std::nullopt;
-  }
-  const Result<YamlDocument> document = ParseYaml(text, path);
-  return document ? std::optional(document->root) : std::nullopt;
-}
-
 std::optional<json> Read(const std::string& path, const ReadNamedFile& read) {
   if (path.empty()) return {};
   const std::optional<std::string> text = read(path);
-  return text ? Parsed(*text, path) : std::nullopt;
+  return text ? ParseConfig(*text, path) : std::nullopt;
 }
 
 std::string ScalarText(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// Settings of evaluation and inference are not the training's.
+// Settings of evaluation and inference are not the training's; a schedule's and a callback's
+// lengths are their own.
 bool IsOfAnotherTask(const std::string& section) {
-  constexpr std::array<std::string_view, 6> kTasks = {"val",   "test",     "infer",
-                                                      "serve", "generate", "predict"};
-  return std::any_of(kTasks.begin(), kTasks.end(), [&](std::string_view task) {
-    return section.find(task) != std::string::npos;
-  });
+  constexpr std::array<std::string_view, 10> kTasks = {"val",      "test",    "infer", "serve",
+                                                       "generate", "predict", "sched", "callback",
+                                                       "logger",   "hydra"};
+  const std::string name = LowerCase(section);
+  return std::any_of(kTasks.begin(), kTasks.end(),
+                     [&](std::string_view task) { return name.find(task) != std::string::npos; });
+}
+
+// Whether an unknown key sounds like a number of GPUs or an accumulation.
+bool SoundsLikeSplit(const std::string& key) {
+  constexpr std::array<std::string_view, 5> kParts = {"accum", "n_gpu", "num_gpu", "nproc",
+                                                      "devices"};
+  const std::string name = LowerCase(key);
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&](std::string_view part) { return name.find(part) != std::string::npos; });
 }
 
 class ConfigReader {
  public:
-  ConfigReader(const LaunchCommand& command, TrainingFlags& flags)
-      : names_(command), flags_(flags) {}
+  using Files = std::map<std::string, std::string>;  // by key
+
+  ConfigReader(const LaunchCommand& command, TrainingFlags& flags, const Files& files = {})
+      : names_(command), flags_(flags), files_(files) {}
 
   // Adds outer keys before those of sections, so that they win.
   void Add(const json& section, const std::string& prefix, int depth) {
@@ -74,7 +78,15 @@ class ConfigReader {
 
   void Keep(const std::string& key, const json& value) {
     const Setting* setting = names_.Find(key);
-    if (setting == nullptr) AddNotCounted(key.substr(key.rfind('.') + 1), value, flags_);
+    const auto file = files_.find(key);
+    if (setting == nullptr) {
+      const std::string name = key.substr(key.rfind('.') + 1);
+      AddNotCounted(name, value, flags_);
+      if (SoundsLikeSplit(name) && value.is_number_integer() && value > 1) {
+        flags_.unclear.push_back(key + " " + value.dump() +
+                                 (file == files_.end() ? "" : " in " + file->second));
+      }
+    }
     if (setting == nullptr || flags_.uses.contains(setting->name)) return;
     // The command's own batch overrides the file's.
     const bool said = flags_.uses.contains("per_device_train_batch_size");
@@ -85,11 +97,13 @@ class ConfigReader {
     use.raw = ScalarText(value);
     use.value = use.raw;
     use.in_config = true;
+    use.file = file == files_.end() ? "" : file->second;
     flags_.uses[setting->name] = std::move(use);
   }
 
   const SettingNames names_;
   TrainingFlags& flags_;
+  const Files files_;
   bool config_has_split_ = false;  // the file gives the batch of one GPU
 };
 
@@ -168,15 +182,21 @@ TrainingConfig AddConfig(const LaunchCommand& command, const ReadNamedFile& read
     config.unread.push_back(flags.accelerate_config);
   }
   const FlagUse* use = flags.Find("config");
-  if (use == nullptr) return config;
-  config.path = use->value.value_or(use->raw);
-  const std::optional<json> document = use->value ? Read(config.path, read) : std::nullopt;
-  if (!document) {
-    config.unread.push_back(config.path);
-    return config;
-  }
-  config.is_read = true;
-  ConfigReader(command, flags).Add(SectionOfCommand(command, *document), "", 0);
+  const std::string named = use == nullptr ? "" : use->value.value_or(use->raw);
+  const ConfigFiles files = ReadConfigFiles(command, named, read);
+  config.path = files.path;
+  config.is_read = files.is_read;
+  config.takes_overrides = files.takes_overrides;
+  config.unread.insert(config.unread.end(), files.unread.begin(), files.unread.end());
+  std::erase_if(flags.uses, [&](const auto& item) {
+    const FlagUse& each = item.second;
+    return !each.in_config && !each.in_env && files.choices.contains(each.word);
+  });
+  if (files.merged.empty()) return config;
+  const json& section = SectionOfCommand(command, files.merged);
+  const bool whole = &section == &files.merged;
+  ConfigReader(command, flags, whole ? files.file_of : std::map<std::string, std::string>())
+      .Add(section, "", 0);
   SettlePlainBatch(flags);
   return config;
 }
@@ -200,8 +220,9 @@ OffloadDevices OffloadOf(const std::string& path, const ReadNamedFile& read) {
   return devices;
 }
 
-std::optional<std::string> OverrideOf(const LaunchCommand& command, const std::string& key,
-                                      const std::string& value) {
+std::optional<std::string> OverrideOf(const LaunchCommand& command, const TrainingConfig& config,
+                                      const std::string& key, const std::string& value) {
+  if (config.takes_overrides) return " " + key + "=" + value;
   switch (command.launcher) {
     case Launcher::kTune:
     case Launcher::kLlamaFactory:

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "client/script/script_setup.h"
+#include "client/script/script_text.h"
 #include "common/base/text.h"
 #include "common/keys/train_keys.h"
 
@@ -181,6 +181,8 @@ class Reader {
     const Setting* setting = names_.Find(use.spelling);
     if (setting == nullptr) return Doubt(use);
     const std::string_view name = setting->name;
+    // Hydra's is a folder.
+    if (Normalized(use.spelling) == "config_path" && !IsSettingsFile(use.raw)) return;
     if (name == "config" && of_launcher && command_.launcher == Launcher::kAccelerate) {
       flags_.accelerate_config = use.value.value_or("");
       return;

@@ -27,6 +27,7 @@ struct FlagUse {
   size_t value_at = 0;               // offset of the value in that word's raw text
   bool bare = false;                 // has no value
   bool in_config = false;            // in a config file; `word` is invalid
+  std::string file = {};             // that file; "": not known
   bool in_env = false;               // NPROC_PER_NODE=4 before the command: `word` is its index
 };
 

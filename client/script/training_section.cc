@@ -8,7 +8,10 @@
 #include <cstring>
 #include <utility>
 
+#include "client/script/section_writer.h"
 #include "client/script/trainer_defaults.h"
+#include "client/script/training_length.h"
+#include "client/script/training_sharding.h"
 #include "client/shell/shell_text.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
@@ -21,8 +24,6 @@
 namespace gpuadvise::client {
 namespace {
 
-constexpr int64_t kMostBatchInSamples = 100'000;  // a larger batch counts tokens
-
 class Section {
  public:
   Section(const ScriptHints& hints, const ScriptTraining& training, const ReadNamedFile& read,
@@ -33,59 +34,30 @@ class Section {
         report_(report),
         launch_(training.launch),
         flags_(training.flags),
-        layout_(training.layout) {}
+        layout_(training.layout),
+        out_(report) {}
 
   std::string Write() {
-    WriteLength();
-    WriteBatch();
+    WriteLengthAndBatch(hints_, training_, out_);
     WriteNumber("per_device_eval_batch_size");
     WriteNumber("max_seq_length");
     WritePrecision();
     WriteMethod();
     WriteCheckpointing();
-    WriteSharding();
+    WriteSharding(training_, read_, out_);
     AskForMethod();
-    WriteParallelism();
+    WriteParallelism(training_, out_);
     WriteDetails();
     WriteOthers();
     AskForUnknown();
-    return "training:\n" + yaml_ + "\n";
+    return "training:\n" + out_.yaml + "\n";
   }
 
  private:
-  void Key(const std::string& name, const std::string& value) {
-    yaml_ += "  " + name + ": " + value + "\n";
-  }
-
-  // Writes a key and reports it.
-  void Take(const std::string& name, const std::string& value) {
-    Key(name, value);
-    report_.taken.push_back(name + " " + value);
-  }
-
-  void WriteNumber(const std::string& key) {
-    const FlagUse* use = flags_.Find(key);
-    if (use == nullptr) return;
-    if (const auto number = flags_.Number(key)) {
-      Key(key, std::to_string(*number));
-      report_.taken.push_back(fmt::format("{} {} ({})", key, *number, use->spelling));
-    } else if (const auto side = SideOfBoth(use->value.value_or("")); side && key == "resolution") {
-      Key(key, fmt::format("{}  # {}", *side, *use->value));
-      report_.taken.push_back(fmt::format("{} {} ({} {})", key, *side, use->spelling, use->raw));
-    } else if (use->value && !use->bare) {
-      report_.missing.push_back(
-          fmt::format("{} {}: no whole number; write {}", use->spelling, use->raw, key));
-    }
-  }
-
-  // A side of the square of as many pixels as "1024,768".
-  static std::optional<int64_t> SideOfBoth(const std::string& text) {
-    const size_t comma = text.find_first_of(",x");
-    if (comma == std::string::npos) return {};
-    const double pixels = std::atof(text.c_str()) * std::atof(text.c_str() + comma + 1);
-    return pixels > 0 && pixels < 1e9 ? std::optional(std::llround(std::sqrt(pixels)))
-                                      : std::nullopt;
-  }
+  void Key(const std::string& name, const std::string& value) { out_.Key(name, value); }
+  void Take(const std::string& name, const std::string& value) { out_.Take(name, value); }
+  void WriteNumber(const std::string& key) { out_.WriteNumber(key, flags_); }
+  bool IsWritten(const std::string& key) const { return out_.IsWritten(key); }
 
   // Keys of `training` by their own names, such as cache_latents: what no other function wrote.
   void WriteOthers() {
@@ -107,16 +79,13 @@ class Section {
     }
   }
 
-  bool IsWritten(const std::string& key) const {
-    return yaml_.find("  " + key + ": ") != std::string::npos;
-  }
-
   // A setting whose value is a variable that nothing in the script gives.
   void AskForUnknown() {
     for (const auto& [name, use] : flags_.uses) {
       const Setting* setting = FindSetting(name);
       const bool counts = setting != nullptr && setting->here.starts_with("training.");
       if (use.value || use.bare || !counts) continue;
+      if (name == "trainer" && !use.spelling.starts_with('-')) continue;  // a group of Hydra's
       if (IsOneOf(name, {"per_device_train_batch_size", "gradient_accumulation_steps",
                          "effective_batch_size", "bf16", "fp16", "lora.lora_alpha", "resume",
                          "max_steps", "num_train_epochs", "zero_stage", "deepspeed"})) {
@@ -125,155 +94,6 @@ class Section {
       report_.missing.push_back(fmt::format("{} {} has no value in the script: write {}",
                                             use.spelling, use.raw, setting->here));
     }
-  }
-
-  void WriteLength() {
-    if (hints_.max_steps) {
-      Key("max_steps", std::to_string(*hints_.max_steps));
-      return;
-    }
-    if (flags_.Number("max_steps")) {
-      return WriteNumber("max_steps");
-    }
-    const FlagUse* epochs = flags_.Find("num_train_epochs");
-    double count = 0;
-    if (epochs != nullptr && epochs->value) count = std::atof(epochs->value->c_str());
-    if (count > 0) {
-      Key("num_train_epochs", fmt::format("{:g}", count));
-      report_.taken.push_back(
-          fmt::format("{:g} {} ({})", count, count == 1 ? "epoch" : "epochs", epochs->spelling));
-      const auto samples = hints_.num_samples ? hints_.num_samples : flags_.Number("num_samples");
-      if (samples) {
-        Key("num_samples", std::to_string(*samples));
-        if (!hints_.num_samples) SayWhereSamplesAreFrom(*flags_.Find("num_samples"));
-        return;
-      }
-      yaml_ += "  # num_samples: how many samples one epoch has\n";
-      report_.missing.push_back(
-          "number of samples in the data set: fill in num_samples, or give --num-samples N");
-      return;
-    }
-    if (hints_.num_samples) {
-      Key("samples", std::to_string(*hints_.num_samples));
-      return;
-    }
-    yaml_ += "  # max_steps: how many optimizer steps\n";
-    report_.missing.push_back(
-        "length of the training: fill in max_steps (or num_train_epochs and num_samples), or give "
-        "--max-steps N");
-  }
-
-  void SayWhereSamplesAreFrom(const FlagUse& use) {
-    report_.taken.push_back(fmt::format("num_samples {} ({})", use.raw, use.spelling));
-    if (use.spelling.find("max") == std::string::npos) return;
-    report_.unclear.push_back(fmt::format(
-        "{} {} is a limit: where the data set is smaller, write its size as num_samples",
-        use.spelling, use.raw));
-  }
-
-  // Keeps the effective batch of the script's GPUs; its split is open from now on.
-  void WriteBatch() {
-    const auto micro = flags_.Number("per_device_train_batch_size");
-    const auto global = flags_.Number("effective_batch_size");
-    const bool fixed_accumulation = !TakesAccumulation(flags_) && !global;
-    const int64_t accumulation = flags_.accelerate_accumulation > 0
-                                     ? flags_.accelerate_accumulation
-                                     : flags_.Number("gradient_accumulation_steps").value_or(1);
-    if (hints_.effective_batch_size) {
-      Key("effective_batch_size", std::to_string(*hints_.effective_batch_size));
-    } else if (global && *global > kMostBatchInSamples) {
-      report_.batch_is_missing = true;
-      report_.missing.push_back(
-          fmt::format("{} {}: sounds like tokens; write effective_batch_size in samples",
-                      Spelling("effective_batch_size"), *global));
-    } else if (global) {
-      Key("effective_batch_size", std::to_string(*global));
-      report_.taken.push_back(fmt::format("{} samples a step on all GPUs ({})", *global,
-                                          Spelling("effective_batch_size")));
-    } else if (micro && IsUnknown("gradient_accumulation_steps")) {
-      report_.batch_is_missing = true;
-      yaml_ += "  # effective_batch_size: micro-batch × accumulation × GPUs, which is kept\n";
-      const FlagUse* use = flags_.Find("gradient_accumulation_steps");
-      report_.missing.push_back(
-          fmt::format("the batch: {} {} has no value in the script; write effective_batch_size",
-                      use->spelling, use->raw));
-    } else if (micro && layout_.gpus() > 0) {
-      const int64_t gpus = layout_.gpus();
-      const std::string product = fmt::format("{} × {} × {}", *micro, accumulation, gpus);
-      Key("effective_batch_size",
-          fmt::format("{}  # {} GPUs in the script", *micro * accumulation * gpus, product));
-      report_.taken.push_back(fmt::format("batch {} = {} samples a step ({})",
-                                          product + (gpus == 1 ? " GPU" : " GPUs"),
-                                          *micro * accumulation * gpus, BatchSpellings()));
-      if (IsPlainBatchName()) {
-        report_.unclear.push_back(
-            Spelling("per_device_train_batch_size") + " " + std::to_string(*micro) +
-            fmt::format(": taken as the batch of one GPU; if it is that of all, "
-                        "write effective_batch_size: {} and "
-                        "{{effective_batch_size}} in its place",
-                        *micro * accumulation));
-      }
-    } else if (micro) {
-      Key("per_device_train_batch_size", std::to_string(*micro));
-      Key("gradient_accumulation_steps", std::to_string(accumulation));
-      report_.unclear.push_back(
-          "number of GPUs of the script: the batch per GPU is kept, so the effective batch grows "
-          "with the GPUs");
-    } else {
-      yaml_ += "  # effective_batch_size: micro-batch × accumulation × GPUs, which is kept\n";
-      report_.batch_is_missing = true;
-      report_.missing.push_back(MissingBatch());
-    }
-    if (fixed_accumulation && micro && layout_.gpus() > 0) {
-      Key("gradient_accumulation_steps", std::to_string(accumulation));
-      report_.unclear.push_back(
-          "the command has no flag for gradient accumulation: counted as 1, and only GPU counts "
-          "that divide the batch are advised; if the program accumulates by itself, multiply "
-          "effective_batch_size, and pass {accumulation} if it has a flag");
-    }
-  }
-
-  // Whether a figure is given but unknown.
-  bool IsUnknown(std::string_view setting) const {
-    return flags_.Find(setting) != nullptr && !flags_.Number(setting);
-  }
-
-  bool IsPlainBatchName() const {
-    std::string name = Spelling("per_device_train_batch_size");
-    name = name.substr(name.rfind('.') == std::string::npos ? 0 : name.rfind('.') + 1);
-    return layout_.gpus() > 1 &&
-           IsOneOf(name, {"--batch-size", "--batch_size", "-b", "batch_size", "--bs", "--batch",
-                          "--train_batch_size", "--train-batch-size"});
-  }
-
-  std::string MissingBatch() const {
-    const FlagUse* use = flags_.Find("per_device_train_batch_size");
-    if (use != nullptr && !use->value) {
-      return fmt::format("the batch: {} {} has no value in the script; write effective_batch_size",
-                         use->spelling, use->raw);
-    }
-    if (!training_.config.path.empty() && !training_.config.is_read) {
-      return fmt::format(
-          "the batch: it is set in {}, which cannot be read here; write effective_batch_size, and "
-          "let the command take {{micro_batch}} and {{accumulation}}",
-          training_.config.path);
-    }
-    return "the batch: no flag gives it; write effective_batch_size, and pass {micro_batch} and "
-           "{accumulation} in the command";
-  }
-
-  std::string Spelling(std::string_view setting) const {
-    const FlagUse* use = flags_.Find(setting);
-    return use == nullptr ? "" : use->spelling;
-  }
-
-  std::string BatchSpellings() const {
-    std::vector<std::string> names;
-    for (std::string_view setting : {"per_device_train_batch_size", "gradient_accumulation_steps",
-                                     "gpus_per_node", "gpus", "nodes"}) {
-      if (!Spelling(setting).empty()) names.push_back(Spelling(setting));
-    }
-    return Join(names, ", ");
   }
 
   void WritePrecision() {
@@ -286,7 +106,7 @@ class Section {
       Key("fp16", "true");
       report_.taken.push_back("fp16");
     } else if (IsOneOf(word, {"no", "fp32", "32", "float32", "32-true"}) ||
-               flags_.Switch("bf16") == false) {
+               flags_.Switch("bf16") == false || flags_.Switch("amp") == false) {
       Key("bf16", "false");
       Key("fp16", "false");
       report_.taken.push_back("fp32");
@@ -324,9 +144,9 @@ class Section {
   // What the trainer does where nothing is said.
   void WriteUsualPrecision() {
     const auto usual = DefaultsOfTrainer(launch_, flags_);
-    const bool unread = !training_.config.path.empty() && !training_.config.is_read;
+    const bool unread = training_.config.HidesSettings();
     const bool accelerate = launch_.launcher == Launcher::kAccelerate;
-    if (unread || flags_.Find("torch_dtype") != nullptr) return;
+    if (flags_.Find("torch_dtype") != nullptr) return;
     for (const char* key : {"bf16", "fp16"}) {
       const FlagUse* use = flags_.Find(key);
       if (use == nullptr || use->bare || use->value) continue;
@@ -335,17 +155,21 @@ class Section {
           use->spelling, use->raw, key));
       return;
     }
-    if (const FlagUse* use = flags_.Find("precision"); use != nullptr && use->bare) {
+    for (const char* key : {"precision", "amp"}) {
+      const FlagUse* use = flags_.Find(key);
+      if (use == nullptr || (!use->bare && !flags_.Switch(key).value_or(false))) continue;
       report_.unclear.push_back(
           use->spelling + " does not say which: half precision is counted; write bf16 or fp16");
       return;
     }
-    if (usual && !usual->fp32 && !accelerate) return;
-    if (!usual || accelerate || !IsWholeCommandKnown(launch_)) {
+    if (usual && !usual->fp32 && !accelerate && !unread) return;
+    if (!usual || accelerate || unread || !IsWholeCommandKnown(launch_)) {
       report_.unclear.push_back(
           std::string("no flag gives the precision: half precision is counted") +
-          (accelerate ? ", accelerate's configuration decides (--mixed_precision)"
-                      : "; for fp32 write bf16: false and fp16: false"));
+          (unread ? "; " + training_.config.unread[0] +
+                        " may say another; for fp32 write bf16: false and fp16: false"
+           : accelerate ? ", accelerate's configuration decides (--mixed_precision)"
+                        : "; for fp32 write bf16: false and fp16: false"));
       return;
     }
     Key("bf16", "false");
@@ -499,135 +323,12 @@ class Section {
   // What the trainer does where nothing is said, if all that is said can be seen.
   void WriteUsualCheckpointing() {
     const auto usual = DefaultsOfTrainer(launch_, flags_);
-    const bool unread = !training_.config.path.empty() && !training_.config.is_read;
-    if (!usual || unread || !IsWholeCommandKnown(launch_)) return;
+    if (!usual || training_.config.HidesSettings() || !IsWholeCommandKnown(launch_)) return;
     const bool on = usual->gradient_checkpointing;
     Key("gradient_checkpointing",
         fmt::format("{}  # the default of {}", on ? "true" : "false", usual->trainer));
     Assume("checkpointing", on ? "gradient checkpointing" : "no gradient checkpointing",
            usual->trainer);
-  }
-
-  // ---- sharding
-
-  void WriteSharding() {
-    const FlagUse* switch_use = flags_.Find("fsdp");
-    const bool bare = switch_use != nullptr && switch_use->bare;
-    const std::string fsdp = bare ? "true" : LowerCase(flags_.Text("fsdp"));
-    if (const std::string words = FsdpWords(fsdp); !words.empty()) return Take("fsdp", words);
-    if (WriteStrategy()) return;
-    const FlagUse* stage_use = flags_.Find("zero_stage");
-    if (stage_use != nullptr && !stage_use->value) {
-      report_.missing.push_back(
-          fmt::format("{} {} has no value in the script: write "
-                      "training.deepspeed",
-                      stage_use->spelling, stage_use->raw));
-      return;
-    }
-    const std::string file = DeepspeedFile();
-    if (const auto stage = ZeroStage(file)) {
-      Key("deepspeed",
-          fmt::format("{}{}", *stage, file.empty() ? "" : "  # ZeRO stage of " + Comment(file)));
-      report_.taken.push_back(fmt::format("DeepSpeed ZeRO stage {}", *stage));
-      WriteOffload(file);
-    } else if (!file.empty()) {
-      report_.missing.push_back(fmt::format(
-          "the ZeRO stage of {}, which cannot be read here: write training.deepspeed", file));
-    } else if (launch_.launcher == Launcher::kDeepspeed) {
-      report_.missing.push_back(
-          "no flag gives DeepSpeed's configuration: write training.deepspeed, its ZeRO stage");
-    }
-    for (const std::string& fixed : FixedByDeepspeed(file, read_)) {
-      report_.unclear.push_back(fmt::format(
-          "{} fixes {}: write \"auto\" there, or the advice cannot be submitted", file, fixed));
-    }
-  }
-
-  // As written where it holds variables: its name may tell the stage.
-  std::string DeepspeedFile() const {
-    const FlagUse* use = flags_.Find("deepspeed");
-    if (use == nullptr || use->bare) return "";
-    std::string file = use->value.value_or(use->raw);
-    std::erase(file, '"');
-    for (const char* home : {"${HOME}", "$HOME"}) {
-      const char* path = std::getenv("HOME");
-      if (path != nullptr && file.starts_with(home)) file.replace(0, std::strlen(home), path);
-    }
-    return file;
-  }
-
-  // Lightning's strategy: fsdp, deepspeed_stage_2_offload, ddp; or a trainer class that shards.
-  bool WriteStrategy() {
-    const std::string said =
-        LowerCase(flags_.Text("strategy")) + " " + LowerCase(flags_.Text("trainer"));
-    const bool offload = said.find("offload") != std::string::npos;
-    if (said.find("fsdp") != std::string::npos) {
-      Take("fsdp", offload ? "full_shard offload" : "full_shard");
-      return true;
-    }
-    const size_t at = said.find("deepspeed");
-    if (at == std::string::npos) return false;
-    const auto stage = ZeroStageOf(said.substr(at), read_);
-    Take("deepspeed", std::to_string(stage.value_or(2)));  // Lightning's own
-    if (offload) Take("offload", stage == 3 ? "all" : "optimizer");
-    return true;
-  }
-
-  // "full_shard offload" from "full_shard auto_wrap offload"; "": none given.
-  std::string FsdpWords(const std::string& said) const {
-    // Accelerate puts FSDP1's strategy there too.
-    const std::string of_reshard = LowerCase(flags_.Text("reshard_after_forward"));
-    std::string strategy;
-    if (IsOneOf(said, {"true", "1", "full", "fully_shard"})) strategy = "full_shard";
-    if (said == "hybrid") strategy = "hybrid_shard";
-    if (said == "2") strategy = "shard_grad_op";
-    for (const char* each : {"full_shard", "shard_grad_op", "hybrid_shard", "hybrid_shard_zero2"}) {
-      if ((said + " " + of_reshard).find(each) != std::string::npos) strategy = each;
-    }
-    const auto reshard = flags_.Switch("reshard_after_forward");
-    const bool second = flags_.Number("fsdp_version") == 2;
-    const bool titan = ProgramOf(launch_).find("torchtitan") != std::string::npos;
-    // torchtune's recipes for several devices shard.
-    const bool tune = launch_.launcher == Launcher::kTune &&
-                      ProgramOf(launch_).find("distributed") != std::string::npos;
-    if (strategy.empty() && (second || reshard || titan || tune)) strategy = "full_shard";
-    if (strategy == "full_shard" && reshard == false) strategy = "shard_grad_op";
-    if (strategy.empty() || said == "no_shard") return "";
-    const bool offload =
-        said.find("offload") != std::string::npos || flags_.Switch("fsdp_offload").value_or(false);
-    return strategy + (offload ? " offload" : "");
-  }
-
-  void WriteOffload(const std::string& file) {
-    const OffloadDevices devices = OffloadOf(file, read_);
-    const auto is_away = [&](std::string_view setting) {
-      return IsOneOf(LowerCase(flags_.Text(setting)), {"cpu", "nvme"});
-    };
-    if (devices.parameters || is_away("offload_parameters")) return Take("offload", "all");
-    if (devices.optimizer || is_away("offload_optimizer")) Take("offload", "optimizer");
-  }
-
-  std::optional<int64_t> ZeroStage(const std::string& file) const {
-    if (const FlagUse* use = flags_.Find("zero_stage"); use != nullptr && use->value) {
-      const std::string& text = *use->value;
-      if (text.size() == 1 && text[0] >= '0' && text[0] <= '3') return text[0] - '0';
-    }
-    return ZeroStageOf(file, read_);
-  }
-
-  void WriteParallelism() {
-    for (const char* key : {"tensor_parallel_size", "pipeline_parallel_size",
-                            "context_parallel_size", "expert_parallel_size"}) {
-      const auto size = flags_.Number(key);
-      if (size && *size > 1) Take(key, std::to_string(*size));
-    }
-  }
-
-  // A file name made safe for a YAML comment.
-  static std::string Comment(const std::string& text) {
-    std::string plain;
-    for (char c : text) plain += static_cast<unsigned char>(c) < 0x20 ? '_' : c;
-    return plain;
   }
 
   // ---- the rest
@@ -670,8 +371,8 @@ class Section {
   void WriteNotCounted(const std::string& optimizer) {
     std::vector<std::string> parts = flags_.not_counted;
     if (!optimizer.empty()) parts.push_back(optimizer);
-    const bool generates = yaml_.find("trainer: grpo") != std::string::npos ||
-                           yaml_.find("trainer: ppo") != std::string::npos;
+    const bool generates = out_.yaml.find("trainer: grpo") != std::string::npos ||
+                           out_.yaml.find("trainer: ppo") != std::string::npos;
     if (generates) parts.push_back("memory and time of generating samples");
     if (!parts.empty()) report_.unclear.push_back("not included: " + Join(parts, "; "));
   }
@@ -683,7 +384,7 @@ class Section {
   const LaunchCommand& launch_;
   const TrainingFlags& flags_;
   const ScriptLayout& layout_;
-  std::string yaml_;
+  SectionWriter out_;
 };
 
 }  // namespace

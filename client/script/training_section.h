@@ -8,17 +8,10 @@
 
 #include "client/script/placeholders.h"
 #include "client/script/script_report.h"
+#include "client/script/section_writer.h"
 #include "client/script/training_config.h"
 
 namespace gpuadvise::client {
-
-// Values given by the user; they override the script.
-struct ScriptHints {
-  std::string model;  // a preset; "": none
-  std::optional<int64_t> max_steps;
-  std::optional<int64_t> num_samples;  // in the data set
-  std::optional<int64_t> effective_batch_size;
-};
 
 // The section's lines, "training:" first. Adds to `report` what was taken, is missing or is not
 // counted. `read` reads files that the command names, relative to its folder.

@@ -211,7 +211,7 @@ TEST(TrainYamlFromScript, ATrainingInABlockIsReadButItsCommandIsAsked) {
 
 TEST(TrainYamlFromScript, WhatCannotBeReadRightlyIsRefusedWithItsLine) {
   EXPECT_EQ(From("torchrun 'x\n").error, "job.sh: line 1: a single quote is not closed");
-  EXPECT_TRUE(From("torchrun <your_script>.py\n").error.starts_with("job.sh: <your_script>"));
+  EXPECT_TRUE(From("torchrun <your_script>.py\n").error.starts_with("job.sh:1: <your_script>"));
   EXPECT_TRUE(From("torchrun t.py --name {name}\n")
                   .error.starts_with("job.sh: it contains a word in braces"));
   EXPECT_TRUE(From("a\n\xff\xfe\n").error.starts_with("job.sh:2: not UTF-8 text"));
@@ -712,6 +712,122 @@ TEST(TrainYamlFromScript, WhatAnAsideScriptLostIsSaidOrKept) {
   EXPECT_EQ(made.yaml["training"]["torch_dtype"], "bfloat16");
   EXPECT_TRUE(Says(made.report.changed, "--job-name=f_%1 → f__1"));
   EXPECT_TRUE(Says(made.report.left, "--mem=0"));
+}
+
+// ---- shell scripts that are called
+
+std::vector<std::string> SetupOf(const Made& made) {
+  return made.yaml.value("setup", std::vector<std::string>());
+}
+
+TEST(TrainYamlFromScript, ACalledScriptIsReadWithWhatItsCallerGives) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:2\nexport BATCH=8\nHIDDEN=7\nconda activate e\n"
+      "srun bash s/in.sh c.yaml 100\n",
+      {{"s/in.sh",
+        "#!/bin/bash\nset -e\necho start\nSTEPS=${2:-5}\nX=${HIDDEN:-3}\n"
+        "torchrun --nproc_per_node=2 train.py --config $1 --per_device_train_batch_size "
+        "${BATCH:-4} --gradient_accumulation_steps $X --max_steps $STEPS\n"},
+       {"c.yaml", "learning_rate: 1\n"}});
+  EXPECT_EQ(made.error, "");
+  EXPECT_EQ(made.yaml["training"]["max_steps"], 100);
+  EXPECT_EQ(made.yaml["training"]["effective_batch_size"], 8 * 3 * 2)
+      << "BATCH is exported, HIDDEN is not";
+  EXPECT_EQ(Command(made),
+            "torchrun --nproc_per_node={gpus_per_node} train.py --config c.yaml "
+            "--per_device_train_batch_size {micro_batch} --gradient_accumulation_steps "
+            "{accumulation} --max_steps $STEPS");
+  EXPECT_EQ(SetupOf(made),
+            (std::vector<std::string>{"HIDDEN=7", "conda activate e", "set -- c.yaml 100",
+                                      "unset HIDDEN", "STEPS=${2:-5}"}));
+  EXPECT_TRUE(Says(made.report.changed, "line 5: s/in.sh → its own lines"));
+}
+
+TEST(TrainYamlFromScript, ACalledScriptReadsItsArgumentsInALoop) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:1\nMODE=x bash in.sh --data \"$HOME/d\" -- --lr 1\n",
+      {{"in.sh",
+        "DATA=\nwhile [ $# -gt 0 ]; do case $1 in --data) DATA=$2; shift 2;; --) shift; break;; "
+        "esac; done\nif [ -z \"$DATA\" ]; then exec python train.py --batch_size 8; fi\n"
+        "exec python train.py --data $DATA --batch_size 8 --max_steps 9 \"$@\"\necho end\n"}});
+  EXPECT_EQ(made.error, "");
+  const std::vector<std::string> setup = SetupOf(made);
+  ASSERT_EQ(setup.size(), 4u);
+  EXPECT_EQ(setup[0], "export MODE=x");
+  EXPECT_EQ(setup[1], "set -- --data \"$HOME/d\" -- --lr 1");
+  EXPECT_TRUE(setup[3].starts_with("while [ $# -gt 0 ]"));
+  EXPECT_TRUE(Says(made.report.left, "it starts a training, too"));
+  EXPECT_TRUE(Says(made.report.left, "\"$@\" in the command"));
+}
+
+TEST(TrainYamlFromScript, CallsInContainersAndOfCallsAreFollowed) {
+  const Made inside = From(
+      "#SBATCH --gres=gpu:1\nsingularity exec --nv a.sif bash -lc \"cd /code && bash run.sh 5\"\n",
+      {{"run.sh", "source b.sh\n"}, {"b.sh", "python train.py --batch_size 8 --max_steps $1\n"}});
+  EXPECT_EQ(inside.error, "");
+  EXPECT_EQ(inside.yaml["training"]["max_steps"], 5);
+  EXPECT_TRUE(Says(inside.report.missing, "in the container"));
+  const Made itself = From("#SBATCH --gres=gpu:1\nbash a.sh\n", {{"a.sh", "bash a.sh\n"}});
+  EXPECT_TRUE(itself.error.starts_with("job.sh:2: a.sh starts no known kind of training"));
+}
+
+TEST(TrainYamlFromScript, ACalledScriptWithoutATrainingIsSetup) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:1\nbash prepare.sh\nsource env.sh\npython train.py "
+      "--batch_size 8 --max_steps 9\n",
+      {{"prepare.sh", "python download.py\n"}, {"env.sh", "export A=1\n"}});
+  EXPECT_EQ(SetupOf(made), (std::vector<std::string>{"bash prepare.sh", "source env.sh"}));
+}
+
+TEST(TrainYamlFromScript, ACalledScriptThatIsNotHereLeavesItsCallerToTheUser) {
+  const Made made = From("#SBATCH --gres=gpu:2\nexport A=1\nbash s/in.sh --bs 4\n");
+  EXPECT_EQ(made.error,
+            "job.sh:3: s/in.sh may have the training and cannot be read here: give that script, "
+            "`gpuadvise init --from s/in.sh`; the #SBATCH lines, the setup and the exports of "
+            "job.sh, and the arguments --bs 4 are then yours to write");
+  EXPECT_TRUE(From("#SBATCH --gres=gpu:2\nmodule load x\nmake train-gpu\necho done\n")
+                  .error.starts_with("job.sh:3: make train-gpu: no kind of training"));
+}
+
+TEST(TrainYamlFromScript, DefaultsThatAColonAssignsAreKeptAndKnown) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:1\n: \"${BATCH:=8}\"\n: \"${DATA:?not set}\"\n: done\n"
+      "python train.py --batch_size $BATCH --max_steps 9 --data $DATA\n");
+  EXPECT_EQ(made.yaml["training"]["effective_batch_size"], 8);
+  EXPECT_EQ(SetupOf(made),
+            (std::vector<std::string>{": \"${BATCH:=8}\"", ": \"${DATA:?not set}\""}));
+}
+
+// ---- marks, arrays, repeated options
+
+TEST(TrainYamlFromScript, AMarkToFillInIsOneOfWhatRuns) {
+  const std::string train = "python train.py --batch_size 8 --max_steps 9\n";
+  const std::string usage = "usage() { cat <<EOF\n  --data <path>\nEOF\necho --data <path>\n}\n";
+  EXPECT_EQ(From("#SBATCH --gres=gpu:1\n" + usage + train).error, "");
+  EXPECT_EQ(From("#SBATCH --gres=gpu:1\n" + train + "python eval.py <your_model>\n").error, "");
+  EXPECT_EQ(From("#SBATCH --gres=gpu:1\ncd <your_path>\n" + train).error,
+            "job.sh:2: <your_path> is a placeholder; fill it in first");
+  EXPECT_TRUE(Says(From("#SBATCH --gres=gpu:1 --account=<account>\n" + train).report.missing,
+                   "#SBATCH --account=<account>: <account> is a placeholder"));
+}
+
+TEST(TrainYamlFromScript, WhatTheTasksOfAnArrayDifferInIsNamed) {
+  const auto made = [](const std::string& array) {
+    return From(array +
+                "#SBATCH --gres=gpu:1\nFR=(0.1 1.0)\nP=${FR[$SLURM_ARRAY_TASK_ID]}\n"
+                "python train.py --data-fraction $P --seed $SLURM_ARRAY_TASK_ID --batch-size 8 "
+                "--max-steps 9\n");
+  };
+  EXPECT_TRUE(Says(made("#SBATCH --array=0-1\n").report.unclear,
+                   "--data-fraction: the tasks of the array differ in it"));
+  EXPECT_FALSE(Says(made("").report.unclear, "the tasks of the array"));
+}
+
+TEST(TrainYamlFromScript, AnOptionThatALaterLineReplacesIsSaid) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:1 --mail-type=END\n#SBATCH --mail-type=FAIL\n"
+      "python train.py --batch_size 8 --max_steps 9\n");
+  EXPECT_TRUE(Says(made.report.left, "#SBATCH --mail-type=END: a later line gives it again"));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ using nlohmann::json;
 struct Made {
   json training;
   ScriptReport report;
+  std::string command = {};
 };
 
 // The section made of a command; it must read back as a training.
@@ -37,7 +38,8 @@ Made Of(const std::string& command, const std::map<std::string, std::string>& fi
   const Result<TrainSpec> spec = ParseTrainSpec(root, "", RunLength::kOptional);
   EXPECT_TRUE(spec) << converted->yaml << (spec ? "" : spec.error().message);
   const json& training = root["training"];
-  return {training.is_object() ? training : json::object(), converted->report};
+  return {training.is_object() ? training : json::object(), converted->report,
+          root.value("command", "")};
 }
 
 bool Says(const Made& made, std::string_view part) {
@@ -238,6 +240,74 @@ TEST(TrainingSection, AnAccelerateConfigThatIsMissingIsNamedAndItsNameIsRead) {
   EXPECT_TRUE(Says(made, "configs/zero3.yaml cannot be read here"));
   EXPECT_EQ(Of("accelerate launch --config_file fsdp.yaml t.py --max_steps 9").training["fsdp"],
             "full_shard");
+}
+
+TEST(TrainingSection, HydrasFilesAreOverriddenOnTheCommandLine) {
+  const std::map<std::string, std::string> files = {
+      {"configs/trainer/ddp.yaml", "devices: 2\nprecision: bf16-mixed\nmax_epochs: 3\n"},
+      {"configs/data/x.yaml", "batch_size: 8\n"}};
+  const Made made = Of("srun --ntasks-per-node=2 python train.py trainer=ddp data=x", files);
+  EXPECT_EQ(made.training["effective_batch_size"], 16);
+  EXPECT_EQ(made.training["bf16"], true);
+  EXPECT_EQ(made.training["num_train_epochs"], 3);
+  EXPECT_NE(made.command.find("data.batch_size={micro_batch} trainer.devices={gpus_per_node}"),
+            std::string::npos)
+      << made.command;
+}
+
+TEST(TrainingSection, ACountOfGpusInAFileThatTheJobCannotHaveIsNone) {
+  const std::string file = "batch_size: 8\nworld_size: 8\nsteps: 10\n";
+  EXPECT_EQ(Of("python t.py --config c.yaml", {{"c.yaml", file}}).training["effective_batch_size"],
+            16)
+      << "the script's two GPUs";
+}
+
+TEST(TrainingSection, GpusThatShareASampleAreOneCopy) {
+  const Made made = Of("torchrun --nproc_per_node=8 t.py --config-file n.yaml",
+                       {{"n.yaml",
+                         "parallelism: {dp: 4, pp: 2, tp: 1}\n"
+                         "tokens: {micro_batch_size: 4, batch_accumulation_per_replica: 64, "
+                         "train_steps: 9}\n"}});
+  EXPECT_EQ(made.training["effective_batch_size"], 4 * 64 * 4);
+  EXPECT_EQ(made.training["pipeline_parallel_size"], 2);
+  EXPECT_TRUE(Says(made,
+                   "parallelism.dp 4 in n.yaml stays: the program then runs on 8 GPUs alone; "
+                   "write resources.max_gpus: 8"));
+  EXPECT_TRUE(Says(Of("torchrun --nproc_per_node=8 t.py --dp_size 2 --pp_size 2"),
+                   "runs on 4 GPUs alone, the script has 8"));
+}
+
+TEST(TrainingSection, AKeyThatSoundsLikeASplitIsNamed) {
+  const Made made = Of("python t.py --config c.yaml",
+                       {{"c.yaml", "batch_size: 8\nmy_accumulation: 4\naccum_fp32: true\n"}});
+  EXPECT_TRUE(Says(made, "my_accumulation 4 in c.yaml: sounds like a figure"));
+  EXPECT_FALSE(Says(made, "accum_fp32"));
+}
+
+TEST(TrainingSection, SectionsOfOtherTasksAreNoneOfTheTrainings) {
+  const Made made =
+      Of("python t.py --config c.yaml", {{"c.yaml",
+                                          "EVAL: {BATCH_SIZE: 4}\nlr_scheduler: {max_epochs: 1}\n"
+                                          "TRAIN: {BATCH_SIZE: 16, max_epochs: 7}\n"}});
+  EXPECT_EQ(made.training["effective_batch_size"], 32);
+  EXPECT_EQ(made.training["num_train_epochs"], 7);
+}
+
+TEST(TrainingSection, OfStepsAndEpochsItIsSaidWhichCount) {
+  EXPECT_TRUE(Says(Of("python t.py --epochs 5 --max_steps 900"),
+                   "--max_steps 900 and --epochs 5: the steps are counted"));
+  const Made transformers = Of("python t.py --num_train_epochs 5 --max_steps 900");
+  EXPECT_EQ(transformers.report.taken[1],
+            "--max_steps 900 and --num_train_epochs 5: the steps win in Transformers");
+}
+
+TEST(TrainingSection, PrecisionHasManyNames) {
+  EXPECT_EQ(Of("python t.py use_bf16=True max_steps=5").training["bf16"], true);
+  EXPECT_EQ(Of("python t.py --use_fp16 --max_steps 5").training["fp16"], true);
+  EXPECT_TRUE(Says(Of("python t.py --use_amp --max_steps 5"), "--use_amp does not say which"));
+  EXPECT_EQ(Of("python t.py --amp false --max_steps 5").training["bf16"], false);
+  EXPECT_TRUE(Says(Of("python t.py --config gone.yaml"),
+                   "half precision is counted; gone.yaml may say another"));
 }
 
 }  // namespace
