@@ -100,5 +100,22 @@ TEST_F(ScriptVariablesTest, WhatAConditionAssignsIsNotKnown) {
   EXPECT_TRUE(variables.MayHoldMore("B"));
 }
 
+TEST_F(ScriptVariablesTest, ArgumentsAreThoseThatSetGives) {
+  EXPECT_EQ(Value("$1"), "?");
+  variables.Assign("A=8", true);
+  variables.SetArguments(Words{"\"$A\"", "'x y'", "$UNKNOWN"});
+  EXPECT_EQ(Value("$1/${2}"), "8/x y");
+  EXPECT_EQ(Value("$3"), "?");
+  EXPECT_EQ(Value("${4:-5}"), "5");
+  EXPECT_EQ(Value("$#"), "3");
+  EXPECT_EQ(variables.WordsOf("\"$@\""), (Words{"8", "'x y'", "$UNKNOWN"}));
+  variables.ShiftArguments();
+  EXPECT_EQ(Value("$1"), "x y");
+  variables.SetArguments(std::nullopt);
+  EXPECT_EQ(Value("$1"), "?");
+  variables.Unset("A");
+  EXPECT_EQ(Value("$A"), "?");
+}
+
 }  // namespace
 }  // namespace gpuadvise::client
