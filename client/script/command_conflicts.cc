@@ -211,9 +211,13 @@ class Judge {
     Contradicts("gpus", gpus, {"{gpus}", "GPUADVISE_GPUS"});
     Contradicts("nodes", strategy_.nodes, kNodes);
     if (!launch_) return;
-    JudgeTasks(gpus);
+    const auto tasks = TasksOfSrun();
+    if (tasks && *tasks > 1 && *tasks != gpus) {
+      conflicts_.push_back({fmt::format("srun starts {}", Plural(*tasks, "task")),
+                            std::to_string(gpus), "write --ntasks={gpus} there"});
+    }
     if (counted || CarriesGpus()) return;
-    if (launch_->srun && launch_->launcher == Launcher::kPython) return JudgeDevices(per_node);
+    if (tasks && (*tasks > 1 || gpus == 1)) return JudgeDevices(per_node);
     if (gpus == 1) return;
     if (launch_->launcher == Launcher::kTorchrun) {
       conflicts_.push_back({"torchrun starts one process unless told otherwise",
@@ -224,13 +228,10 @@ class Judge {
     }
   }
 
-  // A number of tasks of the command's own srun.
-  void JudgeTasks(int64_t gpus) {
-    if (!launch_->srun || launch_->launcher != Launcher::kPython) return;
-    const auto tasks = WholeNumber(launch_->srun->options.Get("ntasks"));
-    if (!tasks || *tasks == gpus) return;
-    conflicts_.push_back({fmt::format("srun starts {}", Plural(*tasks, "task")),
-                          std::to_string(gpus), "write --ntasks={gpus} there"});
+  // Of the command's own srun, where each is a process of the program.
+  std::optional<int64_t> TasksOfSrun() const {
+    if (!launch_->srun || launch_->launcher != Launcher::kPython) return {};
+    return WholeNumber(launch_->srun->options.Get("ntasks"));
   }
 
   // Lightning compares its devices with the tasks; without a flag a file of settings says them.

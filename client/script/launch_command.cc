@@ -309,6 +309,12 @@ void TakeSrun(LaunchCommand& command) {
   command.words.erase(command.words.begin(), command.words.begin() + static_cast<long>(begin));
 }
 
+// Whether a job has the variable from the start: what a script assigns to it is exported.
+bool IsOfEnvironment(const std::string& name) {
+  return name.ends_with("PATH") || name.ends_with("HOME") || IsSetByTheJob(name) ||
+         name.starts_with("CUDA") || IsOneOf(name, {"USER", "SHELL", "LANG", "PWD", "HOSTNAME"});
+}
+
 // Index of the shell script that the words run, "srun bash x.sh 4"; words.size(): none.
 size_t CalledAt(const std::vector<LaunchWord>& words) {
   const std::string first = BaseName(WordAt(words, 0));
@@ -392,7 +398,7 @@ class Finder {
     }
     for (const std::string& word : command.words) {
       const std::string name = word.substr(0, word.find('='));
-      if (first == "export" || exports_all_) exported_.insert(name);
+      if (first == "export" || exports_all_ || IsOneOf("-x", command.words)) exported_.insert(name);
       if (IsAssignment(word)) variables_.Assign(word, command.block == ScriptBlock::kNone);
     }
     return true;
@@ -420,8 +426,8 @@ class Finder {
       one ? variables_.ShiftArguments() : variables_.SetArguments(std::nullopt);
     } else if (option == "--") {
       variables_.SetArguments(std::vector<std::string>(words.begin() + 2, words.end()));
-    } else if (option == "-a" || option == "+a") {
-      exports_all_ = option == "-a";
+    } else if (option.find('a') != std::string::npos || Join(words, " ").ends_with("allexport")) {
+      exports_all_ = option[0] == '-';
     }
   }
 
@@ -557,7 +563,8 @@ class Finder {
     for (const auto& [name, raw] : outer.env) lines += "export " + name + "=" + raw + "\n";
     std::string unset;
     for (const std::string& name : variables_.Names()) {
-      const bool hidden = !sourced && !exported_.contains(name) && UsesName(text, name);
+      const bool hidden =
+          !sourced && !exported_.contains(name) && !IsOfEnvironment(name) && UsesName(text, name);
       if (hidden && !UsesName(lines, name)) unset += " " + name;
     }
     std::string arguments;

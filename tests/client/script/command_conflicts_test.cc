@@ -136,6 +136,8 @@ TEST(CommandConflicts, SrunsTasksAreNoCountOfTheProgram) {
   EXPECT_EQ(Sentences(srun + "python t.py trainer=ddp trainer.devices={gpus_per_node}" + batch),
             Texts());
   EXPECT_EQ(Sentences(srun + "torchrun t.py" + batch).size(), 1u) << "it starts one process";
+  EXPECT_TRUE(Sentences("srun python t.py" + batch)[0].starts_with(
+      "perhaps the command does not use the number of GPUs"));
 }
 
 TEST(CommandConflicts, TorchrunAloneStartsOneProcess) {

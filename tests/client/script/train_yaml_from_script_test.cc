@@ -760,6 +760,22 @@ TEST(TrainYamlFromScript, ACalledScriptReadsItsArgumentsInALoop) {
   EXPECT_TRUE(Says(made.report.left, "\"$@\" in the command"));
 }
 
+TEST(TrainYamlFromScript, WhatACallerExportsInOtherWaysReachesTheScript) {
+  const auto unset = [](const std::string& caller) {
+    const Made made =
+        From("#SBATCH --gres=gpu:1\n" + caller + "bash in.sh\n",
+             {{"in.sh", "python train.py --batch_size ${B:-2} --max_steps 9 $PATH\n"}});
+    return made.yaml["training"]["effective_batch_size"] == 2;
+  };
+  EXPECT_TRUE(unset("B=4\n"));
+  EXPECT_FALSE(unset("set -a\nB=4\nset +a\n"));
+  EXPECT_FALSE(unset("set -o allexport\nB=4\n"));
+  EXPECT_FALSE(unset("declare -x B=4\n"));
+  const Made path = From("#SBATCH --gres=gpu:1\nPATH=/x:$PATH\nbash in.sh\n",
+                         {{"in.sh", "python train.py --batch_size 2 --data $PATH\n"}});
+  EXPECT_EQ(SetupOf(path), std::vector<std::string>{"PATH=/x:$PATH"}) << "no unset PATH";
+}
+
 TEST(TrainYamlFromScript, CallsInContainersAndOfCallsAreFollowed) {
   const Made inside = From(
       "#SBATCH --gres=gpu:1\nsingularity exec --nv a.sif bash -lc \"cd /code && bash run.sh 5\"\n",
