@@ -74,7 +74,7 @@ class LengthAndBatch {
   void SayWhichLength(const FlagUse& epochs) {
     const std::string& name = epochs.spelling;
     const std::string both = fmt::format("{} {} and {} {}", Spelling("max_steps"),
-                                         *flags_.Number("max_steps"), name, epochs.raw);
+                                         *flags_.Number("max_steps"), name, *epochs.value);
     if (name.ends_with("num_train_epochs") || name.ends_with("num-train-epochs")) {
       out_.report.taken.push_back(both + ": the steps win in Transformers");
     } else {

@@ -1,0 +1,146 @@
+#include "client/script/chosen_training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "client/script/script_text.h"
+#include "client/shell/shell_text.h"
+#include "client/shell/shell_words.h"
+#include "common/base/text.h"
+
+namespace gpuadvise::client {
+namespace {
+
+constexpr size_t kMostOfCommand = 80;  // bytes of it in a message
+
+// Whether it may start a training in a way that is not known.
+bool MayTrain(const ScriptCommand& command) {
+  const std::string& name = command.words[0];
+  if (IsAssignment(name) || OnlyPrints({"", 0, false, {command}}) ||
+      IsOneOf(name, {"export", "source", "cd", "mkdir", "cp", "rm", "module", "conda", "pip"})) {
+    return false;
+  }
+  const bool trains =
+      std::any_of(command.words.begin(), command.words.end(),
+                  [](const std::string& word) { return word.find("train") != std::string::npos; });
+  return trains || IsContainerWord(name) ||
+         IsOneOf(name, {"srun", "eval", "mpirun", "make", "just", "invoke"});
+}
+
+// The last line that runs another shell script ("srun ./train.sh", "source finetune.sh 7b"), which
+// may have the training, or starts a program that is not known; "": none.
+std::string CalledScript(const std::vector<ScriptStatement>& statements, const std::string& file,
+                         const ReadNamedFile& read) {
+  std::string sentence;
+  for (const ScriptStatement& statement : statements) {
+    for (const ScriptCommand& command : statement.commands) {
+      if (MayTrain(command)) {
+        sentence = fmt::format(
+            "{}:{}: {}: no kind of training that is known (torchrun, accelerate launch, deepspeed, "
+            "python, …); write train.yaml with `gpuadvise init`",
+            file, command.line,
+            ReplaceAll(Join(command.words, " "), "\\\n", "").substr(0, kMostOfCommand));
+      }
+      for (size_t i = 0; i < command.words.size(); ++i) {
+        const std::string& word = command.words[i];
+        const bool script = word.ends_with(".sh") || word.ends_with(".bash");
+        if (!script || word.find_first_of("$`*{(=") != std::string::npos) continue;
+        const std::vector<std::string> arguments(command.words.begin() + static_cast<long>(i) + 1,
+                                                 command.words.end());
+        const std::string place = fmt::format("{}:{}: {}", file, command.line, word);
+        sentence =
+            read(word)
+                ? place +
+                      " starts no known kind of training (torchrun, accelerate launch, "
+                      "deepspeed, python, …) that can be told from its text; write train.yaml "
+                      "with `gpuadvise init`"
+                : fmt::format(
+                      "{} may have the training and cannot be read here: give that script, "
+                      "`gpuadvise init --from {}`; the #SBATCH lines, the setup and the exports of "
+                      "{}{} are then yours to write",
+                      place, word, file,
+                      arguments.empty() ? ""
+                                        : ", and the arguments " +
+                                              Join(arguments, " ").substr(0, kMostOfCommand));
+      }
+    }
+  }
+  return sentence;
+}
+
+}  // namespace
+
+Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
+                                  const std::vector<ScriptStatement>& statements,
+                                  const std::string& file, const ReadNamedFile& read) {
+  const LaunchCommand* best = nullptr;
+  for (const LaunchCommand& launch : found) {
+    if (launch.likeness > -5 && (best == nullptr || launch.likeness > best->likeness)) {
+      best = &launch;
+    }
+  }
+  if (best == nullptr) {
+    const std::string called = CalledScript(statements, file, read);
+    if (!called.empty()) return BadInput(called);
+    return BadInput(file +
+                    ": no line starts a known kind of training (torchrun, accelerate launch, "
+                    "deepspeed, python, …); write train.yaml with `gpuadvise init`");
+  }
+  const auto rivals = std::count_if(found.begin(), found.end(), [&](const LaunchCommand& launch) {
+    return launch.likeness >= std::min(best->likeness, kLooksLikeTraining);
+  });
+  const char* where = nullptr;
+  if (best->block == ScriptBlock::kLoop) where = "a loop";
+  if (best->block == ScriptBlock::kFunction) where = "a function";
+  if (best->block == ScriptBlock::kCondition && rivals > 1) where = "a condition";
+  if (where == nullptr) {
+    const auto inside =
+        std::find_if(best->before.begin(), best->before.end(),
+                     [&](const std::string& line) { return RunsInside(*best, line); });
+    if (inside == best->before.end()) return FoundTraining{*best, ""};
+    return FoundTraining{
+        *best,
+        fmt::format("line {}: {} runs {} before the training: write the command with both, as "
+                    "bash -c '… && …'",
+                    best->line, Join(best->before, "; ").substr(0, kMostOfCommand),
+                    best->in_container ? "in the container" : "in each task")};
+  }
+  return FoundTraining{
+      *best, fmt::format("line {}: the training starts inside {}, so what it runs depends on the "
+                         "script; write one training{}",
+                         best->line, where,
+                         best->block == ScriptBlock::kLoop ? ", and slurm.array for many" : "")};
+}
+
+std::string FillInMark(std::string_view text) {
+  for (size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
+    size_t end = at + 1;
+    while (end < text.size() && (IsNamePart(text[end]) || text[end] == '-')) ++end;
+    const bool mark =
+        end < text.size() && text[end] == '>' && end > at + 2 && !IsDigit(text[at + 1]);
+    if (mark) return std::string(text.substr(at, end + 1 - at));
+  }
+  return {};
+}
+
+Result<void> CheckFilledIn(const std::vector<ScriptStatement>& statements, size_t last,
+                           const std::string& file) {
+  for (size_t i = 0; i <= last && i < statements.size(); ++i) {
+    for (const ScriptCommand& command : statements[i].commands) {
+      if (command.block == ScriptBlock::kFunction) continue;
+      // The shell reads "<path>" as two redirections.
+      std::string mark = FillInMark(ReplaceAll(command.redirections, " ", ""));
+      if (statements[i].text.find(mark) == std::string::npos) mark.clear();
+      for (const std::string& word : command.words) {
+        if (mark.empty() && word.find_first_of("'\"") == std::string::npos) mark = FillInMark(word);
+      }
+      if (mark.empty()) continue;
+      return BadInput(
+          fmt::format("{}:{}: {} is a placeholder; fill it in first", file, command.line, mark));
+    }
+  }
+  return {};
+}
+
+}  // namespace gpuadvise::client
