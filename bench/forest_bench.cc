@@ -34,9 +34,6 @@
 namespace gpuadvise {
 namespace {
 
-constexpr int64_t kStartsForCap = 200;  // as the learner's
-constexpr double kCapMargin = 1.5;
-
 double CpuSeconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -186,14 +183,11 @@ int Replay(const std::string& path, uint64_t seed, const ForestOptions& options)
   std::vector<backtest::Scored> scored;
   double predicting = 0;
   double learning = 0;
-  double longest = 0;
-  int64_t starts = 0;
   int64_t asked = 0;
   for (const Event& event : events) {
     if (event.kind == 's') {
-      const double cap = starts < kStartsForCap ? 1e12 : kCapMargin * longest;
       const double from = CpuSeconds();
-      const auto said = forest.Predict(event.features, event.time, cap);
+      const auto said = forest.Predict(event.features, event.time);
       const double middle = CpuSeconds();
       Row& row = waiting[event.job];
       row.row = forest.Add(event.features, event.eligible, event.burst);
@@ -206,10 +200,6 @@ int Replay(const std::string& path, uint64_t seed, const ForestOptions& options)
       row.scored.weight = event.weight;
       row.scored.said[0] = backtest::ReduceForecast(*said);
       continue;
-    }
-    if (event.kind == 't') {
-      longest = std::max(longest, event.seconds);
-      ++starts;
     }
     const auto found = waiting.find(event.job);
     if (found == waiting.end()) continue;

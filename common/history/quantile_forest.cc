@@ -48,8 +48,8 @@ struct Observed {
   bool started = false;
 };
 
-// Kaplan-Meier; a last censored row puts the rest at `cap`.
-WaitDistribution KaplanMeier(std::vector<Observed>& rows, double cap) {
+// Kaplan-Meier; what is left after the last row lies half as long again beyond it.
+WaitDistribution KaplanMeier(std::vector<Observed>& rows) {
   std::sort(rows.begin(), rows.end(), [](const Observed& a, const Observed& b) {
     return a.seconds != b.seconds ? a.seconds < b.seconds : a.started > b.started;
   });
@@ -68,8 +68,7 @@ WaitDistribution KaplanMeier(std::vector<Observed>& rows, double cap) {
     at_risk -= row.weight;
   }
   if (surviving > 1e-9 || points.empty()) {
-    // Nothing bounds the rest: assume half as long again, at most the cap.
-    points.push_back({std::max(longest, std::min(1.5 * longest, cap)), std::max(surviving, 1e-9)});
+    points.push_back({1.5 * longest, std::max(surviving, 1e-9)});
   }
   return WaitDistribution::OfWeighted(std::move(points));
 }
@@ -332,7 +331,7 @@ void QuantileForest::Split(Growing& growing, Tree& tree, size_t node, size_t fro
 }
 
 std::optional<WaitDistribution> QuantileForest::Predict(const std::vector<float>& features,
-                                                        UnixSeconds now, double cap_seconds) const {
+                                                        UnixSeconds now) const {
   if (trees_.empty()) return std::nullopt;
   // Trees weigh equally. Most rows occur in many leaves: each is weighed once.
   std::vector<double> weights(rows_.size(), 0);
@@ -365,7 +364,7 @@ std::optional<WaitDistribution> QuantileForest::Predict(const std::vector<float>
         row.pending ? std::max(static_cast<double>(now - row.eligible), 0.0) : row.seconds;
     observed.push_back({seconds, shares[place], row.started});
   }
-  return KaplanMeier(observed, cap_seconds);
+  return KaplanMeier(observed);
 }
 
 }  // namespace gpuadvise

@@ -44,9 +44,10 @@ class QuantileForest {
   // The job of `row` left without starting; it stays censored at this age.
   void Vanished(int64_t row, double age_seconds);
 
-  // nullopt before the first forest. `cap_seconds`: longest wait to report.
-  std::optional<WaitDistribution> Predict(const std::vector<float>& features, UnixSeconds now,
-                                          double cap_seconds) const;
+  // nullopt before the first forest. At most half as long again as the longest wait or present age
+  // in its leaves.
+  std::optional<WaitDistribution> Predict(const std::vector<float>& features,
+                                          UnixSeconds now) const;
 
   // Suspends building, for bulk loading. `Resume` builds every tree.
   void Pause() { paused_ = true; }

@@ -35,8 +35,6 @@ void WaitHistory::Started(const StateKeys& state, double wait_seconds, double we
     waits.push_back({wait_seconds, weight});
     if (waits.size() > kKept) waits.pop_front();
   }
-  longest_ = std::max(longest_, wait_seconds);
-  ++starts_;
 }
 
 WaitDistribution WaitHistory::From(const StateKeys& state, size_t level) const {

@@ -31,15 +31,10 @@ class WaitHistory {
   WaitDistribution LikeStates(const StateKeys& state) const;
   WaitDistribution InPartition(const StateKeys& state) const;
 
-  double longest() const { return longest_; }
-  int64_t starts() const { return starts_; }
-
  private:
   WaitDistribution From(const StateKeys& state, size_t level) const;
 
   std::unordered_map<std::string, std::deque<WeightedWait>> last_;
-  double longest_ = 0;
-  int64_t starts_ = 0;
 };
 
 }  // namespace gpuadvise

@@ -18,9 +18,6 @@
 namespace gpuadvise {
 namespace {
 
-constexpr int64_t kStartsForCap =
-    200;  // starts needed before forecasts are capped at the longest wait
-constexpr double kCapMargin = 1.5;
 constexpr double kCountedAnew = 1.1;    // age factor between two counts of a job past its p90
 constexpr size_t kMostBursts = 20'000;  // above this, bursts from before yesterday are dropped
 
@@ -42,13 +39,6 @@ size_t At(WaitGroup group) { return static_cast<size_t>(group); }
 WaitGroup GroupOf(const SimulatedWait& simulated) {
   if (!simulated.free_now) return WaitGroup::kNotFree;
   return simulated.jobs_competing == 0 ? WaitGroup::kFitsNow : WaitGroup::kFreeButQueued;
-}
-
-WaitDistribution Capped(const WaitDistribution& wait, double cap) {
-  if (wait.points().back().seconds <= cap) return wait;
-  std::vector<WeightedWait> points = wait.points();
-  for (WeightedWait& point : points) point.seconds = std::min(point.seconds, cap);
-  return WaitDistribution::OfWeighted(std::move(points));
 }
 
 std::array<bool, kExperts> ReadyIn(const ForecastRecord& forecast_record) {
@@ -177,8 +167,6 @@ WaitForecast WaitLearner::Forecast(const QueueFeatures& queue, const JobRecord& 
   forecast.group = GroupOf(simulated);
   const StateKeys keys = MakeStateKeys(job, static_cast<int>(forecast.group),
                                        simulated.jobs_competing, queue.PendingOf(job.user));
-  const double cap = s.history.starts() >= kStartsForCap ? kCapMargin * s.history.longest()
-                                                         : GridSeconds(kGridPoints - 1);
   auto& experts = forecast.experts;
   experts[At(Expert::kPartitionMedian)] = s.history.InPartition(keys);
   experts[At(Expert::kLikeStates)] = s.history.LikeStates(keys);
@@ -188,16 +176,14 @@ WaitForecast WaitLearner::Forecast(const QueueFeatures& queue, const JobRecord& 
   forecast.features =
       ComputeWaitFeatures(queue, job, simulated, s.recent, experts[At(Expert::kLikeStates)],
                           experts[At(Expert::kPartitionMedian)]);
-  const auto grown = s.forest.Predict(forecast.features, queue.taken_at(), cap);
+  const auto grown = s.forest.Predict(forecast.features, queue.taken_at());
   experts[At(Expert::kForest)] = grown.value_or(experts[At(Expert::kLikeStates)]);
   std::array<bool, kExperts> ready{};
   ready.fill(true);
   ready[At(Expert::kForest)] = grown.has_value();
   forecast.weights = s.pool.Weights(forecast.group, ready);
-  std::vector<WaitDistribution> capped;
-  for (const WaitDistribution& expert : experts) capped.push_back(Capped(expert, cap));
   std::vector<const WaitDistribution*> parts;
-  for (const WaitDistribution& expert : capped) parts.push_back(&expert);
+  for (const WaitDistribution& expert : experts) parts.push_back(&expert);
   forecast.pooled = WaitDistribution::Mix(
       parts, std::vector<double>(forecast.weights.begin(), forecast.weights.end()));
   forecast.wait = s.conformal.Calibrate(At(forecast.group), forecast.pooled);
