@@ -196,7 +196,7 @@ void SchedulerCycle::BackfillCycle(int64_t now) {
     }
     const Waiting waiting = pending_[i];
     const PendingJob& job = *waiting.job;
-    if (waiting.later && !nodes_.FitsSomewhere(job)) continue;
+    if (waiting.gaps_only && !nodes_.FitsSomewhere(job)) continue;
     if (!sample_.Competes(waiting)) continue;
     if (i >= array_until) {
       if (tried >= options_.max_job_test) return;
@@ -279,12 +279,11 @@ bool SchedulerCycle::ReachedBackfillLimit(const PendingJob& job) {
 SchedulerCycle::Planned SchedulerCycle::PlanOne(GroupPlan& plan, const Waiting& waiting,
                                                 int64_t reserved) {
   const PendingJob& job = *waiting.job;
-  const bool arrived = waiting.later;
   GroupSlot best;
   size_t chosen = 0;
   for (size_t w = 0; w < job.options.size(); ++w) {
     const PartitionOption& option = job.options[w];
-    const int64_t latest = arrived ? std::min(option.latest, now_ + 1) : option.latest;
+    const int64_t latest = waiting.gaps_only ? std::min(option.latest, now_ + 1) : option.latest;
     int64_t& not_before = NotBefore(option);
     const int64_t from = std::max(not_before, option.earliest);
     if (from >= latest) continue;

@@ -22,7 +22,7 @@ struct Waiting {
   double run_seconds = -1;  // negative: until its limit
   int64_t since = 0;        // arrival time
   int32_t index = -1;       // in queue.pending(); -1: the request, or an arrival
-  bool later = false;       // arrived after the snapshot
+  bool gaps_only = false;   // starts where it fits now, and reserves nothing
   int64_t not_before = 0;   // delay after preemption
   bool requeued = false;    // has run before
   bool gone = false;        // has started; removed from the queue at the next Tidy()

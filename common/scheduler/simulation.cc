@@ -14,7 +14,8 @@
 //
 // Arrivals are drawn hour by hour from past submissions (coming_jobs.cc). Their priority is the one
 // Slurm would give, minus the age that waiting jobs gain until then. They overtake by priority, or
-// by backfill when short. They get no reservations: only later arrivals are behind them.
+// by backfill when short. Those that outrank the request reserve nodes as any job does, and so keep
+// it out of gaps. Those behind it get no reservations: only later arrivals are behind them.
 //
 // Cost. A backfill pass plans only as far down the queue as some job still fits into free
 // resources: on a full cluster usually none. Only node groups that can affect the request are
@@ -314,7 +315,7 @@ class QueueSimulation final : public SchedulerEvents {
     while (coming_->Next(now_) <= now_) {
       const ComingJob& one = coming_->Take();
       Waiting waiting{one.job, one.rank, one.run_seconds, now_};
-      waiting.later = true;
+      waiting.gaps_only = request_ == nullptr || request_->rank < one.rank;
       Queue(waiting);
       news = news || nodes_.FitsSomewhere(*waiting.job);
     }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <unordered_map>
 
 #include "common/forecast/start_of.h"
 #include "common/history/forecast_history.h"
@@ -169,6 +170,27 @@ TEST(ComingJobs, OvertakeByPriority) {
   const double shares = mean("config priority multifactor\nconfig fairshare 10000\n");
   EXPECT_LT(fifo, 3.0 * kHour);
   EXPECT_GT(shares, fifo + kHour / 4.0);
+}
+
+// An arrival that outranks the request reserves the whole node: half of it, free from an hour on, is
+// only for what ends before.
+TEST(ComingJobs, OfHigherPriorityKeepOthersOutOfGaps) {
+  const auto snapshot = std::make_shared<const Snapshot>(
+      SnapshotOf("config priority multifactor\nconfig fairshare 10000\n"
+                 "node n1 a100:4 cpus 32\n"
+                 "assoc vip user bob fair 0.9 default\n"
+                 "assoc lab user ann fair 0.1 default\n"
+                 "run 1 n1 a100:2 ends 20h user bob account vip\n"
+                 "run 2 n1 a100:2 ends 20h user bob account vip\n"));
+  ForecastHistory past = DayOf("pend 5 a100:4 limit 1h user bob account vip");
+  const std::unordered_map<int64_t, double> ran = {{1, 600 + kHour}, {2, 600 + 20 * kHour}};
+  const auto queue = PrepareQueue(snapshot, past, {8, 7, 9 * kDay, &ran});
+  const auto starts = [&](const std::string& request) {
+    return SimulateStart(*queue, RequestOf(request), {1001, "ann", "lab", "normal"})
+        ->samples.wait_seconds;
+  };
+  EXPECT_LT(starts("a100:2 limit 2h").back(), 2 * kHour);
+  EXPECT_GT(starts("a100:2 limit 90h").front(), 19 * kHour);
 }
 
 TEST(ComingJobs, DoNotOvertakeWhoHasGainedByAge) {
