@@ -6,6 +6,11 @@
 #include "common/base/unix_time.h"
 
 namespace gpuadvise {
+namespace {
+
+constexpr double kAtOnceSeconds = kMinuteSeconds;
+
+}  // namespace
 
 double WaitBounds::ShareOfADay(const QueueModel& queue) {
   const double share =
@@ -26,6 +31,16 @@ bool WaitBounds::MayMeetALimit(const PendingJob& job) const {
   });
 }
 
+// Behind others, with no room free, "at once" is for what some simulated future has: somebody must
+// end first, and those before it may take what is freed.
+double WaitBounds::EarliestOf(const SimulatedWait& simulated) {
+  if (simulated.free_now || simulated.held || simulated.jobs_before == 0) {
+    return simulated.earliest_seconds;
+  }
+  return std::max(simulated.earliest_seconds,
+                  std::min(simulated.simulation.points().front().seconds, kAtOnceSeconds));
+}
+
 std::vector<int64_t> WaitBounds::Within(const PendingJob& job, const WaitDistribution& wait,
                                         const SimulatedWait& simulated) const {
   std::vector<int64_t> waits = LikelyWaits(wait);
@@ -36,7 +51,7 @@ std::vector<int64_t> WaitBounds::Within(const PendingJob& job, const WaitDistrib
       if (beyond > 0) each = std::llround(plan + share_of_a_day_ * beyond);
     }
   }
-  const auto earliest = std::llround(simulated.earliest_seconds);
+  const auto earliest = std::llround(EarliestOf(simulated));
   for (int64_t& each : waits) each = std::max<int64_t>(each, earliest);
   return waits;
 }

@@ -19,7 +19,8 @@ class WaitBounds {
   // Counts `job` against the usage limits of those behind it.
   void AddBefore(const PendingJob& job);
 
-  // Equally likely waits of `wait`, ascending, none before `simulated.earliest_seconds`.
+  // Equally likely waits of `wait`, ascending, none before `simulated.earliest_seconds`. Where
+  // no room is free and others are before the job, none within a minute that no simulation has.
   //
   // A young history has seen a few hours of arrivals: what jobs yet to come may add to the plan at
   // the time limits counts in proportion to the share of a day that was watched, unless a usage
@@ -30,6 +31,7 @@ class WaitBounds {
 
  private:
   static double ShareOfADay(const QueueModel& queue);
+  static double EarliestOf(const SimulatedWait& simulated);
   bool MayMeetALimit(const PendingJob& job) const;
 
   const QueueModel& queue_;

@@ -43,5 +43,26 @@ TEST(BoundedWaits, ThePlanIsNoBoundBehindAUsageLimit) {
   EXPECT_EQ(Longest(limited + kBusy, 0, 26 * kHourSeconds), 26 * kHourSeconds);
 }
 
+// The earliest wait where past waits say "at once" and the simulation `simulated_first` s at the
+// earliest.
+int64_t EarliestOf(bool free_now, int64_t jobs_before, double simulated_first = 313) {
+  ForecastHistory past;
+  const auto queue = ObserveAndPrepare(std::make_shared<const Snapshot>(SnapshotOf(kBusy)), past,
+                                       SimulationOptions());
+  const auto job = MakePendingJob(*queue, RequestOf("a100:4"), {1001, "ann", "lab", "normal"});
+  SimulatedWait simulated;
+  simulated.simulation = WaitDistribution::OfSamples({simulated_first, 490, 2125});
+  simulated.free_now = free_now;
+  simulated.jobs_before = jobs_before;
+  return BoundedWaits(*queue, *job, WaitDistribution(), simulated).front();
+}
+
+TEST(BoundedWaits, NobodyStartsAtOnceBehindOthersWhereNothingIsFree) {
+  EXPECT_EQ(EarliestOf(/*free_now=*/false, 3), 60);
+  EXPECT_EQ(EarliestOf(/*free_now=*/false, 3, 20), 20);
+  EXPECT_EQ(EarliestOf(/*free_now=*/false, 0), 0);
+  EXPECT_EQ(EarliestOf(/*free_now=*/true, 3), 0);
+}
+
 }  // namespace
 }  // namespace gpuadvise
