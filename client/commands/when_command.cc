@@ -50,24 +50,71 @@ struct SbatchRequest {
   std::vector<std::string> unknown;
 };
 
-// The script's #SBATCH lines, overridden by the command line.
-Result<SbatchRequest> ReadQuestion(const WhenCommand& command) {
-  Result<ParsedArguments> flags = ParseSbatchArguments(command.arguments);
-  if (!flags) return tl::unexpected<Error>(flags.error());
-  SbatchRequest request;
-  request.unknown = flags->unknown;
-  if (!flags->rest.empty()) {
-    const std::string& path = request.script = flags->rest.front();
-    const Result<std::string> script = ReadTextFile(path);
-    if (!script) return tl::unexpected<Error>(script.error());
-    Result<ParsedArguments> lines = ParseScriptOptions(*script, path);
-    if (!lines) return tl::unexpected<Error>(lines.error());
-    request.options = lines->options;
-    request.unknown.insert(request.unknown.end(), lines->unknown.begin(), lines->unknown.end());
+// The command line's options of each part of a heterogeneous job, split at ":" as by sbatch.
+std::vector<std::vector<std::string>> SplitAtColons(const std::vector<std::string>& arguments) {
+  std::vector<std::vector<std::string>> parts(1);
+  for (const std::string& argument : arguments) {
+    if (argument == ":") {
+      parts.emplace_back();
+    } else {
+      parts.back().push_back(argument);
+    }
   }
-  request.options.OverrideWith(flags->options);
-  request.given = std::move(flags->options);
-  return request;
+  return parts;
+}
+
+// The script's lines of each part, split at "#SBATCH hetjob" ("packjob" in old Slurm). Empty lines
+// stand for earlier parts, so that errors name the right line.
+std::vector<std::string> SplitAtHetjobs(std::string_view script) {
+  std::vector<std::string> parts(1);
+  int64_t line_number = 0;
+  bool is_head = true;  // before the first command
+  for (const std::string_view line : SplitAt(script, '\n')) {
+    ++line_number;
+    const std::string_view words = Trim(line);
+    is_head = is_head && (words.empty() || words.starts_with('#'));
+    const std::string_view option =
+        words.starts_with("#SBATCH") ? Trim(words.substr(std::string_view("#SBATCH").size())) : "";
+    if (is_head && (option == "hetjob" || option == "packjob")) {
+      parts.emplace_back(static_cast<size_t>(line_number), '\n');
+    } else {
+      parts.back().append(line).append("\n");
+    }
+  }
+  return parts;
+}
+
+// The script's #SBATCH lines, overridden by the command line: one request, or one for each part of
+// a heterogeneous job.
+Result<std::vector<SbatchRequest>> ReadQuestion(const WhenCommand& command) {
+  std::vector<SbatchRequest> requests;
+  std::string script;
+  for (const std::vector<std::string>& words : SplitAtColons(command.arguments)) {
+    Result<ParsedArguments> flags = ParseSbatchArguments(words);
+    if (!flags) return tl::unexpected<Error>(flags.error());
+    SbatchRequest& request = requests.emplace_back();
+    request.unknown = std::move(flags->unknown);
+    request.given = std::move(flags->options);
+    if (!flags->rest.empty()) script = flags->rest.front();
+  }
+  if (!script.empty()) {
+    const Result<std::string> text = ReadTextFile(script);
+    if (!text) return tl::unexpected<Error>(text.error());
+    const std::vector<std::string> parts = SplitAtHetjobs(*text);
+    requests.resize(std::max(requests.size(), parts.size()));
+    for (size_t i = 0; i < parts.size(); ++i) {
+      Result<ParsedArguments> lines = ParseScriptOptions(parts[i], script);
+      if (!lines) return tl::unexpected<Error>(lines.error());
+      requests[i].options = std::move(lines->options);
+      requests[i].unknown.insert(requests[i].unknown.end(), lines->unknown.begin(),
+                                 lines->unknown.end());
+    }
+  }
+  for (SbatchRequest& request : requests) {
+    request.script = script;
+    request.options.OverrideWith(request.given);
+  }
+  return requests;
 }
 
 std::string WaitWords(int64_t seconds) { return DurationInWords(static_cast<double>(seconds)); }
@@ -122,6 +169,18 @@ std::string ArrayWords(const api::LastTask& array, int64_t now) {
                      StartWords(array.start, now));
 }
 
+// The parts of a heterogeneous job start at once, the last to find room decides.
+std::string TogetherWords(const std::vector<api::StartAnswer>& parts, int64_t now) {
+  api::StartFigures last;
+  for (const api::StartAnswer& part : parts) {
+    const api::StartFigures start = part.job.value_or(api::JobStart()).start;
+    if (start.wait.p50_seconds >= last.wait.p50_seconds) last = start;
+  }
+  return "all " + std::to_string(parts.size()) +
+         " parts start together, so none before the last: " + StartWords(last, now) +
+         " at the earliest (each is forecast as if it were alone)";
+}
+
 std::string WhenText(const api::Answer<api::Starts>& whole, const api::StartAnswer& answer,
                      int64_t now, int width) {
   const api::JobStart job = answer.job.value_or(api::JobStart());
@@ -170,10 +229,13 @@ SbatchOptions WithSlurmsType(SbatchOptions options, const api::JobStart& job) {
 }
 
 // The line that asks Slurm for what was asked here. Arrays are sbatch's alone.
-std::string SlurmLine(const SbatchOptions& options, const std::string& script) {
-  const bool shell = script.empty() && !options.Has("array");
+std::string SlurmLine(const std::vector<SbatchOptions>& parts, const std::string& script) {
+  const bool shell = script.empty() && !parts.front().Has("array");
   std::string line = shell ? "salloc" : "sbatch";
-  for (const std::string& argument : options.ToArguments()) line += " " + ShellQuoted(argument);
+  for (const SbatchOptions& options : parts) {
+    if (&options != &parts.front()) line += " :";
+    for (const std::string& argument : options.ToArguments()) line += " " + ShellQuoted(argument);
+  }
   if (shell) return "To run it: " + line + ", or sbatch with your script";
   return "To run it: " + line + " " + (script.empty() ? "SCRIPT" : ShellQuoted(script));
 }
@@ -209,16 +271,17 @@ void ListUnknown(const SbatchRequest& request, Console& console) {
 int Run(WhenCommand& command, const CommandContext& context) {
   Api& api = context.api;
   Console& console = context.console;
-  const Result<SbatchRequest> request = ReadQuestion(command);
-  if (!request) return Report(request.error(), console);
-  if (command.verbose) ListUnknown(*request, console);
-  const Result<json> job = JobQuestion(request->options, console.now());
-  if (!job) return Report(job.error(), console);
-  json body = {{"jobs", json::array({*job})}};
-  if (command.limits) {
-    if (const Result<void> added = AddRunWords(request->options, body["jobs"][0]); !added) {
-      return Report(added.error(), console);
-    }
+  const Result<std::vector<SbatchRequest>> requests = ReadQuestion(command);
+  if (!requests) return Report(requests.error(), console);
+  json body = {{"jobs", json::array()}};
+  for (const SbatchRequest& request : *requests) {
+    if (command.verbose) ListUnknown(request, console);
+    const Result<json> job = JobQuestion(request.options, console.now());
+    if (!job) return Report(job.error(), console);
+    body["jobs"].push_back(*job);
+    if (!command.limits) continue;
+    const Result<void> added = AddRunWords(request.options, body["jobs"].back());
+    if (!added) return Report(added.error(), console);
     body["limits"] = true;
   }
   const Result<json> answer = api.Post("/v1/when", body);
@@ -234,8 +297,11 @@ int Run(WhenCommand& command, const CommandContext& context) {
          "gpuadvised gave no answer for the job; check that both have the same version", ""},
         console);
   }
-  if (const auto& error = starts.answers.front().error) {
-    return ReportInWords(AnswerError(*error), console);
+  for (const api::StartAnswer& one : starts.answers) {
+    if (!one.error) continue;
+    if (&one == &starts.answers.front() || requests->size() > 1) {
+      return ReportInWords(AnswerError(*one.error), console);
+    }
   }
   if (console.style().json) return kExitOk;
   std::string text;
@@ -248,10 +314,16 @@ int Run(WhenCommand& command, const CommandContext& context) {
     text += WhenText(starts, one, console.now(), console.style().width);
     if (command.limits) text += "\n" + LimitsText(one, console.style());
   }
+  if (requests->size() > 1) {
+    text += "\n" + Indented(TogetherWords(starts.answers, console.now()), 2, console.style().width);
+  }
   if (starts.answers.front().cluster.empty()) {
-    const SbatchOptions given =
-        WithSlurmsType(request->given, starts.answers.front().job.value_or(api::JobStart()));
-    text += Indented(SlurmLine(given, request->script), 2, console.style().width);
+    std::vector<SbatchOptions> given;
+    for (size_t i = 0; i < requests->size(); ++i) {
+      const auto& job = starts.answers[std::min(i, starts.answers.size() - 1)].job;
+      given.push_back(WithSlurmsType((*requests)[i].given, job.value_or(api::JobStart())));
+    }
+    text += Indented(SlurmLine(given, requests->front().script), 2, console.style().width);
   }
   console.Print(text);
   return kExitOk;

@@ -79,6 +79,36 @@ TEST_F(WhenTest, NodesAndGpusInAllAreRepeated) {
   EXPECT_NE(console.printed.find("gpu:l40s:8 on 2 nodes"), std::string::npos) << console.printed;
 }
 
+TEST_F(WhenTest, APartOfAHeterogeneousJobStartsWithTheLast) {
+  json answer = Answer();
+  answer["answers"].push_back(answer["answers"][0]);
+  answer["answers"][0].update({{"wait_p50_seconds", 0}, {"wait_p90_seconds", 0}});
+  api.Answer(answer);
+  EXPECT_EQ(When({"--gres", "gpu:l40s:1", ":", "--gres", "gpu:l40s:6", "-t", "60"}), kExitOk);
+  EXPECT_EQ(api.asked.at(0).second["jobs"], json::parse(R"([{"gres": "gpu:l40s:1"},
+                            {"gres": "gpu:l40s:6", "time_limit_seconds": 3600}])"));
+  EXPECT_NE(console.printed.find("all 2 parts start together, so none before the last: starts in "
+                                 "3 h 10"),
+            std::string::npos)
+      << console.printed;
+  EXPECT_NE(console.printed.find("salloc --gres=gpu:gpul40s:1 : --gres=gpu:gpul40s:6 --time=60"),
+            std::string::npos)
+      << console.printed;
+}
+
+// As by sbatch, the command line is of the first part.
+TEST_F(WhenTest, AScriptMayAskForSeveralParts) {
+  const std::string script = folder.Write("het.sh",
+                                          "#!/bin/bash\n#SBATCH -G 1\n#SBATCH hetjob\n"
+                                          "#SBATCH -G 2\nsrun train\n#SBATCH hetjob\n");
+  json answer = Answer();
+  answer["answers"].push_back(answer["answers"][0]);
+  api.Answer(answer);
+  EXPECT_EQ(When({"-t", "60", script}), kExitOk);
+  EXPECT_EQ(api.asked.at(0).second["jobs"],
+            json::parse(R"([{"gpus": "1", "time_limit_seconds": 3600}, {"gpus": "2"}])"));
+}
+
 TEST_F(WhenTest, AFloorThatIsNoTimeIsRefused) {
   EXPECT_NE(When({"--limits", "--time-min=soon"}), kExitOk);
   EXPECT_NE(console.complained.find("time-min"), std::string::npos);
