@@ -21,7 +21,8 @@ Where it is wrong. While a shadow waits, Slurm keeps a place for it in its plan,
 delay it wait longer; when it starts, its GPUs are idle until it is cancelled, about a second, a minute of the clock.
 Both make later waits longer. So shadows are few: one is cancelled once it can no longer be the best, unless a policy
 chose it. gpuadvised does not see them (a filter behind its collector), else it would expect five whole jobs for each
-training, and learn runs of a second; --seen shows them. Three users have all trainings, so that fair share lowers
+training, and learn runs of a second; --seen shows them. Hidden ones make jobs behind them look held, which costs a day some
+tenths of hindsight (docs/forecast.md). Three users have all trainings, so that fair share lowers
 their priority hour by hour, that of shadows too. Needs what bench/lab_day.py --multifactor needs, and 15 to 20 minutes.
 """
 import argparse

@@ -9,6 +9,7 @@
 
 #include "common/gpu/gpu_labels.h"
 #include "common/scheduler/node_pool.h"
+#include "common/slurm/queue_order.h"
 #include "daemon/answers/pool_counts.h"
 #include "daemon/answers/visibility.h"
 
@@ -60,19 +61,26 @@ void AddJobs(const MetricsWorld& world, MetricFamilies& into) {
   Gauges jobs("gpuadvise_jobs", "Jobs by partition and GPU type; gpu is empty without GPUs",
               labels);
   Gauges gpus("gpuadvise_job_gpus", "GPUs that these jobs hold, or wait for", labels);
+  Gauges startable("gpuadvise_eligible_job_gpus",
+                   "GPUs that pending jobs wait for which only the lack of room keeps",
+                   {"partition", "gpu"});
   for (const Job& job : world.snapshot.jobs) {
     const std::string& gpu = world.labels.FindJobLabel(job).id;
     const bool runs = HoldsNodes(job);
     const auto count = static_cast<double>(runs ? 1 : job.array_task_count);
     const auto held = static_cast<double>(GpusOfJob(job));
+    const bool is_eligible =
+        !runs && !IsHoldReason(job.reason) && EligibleFrom(job, world.snapshot.taken_at) == 0;
     for (const std::string& partition : world.seen.SeenOf(job.request.partitions)) {
       const std::vector<std::string> of = {partition, gpu, runs ? "running" : "pending"};
       jobs.Add(of, count);
       gpus.Add(of, held * count);
+      if (is_eligible) startable.Add({partition, gpu}, held * count);
     }
   }
   std::move(jobs).MoveTo(into);
   std::move(gpus).MoveTo(into);
+  std::move(startable).MoveTo(into);
 }
 
 struct AccountUse {  // GPUs

@@ -76,6 +76,17 @@ TEST(ClusterMetrics, CountEachGpuOnceAndWhatEachPartitionHas) {
   EXPECT_EQ(ValueOf(text, "gpuadvise_account_gpus{account=\"bio\",state=\"pending\"}"), "11");
 }
 
+TEST(ClusterMetrics, JobsThatMoreThanTheLackOfRoomKeepsAreNotEligible) {
+  const std::string text = ClusterTextOf(
+      SnapshotOf(std::string(kWorld) +
+                 "pend 6 l40s:1 limit 1h account bio in small reason QOSMaxGRESPerUser\n"
+                 "pend 7 l40s:1 limit 1h account bio in small reason BeginTime begin 2h\n"
+                 "pend 8 l40s:1 limit 1h account bio in small reason Resources\n"));
+  EXPECT_EQ(SeriesOf(text, "gpuadvise_eligible_job_gpus"),
+            "gpuadvise_eligible_job_gpus{partition=\"main\",gpu=\"a100-40gb-sxm\"} 18\n"
+            "gpuadvise_eligible_job_gpus{partition=\"small\",gpu=\"l40s\"} 1\n");
+}
+
 TEST(ClusterMetrics, HiddenPartitionsAndAccountsAreForThoseWhoMaySeeThem) {
   Snapshot snapshot = SnapshotOf(kWorld);
   snapshot.partitions[1].hidden = true;
