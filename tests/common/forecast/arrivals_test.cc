@@ -172,8 +172,8 @@ TEST(ComingJobs, OvertakeByPriority) {
   EXPECT_GT(shares, fifo + kHour / 4.0);
 }
 
-// An arrival that outranks the request reserves the whole node: half of it, free from an hour on, is
-// only for what ends before.
+// An arrival that outranks the request reserves the whole node: half of it, free from an hour on,
+// is only for what ends before.
 TEST(ComingJobs, OfHigherPriorityKeepOthersOutOfGaps) {
   const auto snapshot = std::make_shared<const Snapshot>(
       SnapshotOf("config priority multifactor\nconfig fairshare 10000\n"
