@@ -196,8 +196,8 @@ std::string StageText(const api::FitModel& stage, const TerminalStyle& style) {
   }
   if (!rows.empty() && rows[0].figures) {
     const std::string legend = fmt::format(
-        "PEAK in GiB, from the 10th to the 90th percentile. BATCH keeps {0:.0f} % of memory free, "
-        "SAFE twice that, MAX nothing.",
+        "PEAK in GiB{}. BATCH keeps {:.0f} % of memory free, SAFE twice that, MAX nothing.",
+        rows[0].figures->memory.high_bytes ? ", from the 10th to the 90th percentile" : "",
         100 * rows[0].figures->margin);
     text += "\n" + Indented(legend, 0, style.width);
   }

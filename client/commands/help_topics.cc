@@ -31,8 +31,8 @@ const HelpTopic kTopics[] = {
     {"memory", "How GPU memory is estimated",
      "Memory is computed from the model's shape, the batch, the precision and the optimizer. A "
      "memory: line in the training file, measured by gpuadvise probe, replaces the estimate.\n\n"
-     "A part of a GPU's memory is kept free, because an estimate can be too low: as much as makes "
-     "95 % of such batches fit. "
+     "A part of a GPU's memory is kept free, because an estimate can be too low: as much as should "
+     "make 95 % of such batches fit. "
      "gpuadvise fit shows the largest micro-batch with this margin, with twice the margin and "
      "without any, and which settings would save memory.\n\n"
      "  gpuadvise fit train.yaml --gpu l40s\n"

@@ -92,7 +92,9 @@ class Judge {
     for (const ScriptStatement& statement : *statements) {
       for (const ScriptCommand& command : statement.commands) {
         for (const std::string& word : command.words) {
-          if (IsAssignment(word)) variables_.Assign(word, command.block == ScriptBlock::kNone);
+          if (IsAssignment(word)) {
+            variables_.Assign(word, command.block == ScriptBlock::kNone && !command.may_be_skipped);
+          }
         }
       }
     }

@@ -399,7 +399,9 @@ class Finder {
     for (const std::string& word : command.words) {
       const std::string name = word.substr(0, word.find('='));
       if (first == "export" || exports_all_ || IsOneOf("-x", command.words)) exported_.insert(name);
-      if (IsAssignment(word)) variables_.Assign(word, command.block == ScriptBlock::kNone);
+      if (IsAssignment(word)) {
+        variables_.Assign(word, command.block == ScriptBlock::kNone && !command.may_be_skipped);
+      }
     }
     return true;
   }

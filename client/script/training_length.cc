@@ -156,8 +156,9 @@ class LengthAndBatch {
       out_.Key("gradient_accumulation_steps", std::to_string(accumulation));
       out_.report.unclear.push_back(
           "the command has no flag for gradient accumulation: counted as 1, and only GPU counts "
-          "that divide the batch are advised; if the program accumulates by itself, multiply "
-          "effective_batch_size, and pass {accumulation} if it has a flag");
+          "that divide the batch are advised; if the program accumulates by itself, write how "
+          "often "
+          "here and multiply effective_batch_size by it, and pass {accumulation} if it has a flag");
     }
   }
 

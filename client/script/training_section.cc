@@ -105,12 +105,16 @@ class Section {
     } else if (half == "fp16") {
       Key("fp16", "true");
       report_.taken.push_back("fp16");
-    } else if (IsOneOf(word, {"no", "fp32", "32", "float32", "32-true"}) ||
+    } else if (IsOneOf(word, {"no", "none", "false", "fp32", "32", "float32", "32-true"}) ||
                flags_.Switch("bf16") == false || flags_.Switch("amp") == false) {
       Key("bf16", "false");
       Key("fp16", "false");
       report_.taken.push_back("fp32");
-    } else if (word.empty() && !IsInFp8()) {
+    } else if (!IsInFp8()) {
+      if (!word.empty()) {
+        report_.unclear.push_back("precision " + Quoted(word) +
+                                  " is not known: give training.bf16, training.fp16 or neither");
+      }
       WriteUsualPrecision();
     }
     if (half == "bf16" && launch_.launcher == Launcher::kTune) Key("pure_bf16", "true");
@@ -267,6 +271,8 @@ class Section {
     const std::string word = LowerCase(flags_.Text("method"));
     const std::string program = ProgramOf(launch_);
     const bool four_bits = flags_.Switch("load_in_4bit").value_or(false) || IsInBits(4) ||
+                           IsOneOf(LowerCase(flags_.Text("quantization")),
+                                   {"4bit", "int4", "nf4", "fp4", "bnb_4bit", "bnb-4bit"}) ||
                            word == "qlora" || program.find("qlora") != std::string::npos;
     if (flags_.Switch("dora").value_or(false)) return "dora";
     if (four_bits) return "qlora";
@@ -284,6 +290,7 @@ class Section {
   std::string QuantizationWord() const {
     if (flags_.Switch("load_in_8bit").value_or(false) || IsInBits(8)) return "int8";
     const std::string word = LowerCase(flags_.Text("quantization"));
+    if (IsOneOf(word, {"8bit", "int8", "bnb_8bit", "bnb-8bit"})) return "int8";
     return IsOneOf(word, {"gptq", "awq"}) ? word : "";
   }
 
@@ -350,8 +357,11 @@ class Section {
       Key("dataloader_num_workers", std::to_string(*workers));
     }
     for (const char* key : {"use_liger_kernel", "chunked_cross_entropy", "activation_offloading",
-                            "optimizer_in_backward"}) {
+                            "optimizer_in_backward", "prepare_model_for_kbit_training"}) {
       if (flags_.Switch(key).value_or(false)) Take(key, "true");
+    }
+    for (const char* key : {"bnb_4bit_use_double_quant", "use_reentrant"}) {
+      if (const auto said = flags_.Switch(key)) Take(key, *said ? "true" : "false");
     }
     if (IsWritten("optimizer_in_backward") && !IsWritten("gradient_accumulation_steps")) {
       Key("gradient_accumulation_steps", "1  # each gradient is used at once");

@@ -314,7 +314,10 @@ class Parser {
       return {};
     }
     if (command_.words.empty() && IsReserved(token)) return CheckDepth(token);
-    if (command_.words.empty() && token.text == "[[") return tokens_.SkipTo("]]", token.line);
+    if (command_.words.empty() && token.text == "[[") {
+      tested_ = true;
+      return tokens_.SkipTo("]]", token.line);
+    }
     if (command_.words.empty()) command_.line = token.line;
     command_.words.push_back(token.text);
     return {};
@@ -362,7 +365,14 @@ class Parser {
     }
     is_header_ = false;
     const bool pipe = token.text == "|" || token.text == "|&";
+    const bool tests = std::exchange(tested_, false) ||
+                       (!command_.words.empty() && IsOneOf(command_.words[0], {"[", "test"}));
     EndCommand(pipe);
+    if (token.text == "||" || (token.text == "&&" && tests)) {
+      may_be_skipped_ = true;
+    } else if (!pipe && token.text != "&&") {
+      may_be_skipped_ = false;
+    }
     continues_ = pipe || token.text == "&&" || token.text == "||";
     if (token.text.starts_with(";;") || token.text == ";&") {
       if (!blocks_.empty() && blocks_.back().word == "case") blocks_.back().at_pattern = true;
@@ -414,6 +424,7 @@ class Parser {
     if (!in_statement_) return;
     is_header_ = false;
     EndCommand();
+    if (!continues_) may_be_skipped_ = false;
     // They belong to the last commands of the line; there is rarely more than one.
     for (std::string& body : tokens_.TakeBodies()) {
       if (!statement_.commands.empty()) statement_.commands.back().here_document = std::move(body);
@@ -431,6 +442,7 @@ class Parser {
       return;
     }
     command_.piped_on = pipe;
+    command_.may_be_skipped = may_be_skipped_;
     for (const Block& block : blocks_) {
       if (command_.block == ScriptBlock::kNone) command_.block = block.kind;
     }
@@ -441,6 +453,7 @@ class Parser {
     if (!in_statement_) return;
     in_statement_ = false;
     continues_ = false;
+    may_be_skipped_ = false;
     std::string_view text = script_.substr(begin_, std::max(end, begin_) - begin_);
     while (text.ends_with('\n')) text.remove_suffix(1);
     statement_.text = Trim(text);
@@ -459,6 +472,8 @@ class Parser {
   bool is_header_ = false;         // words up to the next operator belong to for or case
   bool redirects_ = false;         // the next word is a file
   bool continues_ = false;         // after && || |
+  bool tested_ = false;            // by [[ ]]
+  bool may_be_skipped_ = false;    // the command being read
   bool name_is_next_ = false;      // after "function"
   bool function_is_next_ = false;  // a function's name was read
 };

@@ -22,7 +22,8 @@ struct ScriptCommand {
   std::string here_document;       // its input, without the line that ends it
   bool piped_on = false;           // the next command of the statement reads its output
   ScriptBlock block = ScriptBlock::kNone;
-  int line = 0;  // counted from 1
+  bool may_be_skipped = false;  // behind a test and &&, or behind ||
+  int line = 0;                 // counted from 1
 };
 
 // A top-level statement: a line or a whole block.

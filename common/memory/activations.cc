@@ -68,12 +68,13 @@ double MlpBytes(const TransformerStack& stack, const TrainingSetup& setup,
   double kept = stack.gated_mlp ? (IsFused(setup) ? 2 : 3) : 1;
   if (!stack.gated_mlp && IsComposed(setup)) kept += 1;
   // 0.5 x, 1 + tanh(…) and tanh(…) beside x.
-  if (stack.gelu_new && !IsFused(setup)) kept += 3;
+  const bool fused = setup.compiled || (setup.use_liger_kernel && stack.gated_mlp);
+  if (stack.gelu_new && !fused) kept += 3;
   return kept * Number(setup) * i + inputs.Kept(i, {"down_proj"}, false);
 }
 
 // bitsandbytes before 0.43.2 (July 2024) kept the inputs of its 4-bit layers, although nothing
-// needs them (its pull 1270). Inputs that adapters keep are the same tensors.
+// needs them (its pull 1270).
 bool KeepsFourBitInputs(const TrainingSetup& setup) {
   constexpr double kBitsandbytes432 = 2024.55;
   return BaseOf(setup) == BaseWeights::kNf4 && setup.software_year > 0 &&
@@ -141,7 +142,8 @@ double SelectiveBytes(const TransformerStack& stack, const TrainingSetup& setup)
 bool CompilesLoss(const TrainingSetup& setup) {
   constexpr double kSince = 2025.05;
   const bool recent = setup.software_year == 0 || setup.software_year >= kSince;
-  return setup.compiled && (recent || setup.chunked_cross_entropy);
+  const bool in_model = setup.trainer == Trainer::kSft;  // others compare scores outside it
+  return setup.compiled && ((recent && in_model) || setup.chunked_cross_entropy);
 }
 
 }  // namespace
@@ -178,12 +180,16 @@ double GradientsAtWork(const TransformerStack& stack, const TrainingSetup& setup
     const auto i = static_cast<double>(stack.active_intermediate_size());
     return std::min(share * layer, Number(setup) * i * tokens);
   }
-  if (stack.num_experts == 0) return share * layer;
-  // Transformers calls one expert after the other.
+  // Transformers before 5 calls one expert after the other.
+  constexpr double kTransformers5 = 2025.9;
+  const bool in_turn = setup.software_year > 0 && setup.software_year < kTransformers5;
+  if (stack.num_experts == 0 || !in_turn) return share * layer;
   const auto experts = static_cast<double>(stack.num_experts);
   const double idle = ExpertBytes(stack, setup, LinearInputs(stack, setup)) * tokens *
-                      static_cast<double>(stack.num_experts_per_tok) * (1 - 1 / experts);
-  return share * (layer - idle);
+                      static_cast<double>(stack.num_experts_per_tok) * (1 - 1 / experts) *
+                      static_cast<double>(stack.expert_layers()) /
+                      static_cast<double>(stack.num_hidden_layers);
+  return share * std::max(layer - idle, 0.0);
 }
 
 }  // namespace
@@ -202,6 +208,7 @@ StackActivations CountActivations(const TransformerStack& stack, const TrainingS
     const double kept = std::min(SelectiveBytes(stack, setup) * tokens, layer);
     bytes = {kept, constants.layer_at_work * layer - kept};
   }
+  if (setup.checkpointing == Checkpointing::kFull) bytes.checkpoints = bytes.kept * layers;
   if (setup.activation_offload) layers = std::min(layers, kLayersOnTheWay);
   bytes.kept *= layers;
   return bytes;
@@ -217,8 +224,11 @@ LossBytes CountLossBytes(const ModelShape& model, const TrainingSetup& setup, do
     const auto h = static_cast<double>(model.layers.hidden_size);
     return {.in_use = std::min((2 + 4 + 4) * h * tokens, constants.logits_bytes * scores)};
   }
-  if (CompilesLoss(setup)) return {.in_use = constants.compiled_logits_bytes * scores};
-  if (setup.chunked_cross_entropy) return {.in_use = constants.chunked_logits_bytes * scores};
+  const double wide = Number(setup) / 2;  // than half precision
+  if (CompilesLoss(setup)) return {.in_use = wide * constants.compiled_logits_bytes * scores};
+  if (setup.chunked_cross_entropy) {
+    return {.in_use = wide * constants.chunked_logits_bytes * scores};
+  }
   if (setup.precision == Precision::kFp32) return {.in_use = constants.logits_bytes * scores};
   const bool autocast = !setup.pure_half && !setup.deepspeed;  // which computes losses in fp32
   const bool in_half = !setup.upcast_logits && !autocast;

@@ -24,8 +24,9 @@ double AutogradBytesOfLayer(const TransformerStack& stack, const TrainingSetup& 
                             const MemoryConstants& constants = kMemoryConstants);
 
 struct StackActivations {
-  double kept = 0;     // since the forward pass
-  double at_work = 0;  // during one layer's backward pass
+  double kept = 0;         // since the forward pass
+  double at_work = 0;      // during one layer's backward pass
+  double checkpoints = 0;  // of `kept`, before some are offloaded
 };
 
 // Activations of `layers` layers for `tokens` tokens in rows of `tokens_in_row`.

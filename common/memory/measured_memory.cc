@@ -107,6 +107,13 @@ class Factors {
 
 }  // namespace
 
+bool HasOwnPeak(const TrainingSpec& training) {
+  return std::any_of(training.measured.begin(), training.measured.end(),
+                     [](const MeasuredStep& step) {
+                       return step.peak_bytes > 0 && !step.by_others && !step.out_of_memory;
+                     });
+}
+
 double PeakCorrection(const ModelShape& model, const TrainingSpec& training, bool fp16_is_safe,
                       const GpuCatalogue& catalogue) {
   Factors factors;

@@ -40,6 +40,9 @@ class MeasuredSetups {
   std::unordered_map<const GpuModel*, bool> checkpointed_;
 };
 
+// Whether the user's own runs say a peak.
+bool HasOwnPeak(const TrainingSpec& training);
+
 // Geometric mean of measured over computed peaks; 1 without measurements: `measured: [{gpu:
 // rtx4090, batch: 2, peak: 21.3 GiB}]`. Scales what is computed for this job. Peaks from other
 // users' runs can only increase it, so they never enlarge a batch.

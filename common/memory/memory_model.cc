@@ -62,7 +62,6 @@ double Half(const TrainingSetup& setup) { return setup.precision == Precision::k
 
 // Bytes per parameter of layers frozen by adapters.
 double BaseBytes(const TrainingSetup& setup) {
-  constexpr double kGptqBytes = 0.5 + 4.5 / 128;  // a scale and a zero per group of 128
   switch (BaseOf(setup)) {
     case BaseWeights::kNf4:
       return 0.5 + Nf4ScaleBytes(setup);
@@ -75,7 +74,22 @@ double BaseBytes(const TrainingSetup& setup) {
     case BaseWeights::kAuto:
       break;
   }
-  return Half(setup);
+  return setup.kbit_prepared ? 4 : Half(setup);
+}
+
+// Whether frozen weights that are not quantised are in fp32.
+bool HasFp32Rest(const TrainingSetup& setup) {
+  return setup.kbit_prepared || BaseOf(setup) == BaseWeights::kFp32;
+}
+
+// Autocast copies frozen fp32 weights in each product, which keeps the copy for the backward pass.
+// FSDP gathers them in half precision instead.
+bool CopiesFrozenWeights(const TrainingSetup& setup) {
+  const bool fp32 = BaseOf(setup) == BaseWeights::kFp32 ||
+                    (BaseOf(setup) == BaseWeights::kAuto && setup.kbit_prepared);
+  return setup.method != Method::kFull && fp32 && setup.precision != Precision::kFp32 &&
+         !setup.pure_half && !setup.deepspeed && setup.zero_stage < 3 &&
+         setup.checkpointing != Checkpointing::kFull;
 }
 
 // Models that a trainer holds in addition to the trained one. Sources: TRL's documentation of each
@@ -212,7 +226,10 @@ Passing PassingOf(const ModelShape& model, const TrainingSetup& setup, const Cas
   if (cast.lm_head && stage != StageOfPipeline::kFirst) {
     passing.loss = CountLossBytes(model, setup, tokens / tensor, constants);
     // The LM head in fp32 is cast for its product.
-    if (setup.kbit_prepared) passing.loss.in_use += Half(setup) * part.tables / 2;
+    if (setup.kbit_prepared) {
+      passing.loss.in_use += Half(setup) * static_cast<double>(model.vocab_size) *
+                             static_cast<double>(model.layers.hidden_size) / tensor;
+    }
   }
   return passing;
 }
@@ -273,7 +290,8 @@ Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const C
   const double data_parallel = std::max(static_cast<double>(setup.gpus) / split, 1.0);
   const double shards = setup.zero_stage > 0 ? static_cast<double>(ShardingGpus(setup)) : 1;
 
-  // Fully trained modules next to adapters are copied in half precision.
+  // What is frozen and not quantised, and modules that are trained whole next to adapters.
+  const double rest = HasFp32Rest(setup) ? 4 : half;
   const double saved = full ? 0 : SavedModules(model, setup) / split;
   const bool tower_frozen = model.vision && model.vision->frozen;
   const SampleWork media = CountMediaWork(model, setup);
@@ -290,7 +308,6 @@ Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const C
     if (model.encoder) adapters += AdapterParameters(*model.encoder, setup);
     adapters += media.adapter_parameters_per_rank * static_cast<double>(setup.lora_rank);
     trained += adapters / split;
-    const double rest = setup.kbit_prepared || setup.base_weights == BaseWeights::kFp32 ? 4 : half;
     frozen = part.linear * BaseBytes(setup) + (part.tables + part.tower + part.other) * rest;
   }
   const double matrices = trained - of_tables;
@@ -302,12 +319,13 @@ Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const C
 
   Standing standing;
   standing.weights =
-      (frozen * cast.trained + trained * bytes.weights + saved * half + scoring * cast.frozen) /
+      (frozen * cast.trained + trained * bytes.weights + saved * rest + scoring * cast.frozen) /
       of_weights;
   standing.copies = trained * bytes.copies / of_weights;
+  if (CopiesFrozenWeights(setup)) standing.copies += 2 * part.linear;
   // Frozen text encoders and VAE, and an EMA copy: whole on each GPU.
   const double companions = media.companion_bytes + (setup.media.use_ema ? 4 * trained : 0);
-  standing.gradients = (trained * bytes.gradients + saved * half) / of_gradients;
+  standing.gradients = (trained * bytes.gradients + saved * rest) / of_gradients;
   if (!bytes.keeps_gradients) {
     const double largest = std::max(full ? part.layer : 0.0, of_tables / 2);
     standing.gradients = std::min(standing.gradients, largest * bytes.gradients);
@@ -315,12 +333,12 @@ Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const C
   const bool ddp = data_parallel > 1 && setup.zero_stage == 0 && !setup.deepspeed;
   if (ddp) standing.buckets = trained * bytes.gradients;
   // States have the number format of their parameters.
-  const OptimizerBytes of_saved = LookUpOptimizerBytes(setup.optim, true, hidden);
+  const OptimizerBytes of_saved = LookUpOptimizerBytes(setup.optim, rest == 2, hidden);
   const double saved_states = of_saved.paged ? 0 : of_saved.states;
   standing.optimizer = (cast.trained * (matrices * bytes.states + of_tables * bytes.table_states) +
                         saved * saved_states) /
                        shards;
-  standing.step = (trained * bytes.step + saved * half * TemporariesOfStep(setup)) / shards;
+  standing.step = (trained * bytes.step + saved * rest * TemporariesOfStep(setup)) / shards;
   standing.workspace = setup.deepspeed ? constants.deepspeed_bucket_bytes : 0;
   if (setup.zero_stage >= 3) standing.workspace += GatheredBytes(setup, part, shards);
   if (setup.offload != Offload::kNone) {
@@ -330,7 +348,7 @@ Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const C
   }
   if (setup.zero_stage >= 3) {
     if (setup.offload == Offload::kAll) standing.weights = 0;
-    standing.weights += UnshardedBytes(setup, part, of_weights);
+    standing.weights += (cast.trained + cast.frozen) * UnshardedBytes(setup, part, of_weights);
   }
   standing.weights += companions;
   return standing;
@@ -346,13 +364,14 @@ bool HoldsCheckpoints(const TrainingSetup& setup) {
 
 // What the caching allocator cannot use. Weights and states are allocated once; so are the
 // temporaries of the optimizer step, whose sizes are those of the weights.
-double FragmentationBytes(const MemoryParts& parts, const TrainingSetup& setup,
+double FragmentationBytes(const MemoryParts& parts, double copies, const TrainingSetup& setup,
                           const MemoryConstants& constants) {
   constexpr double kOfWeights = 0.005;
   const bool fsdp = setup.zero_stage >= 3 && !setup.deepspeed;
   const double share = constants.fragmentation_share + (fsdp ? constants.fsdp_share : 0);
-  const double of_step = parts.activations + parts.logits + (parts.in_step ? 0 : parts.workspace);
-  return share * of_step + kOfWeights * (parts.total() - of_step);
+  const double passing =
+      copies + parts.activations + parts.logits + (parts.in_step ? 0 : parts.workspace);
+  return share * passing + kOfWeights * (parts.total() - passing);
 }
 
 MemoryParts PeakOfStage(const ModelShape& model, const TrainingSetup& setup, StageOfPipeline stage,
@@ -368,43 +387,42 @@ MemoryParts PeakOfStage(const ModelShape& model, const TrainingSetup& setup, Sta
   }
   // The micro-batches of a pipeline accumulate, too.
   const double waiting = setup.accumulates || setup.pipeline_parallel > 1 ? standing.gradients : 0;
-  const double resident =
-      standing.weights + standing.optimizer + standing.buckets + standing.workspace;
-  // Logits are freed before the last layer is processed: the larger one counts.
-  const double logits = passing.loss.in_use + passing.loss.freed;
-  const double at_loss = std::max(logits, passing.layers.at_work);
-  const double start = resident + standing.copies + waiting + passing.layers.kept + at_loss;
-  // Copies are freed with the activations that need them.
-  const double held = HoldsCheckpoints(setup) ? 2 * passing.layers.kept : 0;
-  const double end = resident + standing.gradients + held + passing.layers.at_work;
-  // With offloading the step is the host's.
-  const double step =
-      setup.offload == Offload::kNone ? resident + standing.gradients + standing.step : 0;
+  MemoryParts resident;
+  resident.weights = standing.weights;
+  resident.optimizer = standing.optimizer;
+  resident.workspace = standing.workspace;
+  resident.gradients = standing.buckets;
+  resident.framework = ContextBytes(setup, constants);
 
-  MemoryParts parts;
-  parts.weights = standing.weights;
-  parts.optimizer = standing.optimizer;
-  parts.workspace = standing.workspace;
-  parts.gradients = standing.buckets;
-  parts.in_step = step > start && step > end;
-  if (parts.in_step) {
-    parts.gradients += standing.gradients;
-    parts.workspace += standing.step;
-  } else if (end > start) {
-    parts.gradients += standing.gradients;
-    parts.activations = held;
-    parts.workspace += passing.layers.at_work;
-  } else {
-    parts.weights += standing.copies;
-    parts.gradients += waiting;
-    parts.activations = passing.layers.kept;
-    const bool scores = logits > passing.layers.at_work;
-    parts.logits = scores ? passing.loss.in_use : 0;
-    parts.framework = scores ? passing.loss.freed : 0;
-    parts.workspace += scores ? 0 : passing.layers.at_work;
+  MemoryParts start = resident;
+  start.weights += standing.copies;
+  start.gradients += waiting;
+  start.activations = passing.layers.kept;
+  // Logits are freed before the last layer is processed: the larger one counts.
+  const double freed = passing.loss.freed;
+  const bool scores = passing.loss.in_use + freed > passing.layers.at_work;
+  start.logits = scores ? passing.loss.in_use : 0;
+  start.workspace += scores ? 0 : passing.layers.at_work;
+  start.framework +=
+      (scores ? freed : 0) + FragmentationBytes(start, standing.copies, setup, constants);
+
+  MemoryParts end = resident;  // copies are freed with the activations that need them
+  end.gradients += standing.gradients;
+  end.activations = HoldsCheckpoints(setup) ? 2 * passing.layers.checkpoints : 0;
+  end.workspace += passing.layers.at_work;
+  end.framework += FragmentationBytes(end, 0, setup, constants);
+
+  MemoryParts step = resident;
+  step.in_step = true;
+  if (setup.offload == Offload::kNone) {  // otherwise the step is the host's
+    step.gradients += standing.gradients;
+    step.workspace += standing.step;
   }
-  parts.framework += FragmentationBytes(parts, setup, constants) + ContextBytes(setup, constants);
-  return parts;
+  step.framework += FragmentationBytes(step, 0, setup, constants);
+  const auto smaller = [](const MemoryParts& a, const MemoryParts& b) {
+    return a.total() < b.total();
+  };
+  return std::max({start, end, step}, smaller);
 }
 
 }  // namespace

@@ -12,9 +12,11 @@ constexpr double kP95 = 1.6449;
 }  // namespace
 
 double MemoryDeviation(const TrainingSetup& setup, bool measured) {
-  if (measured) return 0.05;
-  const bool in_parts = setup.tensor_parallel > 1 || setup.pipeline_parallel > 1;
+  if (measured) return 0.07;
+  const bool in_parts = setup.tensor_parallel > 1 || setup.pipeline_parallel > 1 ||
+                        setup.context_parallel > 1 || setup.expert_parallel > 1;
   if (setup.offload != Offload::kNone || in_parts) return 0.25;
+  if (setup.trainer != Trainer::kSft) return 0.2;
   if (setup.zero_stage >= 2 || BaseOf(setup) == BaseWeights::kNf4 ||
       BaseOf(setup) == BaseWeights::kGptq4) {
     return 0.13;

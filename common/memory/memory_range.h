@@ -8,7 +8,7 @@
 
 namespace gpuadvise {
 
-// Standard deviation of the logarithm. `measured`: peaks of this training correct the count.
+// Standard deviation of the logarithm. `measured`: peaks of this user's runs correct the count.
 double MemoryDeviation(const TrainingSetup& setup, bool measured);
 
 // 10th and 90th percentile of a peak, in bytes.

@@ -81,7 +81,7 @@ class RowCounter {
                    ? SetupGivenMeasured(gpu, *subject.shape, training_, precision,
                                         question.gpus_in_all, question.catalogue)
                    : SetupFrom(training_, precision, question.gpus_in_all)),
-        margin_(subject.shape != nullptr ? SafetyMargin(setup_, correction_ != 1)
+        margin_(subject.shape != nullptr ? SafetyMargin(setup_, HasOwnPeak(training_))
                                          : kRecommendedMargin) {}
 
   FitRow Count() {
@@ -99,8 +99,8 @@ class RowCounter {
     if (subject_.shape != nullptr) {
       const MemoryParts parts = PeakMemory(*subject_.shape, setup_);
       const double highest = correction_ * HighestBytes(parts, setup_);
-      row.lengths_vary = highest > row.total_bytes;
-      row.range = RangeOfPeak(row.total_bytes, highest, setup_, correction_ != 1);
+      if (highest > row.total_bytes) row.highest_bytes = highest;
+      row.range = RangeOfPeak(row.total_bytes, highest, setup_, HasOwnPeak(training_));
     }
     row.fits = row.total_bytes <= Usable(0);
     if (subject_.shape != nullptr) NoteWhatIsAssumed(row);
@@ -158,10 +158,10 @@ class RowCounter {
       note(fmt::format("unknown optim {}: computed with Adam's states, two numbers per parameter",
                        Quoted(setup_.optim)));
     }
-    if (row.lengths_vary) {
+    if (row.highest_bytes > 0) {
       note(fmt::format(
-          "lengths vary: up to {:.1f} GiB may be reserved, which the safety margin covers",
-          row.range.high / (1 << 30)));
+          "lengths vary: up to {:.1f} GiB may be reserved, which BATCH and SAFE allow for",
+          row.highest_bytes / (1 << 30)));
     }
     if (setup_.trainer == Trainer::kGrpo || setup_.trainer == Trainer::kPpo) {
       note("not included: the texts that are generated, and whatever generates them on this GPU");
@@ -308,7 +308,7 @@ class RowCounter {
     for (const Change& each : ChangesOf(setup_)) {
       const double saved = now - Bytes(each.setup);
       if (saved < kWorth * now) continue;
-      const double margin = SafetyMargin(each.setup, correction_ != 1);
+      const double margin = SafetyMargin(each.setup, HasOwnPeak(training_));
       savings.push_back({each.change, each.cost, saved, Largest(each.setup, margin)});
     }
     return savings;
@@ -320,7 +320,7 @@ class RowCounter {
     setup.micro_batch = 1;
     constexpr int kMostChanges = 12;
     for (int i = 0; i < kMostChanges; ++i) {
-      if (Bytes(setup) <= Usable(margin_)) return changes;
+      if (Bytes(setup) <= Usable(SafetyMargin(setup, HasOwnPeak(training_)))) return changes;
       const auto next = ChangesOf(setup);
       const auto better = std::find_if(next.begin(), next.end(), [&](const Change& each) {
         return Bytes(each.setup) < 0.98 * Bytes(setup);

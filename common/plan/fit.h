@@ -69,7 +69,7 @@ struct FitRow {
   bool fits = false;
   double total_bytes = 0;         // corrected
   MemoryRange range;              // total_bytes twice if memory is a line
-  bool lengths_vary = false;      // which range.high includes
+  double highest_bytes = 0;       // HighestBytes, corrected, if lengths vary
   std::optional<ShapeFit> shape;  // nullopt: memory comes from a given line
   // Without training; nullopt: memory is a line, and shape and parameters are unknown.
   std::optional<ForwardFit> eval;

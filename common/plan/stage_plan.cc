@@ -34,10 +34,11 @@ struct MemoryBasis {
   const ModelShape* shape = nullptr;
   TrainingSetup setup;    // with a shape
   double correction = 1;  // from measured peaks
+  bool own_peak = false;
 
   bool known() const { return line != nullptr || shape != nullptr; }
   double RecommendedMargin() const {
-    return line != nullptr ? kRecommendedMargin : SafetyMargin(setup, correction != 1);
+    return line != nullptr ? kRecommendedMargin : SafetyMargin(setup, own_peak);
   }
   int64_t Largest(const GpuModel& gpu, double margin) const {
     if (line != nullptr) return LargestMicroBatch(Scaled(*line, correction), gpu, margin);
@@ -61,6 +62,7 @@ MemoryBasis BasisOf(const Stage& stage, const KnownModel& model, const StageQues
     basis.correction = PeakCorrection(*basis.line, stage.training, stage.model.memory.has_value());
   }
   if (basis.shape != nullptr) {
+    basis.own_peak = HasOwnPeak(stage.training);
     basis.correction =
         PeakCorrection(*basis.shape, stage.training, model.fp16_is_safe, question.catalogue);
     basis.setup = SetupGivenMeasured(question.gpu, *basis.shape, stage.training, precision, gpus,

@@ -38,7 +38,8 @@ TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64
   setup.upcast_logits = training.upcast_logits;
   setup.reentrant = training.use_reentrant;
   setup.double_quantized = training.double_quantized;
-  setup.kbit_prepared = training.kbit_prepared && training.method != Method::kFull;
+  setup.kbit_prepared = training.kbit_prepared && training.method != Method::kFull &&
+                        training.base_weights != BaseWeights::kGptq4;  // which PEFT leaves alone
   setup.lora_dropout = training.lora.dropout;
   setup.base_weights = training.base_weights;
   setup.activation_offload = training.activation_offload;

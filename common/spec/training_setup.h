@@ -64,6 +64,9 @@ inline BaseWeights BaseOf(const TrainingSetup& setup) {
   }
   return setup.method == Method::kQlora ? BaseWeights::kNf4 : BaseWeights::kAuto;
 }
+// Bytes per GPTQ weight: half a byte, a scale and a zero per group of 128.
+inline constexpr double kGptqBytes = 0.5 + 4.5 / 128;
+
 // Bytes per weight of NF4's scales in bitsandbytes: a float for 64 weights, or with double
 // quantisation a byte, and a float for 256 of those.
 inline double Nf4ScaleBytes(const TrainingSetup& setup) {

@@ -153,8 +153,9 @@ double WeightBytes(const TrainingSetup& setup) {
   const double half = setup.precision == Precision::kFp32 ? 4 : 2;
   switch (BaseOf(setup)) {
     case BaseWeights::kNf4:
-    case BaseWeights::kGptq4:
       return 0.5 + Nf4ScaleBytes(setup);
+    case BaseWeights::kGptq4:
+      return kGptqBytes;
     case BaseWeights::kInt8:
       return 1;
     case BaseWeights::kFp32:
@@ -218,7 +219,7 @@ MicroBatchWork CountMicroBatchWork(const ModelShape& model, const TrainingSetup&
   }
   const double linear = LinearParameters(model) / ModelParallel(setup);
   const double embeddings = model.EmbeddingParameters() / ModelParallel(setup);
-  if (BaseOf(setup) == BaseWeights::kAuto) {
+  if (BaseOf(setup) == BaseWeights::kAuto || BaseOf(setup) == BaseWeights::kFp32) {
     work.bytes += linear * number * passes.matrices;
   } else {
     work.unpacked_bytes = linear * UnpackBytes(setup, constants) * passes.matrices;

@@ -59,6 +59,42 @@ TEST(TrainingSection, TransformersFlagsAreReadAsInAFile) {
   EXPECT_EQ(made.training["optim"], "paged_adamw_8bit");
 }
 
+TEST(TrainingSection, ReadsBitsAndPrecisionInOtherWords) {
+  const std::string rest = " --batch_size 2 --max_steps 10 --max_seq_length 512";
+  EXPECT_EQ(Of("python finetuning.py --use_peft --peft_method lora --quantization 4bit" + rest)
+                .training["method"],
+            "qlora");
+  EXPECT_EQ(Of("python finetuning.py --peft_method lora --quantization 8bit" + rest)
+                .training["quantization"],
+            "int8");
+  const Made fp32 = Of("python train.py --mixed_precision false" + rest);
+  EXPECT_EQ(fp32.training["bf16"], false);
+  EXPECT_EQ(fp32.training["fp16"], false);
+  const Made unknown = Of("python train.py --mixed_precision halfish" + rest);
+  EXPECT_NE(Join(unknown.report.unclear, "; ").find("halfish"), std::string::npos);
+}
+
+// "[ -n "$BIG" ] && BS=32" does not always run.
+TEST(TrainingSection, DoesNotTrustAnAssignmentBehindATest) {
+  const Made made =
+      Of("BS=8\n[ -n \"$BIG\" ] && BS=32\n"
+         "python train.py --per_device_train_batch_size $BS --max_steps 10 --max_seq_length 512");
+  EXPECT_FALSE(made.training.contains("per_device_train_batch_size"));
+  const Made sure =
+      Of("cd . && BS=32\n"
+         "python train.py --per_device_train_batch_size $BS --max_steps 10 --max_seq_length 512");
+  EXPECT_NE(made.training, sure.training);
+}
+
+TEST(TrainingSection, CarriesWhatLibrariesKeepInMemory) {
+  const Made made =
+      Of("torchrun --nproc_per_node 2 train.py --method qlora --load_in_4bit True "
+         "--bnb_4bit_use_double_quant True --use_reentrant False --max_steps 10 "
+         "--per_device_train_batch_size 1 --max_seq_length 512 --bf16 True");
+  EXPECT_EQ(made.training["bnb_4bit_use_double_quant"], true);
+  EXPECT_EQ(made.training["use_reentrant"], false);
+}
+
 TEST(TrainingSection, FsdpsOtherWordsAreRead) {
   const auto fsdp = [](const std::string& flags) {
     return Of("torchrun --nproc_per_node 2 train.py --max_steps 10 " + flags)

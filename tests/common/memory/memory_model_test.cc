@@ -292,6 +292,17 @@ TEST(PeakMemory, OfAPreparedModelHasTablesInFp32) {
   EXPECT_NEAR(PeakMemory(mistral, setup).weights - without, 2.0 * 2 * 32000 * 4096, 2e6);
 }
 
+// Autocast does not keep copies of frozen weights, but each product keeps its own.
+TEST(PeakMemory, OfAFrozenBaseInFp32HasCopiesInHalfPrecision) {
+  TrainingSetup setup = Lora(512);
+  setup.checkpointing = Checkpointing::kNone;
+  const ModelShape& llama = Shape("llama-2-7b");
+  const double half = PeakMemory(llama, setup).weights;
+  setup.base_weights = BaseWeights::kFp32;
+  const double full = PeakMemory(llama, setup).weights;
+  EXPECT_NEAR(full - half, 4 * llama.layers.Parameters() + 2 * llama.EmbeddingParameters(), 1e7);
+}
+
 // "8 B in bf16 throughout with AdamW on 80 GB": ran in three sources.
 TEST(PeakMemory, OfAnOptimizerStepFragmentsLittle) {
   TrainingSetup setup;
