@@ -4,7 +4,7 @@
 // well known: docs/models.md has the rows that it was chosen from, and how many lie inside.
 #pragma once
 
-#include "common/memory/memory_model.h"
+#include "common/spec/training_setup.h"
 
 namespace gpuadvise {
 

@@ -33,10 +33,6 @@ struct TrainingSetup {
   bool compiled = false;
   bool chunked_cross_entropy = false;
   bool use_liger_kernel = false;
-  bool upcast_logits = true;      // the loss is computed in fp32
-  bool reentrant = true;          // checkpointing by torch.utils.checkpoint's older way
-  bool double_quantized = false;  // NF4's scales in 8 bits
-  bool kbit_prepared = false;     // PEFT's prepare_model_for_kbit_training: the rest is in fp32
   double lora_dropout = 0;
   BaseWeights base_weights = BaseWeights::kAuto;
   bool activation_offload = false;
@@ -53,8 +49,12 @@ struct TrainingSetup {
   // Keys and values that several queries share are copied for each: in PyTorch's own attention, as
   // trainers call it, but not in FlashAttention.
   bool repeats_key_values = false;
-  MediaSettings media;        // of samples that are pictures, films or sound
-  bool hybrid_shard = false;  // zero_stage holds within a node; nodes have copies
+  MediaSettings media;            // of samples that are pictures, films or sound
+  bool hybrid_shard = false;      // zero_stage holds within a node; nodes have copies
+  bool upcast_logits = true;      // the loss is computed in fp32
+  bool reentrant = true;          // checkpointing by torch.utils.checkpoint's older way
+  bool double_quantized = false;  // NF4's scales in 8 bits
+  bool kbit_prepared = false;     // PEFT's prepare_model_for_kbit_training: the rest is in fp32
 };
 
 // How the frozen weights of layers are kept: what base_weights says, else NF4 with qlora.
