@@ -167,6 +167,13 @@ std::vector<std::string> AssumptionsOf(const Stage& stage, const ModelShape& sha
   if (AssumesNoImages(training, shape)) {
     assumed.push_back("no images in a sample: give training.images_per_sample (0: none)");
   }
+  const bool adapted = training.method != Method::kFull;
+  if (adapted && training.fsdp && !training.use_reentrant &&
+      training.gradient_checkpointing != Checkpointing::kNone) {
+    assumed.push_back(
+        "checkpointing is reentrant, so that FSDP holds the checkpoints of all layers: give "
+        "training.use_reentrant");
+  }
   if (!shape.media) {
     MediaSettings counted_anyway;
     counted_anyway.use_ema = training.media.use_ema;

@@ -36,7 +36,7 @@ TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64
   setup.chunked_cross_entropy = training.chunked_cross_entropy;
   setup.use_liger_kernel = training.use_liger_kernel;
   setup.upcast_logits = training.upcast_logits;
-  setup.reentrant = training.use_reentrant;
+  setup.reentrant = training.use_reentrant.value_or(true);
   setup.double_quantized = training.double_quantized;
   setup.kbit_prepared = training.kbit_prepared && training.method != Method::kFull &&
                         training.base_weights != BaseWeights::kGptq4;  // which PEFT leaves alone

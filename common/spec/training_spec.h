@@ -59,6 +59,7 @@ struct TrainingSpec {
 
   // What memory depends on.
   std::optional<int64_t> images_per_sample;
+  std::optional<bool> use_reentrant;  // how torch.utils.checkpoint recomputes; nullopt: yes
   LoraSpec lora;
   std::string optim = "adamw_torch";  // Transformers' names
   std::optional<int64_t> zero_stage;  // of DeepSpeed, 0 to 3; nullopt: no DeepSpeed
@@ -85,7 +86,6 @@ struct TrainingSpec {
   bool chunked_cross_entropy = false;
   bool use_liger_kernel = false;       // fused losses, norms and MLPs (Liger)
   bool upcast_logits = true;           // the loss is computed in fp32
-  bool use_reentrant = true;           // how torch.utils.checkpoint recomputes
   bool double_quantized = false;       // NF4's scales are quantised, too
   bool kbit_prepared = false;          // PEFT's prepare_model_for_kbit_training was called
   bool activation_offload = false;     // what autograd keeps goes to the host's memory

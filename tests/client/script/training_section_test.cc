@@ -79,11 +79,11 @@ TEST(TrainingSection, DoesNotTrustAnAssignmentBehindATest) {
   const Made made =
       Of("BS=8\n[ -n \"$BIG\" ] && BS=32\n"
          "python train.py --per_device_train_batch_size $BS --max_steps 10 --max_seq_length 512");
-  EXPECT_FALSE(made.training.contains("per_device_train_batch_size"));
+  EXPECT_FALSE(made.training.contains("effective_batch_size"));
   const Made sure =
       Of("cd . && BS=32\n"
          "python train.py --per_device_train_batch_size $BS --max_steps 10 --max_seq_length 512");
-  EXPECT_NE(made.training, sure.training);
+  EXPECT_EQ(sure.training["effective_batch_size"], 64);
 }
 
 TEST(TrainingSection, CarriesWhatLibrariesKeepInMemory) {

@@ -67,6 +67,20 @@ TEST(Assumptions, HalfPrecisionIsAssumedOfAMemoryLineToo) {
   EXPECT_THAT(said(R"(, "bf16": false)"), Not(Contains(HasSubstr("half precision"))));
 }
 
+TEST(Assumptions, ReentrantCheckpointingOfAdaptersUnderFsdpIsSaid) {
+  const auto said = [](const char* training) {
+    return Found((std::string(R"({"model": {"preset": "llama-3.1-8b"}, "training": {
+        "max_steps": 100, "max_seq_length": 512, "fsdp": "full_shard", "method": ")") +
+                  training + "}}")
+                     .c_str())
+        .sentences;
+  };
+  EXPECT_THAT(said("lora\""), Contains(HasSubstr("training.use_reentrant")));
+  EXPECT_THAT(said("full\""), Not(Contains(HasSubstr("training.use_reentrant"))));
+  EXPECT_THAT(said(R"(lora", "use_reentrant": true)"),
+              Not(Contains(HasSubstr("training.use_reentrant"))));
+}
+
 TEST(Assumptions, WhatIsMeasuredRestsOnNothing) {
   const Assumptions measured = Found(R"({"model": {"preset": "llama-3.1-8b",
       "memory": {"base": "10 GB", "per_sample": "1 GB"}}, "training": {"max_steps": 100,
