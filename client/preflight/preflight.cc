@@ -70,7 +70,8 @@ JobPlan ReadJobPlan(const json& spec, const api::Strategy& strategy, const Sbatc
   plan.job_name = options.Get("job-name").value_or("");
   plan.container = RawText(spec, "container");
   plan.command = FillPlaceholders(RawText(spec, "command"), words);
-  plan.has_setup = spec.contains("setup") && !spec["setup"].empty();
+  plan.has_setup = (spec.contains("setup") && !spec["setup"].empty()) ||
+                   plan.command.find('\n') != std::string::npos;
   for (const auto& [name, value] : ObjectOf(spec, "env").items()) {
     plan.env.emplace_back(name,
                           FillPlaceholders(RawText(ObjectOf(spec, "env"), name.c_str()), words));

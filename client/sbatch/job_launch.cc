@@ -79,7 +79,8 @@ Result<LateWords> FindLateWords(const json& spec) {
 }
 
 // The command under `gpuadvise run` if the node has it.
-std::string Watched(const std::string& command, const LateWords& late) {
+// `replaces`: in place of the job's shell, so that signals for that shell reach the command.
+std::string Watched(const std::string& command, const LateWords& late, bool replaces) {
   std::string text = "command=" + ShellQuoted(command) +
                      "\nrun=(gpuadvise run --)\n"
                      "if ! command -v gpuadvise > /dev/null; then  # not on this node: unwatched\n"
@@ -90,7 +91,8 @@ std::string Watched(const std::string& command, const LateWords& late) {
     }
     text += "  command=${command//'{" + word + "}'/\"$" + variable + "\"}\n";
   }
-  return text + "fi\n\"${run[@]}\" bash -e -o pipefail -c \"$command\"";
+  return text + "fi\n" + (replaces ? "exec " : "") +
+         "\"${run[@]}\" bash -e -o pipefail -c \"$command\"";
 }
 
 // Five minutes before its time limit, ends the training and requeues the job, which resumes from
@@ -137,6 +139,8 @@ std::string ResumeSetting(const json& spec) {
 
 }  // namespace
 
+bool RunsOnEachNode(const json& spec) { return RawText(spec, "run_on") != "first_node"; }
+
 bool RetriesOnOom(const json& spec) {
   return RawText(ObjectOf(spec, "training"), "retry_on_oom") == "true";
 }
@@ -164,7 +168,7 @@ Result<std::string> CommandText(const json& spec, const Placeholders& words) {
 }
 
 Result<std::string> LaunchLines(const json& spec, const api::Strategy& strategy,
-                                const Placeholders& words) {
+                                const Placeholders& words, bool takes_signals) {
   const Result<LateWords> late = FindLateWords(spec);
   if (!late) return tl::unexpected<Error>(late.error());
   Placeholders now = words;
@@ -172,7 +176,8 @@ Result<std::string> LaunchLines(const json& spec, const api::Strategy& strategy,
   const Result<std::string> text = CommandText(spec, now);
   if (!text) return text;
   std::string command = *text;
-  const bool quoted_again = strategy.nodes > 1 || !RawText(spec, "container").empty();
+  const bool on_each = strategy.nodes > 1 && RunsOnEachNode(spec);
+  const bool quoted_again = on_each || !RawText(spec, "container").empty();
   if (quoted_again && ResumeWords(spec).find_first_of("'\"") != std::string::npos) {
     return BadInput(
         "training.resume contains a quote, which a command for several nodes or in a container "
@@ -180,15 +185,15 @@ Result<std::string> LaunchLines(const json& spec, const api::Strategy& strategy,
         "/training/resume");
   }
   std::string rendezvous;
-  if (strategy.nodes > 1) {
+  if (on_each) {
     rendezvous = Rendezvous(strategy);
     const std::string drawn = WithOneRandomNumber(command);
     if (drawn != command) rendezvous += "export GPUADVISE_RANDOM=$RANDOM\n";
     command = LaunchOnEachNode(strategy, drawn);
   }
-  const std::string watched = Watched(command, *late);
-  if (!Resumes(spec)) return rendezvous + watched;
-  return rendezvous + Resumed(watched, kMostStartsPerLink * strategy.links + 1);
+  if (!Resumes(spec)) return rendezvous + Watched(command, *late, takes_signals);
+  return rendezvous +
+         Resumed(Watched(command, *late, false), kMostStartsPerLink * strategy.links + 1);
 }
 
 }  // namespace gpuadvise::client

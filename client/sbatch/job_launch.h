@@ -11,14 +11,18 @@
 
 namespace gpuadvise::client {
 
-// The lines for `spec`'s command with `words` filled in. Errors: kBadInput with a pointer into the
-// spec: no command, or only one of {resume} and its words.
+// The lines for `spec`'s command with `words` filled in. `takes_signals`: Slurm sends the job's
+// shell a signal before the time limit, which reaches the command. Errors: kBadInput with a pointer
+// into the spec: no command, or only one of {resume} and its words.
 Result<std::string> LaunchLines(const nlohmann::json& spec, const api::Strategy& strategy,
-                                const Placeholders& words);
+                                const Placeholders& words, bool takes_signals = false);
 
 // Only `spec`'s command with `words` filled in, in its container if it has one. Errors: kBadInput:
 // no command, an array of the setup that it cannot have.
 Result<std::string> CommandText(const nlohmann::json& spec, const Placeholders& words);
+
+// Whether a job of several nodes starts the command on each of them, as `run_on` says.
+bool RunsOnEachNode(const nlohmann::json& spec);
 
 // The value of training.retry_on_oom.
 bool RetriesOnOom(const nlohmann::json& spec);

@@ -1,6 +1,9 @@
 #include "client/sbatch/option_values.h"
 
+#include <algorithm>
 #include <charconv>
+
+#include "common/base/text.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -33,6 +36,13 @@ Result<int64_t> ParseNodeCount(const std::string& text) {
   const Result<int64_t> count = ParseCount("nodes", smaller);
   if (!count) return count;
   return *count * factor;
+}
+
+std::optional<int64_t> WholeNumber(const std::optional<std::string>& text) {
+  if (!text || text->empty() || text->size() > 12) return {};
+  if (!std::all_of(text->begin(), text->end(), IsDigit)) return {};
+  const int64_t value = std::stoll(*text);
+  return value > 0 ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace gpuadvise::client

@@ -8,6 +8,7 @@
 #include "client/sbatch/array_items.h"
 #include "client/sbatch/job_launch.h"
 #include "client/sbatch/job_words.h"
+#include "client/sbatch/option_values.h"
 #include "client/shell/shell_text.h"
 #include "client/shell/shell_words.h"
 #include "common/base/json_fields.h"
@@ -145,12 +146,25 @@ void LeaveOutContradictions(const SbatchOptions& fixed, SbatchOptions* options) 
   }
 }
 
+// The CPUs that were planned for a node's one task are those of all its tasks.
+void ShareCpus(const json& spec, SbatchOptions* options) {
+  for (const std::string& line : RawTexts(ObjectOf(spec, "slurm"), "extra")) {
+    if (line.find("--cpus-per-task") != std::string::npos) return;  // the user's own
+  }
+  const auto tasks = WholeNumber(options->Get("ntasks-per-node"));
+  const auto cpus = WholeNumber(options->Get("cpus-per-task"));
+  if (!tasks || !cpus || *tasks == 1) return;
+  options->Set("cpus-per-task", std::to_string(std::max<int64_t>(1, *cpus / *tasks)));
+}
+
 // Adds slurm.extra: options of the training file, as on a command line.
-void AddExtra(const json& spec, SbatchOptions* options) {
+void AddExtra(const json& spec, const Placeholders& figures, SbatchOptions* options) {
   const json& slurm = ObjectOf(spec, "slurm");
   std::vector<std::string> words;
   for (const std::string& line : RawTexts(slurm, "extra")) {
-    for (std::string& word : SplitDirective(line)) words.push_back(std::move(word));
+    for (std::string& word : SplitDirective(FillPlaceholders(line, figures))) {
+      words.push_back(std::move(word));
+    }
   }
   const Result<ParsedArguments> extra = ParseSbatchArguments(words);
   if (extra) {
@@ -188,7 +202,8 @@ SbatchOptions StrategyOptions(const json& spec, const api::Strategy& strategy,
     options.Set("open-mode", "append");
     options.Set("signal", "B:USR1@300");
   }
-  AddExtra(spec, &options);
+  AddExtra(spec, StrategyWords(spec, strategy), &options);
+  ShareCpus(spec, &options);
   LeaveOutContradictions(fixed, &options);
   options.OverrideWith(fixed);
   return options;
@@ -212,7 +227,8 @@ Result<JobScript> MakeJobScript(std::string_view job_template, const json& spec,
   const Placeholders words = StrategyWords(spec, strategy);
   const Result<std::string> exports = Exports(spec, strategy, advice, words);
   if (!exports) return tl::unexpected<Error>(exports.error());
-  const Result<std::string> launch = LaunchLines(spec, strategy, words);
+  const bool takes_signals = script.options.Get("signal").value_or("").starts_with("B:");
+  const Result<std::string> launch = LaunchLines(spec, strategy, words, takes_signals);
   if (!launch) return tl::unexpected<Error>(launch.error());
   script.text = FillPlaceholders(job_template, {{"sbatch", Directives(script.options)},
                                                 {"exports", *exports},

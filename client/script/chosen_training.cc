@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "client/script/kept_script.h"
 #include "client/script/script_text.h"
 #include "client/shell/shell_text.h"
 #include "client/shell/shell_words.h"
@@ -17,7 +18,7 @@ constexpr size_t kMostOfCommand = 80;  // bytes of it in a message
 // Whether it may start a training in a way that is not known.
 bool MayTrain(const ScriptCommand& command) {
   const std::string& name = command.words[0];
-  if (IsAssignment(name) || OnlyPrints({"", 0, false, {command}}) ||
+  if (IsAssignment(name) || OnlyPrints({"", 0, 0, false, {command}}) ||
       IsOneOf(name, {"export", "source", "cd", "mkdir", "cp", "rm", "module", "conda", "pip"})) {
     return false;
   }
@@ -91,10 +92,13 @@ Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
     return launch.likeness >= std::min(best->likeness, kLooksLikeTraining);
   });
   const char* where = nullptr;
-  if (best->block == ScriptBlock::kLoop) where = "a loop";
-  if (best->block == ScriptBlock::kFunction) where = "a function";
-  if (best->block == ScriptBlock::kCondition && rivals > 1) where = "a condition";
+  if (RunsSeveralTimes(statements, *best)) where = best->in_loop ? "a loop" : "a function";
+  if (!best->called.empty() && best->block == ScriptBlock::kFunction) where = "a function";
+  if (!best->called.empty() && best->block == ScriptBlock::kCondition && rivals > 1) {
+    where = "a condition";
+  }
   if (where == nullptr) {
+    if (MustStayWhole(statements, *best)) return FoundTraining{*best, ""};
     const auto inside =
         std::find_if(best->before.begin(), best->before.end(),
                      [&](const std::string& line) { return RunsInside(*best, line); });
@@ -109,8 +113,7 @@ Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
   return FoundTraining{
       *best, fmt::format("line {}: the training starts inside {}, so what it runs depends on the "
                          "script; write one training{}",
-                         best->line, where,
-                         best->block == ScriptBlock::kLoop ? ", and slurm.array for many" : "")};
+                         best->line, where, best->in_loop ? ", and slurm.array for many" : "")};
 }
 
 std::string FillInMark(std::string_view text) {

@@ -9,7 +9,9 @@
 #include <optional>
 
 #include "client/api/answer_reader.h"
+#include "client/sbatch/job_launch.h"
 #include "client/sbatch/job_words.h"
+#include "client/sbatch/option_values.h"
 #include "client/script/launch_command.h"
 #include "client/script/script_layout.h"
 #include "client/script/script_variables.h"
@@ -213,10 +215,14 @@ class Judge {
     Contradicts("gpus", gpus, {"{gpus}", "GPUADVISE_GPUS"});
     Contradicts("nodes", strategy_.nodes, kNodes);
     if (!launch_) return;
-    const auto tasks = TasksOfSrun();
-    if (tasks && *tasks > 1 && *tasks != gpus) {
-      conflicts_.push_back({fmt::format("srun starts {}", Plural(*tasks, "task")),
-                            std::to_string(gpus), "write --ntasks={gpus} there"});
+    JudgeNodes();
+    const auto tasks = TasksOfLauncher();
+    const bool mpi = launch_->launcher == Launcher::kMpi;
+    if (tasks && (*tasks > 1 || mpi) && *tasks != gpus) {
+      conflicts_.push_back({fmt::format("{} starts {}", mpi ? ProgramName() : "srun",
+                                        Plural(*tasks, mpi ? "process" : "task")),
+                            std::to_string(gpus),
+                            mpi ? "write -np {gpus} there" : "write --ntasks={gpus} there"});
     }
     if (counted || CarriesGpus()) return;
     if (tasks && (*tasks > 1 || gpus == 1)) return JudgeDevices(per_node);
@@ -230,10 +236,47 @@ class Judge {
     }
   }
 
-  // Of the command's own srun, where each is a process of the program.
-  std::optional<int64_t> TasksOfSrun() const {
+  std::string ProgramName() const {
+    const std::string& word = launch_->words[launch_->launcher_at].raw;
+    return word.substr(word.rfind('/') + 1);
+  }
+
+  // A command that reaches all nodes itself, started on each of them, would do so many times.
+  void JudgeNodes() {
+    if (strategy_.nodes == 1 || !RunsOnEachNode(spec_)) return;
+    const bool mpi = launch_->launcher == Launcher::kMpi;
+    if (!launch_->srun && !mpi) return;
+    conflicts_.push_back({fmt::format("{} starts the other nodes itself, and the job starts the "
+                                      "command on each node",
+                                      mpi ? ProgramName() : "srun"),
+                          "", "write run_on: first_node into the training file"});
+  }
+
+  // Of the command's own srun or mpirun, where each is a process of the program.
+  std::optional<int64_t> TasksOfLauncher() const {
+    if (launch_->launcher == Launcher::kMpi) return ProcessesOfMpi();
     if (!launch_->srun || launch_->launcher != Launcher::kPython) return {};
-    return WholeNumber(launch_->srun->options.Get("ntasks"));
+    const auto tasks = WholeNumber(launch_->srun->options.Get("ntasks"));
+    return tasks ? tasks : TasksOfJob();
+  }
+
+  std::optional<int64_t> ProcessesOfMpi() const {
+    for (size_t i = launch_->launcher_at + 1; i + 1 < launch_->program_at; ++i) {
+      if (!IsOneOf(launch_->words[i].raw, {"-np", "--np", "-n"})) continue;
+      return WholeNumber(launch_->words[i + 1].value);
+    }
+    return TasksOfJob();
+  }
+
+  // As slurm.extra asks for them.
+  std::optional<int64_t> TasksOfJob() const {
+    constexpr std::string_view kOption = "--ntasks-per-node=";
+    for (const std::string& option : RawTexts(ObjectOf(spec_, "slurm"), "extra")) {
+      if (!option.starts_with(kOption)) continue;
+      const auto tasks = WholeNumber(FillPlaceholders(option.substr(kOption.size()), words_));
+      if (tasks) return *tasks * strategy_.nodes;
+    }
+    return {};
   }
 
   // Lightning compares its devices with the tasks; without a flag a file of settings says them.

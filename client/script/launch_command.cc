@@ -344,6 +344,7 @@ class Finder {
       launch.statement = index;
       launch.line = command.line;
       launch.block = command.block;
+      launch.in_loop = command.in_loop;
       launch.tail = command.redirections;
       for (size_t pipe = i;
            statement.commands[pipe].piped_on && pipe + 1 < statement.commands.size(); ++pipe) {
@@ -592,6 +593,7 @@ class Finder {
           std::any_of(outer.words.begin(), outer.words.begin() + static_cast<long>(around),
                       [](const LaunchWord& word) { return IsContainerWord(word.raw); });
       if (inner.block == ScriptBlock::kNone) inner.block = outer.block;
+      inner.in_loop = inner.in_loop || outer.in_loop;
       if (!inner.srun) inner.srun = outer.srun;
       inner.env.insert(inner.env.begin(), outer.env.begin(), outer.env.end());
       inner.env_values.insert(inner.env_values.begin(), outer.env_values.begin(),

@@ -58,6 +58,7 @@ struct LaunchCommand {
   bool in_container = false;        // that shell is in a container
   std::string called;               // the shell script that it stands in; "": this one
   ScriptBlock block = ScriptBlock::kNone;
+  bool in_loop = false;
   int line = 0;
   size_t statement = 0;           // its index in the script
   size_t command = 0;             // its index in the statement

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
+#include "client/sbatch/option_values.h"
 #include "client/script/script_text.h"
 #include "client/script/script_variables.h"
 #include "client/shell/shell_text.h"
@@ -14,12 +16,19 @@
 namespace gpuadvise::client {
 namespace {
 
+// Keeps the list that Slurm has set.
+constexpr std::string_view kSlurms = "${CUDA_VISIBLE_DEVICES-}";
+
 bool IsLocal(std::string_view host) { return IsOneOf(host, {"localhost", "127.0.0.1", "0.0.0.0"}); }
 
 class Writer {
  public:
   Writer(ScriptTraining& training, ScriptReport& report)
-      : training_(training), launch_(training.launch), flags_(training.flags), report_(report) {}
+      : training_(training),
+        launch_(training.launch),
+        flags_(training.flags),
+        kept_(training.kept),
+        report_(report) {}
 
   void Write() {
     Put("per_device_train_batch_size", "{micro_batch}");
@@ -28,10 +37,15 @@ class Writer {
     Put("gpus_per_node", "{gpus_per_node}");
     Put("gpus", "{gpus}");
     Put("nodes", "{nodes}");
-    PutRendezvous();
+    if (kept_) {
+      PutTasksOfLauncher();
+    } else {
+      PutRendezvous();
+    }
     TakeOutGpuLists();
     AddProcesses();
     AddAccumulationOfLauncher();
+    if (kept_) return EndText();
     if (training_.layout.task_per_gpu) RunTaskPerGpu();
     DoubtOneTask();
     DropScriptArguments();
@@ -112,10 +126,16 @@ class Writer {
   }
 
   void PutUse(const FlagUse& use, const std::string& placeholder) {
-    report_.changed.push_back(fmt::format("{} {} → {}", use.spelling, use.raw, placeholder));
     const std::string variable = ScriptVariables::OnlyVariable(use.raw);
     Replace(launch_, use, placeholder);
-    if (variable.empty() || IsUsedForOthers(variable, placeholder)) return;
+    const bool follows = !variable.empty() && !IsUsedForOthers(variable, placeholder);
+    if (kept_) {
+      const int places = kept_->Put(use.spelling, use.raw, placeholder);
+      const bool assigned = follows && kept_->Assign(variable, placeholder);
+      if (places == 0 && !assigned) return SayUnplaced(use, placeholder);
+    }
+    report_.changed.push_back(fmt::format("{} {} → {}", use.spelling, use.raw, placeholder));
+    if (!follows) return;
     for (SetupLine& line : training_.setup.lines) {
       if (line.assigns == variable) line.text = variable + "=" + placeholder;
     }
@@ -129,6 +149,75 @@ class Writer {
       return word.raw.find("$" + variable) != std::string::npos ||
              word.raw.find("${" + variable) != std::string::npos;
     });
+  }
+
+  void SayUnplaced(const FlagUse& use, const std::string& placeholder) {
+    report_.unclear.push_back(
+        fmt::format("{} {}: where the script writes it cannot be told: write {} there, or the "
+                    "advice cannot be submitted",
+                    use.spelling, use.raw, placeholder));
+  }
+
+  // The tasks of srun and mpirun, and what srun asks for them.
+  void PutTasksOfLauncher() {
+    const std::string gpus = std::to_string(training_.layout.gpus());
+    if (launch_.launcher == Launcher::kMpi) {
+      for (const char* count : {"-np", "--np", "-n"}) PutTasksOf(count, gpus, "{gpus}");
+    }
+    if (!launch_.srun) return;
+    const SbatchOptions& asked = launch_.srun->options;
+    const auto put = [&](const char* option, const char* letter, const std::string& now) {
+      const auto value = asked.Get(option);
+      if (!value || now.empty()) return;
+      PutTasksOf(std::string("--") + option, *value, now);
+      if (letter == nullptr) return;
+      PutTasksOf(letter, *value, now);
+      if (kept_->Replace(letter + *value, std::string(letter) + " " + now)) {
+        report_.changed.push_back(fmt::format("srun's {}{} → {}", letter, *value, now));
+      }
+    };
+    const auto tasks = WholeNumber(asked.Get("ntasks"));
+    const bool of_nodes = tasks && *tasks == training_.layout.nodes;
+    put("ntasks", "-n", of_nodes ? "{nodes}" : "{gpus}");
+    const auto per_node = WholeNumber(asked.Get("ntasks-per-node"));
+    put("ntasks-per-node", nullptr, per_node && *per_node > 1 ? "{gpus_per_node}" : "");
+    put("nodes", "-N", "{nodes}");
+    put("gpus-per-node", nullptr, "{gpus_per_node}");
+    put("gpus", "-G", "{gpus}");
+    put("gres", nullptr, "gpu:{gpus_per_node}");
+    put("cpus-per-task", "-c", "$SLURM_CPUS_PER_TASK");
+    put("mem", nullptr, "0");
+  }
+
+  void PutTasksOf(const std::string& option, const std::string& value, const std::string& now) {
+    if (kept_->PutOfTraining(option, value, now) == 0) return;
+    report_.changed.push_back(fmt::format("{} {} → {}", option, value, now));
+  }
+
+  // Adds to the text what the command gets, and reads it once more: a figure of the advice that it
+  // does not carry is said.
+  void EndText() {
+    if (!added_.empty() && !kept_->Append(launch_, added_)) {
+      report_.unclear.push_back("add" + added_ + " to the training's command");
+    }
+    const auto statements = ReadStatements(kept_->text());
+    if (!statements) return;
+    ScriptVariables variables(training_.options);
+    const std::vector<LaunchCommand> found = FindLaunches(*statements, variables);
+    for (const LaunchCommand& launch : found) {
+      if (ProgramOf(launch) != ProgramOf(launch_)) continue;
+      const TrainingFlags now = ReadTrainingFlags(launch);
+      for (const std::string_view setting :
+           {"per_device_train_batch_size", "effective_batch_size", "gradient_accumulation_steps",
+            "gpus_per_node", "gpus", "nodes"}) {
+        const FlagUse* use = now.Find(setting);
+        if (use == nullptr || use->in_config || !use->value || !now.Number(setting)) continue;
+        if (said_.insert(std::string(setting)).second) {
+          report_.unclear.push_back(fmt::format("line {}: {} {} stays as it is", launch.line,
+                                                use->spelling, *use->value));
+        }
+      }
+    }
   }
 
   void PutAccumulation() {
@@ -170,20 +259,45 @@ class Writer {
     std::erase_if(launch_.env, [&](const auto& variable) {
       if (variable.first != "CUDA_VISIBLE_DEVICES") return false;
       report_.changed.push_back("CUDA_VISIBLE_DEVICES=" + variable.second + " → Slurm sets it");
+      if (kept_) kept_->Put("CUDA_VISIBLE_DEVICES", variable.second, kSlurms);
       return true;
     });
+    if (kept_) PutCountsInText();
     for (auto& [name, value] : launch_.env) PutCount(name, value);
     for (auto& [name, value] : training_.setup.env) PutCount(name, value);
     for (SetupLine& line : training_.setup.lines) PutCounts(line);
-    if (training_.layout.tasks_per_node > 1) PutTasks();
+    if (training_.layout.tasks_per_node > 1 && !kept_) PutTasks();
     const FlagUse* list = flags_.Find("gpu_list");
     if (list == nullptr || list->in_config || list->bare) return;
     const bool of_program = list->word > launch_.program_at;
     if (of_program) return PutUse(*list, "{gpus_per_node}");
     report_.changed.push_back(list->spelling + " " + list->raw + " → Slurm gives the GPUs");
+    if (kept_ && kept_->PutOfTraining(list->spelling, list->raw, "") == 0) {
+      report_.unclear.push_back(list->spelling + " " + list->raw + ": take it out of the command");
+    }
     const bool joined = launch_.words[list->word].raw.find('=') != std::string::npos;
     for (size_t at = list->word - (joined ? 0 : 1); at <= list->word; ++at) {
       launch_.words[at].raw.clear();
+    }
+  }
+
+  // A list of GPUs that the script sets, and its counts of GPUs.
+  void PutCountsInText() {
+    const std::string& list = launch_.visible_devices;
+    if (!list.empty() && kept_->Put("CUDA_VISIBLE_DEVICES", list, kSlurms) +
+                                 kept_->Put("CUDA_VISIBLE_DEVICES", "\"" + list + "\"", kSlurms) >
+                             0) {
+      report_.changed.push_back("CUDA_VISIBLE_DEVICES=" + list + " → Slurm sets it");
+    }
+    for (const char* name :
+         {"WORLD_SIZE", "GPUS_PER_NODE", "NGPUS", "NUM_GPUS", "N_GPUS", "NPROC_PER_NODE"}) {
+      if (kept_->Assign(name, PlaceholderOfCount(name))) {
+        report_.changed.push_back(fmt::format("{} → {}", name, PlaceholderOfCount(name)));
+      }
+    }
+    const std::string slots = std::to_string(training_.layout.gpus_per_node);
+    if (kept_->Put("slots", slots, "{gpus_per_node}") > 0) {
+      report_.changed.push_back("slots=" + slots + " → {gpus_per_node}");
     }
   }
 
@@ -258,6 +372,8 @@ class Writer {
       launch_.env.insert(launch_.env.begin(), {"NPROC_PER_NODE", "{gpus_per_node}"});
       launch_.env_values.insert(launch_.env_values.begin(), std::nullopt);
       report_.changed.push_back("added NPROC_PER_NODE={gpus_per_node}");
+      const std::string& launcher = launch_.words[launch_.launcher_at].raw;
+      if (kept_) kept_->Replace(launcher, "NPROC_PER_NODE={gpus_per_node} " + launcher);
     }
     if (launch_.program_at <= launch_.launcher_at) return;
     std::string option;
@@ -286,12 +402,21 @@ class Writer {
     for (LaunchWord& word : launch_.words) {
       if (word.raw != "--multi_gpu" && word.raw != "--multi-gpu") continue;
       report_.changed.push_back(word.raw + " → accelerate's default for several processes");
+      if (kept_) kept_->Replace(word.raw, "");
       word.raw.clear();
     }
   }
 
   void AddToLauncher(const std::string& option) {
     const size_t at = launch_.program_at - (launch_.is_module ? 1 : 0);
+    if (kept_) {
+      const std::string& program = launch_.words[launch_.program_at].raw;
+      const std::string place = launch_.is_module ? launch_.words[at].raw + " " + program : program;
+      if (!kept_->Replace(place, option + " " + place)) {
+        report_.unclear.push_back("add " + option + " before " + place);
+        return;
+      }
+    }
     launch_.words.insert(launch_.words.begin() + static_cast<long>(at), {option, std::nullopt});
     ++launch_.program_at;
     report_.changed.push_back("added " + option);
@@ -341,8 +466,10 @@ class Writer {
   ScriptTraining& training_;
   LaunchCommand& launch_;
   const TrainingFlags& flags_;
+  std::optional<KeptScript>& kept_;
   ScriptReport& report_;
-  std::string added_;  // appended to the command
+  std::string added_;           // appended to the command
+  std::set<std::string> said_;  // settings that stay
 };
 
 }  // namespace

@@ -2,9 +2,11 @@
 // by placeholders. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "client/sbatch/sbatch_options.h"
+#include "client/script/kept_script.h"
 #include "client/script/launch_command.h"
 #include "client/script/script_layout.h"
 #include "client/script/script_report.h"
@@ -22,6 +24,7 @@ struct ScriptTraining {
   TrainingConfig config;
   ScriptLayout layout;
   ScriptSetup setup;
+  std::optional<KeptScript> kept = {};           // nullopt: setup and launch say all
   std::vector<std::string> plugin_options = {};  // #SBATCH options that sbatch itself has not
 };
 

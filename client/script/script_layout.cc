@@ -123,11 +123,4 @@ ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
   return layout;
 }
 
-std::optional<int64_t> WholeNumber(const std::optional<std::string>& text) {
-  if (!text || text->empty() || text->size() > 12) return {};
-  if (!std::all_of(text->begin(), text->end(), IsDigit)) return {};
-  const int64_t value = std::stoll(*text);
-  return value > 0 ? std::optional(value) : std::nullopt;
-}
-
 }  // namespace gpuadvise::client

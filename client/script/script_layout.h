@@ -27,7 +27,4 @@ struct ScriptLayout {
 ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
                       const TrainingFlags& flags);
 
-// A whole number ≥ 1; nullopt for any other text.
-std::optional<int64_t> WholeNumber(const std::optional<std::string>& text);
-
 }  // namespace gpuadvise::client

@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "client/sbatch/option_values.h"
 #include "client/sbatch/sbatch_options.h"
 #include "client/script/chosen_training.h"
 #include "client/script/launch_command.h"
@@ -30,7 +31,8 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMostScriptBytes = 1 << 20;
-constexpr size_t kWrapAt = 92;  // columns of the command in the file
+constexpr size_t kMostShownOfCommand = 60;  // bytes of it in a message
+constexpr size_t kWrapAt = 92;              // columns of the command in the file
 
 // Parts of flags that name results, or change neither memory nor run time.
 constexpr std::array<std::string_view, 8> kOfResults = {"seed", "output", "run_name", "log",
@@ -72,8 +74,10 @@ class Converter {
     WriteOutput();
     PutPlaceholders(training_, report_);
     WriteLaunch();
-    for (std::string& sentence : setup_.left) report_.left.push_back(std::move(sentence));
-    for (std::string& sentence : setup_.changed) report_.changed.push_back(std::move(sentence));
+    if (!training_.kept) {
+      for (std::string& sentence : setup_.left) report_.left.push_back(std::move(sentence));
+      for (std::string& sentence : setup_.changed) report_.changed.push_back(std::move(sentence));
+    }
     for (std::string& flag : flags_.unclear) {
       report_.unclear.push_back(flag + ": sounds like a figure of the advice; it stays as it is");
     }
@@ -177,7 +181,7 @@ class Converter {
                                 " → any; to stay with it, write resources: gpus");
     }
     const bool standalone = flags_.Find("standalone") != nullptr;
-    const bool one_node = layout_.task_per_gpu || standalone;
+    const bool one_node = (layout_.task_per_gpu && !training_.kept) || standalone;
     Key("max_nodes", std::to_string(one_node ? 1 : layout_.nodes));
     if (one_node && layout_.nodes > 1) {
       report_.unclear.push_back(fmt::format(
@@ -270,7 +274,7 @@ class Converter {
           "resources.mem_per_gpu");
       extra.Erase("mem");
     }
-    std::vector<std::string> replaced;
+    std::vector<std::string> replaced, extra_tasks;
     for (const char* name :
          {"gres", "gpus", "gpus-per-node", "gpus-per-task", "nodes", "ntasks", "ntasks-per-node",
           "cpus-per-task", "cpus-per-gpu", "mem", "mem-per-gpu", "mem-per-cpu"}) {
@@ -281,13 +285,38 @@ class Converter {
     if (!replaced.empty()) {
       report_.changed.push_back("#SBATCH " + Join(replaced, " ") + " → the advice's own");
     }
+    const bool binds = options_.Get("gpus-per-task") == "1";
+    if (training_.kept) {
+      for (std::string& option : OptionsOfTasks(binds)) extra_tasks.push_back(std::move(option));
+    }
     std::vector<std::string> arguments = extra.ToArguments();
+    arguments.insert(arguments.end(), extra_tasks.begin(), extra_tasks.end());
     for (const std::string& option : training_.plugin_options) arguments.push_back(option);
     kept.insert(kept.end(), arguments.begin(), arguments.end());
     if (!arguments.empty()) Key("extra", "[" + Texts(arguments) + "]");
     std::swap(keys, yaml_);
     if (!keys.empty()) yaml_ += "slurm:\n" + keys + "\n";
     if (!kept.empty()) report_.kept.push_back("#SBATCH " + Join(kept, " "));
+  }
+
+  // What the text's srun or mpirun reads of the job: as many tasks on a node as GPUs, each with one
+  // where the script binds them.
+  std::vector<std::string> OptionsOfTasks(bool binds) {
+    const auto all = WholeNumber(options_.Get("ntasks"));
+    const int64_t tasks = WholeNumber(options_.Get("ntasks-per-node"))
+                              .value_or(all ? std::max<int64_t>(1, *all / layout_.nodes) : 1);
+    const int64_t gpus = std::max(layout_.asked_per_node, layout_.gpus_per_node);
+    const bool alone = gpus == 1 && tasks == 1 && layout_.nodes > 1 && layout_.task_per_gpu;
+    if (tasks == 1 && !alone) return {};
+    if (tasks != gpus && gpus > 0) {
+      report_.unclear.push_back(
+          fmt::format("{} for {} on a node: the number of tasks stays, whatever GPUs a row has",
+                      Plural(tasks, "task"), Plural(gpus, "GPU")));
+      return {fmt::format("--ntasks-per-node={}", tasks)};
+    }
+    std::vector<std::string> options = {"--ntasks-per-node={gpus_per_node}"};
+    if (binds) options.emplace_back("--gpu-bind=single:1");
+    return options;
   }
 
   void WriteOutput() {
@@ -335,6 +364,7 @@ class Converter {
   }
 
   void WriteLaunch() {
+    if (training_.kept) return WriteText();
     std::erase_if(launch_.words, [](const LaunchWord& word) { return word.raw.empty(); });
     std::string command;
     for (const auto& [name, raw] : launch_.env) command += name + "=" + raw + " ";
@@ -358,6 +388,19 @@ class Converter {
     std::string_view rest = line;
     while (!rest.empty()) yaml_ += "# " + std::string(TakeLine(rest)) + "\n";
     report_.missing.push_back("command: " + open_);
+  }
+
+  // The script itself as the command, in the shell that a job script has.
+  void WriteText() {
+    const std::string body = "set +e +o pipefail  # as in a script\n" + training_.kept->Body();
+    if (layout_.nodes > 1 && flags_.Find("standalone") == nullptr) yaml_ += "run_on: first_node\n";
+    const std::string block = "command: |-\n  " + ReplaceAll(body, "\n", "\n  ") + "\n";
+    const Result<YamlDocument> read = ParseYaml(block, "train.yaml");
+    const bool same = read && read->root.is_object() && read->root.value("command", "") == body;
+    yaml_ += same ? block : "command: " + json(body).dump() + "\n";
+    report_.kept.push_back(
+        fmt::format("{} of the script as command: they run as they are, with the changes above",
+                    Plural(1 + std::count(body.begin(), body.end(), '\n') - 1, "line")));
   }
 
   static bool IsPlainBlock(const std::string& text) {
@@ -490,6 +533,36 @@ std::string FlagsOfTasks(const std::vector<SetupLine>& setup, const LaunchComman
   return Join(flags, ", ");
 }
 
+// What a script that is kept whole does beside the training that is counted.
+void SayWhatTheTextDoes(const std::vector<ScriptStatement>& statements,
+                        const std::vector<LaunchCommand>& found, const LaunchCommand& launch,
+                        ScriptReport& report) {
+  for (const LaunchCommand& other : found) {
+    const bool same = other.statement == launch.statement && other.command == launch.command;
+    if (same || other.likeness < kLooksLikeTraining) continue;
+    report.unclear.push_back(fmt::format(
+        "line {}: {} starts a training, too: it runs as well, and neither its time nor its memory "
+        "is counted; take it out, or write stages:",
+        other.line, TextOf(other).substr(0, kMostShownOfCommand)));
+  }
+  for (const ScriptStatement& statement : statements) {
+    const bool function =
+        !statement.commands.empty() && statement.commands[0].block == ScriptBlock::kFunction;
+    const std::string argument = function ? "" : ScriptArgumentIn(statement.text);
+    const bool is_given = statement.text.starts_with("set -- ");
+    if (is_given) return;
+    const bool has_default =
+        argument.size() == 2 && IsDigit(argument[1]) &&
+        statement.text.find("${" + argument.substr(1) + ":-") != std::string::npos;
+    if (argument.empty() || has_default) continue;
+    report.unclear.push_back(fmt::format(
+        "line {}: {} is what you write after the script's name, and empty here: give it by a line "
+        "set -- … at the top of command",
+        statement.line, argument));
+    return;
+  }
+}
+
 // Checks that the written file can be read back.
 Result<void> CheckYaml(const std::string& yaml, const std::string& file, bool has_command) {
   const Result<YamlDocument> document = ParseYaml(yaml, "train.yaml");
@@ -540,6 +613,10 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   std::copy_if(options->unknown.begin(), options->unknown.end(),
                std::back_inserter(training.plugin_options),
                [](const std::string& option) { return option.starts_with("--"); });
+  if (chosen->open.empty() && MustStayWhole(*statements, *launch)) {
+    training.kept.emplace(text, (*statements)[launch->statement], *launch);
+  }
+  const bool kept = training.kept.has_value();
   const std::string tasks_differ_in =
       training.options.Has("array") ? FlagsOfTasks(training.setup.lines, *launch) : "";
   ConvertedScript converted = Converter(source, std::move(training), chosen->open).Convert();
@@ -573,6 +650,7 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
     converted.report.unclear.push_back(fmt::format(
         "line {}: the training starts inside a condition, which is assumed to hold", launch->line));
   }
+  if (kept) SayWhatTheTextDoes(*statements, found, *launch, converted.report);
   for (const std::string& option : options->options.ToArguments()) {
     const std::string mark = FillInMark(option);
     if (!mark.empty())
@@ -582,12 +660,14 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
     converted.report.changed.push_back(fmt::format(
         "line {}: {} → its own lines, which the job runs itself", launch->line, launch->called));
   }
-  if (launch->srun && !launch->srun->left.empty()) {
-    converted.report.left.push_back("srun's " + Join(launch->srun->left, " ") +
+  if (launch->srun && !kept) {
+    const std::string words = Join(launch->srun->left, " ");
+    converted.report.left.push_back("srun" + (words.empty() ? "" : " " + words) +
                                     ": submit starts the training itself");
   }
   for (const std::string& name : launch->open) {
-    converted.report.unclear.push_back(name + ": a condition adds to it, which is left out");
+    converted.report.unclear.push_back(name + ": a condition adds to it, which is " +
+                                       (kept ? "not counted" : "left out"));
   }
   for (const std::string& option : options->replaced) {
     converted.report.left.push_back("#SBATCH " + option + ": a later line gives it again and wins");

@@ -292,7 +292,7 @@ class Parser {
     in_statement_ = true;
     statement_ = {};
     statement_.line = token.line;
-    begin_ = token.begin;
+    statement_.begin = begin_ = token.begin;
   }
 
   Result<void> TakeWord(const Token& token) {
@@ -445,6 +445,7 @@ class Parser {
     command_.may_be_skipped = may_be_skipped_;
     for (const Block& block : blocks_) {
       if (command_.block == ScriptBlock::kNone) command_.block = block.kind;
+      command_.in_loop = command_.in_loop || block.kind == ScriptBlock::kLoop;
     }
     statement_.commands.push_back(std::exchange(command_, {}));
   }

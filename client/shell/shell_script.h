@@ -22,6 +22,7 @@ struct ScriptCommand {
   std::string here_document;       // its input, without the line that ends it
   bool piped_on = false;           // the next command of the statement reads its output
   ScriptBlock block = ScriptBlock::kNone;
+  bool in_loop = false;         // in a loop, which may be an inner block
   bool may_be_skipped = false;  // behind a test and &&, or behind ||
   int line = 0;                 // counted from 1
 };
@@ -30,6 +31,7 @@ struct ScriptCommand {
 struct ScriptStatement {
   std::string text;  // as written, without a trailing comment; with here-documents
   int line = 0;
+  size_t begin = 0;                     // offset of the text in the script
   bool compound = false;                // a block, not only simple commands
   std::vector<ScriptCommand> commands;  // all of it, in order
 };

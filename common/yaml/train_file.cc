@@ -21,9 +21,9 @@ constexpr const char* kStandardInput = "standard input";
 
 // Top-level keys of a train.yaml; a root with one of the first three is not a map of sections.
 constexpr std::array<std::string_view, 3> kMarksOfASpec = {"model", "training", "stages"};
-constexpr std::array<std::string_view, 11> kShared = {
-    "resources", "requires",  "slurm",   "objective", "deadline", "output",
-    "setup",     "container", "workdir", "env",       "command"};
+constexpr std::array<std::string_view, 12> kShared = {"resources", "requires", "slurm", "objective",
+                                                      "deadline",  "output",   "setup", "container",
+                                                      "workdir",   "run_on",   "env",   "command"};
 
 bool IsShared(std::string_view key) {
   for (std::string_view shared : kShared) {
