@@ -220,7 +220,7 @@ class Judge {
     const bool mpi = launch_->launcher == Launcher::kMpi;
     if (tasks && (*tasks > 1 || mpi) && *tasks != gpus) {
       conflicts_.push_back({fmt::format("{} starts {}", mpi ? ProgramName() : "srun",
-                                        Plural(*tasks, mpi ? "process" : "task")),
+                                        Plural(*tasks, mpi ? "rank" : "task")),
                             std::to_string(gpus),
                             mpi ? "write -np {gpus} there" : "write --ntasks={gpus} there"});
     }

@@ -325,7 +325,7 @@ class Composer {
     }
     for (Entry& entry : entries) {
       if (entry.is_self || entry.overrides) continue;
-      Choose(entry);
+      if (entry.has_group) Choose(entry);
       for (const std::string& name : entry.names) {
         if (const auto file = FileOf(entry, name, path)) {
           CollectOverrides(*file, entry.group, depth + 1);

@@ -13,7 +13,7 @@ namespace {
 // `set -e`, `set -euo pipefail`, `set -o errexit`.
 bool EndsOnFailure(const std::vector<ScriptStatement>& statements) {
   return std::any_of(statements.begin(), statements.end(), [](const ScriptStatement& statement) {
-    if (statement.compound) return false;
+    if (statement.compound || statement.commands.empty()) return false;
     const std::vector<std::string>& words = statement.commands[0].words;
     if (words[0] != "set") return false;
     return std::any_of(words.begin() + 1, words.end(), [](const std::string& word) {

@@ -130,7 +130,9 @@ class Writer {
     Replace(launch_, use, placeholder);
     const bool follows = !variable.empty() && !IsUsedForOthers(variable, placeholder);
     if (kept_) {
-      const int places = kept_->Put(use.spelling, use.raw, placeholder);
+      const bool of_position = use.spelling == use.raw;  // "dist_train.sh CONFIG 4"
+      const int places = of_position ? static_cast<int>(kept_->Replace(use.raw, placeholder))
+                                     : kept_->Put(use.spelling, use.raw, placeholder);
       const bool assigned = follows && kept_->Assign(variable, placeholder);
       if (places == 0 && !assigned) return SayUnplaced(use, placeholder);
     }
@@ -265,7 +267,9 @@ class Writer {
     if (kept_) PutCountsInText();
     for (auto& [name, value] : launch_.env) PutCount(name, value);
     for (auto& [name, value] : training_.setup.env) PutCount(name, value);
-    for (SetupLine& line : training_.setup.lines) PutCounts(line);
+    if (!kept_) {
+      for (SetupLine& line : training_.setup.lines) PutCounts(line);
+    }
     if (training_.layout.tasks_per_node > 1 && !kept_) PutTasks();
     const FlagUse* list = flags_.Find("gpu_list");
     if (list == nullptr || list->in_config || list->bare) return;

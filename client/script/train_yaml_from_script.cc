@@ -32,6 +32,7 @@ using nlohmann::json;
 
 constexpr size_t kMostScriptBytes = 1 << 20;
 constexpr size_t kMostShownOfCommand = 60;  // bytes of it in a message
+constexpr size_t kMostOptions = 12;         // named in the report
 constexpr size_t kWrapAt = 92;              // columns of the command in the file
 
 // Parts of flags that name results, or change neither memory nor run time.
@@ -81,6 +82,7 @@ class Converter {
     for (std::string& flag : flags_.unclear) {
       report_.unclear.push_back(flag + ": sounds like a figure of the advice; it stays as it is");
     }
+    SayWhatIsUnknown();
     return {std::move(yaml_), std::move(report_)};
   }
 
@@ -105,6 +107,23 @@ class Converter {
           "{} {}: what only {} (GPUs, batch, method, precision, sharding, lengths, …) is not known",
           Join(*paths, ", "), verb, paths->size() == 1 ? "it says" : "they say"));
     }
+  }
+
+  // Options that stay as they are and count for nothing, such as the name of a second model.
+  void SayWhatIsUnknown() {
+    if (flags_.others.empty()) return;
+    std::string shown;
+    const size_t count = std::min(flags_.others.size(), kMostOptions);
+    for (size_t i = 0; i < count; ++i) {
+      shown += (i == 0 ? "" : ", ") + flags_.others[i].substr(0, kMostShownOfCommand);
+    }
+    if (count < flags_.others.size()) {
+      shown += fmt::format(" and {} more", flags_.others.size() - count);
+    }
+    report_.unclear.push_back("not counted, as nothing here knows them: " + shown +
+                              "; where one changes the model, the batch, the length, precision or "
+                              "memory, write that into "
+                              "the file");
   }
 
   // Reads files that the command names, relative to its folder.
@@ -392,7 +411,9 @@ class Converter {
 
   // The script itself as the command, in the shell that a job script has.
   void WriteText() {
-    const std::string body = "set +e +o pipefail  # as in a script\n" + training_.kept->Body();
+    const std::string text = training_.kept->Body();
+    const bool many = text.find('\n') != std::string::npos;
+    const std::string body = (many ? "set +e +o pipefail  # as in a script\n" : "") + text;
     if (layout_.nodes > 1 && flags_.Find("standalone") == nullptr) yaml_ += "run_on: first_node\n";
     const std::string block = "command: |-\n  " + ReplaceAll(body, "\n", "\n  ") + "\n";
     const Result<YamlDocument> read = ParseYaml(block, "train.yaml");
@@ -400,7 +421,7 @@ class Converter {
     yaml_ += same ? block : "command: " + json(body).dump() + "\n";
     report_.kept.push_back(
         fmt::format("{} of the script as command: they run as they are, with the changes above",
-                    Plural(1 + std::count(body.begin(), body.end(), '\n') - 1, "line")));
+                    Plural(1 + std::count(text.begin(), text.end(), '\n'), "line")));
   }
 
   static bool IsPlainBlock(const std::string& text) {

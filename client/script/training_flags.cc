@@ -19,6 +19,16 @@ constexpr std::array<std::string_view, 19> kHints = {
     "batch",   "accum",     "nproc", "num_gpu",       "n_gpu", "epoch", "max_step",
     "seq_len", "precision", "fp16",  "checkpointing", "bf16",  "lora",  "rank",
     "quant",   "model_len", "shard", "fsdp",          "zero"};
+// Parts of names that set how well a program learns, what it reads and what it writes, but neither
+// its memory nor its run time.
+constexpr std::array<std::string_view, 50> kNeutral = {
+    "lr",     "learning", "warmup",   "decay",  "momentum", "beta",    "eps",     "clip",
+    "seed",   "log",      "save",     "eval",   "valid",    "test",    "out",     "dir",
+    "path",   "file",     "data",     "name",   "tag",      "project", "wandb",   "tensorboard",
+    "report", "resume",   "restart",  "ckpt",   "host",     "port",    "token",   "cache",
+    "worker", "schedule", "verbose",  "print",  "user",     "entity",  "split",   "fold",
+    "metric", "monitor",  "patience", "weight", "loss",     "alpha",   "shuffle", "device",
+    "config", "exp"};
 constexpr std::array<std::string_view, 8> kOtherHints = {"warmup",       "save", "log",   "eval",
                                                          "sample_every", "seed", "alpha", "port"};
 
@@ -211,14 +221,22 @@ class Reader {
   void Doubt(const FlagUse& use) {
     const std::string name = Normalized(use.spelling);
     const nlohmann::json value = use.bare ? nlohmann::json(true) : nlohmann::json(use.raw);
-    AddNotCounted(name.substr(name.rfind('.') + 1), value, flags_);
+    const std::string last = name.substr(name.rfind('.') + 1);
+    AddNotCounted(last, value, flags_);
     const auto has = [&](std::string_view hint) { return name.find(hint) != std::string::npos; };
     const bool sounds = std::none_of(kOtherHints.begin(), kOtherHints.end(), has) &&
                         std::any_of(kHints.begin(), kHints.end(), has);
     const bool settings = has("config") || has("cfg") || has("recipe") || has("settings");
     if (settings && IsSettingsFile(use.raw)) flags_.unread.push_back(use.raw);
     const bool figure = use.value && !use.value->empty() && IsDigit((*use.value)[0]);
-    if (sounds && figure) flags_.unclear.push_back(use.spelling + " " + use.raw);
+    if (sounds && figure) return flags_.unclear.push_back(use.spelling + " " + use.raw);
+    const bool of_program = !use.in_env && use.word > command_.program_at;
+    const bool neutral = std::any_of(kNeutral.begin(), kNeutral.end(), [&](std::string_view part) {
+      return last.find(part) != std::string::npos;
+    });
+    const bool names_model = use.raw.find('/') != std::string::npos && has("model");
+    if (!of_program || FindForeignKey(last, value) || (neutral && !names_model)) return;
+    flags_.others.push_back(use.spelling + (use.bare ? "" : " " + use.raw));
   }
 
   // tools/dist_train.sh CONFIG GPUS; tune run RECIPE; axolotl and LLaMA-Factory: CONFIG.

@@ -39,6 +39,8 @@ struct TrainingFlags {
 
   // Flags that change memory or run time but are not modelled; parts of a sentence.
   std::vector<std::string> not_counted;
+  // Options of the program that no table has: "--esm_model facebook/esm2_t33".
+  std::vector<std::string> others = {};
   std::vector<std::string> unread = {};  // files of settings under a name that no table has
   std::string accelerate_config = {};    // the launcher's own config file; "": none
   int64_t accelerate_accumulation = 0;   // that file's, which wins over the program's; 0: none

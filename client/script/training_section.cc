@@ -305,6 +305,10 @@ class Section {
                                         {"orpo", "orpo"},
                                         {"dpo", "dpo"},
                                         {"kto", "kto"},
+                                        {"rloo", "grpo"},
+                                        {"remax", "grpo"},
+                                        {"reinforce", "grpo"},
+                                        {"gae", "ppo"},
                                         {"ppo", "ppo"},
                                         {"reward", "reward"}}) {
       if (said.find(part) != std::string::npos) return Take("trainer", trainer);
