@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "client/script/kept_script.h"
 #include "client/script/script_text.h"
@@ -29,20 +30,36 @@ bool MayTrain(const ScriptCommand& command) {
          IsOneOf(name, {"srun", "eval", "mpirun", "make", "just", "invoke"});
 }
 
+// The last command that may start a training, as far as its text goes.
+std::optional<LaunchCommand> UnknownTraining(const std::vector<ScriptStatement>& statements) {
+  std::optional<LaunchCommand> last;
+  for (size_t s = 0; s < statements.size(); ++s) {
+    for (size_t c = 0; c < statements[s].commands.size(); ++c) {
+      const ScriptCommand& command = statements[s].commands[c];
+      if (!MayTrain(command)) continue;
+      last.emplace();
+      last->launcher = Launcher::kOther;
+      for (const std::string& word : command.words) {
+        const bool is_plain = word.find_first_of("$`'\"\\") == std::string::npos;
+        last->words.push_back({word, is_plain ? std::optional(word) : std::nullopt});
+      }
+      last->statement = s;
+      last->command = c;
+      last->line = command.line;
+      last->block = command.block;
+      last->in_loop = command.in_loop;
+    }
+  }
+  return last;
+}
+
 // The last line that runs another shell script ("srun ./train.sh", "source finetune.sh 7b"), which
-// may have the training, or starts a program that is not known; "": none.
+// may have the training; "": none.
 std::string CalledScript(const std::vector<ScriptStatement>& statements, const std::string& file,
                          const ReadNamedFile& read) {
   std::string sentence;
   for (const ScriptStatement& statement : statements) {
     for (const ScriptCommand& command : statement.commands) {
-      if (MayTrain(command)) {
-        sentence = fmt::format(
-            "{}:{}: {}: no kind of training that is known (torchrun, accelerate launch, deepspeed, "
-            "python, …); write train.yaml with `gpuadvise init`",
-            file, command.line,
-            ReplaceAll(Join(command.words, " "), "\\\n", "").substr(0, kMostOfCommand));
-      }
       for (size_t i = 0; i < command.words.size(); ++i) {
         const std::string& word = command.words[i];
         const bool script = word.ends_with(".sh") || word.ends_with(".bash");
@@ -84,6 +101,8 @@ Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
   if (best == nullptr) {
     const std::string called = CalledScript(statements, file, read);
     if (!called.empty()) return BadInput(called);
+    if (auto launch = UnknownTraining(statements))
+      return FoundTraining{std::move(*launch), "", true};
     return BadInput(file +
                     ": no line starts a known kind of training (torchrun, accelerate launch, "
                     "deepspeed, python, …); write train.yaml with `gpuadvise init`");

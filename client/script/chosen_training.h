@@ -14,11 +14,12 @@ namespace gpuadvise::client {
 
 struct FoundTraining {
   LaunchCommand launch;
-  std::string open;  // why its command is not all that the script runs; "": it is
+  std::string open;         // why its command is not all that the script runs; "": it is
+  bool is_unknown = false;  // a program that nothing here knows
 };
 
-// The one of `found` that is most like a training. Errors: none is; names the line that may start
-// one, or call another script that does.
+// The one of `found` that is most like a training, else the last command that may start one in a
+// way that is not known. Errors: there is neither, or another script may have it.
 Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
                                   const std::vector<ScriptStatement>& statements,
                                   const std::string& file, const ReadNamedFile& read);

@@ -41,6 +41,12 @@ bool IsTrainingScript(const std::string& name) {
   return IsOneOf(name, {"dist_train.sh", "slurm_train.sh", "distributed_train.sh"});
 }
 
+// A program of one's own: "nequip-train".
+bool IsNamedTraining(const std::string& name) {
+  return name.ends_with("-train") || name.ends_with("_train") || name.starts_with("train-") ||
+         name.ends_with("-pretrain") || name.ends_with("_pretrain");
+}
+
 std::string WordAt(const std::vector<LaunchWord>& words, size_t at) {
   return at < words.size() ? words[at].value.value_or(words[at].raw) : std::string();
 }
@@ -68,6 +74,10 @@ std::optional<Launcher> LauncherAt(const std::vector<LaunchWord>& words, size_t 
   if (IsOneOf(name, kTrainers)) return Launcher::kOther;
   if (IsPython(name)) return Launcher::kPython;
   if (name.ends_with(".py")) return Launcher::kPython;  // ./train.py
+  // "$PY" train.py, where only the job knows the interpreter
+  const bool interpreter = at < words.size() && !words[at].value &&
+                           !ScriptVariables::OnlyVariable(words[at].raw).empty();
+  if (interpreter && (next.ends_with(".py") || next == "-m")) return Launcher::kPython;
   return {};
 }
 
@@ -468,8 +478,9 @@ class Finder {
       while (at < count && !LauncherAt(launch.words, at)) ++at;
     }
     const auto launcher = LauncherAt(launch.words, launch.launcher_at);
-    if (!launcher) return;
-    launch.launcher = *launcher;
+    if (!launcher && !IsNamedTraining(name)) return;
+    if (!launcher) launch.launcher_at = 0;
+    launch.launcher = launcher.value_or(Launcher::kOther);
     FindProgram(launch);
     if (ProgramOf(launch).find("axolotl") != std::string::npos) {
       launch.launcher = Launcher::kAxolotl;

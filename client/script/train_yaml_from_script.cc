@@ -634,7 +634,7 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   std::copy_if(options->unknown.begin(), options->unknown.end(),
                std::back_inserter(training.plugin_options),
                [](const std::string& option) { return option.starts_with("--"); });
-  if (chosen->open.empty() && MustStayWhole(*statements, *launch)) {
+  if (chosen->is_unknown || (chosen->open.empty() && MustStayWhole(*statements, *launch))) {
     training.kept.emplace(text, (*statements)[launch->statement], *launch);
   }
   const bool kept = training.kept.has_value();
@@ -670,6 +670,13 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   if (launch->block == ScriptBlock::kCondition && chosen->open.empty()) {
     converted.report.unclear.push_back(fmt::format(
         "line {}: the training starts inside a condition, which is assumed to hold", launch->line));
+  }
+  if (chosen->is_unknown) {
+    converted.report.unclear.insert(
+        converted.report.unclear.begin(),
+        fmt::format("line {}: {}: no kind of training that is known (torchrun, accelerate launch, "
+                    "deepspeed, python, …): none of its figures is read; write them",
+                    launch->line, TextOf(*launch).substr(0, kMostShownOfCommand)));
   }
   if (kept) SayWhatTheTextDoes(*statements, found, *launch, converted.report);
   for (const std::string& option : options->options.ToArguments()) {
