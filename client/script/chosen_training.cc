@@ -14,6 +14,7 @@
 namespace gpuadvise::client {
 namespace {
 
+constexpr int kMostCalls = 5;          // of scripts within scripts
 constexpr size_t kMostOfCommand = 80;  // bytes of it in a message
 
 // Whether it may start a training in a way that is not known.
@@ -87,8 +88,8 @@ std::string CalledScript(const std::vector<ScriptStatement>& statements, const s
   return sentence;
 }
 
-}  // namespace
-
+// The one of `found` that is most like a training, else the last command that may start one in a
+// way that is not known. Errors: there is neither, or another script may have it.
 Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
                                   const std::vector<ScriptStatement>& statements,
                                   const std::string& file, const ReadNamedFile& read) {
@@ -107,45 +108,17 @@ Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
                     ": no line starts a known kind of training (torchrun, accelerate launch, "
                     "deepspeed, python, …); write train.yaml with `gpuadvise init`");
   }
-  const auto rivals = std::count_if(found.begin(), found.end(), [&](const LaunchCommand& launch) {
-    return launch.likeness >= std::min(best->likeness, kLooksLikeTraining);
-  });
   const char* where = nullptr;
   if (RunsSeveralTimes(statements, *best)) where = best->in_loop ? "a loop" : "a function";
-  if (!best->called.empty() && best->block == ScriptBlock::kFunction) where = "a function";
-  if (!best->called.empty() && best->block == ScriptBlock::kCondition && rivals > 1) {
-    where = "a condition";
-  }
-  if (where == nullptr) {
-    if (MustStayWhole(statements, *best)) return FoundTraining{*best, ""};
-    const auto inside =
-        std::find_if(best->before.begin(), best->before.end(),
-                     [&](const std::string& line) { return RunsInside(*best, line); });
-    if (inside == best->before.end()) return FoundTraining{*best, ""};
-    return FoundTraining{
-        *best,
-        fmt::format("line {}: {} runs {} before the training: write the command with both, as "
-                    "bash -c '… && …'",
-                    best->line, Join(best->before, "; ").substr(0, kMostOfCommand),
-                    best->in_container ? "in the container" : "in each task")};
-  }
+  if (where == nullptr) return FoundTraining{*best, ""};
   return FoundTraining{
       *best, fmt::format("line {}: the training starts inside {}, so what it runs depends on the "
                          "script; write one training{}",
                          best->line, where, best->in_loop ? ", and slurm.array for many" : "")};
 }
 
-std::string FillInMark(std::string_view text) {
-  for (size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
-    size_t end = at + 1;
-    while (end < text.size() && (IsNamePart(text[end]) || text[end] == '-')) ++end;
-    const bool mark =
-        end < text.size() && text[end] == '>' && end > at + 2 && !IsDigit(text[at + 1]);
-    if (mark) return std::string(text.substr(at, end + 1 - at));
-  }
-  return {};
-}
-
+// Refuses a mark in what runs up to the training; texts in quotes, here-documents and functions are
+// for readers.
 Result<void> CheckFilledIn(const std::vector<ScriptStatement>& statements, size_t last,
                            const std::string& file) {
   for (size_t i = 0; i <= last && i < statements.size(); ++i) {
@@ -163,6 +136,62 @@ Result<void> CheckFilledIn(const std::vector<ScriptStatement>& statements, size_
     }
   }
   return {};
+}
+
+// Gives what follows statement `index`, which has grown by `lines`, the line numbers of the file.
+void ShiftLines(size_t index, int lines, std::vector<ScriptStatement>& statements) {
+  for (size_t i = index + 1; i < statements.size(); ++i) {
+    statements[i].line -= lines;
+    for (ScriptCommand& command : statements[i].commands) command.line -= lines;
+  }
+}
+
+}  // namespace
+
+std::string FillInMark(std::string_view text) {
+  for (size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
+    size_t end = at + 1;
+    while (end < text.size() && (IsNamePart(text[end]) || text[end] == '-')) ++end;
+    const bool mark =
+        end < text.size() && text[end] == '>' && end > at + 2 && !IsDigit(text[at + 1]);
+    if (mark) return std::string(text.substr(at, end + 1 - at));
+  }
+  return {};
+}
+
+Result<ReadScript> FindTraining(const std::string& text, const SbatchOptions& options,
+                                const std::string& file, const ReadNamedFile& read) {
+  ReadScript script{text, {}, {}, ScriptVariables(options), {}, {}};
+  int grown = 0;  // lines of called scripts
+  for (int calls = 0;; ++calls) {
+    auto statements = ReadStatements(script.text);
+    if (!statements) return BadInput(file + ": " + statements.error().message);
+    if (grown > 0) ShiftLines(script.chosen.launch.statement, grown, *statements);
+    script.statements = std::move(*statements);
+    script.variables = ScriptVariables(options);
+    script.found = FindLaunches(script.statements, script.variables, read);
+    auto chosen = TheTraining(script.found, script.statements, file, read);
+    const size_t last = chosen ? chosen->launch.statement : script.statements.size();
+    if (auto filled = CheckFilledIn(script.statements, last, file); !filled) {
+      return tl::unexpected<Error>(filled.error());
+    }
+    if (!chosen) return tl::unexpected<Error>(chosen.error());
+    script.chosen = std::move(*chosen);
+    const std::optional<ScriptCall>& call = script.chosen.launch.call;
+    if (!call) return script;
+    const ScriptStatement& statement = script.statements[script.chosen.launch.statement];
+    const std::string now = WithCalledText(statement.text, *call);
+    if (now.empty() || calls == kMostCalls) {
+      return BadInput(
+          fmt::format("{}:{}: {} has the training: write its lines in place of the call", file,
+                      statement.line, call->path));
+    }
+    script.called.push_back(fmt::format("line {}: {} → its text, which the job runs in its place",
+                                        script.chosen.launch.line, call->path));
+    grown += static_cast<int>(std::count(now.begin(), now.end(), '\n') -
+                              std::count(statement.text.begin(), statement.text.end(), '\n'));
+    script.text.replace(statement.begin, statement.text.size(), now);
+  }
 }
 
 }  // namespace gpuadvise::client

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "client/sbatch/sbatch_options.h"
 #include "client/script/launch_command.h"
+#include "client/script/script_variables.h"
 #include "client/shell/shell_script.h"
 #include "common/base/error.h"
 
@@ -18,18 +20,23 @@ struct FoundTraining {
   bool is_unknown = false;  // a program that nothing here knows
 };
 
-// The one of `found` that is most like a training, else the last command that may start one in a
-// way that is not known. Errors: there is neither, or another script may have it.
-Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
-                                  const std::vector<ScriptStatement>& statements,
-                                  const std::string& file, const ReadNamedFile& read);
+// A script whose training is found, with the text of called scripts in the place of their calls.
+struct ReadScript {
+  std::string text;
+  std::vector<ScriptStatement> statements;
+  std::vector<LaunchCommand> found;
+  ScriptVariables variables;
+  FoundTraining chosen;
+  std::vector<std::string> called;  // sentences
+};
+
+// Reads a job script's text, as WithOwnPath() gives it. Errors: kBadInput with the file and line:
+// an unterminated text, no training, a mark to fill in before it, or a call whose place is not
+// clear.
+Result<ReadScript> FindTraining(const std::string& text, const SbatchOptions& options,
+                                const std::string& file, const ReadNamedFile& read);
 
 // A mark for readers to fill in, "<your_path>", as in documentation; "": none.
 std::string FillInMark(std::string_view text);
-
-// Refuses a mark in what runs up to the training; texts in quotes, here-documents and functions are
-// for readers.
-Result<void> CheckFilledIn(const std::vector<ScriptStatement>& statements, size_t last,
-                           const std::string& file);
 
 }  // namespace gpuadvise::client

@@ -93,9 +93,7 @@ std::string FunctionOf(const ScriptStatement& statement) {
 }  // namespace
 
 bool MustStayWhole(const std::vector<ScriptStatement>& statements, const LaunchCommand& launch) {
-  if (!launch.called.empty()) return false;
-  if (launch.in_container || !launch.before.empty() || !launch.behind.empty()) return true;
-  if (DependsOnSrun(launch) || StartsNodes(launch)) return true;
+  if (launch.has_neighbours || DependsOnSrun(launch) || StartsNodes(launch)) return true;
   const bool ends_on_failure = EndsOnFailure(statements);
   for (size_t i = 0; i < statements.size(); ++i) {
     const ScriptStatement& statement = statements[i];

@@ -524,12 +524,26 @@ class Finder {
   // first `around` words start that shell ("apptainer exec image") and stay before the training.
   void UnwrapText(const LaunchCommand& outer, size_t begin, size_t end, size_t around, int depth) {
     if (depth >= kMostNesting) return;
+    if (const std::string held = HeldText(outer.words[begin].raw); !held.empty()) {
+      EnterScript(outer, around, begin + 2, begin == 1, held, depth);
+      return;
+    }
     std::string text;
     for (size_t i = begin; i < end; ++i) text += Unquoted(outer.words[i].raw) + " ";
     const auto statements = ReadStatements(text);
+    if (!statements) return;
     const std::string folder = folder_;
-    if (statements) TakeInner(outer, *statements, around, depth, true);
+    const ScriptVariables caller = variables_;
+    if (end < outer.words.size()) GiveArguments(outer, end + 1);
+    TakeInner(outer, *statements, around, depth, true);
+    if (end < outer.words.size()) variables_ = caller;
     folder_ = folder;
+  }
+
+  void GiveArguments(const LaunchCommand& outer, size_t begin) {
+    std::vector<std::string> words;
+    for (size_t i = begin; i < outer.words.size(); ++i) words.push_back(outer.words[i].raw);
+    variables_.SetArguments(words);
   }
 
   // "bash x.sh 4", "source x.sh": reads the script as if its lines stood here, with what it gets
@@ -544,34 +558,49 @@ class Finder {
     size_t begin = at;
     while (begin > 0 && WordAt(outer.words, begin - 1).starts_with('-')) --begin;
     const std::string shell = begin > 0 ? BaseName(WordAt(outer.words, begin - 1)) : "";
-    const bool sourced = shell == "source" || shell == ".";
-    begin = sourced || IsShell(shell) ? begin - 1 : at;
-    const std::string given = GivenBy(outer, at, sourced, *text);
-    const auto statements = ReadStatements(given + WithOwnPath(*text, path));
+    ScriptCall call{path, WithOwnPath(*text, path), outer.words[at].raw, "", {}, false};
+    call.is_sourced = shell == "source" || shell == ".";
+    if (call.is_sourced || IsShell(shell)) call.shell = outer.words[begin - 1].raw;
+    for (size_t i = at + 1; i < outer.words.size(); ++i) {
+      call.arguments.push_back(outer.words[i].raw);
+    }
+    const size_t around = call.shell.empty() ? at : begin - 1;
+    const size_t before = found_.size();
+    if (!EnterScript(outer, around, at + 1, call.is_sourced, call.text, depth)) return false;
+    for (size_t i = before; i < found_.size(); ++i) found_[i].call = call;
+    return true;
+  }
+
+  // Searches the text of a script that a shell of its own runs, or the caller's where it is
+  // sourced. `arguments`: index of its first. False: it has no training.
+  bool EnterScript(const LaunchCommand& outer, size_t around, size_t arguments, bool is_sourced,
+                   const std::string& text, int depth) {
+    const std::string given = GivenBy(outer, arguments, is_sourced, text);
+    const auto statements = ReadStatements(given + text);
     if (!statements) return false;
     const ScriptVariables caller = variables_;
     const std::string folder = folder_;
-    LaunchCommand around = outer;
-    around.env.clear();  // exported before its lines
-    around.env_values.clear();
-    around.called = path;
+    LaunchCommand inside = outer;
+    inside.env.clear();  // exported before its lines
+    inside.env_values.clear();
     const size_t before = found_.size();
-    TakeInner(around, *statements, begin, depth, false);
-    const auto trains = [](const LaunchCommand& launch) {
-      return launch.likeness >= kLooksLikeTraining;
-    };
+    TakeInner(inside, *statements, around, depth, false);
     const bool found =
-        std::any_of(found_.begin() + static_cast<long>(before), found_.end(), trains);
+        std::any_of(found_.begin() + static_cast<long>(before), found_.end(), IsLikeTraining);
     if (!found) found_.resize(before);
-    if (!found || !sourced) {
+    if (!found || !is_sourced) {
       variables_ = caller;
       folder_ = folder;
     }
     return found;
   }
 
+  static bool IsLikeTraining(const LaunchCommand& launch) {
+    return launch.likeness >= kLooksLikeTraining;
+  }
+
   // Lines that give a called script its environment and arguments.
-  std::string GivenBy(const LaunchCommand& outer, size_t at, bool sourced,
+  std::string GivenBy(const LaunchCommand& outer, size_t first, bool sourced,
                       const std::string& text) const {
     std::string lines;
     for (const auto& [name, raw] : outer.env) lines += "export " + name + "=" + raw + "\n";
@@ -582,7 +611,7 @@ class Finder {
       if (hidden && !UsesName(lines, name)) unset += " " + name;
     }
     std::string arguments;
-    for (size_t i = at + 1; i < outer.words.size(); ++i) arguments += " " + outer.words[i].raw;
+    for (size_t i = first; i < outer.words.size(); ++i) arguments += " " + outer.words[i].raw;
     const bool reads = !ScriptArgumentIn(text).empty() || text.find("getopts") != std::string::npos;
     if (!arguments.empty() || (reads && !sourced)) lines += "set --" + arguments + "\n";
     return unset.empty() ? lines : lines + "unset" + unset + "\n";
@@ -592,17 +621,14 @@ class Finder {
   void TakeInner(const LaunchCommand& outer, const std::vector<ScriptStatement>& statements,
                  size_t around, int depth, bool again) {
     const size_t before = found_.size();
-    std::vector<size_t> statement_of;  // by launch that is found in the text
-    for (size_t i = 0; i < statements.size(); ++i) {
-      Take(statements[i], outer.statement, depth + 1, again);
-      statement_of.resize(found_.size() - before, i);
+    for (const ScriptStatement& statement : statements) {
+      Take(statement, outer.statement, depth + 1, again);
     }
+    const bool alone = statements.size() == 1 && statements[0].commands.size() == 1;
     for (size_t i = before; i < found_.size(); ++i) {
       LaunchCommand& inner = found_[i];
       inner.line = outer.line;
-      inner.in_container =
-          std::any_of(outer.words.begin(), outer.words.begin() + static_cast<long>(around),
-                      [](const LaunchWord& word) { return IsContainerWord(word.raw); });
+      inner.has_neighbours = inner.has_neighbours || !alone;
       if (inner.block == ScriptBlock::kNone) inner.block = outer.block;
       inner.in_loop = inner.in_loop || outer.in_loop;
       if (!inner.srun) inner.srun = outer.srun;
@@ -614,43 +640,7 @@ class Finder {
                          outer.words.begin() + static_cast<long>(around));
       inner.launcher_at += around;
       inner.program_at += around;
-      if (inner.called.empty()) inner.called = outer.called;
-      std::set<size_t> others;
-      for (size_t j = before; j < found_.size(); ++j) {
-        if (found_[j].likeness >= kLooksLikeTraining) others.insert(statement_of[j - before]);
-      }
-      AddNeighbours(statements, statement_of[i - before], others, inner);
     }
-  }
-
-  // The commands of a text before and after `launch`, which is in statement `own`: "cd x &&
-  // torchrun … && python merge.py". Pipes belong to the training.
-  static void AddNeighbours(const std::vector<ScriptStatement>& statements, size_t own,
-                            const std::set<size_t>& trainings, LaunchCommand& launch) {
-    std::vector<std::string> earlier, later;
-    for (size_t s = 0; s < statements.size(); ++s) {
-      const ScriptStatement& statement = statements[s];
-      if (s != own) {
-        if (!launch.called.empty() && OnlyPrints(statement)) continue;
-        if (!launch.called.empty() && trainings.contains(s)) {
-          launch.rivals.push_back(statement.text);
-          continue;
-        }
-        (s < own ? earlier : later).push_back(statement.text);
-        continue;
-      }
-      if (statement.compound) continue;
-      for (size_t c = 0; c < statement.commands.size(); ++c) {
-        const ScriptCommand& command = statement.commands[c];
-        const bool piped = c > 0 && statement.commands[c - 1].piped_on;
-        if (c == launch.command || piped) continue;
-        std::string line = Join(command.words, " ");
-        if (!command.redirections.empty()) line += " " + command.redirections;
-        (c < launch.command ? earlier : later).push_back(std::move(line));
-      }
-    }
-    launch.before.insert(launch.before.begin(), earlier.begin(), earlier.end());
-    launch.behind.insert(launch.behind.end(), later.begin(), later.end());
   }
 
   // A quoted word as the inner shell reads it: 'a '"$x"' b' is a $x b.
@@ -702,15 +692,6 @@ std::optional<LaunchCommand> LaunchOf(const std::string& command, ScriptVariable
 
 bool IsContainerWord(const std::string& word) {
   return IsOneOf(BaseName(word), {"singularity", "apptainer", "docker", "podman", "enroot"});
-}
-
-bool RunsInside(const LaunchCommand& launch, const std::string& line) {
-  if (launch.in_container) return true;
-  if (!launch.srun) return false;
-  const bool container = Join(launch.srun->left, " ").find("--container") != std::string::npos;
-  const auto reads = [&](const char* word) { return line.find(word) != std::string::npos; };
-  return container || reads("SLURM_PROCID") || reads("SLURM_LOCALID") || reads("SLURM_NODEID") ||
-         reads("SLURM_TASK_PID") || reads("hostname");
 }
 
 std::string TextOf(const LaunchCommand& command) {

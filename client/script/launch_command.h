@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/sbatch/sbatch_options.h"
+#include "client/script/called_script.h"
 #include "client/script/script_variables.h"
 #include "client/shell/shell_script.h"
 
@@ -52,11 +53,8 @@ struct LaunchCommand {
   std::string visible_devices;  // CUDA_VISIBLE_DEVICES set earlier in the script; "": not
   std::string tail;             // redirections and pipes, as written
   std::optional<SrunUse> srun;
-  std::vector<std::string> before;  // commands before it inside `bash -c`
-  std::vector<std::string> behind;  // and after it
-  std::vector<std::string> rivals;  // and those that start a training, too
-  bool in_container = false;        // that shell is in a container
-  std::string called;               // the shell script that it stands in; "": this one
+  bool has_neighbours = false;     // other commands in the text of its `bash -c`
+  std::optional<ScriptCall> call;  // of the shell script that it stands in; nullopt: this one
   ScriptBlock block = ScriptBlock::kNone;
   bool in_loop = false;
   int line = 0;
@@ -80,10 +78,6 @@ std::vector<LaunchCommand> FindLaunches(const std::vector<ScriptStatement>& stat
 // Reads a `command` of train.yaml, which may contain placeholders such as {gpus}. nullopt: no
 // launcher in it.
 std::optional<LaunchCommand> LaunchOf(const std::string& command, ScriptVariables& variables);
-
-// Whether `line`, which is before the training in its `bash -c`, must run where the training does:
-// in the container, or in each task of srun.
-bool RunsInside(const LaunchCommand& launch, const std::string& line);
 
 // Whether a word starts a container: "apptainer", "/usr/bin/docker".
 bool IsContainerWord(const std::string& word);

@@ -46,7 +46,6 @@ class Writer {
     AddProcesses();
     AddAccumulationOfLauncher();
     if (kept_) return EndText();
-    if (training_.layout.task_per_gpu) RunTaskPerGpu();
     DoubtOneTask();
     DropScriptArguments();
     if (!added_.empty()) launch_.words.push_back({added_.substr(1), std::nullopt});
@@ -270,7 +269,6 @@ class Writer {
     if (!kept_) {
       for (SetupLine& line : training_.setup.lines) PutCounts(line);
     }
-    if (training_.layout.tasks_per_node > 1 && !kept_) PutTasks();
     const FlagUse* list = flags_.Find("gpu_list");
     if (list == nullptr || list->in_config || list->bare) return;
     const bool of_program = list->word > launch_.program_at;
@@ -336,23 +334,6 @@ class Writer {
     }
     ReplaceSaid(line.text, "slots=" + std::to_string(training_.layout.gpus_per_node),
                 "slots={gpus_per_node}");
-  }
-
-  // Slurm's figures of a task, where the script had several on a node and the job has one.
-  void PutTasks() {
-    for (SetupLine& line : training_.setup.lines) PutTasksIn(line.text);
-    for (LaunchWord& word : launch_.words) PutTasksIn(word.raw);
-    for (auto& [name, value] : launch_.env) PutTasksIn(value);
-  }
-
-  void PutTasksIn(std::string& text) {
-    for (const auto& [variable, now] :
-         {std::pair{"SLURM_CPUS_PER_TASK", "$((SLURM_CPUS_PER_TASK / {gpus_per_node}))"},
-          std::pair{"SLURM_NTASKS_PER_NODE", "{gpus_per_node}"},
-          std::pair{"SLURM_NTASKS", "{gpus}"}, std::pair{"SLURM_NPROCS", "{gpus}"}}) {
-      ReplaceSaid(text, fmt::format("${{{}}}", variable), now);
-      ReplaceSaid(text, fmt::format("${}", variable), now);
-    }
   }
 
   // Replaces whole words and says so.
@@ -424,17 +405,6 @@ class Writer {
     launch_.words.insert(launch_.words.begin() + static_cast<long>(at), {option, std::nullopt});
     ++launch_.program_at;
     report_.changed.push_back("added " + option);
-  }
-
-  // Puts srun with one task per GPU before the command, as Lightning requires.
-  void RunTaskPerGpu() {
-    std::string srun = "srun --ntasks={gpus} --ntasks-per-node={gpus_per_node}";
-    // The job's CPUs are those of its one task; srun does not hand them on since Slurm 22.05.
-    if (training_.options.Has("cpus-per-task")) {
-      srun += " --cpus-per-task=$((SLURM_CPUS_PER_TASK / {gpus_per_node}))";
-    }
-    launch_.words.insert(launch_.words.begin(), {std::move(srun), std::nullopt});
-    report_.changed.push_back("srun → a task for each GPU, on one node");
   }
 
   // Lightning compares its devices with the tasks on a node, of which the job has one.

@@ -46,21 +46,7 @@ class SetupReader {
     Keep(statement.text, statement.line, "");
   }
 
-  ScriptSetup Done() {
-    for (const std::string& line : launch_.before) {
-      if (RunsInside(launch_, line)) continue;
-      if (launch_.called.empty()) {
-        Keep(line, launch_.line, "");
-      } else {
-        TakeOfCalled(line);
-      }
-    }
-    for (const std::string& line : launch_.rivals) {
-      Leave(fmt::format("line {}: {}: it starts a training, too", launch_.line, Shown(line)));
-    }
-    for (const std::string& line : launch_.behind) LeaveBehind(line, launch_.line);
-    return std::move(setup_);
-  }
+  ScriptSetup Done() { return std::move(setup_); }
 
  private:
   void Leave(std::string sentence) { setup_.left.push_back(std::move(sentence)); }
@@ -138,23 +124,6 @@ class SetupReader {
                                statement.line, Shown(statement.text), argument));
     }
     Keep(statement.text, statement.line, "");
-  }
-
-  // A line of a script that is called; where it reads arguments `set --` is before it.
-  void TakeOfCalled(const std::string& line) {
-    const auto statements = ReadStatements(line);
-    const bool assigns = statements && statements->size() == 1 && !(*statements)[0].compound &&
-                         IsOnlyAssignment((*statements)[0]);
-    std::string name;
-    if (assigns) {
-      const std::vector<std::string>& words = (*statements)[0].commands[0].words;
-      const std::string& last = words.back();
-      if (IsSlurms(last.substr(0, last.find('=')))) {
-        return Leave(fmt::format("line {}: {}: Slurm sets it", launch_.line, Shown(line)));
-      }
-      if (words.size() == 1) name = PlainName(last.substr(0, last.find('=')));
-    }
-    setup_.lines.push_back({line, std::move(name)});
   }
 
   static bool IsOnlyAssignment(const ScriptStatement& statement) {

@@ -200,12 +200,7 @@ class Converter {
                                 " → any; to stay with it, write resources: gpus");
     }
     const bool standalone = flags_.Find("standalone") != nullptr;
-    const bool one_node = (layout_.task_per_gpu && !training_.kept) || standalone;
-    Key("max_nodes", std::to_string(one_node ? 1 : layout_.nodes));
-    if (one_node && layout_.nodes > 1) {
-      report_.unclear.push_back(fmt::format(
-          "the script uses {} nodes with a task for each GPU: one node is planned", layout_.nodes));
-    }
+    Key("max_nodes", std::to_string(standalone ? 1 : layout_.nodes));
     if (layout_.one_process && launch_.launcher == Launcher::kPython) {
       Key("max_gpus", "1");
       report_.unclear.push_back(
@@ -559,7 +554,8 @@ void SayWhatTheTextDoes(const std::vector<ScriptStatement>& statements,
                         const std::vector<LaunchCommand>& found, const LaunchCommand& launch,
                         ScriptReport& report) {
   for (const LaunchCommand& other : found) {
-    const bool same = other.statement == launch.statement && other.command == launch.command;
+    const bool same = other.statement == launch.statement && other.command == launch.command &&
+                      TextOf(other) == TextOf(launch);
     if (same || other.likeness < kLooksLikeTraining) continue;
     report.unclear.push_back(fmt::format(
         "line {}: {} starts a training, too: it runs as well, and neither its time nor its memory "
@@ -600,10 +596,6 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   if (Result<void> text = CheckText(source); !text) return tl::unexpected<Error>(text.error());
   const Result<ParsedArguments> options = ParseScriptOptions(source.text, file);
   if (!options) return tl::unexpected<Error>(options.error());
-  const std::string text = WithOwnPath(std::string(source.text), source.path);
-  const auto statements = ReadStatements(text);
-  if (!statements) return BadInput(file + ": " + statements.error().message);
-  ScriptVariables variables(options->options);
   bool holds_placeholder = HoldsPlaceholder(source.text);
   const ReadNamedFile read = [&](const std::string& path) {
     std::optional<std::string> called = source.read(path);
@@ -612,14 +604,12 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
     holds_placeholder = holds_placeholder || HoldsPlaceholder(*called);
     return called;
   };
-  const std::vector<LaunchCommand> found = FindLaunches(*statements, variables, read);
-  const Result<FoundTraining> chosen = TheTraining(found, *statements, file, read);
-  const size_t last = chosen ? chosen->launch.statement : statements->size();
-  if (auto filled = CheckFilledIn(*statements, last, file); !filled) {
-    return tl::unexpected<Error>(filled.error());
-  }
-  if (!chosen) return tl::unexpected<Error>(chosen.error());
-  const LaunchCommand* const launch = &chosen->launch;
+  const std::string text = WithOwnPath(std::string(source.text), source.path);
+  const Result<ReadScript> script = FindTraining(text, options->options, file, read);
+  if (!script) return tl::unexpected<Error>(script.error());
+  const std::vector<ScriptStatement>& statements = script->statements;
+  const FoundTraining& chosen = script->chosen;
+  const LaunchCommand* const launch = &chosen.launch;
   if (holds_placeholder) {
     return BadInput(file +
                     ": it contains a word in braces like {name}, which submit would fill in; write "
@@ -630,17 +620,18 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
   if (launch->srun) TakeSrunsRequest(launch->srun->options, training.options);
   training.launch = *launch;
   training.flags = ReadTrainingFlags(*launch);
-  training.setup = ReadSetup(*statements, *launch, found, variables);
+  training.setup = ReadSetup(statements, *launch, script->found, script->variables);
   std::copy_if(options->unknown.begin(), options->unknown.end(),
                std::back_inserter(training.plugin_options),
                [](const std::string& option) { return option.starts_with("--"); });
-  if (chosen->is_unknown || (chosen->open.empty() && MustStayWhole(*statements, *launch))) {
-    training.kept.emplace(text, (*statements)[launch->statement], *launch);
+  const bool stays = !script->called.empty() || MustStayWhole(statements, *launch);
+  if (chosen.is_unknown || (chosen.open.empty() && stays)) {
+    training.kept.emplace(script->text, statements[launch->statement], *launch);
   }
   const bool kept = training.kept.has_value();
   const std::string tasks_differ_in =
       training.options.Has("array") ? FlagsOfTasks(training.setup.lines, *launch) : "";
-  ConvertedScript converted = Converter(source, std::move(training), chosen->open).Convert();
+  ConvertedScript converted = Converter(source, std::move(training), chosen.open).Convert();
   if (IsLoginShell(source.text)) {
     converted.report.unclear.push_back(
         "the script runs in a login shell (-l), the job does not: where setup needs one, as for "
@@ -667,26 +658,25 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
         " submits a job of its own, which no advice reaches: write the training that it starts, "
         "with torchrun, as command");
   }
-  if (launch->block == ScriptBlock::kCondition && chosen->open.empty()) {
+  if (launch->block == ScriptBlock::kCondition && chosen.open.empty()) {
     converted.report.unclear.push_back(fmt::format(
         "line {}: the training starts inside a condition, which is assumed to hold", launch->line));
   }
-  if (chosen->is_unknown) {
+  if (chosen.is_unknown) {
     converted.report.unclear.insert(
         converted.report.unclear.begin(),
         fmt::format("line {}: {}: no kind of training that is known (torchrun, accelerate launch, "
                     "deepspeed, python, …): none of its figures is read; write them",
                     launch->line, TextOf(*launch).substr(0, kMostShownOfCommand)));
   }
-  if (kept) SayWhatTheTextDoes(*statements, found, *launch, converted.report);
+  if (kept) SayWhatTheTextDoes(statements, script->found, *launch, converted.report);
   for (const std::string& option : options->options.ToArguments()) {
     const std::string mark = FillInMark(option);
     if (!mark.empty())
       converted.report.missing.push_back("#SBATCH " + option + ": " + mark + " is a placeholder");
   }
-  if (!launch->called.empty()) {
-    converted.report.changed.push_back(fmt::format(
-        "line {}: {} → its own lines, which the job runs itself", launch->line, launch->called));
+  for (const std::string& sentence : script->called) {
+    converted.report.changed.push_back(sentence);
   }
   if (launch->srun && !kept) {
     const std::string words = Join(launch->srun->left, " ");
@@ -706,7 +696,7 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
         (unknown.starts_with("--") ? ": no option of sbatch's own; kept for a plugin of the site"
                                    : ": not an sbatch option"));
   }
-  if (Result<void> whole = CheckYaml(converted.yaml, file, chosen->open.empty()); !whole) {
+  if (Result<void> whole = CheckYaml(converted.yaml, file, chosen.open.empty()); !whole) {
     return tl::unexpected<Error>(whole.error());
   }
   return converted;

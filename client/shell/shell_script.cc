@@ -215,6 +215,7 @@ class Tokenizer {
         Take(text);
         return {};
       }
+      if (close == ')' && TakeHereDocument(text)) continue;
       const bool quoted = close == '"';
       const bool comment = !quoted && close == ')' && Peek() == '#' && IsBlank(text.back());
       if (comment) {
@@ -226,6 +227,18 @@ class Tokenizer {
       }
     }
     return NoEnd(line, what);
+  }
+
+  // "<<'END'", a line's end and all up to END, inside a substitution; false: no such text.
+  bool TakeHereDocument(std::string& text) {
+    if (script_.substr(at_, 3) != "<<'") return false;
+    const size_t end = script_.find("'\n", at_ + 3);
+    if (end == std::string_view::npos || end > script_.find('\n', at_)) return false;
+    const std::string mark = "\n" + std::string(script_.substr(at_ + 3, end - at_ - 3)) + "\n";
+    const size_t close = script_.find(mark, end + 1);
+    if (close == std::string_view::npos) return false;
+    while (at_ < close + mark.size()) Take(text);
+    return true;
   }
 
   // Whether the next character has no special meaning in a text that `close` ends.

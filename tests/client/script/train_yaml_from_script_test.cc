@@ -702,30 +702,40 @@ TEST(TrainYamlFromScript, ACalledScriptIsReadWithWhatItsCallerGives) {
   EXPECT_EQ(made.yaml["training"]["effective_batch_size"], 8 * 3 * 2)
       << "BATCH is exported, HIDDEN is not";
   EXPECT_EQ(Command(made),
-            "torchrun --nproc_per_node={gpus_per_node} train.py --config c.yaml "
-            "--per_device_train_batch_size {micro_batch} --gradient_accumulation_steps "
-            "{accumulation} --max_steps $STEPS");
-  EXPECT_EQ(SetupOf(made),
-            (std::vector<std::string>{"HIDDEN=7", "conda activate e", "set -- c.yaml 100",
-                                      "unset HIDDEN", "STEPS=${2:-5}"}));
-  EXPECT_TRUE(Says(made.report.changed, "line 5: s/in.sh → its own lines"));
+            "set +e +o pipefail  # as in a script\nexport BATCH={micro_batch}\nHIDDEN=7\nconda "
+            "activate e\n"
+            "srun bash -c \"$(cat <<'END_OF_in_sh'\n#!/bin/bash\nset -e\necho start\n"
+            "STEPS=${2:-5}\nX={accumulation}\ntorchrun --nproc_per_node={gpus_per_node} train.py "
+            "--config $1 --per_device_train_batch_size {micro_batch} "
+            "--gradient_accumulation_steps {accumulation} --max_steps $STEPS\nEND_OF_in_sh\n)\" "
+            "s/in.sh c.yaml 100");
+  EXPECT_TRUE(Says(made.report.changed, "line 5: s/in.sh → its text"));
 }
 
 TEST(TrainYamlFromScript, ACalledScriptReadsItsArgumentsInALoop) {
   const Made made = From(
-      "#SBATCH --gres=gpu:1\nMODE=x bash in.sh --data \"$HOME/d\" -- --lr 1\n",
+      "#SBATCH --gres=gpu:1\nMODE=x bash in.sh --data \"$HOME/d\" -- --lr 1\ntorchrun after.py\n",
       {{"in.sh",
         "DATA=\nwhile [ $# -gt 0 ]; do case $1 in --data) DATA=$2; shift 2;; --) shift; break;; "
         "esac; done\nif [ -z \"$DATA\" ]; then exec python train.py --batch_size 8; fi\n"
         "exec python train.py --data $DATA --batch_size 8 --max_steps 9 \"$@\"\necho end\n"}});
   EXPECT_EQ(made.error, "");
-  const std::vector<std::string> setup = SetupOf(made);
-  ASSERT_EQ(setup.size(), 4u);
-  EXPECT_EQ(setup[0], "export MODE=x");
-  EXPECT_EQ(setup[1], "set -- --data \"$HOME/d\" -- --lr 1");
-  EXPECT_TRUE(setup[3].starts_with("while [ $# -gt 0 ]"));
-  EXPECT_TRUE(Says(made.report.left, "it starts a training, too"));
-  EXPECT_TRUE(Says(made.report.left, "\"$@\" in the command"));
+  EXPECT_EQ(made.yaml["training"]["max_steps"], 9);
+  EXPECT_NE(Command(made).find(")\" in.sh --data \"$HOME/d\" -- --lr 1"), std::string::npos);
+  EXPECT_TRUE(
+      Says(made.report.unclear, "line 2: exec python train.py --batch_size 8 starts a training"))
+      << "as the other branch of the condition";
+  EXPECT_TRUE(Says(made.report.unclear, "line 3: torchrun after.py starts a training"))
+      << "its line";
+}
+
+TEST(TrainYamlFromScript, ASourcedScriptsTextIsItsCallers) {
+  const Made made = From("#SBATCH --gres=gpu:1\nsource in.sh 8\n",
+                         {{"in.sh", "python train.py --batch_size $1 --max_steps 9\n"}});
+  EXPECT_EQ(made.yaml["training"]["effective_batch_size"], 8);
+  EXPECT_EQ(Command(made),
+            "set +e +o pipefail  # as in a script\neval \"$(cat <<'END_OF_in_sh'\nset -- 8\npython "
+            "train.py --batch_size {micro_batch} --max_steps 9\nEND_OF_in_sh\n)\"");
 }
 
 TEST(TrainYamlFromScript, WhatACallerExportsInOtherWaysReachesTheScript) {
@@ -741,16 +751,23 @@ TEST(TrainYamlFromScript, WhatACallerExportsInOtherWaysReachesTheScript) {
   EXPECT_FALSE(unset("declare -x B=4\n"));
   const Made path = From("#SBATCH --gres=gpu:1\nPATH=/x:$PATH\nbash in.sh\n",
                          {{"in.sh", "python train.py --batch_size 2 --data $PATH\n"}});
-  EXPECT_EQ(SetupOf(path), std::vector<std::string>{"PATH=/x:$PATH"}) << "no unset PATH";
+  EXPECT_TRUE(Command(path).starts_with("set +e +o pipefail  # as in a script\nPATH=/x:$PATH\n"));
 }
 
 TEST(TrainYamlFromScript, CallsInContainersAndOfCallsAreFollowed) {
   const Made inside = From(
-      "#SBATCH --gres=gpu:1\nsingularity exec --nv a.sif bash -lc \"cd /code && bash run.sh 5\"\n",
+      "#SBATCH --gres=gpu:1\nsingularity exec --nv a.sif bash run.sh 5\n",
       {{"run.sh", "source b.sh\n"}, {"b.sh", "python train.py --batch_size 8 --max_steps $1\n"}});
   EXPECT_EQ(inside.error, "");
   EXPECT_EQ(inside.yaml["training"]["max_steps"], 5);
-  EXPECT_TRUE(Says(inside.report.missing, "in the container"));
+  EXPECT_NE(Command(inside).find("--batch_size {micro_batch} --max_steps $1\nEND_OF_b_sh\n)\"\n"),
+            std::string::npos)
+      << Command(inside);
+  const Made quoted =
+      From("#SBATCH --gres=gpu:1\nsingularity exec a.sif bash -c \"cd /code && bash run.sh 5\"\n",
+           {{"run.sh", "python train.py --batch_size 8 --max_steps $1\n"}});
+  EXPECT_EQ(quoted.error,
+            "job.sh:2: run.sh has the training: write its lines in place of the call");
   const Made itself = From("#SBATCH --gres=gpu:1\nbash a.sh\n", {{"a.sh", "bash a.sh\n"}});
   EXPECT_TRUE(itself.error.starts_with("job.sh:2: a.sh starts no known kind of training"));
 }
@@ -769,8 +786,9 @@ TEST(TrainYamlFromScript, ACalledScriptThatIsNotHereLeavesItsCallerToTheUser) {
             "job.sh:3: s/in.sh may have the training and cannot be read here: give that script, "
             "`gpuadvise init --from s/in.sh`; the #SBATCH lines, the setup and the exports of "
             "job.sh, and the arguments --bs 4 are then yours to write");
-  EXPECT_TRUE(From("#SBATCH --gres=gpu:2\nmodule load x\nmake train-gpu\necho done\n")
-                  .error.starts_with("job.sh:3: make train-gpu: no kind of training"));
+  EXPECT_TRUE(
+      Says(From("#SBATCH --gres=gpu:2\nmodule load x\nmake train-gpu\necho done\n").report.unclear,
+           "line 3: make train-gpu: no kind of training"));
 }
 
 TEST(TrainYamlFromScript, DefaultsThatAColonAssignsAreKeptAndKnown) {
