@@ -161,11 +161,17 @@ Result<ParsedArguments> ParseScriptOptions(std::string_view script, const std::s
     Result<ParsedArguments> parsed = ParseSbatchArguments(words);
     const std::string place = file + ":" + std::to_string(number) + ": ";
     if (!parsed) return BadInput(place + parsed.error().message);
+    SbatchOptions more = parsed->options;
     for (const auto& [name, value] : parsed->options.values()) {
       const auto earlier = all.options.Get(name);
-      if (earlier && *earlier != value) all.replaced.push_back("--" + name + "=" + *earlier);
+      if (!earlier || *earlier == value) continue;
+      if (name == "mail-type") {  // Slurm adds them up
+        more.Set(name, *earlier + "," + value);
+      } else {
+        all.replaced.push_back("--" + name + "=" + *earlier);
+      }
     }
-    all.options.OverrideWith(parsed->options);
+    all.options.OverrideWith(more);
     for (const std::string& option : parsed->unknown) all.unknown.push_back(option);
     for (const std::string& word : parsed->rest) all.unknown.push_back(word);
   }

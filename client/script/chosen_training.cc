@@ -27,7 +27,11 @@ bool MayTrain(const ScriptCommand& command) {
   const bool trains =
       std::any_of(command.words.begin(), command.words.end(),
                   [](const std::string& word) { return word.find("train") != std::string::npos; });
-  return trains || IsContainerWord(name) ||
+  const bool is_variable =
+      !ScriptVariables::OnlyVariable(name).empty() || !ScriptArgumentIn(name).empty();
+  const bool runs_argument = IsOneOf(name, {"bash", "sh"}) && command.words.size() > 1 &&
+                             !ScriptArgumentIn(command.words[1]).empty();
+  return trains || is_variable || runs_argument || IsContainerWord(name) ||
          IsOneOf(name, {"srun", "eval", "mpirun", "make", "just", "invoke"});
 }
 
@@ -182,9 +186,11 @@ Result<ReadScript> FindTraining(const std::string& text, const SbatchOptions& op
     const ScriptStatement& statement = script.statements[script.chosen.launch.statement];
     const std::string now = WithCalledText(statement.text, *call);
     if (now.empty() || calls == kMostCalls) {
-      return BadInput(
-          fmt::format("{}:{}: {} has the training: write its lines in place of the call", file,
-                      statement.line, call->path));
+      return BadInput(fmt::format(
+          "{}:{}: {} has the training, and is called inside quotes or too deep: give that script, "
+          "`gpuadvise init --from {}`; the #SBATCH lines, the setup and the exports of {} are then "
+          "yours to write",
+          file, statement.line, call->path, call->path, file));
     }
     script.called.push_back(fmt::format("line {}: {} → its text, which the job runs in its place",
                                         script.chosen.launch.line, call->path));

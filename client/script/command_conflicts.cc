@@ -301,7 +301,10 @@ class Judge {
     if (!steps || counted == 0 || *steps == counted) return;
     conflicts_.push_back({fmt::format("the command has {} {}, the training file {} steps",
                                       flags_.Find("max_steps")->spelling, *steps, counted),
-                          "", "use {steps} in the command so that they agree", false});
+                          "",
+                          "use {steps} in the command so that they agree, or leave it where its "
+                          "steps are not those of the optimizer",
+                          false});
   }
 
   void JudgePrecision() {

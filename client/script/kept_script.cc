@@ -171,9 +171,10 @@ bool KeptScript::Assign(std::string_view variable, std::string_view now) {
   size_t end = found;
   for (int depth = 0; end < text_.size(); ++end) {
     const char c = text_[end];
+    if (c == '\n' || (depth == 0 && std::string_view(" \t;&|").find(c) != std::string_view::npos))
+      break;
     if (c == '(' || c == '{') ++depth;
     if (c == ')' || c == '}') --depth;
-    if (depth == 0 && std::string_view(" \t\n;&").find(c) != std::string_view::npos) break;
   }
   const std::string value = text_.substr(found, end - found);
   const bool number = std::all_of(value.begin(), value.end(),

@@ -207,7 +207,8 @@ int CountTrainingFlags(const std::vector<LaunchWord>& words) {
     const bool flag = name.starts_with('-') || name.find('=') != std::string::npos;
     count += flag && Mentions(name, {"batch", "epoch", "max_steps", "max-steps", "train_steps",
                                      "learning_rate", "learning-rate", "--lr", ".lr=", "warmup",
-                                     "accum", "max_iters", "train-iters", "optim"})
+                                     "accum", "max_iters", "train-iters", "optim", "--devices",
+                                     "--num_nodes", "--gpus"})
                  ? 1
                  : 0;
   }
@@ -221,9 +222,11 @@ int RateLikeness(const LaunchCommand& command) {
                                              "nltk.downloader", "wandb", "zipfile"})) {
     return -10;
   }
-  int likeness = CountTrainingFlags(command.words);
+  int likeness = CountTrainingFlags(command.words) + (command.srun ? 1 : 0);
   const bool plain = command.launcher == Launcher::kPython || command.launcher == Launcher::kMpi;
   if (!plain) likeness += 3;
+  const std::string folder = LowerCase(ProgramOf(command));
+  if (folder.find("train") < folder.rfind('/')) ++likeness;  // "pretrain/tinyllama.py"
   if (Mentions(program, {"train", "finetune", "fine_tune", "fine-tune", "sft", "dpo", "grpo",
                          "dreambooth", "run_", "main", "lora", "learn"})) {
     likeness += 3;
@@ -486,7 +489,7 @@ class Finder {
       launch.launcher = Launcher::kAxolotl;
     }
     launch.visible_devices = variables_.ValueOf("$CUDA_VISIBLE_DEVICES").value_or("");
-    launch.likeness = RateLikeness(launch);
+    launch.likeness = launcher ? RateLikeness(launch) : CountTrainingFlags(launch.words);
     found_.push_back(std::move(launch));
   }
 

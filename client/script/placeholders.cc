@@ -19,6 +19,9 @@ namespace {
 // Keeps the list that Slurm has set.
 constexpr std::string_view kSlurms = "${CUDA_VISIBLE_DEVICES-}";
 
+// "0,1,2,3" of four GPUs.
+constexpr std::string_view kListOfGpus = "$(seq -s , 0 $(({gpus_per_node} - 1)))";
+
 bool IsLocal(std::string_view host) { return IsOneOf(host, {"localhost", "127.0.0.1", "0.0.0.0"}); }
 
 class Writer {
@@ -55,6 +58,7 @@ class Writer {
   void Put(std::string_view setting, const std::string& placeholder) {
     const FlagUse* use = flags_.Find(setting);
     if (use == nullptr || use->bare || IsSwept(*use)) return;
+    if (setting == "effective_batch_size" && flags_.BatchIsInTokens()) return;
     const bool counts = IsOneOf(setting, {"gpus_per_node", "gpus"});
     if (use->in_config && counts && training_.layout.one_process) return;
     if (use->in_config) return PutOverride(*use, placeholder);
@@ -205,8 +209,10 @@ class Writer {
     if (!statements) return;
     ScriptVariables variables(training_.options);
     const std::vector<LaunchCommand> found = FindLaunches(*statements, variables);
+    bool is_there = false;
     for (const LaunchCommand& launch : found) {
       if (ProgramOf(launch) != ProgramOf(launch_)) continue;
+      is_there = true;
       const TrainingFlags now = ReadTrainingFlags(launch);
       for (const std::string_view setting :
            {"per_device_train_batch_size", "effective_batch_size", "gradient_accumulation_steps",
@@ -218,6 +224,11 @@ class Writer {
                                                 use->spelling, *use->value));
         }
       }
+    }
+    if (!is_there && !found.empty()) {
+      report_.unclear.push_back(ProgramOf(launch_) +
+                                ": the training is not found in the changed text; compare command "
+                                "with the script");
     }
   }
 
@@ -272,7 +283,13 @@ class Writer {
     const FlagUse* list = flags_.Find("gpu_list");
     if (list == nullptr || list->in_config || list->bare) return;
     const bool of_program = list->word > launch_.program_at;
-    if (of_program) return PutUse(*list, "{gpus_per_node}");
+    if (of_program) {
+      const bool closes = list->raw.find(",'") != std::string::npos || list->raw.ends_with(",\"") ||
+                          list->raw.ends_with(',');
+      const bool is_list = list->raw.find(',') != std::string::npos;
+      return PutUse(*list,
+                    is_list ? std::string(kListOfGpus) + (closes ? "," : "") : "{gpus_per_node}");
+    }
     report_.changed.push_back(list->spelling + " " + list->raw + " → Slurm gives the GPUs");
     if (kept_ && kept_->PutOfTraining(list->spelling, list->raw, "") == 0) {
       report_.unclear.push_back(list->spelling + " " + list->raw + ": take it out of the command");

@@ -223,6 +223,12 @@ class Converter {
           "the recipe runs on one device, so one GPU is planned; for more write its distributed "
           "form, without max_gpus");
     }
+    const auto asked_nodes = WholeNumber(options_.Get("nodes"));
+    if (asked_nodes && *asked_nodes != layout_.nodes && flags_.Find("nodes") != nullptr) {
+      report_.unclear.push_back(fmt::format("{} {}, #SBATCH asks for {}: taken is {}",
+                                            flags_.Find("nodes")->spelling, layout_.nodes,
+                                            Plural(*asked_nodes, "node"), layout_.nodes));
+    }
     const bool differs = layout_.gpus_per_node > 0 && layout_.asked_per_node > 0 &&
                          layout_.gpus_per_node != layout_.asked_per_node;
     if (differs) {
@@ -337,7 +343,7 @@ class Converter {
     const FlagUse* use = flags_.Find("output.dir");
     if (use == nullptr) return;
     const std::string folder = use->value.value_or(use->raw);
-    const bool plain = folder.find_first_of("`(\"'") == std::string::npos && !folder.empty() &&
+    const bool plain = folder.find_first_of("`(\"':") == std::string::npos && !folder.empty() &&
                        ScriptArgumentIn(folder).empty();
     if (!plain || (!use->value && UsesOwnVariable(folder))) return;
     // Beside a folder that setup changes to, or inside a container, it is another one.
@@ -404,9 +410,22 @@ class Converter {
     report_.missing.push_back("command: " + open_);
   }
 
+  // Variables of Slurm's that come with options that submit does not use.
+  void WriteSlurmsCounts(const std::string& text) {
+    std::string counts;
+    for (const auto& [name, figure] :
+         {std::pair{"SLURM_GPUS_PER_NODE", "{gpus_per_node}"}, std::pair{"SLURM_GPUS", "{gpus}"}}) {
+      if (!UsesName(text, name)) continue;
+      counts += fmt::format("  {}: \"{}\"\n", name, figure);
+      report_.changed.push_back(fmt::format("{} → {}", name, figure));
+    }
+    if (!counts.empty()) yaml_ += "env:\n" + counts;
+  }
+
   // The script itself as the command, in the shell that a job script has.
   void WriteText() {
     const std::string text = training_.kept->Body();
+    WriteSlurmsCounts(text);
     const bool many = text.find('\n') != std::string::npos;
     const std::string body = (many ? "set +e +o pipefail  # as in a script\n" : "") + text;
     if (layout_.nodes > 1 && flags_.Find("standalone") == nullptr) yaml_ += "run_on: first_node\n";

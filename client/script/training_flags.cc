@@ -300,6 +300,11 @@ std::optional<int64_t> TrainingFlags::Number(std::string_view setting) const {
   return whole ? std::optional(static_cast<int64_t>(real)) : std::nullopt;
 }
 
+bool TrainingFlags::BatchIsInTokens() const {
+  constexpr int64_t kMostSamples = 100'000;
+  return Number("effective_batch_size").value_or(0) > kMostSamples;
+}
+
 std::optional<bool> TrainingFlags::Switch(std::string_view setting) const {
   const FlagUse* use = Find(setting);
   if (use == nullptr) return {};
@@ -333,8 +338,21 @@ TrainingFlags ReadTrainingFlags(const LaunchCommand& command) { return Reader(co
 
 SettingNames::SettingNames(const LaunchCommand& command) : command_(LowerText(command)) {}
 
+// Whether a dotted name is below a section that is not the training's, "eval.batch_size".
+bool IsOfOtherSection(std::string_view name) {
+  constexpr std::array<std::string_view, 14> kOthers = {
+      "eval",      "evaluation", "evaluator", "val",   "valid",   "validation", "test",
+      "inference", "generation", "rollout",   "infer", "predict", "sampling",   "evaluators"};
+  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
+    if (IsOneOf(name.substr(0, dot), kOthers)) return true;
+    name.remove_prefix(dot + 1);
+  }
+  return false;
+}
+
 const Setting* SettingNames::Find(std::string_view name) const {
   const std::string whole = Normalized(name);
+  if (IsOfOtherSection(whole)) return nullptr;
   const size_t dot = whole.rfind('.');
   const std::string last = whole.substr(dot + 1);
   const size_t before = dot == std::string::npos || dot == 0 ? dot : whole.rfind('.', dot - 1);

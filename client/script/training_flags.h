@@ -50,6 +50,8 @@ struct TrainingFlags {
   const FlagUse* Find(std::string_view setting) const;
   // A positive whole number; nullopt if absent or invalid.
   std::optional<int64_t> Number(std::string_view setting) const;
+  // Whether the batch of all GPUs is so large that it must be one of tokens.
+  bool BatchIsInTokens() const;
   // Whether a switch is on; nullopt if absent.
   std::optional<bool> Switch(std::string_view setting) const;
   // The text; "" if absent or unknown.

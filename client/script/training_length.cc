@@ -15,8 +15,6 @@
 namespace gpuadvise::client {
 namespace {
 
-constexpr int64_t kMostBatchInSamples = 100'000;  // a larger batch counts tokens
-
 class LengthAndBatch {
  public:
   LengthAndBatch(const ScriptHints& hints, const ScriptTraining& training, SectionWriter& out)
@@ -102,10 +100,10 @@ class LengthAndBatch {
                                      : flags_.Number("gradient_accumulation_steps").value_or(1);
     if (hints_.effective_batch_size) {
       out_.Key("effective_batch_size", std::to_string(*hints_.effective_batch_size));
-    } else if (global && *global > kMostBatchInSamples) {
+    } else if (flags_.BatchIsInTokens()) {
       out_.report.batch_is_missing = true;
       out_.report.missing.push_back(
-          fmt::format("{} {}: sounds like tokens; write effective_batch_size in samples",
+          fmt::format("{} {}: sounds like tokens, and stays; write effective_batch_size in samples",
                       Spelling("effective_batch_size"), *global));
     } else if (global) {
       out_.Key("effective_batch_size", std::to_string(*global));
@@ -178,8 +176,10 @@ class LengthAndBatch {
   std::string MissingBatch() const {
     const FlagUse* use = flags_.Find("per_device_train_batch_size");
     if (use != nullptr && !use->value) {
-      return fmt::format("the batch: {} {} has no value in the script; write effective_batch_size",
-                         use->spelling, use->raw);
+      return fmt::format(
+          "the batch: {} {} has no value in the script; write effective_batch_size, and if it is "
+          "the batch of all GPUs {{effective_batch_size}} in place of {{micro_batch}}",
+          use->spelling, use->raw);
     }
     if (!training_.config.path.empty() && !training_.config.is_read) {
       return fmt::format(

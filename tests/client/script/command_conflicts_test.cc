@@ -148,10 +148,13 @@ TEST(CommandConflicts, TorchrunAloneStartsOneProcess) {
 }
 
 TEST(CommandConflicts, OtherStepsThanCountedAreSaid) {
-  EXPECT_EQ(Sentences("torchrun --nproc_per_node {gpus} t.py --batch-size {micro_batch} "
-                      "--grad_accum {accumulation} --max_steps 200"),
-            (Texts{"perhaps the command has --max_steps 200, the training file 100 steps; use "
-                   "{steps} in the command so that they agree"}));
+  EXPECT_EQ(
+      Sentences("torchrun --nproc_per_node {gpus} t.py --batch-size {micro_batch} "
+                "--grad_accum {accumulation} --max_steps 200"),
+      (Texts{
+          "perhaps the command has --max_steps 200, the training file 100 steps; use "
+          "{steps} in the command so that they agree, or leave it where its steps are not those of "
+          "the optimizer"}));
 }
 
 TEST(CommandConflicts, Bf16OnACardWithoutItIsSaid) {

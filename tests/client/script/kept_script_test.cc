@@ -177,6 +177,23 @@ TEST_F(KeptScripts, WhatThePlainFormCanSayStaysPlain) {
   }
 }
 
+TEST_F(KeptScripts, GetSlurmsCountOfGpus) {
+  const json file = FileOf(
+      "#!/bin/bash\n#SBATCH --gpus-per-node=4\ntrap 'true' EXIT\n"
+      "torchrun --nproc_per_node $SLURM_GPUS_PER_NODE t.py --world $SLURM_GPUS_PER_NODE "
+      "--batch_size 2 --max_steps 9\n");
+  EXPECT_NE(Starts(JobOf(file)).find("--world 2 --batch_size 3"), std::string::npos)
+      << file["command"];
+}
+
+TEST_F(KeptScripts, AListOfGpusStaysAList) {
+  const json file = FileOf(
+      "#!/bin/bash\n#SBATCH --gres=gpu:4\n"
+      "python t.py --gpus '0,1,2,3,' --batch_size 2 --max_steps 9\nfalse\npython after.py\n");
+  EXPECT_NE(Starts(JobOf(file)).find("python t.py --gpus 0,1, --batch_size 3"), std::string::npos)
+      << file["command"];
+}
+
 TEST(KeptScript, PutsValuesNotInCommentsAndOnlyWholeOnes) {
   const std::string text =
       "# --batch 4\nA=(--batch 4 --batch_size 4 --batch 42)\nrun \"${A[@]}\"\n";
@@ -202,6 +219,9 @@ TEST(KeptScript, AssignsAVariableThatHasOneValueOnly) {
   EXPECT_EQ(after("N=$((SLURM_NNODES * 4)) run\n"), "N={n} run\n");
   EXPECT_EQ(after("N=4\n[ x ] && N=8\nrun\n"), "N=4\n[ x ] && N=8\nrun\n");
   EXPECT_EQ(after("N=$(count)\nrun\n"), "N=$(count)\nrun\n");
+  EXPECT_EQ(after("N=4\nX=$(awk -F'(' '{print $1}')\nrun\n"),
+            "N={n}\nX=$(awk -F'(' '{print $1}')\nrun\n");
+  EXPECT_EQ(after("N=${N:-$(awk -F'(' '{print}' f)}\nrun\n"), "N={n}\nrun\n");
 }
 
 }  // namespace

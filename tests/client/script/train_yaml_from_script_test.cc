@@ -682,6 +682,31 @@ TEST(TrainYamlFromScript, WhatAnAsideScriptLostIsSaidOrKept) {
   EXPECT_TRUE(Says(made.report.left, "--mem=0"));
 }
 
+TEST(TrainYamlFromScript, TheTrainingIsNotACommandThatOnlyLooksAround) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:4 --nodes=4 --ntasks-per-node=4\npython -m xformers.info\n"
+      "srun python pretrain/tinyllama.py --devices 4 --num_nodes 4\n");
+  EXPECT_NE(Command(made).find("--devices {gpus_per_node} --num_nodes {nodes}"), std::string::npos)
+      << Command(made);
+}
+
+TEST(TrainYamlFromScript, WhatEvaluationHasIsNotTheTrainings) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:1\n"
+      "python train.py data.batch_size=32 eval.batch_size=4 max_steps=9 rollout.max_steps=7\n");
+  EXPECT_EQ(made.yaml["training"]["effective_batch_size"], 32);
+  EXPECT_EQ(made.yaml["training"]["max_steps"], 9);
+  EXPECT_NE(Command(made).find("eval.batch_size=4"), std::string::npos);
+}
+
+TEST(TrainYamlFromScript, ABatchInTokensStays) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:4\ntorchrun --nproc_per_node 4 t.py --global_batch_size 524288 "
+      "--max_steps 9\n");
+  EXPECT_NE(Command(made).find("--global_batch_size 524288"), std::string::npos) << Command(made);
+  EXPECT_TRUE(Says(made.report.missing, "sounds like tokens, and stays"));
+}
+
 // ---- shell scripts that are called
 
 std::vector<std::string> SetupOf(const Made& made) {
@@ -767,7 +792,9 @@ TEST(TrainYamlFromScript, CallsInContainersAndOfCallsAreFollowed) {
       From("#SBATCH --gres=gpu:1\nsingularity exec a.sif bash -c \"cd /code && bash run.sh 5\"\n",
            {{"run.sh", "python train.py --batch_size 8 --max_steps $1\n"}});
   EXPECT_EQ(quoted.error,
-            "job.sh:2: run.sh has the training: write its lines in place of the call");
+            "job.sh:2: run.sh has the training, and is called inside quotes or too deep: give that "
+            "script, `gpuadvise init --from run.sh`; the #SBATCH lines, the setup and the exports "
+            "of job.sh are then yours to write");
   const Made itself = From("#SBATCH --gres=gpu:1\nbash a.sh\n", {{"a.sh", "bash a.sh\n"}});
   EXPECT_TRUE(itself.error.starts_with("job.sh:2: a.sh starts no known kind of training"));
 }
@@ -827,9 +854,10 @@ TEST(TrainYamlFromScript, WhatTheTasksOfAnArrayDifferInIsNamed) {
 
 TEST(TrainYamlFromScript, AnOptionThatALaterLineReplacesIsSaid) {
   const Made made = From(
-      "#SBATCH --gres=gpu:1 --mail-type=END\n#SBATCH --mail-type=FAIL\n"
+      "#SBATCH --gres=gpu:1 --mail-type=END --comment=a\n#SBATCH --mail-type=FAIL --comment=b\n"
       "python train.py --batch_size 8 --max_steps 9\n");
-  EXPECT_TRUE(Says(made.report.left, "#SBATCH --mail-type=END: a later line gives it again"));
+  EXPECT_TRUE(Says(made.report.left, "#SBATCH --comment=a: a later line gives it again"));
+  EXPECT_EQ(made.yaml["slurm"]["extra"], json::array({"--comment=b", "--mail-type=END,FAIL"}));
 }
 
 }  // namespace
