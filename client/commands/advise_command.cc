@@ -55,6 +55,8 @@ void AddOptions(AdviseCommand& command, Options& options) {
   AddFromScript(options, command.from, "Use this job script instead of FILE");
   AddMaxAge(options, command.max_age_seconds);
   options.Flag("--all", command.all, "Show all strategies, also impossible ones, with reasons");
+  options.Flag("--others", command.question.others,
+               "Show how much later jobs of others start because of each strategy");
   options.Clusters();
   options.JsonAndPlace();
 }

@@ -36,6 +36,7 @@ Result<json> AdviceRequest(const TrainFile& file, const AdviceQuestion& question
     if (!deadline) return BadInput("--deadline: " + deadline.error().message);
     request["deadline"] = *deadline;
   }
+  if (question.others) request["others"] = true;
   Result<json> constraints = AdviceConstraints(question.fixed);
   if (!constraints) return constraints;
   if (!constraints->empty()) request["constraints"] = *std::move(constraints);

@@ -19,6 +19,7 @@ struct AdviceQuestion {
   std::string deadline;   // as written; "": none
   SbatchOptions fixed;    // set by the user: flags and, for submit, options after `--`
   std::string gpus;       // kinds, "l40s,rtx4090"; "": the file's
+  bool others = false;    // say of every row what it costs others
   std::string prices;     // of a GPU-hour, "l40s=1.20,rtx4090=0.45"; "": the file's, the site's
 };
 

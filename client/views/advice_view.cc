@@ -286,6 +286,14 @@ std::string InTimeCell(const api::Strategy& row) {
                      std::floor(100 * *row.deadline_chance));
 }
 
+// "6 +40 m": six jobs of others start 40 minutes later in all.
+std::string OthersCell(const api::Strategy& row) {
+  if (!row.others_delay_seconds) return "–";
+  if (*row.others_delay_seconds < 60) return "none";
+  return fmt::format("{:.0f} +{}", std::max(1.0, row.others_delayed.value_or(0)),
+                     Words(*row.others_delay_seconds));
+}
+
 template <typename Test>
 bool AnyOf(const Rows& rows, Test test) {
   return std::any_of(rows.begin(), rows.end(), [&](const auto* row) { return test(*row); });
@@ -314,6 +322,9 @@ std::vector<TextColumn> Columns(const Rows& rows, const AdviceTableShape& shape,
                            [&](Row row) { return DoneCell(row.total, shape.late_done, now); }));
   if (AnyOf(rows, [](Row row) { return row.deadline_chance.has_value(); })) {
     columns.push_back(Column("IN TIME", rows, InTimeCell));
+  }
+  if (!AnyOf(rows, [](Row row) { return !row.others_delay_seconds; })) {
+    columns.push_back(Column("OTHERS", rows, OthersCell));
   }
   if (shape.cost) columns.push_back(Column("COST", rows, CostCell, Align::kRight));
   if (shape.batch) {

@@ -22,6 +22,7 @@ struct AdviceContext {
   ForEach for_each = Serial;             // how forecasts that do not depend on each other are made
   const LearnedRuns* learned = nullptr;  // what runs have shown; nullptr: nothing
   WorkBudget* budget = nullptr;          // of the answer; nullptr: no end
+  double courtesy = 0;                   // the site's weight of what a job costs others, 0 … 1
 
   // Whether to begin nothing more; what is there is no answer then, and BudgetError() is.
   bool BudgetSpent() const { return budget != nullptr && budget->Spent(); }

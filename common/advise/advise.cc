@@ -157,6 +157,21 @@ std::vector<std::string> NotesOf(const TrainSpec& spec, const GpuNaming& naming,
   return notes;
 }
 
+// Ranks, with what the rows cost others where that decides: all of them if the site weighs it,
+// those that end about when the first does otherwise.
+void RankAll(const AdviceRequest& request, const AdviceContext& context, const Submitter& caller,
+             std::vector<Strategy>& strategies) {
+  RankBy by = request.by;
+  by.courtesy = context.courtesy;
+  RankStrategies(strategies, by);
+  const bool all = request.others || (by.courtesy > 0 && by.objective == Objective::kFinish);
+  const size_t alike = by.objective == Objective::kFinish ? CountAlike(strategies) : 0;
+  const size_t count = all ? strategies.size() : alike > 1 ? alike : 0;
+  context.for_each(count, [&](size_t i) { PredictDelay(context, caller, strategies[i]); });
+  if (count > 0) RankStrategies(strategies, by);
+  ExplainRanks(strategies, by);
+}
+
 }  // namespace
 
 Result<Advice> Advise(const AdviceRequest& request, const AdviceContext& context,
@@ -192,8 +207,7 @@ Result<Advice> Advise(const AdviceRequest& request, const AdviceContext& context
   Result<void> cause = SameCauseEverywhere(errors, *placements, request);
   if (!cause) return tl::unexpected<Error>(cause.error());
 
-  RankStrategies(advice.strategies, request.by);
-  ExplainRanks(advice.strategies, request.by);
+  RankAll(request, context, caller, advice.strategies);
   SayWhatLeavesOneGpu(request, advice);
   advice.rejected = Merged(std::move(advice.rejected), advice.strategies);
   advice.assumptions = FindAssumptions(request.spec, context.models);

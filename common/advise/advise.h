@@ -21,6 +21,7 @@ struct AdviceRequest {
   Constraints constraints;
   RankBy by;
   std::optional<UnixSeconds> deadline;  // that `by` counts down to
+  bool others = false;                  // say of every row what it costs others
 };
 
 struct Advice {

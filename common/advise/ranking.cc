@@ -41,7 +41,8 @@ std::tuple<double, double, double> Key(const Strategy& strategy, const RankBy& b
       return {sure ? 0 : 1, sure ? price : 1 - chance, total.p50};
     }
   }
-  return {total.p50, total.p90, 0};
+  const double others = by.courtesy > 0 && strategy.delay ? strategy.delay->seconds : 0;
+  return {total.p50 + by.courtesy * others, total.p90, 0};
 }
 
 // "waits 3 h 02 longer", "runs 3 h 40 less"; "" when they are about the same.
@@ -82,6 +83,29 @@ bool AllPriced(const std::vector<Strategy>& strategies) {
   });
 }
 
+// Ends that are nearer than this are the same for a forecast.
+constexpr double kSameShare = 0.03;
+constexpr double kSameSeconds = 60;
+constexpr double kClearlyLess = 0.9;      // of GPU-hours, and of others' delay
+constexpr double kDelayWorthSaying = 60;  // seconds
+constexpr double kLeastDelay = 300;       // seconds of others' delay that are worth a place
+
+bool EndsAlike(double seconds, double of_first) {
+  return seconds <= of_first + std::max(kSameShare * of_first, kSameSeconds);
+}
+
+// Whether `strategy` costs others clearly less than `other`.
+bool DelaysLess(const Strategy& strategy, const Strategy& other) {
+  if (!strategy.delay || !other.delay) return false;
+  const double less = other.delay->seconds - strategy.delay->seconds;
+  return less > kLeastDelay && strategy.delay->seconds < kClearlyLess * other.delay->seconds;
+}
+
+std::string WordsOr(const Strategy& strategy, const char* nobody) {
+  const std::string words = DelayInWords(strategy);
+  return words.empty() ? nobody : words;
+}
+
 std::string WhyFirst(const std::vector<Strategy>& strategies, const RankBy& by) {
   const Strategy& first = strategies.front();
   const Strategy* next = NextHardware(strategies);
@@ -93,6 +117,12 @@ std::string WhyFirst(const std::vector<Strategy>& strategies, const RankBy& by) 
   std::string rest = parts.empty() ? "" : fmt::format(": {}", JoinNames(parts));
   switch (by.objective) {
     case Objective::kFinish:
+      if (DelaysLess(first, strategies[1]) && strategies[1].total.p50 < first.total.p50) {
+        return fmt::format("done {} after {}, and {} instead of {}",
+                           DurationInWords(first.total.p50 - strategies[1].total.p50),
+                           Title(strategies[1]), WordsOr(first, "delays nobody"),
+                           DurationInWords(strategies[1].delay->seconds));
+      }
       if (strategies[1].total.p50 < first.total.p50 && strategies[1].gpu_hours > first.gpu_hours) {
         return fmt::format("done about when {} is, with {:.1f} instead of {:.1f} GPU-hours",
                            Title(strategies[1]), first.gpu_hours, strategies[1].gpu_hours);
@@ -125,26 +155,18 @@ double ChanceToFinishBy(const Strategy& strategy, double seconds) {
 
 namespace {
 
-// Ends that are nearer than this are the same for a forecast.
-constexpr double kSameShare = 0.03;
-constexpr double kSameSeconds = 60;
-constexpr double kFewerGpuHours = 0.9;
-
-bool EndsAlike(double seconds, double of_first) {
-  return seconds <= of_first + std::max(kSameShare * of_first, kSameSeconds);
-}
-
-// Of rows that end about when the first does, the one with clearly fewer GPU-hours goes first: the
-// rest of the GPUs would start somebody else's job.
-void PutFewestGpuHoursFirst(std::vector<Strategy>& strategies) {
+// Of rows that end about when the first does, the one that costs others least goes first: clearly
+// less delay, else clearly fewer GPU-hours, as the rest of the GPUs would start somebody else's
+// job.
+void PutCheapestFirst(std::vector<Strategy>& strategies) {
   const Strategy& quickest = strategies.front();
+  const auto end = strategies.begin() + static_cast<long>(CountAlike(strategies));
   auto best = strategies.begin();
-  for (auto each = strategies.begin() + 1; each != strategies.end(); ++each) {
-    if (each->MemoryChecked() != quickest.MemoryChecked()) break;
-    if (!EndsAlike(each->total.p50, quickest.total.p50)) break;
+  for (auto each = strategies.begin() + 1; each < end; ++each) {
+    if (!EndsAlike(each->total.p90, quickest.total.p90)) continue;
     const bool fewer =
-        each->gpu_hours < kFewerGpuHours * quickest.gpu_hours && each->gpu_hours < best->gpu_hours;
-    if (fewer && EndsAlike(each->total.p90, quickest.total.p90)) best = each;
+        each->gpu_hours < kClearlyLess * quickest.gpu_hours && each->gpu_hours < best->gpu_hours;
+    if (DelaysLess(*each, *best) || (fewer && !DelaysLess(*best, *each))) best = each;
   }
   std::rotate(strategies.begin(), best, best + 1);
 }
@@ -160,7 +182,23 @@ void RankStrategies(std::vector<Strategy>& strategies, const RankBy& by) {
     if (key_a != key_b) return key_a < key_b;
     return GpusOf(a) < GpusOf(b);
   });
-  if (by.objective == Objective::kFinish && !strategies.empty()) PutFewestGpuHoursFirst(strategies);
+  if (by.objective == Objective::kFinish && !strategies.empty()) PutCheapestFirst(strategies);
+}
+
+size_t CountAlike(const std::vector<Strategy>& ranked) {
+  size_t count = 0;
+  while (count < ranked.size() && ranked[count].MemoryChecked() == ranked.front().MemoryChecked() &&
+         EndsAlike(ranked[count].total.p50, ranked.front().total.p50)) {
+    ++count;
+  }
+  return count;
+}
+
+std::string DelayInWords(const Strategy& strategy) {
+  if (!strategy.delay || strategy.delay->seconds < kDelayWorthSaying) return {};
+  const auto jobs = std::max<int64_t>(std::llround(strategy.delay->jobs), 1);
+  return fmt::format("delays {} of others by {}{}", Plural(jobs, "job"),
+                     DurationInWords(strategy.delay->seconds), jobs == 1 ? "" : " together");
 }
 
 void ExplainRanks(std::vector<Strategy>& strategies, const RankBy& by) {
@@ -182,6 +220,9 @@ void ExplainRanks(std::vector<Strategy>& strategies, const RankBy& by) {
     if (strategy.start.jobs_before > 0) {
       strategy.reasons.push_back(
           fmt::format("{} before it", Plural(strategy.start.jobs_before, "waiting job")));
+    }
+    if (std::string words = DelayInWords(strategy); !words.empty()) {
+      strategy.reasons.push_back(std::move(words));
     }
     strategy.reasons.push_back("run time " + strategy.stages.front().basis);
   }

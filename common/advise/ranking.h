@@ -1,6 +1,7 @@
 // The order of strategies, and why it is that order.
 //
-// finish: the median of wait + run; start: the median wait; cost: price, or GPU-hours where no
+// finish: the median of wait + run, to which the site may have added what the job costs others, by
+// its courtesy; start: the median wait; cost: price, or GPU-hours where no
 // price is known for all; deadline: the cheapest of those that make it with 90 %, then the
 // likeliest. Ties go to the earlier 90th percentile, to the earlier finish, then to fewer GPUs.
 // Pure; deterministic.
@@ -12,6 +13,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/advise/strategy.h"
@@ -21,14 +23,22 @@ namespace gpuadvise {
 struct RankBy {
   Objective objective = Objective::kFinish;
   std::optional<double> seconds_to_deadline;  // from the snapshot; there with kDeadline
+  double courtesy = 0;  // seconds of the end that a second of others' delay counts, 0 … 1
 };
 
 // A strategy that is done by the deadline with this probability makes it.
 inline constexpr double kSureEnough = 0.90;
 
-// Sorts `strategies`, best first. To finish first, a row that ends within 3 % or a minute of the
-// earliest and takes clearly fewer GPU-hours goes before it.
+// Sorts `strategies`, best first. To finish first, of the rows that end within 3 % or a minute of
+// the earliest, the one that delays others clearly less goes before it; where that is not known, or
+// alike, the one that takes clearly fewer GPU-hours.
 void RankStrategies(std::vector<Strategy>& strategies, const RankBy& by);
+
+// How many of the ranked strategies end about when the first does: what they cost others decides.
+size_t CountAlike(const std::vector<Strategy>& ranked);
+
+// "delays 6 jobs of others by 40 m together"; "" where it delays nobody, or that is not known.
+std::string DelayInWords(const Strategy& strategy);
 
 // Probability that `strategy` is done `seconds` from now, 0..1.
 double ChanceToFinishBy(const Strategy& strategy, double seconds);

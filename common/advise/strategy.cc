@@ -309,6 +309,15 @@ Result<void> PredictStart(const Constraints& constraints, const AdviceContext& c
   return {};
 }
 
+void PredictDelay(const AdviceContext& context, const Submitter& caller, Strategy& strategy) {
+  if (strategy.delay || !context.HasRoomForExtras()) return;
+  Submitter submitter = caller;
+  submitter.account = strategy.account;
+  submitter.qos = strategy.qos;
+  const double run = std::min(strategy.run.p50, static_cast<double>(strategy.time_limit_seconds));
+  strategy.delay = DelayOf(context.queue, strategy.request, submitter, run);
+}
+
 void AddTotal(Strategy& strategy) {
   std::vector<double> waits(strategy.start.wait_seconds.begin(), strategy.start.wait_seconds.end());
   strategy.wait = SpreadOf(waits);

@@ -38,6 +38,7 @@ struct Strategy {
   JobRequest request;
   StartSamples start;
   int64_t wait_at_limits_seconds = 0;  // where every job that is there runs until its limit
+  std::optional<CausedDelay> delay;    // what it costs others; nullopt: not asked, or not known
   double gpu_hours = 0;
   std::optional<double> cost;    // the card's price, else the partition's TRESBillingWeights
   bool cost_is_billing = false;  // in hours of Slurm's billing TRES
@@ -65,6 +66,9 @@ ResumeChain ChainFor(double run_seconds, int64_t limit_seconds, double start_sec
 // What decides the memory and run time of `spec` there. REQUIRES: the pool's model is known.
 StageQuestion QuestionOn(const Placement& placement, const TrainSpec& spec,
                          const AdviceContext& context);
+
+// Sets what `strategy`, whose start is known, costs others.
+void PredictDelay(const AdviceContext& context, const Submitter& caller, Strategy& strategy);
 
 // Fills `strategy` (whose placement is set) up to the run time and the time limit.
 // Errors: kInfeasible with the reason; kBadInput when no placement could ever do.

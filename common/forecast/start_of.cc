@@ -270,6 +270,18 @@ Result<SimulatedSubmission> SimulateStart(const QueueModel& queue, const JobRequ
   return Simulate(queue, *job, request, submitter, most_samples);
 }
 
+std::optional<CausedDelay> DelayOf(const QueueModel& queue, const JobRequest& request,
+                                   const Submitter& submitter, double run_seconds,
+                                   size_t most_samples) {
+  constexpr size_t kSamples = 8;  // both halves of each see the same future, so few are enough
+  if (queue.by_time_limit() || queue.played() != nullptr) return {};
+  const auto job = MakePendingJob(queue, request, submitter);
+  if (!job) return {};
+  const auto samples =
+      std::min({kSamples, most_samples, static_cast<size_t>(queue.options().samples)});
+  return SimulateDelay(queue, *job, run_seconds, static_cast<int>(samples));
+}
+
 Result<StartSamples> StartOfWaiting(const QueueModel& queue, const Job& job,
                                     const JobRequest& request) {
   const auto same = std::find_if(queue.pending().begin(), queue.pending().end(),

@@ -12,12 +12,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/error.h"
 #include "common/history/wait_forecast.h"
 #include "common/scheduler/queue_model.h"
+#include "common/scheduler/simulation.h"
 #include "common/slurm/job_record.h"
 #include "common/slurm/snapshot.h"
 #include "common/slurm/submitter.h"
@@ -92,6 +94,13 @@ const ForecastHistory* PastBehind(const QueueModel& queue);
 // existing names.
 Result<StartSamples> StartOf(const QueueModel& queue, const JobRequest& request,
                              const Submitter& submitter, size_t most_samples = kAllSamples);
+
+// What `request`, running for `run_seconds`, costs the jobs of others (SimulateDelay()); nullopt
+// where it cannot be told: every job runs to its limit, the queue is so long that it is simulated
+// once for all questions, or the request cannot run.
+std::optional<CausedDelay> DelayOf(const QueueModel& queue, const JobRequest& request,
+                                   const Submitter& submitter, double run_seconds,
+                                   size_t most_samples = kAllSamples);
 
 // Start of the waiting `job` if it had asked for `request`, in its place in the queue. With its own
 // request: the job's start, including what was learned about it.

@@ -22,6 +22,7 @@ struct Waiting {
   double run_seconds = -1;  // negative: until its limit
   int64_t since = 0;        // arrival time
   int32_t index = -1;       // in queue.pending(); -1: the request, or an arrival
+  int32_t arrival = -1;     // of those whose wait is followed, in their order; -1: another job
   bool gaps_only = false;   // starts where it fits now, and reserves nothing
   int64_t not_before = 0;   // delay after preemption
   bool requeued = false;    // has run before

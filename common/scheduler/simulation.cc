@@ -62,6 +62,10 @@ constexpr int64_t kLooksInAWait = 32;
 
 constexpr uint64_t kOwnRun = 0x6f776e;  // the request's random number
 
+// What a request costs others is followed for at most so long.
+constexpr int64_t kLongestFollowed = 3 * 86'400;
+constexpr double kDelayedSeconds = 60;
+
 class QueueSimulation final : public SchedulerEvents {
  public:
   // `request` null: the queue alone.
@@ -81,6 +85,26 @@ class QueueSimulation final : public SchedulerEvents {
   SimulatedStart Play(int sample) {
     Restart(sample);
     return Run();
+  }
+
+  // The delay of one sample. REQUIRES: a request.
+  CausedDelay Delay(int sample, double run_seconds) {
+    follows_ = true;
+    given_run_seconds_ = std::max(run_seconds, 1.0);
+    window_ = kNever;
+    until_ = kLongestFollowed;
+    is_in_ = true;
+    const std::vector<int64_t> with = Waits(sample);
+    if (answer_.start >= kNever) return {};
+    is_in_ = false;
+    const std::vector<int64_t> without = Waits(sample);
+    CausedDelay delay;
+    for (size_t i = 0; i < std::min(with.size(), without.size()); ++i) {
+      const auto later = static_cast<double>(with[i] - without[i]);
+      delay.seconds += later;
+      delay.jobs += later > kDelayedSeconds ? 1 : 0;
+    }
+    return delay;
   }
 
   SimulatedSample SimulateWholeQueue(int sample) {
@@ -110,6 +134,8 @@ class QueueSimulation final : public SchedulerEvents {
     pending_.clear();
     open_.clear();
     edges_.clear();
+    arrivals_ = 0;
+    followed_.assign(follows_ ? queue_.pending().size() : 0, {});
     nodes_.Restart();
     passes_.Restart();
     coming_.emplace(queue_, sample, [this](const PendingJob& job) { return IsSimulated(job); });
@@ -141,7 +167,7 @@ class QueueSimulation final : public SchedulerEvents {
     answer_.at_once = done_;
     int64_t backfill_at = options_.backfill ? phase_ : kNever;
     bool changed = true;
-    while (!done_ && !(request_ == nullptr && left_ == 0)) {
+    while (!done_ && !IsSettled()) {
       const int64_t next = NextEvent();
       const int64_t due = changed ? backfill_at : kNever;
       now_ = std::min(next, due);
@@ -157,6 +183,25 @@ class QueueSimulation final : public SchedulerEvents {
       }
     }
     return answer_;
+  }
+
+  // Whether all jobs whose starts are wanted have started, or are followed no longer.
+  bool IsSettled() const {
+    if (request_ == nullptr) return left_ == 0;
+    return follows_ && (now_ > until_ || (left_ == 0 && now_ >= window_));
+  }
+
+  // The waits of other users' jobs in one sample; those of the user's own are 0.
+  std::vector<int64_t> Waits(int sample) {
+    Restart(sample);
+    Run();
+    std::vector<int64_t> waits;
+    waits.reserve(followed_.size());
+    for (const Followed& job : followed_) {
+      const int64_t start = job.start >= 0 ? std::min(job.start, until_) : until_;
+      waits.push_back(job.counts ? std::max<int64_t>(start - job.since, 0) : 0);
+    }
+    return waits;
   }
 
   // Groups that can affect the request, including those of jobs that share a limit.
@@ -230,7 +275,7 @@ class QueueSimulation final : public SchedulerEvents {
   }
 
   void AddPending() {
-    bool inserted = request_ == nullptr;
+    bool inserted = request_ == nullptr || !is_in_;
     for (const size_t i : simulated_pending_) {
       const PendingJob& job = queue_.pending()[i];
       if (!inserted && request_->rank < job.rank) {
@@ -239,6 +284,7 @@ class QueueSimulation final : public SchedulerEvents {
       }
       const double ran = job.run_time ? run_times_[queue_.running().size() + i] : -1;
       pending_.push_back({&job, job.rank, ran, 0, static_cast<int32_t>(i)});
+      if (follows_) followed_[i] = {0, -1, job.user != request_->user};
       ++left_;
     }
     if (!inserted) pending_.push_back(Request());
@@ -262,7 +308,9 @@ class QueueSimulation final : public SchedulerEvents {
 
   Waiting Request() const {
     Waiting waiting{request_, request_->rank};
-    if (request_->run_time) {
+    if (follows_) {
+      waiting.run_seconds = given_run_seconds_;
+    } else if (request_->run_time) {
       const double u = DrawUniform(queue_.options().seed, static_cast<uint64_t>(sample_), kOwnRun);
       waiting.run_seconds = request_->run_time->Quantile(u);
     }
@@ -316,6 +364,11 @@ class QueueSimulation final : public SchedulerEvents {
       const ComingJob& one = coming_->Take();
       Waiting waiting{one.job, one.rank, one.run_seconds, now_};
       waiting.gaps_only = request_ == nullptr || request_->rank < one.rank;
+      if (follows_ && now_ <= window_) {
+        waiting.arrival = arrivals_++;
+        followed_.push_back({now_, -1, one.job->user != request_->user});
+        ++left_;
+      }
       Queue(waiting);
       news = news || nodes_.FitsSomewhere(*waiting.job);
     }
@@ -332,7 +385,7 @@ class QueueSimulation final : public SchedulerEvents {
 
   void Ended(const ActiveJob& job) {
     open_.erase(job.id);
-    if (request_ == nullptr || job.requeued_as != request_) return;
+    if (request_ == nullptr || follows_ || job.requeued_as != request_) return;
     done_ = true;
     answer_.lost_seconds = std::max<int64_t>(now_ - answer_.start - own_run_, 0);
   }
@@ -389,8 +442,12 @@ class QueueSimulation final : public SchedulerEvents {
         answer_.option = static_cast<int32_t>(option_index);
         answer_.nodes = slot.nodes;
       }
-      done_ = safe;
+      done_ = safe && !follows_;
       if (done_) return;
+      if (follows_ && window_ >= kNever) {
+        window_ = std::min<int64_t>(now_ + std::llround(given_run_seconds_), kLongestFollowed / 2);
+        until_ = 2 * window_;
+      }
     }
     ActiveJob active;
     active.id = job.id;
@@ -413,7 +470,10 @@ class QueueSimulation final : public SchedulerEvents {
           option.requirements->demands[static_cast<size_t>(allocation.demand)];
       active.shares.push_back({demand.group, Times(demand.each, allocation.nodes)});
     }
-    if (waiting.index >= 0 && !waiting.requeued) --left_;
+    if ((waiting.index >= 0 || waiting.arrival >= 0) && !waiting.requeued) {
+      --left_;
+      if (follows_) FollowedOf(waiting).start = now_;
+    }
     if (waiting.index >= 0 && request_ == nullptr) {
       active.played = static_cast<int32_t>(played_.size());
       played_.push_back({static_cast<size_t>(waiting.index), now_, active.end, active.shares});
@@ -423,8 +483,28 @@ class QueueSimulation final : public SchedulerEvents {
     nodes_.Start(std::move(active));
   }
 
+  // A job whose wait is compared.
+  struct Followed {
+    int64_t since = 0;
+    int64_t start = -1;
+    bool counts = false;
+  };
+  Followed& FollowedOf(const Waiting& waiting) {
+    const size_t place = waiting.index >= 0
+                             ? static_cast<size_t>(waiting.index)
+                             : queue_.pending().size() + static_cast<size_t>(waiting.arrival);
+    return followed_[place];
+  }
+
   const QueueModel& queue_;
   const PendingJob* request_;
+  bool follows_ = false;  // Delay(): the sample goes on until others have started
+  bool is_in_ = true;     // the request
+  double given_run_seconds_ = 0;
+  int64_t window_ = kNever;  // arrivals until then are followed
+  int64_t until_ = kNever;
+  std::vector<Followed> followed_;  // by queue_.pending(), then arrivals in their order
+  int32_t arrivals_ = 0;
   int sample_ = 0;
   const SchedulerOptions& options_;
   const bool everything_;
@@ -466,6 +546,19 @@ std::vector<SimulatedStart> SimulateSamples(const QueueModel& queue, const Pendi
     break;
   }
   return starts;
+}
+
+CausedDelay SimulateDelay(const QueueModel& queue, const PendingJob& request, double run_seconds,
+                          int samples) {
+  QueueSimulation simulation(queue, &request);
+  CausedDelay mean;
+  for (int sample = 0; sample < samples; ++sample) {
+    const CausedDelay one = simulation.Delay(sample, run_seconds);
+    mean.seconds += one.seconds / samples;
+    mean.jobs += one.jobs / samples;
+  }
+  mean.seconds = std::max(mean.seconds, 0.0);
+  return mean;
 }
 
 std::vector<SimulatedJob> SimulateQueue(const QueueModel& queue, int sample) {

@@ -29,6 +29,19 @@ SimulatedStart SimulateJob(const QueueModel& queue, const PendingJob& request, i
 std::vector<SimulatedStart> SimulateSamples(const QueueModel& queue, const PendingJob& request,
                                             int samples);
 
+// What a request costs the jobs of others: how much later they start, in all.
+struct CausedDelay {
+  double seconds = 0;  // summed over the jobs
+  double jobs = 0;     // that start over a minute later
+};
+
+// The mean over samples 0 to `samples` - 1 of the delay that `request`, running for `run_seconds`
+// from its start, causes to jobs of other users that wait now, or that arrive before it ends. Each
+// sample is simulated twice, with the request and without it, in the same future. Of waits beyond
+// twice the time to its end only that much counts.
+CausedDelay SimulateDelay(const QueueModel& queue, const PendingJob& request, double run_seconds,
+                          int samples);
+
 // One queued job in a simulated sample.
 struct SimulatedJob {
   size_t pending = 0;  // index in queue.pending()

@@ -91,6 +91,10 @@ api::Strategy StrategyRow(const Strategy& strategy, size_t rank, const AdviceReq
   row.memory_checked = strategy.MemoryChecked();
   row.gradient_checkpointing = first.checkpointing;
   row.gpu_memory_bytes = std::llround(placement.pool->model->memory_gb * 1e9);
+  if (strategy.delay) {
+    row.others_delay_seconds = Whole(strategy.delay->seconds);
+    row.others_delayed = Hundredths(strategy.delay->jobs);
+  }
   row.gpu_hours = Hundredths(strategy.gpu_hours);
   row.cost = Hundredths(strategy.cost);
   if (row.cost) row.cost_unit = strategy.cost_is_billing ? "billing_hours" : "price";

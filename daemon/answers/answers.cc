@@ -67,11 +67,12 @@ Result<AdviceRequest> ReadAdviceRequest(const json& body, const Snapshot& snapsh
   Result<TrainSpec> spec = ParseTrainSpec(*spec_json, "/spec");
   if (!spec) return tl::unexpected<Error>(spec.error());
 
-  AdviceRequest request{std::move(*spec), {}, {}, {}};
+  AdviceRequest request{std::move(*spec), {}, {}, {}, false};
   if (auto constraints = reader.Object("constraints"))
     request.constraints = ReadConstraints(*constraints);
   auto word = reader.Choice("objective", {"finish", "start", "cost", "deadline"});
   auto deadline = reader.Int("deadline", 1, int64_t{1} << 40);
+  request.others = reader.Bool("others").value_or(false);
   if (errors.failed()) return tl::unexpected<Error>(errors.AsResult().error());
 
   FillFromSpec(request.spec.slurm, request.constraints);

@@ -16,6 +16,7 @@ namespace gpuadvise::daemon {
 struct Catalogues {
   GpuNaming gpus;
   ModelPresets models;
+  double courtesy = 0;  // of the settings
 };
 
 // Errors start with the file (and line) that is wrong.

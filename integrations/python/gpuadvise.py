@@ -141,6 +141,8 @@ class Strategy(TypedDict, total=False):
     memory_checked: bool
     gradient_checkpointing: Optional[bool]
     gpu_memory_bytes: int
+    others_delay_seconds: int
+    others_delayed: float
     gpu_hours: float
     cost: Optional[float]
     cost_unit: Optional[str]

@@ -64,6 +64,35 @@ TEST(Rank, FinishAndStartAreByTheMediansThatTheColumnsShow) {
   EXPECT_EQ(strategies[0].placement.pool, &pools.slow_pool);
 }
 
+TEST(Rank, OfEqualEndsTheOneThatDelaysOthersLeastIsFirst) {
+  Pools pools;
+  std::vector<Strategy> strategies = {Make(pools.fast_pool, 0, 10000, 2),
+                                      Make(pools.slow_pool, 0, 10200, 9)};
+  strategies[0].delay = {7200, 3};
+  strategies[1].delay = {600, 1};
+  EXPECT_EQ(CountAlike(strategies), 2U);
+  RankStrategies(strategies, {});
+  EXPECT_EQ(strategies[0].placement.pool, &pools.slow_pool) << "though it takes more GPU-hours";
+  ExplainRanks(strategies, {});
+  EXPECT_EQ(strategies[0].reasons.front(),
+            "done 3 m after Fast × 1, and delays 1 job of others by 10 m instead of 2 h");
+  strategies[0].total = {10400, 10400, 10400, 10400};  // 4 % later
+  RankStrategies(strategies, {});
+  EXPECT_EQ(strategies[0].placement.pool, &pools.fast_pool);
+}
+
+TEST(Rank, CourtesyWeighsWhatOthersWait) {
+  Pools pools;
+  std::vector<Strategy> strategies = {Make(pools.fast_pool, 0, 10000, 2),
+                                      Make(pools.slow_pool, 0, 15000, 9)};
+  strategies[0].delay = {20000, 3};
+  strategies[1].delay = {0, 0};
+  RankStrategies(strategies, {Objective::kFinish, {}, 0.2});
+  EXPECT_EQ(strategies[0].placement.pool, &pools.fast_pool);
+  RankStrategies(strategies, {Objective::kFinish, {}, 0.5});
+  EXPECT_EQ(strategies[0].placement.pool, &pools.slow_pool);
+}
+
 TEST(Rank, WhatMayNotFitComesAfterWhatDoes) {
   Pools pools;
   for (const Objective objective : {Objective::kFinish, Objective::kStart, Objective::kCost}) {

@@ -120,6 +120,10 @@ export interface Strategy {
   gradient_checkpointing: boolean | null;
   /** Memory of one GPU. */
   gpu_memory_bytes: number;
+  /** How much later jobs of others start because of it, summed over them; absent where it was not asked. */
+  others_delay_seconds?: number;
+  /** How many of them start over a minute later. */
+  others_delayed?: number;
   /** GPU-hours of the mean run time. */
   gpu_hours: number;
   /** Cost of the mean run time; null if not known. */
