@@ -2,11 +2,12 @@
 //
 //     cmake --build --preset release --target accuracy
 //     build/release/bin/accuracy memory bench/data/memory_measurements.csv [--rows | --left-out]
-//     build/release/bin/accuracy time bench/data/time_measurements.csv [--rows]
+//     build/release/bin/accuracy time bench/data/time_measurements.csv [--rows | --in-use]
 //
 // Each row names its source. --rows prints measured and predicted as CSV, for
 // docs/plots/model_plots.py. --left-out
-// chooses the constants anew without each source and judges it by those.
+// chooses the constants anew without each source and judges it by those, as `time` does. --in-use
+// takes those in use, for files that had no part in them.
 #include <fmt/format.h>
 
 #include <string>
@@ -20,7 +21,8 @@ int main(int argc, char** argv) {
   using namespace gpuadvise;
   const std::string what = argc > 2 ? argv[1] : "";
   if (what != "memory" && what != "time") {
-    fmt::print(stderr, "usage: accuracy memory|time measurements.csv [--rows | --left-out]\n");
+    fmt::print(stderr,
+               "usage: accuracy memory|time measurements.csv [--rows | --left-out | --in-use]\n");
     return 2;
   }
   const auto gpus_yaml = ParseYaml(DefaultGpusYaml(), "gpus.yaml");
@@ -37,7 +39,13 @@ int main(int argc, char** argv) {
     ScoreMemoryLeftOut(known, rows);
     return 0;
   }
-  const bool print_rows = how == "--rows";
-  what == "memory" ? ScoreMemory(known, rows, print_rows) : ScoreTime(known, rows, print_rows);
+  if (what == "memory") {
+    ScoreMemory(known, rows, how == "--rows");
+  } else {
+    ScoreTime(known, rows,
+              how == "--rows"     ? TimeReport::kRows
+              : how == "--in-use" ? TimeReport::kInUse
+                                  : TimeReport::kLeftOut);
+  }
   return 0;
 }

@@ -46,6 +46,12 @@ struct Known {
 void ScoreMemory(const Known& known, const std::vector<Row>& rows, bool print_rows);
 // The same where the constants are chosen without the source that is judged (leave_one_out.h).
 void ScoreMemoryLeftOut(const Known& known, const std::vector<Row>& rows);
-void ScoreTime(const Known& known, const std::vector<Row>& rows, bool print_rows);
+
+enum class TimeReport {
+  kLeftOut,  // tables, where the constants are chosen without the source that is judged
+  kRows,     // the same, one CSV line a row
+  kInUse,    // tables with the constants in use: for rows that had no part in them
+};
+void ScoreTime(const Known& known, const std::vector<Row>& rows, TimeReport report);
 
 }  // namespace gpuadvise

@@ -28,7 +28,7 @@ struct Scored {
   double measured = 0;
   double predicted = 0;
   int64_t gpus = 1;
-  double compute_share = 0;
+  TimedPlace place = {};  // with the constants in use
 };
 
 StepSeconds PredictedStep(const ModelShape& model, const Row& row, const GpuModel& gpu,
@@ -49,16 +49,18 @@ bool SameTraining(const Scored& a, const Scored& b) {
   return (a.row->at("precision") == "fp32") == (b.row->at("precision") == "fp32");
 }
 
-// The timing on another GPU type (`on`, where one is asked for) that is most like the row: one a
-// user would give.
+// The timing on another GPU type (`on`, where one is asked for; on fewer GPUs where that is the
+// row's) that is most like the row: one a user would give.
 const Scored* AnchorOf(const Scored& row, const std::vector<Scored>& all,
                        const std::string& on = "") {
   const auto number = [](const Scored& s, const char* key) { return NumberOf(*s.row, key, 1); };
   const Scored* best = nullptr;
   double nearest = 0;
   for (const Scored& other : all) {
-    if (other.gpu == row.gpu || !SameTraining(row, other)) continue;
-    if (!on.empty() && other.gpu->id != on) continue;
+    if (!SameTraining(row, other) || (!on.empty() && other.gpu->id != on)) continue;
+    const bool fewer =
+        other.gpus < row.gpus && other.row->at("precision") == row.row->at("precision");
+    if (other.gpu == row.gpu && (on.empty() || !fewer)) continue;
     double distance = 0;
     for (const char* key : {"seq_length", "micro_batch", "gpus_per_node", "nodes"}) {
       distance += std::abs(std::log(number(row, key) / number(other, key)));
@@ -71,34 +73,59 @@ const Scored* AnchorOf(const Scored& row, const std::vector<Scored>& all,
   return best;
 }
 
-TimedPlace PlaceOf(const Scored& scored) {
-  return {scored.gpu, scored.gpus, static_cast<int64_t>(NumberOf(*scored.row, "micro_batch", 1)),
-          static_cast<int64_t>(NumberOf(*scored.row, "accumulation", 1)), scored.compute_share};
+int64_t WholeOf(const Row& row, const char* key) {
+  return static_cast<int64_t>(NumberOf(row, key, 1));
+}
+
+ParallelLayout LayoutOf(const Row& row, const GpuModel& gpu) {
+  return {&gpu,
+          WholeOf(row, "gpus_per_node"),
+          WholeOf(row, "nodes"),
+          WholeOf(row, "micro_batch"),
+          WholeOf(row, "accumulation"),
+          {NumberOf(row, "link_gb_per_s", 0), NumberOf(row, "network_gb_per_s", 0)}};
+}
+
+// Seconds of `row` from one timing, and their deviation.
+struct Anchored {
+  double seconds = 0;
+  double sigma = 0;
+};
+
+Anchored CarriedSeconds(const Scored& row, const Scored& anchor) {
+  const double log_factor = std::log(anchor.measured / anchor.predicted);
+  const CarriedOver carried = CarryOver({{anchor.place, log_factor}}, row.place);
+  return {row.predicted * std::exp(carried.log_factor), SigmaOf(carried)};
 }
 
 // A row from one timing on another card, then from a second one on a third card as well: each
 // pair of cards is a case, and each of the two is once the first.
 void AddTwoTimings(const Scored& row, const std::vector<Scored>& all,
                    const std::set<std::string>& cards, ErrorTable& table) {
-  const auto log_factor = [](const Scored& s) { return std::log(s.measured / s.predicted); };
+  const auto log_factor = [&](const Scored& s) {
+    return std::log(CarriedSeconds(row, s).seconds / row.predicted);
+  };
+  const auto timing = [](const Scored& s) {
+    return Timing{s.place, std::log(s.measured / s.predicted)};
+  };
   const auto add = [&](const std::string& group, double log) {
     table.Add(group, row.predicted * std::exp(log) / row.measured - 1);
   };
   std::vector<const Scored*> anchors;  // one a card
   for (const std::string& card : cards) {
+    if (card == row.gpu->id) continue;
     if (const Scored* anchor = AnchorOf(row, all, card)) anchors.push_back(anchor);
   }
   for (const Scored* first : anchors) {
     for (const Scored* second : anchors) {
       if (first == second) continue;
-      const bool less_like = CarryOverVariance(PlaceOf(*second), PlaceOf(row)) >
-                             CarryOverVariance(PlaceOf(*first), PlaceOf(row));
+      const bool less_like =
+          CarryOverVariance(second->place, row.place) > CarryOverVariance(first->place, row.place);
       const std::string then = less_like ? "then one less like: " : "then one more like: ";
       add(then + "1 timing", log_factor(*first));
       add(then + "2, plain mean", (log_factor(*first) + log_factor(*second)) / 2);
-      const std::vector<Timing> timings = {{PlaceOf(*first), log_factor(*first)},
-                                           {PlaceOf(*second), log_factor(*second)}};
-      add(then + "2, by likeness", CarryOver(timings, PlaceOf(row)).log_factor);
+      add(then + "2, by likeness",
+          CarryOver({timing(*first), timing(*second)}, row.place).log_factor);
     }
   }
 }
@@ -159,30 +186,22 @@ struct Coverage {
 
 // Samples per second on the row's GPUs from `anchor` alone, as for a file that describes no model.
 Rate RateUndescribed(const Known& known, const Scored& row, const Scored& anchor) {
-  const auto whole = [](const Scored& scored, const char* key) {
-    return static_cast<int64_t>(NumberOf(*scored.row, key, 1));
-  };
   TrainingSpec training;
   const int stage = SetupOf(*row.row).zero_stage;
   if (stage > 0) training.zero_stage = stage;
   MeasuredStep step;
   step.gpu = anchor.gpu->id;
   step.gpus = anchor.gpus;
-  step.nodes = whole(anchor, "nodes");
-  step.micro_batch = whole(anchor, "micro_batch");
-  step.effective_batch_size = step.micro_batch * step.gpus * whole(anchor, "accumulation");
+  step.nodes = WholeOf(*anchor.row, "nodes");
+  step.micro_batch = WholeOf(*anchor.row, "micro_batch");
+  step.effective_batch_size = step.micro_batch * step.gpus * WholeOf(*anchor.row, "accumulation");
   step.seconds_per_step = anchor.measured;
   RunTimeBasis basis;
   basis.measured = {step};
   basis.setup.precision = SetupOf(*row.row).precision;
   if (basis.setup.precision == Precision::kFp32) training.fp16 = training.bf16 = false;
-  ParallelLayout layout;
-  layout.gpu = row.gpu;
-  layout.gpus_per_node = whole(row, "gpus_per_node");
-  layout.nodes = whole(row, "nodes");
-  layout.micro_batch = whole(row, "micro_batch");
-  layout.accumulation = whole(row, "accumulation");
-  layout.interconnect = {NumberOf(*row.row, "link_gb_per_s", 0), 25};
+  ParallelLayout layout = LayoutOf(*row.row, *row.gpu);
+  layout.interconnect.network_gb_per_s = 25;
   return EstimateRate(training, basis, layout, known.catalogue).value();
 }
 
@@ -220,27 +239,30 @@ void AddRow(const Scored& scored, const std::vector<Scored>& all,
   const double log_error = std::log(scored.predicted / scored.measured);
   for (const std::string& group : groups) {
     tables.by_source.Add(group, std::expm1(log_error));
-    tables.coverage["no timing, " + group].Add(log_error, kSigmaCounted);
+    tables.coverage["no timing, " + group].Add(log_error, DeviationOf(scored.place));
   }
   tables.by_gpu.Add(scored.gpu->display_name, std::expm1(log_error));
   tables.by_family.Add(FamilyOf(*scored.row), std::expm1(log_error));
-  const auto by = [&](const Scored& anchor) {
-    return scored.predicted * anchor.measured / anchor.predicted;
-  };
   if (const Scored* anchor = AnchorOf(scored, all)) {
-    const double anchored = std::log(by(*anchor) / scored.measured);
-    const double sigma = SigmaOf(CarryOver({{PlaceOf(*anchor), 0}}, PlaceOf(scored)));
+    const Anchored carried = CarriedSeconds(scored, *anchor);
+    const double anchored = std::log(carried.seconds / scored.measured);
     for (const std::string& group : groups) {
       tables.anchored.Add(group, std::expm1(anchored));
-      tables.coverage["one timing, " + group].Add(anchored, sigma);
+      tables.coverage["one timing, " + group].Add(anchored, carried.sigma);
     }
+  }
+  if (const Scored* anchor = AnchorOf(scored, all, scored.gpu->id)) {
+    const Anchored carried = CarriedSeconds(scored, *anchor);
+    const std::string group = "a timing on fewer GPUs of the card, " + groups[0];
+    tables.anchored.Add(group, carried.seconds / scored.measured - 1);
+    tables.coverage[group].Add(std::log(carried.seconds / scored.measured), carried.sigma);
   }
   if (CardsOfTheGuides().count(scored.gpu->id) > 0) {
     for (const std::string& card : CardsOfTheGuides()) {
       const Scored* anchor = AnchorOf(scored, all, card);
-      if (anchor == nullptr) continue;
+      if (anchor == nullptr || anchor->gpu == scored.gpu) continue;
       tables.anchored.Add("cards of the team guides, each from each",
-                          by(*anchor) / scored.measured - 1);
+                          CarriedSeconds(scored, *anchor).seconds / scored.measured - 1);
     }
   }
   AddTwoTimings(scored, all, cards, tables.twice);
@@ -248,7 +270,7 @@ void AddRow(const Scored& scored, const std::vector<Scored>& all,
 
 }  // namespace
 
-void ScoreTime(const Known& known, const std::vector<Row>& rows, bool print_rows) {
+void ScoreTime(const Known& known, const std::vector<Row>& rows, TimeReport report) {
   std::vector<Scored> in_use;
   for (const Row& row : rows) {
     const ModelPreset* preset = known.presets.Find(row.at("preset"));
@@ -260,18 +282,22 @@ void ScoreTime(const Known& known, const std::vector<Row>& rows, bool print_rows
     Scored scored{&row, gpu, NumberOf(row, "seconds_per_step", 0), 0, SetupOf(row).gpus};
     const StepSeconds step = PredictedStep(*preset->shape, row, *gpu);
     scored.predicted = step.total();
-    scored.compute_share = step.compute / (step.compute + step.traffic);
+    RunTimeBasis basis;
+    basis.shape = &*preset->shape;
+    basis.parts_assumed = row.at("grade") != "A";
+    scored.place = PlaceOf(basis, SetupOf(row), LayoutOf(row, *gpu), step);
     in_use.push_back(scored);
   }
-  const std::vector<Scored> left_out = LeaveOut(known, in_use, !print_rows);
-  if (print_rows) {
+  const std::vector<Scored> left_out =
+      report == TimeReport::kInUse ? in_use
+                                   : LeaveOut(known, in_use, report == TimeReport::kLeftOut);
+  if (report == TimeReport::kRows) {
     fmt::print(
         "grade,source,preset,method,precision,seq_length,micro_batch,gpu,gpus_per_node,nodes,"
         "measured,predicted,anchored\n");
     for (const Scored& scored : left_out) {
       const Scored* anchor = AnchorOf(scored, left_out);
-      PrintRow(scored,
-               anchor == nullptr ? 0 : scored.predicted * anchor->measured / anchor->predicted);
+      PrintRow(scored, anchor == nullptr ? 0 : CarriedSeconds(scored, *anchor).seconds);
     }
     return;
   }
@@ -281,12 +307,15 @@ void ScoreTime(const Known& known, const std::vector<Row>& rows, bool print_rows
   for (const Scored& scored : left_out) AddRow(scored, left_out, cards, tables);
   ErrorTable undescribed;
   AddUndescribed(known, left_out, undescribed, tables.coverage);
-  ErrorTable seen;
-  for (const Scored& scored : in_use) {
-    seen.Add("all of grade " + scored.row->at("grade"), scored.predicted / scored.measured - 1);
+  if (report == TimeReport::kLeftOut) {
+    ErrorTable seen;
+    for (const Scored& scored : in_use) {
+      seen.Add("all of grade " + scored.row->at("grade"), scored.predicted / scored.measured - 1);
+    }
+    seen.Print("step time with the constants in use, which have seen all rows");
   }
-  seen.Print("step time with the constants in use, which have seen all rows");
-  tables.by_source.Print("step time, its source left out");
+  tables.by_source.Print(report == TimeReport::kInUse ? "step time with the constants in use"
+                                                      : "step time, its source left out");
   tables.by_gpu.Print("the same by GPU");
   tables.by_family.Print("the same by model family");
   tables.anchored.Print("the same with one timing on another GPU");

@@ -216,6 +216,7 @@ RunTimeBasis TimeBasisOf(const Stage& stage, const ModelPreset* preset, const Kn
                                      memory.setup.precision, memory.setup.gpus, question.catalogue);
   }
   basis.fp16_is_safe = model.fp16_is_safe;
+  basis.parts_assumed = model.shape != nullptr && !AssumptionsOf(stage, *model.shape).empty();
   return basis;
 }
 

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
+#include <numeric>
+
+#include "common/time/step_time_model.h"
 
 namespace gpuadvise {
 namespace {
@@ -15,9 +18,16 @@ constexpr double kAnyTwoCards = 0.02;
 constexpr double kOfAGeneration = 0.015;
 constexpr double kOfComputeShare = 5;  // per (difference)²
 constexpr double kOfAnotherLink = 0.03;
-constexpr double kOfGpus = 0.0065;        // per ln(ratio)²
-constexpr double kOfMicroBatch = 0.013;   // per ln(ratio)²
-constexpr double kOfTheTraining = 0.3;    // vision and speech variances used with a shape
+constexpr double kOfGpus = 0.0065;       // per ln(ratio)²
+constexpr double kOfMicroBatch = 0.013;  // per ln(ratio)²
+constexpr double kOfTheTraining = 0.3;   // vision and speech variances used with a shape
+constexpr double kOwnOfTheCard = 0.25;   // of a part's variance: does not carry over to another
+
+// Of TimedPlace::parts.
+constexpr size_t kGpu = 0;
+constexpr size_t kHost = 1;
+constexpr size_t kTransfers = 2;
+constexpr size_t kOffload = 3;
 constexpr int kUnrelatedGenerations = 3;  // another vendor, whose generations do not compare
 
 double LogRatioSquared(int64_t a, int64_t b) {
@@ -64,7 +74,82 @@ std::vector<double> WeightsOf(const std::vector<double>& variances) {
   return weights;
 }
 
+using Parts = std::array<PartOfStep, 4>;
+using Factors = std::array<double, 4>;
+
+// Seconds of a step over the computed ones, where those of each part are `factors` times theirs.
+double FactorOfStep(const Parts& parts, const Factors& factors) {
+  const auto part = [&](size_t i) { return parts[i].share * factors[i]; };
+  return InParallel(part(kGpu), part(kHost)) + part(kTransfers) + part(kOffload);
+}
+
+// Standard deviation of the step's logarithm that each part's deviation makes: the slower of GPU
+// and host decides.
+Factors DeviationsOf(const Parts& parts) {
+  Factors made;
+  for (size_t i = 0; i < parts.size(); ++i) made[i] = parts[i].share * parts[i].deviation;
+  const double together = InParallel(parts[kGpu].share, parts[kHost].share);
+  for (const size_t i : {kGpu, kHost}) {
+    if (together > 0) made[i] *= std::pow(parts[i].share / together, 3);
+  }
+  return made;
+}
+
+// Sum of the products.
+double Product(const Factors& a, const Factors& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+// The most likely factors of the parts, given that of the whole.
+Factors FactorsGiven(const Parts& parts, double log_factor) {
+  constexpr int kBisections = 100;
+  constexpr double kSteepest = 300;  // logarithm of a part's factor
+  const Factors made = DeviationsOf(parts);
+  Factors weights;
+  for (size_t i = 0; i < parts.size(); ++i) weights[i] = made[i] * parts[i].deviation;
+  const double most = *std::max_element(weights.begin(), weights.end());
+  const auto at = [&](double strength) {
+    Factors factors;
+    for (size_t i = 0; i < parts.size(); ++i) factors[i] = std::exp(strength * weights[i]);
+    return factors;
+  };
+  double low = -1e3 * kSteepest / most;
+  double high = kSteepest / most;
+  for (int i = 0; i < kBisections; ++i) {
+    const double middle = (low + high) / 2;
+    (FactorOfStep(parts, at(middle)) < std::exp(log_factor) ? low : high) = middle;
+  }
+  return at((low + high) / 2);
+}
+
 }  // namespace
+
+double DeviationOf(const TimedPlace& place) {
+  const Factors made = DeviationsOf(place.parts);
+  return std::sqrt(Product(made, made));
+}
+
+CarriedTiming CarryByParts(const Timing& timing, const TimedPlace& to) {
+  const TimedPlace& from = timing.at;
+  CarriedTiming carried{timing.log_factor, kOfTheTraining * ShapeVariance(from, to)};
+  Factors there = DeviationsOf(from.parts);
+  const Factors here = DeviationsOf(to.parts);
+  const double variance = Product(there, there);
+  if (variance <= 0 || Product(here, here) <= 0) return carried;
+  Factors factors = FactorsGiven(from.parts, timing.log_factor);
+  const bool same_card = from.gpu == to.gpu;
+  const auto has_nvlink = [](const GpuModel& gpu) { return gpu.link == GpuLink::kNvlink; };
+  if (!same_card && !(has_nvlink(*from.gpu) && has_nvlink(*to.gpu))) {
+    factors[kTransfers] = 1;
+    there[kTransfers] = 0;
+  }
+  carried.log_factor = std::log(FactorOfStep(to.parts, factors));
+  const double shared = Product(here, there);
+  const double used = shared / variance;  // of the deviation there
+  const double known = same_card ? shared : (1 - kOwnOfTheCard) * shared;
+  carried.variance += Product(here, here) - 2 * used * known + used * used * variance;
+  return carried;
+}
 
 double CarryOverVariance(const TimedPlace& from, const TimedPlace& to) {
   const double share = from.compute_share - to.compute_share;
@@ -73,8 +158,6 @@ double CarryOverVariance(const TimedPlace& from, const TimedPlace& to) {
          kOfComputeShare * share * share +
          (linked && from.gpu->link != to.gpu->link ? kOfAnotherLink : 0) + ShapeVariance(from, to);
 }
-
-double SigmaOf(const CarriedOver& carried) { return std::sqrt(kOfTheTraining * carried.expected); }
 
 CarriedOver CarryOver(const std::vector<Timing>& timings, const TimedPlace& to) {
   assert(!timings.empty());
@@ -90,10 +173,12 @@ CarriedOver CarryOver(const std::vector<Timing>& timings, const TimedPlace& to) 
     variances.push_back(carried.on_this_card ? Distance(at, to) : CarryOverVariance(at, to));
   }
   const std::vector<double> weights = WeightsOf(variances);
-  const auto factor = [&](size_t i) { return timings[i].log_factor; };
+  std::vector<CarriedTiming> each;
+  for (const Timing& timing : timings) each.push_back(CarryByParts(timing, to));
+  const auto factor = [&](size_t i) { return each[i].log_factor; };
   for (size_t i = 0; i < counting.size(); ++i) {
     carried.log_factor += weights[i] * factor(counting[i]);
-    carried.expected += weights[i] * variances[i];
+    carried.expected += weights[i] * each[counting[i]].variance;
   }
   for (size_t i = 0; i < counting.size(); ++i) {
     carried.variance += weights[i] * std::pow(factor(counting[i]) - carried.log_factor, 2);
@@ -104,6 +189,7 @@ CarriedOver CarryOver(const std::vector<Timing>& timings, const TimedPlace& to) 
       counting.begin(), counting.end(), [&](size_t a, size_t b) { return factor(a) < factor(b); });
   carried.lowest = *low;
   carried.highest = *high;
+  carried.apart = factor(*high) - factor(*low);
   return carried;
 }
 

@@ -196,6 +196,14 @@ double LinkRate(const GpuModel& gpu, int64_t gpus, const Interconnect& interconn
   return rate * std::min(1.0, kUnsharedGpus / static_cast<double>(gpus));
 }
 
+double InParallel(double gpu, double host) {
+  return std::pow(std::pow(gpu, 4) + std::pow(host, 4), 0.25);
+}
+
+double HostSeconds(double gpu, double together) {
+  return std::pow(std::max(0.0, std::pow(together, 4) - std::pow(gpu, 4)), 0.25);
+}
+
 StepSeconds ComputeStepSeconds(const ModelShape& model, const TrainingSetup& setup,
                                const GpuModel& gpu, const StepLayout& shape,
                                const StepTimeConstants& constants) {
@@ -208,7 +216,7 @@ StepSeconds ComputeStepSeconds(const ModelShape& model, const TrainingSetup& set
   const double busy = step.compute + step.traffic;
   const double host = micro_batches * LaunchSecondsOf(model, setup, constants) /
                       static_cast<double>(setup.pipeline_parallel);
-  step.launches = std::pow(std::pow(busy, 4) + std::pow(host, 4), 0.25) - busy;
+  step.launches = InParallel(busy, host) - busy;
   step.traffic += micro_batches * work.unpacked_bytes / rates.bytes_per_s;
   const double sending = SendingSeconds(model, setup, gpu, shape, constants);
   const bool fetched_ahead = setup.zero_stage >= 3 && !setup.deepspeed;

@@ -63,6 +63,12 @@ StepSeconds ComputeStepSeconds(const ModelShape& model, const TrainingSetup& set
                                const GpuModel& gpu, const StepLayout& shape,
                                const StepTimeConstants& constants = kStepTimeConstants);
 
+// Seconds of GPU work and of its host's, which run in parallel: the slower decides.
+double InParallel(double gpu, double host);
+
+// The host's seconds where both take `together`. REQUIRES: together >= gpu.
+double HostSeconds(double gpu, double together);
+
 // Lower bound for a micro-batch: its matrix products at the card's nominal rate.
 double RooflineSeconds(const ModelShape& model, const TrainingSetup& setup, const GpuModel& gpu);
 

@@ -2,9 +2,9 @@
 //
 // If the model's shape is known, common/time/step_time_model computes the seconds of a step
 // anywhere. One timing ("3.9 s a step on four 4090s") then gives the factor by which this training
-// deviates (data loader, kernels), which carries over to other GPUs, GPU counts and batches. A
-// timing on the same card, GPUs and batch is reproduced exactly; timings on other cards are
-// weighted by similarity (common/time/carry_over.h).
+// deviates (data loader, kernels), which carries over to other GPUs, GPU counts and batches, part
+// by part. A timing on the same card, GPUs and batch is reproduced exactly; timings on other cards
+// are weighted by similarity (common/time/carry_over.h).
 //
 // If the shape is unknown (memory line only), a plain transformer stands in to compare cards: of as
 // many parameters where they are given, and with as many samples as take the measured time. Then
@@ -12,10 +12,11 @@
 // share. A fixed start-up is added: in Isaac-GR00T's team guide 100 steps take half an hour and
 // 10,000 take 18–24 hours, which leaves 15–20 minutes before the first step.
 //
-// Uncertainty: run time is log-normal around p50. sigma comes from bench/accuracy: 0.08 if timed on
-// this card, 0.15 if carried over with a shape and 0.30 without, 0.25 if computed from the shape
-// alone, 0.40 from a stand-in; more if timings disagree, and 0.5 more over an undescribed network.
-// Times are seconds.
+// Uncertainty: run time is log-normal around p50. With a shape sigma follows from the parts of the
+// step (PlaceOf): 0.16 where the GPU decides and all is described, more where the host or transfers
+// do. 0.08 is added (as variances are) if timed on this card. Without a shape 0.30 if carried over,
+// 0.40 from a stand-in. More if timings disagree, and 0.5 more over an undescribed network. Times
+// are seconds.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +28,12 @@
 #include "common/memory/memory_model.h"
 #include "common/models/model_shape.h"
 #include "common/spec/train_spec.h"
+#include "common/time/carry_over.h"
 #include "common/time/step_time_model.h"
 
 namespace gpuadvise {
 
 inline constexpr double kStartUpSeconds = 15 * 60;
-
-// Sigma of the log run time computed from the shape without a timing.
-inline constexpr double kSigmaCounted = 0.16;
 
 // Timings whose factors differ by more than this (0.2: 20 %) disagree.
 inline constexpr double kDisagreement = 0.2;
@@ -52,6 +51,7 @@ struct RunTimeBasis {
   const ModelShape* shape = nullptr;  // nullptr: unknown
   TrainingSetup setup;                // as on the strategy's GPU; ignores gpus and micro_batch
   bool fp16_is_safe = true;
+  bool parts_assumed = false;  // the description leaves something open (AssumptionsOf)
 };
 
 // The strategy in question.
@@ -73,6 +73,14 @@ struct Rate {
   StepSeconds step;                    // of one optimizer step, by part; all 0 without a shape
   std::string disagreement;            // between the timings used, for people; "" if they agree
 };
+
+// Where `counted` was counted, with the share of each part and how far it may deviate. REQUIRES:
+// basis.shape.
+TimedPlace PlaceOf(const RunTimeBasis& basis, const TrainingSetup& setup,
+                   const ParallelLayout& layout, const StepSeconds& counted);
+
+// Sigma of the log run time from timings of a training of known shape.
+double SigmaOf(const CarriedOver& carried);
 
 // Samples per second of `shape`. Errors: kBadInput if nothing indicates the speed of this model, or
 // a measured line names an unknown GPU (pointer "/measured/0/gpu").

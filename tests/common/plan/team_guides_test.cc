@@ -487,7 +487,7 @@ TEST(H100GuideContradicted, EightKeepMoreOverNvlinkAndLessOverPcie) {
     return CurveOf(TwoStages(gpu, 64, 36), gpu, Objective::kCost).steps[3].efficiency;
   };
   EXPECT_GT(eight("h100-80gb-sxm"), 0.88);  // 80 % said, 83 % by its hours
-  EXPECT_LT(eight("h100-80gb-pcie"), 0.75);
+  EXPECT_LT(eight("h100-80gb-pcie"), 0.80);
 }
 
 TEST(H100GuideReproduced, OneIsRecommendedForTheCost) {
