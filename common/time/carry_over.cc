@@ -102,7 +102,7 @@ double Product(const Factors& a, const Factors& b) {
 
 // The most likely factors of the parts, given that of the whole.
 Factors FactorsGiven(const Parts& parts, double log_factor) {
-  constexpr int kBisections = 100;
+  constexpr int kBisections = 64;
   constexpr double kSteepest = 300;  // logarithm of a part's factor
   const Factors made = DeviationsOf(parts);
   Factors weights;
@@ -173,8 +173,8 @@ CarriedOver CarryOver(const std::vector<Timing>& timings, const TimedPlace& to) 
     variances.push_back(carried.on_this_card ? Distance(at, to) : CarryOverVariance(at, to));
   }
   const std::vector<double> weights = WeightsOf(variances);
-  std::vector<CarriedTiming> each;
-  for (const Timing& timing : timings) each.push_back(CarryByParts(timing, to));
+  std::vector<CarriedTiming> each(timings.size());
+  for (const size_t i : counting) each[i] = CarryByParts(timings[i], to);
   const auto factor = [&](size_t i) { return each[i].log_factor; };
   for (size_t i = 0; i < counting.size(); ++i) {
     carried.log_factor += weights[i] * factor(counting[i]);
