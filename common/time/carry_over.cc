@@ -74,25 +74,28 @@ std::vector<double> WeightsOf(const std::vector<double>& variances) {
   return weights;
 }
 
-using Parts = std::array<PartOfStep, 4>;
 using Factors = std::array<double, 4>;
 
 // Seconds of a step over the computed ones, where those of each part are `factors` times theirs.
-double FactorOfStep(const Parts& parts, const Factors& factors) {
-  const auto part = [&](size_t i) { return parts[i].share * factors[i]; };
-  return InParallel(part(kGpu), part(kHost)) + part(kTransfers) + part(kOffload);
+double FactorOfStep(const TimedPlace& place, const Factors& factors) {
+  const auto part = [&](size_t i) { return place.parts[i].share * factors[i]; };
+  const double alone = place.gpu_alone * factors[kGpu];
+  return InParallel(part(kGpu) - alone, part(kHost)) + alone + part(kTransfers) + part(kOffload);
 }
 
 // Standard deviation of the step's logarithm that each part's deviation makes: the slower of GPU
 // and host decides.
-Factors DeviationsOf(const Parts& parts) {
-  Factors made;
-  for (size_t i = 0; i < parts.size(); ++i) made[i] = parts[i].share * parts[i].deviation;
-  const double together = InParallel(parts[kGpu].share, parts[kHost].share);
+Factors DeviationsOf(const TimedPlace& place) {
+  Factors shares;
+  for (size_t i = 0; i < shares.size(); ++i) shares[i] = place.parts[i].share;
+  shares[kGpu] -= place.gpu_alone;
+  const double together = InParallel(shares[kGpu], shares[kHost]);
   for (const size_t i : {kGpu, kHost}) {
-    if (together > 0) made[i] *= std::pow(parts[i].share / together, 3);
+    if (together > 0) shares[i] *= std::pow(shares[i] / together, 3);
   }
-  return made;
+  shares[kGpu] += place.gpu_alone;
+  for (size_t i = 0; i < shares.size(); ++i) shares[i] *= place.parts[i].deviation;
+  return shares;
 }
 
 // Sum of the products.
@@ -101,49 +104,52 @@ double Product(const Factors& a, const Factors& b) {
 }
 
 // The most likely factors of the parts, given that of the whole.
-Factors FactorsGiven(const Parts& parts, double log_factor) {
+Factors FactorsGiven(const TimedPlace& place, double log_factor) {
   constexpr int kBisections = 64;
   constexpr double kSteepest = 300;  // logarithm of a part's factor
-  const Factors made = DeviationsOf(parts);
-  Factors weights;
-  for (size_t i = 0; i < parts.size(); ++i) weights[i] = made[i] * parts[i].deviation;
+  Factors weights = DeviationsOf(place);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] *= place.parts[i].deviation;
   const double most = *std::max_element(weights.begin(), weights.end());
   const auto at = [&](double strength) {
     Factors factors;
-    for (size_t i = 0; i < parts.size(); ++i) factors[i] = std::exp(strength * weights[i]);
+    for (size_t i = 0; i < factors.size(); ++i) factors[i] = std::exp(strength * weights[i]);
     return factors;
   };
   double low = -1e3 * kSteepest / most;
   double high = kSteepest / most;
   for (int i = 0; i < kBisections; ++i) {
     const double middle = (low + high) / 2;
-    (FactorOfStep(parts, at(middle)) < std::exp(log_factor) ? low : high) = middle;
+    (FactorOfStep(place, at(middle)) < std::exp(log_factor) ? low : high) = middle;
   }
-  return at((low + high) / 2);
+  Factors factors = at((low + high) / 2);
+  // Exact also where no such factors are: a thirtieth of what is counted.
+  const double rest = std::exp(log_factor) / FactorOfStep(place, factors);
+  for (double& factor : factors) factor *= rest;
+  return factors;
 }
 
 }  // namespace
 
 double DeviationOf(const TimedPlace& place) {
-  const Factors made = DeviationsOf(place.parts);
+  const Factors made = DeviationsOf(place);
   return std::sqrt(Product(made, made));
 }
 
 CarriedTiming CarryByParts(const Timing& timing, const TimedPlace& to) {
   const TimedPlace& from = timing.at;
   CarriedTiming carried{timing.log_factor, kOfTheTraining * ShapeVariance(from, to)};
-  Factors there = DeviationsOf(from.parts);
-  const Factors here = DeviationsOf(to.parts);
+  Factors there = DeviationsOf(from);
+  const Factors here = DeviationsOf(to);
   const double variance = Product(there, there);
   if (variance <= 0 || Product(here, here) <= 0) return carried;
-  Factors factors = FactorsGiven(from.parts, timing.log_factor);
+  Factors factors = FactorsGiven(from, timing.log_factor);
   const bool same_card = from.gpu == to.gpu;
   const auto has_nvlink = [](const GpuModel& gpu) { return gpu.link == GpuLink::kNvlink; };
   if (!same_card && !(has_nvlink(*from.gpu) && has_nvlink(*to.gpu))) {
     factors[kTransfers] = 1;
     there[kTransfers] = 0;
   }
-  carried.log_factor = std::log(FactorOfStep(to.parts, factors));
+  carried.log_factor = std::log(FactorOfStep(to, factors));
   const double shared = Product(here, there);
   const double used = shared / variance;  // of the deviation there
   const double known = same_card ? shared : (1 - kOwnOfTheCard) * shared;

@@ -46,6 +46,7 @@ struct TimedPlace {
   double compute_share = 0;  // computing over computing plus memory traffic, 0 to 1
   // GPU and host, which work in parallel, transfers between GPUs, offloading. 0 without a shape.
   std::array<PartOfStep, 4> parts;
+  double gpu_alone = 0;  // of the GPU's share: beside it the host does not work
 };
 
 // Standard deviation of ln(measured / computed) without a timing.

@@ -217,7 +217,8 @@ StepSeconds ComputeStepSeconds(const ModelShape& model, const TrainingSetup& set
   const double host = micro_batches * LaunchSecondsOf(model, setup, constants) /
                       static_cast<double>(setup.pipeline_parallel);
   step.launches = InParallel(busy, host) - busy;
-  step.traffic += micro_batches * work.unpacked_bytes / rates.bytes_per_s;
+  step.unpacking = micro_batches * work.unpacked_bytes / rates.bytes_per_s;
+  step.traffic += step.unpacking;
   const double sending = SendingSeconds(model, setup, gpu, shape, constants);
   const bool fetched_ahead = setup.zero_stage >= 3 && !setup.deepspeed;
   step.communication =

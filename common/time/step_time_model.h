@@ -53,7 +53,8 @@ struct StepSeconds {
   double launches = 0;       // GPU waiting for the host
   double communication = 0;  // not hidden by computing
   double optimizer = 0;
-  double loader = 0;  // waiting for data
+  double loader = 0;     // waiting for data
+  double unpacking = 0;  // of traffic: 4-bit weights, one kernel after the other
 
   double total() const { return compute + traffic + launches + communication + optimizer + loader; }
 };

@@ -239,7 +239,8 @@ TimedPlace PlaceOf(const ParallelLayout& layout, const StepSeconds& counted) {
           layout.micro_batch,
           layout.accumulation,
           ComputeShare(counted),
-          {}};
+          {},
+          0};
 }
 
 // Measured over computed seconds of the anchor's own step.
@@ -392,12 +393,14 @@ TimedPlace PlaceOf(const RunTimeBasis& basis, const TrainingSetup& setup,
       layout.gpu->link == GpuLink::kNvlink || layout.interconnect.link_gb_per_s > 0;
   const bool offloaded = setup.offload != Offload::kNone;
   const double total = counted.total();
-  const double busy = counted.compute + counted.traffic + (offloaded ? 0 : counted.optimizer);
-  const double host = HostSeconds(busy, busy + counted.launches + counted.loader);
+  const double stepping = offloaded ? 0 : counted.optimizer;
+  const double beside = counted.compute + counted.traffic - counted.unpacking;
+  const double host = HostSeconds(beside, beside + counted.launches + counted.loader);
   const double sent = counted.communication;
   TimedPlace place = PlaceOf(layout, counted);
+  place.gpu_alone = (counted.unpacking + stepping) / total;
   place.parts = {{
-      {busy / total, basis.parts_assumed ? of_gpu.assumed : of_gpu.described},
+      {beside / total + place.gpu_alone, basis.parts_assumed ? of_gpu.assumed : of_gpu.described},
       {host / total, kSigmaOfHost},
       {(offloaded ? 0 : sent) / total, links_known ? kSigmaOfKnownLinks : kSigmaOfPcie},
       {(offloaded ? sent + counted.optimizer : 0) / total, kSigmaOfOffload},

@@ -14,7 +14,7 @@ namespace gpuadvise {
 namespace {
 
 TimedPlace On(const char* gpu, int64_t gpus = 1, int64_t batch = 4, double share = 0.5) {
-  return {ShippedGpus().catalogue().Resolve(gpu), gpus, batch, 1, share, {}};
+  return {ShippedGpus().catalogue().Resolve(gpu), gpus, batch, 1, share, {}, 0};
 }
 
 // Of a step, `waits` are what the GPU waits for its host; the rest is the GPU's.
@@ -60,7 +60,8 @@ RC_GTEST_PROP(CarryOver, LiesBetweenTheTimingsAndNamesTheEnds, ()) {
                       *rc::gen::inRange<int64_t>(1, 65),
                       *rc::gen::inRange<int64_t>(1, 9),
                       *rc::gen::inRange(0, 101) / 100.0,
-                      {}};
+                      {},
+                      0};
   };
   std::vector<Timing> timings;
   for (int i = *rc::gen::inRange(1, 7); i > 0; --i) {
