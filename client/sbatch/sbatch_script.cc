@@ -147,18 +147,16 @@ void LeaveOutContradictions(const SbatchOptions& fixed, SbatchOptions* options) 
 }
 
 // The CPUs that were planned for a node's one task are those of all its tasks.
-void ShareCpus(const json& spec, SbatchOptions* options) {
-  for (const std::string& line : RawTexts(ObjectOf(spec, "slurm"), "extra")) {
-    if (line.find("--cpus-per-task") != std::string::npos) return;  // the user's own
-  }
+void ShareCpus(SbatchOptions* options) {
   const auto tasks = WholeNumber(options->Get("ntasks-per-node"));
   const auto cpus = WholeNumber(options->Get("cpus-per-task"));
   if (!tasks || !cpus || *tasks == 1) return;
   options->Set("cpus-per-task", std::to_string(std::max<int64_t>(1, *cpus / *tasks)));
 }
 
-// Adds slurm.extra: options of the training file, as on a command line.
-void AddExtra(const json& spec, const Placeholders& figures, SbatchOptions* options) {
+// Adds slurm.extra: options of the training file, as on a command line. Returns whether they fix
+// the CPUs of a task.
+bool AddExtra(const json& spec, const Placeholders& figures, SbatchOptions* options) {
   const json& slurm = ObjectOf(spec, "slurm");
   std::vector<std::string> words;
   for (const std::string& line : RawTexts(slurm, "extra")) {
@@ -167,6 +165,7 @@ void AddExtra(const json& spec, const Placeholders& figures, SbatchOptions* opti
     }
   }
   const Result<ParsedArguments> extra = ParseSbatchArguments(words);
+  const bool fixes = extra && extra->options.Has("cpus-per-task");
   if (extra) {
     options->OverrideWith(extra->options);
     // A plugin's, such as Pyxis's --container-image=…: sbatch knows them.
@@ -182,6 +181,7 @@ void AddExtra(const json& spec, const Placeholders& figures, SbatchOptions* opti
   }
   const std::string array = RawText(slurm, "array");
   if (!array.empty()) options->Set("array", array);
+  return fixes;
 }
 
 }  // namespace
@@ -202,10 +202,10 @@ SbatchOptions StrategyOptions(const json& spec, const api::Strategy& strategy,
     options.Set("open-mode", "append");
     options.Set("signal", "B:USR1@300");
   }
-  AddExtra(spec, StrategyWords(spec, strategy), &options);
-  ShareCpus(spec, &options);
+  const bool fixes_cpus = AddExtra(spec, StrategyWords(spec, strategy), &options);
   LeaveOutContradictions(fixed, &options);
   options.OverrideWith(fixed);
+  if (!fixes_cpus && !fixed.Has("cpus-per-task")) ShareCpus(&options);
   return options;
 }
 
@@ -227,7 +227,14 @@ Result<JobScript> MakeJobScript(std::string_view job_template, const json& spec,
   const Placeholders words = StrategyWords(spec, strategy);
   const Result<std::string> exports = Exports(spec, strategy, advice, words);
   if (!exports) return tl::unexpected<Error>(exports.error());
-  const bool takes_signals = script.options.Get("signal").value_or("").starts_with("B:");
+  // "B:USR1@300", "RB:TERM"; setup's own traps need the job's shell.
+  const std::string signal = script.options.Get("signal").value_or("");
+  const size_t colon = signal.find(':');
+  const std::vector<std::string> lines = RawTexts(spec, "setup");
+  const bool traps = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("trap ") != std::string::npos;
+  });
+  const bool takes_signals = colon != std::string::npos && signal.find('B') < colon && !traps;
   const Result<std::string> launch = LaunchLines(spec, strategy, words, takes_signals);
   if (!launch) return tl::unexpected<Error>(launch.error());
   script.text = FillPlaceholders(job_template, {{"sbatch", Directives(script.options)},

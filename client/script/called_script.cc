@@ -30,17 +30,41 @@ bool IsInQuotes(const std::string& text, size_t at) {
   return quote != '\0';
 }
 
+// Where `statement` has the path of the call, behind the shell or at the start of a command; npos:
+// nowhere.
+size_t PlaceOf(const ScriptCall& call, const std::string& statement, size_t from) {
+  for (size_t at = statement.find(call.word, from); at != std::string::npos;
+       at = statement.find(call.word, at + 1)) {
+    const size_t end = at + call.word.size();
+    const bool ends =
+        end >= statement.size() ||
+        std::string_view(" \t\n;&|)\"").find(statement[end]) != std::string_view::npos;
+    std::string_view before = std::string_view(statement).substr(0, at);
+    const bool begins = before.empty() ||
+                        std::string_view(" \t\n;&|(").find(before.back()) != std::string_view::npos;
+    if (!begins || !ends) continue;
+    while (before.ends_with(' ') || before.ends_with('\t')) before.remove_suffix(1);
+    const std::string_view word = before.substr(before.find_last_of(" \t\n;&|(") + 1);
+    if (call.shell.empty()) {
+      const bool is_argument =
+          IsOneOf(word, {"chmod", "+x", "-f", "-x", "-e", "cat", "cp", "test"});
+      if (!is_argument) return at;
+    } else if (word == call.shell || (word.starts_with('-') && word != "-f" && word != "-x")) {
+      return at;
+    }
+  }
+  return std::string::npos;
+}
+
 }  // namespace
 
-std::string WithCalledText(const std::string& statement, const ScriptCall& call) {
-  size_t at = 0;
-  if (!call.shell.empty()) at = statement.find(call.shell);
-  if (at != std::string::npos) at = statement.find(call.word, at);
+std::string WithCalledText(const std::string& statement, size_t from, const ScriptCall& call) {
+  const size_t at = PlaceOf(call, statement, from);
   if (at == std::string::npos || IsInQuotes(statement, at)) return {};
   std::string mark = "END_OF_" + LowerCase(SafeName(call.path.substr(call.path.rfind('/') + 1)));
   std::replace_if(
       mark.begin(), mark.end(), [](char c) { return !IsNamePart(c); }, '_');
-  while (call.text.find(mark) != std::string::npos) mark += '_';
+  while ((call.text + statement).find(mark) != std::string::npos) mark += '_';
   std::string text = call.text;
   if (call.is_sourced && !call.arguments.empty())
     text = "set -- " + Join(call.arguments, " ") + "\n" + text;
@@ -56,7 +80,7 @@ std::string WithCalledText(const std::string& statement, const ScriptCall& call)
     if (found == std::string::npos) return {};
     end = found + argument.size();
   }
-  return statement.substr(0, statement.rfind(call.shell, at)) + "eval " + held +
+  return statement.substr(0, statement.rfind(call.shell, at - 1)) + "eval " + held +
          statement.substr(end);
 }
 

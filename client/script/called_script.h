@@ -17,9 +17,10 @@ struct ScriptCall {
   bool is_sourced = false;
 };
 
-// The script's text `statement` with the called script's own text in the call's place; "": the call
-// is not found in it. The shell keeps its environment, its name ($0) and its arguments.
-std::string WithCalledText(const std::string& statement, const ScriptCall& call);
+// The script's text `statement` with the called script's own text in the place of the call, which
+// is in the command that begins at `from`; "": the call is not found in it. The shell keeps its
+// environment, its name ($0) and its arguments.
+std::string WithCalledText(const std::string& statement, size_t from, const ScriptCall& call);
 
 // The text that WithCalledText() put into a word, "$(cat <<'END' … )"; "": another word.
 std::string HeldText(const std::string& raw);

@@ -184,7 +184,8 @@ Result<ReadScript> FindTraining(const std::string& text, const SbatchOptions& op
     const std::optional<ScriptCall>& call = script.chosen.launch.call;
     if (!call) return script;
     const ScriptStatement& statement = script.statements[script.chosen.launch.statement];
-    const std::string now = WithCalledText(statement.text, *call);
+    const size_t command = statement.commands[script.chosen.launch.command].begin;
+    const std::string now = WithCalledText(statement.text, command - statement.begin, *call);
     if (now.empty() || calls == kMostCalls) {
       return BadInput(fmt::format(
           "{}:{}: {} has the training, and is called inside quotes or too deep: give that script, "

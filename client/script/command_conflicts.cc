@@ -243,7 +243,13 @@ class Judge {
 
   // A command that reaches all nodes itself, started on each of them, would do so many times.
   void JudgeNodes() {
-    if (strategy_.nodes == 1 || !RunsOnEachNode(spec_)) return;
+    if (strategy_.nodes == 1) return;
+    if (!RunsOnEachNode(spec_)) {
+      if (text_.find("{node_rank}") == std::string::npos) return;
+      conflicts_.push_back({"{node_rank} is 0 on every node with run_on: first_node", "",
+                            "write \\$SLURM_NODEID where srun's tasks expand it"});
+      return;
+    }
     const bool mpi = launch_->launcher == Launcher::kMpi;
     if (!launch_->srun && !mpi) return;
     conflicts_.push_back({fmt::format("{} starts the other nodes itself, and the job starts the "

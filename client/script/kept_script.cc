@@ -121,26 +121,45 @@ bool RunsSeveralTimes(const std::vector<ScriptStatement>& statements, const Laun
   return calls != 1;
 }
 
-KeptScript::KeptScript(std::string text, const ScriptStatement& training,
+KeptScript::KeptScript(std::string text, const std::vector<ScriptStatement>& statements,
                        const LaunchCommand& launch)
-    : text_(std::move(text)),
-      begin_(training.begin),
-      end_(training.begin + training.text.size()),
-      last_word_(training.commands[launch.command].words.back()) {}
+    : text_(std::move(text)) {
+  const ScriptCommand& training = statements[launch.statement].commands[launch.command];
+  last_word_ = training.words.back();
+  areas_.push_back({training.begin, training.end});
+  for (const ScriptStatement& statement : statements) {
+    for (const ScriptCommand& command : statement.commands) {
+      const std::string& word = command.words[0];
+      const bool assigns = IsAssignment(word) || word == "read" ||
+                           IsOneOf(word, {"export", "declare", "readonly", "local", "typeset"});
+      // The text of a here-document belongs to its command.
+      const size_t more = command.here_document.size();
+      if (assigns) areas_.push_back({command.begin, command.end + more});
+    }
+  }
+  areas_.push_back({0, text_.size()});
+}
 
 int KeptScript::Put(std::string_view name, std::string_view raw, std::string_view now) {
-  return PutFrom(0, name, raw, now);
+  int count = PutIn(0, name, raw, now);
+  for (size_t i = 1; count == 0 && i + 1 < areas_.size(); ++i) count = PutIn(i, name, raw, now);
+  return count;
 }
 
 int KeptScript::PutOfTraining(std::string_view name, std::string_view raw, std::string_view now) {
-  return PutFrom(begin_, name, raw, now);
+  return PutIn(0, name, raw, now);
 }
 
-int KeptScript::PutFrom(size_t from, std::string_view name, std::string_view raw,
-                        std::string_view now) {
+int KeptScript::PutAnywhere(std::string_view name, std::string_view raw, std::string_view now) {
+  return PutIn(areas_.size() - 1, name, raw, now);
+}
+
+int KeptScript::PutIn(size_t area, std::string_view name, std::string_view raw,
+                      std::string_view now) {
   const std::string escaped = ReplaceAll(ReplaceAll(std::string(raw), "$", "\\$"), "\"", "\\\"");
   int count = 0;
-  for (size_t at = text_.find(name, from); at < end_; at = text_.find(name, at + 1)) {
+  for (size_t at = text_.find(name, areas_[area].begin); at < areas_[area].end;
+       at = text_.find(name, at + 1)) {
     if (!BeginsWord(at) || IsInComment(at)) continue;
     const size_t value = ValueAt(at + name.size());
     if (value == std::string::npos) continue;
@@ -158,39 +177,65 @@ int KeptScript::PutFrom(size_t from, std::string_view name, std::string_view raw
   return count;
 }
 
+namespace {
+
+// The end of a value that begins at `at`: a blank or an operator outside its quotes and brackets,
+// the line's end, or a quote that it did not open.
+size_t EndOfValue(std::string_view text, size_t at) {
+  char quote = '\0';
+  int depth = 0;
+  for (size_t end = at; end < text.size(); ++end) {
+    const char c = text[end];
+    if (c == '\n') return end;
+    if (c == '"' || c == '\'') {
+      if (quote == '\0' && end > at && depth == 0) return end;
+      quote = quote == '\0' ? c : quote == c ? '\0' : quote;
+    } else if (quote == '\0' && depth == 0 &&
+               std::string_view(" \t;&|").find(c) != std::string_view::npos) {
+      return end;
+    } else if (quote == '\0') {
+      depth += c == '(' || c == '{' ? 1 : c == ')' || c == '}' ? -1 : 0;
+    }
+  }
+  return text.size();
+}
+
+}  // namespace
+
 bool KeptScript::Assign(std::string_view variable, std::string_view now) {
   const std::string begin = std::string(variable) + "=";
-  size_t found = std::string::npos;
-  for (size_t at = text_.find(begin); at != std::string::npos; at = text_.find(begin, at + 1)) {
-    const bool option = at > 0 && (text_[at - 1] == '-' || text_[at - 1] == '.');
-    if (option || (at > 0 && IsNamePart(text_[at - 1])) || IsInComment(at)) continue;
-    if (found != std::string::npos) return false;
-    found = at + begin.size();
+  std::vector<size_t> found;
+  for (size_t i = 0; i + 1 < areas_.size(); ++i) {
+    for (size_t at = text_.find(begin, areas_[i].begin); at < areas_[i].end;
+         at = text_.find(begin, at + 1)) {
+      const bool starts =
+          at == 0 || std::string_view(" \t\n;&|(").find(text_[at - 1]) != std::string_view::npos;
+      const bool seen = std::find(found.begin(), found.end(), at + begin.size()) != found.end();
+      if (starts && !seen && !IsInComment(at)) found.push_back(at + begin.size());
+    }
   }
-  if (found == std::string::npos) return false;
-  size_t end = found;
-  for (int depth = 0; end < text_.size(); ++end) {
-    const char c = text_[end];
-    if (c == '\n' || (depth == 0 && std::string_view(" \t;&|").find(c) != std::string_view::npos))
-      break;
-    if (c == '(' || c == '{') ++depth;
-    if (c == ')' || c == '}') --depth;
-  }
-  const std::string value = text_.substr(found, end - found);
+  if (found.size() != 1) return false;
+  const std::string value = text_.substr(found[0], EndOfValue(text_, found[0]) - found[0]);
   const bool number = std::all_of(value.begin(), value.end(),
                                   [](char c) { return IsDigit(c) || c == '"' || c == '\''; });
   const bool is_default = value.find(":-") != std::string::npos;
   if (value.empty() || (!number && !is_default && !value.starts_with("$(("))) return false;
-  ReplaceAt(found, value.size(), now);
+  ReplaceAt(found[0], value.size(), now);
   return true;
 }
 
+size_t KeptScript::FindWord(std::string_view word, size_t from, size_t end) const {
+  for (size_t at = word.empty() ? end : text_.find(word, from); at < end;
+       at = text_.find(word, at + 1)) {
+    if (BeginsWord(at) && EndsWord(at + word.size()) && !IsInComment(at)) return at;
+  }
+  return std::string::npos;
+}
+
 bool KeptScript::Replace(std::string_view word, std::string_view now) {
-  if (word.empty()) return false;
-  for (size_t at = text_.rfind(word, end_); at != std::string::npos;
-       at = at == 0 ? std::string::npos : text_.rfind(word, at - 1)) {
-    const size_t end = at + word.size();
-    if (end > end_ || !BeginsWord(at) || !EndsWord(end) || IsInComment(at)) continue;
+  for (size_t i = 0; i + 1 < areas_.size(); ++i) {
+    const size_t at = FindWord(word, areas_[i].begin, areas_[i].end);
+    if (at == std::string::npos) continue;
     ReplaceAt(at, word.size(), now);
     return true;
   }
@@ -198,16 +243,28 @@ bool KeptScript::Replace(std::string_view word, std::string_view now) {
 }
 
 bool KeptScript::Append(const LaunchCommand& launch, std::string_view words) {
+  const Area& training = areas_.front();
+  const size_t program =
+      FindWord(launch.words[std::min(launch.program_at, launch.words.size() - 1)].raw,
+               training.begin, training.end);
+  const size_t from = program == std::string::npos ? training.begin : program;
+  for (const std::string& last : {launch.words.back().raw, last_word_}) {
+    const size_t at = FindWord(last, from, training.end);
+    if (at == std::string::npos) continue;
+    ReplaceAt(at + last.size(), 0, words);
+    return true;
+  }
   const std::string& last = launch.words.back().raw;
-  return Replace(last, last + std::string(words)) ||
-         Replace(last_word_, last_word_ + std::string(words));
+  return Replace(last, last + std::string(words));
 }
 
 void KeptScript::ReplaceAt(size_t at, size_t length, std::string_view now) {
   text_.replace(at, length, now);
   const size_t grown = now.size() - length;  // wraps around, as the sums below do
-  if (at < begin_) begin_ += grown;
-  if (at <= end_) end_ += grown;
+  for (Area& area : areas_) {
+    if (at < area.begin) area.begin += grown;
+    if (at <= area.end) area.end += grown;
+  }
 }
 
 bool KeptScript::BeginsWord(size_t at) const {
@@ -221,11 +278,12 @@ bool KeptScript::EndsWord(size_t at) const {
 
 bool KeptScript::IsInComment(size_t at) const {
   const size_t begin = at == 0 ? 0 : text_.rfind('\n', at - 1) + 1;  // npos + 1 is 0
-  bool quoted = false;
+  char quote = '\0';
   for (size_t i = begin; i < at; ++i) {
-    if (text_[i] == '"' || text_[i] == '\'') quoted = !quoted;
+    const char c = text_[i];
+    if (c == '"' || c == '\'') quote = quote == '\0' ? c : quote == c ? '\0' : quote;
     const bool starts = i == begin || text_[i - 1] == ' ' || text_[i - 1] == '\t';
-    if (text_[i] == '#' && starts && !quoted) return true;
+    if (c == '#' && starts && quote == '\0') return true;
   }
   return false;
 }
@@ -248,11 +306,13 @@ size_t KeptScript::ValueAt(size_t at) const {
 
 std::string KeptScript::Body() const {
   std::string body;
+  bool is_header = true;
   std::string_view rest = text_;
   while (!rest.empty()) {
     const std::string_view line = TakeLine(rest);
-    const bool is_header = line.starts_with("#SBATCH") || (body.empty() && line.starts_with("#!"));
-    if (is_header || (body.empty() && Trim(line).empty())) continue;
+    is_header = is_header && (line.starts_with('#') || Trim(line).empty());
+    const bool has_a_key = line.starts_with("#SBATCH") || line.starts_with("#!");
+    if (is_header && (has_a_key || (body.empty() && Trim(line).empty()))) continue;
     body += std::string(line) + "\n";
   }
   while (body.ends_with('\n') || body.ends_with(' ')) body.pop_back();

@@ -25,23 +25,25 @@ bool RunsSeveralTimes(const std::vector<ScriptStatement>& statements, const Laun
 
 class KeptScript {
  public:
-  // `training`: the statement of `text` that has the launch.
-  KeptScript(std::string text, const ScriptStatement& training, const LaunchCommand& launch);
+  // `statements`: of `text`, which has the launch.
+  KeptScript(std::string text, const std::vector<ScriptStatement>& statements,
+             const LaunchCommand& launch);
 
   // Writes `now` in place of `raw`, the value of an option, a variable or a setting called `name`,
-  // wherever the pair stands up to the end of the training's statement; not in comments. Returns
-  // the number of places.
+  // wherever the pair stands in the training's command, else in assignments before it; not in
+  // comments. Takes the pair away if `now` is "". Returns the number of places.
   int Put(std::string_view name, std::string_view raw, std::string_view now);
 
-  // The same in the training's statement alone; takes the pair away if `now` is "".
+  // The same in the training's command alone, or in all of the text.
   int PutOfTraining(std::string_view name, std::string_view raw, std::string_view now);
+  int PutAnywhere(std::string_view name, std::string_view raw, std::string_view now);
 
   // Writes `now` as the value of a variable that the text assigns exactly once, as a number, a sum
   // or a default; false: it does not.
   bool Assign(std::string_view variable, std::string_view now);
 
-  // Writes `now` in place of a word, where it stands last up to the end of the training's
-  // statement; false: it stands nowhere.
+  // Writes `now` in place of a word, where it stands first in the training's command, else in an
+  // assignment; false: it stands nowhere.
   bool Replace(std::string_view word, std::string_view now);
 
   // Adds words to the end of the training's command.
@@ -52,7 +54,12 @@ class KeptScript {
   const std::string& text() const { return text_; }
 
  private:
-  int PutFrom(size_t from, std::string_view name, std::string_view raw, std::string_view now);
+  struct Area {
+    size_t begin = 0;
+    size_t end = 0;
+  };
+  int PutIn(size_t area, std::string_view name, std::string_view raw, std::string_view now);
+  size_t FindWord(std::string_view word, size_t from, size_t end) const;
   void ReplaceAt(size_t at, size_t length, std::string_view now);
   bool BeginsWord(size_t at) const;
   bool EndsWord(size_t at) const;
@@ -60,9 +67,8 @@ class KeptScript {
   size_t ValueAt(size_t at) const;
 
   std::string text_;
-  size_t begin_;  // of the training's statement
-  size_t end_;
-  std::string last_word_;  // of its command, as written
+  std::vector<Area> areas_;  // the training's command, assignments, then all of the text
+  std::string last_word_;    // of that command, as written
 };
 
 }  // namespace gpuadvise::client

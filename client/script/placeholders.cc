@@ -190,7 +190,7 @@ class Writer {
     put("gpus-per-node", nullptr, "{gpus_per_node}");
     put("gpus", "-G", "{gpus}");
     put("gres", nullptr, "gpu:{gpus_per_node}");
-    put("cpus-per-task", "-c", "$SLURM_CPUS_PER_TASK");
+    put("cpus-per-task", "-c", "${SLURM_CPUS_PER_TASK:-1}");
     put("mem", nullptr, "0");
   }
 
@@ -206,7 +206,11 @@ class Writer {
       report_.unclear.push_back("add" + added_ + " to the training's command");
     }
     const auto statements = ReadStatements(kept_->text());
-    if (!statements) return;
+    if (!statements) {
+      report_.missing.push_back("command: the changed text no longer reads (" +
+                                statements.error().message + "); compare it with the script");
+      return;
+    }
     ScriptVariables variables(training_.options);
     const std::vector<LaunchCommand> found = FindLaunches(*statements, variables);
     bool is_there = false;
@@ -225,6 +229,12 @@ class Writer {
         }
       }
     }
+    const bool adds = added_.find("{accumulation}") != std::string::npos;
+    const bool has = std::any_of(found.begin(), found.end(), [&](const LaunchCommand& launch) {
+      return ProgramOf(launch) == ProgramOf(launch_) &&
+             ReadTrainingFlags(launch).Find("gradient_accumulation_steps") != nullptr;
+    });
+    if (adds && !has) report_.unclear.push_back("add" + added_ + " to the training's command");
     if (!is_there && !found.empty()) {
       report_.unclear.push_back(ProgramOf(launch_) +
                                 ": the training is not found in the changed text; compare command "
@@ -274,10 +284,11 @@ class Writer {
       if (kept_) kept_->Put("CUDA_VISIBLE_DEVICES", variable.second, kSlurms);
       return true;
     });
-    if (kept_) PutCountsInText();
-    for (auto& [name, value] : launch_.env) PutCount(name, value);
-    for (auto& [name, value] : training_.setup.env) PutCount(name, value);
-    if (!kept_) {
+    if (kept_) {
+      PutCountsInText();
+    } else {
+      for (auto& [name, value] : launch_.env) PutCount(name, value);
+      for (auto& [name, value] : training_.setup.env) PutCount(name, value);
       for (SetupLine& line : training_.setup.lines) PutCounts(line);
     }
     const FlagUse* list = flags_.Find("gpu_list");
@@ -315,7 +326,7 @@ class Writer {
       }
     }
     const std::string slots = std::to_string(training_.layout.gpus_per_node);
-    if (kept_->Put("slots", slots, "{gpus_per_node}") > 0) {
+    if (kept_->PutAnywhere("slots", slots, "{gpus_per_node}") > 0) {
       report_.changed.push_back("slots=" + slots + " → {gpus_per_node}");
     }
   }
@@ -373,9 +384,11 @@ class Writer {
     if (launch_.launcher == Launcher::kSwift) {
       launch_.env.insert(launch_.env.begin(), {"NPROC_PER_NODE", "{gpus_per_node}"});
       launch_.env_values.insert(launch_.env_values.begin(), std::nullopt);
-      report_.changed.push_back("added NPROC_PER_NODE={gpus_per_node}");
       const std::string& launcher = launch_.words[launch_.launcher_at].raw;
-      if (kept_) kept_->Replace(launcher, "NPROC_PER_NODE={gpus_per_node} " + launcher);
+      const bool placed =
+          !kept_ || kept_->Replace(launcher, "NPROC_PER_NODE={gpus_per_node} " + launcher);
+      (placed ? report_.changed : report_.unclear)
+          .push_back(std::string(placed ? "added" : "add") + " NPROC_PER_NODE={gpus_per_node}");
     }
     if (launch_.program_at <= launch_.launcher_at) return;
     std::string option;

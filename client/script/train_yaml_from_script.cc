@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "client/sbatch/job_words.h"
 #include "client/sbatch/option_values.h"
 #include "client/sbatch/sbatch_options.h"
 #include "client/script/chosen_training.h"
@@ -240,14 +241,19 @@ class Converter {
     yaml_ += "\n";
   }
 
+  int64_t TasksOnNode() const {
+    const auto all = WholeNumber(options_.Get("ntasks"));
+    return WholeNumber(options_.Get("ntasks-per-node"))
+        .value_or(all ? std::max<int64_t>(1, *all / std::max<int64_t>(layout_.nodes, 1)) : 1);
+  }
+
   void WritePerGpu() {
     int64_t cpus_per_gpu = 0;
     int64_t cpus_of_node = 0;  // 0: not said
     if (const auto cpus = WholeNumber(options_.Get("cpus-per-gpu"))) {
       cpus_per_gpu = *cpus;
     } else if (const auto per_task = WholeNumber(options_.Get("cpus-per-task"))) {
-      const int64_t tasks = WholeNumber(options_.Get("ntasks-per-node")).value_or(1);
-      cpus_of_node = *per_task * tasks;
+      cpus_of_node = *per_task * TasksOnNode();
       cpus_per_gpu = (cpus_of_node + layout_.asked_per_node - 1) / layout_.asked_per_node;
     }
     if (cpus_per_gpu > 0) Key("cpus_per_gpu", std::to_string(cpus_per_gpu));
@@ -322,9 +328,7 @@ class Converter {
   // What the text's srun or mpirun reads of the job: as many tasks on a node as GPUs, each with one
   // where the script binds them.
   std::vector<std::string> OptionsOfTasks(bool binds) {
-    const auto all = WholeNumber(options_.Get("ntasks"));
-    const int64_t tasks = WholeNumber(options_.Get("ntasks-per-node"))
-                              .value_or(all ? std::max<int64_t>(1, *all / layout_.nodes) : 1);
+    const int64_t tasks = TasksOnNode();
     const int64_t gpus = std::max(layout_.asked_per_node, layout_.gpus_per_node);
     const bool alone = gpus == 1 && tasks == 1 && layout_.nodes > 1 && layout_.task_per_gpu;
     if (tasks == 1 && !alone) return {};
@@ -410,6 +414,23 @@ class Converter {
     report_.missing.push_back("command: " + open_);
   }
 
+  // "eu" of "#!/bin/bash -leu"; another shell than bash is said.
+  std::string OptionsOfShebang() {
+    std::string_view line = source_.text.substr(0, source_.text.find('\n'));
+    if (!line.starts_with("#!")) return {};
+    if (line.find("bash") == std::string_view::npos && !line.ends_with("/sh")) {
+      report_.unclear.push_back(std::string(line) + ": the job runs the text in bash");
+    }
+    const size_t dash = line.find(" -");
+    if (dash == std::string_view::npos || line[dash + 2] == '-') return {};
+    std::string options;
+    for (const char c : line.substr(dash + 2)) {
+      if (c == ' ' || c == '\r') break;
+      if (c != 'l' && c != 'S') options += c;
+    }
+    return options;
+  }
+
   // Variables of Slurm's that come with options that submit does not use.
   void WriteSlurmsCounts(const std::string& text) {
     std::string counts;
@@ -427,7 +448,9 @@ class Converter {
     const std::string text = training_.kept->Body();
     WriteSlurmsCounts(text);
     const bool many = text.find('\n') != std::string::npos;
-    const std::string body = (many ? "set +e +o pipefail  # as in a script\n" : "") + text;
+    const std::string options = OptionsOfShebang();
+    const std::string body = (many ? "set +e +o pipefail  # as in a script\n" : "") +
+                             (options.empty() ? "" : "set -" + options + "\n") + text;
     if (layout_.nodes > 1 && flags_.Find("standalone") == nullptr) yaml_ += "run_on: first_node\n";
     const std::string block = "command: |-\n  " + ReplaceAll(body, "\n", "\n  ") + "\n";
     const Result<YamlDocument> read = ParseYaml(block, "train.yaml");
@@ -520,9 +543,10 @@ void TakeSrunsRequest(const SbatchOptions& srun, SbatchOptions& options) {
 
 // Whether the script already contains a placeholder, which would be filled in by mistake.
 bool HoldsPlaceholder(std::string_view text) {
-  for (const char* word :
-       {"{micro_batch}", "{accumulation}", "{gpus}", "{gpus_per_node}", "{nodes}", "{steps}",
-        "{samples}", "{name}", "{gpu}", "{partition}", "{precision}", "{output_dir}", "{resume}"}) {
+  Placeholders words = StrategyWords(json::object(), {});
+  words["resume"] = "";
+  for (const auto& [name, value] : words) {
+    const std::string word = "{" + name + "}";
     for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
       if (at == 0 || text[at - 1] != '$') return true;
     }
@@ -645,7 +669,7 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
                [](const std::string& option) { return option.starts_with("--"); });
   const bool stays = !script->called.empty() || MustStayWhole(statements, *launch);
   if (chosen.is_unknown || (chosen.open.empty() && stays)) {
-    training.kept.emplace(script->text, statements[launch->statement], *launch);
+    training.kept.emplace(script->text, statements, *launch);
   }
   const bool kept = training.kept.has_value();
   const std::string tasks_differ_in =

@@ -312,6 +312,7 @@ class Parser {
     last_end_ = token.end;
     if (std::exchange(redirects_, false)) {
       command_.redirections += token.text;
+      command_.end = token.end;
       return {};
     }
     continues_ = false;
@@ -331,8 +332,12 @@ class Parser {
       tested_ = true;
       return tokens_.SkipTo("]]", token.line);
     }
-    if (command_.words.empty()) command_.line = token.line;
+    if (command_.words.empty()) {
+      command_.line = token.line;
+      command_.begin = token.begin;
+    }
     command_.words.push_back(token.text);
+    command_.end = token.end;
     return {};
   }
 

@@ -25,6 +25,8 @@ struct ScriptCommand {
   bool in_loop = false;         // in a loop, which may be an inner block
   bool may_be_skipped = false;  // behind a test and &&, or behind ||
   int line = 0;                 // counted from 1
+  size_t begin = 0;             // offsets in the script: of its first word,
+  size_t end = 0;               // and behind its last
 };
 
 // A top-level statement: a line or a whole block.

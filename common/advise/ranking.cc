@@ -41,7 +41,7 @@ std::tuple<double, double, double> Key(const Strategy& strategy, const RankBy& b
       return {sure ? 0 : 1, sure ? price : 1 - chance, total.p50};
     }
   }
-  const double others = by.courtesy > 0 && strategy.delay ? strategy.delay->seconds : 0;
+  const double others = by.courtesy > 0 ? strategy.delay->seconds : 0;
   return {total.p50 + by.courtesy * others, total.p90, 0};
 }
 
@@ -175,10 +175,15 @@ void PutCheapestFirst(std::vector<Strategy>& strategies) {
 
 void RankStrategies(std::vector<Strategy>& strategies, const RankBy& by) {
   const bool all_priced = AllPriced(strategies);
+  const bool delays_known =
+      std::all_of(strategies.begin(), strategies.end(),
+                  [](const Strategy& each) { return each.delay.has_value(); });
+  RankBy weighed = by;
+  if (!delays_known) weighed.courtesy = 0;
   std::stable_sort(strategies.begin(), strategies.end(), [&](const Strategy& a, const Strategy& b) {
     // What may not even fit comes after what is known to.
     if (a.MemoryChecked() != b.MemoryChecked()) return a.MemoryChecked();
-    auto key_a = Key(a, by, all_priced), key_b = Key(b, by, all_priced);
+    auto key_a = Key(a, weighed, all_priced), key_b = Key(b, weighed, all_priced);
     if (key_a != key_b) return key_a < key_b;
     return GpusOf(a) < GpusOf(b);
   });

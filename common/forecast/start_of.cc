@@ -273,7 +273,7 @@ Result<SimulatedSubmission> SimulateStart(const QueueModel& queue, const JobRequ
 std::optional<CausedDelay> DelayOf(const QueueModel& queue, const JobRequest& request,
                                    const Submitter& submitter, double run_seconds,
                                    size_t most_samples) {
-  constexpr size_t kSamples = 8;  // both halves of each see the same future, so few are enough
+  constexpr size_t kSamples = 4;  // both halves of each see the same future, so few are enough
   if (queue.by_time_limit() || queue.played() != nullptr) return {};
   const auto job = MakePendingJob(queue, request, submitter);
   if (!job) return {};

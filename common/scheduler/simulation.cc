@@ -63,7 +63,7 @@ constexpr int64_t kLooksInAWait = 32;
 constexpr uint64_t kOwnRun = 0x6f776e;  // the request's random number
 
 // What a request costs others is followed for at most so long.
-constexpr int64_t kLongestFollowed = 3 * 86'400;
+constexpr int64_t kLongestFollowed = 2 * 86'400;
 constexpr double kDelayedSeconds = 60;
 
 class QueueSimulation final : public SchedulerEvents {
@@ -88,7 +88,7 @@ class QueueSimulation final : public SchedulerEvents {
   }
 
   // The delay of one sample. REQUIRES: a request.
-  CausedDelay Delay(int sample, double run_seconds) {
+  std::optional<CausedDelay> Delay(int sample, double run_seconds) {
     follows_ = true;
     given_run_seconds_ = std::max(run_seconds, 1.0);
     window_ = kNever;
@@ -285,7 +285,7 @@ class QueueSimulation final : public SchedulerEvents {
       const double ran = job.run_time ? run_times_[queue_.running().size() + i] : -1;
       pending_.push_back({&job, job.rank, ran, 0, static_cast<int32_t>(i)});
       if (follows_) followed_[i] = {0, -1, job.user != request_->user};
-      ++left_;
+      if (!follows_ || followed_[i].counts) ++left_;
     }
     if (!inserted) pending_.push_back(Request());
   }
@@ -367,7 +367,7 @@ class QueueSimulation final : public SchedulerEvents {
       if (follows_ && now_ <= window_) {
         waiting.arrival = arrivals_++;
         followed_.push_back({now_, -1, one.job->user != request_->user});
-        ++left_;
+        if (followed_.back().counts) ++left_;
       }
       Queue(waiting);
       news = news || nodes_.FitsSomewhere(*waiting.job);
@@ -471,7 +471,7 @@ class QueueSimulation final : public SchedulerEvents {
       active.shares.push_back({demand.group, Times(demand.each, allocation.nodes)});
     }
     if ((waiting.index >= 0 || waiting.arrival >= 0) && !waiting.requeued) {
-      --left_;
+      if (!follows_ || FollowedOf(waiting).counts) --left_;
       if (follows_) FollowedOf(waiting).start = now_;
     }
     if (waiting.index >= 0 && request_ == nullptr) {
@@ -548,17 +548,20 @@ std::vector<SimulatedStart> SimulateSamples(const QueueModel& queue, const Pendi
   return starts;
 }
 
-CausedDelay SimulateDelay(const QueueModel& queue, const PendingJob& request, double run_seconds,
-                          int samples) {
+std::optional<CausedDelay> SimulateDelay(const QueueModel& queue, const PendingJob& request,
+                                         double run_seconds, int samples) {
   QueueSimulation simulation(queue, &request);
-  CausedDelay mean;
+  CausedDelay sum;
+  int started = 0;
   for (int sample = 0; sample < samples; ++sample) {
-    const CausedDelay one = simulation.Delay(sample, run_seconds);
-    mean.seconds += one.seconds / samples;
-    mean.jobs += one.jobs / samples;
+    const std::optional<CausedDelay> one = simulation.Delay(sample, run_seconds);
+    if (!one) continue;
+    ++started;
+    sum.seconds += one->seconds;
+    sum.jobs += one->jobs;
   }
-  mean.seconds = std::max(mean.seconds, 0.0);
-  return mean;
+  if (started == 0) return {};
+  return CausedDelay{std::max(sum.seconds / started, 0.0), sum.jobs / started};
 }
 
 std::vector<SimulatedJob> SimulateQueue(const QueueModel& queue, int sample) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "common/history/held_jobs.h"
@@ -38,9 +39,9 @@ struct CausedDelay {
 // The mean over samples 0 to `samples` - 1 of the delay that `request`, running for `run_seconds`
 // from its start, causes to jobs of other users that wait now, or that arrive before it ends. Each
 // sample is simulated twice, with the request and without it, in the same future. Of waits beyond
-// twice the time to its end only that much counts.
-CausedDelay SimulateDelay(const QueueModel& queue, const PendingJob& request, double run_seconds,
-                          int samples);
+// twice the time to its end only that much counts. nullopt: it does not start within two days.
+std::optional<CausedDelay> SimulateDelay(const QueueModel& queue, const PendingJob& request,
+                                         double run_seconds, int samples);
 
 // One queued job in a simulated sample.
 struct SimulatedJob {

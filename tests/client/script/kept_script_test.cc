@@ -194,6 +194,39 @@ TEST_F(KeptScripts, AListOfGpusStaysAList) {
       << file["command"];
 }
 
+TEST_F(KeptScripts, OtherCommandsKeepTheirWords) {
+  const std::string flags = " --per_device_train_batch_size 2 --max_steps 9 --output_dir out";
+  const std::string scripts[] = {
+      "python prep.py --per_device_train_batch_size 2\ntorchrun --nproc_per_node 4 t.py" + flags +
+          " && python merge.py out\necho \"using NGPUS=4\"\nfalse\n",
+      "if true; then torchrun --nproc_per_node 4 t.py" + flags + "; else sleep out; fi\n",
+      "touch t.py\ntorchrun t.py" + flags + " && cp t.py out && python after.py\n"};
+  const std::string advised =
+      "t.py --per_device_train_batch_size 3 --max_steps 9 --output_dir out "
+      "--gradient_accumulation_steps 4\n";
+  for (const std::string& script : scripts) {
+    const json file = FileOf(kHeader + script);
+    std::string starts = Starts(JobOf(file));
+    EXPECT_NE(starts.find(advised), std::string::npos) << file["command"] << starts;
+    EXPECT_EQ(starts.find("prep.py --per_device_train_batch_size 3"), std::string::npos);
+    EXPECT_EQ(starts.find("merge.py out --"), std::string::npos) << starts;
+  }
+  EXPECT_NE(FileOf(kHeader + scripts[0])["command"].get<std::string>().find("\"using NGPUS=4\""),
+            std::string::npos);
+}
+
+TEST_F(KeptScripts, TheShellsOptionsAndInnerHeadersStay) {
+  const json file = FileOf(
+      "#!/bin/bash -eu\n#SBATCH --gres=gpu:1\ncat > next.sh <<END\n#!/bin/sh\n#SBATCH "
+      "--time=1\nEND\n"
+      "python t.py --batch_size 2 --max_steps 9 &\nwait\n");
+  EXPECT_EQ(
+      file["command"].get<std::string>().find("set +e +o pipefail  # as in a script\nset -eu\n"
+                                              "cat > next.sh <<END\n#!/bin/sh\n#SBATCH"),
+      0U)
+      << file["command"];
+}
+
 TEST(KeptScript, PutsValuesNotInCommentsAndOnlyWholeOnes) {
   const std::string text =
       "# --batch 4\nA=(--batch 4 --batch_size 4 --batch 42)\nrun \"${A[@]}\"\n";
@@ -201,8 +234,9 @@ TEST(KeptScript, PutsValuesNotInCommentsAndOnlyWholeOnes) {
   ASSERT_TRUE(statements);
   LaunchCommand launch;
   launch.statement = 1;
-  KeptScript kept(text, (*statements)[1], launch);
+  KeptScript kept(text, *statements, launch);
   EXPECT_EQ(kept.Put("--batch", "4", "{b}"), 1);
+  EXPECT_EQ(kept.PutOfTraining("--batch", "4", "{b}"), 0);
   EXPECT_EQ(kept.text(),
             "# --batch 4\nA=(--batch {b} --batch_size 4 --batch 42)\nrun \"${A[@]}\"\n");
 }
@@ -210,7 +244,8 @@ TEST(KeptScript, PutsValuesNotInCommentsAndOnlyWholeOnes) {
 TEST(KeptScript, AssignsAVariableThatHasOneValueOnly) {
   const auto after = [](const std::string& text) {
     LaunchCommand launch;
-    KeptScript kept(text, (*ReadStatements(text))[0], launch);
+    launch.statement = ReadStatements(text)->size() - 1;
+    KeptScript kept(text, *ReadStatements(text), launch);
     kept.Assign("N", "{n}");
     return kept.text();
   };

@@ -799,6 +799,22 @@ TEST(TrainYamlFromScript, CallsInContainersAndOfCallsAreFollowed) {
   EXPECT_TRUE(itself.error.starts_with("job.sh:2: a.sh starts no known kind of training"));
 }
 
+TEST(TrainYamlFromScript, ACallIsFoundWhereItRuns) {
+  const std::string text = "python train.py --batch_size 8 --max_steps 9\n";
+  const std::map<std::string, std::string> files = {{"./train.sh", text},
+                                                    {"train.sh", text},
+                                                    {"run.sh", "bash sub/run.sh\n"},
+                                                    {"sub/run.sh", text}};
+  const std::string header = "#SBATCH --gres=gpu:1\n";
+  const std::string chmod = Command(From(header + "chmod +x ./train.sh && ./train.sh\n", files));
+  EXPECT_NE(chmod.find("chmod +x ./train.sh && bash -c \"$(cat"), std::string::npos) << chmod;
+  const std::string dot = Command(From(header + ". ./train.sh\n", files));
+  EXPECT_NE(dot.find("\neval \"$(cat"), std::string::npos) << dot;
+  const Made twice = From(header + "bash run.sh\n", files);
+  EXPECT_EQ(twice.error, "");
+  EXPECT_NE(Command(twice).find("{micro_batch}"), std::string::npos) << Command(twice);
+}
+
 TEST(TrainYamlFromScript, ACalledScriptWithoutATrainingIsSetup) {
   const Made made = From(
       "#SBATCH --gres=gpu:1\nset -e\nbash prepare.sh\nsource env.sh\npython train.py "
