@@ -49,8 +49,8 @@ class RetiredStates {
 
 AdviceContext DaemonState::Context(ForEach for_each, const LearnedRuns* learned,
                                    WorkBudget* budget) const {
-  return {*snapshot,           *queue,  *by_time_limit, catalogues->gpus, catalogues->models,
-          std::move(for_each), learned, budget, catalogues->courtesy};
+  return {*snapshot,           *queue,  *by_time_limit, catalogues->gpus,    catalogues->models,
+          std::move(for_each), learned, budget,         catalogues->courtesy};
 }
 
 const QueueStarts& DaemonState::Starts() const {
