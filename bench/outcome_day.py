@@ -40,15 +40,11 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import lab_day  # noqa: E402
 import lab_workload  # noqa: E402
+import made_trainings  # noqa: E402
 
 TRAINERS = {"u01": "normal", "u03": "normal", "u05": "high"}  # of three accounts, without a limit of GPUs
 WARM_UP_HOURS, PATIENCE_HOURS = 3, 8  # before the first training, and after the last
 SHORTEST_HOURS, LONGEST_HOURS = 1 / 3, 6  # on one RTX 4090, or on four
-START_SECONDS = 120
-EFFECTIVE_BATCH, SCALING = 24, 0.9  # the batch is divided by each number of GPUs below; n GPUs are n^0.9 times as fast
-# GPU type: how much longer a step takes than on an RTX 4090, and the numbers of GPUs that are timed.
-TIMED = {"rtx4090": (1.0, [1, 2, 4]), "l40s": (1.05, [1, 2, 3, 4, 6]), "rtx4070": (1.4, [1, 2, 4]),
-         "rtx2080ti": (1.9, [1, 2, 4]), "h100-1g.11gb": (3.0, [1])}
 SHADOW = "shadow"
 CLOSE, FAR, LOOKED_INTO = 1.05, 1.5, 1.3
 POLICIES = ["row 1", "--test-only", "fastest type"]
@@ -88,11 +84,7 @@ class Row:
 
     @property
     def name(self):
-        return f"{self.said['gpu']}:{self.said['gpus_per_node'] * self.said['nodes']}"
-
-    @property
-    def options(self):
-        return [f"--{name.replace('_', '-')}={value}" for name, value in self.said["sbatch"].items()]
+        return f"{self.said['gpu']}:{made_trainings.gpus_of(self.said)}"
 
     @property
     def wait(self):
@@ -110,32 +102,16 @@ class Row:
         self.at_least = now - self.submit + self.run
 
 
-class Training:
-    def __init__(self, number, hours, one_gpu, user, due):
-        self.number, self.hours, self.one_gpu, self.user, self.due = number, hours, one_gpu, user, due
-        self.steps = round(100 * hours)  # one is 36 s on the RTX 4090s that its length is said of
+class Training(made_trainings.Training):
+    def __init__(self, number, hours, user, due):
+        super().__init__(number, hours, number % 2 == 1, user, due, made_trainings.TIMED, TRAINERS[user])
         self.rows, self.choices = [], {}
-
-    def step_seconds(self, gpu, gpus):
-        return 36 * TIMED[gpu][0] * (1 if self.one_gpu else 4 ** SCALING) / gpus ** SCALING
-
-    def file(self):
-        """train.yaml, which may be JSON."""
-        measured = [{"gpu": gpu, "gpus": n, "batch": 1, "seconds_per_step": self.step_seconds(gpu, n),
-                     "start_seconds": START_SECONDS} for gpu, (_, numbers) in TIMED.items() for n in numbers]
-        resources = {"max_gpus": 1 if self.one_gpu else 6, "cpus_per_gpu": 2, "mem_per_gpu": "8G", "gpus": list(TIMED)}
-        return json.dumps({
-            "name": f"training{self.number}", "model": {"memory": {"base": "2 GB", "per_sample": "500 MB", "overhead": "1 GB"}},
-            "training": {"max_steps": self.steps, "effective_batch_size": EFFECTIVE_BATCH,
-                         "per_device_train_batch_size": 1, "measured": measured},
-            "resources": resources, "slurm": {"qos": TRAINERS[self.user]}, "command": "true"})
 
     def take(self, strategies):
         """The best row of each type, row 1 first."""
         types = {said["gpu"]: said for said in sorted(strategies, key=lambda said: -said["rank"])}
         for said in sorted(types.values(), key=lambda said: said["rank"]):
-            seconds = START_SECONDS + self.steps * self.step_seconds(said["gpu"], said["gpus_per_node"])
-            self.rows.append(Row(said, seconds, shadow=bool(self.rows)))
+            self.rows.append(Row(said, self.run_seconds(said["gpu"], said["gpus_per_node"]), shadow=bool(self.rows)))
 
     def choose(self):
         named = [row for row in self.rows if row.test_only is not None] or self.rows[:1]
@@ -164,21 +140,19 @@ class Training:
         return self.took(policy) / self.best().result
 
 
-class Day:
+class Day(made_trainings.Day):
     def __init__(self, lab, clock, site, options):
-        self.lab, self.clock, self.site = lab, clock, site
         dice = random.Random(options.seed)
-        self.begin = clock.now() + lab_day.FIRST_SUBMISSION_AFTER
+        super().__init__(lab, clock, site, clock.now() + lab_day.FIRST_SUBMISSION_AFTER, lab_workload.workload(
+            options.seed, options.hours + PATIENCE_HOURS, options.load), multifactor=True)
         gap = (options.hours - WARM_UP_HOURS) / options.trainings
         self.trainings = [
-            Training(i, math.exp(dice.uniform(math.log(SHORTEST_HOURS), math.log(LONGEST_HOURS))), i % 2 == 1,
+            Training(i, math.exp(dice.uniform(math.log(SHORTEST_HOURS), math.log(LONGEST_HOURS))),
                      dice.choice(list(TRAINERS)), self.begin + 3600 * (WARM_UP_HOURS + gap * (i + dice.random())))
             for i in range(options.trainings)]
-        self.background = lab_workload.workload(options.seed, options.hours + PATIENCE_HOURS, options.load)
-        self.refused, self.over = 0, threading.Event()
 
     def run(self):
-        others = threading.Thread(target=self._submit_background)
+        others = threading.Thread(target=self.submit_background)
         others.start()
         try:
             for training in self.trainings:
@@ -194,43 +168,23 @@ class Day:
             self.over.set()
             others.join()
 
-    def _submit_background(self):
-        for moment, user, gres, nodes, minutes, seconds, _ in self.background:
-            if self.over.wait(max(0, (self.begin + moment - self.clock.now()) / self.clock.speed)):
-                return
-            options = [f"--gres=gpu:{gres}", f"--nodes={nodes}", f"--time={minutes}", f"--qos={lab_day.qos_of(user)}"]
-            self.refused += self._sbatch(user, seconds, *options, check=False).returncode != 0
-
     def _ask(self, training):
-        user = training.user
-        answer = self.site.json("advise", self.site.write("train.yaml", training.file(), user), user=user)
-        training.take(answer["strategies"])
+        training.take(self.ask(training))
         for row in training.rows:
-            start = lab_day.named_start(self._sbatch(user, row.run, *row.options, "--test-only", check=False).stderr)
-            row.test_only = max(0, start - self.clock.now()) if start else None
+            row.test_only = self.test_only(training, row.run, row.said)
         training.choose()
         for row in training.rows:
             name = SHADOW if row.shadow else f"training{training.number}"
             row.submit = self.clock.now()
-            row.job = int(self._sbatch(user, row.run, *row.options, "--parsable", f"--job-name={name}").stdout)
-
-    def _sbatch(self, user, seconds, *options, check=True):
-        words = [f"--uid={user}", "--chdir=/tmp", "--output=/dev/null", *options, f"--wrap=sleep {seconds:.0f}"]
-        return self._run("sbatch", *words, check=check)
-
-    def _run(self, *argv, check=True):
-        """A controller that is late may drop the connection, of which the command dies: it is run again, five times."""
-        for attempt in range(5):
-            done = self.lab.run(*argv, check=check and attempt == 4)
-            if done.returncode == 0 or attempt == 4:
-                return done
+            row.job = int(self.sbatch(training.user, row.run, *made_trainings.options_of(row.said), "--parsable",
+                                      f"--job-name={name}").stdout)
 
     def _look(self):
         """Notes what has started, ends shadows that have started or have lost."""
         time.sleep(.2)
         if not (rows := {row.job: row for training in self.trainings for row in training.waiting()}):
             return
-        asked = self._run("squeue", "-h", "-j", ",".join(map(str, rows)), "-t", "all", "-o", "%A %T %S %Q", check=False)
+        asked = self.command("squeue", "-h", "-j", ",".join(map(str, rows)), "-t", "all", "-o", "%A %T %S %Q", check=False)
         for job, state, start, priority in map(str.split, asked.stdout.splitlines()):
             rows[int(job)].priority = int(priority)
             if state not in ("PENDING", "CONFIGURING"):
@@ -240,7 +194,7 @@ class Day:
             row.give_up(self.clock.now())
         over = [row.job for row in rows.values() if row.shadow and (row.start is not None or row in lost)]
         if over:
-            self._run("scancel", *over, check=False)
+            self.command("scancel", *over, check=False)
 
 
 def hide_shadows(site):
