@@ -79,6 +79,7 @@ QUANTILES = ["p10", "p50", "p90"]
 TELLS_OF_A_JOB = (26, 5)  # the release from which `srun --test-only --jobid` answers
 FORECAST_COLUMNS = [f"{who}_{q}" for who in ("when", "said") for q in QUANTILES]
 LIMIT_COLUMNS = ["row", "sooner_p10", "sooner_p50", "sooner_p90", "risk", "advised_limit", "limit_words"]
+ANSWER_CPU_MS = 250  # gpuadvised's default; the clock of CPU time is as fast as the other
 SHOWN_WAIT = 60  # coverage is about forecasts whose p90 is longer
 
 
@@ -124,6 +125,7 @@ class DayLab(slurm_lab.Lab):
 
     def __init__(self, clock, multifactor):
         super().__init__(accounting=multifactor, conf={**CONF, **(MULTIFACTOR if multifactor else {})})
+        self.clock = clock
         self.env.update(clock.env)
 
     def _make_users(self):
@@ -164,7 +166,7 @@ class DaySite(FastSite):
 
     def __init__(self, lab, bin_folder, history=None):
         super().__init__(lab, bin_folder, poll_interval="30s", policy_interval="5m", stale_after="1h",
-                         request_timeout="1h")
+                         request_timeout="1h", answer_cpu_time=f"{ANSWER_CPU_MS * lab.clock.speed:.0f}ms")
         if history:
             shutil.copy2(history, self.folder / "state" / "history.db")
             shutil.chown(self.folder / "state" / "history.db", programs.DAEMON_USER)
