@@ -10,6 +10,7 @@ EFFECTIVE_BATCH, SCALING = 24, 0.9  # the batch is divided by each number of GPU
 # GPU type: how much longer a step takes than on an RTX 4090, and the numbers of GPUs that are timed.
 TIMED = {"rtx4090": (1.0, [1, 2, 4]), "l40s": (1.05, [1, 2, 3, 4, 6]), "rtx4070": (1.4, [1, 2, 4]),
          "rtx2080ti": (1.9, [1, 2, 4]), "h100-1g.11gb": (3.0, [1])}
+CURTAILED = "made from few samples"  # a warning of gpuadvised at the end of answer_cpu_time
 
 
 class Training:
@@ -59,6 +60,7 @@ class Day:
         self.lab, self.clock, self.site, self.begin, self.background = lab, clock, site, begin, background
         self.multifactor = multifactor
         self.refused, self.lags, self.over = 0, [], threading.Event()  # lags: seconds of the clock
+        self.curtailed = 0  # answers from fewer samples
 
     def submit_background(self):
         """Until the last job or until `over` is set; for a thread of its own."""
@@ -73,7 +75,9 @@ class Day:
     def ask(self, training):
         """The strategies of `gpuadvise advise`, best first."""
         file = self.site.write("train.yaml", training.file(), training.user)
-        return self.site.json("advise", file, user=training.user)["strategies"]
+        answer = self.site.json("advise", file, user=training.user)
+        self.curtailed += any(CURTAILED in warning for warning in answer["warnings"])
+        return answer["strategies"]
 
     def test_only(self, training, seconds, said):
         """Seconds until the start that `sbatch --test-only` names for a strategy; None where it names none."""
