@@ -526,7 +526,7 @@ class Finder {
   // Searches the text of `bash -c TEXT` and `eval TEXT`, words `begin` to `end`, for commands. The
   // first `around` words start that shell ("apptainer exec image") and stay before the training.
   void UnwrapText(const LaunchCommand& outer, size_t begin, size_t end, size_t around, int depth) {
-    if (depth >= kMostNesting) return;
+    if (depth >= kMostNesting || begin >= outer.words.size()) return;
     if (const std::string held = HeldText(outer.words[begin].raw); !held.empty()) {
       EnterScript(outer, around, begin + 2, begin == 1, held, depth);
       return;

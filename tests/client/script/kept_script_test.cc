@@ -198,7 +198,7 @@ TEST_F(KeptScripts, OtherCommandsKeepTheirWords) {
   const std::string flags = " --per_device_train_batch_size 2 --max_steps 9 --output_dir out";
   const std::string scripts[] = {
       "python prep.py --per_device_train_batch_size 2\ntorchrun --nproc_per_node 4 t.py" + flags +
-          " && python merge.py out\necho \"using NGPUS=4\"\nfalse\n",
+          " && python merge.py out\necho \"using NGPUS=4\"\npython end.py\n",
       "if true; then torchrun --nproc_per_node 4 t.py" + flags + "; else sleep out; fi\n",
       "touch t.py\ntorchrun t.py" + flags + " && cp t.py out && python after.py\n"};
   const std::string advised =

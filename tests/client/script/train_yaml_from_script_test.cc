@@ -799,6 +799,10 @@ TEST(TrainYamlFromScript, CallsInContainersAndOfCallsAreFollowed) {
   EXPECT_TRUE(itself.error.starts_with("job.sh:2: a.sh starts no known kind of training"));
 }
 
+TEST(TrainYamlFromScript, AnEmptyTextStartsNothing) {
+  EXPECT_TRUE(From("eval\nbash -c\n").report.batch_is_missing);
+}
+
 TEST(TrainYamlFromScript, ACallIsFoundWhereItRuns) {
   const std::string text = "python train.py --batch_size 8 --max_steps 9\n";
   const std::map<std::string, std::string> files = {{"./train.sh", text},
