@@ -48,8 +48,8 @@ class Writer {
     TakeOutGpuLists();
     AddProcesses();
     AddAccumulationOfLauncher();
-    if (kept_) return EndText();
     DoubtOneTask();
+    if (kept_) return EndText();
     DropScriptArguments();
     if (!added_.empty()) launch_.words.push_back({added_.substr(1), std::nullopt});
   }
@@ -213,11 +213,12 @@ class Writer {
     }
     ScriptVariables variables(training_.options);
     const std::vector<LaunchCommand> found = FindLaunches(*statements, variables);
-    bool is_there = false;
+    bool is_there = false, accumulates = false;
     for (const LaunchCommand& launch : found) {
       if (ProgramOf(launch) != ProgramOf(launch_)) continue;
       is_there = true;
       const TrainingFlags now = ReadTrainingFlags(launch);
+      accumulates = accumulates || now.Find("gradient_accumulation_steps") != nullptr;
       for (const std::string_view setting :
            {"per_device_train_batch_size", "effective_batch_size", "gradient_accumulation_steps",
             "gpus_per_node", "gpus", "nodes"}) {
@@ -230,11 +231,8 @@ class Writer {
       }
     }
     const bool adds = added_.find("{accumulation}") != std::string::npos;
-    const bool has = std::any_of(found.begin(), found.end(), [&](const LaunchCommand& launch) {
-      return ProgramOf(launch) == ProgramOf(launch_) &&
-             ReadTrainingFlags(launch).Find("gradient_accumulation_steps") != nullptr;
-    });
-    if (adds && !has) report_.unclear.push_back("add" + added_ + " to the training's command");
+    if (adds && !accumulates)
+      report_.unclear.push_back("add" + added_ + " to the training's command");
     if (!is_there && !found.empty()) {
       report_.unclear.push_back(ProgramOf(launch_) +
                                 ": the training is not found in the changed text; compare command "

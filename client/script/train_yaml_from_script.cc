@@ -709,8 +709,9 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
     converted.report.unclear.insert(
         converted.report.unclear.begin(),
         fmt::format("line {}: {}: no kind of training that is known (torchrun, accelerate launch, "
-                    "deepspeed, python, …): none of its figures is read; write them",
-                    launch->line, TextOf(*launch).substr(0, kMostShownOfCommand)));
+                    "deepspeed, python, …): none of its figures is read; write them{}",
+                    launch->line, TextOf(*launch).substr(0, kMostShownOfCommand),
+                    launch->in_loop ? ", those of all rounds of its loop" : ""));
   }
   if (kept) SayWhatTheTextDoes(statements, script->found, *launch, converted.report);
   for (const std::string& option : options->options.ToArguments()) {

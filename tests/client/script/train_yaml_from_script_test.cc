@@ -621,6 +621,14 @@ TEST(TrainYamlFromScript, ALineThatNobodyKnowsIsNamedAndKept) {
   EXPECT_TRUE(Says(made.report.unclear,
                    "line 2: srun jamun --config-dir=/x: no kind of training that is known"));
   EXPECT_EQ(Command(made), "srun jamun --config-dir=/x");
+  EXPECT_TRUE(Says(
+      From("#SBATCH --gres=gpu:1\nfor s in 1 2; do srun jamun --seed $s; done\n").report.unclear,
+      "write them, those of all rounds of its loop"));
+  EXPECT_TRUE(
+      Says(From("#SBATCH --gres=gpu:8\nrm x\npython m.py devices=8 batch_size=16 max_steps=9\n")
+               .report.unclear,
+           "Lightning wants one for each device"))
+      << "of a script that stays whole, too";
   EXPECT_TRUE(made.report.batch_is_missing);
 }
 
