@@ -13,6 +13,8 @@
 #include "client/models/named_model.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
+#include "common/runs/learned_runs.h"
+#include "common/spec/sent_spec.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -104,6 +106,11 @@ NodesOfGpu FindNodes(const api::Gpus& of_cluster, const GpuModel& gpu) {
   return {};
 }
 
+std::vector<MeasuredStep> AskForRuns(const TrainFile& file, Api& api) {
+  const auto answer = api.Post("/v1/measured", {{"spec", SentSpec(file.spec())}});
+  return LinesOf(ReadAnswer<api::MeasuredRuns>(answer.value_or(json::object())));
+}
+
 bool SaysHowLong(const json& spec) {
   const json& training = ObjectOf(spec, "training");
   return training.contains("max_steps") || training.contains("samples") ||
@@ -148,13 +155,14 @@ Result<TrainingQuestion> TrainingQuestion::Of(TrainFile file, ModelPresets prese
   Result<TrainSpec> spec = ParseTrainSpec(file.spec(), "", run_length);
   if (!spec) return tl::unexpected<Error>(file.Explained(spec.error()));
   std::vector<std::string> notes;
-  // No GPUs without a daemon.
-  const auto of_cluster = ReadAnswer<api::Gpus>(api.Get("/v1/gpus").value_or(json::object()));
+  const Result<json> cluster = api.Get("/v1/gpus");  // no GPUs without a daemon
+  const auto of_cluster = ReadAnswer<api::Gpus>(cluster.value_or(json::object()));
   std::string trouble;
   Result<GpuCatalogue> catalogue = KnownCards(of_cluster, gpus_file, &trouble);
   if (!catalogue) return tl::unexpected<Error>(std::move(catalogue.error()));
   if (!trouble.empty()) notes.push_back(std::move(trouble));
   auto held = std::make_shared<const GpuCatalogue>(std::move(*catalogue));
+  if (cluster) AddMeasurements(AskForRuns(file, api), *held, *spec);
   auto gpus = ChooseGpus(names, *spec, *held, of_cluster);
   if (!gpus && names.empty()) return file.Refuse(gpus.error().message, "/resources/gpus");
   if (!gpus) return tl::unexpected<Error>(std::move(gpus.error()));

@@ -127,14 +127,19 @@ double PeakCorrection(const ModelShape& model, const TrainingSpec& training, boo
   return factors.Mean();
 }
 
-double PeakCorrection(const MemoryLine& line, const TrainingSpec& training, bool own_line) {
+MemoryLine CorrectedLine(const MemoryLine& line, const Stage& stage) {
   Factors factors;
-  for (const MeasuredStep& step : training.measured) {
+  for (const MeasuredStep& step : stage.training.measured) {
     if (step.peak_bytes == 0 || step.by.empty() || step.out_of_memory) continue;
     const auto counted = static_cast<double>(MemoryOf(line, step.micro_batch));
     factors.Add(static_cast<double>(step.peak_bytes) / counted, step.by_others);
   }
-  return own_line ? std::max(factors.Mean(), 1.0) : factors.Mean();
+  const double factor = stage.model.memory ? std::max(factors.Mean(), 1.0) : factors.Mean();
+  const auto scaled = [factor](int64_t bytes) {
+    return std::llround(std::min(static_cast<double>(bytes) * factor, 9e18));
+  };
+  return {scaled(line.base_bytes), scaled(line.per_sample_bytes), scaled(line.overhead_bytes),
+          scaled(line.floor_bytes)};
 }
 
 }  // namespace gpuadvise

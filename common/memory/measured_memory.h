@@ -49,8 +49,8 @@ bool HasOwnPeak(const TrainingSpec& training);
 double PeakCorrection(const ModelShape& model, const TrainingSpec& training, bool fp16_is_safe,
                       const GpuCatalogue& catalogue);
 
-// For a memory line, from peaks of recorded runs only: a person who wrote both a line and a peak
-// knows why they differ. `own_line`: this user wrote the line; no peak lowers it.
-double PeakCorrection(const MemoryLine& line, const TrainingSpec& training, bool own_line);
+// `line` of `stage`'s model, scaled by the peaks of recorded runs only: a person who wrote both a
+// line and a peak knows why they differ. No peak lowers a line that the user wrote.
+MemoryLine CorrectedLine(const MemoryLine& line, const Stage& stage);
 
 }  // namespace gpuadvise

@@ -11,6 +11,7 @@
 #include "common/base/words.h"
 #include "common/memory/measured_memory.h"
 #include "common/models/optimizer_bytes.h"
+#include "common/plan/observed_batches.h"
 #include "common/spec/stage_needs.h"
 #include "common/time/step_time_model.h"
 
@@ -82,7 +83,8 @@ class RowCounter {
                                         question.gpus_in_all, question.catalogue)
                    : SetupFrom(training_, precision, question.gpus_in_all)),
         margin_(subject.shape != nullptr ? SafetyMargin(setup_, HasOwnPeak(training_))
-                                         : kRecommendedMargin) {}
+                                         : kRecommendedMargin),
+        seen_(BatchesSeenOn(gpu, training_, setup_, question.catalogue)) {}
 
   FitRow Count() {
     FitRow row;
@@ -92,6 +94,8 @@ class RowCounter {
     row.conservative = Largest(setup_, ConservativeMargin(margin_));
     row.recommended = Largest(setup_, margin_);
     row.aggressive = Largest(setup_, 0);
+    const bool is_counted_to_fit = row.aggressive > 0;
+    GoByWhatRan(row);
     ChooseBatch(row);
     row.setup = setup_;
     row.total_bytes = Bytes(setup_);
@@ -102,9 +106,10 @@ class RowCounter {
       if (highest > row.total_bytes) row.highest_bytes = highest;
       row.range = RangeOfPeak(row.total_bytes, highest, setup_, HasOwnPeak(training_));
     }
-    row.fits = row.total_bytes <= Usable(0);
+    row.fits = setup_.micro_batch < seen_.ran_out &&
+               (row.total_bytes <= Usable(0) || setup_.micro_batch <= seen_.ran);
     if (subject_.shape != nullptr) NoteWhatIsAssumed(row);
-    if (subject_.shape != nullptr) row.shape = CountShape(row.aggressive == 0);
+    if (subject_.shape != nullptr) row.shape = CountShape(!is_counted_to_fit);
     row.eval = WithoutTraining(Forward::kScoring);
     row.inference = WithoutTraining(Forward::kGenerating);
     return row;
@@ -128,6 +133,19 @@ class RowCounter {
                              margin > 0 ? most : std::numeric_limits<double>::infinity());
   }
 
+  // What ran is recommended as far as advise does so; what ran out of memory is not.
+  void GoByWhatRan(FitRow& row) const {
+    const bool ran = seen_.ran > row.recommended && row.aggressive >= 1 &&
+                     seen_.ran <= Largest(setup_, -kMemoryDoubt);
+    const int64_t wanted = std::max(row.recommended, question_.micro_batch.value_or(0));
+    if (wanted >= seen_.ran_out) row.notes.push_back(seen_.how_it_ran_out);
+    if (ran) row.recommended = seen_.ran;
+    row.aggressive = std::max(row.aggressive, row.recommended);
+    for (int64_t* largest : {&row.conservative, &row.recommended, &row.aggressive}) {
+      *largest = std::min(*largest, seen_.ran_out - 1);
+    }
+  }
+
   void ChooseBatch(FitRow& row) {
     const std::optional<int64_t>& fixed = training_.micro_batch;
     int64_t largest = std::max<int64_t>(row.recommended, 1);
@@ -142,7 +160,7 @@ class RowCounter {
       } else {
         row.notes.push_back(plan.error().message);
       }
-      if (row.recommended == 0) {
+      if (row.recommended == 0 && seen_.ran_out > 1) {
         row.notes.push_back("one sample fits, but only inside the safety margin");
       }
     }
@@ -341,12 +359,11 @@ class RowCounter {
   const double correction_;
   TrainingSetup setup_;
   const double margin_;
+  const ObservedBatches seen_;
 };
 
 // Whether memory can be counted; tips can be given in any case.
-bool IsDescribed(const StageFit& subject) {
-  return subject.shape != nullptr || subject.line != nullptr;
-}
+bool IsDescribed(const StageFit& subject) { return subject.shape != nullptr || subject.line; }
 
 FitRow RowOn(const FitQuestion& question, const StageFit& subject, const GpuModel& gpu) {
   const auto impossible = [&](const std::string& why) {
@@ -386,7 +403,7 @@ Result<StageFit> SubjectOf(const FitQuestion& question, const Stage& stage) {
   const KnownModel& known = *found_model;
   if (known.changed && !subject.title.empty()) subject.title += ", with a shape of its own";
   subject.fp16_is_safe = known.fp16_is_safe;
-  subject.line = known.line;
+  if (known.line != nullptr) subject.line = CorrectedLine(*known.line, stage);
   if (known.line == nullptr) subject.shape = known.shape;
   const double parameters = stage.model.params.value_or(preset != nullptr ? preset->params : 0);
   if (known.shape != nullptr) {

@@ -81,7 +81,7 @@ struct StageFit {
   const Stage* stage = nullptr;
   std::string title;                        // of the model
   std::shared_ptr<const ModelShape> shape;  // basis of memory; nullptr: a line is used
-  const MemoryLine* line = nullptr;
+  std::optional<MemoryLine> line;           // corrected by measured peaks
   // With a line: the model's shape, or a plain transformer of as many parameters; nullopt: both
   // unknown. Basis for memory per sample without training.
   std::optional<ModelShape> likeness;

@@ -12,6 +12,7 @@
 #include "common/memory/measured_memory.h"
 #include "common/memory/memory_model.h"
 #include "common/memory/memory_range.h"
+#include "common/plan/observed_batches.h"
 #include "common/spec/stage_needs.h"
 
 namespace gpuadvise {
@@ -20,34 +21,26 @@ namespace {
 // Caps absurd sizes at the largest integer.
 int64_t Whole(double bytes) { return std::llround(std::min(bytes, 9e18)); }
 
-MemoryLine Scaled(const MemoryLine& line, double factor) {
-  const auto scaled = [factor](int64_t bytes) {
-    return Whole(static_cast<double>(bytes) * factor);
-  };
-  return {scaled(line.base_bytes), scaled(line.per_sample_bytes), scaled(line.overhead_bytes),
-          scaled(line.floor_bytes)};
-}
-
 // Basis of memory: a line, or the model's shape; possibly neither.
 struct MemoryBasis {
-  const MemoryLine* line = nullptr;
+  std::optional<MemoryLine> line;  // corrected by measured peaks
   const ModelShape* shape = nullptr;
   TrainingSetup setup;    // with a shape
-  double correction = 1;  // from measured peaks
+  double correction = 1;  // from measured peaks, with a shape
   bool own_peak = false;
 
-  bool known() const { return line != nullptr || shape != nullptr; }
+  bool known() const { return line || shape != nullptr; }
   double RecommendedMargin() const {
-    return line != nullptr ? kRecommendedMargin : SafetyMargin(setup, own_peak);
+    return line ? kRecommendedMargin : SafetyMargin(setup, own_peak);
   }
   int64_t Largest(const GpuModel& gpu, double margin) const {
-    if (line != nullptr) return LargestMicroBatch(Scaled(*line, correction), gpu, margin);
+    if (line) return LargestMicroBatch(*line, gpu, margin);
     const double usable = UsableBytes(gpu) / correction;
     return LargestMicroBatch(*shape, setup, usable * (1 - margin),
                              margin > 0 ? usable : std::numeric_limits<double>::infinity());
   }
   int64_t Bytes(int64_t micro_batch) const {
-    if (line != nullptr) return MemoryOf(Scaled(*line, correction), micro_batch);
+    if (line) return MemoryOf(*line, micro_batch);
     TrainingSetup at = setup;
     at.micro_batch = micro_batch;
     return Whole(correction * PeakMemory(*shape, at).total());
@@ -57,10 +50,8 @@ struct MemoryBasis {
 MemoryBasis BasisOf(const Stage& stage, const KnownModel& model, const StageQuestion& question,
                     Precision precision) {
   const int64_t gpus = question.gpus_per_node * question.nodes;
-  MemoryBasis basis{model.line, model.counted(), SetupFrom(stage.training, precision, gpus)};
-  if (basis.line != nullptr) {
-    basis.correction = PeakCorrection(*basis.line, stage.training, stage.model.memory.has_value());
-  }
+  MemoryBasis basis{{}, model.counted(), SetupFrom(stage.training, precision, gpus)};
+  if (model.line != nullptr) basis.line = CorrectedLine(*model.line, stage);
   if (basis.shape != nullptr) {
     basis.own_peak = HasOwnPeak(stage.training);
     basis.correction =
@@ -71,81 +62,13 @@ MemoryBasis BasisOf(const Stage& stage, const KnownModel& model, const StageQues
   return basis;
 }
 
-// Observed batches on one kind of GPU.
-struct BatchesSeen {
-  int64_t ran = 0;                       // largest that ran; 0: none
-  int64_t ran_out = kMaxMicroBatch + 1;  // smallest that ran out of memory
-  std::string how_it_ran_out;            // a part of a sentence
-};
-
-// Runs sharded over more GPUs say nothing about fewer, nor do failures on fewer. Other users' runs
-// are no evidence either: they may be invented.
-bool SaysItRuns(const MeasuredStep& step, const MemoryBasis& basis) {
-  return !step.out_of_memory && !step.by_others &&
-         !(basis.setup.zero_stage > 0 && step.gpus > basis.setup.gpus);
-}
-bool SaysItRunsOut(const MeasuredStep& step, const MemoryBasis& basis) {
-  return step.out_of_memory && !(basis.setup.zero_stage > 0 && step.gpus < basis.setup.gpus);
-}
-
-BatchesSeen MeasuredBatches(const GpuCatalogue& catalogue, const Stage& stage,
-                            const MemoryBasis& basis, const GpuModel& gpu) {
-  BatchesSeen seen;
-  for (const MeasuredStep& step : stage.training.measured) {
-    if (catalogue.Resolve(step.gpu) != &gpu) continue;
-    if (SaysItRunsOut(step, basis) && step.micro_batch < seen.ran_out) {
-      seen.ran_out = step.micro_batch;
-      seen.how_it_ran_out = fmt::format("micro-batch {} ran out of memory there{}",
-                                        step.micro_batch, step.by.empty() ? "" : ", in " + step.by);
-    }
-    if (SaysItRuns(step, basis)) seen.ran = std::max(seen.ran, step.micro_batch);
-  }
-  seen.ran = std::min(seen.ran, seen.ran_out - 1);
-  return seen;
-}
-
-// Why what `step` did on `card` is impossible on `gpu`; "" if it is not evidence for that.
-std::string WhyItRunsOut(const MeasuredStep& step, const MemoryBasis& basis, const GpuModel& card,
-                         const GpuModel& gpu) {
-  if (SaysItRunsOut(step, basis) && card.memory_bytes >= gpu.memory_bytes) {
-    return "ran out of memory on " + card.display_name;
-  }
-  const bool more = static_cast<double>(step.peak_bytes) > UsableBytes(gpu);
-  if (step.out_of_memory || &card == &gpu || !more || step.gpus > basis.setup.gpus) return "";
-  return fmt::format("took {:.1f} GiB on {}, this GPU has {:g}", Bytes{step.peak_bytes}.GiB(),
-                     card.display_name, gpu.memory_gb);
-}
-
-// If the model's memory is unknown, runs on other cards still bound it: what ran with no more
-// memory runs here; what peaked above `gpu`'s memory, or failed with no less, does not.
-BatchesSeen BatchesSeenAnywhere(const GpuCatalogue& catalogue, const Stage& stage,
-                                const MemoryBasis& basis, const GpuModel& gpu) {
-  BatchesSeen seen;
-  for (const MeasuredStep& step : stage.training.measured) {
-    const GpuModel* card = catalogue.Resolve(step.gpu);
-    if (card == nullptr) continue;
-    const std::string why_not = WhyItRunsOut(step, basis, *card, gpu);
-    if (!why_not.empty() && step.micro_batch < seen.ran_out) {
-      seen.ran_out = step.micro_batch;
-      seen.how_it_ran_out = why_not;
-    }
-    const bool small =
-        step.peak_bytes > 0 && static_cast<double>(step.peak_bytes) <= UsableBytes(gpu);
-    if (SaysItRuns(step, basis) && (small || card->memory_bytes <= gpu.memory_bytes)) {
-      seen.ran = std::max(seen.ran, step.micro_batch);
-    }
-  }
-  seen.ran = std::min(seen.ran, seen.ran_out - 1);
-  return seen;
-}
-
 // The micro-batch if the model's memory is unknown: the largest that ran, or the fixed one,
 // possibly unchecked.
 Result<int64_t> LargestWithoutModel(const GpuCatalogue& catalogue, const Stage& stage,
                                     const MemoryBasis& basis, const GpuModel& gpu,
                                     StagePlan& plan) {
   const std::optional<int64_t>& fixed = stage.training.micro_batch;
-  const BatchesSeen seen = BatchesSeenAnywhere(catalogue, stage, basis, gpu);
+  const ObservedBatches seen = BatchesSeenAnywhere(gpu, stage.training, basis.setup, catalogue);
   if (fixed && *fixed < seen.ran_out) {
     plan.memory_checked = *fixed <= seen.ran;
     return *fixed;
@@ -165,16 +88,12 @@ Result<int64_t> LargestWithoutModel(const GpuCatalogue& catalogue, const Stage& 
               "the memory of this model is not known, and it has run on larger GPUs only");
 }
 
-// Share of the card by which a timed batch may exceed it: the accuracy of computed memory
-// (docs/models.md). A card too small for one sample is always rejected.
-constexpr double kMemoryDoubt = 0.25;
-
 // Largest micro-batch of `stage` on `gpu`: computed, or measured there; always below one that ran
 // out of memory there.
 Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
                           const MemoryBasis& basis, const GpuModel& gpu, StagePlan& plan) {
   if (!basis.known()) return LargestWithoutModel(catalogue, stage, basis, gpu, plan);
-  const BatchesSeen seen = MeasuredBatches(catalogue, stage, basis, gpu);
+  const ObservedBatches seen = BatchesSeenOn(gpu, stage.training, basis.setup, catalogue);
   int64_t fits = basis.Largest(gpu, basis.RecommendedMargin());
   const int64_t most = basis.Largest(gpu, 0);
   if (stage.training.micro_batch) {  // a user's choice may use the margin
@@ -184,17 +103,15 @@ Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
     plan.batch_measured = true;
     return seen.ran;
   }
-  if (seen.ran_out == 1) {
-    return Fail(ErrorCode::kInfeasible, "one sample ran out of memory there");
-  }
+  if (seen.ran_out == 1) return Fail(ErrorCode::kInfeasible, seen.how_it_ran_out);
   if (fits >= seen.ran_out) plan.lesson = seen.how_it_ran_out;
   if (fits >= 1) return std::min(fits, seen.ran_out - 1);
   if (most >= 1) return 1;
   std::string why = fmt::format("one sample takes {:.1f} GiB, the GPU has {:g} GiB",
                                 Bytes{basis.Bytes(1)}.GiB(), gpu.memory_gb);
   if (seen.ran > 0) {
-    why += basis.line != nullptr ? "; yet it was timed there: correct model.memory"
-                                 : "; yet it was timed there: give the peak of that run";
+    why += basis.line ? "; yet it was timed there: correct model.memory"
+                      : "; yet it was timed there: give the peak of that run";
   }
   return Fail(ErrorCode::kInfeasible, why);
 }

@@ -262,6 +262,31 @@ std::vector<MeasuredStep> LearnedRuns::MeasurementsOf(const std::string& family,
   return lines;
 }
 
+api::MeasuredRuns MeasuredRunsOf(const std::vector<MeasuredStep>& lines) {
+  api::MeasuredRuns runs;
+  for (const MeasuredStep& line : lines) {
+    runs.measured.push_back({line.gpu, line.gpus, line.micro_batch, line.effective_batch_size,
+                             line.seconds_per_step, line.peak_bytes, line.out_of_memory,
+                             line.start_seconds, line.by, line.by_others});
+  }
+  return runs;
+}
+
+std::vector<MeasuredStep> LinesOf(const api::MeasuredRuns& runs) {
+  std::vector<MeasuredStep> lines;
+  for (const api::MeasuredLine& run : runs.measured) {
+    if (run.gpus < 1 || run.micro_batch < 1 || run.effective_batch_size < 1) continue;
+    MeasuredStep line{run.gpu, run.gpus, run.micro_batch, run.seconds_per_step, run.peak_bytes};
+    line.effective_batch_size = run.effective_batch_size;
+    line.out_of_memory = run.out_of_memory;
+    line.start_seconds = run.start_seconds;
+    line.by = run.by;
+    line.by_others = run.by_others;
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
 void AddMeasurements(const std::vector<MeasuredStep>& learned, const GpuCatalogue& catalogue,
                      TrainSpec& spec) {
   if (spec.stages.size() != 1) return;

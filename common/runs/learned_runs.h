@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/api/experiment.h"
 #include "common/gpu/gpu_catalogue.h"
 #include "common/runs/experiment.h"
 #include "common/spec/train_spec.h"
@@ -74,6 +75,10 @@ class LearnedRuns {
  private:
   std::unordered_map<std::string, std::shared_ptr<const std::vector<RunFact>>> facts_;
 };
+
+// As the daemon tells them to a client, and back.
+api::MeasuredRuns MeasuredRunsOf(const std::vector<MeasuredStep>& lines);
+std::vector<MeasuredStep> LinesOf(const api::MeasuredRuns& runs);
 
 // Adds to `spec`'s measured lines those of `learned` whose GPU it has no line of its own for.
 void AddMeasurements(const std::vector<MeasuredStep>& learned, const GpuCatalogue& catalogue,

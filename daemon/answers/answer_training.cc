@@ -10,6 +10,7 @@
 #include "common/gpu/gpu_pool.h"
 #include "common/plan/answer_fit.h"
 #include "common/plan/answer_scale.h"
+#include "common/runs/learned_runs.h"
 #include "common/spec/train_spec.h"
 
 namespace gpuadvise::daemon {
@@ -28,8 +29,8 @@ struct TrainingRequest {
   std::optional<Objective> objective;
 };
 
-Result<TrainingRequest> Read(const json& body, const std::string& gpus_member,
-                             RunLength run_length) {
+Result<TrainingRequest> Read(const json& body, const std::string& gpus_member, RunLength run_length,
+                             const AdviceContext& view, const Submitter& caller) {
   DocumentErrors errors;
   FieldReader reader(body, "", &errors);
   const json* spec = reader.Any("spec");
@@ -39,6 +40,7 @@ Result<TrainingRequest> Read(const json& body, const std::string& gpus_member,
   if (spec == nullptr) return BadInput("the request has no spec", kSpec);
   Result<TrainSpec> parsed = ParseTrainSpec(*spec, kSpec, run_length);
   if (!parsed) return tl::unexpected<Error>(std::move(parsed.error()));
+  AddMeasurements(RunsAlike(body, view, caller), view.gpus.catalogue(), *parsed);
   return TrainingRequest{std::move(*parsed), gpus.value_or(0),
                          word ? ObjectiveFromWord(*word) : std::nullopt};
 }
@@ -84,8 +86,9 @@ Result<void> SetObjective(const TrainingRequest& request, UnixSeconds now,
 
 }  // namespace
 
-Result<json> AnswerFitHere(const json& request, const AdviceContext& view, const Submitter&) {
-  Result<TrainingRequest> asked = Read(request, "gpus_in_all", RunLength::kOptional);
+Result<json> AnswerFitHere(const json& request, const AdviceContext& view,
+                           const Submitter& caller) {
+  Result<TrainingRequest> asked = Read(request, "gpus_in_all", RunLength::kOptional, view, caller);
   if (!asked) return tl::unexpected<Error>(std::move(asked.error()));
   std::vector<const GpuModel*> gpus;
   for (const ScaledGpu& gpu : GpusOf(view)) gpus.push_back(gpu.model);
@@ -102,8 +105,9 @@ Result<json> AnswerFitHere(const json& request, const AdviceContext& view, const
   return ToJson(*answer);
 }
 
-Result<json> AnswerScaleHere(const json& request, const AdviceContext& view, const Submitter&) {
-  Result<TrainingRequest> asked = Read(request, "most_gpus", RunLength::kRequired);
+Result<json> AnswerScaleHere(const json& request, const AdviceContext& view,
+                             const Submitter& caller) {
+  Result<TrainingRequest> asked = Read(request, "most_gpus", RunLength::kRequired, view, caller);
   if (!asked) return tl::unexpected<Error>(std::move(asked.error()));
   const std::vector<ScaledGpu> gpus = GpusOf(view);
   if (gpus.empty()) return tl::unexpected<Error>(NoGpus());
@@ -115,6 +119,12 @@ Result<json> AnswerScaleHere(const json& request, const AdviceContext& view, con
   Result<api::Scale> answer = AnswerScale(question, gpus, DetailedGpu::kBest);
   if (!answer) return Placed(std::move(answer.error()));
   return ToJson(*answer);
+}
+
+Result<json> AnswerMeasured(const json& request, const AdviceContext& view,
+                            const Submitter& caller) {
+  if (!request.contains("spec")) return BadInput("the request has no spec", kSpec);
+  return ToJson(MeasuredRunsOf(RunsAlike(request, view, caller)));
 }
 
 }  // namespace gpuadvise::daemon

@@ -18,4 +18,9 @@ Result<nlohmann::json> AnswerFitHere(const nlohmann::json& request, const Advice
 Result<nlohmann::json> AnswerScaleHere(const nlohmann::json& request, const AdviceContext& view,
                                        const Submitter& caller);
 
+// `request`: {spec}. What past runs of this training have shown, for a client that counts by
+// itself.
+Result<nlohmann::json> AnswerMeasured(const nlohmann::json& request, const AdviceContext& view,
+                                      const Submitter& caller);
+
 }  // namespace gpuadvise::daemon

@@ -94,22 +94,21 @@ Result<AdviceRequest> ReadAdviceRequest(const json& body, const Snapshot& snapsh
   return request;
 }
 
-// Runs of the same family, the caller's own and those that anybody may know of.
-void LearnFromRuns(const json& body, const AdviceContext& view, const Submitter& caller,
-                   TrainSpec& spec) {
-  if (view.learned == nullptr || view.learned->empty() || caller.uid < 0) return;
-  const bool others = !HasFlag(view.snapshot.config.private_data, "jobs");
-  const std::string family = JobFamilyOf(body.at("spec"));
-  AddMeasurements(view.learned->MeasurementsOf(family, caller.uid, others), view.gpus.catalogue(),
-                  spec);
-}
-
 }  // namespace
+
+std::vector<MeasuredStep> RunsAlike(const json& body, const AdviceContext& view,
+                                    const Submitter& caller) {
+  if (view.learned == nullptr || view.learned->empty() || caller.uid < 0) return {};
+  const bool others = !HasFlag(view.snapshot.config.private_data, "jobs");
+  return view.learned->MeasurementsOf(JobFamilyOf(body.at("spec")), caller.uid, others);
+}
 
 Result<AdviceRequest> AdviceRequestOf(const json& body, const AdviceContext& view,
                                       const Submitter& caller) {
   Result<AdviceRequest> request = ReadAdviceRequest(body, view.snapshot);
-  if (request) LearnFromRuns(body, view, caller, request->spec);
+  if (request) {
+    AddMeasurements(RunsAlike(body, view, caller), view.gpus.catalogue(), request->spec);
+  }
   return request;
 }
 

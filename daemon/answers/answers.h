@@ -43,6 +43,10 @@ Result<nlohmann::json> AnswerJob(std::string_view id, const AdviceContext& view,
 Result<AdviceRequest> AdviceRequestOf(const nlohmann::json& body, const AdviceContext& view,
                                       const Submitter& caller);
 
+// Runs of the family of the body's spec: the caller's own and those that anybody may know of.
+std::vector<MeasuredStep> RunsAlike(const nlohmann::json& body, const AdviceContext& view,
+                                    const Submitter& caller);
+
 // GET /v1/accuracy.
 api::Accuracy AnswerAccuracy(const AdviceContext& view);
 

@@ -287,6 +287,10 @@ ApiResponse PostScale(RequestContext& call) {
   return ReplyOrRefuse(call, AnswerBody(call, AnswerScaleHere));
 }
 
+ApiResponse PostMeasured(RequestContext& call) {
+  return ReplyOrRefuse(call, AnswerBody(call, AnswerMeasured));
+}
+
 Result<int64_t> WholeNumber(const json& body, const char* name) {
   const auto found = body.find(name);
   if (found == body.end() || !found->is_number_integer() || found->get<int64_t>() < 1) {
@@ -410,6 +414,7 @@ const Route kRoutes[] = {
     {"POST", "/v1/select", nullptr, true, PostSelect},
     {"POST", "/v1/fit", nullptr, true, PostFit},
     {"POST", "/v1/scale", nullptr, true, PostScale},
+    {"POST", "/v1/measured", nullptr, true, PostMeasured},
     {"GET", "/v1/gpus", nullptr, true, GetGpus},
     {"GET", "/v1/queue", nullptr, true, GetQueue, "user,partition,gpu,search,state,offset,limit"},
     {"GET", "/v1/waits", nullptr, true, GetWaits},

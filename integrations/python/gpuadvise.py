@@ -456,6 +456,27 @@ class Experiments(TypedDict, total=False):
     warnings: List[str]
 
 
+class MeasuredLine(TypedDict, total=False):
+    gpu: str
+    gpus: int
+    micro_batch: int
+    effective_batch_size: int
+    seconds_per_step: float
+    peak_bytes: int
+    out_of_memory: bool
+    start_seconds: Optional[float]
+    by: str
+    by_others: bool
+
+
+class MeasuredRuns(TypedDict, total=False):
+    measured: List[MeasuredLine]
+    meta: Meta
+    snapshot_age_seconds: Optional[float]
+    errors: List[Error]
+    warnings: List[str]
+
+
 class Reported(TypedDict, total=False):
     job_id: int
     meta: Meta

@@ -99,6 +99,8 @@ def requests(daemon):
         ("POST", "/v1/advise", {"spec_yaml": "training: {max_step: 9}"}),
         ("POST", "/v1/fit", {"spec": SPEC, "gpus_in_all": 2}),
         ("POST", "/v1/fit", {"spec": 7}),
+        ("POST", "/v1/measured", {"spec": SPEC}),
+        ("POST", "/v1/measured", {}),
         ("POST", "/v1/scale", {"spec": SPEC, "most_gpus": 4}),
         ("POST", "/v1/scale", {"spec": STAGES}),
         ("POST", "/v1/scale", []),

@@ -77,6 +77,19 @@ TEST_F(FitCommand, TakesTheGpusOfTheClusterWhereADaemonAnswers) {
   EXPECT_GT(answer["gpus"][1]["memory"]["total_bytes"], 0);
 }
 
+TEST_F(FitCommand, SaysWhatRanOutOfMemory) {
+  const json run = {{"gpu", "l40s"},         {"gpus", 1},
+                    {"micro_batch", 4},      {"effective_batch_size", 32},
+                    {"out_of_memory", true}, {"by", "1 of your runs"}};
+  api.Answer({{"gpus", {{{"gpu", "l40s"}}}}});
+  api.Answer({{"measured", {run}}});
+  EXPECT_EQ(Gpuadvise({"fit", kExample}), kExitOk);
+  EXPECT_THAT(console.printed,
+              HasSubstr("L40S: micro-batch 4 ran out of memory there, in 1 of your runs"));
+  ASSERT_EQ(api.asked.size(), 2u);
+  EXPECT_EQ(api.asked[1].first, "/v1/measured");
+}
+
 TEST_F(FitCommand, KnowsTheSitesOwnCardsFromTheDaemon) {
   api.Answer({{"gpus",
                {{{"gpu", "warp-48gb"},

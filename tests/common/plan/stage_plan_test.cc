@@ -124,7 +124,8 @@ TEST(StagePlan, ABatchThatRanOutOfMemoryThereIsNotReached) {
   EXPECT_EQ(PlanOn("l40s", 4, spec)->lesson, "");
   EXPECT_EQ(PlanOn("l40s", 4, spec)->batch.micro_batch, MicroBatch("l40s", Gr00t()));
   spec.stages[0].training.measured.back().micro_batch = 1;
-  EXPECT_EQ(PlanOn("rtx4090", 4, spec).error().message, "one sample ran out of memory there");
+  EXPECT_EQ(PlanOn("rtx4090", 4, spec).error().message,
+            "one sample ran out of memory there, in 1 of your runs");
 }
 
 TEST(StagePlan, WhereOneSampleDoesNotFitItsSizeIsSaid) {

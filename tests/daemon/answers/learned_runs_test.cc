@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/runs/job_family.h"
+#include "daemon/answers/answer_training.h"
 #include "daemon/answers/answers.h"
 #include "tests/fakes/seed_cluster.h"
 #include "tests/fakes/shipped_catalogues.h"
@@ -310,6 +311,59 @@ TEST(LearnedRuns, WhatRanOutOfMemoryIsNotSaidToFitAgain) {
   const json after = On4090(AdviceFor({RunOf(1, kAnn, {{10, 0, 23}, {5, 4.0, 23}})}));
   EXPECT_LT(after["micro_batch"], 10) << after.dump(1);
   EXPECT_GE(after["micro_batch"], 5);
+}
+
+// What fit says of the same runs, on the daemon and in a client that is told of them.
+json FitAfter(const std::vector<Experiment>& runs) {
+  const Snapshot snapshot = SnapshotOf(kSeedCluster);
+  const auto queue = PrepareQueue(snapshot);
+  const LearnedRuns learned = Learned(runs);
+  AdviceContext view{snapshot, *queue, *queue, ShippedGpus(), ShippedModels()};
+  view.learned = &learned;
+  const auto answer =
+      AnswerFitHere({{"spec", Train()}, {"gpus_in_all", 4}}, view, {kAnn, "ann", "", ""});
+  EXPECT_TRUE(answer) << (answer ? "" : answer.error().message);
+  if (!answer) return {};
+  for (const json& gpu : answer->at("gpus")) {
+    if (gpu["gpu"] == "rtx4090") return gpu;
+  }
+  return {};
+}
+
+TEST(LearnedRuns, FitGoesByWhatRanOutOfMemoryAsAdviceDoes) {
+  EXPECT_EQ(FitAfter({})["max_micro_batch"]["recommended"], 10);
+  const json after = FitAfter({RunOf(1, kAnn, {{10, 0, 23}, {5, 4.0, 23}})});
+  EXPECT_EQ(after["max_micro_batch"]["recommended"], 9);
+  EXPECT_EQ(after["max_micro_batch"]["aggressive"], 9);
+  EXPECT_THAT(after["notes"].dump(),
+              HasSubstr("micro-batch 10 ran out of memory there, in 1 of your runs"));
+  const json none = FitAfter({RunOf(1, kAnn, {{1, 0, 23}})});
+  EXPECT_FALSE(none["fits"].get<bool>());
+  EXPECT_EQ(none["max_micro_batch"]["aggressive"], 0);
+  EXPECT_THAT(none["notes"].dump(),
+              HasSubstr("one sample ran out of memory there, in 1 of your runs"));
+}
+
+TEST(LearnedRuns, FitTakesTheBatchThatRanAndThePeaksThatAdviceTakes) {
+  EXPECT_EQ(FitAfter({RunOf(1, kAnn, {{12, 4.0, 23}})})["max_micro_batch"]["recommended"], 12);
+  const json larger = FitAfter({RunOf(1, kAnn, {{5, 4.0, 16}})});  // the line says 13 GB
+  EXPECT_LT(larger["max_micro_batch"]["recommended"], 10);
+}
+
+TEST(LearnedRuns, AClientIsToldTheLinesThatAdviceGoesBy) {
+  const std::vector<MeasuredStep> lines =
+      LinesFor({RunOf(1, kAnn, {{10, 0, 23}, {5, 4.0, 15}})}, kAnn);
+  const std::vector<MeasuredStep> told = LinesOf(MeasuredRunsOf(lines));
+  ASSERT_EQ(told.size(), 2u);
+  for (size_t i = 0; i < told.size(); ++i) {
+    EXPECT_EQ(told[i].gpu, lines[i].gpu);
+    EXPECT_EQ(told[i].micro_batch, lines[i].micro_batch);
+    EXPECT_EQ(told[i].out_of_memory, lines[i].out_of_memory);
+    EXPECT_EQ(told[i].seconds_per_step, lines[i].seconds_per_step);
+    EXPECT_EQ(told[i].peak_bytes, lines[i].peak_bytes);
+    EXPECT_EQ(told[i].start_seconds, lines[i].start_seconds);
+    EXPECT_EQ(told[i].by, "1 of your runs");
+  }
 }
 
 TEST(LearnedRuns, APeakAboveTheUsersOwnMemoryLineMakesTheBatchSmallerAndNoneBelowItLarger) {

@@ -676,6 +676,34 @@ export interface Experiment {
   strategy?: unknown;
 }
 
+export interface MeasuredRuns extends Frame {
+  /** What past runs of this training have shown. */
+  measured: MeasuredLine[];
+}
+
+export interface MeasuredLine {
+  /** Id of the GPU in the catalogue. */
+  gpu: string;
+  /** GPUs in all. */
+  gpus: number;
+  /** Samples that one GPU processes at once. */
+  micro_batch: number;
+  /** Samples of one optimizer step on all GPUs. */
+  effective_batch_size: number;
+  /** Time of an optimizer step; 0 if not known. */
+  seconds_per_step: number;
+  /** Most memory of one GPU; 0 if not known. */
+  peak_bytes: number;
+  /** Whether it ran out of memory. */
+  out_of_memory: boolean;
+  /** Time before the first step; null if not known. */
+  start_seconds: number | null;
+  /** Whose runs, such as "3 of your runs". */
+  by: string;
+  /** Whether they are runs of other users. */
+  by_others: boolean;
+}
+
 export interface Reported extends Frame {
   /** Number of the job. */
   job_id: number;
