@@ -39,6 +39,16 @@ const HelpTopic kTopics[] = {
      "without any, and which settings would save memory.\n\n"
      "  gpuadvise fit train.yaml --gpu l40s\n"
      "  gpuadvise probe train.yaml"},
+    {"oom", "What to do when a job ran out of memory",
+     "gpuadvise submit puts gpuadvise run around the command, which sees when a GPU's memory runs "
+     "out and reports it. gpuadvise jobs JOBID shows with which micro-batch. The next gpuadvise "
+     "advise and fit of this training know of it and stay below that micro-batch.\n\n"
+     "With training.retry_on_oom: true the job halves its micro-batch and doubles the accumulation "
+     "by itself, so that the effective batch stays the same.\n\n"
+     "Where not even one sample fits, gpuadvise fit shows which settings save how much. A peak "
+     "that was measured, under training.measured, corrects the estimate.\n\n"
+     "  gpuadvise jobs JOBID\n"
+     "  gpuadvise fit train.yaml --gpu l40s"},
     {"accuracy", "How accurate the forecasts are",
      "Each job is forecast when it is submitted, and the forecast is checked when the job starts. "
      "gpuadvise accuracy shows the result for this cluster: the median error, and how often the "

@@ -104,6 +104,15 @@ std::string StateWords(const api::Experiment& job) {
 
 std::string NextStep(const api::Experiment& job) {
   if (StateWords(job) != "out of memory") return {};
+  if (job.slurm_state == "OUT_OF_MEMORY") {
+    return "next: the node's memory ran out, not the GPU's: a larger resources.mem_per_gpu, or "
+           "fewer dataloader workers";
+  }
+  if (job.measured.final_micro_batch == 1) {
+    return "next: not even one sample fitted there; `gpuadvise fit` shows what saves memory, and "
+           "`gpuadvise advise` now leaves out these GPUs";
+  }
+  if (job.measured.attempts > 1) return "next: ask `gpuadvise advise` again, which knows of it";
   return "next: ask `gpuadvise advise` again, which knows of it; with training.retry_on_oom: true "
          "the job halves its batch itself";
 }
@@ -129,10 +138,6 @@ std::optional<bool> WaitHeld(const api::Experiment& job) {
   const auto real = KnownSeconds(job.wait_seconds);
   if (!late || !real) return {};
   return *real <= std::max(*late, kAtOnceSeconds);
-}
-
-std::string ElapsedWords(double seconds) {
-  return seconds < 30 ? fmt::format("{:.0f} s", seconds) : DurationInWords(seconds);
 }
 
 std::string GibWords(int64_t bytes) {
@@ -182,7 +187,7 @@ std::vector<std::string> AttemptWords(const Attempt& attempt, size_t number, boo
   std::string line = fmt::format("{}  ", number);
   const int64_t began = KnownTime(attempt.began).value_or(0);
   if (began > 0) line += ClockTime(began, now) + ", ";
-  line += ElapsedWords(KnownSeconds(attempt.seconds).value_or(0)) + ": ";
+  line += ElapsedInWords(KnownSeconds(attempt.seconds).value_or(0)) + ": ";
   if (const auto micro = KnownCount(attempt.micro_batch)) {
     line +=
         fmt::format("micro-batch {} × {}, ", *micro, KnownCount(attempt.accumulation).value_or(1));

@@ -50,8 +50,6 @@ double RelativeError(double forecast, double actual);
 // known.
 std::optional<bool> WaitHeld(const api::Experiment& job);
 
-// How long something took: "4 s", "8 m", "1 h 50".
-std::string ElapsedWords(double seconds);
 // GiB with three digits: "19.1", "141".
 std::string GibWords(int64_t bytes);
 // "12.50", "1250".

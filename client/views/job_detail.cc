@@ -48,7 +48,7 @@ std::string WaitLine(const api::Experiment& job) {
   const auto real = KnownSeconds(job.wait_seconds);
   if (!real && said.empty()) return {};
   if (!real) return (said.starts_with("now") ? "forecast to start " : "forecast to wait ") + said;
-  std::string line = "waited " + ElapsedWords(*real);
+  std::string line = "waited " + ElapsedInWords(*real);
   if (said.empty()) return line;
   line += ", said " + said;
   const auto held = WaitHeld(job);
@@ -62,11 +62,11 @@ std::string RunLine(const api::Experiment& job, int64_t now) {
   const std::string behind = said.empty() ? "" : ", said " + said;
   const auto started = KnownTime(job.started_at);
   if (!HasEnded(job) && started && *started <= now) {
-    return "runs for " + ElapsedWords(static_cast<double>(now - *started)) + behind;
+    return "runs for " + ElapsedInWords(static_cast<double>(now - *started)) + behind;
   }
   const auto real = KnownSeconds(job.run_seconds);
   if (!real) return said.empty() ? "" : "forecast to run " + said;
-  const std::string line = "ran " + ElapsedWords(*real) + behind;
+  const std::string line = "ran " + ElapsedInWords(*real) + behind;
   if (said.empty() || HasFailed(job)) return line;
   return line + Difference(static_cast<double>(promise.run_p50_seconds.value_or(0)), *real);
 }

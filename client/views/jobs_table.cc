@@ -53,7 +53,7 @@ std::string ForecastAndReal(const std::string& said, const std::string& real, bo
 
 std::string RealWords(std::optional<int64_t> known) {
   const auto seconds = KnownSeconds(known);
-  return seconds ? ElapsedWords(*seconds) : "";
+  return seconds ? ElapsedInWords(*seconds) : "";
 }
 
 std::string DateCell(const Experiment& job, const JobsTableShape& shape, int64_t now) {

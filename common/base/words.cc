@@ -92,6 +92,10 @@ std::string DurationInWords(double seconds) {
                          : fmt::format("{} d {} h", hours / 24, hours % 24);
 }
 
+std::string ElapsedInWords(double seconds) {
+  return seconds < 30 ? fmt::format("{:.0f} s", seconds) : DurationInWords(seconds);
+}
+
 std::string Shortened(std::string_view text, size_t most) {
   if (text.size() <= most) return std::string(text);
   const auto continues = [&](size_t at) {

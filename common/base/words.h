@@ -23,6 +23,9 @@ std::string JoinNames(std::span<const std::string> names, size_t limit = 12);
 // A duration for people, rounded: "now" (under 30 s), "45 s", "8 m", "1 h 50", "3 d 4 h".
 std::string DurationInWords(double seconds);
 
+// How long something takes or took: as DurationInWords, but "8 s" under 30 s.
+std::string ElapsedInWords(double seconds);
+
 // At most `most` bytes of `text`, cut at a character boundary with "…".
 std::string Shortened(std::string_view text, size_t most);
 

@@ -15,10 +15,6 @@ double Share(int64_t part, int64_t all) {
   return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
 }
 
-std::string InWords(double seconds) {
-  return seconds < 30 ? fmt::format("{:.0f} s", seconds) : DurationInWords(seconds);
-}
-
 }  // namespace
 
 Accuracy ComputeAccuracy(const std::vector<const StartScore*>& scores) {
@@ -86,7 +82,7 @@ std::string DescribeAccuracy(const Accuracy& accuracy) {
              "{}{:.0f} % of {} forecast to wait started by their p90, half within {} of their p50",
              words.empty() ? "" : "; ", 100 * accuracy.coverage_p90,
              Plural(accuracy.covered_jobs, "job"),
-             InWords(accuracy.covered_median_abs_error_seconds));
+             ElapsedInWords(accuracy.covered_median_abs_error_seconds));
 }
 
 }  // namespace gpuadvise

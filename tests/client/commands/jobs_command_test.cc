@@ -197,6 +197,25 @@ TEST(StateWords, SlurmsWordWinsWhereSlurmEndedIt) {
   EXPECT_EQ(words({{"slurm_state", nullptr}}), "ended");
 }
 
+TEST(NextStep, IsSaidOfWhatRanOut) {
+  const auto next = [](const json& members) {
+    json job = {{"state", "ended"}, {"slurm_state", "FAILED"}, {"exit_code", 1}};
+    job.update(members);
+    return NextStep(ReadJob(job));
+  };
+  EXPECT_EQ(next(json::object()), "");
+  EXPECT_THAT(next({{"attempts", 1}, {"out_of_memory", 1}, {"final_micro_batch", 8}}),
+              testing::HasSubstr("training.retry_on_oom: true"));
+  const std::string retried =
+      next({{"attempts", 3}, {"out_of_memory", 3}, {"final_micro_batch", 2}});
+  EXPECT_THAT(retried, testing::HasSubstr("gpuadvise advise"));
+  EXPECT_THAT(retried, testing::Not(testing::HasSubstr("retry_on_oom")));
+  EXPECT_THAT(next({{"attempts", 4}, {"out_of_memory", 4}, {"final_micro_batch", 1}}),
+              testing::HasSubstr("`gpuadvise fit`"));
+  EXPECT_THAT(next({{"slurm_state", "OUT_OF_MEMORY"}}),
+              testing::HasSubstr("resources.mem_per_gpu"));
+}
+
 TEST(JobsRecord, OfNothingIsANumber) { EXPECT_EQ(JobsRecord({}), "0 jobs"); }
 
 TEST(JobsRecord, ErrorsAreSharesOfWhatWasSaidAsInAJobsDetail) {
