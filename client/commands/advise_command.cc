@@ -43,8 +43,12 @@ int Run(AdviseCommand& command, const CommandContext& context) {
     return AdviceText(shown, {.all = command.all,
                               .now = now,
                               .style = style,
-                              .chosen_rank = FirstFollowed(advice, advice.command_conflicts)});
+                              .chosen_rank = FirstFollowed(advice, advice.command_conflicts),
+                              .narrowed_by = NarrowedBy(file->spec())});
   });
+  for (const std::string& option : UncountedOptions(file->spec(), question)) {
+    console.Complain("gpuadvise: not in the forecast: " + Printable(option));
+  }
   const Result<void> young = CheckAge(advice.frame, command.max_age_seconds);
   if (!young) return ReportInWords(young.error(), console);
   return advice.strategies.empty() ? kExitInfeasible : kExitOk;

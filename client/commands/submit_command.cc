@@ -52,7 +52,8 @@ std::string OnCluster(const api::Strategy& strategy) {
   return strategy.cluster.empty() ? "" : " on cluster " + strategy.cluster;
 }
 
-std::string ChoiceText(const Choice& choice, const SubmitCommand& command, const Console& console) {
+std::string ChoiceText(const Choice& choice, const SubmitCommand& command, const json& spec,
+                       const Console& console) {
   const api::Strategy& strategy = choice.strategy;
   std::vector<std::string> lines = {
       fmt::format("{} {} in {}{}: batch {} × {} × {} = {}, {}", strategy.rank,
@@ -68,8 +69,8 @@ std::string ChoiceText(const Choice& choice, const SubmitCommand& command, const
   if (!fixed.empty()) {
     lines.push_back("fixed by you: " + Printable(Join(fixed.ToArguments(), " ")));
   }
-  if (const auto unseen = UnseenByForecast(fixed); !unseen.empty()) {
-    lines.push_back("not in the forecast: " + Printable(Join(unseen, " ")));
+  if (const auto uncounted = UncountedOptions(spec, command.question); !uncounted.empty()) {
+    lines.push_back("not in the forecast: " + Printable(Join(uncounted, " ")));
   }
   std::string text;
   for (const std::string& line : lines) {
@@ -215,14 +216,14 @@ int SubmitChoice(const Choice& choice, const JobChecks& job, Api& api, JobRunner
   return kExitOk;
 }
 
-int ShowDryRun(const SubmitCommand& command, const Choice& choice, const JobChecks& job,
-               Console& console) {
+int ShowDryRun(const SubmitCommand& command, const json& spec, const Choice& choice,
+               const JobChecks& job, Console& console) {
   if (console.style().json) {
     PrintJson(SubmissionJson(nullptr, choice, job.checks), console);
     return kExitOk;
   }
   std::string text =
-      ChoiceText(choice, command, console) + TroubleText(job.checks, console.style());
+      ChoiceText(choice, command, spec, console) + TroubleText(job.checks, console.style());
   text.pop_back();
   console.Complain(text);  // so that `submit --dry-run > job.sh` is just the script
   console.PrintDocument(choice.script.text);
@@ -234,10 +235,10 @@ int CheckAndSubmit(const SubmitCommand& command, const json& spec, const Choice&
                    const JobSubmission& submission, Console& console) {
   if (command.dry_run) {
     const JobChecks job = CheckJob(spec, choice, submission.site, nullptr, console.now());
-    return ShowDryRun(command, choice, job, console);
+    return ShowDryRun(command, spec, choice, job, console);
   }
   if (!console.style().json) {
-    console.Print(ChoiceText(choice, command, console) + "\n" + choice.script.text + "\n");
+    console.Print(ChoiceText(choice, command, spec, console) + "\n" + choice.script.text + "\n");
   }
   if (const Result<void> asks = CanAgree(command, console); !asks) {
     return Report(asks.error(), console);

@@ -261,9 +261,7 @@ void ListUnknown(const SbatchRequest& request, Console& console) {
   for (const std::string& option : request.unknown) {
     console.Complain("gpuadvise: ignored, not an sbatch option: " + Printable(option));
   }
-  SbatchOptions options = request.options;
-  for (const char* seen : {"array", "begin", "dependency", "hold", "nice"}) options.Erase(seen);
-  for (const std::string& option : UnseenByForecast(options)) {
+  for (const std::string& option : UnseenByJobQuestion(request.options)) {
     console.Complain("gpuadvise: no effect on the forecast: " + Printable(option));
   }
 }

@@ -1,10 +1,15 @@
 #include "client/questions/advice_question.h"
 
+#include <fmt/format.h>
+
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "client/api/answer_reader.h"
 #include "client/questions/job_question.h"
+#include "client/sbatch/sbatch_script.h"
 #include "common/base/date_time.h"
+#include "common/base/json_fields.h"
 #include "common/spec/sent_spec.h"
 
 namespace gpuadvise::client {
@@ -26,7 +31,36 @@ std::string PointerToFlag(const std::string& pointer) {
   return "--" + name;
 }
 
+// What the user has fixed: flags win over slurm.extra, of which what follows the row fixes nothing.
+SbatchOptions FixedOptions(const json& spec, const AdviceQuestion& question) {
+  SbatchOptions fixed = ExtraOptions(spec, {});
+  for (const auto& [name, value] : std::map(fixed.values())) {
+    if (value.find('{') != std::string::npos) fixed.Erase(name);
+  }
+  fixed.OverrideWith(question.fixed);
+  return fixed;
+}
+
 }  // namespace
+
+std::vector<std::string> UncountedOptions(const json& spec, const AdviceQuestion& question) {
+  return UnseenByAdvice(FixedOptions(spec, question));
+}
+
+std::vector<std::string> NarrowedBy(const json& spec) {
+  std::vector<std::string> names;
+  for (const char* name : {"nodelist", "exclude", "partition", "constraint"}) {
+    const std::string value = TextOf(ObjectOf(spec, "slurm"), name);
+    if (!value.empty()) names.push_back(fmt::format("slurm.{}: {}", name, value));
+  }
+  const SbatchOptions extra = ExtraOptions(spec, {});
+  for (const char* name :
+       {"nodelist", "exclude", "partition", "constraint", "gres", "gpus", "gpus-per-node"}) {
+    if (const auto value = extra.Get(name)) names.push_back(fmt::format("--{}={}", name, *value));
+  }
+  if (ObjectOf(spec, "resources").contains("gpus")) names.emplace_back("resources.gpus");
+  return names;
+}
 
 Result<json> AdviceRequest(const TrainFile& file, const AdviceQuestion& question, int64_t now) {
   json request = {{"spec", SentSpec(file.spec())}};  // without tokens
@@ -37,7 +71,7 @@ Result<json> AdviceRequest(const TrainFile& file, const AdviceQuestion& question
     request["deadline"] = *deadline;
   }
   if (question.others) request["others"] = true;
-  Result<json> constraints = AdviceConstraints(question.fixed);
+  Result<json> constraints = AdviceConstraints(FixedOptions(file.spec(), question));
   if (!constraints) return constraints;
   if (!constraints->empty()) request["constraints"] = *std::move(constraints);
   return request;

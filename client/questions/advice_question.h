@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "client/api/daemon_client.h"
 #include "client/sbatch/sbatch_options.h"
@@ -23,7 +24,17 @@ struct AdviceQuestion {
   std::string prices;     // of a GPU-hour, "l40s=1.20,rtx4090=0.45"; "": the file's, the site's
 };
 
-// The body of POST /v1/advise. Errors: an invalid option.
+// The options that may move the job's start and that no advice counts, as written: of `question`
+// and of the slurm.extra of `spec`, a train.yaml's JSON.
+std::vector<std::string> UncountedOptions(const nlohmann::json& spec,
+                                          const AdviceQuestion& question);
+
+// What of `spec`, a train.yaml's JSON, may leave GPU types out: "slurm.nodelist: n1",
+// "resources.gpus".
+std::vector<std::string> NarrowedBy(const nlohmann::json& spec);
+
+// The body of POST /v1/advise. What the file's slurm.extra fixes counts like a flag. Errors: an
+// invalid option.
 Result<nlohmann::json> AdviceRequest(const TrainFile& file, const AdviceQuestion& question,
                                      int64_t now);
 

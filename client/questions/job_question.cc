@@ -300,6 +300,29 @@ void AddGpuConstraints(const SbatchOptions& options, QuestionBuilder* question) 
   question->Set("gpus_per_node", TotalGpus(*total) / nodes);
 }
 
+// The options but `seen` and those that move no start.
+std::vector<std::string> Unseen(SbatchOptions options, std::initializer_list<const char*> seen) {
+  for (const char* name : seen) options.Erase(name);
+  for (const char* name : {"acctg-freq",   "chdir",
+                           "comment",      "container",
+                           "distribution", "error",
+                           "export",       "export-file",
+                           "get-user-env", "gpu-bind",
+                           "hint",         "input",
+                           "job-name",     "kill-on-invalid-dep",
+                           "mail-type",    "mail-user",
+                           "mem-bind",     "no-requeue",
+                           "open-mode",    "output",
+                           "parsable",     "propagate",
+                           "quiet",        "requeue",
+                           "signal",       "verbose",
+                           "wait",         "wckey",
+                           "wrap"}) {
+    options.Erase(name);
+  }
+  return options.ToArguments();
+}
+
 }  // namespace
 
 Result<json> JobQuestion(const SbatchOptions& options, int64_t now) {
@@ -341,17 +364,19 @@ Result<json> AdviceConstraints(const SbatchOptions& options) {
   return question.Done();
 }
 
-std::vector<std::string> UnseenByForecast(const SbatchOptions& options) {
-  constexpr std::array<std::string_view, 10> kSeen = {"partition", "account", "qos",   "constraint",
-                                                      "nodelist",  "exclude", "nodes", "time",
-                                                      "gres",      "gpus"};
-  constexpr std::array<std::string_view, 10> kHarmless = {
-      "gpus-per-node", "job-name", "output",    "error", "mail-type",
-      "mail-user",     "comment",  "open-mode", "chdir", "parsable"};
-  SbatchOptions unseen = options;
-  for (std::string_view name : kSeen) unseen.Erase(std::string(name));
-  for (std::string_view name : kHarmless) unseen.Erase(std::string(name));
-  return unseen.ToArguments();
+std::vector<std::string> UnseenByJobQuestion(const SbatchOptions& options) {
+  return Unseen(
+      options, {"partition",     "account",       "qos",         "constraint",    "nodelist",
+                "exclude",       "reservation",   "nodes",       "ntasks",        "ntasks-per-node",
+                "cpus-per-task", "gres",          "gpus",        "gpus-per-node", "gpus-per-task",
+                "mem",           "mem-per-cpu",   "mem-per-gpu", "cpus-per-gpu",  "time",
+                "time-min",      "begin",         "dependency",  "nice",          "hold",
+                "exclusive",     "oversubscribe", "licenses",    "array"});
+}
+
+std::vector<std::string> UnseenByAdvice(const SbatchOptions& options) {
+  return Unseen(options, {"partition", "account", "qos", "constraint", "nodelist", "exclude",
+                          "nodes", "time", "time-min", "gres", "gpus", "gpus-per-node"});
 }
 
 Result<void> AddRunWords(const SbatchOptions& options, json& job) {

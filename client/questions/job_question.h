@@ -22,8 +22,10 @@ Result<nlohmann::json> JobQuestion(const SbatchOptions& options, int64_t now);
 // The `constraints` of POST /v1/advise: only options that are given.
 Result<nlohmann::json> AdviceConstraints(const SbatchOptions& options);
 
-// The options that a forecast ignores, as written ("--mem=64G").
-std::vector<std::string> UnseenByForecast(const SbatchOptions& options);
+// The options that may move a job's start and that JobQuestion, or AdviceConstraints, does not
+// read, as written ("--mem=64G").
+std::vector<std::string> UnseenByJobQuestion(const SbatchOptions& options);
+std::vector<std::string> UnseenByAdvice(const SbatchOptions& options);
 
 // Adds members that help to predict the run time: job name and --time-min. Errors: kBadInput.
 Result<void> AddRunWords(const SbatchOptions& options, nlohmann::json& job);

@@ -7,7 +7,6 @@
 #include "client/api/answer_reader.h"
 #include "client/sbatch/array_items.h"
 #include "client/sbatch/job_launch.h"
-#include "client/sbatch/job_words.h"
 #include "client/sbatch/option_values.h"
 #include "client/shell/shell_text.h"
 #include "client/shell/shell_words.h"
@@ -154,37 +153,29 @@ void ShareCpus(SbatchOptions* options) {
   options->Set("cpus-per-task", std::to_string(std::max<int64_t>(1, *cpus / *tasks)));
 }
 
-// Adds slurm.extra: options of the training file, as on a command line. Returns whether they fix
-// the CPUs of a task.
-bool AddExtra(const json& spec, const Placeholders& figures, SbatchOptions* options) {
-  const json& slurm = ObjectOf(spec, "slurm");
+}  // namespace
+
+SbatchOptions ExtraOptions(const json& spec, const Placeholders& figures) {
   std::vector<std::string> words;
-  for (const std::string& line : RawTexts(slurm, "extra")) {
+  for (const std::string& line : RawTexts(ObjectOf(spec, "slurm"), "extra")) {
     for (std::string& word : SplitDirective(FillPlaceholders(line, figures))) {
       words.push_back(std::move(word));
     }
   }
   const Result<ParsedArguments> extra = ParseSbatchArguments(words);
-  const bool fixes = extra && extra->options.Has("cpus-per-task");
-  if (extra) {
-    options->OverrideWith(extra->options);
-    // A plugin's, such as Pyxis's --container-image=…: sbatch knows them.
-    for (const std::string& word : extra->unknown) {
-      if (!word.starts_with("--")) continue;
-      const size_t equals = std::min(word.find('='), word.size());
-      const std::string name = word.substr(2, equals - 2);
-      const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-        return IsNamePart(c) || c == '-';
-      });
-      if (plain) options->Set(name, equals == word.size() ? "" : word.substr(equals + 1));
-    }
+  if (!extra) return {};
+  SbatchOptions options = extra->options;
+  for (const std::string& word : extra->unknown) {  // sbatch knows its plugins'
+    if (!word.starts_with("--")) continue;
+    const size_t equals = std::min(word.find('='), word.size());
+    const std::string name = word.substr(2, equals - 2);
+    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+      return IsNamePart(c) || c == '-';
+    });
+    if (plain) options.Set(name, equals == word.size() ? "" : word.substr(equals + 1));
   }
-  const std::string array = RawText(slurm, "array");
-  if (!array.empty()) options->Set("array", array);
-  return fixes;
+  return options;
 }
-
-}  // namespace
 
 SbatchOptions StrategyOptions(const json& spec, const api::Strategy& strategy,
                               const SbatchOptions& fixed) {
@@ -202,10 +193,14 @@ SbatchOptions StrategyOptions(const json& spec, const api::Strategy& strategy,
     options.Set("open-mode", "append");
     options.Set("signal", "B:USR1@300");
   }
-  const bool fixes_cpus = AddExtra(spec, StrategyWords(spec, strategy), &options);
+  const SbatchOptions extra = ExtraOptions(spec, StrategyWords(spec, strategy));
+  LeaveOutContradictions(extra, &options);
+  options.OverrideWith(extra);
+  const std::string array = RawText(ObjectOf(spec, "slurm"), "array");
+  if (!array.empty()) options.Set("array", array);
   LeaveOutContradictions(fixed, &options);
   options.OverrideWith(fixed);
-  if (!fixes_cpus && !fixed.Has("cpus-per-task")) ShareCpus(&options);
+  if (!extra.Has("cpus-per-task") && !fixed.Has("cpus-per-task")) ShareCpus(&options);
   return options;
 }
 
@@ -234,7 +229,9 @@ Result<JobScript> MakeJobScript(std::string_view job_template, const json& spec,
   const bool traps = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
     return line.find("trap ") != std::string::npos;
   });
-  const bool takes_signals = colon != std::string::npos && signal.find('B') < colon && !traps;
+  const bool for_the_shell = colon != std::string::npos && signal.find('B') < colon;
+  const bool waits_for_one = RawText(spec, "command").find("trap ") != std::string::npos;
+  const bool takes_signals = (for_the_shell || waits_for_one) && !traps;
   const Result<std::string> launch = LaunchLines(spec, strategy, words, takes_signals);
   if (!launch) return tl::unexpected<Error>(launch.error());
   script.text = FillPlaceholders(job_template, {{"sbatch", Directives(script.options)},

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "client/sbatch/job_words.h"
 #include "client/sbatch/sbatch_options.h"
 #include "common/api/advice.h"
 #include "common/base/error.h"
@@ -38,6 +39,10 @@ Result<JobScript> MakeJobScript(std::string_view job_template, const nlohmann::j
 // A bash script to try the command here: `spec`'s environment, setup and command with the figures
 // of `strategy`, as in its job, but with a temporary output folder. Errors: as above.
 Result<std::string> MakeTrialScript(const nlohmann::json& spec, const api::Strategy& strategy);
+
+// The options of `spec`'s slurm.extra, which win over the advice, with `figures` in them. What is
+// no option of sbatch is left out, but for a plugin's (Pyxis's --container-image=…).
+SbatchOptions ExtraOptions(const nlohmann::json& spec, const Placeholders& figures);
 
 // sbatch's options for `strategy` without those that contradict `fixed`.
 SbatchOptions StrategyOptions(const nlohmann::json& spec, const api::Strategy& strategy,

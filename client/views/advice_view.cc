@@ -219,12 +219,30 @@ std::vector<const api::Strategy*> RowsToShow(const api::Advice& advice, bool all
   return rows;
 }
 
+namespace {
+
+bool ComparesGpus(const Answer& answer) {
+  const auto& rows = answer.strategies;
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const api::Strategy& row) { return row.gpu != rows.front().gpu; });
+}
+
+}  // namespace
+
 std::string AdviceText(const Answer& answer, const AdviceViewOptions& options) {
   const Rows rows = RowsToShow(answer, options.all, options.chosen_rank);
   std::string shared_partition;
   const std::string table = TableText(rows, options, &shared_partition);
   size_t rejected_left_out = 0;
   std::string text = HeaderText(answer, options, shared_partition) + "\n";
+  if (!options.narrowed_by.empty() && !ComparesGpus(answer)) {
+    text += Indented(fmt::format("Considered is only what {} of the file {}; without that more "
+                                 "GPUs may be compared.",
+                                 JoinNames(options.narrowed_by),
+                                 options.narrowed_by.size() == 1 ? "allows" : "allow"),
+                     0, options.style.width) +
+            "\n";
+  }
   if (table.empty()) text += "No strategy can run this job on this cluster.\n";
   text += table;
   const std::string why = WhyText(rows, options);
@@ -316,7 +334,9 @@ std::vector<TextColumn> Columns(const Rows& rows, const AdviceTableShape& shape,
   columns.push_back(Column(shape.late_wait ? "WAIT p50 (p90)" : "WAIT p50", rows,
                            [&](Row row) { return WaitCell(row.wait, shape.late_wait); }));
   if (shape.run) {
-    columns.push_back(Column("RUN", rows, [](Row row) { return Words(row.run.p50_seconds); }));
+    columns.push_back(Column("RUN", rows, [](Row row) {
+      return ElapsedInWords(static_cast<double>(row.run.p50_seconds));
+    }));
   }
   columns.push_back(Column(shape.late_done ? "DONE p50 (p90)" : "DONE p50", rows,
                            [&](Row row) { return DoneCell(row.total, shape.late_done, now); }));

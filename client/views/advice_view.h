@@ -20,6 +20,8 @@ struct AdviceViewOptions {
   int64_t now = 0;   // unix seconds
   TerminalStyle style;
   int64_t chosen_rank = 0;  // the row marked with ✔; 0: the first
+  // What leaves GPU types out; said first where no two are left.
+  std::vector<std::string> narrowed_by = {};
 };
 
 // The whole text, ending in a newline.

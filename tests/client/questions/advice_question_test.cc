@@ -40,6 +40,17 @@ TEST(AdviceRequest, WithoutFlagsIsTheSpecAlone) {
             json::parse(R"({"spec": {"name": "x", "training": {"max_steps": 5}}})"));
 }
 
+TEST(AdviceRequest, WhatSlurmExtraFixesCountsUnlessAFlagSaysOtherwise) {
+  const TrainFile file = *TrainFile::FromText(
+      "name: x\ntraining: {max_steps: 5}\nslurm:\n"
+      "  extra: [--nodelist=n1, --qos=high, '--ntasks-per-node={gpus_per_node}', --exclusive]\n",
+      "train.yaml", "", kNow);
+  EXPECT_EQ(AdviceRequest(file, With({"--qos=low"}), kNow)->at("constraints"),
+            json::parse(R"({"nodelist": "n1", "qos": "low"})"));
+  EXPECT_EQ(UncountedOptions(file.spec(), With({"--begin=now+1hour"})),
+            (std::vector<std::string>{"--begin=now+1hour", "--exclusive"}));
+}
+
 TEST(AdviceRequest, ABadFlagIsNamed) {
   AdviceQuestion question;
   question.deadline = "someday";

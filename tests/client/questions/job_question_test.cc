@@ -142,9 +142,11 @@ TEST(Constraints, GpusThatCannotBeSharedAreRefused) {
 }
 
 TEST(Unseen, IsWhatTheForecastDoesNotKnow) {
-  EXPECT_EQ(UnseenByForecast(
-                Options({"-p", "x", "-t1", "--mem=5G", "-J", "n", "--dependency=afterok:1"})),
-            (std::vector<std::string>{"--dependency=afterok:1", "--mem=5G"}));
+  const SbatchOptions options = Options({"-p", "x", "-t1", "--mem=5G", "-J", "n", "--contiguous",
+                                         "--dependency=afterok:1", "--signal=B:USR1@60"});
+  EXPECT_EQ(UnseenByAdvice(options),
+            (std::vector<std::string>{"--contiguous", "--dependency=afterok:1", "--mem=5G"}));
+  EXPECT_EQ(UnseenByJobQuestion(options), (std::vector<std::string>{"--contiguous"}));
 }
 
 TEST(Nodes, AreReadAsSbatchReadsThem) {

@@ -114,6 +114,24 @@ TEST(JobScript, OptionsOfPluginsArePassedOn) {
   EXPECT_EQ(hostile.find("\nid"), std::string::npos) << hostile;
 }
 
+TEST(JobScript, AFurtherOptionReplacesOtherWordsForIt) {
+  json spec = Example("gr00t.yaml");
+  spec["slurm"] = {{"extra", {"--mem-per-cpu=4G", "--cpus-per-gpu=4"}}};
+  const SbatchOptions options = Script(spec, Strategy(0)).options;
+  EXPECT_FALSE(options.Has("mem"));
+  EXPECT_FALSE(options.Has("cpus-per-task"));
+  EXPECT_EQ(options.Get("mem-per-cpu"), "4G");
+}
+
+TEST(JobScript, ATrapInTheCommandGetsTheSignalsOfTheJobsShell) {
+  json spec = Example("gr00t.yaml");
+  EXPECT_EQ(Script(spec, Strategy(0)).text.find("exec \"${run[@]}\""), std::string::npos);
+  spec["command"] = "trap 'save' TERM\npython t.py &\nwait";
+  EXPECT_NE(Script(spec, Strategy(0)).text.find("exec \"${run[@]}\""), std::string::npos);
+  spec["setup"] = {"trap 'rm -rf $tmp' EXIT"};  // of the job's shell itself
+  EXPECT_EQ(Script(spec, Strategy(0)).text.find("exec \"${run[@]}\""), std::string::npos);
+}
+
 TEST(JobScript, SetupThatEndsExportingDoesNotEndItForTheRest) {
   json spec = Example("gr00t.yaml");
   spec["setup"] = {"set -a; source .env; set +a", "LR=2e-5"};
