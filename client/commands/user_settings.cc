@@ -55,7 +55,7 @@ Result<void> Take(const std::string& path, Taken& taken) {
       {"prometheus", &settings.metrics.prometheus},
       {"gpu_use_query", &settings.metrics.use_query},
       {"gpu_memory_query", &settings.metrics.memory_query}};
-  const Result<YamlDocument> document = LoadYamlFile(path, EmptyYaml::kEmptyMap);
+  const Result<YamlDocument> document = LoadYamlFile(path, YamlRules::kMayBeEmpty);
   if (!document) return tl::unexpected<Error>(document.error());
   const auto refuse = [&](const std::string& message, const std::string& key) {
     return BadInput(Describe({ErrorCode::kBadInput, message, "/" + key}, path, *document));

@@ -60,13 +60,14 @@ std::optional<LaunchCommand> UnknownTraining(const std::vector<ScriptStatement>&
 
 // The last line that runs another shell script ("srun ./train.sh", "source finetune.sh 7b"), which
 // may have the training; "": none.
-std::string CalledScript(const std::vector<ScriptStatement>& statements, const std::string& file,
+std::string CalledScript(const std::vector<ScriptStatement>& statements,
+                         const ScriptVariables& variables, const std::string& file,
                          const ReadNamedFile& read) {
   std::string sentence;
   for (const ScriptStatement& statement : statements) {
     for (const ScriptCommand& command : statement.commands) {
       for (size_t i = 0; i < command.words.size(); ++i) {
-        const std::string& word = command.words[i];
+        const std::string word = variables.ValueOf(command.words[i]).value_or(command.words[i]);
         const bool script = word.ends_with(".sh") || word.ends_with(".bash");
         if (!script || word.find_first_of("$`*{(=") != std::string::npos) continue;
         const std::vector<std::string> arguments(command.words.begin() + static_cast<long>(i) + 1,
@@ -96,7 +97,8 @@ std::string CalledScript(const std::vector<ScriptStatement>& statements, const s
 // way that is not known. Errors: there is neither, or another script may have it.
 Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
                                   const std::vector<ScriptStatement>& statements,
-                                  const std::string& file, const ReadNamedFile& read) {
+                                  const ScriptVariables& variables, const std::string& file,
+                                  const ReadNamedFile& read) {
   const LaunchCommand* best = nullptr;
   for (const LaunchCommand& launch : found) {
     if (launch.likeness > -5 && (best == nullptr || launch.likeness > best->likeness)) {
@@ -104,7 +106,7 @@ Result<FoundTraining> TheTraining(const std::vector<LaunchCommand>& found,
     }
   }
   if (best == nullptr) {
-    const std::string called = CalledScript(statements, file, read);
+    const std::string called = CalledScript(statements, variables, file, read);
     if (!called.empty()) return BadInput(called);
     if (auto launch = UnknownTraining(statements))
       return FoundTraining{std::move(*launch), "", true};
@@ -174,7 +176,7 @@ Result<ReadScript> FindTraining(const std::string& text, const SbatchOptions& op
     script.statements = std::move(*statements);
     script.variables = ScriptVariables(options);
     script.found = FindLaunches(script.statements, script.variables, read);
-    auto chosen = TheTraining(script.found, script.statements, file, read);
+    auto chosen = TheTraining(script.found, script.statements, script.variables, file, read);
     const size_t last = chosen ? chosen->launch.statement : script.statements.size();
     if (auto filled = CheckFilledIn(script.statements, last, file); !filled) {
       return tl::unexpected<Error>(filled.error());

@@ -464,7 +464,7 @@ std::optional<json> ParseConfig(const std::string& text, const std::string& path
     json read = json::parse(text, nullptr, false, true);
     return read.is_object() ? std::optional(std::move(read)) : std::nullopt;
   }
-  const Result<YamlDocument> document = ParseYaml(text, path, EmptyYaml::kEmptyMap);
+  const Result<YamlDocument> document = ParseYaml(text, path, YamlRules::kOfOthers);
   return document ? std::optional(document->root) : std::nullopt;
 }
 

@@ -273,7 +273,8 @@ bool KeptScript::BeginsWord(size_t at) const {
 
 bool KeptScript::EndsWord(size_t at) const {
   return at >= text_.size() ||
-         std::string_view(" \t\r\n\"');&|\\`,").find(text_[at]) != std::string::npos;
+         std::string_view(" \t\r\n\"');&|\\`,").find(text_[at]) != std::string::npos ||
+         (text_[at] == '/' && at > 0 && IsDigit(text_[at - 1]));  // sed 's/$/ slots=8/'
 }
 
 bool KeptScript::IsInComment(size_t at) const {
@@ -302,6 +303,13 @@ size_t KeptScript::ValueAt(size_t at) const {
     value += continues ? 2 : 1;
   }
   return value == gap ? std::string::npos : value;
+}
+
+bool KeptScript::ChangesFolder() const {
+  for (size_t at = text_.find("cd "); at != std::string::npos; at = text_.find("cd ", at + 1)) {
+    if (BeginsWord(at) && !IsInComment(at)) return true;
+  }
+  return false;
 }
 
 std::string KeptScript::Body() const {

@@ -49,6 +49,9 @@ class KeptScript {
   // Adds words to the end of the training's command.
   bool Append(const LaunchCommand& launch, std::string_view words);
 
+  // Whether a line of it goes to another folder.
+  bool ChangesFolder() const;
+
   // Without the interpreter's and the #SBATCH lines, which have keys of their own.
   std::string Body() const;
   const std::string& text() const { return text_; }

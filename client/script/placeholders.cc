@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
@@ -21,6 +22,25 @@ constexpr std::string_view kSlurms = "${CUDA_VISIBLE_DEVICES-}";
 
 // "0,1,2,3" of four GPUs.
 constexpr std::string_view kListOfGpus = "$(seq -s , 0 $(({gpus_per_node} - 1)))";
+
+// Variables of scripts that hold a number of GPUs or nodes.
+struct CountName {
+  std::string_view name;
+  std::string_view placeholder;
+};
+constexpr std::array<CountName, 13> kCountNames = {{{"WORLD_SIZE", "{gpus}"},
+                                                    {"GPUS_PER_NODE", "{gpus_per_node}"},
+                                                    {"NGPUS_PER_NODE", "{gpus_per_node}"},
+                                                    {"N_GPUS_PER_NODE", "{gpus_per_node}"},
+                                                    {"NUM_GPUS_PER_NODE", "{gpus_per_node}"},
+                                                    {"NGPUS", "{gpus_per_node}"},
+                                                    {"NUM_GPUS", "{gpus_per_node}"},
+                                                    {"N_GPUS", "{gpus_per_node}"},
+                                                    {"NPROC_PER_NODE", "{gpus_per_node}"},
+                                                    {"NNODES", "{nodes}"},
+                                                    {"NUM_NODES", "{nodes}"},
+                                                    {"N_NODES", "{nodes}"},
+                                                    {"NUM_MACHINES", "{nodes}"}}};
 
 bool IsLocal(std::string_view host) { return IsOneOf(host, {"localhost", "127.0.0.1", "0.0.0.0"}); }
 
@@ -317,10 +337,9 @@ class Writer {
                              0) {
       report_.changed.push_back("CUDA_VISIBLE_DEVICES=" + list + " → Slurm sets it");
     }
-    for (const char* name :
-         {"WORLD_SIZE", "GPUS_PER_NODE", "NGPUS", "NUM_GPUS", "N_GPUS", "NPROC_PER_NODE"}) {
-      if (kept_->Assign(name, PlaceholderOfCount(name))) {
-        report_.changed.push_back(fmt::format("{} → {}", name, PlaceholderOfCount(name)));
+    for (const CountName& each : kCountNames) {
+      if (kept_->Assign(each.name, each.placeholder)) {
+        report_.changed.push_back(fmt::format("{} → {}", each.name, each.placeholder));
       }
     }
     const std::string slots = std::to_string(training_.layout.gpus_per_node);
@@ -331,10 +350,10 @@ class Writer {
 
   // The placeholder of a variable that holds a number of GPUs; "": another variable.
   static std::string PlaceholderOfCount(const std::string& name) {
-    if (name == "WORLD_SIZE") return "{gpus}";
-    const bool of_node =
-        IsOneOf(name, {"GPUS_PER_NODE", "NGPUS", "NUM_GPUS", "N_GPUS", "NPROC_PER_NODE"});
-    return of_node ? "{gpus_per_node}" : "";
+    for (const CountName& each : kCountNames) {
+      if (each.name == name) return std::string(each.placeholder);
+    }
+    return "";
   }
 
   // WORLD_SIZE=8 before the command, or exported: a program that reads it would wait for others.

@@ -363,6 +363,7 @@ class Converter {
   }
 
   bool ChangesFolder() const {
+    if (training_.kept && training_.kept->ChangesFolder()) return true;
     return std::any_of(setup_.lines.begin(), setup_.lines.end(), [](const SetupLine& line) {
       return line.text.starts_with("cd ") || line.text.find("\ncd ") != std::string::npos;
     });
@@ -601,14 +602,18 @@ void SayWhatTheTextDoes(const std::vector<ScriptStatement>& statements,
                       TextOf(other) == TextOf(launch);
     if (same || other.likeness < kLooksLikeTraining) continue;
     report.unclear.push_back(fmt::format(
-        "line {}: {} starts a training, too: it runs as well, and neither its time nor its memory "
-        "is counted; take it out, or write stages:",
-        other.line, TextOf(other).substr(0, kMostShownOfCommand)));
+        "line {}: {} starts a training, too: {}, and neither its time nor its memory is counted; "
+        "take it out, or write stages:",
+        other.line, TextOf(other).substr(0, kMostShownOfCommand),
+        other.block == ScriptBlock::kCondition ? "a condition says whether it runs"
+                                               : "it runs as well"));
   }
   for (const ScriptStatement& statement : statements) {
     const bool function =
         !statement.commands.empty() && statement.commands[0].block == ScriptBlock::kFunction;
-    const std::string argument = function ? "" : ScriptArgumentIn(statement.text);
+    // A called script's text, which ends the statement, gets what the call gives it.
+    const std::string own = statement.text.substr(0, statement.text.find("\"$(cat <<'END_OF_"));
+    const std::string argument = function ? "" : ScriptArgumentIn(own);
     const bool is_given = statement.text.starts_with("set -- ");
     if (is_given) return;
     const bool has_default =

@@ -36,13 +36,23 @@ bool IsOfAnotherTask(const std::string& section) {
                      [&](std::string_view task) { return name.find(task) != std::string::npos; });
 }
 
+bool HasPart(const std::string& key, std::initializer_list<std::string_view> parts) {
+  const std::string name = LowerCase(key);
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return name.find(part) != std::string::npos; });
+}
+
 // Whether an unknown key sounds like a number of GPUs or an accumulation.
 bool SoundsLikeSplit(const std::string& key) {
-  constexpr std::array<std::string_view, 5> kParts = {"accum", "n_gpu", "num_gpu", "nproc",
-                                                      "devices"};
-  const std::string name = LowerCase(key);
-  return std::any_of(kParts.begin(), kParts.end(),
-                     [&](std::string_view part) { return name.find(part) != std::string::npos; });
+  return HasPart(key, {"accum", "n_gpu", "num_gpu", "nproc", "devices"});
+}
+
+// Whether an unknown key sounds like something that memory or time rests on.
+bool SoundsLikeAFigure(const std::string& key) {
+  return HasPart(key, {"parallel", "offload", "checkpointing", "recompute", "max_len", "_len",
+                       "max_length", "max_tokens", "precision", "dtype", "freeze", "quantiz",
+                       "microbatch", "micro_batch", "batch_size", "shard", "amp_", "use_amp"}) &&
+         !HasPart(key, {"eval", "val_", "test", "infer", "warmup", "log_", "save"});
 }
 
 class ConfigReader {
@@ -81,10 +91,15 @@ class ConfigReader {
     const auto file = files_.find(key);
     if (setting == nullptr) {
       const std::string name = key.substr(key.rfind('.') + 1);
+      const size_t counted = flags_.not_counted.size();
       AddNotCounted(name, value, flags_);
       if (SoundsLikeSplit(name) && value.is_number_integer() && value > 1) {
         flags_.unclear.push_back(key + " " + value.dump() +
                                  (file == files_.end() ? "" : " in " + file->second));
+      } else if (SoundsLikeAFigure(name) && value != false &&
+                 counted == flags_.not_counted.size()) {
+        flags_.others.push_back(key + ": " + ScalarText(value) +
+                                (file == files_.end() ? "" : " in " + file->second));
       }
     }
     if (setting == nullptr || flags_.uses.contains(setting->name)) return;

@@ -96,6 +96,10 @@ class Reader {
     if (value.starts_with("SOLVER.") || value == "MODEL.WEIGHTS") ReadSeparate(value);
   }
 
+  std::string ValueAt(size_t at) const {
+    return command_.words[at].value.value_or(command_.words[at].raw);
+  }
+
   static bool IsSettingsFile(std::string_view word) {
     if (word.ends_with('"')) word.remove_suffix(1);
     return word.ends_with(".yaml") || word.ends_with(".yml") || word.ends_with(".json") ||
@@ -103,7 +107,7 @@ class Reader {
   }
 
   bool NamesAConfig() const {
-    return at_ + 1 < command_.words.size() && IsSettingsFile(command_.words[at_ + 1].raw);
+    return at_ + 1 < command_.words.size() && IsSettingsFile(ValueAt(at_ + 1));
   }
 
   // NPROC_PER_NODE=4 swift sft …
@@ -227,7 +231,8 @@ class Reader {
     const bool sounds = std::none_of(kOtherHints.begin(), kOtherHints.end(), has) &&
                         std::any_of(kHints.begin(), kHints.end(), has);
     const bool settings = has("config") || has("cfg") || has("recipe") || has("settings");
-    if (settings && IsSettingsFile(use.raw)) flags_.unread.push_back(use.raw);
+    const std::string file = use.value.value_or(use.raw);
+    if (settings && IsSettingsFile(file)) flags_.unread.push_back(file);
     const bool figure = use.value && !use.value->empty() && IsDigit((*use.value)[0]);
     if (sounds && figure) return flags_.unclear.push_back(use.spelling + " " + use.raw);
     const bool of_program = !use.in_env && use.word > command_.program_at;
@@ -252,12 +257,28 @@ class Reader {
     if (command_.launcher == Launcher::kAxolotl && !module) ++at;
     const bool takes_config =
         command_.launcher == Launcher::kLlamaFactory || command_.launcher == Launcher::kAxolotl;
-    const bool lone = !takes_config && at < command_.words.size() &&
-                      !flags_.uses.contains("config") && IsSettingsFile(command_.words[at].raw);
-    if (lone) Position("config", at);  // python train.py settings.yaml
+    if (!takes_config) ReadLoneFiles(at);
     if (takes_config && at < command_.words.size()) {
-      const std::string file = command_.words[at].value.value_or(command_.words[at].raw);
+      const std::string file = ValueAt(at);
       if (!file.starts_with('-')) Position("config", at);
+    }
+  }
+
+  // python train.py settings.yaml, composer train.py settings.yaml: the first is the program's file
+  // of settings, more of them are named.
+  void ReadLoneFiles(size_t first) {
+    for (size_t at = first; at < command_.words.size(); ++at) {
+      const std::string text = ValueAt(at);
+      const bool data = at > first && text.ends_with(".json");
+      const bool is_value = at > first && command_.words[at - 1].raw.starts_with('-') &&
+                            command_.words[at - 1].raw.find('=') == std::string::npos;
+      if (text.starts_with('-') || text.find('=') != std::string::npos) continue;
+      if (data || is_value || !IsSettingsFile(text)) continue;
+      if (!flags_.uses.contains("config")) {
+        Position("config", at);
+      } else {
+        flags_.unread.push_back(text);
+      }
     }
   }
 

@@ -98,6 +98,16 @@ Result<BatchPlan> PlanBatch(const TrainingSpec& training, int64_t gpus, int64_t 
     const int64_t micro = std::min(most, samples / *training.accumulation);
     if (micro < 1) return NoProduct(training, range, gpus);
     if (auto plan = PlanAt(training, range, gpus, micro)) return *plan;
+    const int64_t needed = samples / *training.accumulation;
+    if (needed > largest && PlanAt(training, range, gpus, needed)) {
+      return Fail(
+          ErrorCode::kInfeasible,
+          fmt::format("effective_batch_size {} with gradient_accumulation_steps {} needs {} "
+                      "samples at once on each of {}; the largest that fits is {}",
+                      RangeInWords(range), *training.accumulation, needed, Plural(gpus, "GPU"),
+                      largest),
+          "/effective_batch_size");
+    }
     return NoProduct(training, range, gpus);
   }
   // From the largest micro-batch down. If one is too small with the largest accumulation, so is

@@ -40,11 +40,10 @@ ObservedBatches BatchesSeenOn(const GpuModel& gpu, const TrainingSpec& training,
     if (catalogue.Resolve(step.gpu) != &gpu) continue;
     if (SaysItRunsOut(step, setup) && step.micro_batch < seen.ran_out) {
       seen.ran_out = step.micro_batch;
-      seen.how_it_ran_out =
-          fmt::format("{} ran out of memory there{}",
-                      step.micro_batch == 1 ? "one sample"
-                                            : fmt::format("micro-batch {}", step.micro_batch),
-                      step.by.empty() ? "" : ", in " + step.by);
+      seen.how_it_ran_out = fmt::format(
+          "{} ran out of memory there{}",
+          step.micro_batch == 1 ? "one sample" : fmt::format("micro-batch {}", step.micro_batch),
+          step.by.empty() ? "" : ", in " + step.by);
     }
     if (SaysItRuns(step, setup)) seen.ran = std::max(seen.ran, step.micro_batch);
   }

@@ -74,6 +74,9 @@ json ScalarValue(int line, const std::string& tag, const std::string& text) {
 // error is thrown as a YamlFault, which ParseYaml catches.
 class YamlBuilder : public YAML::EventHandler {
  public:
+  // `last_wins`: of equal keys.
+  explicit YamlBuilder(bool last_wins) : last_wins_(last_wins) {}
+
   // The finished document. REQUIRES: all events of one document were received.
   YamlDocument Take() { return std::move(document_); }
   bool saw_value() const { return saw_value_; }
@@ -120,6 +123,7 @@ class YamlBuilder : public YAML::EventHandler {
   int RecordLine(int line);  // of PointerOfNext(); the line it was first seen on
   void Count(int line, size_t values, size_t bytes);
 
+  const bool last_wins_;
   YamlDocument document_;
   bool saw_document_ = false;
   bool saw_value_ = false;
@@ -251,7 +255,7 @@ void YamlBuilder::SetKey(int line, const std::string& tag, const std::string& te
   if (frame.key_is_merge) return;
   Count(line, 0, text.size());
   frame.value.bytes += text.size();
-  if (!frame.keys.insert(text).second) {
+  if (!frame.keys.insert(text).second && !last_wins_) {
     Refuse(line, "the key `" + text.substr(0, 60) + "` is already on line " +
                      std::to_string(RecordLine(line)) + "; keep one of them");
   }
@@ -326,13 +330,13 @@ Result<void> CheckText(std::string_view text, const std::string& file) {
   return {};
 }
 
-Result<YamlDocument> Build(std::string_view text, const std::string& file, EmptyYaml empty) {
+Result<YamlDocument> Build(std::string_view text, const std::string& file, YamlRules rules) {
   std::istringstream stream{std::string(text)};
   YAML::Parser parser(stream);
-  YamlBuilder builder;
+  YamlBuilder builder(rules == YamlRules::kOfOthers);
   while (parser.HandleNextDocument(builder)) {
   }
-  if (!builder.saw_value() && empty == EmptyYaml::kRefused) {
+  if (!builder.saw_value() && rules == YamlRules::kStrict) {
     return At(file, 0, "the file is empty; write `key: value` lines");
   }
   return builder.Take();
@@ -350,12 +354,12 @@ int YamlDocument::LineOf(std::string_view pointer) const {
   return 0;
 }
 
-Result<YamlDocument> ParseYaml(std::string_view text, const std::string& file, EmptyYaml empty) {
+Result<YamlDocument> ParseYaml(std::string_view text, const std::string& file, YamlRules rules) {
   if (Result<void> checked = CheckText(text, file); !checked) {
     return tl::unexpected<Error>(checked.error());
   }
   try {
-    return Build(text, file, empty);
+    return Build(text, file, rules);
   } catch (const YamlFault& fault) {
     return At(file, fault.line, fault.sentence);
   } catch (const YAML::Exception& exception) {

@@ -29,12 +29,13 @@ struct YamlDocument {
   int LineOf(std::string_view pointer) const;
 };
 
-// Whether a file without values is an error or an empty map.
-enum class EmptyYaml { kRefused, kEmptyMap };
+// What a file may be like: ours has values, and each key once; settings may be empty; of another
+// program's file, which may be empty too, the last of equal keys counts, as with PyYAML.
+enum class YamlRules { kStrict, kMayBeEmpty, kOfOthers };
 
 // `file`: name for messages; not opened.
 Result<YamlDocument> ParseYaml(std::string_view text, const std::string& file,
-                               EmptyYaml empty = EmptyYaml::kRefused);
+                               YamlRules rules = YamlRules::kStrict);
 
 // "train.yaml:7: message" for an error about `document`; "train.yaml: message" without a known
 // line.

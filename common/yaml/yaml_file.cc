@@ -72,10 +72,10 @@ Result<std::string> ReadStandardInput(const std::string& name) {
   return ReadRest(input, name, kMaxYamlBytes, kPipePatience);
 }
 
-Result<YamlDocument> LoadYamlFile(const std::string& path, EmptyYaml empty) {
+Result<YamlDocument> LoadYamlFile(const std::string& path, YamlRules rules) {
   Result<std::string> text = ReadTextFile(path);
   if (!text) return tl::unexpected<Error>(text.error());
-  return ParseYaml(*text, path, empty);
+  return ParseYaml(*text, path, rules);
 }
 
 }  // namespace gpuadvise

@@ -25,6 +25,6 @@ Result<std::string> ReadTextFile(const std::string& path, size_t max_bytes = kMa
 Result<std::string> ReadStandardInput(const std::string& name);
 
 // ReadTextFile, then ParseYaml.
-Result<YamlDocument> LoadYamlFile(const std::string& path, EmptyYaml empty = EmptyYaml::kRefused);
+Result<YamlDocument> LoadYamlFile(const std::string& path, YamlRules rules = YamlRules::kStrict);
 
 }  // namespace gpuadvise

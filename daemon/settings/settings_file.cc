@@ -60,7 +60,7 @@ Result<Settings> FromDocument(const YamlDocument& document, const std::string& f
 }  // namespace
 
 Result<Settings> ParseSettings(const std::string& text, const std::string& file) {
-  Result<YamlDocument> document = ParseYaml(text, file, EmptyYaml::kEmptyMap);
+  Result<YamlDocument> document = ParseYaml(text, file, YamlRules::kMayBeEmpty);
   if (!document) return tl::unexpected<Error>(std::move(document.error()));
   return FromDocument(*document, file);
 }
@@ -71,7 +71,7 @@ Result<YamlDocument> LoadSiteFile(const std::string& path) {
   if (is_there && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
     return BadInput(path + ": not a regular file (a FIFO, socket or device); name a file");
   }
-  return LoadYamlFile(path, EmptyYaml::kEmptyMap);
+  return LoadYamlFile(path, YamlRules::kMayBeEmpty);
 }
 
 std::vector<std::string> SecretsForAll(const LoadedSettings& loaded) {

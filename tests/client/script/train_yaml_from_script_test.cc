@@ -59,6 +59,76 @@ TEST(TrainYamlFromScript, GrootsFlagsBecomePlaceholders) {
   EXPECT_EQ(made.yaml["slurm"]["extra"], json::parse(R"(["--output=logs/%j.out"])"));
 }
 
+TEST(TrainYamlFromScript, AFileOfSettingsWithoutAFlagIsReadWhereverItStands) {
+  const std::map<std::string, std::string> files = {
+      {"conf/a.yaml",
+       "max_seq_len: 4096\nmodel_parallel_size: 2\nmodel: {activation_checkpointing_ratio: 3}\n"
+       "target_max_len: 256\neval_batch_size: 7\nfsdp_offload: false\n"}};
+  for (const char* command :
+       {"torchrun --nproc_per_node 4 train.py conf/a.yaml", "C=conf/a.yaml\npython x.py train $C",
+        "python ./deepy.py ./train.py conf/a.yaml --x 3", "composer train.py conf/a.yaml"}) {
+    const Made made = From(std::string("#SBATCH --gres=gpu:4\n") + command + "\n", files);
+    EXPECT_EQ(made.yaml["training"]["max_seq_length"], 4096) << command;
+    EXPECT_EQ(made.yaml["training"]["tensor_parallel_size"], 2) << command;
+    EXPECT_TRUE(Says(made.report.unclear, "model.activation_checkpointing_ratio: 3 in conf/a.yaml"))
+        << command;
+    EXPECT_TRUE(Says(made.report.unclear, "target_max_len: 256")) << command;
+    EXPECT_FALSE(Says(made.report.unclear, "eval_batch_size")) << command;
+    EXPECT_FALSE(Says(made.report.unclear, "fsdp_offload")) << command;
+  }
+  const Made more = From("#SBATCH --gres=gpu:1\npython train.py conf/a.yaml b.yml\n", files);
+  EXPECT_TRUE(Says(more.report.unclear, "b.yml cannot be read here"));
+  const Made data =
+      From("#SBATCH --gres=gpu:1\npython train.py --data conf/a.yaml x y.json\n", files);
+  EXPECT_FALSE(data.yaml["training"].contains("tensor_parallel_size"));
+}
+
+TEST(TrainYamlFromScript, ACalledScriptInAVariableIsNamed) {
+  const Made made = From(
+      "#SBATCH --nodes=2 --gres=gpu:4\nJOB=/home/x/grpo.sh\nsrun --ntasks=1 hostname\n"
+      "srun bash $JOB\n");
+  EXPECT_NE(made.error.find("/home/x/grpo.sh may have the training"), std::string::npos)
+      << made.error;
+}
+
+TEST(TrainYamlFromScript, CountsOfGpusAndNodesFollowTheRow) {
+  const char* lines =
+      "N_GPUS_PER_NODE=8\nNNODES=4\nexport TASKS=$(($N_GPUS_PER_NODE*$NNODES))\n"
+      "sed 's/$/ slots=8/' nodes > hosts\n"
+      "python t.py --per_device_train_batch_size 1 --max_steps 9";
+  for (const char* end : {"\n", " | tee log\n"}) {
+    const Made made = From(std::string("#SBATCH --nodes=4 --gres=gpu:8\n") + lines + end);
+    const std::string text = Command(made) + made.yaml.value("setup", json()).dump();
+    EXPECT_NE(text.find("N_GPUS_PER_NODE={gpus_per_node}"), std::string::npos) << text;
+    EXPECT_NE(text.find("NNODES={nodes}"), std::string::npos) << text;
+    EXPECT_NE(text.find("slots={gpus_per_node}/"), std::string::npos) << text;
+  }
+}
+
+TEST(TrainYamlFromScript, WhatACalledScriptIsGivenIsNotAskedFor) {
+  const Made made = From("#SBATCH --gres=gpu:1\nbash in.sh 7 && echo done\n",
+                         {{"in.sh", "[ $# -eq 1 ] || exit 1\npython t.py --run $1 -b 8\n"}});
+  EXPECT_FALSE(Says(made.report.unclear, "after the script's name")) << Command(made);
+}
+
+TEST(TrainYamlFromScript, TheOtherBranchIsNotSaidToRun) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:8\nif [ -z \"$N\" ]; then\n"
+      "  torchrun --nproc_per_node=8 train.py --batch_size 8 &\nelse\n"
+      "  torchrun --nnodes 2 --nproc_per_node=8 train.py --batch_size 8 &\nfi\nwait\n");
+  EXPECT_TRUE(Says(made.report.unclear, "a condition says whether it runs"));
+  EXPECT_FALSE(Says(made.report.unclear, "it runs as well"));
+}
+
+TEST(TrainYamlFromScript, AFolderBesideOneThatTheTextGoesToIsNotTheOutput) {
+  const char* training = "torchrun --nproc_per_node 2 t.py --output_dir ../models --max_steps 9";
+  const Made made =
+      From(std::string("#SBATCH --gres=gpu:2\ncd src/utils && ls\n") + training + " | tee log\n");
+  EXPECT_FALSE(made.yaml.contains("output"));
+  const Made plain = From(std::string("#SBATCH --gres=gpu:2\n") + training + " | tee log\n");
+  EXPECT_EQ(plain.yaml["output"]["dir"], "../models");
+}
+
 TEST(TrainYamlFromScript, AFlagThatTheProgramMayNotKnowIsNotAdded) {
   const Made made = From("#SBATCH --gres=gpu:2\ntorchrun --nproc_per_node 2 t.py --batch_size 8\n");
   EXPECT_EQ(Command(made).find("accumulation"), std::string::npos);

@@ -123,6 +123,15 @@ TEST(PlanBatch, RefusesAFixedBatchThatDoesNotFit) {
   EXPECT_EQ(plan.error().pointer, "/per_device_train_batch_size");
 }
 
+TEST(PlanBatch, WhereMemoryForbidsAFixedAccumulationThatIsSaid) {
+  TrainingSpec training = Range(48, 48);
+  training.accumulation = 1;
+  EXPECT_EQ(PlanBatch(training, 2, 16).error().message,
+            "effective_batch_size 48 with gradient_accumulation_steps 1 needs 24 samples at once "
+            "on each of 2 GPUs; the largest that fits is 16");
+  EXPECT_EQ(PlanBatch(training, 2, 24)->micro_batch, 24);
+}
+
 TEST(PlanBatch, WithoutRangeTheGlobalBatchGrowsWithTheGpus) {
   TrainingSpec training;
   training.micro_batch = 4;

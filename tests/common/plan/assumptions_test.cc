@@ -95,7 +95,7 @@ TEST(Assumptions, StagesThatAssumeTheSameSayItOnce) {
       {"name": "a", "model": {"preset": "llama-3.1-8b"}, "training": {"max_steps": 1}},
       {"name": "b", "model": {"preset": "llama-3.1-8b"}, "training": {"max_steps": 1}}]})");
   EXPECT_EQ(found.unsettled, std::vector<std::string>{"training.max_seq_length"});
-  EXPECT_EQ(found.sentences.size(), 4u);  // precision, length, equal samples, start
+  EXPECT_EQ(found.sentences.size(), 5u);  // precision, length, checkpointing, equal samples, start
 }
 
 }  // namespace

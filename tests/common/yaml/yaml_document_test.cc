@@ -178,7 +178,10 @@ TEST(Refused, EmptyFiles) {
   EXPECT_EQ(Refusal(""), sentence);
   EXPECT_EQ(Refusal("# only a comment\n\n"), sentence);
   EXPECT_EQ(Refusal("---\n"), sentence);
-  EXPECT_EQ(ParseYaml("# all at its default\n", "f", EmptyYaml::kEmptyMap)->root, json::object());
+  EXPECT_EQ(ParseYaml("# all at its default\n", "f", YamlRules::kMayBeEmpty)->root, json::object());
+  EXPECT_FALSE(ParseYaml("a: 1\na: 2\n", "f", YamlRules::kMayBeEmpty));
+  EXPECT_EQ(ParseYaml("a: 1\na: 2\n", "f", YamlRules::kOfOthers)->root, json({{"a", 2}}));
+  EXPECT_EQ(ParseYaml("", "f", YamlRules::kOfOthers)->root, json::object());
 }
 
 TEST(Refused, RootsThatAreNoMap) {
