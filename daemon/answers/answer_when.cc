@@ -7,8 +7,10 @@
 
 #include "common/api/when.h"
 #include "common/base/json_fields.h"
+#include "common/base/text.h"
 #include "common/base/words.h"
 #include "common/forecast/limit_advice.h"
+#include "common/gpu/gpu_pool.h"
 #include "common/history/forecast_history.h"
 #include "common/scheduler/insertion.h"
 #include "common/slurm/gres.h"
@@ -34,8 +36,10 @@ std::string DefaultPartitionName(const Snapshot& snapshot) {
   return snapshot.partitions.empty() ? "" : snapshot.partitions.front().name;
 }
 
+constexpr double kNowSeconds = 30;  // a start until then is one now
+
 std::vector<std::string> WaitReasons(const StartSamples& start) {
-  if (start.Quantile(.9) < 30) return {"fits now"};
+  if (start.Quantile(.9) < kNowSeconds) return {"fits now"};
   if (start.jobs_before == 0) return {"waits for running jobs or a reservation to end"};
   return {fmt::format("waits for running jobs to end and for {} before it",
                       Plural(start.jobs_before, "waiting job"))};
@@ -152,6 +156,23 @@ struct WhenWishes {
   bool cheaper = false;  // what would start it earlier
 };
 
+// The GPU types on which a job that names none would start now, by asking for each.
+std::vector<std::string> TypesThatFitNow(const JobRequest& request, const AdviceContext& context,
+                                         const AskStart& ask) {
+  const bool of_node = request.gpus_per_node.size() == 1;
+  const GpuCounts& gpus = of_node ? request.gpus_per_node : request.gpus_total;
+  if (gpus.size() != 1 || !gpus[0].type.empty()) return {};
+  std::vector<std::string> names;
+  for (const GpuPool& pool : FindGpuPools(context.snapshot, context.gpus)) {
+    if (pool.gres_type.empty() || IsOneOf(pool.Name(), names)) continue;
+    JobRequest typed = request;
+    (of_node ? typed.gpus_per_node : typed.gpus_total)[0].type = pool.gres_type;
+    const Result<StartSamples> start = ask(typed);
+    if (start && start->Quantile(.9) < kNowSeconds) names.push_back(pool.Name());
+  }
+  return names;
+}
+
 Result<api::StartAnswer> JobAnswer(const JobQuery& asked, const JobStarts& starts,
                                    const WhenWishes& wishes, const AdviceContext& context) {
   api::StartAnswer answer;
@@ -174,6 +195,10 @@ Result<api::StartAnswer> JobAnswer(const JobQuery& asked, const JobStarts& start
   };
   const AskStart ask = [&](const JobRequest& other) { return ask_as(other, asked.submitter); };
   if (!wishes.cheaper && !wishes.limits) return answer;
+  if (wishes.cheaper && start.Quantile(.9) < kNowSeconds) {
+    const std::vector<std::string> names = TypesThatFitNow(asked.request, context, ask);
+    if (!names.empty()) answer.job->reasons[0] += " on " + JoinNames(names);
+  }
   const RunRisk risk = RiskOf(asked, context);
   if (wishes.cheaper) {
     answer.job->cheaper = EarlierStartsOf(

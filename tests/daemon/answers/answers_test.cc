@@ -47,6 +47,15 @@ TEST(AnswerWhen, CountsRunningAndPendingJobsWhereTestOnlySeesTheRunningOne) {
   EXPECT_EQ(answer["start_p50"], kSnapshotTime + 4 * 3600);
 }
 
+TEST(AnswerWhen, SaysWhichGpusAJobGetsThatNamesNone) {
+  const World world("run 1 classt25 gpu4090:4 cpus 32 ends 1h\n");
+  const json reasons = world.When({{"gpus", "1"}})["reasons"];
+  EXPECT_EQ(reasons[0].get<std::string>().find("fits now on "), 0u) << reasons;
+  EXPECT_NE(reasons.dump().find("L40S"), std::string::npos) << reasons;
+  EXPECT_EQ(reasons.dump().find("RTX 4090"), std::string::npos) << reasons;
+  EXPECT_EQ(world.When({{"gres", "gpu:gpul40s:1"}})["reasons"], json({"fits now"}));
+}
+
 TEST(AnswerWhen, CountsLicences) {
   const World world(
       "licence matlab 4 used 3\nrun 90 classt25 gpu4090:1 ends 2h licenses matlab=3\n");
