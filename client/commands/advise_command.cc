@@ -44,7 +44,7 @@ int Run(AdviseCommand& command, const CommandContext& context) {
                               .now = now,
                               .style = style,
                               .chosen_rank = FirstFollowed(advice, advice.command_conflicts),
-                              .narrowed_by = NarrowedBy(file->spec())});
+                              .narrowed_by = NarrowedBy(file->spec(), question)});
   });
   for (const std::string& option : UncountedOptions(file->spec(), question)) {
     console.Complain("gpuadvise: not in the forecast: " + Printable(option));

@@ -31,34 +31,41 @@ std::string PointerToFlag(const std::string& pointer) {
   return "--" + name;
 }
 
-// What the user has fixed: flags win over slurm.extra, of which what follows the row fixes nothing.
-SbatchOptions FixedOptions(const json& spec, const AdviceQuestion& question) {
-  SbatchOptions fixed = ExtraOptions(spec, {});
-  for (const auto& [name, value] : std::map(fixed.values())) {
-    if (value.find('{') != std::string::npos) fixed.Erase(name);
+// What slurm.extra fixes; not what follows the row.
+Result<SbatchOptions> FixedByFile(const json& spec) {
+  Result<SbatchOptions> extra = ExtraOptions(spec, {});
+  if (!extra) return extra;
+  for (const auto& [name, value] : std::map(extra->values())) {
+    if (value.find('{') != std::string::npos) extra->Erase(name);
   }
-  fixed.OverrideWith(question.fixed);
-  return fixed;
+  return extra;
 }
 
 }  // namespace
 
 std::vector<std::string> UncountedOptions(const json& spec, const AdviceQuestion& question) {
-  return UnseenByAdvice(FixedOptions(spec, question));
+  SbatchOptions options = ExtraOptions(spec, {}).value_or(SbatchOptions());
+  options.OverrideWith(question.fixed);
+  return UnseenByAdvice(options);
 }
 
-std::vector<std::string> NarrowedBy(const json& spec) {
+std::vector<std::string> NarrowedBy(const json& spec, const AdviceQuestion& question) {
   std::vector<std::string> names;
+  const SbatchOptions extra = FixedByFile(spec).value_or(SbatchOptions());
   for (const char* name : {"nodelist", "exclude", "partition", "constraint"}) {
-    const std::string value = TextOf(ObjectOf(spec, "slurm"), name);
-    if (!value.empty()) names.push_back(fmt::format("slurm.{}: {}", name, value));
+    if (question.fixed.Has(name)) continue;
+    const auto value = extra.Get(name);
+    const std::string own = TextOf(ObjectOf(spec, "slurm"), name);
+    if (value) names.push_back(fmt::format("--{}={}", name, *value));
+    if (!value && !own.empty()) names.push_back(fmt::format("slurm.{}: {}", name, own));
   }
-  const SbatchOptions extra = ExtraOptions(spec, {});
-  for (const char* name :
-       {"nodelist", "exclude", "partition", "constraint", "gres", "gpus", "gpus-per-node"}) {
-    if (const auto value = extra.Get(name)) names.push_back(fmt::format("--{}={}", name, *value));
+  const bool types = AdviceConstraints(extra).value_or(json()).contains("gpus");
+  for (const char* name : {"gres", "gpus", "gpus-per-node"}) {
+    const auto value = extra.Get(name);
+    if (types && value) names.push_back(fmt::format("--{}={}", name, *value));
   }
-  if (ObjectOf(spec, "resources").contains("gpus")) names.emplace_back("resources.gpus");
+  const bool listed = ObjectOf(spec, "resources").contains("gpus") && question.gpus.empty();
+  if (listed) names.emplace_back("resources.gpus");
   return names;
 }
 
@@ -71,7 +78,13 @@ Result<json> AdviceRequest(const TrainFile& file, const AdviceQuestion& question
     request["deadline"] = *deadline;
   }
   if (question.others) request["others"] = true;
-  Result<json> constraints = AdviceConstraints(FixedOptions(file.spec(), question));
+  Result<SbatchOptions> fixed = FixedByFile(file.spec());
+  if (!fixed) return file.Refuse(fixed.error().message, "/slurm/extra");
+  if (const Result<json> of_file = AdviceConstraints(*fixed); !of_file) {
+    return file.Refuse("slurm.extra: " + of_file.error().message, "/slurm/extra");
+  }
+  fixed->OverrideWith(question.fixed);
+  Result<json> constraints = AdviceConstraints(*fixed);
   if (!constraints) return constraints;
   if (!constraints->empty()) request["constraints"] = *std::move(constraints);
   return request;

@@ -300,25 +300,49 @@ void AddGpuConstraints(const SbatchOptions& options, QuestionBuilder* question) 
   question->Set("gpus_per_node", TotalGpus(*total) / nodes);
 }
 
-// The options but `seen` and those that move no start.
+// The options of sbatch, not of its plugins, but `seen` and those that move no start. What holds a
+// placeholder is not seen.
 std::vector<std::string> Unseen(SbatchOptions options, std::initializer_list<const char*> seen) {
-  for (const char* name : seen) options.Erase(name);
-  for (const char* name : {"acctg-freq",   "chdir",
-                           "comment",      "container",
-                           "distribution", "error",
-                           "export",       "export-file",
-                           "get-user-env", "gpu-bind",
-                           "hint",         "input",
-                           "job-name",     "kill-on-invalid-dep",
-                           "mail-type",    "mail-user",
-                           "mem-bind",     "no-requeue",
-                           "open-mode",    "output",
-                           "parsable",     "propagate",
-                           "quiet",        "requeue",
-                           "signal",       "verbose",
-                           "wait",         "wckey",
+  for (const char* name : seen) {
+    if (options.Get(name).value_or("").find('{') == std::string::npos) options.Erase(name);
+  }
+  for (const char* name : {"acctg-freq",
+                           "chdir",
+                           "comment",
+                           "container",
+                           "distribution",
+                           "error",
+                           "export",
+                           "export-file",
+                           "get-user-env",
+                           "gpu-bind",
+                           "hint",
+                           "input",
+                           "job-name",
+                           "kill-on-invalid-dep",
+                           "mail-type",
+                           "mail-user",
+                           "mem-bind",
+                           "no-requeue",
+                           "ntasks-per-node",
+                           "open-mode",
+                           "output",
+                           "parsable",
+                           "propagate",
+                           "quiet",
+                           "requeue",
+                           "signal",
+                           "verbose",
+                           "wait",
+                           "wckey",
                            "wrap"}) {
     options.Erase(name);
+  }
+  for (const auto& [name, value] : std::map(options.values())) {
+    const auto table = SbatchOptionTable();
+    const bool of_sbatch = std::any_of(table.begin(), table.end(),
+                                       [&](const SbatchOption& each) { return each.name == name; });
+    if (!of_sbatch) options.Erase(name);
   }
   return options.ToArguments();
 }

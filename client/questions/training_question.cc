@@ -106,8 +106,11 @@ NodesOfGpu FindNodes(const api::Gpus& of_cluster, const GpuModel& gpu) {
   return {};
 }
 
-std::vector<MeasuredStep> AskForRuns(const TrainFile& file, Api& api) {
+// What past runs of this training have shown; a note where the daemon does not say it.
+std::vector<MeasuredStep> AskForRuns(const TrainFile& file, Api& api,
+                                     std::vector<std::string>& notes) {
   const auto answer = api.Post("/v1/measured", {{"spec", SentSpec(file.spec())}});
+  if (!answer) notes.push_back("what past runs have shown is not known: " + answer.error().message);
   return LinesOf(ReadAnswer<api::MeasuredRuns>(answer.value_or(json::object())));
 }
 
@@ -162,7 +165,7 @@ Result<TrainingQuestion> TrainingQuestion::Of(TrainFile file, ModelPresets prese
   if (!catalogue) return tl::unexpected<Error>(std::move(catalogue.error()));
   if (!trouble.empty()) notes.push_back(std::move(trouble));
   auto held = std::make_shared<const GpuCatalogue>(std::move(*catalogue));
-  if (cluster) AddMeasurements(AskForRuns(file, api), *held, *spec);
+  if (cluster) AddMeasurements(AskForRuns(file, api, notes), *held, *spec);
   auto gpus = ChooseGpus(names, *spec, *held, of_cluster);
   if (!gpus && names.empty()) return file.Refuse(gpus.error().message, "/resources/gpus");
   if (!gpus) return tl::unexpected<Error>(std::move(gpus.error()));

@@ -12,6 +12,7 @@
 #include "client/shell/shell_words.h"
 #include "common/base/json_fields.h"
 #include "common/base/text.h"
+#include "common/base/words.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -145,6 +146,43 @@ void LeaveOutContradictions(const SbatchOptions& fixed, SbatchOptions* options) 
   }
 }
 
+// GRES items of a value, "gpu:l40s:4,lscratch:100": those of GPUs without a type, and the others.
+bool IsUntypedGpu(std::string_view item) {
+  if (item.starts_with("gres:")) item.remove_prefix(5);
+  if (item == "gpu") return true;
+  return item.starts_with("gpu:") && WholeNumber(std::string(item.substr(4)));
+}
+
+// Options that the user fixed, in the form that the row counts with: its type of GPU where they
+// give a number alone, its GPUs beside other GRES, its number of nodes where they give a range.
+SbatchOptions InFormOfTheRow(SbatchOptions fixed, const SbatchOptions& row) {
+  if (const auto nodes = fixed.Get("nodes"); nodes && !WholeNumber(nodes)) fixed.Erase("nodes");
+  const auto gpus = row.Get("gres");
+  if (!gpus) return fixed;
+  for (const char* name : {"gpus", "gpus-per-node"}) {
+    if (WholeNumber(fixed.Get(name))) fixed.Erase(name);
+  }
+  const bool others = fixed.Has("gpus") || fixed.Has("gpus-per-node");
+  const auto gres = fixed.Get("gres");
+  if (!gres || others) return fixed;
+  std::string items;
+  bool typed = false;
+  for (const std::string_view item : SplitAt(*gres, ',')) {
+    if (IsUntypedGpu(item)) continue;
+    typed = typed || item.starts_with("gpu:") || item.starts_with("gres:gpu:");
+    items += "," + std::string(item);
+  }
+  if (typed) return fixed;
+  fixed.Set("gres", *gpus + items);
+  return fixed;
+}
+
+void TakeFixed(const SbatchOptions& fixed, SbatchOptions* options) {
+  const SbatchOptions taken = InFormOfTheRow(fixed, *options);
+  LeaveOutContradictions(taken, options);
+  options->OverrideWith(taken);
+}
+
 // The CPUs that were planned for a node's one task are those of all its tasks.
 void ShareCpus(SbatchOptions* options) {
   const auto tasks = WholeNumber(options->Get("ntasks-per-node"));
@@ -153,26 +191,40 @@ void ShareCpus(SbatchOptions* options) {
   options->Set("cpus-per-task", std::to_string(std::max<int64_t>(1, *cpus / *tasks)));
 }
 
+// Whether the shell's `trap` stands in `text`.
+bool SetsATrap(const std::string& text) {
+  for (size_t at = text.find("trap "); at != std::string::npos; at = text.find("trap ", at + 1)) {
+    if (at == 0 || std::string_view(" \t\n;&|({").find(text[at - 1]) != std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-SbatchOptions ExtraOptions(const json& spec, const Placeholders& figures) {
+Result<SbatchOptions> ExtraOptions(const json& spec, const Placeholders& figures) {
   std::vector<std::string> words;
   for (const std::string& line : RawTexts(ObjectOf(spec, "slurm"), "extra")) {
     for (std::string& word : SplitDirective(FillPlaceholders(line, figures))) {
       words.push_back(std::move(word));
     }
   }
+  const auto refuse = [](const std::string& why) {
+    return BadInput("slurm.extra: " + why, "/slurm/extra");
+  };
   const Result<ParsedArguments> extra = ParseSbatchArguments(words);
-  if (!extra) return {};
+  if (!extra) return refuse(extra.error().message);
+  if (!extra->rest.empty()) return refuse(Quoted(extra->rest[0]) + " is no option of sbatch");
   SbatchOptions options = extra->options;
   for (const std::string& word : extra->unknown) {  // sbatch knows its plugins'
-    if (!word.starts_with("--")) continue;
     const size_t equals = std::min(word.find('='), word.size());
-    const std::string name = word.substr(2, equals - 2);
+    const std::string name = word.starts_with("--") ? word.substr(2, equals - 2) : "";
     const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
       return IsNamePart(c) || c == '-';
     });
-    if (plain) options.Set(name, equals == word.size() ? "" : word.substr(equals + 1));
+    if (!plain) return refuse(Quoted(word) + " is no option of sbatch");
+    options.Set(name, equals == word.size() ? "" : word.substr(equals + 1));
   }
   return options;
 }
@@ -193,13 +245,11 @@ SbatchOptions StrategyOptions(const json& spec, const api::Strategy& strategy,
     options.Set("open-mode", "append");
     options.Set("signal", "B:USR1@300");
   }
-  const SbatchOptions extra = ExtraOptions(spec, StrategyWords(spec, strategy));
-  LeaveOutContradictions(extra, &options);
-  options.OverrideWith(extra);
+  const auto extra = ExtraOptions(spec, StrategyWords(spec, strategy)).value_or(SbatchOptions());
+  TakeFixed(extra, &options);
   const std::string array = RawText(ObjectOf(spec, "slurm"), "array");
   if (!array.empty()) options.Set("array", array);
-  LeaveOutContradictions(fixed, &options);
-  options.OverrideWith(fixed);
+  TakeFixed(fixed, &options);
   if (!extra.Has("cpus-per-task") && !fixed.Has("cpus-per-task")) ShareCpus(&options);
   return options;
 }
@@ -226,11 +276,9 @@ Result<JobScript> MakeJobScript(std::string_view job_template, const json& spec,
   const std::string signal = script.options.Get("signal").value_or("");
   const size_t colon = signal.find(':');
   const std::vector<std::string> lines = RawTexts(spec, "setup");
-  const bool traps = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
-    return line.find("trap ") != std::string::npos;
-  });
+  const bool traps = std::any_of(lines.begin(), lines.end(), SetsATrap);
   const bool for_the_shell = colon != std::string::npos && signal.find('B') < colon;
-  const bool waits_for_one = RawText(spec, "command").find("trap ") != std::string::npos;
+  const bool waits_for_one = SetsATrap(RawText(spec, "command"));
   const bool takes_signals = (for_the_shell || waits_for_one) && !traps;
   const Result<std::string> launch = LaunchLines(spec, strategy, words, takes_signals);
   if (!launch) return tl::unexpected<Error>(launch.error());

@@ -40,9 +40,9 @@ Result<JobScript> MakeJobScript(std::string_view job_template, const nlohmann::j
 // of `strategy`, as in its job, but with a temporary output folder. Errors: as above.
 Result<std::string> MakeTrialScript(const nlohmann::json& spec, const api::Strategy& strategy);
 
-// The options of `spec`'s slurm.extra, which win over the advice, with `figures` in them. What is
-// no option of sbatch is left out, but for a plugin's (Pyxis's --container-image=…).
-SbatchOptions ExtraOptions(const nlohmann::json& spec, const Placeholders& figures);
+// The options of `spec`'s slurm.extra, which win over the advice, with `figures` in them; also a
+// plugin's (Pyxis's --container-image=…). Errors: kBadInput at /slurm/extra for what is no option.
+Result<SbatchOptions> ExtraOptions(const nlohmann::json& spec, const Placeholders& figures);
 
 // sbatch's options for `strategy` without those that contradict `fixed`.
 SbatchOptions StrategyOptions(const nlohmann::json& spec, const api::Strategy& strategy,

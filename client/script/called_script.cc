@@ -94,4 +94,19 @@ std::string HeldText(const std::string& raw) {
   return close == std::string::npos || close < text ? "" : raw.substr(text, close + 1 - text);
 }
 
+std::string OwnArgumentsIn(const std::string& statement) {
+  const size_t at = statement.find(kHeld);
+  const std::string held = at == std::string::npos ? "" : HeldText(statement.substr(at));
+  if (held.empty()) return statement;
+  const std::string_view rest =
+      std::string_view(statement).substr(statement.find("\n)\"", at + held.size()) + 3);
+  const size_t name = rest.find_first_not_of(" \t");  // $0
+  const size_t end =
+      std::min(rest.find_first_of(" \t\n;&|)", std::min(name, rest.size())), rest.size());
+  const size_t argument = rest.find_first_not_of(" \t", end);
+  const bool given = argument != std::string_view::npos &&
+                     std::string_view("\n;&|)<>").find(rest[argument]) == std::string_view::npos;
+  return given ? statement.substr(0, at) : statement;
+}
+
 }  // namespace gpuadvise::client

@@ -25,4 +25,8 @@ std::string WithCalledText(const std::string& statement, size_t from, const Scri
 // The text that WithCalledText() put into a word, "$(cat <<'END' … )"; "": another word.
 std::string HeldText(const std::string& raw);
 
+// `statement` up to such a text, where the call gives it arguments, which are its $1, $2, …; else
+// all of it.
+std::string OwnArgumentsIn(const std::string& statement);
+
 }  // namespace gpuadvise::client

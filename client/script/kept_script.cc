@@ -202,7 +202,8 @@ size_t EndOfValue(std::string_view text, size_t at) {
 
 }  // namespace
 
-bool KeptScript::Assign(std::string_view variable, std::string_view now) {
+// Where the text has that value; empty: nowhere.
+KeptScript::Area KeptScript::AssignedIn(std::string_view variable) const {
   const std::string begin = std::string(variable) + "=";
   std::vector<size_t> found;
   for (size_t i = 0; i + 1 < areas_.size(); ++i) {
@@ -214,13 +215,28 @@ bool KeptScript::Assign(std::string_view variable, std::string_view now) {
       if (starts && !seen && !IsInComment(at)) found.push_back(at + begin.size());
     }
   }
-  if (found.size() != 1) return false;
-  const std::string value = text_.substr(found[0], EndOfValue(text_, found[0]) - found[0]);
-  const bool number = std::all_of(value.begin(), value.end(),
+  if (found.size() != 1) return {};
+  const Area value{found[0], EndOfValue(text_, found[0])};
+  const std::string text = text_.substr(value.begin, value.end - value.begin);
+  const bool number = std::all_of(text.begin(), text.end(),
                                   [](char c) { return IsDigit(c) || c == '"' || c == '\''; });
-  const bool is_default = value.find(":-") != std::string::npos;
-  if (value.empty() || (!number && !is_default && !value.starts_with("$(("))) return false;
-  ReplaceAt(found[0], value.size(), now);
+  const bool is_default = text.find(":-") != std::string::npos;
+  return number || is_default || text.starts_with("$((") ? value : Area{};
+}
+
+std::string KeptScript::Assigned(std::string_view variable) const {
+  const Area value = AssignedIn(variable);
+  std::string text = text_.substr(value.begin, value.end - value.begin);
+  if (text.find('$') == std::string::npos) {
+    std::erase_if(text, [](char c) { return c == '"' || c == '\''; });
+  }
+  return text;
+}
+
+bool KeptScript::Assign(std::string_view variable, std::string_view now) {
+  const Area value = AssignedIn(variable);
+  if (value.begin == value.end) return false;
+  ReplaceAt(value.begin, value.end - value.begin, now);
   return true;
 }
 
@@ -306,8 +322,13 @@ size_t KeptScript::ValueAt(size_t at) const {
 }
 
 bool KeptScript::ChangesFolder() const {
-  for (size_t at = text_.find("cd "); at != std::string::npos; at = text_.find("cd ", at + 1)) {
-    if (BeginsWord(at) && !IsInComment(at)) return true;
+  for (const std::string_view word : {"cd ", "pushd "}) {
+    for (size_t at = text_.find(word); at < areas_.front().begin; at = text_.find(word, at + 1)) {
+      const size_t before = at == 0 ? std::string::npos : text_.find_last_not_of(" \t", at - 1);
+      const bool starts = before == std::string::npos ||
+                          std::string_view("\n;&|").find(text_[before]) != std::string::npos;
+      if (starts && !IsInComment(at)) return true;
+    }
   }
   return false;
 }

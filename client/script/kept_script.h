@@ -38,8 +38,11 @@ class KeptScript {
   int PutOfTraining(std::string_view name, std::string_view raw, std::string_view now);
   int PutAnywhere(std::string_view name, std::string_view raw, std::string_view now);
 
-  // Writes `now` as the value of a variable that the text assigns exactly once, as a number, a sum
-  // or a default; false: it does not.
+  // The number, sum or default that the text assigns to a variable exactly once, without quotes
+  // around a number; "": it does not.
+  std::string Assigned(std::string_view variable) const;
+
+  // Writes `now` in place of what Assigned() says; false: it says nothing.
   bool Assign(std::string_view variable, std::string_view now);
 
   // Writes `now` in place of a word, where it stands first in the training's command, else in an
@@ -49,7 +52,7 @@ class KeptScript {
   // Adds words to the end of the training's command.
   bool Append(const LaunchCommand& launch, std::string_view words);
 
-  // Whether a line of it goes to another folder.
+  // Whether a line before the training goes to another folder.
   bool ChangesFolder() const;
 
   // Without the interpreter's and the #SBATCH lines, which have keys of their own.
@@ -61,6 +64,7 @@ class KeptScript {
     size_t begin = 0;
     size_t end = 0;
   };
+  Area AssignedIn(std::string_view variable) const;
   int PutIn(size_t area, std::string_view name, std::string_view raw, std::string_view now);
   size_t FindWord(std::string_view word, size_t from, size_t end) const;
   void ReplaceAt(size_t at, size_t length, std::string_view now);

@@ -338,9 +338,11 @@ class Writer {
       report_.changed.push_back("CUDA_VISIBLE_DEVICES=" + list + " → Slurm sets it");
     }
     for (const CountName& each : kCountNames) {
-      if (kept_->Assign(each.name, each.placeholder)) {
-        report_.changed.push_back(fmt::format("{} → {}", each.name, each.placeholder));
-      }
+      const std::string value = kept_->Assigned(each.name);
+      const std::string placeholder = PlaceholderOfCount(std::string(each.name), value);
+      if (placeholder.empty()) continue;
+      kept_->Assign(each.name, placeholder);
+      report_.changed.push_back(fmt::format("{}={} → {}", each.name, value, placeholder));
     }
     const std::string slots = std::to_string(training_.layout.gpus_per_node);
     if (kept_->PutAnywhere("slots", slots, "{gpus_per_node}") > 0) {
@@ -348,19 +350,33 @@ class Writer {
     }
   }
 
-  // The placeholder of a variable that holds a number of GPUs; "": another variable.
-  static std::string PlaceholderOfCount(const std::string& name) {
-    for (const CountName& each : kCountNames) {
-      if (each.name == name) return std::string(each.placeholder);
-    }
+  // The placeholder for a variable that holds a number of GPUs or nodes; "": another variable, or
+  // another number than the script's, which is told.
+  std::string PlaceholderOfCount(const std::string& name, const std::string& value) {
+    const auto found = std::find_if(kCountNames.begin(), kCountNames.end(),
+                                    [&](const CountName& each) { return each.name == name; });
+    if (found == kCountNames.end() || value.empty()) return "";
+    const ScriptLayout& layout = training_.layout;
+    const std::optional<int64_t> number = WholeNumber(value);
+    if (!number) return std::string(found->placeholder);  // a sum or a default
+    const bool of_nodes = found->placeholder == "{nodes}";
+    if (of_nodes && *number == layout.nodes) return "{nodes}";
+    if (!of_nodes && layout.gpus_per_node == 0) return std::string(found->placeholder);
+    if (!of_nodes && found->placeholder == "{gpus}" && *number == layout.gpus()) return "{gpus}";
+    if (!of_nodes && *number == layout.gpus_per_node) return "{gpus_per_node}";
+    if (!of_nodes && *number == layout.gpus()) return "{gpus}";
+    report_.unclear.push_back(
+        fmt::format("{}={} stays: the script has {} on {}; where it counts these, write {{gpus}}, "
+                    "{{gpus_per_node}} or {{nodes}}",
+                    name, value, Plural(layout.gpus(), "GPU"), Plural(layout.nodes, "node")));
     return "";
   }
 
   // WORLD_SIZE=8 before the command, or exported: a program that reads it would wait for others.
   void PutCount(const std::string& name, std::string& value) {
-    const bool counts = !value.empty() && std::all_of(value.begin(), value.end(), IsDigit);
-    const std::string placeholder = PlaceholderOfCount(name);
-    if (!counts || placeholder.empty()) return;
+    if (!WholeNumber(value)) return;
+    const std::string placeholder = PlaceholderOfCount(name, value);
+    if (placeholder.empty()) return;
     report_.changed.push_back(fmt::format("{}={} → {}", name, value, placeholder));
     value = placeholder;
   }
@@ -370,10 +386,13 @@ class Writer {
     const std::string name = line.text.starts_with("export ")
                                  ? line.text.substr(7, line.text.find('=') - 7)
                                  : line.text.substr(0, line.text.find('='));
-    const std::string placeholder = PlaceholderOfCount(name);
+    const std::string begin = line.text.substr(0, line.text.find('=') + 1);
+    std::string value = line.text.substr(begin.size());
+    std::erase_if(value, [](char c) { return c == '"' || c == '\''; });
     // "GPUS_PER_NODE=0,1" is a list.
-    if (!placeholder.empty() && line.text.find_first_of("\n{,") == std::string::npos) {
-      const std::string begin = line.text.substr(0, line.text.find('=') + 1);
+    const bool plain = line.text.find_first_of("\n{,") == std::string::npos;
+    const std::string placeholder = plain ? PlaceholderOfCount(name, value) : "";
+    if (!placeholder.empty()) {
       report_.changed.push_back(fmt::format("{} → {}{}", line.text, begin, placeholder));
       line.text = begin + placeholder;
     }

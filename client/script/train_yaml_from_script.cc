@@ -9,6 +9,7 @@
 #include "client/sbatch/job_words.h"
 #include "client/sbatch/option_values.h"
 #include "client/sbatch/sbatch_options.h"
+#include "client/script/called_script.h"
 #include "client/script/chosen_training.h"
 #include "client/script/launch_command.h"
 #include "client/script/own_path.h"
@@ -351,7 +352,11 @@ class Converter {
                        ScriptArgumentIn(folder).empty();
     if (!plain || (!use->value && UsesOwnVariable(folder))) return;
     // Beside a folder that setup changes to, or inside a container, it is another one.
-    if (ChangesFolder() && !folder.starts_with('/') && !folder.starts_with('$')) return;
+    if (ChangesFolder() && !folder.starts_with('/') && !folder.starts_with('$')) {
+      report_.unclear.push_back(use->spelling + " " + folder +
+                                ": in a folder that the script goes to; write output.dir in full");
+      return;
+    }
     if (IsInContainer()) return;
     yaml_ += "output:\n";
     Key("dir", YamlText(folder));
@@ -611,9 +616,7 @@ void SayWhatTheTextDoes(const std::vector<ScriptStatement>& statements,
   for (const ScriptStatement& statement : statements) {
     const bool function =
         !statement.commands.empty() && statement.commands[0].block == ScriptBlock::kFunction;
-    // A called script's text, which ends the statement, gets what the call gives it.
-    const std::string own = statement.text.substr(0, statement.text.find("\"$(cat <<'END_OF_"));
-    const std::string argument = function ? "" : ScriptArgumentIn(own);
+    const std::string argument = function ? "" : ScriptArgumentIn(OwnArgumentsIn(statement.text));
     const bool is_given = statement.text.starts_with("set -- ");
     if (is_given) return;
     const bool has_default =

@@ -52,7 +52,12 @@ bool SoundsLikeAFigure(const std::string& key) {
   return HasPart(key, {"parallel", "offload", "checkpointing", "recompute", "max_len", "_len",
                        "max_length", "max_tokens", "precision", "dtype", "freeze", "quantiz",
                        "microbatch", "micro_batch", "batch_size", "shard", "amp_", "use_amp"}) &&
-         !HasPart(key, {"eval", "val_", "test", "infer", "warmup", "log_", "save"});
+         !HasPart(key, {"eval", "val_", "test", "infer", "warmup", "log_", "save", "worker", "seed",
+                        "unfreeze"});
+}
+
+bool SaysSomething(const json& value) {
+  return !(value == false || value == 0 || value == "" || value.is_null());
 }
 
 class ConfigReader {
@@ -96,7 +101,7 @@ class ConfigReader {
       if (SoundsLikeSplit(name) && value.is_number_integer() && value > 1) {
         flags_.unclear.push_back(key + " " + value.dump() +
                                  (file == files_.end() ? "" : " in " + file->second));
-      } else if (SoundsLikeAFigure(name) && value != false &&
+      } else if (SoundsLikeAFigure(name) && SaysSomething(value) &&
                  counted == flags_.not_counted.size()) {
         flags_.others.push_back(key + ": " + ScalarText(value) +
                                 (file == files_.end() ? "" : " in " + file->second));

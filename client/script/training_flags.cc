@@ -264,14 +264,21 @@ class Reader {
     }
   }
 
+  // Whether a flag is no switch, as far as the table knows it: --bf16 conf.yaml has two words.
+  bool TakesTheNextWord(const std::string& flag) const {
+    if (!flag.starts_with('-') || flag.find('=') != std::string::npos) return false;
+    const Setting* setting = names_.Find(flag);
+    const TrainKey* key = setting == nullptr ? nullptr : FindTrainKey(setting->here);
+    return key == nullptr || (key->kind != ValueKind::kBool && key->kind != ValueKind::kSwitch);
+  }
+
   // python train.py settings.yaml, composer train.py settings.yaml: the first is the program's file
   // of settings, more of them are named.
   void ReadLoneFiles(size_t first) {
     for (size_t at = first; at < command_.words.size(); ++at) {
       const std::string text = ValueAt(at);
       const bool data = at > first && text.ends_with(".json");
-      const bool is_value = at > first && command_.words[at - 1].raw.starts_with('-') &&
-                            command_.words[at - 1].raw.find('=') == std::string::npos;
+      const bool is_value = at > first && TakesTheNextWord(command_.words[at - 1].raw);
       if (text.starts_with('-') || text.find('=') != std::string::npos) continue;
       if (data || is_value || !IsSettingsFile(text)) continue;
       if (!flags_.uses.contains("config")) {

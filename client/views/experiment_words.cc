@@ -109,8 +109,7 @@ std::string NextStep(const api::Experiment& job) {
            "fewer dataloader workers";
   }
   if (job.measured.final_micro_batch == 1) {
-    return "next: not even one sample fitted there; `gpuadvise fit` shows what saves memory, and "
-           "`gpuadvise advise` now leaves out these GPUs";
+    return "next: not even one sample fitted there; `gpuadvise fit` shows what saves memory";
   }
   if (job.measured.attempts > 1) return "next: ask `gpuadvise advise` again, which knows of it";
   return "next: ask `gpuadvise advise` again, which knows of it; with training.retry_on_oom: true "

@@ -98,7 +98,8 @@ Result<BatchPlan> PlanBatch(const TrainingSpec& training, int64_t gpus, int64_t 
     const int64_t micro = std::min(most, samples / *training.accumulation);
     if (micro < 1) return NoProduct(training, range, gpus);
     if (auto plan = PlanAt(training, range, gpus, micro)) return *plan;
-    const int64_t needed = samples / *training.accumulation;
+    const int64_t of_step = gpus * *training.accumulation;
+    const int64_t needed = (range.low + of_step - 1) / of_step;
     if (needed > largest && PlanAt(training, range, gpus, needed)) {
       return Fail(
           ErrorCode::kInfeasible,

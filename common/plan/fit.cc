@@ -107,7 +107,7 @@ class RowCounter {
       row.range = RangeOfPeak(row.total_bytes, highest, setup_, HasOwnPeak(training_));
     }
     row.fits = setup_.micro_batch < seen_.ran_out &&
-               (row.total_bytes <= Usable(0) || setup_.micro_batch <= seen_.ran);
+               (row.total_bytes <= Usable(0) || setup_.micro_batch <= ran_);
     if (subject_.shape != nullptr) NoteWhatIsAssumed(row);
     if (subject_.shape != nullptr) row.shape = CountShape(!is_counted_to_fit);
     row.eval = WithoutTraining(Forward::kScoring);
@@ -134,12 +134,16 @@ class RowCounter {
   }
 
   // What ran is recommended as far as advise does so; what ran out of memory is not.
-  void GoByWhatRan(FitRow& row) const {
-    const bool ran = seen_.ran > row.recommended && row.aggressive >= 1 &&
-                     seen_.ran <= Largest(setup_, -kMemoryDoubt);
-    const int64_t wanted = std::max(row.recommended, question_.micro_batch.value_or(0));
+  void GoByWhatRan(FitRow& row) {
+    const int64_t fixed = std::min(training_.micro_batch.value_or(0), row.aggressive);
+    const int64_t wanted = std::max({row.recommended, fixed, question_.micro_batch.value_or(0)});
     if (wanted >= seen_.ran_out) row.notes.push_back(seen_.how_it_ran_out);
-    if (ran) row.recommended = seen_.ran;
+    if (seen_.ran > 0 && row.aggressive == 0) {
+      row.notes.push_back(TimedAnyway(subject_.shape == nullptr));
+    }
+    const int64_t in_doubt = Largest(setup_, -kMemoryDoubt);
+    if (IsTaken(seen_, row.recommended, row.aggressive, in_doubt))
+      row.recommended = ran_ = seen_.ran;
     row.aggressive = std::max(row.aggressive, row.recommended);
     for (int64_t* largest : {&row.conservative, &row.recommended, &row.aggressive}) {
       *largest = std::min(*largest, seen_.ran_out - 1);
@@ -360,6 +364,7 @@ class RowCounter {
   TrainingSetup setup_;
   const double margin_;
   const ObservedBatches seen_;
+  int64_t ran_ = 0;  // what is taken of it
 };
 
 // Whether memory can be counted; tips can be given in any case.

@@ -33,6 +33,11 @@ std::string WhyItRunsOut(const MeasuredStep& step, const TrainingSetup& setup, c
 
 }  // namespace
 
+std::string TimedAnyway(bool has_line) {
+  return std::string("yet it was timed there: ") +
+         (has_line ? "correct model.memory" : "give the peak of that run");
+}
+
 ObservedBatches BatchesSeenOn(const GpuModel& gpu, const TrainingSpec& training,
                               const TrainingSetup& setup, const GpuCatalogue& catalogue) {
   ObservedBatches seen;

@@ -23,6 +23,16 @@ struct ObservedBatches {
 // (docs/models.md). A card too small for one sample is always rejected.
 inline constexpr double kMemoryDoubt = 0.25;
 
+// Whether the batch that ran is taken although `fits`, by count, is smaller: not on a card that one
+// sample does not fit (`most`, without a margin, is 0), and not above `in_doubt`, the largest with
+// kMemoryDoubt more memory.
+inline bool IsTaken(const ObservedBatches& seen, int64_t fits, int64_t most, int64_t in_doubt) {
+  return seen.ran > fits && most >= 1 && seen.ran <= in_doubt;
+}
+
+// What to do where a batch ran on a card that it does not fit, by count. `has_line`: memory is one.
+std::string TimedAnyway(bool has_line);
+
 // On `gpu` itself.
 ObservedBatches BatchesSeenOn(const GpuModel& gpu, const TrainingSpec& training,
                               const TrainingSetup& setup, const GpuCatalogue& catalogue);

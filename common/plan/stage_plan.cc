@@ -99,7 +99,7 @@ Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
   if (stage.training.micro_batch) {  // a user's choice may use the margin
     fits = std::max(fits, std::min(*stage.training.micro_batch, most));
   }
-  if (seen.ran > fits && most >= 1 && seen.ran <= basis.Largest(gpu, -kMemoryDoubt)) {
+  if (IsTaken(seen, fits, most, basis.Largest(gpu, -kMemoryDoubt))) {
     plan.batch_measured = true;
     return seen.ran;
   }
@@ -109,10 +109,7 @@ Result<int64_t> LargestOn(const GpuCatalogue& catalogue, const Stage& stage,
   if (most >= 1) return 1;
   std::string why = fmt::format("one sample takes {:.1f} GiB, the GPU has {:g} GiB",
                                 Bytes{basis.Bytes(1)}.GiB(), gpu.memory_gb);
-  if (seen.ran > 0) {
-    why += basis.line ? "; yet it was timed there: correct model.memory"
-                      : "; yet it was timed there: give the peak of that run";
-  }
+  if (seen.ran > 0) why += "; " + TimedAnyway(basis.line.has_value());
   return Fail(ErrorCode::kInfeasible, why);
 }
 

@@ -123,7 +123,8 @@ Result<json> AnswerScaleHere(const json& request, const AdviceContext& view,
 
 Result<json> AnswerMeasured(const json& request, const AdviceContext& view,
                             const Submitter& caller) {
-  if (!request.contains("spec")) return BadInput("the request has no spec", kSpec);
+  const Result<TrainingRequest> asked = Read(request, "", RunLength::kOptional, view, caller);
+  if (!asked) return tl::unexpected<Error>(asked.error());
   return ToJson(MeasuredRunsOf(RunsAlike(request, view, caller)));
 }
 

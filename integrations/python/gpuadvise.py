@@ -1348,6 +1348,10 @@ class Client:
         """How many GPUs are worth it."""
         return self.post("/v1/scale", {"spec_yaml" if isinstance(training, str) else "spec": training})
 
+    def measured(self, training: Union[str, Dict[str, Any]]) -> MeasuredRuns:
+        """What past runs of a training have shown."""
+        return cast(MeasuredRuns, self.post("/v1/measured", {"spec_yaml" if isinstance(training, str) else "spec": training}))
+
     def why(self, job_id: Union[int, str]) -> Job:
         """Why a job waits, when it starts, what would start it earlier."""
         return cast(Job, self.get("/v1/jobs/" + quote(str(job_id), safe="")))

@@ -90,6 +90,13 @@ TEST_F(FitCommand, SaysWhatRanOutOfMemory) {
   EXPECT_EQ(api.asked[1].first, "/v1/measured");
 }
 
+TEST_F(FitCommand, SaysWhereTheDaemonDoesNotTellOfRuns) {
+  api.Answer({{"gpus", {{{"gpu", "l40s"}}}}});
+  api.AnswerError({ErrorCode::kNotFound, "no such target", ""});
+  EXPECT_EQ(Gpuadvise({"fit", kExample}), kExitOk);
+  EXPECT_THAT(console.complained, HasSubstr("what past runs have shown is not known: no such"));
+}
+
 TEST_F(FitCommand, KnowsTheSitesOwnCardsFromTheDaemon) {
   api.Answer({{"gpus",
                {{{"gpu", "warp-48gb"},

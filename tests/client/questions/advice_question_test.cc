@@ -43,12 +43,38 @@ TEST(AdviceRequest, WithoutFlagsIsTheSpecAlone) {
 TEST(AdviceRequest, WhatSlurmExtraFixesCountsUnlessAFlagSaysOtherwise) {
   const TrainFile file = *TrainFile::FromText(
       "name: x\ntraining: {max_steps: 5}\nslurm:\n"
-      "  extra: [--nodelist=n1, --qos=high, '--ntasks-per-node={gpus_per_node}', --exclusive]\n",
+      "  extra: [--nodelist=n1, --qos=high, '--ntasks-per-node={gpus_per_node}', --exclusive,\n"
+      "          --container-image=a, '--mem={gpus}0G']\n",
       "train.yaml", "", kNow);
   EXPECT_EQ(AdviceRequest(file, With({"--qos=low"}), kNow)->at("constraints"),
             json::parse(R"({"nodelist": "n1", "qos": "low"})"));
   EXPECT_EQ(UncountedOptions(file.spec(), With({"--begin=now+1hour"})),
-            (std::vector<std::string>{"--begin=now+1hour", "--exclusive"}));
+            (std::vector<std::string>{"--begin=now+1hour", "--exclusive", "--mem={gpus}0G"}));
+}
+
+TEST(AdviceRequest, WhatIsNoOptionInSlurmExtraIsRefusedAtItsLine) {
+  for (const char* extra : {"[--exclusive oops --nodelist=n7]", "[--nodelist]", "[--nodes=x]"}) {
+    const TrainFile file = *TrainFile::FromText(
+        std::string("name: x\ntraining: {max_steps: 5}\nslurm:\n  extra: ") + extra + "\n",
+        "train.yaml", "", kNow);
+    EXPECT_EQ(AdviceRequest(file, {}, kNow).error().message.find("train.yaml:4: slurm.extra: "), 0u)
+        << AdviceRequest(file, {}, kNow).error().message;
+  }
+}
+
+TEST(AdviceRequest, WhatLeavesGpusOutIsNamedUnlessAFlagReplacesIt) {
+  const json spec = {
+      {"slurm",
+       {{"nodelist", "n1"}, {"extra", {"--gres=gpu:l40s:2", "--gpus-per-node={gpus_per_node}"}}}},
+      {"resources", {{"gpus", {"l40s"}}}}};
+  EXPECT_EQ(
+      NarrowedBy(spec, {}),
+      (std::vector<std::string>{"slurm.nodelist: n1", "--gres=gpu:l40s:2", "resources.gpus"}));
+  AdviceQuestion flags = With({"--nodelist=n2"});
+  flags.gpus = "l40s";
+  EXPECT_EQ(NarrowedBy(spec, flags), std::vector<std::string>{"--gres=gpu:l40s:2"});
+  const json untyped = {{"slurm", {{"extra", {"--gres=gpu:4"}}}}};
+  EXPECT_TRUE(NarrowedBy(untyped, {}).empty());
 }
 
 TEST(AdviceRequest, ABadFlagIsNamed) {

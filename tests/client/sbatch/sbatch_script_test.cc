@@ -123,6 +123,21 @@ TEST(JobScript, AFurtherOptionReplacesOtherWordsForIt) {
   EXPECT_EQ(options.Get("mem-per-cpu"), "4G");
 }
 
+TEST(JobScript, WhatIsFixedTakesTheFormOfTheRow) {
+  const auto options = [](const std::vector<std::string>& fixed, const json& extra) {
+    json spec = Example("gr00t.yaml");
+    spec["slurm"] = {{"extra", extra}};
+    return Script(spec, Strategy(0), Fixed(fixed)).options;
+  };
+  const std::string gres = *options({}, json::array()).Get("gres");
+  EXPECT_EQ(options({}, {"--gres=lscratch:100"}).Get("gres"), gres + ",lscratch:100");
+  EXPECT_EQ(options({}, {"--gres=gpu:4", "--nodes=1-4"}).Get("gres"), gres);
+  EXPECT_EQ(options({"--nodes=1-4"}, json::array()).Get("nodes"), "1");
+  EXPECT_EQ(options({"--gpus=4"}, json::array()).Get("gres"), gres);
+  EXPECT_EQ(options({"--gres=gpu:x:2,lscratch:1"}, json::array()).Get("gres"),
+            "gpu:x:2,lscratch:1");
+}
+
 TEST(JobScript, ATrapInTheCommandGetsTheSignalsOfTheJobsShell) {
   json spec = Example("gr00t.yaml");
   EXPECT_EQ(Script(spec, Strategy(0)).text.find("exec \"${run[@]}\""), std::string::npos);

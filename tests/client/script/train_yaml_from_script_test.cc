@@ -78,6 +78,9 @@ TEST(TrainYamlFromScript, AFileOfSettingsWithoutAFlagIsReadWhereverItStands) {
   }
   const Made more = From("#SBATCH --gres=gpu:1\npython train.py conf/a.yaml b.yml\n", files);
   EXPECT_TRUE(Says(more.report.unclear, "b.yml cannot be read here"));
+  const Made behind_switch =
+      From("#SBATCH --gres=gpu:1\npython train.py --bf16 conf/a.yaml\n", files);
+  EXPECT_EQ(behind_switch.yaml["training"]["max_seq_length"], 4096);
   const Made data =
       From("#SBATCH --gres=gpu:1\npython train.py --data conf/a.yaml x y.json\n", files);
   EXPECT_FALSE(data.yaml["training"].contains("tensor_parallel_size"));
@@ -105,10 +108,22 @@ TEST(TrainYamlFromScript, CountsOfGpusAndNodesFollowTheRow) {
   }
 }
 
+TEST(TrainYamlFromScript, ANumberThatIsNotTheScriptsCountStays) {
+  const Made made = From(
+      "#SBATCH --nodes=2 --gres=gpu:8\nexport NUM_NODES=2708 NUM_GPUS=16\nexport WORLD_SIZE=16\n"
+      "torchrun --nproc_per_node 8 t.py --per_device_train_batch_size 1 | tee log\n");
+  EXPECT_EQ(made.yaml["env"],
+            json::parse(R"({"NUM_NODES": "2708", "NUM_GPUS": "{gpus}", "WORLD_SIZE": "{gpus}"})"));
+  EXPECT_TRUE(Says(made.report.unclear, "NUM_NODES=2708 stays"));
+}
+
 TEST(TrainYamlFromScript, WhatACalledScriptIsGivenIsNotAskedFor) {
   const Made made = From("#SBATCH --gres=gpu:1\nbash in.sh 7 && echo done\n",
                          {{"in.sh", "[ $# -eq 1 ] || exit 1\npython t.py --run $1 -b 8\n"}});
   EXPECT_FALSE(Says(made.report.unclear, "after the script's name")) << Command(made);
+  const Made none = From("#SBATCH --gres=gpu:1\nbash in.sh && echo done\n",
+                         {{"in.sh", "torchrun --nproc_per_node 1 t.py --run $1 --batch_size 8\n"}});
+  EXPECT_TRUE(Says(none.report.unclear, "after the script's name")) << Command(none);
 }
 
 TEST(TrainYamlFromScript, TheOtherBranchIsNotSaidToRun) {
@@ -125,6 +140,10 @@ TEST(TrainYamlFromScript, AFolderBesideOneThatTheTextGoesToIsNotTheOutput) {
   const Made made =
       From(std::string("#SBATCH --gres=gpu:2\ncd src/utils && ls\n") + training + " | tee log\n");
   EXPECT_FALSE(made.yaml.contains("output"));
+  EXPECT_TRUE(Says(made.report.unclear, "write output.dir in full"));
+  const Made inner =
+      From(std::string("#SBATCH --gres=gpu:2\n(cd ext && make)\n") + training + " | tee log\n");
+  EXPECT_EQ(inner.yaml["output"]["dir"], "../models");
   const Made plain = From(std::string("#SBATCH --gres=gpu:2\n") + training + " | tee log\n");
   EXPECT_EQ(plain.yaml["output"]["dir"], "../models");
 }

@@ -130,6 +130,8 @@ TEST(PlanBatch, WhereMemoryForbidsAFixedAccumulationThatIsSaid) {
             "effective_batch_size 48 with gradient_accumulation_steps 1 needs 24 samples at once "
             "on each of 2 GPUs; the largest that fits is 16");
   EXPECT_EQ(PlanBatch(training, 2, 24)->micro_batch, 24);
+  training.effective_batch_size = BatchRange{36, 48};
+  EXPECT_NE(PlanBatch(training, 2, 16).error().message.find("needs 18 samples"), std::string::npos);
 }
 
 TEST(PlanBatch, WithoutRangeTheGlobalBatchGrowsWithTheGpus) {

@@ -350,6 +350,44 @@ TEST(LearnedRuns, FitTakesTheBatchThatRanAndThePeaksThatAdviceTakes) {
   EXPECT_LT(larger["max_micro_batch"]["recommended"], 10);
 }
 
+TEST(LearnedRuns, ATimingNeverMakesAGpuFit) {
+  // The line takes 48 GB at 1, more than the card has.
+  json train = Train();
+  train["model"]["memory"] = {{"base", "40 GB"}, {"per_sample", "6 GB"}, {"overhead", "2 GB"}};
+  train["training"]["measured"][0] = {
+      {"gpu", "rtx4090"}, {"gpus", 1}, {"batch", 1}, {"seconds_per_step", 2.6}};
+  const Snapshot snapshot = SnapshotOf(kSeedCluster);
+  const auto queue = PrepareQueue(snapshot);
+  const AdviceContext view{snapshot, *queue, *queue, ShippedGpus(), ShippedModels()};
+  const auto answer = AnswerFitHere({{"spec", train}}, view, {kAnn, "ann", "", ""});
+  ASSERT_TRUE(answer);
+  for (const json& gpu : answer->at("gpus")) {
+    if (gpu["gpu"] != "rtx4090") continue;
+    EXPECT_FALSE(gpu["fits"].get<bool>());
+    EXPECT_THAT(gpu["notes"].dump(), HasSubstr("timed there: correct model.memory"));
+  }
+}
+
+TEST(LearnedRuns, WhatOthersRanIsToldOnlyWhereItMayBeKnown) {
+  const std::vector<Experiment> runs = {RunOf(1, kBob, {{6, 4.0, 15}}),
+                                        RunOf(2, kCarl, {{6, 4.0, 15}})};
+  Snapshot snapshot = SnapshotOf(kSeedCluster);
+  const auto queue = PrepareQueue(snapshot);
+  const LearnedRuns learned = Learned(runs);
+  AdviceContext view{snapshot, *queue, *queue, ShippedGpus(), ShippedModels()};
+  view.learned = &learned;
+  const auto told = [&](int64_t uid) {
+    const auto answer = AnswerMeasured({{"spec", Train()}}, view, {uid, "ann", "", ""});
+    return answer ? answer->at("measured").size() : 99;
+  };
+  EXPECT_EQ(told(kAnn), 1u);
+  EXPECT_EQ(told(-1), 0u);  // nobody
+  snapshot.config.private_data = "jobs";
+  EXPECT_EQ(told(kAnn), 0u);
+  EXPECT_EQ(told(kBob), 1u);
+  EXPECT_FALSE(AnswerMeasured({{"spec", 7}}, view, {kAnn, "ann", "", ""}));
+}
+
 TEST(LearnedRuns, AClientIsToldTheLinesThatAdviceGoesBy) {
   const std::vector<MeasuredStep> lines =
       LinesFor({RunOf(1, kAnn, {{10, 0, 23}, {5, 4.0, 15}})}, kAnn);
