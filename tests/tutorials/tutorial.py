@@ -15,10 +15,12 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 
 UNRUN = ("", "sh", "bash", "shell")
 ANY_LINES = "…"
 SECONDS_FOR_ALL = 150
+SHELL = ("bash", "--noprofile", "--norc")
 
 
 @dataclasses.dataclass
@@ -87,11 +89,14 @@ def steps_of(text):
     return steps
 
 
-def run(steps, folder, environment):
+def run(steps, folder, environment, shell=SHELL):
     """Runs the steps in one shell in `folder`. For each command: its status and the lines it showed."""
-    folder = pathlib.Path(folder)
-    results = folder.parent / (folder.name + ".results")
-    results.mkdir()
+    with tempfile.TemporaryDirectory() as results:
+        os.chmod(results, 0o777)  # the shell may be another user's
+        return _run(steps, folder, environment, shell, pathlib.Path(results))
+
+
+def _run(steps, folder, environment, shell, results):
     script, commands = ["set +e"], []
     for step in steps:
         if isinstance(step, tuple):
@@ -105,8 +110,8 @@ def run(steps, folder, environment):
             at = results / f"{len(commands)}"
             commands.append(at)
             script.append(f"{{ {step.text}\n}} >'{at}.out' 2>&1; echo $? >'{at}.status'")
-    subprocess.run(["bash", "--noprofile", "--norc"], input="\n".join(script) + "\n", text=True, cwd=folder,
-                   env=environment, check=False, timeout=SECONDS_FOR_ALL)
+    subprocess.run(shell, input="\n".join(script) + "\n", text=True, cwd=folder, env=environment, check=False,
+                   timeout=SECONDS_FOR_ALL)
     outcomes = []
     for at in commands:
         status = pathlib.Path(f"{at}.status")
