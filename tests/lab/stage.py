@@ -1,4 +1,4 @@
-"""Where situations are played: a real Slurm on a clock 60 times as fast, gpuadvised in it, and a question.
+"""Where situations are played: a real Slurm on a clock 60 times as fast (or as asked), gpuadvised in it, and a question.
 
     with the_stage(BIN_DIR) as stage:
         stage.begin("busy")                                      # an empty cluster, a daemon with the same history
@@ -111,20 +111,23 @@ class FastLab(slurm_lab.Lab):
 class Stage:
     def __init__(self, lab, clock, bin_folder):
         self.lab, self.clock = lab, clock
+        # CPU time passes on the fast clock, too.
         self.site = lab_day.FastSite(lab, bin_folder, poll_interval="15s", policy_interval="1m", stale_after="1h",
-                                     request_timeout="1h", accounting_interval="0s")
+                                     request_timeout="1h", accounting_interval="0s",
+                                     answer_cpu_time=f"{lab_day.ANSWER_CPU_MS * clock.speed}ms")
         self.state, self.learned = self.site.folder / "state", self.site.folder / "learned"
         self.name, self.drained = "", []
 
     # ---- what the daemon has learned ---------------------------------------------------------
 
-    def learn(self):
+    def learn(self, limits):
         """Lets every user run jobs like those of the situations, and keeps the history of that."""
         self.site.start()
         for user in [ALICE, DAVE, BOB, CAROL, ERIN, FRANK]:
-            for minutes in LEARNED_LIMITS:
+            for minutes in limits:
                 self._submit(user, f"--gres=gpu:gpu2080:1 -t {minutes}", .5 if user == ERIN else None)
-        wait_until(lambda: not self.lab.run("squeue", "-h").stdout, "the jobs to learn from to end", 60)
+        patience = 45 + 60 * max(limits) / self.clock.speed
+        wait_until(lambda: not self.lab.run("squeue", "-h").stdout, "the jobs to learn from to end", patience)
         for _ in range(2):
             self.site.wait_for_next_snapshot()
         self.site.stop()
@@ -181,11 +184,12 @@ class Stage:
         self.lab.run("scontrol", "update", f"nodename={node}", "state=drain", "reason=test")
         self.drained.append(node)
 
-    def restart_slurmctld(self, waiting):
+    def restart_slurmctld(self, waiting, meanwhile=lambda: None):
         """As after a fall of the whole cluster: most nodes answer later than slurmctld. `waiting`: a job that gets the reason
-        ReqNodeNotAvail by that, and keeps it long after where it is not the first in line."""
+        ReqNodeNotAvail by that, and keeps it long after where it is not the first in line. `meanwhile`: done without slurmctld."""
         self.lab.processes.send("slurmd", signal.SIGSTOP)
         self.lab.kill_slurmctld()
+        meanwhile()
         self.lab.start_slurmctld()
         self.lab.processes.send("slurmd.classt02", signal.SIGCONT)
         wait_until(lambda: "ReqNodeNotAvail" in self.lab.job(waiting).get("Reason", ""), "slurmctld to miss its nodes")
@@ -268,13 +272,14 @@ def seconds_after(moment, start):
 
 
 @contextlib.contextmanager
-def the_stage(bin_folder):
-    clock = lab_day.FastClock(SPEED)
+def the_stage(bin_folder, speed=SPEED, limits=LEARNED_LIMITS):
+    """`limits`: minutes, of the jobs that each user has run before."""
+    clock = lab_day.FastClock(speed)
     try:
         with FastLab(clock) as lab:
             stage = Stage(lab, clock, pathlib.Path(bin_folder))
             try:
-                stage.learn()
+                stage.learn(limits)
                 yield stage
             finally:
                 stage.site.stop()
