@@ -309,9 +309,13 @@ def main():
     if reason:
         print(f"skipped: {reason}")
         sys.exit(SKIPPED)
+    apart = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    if subprocess.run([*apart, "true"], check=False).returncode != 0:
+        print("skipped: no copy of this machine can be made here: unshare is not permitted")
+        sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory(prefix="gpuadvise-guide-") as folder:
-        sys.exit(subprocess.run(["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, "-B",
-                                 __file__, *words], env={**os.environ, INSIDE: folder}, check=False).returncode)
+        sys.exit(subprocess.run([*apart, sys.executable, "-B", __file__, *words], env={**os.environ, INSIDE: folder},
+                                check=False).returncode)
 
 
 if __name__ == "__main__":
