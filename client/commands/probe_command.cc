@@ -118,7 +118,8 @@ Result<Measured> MeasureInJob(const ProbeCommand& command, const TrainingQuestio
   const auto job = ChooseProbeJob(question, command.fixed, command.minutes, api, console.now());
   if (!job) return tl::unexpected<Error>(job.error());
   console.Complain("gpuadvise: probing on " + job->said);
-  const auto done = RunProbeJob(*job, WordsOfJob(command, own_path, file, folder.path()));
+  const auto done =
+      RunProbeJob(*job, WordsOfJob(command, own_path, file, folder.path()), api, console);
   if (!done) return tl::unexpected<Error>(done.error());
   Result<Outcome> outcome = ReadOutcomeFile(folder.path() + "/" + kOutcomeFile, ::geteuid());
   if (!outcome) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,7 +13,9 @@
 #include "client/questions/job_question.h"
 #include "client/run/watched_command.h"
 #include "client/sbatch/sbatch_script.h"
+#include "client/terminal/display.h"
 #include "common/api/gpus.h"
+#include "common/api/queue.h"
 #include "common/api/when.h"
 #include "common/base/words.h"
 #include "common/process/run_program.h"
@@ -23,16 +26,50 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kStartUpMinutes = 2;  // of the job, before the first run
-constexpr double kAtOnceSeconds = 30;  // waits below it are all the same
-constexpr size_t kMostQuestions = 64;  // of one request
+constexpr double kStartUpMinutes = 2;   // of the job, before the first run
+constexpr int64_t kAtOnceSeconds = 30;  // waits below it are all the same
+constexpr size_t kMostQuestions = 64;   // of one request
+constexpr int kTicksPerLook = 5;        // at the daemon's picture of the queue
 
-// Only watched for its end and for signals.
-class NothingToSee : public Watcher {
+std::string WaitWords(const api::Seconds& wait) {
+  return DurationRange(static_cast<double>(wait.p50_seconds),
+                       static_cast<double>(wait.p90_seconds));
+}
+
+// Says why srun's job waits, from srun's own lines and the daemon's answers.
+class ProbeWait : public Watcher {
  public:
-  void OnLine(std::string_view) override {}
-  void OnTick() override {}
+  ProbeWait(Api& api, Console& console) : api_(api), console_(console) {}
+  void OnLine(std::string_view line) override {
+    constexpr std::string_view kBegin = "srun: job ";
+    if (!line.starts_with(kBegin)) return;
+    const std::string_view rest = line.substr(kBegin.size());
+    const std::string_view id = rest.substr(0, rest.find(' '));
+    const bool waits = rest.find("queued and waiting") != std::string_view::npos;
+    job_id_ = waits ? std::string(id) : "";
+    if (!waits) return;
+    console_.Complain(fmt::format(
+        "gpuadvise: job {} waits for its GPU; Ctrl-C ends the wait and removes the job", id));
+  }
+  void OnTick() override {
+    if (job_id_.empty() || ++ticks_ % kTicksPerLook != 0) return;
+    const Result<json> answer = api_.Get("/v1/jobs/" + job_id_);
+    if (!answer) return;
+    const api::JobWait wait = ReadAnswer<api::Job>(*answer).row.wait.value_or(api::JobWait());
+    if (wait.reason_words.empty() || wait.reason_words == said_) return;
+    said_ = wait.reason_words;
+    std::string line = fmt::format("gpuadvise: job {} waits: {}", job_id_, said_);
+    if (wait.start) line += "; it starts in " + WaitWords(wait.start->wait);
+    console_.Complain(line);
+  }
   bool WantsEnd() override { return false; }
+
+ private:
+  Api& api_;
+  Console& console_;
+  std::string job_id_;  // "": it does not wait
+  std::string said_;    // the last reason
+  int ticks_ = 0;
 };
 
 // What every probe of `question` asks for, besides its GPU.
@@ -60,7 +97,11 @@ SbatchOptions OptionsOfAnyGpu(const TrainingQuestion& question, double minutes) 
 struct Candidate {
   ProbeJob job;
   std::string partition;
-  double wait_seconds = 0;
+  api::Seconds wait;
+  int64_t jobs_before = 0;
+
+  // Nine times in ten; a median of 0 alone is a bet on jobs that wait before it.
+  bool at_once() const { return wait.p90_seconds < kAtOnceSeconds; }
 };
 
 bool MayUse(const TrainingQuestion& question, const GpuModel& gpu) {
@@ -85,7 +126,7 @@ std::vector<Candidate> FindCandidates(const TrainingQuestion& question, const ap
     for (const std::string& type : row.gres_types) {
       for (const std::string& partition : row.partitions) {
         if (common.Has("partition") && common.Get("partition") != partition) continue;
-        Candidate candidate{{common, false, gpu, ""}, partition, 0};
+        Candidate candidate{{common, false, gpu, ""}, partition, {}, 0};
         SbatchOptions& options = candidate.job.options;
         options.Set("gres", "gpu:" + (type.empty() ? "" : type + ":") + "1");
         options.Set("partition", partition);
@@ -98,9 +139,12 @@ std::vector<Candidate> FindCandidates(const TrainingQuestion& question, const ap
 }
 
 bool IsBetter(const Candidate& one, const Candidate& other) {
-  const bool at_once = one.wait_seconds < kAtOnceSeconds && other.wait_seconds < kAtOnceSeconds;
-  if (!at_once) return one.wait_seconds < other.wait_seconds;
-  return one.job.gpu->memory_bytes > other.job.gpu->memory_bytes;
+  if (one.at_once() != other.at_once()) return one.at_once();
+  if (one.at_once()) return one.job.gpu->memory_bytes > other.job.gpu->memory_bytes;
+  const auto key = [](const Candidate& candidate) {
+    return std::pair(candidate.wait.p50_seconds / kAtOnceSeconds, candidate.wait.p90_seconds);
+  };
+  return key(one) < key(other);
 }
 
 // Asks for all waits at once. Errors: the flags' or the daemon's; kInfeasible, where none can
@@ -123,7 +167,8 @@ Result<Candidate> FirstToStart(std::vector<Candidate> candidates, Api& api, int6
       continue;
     }
     const api::JobStart job = rows[i].job.value_or(api::JobStart());
-    candidates[i].wait_seconds = static_cast<double>(job.start.wait.p50_seconds);
+    candidates[i].wait = job.start.wait;
+    candidates[i].jobs_before = job.jobs_before;
     if (!best || IsBetter(candidates[i], *best)) best = candidates[i];
   }
   if (!best) return Fail(ErrorCode::kInfeasible, why);
@@ -151,29 +196,37 @@ Result<ProbeJob> ChooseProbeJob(const TrainingQuestion& question, const SbatchOp
   }
   Result<Candidate> best = FirstToStart(std::move(candidates), api, now);
   if (!best) return tl::unexpected<Error>(best.error());
-  const bool at_once = best->wait_seconds < kAtOnceSeconds;
+  std::string start = "free now";
+  if (!best->at_once()) {
+    start = "which starts in " + WaitWords(best->wait);
+    if (best->jobs_before > 0) {
+      start += ", behind " + Plural(best->jobs_before, "waiting job");
+    }
+  }
   best->job.simulated = cluster.frame.meta.source == "sim";
-  best->job.said = fmt::format(
-      "one {}{} in {}, {}", best->job.simulated ? "simulated " : "", best->job.gpu->display_name,
-      best->partition,
-      at_once ? "free now" : "which starts in about " + DurationInWords(best->wait_seconds));
+  best->job.said = fmt::format("one {}{} in {}, {}", best->job.simulated ? "simulated " : "",
+                               best->job.gpu->display_name, best->partition, start);
   return std::move(best->job);
 }
 
-Result<void> RunProbeJob(const ProbeJob& job, const std::vector<std::string>& words) {
+Result<void> RunProbeJob(const ProbeJob& job, const std::vector<std::string>& words, Api& api,
+                         Console& console, const WatchedOptions& watched) {
   const std::string srun = FindInPath("srun", std::getenv("PATH"));
   if (srun.empty()) {
     return Fail(
         ErrorCode::kInternal,
         "srun is not in PATH; run this on a login node, or use --local on a machine with a GPU");
   }
-  std::vector<std::string> command = {srun};
+  std::vector<std::string> command = {srun, "--quit-on-interrupt"};
   for (std::string& argument : job.options.ToArguments()) command.push_back(std::move(argument));
   command.insert(command.end(), words.begin(), words.end());
-  NothingToSee watcher;
-  const Result<CommandEnd> end = RunWatched(command, {}, watcher);
+  ProbeWait watcher(api, console);
+  const Result<CommandEnd> end = RunWatched(command, watched, watcher);
   if (!end) return tl::unexpected<Error>(end.error());
   if (end->ok()) return {};
+  if (end->told_to_end || end->ShellStatus() == 128 + SIGINT) {
+    return Fail(ErrorCode::kInternal, "interrupted: the probe's job is removed");
+  }
   return Fail(ErrorCode::kInternal, "the probe's job " + InWords(*end) + "; see its output above");
 }
 

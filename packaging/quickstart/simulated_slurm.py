@@ -35,10 +35,10 @@ SHORT = {"J": "job-name", "p": "partition", "N": "nodes", "n": "ntasks", "c": "c
          "C": "constraint", "x": "exclude", "w": "nodelist", "d": "dependency", "s": "signal", "u": "user",
          "j": "jobs", "h": "noheader", "M": "clusters"}
 FLAGS = {"wait", "parsable", "test-only", "requeue", "no-requeue", "exclusive", "hold", "quiet", "verbose",
-         "kill-on-bad-exit", "batch", "full", "me", "noheader", "start", "help", "version"}
+         "quit-on-interrupt", "kill-on-bad-exit", "batch", "full", "me", "noheader", "start", "help", "version"}
 UNDERSTOOD = {"job-name", "partition", "nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "time", "output",
               "error", "chdir", "account", "gpus", "gres", "gpus-per-node", "mem", "mem-per-gpu", "cpus-per-gpu",
-              "wait", "parsable", "test-only", "quiet", "kill-on-bad-exit", "open-mode"}
+              "wait", "parsable", "test-only", "quiet", "quit-on-interrupt", "kill-on-bad-exit", "open-mode"}
 
 
 class Refused(Exception):
@@ -409,7 +409,7 @@ def srun(words):
     say_ignored("srun", options)
     number = add_job(job)
     (folder() / f"{number}.pid").write_text(str(os.getpid()))
-    say("srun", f"job {number} waits for simulated GPUs", options)
+    say("srun", f"job {number} queued and waiting for simulated GPUs", options)
     run = Run(number, job["limit_seconds"])
     signal.signal(signal.SIGINT, lambda *_: end_job(number, 130))  # while it waits
     nodes = await_start(number)

@@ -6,6 +6,8 @@
 import os
 import pathlib
 import shutil
+import signal
+import subprocess
 
 import programs
 
@@ -82,6 +84,26 @@ class Probe(programs.SiteTest):
         self.assertEqual(done.returncode, 1, done)
         self.assertIn("the command ended with status 2 before its first step", done.stderr)
         self.assertEqual(file.read_text(), before)
+
+    def test_a_probe_that_waits_says_why_and_ctrl_c_leaves_no_job(self):
+        file = self.train_file()
+        self.lab.submit("-N1", "--gres=gpu:gpu4090:4", "-w", "classt25", "-t", "60", user="lab2")
+        self.site.wait_for_next_snapshot()
+        with subprocess.Popen([str(self.site.bin / "gpuadvise"), "probe", str(file), "--gpu", "rtx4090"],
+                              cwd=self.site.home("lab1"), env=self.site.client_env("lab1"), text=True,
+                              stderr=subprocess.PIPE, **programs.as_user("lab1")) as probe:
+            number = programs.wait_until(lambda: self.lab.run("squeue", "-ho", "%i", "-u", "lab1").stdout.strip(),
+                                         "the probe's job")
+            said = ""
+            while "waits: " not in said and probe.poll() is None:
+                said += probe.stderr.readline()
+            probe.send_signal(signal.SIGINT)
+            said += probe.communicate(timeout=30)[1]
+        self.assertIn("probing on one RTX 4090 in gpu_shared, which starts in", said)
+        self.assertIn(f"job {number} waits for its GPU; Ctrl-C ends the wait and removes the job", said)
+        self.assertRegex(said, f"job {number} waits: .*; it starts in")
+        self.assertIn("interrupted: the probe's job is removed", said)
+        self.assertEqual(self.lab.run("squeue", "-h", "-u", "lab1").stdout, "")
 
     def test_a_gpu_that_the_file_does_not_allow_is_refused(self):
         done = self.probe(self.train_file(), "--gpu", "rtx2080ti", check=False)
