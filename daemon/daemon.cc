@@ -18,6 +18,7 @@
 
 #include "common/base/version.h"
 #include "common/base/words.h"
+#include "common/slurm/accounted_job.h"
 #include "daemon/api/experiment_api.h"
 #include "daemon/base/descriptors.h"
 #include "daemon/base/logging.h"
@@ -284,6 +285,7 @@ ApiState Daemon::MakeApi() {
           .host = HostName(),
           .metrics = &metrics_,
           .history_in_server = !loaded_.settings.history.empty(),
+          .accounting_problem = [this] { return WithoutAccounting(accounting_.problem()); },
           .poll_soon = [this] { asio::post(io_, [this] { collector_.PollSoon(); }); }};
 }
 

@@ -10,6 +10,7 @@
 #include "client/commands/script_source.h"
 #include "client/commands/shared_options.h"
 #include "client/preflight/preflight.h"
+#include "client/records/slurm_query.h"
 #include "client/sbatch/job_choice.h"
 #include "client/terminal/printable.h"
 #include "client/views/check_view.h"
@@ -18,6 +19,7 @@
 #include "common/base/version.h"
 #include "common/base/words.h"
 #include "common/process/run_program.h"
+#include "common/slurm/accounted_job.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -38,6 +40,9 @@ Check VersionCheck(const api::Meta& meta, const Surroundings& around) {
 }
 
 Check DataCheck(const api::Answer<api::Health>& health) {
+  if (health.status == "standby") {
+    return {Health::kOk, "data", "a standby: another daemon holds the history and answers"};
+  }
   const api::Meta& meta = health.frame.meta;
   const std::string about = ClusterAndAge(health.frame) + ", from " + meta.source.value_or("");
   const std::string cause = health.cause.empty() ? meta.stale_cause.value_or("") : health.cause;
@@ -50,8 +55,8 @@ Check HistoryCheck(const api::HistoryState& history) {
   const std::string problem = history.problem.value_or("");
   if (!problem.empty()) return {Health::kWarning, "history", problem};
   const api::HistoryInfo info = history.info.value_or(api::HistoryInfo());
-  std::string finding =
-      fmt::format("{}, {:.1f} MB", info.file, static_cast<double>(info.bytes) / 1e6);
+  std::string finding = fmt::format("{}{:.1f} MB", info.file.empty() ? "" : info.file + ", ",
+                                    static_cast<double>(info.bytes) / 1e6);
   if (info.max_bytes > 0)
     finding += fmt::format(" of {:.0f}", static_cast<double>(info.max_bytes) / 1e6);
   finding += ", " + Plural(info.jobs, "job");
@@ -72,6 +77,9 @@ void AddDaemonChecks(const api::Answer<api::Health>& health, const Surroundings&
   }
   if (!meta.unseen.empty()) checks.push_back({Health::kWarning, "rights", meta.unseen});
   checks.push_back(HistoryCheck(health.history));
+  for (const std::string& problem : health.site_problems) {
+    if (problem != around.accounting_problem) checks.push_back({Health::kWarning, "site", problem});
+  }
 }
 
 Check SbatchCheck(const Surroundings& around) {
@@ -165,6 +173,8 @@ Surroundings FindSurroundings(const SettingsPlaces& places, const std::string& d
   if (!around.sbatch.empty()) {
     const auto printed = RunProgram(around.sbatch, {"--version"}, "", ChildErrors::kDiscarded);
     if (printed) around.sbatch_version = FirstLine(*printed);
+    const auto jobs = SystemSlurmQuery().Ask("sacct", {"-n", "-X", "-S", "now"});
+    if (!jobs) around.accounting_problem = WithoutAccounting(Printable(jobs.error().message));
   }
   around.slurm_conf = SlurmConfPath();
   around.slurm_conf_readable = ::access(around.slurm_conf.c_str(), R_OK) == 0;
@@ -182,6 +192,9 @@ std::vector<Check> CheckHealth(Api& api, const Surroundings& around) {
     checks.push_back({Health::kError, "daemon", health.error().message});
   }
   checks.push_back(SbatchCheck(around));
+  if (!around.accounting_problem.empty()) {
+    checks.push_back({Health::kWarning, "accounting", around.accounting_problem});
+  }
   checks.push_back(SlurmConfCheck(around));
   checks.push_back(SettingsCheck(around));
   return checks;

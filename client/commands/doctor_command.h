@@ -22,6 +22,7 @@ struct Surroundings {
   std::string slurm_conf;      // the file that would be read, "" none found
   bool slurm_conf_readable = false;
   std::vector<std::string> settings_files;
+  std::string accounting_problem = {};  // what lacks because sacct gets no answer; "": it gets one
 };
 
 // The process's own surroundings; runs `sbatch --version`.

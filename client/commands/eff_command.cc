@@ -17,6 +17,7 @@
 #include "common/base/json_fields.h"
 #include "common/base/slurm_time.h"
 #include "common/base/words.h"
+#include "common/slurm/accounted_job.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -80,6 +81,7 @@ void AddSampled(Api& api, std::vector<JobEfficiency>* jobs) {
   for (JobEfficiency& job : *jobs) {
     const auto found = measured.find(job.raw_id);
     if (found == measured.end()) continue;
+    job.was_monitored = found->second.has_outcome;
     const auto use = found->second.mean_utilisation;
     if (use && *use >= 0 && *use <= 1) {
       job.gpu_use = *use;
@@ -171,9 +173,10 @@ std::string DetailText(const JobEfficiency& job, const TerminalStyle& style) {
            : "not known: no sample of its steps (JobAcctGatherType, or too short a job)");
   if (job.gpus > 0) {
     std::string words = Plural(job.gpus, "GPU");
-    words += job.gpu_use
-                 ? fmt::format(", busy {:.0f} % ({})", 100 * *job.gpu_use,
-                               job.gpu_use_is_mean ? "mean" : "highest sample")
+    words += job.gpu_use ? fmt::format(", busy {:.0f} % ({})", 100 * *job.gpu_use,
+                                       job.gpu_use_is_mean ? "mean" : "highest sample")
+             : job.was_monitored
+                 ? ", use not known: gpuadvise run could not load NVIDIA's library (NVML) there"
                  : ", use not known: the site gathers none; start trainings with gpuadvise run";
     if (job.gpu_memory_bytes) words += fmt::format(", {} each", GibText(job.gpu_memory_bytes));
     line("GPU", words);
@@ -216,7 +219,10 @@ int Run(EffCommand& command, const CommandContext& context) {
   const Result<std::vector<std::string>> arguments = SacctArguments(command, console.now());
   if (!arguments) return Report(arguments.error(), console);
   const Result<std::string> printed = context.slurm.Ask("sacct", *arguments);
-  if (!printed) return Report(printed.error(), console);
+  if (!printed) {
+    return Report({printed.error().code, DescribeAccountingError(printed.error().message), ""},
+                  console);
+  }
   std::vector<JobEfficiency> jobs = EfficiencyFrom(*printed);
   const size_t found = jobs.size();
   std::erase_if(jobs, [](const JobEfficiency& job) { return !job.ended(); });

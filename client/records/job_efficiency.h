@@ -35,6 +35,7 @@ struct JobEfficiency {
   std::optional<double> gpu_use;            // 0 … 1, mean over GPUs
   bool gpu_use_is_mean = false;             // sampled by `gpuadvise run`; else the maximum sample
   std::optional<int64_t> gpu_memory_bytes;  // of one GPU
+  bool was_monitored = false;               // by `gpuadvise run`
 
   bool ended() const;
   std::optional<double> CpuEfficiency() const;

@@ -46,6 +46,9 @@ std::string BesideWord(const std::string& word, const std::string& shown, const 
 
 std::string SiteText(const api::Site& site, const TerminalStyle& style) {
   std::string text;
+  for (const std::string& problem : site.problems) {
+    text += BesideWord("problem", Red("problem", style.colour), problem, style);
+  }
   for (const char* treatment : {"not known", "approximated", "simulated"}) {
     for (const api::SiteKey& each : site.settings) {
       if (each.treatment != treatment) continue;
@@ -58,7 +61,7 @@ std::string SiteText(const api::Site& site, const TerminalStyle& style) {
                      each.place + " " + each.key + " (" + each.value + "): " + each.effect, style);
     }
   }
-  if (text.empty()) text = "gpuadvised has not read this site's slurm.conf\n";
+  if (site.settings.empty()) text += "gpuadvised has not read this site's slurm.conf\n";
   return text;
 }
 

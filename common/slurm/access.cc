@@ -105,7 +105,7 @@ Result<void> CheckOneQos(const Snapshot& snapshot, const Submitter& submitter,
                           JoinNames(names)));
   }
   const bool enforced = EnforcedBy(snapshot.config.enforce).qos;
-  if (assoc != nullptr && assoc->user != submitter.user) return {};  // a stand-in's are not told
+  if (assoc != nullptr && StandsIn(submitter, *assoc)) return {};  // these are not told
   if (enforced && assoc != nullptr && !assoc->qos.empty() && !IsOneOf(qos, assoc->qos)) {
     return No(fmt::format("account {} of user {} may not use QOS {}; allowed: {}", assoc->account,
                           assoc->user, qos, JoinNames(assoc->qos)));

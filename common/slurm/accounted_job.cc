@@ -1,5 +1,7 @@
 #include "common/slurm/accounted_job.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -116,6 +118,28 @@ std::vector<AccountedJob> ParseSacct(std::string_view text, std::string_view mar
     }
   }
   return jobs;
+}
+
+std::string DescribeAccountingError(std::string_view error) {
+  const auto says = [&](std::string_view words) {
+    return error.find(words) != std::string_view::npos;
+  };
+  if (says("accounting storage is disabled")) return "Slurm keeps no accounting here";
+  if (!says("persistent connection") && !says("PersistInit") && !says("talking to the database")) {
+    return std::string(error);
+  }
+  const size_t cause = error.rfind(": ");
+  return fmt::format(
+      "slurmdbd, Slurm's accounting database, does not answer{}",
+      cause == std::string_view::npos ? "" : fmt::format(" ({})", Trim(error.substr(cause + 2))));
+}
+
+std::string WithoutAccounting(std::string_view error) {
+  const std::string words = DescribeAccountingError(error);
+  if (words.starts_with("Slurm keeps no")) return {};
+  return words +
+         ": until then `eff` has no figures, and jobs that start and end between two snapshots are "
+         "not learned; forecasts go on";
 }
 
 }  // namespace gpuadvise

@@ -33,4 +33,10 @@ std::optional<AccountedJob> ParseAccountedJob(const SacctColumn& column);
 std::vector<AccountedJob> ParseSacct(std::string_view text, std::string_view mark,
                                      int64_t& unreadable);
 
+// What `error` of sacct means, as a clause: slurmdbd is down, there is no accounting, or the error.
+std::string DescribeAccountingError(std::string_view error);
+
+// The same with what is missing meanwhile; "" where there is no accounting at all.
+std::string WithoutAccounting(std::string_view error);
+
 }  // namespace gpuadvise

@@ -46,14 +46,21 @@ bool IsAnybody(const Submitter& submitter) {
   return submitter.uid == 0 || (submitter.uid < 0 && submitter.user.empty());
 }
 
-const Association* FindPlainAssociation(const Snapshot& snapshot, std::string_view partition) {
-  const Partition* const there = FindPartition(snapshot, partition);
+bool HasAccount(const Snapshot& snapshot, std::string_view account) {
+  return std::ranges::any_of(snapshot.associations,
+                             [&](const Association& one) { return one.account == account; });
+}
+
+const Association* FindPlainAssociation(const Snapshot& snapshot, std::string_view partition,
+                                        std::string_view account) {
+  const bool of_any = !HasAccount(snapshot, account);
+  const Partition* const there = of_any ? FindPartition(snapshot, partition) : nullptr;
   const Association* plainest = nullptr;
   const auto rights = [](const Association& assoc) {
-    return std::tuple(assoc.priority, assoc.fair_share, assoc.qos.size());
+    return std::tuple(assoc.user.empty(), assoc.priority, assoc.fair_share, assoc.qos.size());
   };
   for (const Association& assoc : snapshot.associations) {
-    if (assoc.user.empty() || assoc.user == "root") continue;
+    if (of_any ? assoc.user.empty() || assoc.user == "root" : assoc.account != account) continue;
     if (!assoc.partition.empty() && assoc.partition != partition) continue;
     if (there != nullptr && !there->allow_accounts.empty() &&
         !IsOneOf(assoc.account, there->allow_accounts)) {
@@ -82,7 +89,11 @@ const Association* FindAssociation(const Snapshot& snapshot, const Submitter& su
   }
   const bool stands_in = best == nullptr && submitter.account.empty() && IsAnybody(submitter) &&
                          EnforcedBy(snapshot.config.enforce).associations;
-  return stands_in ? FindPlainAssociation(snapshot, partition) : best;
+  return stands_in ? FindPlainAssociation(snapshot, partition, submitter.public_account) : best;
+}
+
+bool StandsIn(const Submitter& submitter, const Association& association) {
+  return IsAnybody(submitter) && (association.user.empty() || association.user != submitter.user);
 }
 
 std::vector<const Association*> WithParents(const Snapshot& snapshot, const Association& leaf) {
@@ -112,6 +123,9 @@ std::string EffectiveQos(const Snapshot& snapshot, const Submitter& submitter,
                          const Association* association) {
   if (!submitter.qos.empty()) return BestQos(snapshot, submitter.qos);
   if (association != nullptr) {
+    const bool is_public = StandsIn(submitter, *association);
+    if (is_public && FindQos(snapshot, submitter.public_qos) != nullptr)
+      return submitter.public_qos;
     if (!association->default_qos.empty()) return association->default_qos;
     if (association->qos.size() == 1) return association->qos.front();
   }

@@ -18,13 +18,17 @@ const Qos* FindQos(const Snapshot& snapshot, std::string_view name);
 // Whether nobody's rights are meant: a caller who is not known, or root, who runs no jobs.
 bool IsAnybody(const Submitter& submitter);
 
-// Of the users' associations that may use `partition` the one with the fewest rights: priority,
-// fair share, QOS. nullptr if there is none.
-const Association* FindPlainAssociation(const Snapshot& snapshot, std::string_view partition);
+// Whether the site's associations include `account`, of a user or of the account itself.
+bool HasAccount(const Snapshot& snapshot, std::string_view account);
+
+// Of the associations that may use `partition` the one with the fewest rights: priority, fair
+// share, QOS. Of the users', or, whatever its partitions, of `account`. nullptr if there is none.
+const Association* FindPlainAssociation(const Snapshot& snapshot, std::string_view partition,
+                                        std::string_view account = {});
 
 // The association of `submitter` in `partition`: one for that partition, or else for all; without
 // an account, of the user's default account. Where associations are enforced, anybody's is the
-// plain one. nullptr if there is none.
+// plain one of the submitter's public account. nullptr if there is none.
 const Association* FindAssociation(const Snapshot& snapshot, const Submitter& submitter,
                                    std::string_view partition);
 
@@ -35,8 +39,11 @@ std::vector<const Association*> WithParents(const Snapshot& snapshot, const Asso
 // none is known.
 std::string BestQos(const Snapshot& snapshot, std::string_view list);
 
-// The job's QOS: the (best) one requested, the association's default, its only allowed one, the
-// root's default, or "normal".
+// Whether `association` is another's, in whose place anybody asks.
+bool StandsIn(const Submitter& submitter, const Association& association);
+
+// The job's QOS: the (best) one requested, with an association in anybody's place the submitter's
+// public one, the association's default, its only allowed one, the root's default, or "normal".
 std::string EffectiveQos(const Snapshot& snapshot, const Submitter& submitter,
                          const Association* association);
 

@@ -13,6 +13,9 @@ struct Submitter {
   std::string account;
   std::string qos;        // one, or several acceptable ones: "high,normal"
   std::string host = {};  // submitting host; "": unknown
+  // Of the site's settings: in whose place callers without an account ask. "": a plain user's.
+  std::string public_account = {};
+  std::string public_qos = {};
 };
 
 }  // namespace gpuadvise

@@ -5,10 +5,11 @@
 
 namespace gpuadvise::daemon {
 
-nlohmann::json AnswerSite(const Snapshot& snapshot) {
+nlohmann::json AnswerSite(const Snapshot& snapshot, std::vector<std::string> problems) {
   api::Site site;
   site.slurm_version = snapshot.config.slurm_version;
   site.hidden = snapshot.config.hidden;
+  site.problems = std::move(problems);
   for (const SiteSetting& each : FindSiteSettings(snapshot)) {
     site.settings.push_back(
         {each.place, each.key, each.value, std::string(ToWords(each.treatment)), each.effect});

@@ -64,7 +64,7 @@ nlohmann::json AnswerNodes(const NodesFilter& filter, const AdviceContext& conte
 
 // GET /v1/site: what of the cluster's configuration changes when jobs start, and what the forecast
 // makes of each.
-nlohmann::json AnswerSite(const Snapshot& snapshot);
+nlohmann::json AnswerSite(const Snapshot& snapshot, std::vector<std::string> problems);
 
 // GET /v1/waits: how long jobs of common shapes and limits would wait for each GPU type, and the
 // best places to go. Every figure is one StartOf (answer_waits.cc says how many there are and what

@@ -20,9 +20,6 @@ constexpr const char* kGaveUp =
     "start "
     "sooner, shorter limits and tips were looked for";
 
-constexpr const char* kAnybodys =
-    "you have no account here: waits are those of a user with the fewest rights";
-
 // Whether `answer` has waits, and they are a stand-in's (common/slurm/policy.h).
 bool IsAnybodys(const RequestContext& call, const json& answer) {
   const bool waits =
@@ -36,11 +33,21 @@ bool IsAnybodys(const RequestContext& call, const json& answer) {
   return EnforcedBy(snapshot.config.enforce).associations && !has_account;
 }
 
+std::string AnybodysWords(const DaemonState& state) {
+  const Submitter anybody = state.Anybody();
+  const std::string& account = anybody.public_account;
+  std::string words = "you have no account here: waits are those of a user with the fewest rights";
+  if (!account.empty() && HasAccount(*state.snapshot, account)) words += " in account " + account;
+  const Qos* const qos = FindQos(*state.snapshot, anybody.public_qos);
+  return qos == nullptr ? words : words + ", with QOS " + qos->name;
+}
+
 // Says what was given up so that there is an answer, and whose waits it has.
 Result<json> Complete(const RequestContext& call, Result<json> answer) {
   if (call.budget.stopped()) return tl::unexpected<Error>(call.budget.error());
   if (answer && call.budget.gave_up()) (*answer)["warnings"].push_back(kGaveUp);
-  if (answer && IsAnybodys(call, *answer)) (*answer)["warnings"].push_back(kAnybodys);
+  if (answer && IsAnybodys(call, *answer))
+    (*answer)["warnings"].push_back(AnybodysWords(*call.state));
   return answer;
 }
 
@@ -92,7 +99,7 @@ AdviceContext AdviceContextOf(const RequestContext& call) {
 }
 
 Submitter CallerOf(const RequestContext& call) {
-  Submitter caller;
+  Submitter caller = call.state != nullptr ? call.state->Anybody() : Submitter();
   if (call.peer.anonymous) return caller;
   caller.uid = call.peer.uid;
   caller.user = call.api.users.NameOf(call.peer.uid);

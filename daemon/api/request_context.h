@@ -58,6 +58,8 @@ struct ApiState {
   std::string host = {};  // where the socket is, from which its callers would submit; "": not known
   Metrics* metrics = nullptr;      // told of every answer; nullptr: GET /metrics is not there
   bool history_in_server = false;  // whose host, user and name are not for everybody
+  std::function<std::string()> accounting_problem =
+      nullptr;                                // what lacks without it; "": it answers
   std::function<void()> poll_soon = nullptr;  // asks for a snapshot earlier than the next is due
 };
 

@@ -83,6 +83,15 @@ api::HistoryState HistoryOf(const RequestContext& call) {
   return history;
 }
 
+// None for strangers.
+std::vector<std::string> SiteProblems(const RequestContext& call) {
+  if (call.peer.anonymous) return {};
+  std::vector<std::string> problems = call.state->site_problems;
+  const std::string accounting = call.api.accounting_problem ? call.api.accounting_problem() : "";
+  if (!accounting.empty()) problems.push_back(accounting);
+  return problems;
+}
+
 ApiResponse GetGpus(RequestContext& call) {
   return ReplyOnce(call, [&] { return AnswerGpus(AdviceContextOf(call), CallerOf(call)); });
 }
@@ -148,7 +157,7 @@ ApiResponse GetMe(RequestContext& call) {
 }
 
 ApiResponse GetSite(RequestContext& call) {
-  return ReplyOnce(call, [&] { return AnswerSite(*call.state->snapshot); });
+  return ReplyOnce(call, [&] { return AnswerSite(*call.state->snapshot, SiteProblems(call)); });
 }
 
 ApiResponse GetWaits(RequestContext& call) {
@@ -222,6 +231,7 @@ ApiResponse GetHealth(RequestContext& call) {
     health.cause = NoSnapshotYet(call.freshness).message;
     return Reply(call, ToJson(health), 503);
   }
+  health.site_problems = SiteProblems(call);
   health.view_seconds = call.state->prepared_in_seconds;
   if (call.freshness.cause) {
     health.status = "stale";

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/slurm/accounted_job.h"
 #include "common/slurm/snapshot_json.h"
 #include "common/slurm/snapshot_records.h"
 #include "daemon/collector/collector.h"
@@ -112,7 +113,7 @@ void Accounting::Report(const Error* error) {
   }
   if (problem_ != error->message) {
     spdlog::warn("accounting cannot be asked: {}; the history comes from snapshots alone",
-                 error->message);
+                 DescribeAccountingError(error->message));
   }
   problem_ = error->message;
 }

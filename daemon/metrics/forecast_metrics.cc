@@ -21,11 +21,11 @@ constexpr std::pair<const char*, const char*> kQuantileFields[] = {
 
 std::string HoursText(int64_t seconds) { return std::to_string(seconds / 3600) + "h"; }
 
-void AddWaits(const AdviceContext& context, MetricFamilies& into) {
+void AddWaits(const AdviceContext& context, const Submitter& anybody, MetricFamilies& into) {
   Gauges waits("gpuadvise_forecast_wait_seconds",
                "Forecast wait of a job submitted now, in the partition where it starts first",
                {"gpu", "gpus", "nodes", "time_limit", "quantile"});
-  const json answer = AnswerWaits(context, Submitter{});
+  const json answer = AnswerWaits(context, anybody);
   const bool is_whole = context.budget == nullptr || !context.budget->stopped();
   for (const json& type : is_whole ? answer["gpus"] : json::array()) {
     for (const json& wait : type["waits"]) {
@@ -86,9 +86,9 @@ void AddAccuracy(const AdviceContext& context, MetricFamilies& into) {
 
 }  // namespace
 
-MetricFamilies ForecastMetrics(const AdviceContext& context) {
+MetricFamilies ForecastMetrics(const AdviceContext& context, const Submitter& anybody) {
   MetricFamilies families;
-  AddWaits(context, families);
+  AddWaits(context, anybody, families);
   AddAccuracy(context, families);
   return families;
 }

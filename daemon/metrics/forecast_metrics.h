@@ -10,6 +10,6 @@
 namespace gpuadvise::daemon {
 
 // Where the budget of `context` stops the waits, their family is empty.
-MetricFamilies ForecastMetrics(const AdviceContext& context);
+MetricFamilies ForecastMetrics(const AdviceContext& context, const Submitter& anybody);
 
 }  // namespace gpuadvise::daemon

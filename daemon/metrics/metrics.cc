@@ -133,7 +133,7 @@ void Metrics::Forecast() {
     });
     const WorkBudget::Share share(budget);
     auto text = std::make_shared<const std::string>(
-        MetricText(ForecastMetrics(state->Context(Serial, nullptr, &budget))));
+        MetricText(ForecastMetrics(state->Context(Serial, nullptr, &budget), state->Anybody())));
     const std::lock_guard lock(mutex_);
     forecast_ = {state, std::move(text)};
   }

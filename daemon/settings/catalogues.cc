@@ -90,8 +90,9 @@ Result<std::shared_ptr<const Catalogues>> LoadCatalogues(const Settings& setting
   if (!checked) return tl::unexpected<Error>(std::move(checked.error()));
   Result<ModelPresets> presets = LoadPresets(settings.models_file);
   if (!presets) return tl::unexpected<Error>(std::move(presets.error()));
-  return std::make_shared<const Catalogues>(Catalogues{
-      GpuNaming(std::move(*catalogue), std::move(site)), std::move(*presets), settings.courtesy});
+  return std::make_shared<const Catalogues>(
+      Catalogues{GpuNaming(std::move(*catalogue), std::move(site)), std::move(*presets),
+                 settings.courtesy, settings.public_account, settings.public_qos});
 }
 
 }  // namespace gpuadvise::daemon

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "common/base/error.h"
 #include "common/gpu/gpu_naming.h"
@@ -16,7 +17,9 @@ namespace gpuadvise::daemon {
 struct Catalogues {
   GpuNaming gpus;
   ModelPresets models;
-  double courtesy = 0;  // of the settings
+  double courtesy = 0;  // of the settings, as are these
+  std::string public_account = {};
+  std::string public_qos = {};
 };
 
 // Errors start with the file (and line) that is wrong.

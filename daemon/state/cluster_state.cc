@@ -10,6 +10,9 @@
 #include <thread>
 #include <utility>
 
+#include "common/base/text.h"
+#include "daemon/state/site_problems.h"
+
 namespace gpuadvise::daemon {
 namespace {
 
@@ -51,6 +54,13 @@ AdviceContext DaemonState::Context(ForEach for_each, const LearnedRuns* learned,
                                    WorkBudget* budget) const {
   return {*snapshot,           *queue,  *by_time_limit, catalogues->gpus,    catalogues->models,
           std::move(for_each), learned, budget,         catalogues->courtesy};
+}
+
+Submitter DaemonState::Anybody() const {
+  Submitter anybody;
+  anybody.public_account = catalogues->public_account;
+  anybody.public_qos = catalogues->public_qos;
+  return anybody;
 }
 
 const QueueStarts& DaemonState::Starts() const {
@@ -163,6 +173,11 @@ void ClusterState::Prepare() {
   if (!forecast_ || forecast_->snapshot != base) Observe(std::move(base));
   static_cast<ForecastState&>(*state) = *forecast_;
   prepared_ = news;
+  state->site_problems = FindSiteProblems(*state->snapshot, *state->catalogues);
+  for (const std::string& problem : state->site_problems) {
+    if (!IsOneOf(problem, said_problems_)) spdlog::warn("{}", problem);
+  }
+  said_problems_ = state->site_problems;
   const auto prepared = std::chrono::steady_clock::now();
   state->prepared_in_seconds = std::chrono::duration<double>(prepared - begun).count();
   spdlog::debug("a view of {} nodes and {} jobs took {:.3f} s", state->snapshot->nodes.size(),

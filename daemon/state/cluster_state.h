@@ -18,6 +18,7 @@
 #include "common/forecast/live_forecast.h"
 #include "common/forecast/queue_starts.h"
 #include "common/slurm/snapshot.h"
+#include "common/slurm/submitter.h"
 #include "daemon/base/clock.h"
 #include "daemon/settings/catalogues.h"
 
@@ -26,12 +27,16 @@ namespace gpuadvise::daemon {
 // One consistent picture. All members are set.
 struct DaemonState : ForecastState {
   std::shared_ptr<const Catalogues> catalogues;
-  UnixSeconds received_at = 0;     // by the daemon's clock
-  double prepared_in_seconds = 0;  // from the snapshot to this state
+  UnixSeconds received_at = 0;             // by the daemon's clock
+  double prepared_in_seconds = 0;          // from the snapshot to this state
+  std::vector<std::string> site_problems;  // daemon/state/site_problems.h
 
   // What questions are answered from: references into this, which has to outlive it.
   AdviceContext Context(ForEach for_each = Serial, const LearnedRuns* learned = nullptr,
                         WorkBudget* budget = nullptr) const;
+
+  // A caller without an account, in the place that the settings choose for it.
+  Submitter Anybody() const;
 
   // When everybody in the queue will start: worked out when it is first asked for.
   const QueueStarts& Starts() const;
@@ -100,6 +105,7 @@ class ClusterState {
   const std::shared_ptr<RetiredStates> retired_;
   std::mutex preparing_;   // one Prepare() at a time; taken before mutex_; guards until mutex_
   uint64_t prepared_ = 0;  // the news in state_
+  std::vector<std::string> said_problems_;  // of the site, in the log
   LiveForecast live_;
   std::shared_ptr<const ForecastState> forecast_;  // of the newest snapshot that live_ has seen
   OnJobsChanged on_jobs_changed_;

@@ -1013,6 +1013,7 @@ class Site(TypedDict, total=False):
     slurm_version: str
     settings: List[SiteKey]
     hidden: List[str]
+    problems: List[str]
     meta: Meta
     snapshot_age_seconds: Optional[float]
     errors: List[Error]
@@ -1246,6 +1247,7 @@ class Health(TypedDict, total=False):
     history: HistoryState
     view_seconds: float
     passed_over: str
+    site_problems: List[str]
     meta: Meta
     snapshot_age_seconds: Optional[float]
     errors: List[Error]

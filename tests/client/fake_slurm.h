@@ -15,10 +15,12 @@ class FakeSlurm : public SlurmQuery {
                           const std::vector<std::string>& arguments) override {
     asked.push_back(arguments);
     const auto found = answers.find(program);
+    if (!error.empty()) return Fail(ErrorCode::kInternal, error);
     if (found == answers.end()) return Fail(ErrorCode::kInternal, program + " is not in PATH");
     return found->second;
   }
   std::map<std::string, std::string> answers;  // by program
+  std::string error;                           // of each; "": the answers
   std::vector<std::vector<std::string>> asked;
 };
 

@@ -75,6 +75,14 @@ TEST(Doctor, OldDataAndAnotherVersionAreWarnings) {
   ExpectGolden("doctor_warnings.txt", Doctor(health, around, kExitOk));
 }
 
+TEST(Doctor, AStandbyHasNoDataOfItsOwn) {
+  const std::string printed =
+      Doctor({{"status", "standby"}, {"meta", {{"version", "0.1.0"}}}}, Healthy(), kExitOk);
+  EXPECT_NE(printed.find("ok       data        a standby: another daemon holds the history"),
+            std::string::npos)
+      << printed;
+}
+
 TEST(Doctor, ASourceThatIsNotTheFirstSaysWhy) {
   json health = Health();
   health["meta"]["source"] = "slurm-cli";
@@ -92,6 +100,26 @@ TEST(Doctor, WhatIsHiddenFromTheDaemonIsAWarning) {
   EXPECT_NE(printed.find("warning  rights      PrivateData hides other users' jobs"),
             std::string::npos)
       << printed;
+}
+
+TEST(Doctor, WhatTheSiteLeavesOpenIsAWarningOnce) {
+  json health = Health();
+  health["site_problems"] = {"GRES gpu:bigcard of n1 is of a GPU", "slurmdbd does not answer"};
+  Surroundings around = Healthy();
+  around.accounting_problem = "slurmdbd does not answer";
+  const std::string printed = Doctor(health, around, kExitOk);
+  EXPECT_NE(printed.find("warning  site        GRES gpu:bigcard of n1 is of a GPU\n"),
+            std::string::npos);
+  const size_t said = printed.find("slurmdbd does not");
+  EXPECT_EQ(said, printed.find("warning  accounting  ") + 21) << printed;
+  EXPECT_EQ(printed.find("slurmdbd does not", said + 1), std::string::npos) << printed;
+}
+
+TEST(Doctor, AHistoryWhoseFileIsNotToldHasASize) {  // through a relay
+  json health = Health();
+  health["history"].erase("file");
+  EXPECT_NE(Doctor(health, Healthy(), kExitOk).find("ok       history     3.2 MB of 1000, 1204"),
+            std::string::npos);
 }
 
 TEST(Doctor, AHistoryThatIsNotKeptIsAWarning) {

@@ -141,6 +141,23 @@ TEST_F(EffCommand, ShowsOneJobInFullWithoutADaemonToo) {
   ExpectGolden("eff_one_100.txt", console.printed);
 }
 
+TEST_F(EffCommand, ARunWithoutNvidiasLibraryIsNotToldToUseRun) {
+  const std::string row(kDay, std::string(kDay).find("4711.batch"));
+  api.Answer({{"jobs", {{{"job_id", 4711}, {"has_outcome", true}}}}});
+  EXPECT_EQ(Eff({"4711"}, row), kExitOk);
+  EXPECT_THAT(console.printed, HasSubstr("2 GPUs, use not known: gpuadvise run could not load"));
+}
+
+TEST_F(EffCommand, ADatabaseThatIsDownIsSaidInASentence) {
+  slurm.error =
+      "sacct failed: sacct: error: slurm_persist_conn_open_without_init: failed to open persistent "
+      "connection to host:db:6819: Connection refused";
+  EXPECT_EQ(Eff({}, ""), kExitError);
+  EXPECT_EQ(console.complained,
+            "gpuadvise: slurmdbd, Slurm's accounting database, does not answer (Connection "
+            "refused)\n");
+}
+
 TEST_F(EffCommand, SaysWhatIsNotThere) {
   EXPECT_EQ(Eff({}, ""), kExitOk);
   EXPECT_THAT(console.printed, HasSubstr("No finished jobs"));

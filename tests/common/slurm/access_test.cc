@@ -69,6 +69,26 @@ TEST(Access, AnybodyStandsForTheUserWithTheFewestRights) {
   EXPECT_NE(Why(site, "a100:1", {1009, "eve", "", ""}), "may");
 }
 
+TEST(Access, APublicAccountAndQosChooseForWhomAnybodyStands) {
+  const std::string site =
+      "config enforce associations,limits,qos\nqos normal\nqos web max-wall 1h\n"
+      "assoc lab user bob per-job gres/gpu=1\nassoc phys user carol priority 9 qos normal\n";
+  Submitter anybody;
+  anybody.public_account = "phys";
+  EXPECT_EQ(Why(site, "a100:2", anybody), "may");  // bob's limit is not theirs
+  anybody.public_qos = "web";
+  EXPECT_EQ(Why(site, "a100:1 limit 1h", anybody), "may");
+  EXPECT_NE(Why(site, "a100:1 limit 2h", anybody), "may");
+  EXPECT_EQ(Why(site + "partition p ALL allow-accounts lab", "a100:1 limit 1h", anybody),
+            "partition p is for certain accounts: ask on the cluster itself");
+  anybody = {};
+  anybody.public_account = "psy";  // there is none: those with the fewest rights
+  anybody.public_qos = "wbe";
+  EXPECT_NE(Why(site, "a100:2", anybody), "may");
+  EXPECT_EQ(Why(site, "a100:1 limit 2h", anybody), "may");
+  EXPECT_NE(Why(site, "a100:1", {1009, "eve", "", "", "", "phys", "web"}), "may");
+}
+
 TEST(Access, EnforcedQosMustBeTheAssociations) {
   EXPECT_EQ(Why("config enforce qos\nqos normal\nassoc lab user ann qos high"),
             "account lab of user ann may not use QOS normal; allowed: high");

@@ -537,8 +537,28 @@ TEST_F(HandlersTest, NobodyHasTheWaitsOfAUserWithTheFewestRights) {
   const json strangers = asked(kSomebodyElse);
   EXPECT_FALSE(strangers["answers"][0]["error"].is_null()) << strangers;
   EXPECT_EQ(strangers["warnings"].dump().find(said), std::string::npos) << strangers;
+  ClusterIs(
+      "config enforce associations\nqos web\nassoc lab user ann default\nassoc www user web\n");
+  cluster_.SetCatalogues(std::make_shared<const Catalogues>(
+      Catalogues{ShippedGpus(), ShippedModels(), 0, "www", "web"}));
+  EXPECT_EQ(asked(kNobody)["warnings"],
+            json({said + ": waits are those of a user with the fewest rights in account www, with "
+                         "QOS web"}));
   ClusterIs("assoc lab user ann default\n");
   EXPECT_EQ(asked(kNobody)["warnings"].dump().find(said), std::string::npos);
+}
+
+TEST_F(HandlersTest, WhatTheSiteLeavesOpenIsToldToUsersOnly) {
+  ClusterIs("node x1 bigcard:4\n");
+  state_.accounting_problem = [] { return "slurmdbd does not answer"; };
+  for (const char* path : {"/healthz", "/v1/site"}) {
+    const char* member = path[1] == 'h' ? "site_problems" : "problems";
+    const json problems = Ask("GET", path)[member];
+    ASSERT_EQ(problems.size(), 2u) << problems;
+    EXPECT_NE(problems[0].dump().find("GRES gpu:bigcard of x1"), std::string::npos);
+    EXPECT_EQ(problems[1], "slurmdbd does not answer");
+    EXPECT_FALSE(Ask("GET", path, nullptr, kNobody).contains(member));
+  }
 }
 
 }  // namespace

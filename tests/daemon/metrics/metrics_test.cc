@@ -143,7 +143,7 @@ TEST(ClusterMetrics, TenThousandNodesAreASmallScrape) {
 
 TEST(ForecastMetrics, WaitsByTypeSizeLimitAndQuantileAndAccuracyOfNothingYet) {
   const AnswerWorld world("node n1 l40s:4 cpus 32\nrun 1 n1 l40s:4 cpus 4 ends 2h\n");
-  const std::string text = MetricText(ForecastMetrics(world.Context()));
+  const std::string text = MetricText(ForecastMetrics(world.Context(), {}));
   EXPECT_EQ(
       ValueOf(text,
               "gpuadvise_forecast_wait_seconds{gpu=\"l40s\",gpus=\"1\",nodes=\"1\",time_limit="

@@ -1575,6 +1575,8 @@ export interface Site extends Frame {
   settings: SiteKey[];
   /** Tables that the daemon may not read. */
   hidden: string[];
+  /** What settings and accounting leave open here, with the remedy; absent over TCP. */
+  problems?: string[];
 }
 
 export interface SiteKey {
@@ -1918,6 +1920,8 @@ export interface Health extends Frame {
   view_seconds?: number;
   /** Why sources before the one in use were not taken; absent over TCP. */
   passed_over?: string;
+  /** What settings and accounting leave open here, with the remedy; absent over TCP. */
+  site_problems?: string[];
 }
 
 export interface HistoryState {
