@@ -40,9 +40,11 @@ void AddStage(const Stage& stage, const ModelShape& shape, Assumptions& found) {
   if (AssumesNoImages(training, shape)) AddOnce("training.images_per_sample", found.unsettled);
 }
 
-bool IsStartMeasured(const TrainSpec& spec) {
-  const std::vector<MeasuredStep>& steps = spec.stages.front().training.measured;
-  return std::any_of(steps.begin(), steps.end(),
+bool IsStartKnown(const TrainSpec& spec) {
+  const TrainingSpec& training = spec.stages.front().training;
+  const std::vector<MeasuredStep>& steps = training.measured;
+  return training.start_seconds ||
+         std::any_of(steps.begin(), steps.end(),
                      [](const MeasuredStep& step) { return step.start_seconds.has_value(); });
 }
 
@@ -73,8 +75,8 @@ Assumptions FindAssumptions(const TrainSpec& spec, const ModelPresets& presets) 
       AddOnce(NotCountedOf(stage), found.sentences);
     }
   }
-  if (!IsStartMeasured(spec)) {
-    AddOnce(fmt::format("{} before the first step; start_seconds in measured settles it",
+  if (!IsStartKnown(spec)) {
+    AddOnce(fmt::format("{} before the first step; training.start_seconds settles it",
                         DurationInWords(StartUpSeconds(spec))),
             found.sentences);
   }

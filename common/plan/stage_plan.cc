@@ -192,6 +192,7 @@ bool IsFatalForAll(const Error& error) {
 }
 
 double StartUpSeconds(const TrainSpec& spec) {
+  if (const auto given = spec.stages.front().training.start_seconds) return *given;
   std::vector<double> measured;
   for (const MeasuredStep& step : spec.stages.front().training.measured) {
     if (step.start_seconds) measured.push_back(*step.start_seconds);

@@ -286,6 +286,7 @@ TrainingSpec ReadTraining(KeyReader reader, RunLength run_length) {
   training.bf16 = ReadAutoSwitch(reader, "bf16");
   training.fp16 = ReadAutoSwitch(reader, "fp16");
   training.attn_implementation = reader.Choice("attn_implementation", kAttentions);
+  reader.Into("start_seconds", training.start_seconds);
   reader.Into("torch_compile", training.torch_compile);
   reader.Into("dataloader_num_workers", training.dataloader_num_workers);
   reader.Into("dataloader_seconds_per_sample", training.dataloader_seconds_per_sample);

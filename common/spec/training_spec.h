@@ -52,6 +52,7 @@ struct TrainingSpec {
   std::optional<bool> bf16;  // nullopt: auto
   std::optional<bool> fp16;
   std::optional<Checkpointing> gradient_checkpointing;  // nullopt: auto
+  std::optional<double> start_seconds;  // before the first step; nullopt: as measured
   std::optional<bool> torch_compile;
   std::optional<int64_t> dataloader_num_workers;
   std::optional<double> dataloader_seconds_per_sample;  // that one worker needs

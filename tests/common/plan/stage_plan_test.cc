@@ -269,7 +269,7 @@ TEST(StagePlan, AShapeIsCountedAndItsStepHasParts) {
   EXPECT_NEAR(plan->run_p50_seconds, 100 * plan->step.total(), 1);
 }
 
-TEST(StartUpSeconds, IsTheMedianOfWhatWasMeasuredElseStated) {
+TEST(StartUpSeconds, IsWhatTheFileSaysElseTheMedianOfWhatWasMeasured) {
   TrainSpec spec = SpecOf(Gr00t());
   EXPECT_DOUBLE_EQ(StartUpSeconds(spec), kStartUpSeconds);
   spec.stages[0].training.torch_compile = true;
@@ -279,6 +279,8 @@ TEST(StartUpSeconds, IsTheMedianOfWhatWasMeasuredElseStated) {
     spec.stages[0].training.measured.back().start_seconds = seconds;
   }
   EXPECT_DOUBLE_EQ(StartUpSeconds(spec), 30);
+  spec.stages[0].training.start_seconds = 5;
+  EXPECT_DOUBLE_EQ(StartUpSeconds(spec), 5);
 }
 
 RC_GTEST_PROP(StagePlan, FillsTheCardUpToItsMarginAndMakesABatchOfTheRange, ()) {
