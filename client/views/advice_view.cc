@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -77,11 +78,24 @@ std::string HeaderText(const Answer& answer, const AdviceViewOptions& options,
   return Labelled("", Join(parts, " · "), options.style.width);
 }
 
-// A row and its notes: beside it where there is room, under it otherwise.
+// The notes that all of several rows have.
+std::vector<std::string> SharedNotes(const Rows& rows) {
+  if (rows.size() < 2) return {};
+  std::vector<std::string> shared = rows.front()->notes;
+  for (const api::Strategy* row : rows) {
+    std::erase_if(shared, [&](const std::string& note) { return !IsOneOf(note, row->notes); });
+  }
+  return shared;
+}
+
+// A row and its notes but `shared`: beside it where there is room, under it otherwise.
 std::string RowText(const api::Strategy& row, const std::string& line,
-                    const AdviceViewOptions& options, bool chosen) {
+                    const AdviceViewOptions& options, bool chosen,
+                    const std::vector<std::string>& shared) {
   const bool colour = options.style.colour;
-  const std::string notes = Join(row.notes, "; ");
+  std::vector<std::string> own = row.notes;
+  std::erase_if(own, [&](const std::string& note) { return IsOneOf(note, shared); });
+  const std::string notes = Join(own, "; ");
   const std::string shown = chosen ? Green(line, colour) : line;
   if (notes.empty()) return shown + "\n";
   const bool beside = DisplayWidth(line) + 3 + DisplayWidth(notes) <= options.style.width;
@@ -97,10 +111,31 @@ std::string TableText(const Rows& rows, const AdviceViewOptions& options,
   *shared_partition = table.shared_partition;
   if (rows.empty()) return {};
   std::string text = Bold(table.lines.front(), options.style.colour) + "\n";
+  const std::vector<std::string> shared = SharedNotes(rows);
   for (size_t i = 0; i < rows.size(); ++i) {
-    text += RowText(*rows[i], table.lines[i + 1], options, rows[i]->rank == chosen);
+    text += RowText(*rows[i], table.lines[i + 1], options, rows[i]->rank == chosen, shared);
+  }
+  for (const std::string& note : shared) {
+    text += Labelled("Every row: ", note, options.style.width);
   }
   return text;
+}
+
+// Where no row is done in time nine times out of ten.
+std::string DeadlineText(const Answer& answer, const AdviceViewOptions& options) {
+  const api::Strategy* best = nullptr;
+  for (const api::Strategy& row : answer.strategies) {
+    if (!row.deadline_chance || row.makes_deadline.value_or(false)) return {};
+    if (best == nullptr || *row.deadline_chance > *best->deadline_chance) best = &row;
+  }
+  if (best == nullptr) return {};
+  return Yellow(Labelled("Deadline: ",
+                         fmt::format("no row is done by {} with 90 % probability; the most likely "
+                                     "is row {} ({:.0f} %)",
+                                     ClockTime(answer.deadline.value_or(0), options.now),
+                                     best->rank, std::floor(100 * *best->deadline_chance)),
+                         options.style.width),
+                options.style.colour);
 }
 
 std::string WhyText(const Rows& rows, const AdviceViewOptions& options) {
@@ -249,6 +284,7 @@ std::string AdviceText(const Answer& answer, const AdviceViewOptions& options) {
   const std::string rejected = RejectedText(answer, options, &rejected_left_out);
   const std::string more = MoreText(answer, rows, rejected_left_out);
   if (!why.empty()) text += "\n" + why;
+  text += DeadlineText(answer, options);
   text += AssumedText(answer, options) + ConflictsText(answer, rows, options) + rejected + more +
           TipsText(answer, options) + ForecastText(answer, options);
   return text;
@@ -359,17 +395,31 @@ std::string SharedPartition(const Rows& rows) {
   return AnyOf(rows, [&](const auto& row) { return row.partition != first; }) ? "" : first;
 }
 
-std::vector<void (*)(AdviceTableShape*)> Sacrifices(bool any_cost, bool one_partition) {
+// Whether rows read the same without their partitions.
+bool NeedsPartitions(const Rows& rows) {
+  std::map<std::string, std::string> partitions;  // by the rest of the name
+  return AnyOf(rows, [&](const auto& row) {
+    const auto& [at, is_new] =
+        partitions.emplace(row.cluster + " " + StrategyName(row), row.partition);
+    return at->second != row.partition;
+  });
+}
+
+std::vector<void (*)(AdviceTableShape*)> Sacrifices(const Rows& rows, bool one_partition) {
+  const bool any_cost = AnyOf(rows, [](const auto& row) { return row.cost.has_value(); });
+  const bool needs_partitions = NeedsPartitions(rows);
   std::vector<void (*)(AdviceTableShape*)> steps;
   if (!any_cost) steps.push_back([](AdviceTableShape* shape) { shape->cost = false; });
   if (one_partition) steps.push_back([](AdviceTableShape* shape) { shape->partition = false; });
   steps.push_back([](AdviceTableShape* shape) { shape->spaced_batch = false; });
   steps.push_back([](AdviceTableShape* shape) { shape->late_done = false; });
   steps.push_back([](AdviceTableShape* shape) { shape->cost = false; });
-  steps.push_back([](AdviceTableShape* shape) { shape->partition = false; });
+  const auto no_partition = [](AdviceTableShape* shape) { shape->partition = false; };
+  if (!needs_partitions) steps.push_back(no_partition);
   steps.push_back([](AdviceTableShape* shape) { shape->batch = false; });
   steps.push_back([](AdviceTableShape* shape) { shape->late_wait = false; });
   steps.push_back([](AdviceTableShape* shape) { shape->run = false; });
+  if (needs_partitions) steps.push_back(no_partition);
   return steps;
 }
 
@@ -379,8 +429,7 @@ AdviceTable MakeAdviceTable(const Rows& strategies, int64_t chosen_rank, int64_t
   const std::string shared = SharedPartition(strategies);
   AdviceTableShape shape;
   std::vector<TextColumn> columns = Columns(strategies, shape, chosen_rank, now);
-  const bool any_cost = AnyOf(strategies, [](const auto& row) { return row.cost.has_value(); });
-  for (auto sacrifice : Sacrifices(any_cost, !shared.empty())) {
+  for (auto sacrifice : Sacrifices(strategies, !shared.empty())) {
     if (TableWidth(columns) <= width) break;
     sacrifice(&shape);
     columns = Columns(strategies, shape, chosen_rank, now);

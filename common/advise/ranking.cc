@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "common/base/words.h"
@@ -155,6 +156,15 @@ double ChanceToFinishBy(const Strategy& strategy, double seconds) {
 
 namespace {
 
+// Of equal rows: fewest GPUs, and the partition of the shortest limit, so that those for long jobs
+// are left to them.
+std::tuple<int64_t, int64_t, bool> Sparing(const Strategy& strategy) {
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  const Partition* const partition = strategy.placement.pool->partition;
+  if (partition == nullptr) return {GpusOf(strategy), kNone, true};
+  return {GpusOf(strategy), partition->max_time_seconds.value_or(kNone), !partition->is_default};
+}
+
 // Of rows that end about when the first does, the one that costs others least goes first: clearly
 // less delay, else clearly fewer GPU-hours, as the rest of the GPUs would start somebody else's
 // job.
@@ -185,7 +195,7 @@ void RankStrategies(std::vector<Strategy>& strategies, const RankBy& by) {
     if (a.MemoryChecked() != b.MemoryChecked()) return a.MemoryChecked();
     auto key_a = Key(a, weighed, all_priced), key_b = Key(b, weighed, all_priced);
     if (key_a != key_b) return key_a < key_b;
-    return GpusOf(a) < GpusOf(b);
+    return Sparing(a) < Sparing(b);
   });
   if (by.objective == Objective::kFinish && !strategies.empty()) PutCheapestFirst(strategies);
 }

@@ -70,6 +70,42 @@ TEST(AdviceText, PartitionsThatDifferStayInTheTable) {
   ExpectGolden("advise_two_partitions.txt", Text(advice, 100));
 }
 
+TEST(AdviceText, RowsThatOnlyTheirPartitionsTellApartKeepThem) {
+  json advice = Advice();
+  json other = advice["strategies"][0];
+  other["rank"] = 2;
+  other["partition"] = "other";
+  advice["strategies"] = {advice["strategies"][0], other};
+  for (const int width : {60, 80}) {
+    EXPECT_NE(Text(advice, width).find("PARTITION"), std::string::npos) << Text(advice, width);
+  }
+}
+
+TEST(AdviceText, ANoteOfEveryRowIsSaidOnce) {
+  json advice = Advice();
+  for (json& row : advice["strategies"]) row["notes"].push_back("the timing is a rough guess");
+  const std::string text = Text(advice, 80);
+  EXPECT_NE(text.find("Every row: the timing is a rough guess\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("rough guess"), text.rfind("rough guess")) << text;
+}
+
+TEST(AdviceText, ADeadlineThatEveryRowMissesIsSaid) {
+  json advice = Advice();
+  advice["deadline"] = kNow + 3600;
+  double chance = .2;
+  for (json& row : advice["strategies"]) {
+    row["deadline_chance"] = chance;
+    row["makes_deadline"] = false;
+    chance += .1;
+  }
+  const std::string said =
+      "Deadline: no row is done by today 15:13 with 90 % probability; the most likely is row 5 (60 "
+      "%)";
+  EXPECT_NE(Text(advice, 200).find(said), std::string::npos) << Text(advice, 200);
+  advice["strategies"][2]["makes_deadline"] = true;
+  EXPECT_EQ(Text(advice, 200).find("Deadline: "), std::string::npos);
+}
+
 TEST(AdviceText, PricesAreShown) {
   json advice = Advice();
   advice["strategies"][0]["cost"] = 12.5;

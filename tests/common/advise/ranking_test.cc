@@ -40,6 +40,20 @@ TEST(Rank, FinishIsByWaitAndRunTogether) {
   EXPECT_EQ(strategies[0].placement.pool, &pools.slow_pool);
 }
 
+TEST(Rank, OfEqualRowsThePartitionOfTheShortestLimitIsFirst) {
+  Pools pools;
+  Partition standard, for_long;
+  standard.max_time_seconds = 7'200;
+  for_long.max_time_seconds = SlurmNumber::Infinite();
+  GpuPool long_pool = pools.fast_pool;
+  pools.fast_pool.partition = &standard;
+  long_pool.partition = &for_long;
+  std::vector<Strategy> strategies = {Make(long_pool, 0, 1000, 1),
+                                      Make(pools.fast_pool, 0, 1000, 1)};
+  RankStrategies(strategies, {});
+  EXPECT_EQ(strategies[0].placement.pool, &pools.fast_pool);
+}
+
 // One that is done early in the median and very late in a few cases, and one that is certain.
 std::vector<Strategy> EarlyAndCertain(const Pools& pools) {
   std::vector<Strategy> strategies = {Make(pools.slow_pool, 0, 5000, 1),
