@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
@@ -40,13 +41,21 @@ std::string SlurmMessage(const std::string& said) {
   return words.empty() ? "nothing" : words;
 }
 
+bool SaysOneOf(const std::string& words, std::initializer_list<const char*> messages) {
+  return std::ranges::any_of(messages,
+                             [&](const char* one) { return words.find(one) != std::string::npos; });
+}
+
 // Whether it is one of Slurm's messages for requests that are impossible or nodes busy or down.
 bool MayBeBusy(const std::string& words) {
-  for (const char* busy : {"Requested node configuration is not available",
-                           "Requested nodes are busy", "Required node not available"}) {
-    if (words.find(busy) != std::string::npos) return true;
-  }
-  return false;
+  return SaysOneOf(words, {"Requested node configuration is not available",
+                           "Requested nodes are busy", "Required node not available"});
+}
+
+// Whether slurmctld has judged nothing.
+bool GotNoAnswer(const std::string& words) {
+  return SaysOneOf(words, {"Socket timed out", "Unable to contact slurm controller",
+                           "Connection refused", "Zero Bytes were transmitted"});
 }
 
 // The time in "Job 5 to start at 2026-11-21T20:14:19 using …".
@@ -81,6 +90,12 @@ Check SiteCheck(const Result<SbatchVerdict>& verdict, const api::Strategy& strat
     return {Health::kWarning, "slurm",
             "sbatch --test-only says: " + words +
                 "; it also says so when nodes are only busy, drained or down"};
+  }
+  if (!verdict->accepted && GotNoAnswer(words)) {
+    return {Health::kWarning, "slurm",
+            "slurmctld did not answer sbatch --test-only (" + words +
+                "): try again, `scontrol "
+                "ping` says whether it runs"};
   }
   if (!verdict->accepted) {
     return {Health::kError, "slurm",

@@ -75,20 +75,20 @@ std::vector<api::GpuType> ShownGpus(const TopData& data, const TopState& state) 
   return gpus;
 }
 
-template <typename Row>
-std::vector<std::string> Lines(const std::vector<Row>& rows,
-                               const std::vector<ColumnOf<Row>>& columns, int width) {
-  return TableLines(FilledColumns(rows, columns), std::max(width, 400));
-}
-
 // The headings and a line per row.
 std::vector<std::string> Table(const TopData& data, const TopState& state, int width) {
-  if (state.tab == TopTab::kGpus) return Lines(ShownGpus(data, state), GpusColumns(), width);
+  constexpr int kAny = 400;  // what is wider is cut
+  if (state.tab == TopTab::kGpus) {
+    std::vector<TextColumn> columns = FilledColumns(ShownGpus(data, state), GpusColumns());
+    const int room = width - 2;  // beside the mark of the chosen row
+    while (columns.size() > 4 && TableWidth(columns) > room) columns.pop_back();
+    return TableLines(columns, std::max(width, kAny));
+  }
   const char* const names =
       width >= 100 ? "jobid,username,name,gres,timelimit,startsin,starts,ends,partition,why"
                    : "jobid,username,gres,timelimit,startsin,name,partition";
-  return Lines(ShownJobs(data, state), *QueueColumns({names, false, false}, data.now, width),
-               width);
+  const auto columns = *QueueColumns({names, false, false}, data.now, width);
+  return TableLines(FilledColumns(ShownJobs(data, state), columns), std::max(width, kAny));
 }
 
 std::vector<std::string> LogLines(const TopData& data, int most) {

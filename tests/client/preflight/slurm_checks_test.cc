@@ -64,6 +64,14 @@ TEST(SiteVerdict, WhatMayBeBusyIsAWarning) {
   }
 }
 
+TEST(SiteVerdict, ASlurmctldThatDoesNotAnswerHasRefusedNothing) {
+  const Check check = Site(false, "allocation failure: Socket timed out on send/recv operation\n");
+  EXPECT_EQ(check.health, Health::kWarning);
+  EXPECT_EQ(check.finding,
+            "slurmctld did not answer sbatch --test-only (Socket timed out on send/recv "
+            "operation): try again, `scontrol ping` says whether it runs");
+}
+
 TEST(SiteVerdict, OddWordsAreShownSafely) {
   EXPECT_EQ(Site(true, "").finding, "sbatch --test-only accepts the job");
   EXPECT_EQ(Site(true, "to start at never on").health, Health::kOk);

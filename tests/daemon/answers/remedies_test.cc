@@ -70,6 +70,26 @@ TEST(Remedies, WhatNobodyKnowsTheRunTimeOfIsComparedByTheRatesOfTheCards) {
   EXPECT_THAT(other[0]["words"].get<std::string>(), HasSubstr("it would run 0.4 times as long"));
 }
 
+TEST(Remedies, ShortRunsAreNotComparedInWordsThatAreTheSame) {
+  const AnswerWorld full(std::string(kSeedCluster) + "run 2 classt06 gpu4070:4 ends 20h\n");
+  JobRequest request;
+  request.partitions = {"gpu_shared"};
+  request.gpus_per_node = {{"gpu4070", 4}};
+  request.time_limit_seconds = 36'000;
+  const AskStart ask = [&](const JobRequest& other) {
+    return StartOf(*full.queue, other, kAnnAsks);
+  };
+  const auto words = [&](double run_time) {
+    const StartSamples as_it_is = *ask(request);
+    for (const Remedy& each : RemediesFor({request, as_it_is, ask, run_time}, full.Context())) {
+      if (each.change == "--gres=gpu:gpu4090:4") return each.words;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(words(20), "with --gres=gpu:gpu4090:4 it would start now and be done 20 h earlier");
+  EXPECT_THAT(words(60), HasSubstr("it would run less than a minute instead of 1 m"));
+}
+
 TEST(Remedies, ACardThatNothingIsKnownAboutReplacesNone) {
   const AnswerWorld world(
       "node n1 mystery:4\nnode n2 a100:4\nrun 1 n1 mystery:4 ends 9h\nrun 2 n2 a100:4 ends 20h\n");
