@@ -136,7 +136,7 @@ std::string DescribeAccountingError(std::string_view error) {
 
 std::string WithoutAccounting(std::string_view error) {
   const std::string words = DescribeAccountingError(error);
-  if (words.starts_with("Slurm keeps no")) return {};
+  if (words.empty() || words.starts_with("Slurm keeps no")) return {};
   return words +
          ": until then `eff` has no figures, and jobs that start and end between two snapshots are "
          "not learned; forecasts go on";

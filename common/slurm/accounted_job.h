@@ -36,7 +36,7 @@ std::vector<AccountedJob> ParseSacct(std::string_view text, std::string_view mar
 // What `error` of sacct means, as a clause: slurmdbd is down, there is no accounting, or the error.
 std::string DescribeAccountingError(std::string_view error);
 
-// The same with what is missing meanwhile; "" where there is no accounting at all.
+// The same with what is missing meanwhile; "" without an error, or where there is no accounting.
 std::string WithoutAccounting(std::string_view error);
 
 }  // namespace gpuadvise

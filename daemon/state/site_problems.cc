@@ -49,8 +49,9 @@ std::vector<std::string> FindSiteProblems(const Snapshot& snapshot, const Catalo
   const std::string& account = catalogues.public_account;
   if (!account.empty() && !HasAccount(snapshot, account)) {
     problems.push_back(fmt::format(
-        "public_account {} of gpuadvised.yaml is no account of Slurm's (sacctmgr show account), so "
-        "callers without an account get the waits of a user with the fewest rights of all",
+        "Slurm shows gpuadvised no account {} (public_account in gpuadvised.yaml; sacctmgr show "
+        "account), so callers without an account get the waits of a user with the fewest rights of "
+        "all",
         Quoted(account)));
   }
   const std::string& qos = catalogues.public_qos;
@@ -58,7 +59,7 @@ std::vector<std::string> FindSiteProblems(const Snapshot& snapshot, const Catalo
     std::vector<std::string> names;
     for (const Qos& known : snapshot.qos) names.push_back(known.name);
     problems.push_back(
-        fmt::format("public_qos {} of gpuadvised.yaml is no QOS of Slurm's{}; QOS: {}", Quoted(qos),
+        fmt::format("public_qos in gpuadvised.yaml: Slurm shows no QOS {}{}; QOS: {}", Quoted(qos),
                     DidYouMean(qos, names), names.empty() ? "none" : JoinNames(names)));
   }
   return problems;

@@ -83,6 +83,21 @@ RC_GTEST_PROP(Sacct, AnyTextIsReadOrCounted, (const std::string& text)) {
   RC_ASSERT(jobs + unreadable <= 1 + std::count(text.begin(), text.end(), '|'));
 }
 
+TEST(Sacct, AnErrorIsASentenceWithWhatIsMissingMeanwhile) {
+  const std::string down = "slurmdbd, Slurm's accounting database, does not answer";
+  EXPECT_EQ(DescribeAccountingError("sacct: error: Problem talking to the database: Connection "
+                                    "refused"),
+            down + " (Connection refused)");
+  EXPECT_EQ(WithoutAccounting("sacct: error: Sending PersistInit msg: No route to host")
+                .find(down + " (No route to host): until then `eff` has no figures"),
+            0u);
+  EXPECT_EQ(DescribeAccountingError("Slurm accounting storage is disabled"),
+            "Slurm keeps no accounting here");
+  EXPECT_EQ(WithoutAccounting("Slurm accounting storage is disabled"), "");
+  EXPECT_EQ(WithoutAccounting(""), "");
+  EXPECT_EQ(DescribeAccountingError("sacct took too long"), "sacct took too long");
+}
+
 TEST(JobRecordJson, ReadsBackWhatItWrote) {
   int64_t unreadable = 0;
   const JobRecord job = ParseSacct(kRan, "|", unreadable).at(0).record;

@@ -32,10 +32,10 @@ TEST(SiteProblems, UnknownGpusAreNamedOnceWithTheirNodes) {
 TEST(SiteProblems, APublicPlaceMustExist) {
   const Problems problems = ProblemsOf("node n1 a100:4\nqos web\nassoc lab user ann", "lba", "wbe");
   ASSERT_EQ(problems.size(), 2u);
-  EXPECT_EQ(problems[0].find("public_account 'lba' of gpuadvised.yaml is no account"), 0u);
-  EXPECT_EQ(problems[1],
-            "public_qos 'wbe' of gpuadvised.yaml is no QOS of Slurm's (did you mean 'web'?); QOS: "
-            "web");
+  EXPECT_EQ(problems[0].find("Slurm shows gpuadvised no account 'lba' (public_account in"), 0u);
+  EXPECT_EQ(
+      problems[1],
+      "public_qos in gpuadvised.yaml: Slurm shows no QOS 'wbe' (did you mean 'web'?); QOS: web");
 }
 
 }  // namespace
