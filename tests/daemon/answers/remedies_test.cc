@@ -213,6 +213,15 @@ TEST(Limits, OfAPendingJobAreForWhoMaySeeIt) {
   EXPECT_FALSE((*AnswerJob("7", AnswerWorld(snapshot).Context(), kNobodyAsks)).contains("limits"));
 }
 
+TEST(AnswerJob, OneNewerThanAllMayHaveBeenSubmittedJustNow) {
+  const AnswerWorld world = SeedWith(kPending);
+  const auto why_not = [&](const char* id) {
+    return AnswerJob(id, world.Context(), kRootAsks, {}).error().message;
+  };
+  EXPECT_THAT(why_not("8"), HasSubstr("submitted just now, ask again"));
+  EXPECT_THAT(why_not("5"), HasSubstr("sacct -j 5"));
+}
+
 TEST(AnswerJob, PartsOfAHeterogeneousJobStartTogether) {
   Snapshot snapshot = SnapshotOf(
       "node n1 a100:4\nnode n2 l40s:4\nrun 1 n1 a100:4 ends 2h\npend 61 l40s:2\npend 62 a100:4");
