@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/text.h"
+#include "common/slurm/accounted_job.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -62,6 +63,10 @@ Result<JobLog> FromAccounting(const std::string& job_id, SlurmQuery& slurm) {
   const Result<std::string> rows = slurm.Ask(
       "sacct",
       {"-X", "-n", "-P", "-j", job_id, "-o", "JobIDRaw,JobID,State,User,NodeList,JobName,StdOut"});
+  if (!rows && rows.error().message.find("nvalid field") == std::string::npos) {
+    return Fail(rows.error().code, "job " + job_id + " is no longer in Slurm's memory, and " +
+                                       DescribeAccountingError(rows.error().message));
+  }
   if (!rows) {
     return Fail(ErrorCode::kBadInput,
                 "job " + job_id +

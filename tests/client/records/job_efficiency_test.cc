@@ -150,6 +150,10 @@ TEST(FindJobLog, ByScontrolElseByAccounting) {
   EXPECT_TRUE(log->ended);
   slurm.sacct = "error sacct failed: Invalid field requested: StdOut";
   EXPECT_THAT(FindJobLog("6", slurm).error().message, HasSubstr("24.05 and later"));
+  slurm.sacct =
+      "error sacct failed: sacct: error: Problem talking to the database: Connection refused";
+  EXPECT_THAT(FindJobLog("6", slurm).error().message,
+              HasSubstr("no longer in Slurm's memory, and slurmdbd, Slurm's accounting database"));
   slurm.sacct = "";
   EXPECT_THAT(FindJobLog("6", slurm).error().message, HasSubstr("knows no output file of job 6"));
   slurm.scontrol = "error scontrol failed: Unable to contact slurm controller";
