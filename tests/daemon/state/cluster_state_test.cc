@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/daemon/fake_clock.h"
+#include "tests/daemon/logged_lines.h"
 #include "tests/fakes/shipped_catalogues.h"
 #include "tests/fakes/snapshot_text.h"
 
@@ -52,6 +53,16 @@ TEST_F(ClusterStateTest, ASnapshotBecomesTheView) {
   EXPECT_EQ(JobIds(), (Ids{7}));
   EXPECT_NE(state_.state()->queue, nullptr);
   EXPECT_FALSE(Now().cause);
+}
+
+TEST_F(ClusterStateTest, WhatTheSettingsLeaveOpenIsLoggedOnce) {
+  const LoggedLines logged;
+  state_.Accept(Taken("node x1 bigcard:4\n"));
+  state_.Accept(Taken("node x1 bigcard:4\npend 7 gpu4090:1\n"));
+  const std::string said = "GRES gpu:bigcard of x1";
+  const size_t first = logged.text().find(said);
+  EXPECT_NE(first, std::string::npos) << logged.text();
+  EXPECT_EQ(logged.text().find(said, first + 1), std::string::npos) << logged.text();
 }
 
 TEST_F(ClusterStateTest, AReaderKeepsTheViewItHas) {
