@@ -469,15 +469,27 @@ ApiResponse Dispatch(RequestContext& call) {
   const std::string_view target = call.request.target;
   const std::string_view path = PathOf(call.request);
   std::string allow;
+  bool is_of_users = false;
   for (const Route& route : kRoutes) {
     if (!Matches(route, path, call.id)) continue;
-    if (call.peer.anonymous && !route.anonymous) continue;
+    if (call.peer.anonymous && !route.anonymous) {
+      is_of_users = true;
+      continue;
+    }
     call.route = route.name;
     if (call.request.method == route.method) {
       const Result<void> query = CheckQuery(target, route.parameters);
       return query ? route.answer(call) : Refuse(call, query.error());
     }
     allow = route.method;
+  }
+  if (allow.empty() && is_of_users) {
+    const std::string& why = call.peer.why_anonymous;
+    return Refuse(
+        call, {ErrorCode::kNotFound,
+               fmt::format("{} is for users who are known: {}", Shortened(path, kMaxQuotedBytes),
+                           why.empty() ? "this caller gave no name" : why),
+               ""});
   }
   if (allow.empty()) {
     return Refuse(call, {ErrorCode::kNotFound,

@@ -343,6 +343,8 @@ TEST_F(HandlersTest, AnOutcomeIsTakenFromTheOwnerOfTheJobAlone) {
   EXPECT_EQ(Ask("GET", "/v1/advice", nullptr, kSomebodyElse)["jobs"], json::array());
   EXPECT_EQ(Raw("GET", "/v1/advice?job=4711", "", kSomebodyElse).status, 404);
   EXPECT_EQ(Raw("GET", "/v1/advice", "", kNobody).status, 404);
+  EXPECT_NE(Raw("GET", "/v1/advice", "", kNobody).body.find("is for users who are known: "),
+            std::string::npos);
 }
 
 TEST_F(HandlersTest, AJobOfTheQueueThatNobodyAdvisedMayReport) {
