@@ -56,6 +56,15 @@ size_t PlaceOf(const ScriptCall& call, const std::string& statement, size_t from
   return std::string::npos;
 }
 
+// "set -e" for a script that begins with "#!/bin/bash -e" and is run by itself; "": nothing.
+std::string OptionsOfShell(std::string_view text) {
+  const std::string_view line = TakeLine(text);
+  const size_t options = line.find(" -");
+  if (!line.starts_with("#!") || options == std::string_view::npos) return "";
+  const std::string_view words = Trim(line.substr(options));
+  return words == "-l" ? "" : "set " + std::string(words) + "\n";
+}
+
 }  // namespace
 
 std::string WithCalledText(const std::string& statement, size_t from, const ScriptCall& call) {
@@ -68,6 +77,7 @@ std::string WithCalledText(const std::string& statement, size_t from, const Scri
   std::string text = call.text;
   if (call.is_sourced && !call.arguments.empty())
     text = "set -- " + Join(call.arguments, " ") + "\n" + text;
+  if (call.shell.empty()) text = OptionsOfShell(text) + text;
   const std::string held =
       "\"$(cat <<'" + mark + "'\n" + WithoutTrailingNewlines(text) + "\n" + mark + "\n)\"";
   if (!call.is_sourced) {
@@ -94,19 +104,20 @@ std::string HeldText(const std::string& raw) {
   return close == std::string::npos || close < text ? "" : raw.substr(text, close + 1 - text);
 }
 
-std::string OwnArgumentsIn(const std::string& statement) {
+HeldCall HeldCallIn(const std::string& statement) {
   const size_t at = statement.find(kHeld);
-  const std::string held = at == std::string::npos ? "" : HeldText(statement.substr(at));
-  if (held.empty()) return statement;
+  HeldCall call{statement.substr(0, at), {}, false};
+  if (at != std::string::npos) call.text = HeldText(statement.substr(at));
+  if (call.text.empty()) return {statement, {}, false};
   const std::string_view rest =
-      std::string_view(statement).substr(statement.find("\n)\"", at + held.size()) + 3);
+      std::string_view(statement).substr(statement.find("\n)\"", at + call.text.size()) + 3);
   const size_t name = rest.find_first_not_of(" \t");  // $0
   const size_t end =
       std::min(rest.find_first_of(" \t\n;&|)", std::min(name, rest.size())), rest.size());
   const size_t argument = rest.find_first_not_of(" \t", end);
-  const bool given = argument != std::string_view::npos &&
-                     std::string_view("\n;&|)<>").find(rest[argument]) == std::string_view::npos;
-  return given ? statement.substr(0, at) : statement;
+  call.has_arguments = argument != std::string_view::npos &&
+                       std::string_view("\n;&|)<>").find(rest[argument]) == std::string_view::npos;
+  return call;
 }
 
 }  // namespace gpuadvise::client

@@ -25,8 +25,12 @@ std::string WithCalledText(const std::string& statement, size_t from, const Scri
 // The text that WithCalledText() put into a word, "$(cat <<'END' … )"; "": another word.
 std::string HeldText(const std::string& raw);
 
-// `statement` up to such a text, where the call gives it arguments, which are its $1, $2, …; else
-// all of it.
-std::string OwnArgumentsIn(const std::string& statement);
+// Such a text in a statement.
+struct HeldCall {
+  std::string before;          // of the statement
+  std::string text;            // "": none is held
+  bool has_arguments = false;  // the call gives it $1, $2, …
+};
+HeldCall HeldCallIn(const std::string& statement);
 
 }  // namespace gpuadvise::client

@@ -154,8 +154,9 @@ class Judge {
     for (const std::string& word : UnknownPlaceholders(text_, words_)) {
       const std::string near = NearestName(word, known);
       if (near.empty()) continue;
+      const bool certain = near.substr(0, 2) == word.substr(0, 2);  // {model} is the program's own
       conflicts_.push_back({fmt::format("{{{}}} is no placeholder", word), "",
-                            fmt::format("did you mean {{{}}}?", near)});
+                            fmt::format("did you mean {{{}}}?", near), certain});
     }
   }
 
@@ -214,7 +215,12 @@ class Judge {
     Contradicts("gpus_per_node", per_node, kGpusPerNode);
     Contradicts("gpus", gpus, {"{gpus}", "GPUADVISE_GPUS"});
     Contradicts("nodes", strategy_.nodes, kNodes);
-    if (!launch_) return;
+    if (!launch_) {
+      const bool carries = gpus == 1 || counted || Carries(kGpusPerNode) ||
+                           RawText(spec_, "command").find("{gpus") != std::string::npos;
+      if (!carries) Missing("the number of GPUs", gpus, kGpusPerNode, nullptr, false);
+      return;
+    }
     JudgeNodes();
     const auto tasks = TasksOfLauncher();
     const bool mpi = launch_->launcher == Launcher::kMpi;
@@ -231,8 +237,11 @@ class Judge {
       conflicts_.push_back({"torchrun starts one process unless told otherwise",
                             std::to_string(per_node),
                             "write --nproc_per_node={gpus_per_node} after torchrun"});
-    } else if (launch_->launcher == Launcher::kPython) {
-      Missing("the number of GPUs (python starts one process)", gpus, kGpusPerNode, nullptr, false);
+    } else if (StartsOneProcess(*launch_)) {
+      const bool python = launch_->launcher == Launcher::kPython;
+      Missing(fmt::format("the number of GPUs ({} starts one process)",
+                          python ? "python" : ProgramOf(*launch_)),
+              gpus, kGpusPerNode, nullptr, false);
     }
   }
 

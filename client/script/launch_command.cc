@@ -307,7 +307,8 @@ void TakeSrun(LaunchCommand& command) {
   // srun has options that sbatch lacks (--mpi, --label): then searches for the launcher.
   const auto is_command = [&](size_t at) {
     const std::string name = BaseName(WordAt(command.words, at));
-    return LauncherAt(command.words, at).has_value() || IsShell(name) || IsOneOf(name, kWrappers);
+    return LauncherAt(command.words, at).has_value() || IsShell(name) || IsOneOf(name, kWrappers) ||
+           name.ends_with(".sh") || name.ends_with(".bash");
   };
   size_t begin = command.words.size() - left;
   if (left == 0 || !is_command(begin)) {
@@ -675,6 +676,20 @@ class Finder {
 };
 
 }  // namespace
+
+bool StartsOneProcess(const LaunchCommand& launch) {
+  if (launch.launcher == Launcher::kPython) return true;
+  if (launch.launcher != Launcher::kOther) return false;
+  const std::string name = BaseName(ProgramOf(launch));
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return IsNamePart(c) || c == '.' || c == '-' || c == '+';
+  });
+  const bool runs_others =
+      IsShell(name) || IsContainerWord(name) || IsOneOf(name, kWrappers) ||
+      IsOneOf(name, {"srun", "mpirun", "eval", "make", "just", "invoke", "tail"});
+  const bool starts_others = IsOneOf(name, kTrainers) && !name.starts_with("nnUNet");
+  return plain && !name.empty() && !runs_others && !starts_others;
+}
 
 std::vector<LaunchCommand> FindLaunches(const std::vector<ScriptStatement>& statements,
                                         ScriptVariables& variables, const ReadNamedFile& read) {

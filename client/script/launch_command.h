@@ -70,6 +70,10 @@ inline constexpr int kLooksLikeTraining = 3;
 // Returns the text of a file named by a script; nullopt: unreadable.
 using ReadNamedFile = std::function<std::optional<std::string>(const std::string& path)>;
 
+// Whether it is one process, as far as its command says: python, or a program that is neither a
+// launcher nor known to start others.
+bool StartsOneProcess(const LaunchCommand& launch);
+
 // All commands that may be a training, in order, also those of shell scripts that are called.
 // Fills `variables` with the script's assignments; a command sees only those before it.
 std::vector<LaunchCommand> FindLaunches(const std::vector<ScriptStatement>& statements,

@@ -74,10 +74,11 @@ ScriptLayout LayoutOf(const SbatchOptions& options, const LaunchCommand& launch,
   const int64_t tasks = TasksPerNode(options, launch, layout.nodes);
   layout.tasks_per_node = tasks;
   const bool python = launch.launcher == Launcher::kPython;
+  const bool alone = StartsOneProcess(launch);
   const bool one_each = tasks == 1 && layout.asked_per_node == 1 && layout.nodes > 1;
-  layout.task_per_gpu = python && launch.srun && (tasks > 1 || one_each);
-  layout.one_process = launch.launcher == Launcher::kTorchrun ||
-                       (python && tasks <= 1 && layout.asked_per_node <= 1);
+  layout.task_per_gpu = alone && launch.srun && (tasks > 1 || one_each);
+  layout.one_process =
+      launch.launcher == Launcher::kTorchrun || (alone && tasks <= 1 && layout.asked_per_node <= 1);
   // ms-swift starts NPROC_PER_NODE processes, one where nothing is said; torchtune's recipes for a
   // single device are one process.
   const bool runs_alone = launch.launcher == Launcher::kSwift ||

@@ -203,21 +203,25 @@ class Converter {
     }
     const bool standalone = flags_.Find("standalone") != nullptr;
     Key("max_nodes", std::to_string(standalone ? 1 : layout_.nodes));
-    if (layout_.one_process && launch_.launcher == Launcher::kPython) {
+    const bool alone = StartsOneProcess(launch_);
+    const bool python = launch_.launcher == Launcher::kPython;
+    const std::string program = python ? "python" : ProgramOf(launch_);
+    if (layout_.one_process && alone) {
       Key("max_gpus", "1");
       report_.unclear.push_back(
-          "python starts one process, so one GPU is planned; for more start it with torchrun "
-          "--nproc_per_node={gpus_per_node} and take out max_gpus");
+          program + " starts one process, so one GPU is planned; for more " +
+          (python ? "start it with torchrun --nproc_per_node={gpus_per_node} and take out max_gpus"
+                  : "pass {gpus_per_node} to it, if it takes a number of GPUs, and take out "
+                    "max_gpus"));
     }
     const bool counted = flags_.Find("gpus_per_node") != nullptr ||
                          flags_.Find("gpus") != nullptr || flags_.Find("gpu_list") != nullptr;
-    if (launch_.launcher == Launcher::kPython && !layout_.one_process && !layout_.task_per_gpu &&
-        !counted && layout_.gpus() > 1) {
+    if (alone && !layout_.one_process && !layout_.task_per_gpu && !counted && layout_.gpus() > 1) {
       report_.unclear.push_back(fmt::format(
-          "python starts one process, and the script asks for {0} GPUs: {0} are counted; if the "
+          "{1} starts one process, and the script asks for {0} GPUs: {0} are counted; if the "
           "program uses one, divide effective_batch_size by {0} and write resources.max_gpus: 1; "
           "a number of GPUs in the command must become {{gpus_per_node}}",
-          layout_.gpus()));
+          layout_.gpus(), program));
     }
     if (layout_.one_process && launch_.launcher == Launcher::kTune) {
       Key("max_gpus", "1");
@@ -598,6 +602,33 @@ std::string FlagsOfTasks(const std::vector<SetupLine>& setup, const LaunchComman
   return Join(flags, ", ");
 }
 
+struct MissingArgument {
+  std::string word;  // "$1"; "": none
+  int line = 0;
+};
+
+// The first of the script's own arguments that statements use outside functions, without a default
+// and before a `set --`; also in called scripts that are given none.
+MissingArgument ArgumentOutside(const std::vector<ScriptStatement>& statements) {
+  for (const ScriptStatement& statement : statements) {
+    if (statement.text.starts_with("set -- ")) return {};
+    const bool function =
+        !statement.commands.empty() && statement.commands[0].block == ScriptBlock::kFunction;
+    if (function) continue;
+    const HeldCall held = HeldCallIn(statement.text);
+    const std::string argument = ScriptArgumentIn(held.before);
+    const bool has_default =
+        argument.size() == 2 && IsDigit(argument[1]) &&
+        held.before.find("${" + argument.substr(1) + ":-") != std::string::npos;
+    if (!argument.empty() && !has_default) return {argument, statement.line};
+    if (held.text.empty() || held.has_arguments) continue;
+    const auto inner = ReadStatements(held.text);
+    const MissingArgument missing = inner ? ArgumentOutside(*inner) : MissingArgument{};
+    if (!missing.word.empty()) return {missing.word, statement.line};
+  }
+  return {};
+}
+
 // What a script that is kept whole does beside the training that is counted.
 void SayWhatTheTextDoes(const std::vector<ScriptStatement>& statements,
                         const std::vector<LaunchCommand>& found, const LaunchCommand& launch,
@@ -613,22 +644,12 @@ void SayWhatTheTextDoes(const std::vector<ScriptStatement>& statements,
         other.block == ScriptBlock::kCondition ? "a condition says whether it runs"
                                                : "it runs as well"));
   }
-  for (const ScriptStatement& statement : statements) {
-    const bool function =
-        !statement.commands.empty() && statement.commands[0].block == ScriptBlock::kFunction;
-    const std::string argument = function ? "" : ScriptArgumentIn(OwnArgumentsIn(statement.text));
-    const bool is_given = statement.text.starts_with("set -- ");
-    if (is_given) return;
-    const bool has_default =
-        argument.size() == 2 && IsDigit(argument[1]) &&
-        statement.text.find("${" + argument.substr(1) + ":-") != std::string::npos;
-    if (argument.empty() || has_default) continue;
-    report.unclear.push_back(fmt::format(
-        "line {}: {} is what you write after the script's name, and empty here: give it by a line "
-        "set -- … at the top of command",
-        statement.line, argument));
-    return;
-  }
+  const MissingArgument missing = ArgumentOutside(statements);
+  if (missing.word.empty()) return;
+  report.unclear.push_back(
+      fmt::format("line {}: {} is what you write after the script's name, and empty here: give it "
+                  "by a line set -- … at the top of command",
+                  missing.line, missing.word));
 }
 
 // Checks that the written file can be read back.
@@ -717,12 +738,18 @@ Result<ConvertedScript> TrainYamlFromScript(const ScriptSource& source) {
     converted.report.unclear.insert(
         converted.report.unclear.begin(),
         fmt::format("line {}: {}: no kind of training that is known (torchrun, accelerate launch, "
-                    "deepspeed, python, …): none of its figures is read; write them{}",
+                    "deepspeed, python, …): look its figures through, and write what is missing{}",
                     launch->line, TextOf(*launch).substr(0, kMostShownOfCommand),
                     launch->in_loop ? ", those of all rounds of its loop" : ""));
   }
   if (kept) SayWhatTheTextDoes(statements, script->found, *launch, converted.report);
   for (const std::string& option : options->options.ToArguments()) {
+    const size_t dollar = option.find('$');
+    if (dollar + 1 < option.size() &&
+        (option[dollar + 1] == '{' || IsNamePart(option[dollar + 1]))) {
+      converted.report.unclear.push_back("#SBATCH " + option +
+                                         ": Slurm expands no variables there; write the value");
+    }
     const std::string mark = FillInMark(option);
     if (!mark.empty())
       converted.report.missing.push_back("#SBATCH " + option + ": " + mark + " is a placeholder");

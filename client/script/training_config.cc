@@ -49,9 +49,11 @@ bool SoundsLikeSplit(const std::string& key) {
 
 // Whether an unknown key sounds like something that memory or time rests on.
 bool SoundsLikeAFigure(const std::string& key) {
-  return HasPart(key, {"parallel", "offload", "checkpointing", "recompute", "max_len", "_len",
-                       "max_length", "max_tokens", "precision", "dtype", "freeze", "quantiz",
-                       "microbatch", "micro_batch", "batch_size", "shard", "amp_", "use_amp"}) &&
+  return HasPart(key,
+                 {"parallel",    "offload",    "checkpointing", "recompute",  "max_len",
+                  "_len",        "max_length", "max_size",      "max_tokens", "grad_checkpoint",
+                  "precision",   "dtype",      "freeze",        "quantiz",    "microbatch",
+                  "micro_batch", "batch_size", "shard",         "amp_",       "use_amp"}) &&
          !HasPart(key, {"eval", "val_", "test", "infer", "warmup", "log_", "save", "worker", "seed",
                         "unfreeze"});
 }

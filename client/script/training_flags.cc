@@ -90,6 +90,10 @@ class Reader {
     if (is_flag && (value.starts_with("--") || IsKnownShort(value) || IsLongWithOneDash(value))) {
       return ReadSeparate(value);
     }
+    if (is_flag && value.size() == 2 && at_ > command_.program_at &&
+        at_ + 1 < command_.words.size() && IsDigit(ValueAt(at_ + 1)[0])) {
+      flags_.others.push_back(value + " " + ValueAt(at_ + 1));
+    }
     if (value == "-c" && at_ > command_.program_at && NamesAConfig())
       return ReadSeparate("--config");
     // detectron2: SOLVER.IMS_PER_BATCH 16
@@ -280,6 +284,10 @@ class Reader {
       const bool data = at > first && text.ends_with(".json");
       const bool is_value = at > first && TakesTheNextWord(command_.words[at - 1].raw);
       if (text.starts_with('-') || text.find('=') != std::string::npos) continue;
+      // OpenMMLab: python tools/train.py configs/a.py
+      const bool python = at > command_.program_at && text.ends_with(".py") &&
+                          text.find("conf") != std::string::npos;
+      if (python && !is_value) flags_.unread.push_back(text);
       if (data || is_value || !IsSettingsFile(text)) continue;
       if (!flags_.uses.contains("config")) {
         Position("config", at);

@@ -187,7 +187,9 @@ class Section {
     const std::string method = MethodWord();
     if (!method.empty()) {
       Key("method", method);
-      report_.taken.push_back("method " + method + LoraText());
+      const FlagUse* bits = method == "qlora" ? flags_.Find("load_in_4bit") : nullptr;
+      report_.taken.push_back("method " + method + LoraText() +
+                              (bits == nullptr ? "" : " (" + bits->spelling + ")"));
       if (method != "full" && !flags_.Number("lora.r")) {
         report_.unclear.push_back("no flag gives the rank of the adapters: 8 is counted (lora.r)");
       }

@@ -106,8 +106,8 @@ Result<Bytes> ParseSlurmMemory(std::string_view text, char bare) {
                             : amount                       ? amount->unit
                                                            : "";
   // sbatch takes a B behind the unit (tried with 22.05): "256GB" is 256G.
-  if (letter.size() == 2 && letter[1] == 'B' && text.find(' ') == text.npos)
-    letter = letter.substr(0, 1);
+  const bool has_b = letter.size() == 2 && (letter[1] == 'B' || letter[1] == 'b');
+  if (has_b && text.find(' ') == text.npos) letter = letter.substr(0, 1);
   const auto unit =
       letter.size() == 1 && letter != "b" && letter != "B" ? UnitNamed(letter) : std::nullopt;
   if (!unit) return Bad(text, "is not a memory size of Slurm's; write it like 30G or 1500M");

@@ -297,6 +297,10 @@ TrainingSpec ReadTraining(KeyReader reader, RunLength run_length) {
   ReadSoftware(reader, training);
   ReadMemoryKeys(reader, training);
   Append(reader.Finish(), training.not_counted);
+  if (training.pure_bf16 && training.zero_stage && training.method == Method::kFull) {
+    training.not_counted.emplace_back(
+        "weights in bf16 alone (DeepSpeed keeps float32 ones beside them)");
+  }
   if (training.bf16 == true && training.fp16 == true) {
     reader.Refuse("fp16", "bf16 and fp16 are both true: keep one");
   }

@@ -20,8 +20,10 @@ TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64
   setup.seq_length = training.max_seq_length.value_or(kUsualSeqLength);
   setup.images = training.images_per_sample.value_or(0);
   setup.gpus = gpus;
-  setup.pure_half = training.pure_bf16 && precision == Precision::kBf16;
   setup.deepspeed = training.zero_stage.has_value();
+  // DeepSpeed keeps trained weights in float32 beside, whatever they were loaded in.
+  const bool has_masters = setup.deepspeed && training.method == Method::kFull;
+  setup.pure_half = training.pure_bf16 && precision == Precision::kBf16 && !has_masters;
   setup.zero_stage = static_cast<int>(training.zero_stage.value_or(0));
   if (training.fsdp) setup.zero_stage = *training.fsdp == Fsdp::kFullShard ? 3 : 2;
   setup.offload = training.offload;

@@ -117,10 +117,15 @@ TEST(CommandConflicts, TheProgramMayReadOurVariables) {
 }
 
 TEST(CommandConflicts, AnUnknownProgramIsOnlyDoubted) {
-  EXPECT_EQ(Sentences("./train --batch {micro_batch}"),
-            (Texts{"perhaps the command does not use gradient accumulation, this strategy needs 3; "
-                   "add {accumulation} to it, or write the program's own figure as "
-                   "gradient_accumulation_steps into the training file"}));
+  EXPECT_EQ(
+      Sentences("./train --batch {micro_batch}"),
+      (Texts{"perhaps the command does not use the number of GPUs, this strategy needs 6; add "
+             "{gpus_per_node} to it",
+             "perhaps the command does not use gradient accumulation, this strategy needs 3; "
+             "add {accumulation} to it, or write the program's own figure as "
+             "gradient_accumulation_steps into the training file"}));
+  EXPECT_EQ(Sentences("./train --name {model} -b {micro_batch} -a {accumulation} -n {gpus}"),
+            (Texts{"perhaps {model} is no placeholder; did you mean {nodes}?"}));
 }
 
 TEST(CommandConflicts, SrunsTasksAreNoCountOfTheProgram) {

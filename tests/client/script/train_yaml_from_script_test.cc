@@ -117,6 +117,62 @@ TEST(TrainYamlFromScript, ANumberThatIsNotTheScriptsCountStays) {
   EXPECT_TRUE(Says(made.report.unclear, "NUM_NODES=2708 stays"));
 }
 
+TEST(TrainYamlFromScript, AProgramThatNoLauncherStartsIsOneProcess) {
+  const Made made = From("#SBATCH --gres=gpu:1\n./train_gpt2cu -b 32 -t 1024 -x 5\n");
+  EXPECT_EQ(made.yaml["resources"]["max_gpus"], 1);
+  EXPECT_TRUE(Says(made.report.unclear, "./train_gpt2cu starts one process"));
+  EXPECT_TRUE(Says(made.report.unclear, "-t 1024, -x 5"));
+  EXPECT_TRUE(Says(From("#SBATCH --gres=gpu:4\n./train_x --batch_size 32\n").report.unclear,
+                   "and the script asks for 4 GPUs"));
+  for (const char* several : {"srun $CMD", "bash $1", "fairseq-train --max-update 5 d"}) {
+    const Made other = From(std::string("#SBATCH --gres=gpu:4\n") + several + "\n");
+    EXPECT_FALSE(Says(other.report.unclear, "starts one process")) << several;
+  }
+}
+
+TEST(TrainYamlFromScript, SrunOfAScriptIsRead) {
+  const Made made =
+      From("#SBATCH --gres=gpu:2\nsrun ./in.sh 7\n",
+           {{"./in.sh", "#!/bin/bash -e\ntorchrun --nproc_per_node 2 t.py --batch_size 4\n"}});
+  EXPECT_NE(Command(made).find("srun bash -c \"$(cat <<"), std::string::npos)
+      << made.error << Command(made);
+}
+
+TEST(TrainYamlFromScript, ACalledScriptKeepsTheOptionsOfItsOwnShell) {
+  const std::string in = "#!/bin/bash -eu\ntorchrun --nproc_per_node 2 t.py --batch_size 4\n";
+  const Made itself = From("#SBATCH --gres=gpu:2\n./in.sh && echo done\n", {{"./in.sh", in}});
+  EXPECT_NE(Command(itself).find("set -eu\n"), std::string::npos) << Command(itself);
+  const Made by_shell =
+      From("#SBATCH --gres=gpu:2\nbash ./in.sh && echo done\n", {{"./in.sh", in}});
+  EXPECT_EQ(Command(by_shell).find("set -eu\n"), std::string::npos) << Command(by_shell);
+}
+
+TEST(TrainYamlFromScript, ArgumentsOfAFunctionAreItsOwn) {
+  const std::string in =
+      "go() {\n  torchrun --nproc_per_node 2 t.py --batch_size 4 --run $1\n}\ngo a\n";
+  const Made made = From("#SBATCH --gres=gpu:2\nbash in.sh && echo done\n", {{"in.sh", in}});
+  EXPECT_FALSE(Says(made.report.unclear, "after the script's name")) << made.error;
+}
+
+TEST(TrainYamlFromScript, GrposIterationsAreNotItsSteps) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:1\ntorchrun train_grpo.py --num_iterations 4 --max_steps 90 "
+      "--per_device_train_batch_size 1\n");
+  EXPECT_EQ(made.yaml["training"]["max_steps"], 90);
+  EXPECT_TRUE(Says(made.report.unclear, "several passes over generated samples"));
+}
+
+TEST(TrainYamlFromScript, AFileOfOpenMmlabIsNamed) {
+  const Made made = From("#SBATCH --gres=gpu:1\npython tools/train.py configs/a.py\n");
+  EXPECT_TRUE(Says(made.report.unclear, "configs/a.py cannot be read here"));
+}
+
+TEST(TrainYamlFromScript, VariablesInSbatchLinesAreNotExpanded) {
+  const Made made = From(
+      "#SBATCH --gres=gpu:1 --account=${project}\ntorchrun t.py --max_steps 5 --batch_size 1\n");
+  EXPECT_TRUE(Says(made.report.unclear, "--account=${project}: Slurm expands no variables"));
+}
+
 TEST(TrainYamlFromScript, WhatACalledScriptIsGivenIsNotAskedFor) {
   const Made made = From("#SBATCH --gres=gpu:1\nbash in.sh 7 && echo done\n",
                          {{"in.sh", "[ $# -eq 1 ] || exit 1\npython t.py --run $1 -b 8\n"}});
@@ -712,7 +768,7 @@ TEST(TrainYamlFromScript, ALineThatNobodyKnowsIsNamedAndKept) {
   EXPECT_EQ(Command(made), "srun jamun --config-dir=/x");
   EXPECT_TRUE(Says(
       From("#SBATCH --gres=gpu:1\nfor s in 1 2; do srun jamun --seed $s; done\n").report.unclear,
-      "write them, those of all rounds of its loop"));
+      "write what is missing, those of all rounds of its loop"));
   EXPECT_TRUE(
       Says(From("#SBATCH --gres=gpu:8\nrm x\npython m.py devices=8 batch_size=16 max_steps=9\n")
                .report.unclear,

@@ -37,6 +37,7 @@ TEST(SlurmMemory, BareNumberIsMib) {
   EXPECT_EQ(Count(ParseSlurmMemory("8192")), 8LL << 30);
   EXPECT_EQ(Count(ParseSlurmMemory("1500M")), 1500LL << 20);
   EXPECT_EQ(Count(ParseSlurmMemory("30G")), 30LL << 30);
+  EXPECT_EQ(Count(ParseSlurmMemory("60gb")), 60LL << 30);
   EXPECT_EQ(Count(ParseSlurmMemory("1.5T")), 3LL << 39);
   EXPECT_EQ(Count(ParseSlurmMemory("4096", 'K')), 4LL << 20);
   EXPECT_EQ(Count(ParseSlurmMemory("0")), 0);

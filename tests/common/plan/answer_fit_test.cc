@@ -158,6 +158,21 @@ TEST(AnswerFit, WhatWouldMakeItFitNamesAKeyOnce) {
   EXPECT_TRUE(keys.contains("method")) << answer["would_fit_with"];
 }
 
+TEST(AnswerFit, DeepSpeedKeepsMastersWhateverTheWeightsWereLoadedIn) {
+  const auto fit = [](const char* dtype, int stage) {
+    const std::string spec = fmt::format(
+        R"({{"model": {{"preset": "llama-3.2-1b"}}, "training": {{"max_steps": 1, "bf16": true,
+            "max_seq_length": 512, "gradient_checkpointing": true, "torch_dtype": "{}"{}}}}})",
+        dtype, stage > 0 ? fmt::format(", \"deepspeed\": {}", stage) : "");
+    return Must(Ask(spec.c_str(), {"a100-80gb"}, 4, 1));
+  };
+  EXPECT_EQ(fit("bfloat16", 2)["memory"]["total_bytes"],
+            fit("float32", 2)["memory"]["total_bytes"]);
+  EXPECT_LT(fit("bfloat16", 0)["memory"]["total_bytes"],
+            fit("float32", 0)["memory"]["total_bytes"]);
+  EXPECT_THAT(fit("bfloat16", 2).dump(), HasSubstr("DeepSpeed keeps float32 ones"));
+}
+
 TEST(AnswerFit, MeasuredPeaksCorrectTheModel) {
   const char* measured = R"({"model": {"preset": "llama-3.2-1b"}, "training": {"max_steps": 1,
     "gradient_checkpointing": false, "measured": [{"gpu": "rtx4090", "batch": 1, "peak": "20 GiB"}]}})";
