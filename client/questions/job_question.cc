@@ -338,11 +338,12 @@ std::vector<std::string> Unseen(SbatchOptions options, std::initializer_list<con
                            "wrap"}) {
     options.Erase(name);
   }
-  for (const auto& [name, value] : std::map(options.values())) {
-    const auto table = SbatchOptionTable();
-    const bool of_sbatch = std::any_of(table.begin(), table.end(),
-                                       [&](const SbatchOption& each) { return each.name == name; });
-    if (!of_sbatch) options.Erase(name);
+  const auto table = SbatchOptionTable();
+  for (const auto& option : std::map(options.values())) {
+    const bool of_sbatch = std::any_of(table.begin(), table.end(), [&](const SbatchOption& each) {
+      return each.name == option.first;
+    });
+    if (!of_sbatch) options.Erase(option.first);
   }
   return options.ToArguments();
 }
