@@ -59,7 +59,8 @@ bool SoundsLikeAFigure(const std::string& key) {
 }
 
 bool SaysSomething(const json& value) {
-  return !(value == false || value == 0 || value == "" || value.is_null());
+  const bool no_text = value.is_string() && value.get_ref<const std::string&>().empty();
+  return !(value == false || value == 0 || no_text || value.is_null());
 }
 
 class ConfigReader {

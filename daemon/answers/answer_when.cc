@@ -36,10 +36,10 @@ std::string DefaultPartitionName(const Snapshot& snapshot) {
   return snapshot.partitions.empty() ? "" : snapshot.partitions.front().name;
 }
 
-constexpr double kNowSeconds = 30;  // a start until then is one now
+constexpr double kSoonSeconds = 30;  // a start until then is one now
 
 std::vector<std::string> WaitReasons(const StartSamples& start) {
-  if (start.Quantile(.9) < kNowSeconds) return {"fits now"};
+  if (start.Quantile(.9) < kSoonSeconds) return {"fits now"};
   if (start.jobs_before == 0) return {"waits for running jobs or a reservation to end"};
   return {fmt::format("waits for running jobs to end and for {} before it",
                       Plural(start.jobs_before, "waiting job"))};
@@ -168,7 +168,7 @@ std::vector<std::string> TypesThatFitNow(const JobRequest& request, const Advice
     JobRequest typed = request;
     (of_node ? typed.gpus_per_node : typed.gpus_total)[0].type = pool.gres_type;
     const Result<StartSamples> start = ask(typed);
-    if (start && start->Quantile(.9) < kNowSeconds) names.push_back(pool.Name());
+    if (start && start->Quantile(.9) < kSoonSeconds) names.push_back(pool.Name());
   }
   return names;
 }
@@ -195,7 +195,7 @@ Result<api::StartAnswer> JobAnswer(const JobQuery& asked, const JobStarts& start
   };
   const AskStart ask = [&](const JobRequest& other) { return ask_as(other, asked.submitter); };
   if (!wishes.cheaper && !wishes.limits) return answer;
-  if (wishes.cheaper && start.Quantile(.9) < kNowSeconds) {
+  if (wishes.cheaper && start.Quantile(.9) < kSoonSeconds) {
     const std::vector<std::string> names = TypesThatFitNow(asked.request, context, ask);
     if (!names.empty()) answer.job->reasons[0] += " on " + JoinNames(names);
   }
