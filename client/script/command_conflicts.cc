@@ -215,9 +215,12 @@ class Judge {
     Contradicts("gpus_per_node", per_node, kGpusPerNode);
     Contradicts("gpus", gpus, {"{gpus}", "GPUADVISE_GPUS"});
     Contradicts("nodes", strategy_.nodes, kNodes);
-    if (!launch_) {
-      const bool carries = gpus == 1 || counted || Carries(kGpusPerNode) ||
-                           RawText(spec_, "command").find("{gpus") != std::string::npos;
+    if (!launch_) {  // a shell script may start as many as the job's variables say
+      const std::string command = RawText(spec_, "command");
+      const std::string program = command.substr(0, command.find_first_of(" \t\n"));
+      const bool of_shell = IsOneOf(program, {"bash", "sh"}) || program.ends_with(".sh");
+      const bool carries = gpus == 1 || counted || Carries(kGpusPerNode) || of_shell ||
+                           command.find("{gpus") != std::string::npos;
       if (!carries) Missing("the number of GPUs", gpus, kGpusPerNode, nullptr, false);
       return;
     }
