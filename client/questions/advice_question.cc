@@ -52,7 +52,7 @@ std::vector<std::string> UncountedOptions(const json& spec, const AdviceQuestion
 std::vector<std::string> NarrowedBy(const json& spec, const AdviceQuestion& question) {
   std::vector<std::string> names;
   const SbatchOptions extra = FixedByFile(spec).value_or(SbatchOptions());
-  for (const char* name : {"nodelist", "exclude", "partition", "constraint"}) {
+  for (const char* name : {"exclude", "partition", "constraint"}) {
     if (question.fixed.Has(name)) continue;
     const auto value = extra.Get(name);
     const std::string own = TextOf(ObjectOf(spec, "slurm"), name);

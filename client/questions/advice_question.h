@@ -30,7 +30,7 @@ std::vector<std::string> UncountedOptions(const nlohmann::json& spec,
                                           const AdviceQuestion& question);
 
 // What of `spec`, a train.yaml's JSON, may leave GPU types out and no flag replaces:
-// "slurm.nodelist: n1", "resources.gpus".
+// "slurm.constraint: ib", "resources.gpus". Of a nodelist the daemon says it.
 std::vector<std::string> NarrowedBy(const nlohmann::json& spec, const AdviceQuestion& question);
 
 // The body of POST /v1/advise. What the file's slurm.extra fixes counts like a flag. Errors: an

@@ -40,7 +40,7 @@ STAND_INS, SETTINGS = pathlib.Path("/opt/stand-ins"), "/etc/gpuadvise/gpuadvised
 PATH = f"{STAND_INS}:{guide_stand_ins.REAL_PATH}"
 
 # What stands for a value in a command, or names a host that is not there.
-FILLED = {"NAME <ADDRESS>": "A Site <root@example.org>", "ACCOUNT": "a0", "FILE": "/root/copy.db", "LOGIN_NODE": "login1",
+FILLED = {"NAME <ADDRESS>": "A Site <root@example.org>", "ACCOUNT": "a0", "FILE": "/tmp/copy.db", "LOGIN_NODE": "login1",
           "JOBID": "$(cat /tmp/job)", "alpha": "lab", "beta.example.org": HOSTS}
 
 NOT_RUN = {
@@ -195,7 +195,7 @@ class Reading(unittest.TestCase):
 
     def test_questions_are_answered_and_values_filled_in(self):
         self.assertEqual(typed("sudo apt purge x"), "says-y 'sudo apt purge x'")
-        self.assertEqual(typed("cat FILE FILES"), "cat /root/copy.db FILES")
+        self.assertEqual(typed("cat FILE FILES"), "cat /tmp/copy.db FILES")
 
 
 class Guide(unittest.TestCase):

@@ -90,13 +90,13 @@ TEST_F(AdviseTest, WhatOfTheFileLeavesOneGpuIsSaidFirst) {
   const std::string given =
       folder.Write("t.yaml",
                    "model: {preset: t5-base}\ntraining: {max_steps: 5}\nresources: {gpus: [l40s]}\n"
-                   "slurm: {nodelist: n1, extra: [--exclusive]}\n");
+                   "slurm: {constraint: ib, extra: [--exclusive]}\n");
   json one = Advice();
   one["strategies"].erase(one["strategies"].begin() + 1, one["strategies"].end());
   api.Answer(one);
   EXPECT_EQ(Gpuadvise({"advise", given}), kExitOk);
   const std::string flat = ReplaceAll(console.printed, "\n", " ");
-  EXPECT_THAT(flat, HasSubstr("Considered is only what slurm.nodelist: n1 and resources.gpus of "
+  EXPECT_THAT(flat, HasSubstr("Considered is only what slurm.constraint: ib and resources.gpus of "
                               "the file allow; without that more GPUs may be compared."));
   EXPECT_THAT(console.complained, HasSubstr("not in the forecast: --exclusive"));
   console.printed.clear();

@@ -63,14 +63,15 @@ TEST(AdviceRequest, WhatIsNoOptionInSlurmExtraIsRefusedAtItsLine) {
 }
 
 TEST(AdviceRequest, WhatLeavesGpusOutIsNamedUnlessAFlagReplacesIt) {
-  const json spec = {
-      {"slurm",
-       {{"nodelist", "n1"}, {"extra", {"--gres=gpu:l40s:2", "--gpus-per-node={gpus_per_node}"}}}},
-      {"resources", {{"gpus", {"l40s"}}}}};
+  const json spec = {{"slurm",
+                      {{"nodelist", "n1"},
+                       {"constraint", "ib"},
+                       {"extra", {"--gres=gpu:l40s:2", "--gpus-per-node={gpus_per_node}"}}}},
+                     {"resources", {{"gpus", {"l40s"}}}}};
   EXPECT_EQ(
       NarrowedBy(spec, {}),
-      (std::vector<std::string>{"slurm.nodelist: n1", "--gres=gpu:l40s:2", "resources.gpus"}));
-  AdviceQuestion flags = With({"--nodelist=n2"});
+      (std::vector<std::string>{"slurm.constraint: ib", "--gres=gpu:l40s:2", "resources.gpus"}));
+  AdviceQuestion flags = With({"--constraint=nvlink"});
   flags.gpus = "l40s";
   EXPECT_EQ(NarrowedBy(spec, flags), std::vector<std::string>{"--gres=gpu:l40s:2"});
   const json untyped = {{"slurm", {{"extra", {"--gres=gpu:4"}}}}};
