@@ -59,18 +59,6 @@ unsigned AnsweringThreads() { return std::clamp(std::thread::hardware_concurrenc
 // Of connections for their events: the others are for questions.
 size_t HalfOf(size_t connections) { return std::max<size_t>(connections / 2, 1); }
 
-// What one answer may cost. Where the compiler optimised nothing everything takes much longer, and
-// what is bounded is the work.
-AnswerCost MostWorkOf(const Settings& settings) {
-#ifdef NDEBUG
-  constexpr int kSlower = 1;
-#else
-  constexpr int kSlower = 20;
-#endif
-  return {kSlower * settings.answer_cpu_time, kSlower * std::chrono::microseconds(20),
-          kSlower * std::chrono::microseconds(10), kSlower * std::chrono::microseconds(300)};
-}
-
 int64_t InSeconds(std::chrono::milliseconds duration) {
   return std::chrono::ceil<std::chrono::seconds>(duration).count();
 }
@@ -239,9 +227,8 @@ Daemon::Daemon(const CommandLineSettings& command_line, LoadedSettings loaded, P
       users_(clock_),
       events_(cluster_),
       metrics_({cluster_, history_, clock_,
-                [most = MostWorkOf(loaded_.settings)](const Snapshot* snapshot) {
-                  return kMetricsWork * most.For(snapshot);
-                },
+                [most = AnswerCost::Within(loaded_.settings.answer_cpu_time)](
+                    const Snapshot* snapshot) { return kMetricsWork * most.For(snapshot); },
                 [this] { return collector_.starts(); }}),
       api_(MakeApi()),
       sink_(cluster_),
@@ -281,7 +268,7 @@ ApiState Daemon::MakeApi() {
           .for_each = ParallelFor(helping_, AnsweringThreads()),
           .usage = &usage_,
           .events = &events_,
-          .most_work = MostWorkOf(loaded_.settings),
+          .most_work = AnswerCost::Within(loaded_.settings.answer_cpu_time),
           .host = HostName(),
           .metrics = &metrics_,
           .history_in_server = !loaded_.settings.history.empty(),

@@ -37,6 +37,10 @@ struct AnswerCost {
   // Beside it for each job of a queue that is played anew for each question (up to kLongQueue).
   std::chrono::nanoseconds per_played_job{0};
 
+  // What a site's answer_cpu_time means. Where the compiler optimised nothing everything takes much
+  // longer, and what is bounded is the work: all is 20 times as much.
+  static AnswerCost Within(std::chrono::nanoseconds answer_cpu_time);
+
   std::chrono::nanoseconds For(const Snapshot* snapshot) const;
 };
 

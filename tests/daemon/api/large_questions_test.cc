@@ -172,29 +172,19 @@ TEST_F(SlowWorld, HalfAnAnswerIsNotShared) {
   EXPECT_EQ(After(milliseconds(0), "GET", "/v1/waits", nullptr, kNobody).status, 200);
 }
 
-// A tenth of what is meant by default, on a machine as slow as an unoptimised build makes it.
-class ATenthOfTheBudget : public LargeQuestions {
+class DefaultBudget : public LargeQuestions {
  protected:
-  ATenthOfTheBudget() {
-#ifdef NDEBUG
-    constexpr int kSlower = 1;
-#else
-    constexpr int kSlower = 20;
-#endif
-    state_.most_work = {kSlower * milliseconds(25), kSlower * std::chrono::microseconds(2),
-                        kSlower * std::chrono::microseconds(1),
-                        kSlower * std::chrono::microseconds(30)};
-  }
+  DefaultBudget() { state_.most_work = AnswerCost::Within(milliseconds(250)); }
 };
 
-TEST_F(ATenthOfTheBudget, AnswersTheExample) {
+TEST_F(DefaultBudget, AnswersTheExample) {
   std::ifstream file(EXAMPLE_FILE);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const json answer = Ask("POST", "/v1/advise", {{"spec_yaml", text}});
   EXPECT_FALSE(answer["strategies"].empty()) << answer.dump(1).substr(0, 1'000);
 }
 
-TEST_F(ATenthOfTheBudget, AnswersAFormAboutTenThousandNodes) {
+TEST_F(DefaultBudget, AnswersAFormAboutTenThousandNodes) {
   std::string text = "node n[00001-10000] gpu4090:8 cpus 64 mem 512000\n";
   for (int job = 1; job <= 300; ++job) {
     text += fmt::format("run {} n{:05} gpu4090:8 cpus 8 ends {}m\n", job, job, job);
