@@ -7,8 +7,6 @@
 namespace gpuadvise {
 namespace {
 
-double Number(const TrainingSetup& setup) { return setup.precision == Precision::kFp32 ? 4 : 2; }
-
 // Decides which inputs of linear layers are kept, and the bytes that adapters add.
 class LinearInputs {
  public:
@@ -21,7 +19,7 @@ class LinearInputs {
   // Bytes kept of an input of `size` numbers that the named layers share. With dropout, each
   // adapter has its own copy and a mask of one byte per number.
   double Kept(double size, std::initializer_list<const char*> layers, bool kept_anyway) const {
-    const double number = Number(setup_);
+    const double number = NumberBytes(setup_);
     if (setup_.method == Method::kFull) return kept_anyway ? 0 : number * size;
     const auto adapters = static_cast<double>(std::count_if(
         layers.begin(), layers.end(), [&](const char* name) { return Adapted(name); }));
@@ -47,7 +45,7 @@ bool IsFused(const TrainingSetup& setup) { return setup.compiled || setup.use_li
 
 // Bytes kept by a norm, excluding its output.
 double NormBytes(const TransformerStack& stack, const TrainingSetup& setup) {
-  const double number = Number(setup);
+  const double number = NumberBytes(setup);
   const auto h = static_cast<double>(stack.hidden_size);
   if (!HasRmsNorm(stack) || IsFused(setup)) return number * h;
   const bool trains = setup.method == Method::kFull;  // then normalised numbers are kept too
@@ -70,7 +68,7 @@ double MlpBytes(const TransformerStack& stack, const TrainingSetup& setup,
   // 0.5 x, 1 + tanh(…) and tanh(…) beside x.
   const bool fused = setup.compiled || (setup.use_liger_kernel && stack.gated_mlp);
   if (stack.gelu_new && !fused) kept += 3;
-  return kept * Number(setup) * i + inputs.Kept(i, {"down_proj"}, false);
+  return kept * NumberBytes(setup) * i + inputs.Kept(i, {"down_proj"}, false);
 }
 
 // bitsandbytes before 0.43.2 (July 2024) kept the inputs of its 4-bit layers, although nothing
@@ -81,22 +79,23 @@ bool KeepsFourBitInputs(const TrainingSetup& setup) {
          setup.software_year < kBitsandbytes432;
 }
 
+// Of a token in a row of `tokens`, which sees `seen_per_token` times as many.
 double AttentionBytes(const TransformerStack& stack, const TrainingSetup& setup,
-                      const LinearInputs& inputs, int64_t tokens_in_row) {
-  const double number = Number(setup);
+                      const LinearInputs& inputs, int64_t tokens, double seen_per_token) {
+  const double number = NumberBytes(setup);
   const auto q = static_cast<double>(stack.query_size());
   const auto k =
       static_cast<double>(setup.repeats_key_values ? stack.query_size() : stack.key_size());
-  double bytes = number * (q + 2 * k + q) + inputs.Kept(q, {"o_proj"}, true);
+  double bytes = number * (q + 2 * k * seen_per_token + q) + inputs.Kept(q, {"o_proj"}, true);
   if (setup.flash_attention) return bytes;
-  const auto scores = static_cast<double>(stack.num_attention_heads * tokens_in_row);
+  const auto scores = static_cast<double>(stack.num_attention_heads * tokens) * seen_per_token;
   return bytes + scores * (stack.dropout ? 2 * number + 1 : 2 * number);
 }
 
 // Bytes kept for one token in one expert, with the copies of its hidden state to and from it.
 double ExpertBytes(const TransformerStack& stack, const TrainingSetup& setup,
                    const LinearInputs& inputs) {
-  return 2 * Number(setup) * static_cast<double>(stack.hidden_size) +
+  return 2 * NumberBytes(setup) * static_cast<double>(stack.hidden_size) +
          MlpBytes(stack, setup, inputs, static_cast<double>(stack.moe_intermediate_size));
 }
 
@@ -134,7 +133,7 @@ double SelectiveBytes(const TransformerStack& stack, const TrainingSetup& setup)
     i = static_cast<double>(stack.num_experts_per_tok * stack.moe_intermediate_size +
                             stack.shared_intermediate_size);
   }
-  return Number(setup) * (h + q + k + q + i + h);
+  return NumberBytes(setup) * (h + q + k + q + i + h);
 }
 
 // Whether torch.compile fuses the loss into two passes over the scores. torchtitan compiles it
@@ -148,16 +147,21 @@ bool CompilesLoss(const TrainingSetup& setup) {
 
 }  // namespace
 
+Row RowOfLayers(const ModelShape& model, const TrainingSetup& setup, int64_t in_row) {
+  if (!model.encoder) return {in_row};
+  return {setup.target_length > 0 ? setup.target_length : in_row, in_row};
+}
+
 double AutogradBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
-                            int64_t tokens_in_row, const MemoryConstants& constants) {
-  const double number = Number(setup);
+                            const Row& row, const MemoryConstants& constants) {
+  const double number = NumberBytes(setup);
   const auto h = static_cast<double>(stack.hidden_size);
   const LinearInputs inputs(stack, setup);
   double bytes = NormBytes(stack, setup) + inputs.Kept(h, {"q_proj", "k_proj", "v_proj"}, false) +
-                 AttentionBytes(stack, setup, inputs, tokens_in_row);
+                 AttentionBytes(stack, setup, inputs, row.tokens, 1);
   if (stack.cross_attention) {
     bytes += NormBytes(stack, setup) + inputs.Kept(h, {"q_proj"}, false) +
-             AttentionBytes(stack, setup, inputs, tokens_in_row);
+             AttentionBytes(stack, setup, inputs, row.tokens, row.SeenPerToken());
   }
   bytes += NormBytes(stack, setup) + MlpOfLayers(stack, setup, inputs);
   if (stack.dropout) bytes += (2 + (IsComposed(setup) ? 2 * number : 0)) * h;  // masks
@@ -178,7 +182,7 @@ double GradientsAtWork(const TransformerStack& stack, const TrainingSetup& setup
   if (setup.use_liger_kernel && stack.gated_mlp) {
     // Liger writes gradients over what they were computed from; that of down_proj's input is new.
     const auto i = static_cast<double>(stack.active_intermediate_size());
-    return std::min(share * layer, Number(setup) * i * tokens);
+    return std::min(share * layer, NumberBytes(setup) * i * tokens);
   }
   // Transformers before 5 calls one expert after the other.
   constexpr double kTransformers5 = 2025.9;
@@ -195,13 +199,14 @@ double GradientsAtWork(const TransformerStack& stack, const TrainingSetup& setup
 }  // namespace
 
 StackActivations CountActivations(const TransformerStack& stack, const TrainingSetup& setup,
-                                  int64_t tokens_in_row, double tokens, double layers,
+                                  const Row& row, double rows, double layers,
                                   const MemoryConstants& constants) {
   constexpr double kLayersOnTheWay = 2;  // to and from host memory
-  const double layer = AutogradBytesOfLayer(stack, setup, tokens_in_row, constants) * tokens;
+  const double tokens = rows * static_cast<double>(row.tokens);
+  const double layer = AutogradBytesOfLayer(stack, setup, row, constants) * tokens;
   StackActivations bytes{layer, constants.layer_in_backward * layer};
   if (setup.checkpointing == Checkpointing::kFull) {
-    const double number = setup.kbit_prepared ? 4 : Number(setup);  // embeddings are in fp32
+    const double number = setup.kbit_prepared ? 4 : NumberBytes(setup);  // embeddings are in fp32
     bytes.kept = number * static_cast<double>(stack.hidden_size) * tokens;
     bytes.at_work = layer + GradientsAtWork(stack, setup, layer, tokens, constants);
   } else if (setup.checkpointing == Checkpointing::kSelective) {
@@ -224,7 +229,7 @@ LossBytes CountLossBytes(const ModelShape& model, const TrainingSetup& setup, do
     const auto h = static_cast<double>(model.layers.hidden_size);
     return {.in_use = std::min((2 + 4 + 4) * h * tokens, constants.logits_bytes * scores)};
   }
-  const double wide = Number(setup) / 2;  // than half precision
+  const double wide = NumberBytes(setup) / 2;  // than half precision
   if (CompilesLoss(setup)) return {.in_use = wide * constants.compiled_logits_bytes * scores};
   if (setup.chunked_cross_entropy) {
     return {.in_use = wide * constants.chunked_logits_bytes * scores};

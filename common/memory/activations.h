@@ -17,11 +17,25 @@
 
 namespace gpuadvise {
 
+// A text that a stack works on.
+struct Row {
+  int64_t tokens = 0;
+  int64_t seen = 0;  // tokens of the encoder's row, which cross-attention sees; 0: as many
+
+  // Tokens that cross-attention sees for each of its own.
+  double SeenPerToken() const {
+    return seen > 0 ? static_cast<double>(seen) / static_cast<double>(tokens) : 1;
+  }
+};
+
+// The row of the model's own layers, where the text of a sample with its images has `in_row`
+// tokens: the decoder of an encoder-decoder may have a shorter one (max_target_length).
+Row RowOfLayers(const ModelShape& model, const TrainingSetup& setup, int64_t in_row);
+
 // Bytes kept per token by one layer (the mean over layers of a mixture of experts), without
-// checkpointing, in rows of `tokens_in_row` tokens.
+// checkpointing, in such rows.
 double AutogradBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
-                            int64_t tokens_in_row,
-                            const MemoryConstants& constants = kMemoryConstants);
+                            const Row& row, const MemoryConstants& constants = kMemoryConstants);
 
 struct StackActivations {
   double kept = 0;         // since the forward pass
@@ -29,9 +43,9 @@ struct StackActivations {
   double checkpoints = 0;  // of `kept`, before some are offloaded
 };
 
-// Activations of `layers` layers for `tokens` tokens in rows of `tokens_in_row`.
+// Activations of `layers` layers for `rows` rows.
 StackActivations CountActivations(const TransformerStack& stack, const TrainingSetup& setup,
-                                  int64_t tokens_in_row, double tokens, double layers,
+                                  const Row& row, double rows, double layers,
                                   const MemoryConstants& constants);
 
 // Bytes of logits when the loss is computed.

@@ -58,8 +58,6 @@ TrainedBytes TrainedBytesOf(const TrainingSetup& setup, double hidden_size) {
   return bytes;
 }
 
-double Half(const TrainingSetup& setup) { return setup.precision == Precision::kFp32 ? 4 : 2; }
-
 // Bytes per parameter of layers frozen by adapters.
 double BaseBytes(const TrainingSetup& setup) {
   switch (BaseOf(setup)) {
@@ -74,7 +72,7 @@ double BaseBytes(const TrainingSetup& setup) {
     case BaseWeights::kAuto:
       break;
   }
-  return setup.kbit_prepared ? 4 : Half(setup);
+  return setup.kbit_prepared ? 4 : NumberBytes(setup);
 }
 
 // Whether frozen weights that are not quantised are in fp32.
@@ -185,27 +183,26 @@ Passing PassingOf(const ModelShape& model, const TrainingSetup& setup, const Cas
                          static_cast<double>(setup.context_parallel);
   int64_t in_row = setup.seq_length;
   if (model.vision) in_row += setup.images * model.vision->tokens_per_image;
-  const double tokens = samples * static_cast<double>(in_row);
+  const Row row = RowOfLayers(model, setup, in_row);
   Passing passing;
   StackActivations& kept = passing.layers;
-  kept = CountActivations(model.layers, setup, in_row, tokens, part.layers, constants);
+  kept = CountActivations(model.layers, setup, row, samples, part.layers, constants);
   if (stage == StageOfPipeline::kFirst) {
     // One forward, one backward: the first stage runs one micro-batch ahead per later stage.
     kept.kept *= static_cast<double>(setup.pipeline_parallel);
   }
   if (stage != StageOfPipeline::kLast && model.encoder) {
     const StackActivations more =
-        CountActivations(*model.encoder, setup, in_row, tokens,
+        CountActivations(*model.encoder, setup, {in_row}, samples,
                          static_cast<double>(model.encoder->num_hidden_layers), constants);
     kept.kept += more.kept;
     kept.at_work = std::max(kept.at_work, more.at_work);
   }
   if (stage != StageOfPipeline::kLast && model.vision && setup.images > 0) {
     const int64_t of_image = model.vision->tokens_per_image * model.vision->patches_per_token;
-    const double patches = samples * static_cast<double>(setup.images * of_image);
-    const StackActivations more =
-        CountActivations(model.vision->layers, setup, of_image, patches,
-                         static_cast<double>(model.vision->layers.num_hidden_layers), constants);
+    const StackActivations more = CountActivations(
+        model.vision->layers, setup, {of_image}, samples * static_cast<double>(setup.images),
+        static_cast<double>(model.vision->layers.num_hidden_layers), constants);
     const bool trains = setup.method == Method::kFull && !model.vision->frozen;
     if (trains) kept.kept += more.kept;
     kept.at_work = std::max(kept.at_work, more.at_work);
@@ -224,10 +221,11 @@ Passing PassingOf(const ModelShape& model, const TrainingSetup& setup, const Cas
   kept.at_work /= tensor;
   if (HasFourBitBase(setup)) kept.at_work += 2 * part.largest_matrix;  // unpacked for use
   if (cast.lm_head && stage != StageOfPipeline::kFirst) {
+    const double tokens = samples * static_cast<double>(row.tokens);
     passing.loss = CountLossBytes(model, setup, tokens / tensor, constants);
     // The LM head in fp32 is cast for its product.
     if (setup.kbit_prepared) {
-      passing.loss.in_use += Half(setup) * static_cast<double>(model.vocab_size) *
+      passing.loss.in_use += NumberBytes(setup) * static_cast<double>(model.vocab_size) *
                              static_cast<double>(model.layers.hidden_size) / tensor;
     }
   }
@@ -253,17 +251,17 @@ double GatheredBytes(const TrainingSetup& setup, const ModelPart& part, double s
   constexpr double kLiveParameters = 1e9;
   const bool full = setup.method == Method::kFull;
   const bool four_bit = !full && HasFourBitBase(setup);  // without scales, which are not sharded
-  const double of_layer = (four_bit ? 0.5 : Half(setup)) * part.layer;
-  const double table = Half(setup) * part.tables / 2;
+  const double of_layer = (four_bit ? 0.5 : NumberBytes(setup)) * part.layer;
+  const double table = NumberBytes(setup) * part.tables / 2;
   double bytes = 2 * of_layer + table;
   if (setup.deepspeed) {
     const double live = std::min(kLiveParameters + part.layer, part.linear + part.tables);
-    bytes = std::max(bytes, (four_bit ? 0.5 : Half(setup)) * live);
+    bytes = std::max(bytes, (four_bit ? 0.5 : NumberBytes(setup)) * live);
   }
-  if (full) bytes += Half(setup) * part.layer;  // a layer's gradients before they are scattered
+  if (full) bytes += NumberBytes(setup) * part.layer;  // gradients before they are scattered
   if (setup.offload == Offload::kAll) {
     // The shards of both layers arrive from the host as they are kept there.
-    const double kept = full && !setup.pure_half && !setup.deepspeed ? 4 : Half(setup);
+    const double kept = full && !setup.pure_half && !setup.deepspeed ? 4 : NumberBytes(setup);
     bytes += 2 * kept * part.layer / shards;
     // FSDP gathers one layer further ahead meanwhile.
     if (!setup.deepspeed) bytes += of_layer;
@@ -285,7 +283,7 @@ Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const C
   const bool full = setup.method == Method::kFull;
   const double hidden = static_cast<double>(model.layers.hidden_size);
   const TrainedBytes bytes = TrainedBytesOf(setup, hidden);
-  const double half = Half(setup);
+  const double half = NumberBytes(setup);
   const auto split = static_cast<double>(setup.tensor_parallel * setup.pipeline_parallel);
   const double data_parallel = std::max(static_cast<double>(setup.gpus) / split, 1.0);
   const double shards = setup.zero_stage > 0 ? static_cast<double>(ShardingGpus(setup)) : 1;
@@ -431,7 +429,7 @@ SampleWork CountMediaWork(const ModelShape& model, const TrainingSetup& setup) {
   if (!model.media) return {};
   MediaTraining training;
   training.samples = setup.media;
-  training.number_bytes = setup.precision == Precision::kFp32 ? 4 : 2;
+  training.number_bytes = NumberBytes(setup);
   // In pure half precision, norms keep half-precision numbers.
   training.norm_bytes = setup.pure_half || setup.deepspeed ? training.number_bytes : 4;
   training.weights = setup.method == Method::kFull;

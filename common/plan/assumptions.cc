@@ -25,6 +25,9 @@ void AddStage(const Stage& stage, const ModelShape& shape, Assumptions& found) {
   if (training.method != Method::kFull && training.lora.target_modules.empty() && !shape.media) {
     AddOnce("adapters on all linear layers; lora.target_modules settles it", found.sentences);
   }
+  if (training.method != Method::kFull && shape.vision && !shape.vision->frozen) {
+    AddOnce("no adapters in the vision tower, which are not counted", found.sentences);
+  }
   if (!training.gradient_checkpointing && shape.layers.num_hidden_layers > 0) {
     AddOnce("gradient checkpointing where the batch needs it; gradient_checkpointing settles it",
             found.sentences);

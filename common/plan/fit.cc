@@ -39,14 +39,15 @@ double ForwardBytes(const ModelShape& model, TrainingSetup setup, int64_t batch,
   setup.checkpointing = Checkpointing::kFull;
   setup.chunked_cross_entropy = true;
   setup.micro_batch = batch;
-  const double tokens = static_cast<double>(batch) * static_cast<double>(setup.seq_length);
+  const Row row = RowOfLayers(model, setup, setup.seq_length);
+  const double tokens = static_cast<double>(batch) * static_cast<double>(row.tokens);
   MemoryConstants constants;
   constants.layer_at_work = kLayerForward;
   constants.chunked_logits_bytes = constants.compiled_logits_bytes = kForwardScores;
   double bytes = PeakMemory(model, setup, constants).total();
   if (forward == Forward::kGenerating) {
     const auto layers = static_cast<double>(model.layers.num_hidden_layers);
-    const double caches = model.encoder ? 2 : 1;
+    const double caches = model.encoder ? 1 + row.SeenPerToken() : 1;
     bytes += caches * 2 * kKeyValueBytes * layers * static_cast<double>(model.layers.key_size()) *
              tokens;
   } else if (model.lm_head) {
@@ -223,7 +224,7 @@ class RowCounter {
       const ModelShape& model = *subject_.likeness;
       TrainingSetup setup = setup_;
       if (model.vision) setup.images = training_.images_per_sample.value_or(1);
-      const double number = setup.precision == Precision::kFp32 ? 4 : 2;
+      const double number = NumberBytes(setup);
       fixed = number * model.Parameters() + static_cast<double>(subject_.line->overhead_bytes);
       sample = static_cast<double>(subject_.line->per_sample_bytes) *
                ShareOfTraining(model, setup, forward);

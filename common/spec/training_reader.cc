@@ -244,6 +244,7 @@ void ReadMemoryKeys(KeyReader& reader, TrainingSpec& training) {
 void ReadLengths(KeyReader& reader, TrainingSpec& training) {
   reader.Into("max_seq_length", training.max_seq_length);
   reader.Into("mean_seq_length", training.mean_seq_length);
+  reader.Into("max_target_length", training.max_target_length);
   const auto longest = static_cast<double>(training.max_seq_length.value_or(kUsualSeqLength));
   if (training.mean_seq_length.value_or(0) > longest) {
     reader.Refuse("mean_seq_length",

@@ -52,6 +52,7 @@ TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64
   setup.context_parallel = training.context_parallel_size.value_or(1);
   setup.expert_parallel = training.expert_parallel_size.value_or(1);
   setup.mean_seq_length = training.mean_seq_length.value_or(0);
+  setup.target_length = training.max_target_length.value_or(0);
   setup.fp8 = training.fp8;
   setup.media = training.media;
   setup.hybrid_shard = training.hybrid_shard;

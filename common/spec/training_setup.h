@@ -17,9 +17,10 @@ struct TrainingSetup {
   Checkpointing checkpointing = Checkpointing::kNone;
   int64_t micro_batch = 1;
   int64_t seq_length = 1;
-  int64_t images = 0;      // of a sample
-  int64_t gpus = 1;        // that share states, in all
-  bool pure_half = false;  // weights, gradients and states in half precision
+  int64_t target_length = 0;  // of an encoder-decoder's output; 0: seq_length
+  int64_t images = 0;         // of a sample
+  int64_t gpus = 1;           // that share states, in all
+  bool pure_half = false;     // weights, gradients and states in half precision
   bool deepspeed = false;
   int zero_stage = 0;  // 0 to 3; FSDP: full_shard 3, shard_grad_op 2
   Offload offload = Offload::kNone;
@@ -64,6 +65,12 @@ inline BaseWeights BaseOf(const TrainingSetup& setup) {
   }
   return setup.method == Method::kQlora ? BaseWeights::kNf4 : BaseWeights::kAuto;
 }
+
+// Bytes of a number that a forward or backward pass works on.
+inline double NumberBytes(const TrainingSetup& setup) {
+  return setup.precision == Precision::kFp32 ? 4 : 2;
+}
+
 // Bytes per GPTQ weight: half a byte, a scale and a zero per group of 128.
 inline constexpr double kGptqBytes = 0.5 + 4.5 / 128;
 

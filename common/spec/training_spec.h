@@ -59,6 +59,7 @@ struct TrainingSpec {
   std::vector<MeasuredStep> measured;
 
   // What memory depends on.
+  std::optional<int64_t> max_target_length;  // nullopt: max_seq_length
   std::optional<int64_t> images_per_sample;
   std::optional<bool> use_reentrant;  // how torch.utils.checkpoint recomputes; nullopt: yes
   LoraSpec lora;

@@ -111,7 +111,7 @@ double SentBytes(const ModelShape& model, const TrainingSetup& setup, int64_t ac
 // their experts and back.
 double SentActivations(const ModelShape& model, const TrainingSetup& setup) {
   const TransformerStack& stack = model.layers;
-  const double number = setup.precision == Precision::kFp32 ? 4 : 2;
+  const double number = NumberBytes(setup);
   const double tokens = static_cast<double>(setup.micro_batch * CountRowTokens(model, setup)) /
                         static_cast<double>(setup.context_parallel);
   const double layers =

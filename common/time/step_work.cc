@@ -60,17 +60,20 @@ double UnpackBytes(const TrainingSetup& setup, const StepTimeConstants& constant
   return 0;
 }
 
-// Bytes per token written by a layer's forward pass in rows of `tokens_in_row`: norms, projections,
-// MLP, residual sums, and attention scores if materialised.
+// Bytes per token written by a layer's forward pass: norms, projections, MLP, residual sums, and
+// attention scores if materialised.
 double WrittenBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
-                           int64_t tokens_in_row) {
-  const double number = setup.precision == Precision::kFp32 ? 4 : 2;
+                           const Row& row) {
+  // After prepare_model_for_kbit_training norms give fp32, and bitsandbytes' layers give back the
+  // type that they get (Linear4bit.forward).
+  const bool wide = setup.kbit_prepared && BaseOf(setup) == BaseWeights::kNf4;
+  const double number = wide ? 4 : NumberBytes(setup);
   const auto h = static_cast<double>(stack.hidden_size);
   const auto q = static_cast<double>(stack.query_size());
   const auto k = static_cast<double>(stack.key_size());
   double numbers = 4 * h + 2 * q + 2 * k + (stack.rotary ? q + k : 0);
   numbers += (stack.gated_mlp ? 4 : 3) * static_cast<double>(stack.active_intermediate_size());
-  if (stack.cross_attention) numbers += 2 * h + 2 * q + 2 * k;
+  if (stack.cross_attention) numbers += 2 * h + 2 * q + 2 * k * row.SeenPerToken();
   if (stack.expert_layers() > 0) {  // a token's copy per expert, and the experts' results
     numbers += 2 * h * static_cast<double>(stack.num_experts_per_tok * stack.expert_layers()) /
                static_cast<double>(stack.num_hidden_layers);
@@ -78,9 +81,9 @@ double WrittenBytesOfLayer(const TransformerStack& stack, const TrainingSetup& s
   double bytes = number * numbers;
   if (stack.dropout) bytes += 2 * number * h + 2 * h;  // dropped values and masks
   if (!setup.flash_attention) {
-    const auto scores = static_cast<double>(stack.num_attention_heads * tokens_in_row);
-    bytes +=
-        scores * (stack.dropout ? 2 * number + 1 : 2 * number) * (stack.cross_attention ? 2 : 1);
+    const auto scores = static_cast<double>(stack.num_attention_heads * row.tokens);
+    bytes += scores * (stack.dropout ? 2 * number + 1 : 2 * number) *
+             (stack.cross_attention ? 1 + row.SeenPerToken() : 1);
   }
   return bytes;
 }
@@ -100,19 +103,26 @@ double AdaptedWidth(const TransformerStack& stack, const TrainingSetup& setup) {
   return width / static_cast<double>(stack.num_hidden_layers);
 }
 
-// Adds the layers of a stack over `tokens` tokens in rows of `in_row`.
+// Adds the layers of a stack over `rows` rows.
 void AddStack(const TransformerStack& stack, const TrainingSetup& setup, const Passes& passes,
-              int64_t in_row, double tokens, bool causal, const StepTimeConstants& constants,
+              const Row& row, double rows, bool causal, const StepTimeConstants& constants,
               MicroBatchWork& work) {
   if (stack.num_hidden_layers == 0) return;
   const auto layers = static_cast<double>(stack.num_hidden_layers);
+  const double tokens = rows * static_cast<double>(row.tokens);
   const double scores =
-      4 * static_cast<double>(in_row) * static_cast<double>(stack.query_size()) * layers;
-  double written = WrittenBytesOfLayer(stack, setup, in_row);
+      4 * static_cast<double>(row.tokens) * static_cast<double>(stack.query_size()) * layers;
+  double written = WrittenBytesOfLayer(stack, setup, row);
   if (stack.rotary && !setup.use_liger_kernel) {
     written += constants.normalisation_bytes * static_cast<double>(stack.hidden_size);
   }
-  const double products = tokens * 2 * stack.ActiveParameters() * passes.matrices;
+  double parameters = stack.ActiveParameters();  // for each token
+  if (stack.cross_attention) {
+    // Keys and values come from the tokens that are seen.
+    parameters += (row.SeenPerToken() - 1) * layers *
+                  static_cast<double>(2 * stack.hidden_size * stack.key_size());
+  }
+  const double products = tokens * 2 * parameters * passes.matrices;
   work.layer_operations += products;
   work.idle_operations +=
       products * constants.wave_numbers / (tokens * static_cast<double>(stack.hidden_size));
@@ -120,6 +130,7 @@ void AddStack(const TransformerStack& stack, const TrainingSetup& setup, const P
   if (setup.flash_attention) {
     attention = (causal ? kCausalShare : 1) / (stack.alibi ? constants.alibi_share : 1);
   }
+  if (stack.cross_attention) attention += row.SeenPerToken();
   work.attention_operations += tokens * scores * passes.attention * attention;
   if (setup.method != Method::kFull) {
     const double each =
@@ -150,7 +161,7 @@ void AddMedia(const ModelShape& model, const TrainingSetup& setup, const Passes&
 
 // Format of frozen weights while adapters train.
 double WeightBytes(const TrainingSetup& setup) {
-  const double half = setup.precision == Precision::kFp32 ? 4 : 2;
+  const double half = NumberBytes(setup);
   switch (BaseOf(setup)) {
     case BaseWeights::kNf4:
       return 0.5 + Nf4ScaleBytes(setup);
@@ -188,22 +199,23 @@ MicroBatchWork CountMicroBatchWork(const ModelShape& model, const TrainingSetup&
   const double batch =
       static_cast<double>(setup.micro_batch) * static_cast<double>(SequencesOfASample(setup));
   const int64_t in_row = CountRowTokens(model, setup);
-  const double tokens = batch * static_cast<double>(in_row);
+  const Row row = RowOfLayers(model, setup, in_row);
+  const double tokens = batch * static_cast<double>(row.tokens);
   const Passes passes = PassesOf(setup, true);
   const bool decoder = model.lm_head;
   MicroBatchWork work;
-  AddStack(model.layers, setup, passes, in_row, tokens, decoder, constants, work);
+  AddStack(model.layers, setup, passes, row, batch, decoder, constants, work);
   if (model.media) AddMedia(model, setup, passes, constants, work);
   if (model.encoder) {
-    AddStack(*model.encoder, setup, passes, in_row, tokens, false, constants, work);
+    AddStack(*model.encoder, setup, passes, {in_row}, batch, false, constants, work);
   }
   if (model.vision && setup.images > 0) {
     const int64_t patches = model.vision->tokens_per_image * model.vision->patches_per_token;
     const bool trains = setup.method == Method::kFull && !model.vision->frozen;
-    AddStack(model.vision->layers, setup, PassesOf(setup, trains), patches,
-             batch * static_cast<double>(setup.images * patches), false, constants, work);
+    AddStack(model.vision->layers, setup, PassesOf(setup, trains), {patches},
+             batch * static_cast<double>(setup.images), false, constants, work);
   }
-  const double number = setup.precision == Precision::kFp32 ? 4 : 2;
+  const double number = NumberBytes(setup);
   const bool full = setup.method == Method::kFull;
   if (model.lm_head) {
     const auto vocabulary = static_cast<double>(model.vocab_size);

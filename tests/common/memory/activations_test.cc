@@ -25,7 +25,7 @@ TrainingSetup Lora(const char* target, double dropout) {
 }
 
 double Kept(const TransformerStack& stack, const TrainingSetup& setup) {
-  return AutogradBytesOfLayer(stack, setup, 1024);
+  return AutogradBytesOfLayer(stack, setup, {1024});
 }
 
 // Llama 2 7B, by hand: h = q = k = 4096, i = 11008. Two norms of 4 h + 2 h, their outputs of 2 h;
@@ -71,7 +71,7 @@ TEST(Activations, OfSelectiveCheckpointingAreEverySecondProductOfMatrices) {
   const TransformerStack& llama = Shape("llama-3.1-8b").layers;
   TrainingSetup setup;
   setup.checkpointing = Checkpointing::kSelective;
-  const StackActivations kept = CountActivations(llama, setup, 1, 1, 1, kMemoryConstants);
+  const StackActivations kept = CountActivations(llama, setup, {1}, 1, 1, kMemoryConstants);
   EXPECT_EQ(kept.kept, 2 * (4096 + 4096 + 1024 + 4096 + 14336 + 4096));
   EXPECT_NEAR(kept.kept / Kept(llama, setup), 1.0 / 3, 0.03);
 }
@@ -80,9 +80,9 @@ TEST(Activations, OnTheHostLeaveTwoLayersOnTheWay) {
   const TransformerStack& llama = Shape("llama-2-7b").layers;
   TrainingSetup setup;
   setup.checkpointing = Checkpointing::kFull;
-  const double all = CountActivations(llama, setup, 512, 512, 32, kMemoryConstants).kept;
+  const double all = CountActivations(llama, setup, {512}, 1, 32, kMemoryConstants).kept;
   setup.activation_offload = true;
-  EXPECT_EQ(CountActivations(llama, setup, 512, 512, 32, kMemoryConstants).kept, all / 16);
+  EXPECT_EQ(CountActivations(llama, setup, {512}, 1, 32, kMemoryConstants).kept, all / 16);
 }
 
 TEST(Activations, OfAMixtureAreThoseOfTheExpertsATokenGoesThrough) {
@@ -140,11 +140,11 @@ TEST(FourBitLayers, KeptTheirInputsUntilJuly2024) {
   TrainingSetup setup = Half();
   setup.method = Method::kQlora;
   setup.target_modules = {"q_proj", "v_proj"};
-  const double today = AutogradBytesOfLayer(llama, setup, 2048);
+  const double today = AutogradBytesOfLayer(llama, setup, {2048});
   setup.software_year = 2024.2;
-  EXPECT_NEAR(AutogradBytesOfLayer(llama, setup, 2048) - today, 2 * (3 * 4096 + 11008), 1);
+  EXPECT_NEAR(AutogradBytesOfLayer(llama, setup, {2048}) - today, 2 * (3 * 4096 + 11008), 1);
   setup.base_weights = BaseWeights::kGptq4;
-  EXPECT_EQ(AutogradBytesOfLayer(llama, setup, 2048), today);
+  EXPECT_EQ(AutogradBytesOfLayer(llama, setup, {2048}), today);
 }
 
 // transformers/activations.py, NewGELUActivation: saved for the backward pass are 0.5 x, 1 +
@@ -152,9 +152,9 @@ TEST(FourBitLayers, KeptTheirInputsUntilJuly2024) {
 TEST(GeluNew, KeepsThreeMoreCopies) {
   TransformerStack gpt2 = Shape("gpt2").layers;
   ASSERT_TRUE(gpt2.gelu_new);
-  const double composed = AutogradBytesOfLayer(gpt2, Half(), 1024);
+  const double composed = AutogradBytesOfLayer(gpt2, Half(), {1024});
   gpt2.gelu_new = false;
-  EXPECT_NEAR(composed - AutogradBytesOfLayer(gpt2, Half(), 1024), 3 * 2 * 3072, 1);
+  EXPECT_NEAR(composed - AutogradBytesOfLayer(gpt2, Half(), {1024}), 3 * 2 * 3072, 1);
 }
 
 // liger_kernel/ops/swiglu.py: the backward pass writes into gate and up.
@@ -163,8 +163,8 @@ TEST(Liger, AddsOneGradientOfTheMlpsWidthToALayerAtWork) {
   TrainingSetup setup = Half();
   setup.use_liger_kernel = true;
   setup.checkpointing = Checkpointing::kFull;
-  const double layer = AutogradBytesOfLayer(llama, setup, 1024) * 1024;
-  const double at_work = CountActivations(llama, setup, 1024, 1024, 16, kMemoryConstants).at_work;
+  const double layer = AutogradBytesOfLayer(llama, setup, {1024}) * 1024;
+  const double at_work = CountActivations(llama, setup, {1024}, 1, 16, kMemoryConstants).at_work;
   EXPECT_NEAR(at_work - layer, 2.0 * 8192 * 1024, 1);
 }
 
@@ -173,14 +173,36 @@ TEST(Experts, WorkOneAfterTheOther) {
   const TransformerStack& mixtral = Shape("mixtral-8x7b").layers;
   TrainingSetup setup = Half();
   setup.checkpointing = Checkpointing::kFull;
-  const double layer = AutogradBytesOfLayer(mixtral, setup, 1024) * 1024;
+  const double layer = AutogradBytesOfLayer(mixtral, setup, {1024}) * 1024;
   const auto at_work = [&] {
-    return CountActivations(mixtral, setup, 1024, 1024, 32, kMemoryConstants).at_work;
+    return CountActivations(mixtral, setup, {1024}, 1, 32, kMemoryConstants).at_work;
   };
   EXPECT_GT(at_work(), 1.8 * layer);  // grouped products work on all
   setup.software_year = 2024;
   EXPECT_GT(at_work(), layer);
   EXPECT_LT(at_work(), 1.4 * layer);
+}
+
+// The decoder's own part is that of 128 tokens; keys and values of cross-attention and nothing else
+// of it follow the 512 of the input.
+TEST(Activations, OfADecoderFollowItsOwnLengthAndKeysThatOfItsInput) {
+  const TransformerStack& t5 = Shape("t5-base").layers;
+  const TrainingSetup setup = Half();
+  const double alike = AutogradBytesOfLayer(t5, setup, {128, 128}) * 128;
+  EXPECT_EQ(AutogradBytesOfLayer(t5, setup, {128}) * 128, alike);
+  const double longer = AutogradBytesOfLayer(t5, setup, {128, 512}) * 128;
+  const auto keys = static_cast<double>(t5.key_size());
+  EXPECT_NEAR(longer - alike, 2 * 2 * keys * (512 - 128), 1);
+}
+
+TEST(Activations, OnlyAnEncoderDecoderHasATargetLength) {
+  TrainingSetup setup = Half();
+  setup.target_length = 128;
+  EXPECT_EQ(RowOfLayers(Shape("t5-base"), setup, 512).tokens, 128);
+  EXPECT_EQ(RowOfLayers(Shape("t5-base"), setup, 512).seen, 512);
+  EXPECT_EQ(RowOfLayers(Shape("llama-2-7b"), setup, 512).tokens, 512);
+  setup.target_length = 0;
+  EXPECT_EQ(RowOfLayers(Shape("t5-base"), setup, 512).tokens, 512);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "common/plan/assumptions.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -96,6 +97,22 @@ TEST(Assumptions, StagesThatAssumeTheSameSayItOnce) {
       {"name": "b", "model": {"preset": "llama-3.1-8b"}, "training": {"max_steps": 1}}]})");
   EXPECT_EQ(found.unsettled, std::vector<std::string>{"training.max_seq_length"});
   EXPECT_EQ(found.sentences.size(), 5u);  // precision, length, checkpointing, equal samples, start
+}
+
+TEST(Assumptions, TheLengthOfAnEncoderDecodersOutputIsAskedAbout) {
+  const auto said = [](const char* preset, const char* training) {
+    return Found(fmt::format(R"({{"model": {{"preset": "{}"}},
+                                 "training": {{"max_steps": 100, "max_seq_length": 512{}}}}})",
+                             preset, training)
+                     .c_str())
+        .sentences;
+  };
+  EXPECT_THAT(said("t5-base", ""), Contains(HasSubstr("give training.max_target_length")));
+  const char* given = R"(, "max_target_length": 128)";
+  EXPECT_THAT(said("t5-base", given), Not(Contains(HasSubstr("max_target_length"))));
+  EXPECT_THAT(said("llama-3.1-8b", ""), Not(Contains(HasSubstr("max_target_length"))));
+  EXPECT_THAT(said("llama-3.1-8b", given),
+              Contains("max_target_length changes nothing: this model has no encoder"));
 }
 
 }  // namespace

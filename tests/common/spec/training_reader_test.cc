@@ -221,6 +221,14 @@ TEST(ForeignKeys, WhatIsNotCountedIsSaidInOneSentence) {
             "the embeddings); use_vllm (vLLM's share of memory and the time of generating)");
 }
 
+TEST(ForeignKeys, SlowerKernelsAndFurtherImagesAreSaidNotToBeCounted) {
+  EXPECT_EQ(NotCountedIn(R"({"full_determinism": true, "with_prior_preservation": true})",
+                         R"({"preset": "llama-2-7b"})"),
+            "not included: full_determinism (deterministic kernels, which take longer); "
+            "with_prior_preservation (an image of the class beside each: as much as twice the "
+            "micro-batch)");
+}
+
 TEST(ForeignKeys, WhatIsNotCountedIsAmongTheAssumptions) {
   const Result<TrainSpec> spec = Read(R"({"optim": "shampoo", "max_seq_length": 512})");
   EXPECT_EQ(

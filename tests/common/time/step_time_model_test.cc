@@ -302,6 +302,17 @@ TEST(RuntimeModel, TheMeanLengthIsWhatIsWorkedOn) {
               SecondsOn("a100-80gb", "llama-3.2-1b", Full(8, 1024), OneNode(1)), 1e-9);
 }
 
+TEST(RuntimeModel, AShortOutputTakesLessThanALongOneAndMoreThanItsEncoder) {
+  TrainingSetup setup = Full(16, 512);
+  const double equal = SecondsOn("l40s", "t5-base", setup, OneNode(1));
+  setup.target_length = 512;
+  EXPECT_EQ(SecondsOn("l40s", "t5-base", setup, OneNode(1)), equal);
+  setup.target_length = 128;
+  const double shorter = SecondsOn("l40s", "t5-base", setup, OneNode(1));
+  EXPECT_LT(shorter, .75 * equal);
+  EXPECT_GT(shorter, .4 * equal);
+}
+
 TEST(GenericTransformer, HasAboutTheParametersAskedFor) {
   for (const double parameters : {1e8, 1e9, 7e9, 7e10}) {
     EXPECT_NEAR(GenericTransformer(parameters).Parameters() / parameters, 1, 0.25) << parameters;
