@@ -25,6 +25,11 @@ struct TrainedBytes {
   bool keeps_gradients = true;
 };
 
+// AdamW of PyTorch or of old Transformers without a kernel of its own. DeepSpeed has one.
+bool IsUnfusedAdam(const std::string& optim) {
+  return optim == "adamw_torch" || optim == "adamw_hf";
+}
+
 // Copies of each weight that exist at once in the optimizer step: one with AdamW over all weights
 // at once ("foreach"), two in PyTorch before 2.1.
 double TemporariesOfStep(const TrainingSetup& setup) {
@@ -440,6 +445,11 @@ SampleWork CountMediaWork(const ModelShape& model, const TrainingSetup& setup) {
 
 double StepTrafficBytes(const TrainingSetup& setup) {
   const TrainedBytes bytes = TrainedBytesOf(setup, 0);
+  if (IsUnfusedAdam(setup.optim) && !setup.deepspeed) {
+    // A kernel for each operation (torch/optim/adamw.py): decay, average of the gradient, decay and
+    // square for the other average, root, correction, epsilon, update.
+    return 4 * bytes.weights + 2 * bytes.gradients + 7 * bytes.states;
+  }
   return bytes.gradients + 2 * (bytes.weights + bytes.states);
 }
 
