@@ -116,6 +116,12 @@ TrainingSetup SetupOf(const Row& row) {
   return setup;
 }
 
+ModelShape ShapeOf(const Row& row, const ModelPreset& preset) {
+  ModelShape shape = *preset.shape;
+  if (NumberOf(row, "gelu_new", 1) == 0) shape.layers.gelu_new = false;
+  return shape;
+}
+
 std::string RepositoryOf(const Row& row) {
   const std::string& source = row.at("source");
   return source.substr(0, source.find('/', source.find('/') + 1));

@@ -17,6 +17,8 @@ std::vector<Row> ReadRows(const std::string& path);
 
 // How the row's training was set up. A column that the file lacks is at its default.
 TrainingSetup SetupOf(const Row& row);
+// The preset's, unless the row's program has an activation of its own.
+ModelShape ShapeOf(const Row& row, const ModelPreset& preset);
 
 double NumberOf(const Row& row, const std::string& key, double without);
 

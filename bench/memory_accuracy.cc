@@ -22,13 +22,6 @@ double ShownBytes(const MemoryParts& parts, const TrainingSetup& setup,
   return parts.total() - (statistic == "reserved" ? ContextBytes(setup, constants) : 0);
 }
 
-// The preset's, unless the row's program has an activation of its own.
-ModelShape ShapeOf(const Row& row, const ModelPreset& preset) {
-  ModelShape shape = *preset.shape;
-  if (NumberOf(row, "gelu_new", 1) == 0) shape.layers.gelu_new = false;
-  return shape;
-}
-
 struct FitCount {
   int all = 0;
   int called_fitting = 0;

@@ -149,10 +149,10 @@ std::vector<Scored> LeaveOut(const Known& known, const std::vector<Scored>& all,
     members.push_back(constant.member);
   }
   RowSources sources;
-  std::vector<const ModelShape*> shapes;
+  std::vector<ModelShape> shapes;
   for (const Scored& scored : all) {
     sources.sources.push_back(RepositoryOf(*scored.row));
-    shapes.push_back(&*known.presets.Find(scored.row->at("preset"))->shape);
+    shapes.push_back(ShapeOf(*scored.row, *known.presets.Find(scored.row->at("preset"))));
   }
   const LeftOut left_out = LeaveOneSourceOut(searched, sources, [&](const auto& values) {
     StepTimeConstants constants;
@@ -160,7 +160,7 @@ std::vector<Scored> LeaveOut(const Known& known, const std::vector<Scored>& all,
     std::vector<double> ratios;
     for (size_t i = 0; i < all.size(); ++i) {
       const double predicted =
-          PredictedStep(*shapes[i], *all[i].row, *all[i].gpu, constants).total();
+          PredictedStep(shapes[i], *all[i].row, *all[i].gpu, constants).total();
       ratios.push_back(std::log(predicted / all[i].measured));
     }
     return ratios;
@@ -280,10 +280,11 @@ void ScoreTime(const Known& known, const std::vector<Row>& rows, TimeReport repo
       continue;
     }
     Scored scored{&row, gpu, NumberOf(row, "seconds_per_step", 0), 0, SetupOf(row).gpus};
-    const StepSeconds step = PredictedStep(*preset->shape, row, *gpu);
+    const ModelShape shape = ShapeOf(row, *preset);
+    const StepSeconds step = PredictedStep(shape, row, *gpu);
     scored.predicted = step.total();
     RunTimeBasis basis;
-    basis.shape = &*preset->shape;
+    basis.shape = &shape;
     basis.parts_assumed = row.at("grade") != "A";
     scored.place = PlaceOf(basis, SetupOf(row), LayoutOf(row, *gpu), step);
     in_use.push_back(scored);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/base/words.h"
+#include "common/memory/activations.h"
 #include "common/memory/measured_memory.h"
 #include "common/models/optimizer_bytes.h"
 #include "common/plan/observed_batches.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/memory/activations.h"
 #include "common/memory/adapters.h"
 #include "common/memory/memory_model.h"
 
@@ -11,6 +12,9 @@ namespace {
 
 constexpr double kFlashPasses = 3.5;  // forward, and a backward pass that repeats it
 constexpr double kCausalShare = 0.5;
+// Beside the one of a fused GELU: 0.5 * x * (1 + tanh(c * (x + 0.044715 * x ** 3))) writes each
+// power, product, sum and tanh.
+constexpr double kKernelsOfGeluNew = 7;
 
 // Whether a frozen reference model also scores each answer.
 bool HasReference(const TrainingSetup& setup) {
@@ -72,7 +76,9 @@ double WrittenBytesOfLayer(const TransformerStack& stack, const TrainingSetup& s
   const auto q = static_cast<double>(stack.query_size());
   const auto k = static_cast<double>(stack.key_size());
   double numbers = 4 * h + 2 * q + 2 * k + (stack.rotary ? q + k : 0);
-  numbers += (stack.gated_mlp ? 4 : 3) * static_cast<double>(stack.active_intermediate_size());
+  const auto i = static_cast<double>(stack.active_intermediate_size());
+  numbers += (stack.gated_mlp ? 4 : 3) * i;
+  if (stack.gelu_new && !setup.compiled) numbers += kKernelsOfGeluNew * i;
   if (stack.cross_attention) numbers += 2 * h + 2 * q + 2 * k * row.SeenPerToken();
   if (stack.expert_layers() > 0) {  // a token's copy per expert, and the experts' results
     numbers += 2 * h * static_cast<double>(stack.num_experts_per_tok * stack.expert_layers()) /
