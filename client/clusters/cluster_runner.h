@@ -20,6 +20,9 @@ class ClusterRunner : public JobRunner {
                              const std::string& script) override;
   Result<SbatchVerdict> Test(const std::vector<std::string>& arguments,
                              const std::string& script) override;
+  Result<void> Allocate(const std::vector<std::string>& arguments) override {
+    return sbatch_.Allocate(arguments);
+  }
 
  private:
   // Words of the site's command with `arguments`; empty: sbatch itself takes them.

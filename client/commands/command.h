@@ -119,6 +119,7 @@ Command MakeJobsCommand();
 Command MakeLogsCommand();
 Command MakeModelsCommand();
 Command MakeNodesCommand();
+Command MakeNowCommand();
 Command MakeProbeCommand();
 Command MakeQueueCommand();
 Command MakeReferenceCommand();
@@ -133,12 +134,12 @@ Command MakeWhyCommand();
 
 // In the order of --help.
 inline constexpr Command (*kAllCommands[])() = {
-    MakeAdviseCommand,    MakeSubmitCommand, MakeWhenCommand,   MakeSelectCommand,
-    MakeFitCommand,       MakeScaleCommand,  MakeModelsCommand, MakeCardsCommand,
-    MakeReferenceCommand, MakeRunCommand,    MakeProbeCommand,  MakeGpusCommand,
-    MakeNodesCommand,     MakeQueueCommand,  MakeWhyCommand,    MakeAccuracyCommand,
-    MakeJobsCommand,      MakeWatchCommand,  MakeTopCommand,    MakeLogsCommand,
-    MakeEffCommand,       MakeDoctorCommand, MakeInitCommand,   MakeHelpCommand,
-    MakeCompleteCommand};
+    MakeAdviseCommand,   MakeSubmitCommand,    MakeWhenCommand,   MakeNowCommand,
+    MakeSelectCommand,   MakeFitCommand,       MakeScaleCommand,  MakeModelsCommand,
+    MakeCardsCommand,    MakeReferenceCommand, MakeRunCommand,    MakeProbeCommand,
+    MakeGpusCommand,     MakeNodesCommand,     MakeQueueCommand,  MakeWhyCommand,
+    MakeAccuracyCommand, MakeJobsCommand,      MakeWatchCommand,  MakeTopCommand,
+    MakeLogsCommand,     MakeEffCommand,       MakeDoctorCommand, MakeInitCommand,
+    MakeHelpCommand,     MakeCompleteCommand};
 
 }  // namespace gpuadvise::client

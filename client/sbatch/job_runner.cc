@@ -1,19 +1,27 @@
 #include "client/sbatch/job_runner.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <system_error>
 
 namespace gpuadvise::client {
 namespace {
 
 constexpr std::chrono::seconds kTestDeadline(60);
 
-Result<std::string> FindSbatch() {
-  std::string sbatch = FindInPath("sbatch", std::getenv("PATH"));
-  if (!sbatch.empty()) return sbatch;
+Result<std::string> FindProgram(const char* name, const char* otherwise) {
+  std::string program = FindInPath(name, std::getenv("PATH"));
+  if (!program.empty()) return program;
   return Fail(ErrorCode::kInternal,
-              "sbatch is not in PATH; run this on a login node of the cluster, or use --dry-run");
+              fmt::format("{} is not in PATH; run this on a login node of the cluster, or {}", name,
+                          otherwise));
 }
+
+Result<std::string> FindSbatch() { return FindProgram("sbatch", "use --dry-run"); }
 
 }  // namespace
 
@@ -37,6 +45,20 @@ Result<SbatchVerdict> SbatchRunner::Test(const std::vector<std::string>& argumen
   Result<ProgramEnd> end = RunToCompletion(call);
   if (!end) return tl::unexpected<Error>(std::move(end.error()));
   return SbatchVerdict{end->ok(), std::move(end->output)};
+}
+
+Result<void> SbatchRunner::Allocate(const std::vector<std::string>& arguments) {
+  const Result<std::string> salloc = FindProgram("salloc", "paste the line there");
+  if (!salloc) return tl::unexpected<Error>(salloc.error());
+  std::vector<std::string> words = {*salloc};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  std::fflush(nullptr);
+  execv(salloc->c_str(), pointers.data());
+  return Fail(ErrorCode::kInternal,
+              fmt::format("{}: {}", *salloc, std::generic_category().message(errno)));
 }
 
 }  // namespace gpuadvise::client

@@ -1,4 +1,4 @@
-// Runs the site's sbatch as the caller.
+// Runs the site's sbatch and salloc as the caller.
 #pragma once
 
 #include <string>
@@ -27,15 +27,19 @@ class JobRunner {
   // answer within a minute.
   virtual Result<SbatchVerdict> Test(const std::vector<std::string>& arguments,
                                      const std::string& script) = 0;
+  // Puts `salloc ARGUMENTS` in the place of this process. Returns only errors: not in PATH, or it
+  // cannot be run.
+  virtual Result<void> Allocate(const std::vector<std::string>& arguments) = 0;
 };
 
-// The `sbatch` found in PATH.
+// The `sbatch` and `salloc` found in PATH.
 class SbatchRunner : public JobRunner {
  public:
   Result<std::string> Submit(const std::vector<std::string>& arguments,
                              const std::string& script) override;
   Result<SbatchVerdict> Test(const std::vector<std::string>& arguments,
                              const std::string& script) override;
+  Result<void> Allocate(const std::vector<std::string>& arguments) override;
 };
 
 }  // namespace gpuadvise::client

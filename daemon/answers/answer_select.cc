@@ -178,6 +178,7 @@ api::SelectAlternative AlternativeRow(const Alternative& each, bool in_job, Unix
           .gpu_name = each.pool().Name(),
           .gres_type = each.pool().gres_type,
           .constraint = each.what.options.constraint,
+          .gpu_memory_bytes = each.pool().model ? each.pool().model->memory_bytes : 0,
           .may_be_preempted = each.may_lose(),
           .in_job = in_job,
           .start = StartFiguresOf(*each.start, now)};

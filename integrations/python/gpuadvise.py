@@ -352,6 +352,7 @@ class SelectAlternative(TypedDict, total=False):
     gpu_name: str
     gres_type: str
     constraint: str
+    gpu_memory_bytes: int
     may_be_preempted: bool
     in_job: bool
     wait_p10_seconds: int

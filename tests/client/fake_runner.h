@@ -24,9 +24,13 @@ class FakeRunner : public JobRunner {
     tested_script = script;
     return verdict;
   }
+  Result<void> Allocate(const std::vector<std::string>& arguments) override {
+    allocated = arguments;
+    return {};
+  }
   int runs = 0;
   int tests = 0;
-  std::vector<std::string> given, tested;
+  std::vector<std::string> given, tested, allocated;
   std::string stdin_text, tested_script;
   Result<SbatchVerdict> verdict = SbatchVerdict{true, "sbatch: Job 5 to start at now\n"};
   Result<std::string> answer = std::string("4711\n");

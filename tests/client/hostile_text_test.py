@@ -142,7 +142,7 @@ SCRIPT = ("#!/bin/bash\n#SBATCH --partition='p%s' --gres=gpu:%s\n#SBATCH --time=
           "torchrun --nproc_per_node=2 train.py --model_name_or_path 'm%s' --learning_rate%s 1 --max_steps '5%s'\n") % ((HIDDEN,) * 7)
 JOB_COMMANDS = [["gpus"], ["queue"], ["queue", "-u", "x" + HIDDEN], ["why", "7"], ["accuracy"], ["jobs"], ["jobs", "4711"],
                 ["watch", "7", "--once"], ["doctor"], ["when", "-p", "a", "--gres", "gpu:1"], ["cards"],
-                ["select", "-p", "a", "--gres", "gpu:1"], ["fit", "gpt2"], ["scale", "gpt2", "--max-steps", "9"]]
+                ["select", "-p", "a", "--gres", "gpu:1"], ["now", "-p", "a"], ["fit", "gpt2"], ["scale", "gpt2", "--max-steps", "9"]]
 
 
 class HostileText(unittest.TestCase):

@@ -520,6 +520,8 @@ export interface SelectAlternative {
   gres_type: string;
   /** Features that the nodes must have. */
   constraint: string;
+  /** Memory of one GPU; 0: not known. */
+  gpu_memory_bytes: number;
   /** Whether jobs there may be preempted. */
   may_be_preempted: boolean;
   /** Whether the options stand for this choice too. */

@@ -1,0 +1,277 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "client/commands/report.h"
+#include "client/commands/shared_options.h"
+#include "client/questions/job_question.h"
+#include "client/shell/shell_text.h"
+#include "client/terminal/display.h"
+#include "client/terminal/text_table.h"
+#include "common/api/select.h"
+#include "common/base/bytes.h"
+#include "common/base/slurm_time.h"
+#include "common/base/words.h"
+#include "common/slurm/gres.h"
+
+namespace gpuadvise::client {
+namespace {
+
+using nlohmann::json;
+using Row = api::SelectAlternative;
+
+constexpr const char* kNowFooter =
+    "\n"
+    "gpuadvise now [OPTIONS] [SBATCH OPTIONS]\n"
+    "Shows which GPUs a session can have within a minute, the fastest first, and the salloc line\n"
+    "to paste. Without -G: one GPU. Without -t: one hour. GPUs are of one node, unless -N says\n"
+    "otherwise. sbatch's options count as in `gpuadvise when`. To reach a notebook in the "
+    "session,\n"
+    "ask your site how it forwards ports.\n"
+    "\n"
+    "Example: gpuadvise now -G 2 -t 2:00:00 --gpu-memory 40G --run\n";
+
+constexpr int64_t kNowSeconds = 60;
+constexpr const char* kUsualTime = "01:00:00";
+constexpr int64_t kShortestSeconds = 1800;  // that is worth asking about
+
+struct NowCommand {
+  std::vector<std::string> arguments;  // sbatch's options
+  std::string gpu_memory;              // the least of a GPU; "" any
+  bool largest = false;                // first, not the fastest
+  bool run = false;                    // salloc at once
+};
+
+// The option that says how many GPUs.
+struct GpuOption {
+  std::string name;
+  std::string prefix;  // "gpu:" of --gres
+  std::string type;
+  int64_t count = 1;
+};
+
+// Errors: none, several kinds.
+Result<GpuOption> FindGpus(const SbatchOptions& options) {
+  for (const char* name : {"gpus", "gpus-per-node", "gres"}) {
+    const auto value = options.Get(name);
+    if (!value) continue;
+    const bool is_gres = name == std::string_view("gres");
+    const Result<Gres> gres = ParseGres(is_gres ? *value : "gpu:" + *value);
+    if (!gres || gres->gpus.size() != 1) {
+      return BadInput(fmt::format("--{}={}: write a number of GPUs of one kind", name, *value));
+    }
+    return GpuOption{name, is_gres ? "gpu:" : "", gres->gpus.front().type,
+                     gres->gpus.front().count};
+  }
+  return BadInput("write the number of GPUs as -G, --gpus-per-node or --gres");
+}
+
+// With `count` GPUs of `type` ("" any).
+SbatchOptions WithGpus(SbatchOptions options, const GpuOption& gpus, const std::string& type,
+                       int64_t count) {
+  options.Set(gpus.name, gpus.prefix + (type.empty() ? "" : type + ":") + std::to_string(count));
+  return options;
+}
+
+// sbatch's options, with what is not given filled in.
+Result<SbatchOptions> ReadSession(const NowCommand& command) {
+  Result<ParsedArguments> parsed = ParseSbatchArguments(command.arguments);
+  if (!parsed) return tl::unexpected<Error>(std::move(parsed.error()));
+  if (!parsed->rest.empty()) {
+    return BadInput("a session has no job script: for " + parsed->rest.front() +
+                    " ask gpuadvise when");
+  }
+  if (!parsed->unknown.empty()) {
+    return BadInput(parsed->unknown.front() + " is no option of sbatch");
+  }
+  SbatchOptions options = std::move(parsed->options);
+  if (options.Has("array")) return BadInput("--array: a session is one job; ask gpuadvise when");
+  if (!options.Has("gpus") && !options.Has("gpus-per-node") && !options.Has("gres")) {
+    options.Set("gpus", "1");
+  }
+  const Result<GpuOption> gpus = FindGpus(options);
+  if (!gpus) return tl::unexpected<Error>(gpus.error());
+  if (!options.Has("nodes")) options.Set("nodes", "1");
+  if (!options.Has("time")) options.Set("time", kUsualTime);
+  return options;
+}
+
+Result<json> Question(const NowCommand& command, const SbatchOptions& options,
+                      const CommandContext& context) {
+  Result<json> job = JobQuestion(options, context.console.now());
+  if (!job) return job;
+  json question = {{"job", *job}, {"groups", context.group_names()}};
+  if (command.gpu_memory.empty()) return question;
+  const Result<Bytes> least = ParseSlurmMemory(command.gpu_memory);
+  if (!least || least->count < 1) return BadInput("--gpu-memory: write a size such as 40G");
+  question["min_gpu_memory_bytes"] = least->count;
+  return question;
+}
+
+bool StartsNow(const Row& row) { return row.start.wait.p90_seconds < kNowSeconds; }
+
+// Sorted as the person wants them; those that start now come first in either case.
+std::vector<Row> Ranked(std::vector<Row> rows, bool largest) {
+  if (!largest) return rows;
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    if (StartsNow(a) != StartsNow(b)) return StartsNow(a);
+    return StartsNow(a) && a.gpu_memory_bytes > b.gpu_memory_bytes;
+  });
+  return rows;
+}
+
+// What salloc is given for `row`.
+std::vector<std::string> SallocArguments(const SbatchOptions& asked, const Row& row) {
+  SbatchOptions options = asked;
+  if (const Result<GpuOption> gpus = FindGpus(asked); gpus && !row.gres_type.empty()) {
+    options = WithGpus(asked, *gpus, row.gres_type, gpus->count);
+  }
+  if (!row.partition.empty()) options.Set("partition", row.partition);
+  if (!row.constraint.empty()) options.Set("constraint", row.constraint);
+  return options.ToArguments();
+}
+
+std::string SallocLine(const SbatchOptions& asked, const Row& row) {
+  std::string line = "salloc";
+  for (const std::string& argument : SallocArguments(asked, row)) {
+    line += " " + ShellQuoted(argument);
+  }
+  return line;
+}
+
+std::string SessionWords(const SbatchOptions& options) {
+  const Result<GpuOption> gpus = FindGpus(options);
+  const int64_t count = gpus ? gpus->count : 1;
+  std::string words = Plural(count, "GPU");
+  if (const auto nodes = options.Get("nodes"); nodes && *nodes != "1") words += " × " + *nodes;
+  const Result<SlurmNumber> limit = ParseTimeLimit(options.Get("time").value_or(""));
+  if (!limit || !limit->has_value()) return words;
+  return words + " for " + DurationInWords(static_cast<double>(limit->value()));
+}
+
+std::string StartCell(const Row& row) {
+  const api::Seconds& wait = row.start.wait;
+  std::string cell = StartsNow(row) ? "now"
+                                    : "in " + DurationRange(static_cast<double>(wait.p50_seconds),
+                                                            static_cast<double>(wait.p90_seconds));
+  return row.may_be_preempted ? cell + ", may be preempted" : cell;
+}
+
+std::string MemoryCell(const Row& row) {
+  if (row.gpu_memory_bytes <= 0) return "–";
+  return fmt::format("{:.0f} GiB", static_cast<double>(row.gpu_memory_bytes) / (1 << 30));
+}
+
+std::string RowsTable(const std::vector<Row>& rows, const TerminalStyle& style) {
+  const std::vector<ColumnOf<Row>> columns = {
+      TextMember("GPU", &Row::gpu_name),
+      {"MEMORY", Align::kRight, MemoryCell},
+      {"START", Align::kLeft, StartCell},
+      TextMember("PARTITION", &Row::partition),
+  };
+  return FittingTable(FilledColumns(rows, columns), 3, style);
+}
+
+// The first row of a smaller question that starts now.
+std::optional<Row> StartsNowWith(const NowCommand& command, const SbatchOptions& options,
+                                 const CommandContext& context) {
+  const Result<json> question = Question(command, options, context);
+  if (!question) return {};
+  const Result<json> answer = context.api.Post("/v1/select", *question);
+  if (!answer) return {};
+  const auto selection = ReadAnswer<api::Selection>(*answer);
+  const std::vector<Row> rows = Ranked(selection.alternatives, command.largest);
+  if (rows.empty() || !StartsNow(rows.front())) return {};
+  return rows.front();
+}
+
+// What fewer GPUs or a shorter session could have now, a line each; "" where nothing helps.
+std::string SmallerText(const NowCommand& command, const SbatchOptions& session,
+                        const CommandContext& context) {
+  std::string text;
+  const auto add = [&](const std::string& option, const SbatchOptions& options) {
+    const std::optional<Row> row = StartsNowWith(command, options, context);
+    if (!row) return false;
+    text +=
+        fmt::format("  with {} now, {}: {}\n", option, row->gpu_name, SallocLine(options, *row));
+    return true;
+  };
+  if (const Result<GpuOption> gpus = FindGpus(session); gpus) {
+    for (int64_t count = gpus->count / 2; count >= 1; count /= 2) {
+      const SbatchOptions fewer = WithGpus(session, *gpus, gpus->type, count);
+      if (add(Plural(count, "GPU"), fewer)) break;
+    }
+  }
+  const Result<SlurmNumber> limit = ParseTimeLimit(session.Get("time").value_or(""));
+  const int64_t longest = limit && limit->has_value() ? limit->value() : 0;
+  for (int64_t seconds = longest / 2; seconds >= kShortestSeconds; seconds /= 2) {
+    SbatchOptions shorter = session;
+    shorter.Set("time", FormatDuration(seconds));
+    if (add("-t " + FormatDuration(seconds), shorter)) break;
+  }
+  return text;
+}
+
+int Run(NowCommand& command, const CommandContext& context) {
+  Console& console = context.console;
+  const Result<SbatchOptions> session = ReadSession(command);
+  if (!session) return Report(session.error(), console);
+  const Result<json> question = Question(command, *session, context);
+  if (!question) return Report(question.error(), console);
+  const Result<json> answer = context.api.Post("/v1/select", *question);
+  if (!answer) return Report(answer.error(), console);
+  if (console.style().json && !command.run) {
+    PrintJson(*answer, console);
+    return kExitOk;
+  }
+  const auto selection = ReadAnswer<api::Selection>(*answer);
+  const std::vector<Row> rows = Ranked(selection.alternatives, command.largest);
+  if (rows.empty()) {
+    const bool fixed = selection.rejected.empty();
+    return ReportInWords({ErrorCode::kInfeasible,
+                          fixed ? selection.reason + ": ask gpuadvise when" : selection.reason, ""},
+                         console);
+  }
+  const Row& best = rows.front();
+  const std::string line = SallocLine(*session, best);
+  if (command.run && StartsNow(best)) {
+    console.Complain("gpuadvise: " + line);
+    const Result<void> ran = context.runner.Allocate(SallocArguments(*session, best));
+    return ran ? kExitOk : Report(ran.error(), console);
+  }
+  std::string text = Clipped(SessionWords(*session) + " · " + ClusterAndAge(selection.frame),
+                             console.style().width);
+  text += "\n\n" + RowsTable(rows, console.style()) + "\n";
+  if (StartsNow(best)) {
+    text += "  " + line + "\n";
+  } else {
+    text += fmt::format("Nothing starts within a minute. The soonest, {}: {}\n",
+                        DurationInWords(static_cast<double>(best.start.wait.p50_seconds)), line);
+    text += SmallerText(command, *session, context);
+  }
+  console.Print(text + DoubtText(selection.frame, console.style()));
+  return command.run ? kExitInfeasible : kExitOk;
+}
+
+void AddOptions(NowCommand& command, Options& options) {
+  options.Value("--gpu-memory SIZE", command.gpu_memory, "Minimum memory of a GPU, such as 40G");
+  options.Flag("--largest", command.largest, "The GPU with the most memory first");
+  options.Flag("--run", command.run, "Start salloc with the first row, if it starts now");
+  options.JsonAndPlace();
+  options.Footer(kNowFooter);
+}
+
+Result<void> Take(NowCommand& command, const std::vector<std::string>& words) {
+  command.arguments = words;
+  return {};
+}
+
+}  // namespace
+
+Command MakeNowCommand() {
+  return MakeCommand<NowCommand>("now", "A GPU for a session, right now", AddOptions, Run, Take,
+                                 ForeignWords::kSbatchOptions);
+}
+
+}  // namespace gpuadvise::client
