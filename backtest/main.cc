@@ -11,6 +11,7 @@
 
 #include "backtest/back_test.h"
 #include "backtest/cluster_file.h"
+#include "backtest/follow.h"
 #include "backtest/job_log.h"
 #include "backtest/report.h"
 #include "backtest/workload.h"
@@ -26,6 +27,8 @@ struct Arguments {
   std::string cluster;
   bool json = false;
   BackTestOptions options;
+  std::string follow;  // a rule; "": score forecasts
+  double courtesy = 0;
 };
 
 int Complain(const std::string& message) {
@@ -68,6 +71,24 @@ int RunScores(const Arguments& arguments, const JobLog& log, const Snapshot& clu
   return 0;
 }
 
+// Prints what a day gives to everybody when all trainings choose by one rule.
+int RunFollow(const Arguments& arguments, const Snapshot& cluster) {
+  const auto text = ReadLogFile(arguments.workload);
+  if (!text) return Complain(text.error().message);
+  const auto day = ReadWorkload(text->text, arguments.workload, cluster);
+  if (!day) return Complain(day.error().message);
+  FollowOptions options;
+  options.rule = *FollowRuleOf(arguments.follow);
+  options.courtesy = arguments.courtesy;
+  options.samples = arguments.options.samples;
+  options.seed = arguments.options.seed;
+  const auto figures = Follow(*day, cluster, options, ShowProgress);
+  EndProgress();
+  if (!figures) return Complain(figures.error().message);
+  std::fputs((figures->dump(1) + "\n").c_str(), stdout);
+  return 0;
+}
+
 int Run(const Arguments& arguments) {
   const int logs = int{!arguments.trace.empty()} + int{!arguments.sacct.empty()} +
                    int{!arguments.workload.empty()};
@@ -76,6 +97,7 @@ int Run(const Arguments& arguments) {
   if (!document) return Complain(document.error().message);
   const auto cluster = ClusterOf(*document);
   if (!cluster) return Complain(Describe(cluster.error(), arguments.cluster, *document));
+  if (!arguments.follow.empty()) return RunFollow(arguments, *cluster);
   const auto log = ReadLog(arguments, *cluster);
   if (!log) return Complain(log.error().message);
   return RunScores(arguments, *log, *cluster);
@@ -94,8 +116,9 @@ int main(int argc, char** argv) {
   app.footer("A site's own log for --sacct:\n  " + std::string(gpuadvise::backtest::kSacctCommand));
   app.add_option("--trace", arguments.trace, "job log, CSV or CSV.gz");
   app.add_option("--sacct", arguments.sacct, "job log as sacct prints it");
-  app.add_option("--workload", arguments.workload,
-                 "a made day (t_s,user,gres,nodes,limit_min,runtime_s), played by the simulation");
+  auto* workload = app.add_option(
+      "--workload", arguments.workload,
+      "a made day (t_s,user,gres,nodes,limit_min,runtime_s), played by the simulation");
   app.add_option("--cluster", arguments.cluster, "the log's cluster, YAML")->required();
   app.add_option("--from", options.from, "score from this share of the log on")
       ->check(CLI::Range(0.0, 1.0));
@@ -110,6 +133,16 @@ int main(int argc, char** argv) {
   app.add_option("--play-once-from", options.simulate_once_from,
                  "longer queues are played once for all questions, as the daemon does it")
       ->capture_default_str();
+  auto* follow =
+      app.add_option(
+             "--follow", arguments.follow,
+             "with --workload: all trainings (rows of its column `training`) choose by this "
+             "rule; prints what that gives to them and costs others")
+          ->needs(workload)
+          ->check(CLI::IsMember({"fastest", "test-only", "median", "advise"}));
+  app.add_option("--courtesy", arguments.courtesy, "with --follow advise: as in the settings")
+      ->needs(follow)
+      ->check(CLI::Range(0.0, 1.0));
   auto* json = app.add_flag("--json", arguments.json, "print JSON");
   app.add_option("--again", again_minutes,
                  "with --json: ask every N minutes about all pending jobs")

@@ -38,14 +38,15 @@ std::optional<LogJob> ParseWorkloadJob(const Row& row) {
   job.nodes = *nodes;
   job.limit_seconds = *limit * 60;
   job.user = row.Text("user");
+  job.name = row.Text("training");
   // Encodes the run time, counted from submission, until the day is simulated.
   job.start = job.submit;
   job.end = job.submit + *run;
   return job;
 }
 
-// Simulates `log` with these run times, by job id, and overwrites its starts, ends and nodes.
-// REQUIRES: sorted by eligible time (FinishLog).
+}  // namespace
+
 void SimulateLog(JobLog& log, const Snapshot& cluster,
                  const std::unordered_map<int64_t, double>& run_seconds) {
   std::unordered_map<int64_t, LogJob*> by_id;
@@ -79,8 +80,6 @@ void SimulateLog(JobLog& log, const Snapshot& cluster,
   }
 }
 
-}  // namespace
-
 std::string PartitionWith(const Snapshot& cluster, const std::string& gpu, int64_t gpus) {
   const auto serves = [&](const GpuCount& each) { return each.type == gpu && each.count >= gpus; };
   for (const Partition& partition : cluster.partitions) {
@@ -94,8 +93,8 @@ std::string PartitionWith(const Snapshot& cluster, const std::string& gpu, int64
   return "";
 }
 
-Result<JobLog> SimulateWorkload(std::string_view text, const std::string& file,
-                                const Snapshot& cluster) {
+Result<JobLog> ReadWorkload(std::string_view text, const std::string& file,
+                            const Snapshot& cluster) {
   static const LogForm kForm = {
       ',',
       {"t_s", "user", "gres", "nodes", "limit_min", "runtime_s"},
@@ -111,6 +110,13 @@ Result<JobLog> SimulateWorkload(std::string_view text, const std::string& file,
   if (log->jobs.empty()) {
     return BadInput(fmt::format("{}: the cluster has none of its GPUs", file));
   }
+  return log;
+}
+
+Result<JobLog> SimulateWorkload(std::string_view text, const std::string& file,
+                                const Snapshot& cluster) {
+  Result<JobLog> log = ReadWorkload(text, file, cluster);
+  if (!log) return log;
   std::unordered_map<int64_t, double> run_seconds;
   for (const LogJob& job : log->jobs) {
     run_seconds[job.id] = static_cast<double>(*job.end - *job.start);

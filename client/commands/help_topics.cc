@@ -21,9 +21,10 @@ const HelpTopic kTopics[] = {
     {"ranking", "How strategies are ranked",
      "gpuadvise advise lists the ways to run a training on this cluster: a GPU type, a number of "
      "GPUs, a partition, a batch. For each it forecasts the queue wait and the run time.\n\n"
-     "The default objective, finish, ranks by the median of wait + run time. Medians of the two "
-     "parts do not add up to the median of the sum. The other objectives are start (shortest "
-     "wait), cost (cheapest, or fewest GPU-hours) and deadline (most likely to be done by "
+     "The default objective, finish, ranks half way between the median and the 90th percentile of "
+     "wait + run time, so that a row that may wait very long is not first for its median alone. "
+     "The other objectives are start (shortest wait), cost (cheapest, or fewest GPU-hours) and "
+     "deadline (most likely to be done by "
      "--deadline).\n\n"
      "Of rows that end alike (within 3 % or a minute) the one that delays jobs of others clearly "
      "less goes first; --others shows what each row costs them.\n\n"

@@ -165,7 +165,7 @@ void RankAll(const AdviceRequest& request, const AdviceContext& context, const S
   by.courtesy = context.courtesy;
   RankStrategies(strategies, by);
   const bool all = request.others || (by.courtesy > 0 && by.objective == Objective::kFinish);
-  const size_t alike = by.objective == Objective::kFinish ? CountAlike(strategies) : 0;
+  const size_t alike = by.objective == Objective::kFinish ? CountAlike(strategies, by) : 0;
   const size_t count = all ? strategies.size() : alike > 1 ? alike : 0;
   context.for_each(count, [&](size_t i) { PredictDelay(context, caller, strategies[i]); });
   if (count > 0) RankStrategies(strategies, by);

@@ -24,6 +24,11 @@ std::string Title(const Strategy& strategy) {
              : fmt::format("{} on {} nodes", title, strategy.placement.nodes);
 }
 
+// The end that "finish" goes by, in seconds from now.
+double EndOf(const Strategy& strategy, const RankBy& by) {
+  return (1 - by.caution) * strategy.total.p50 + by.caution * strategy.total.p90;
+}
+
 // What the objective minimises; smaller tuples come first.
 std::tuple<double, double, double> Key(const Strategy& strategy, const RankBy& by,
                                        bool all_priced) {
@@ -43,7 +48,7 @@ std::tuple<double, double, double> Key(const Strategy& strategy, const RankBy& b
     }
   }
   const double others = by.courtesy > 0 ? strategy.delay->seconds : 0;
-  return {total.p50 + by.courtesy * others, total.p90, 0};
+  return {EndOf(strategy, by) + by.courtesy * others, total.p90, 0};
 }
 
 // "waits 3 h 02 longer", "runs 3 h 40 less"; "" when they are about the same.
@@ -89,6 +94,7 @@ constexpr double kSameShare = 0.03;
 constexpr double kSameSeconds = 60;
 constexpr double kClearlyLess = 0.9;      // of GPU-hours, and of others' delay
 constexpr double kDelayWorthSaying = 60;  // seconds
+constexpr double kSurerSeconds = 30;      // by which another row's median must be earlier
 constexpr double kLeastDelay = 300;       // seconds of others' delay that are worth a place
 
 bool EndsAlike(double seconds, double of_first) {
@@ -127,6 +133,11 @@ std::string WhyFirst(const std::vector<Strategy>& strategies, const RankBy& by) 
       if (strategies[1].total.p50 < first.total.p50 && strategies[1].gpu_hours > first.gpu_hours) {
         return fmt::format("done about when {} is, with {:.1f} instead of {:.1f} GPU-hours",
                            Title(strategies[1]), first.gpu_hours, strategies[1].gpu_hours);
+      }
+      if (first.total.p50 - next->total.p50 > kSurerSeconds && next->total.p90 > first.total.p90) {
+        return fmt::format("surer than {}: nine of ten end within {}, there within {}{}",
+                           Title(*next), DurationInWords(first.total.p90),
+                           DurationInWords(next->total.p90), rest);
       }
       return fmt::format("{} {}{}", DoneBefore(next->total.p50 - first.total.p50), Title(*next),
                          rest);
@@ -168,9 +179,9 @@ std::tuple<int64_t, int64_t, bool> Sparing(const Strategy& strategy) {
 // Of rows that end about when the first does, the one that costs others least goes first: clearly
 // less delay, else clearly fewer GPU-hours, as the rest of the GPUs would start somebody else's
 // job.
-void PutCheapestFirst(std::vector<Strategy>& strategies) {
+void PutCheapestFirst(std::vector<Strategy>& strategies, const RankBy& by) {
   const Strategy& quickest = strategies.front();
-  const auto end = strategies.begin() + static_cast<long>(CountAlike(strategies));
+  const auto end = strategies.begin() + static_cast<long>(CountAlike(strategies, by));
   auto best = strategies.begin();
   for (auto each = strategies.begin() + 1; each < end; ++each) {
     if (!EndsAlike(each->total.p90, quickest.total.p90)) continue;
@@ -197,13 +208,13 @@ void RankStrategies(std::vector<Strategy>& strategies, const RankBy& by) {
     if (key_a != key_b) return key_a < key_b;
     return Sparing(a) < Sparing(b);
   });
-  if (by.objective == Objective::kFinish && !strategies.empty()) PutCheapestFirst(strategies);
+  if (by.objective == Objective::kFinish && !strategies.empty()) PutCheapestFirst(strategies, by);
 }
 
-size_t CountAlike(const std::vector<Strategy>& ranked) {
+size_t CountAlike(const std::vector<Strategy>& ranked, const RankBy& by) {
   size_t count = 0;
   while (count < ranked.size() && ranked[count].MemoryChecked() == ranked.front().MemoryChecked() &&
-         EndsAlike(ranked[count].total.p50, ranked.front().total.p50)) {
+         EndsAlike(EndOf(ranked[count], by), EndOf(ranked.front(), by))) {
     ++count;
   }
   return count;

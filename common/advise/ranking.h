@@ -1,15 +1,16 @@
 // The order of strategies, and why it is that order.
 //
-// finish: the median of wait + run, to which the site may have added what the job costs others, by
-// its courtesy; start: the median wait; cost: price, or GPU-hours where no
-// price is known for all; deadline: the cheapest of those that make it with 90 %, then the
-// likeliest. Ties go to the earlier 90th percentile, to the earlier finish, then to fewer GPUs.
-// Pure; deterministic.
+// finish: half way between the median and the 90th percentile of wait + run, to which the site may
+// have added what the job costs others, by its courtesy; start: the median wait; cost: price, or
+// GPU-hours where no price is known for all; deadline: the cheapest of those that make it with 90
+// %, then the likeliest. Ties go to the earlier 90th percentile, to the earlier finish, then to
+// fewer GPUs. Pure; deterministic.
 //
-// Times are compared by their medians because these are what every table shows: an order by another
-// statistic contradicts its own columns. Medians do not add up: that of the end is the median of
-// the sums, not the sum of two medians. Prices and GPU-hours are expectations, those of the mean
-// run.
+// Tables show medians and 90th percentiles. The median alone would prefer a wait that is mostly
+// short and sometimes very long, which costs those who follow it, and others, hours on average
+// (docs/forecast.md, "When everybody follows one rule"). Quantiles do not add up: those of the end
+// are quantiles of the sums, not sums of quantiles. Prices and GPU-hours are expectations, those of
+// the mean run.
 #pragma once
 
 #include <optional>
@@ -20,10 +21,13 @@
 
 namespace gpuadvise {
 
+inline constexpr double kCaution = 0.5;
+
 struct RankBy {
   Objective objective = Objective::kFinish;
   std::optional<double> seconds_to_deadline;  // from the snapshot; there with kDeadline
-  double courtesy = 0;  // seconds of the end that a second of others' delay counts, 0 … 1
+  double courtesy = 0;        // seconds of the end that a second of others' delay counts, 0 … 1
+  double caution = kCaution;  // kFinish: weight of the 90th percentile against the median, 0 … 1
 };
 
 // A strategy that is done by the deadline with this probability makes it.
@@ -35,7 +39,7 @@ inline constexpr double kSureEnough = 0.90;
 void RankStrategies(std::vector<Strategy>& strategies, const RankBy& by);
 
 // How many of the ranked strategies end about when the first does: what they cost others decides.
-size_t CountAlike(const std::vector<Strategy>& ranked);
+size_t CountAlike(const std::vector<Strategy>& ranked, const RankBy& by);
 
 // "delays 6 jobs of others by 40 m together"; "" where it delays nobody, or that is not known.
 std::string DelayInWords(const Strategy& strategy);
