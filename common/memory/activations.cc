@@ -148,7 +148,7 @@ bool CompilesLoss(const TrainingSetup& setup) {
 }  // namespace
 
 Row RowOfLayers(const ModelShape& model, const TrainingSetup& setup, int64_t in_row) {
-  if (!model.encoder) return {in_row};
+  if (!model.encoder) return {in_row + setup.target_length};
   return {setup.target_length > 0 ? setup.target_length : in_row, in_row};
 }
 

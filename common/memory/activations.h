@@ -28,8 +28,9 @@ struct Row {
   }
 };
 
-// The row of the model's own layers, where the text of a sample with its images has `in_row`
-// tokens: the decoder of an encoder-decoder may have a shorter one (max_target_length).
+// The row of the model's own layers, where the input of a sample with its images has `in_row`
+// tokens. max_target_length is the row of an encoder-decoder's decoder; in other models it follows
+// the input.
 Row RowOfLayers(const ModelShape& model, const TrainingSetup& setup, int64_t in_row);
 
 // Bytes kept per token by one layer (the mean over layers of a mixture of experts), without

@@ -168,7 +168,8 @@ std::vector<std::string> AssumptionsOf(const Stage& stage, const ModelShape& sha
     assumed.push_back("the output is as long as max_seq_length: give training.max_target_length");
   }
   if (!shape.encoder && training.max_target_length) {
-    assumed.push_back("max_target_length changes nothing: this model has no encoder");
+    assumed.push_back(
+        "a text has max_seq_length and max_target_length tokens, one after the other");
   }
   if (AssumesNoImages(training, shape)) {
     assumed.push_back("no images in a sample: give training.images_per_sample (0: none)");

@@ -10,6 +10,13 @@ bool Accumulates(const TrainingSpec& training, int64_t data_parallel) {
   return training.effective_batch_size->low > data_parallel * training.micro_batch.value_or(1);
 }
 
+// Fused attention came with PyTorch 2.0.
+bool IsEager(const TrainingSpec& training) {
+  constexpr double kPyTorch20 = 2023.2;
+  if (training.attn_implementation) return training.attn_implementation == Attention::kEager;
+  return training.software_year.value_or(kPyTorch20) < kPyTorch20;
+}
+
 }  // namespace
 
 TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64_t gpus) {
@@ -32,7 +39,7 @@ TrainingSetup SetupFrom(const TrainingSpec& training, Precision precision, int64
   setup.target_modules = training.lora.target_modules;
   setup.modules_to_save = training.lora.modules_to_save;
   setup.optim = training.optim;
-  setup.flash_attention = training.attn_implementation != Attention::kEager;
+  setup.flash_attention = !IsEager(training);
   setup.tf32 = training.tf32;
   setup.compiled = training.torch_compile.value_or(false);
   setup.chunked_cross_entropy = training.chunked_cross_entropy;

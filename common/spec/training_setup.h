@@ -17,7 +17,7 @@ struct TrainingSetup {
   Checkpointing checkpointing = Checkpointing::kNone;
   int64_t micro_batch = 1;
   int64_t seq_length = 1;
-  int64_t target_length = 0;  // of an encoder-decoder's output; 0: seq_length
+  int64_t target_length = 0;  // of an encoder-decoder's output (0: seq_length); else added
   int64_t images = 0;         // of a sample
   int64_t gpus = 1;           // that share states, in all
   bool pure_half = false;     // weights, gradients and states in half precision

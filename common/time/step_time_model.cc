@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/memory/activations.h"
 #include "common/time/step_work.h"
 
 namespace gpuadvise {
@@ -112,7 +113,8 @@ double SentBytes(const ModelShape& model, const TrainingSetup& setup, int64_t ac
 double SentActivations(const ModelShape& model, const TrainingSetup& setup) {
   const TransformerStack& stack = model.layers;
   const double number = NumberBytes(setup);
-  const double tokens = static_cast<double>(setup.micro_batch * CountRowTokens(model, setup)) /
+  const Row text = RowOfLayers(model, setup, CountRowTokens(model, setup));
+  const double tokens = static_cast<double>(setup.micro_batch * text.tokens) /
                         static_cast<double>(setup.context_parallel);
   const double layers =
       static_cast<double>(stack.num_hidden_layers) / static_cast<double>(setup.pipeline_parallel);

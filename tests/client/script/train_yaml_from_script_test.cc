@@ -63,7 +63,7 @@ TEST(TrainYamlFromScript, AFileOfSettingsWithoutAFlagIsReadWhereverItStands) {
   const std::map<std::string, std::string> files = {
       {"conf/a.yaml",
        "max_seq_len: 4096\nmodel_parallel_size: 2\nmodel: {activation_checkpointing_ratio: 3}\n"
-       "target_max_len: 256\neval_batch_size: 7\nfsdp_offload: false\n"}};
+       "answer_max_len: 256\neval_batch_size: 7\nfsdp_offload: false\n"}};
   for (const char* command :
        {"torchrun --nproc_per_node 4 train.py conf/a.yaml", "C=conf/a.yaml\npython x.py train $C",
         "python ./deepy.py ./train.py conf/a.yaml --x 3", "composer train.py conf/a.yaml"}) {
@@ -72,7 +72,7 @@ TEST(TrainYamlFromScript, AFileOfSettingsWithoutAFlagIsReadWhereverItStands) {
     EXPECT_EQ(made.yaml["training"]["tensor_parallel_size"], 2) << command;
     EXPECT_TRUE(Says(made.report.unclear, "model.activation_checkpointing_ratio: 3 in conf/a.yaml"))
         << command;
-    EXPECT_TRUE(Says(made.report.unclear, "target_max_len: 256")) << command;
+    EXPECT_TRUE(Says(made.report.unclear, "answer_max_len: 256")) << command;
     EXPECT_FALSE(Says(made.report.unclear, "eval_batch_size")) << command;
     EXPECT_FALSE(Says(made.report.unclear, "fsdp_offload")) << command;
   }

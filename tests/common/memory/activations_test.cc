@@ -195,12 +195,12 @@ TEST(Activations, OfADecoderFollowItsOwnLengthAndKeysThatOfItsInput) {
   EXPECT_NEAR(longer - alike, 2 * 2 * keys * (512 - 128), 1);
 }
 
-TEST(Activations, OnlyAnEncoderDecoderHasATargetLength) {
+TEST(Activations, ATargetIsTheDecodersRowOrFollowsTheInput) {
   TrainingSetup setup = Half();
   setup.target_length = 128;
   EXPECT_EQ(RowOfLayers(Shape("t5-base"), setup, 512).tokens, 128);
   EXPECT_EQ(RowOfLayers(Shape("t5-base"), setup, 512).seen, 512);
-  EXPECT_EQ(RowOfLayers(Shape("llama-2-7b"), setup, 512).tokens, 512);
+  EXPECT_EQ(RowOfLayers(Shape("llama-2-7b"), setup, 512).tokens, 512 + 128);
   setup.target_length = 0;
   EXPECT_EQ(RowOfLayers(Shape("t5-base"), setup, 512).tokens, 512);
 }

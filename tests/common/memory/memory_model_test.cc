@@ -350,6 +350,26 @@ TEST(UsableBytes, IsWhatPyTorchSeesOfACard) {
   EXPECT_GT(gib("rtx2080ti"), 10.5);
 }
 
+TEST(SetupFrom, AttentionBeforePyTorch2IsEager) {
+  TrainingSpec training;
+  EXPECT_TRUE(SetupFrom(training, Precision::kFp16, 1).flash_attention);
+  training.software_year = 2022.5;
+  EXPECT_FALSE(SetupFrom(training, Precision::kFp16, 1).flash_attention);
+  training.attn_implementation = Attention::kFlashAttention2;
+  EXPECT_TRUE(SetupFrom(training, Precision::kFp16, 1).flash_attention);
+}
+
+TEST(StepTraffic, OfPyTorchsAdamWIsThatOfItsKernels) {
+  TrainingSetup setup;
+  EXPECT_EQ(StepTrafficBytes(setup), 80);
+  setup.optim = "adamw_torch_fused";
+  EXPECT_EQ(StepTrafficBytes(setup), 28);
+  setup.pure_half = true;
+  EXPECT_EQ(StepTrafficBytes(setup), 14);
+  setup.optim = "adamw_torch";
+  EXPECT_EQ(StepTrafficBytes(setup), 40);
+}
+
 TEST(SetupFrom, AccumulatesWhereAStepTakesSeveralMicroBatches) {
   TrainingSpec training;
   EXPECT_FALSE(SetupFrom(training, Precision::kBf16, 4).accumulates);

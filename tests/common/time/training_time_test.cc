@@ -133,6 +133,7 @@ TEST(RunTimeByShape, WhatIsAssumedOrWaitsForItsHostIsDoubtedMore) {
   EXPECT_NEAR(doubt(true, 16), 0.21, 0.01);
   RunTimeBasis small = Llama();
   small.setup.seq_length = 64;
+  small.setup.optim = "adamw_torch_fused";
   EXPECT_GT(EstimateRate(TrainingSpec{}, small, Shape("h100-80gb", 1, 1), ShippedGpus().catalogue())
                 ->sigma,
             0.19);
