@@ -170,6 +170,21 @@ Tip OptimizerStatesTip(const TipContext& at) {
   return AppliesIfItSaves(tip, at, EightBitStates, at.memory_is_short ? .5 : .08);
 }
 
+Tip FusedOptimizerTip(const TipContext& at) {
+  Tip tip{.name = "optimizer_fused",
+          .text =
+              "optim: adamw_torch_fused updates the weights in one kernel instead of eight "
+              "(Transformers' default with PyTorch 2.8 and newer)",
+          .effect = at.training().pure_bf16 ? "14 instead of 40 bytes moved for each parameter"
+                                            : "28 instead of 80 bytes moved for each parameter",
+          .source_of_effect = kCounted};
+  const std::string& optim = at.training().optim;
+  if (optim != "adamw_torch") return DoesNotApply(tip, "it is about adamw_torch");
+  if (TrainsAdapters(at)) return DoesNotApply(tip, "only adapters are trained: the step is short");
+  if (at.training().zero_stage) return DoesNotApply(tip, "DeepSpeed has a kernel of its own");
+  return Applies(tip, .04);
+}
+
 Tip ShorterSequencesTip(const TipContext& at) {
   Tip tip{.name = "shorter_sequences", .text = "max_seq_length: 512, then 256"};
   const int64_t now = at.setup ? at.setup->seq_length : at.training().max_seq_length.value_or(0);
@@ -585,29 +600,14 @@ Tip BeforeSubmittingTip(const TipContext&) {
 using Rule = Tip (*)(const TipContext&);
 
 constexpr Rule kRules[] = {
-    HalfPrecisionTip,
-    GradScalerTip,
-    GradientCheckpointingTip,
-    OptimizerStatesTip,
-    ShorterSequencesTip,
-    LoraRankTip,
-    ZeroStageTip,
-    FsdpTip,
-    CpuOffloadTip,
-    CheckpointStorageTip,
-    SaveIntervalTip,
-    LoaderWorkersTip,
-    PinMemoryTip,
-    PrefetchTip,
-    TorchCompileTip,
-    FlashAttentionTip,
-    CudnnBenchmarkTip,
-    FeatureCacheTip,
-    NpzOrMmapTip,
-    GpuUseTip,
-    TryFirstTip,
-    EffectiveBatchTip,
-    HangTip,
+    HalfPrecisionTip,    GradScalerTip,        GradientCheckpointingTip,
+    OptimizerStatesTip,  FusedOptimizerTip,    ShorterSequencesTip,
+    LoraRankTip,         ZeroStageTip,         FsdpTip,
+    CpuOffloadTip,       CheckpointStorageTip, SaveIntervalTip,
+    LoaderWorkersTip,    PinMemoryTip,         PrefetchTip,
+    TorchCompileTip,     FlashAttentionTip,    CudnnBenchmarkTip,
+    FeatureCacheTip,     NpzOrMmapTip,         GpuUseTip,
+    TryFirstTip,         EffectiveBatchTip,    HangTip,
     BeforeSubmittingTip,
 };
 

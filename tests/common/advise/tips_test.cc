@@ -235,6 +235,16 @@ TEST(Tips, WhatSavesMemoryAppliesOnlyWhereItIsShort) {
   for (const std::string& name : names) EXPECT_TRUE(training.Applies(name)) << name;
 }
 
+TEST(Tips, AFusedOptimizerIsForWholeModelsWithPyTorchsAdamW) {
+  Training training;
+  EXPECT_TRUE(training.Applies("optimizer_fused"));
+  training.stage.training.optim = "adamw_torch_fused";
+  EXPECT_FALSE(training.Applies("optimizer_fused"));
+  training.stage.training.optim = "adamw_torch";
+  training.stage.training.zero_stage = 2;
+  EXPECT_THAT(training.WhyNot("optimizer_fused"), HasSubstr("DeepSpeed"));
+}
+
 TEST(Tips, SavedMemoryIsCountedWhereTheShapeIsKnown) {
   Training training;
   training.RunsOutOfMemory();
