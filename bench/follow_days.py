@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What if everybody follows one rule, on many days? bench/follow_day.py's days, simulated instead of run by a real Slurm.
 
-    bench/follow_days.py build/release/bin/gpuadvise-backtest --seeds 401-410 [--rules fastest,test-only,median,advise,courtesy-.25,courtesy-.5,courtesy-1]
+    bench/follow_days.py build/release/bin/gpuadvise-backtest --seeds 401-410 [--rules bound,fastest,test-only,median,advise,courtesy-.25,courtesy-.5,courtesy-1]
                          [--hours 14] [--trainings 80] [--load 0.45] [--samples 24]
 
 Users, others' jobs and trainings are those of bench/follow_day.py for the same seeds. Every training can run on each number of GPUs
@@ -9,6 +9,8 @@ that is timed, with a time limit of 1.25 times its run. `gpuadvise-backtest --fo
 backfill, and each training chooses when it arrives. All jobs run to their ends, so nothing is a lower bound.
 
 - fastest: the shortest run; test-only: the earliest end if every job ran to its limit;
+- bound: bench/clairvoyant_plan.py, which knows all arrivals and run times, three searches. No rule, and not part of the default: a
+  day takes minutes;
 - median: row 1 if it went by the median end alone; advise: row 1; courtesy-X: row 1 with the setting `courtesy: X`.
 
 Prints a table: means over days, and the mean of the daily ratios to `median` with 95 % intervals (Student's t).
@@ -32,7 +34,7 @@ import lab_workload  # noqa: E402
 
 RULES = {"fastest": ["fastest"], "test-only": ["test-only"], "median": ["median"], "advise": ["advise"],
          **{f"courtesy-{x}": ["advise", "--courtesy", x] for x in [".25", ".5", "1"]}}
-BASE = "median"
+BASE, BOUND = "median", "bound"
 OVER_RUN = 1.25  # a training's time limit in shares of its run
 SHOWN = {"result_mean_seconds": ("time to result", 3600, "h"), "wait_mean_seconds": ("of it waiting", 3600, "h"),
          "gpu_hours": ("GPU-hours", 1, ""), "others_wait_mean_seconds": ("others' wait", 60, "min"),
@@ -71,9 +73,25 @@ def workload(seed, options):
 
 def play(folder, seed, rule, options):
     day = folder / f"{seed}.csv"
+    if rule == BOUND:
+        return bound(seed, options)
     done = subprocess.run([options.backtest, "--workload", day, "--cluster", folder / "cluster.yaml", "--samples", str(options.samples),
                            "--follow", *RULES[rule]], stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
+
+
+def bound(seed, options):
+    """What the best of the planner's searches gives."""
+    plans = [follow_day.planner(seed, options) for _ in range(follow_day.SEARCHES)]
+    for order, plan in enumerate(plans):
+        plan.improve(order)
+    plan = min(plans, key=lambda plan: plan.cost)
+    results = [start + chosen.seconds - due for start, chosen, (due, _) in zip(plan.starts, plan.chosen, plan.trainings)]
+    others = plan.others_waits()
+    return {"result_mean_seconds": statistics.mean(results), "gpu_hours": sum(c.gpus * c.seconds for c in plan.chosen) / 3600,
+            "wait_mean_seconds": statistics.mean(result - c.seconds for result, c in zip(results, plan.chosen)),
+            "others_wait_mean_seconds": statistics.mean(others), "others_wait_median_seconds": statistics.median(others),
+            "everybody_seconds": sum(results) + sum(others)}
 
 
 def interval(values):
@@ -116,7 +134,7 @@ def main():
         (folder / "cluster.yaml").write_text(cluster())
         for seed in options.seeds:
             (folder / f"{seed}.csv").write_text(workload(seed, options))
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
             jobs = {(seed, rule): pool.submit(play, folder, seed, rule, options) for seed in options.seeds for rule in options.rules}
             found = {key: job.result() for key, job in jobs.items()}
     print(f"{len(options.seeds)} days, seeds {options.seeds[0]} to {options.seeds[-1]}\n")

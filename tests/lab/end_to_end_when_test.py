@@ -5,6 +5,7 @@
 """
 import concurrent.futures
 import re
+import shlex
 
 import programs
 from lab import wait_until
@@ -87,6 +88,25 @@ class Waiting(programs.SiteTest):
         self.assertEqual((gpus["rtx2080ti"]["total"], gpus["rtx2080ti"]["free"]), (60, 60))
         self.assertGreater(gpus["rtx4090"]["wait_node_seconds"], 0)
         self.assertEqual(gpus["rtx2080ti"]["wait_node_seconds"], 0)
+
+    def test_a_session_gets_what_is_free_now(self):
+        """The line is Slurm's own, and --run puts salloc in its place, whose shell ends at once without a terminal."""
+        self.occupy_the_4090()
+        shown = self.site.run("now", "-t", "30", "-c", "2", user="lab3").stdout
+        self.assertNotIn("gpu4090", line := next(line for line in shown.splitlines() if line.startswith("  salloc ")))
+        job = self.lab.submit(*shlex.split(line)[1:], user="lab3")
+        self.lab.wait_for_state(job, "RUNNING")
+        granted = self.site.run("now", "-t", "30", "--largest", "--run", user="lab3")
+        self.assertRegex(granted.stderr, r"salloc --gpus=gpul40s:1 .*\n.*Granted job allocation \d+")
+
+    def test_nothing_free_is_said_with_the_soonest(self):
+        self.occupy_the_4090()
+        whole = ["-p", "gpu_shared", "--gpus-per-node", "gpu4090:4", "--gpu-memory", "20G"]
+        refused = self.site.run("now", *whole, user="lab3", check=False)
+        self.assertEqual(refused.returncode, 3, refused.stdout)
+        self.assertIn("ask gpuadvise when", refused.stderr)
+        shown = self.site.run("now", "--gpus-per-node", "gpu4090:4", "-t", "90", user="lab3").stdout
+        self.assertIn("Nothing starts within a minute. The soonest, ", shown)
 
     def test_a_short_job_beside_a_pending_one_is_backfilled(self):
         running = self.lab.submit("--gres=gpu:gpu4090:2", "-t", "120", user="lab1")
