@@ -62,7 +62,7 @@ class FollowedDay {
   json Run(const std::function<void(size_t, size_t)>& progress) {
     size_t done = 0;
     for (const auto& [arrival, alternatives] : trainings_) {
-      SimulateLog(log_, cluster_, run_seconds_);
+      if (!log_.jobs.empty()) SimulateLog(log_, cluster_, run_seconds_);
       Advance(arrival.first);
       LogJob chosen = Choose(alternatives, arrival.first);
       chosen.start.reset();
@@ -159,11 +159,19 @@ class FollowedDay {
       }
     }
     if (rows.empty()) return alternatives.front();
+    const auto chosen = [&](const Strategy& row) {
+      return alternatives[static_cast<size_t>(row.placement.pool - pools.data())];
+    };
+    if (options_.rule == FollowRule::kTestOnly) {
+      return chosen(*std::min_element(
+          rows.begin(), rows.end(),
+          [](const Strategy& a, const Strategy& b) { return a.total.p50 < b.total.p50; }));
+    }
     RankBy by;
     if (options_.rule == FollowRule::kMedian) by.caution = 0;
     by.courtesy = options_.courtesy;
     RankStrategies(rows, by);
-    return alternatives[static_cast<size_t>(rows.front().placement.pool - pools.data())];
+    return chosen(rows.front());
   }
 
   json Figures() const {
@@ -171,7 +179,12 @@ class FollowedDay {
     double gpu_hours = 0;
     std::map<std::string, int64_t> kinds;
     UnixSeconds last = 0;
+    int64_t never = 0;
     for (const LogJob& job : log_.jobs) {
+      if (!job.start) {
+        ++never;
+        continue;
+      }
       const auto wait = static_cast<double>(*job.start - job.eligible);
       last = std::max(last, *job.end);
       if (job.name.empty()) {
@@ -194,6 +207,7 @@ class FollowedDay {
             {"others_wait_mean_seconds", MeanOf(others)},
             {"others_wait_median_seconds", MedianOf(others)},
             {"everybody_seconds", everybody},
+            {"never_started", never},
             {"last_end_seconds", last - log_.jobs.front().eligible}};
   }
 

@@ -9,8 +9,8 @@ that is timed, with a time limit of 1.25 times its run. `gpuadvise-backtest --fo
 backfill, and each training chooses when it arrives. All jobs run to their ends, so nothing is a lower bound.
 
 - fastest: the shortest run; test-only: the earliest end if every job ran to its limit;
-- bound: bench/clairvoyant_plan.py, which knows all arrivals and run times, three searches. No rule, and not part of the default: a
-  day takes minutes;
+- bound: bench/clairvoyant_plan.py, which knows all arrivals and run times: the best of three searches for the least sum of the
+  trainings' times. It does not care for others. No rule, and not part of the default: a day takes minutes;
 - median: row 1 if it went by the median end alone; advise: row 1; courtesy-X: row 1 with the setting `courtesy: X`.
 
 Prints a table: means over days, and the mean of the daily ratios to `median` with 95 % intervals (Student's t).
@@ -128,6 +128,8 @@ def main():
     parser.add_argument("--load", type=float, default=0.45, help="of others' jobs, in shares of the cluster's GPU time")
     parser.add_argument("--samples", type=int, default=24)
     options = parser.parse_args()
+    if unknown := [rule for rule in options.rules if rule not in [*RULES, BOUND]]:
+        parser.error(f"no rule {unknown[0]}: there are {', '.join([*RULES, BOUND])}")
     options.multifactor = False
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

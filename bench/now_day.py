@@ -5,7 +5,7 @@
 
 The lab of bench/lab_day.py --multifactor gets the jobs of bench/lab_workload.py. After three hours one of six users asks every
 --gap minutes for a session of 1, 2 or 4 GPUs and half an hour to four hours, half of the time with 40 GB a GPU. The salloc line
-that `gpuadvise now` prints is submitted at once, as a batch job with the same options; five minutes of the clock later its
+that `gpuadvise now` prints is submitted at once, as a batch job with the same options; 150 seconds of the clock later its
 start is read, and it is cancelled. Where nothing starts now, the line that names the soonest is not tried.
 """
 import argparse
@@ -23,7 +23,7 @@ import lab_workload  # noqa: E402
 import made_trainings  # noqa: E402
 
 USERS = ["u01", "u03", "u05", "u07", "u10", "u12"]
-WARM_UP_HOURS, SOON, LOOKED_AFTER = 3, 60, 300  # seconds of the clock
+WARM_UP_HOURS, SOON, LOOKED_AFTER = 3, 60, 150  # seconds of the clock
 LINE = "  salloc "
 
 
@@ -59,7 +59,7 @@ class Day(made_trainings.Day):
             return
         asked = self.clock.now()
         job = self.sbatch(user, 3600, *shlex.split(line)[1:], "--parsable").stdout.strip()
-        self.clock.sleep_until(asked + LOOKED_AFTER / 2)
+        self.clock.sleep_until(asked + LOOKED_AFTER)
         shown = self.command("squeue", "-h", "-j", job, "-t", "all", "-o", "%T %S %r").stdout.split(maxsplit=2)
         self.command("scancel", job, check=False)
         start = lab_day.unix_seconds(shown[1]) if shown[0] not in ("PENDING", "CONFIGURING") else None

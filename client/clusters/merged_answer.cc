@@ -12,6 +12,7 @@
 #include "common/api/gpus.h"
 #include "common/api/queue.h"
 #include "common/api/when.h"
+#include "common/base/ranked_end.h"
 #include "common/base/words.h"
 
 namespace gpuadvise::client {
@@ -103,7 +104,7 @@ Key RankingKey(const api::Strategy& row, const std::string& objective, bool all_
     const bool sure = row.makes_deadline.value_or(false);
     return {sure ? 0 : 1, sure ? price : 1 - row.deadline_chance.value_or(0), total};
   }
-  return {total, late, 0};
+  return {RankedEnd(total, late), late, 0};
 }
 
 // The first strategy compared with the best of another cluster.
@@ -119,11 +120,15 @@ void AddWhyFirst(std::vector<api::Strategy>& strategies, const std::string& obje
     const bool ends = objective == "finish";
     const int64_t sooner = ends ? other->total.p50_seconds - first.total.p50_seconds
                                 : other->wait.p50_seconds - first.wait.p50_seconds;
-    reasons.push_back(fmt::format("{} {} the best of cluster {}", ends ? "done" : "starts",
-                                  sooner < 30
-                                      ? "at the same time as"
-                                      : DurationInWords(static_cast<double>(sooner)) + " before",
-                                  other->cluster));
+    const std::string words = sooner < -30 ? "surer than"
+                              : sooner < 30
+                                  ? "at the same time as"
+                                  : DurationInWords(static_cast<double>(sooner)) + " before";
+    reasons.push_back(fmt::format("{}{} the best of cluster {}",
+                                  sooner < -30 ? ""
+                                  : ends       ? "done "
+                                               : "starts ",
+                                  words, other->cluster));
   }
   for (const std::string& one : first.reasons) {
     reasons.push_back(WithCluster("on " + first.cluster, one));

@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "client/commands/report.h"
 #include "client/commands/shared_options.h"
 #include "client/questions/job_question.h"
 #include "client/shell/shell_text.h"
 #include "client/terminal/display.h"
+#include "client/terminal/printable.h"
 #include "client/terminal/text_table.h"
 #include "common/api/select.h"
 #include "common/base/bytes.h"
 #include "common/base/slurm_time.h"
+#include "common/base/text.h"
 #include "common/base/words.h"
 #include "common/slurm/gres.h"
 
@@ -24,10 +27,12 @@ using Row = api::SelectAlternative;
 constexpr const char* kNowFooter =
     "\n"
     "gpuadvise now [OPTIONS] [SBATCH OPTIONS]\n"
-    "Shows which GPUs a session can have within a minute, the fastest first, and the salloc line\n"
-    "to paste. Without -G: one GPU. Without -t: one hour. GPUs are of one node, unless -N says\n"
-    "otherwise. sbatch's options count as in `gpuadvise when`. To reach a notebook in the "
-    "session,\n"
+    "Shows when a session would start on each kind of GPU, those that start within a minute "
+    "first,\n"
+    "the fastest before others, and the salloc line to paste. Without -G: one GPU. Without -t: "
+    "one\n"
+    "hour. GPUs are of one node, unless -N says otherwise. sbatch's options count as in when.\n"
+    "--run exits with 3 where nothing starts within a minute. To reach a notebook in the session,\n"
     "ask your site how it forwards ports.\n"
     "\n"
     "Example: gpuadvise now -G 2 -t 2:00:00 --gpu-memory 40G --run\n";
@@ -57,12 +62,16 @@ Result<GpuOption> FindGpus(const SbatchOptions& options) {
     const auto value = options.Get(name);
     if (!value) continue;
     const bool is_gres = name == std::string_view("gres");
-    const Result<Gres> gres = ParseGres(is_gres ? *value : "gpu:" + *value);
-    if (!gres || gres->gpus.size() != 1) {
+    GpuCounts gpus;
+    if (is_gres) {
+      if (const Result<Gres> gres = ParseGres(*value)) gpus = gres->gpus;
+    } else if (const Result<GpuCounts> counts = ParseGpusOption(*value)) {
+      gpus = *counts;
+    }
+    if (gpus.size() != 1) {
       return BadInput(fmt::format("--{}={}: write a number of GPUs of one kind", name, *value));
     }
-    return GpuOption{name, is_gres ? "gpu:" : "", gres->gpus.front().type,
-                     gres->gpus.front().count};
+    return GpuOption{name, is_gres ? "gpu:" : "", gpus.front().type, gpus.front().count};
   }
   return BadInput("write the number of GPUs as -G, --gpus-per-node or --gres");
 }
@@ -72,6 +81,25 @@ SbatchOptions WithGpus(SbatchOptions options, const GpuOption& gpus, const std::
                        int64_t count) {
   options.Set(gpus.name, gpus.prefix + (type.empty() ? "" : type + ":") + std::to_string(count));
   return options;
+}
+
+// Options of sbatch that salloc lacks, and those that a session cannot have.
+constexpr std::string_view kNotOfSessions =
+    "array batch clusters cluster-constraint error export export-file gpus-per-socket "
+    "gpus-per-task "
+    "hold ignore-pbs input open-mode output parsable propagate requeue no-requeue test-only "
+    "tres-per-task wait wrap";
+
+// What is wrong with `options` for a session; "" nothing.
+std::string WhyNoSession(const SbatchOptions& options) {
+  for (const std::string_view name : SplitAt(kNotOfSessions, ' ')) {
+    if (!options.Has(std::string(name))) continue;
+    return fmt::format(
+        "--{}: a session cannot have this option; leave it out, or ask gpuadvise when", name);
+  }
+  int ways = 0;
+  for (const char* name : {"gpus", "gpus-per-node", "gres"}) ways += options.Has(name) ? 1 : 0;
+  return ways > 1 ? "write the GPUs once: -G, --gpus-per-node or --gres" : "";
 }
 
 // sbatch's options, with what is not given filled in.
@@ -86,12 +114,15 @@ Result<SbatchOptions> ReadSession(const NowCommand& command) {
     return BadInput(parsed->unknown.front() + " is no option of sbatch");
   }
   SbatchOptions options = std::move(parsed->options);
-  if (options.Has("array")) return BadInput("--array: a session is one job; ask gpuadvise when");
+  if (std::string why = WhyNoSession(options); !why.empty()) return BadInput(why);
   if (!options.Has("gpus") && !options.Has("gpus-per-node") && !options.Has("gres")) {
     options.Set("gpus", "1");
   }
   const Result<GpuOption> gpus = FindGpus(options);
   if (!gpus) return tl::unexpected<Error>(gpus.error());
+  if (!gpus->type.empty() && options.Has("partition")) {
+    return BadInput("GPU type and partition are both given: ask gpuadvise when");
+  }
   if (!options.Has("nodes")) options.Set("nodes", "1");
   if (!options.Has("time")) options.Set("time", kUsualTime);
   return options;
@@ -111,12 +142,13 @@ Result<json> Question(const NowCommand& command, const SbatchOptions& options,
 
 bool StartsNow(const Row& row) { return row.start.wait.p90_seconds < kNowSeconds; }
 
-// Sorted as the person wants them; those that start now come first in either case.
+// What starts now comes first, and what may be preempted after the rest of it. In the order of the
+// daemon, by which the fastest comes first, or by memory.
 std::vector<Row> Ranked(std::vector<Row> rows, bool largest) {
-  if (!largest) return rows;
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    if (StartsNow(a) != StartsNow(b)) return StartsNow(a);
-    return StartsNow(a) && a.gpu_memory_bytes > b.gpu_memory_bytes;
+  std::ranges::stable_sort(rows, {}, [&](const Row& row) {
+    const bool now = StartsNow(row);
+    return std::tuple(!now, now && row.may_be_preempted,
+                      now && largest ? -row.gpu_memory_bytes : int64_t{0});
   });
   return rows;
 }
@@ -144,18 +176,24 @@ std::string SessionWords(const SbatchOptions& options) {
   const Result<GpuOption> gpus = FindGpus(options);
   const int64_t count = gpus ? gpus->count : 1;
   std::string words = Plural(count, "GPU");
-  if (const auto nodes = options.Get("nodes"); nodes && *nodes != "1") words += " × " + *nodes;
+  const std::string nodes = options.Get("nodes").value_or("1");
+  if (nodes != "1") words += (options.Has("gpus") ? " on " : " on each of ") + nodes + " nodes";
   const Result<SlurmNumber> limit = ParseTimeLimit(options.Get("time").value_or(""));
   if (!limit || !limit->has_value()) return words;
   return words + " for " + DurationInWords(static_cast<double>(limit->value()));
 }
 
+// "now", "in 10 m (1 h 07)", "perhaps now (1 h 07)".
+std::string StartWords(const Row& row) {
+  const auto p50 = static_cast<double>(row.start.wait.p50_seconds);
+  const auto p90 = static_cast<double>(row.start.wait.p90_seconds);
+  if (StartsNow(row)) return "now";
+  if (p50 < kNowSeconds) return fmt::format("perhaps now ({})", DurationInWords(p90));
+  return "in " + DurationRange(p50, p90);
+}
+
 std::string StartCell(const Row& row) {
-  const api::Seconds& wait = row.start.wait;
-  std::string cell = StartsNow(row) ? "now"
-                                    : "in " + DurationRange(static_cast<double>(wait.p50_seconds),
-                                                            static_cast<double>(wait.p90_seconds));
-  return row.may_be_preempted ? cell + ", may be preempted" : cell;
+  return StartWords(row) + (row.may_be_preempted ? ", may be preempted" : "");
 }
 
 std::string MemoryCell(const Row& row) {
@@ -219,19 +257,16 @@ int Run(NowCommand& command, const CommandContext& context) {
   if (!session) return Report(session.error(), console);
   const Result<json> question = Question(command, *session, context);
   if (!question) return Report(question.error(), console);
+  for (const std::string& option : UnseenByJobQuestion(*session)) {
+    console.Complain("gpuadvise: no effect on the forecast: " + Printable(option));
+  }
   const Result<json> answer = context.api.Post("/v1/select", *question);
   if (!answer) return Report(answer.error(), console);
-  if (console.style().json && !command.run) {
-    PrintJson(*answer, console);
-    return kExitOk;
-  }
+  if (console.style().json) PrintJson(*answer, console);
   const auto selection = ReadAnswer<api::Selection>(*answer);
   const std::vector<Row> rows = Ranked(selection.alternatives, command.largest);
   if (rows.empty()) {
-    const bool fixed = selection.rejected.empty();
-    return ReportInWords({ErrorCode::kInfeasible,
-                          fixed ? selection.reason + ": ask gpuadvise when" : selection.reason, ""},
-                         console);
+    return ReportInWords({ErrorCode::kInfeasible, selection.reason, ""}, console);
   }
   const Row& best = rows.front();
   const std::string line = SallocLine(*session, best);
@@ -240,14 +275,15 @@ int Run(NowCommand& command, const CommandContext& context) {
     const Result<void> ran = context.runner.Allocate(SallocArguments(*session, best));
     return ran ? kExitOk : Report(ran.error(), console);
   }
+  if (console.style().json) return kExitOk;
   std::string text = Clipped(SessionWords(*session) + " · " + ClusterAndAge(selection.frame),
                              console.style().width);
   text += "\n\n" + RowsTable(rows, console.style()) + "\n";
   if (StartsNow(best)) {
-    text += "  " + line + "\n";
+    text += "  " + line + (best.may_be_preempted ? "  # may be preempted" : "") + "\n";
   } else {
-    text += fmt::format("Nothing starts within a minute. The soonest, {}: {}\n",
-                        DurationInWords(static_cast<double>(best.start.wait.p50_seconds)), line);
+    text += fmt::format("Nothing surely starts within a minute. The soonest, {}: {}\n",
+                        StartWords(best), line);
     text += SmallerText(command, *session, context);
   }
   console.Print(text + DoubtText(selection.frame, console.style()));

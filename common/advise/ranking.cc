@@ -12,6 +12,14 @@
 namespace gpuadvise {
 namespace {
 
+// Ends that are nearer than this are the same for a forecast.
+constexpr double kSameShare = 0.03;
+constexpr double kSameSeconds = 60;
+constexpr double kClearlyLess = 0.9;      // of GPU-hours, and of others' delay
+constexpr double kDelayWorthSaying = 60;  // seconds
+constexpr double kSurerSeconds = 30;      // by which another row's median must be earlier
+constexpr double kLeastDelay = 300;       // seconds of others' delay that are worth a place
+
 int64_t GpusOf(const Strategy& strategy) {
   return strategy.placement.gpus_per_node * strategy.placement.nodes;
 }
@@ -26,7 +34,7 @@ std::string Title(const Strategy& strategy) {
 
 // The end that "finish" goes by, in seconds from now.
 double EndOf(const Strategy& strategy, const RankBy& by) {
-  return (1 - by.caution) * strategy.total.p50 + by.caution * strategy.total.p90;
+  return RankedEnd(strategy.total.p50, strategy.total.p90, by.caution);
 }
 
 // What the objective minimises; smaller tuples come first.
@@ -67,6 +75,15 @@ std::vector<std::string> Against(const Strategy& strategy, const Strategy& other
   return parts;
 }
 
+// Of the other rows, the one whose median end is earliest; nullptr if that of the first is.
+const Strategy* EarlierMedian(const std::vector<Strategy>& strategies) {
+  const auto earliest = std::min_element(
+      strategies.begin(), strategies.end(),
+      [](const Strategy& a, const Strategy& b) { return a.total.p50 < b.total.p50; });
+  const double earlier = strategies.front().total.p50 - earliest->total.p50;
+  return earlier > kSurerSeconds ? &*earliest : nullptr;
+}
+
 // The best strategy on other hardware, which is what a reader compares the first one with.
 const Strategy* NextHardware(const std::vector<Strategy>& strategies) {
   for (const Strategy& strategy : strategies) {
@@ -78,6 +95,7 @@ const Strategy* NextHardware(const std::vector<Strategy>& strategies) {
 
 // "done 2 h before", with the words of what is no difference.
 std::string DoneBefore(double seconds) {
+  if (seconds < -30) return fmt::format("done {} after", DurationInWords(-seconds));
   if (seconds < 30) return "done at the same time as";
   return fmt::format("done {} before", DurationInWords(seconds));
 }
@@ -88,14 +106,6 @@ bool AllPriced(const std::vector<Strategy>& strategies) {
     return strategy.cost && strategy.cost_is_billing == strategies.front().cost_is_billing;
   });
 }
-
-// Ends that are nearer than this are the same for a forecast.
-constexpr double kSameShare = 0.03;
-constexpr double kSameSeconds = 60;
-constexpr double kClearlyLess = 0.9;      // of GPU-hours, and of others' delay
-constexpr double kDelayWorthSaying = 60;  // seconds
-constexpr double kSurerSeconds = 30;      // by which another row's median must be earlier
-constexpr double kLeastDelay = 300;       // seconds of others' delay that are worth a place
 
 bool EndsAlike(double seconds, double of_first) {
   return seconds <= of_first + std::max(kSameShare * of_first, kSameSeconds);
@@ -113,6 +123,30 @@ std::string WordsOr(const Strategy& strategy, const char* nobody) {
   return words.empty() ? nobody : words;
 }
 
+// By "finish"; `rest` compares the first with `next`.
+std::string WhyDoneFirst(const std::vector<Strategy>& strategies, const Strategy& next,
+                         const std::string& rest, const RankBy& by) {
+  const Strategy& first = strategies.front();
+  const Strategy& second = strategies[1];
+  const bool overtook = EndOf(second, by) < EndOf(first, by);  // by what it costs
+  if (overtook && DelaysLess(first, second)) {
+    return fmt::format("done {} after {}, and {} instead of {}",
+                       DurationInWords(EndOf(first, by) - EndOf(second, by)), Title(second),
+                       WordsOr(first, "delays nobody"), DurationInWords(second.delay->seconds));
+  }
+  if (overtook && second.gpu_hours > first.gpu_hours) {
+    return fmt::format("done about when {} is, with {:.1f} instead of {:.1f} GPU-hours",
+                       Title(second), first.gpu_hours, second.gpu_hours);
+  }
+  if (const Strategy* earlier = EarlierMedian(strategies);
+      earlier != nullptr && earlier->total.p90 > first.total.p90) {
+    return fmt::format("surer than {}: 9 in 10 such runs are done within {}, there within {}",
+                       Title(*earlier), DurationInWords(first.total.p90),
+                       DurationInWords(earlier->total.p90));
+  }
+  return fmt::format("{} {}{}", DoneBefore(next.total.p50 - first.total.p50), Title(next), rest);
+}
+
 std::string WhyFirst(const std::vector<Strategy>& strategies, const RankBy& by) {
   const Strategy& first = strategies.front();
   const Strategy* next = NextHardware(strategies);
@@ -124,23 +158,7 @@ std::string WhyFirst(const std::vector<Strategy>& strategies, const RankBy& by) 
   std::string rest = parts.empty() ? "" : fmt::format(": {}", JoinNames(parts));
   switch (by.objective) {
     case Objective::kFinish:
-      if (DelaysLess(first, strategies[1]) && strategies[1].total.p50 < first.total.p50) {
-        return fmt::format("done {} after {}, and {} instead of {}",
-                           DurationInWords(first.total.p50 - strategies[1].total.p50),
-                           Title(strategies[1]), WordsOr(first, "delays nobody"),
-                           DurationInWords(strategies[1].delay->seconds));
-      }
-      if (strategies[1].total.p50 < first.total.p50 && strategies[1].gpu_hours > first.gpu_hours) {
-        return fmt::format("done about when {} is, with {:.1f} instead of {:.1f} GPU-hours",
-                           Title(strategies[1]), first.gpu_hours, strategies[1].gpu_hours);
-      }
-      if (first.total.p50 - next->total.p50 > kSurerSeconds && next->total.p90 > first.total.p90) {
-        return fmt::format("surer than {}: nine of ten end within {}, there within {}{}",
-                           Title(*next), DurationInWords(first.total.p90),
-                           DurationInWords(next->total.p90), rest);
-      }
-      return fmt::format("{} {}{}", DoneBefore(next->total.p50 - first.total.p50), Title(*next),
-                         rest);
+      return WhyDoneFirst(strategies, *next, rest, by);
     case Objective::kStart:
       return fmt::format("starts first, compared with {}{}", Title(*next), rest);
     case Objective::kCost:

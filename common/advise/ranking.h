@@ -18,10 +18,9 @@
 #include <vector>
 
 #include "common/advise/strategy.h"
+#include "common/base/ranked_end.h"
 
 namespace gpuadvise {
-
-inline constexpr double kCaution = 0.5;
 
 struct RankBy {
   Objective objective = Objective::kFinish;

@@ -147,8 +147,12 @@ bool CompilesLoss(const TrainingSetup& setup) {
 
 }  // namespace
 
+int64_t InputTokens(const ModelShape& model, const TrainingSetup& setup) {
+  return setup.seq_length + (model.encoder ? 0 : setup.target_length);
+}
+
 Row RowOfLayers(const ModelShape& model, const TrainingSetup& setup, int64_t in_row) {
-  if (!model.encoder) return {in_row + setup.target_length};
+  if (!model.encoder) return {in_row};
   return {setup.target_length > 0 ? setup.target_length : in_row, in_row};
 }
 

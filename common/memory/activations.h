@@ -28,9 +28,11 @@ struct Row {
   }
 };
 
+// Text tokens of a sample's longest input. Without an encoder the target follows it in one text.
+int64_t InputTokens(const ModelShape& model, const TrainingSetup& setup);
+
 // The row of the model's own layers, where the input of a sample with its images has `in_row`
-// tokens. max_target_length is the row of an encoder-decoder's decoder; in other models it follows
-// the input.
+// tokens: an encoder-decoder's decoder may have one of max_target_length.
 Row RowOfLayers(const ModelShape& model, const TrainingSetup& setup, int64_t in_row);
 
 // Bytes kept per token by one layer (the mean over layers of a mixture of experts), without

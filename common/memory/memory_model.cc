@@ -186,7 +186,7 @@ Passing PassingOf(const ModelShape& model, const TrainingSetup& setup, const Cas
   const double samples = static_cast<double>(SequencesOfASample(setup)) *
                          static_cast<double>(setup.micro_batch) /
                          static_cast<double>(setup.context_parallel);
-  int64_t in_row = setup.seq_length;
+  int64_t in_row = InputTokens(model, setup);
   if (model.vision) in_row += setup.images * model.vision->tokens_per_image;
   const Row row = RowOfLayers(model, setup, in_row);
   Passing passing;

@@ -28,6 +28,9 @@ void AddStage(const Stage& stage, const ModelShape& shape, Assumptions& found) {
   if (training.method != Method::kFull && shape.vision && !shape.vision->frozen) {
     AddOnce("no adapters in the vision tower, which are not counted", found.sentences);
   }
+  if (training.method == Method::kFull && !training.optim_is_said) {
+    AddOnce("PyTorch's AdamW with a kernel for each operation; optim settles it", found.sentences);
+  }
   if (!training.gradient_checkpointing && shape.layers.num_hidden_layers > 0) {
     AddOnce("gradient checkpointing where the batch needs it; gradient_checkpointing settles it",
             found.sentences);

@@ -245,10 +245,11 @@ void ReadLengths(KeyReader& reader, TrainingSpec& training) {
   reader.Into("max_seq_length", training.max_seq_length);
   reader.Into("mean_seq_length", training.mean_seq_length);
   reader.Into("max_target_length", training.max_target_length);
-  const auto longest = static_cast<double>(training.max_seq_length.value_or(kUsualSeqLength));
+  const auto longest = static_cast<double>(training.max_seq_length.value_or(kUsualSeqLength) +
+                                           training.max_target_length.value_or(0));
   if (training.mean_seq_length.value_or(0) > longest) {
     reader.Refuse("mean_seq_length",
-                  fmt::format("mean_seq_length {:g} is more than max_seq_length, {:g}",
+                  fmt::format("mean_seq_length {:g} is more than the longest text, {:g}",
                               *training.mean_seq_length, longest));
   }
 }

@@ -188,7 +188,7 @@ double ModelParallel(const TrainingSetup& setup) {
 }
 
 int64_t CountRowTokens(const ModelShape& model, const TrainingSetup& setup) {
-  int64_t in_row = setup.seq_length;
+  int64_t in_row = InputTokens(model, setup);
   if (setup.mean_seq_length > 0) {
     in_row = std::max<int64_t>(1, std::llround(setup.mean_seq_length));
   }

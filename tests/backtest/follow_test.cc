@@ -61,6 +61,18 @@ TEST(Follow, WhatWasChosenIsInTheWayOfTheNext) {
               1);
 }
 
+TEST(Follow, ADayOfTrainingsAloneIsPlayed) {
+  const json figures = Followed("60,bob,gpu4090:4,1,75,3600,a\n90,bob,gpu4090:4,1,75,3600,b\n", {});
+  EXPECT_EQ(figures["trainings"], 2);
+  EXPECT_NEAR(figures["wait_mean_seconds"], 3570 / 2.0, 90);
+}
+
+TEST(Follow, WhatNeverStartsIsCountedApart) {
+  const json figures = Followed("0,ann,gpu4090:4,99,10,60,\n60,bob,gpu4090:4,1,75,3600,a\n", {});
+  EXPECT_EQ(figures["never_started"], 1);
+  EXPECT_EQ(figures["others"], 0);
+}
+
 TEST(Follow, ADayWithoutTrainingsIsRefused) {
   const Snapshot cluster = Lab();
   const auto day = ReadWorkload(

@@ -103,10 +103,10 @@ class Waiting(programs.SiteTest):
         self.occupy_the_4090()
         whole = ["-p", "gpu_shared", "--gpus-per-node", "gpu4090:4", "--gpu-memory", "20G"]
         refused = self.site.run("now", *whole, user="lab3", check=False)
-        self.assertEqual(refused.returncode, 3, refused.stdout)
+        self.assertEqual(refused.returncode, 2, refused.stdout)
         self.assertIn("ask gpuadvise when", refused.stderr)
         shown = self.site.run("now", "--gpus-per-node", "gpu4090:4", "-t", "90", user="lab3").stdout
-        self.assertIn("Nothing starts within a minute. The soonest, ", shown)
+        self.assertIn("Nothing surely starts within a minute. The soonest, in ", shown)
 
     def test_a_short_job_beside_a_pending_one_is_backfilled(self):
         running = self.lab.submit("--gres=gpu:gpu4090:2", "-t", "120", user="lab1")

@@ -14,7 +14,7 @@ test('A ranking says of what and when it is, and offers another when it is old',
     await visit(page, world.fake.url, 'ask');
     await ask(page);
     assert.match(await words(page, '.dated'), /^gr00t-finetune, finish first, as of \d\d:\d\d$/);
-    assert.match(await words(page, '[data-ranked-by]'), /median of wait \+ run/);
+    assert.match(await words(page, '[data-ranked-by]'), /90th percentile of wait \+ run/);
     for (let at = 0; at < 3; ++at) world.fake.push();
     await until(page, () => words(page, '.dated'), (text) => /\(2 min ago\)/.test(text));
     assert.equal(await page.locator('.again').count(), 0);

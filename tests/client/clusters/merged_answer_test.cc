@@ -57,6 +57,16 @@ TEST(MergedAnswer, StrategiesAreRankedByWhenTheResultIsThere) {
   EXPECT_EQ(merged["meta"]["cluster"], "a and b");
 }
 
+TEST(MergedAnswer, TheSurerEndIsFirstAsWithinACluster) {
+  json quick = Strategy(1, 1000);
+  quick["total_p90_seconds"] = 20'000;
+  json sure = Strategy(1, 5000);
+  sure["total_p90_seconds"] = 5000;
+  const json merged = MergedAnswer("/v1/advise", {Advice("a", {quick}), Advice("b", {sure})});
+  EXPECT_EQ(merged["strategies"][0]["cluster"], "b");
+  EXPECT_EQ(merged["strategies"][0]["reasons"][0], "surer than the best of cluster a");
+}
+
 TEST(MergedAnswer, WhatTheTrainingRestsOnIsSaidOnce) {
   ClusterAnswer a = Advice("a", {Strategy(1, 100)});
   (*a.answer)["assumed"] = {"512 tokens"};

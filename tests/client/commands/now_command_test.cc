@@ -88,12 +88,19 @@ TEST_F(NowTest, RunStartsNothingThatWouldWait) {
   for (int asked = 0; asked < 3; ++asked) api.Answer(busy);
   EXPECT_EQ(Now({"--run", "-t", "60"}), kExitInfeasible);
   EXPECT_TRUE(runner.allocated.empty());
-  EXPECT_THAT(console.printed, HasSubstr("Nothing starts within a minute. The soonest, 10 m: "));
+  EXPECT_THAT(console.printed,
+              HasSubstr("Nothing surely starts within a minute. The soonest, in 10 m (1 h 07): "));
 }
 
 TEST_F(NowTest, WhatCannotBeASessionIsRefused) {
   const std::vector<std::pair<std::vector<std::string>, const char*>> wrong = {
-      {{"-a", "1-80"}, "a session is one job"},
+      {{"-a", "1-80"}, "--array: a session cannot have this option"},
+      {{"--wrap=x"}, "--wrap: a session cannot have this option"},
+      {{"-H"}, "--hold: a session cannot have this option"},
+      {{"-M", "other"}, "--clusters: a session cannot have this option"},
+      {{"-G", "l40s:2,a100:1"}, "write a number of GPUs of one kind"},
+      {{"-G", "2", "--gres=gpu:1"}, "write the GPUs once"},
+      {{"-p", "gpu", "-G", "l40s:1"}, "GPU type and partition are both given"},
       {{"job.sh"}, "a session has no job script"},
       {{"--gres=gpu:a100:1,gpu:l40s:1"}, "write a number of GPUs of one kind"},
       {{"--gpu-memory", "much"}, "write a size such as 40G"},
@@ -107,11 +114,32 @@ TEST_F(NowTest, WhatCannotBeASessionIsRefused) {
 
 TEST_F(NowTest, NothingThatFitsIsSaidWithItsReason) {
   json answer = Answer({});
-  answer["reason"] = "partition and GPU type are given with the job";
+  answer["reason"] = "no GPU of this cluster is what the job asks for";
   api.Answer(answer);
-  EXPECT_EQ(Now({"-p", "gpu", "-G", "l40s:1"}), kExitInfeasible);
-  EXPECT_THAT(console.complained,
-              HasSubstr("partition and GPU type are given with the job: ask gpuadvise when"));
+  EXPECT_EQ(Now({"-G", "64"}), kExitInfeasible);
+  EXPECT_THAT(console.complained, HasSubstr("no GPU of this cluster is what the job asks for"));
+}
+
+TEST_F(NowTest, WhatMayBePreemptedComesAfterTheRestThatStartsNow) {
+  json preemptible = Row("H100", "h100", 80, 0, 0);
+  preemptible["may_be_preempted"] = true;
+  const json waits = Row("A100", "a100", 80, 7200, 9000);
+  api.Answer(Answer({waits, Row("L40S", "l40s", 48, 0, 0), preemptible}));
+  EXPECT_EQ(Now({"--largest"}), kExitOk);
+  EXPECT_THAT(console.printed, HasSubstr("  salloc --gpus=l40s:1 "));
+  console.printed.clear();
+  api.Answer(Answer({waits, preemptible}));
+  EXPECT_EQ(Now({}), kExitOk);
+  EXPECT_THAT(console.printed, HasSubstr("  salloc --gpus=h100:1 --nodes=1 --partition=gpu "
+                                         "--time=01:00:00  # may be preempted\n"));
+}
+
+TEST_F(NowTest, ALongTailIsNoPromise) {
+  api.Answer(Answer({Row("L40S", "l40s", 48, 0, 4000)}));
+  api.Answer(busy);  // for half an hour
+  EXPECT_EQ(Now({}), kExitOk);
+  EXPECT_THAT(console.printed, HasSubstr("perhaps now (1 h 07)"));
+  EXPECT_THAT(console.printed, HasSubstr("Nothing surely starts within a minute"));
 }
 
 }  // namespace

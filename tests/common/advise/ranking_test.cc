@@ -70,8 +70,11 @@ TEST(Rank, FinishIsHalfWayBetweenTheMedianAndTheNinetiethPercentile) {
   EXPECT_EQ(strategies[0].placement.pool, &pools.slow_pool);
   ExplainRanks(strategies, {});
   EXPECT_EQ(strategies[0].reasons.front(),
-            "surer than Fast × 1: nine of ten end within 1 h 23, there within 5 h 50: waits 10 m "
-            "less and runs 1 h 07 longer");
+            "surer than Fast × 1: 9 in 10 such runs are done within 1 h 23, there within 5 h 50");
+  strategies[1].gpu_hours = 9;  // more on the row with the earlier median: still no tie
+  ExplainRanks(strategies, {});
+  EXPECT_NE(strategies[0].reasons.front().find("surer than"), std::string::npos);
+  strategies[1].gpu_hours = 1;
   strategies[1].total.p90 = 8000;  // 4,800 with its median: a little earlier
   RankStrategies(strategies, {});
   EXPECT_EQ(strategies[0].placement.pool, &pools.fast_pool);

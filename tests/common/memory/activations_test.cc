@@ -197,10 +197,13 @@ TEST(Activations, OfADecoderFollowItsOwnLengthAndKeysThatOfItsInput) {
 
 TEST(Activations, ATargetIsTheDecodersRowOrFollowsTheInput) {
   TrainingSetup setup = Half();
+  setup.seq_length = 512;
   setup.target_length = 128;
+  EXPECT_EQ(InputTokens(Shape("t5-base"), setup), 512);
   EXPECT_EQ(RowOfLayers(Shape("t5-base"), setup, 512).tokens, 128);
   EXPECT_EQ(RowOfLayers(Shape("t5-base"), setup, 512).seen, 512);
-  EXPECT_EQ(RowOfLayers(Shape("llama-2-7b"), setup, 512).tokens, 512 + 128);
+  EXPECT_EQ(InputTokens(Shape("llama-2-7b"), setup), 512 + 128);
+  EXPECT_EQ(RowOfLayers(Shape("llama-2-7b"), setup, 640).tokens, 640);
   setup.target_length = 0;
   EXPECT_EQ(RowOfLayers(Shape("t5-base"), setup, 512).tokens, 512);
 }

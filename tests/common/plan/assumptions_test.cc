@@ -96,7 +96,8 @@ TEST(Assumptions, StagesThatAssumeTheSameSayItOnce) {
       {"name": "a", "model": {"preset": "llama-3.1-8b"}, "training": {"max_steps": 1}},
       {"name": "b", "model": {"preset": "llama-3.1-8b"}, "training": {"max_steps": 1}}]})");
   EXPECT_EQ(found.unsettled, std::vector<std::string>{"training.max_seq_length"});
-  EXPECT_EQ(found.sentences.size(), 5u);  // precision, length, checkpointing, equal samples, start
+  EXPECT_EQ(found.sentences.size(),
+            6u);  // precision, optimizer, length, checkpointing, equal samples, start
 }
 
 TEST(Assumptions, TheLengthOfAnEncoderDecodersOutputIsAskedAbout) {

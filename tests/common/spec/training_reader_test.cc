@@ -163,7 +163,7 @@ TEST(TrainingReader, TorchDtypeSaysInWhichFormatTrainedWeightsAre) {
 
 TEST(TrainingReader, NonsenseIsRefused) {
   EXPECT_EQ(RefusalOf(R"({"max_seq_length": 512, "mean_seq_length": 600})"),
-            "mean_seq_length 600 is more than max_seq_length, 512");
+            "mean_seq_length 600 is more than the longest text, 512");
   EXPECT_NE(RefusalOf(R"({"optimizer_in_backward": true, "gradient_accumulation_steps": 2})")
                 .find("gradient_accumulation_steps: 1"),
             std::string::npos);

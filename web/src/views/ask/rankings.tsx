@@ -65,7 +65,7 @@ export function Rankings({ answer, asked, changed }: RankingsProps) {
 }
 
 const kRankedBy: Partial<Record<Objective, string>> = {
-  finish: 'Ranked by the median of wait + run.',
+  finish: 'Ranked half way between the median and the 90th percentile of wait + run.',
   start: 'Ranked by the median wait.',
   cost: 'Ranked by the price, or by GPU-hours where one has no price.',
   deadline: 'The cheapest of those that make the deadline nine times out of ten, then the likeliest.',
