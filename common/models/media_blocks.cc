@@ -530,6 +530,9 @@ class StageBlocks {
     form.sees = Square(Real(stage.kernel));
     MediaBlock layer = LayerOf(form);
     layer.kept += 2 * layer.scores;  // position biases prevent a fused kernel
+    // Tokens are copied into windows and back, and rolled there and back in every second layer;
+    // the biases are added to the scores, and in every second layer a mask.
+    layer.passed = 3 * channels_ * places() + 1.5 * layer.scores;
     layer.scores = 0;
     blocks_.push_back(layer);
   }

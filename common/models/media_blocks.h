@@ -23,6 +23,7 @@ struct MediaBlock {
   double kept_for_attention = 0;  // only if attention has adapters
   double kept_for_mlp = 0;        // only if the MLP is trained, fully or by adapters
   double scores = 0;              // of attention, without a fused kernel
+  double passed = 0;              // written and read again, but not kept
   // Total inputs and outputs of linear layers; equals the parameters of a rank-1 adapter.
   double attention_sides = 0;
   double mlp_sides = 0;

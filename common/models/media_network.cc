@@ -82,7 +82,7 @@ SampleWork CountSampleWork(const MediaNetwork& network, const MediaTraining& tra
     const double passing = KeptBytes(block, whole);
     work.largest_block_bytes = std::max(work.largest_block_bytes, passing);
     (block.convolution_operations > 0 ? work.convolution_passing_bytes : work.passing_bytes) +=
-        block.count * passing;
+        block.count * (passing + training.number_bytes * block.passed);
     work.adapter_parameters_per_rank +=
         block.count * (training.attention_adapted * block.attention_sides + mlp);
     work.matrix_operations += block.count * block.matrix_operations;

@@ -65,6 +65,16 @@ TEST(MediaNetwork, AForwardPassHasThePublishedNumberOfOperations) {
   EXPECT_NEAR(forward("efficientnet-b0") / 0.39, 1, 0.05);
 }
 
+TEST(MediaNetwork, OnlyWindowsPassMoreThanTheyKeep) {
+  const auto passing_over_kept = [](const char* preset) {
+    const SampleWork work = CountMediaWork(NetworkShape(preset), TrainingSetup());
+    return (work.passing_bytes + work.convolution_passing_bytes) / work.kept_bytes;
+  };
+  EXPECT_NEAR(passing_over_kept("vit-base"), 1, 1e-9);
+  EXPECT_NEAR(passing_over_kept("convnext-tiny"), 1, 1e-9);
+  EXPECT_GT(passing_over_kept("swin-tiny"), 1.2);
+}
+
 TEST(MediaNetwork, APictureOfTwiceTheSideKeepsFourTimesAsMuch) {
   for (const std::string preset : {"sdxl", "resnet50", "convnext-base"}) {
     TrainingSetup setup;
