@@ -21,10 +21,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::pair<std::string_view, FollowRule> kRules[] = {
-    {"fastest", FollowRule::kFastest},
-    {"test-only", FollowRule::kTestOnly},
-    {"median", FollowRule::kMedian},
-    {"advise", FollowRule::kAdvise},
+    {"fastest", FollowRule::kFastest}, {"test-only", FollowRule::kTestOnly},
+    {"median", FollowRule::kMedian},   {"advise", FollowRule::kAdvise},
+    {"told", FollowRule::kTold},
 };
 
 double RunSeconds(const LogJob& job) { return static_cast<double>(*job.end - *job.start); }
@@ -106,7 +105,7 @@ class FollowedDay {
     const LogJob& job = log_.jobs[event.job];
     PastJob past;
     past.record = RecordOf(job);
-    if (options_.rule == FollowRule::kMedian || options_.rule == FollowRule::kAdvise) {
+    if (options_.rule >= FollowRule::kMedian) {
       const auto start = StartOf(*QueueAt(event.time), RequestOf(job), SubmitterOf(job));
       if (start && start->forecast) {
         past.forecast_record =
@@ -121,6 +120,7 @@ class FollowedDay {
     SimulationOptions simulation;
     simulation.samples = options_.samples;
     simulation.seed = options_.seed;
+    if (options_.rule == FollowRule::kTold) simulation.known_run_times = &run_seconds_;
     return ObserveAndPrepare(std::make_shared<const Snapshot>(replay_.At(now)), past_, simulation);
   }
 
@@ -154,7 +154,7 @@ class FollowedDay {
       row.run.p50 = row.run.mean = RunSeconds(each);
       row.gpu_hours = RunSeconds(each) * static_cast<double>(GpusOf(each)) / 3600;
       AddTotal(row);
-      if (options_.rule == FollowRule::kAdvise) {
+      if (options_.rule >= FollowRule::kAdvise) {
         row.delay = DelayOf(*queue, RequestOf(each), SubmitterOf(each), row.run.p50);
       }
     }

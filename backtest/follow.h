@@ -23,6 +23,7 @@ enum class FollowRule {
   kTestOnly,  // the earliest end if every job ran to its limit, as sbatch --test-only plans
   kMedian,    // row 1 if an advice went by the median end alone
   kAdvise,    // row 1 of an advice
+  kTold,      // row 1 of an advice that knows how long every present job will run
 };
 
 // nullopt: no such rule.

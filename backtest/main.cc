@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
              "with --workload: all trainings (rows of its column `training`) choose by this "
              "rule; prints what that gives to them and costs others")
           ->needs(workload)
-          ->check(CLI::IsMember({"fastest", "test-only", "median", "advise"}));
+          ->check(CLI::IsMember({"fastest", "test-only", "median", "advise", "told"}));
   app.add_option("--courtesy", arguments.courtesy, "with --follow advise: as in the settings")
       ->needs(follow)
       ->check(CLI::Range(0.0, 1.0));

@@ -11,7 +11,7 @@ backfill, and each training chooses when it arrives. All jobs run to their ends,
 - fastest: the shortest run; test-only: the earliest end if every job ran to its limit;
 - bound: bench/clairvoyant_plan.py, which knows all arrivals and run times: the best of three searches for the least sum of the
   trainings' times. It does not care for others. No rule, and not part of the default: a day takes minutes;
-- median: row 1 if it went by the median end alone; advise: row 1; courtesy-X: row 1 with the setting `courtesy: X`.
+- median: row 1 if it went by the median end alone; advise: row 1; told: row 1 if all run times were known; courtesy-X: row 1 with the setting `courtesy: X`.
 
 Prints a table: means over days, and the mean of the daily ratios to `median` with 95 % intervals (Student's t).
 """
@@ -32,7 +32,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import follow_day  # noqa: E402
 import lab_workload  # noqa: E402
 
-RULES = {"fastest": ["fastest"], "test-only": ["test-only"], "median": ["median"], "advise": ["advise"],
+RULES = {"fastest": ["fastest"], "test-only": ["test-only"], "median": ["median"], "advise": ["advise"], "told": ["told"],
          **{f"courtesy-{x}": ["advise", "--courtesy", x] for x in [".25", ".5", "1"]}}
 BASE, BOUND = "median", "bound"
 OVER_RUN = 1.25  # a training's time limit in shares of its run
