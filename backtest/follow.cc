@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -29,10 +30,12 @@ constexpr std::pair<std::string_view, FollowRule> kRules[] = {
 double RunSeconds(const LogJob& job) { return static_cast<double>(*job.end - *job.start); }
 int64_t GpusOf(const LogJob& job) { return job.gpus_per_node * job.nodes; }
 
+double SumOf(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
 double MeanOf(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+  return values.empty() ? 0 : SumOf(values) / static_cast<double>(values.size());
 }
 
 double MedianOf(std::vector<double> values) {
@@ -79,7 +82,7 @@ class FollowedDay {
   void Advance(UnixSeconds now) {
     for (const LogEvent& event : ListEvents(log_)) {
       if (event.time < learned_to_ || event.time >= now) continue;
-      Learn(event);
+      if (options_.rule >= FollowRule::kMedian) Learn(event);  // the others ask no forecast
       replay_.Apply(event);
     }
     learned_to_ = now;
@@ -90,7 +93,8 @@ class FollowedDay {
     past_.Advance(event.time);
     switch (event.kind) {
       case LogEventKind::kSubmit:
-        return Submitted(event);
+        past_.Submitted(SubmissionWithForecast(job, *QueueAt(event.time)));
+        return past_.arrivals.Arrived(replay_.Waiting(event.job), event.time);
       case LogEventKind::kStart:
         return past_.Started(job.id, event.time);
       case LogEventKind::kVanish:
@@ -98,22 +102,6 @@ class FollowedDay {
       case LogEventKind::kEnd:
         return past_.Ended(job.id, event.time);
     }
-  }
-
-  // With its forecast, of which is learned how right it was.
-  void Submitted(const LogEvent& event) {
-    const LogJob& job = log_.jobs[event.job];
-    PastJob past;
-    past.record = RecordOf(job);
-    if (options_.rule >= FollowRule::kMedian) {
-      const auto start = StartOf(*QueueAt(event.time), RequestOf(job), SubmitterOf(job));
-      if (start && start->forecast) {
-        past.forecast_record =
-            std::make_shared<const ForecastRecord>(MakeForecastRecord(*start->forecast));
-      }
-    }
-    past_.Submitted(std::move(past));
-    past_.arrivals.Arrived(replay_.Waiting(event.job), event.time);
   }
 
   std::shared_ptr<const QueueModel> QueueAt(UnixSeconds now) {
@@ -178,7 +166,6 @@ class FollowedDay {
     std::vector<double> results, waits, others;
     double gpu_hours = 0;
     std::map<std::string, int64_t> kinds;
-    UnixSeconds last = 0;
     int64_t never = 0;
     for (const LogJob& job : log_.jobs) {
       if (!job.start) {
@@ -186,7 +173,6 @@ class FollowedDay {
         continue;
       }
       const auto wait = static_cast<double>(*job.start - job.eligible);
-      last = std::max(last, *job.end);
       if (job.name.empty()) {
         others.push_back(wait);
         continue;
@@ -196,8 +182,6 @@ class FollowedDay {
       gpu_hours += RunSeconds(job) * static_cast<double>(GpusOf(job)) / 3600;
       ++kinds[job.gpu];
     }
-    const double everybody = MeanOf(results) * static_cast<double>(results.size()) +
-                             MeanOf(others) * static_cast<double>(others.size());
     return {{"trainings", results.size()},
             {"result_mean_seconds", MeanOf(results)},
             {"wait_mean_seconds", MeanOf(waits)},
@@ -206,9 +190,8 @@ class FollowedDay {
             {"others", others.size()},
             {"others_wait_mean_seconds", MeanOf(others)},
             {"others_wait_median_seconds", MedianOf(others)},
-            {"everybody_seconds", everybody},
-            {"never_started", never},
-            {"last_end_seconds", last - log_.jobs.front().eligible}};
+            {"everybody_seconds", SumOf(results) + SumOf(others)},
+            {"never_started", never}};
   }
 
   const FollowOptions options_;

@@ -92,6 +92,17 @@ JobRecord RecordOf(const LogJob& job) {
   return record;
 }
 
+PastJob SubmissionWithForecast(const LogJob& job, const QueueModel& queue) {
+  PastJob past;
+  past.record = RecordOf(job);
+  const auto start = StartOf(queue, RequestOf(job), SubmitterOf(job));
+  if (start && start->forecast) {
+    past.forecast_record =
+        std::make_shared<const ForecastRecord>(MakeForecastRecord(*start->forecast));
+  }
+  return past;
+}
+
 Replay::Replay(const JobLog& log, Snapshot cluster) : log_(log), cluster_(std::move(cluster)) {
   for (size_t i = 0; i < cluster_.nodes.size(); ++i) {
     const Node& node = cluster_.nodes[i];

@@ -14,6 +14,8 @@
 
 #include "backtest/job_log.h"
 #include "common/forecast/start_of.h"
+#include "common/history/forecast_history.h"
+#include "common/scheduler/queue_model.h"
 #include "common/slurm/job_record.h"
 #include "common/slurm/snapshot.h"
 
@@ -33,6 +35,9 @@ std::vector<LogEvent> ListEvents(const JobLog& log);
 JobRequest RequestOf(const LogJob& job);
 Submitter SubmitterOf(const LogJob& job);
 JobRecord RecordOf(const LogJob& job);
+
+// `job` as learned from its submission, with the forecast that `queue` gives it then.
+PastJob SubmissionWithForecast(const LogJob& job, const QueueModel& queue);
 
 class Replay {
  public:

@@ -75,9 +75,12 @@ def play(folder, seed, rule, options):
     day = folder / f"{seed}.csv"
     if rule == BOUND:
         return bound(seed, options)
-    done = subprocess.run([options.backtest, "--workload", day, "--cluster", folder / "cluster.yaml", "--samples", str(options.samples),
+    told = subprocess.run([options.backtest, "--workload", day, "--cluster", folder / "cluster.yaml", "--samples", str(options.samples),
                            "--follow", *RULES[rule]], stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout)
+    figures = json.loads(told.stdout)
+    if figures["never_started"]:
+        raise ValueError(f"seed {seed}: {figures['never_started']} jobs never start on this cluster")
+    return figures
 
 
 def bound(seed, options):

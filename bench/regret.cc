@@ -25,6 +25,7 @@
 #include "backtest/replay.h"
 #include "backtest/workload.h"
 #include "common/base/job_random.h"
+#include "common/base/ranked_end.h"
 #include "common/base/text.h"
 #include "common/forecast/start_of.h"
 #include "common/history/forecast_history.h"
@@ -131,7 +132,8 @@ Known KnownOf(const QueueModel& queue, const Alternative& alternative, const Mom
   known.limit_plan = simulated->wait.plan_limits_seconds;
   known.free = simulated->wait.free_now;
   known.free_share = simulated->wait.free_share;
-  known.forecast = StartFrom(queue, std::move(*simulated)).Quantile(.5);
+  const StartSamples start = StartFrom(queue, std::move(*simulated));
+  known.forecast = RankedEnd(start.Quantile(.5), start.Quantile(.9));
   return known;
 }
 
@@ -200,14 +202,7 @@ class Day {
     const LogJob& job = log_.jobs[event.job];
     past_.Advance(event.time);
     if (event.kind == LogEventKind::kSubmit) {
-      PastJob past;
-      past.record = RecordOf(job);
-      const auto start = StartOf(*QueueAt(event.time), RequestOf(job), SubmitterOf(job));
-      if (start && start->forecast) {
-        past.forecast_record =
-            std::make_shared<const ForecastRecord>(MakeForecastRecord(*start->forecast));
-      }
-      past_.Submitted(std::move(past));
+      past_.Submitted(SubmissionWithForecast(job, *QueueAt(event.time)));
       past_.arrivals.Arrived(replay_.Waiting(event.job), event.time);
     }
     if (event.kind == LogEventKind::kStart) past_.Started(job.id, event.time);

@@ -120,15 +120,11 @@ void AddWhyFirst(std::vector<api::Strategy>& strategies, const std::string& obje
     const bool ends = objective == "finish";
     const int64_t sooner = ends ? other->total.p50_seconds - first.total.p50_seconds
                                 : other->wait.p50_seconds - first.wait.p50_seconds;
-    const std::string words = sooner < -30 ? "surer than"
-                              : sooner < 30
-                                  ? "at the same time as"
-                                  : DurationInWords(static_cast<double>(sooner)) + " before";
-    reasons.push_back(fmt::format("{}{} the best of cluster {}",
-                                  sooner < -30 ? ""
-                                  : ends       ? "done "
-                                               : "starts ",
-                                  words, other->cluster));
+    std::string words = ends ? "done " : "starts ";
+    words += sooner < 30 ? "at the same time as"
+                         : DurationInWords(static_cast<double>(sooner)) + " before";
+    if (sooner < -30) words = "surer than";
+    reasons.push_back(words + " the best of cluster " + other->cluster);
   }
   for (const std::string& one : first.reasons) {
     reasons.push_back(WithCluster("on " + first.cluster, one));

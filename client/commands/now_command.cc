@@ -11,8 +11,8 @@
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
 #include "client/terminal/text_table.h"
+#include "client/views/cluster_tables.h"
 #include "common/api/select.h"
-#include "common/base/bytes.h"
 #include "common/base/slurm_time.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
@@ -27,13 +27,12 @@ using Row = api::SelectAlternative;
 constexpr const char* kNowFooter =
     "\n"
     "gpuadvise now [OPTIONS] [SBATCH OPTIONS]\n"
-    "Shows when a session would start on each kind of GPU, those that start within a minute "
-    "first,\n"
-    "the fastest before others, and the salloc line to paste. Without -G: one GPU. Without -t: "
-    "one\n"
-    "hour. GPUs are of one node, unless -N says otherwise. sbatch's options count as in when.\n"
-    "--run exits with 3 where nothing starts within a minute. To reach a notebook in the session,\n"
-    "ask your site how it forwards ports.\n"
+    "Shows when a session would start on each kind of GPU, and the salloc line of the first. "
+    "Those\n"
+    "that start within a minute come first, the fastest GPU before others. Without -G: one GPU.\n"
+    "Without -t: one hour. All GPUs are of one node, unless -N says otherwise. sbatch's options\n"
+    "count as in `gpuadvise when`. --run exits with 3 where nothing starts within a minute. To\n"
+    "reach a notebook in the session, ask your site how it forwards ports.\n"
     "\n"
     "Example: gpuadvise now -G 2 -t 2:00:00 --gpu-memory 40G --run\n";
 
@@ -86,9 +85,8 @@ SbatchOptions WithGpus(SbatchOptions options, const GpuOption& gpus, const std::
 // Options of sbatch that salloc lacks, and those that a session cannot have.
 constexpr std::string_view kNotOfSessions =
     "array batch clusters cluster-constraint error export export-file gpus-per-socket "
-    "gpus-per-task "
-    "hold ignore-pbs input open-mode output parsable propagate requeue no-requeue test-only "
-    "tres-per-task wait wrap";
+    "gpus-per-task hold ignore-pbs input open-mode output parsable propagate requeue no-requeue "
+    "test-only tres-per-task wait wrap";
 
 // What is wrong with `options` for a session; "" nothing.
 std::string WhyNoSession(const SbatchOptions& options) {
@@ -133,10 +131,9 @@ Result<json> Question(const NowCommand& command, const SbatchOptions& options,
   Result<json> job = JobQuestion(options, context.console.now());
   if (!job) return job;
   json question = {{"job", *job}, {"groups", context.group_names()}};
-  if (command.gpu_memory.empty()) return question;
-  const Result<Bytes> least = ParseSlurmMemory(command.gpu_memory);
-  if (!least || least->count < 1) return BadInput("--gpu-memory: write a size such as 40G");
-  question["min_gpu_memory_bytes"] = least->count;
+  if (const Result<void> added = AddLeastGpuMemory(command.gpu_memory, question); !added) {
+    return tl::unexpected<Error>(added.error());
+  }
   return question;
 }
 
@@ -196,15 +193,10 @@ std::string StartCell(const Row& row) {
   return StartWords(row) + (row.may_be_preempted ? ", may be preempted" : "");
 }
 
-std::string MemoryCell(const Row& row) {
-  if (row.gpu_memory_bytes <= 0) return "–";
-  return fmt::format("{:.0f} GiB", static_cast<double>(row.gpu_memory_bytes) / (1 << 30));
-}
-
 std::string RowsTable(const std::vector<Row>& rows, const TerminalStyle& style) {
   const std::vector<ColumnOf<Row>> columns = {
       TextMember("GPU", &Row::gpu_name),
-      {"MEMORY", Align::kRight, MemoryCell},
+      MemberColumn("MEMORY", Align::kRight, &Row::gpu_memory_bytes, MemoryCell),
       {"START", Align::kLeft, StartCell},
       TextMember("PARTITION", &Row::partition),
   };
@@ -275,7 +267,7 @@ int Run(NowCommand& command, const CommandContext& context) {
     const Result<void> ran = context.runner.Allocate(SallocArguments(*session, best));
     return ran ? kExitOk : Report(ran.error(), console);
   }
-  if (console.style().json) return kExitOk;
+  if (console.style().json) return command.run ? kExitInfeasible : kExitOk;
   std::string text = Clipped(SessionWords(*session) + " · " + ClusterAndAge(selection.frame),
                              console.style().width);
   text += "\n\n" + RowsTable(rows, console.style()) + "\n";

@@ -8,7 +8,6 @@
 #include "client/commands/shared_options.h"
 #include "client/questions/job_question.h"
 #include "common/api/select.h"
-#include "common/base/bytes.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
 #include "common/slurm/gres.h"
@@ -56,12 +55,9 @@ Result<json> ReadQuestion(const SelectCommand& command, const SbatchOptions& opt
     return tl::unexpected<Error>(added.error());
   }
   if (!command.avoid.empty()) question["avoid_partitions"] = command.avoid;
-  if (command.gpu_memory.empty()) return question;
-  const Result<Bytes> least = ParseSlurmMemory(command.gpu_memory);
-  if (!least || least->count < 1) {
-    return BadInput("--gpu-memory: write a size such as 40G");
+  if (const Result<void> added = AddLeastGpuMemory(command.gpu_memory, question); !added) {
+    return tl::unexpected<Error>(added.error());
   }
-  question["min_gpu_memory_bytes"] = least->count;
   return question;
 }
 

@@ -412,4 +412,12 @@ Result<void> AddRunWords(const SbatchOptions& options, json& job) {
   return {};
 }
 
+Result<void> AddLeastGpuMemory(const std::string& size, json& question) {
+  if (size.empty()) return {};
+  const Result<Bytes> least = ParseSlurmMemory(size);
+  if (!least || least->count < 1) return BadInput("--gpu-memory: write a size such as 40G");
+  question["min_gpu_memory_bytes"] = least->count;
+  return {};
+}
+
 }  // namespace gpuadvise::client

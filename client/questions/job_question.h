@@ -30,4 +30,7 @@ std::vector<std::string> UnseenByAdvice(const SbatchOptions& options);
 // Adds members that help to predict the run time: job name and --time-min. Errors: kBadInput.
 Result<void> AddRunWords(const SbatchOptions& options, nlohmann::json& job);
 
+// Adds --gpu-memory to a question of POST /v1/select; "" adds nothing. Errors: kBadInput.
+Result<void> AddLeastGpuMemory(const std::string& size, nlohmann::json& question);
+
 }  // namespace gpuadvise::client

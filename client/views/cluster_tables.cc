@@ -165,11 +165,6 @@ ColumnOf<Gpu> Wait(const char* header, WaitMember member) {
   });
 }
 
-std::string MemoryCell(std::optional<int64_t> bytes) {
-  if (bytes.value_or(0) <= 0) return "–";
-  return fmt::format("{:.0f} GiB", static_cast<double>(*bytes) / (1 << 30));
-}
-
 std::string NodesTimesGpus(const Gpu& gpu) {
   return fmt::format("{} × {}", gpu.nodes, gpu.gpus_per_node);
 }
@@ -180,6 +175,11 @@ ColumnOf<Gpu> Names(const char* header, std::vector<std::string> Gpu::*member) {
 }
 
 }  // namespace
+
+std::string MemoryCell(std::optional<int64_t> bytes) {
+  if (bytes.value_or(0) <= 0) return "–";
+  return fmt::format("{:.0f} GiB", static_cast<double>(*bytes) / (1 << 30));
+}
 
 Result<std::vector<QueueColumn>> QueueColumns(const QueueShape& shape, int64_t now, int width) {
   if (!shape.names.empty()) return ColumnsByName(shape.names, now);

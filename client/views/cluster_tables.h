@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct QueueShape {
 Result<std::vector<QueueColumn>> QueueColumns(const QueueShape& shape, int64_t now, int width);
 
 std::vector<ColumnOf<api::GpuType>> GpusColumns();
+
+// "48 GiB"; "–" where it is not known.
+std::string MemoryCell(std::optional<int64_t> bytes);
 
 // Puts the cluster first if `rows` come from several (-M).
 template <typename Row>

@@ -151,13 +151,13 @@ int64_t InputTokens(const ModelShape& model, const TrainingSetup& setup) {
   return setup.seq_length + (model.encoder ? 0 : setup.target_length);
 }
 
-Row RowOfLayers(const ModelShape& model, const TrainingSetup& setup, int64_t in_row) {
+TextRow RowOfLayers(const ModelShape& model, const TrainingSetup& setup, int64_t in_row) {
   if (!model.encoder) return {in_row};
   return {setup.target_length > 0 ? setup.target_length : in_row, in_row};
 }
 
 double AutogradBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
-                            const Row& row, const MemoryConstants& constants) {
+                            const TextRow& row, const MemoryConstants& constants) {
   const double number = NumberBytes(setup);
   const auto h = static_cast<double>(stack.hidden_size);
   const LinearInputs inputs(stack, setup);
@@ -203,7 +203,7 @@ double GradientsAtWork(const TransformerStack& stack, const TrainingSetup& setup
 }  // namespace
 
 StackActivations CountActivations(const TransformerStack& stack, const TrainingSetup& setup,
-                                  const Row& row, double rows, double layers,
+                                  const TextRow& row, double rows, double layers,
                                   const MemoryConstants& constants) {
   constexpr double kLayersOnTheWay = 2;  // to and from host memory
   const double tokens = rows * static_cast<double>(row.tokens);

@@ -18,7 +18,7 @@
 namespace gpuadvise {
 
 // A text that a stack works on.
-struct Row {
+struct TextRow {
   int64_t tokens = 0;
   int64_t seen = 0;  // tokens of the encoder's row, which cross-attention sees; 0: as many
 
@@ -33,12 +33,13 @@ int64_t InputTokens(const ModelShape& model, const TrainingSetup& setup);
 
 // The row of the model's own layers, where the input of a sample with its images has `in_row`
 // tokens: an encoder-decoder's decoder may have one of max_target_length.
-Row RowOfLayers(const ModelShape& model, const TrainingSetup& setup, int64_t in_row);
+TextRow RowOfLayers(const ModelShape& model, const TrainingSetup& setup, int64_t in_row);
 
 // Bytes kept per token by one layer (the mean over layers of a mixture of experts), without
 // checkpointing, in such rows.
 double AutogradBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
-                            const Row& row, const MemoryConstants& constants = kMemoryConstants);
+                            const TextRow& row,
+                            const MemoryConstants& constants = kMemoryConstants);
 
 struct StackActivations {
   double kept = 0;         // since the forward pass
@@ -48,7 +49,7 @@ struct StackActivations {
 
 // Activations of `layers` layers for `rows` rows.
 StackActivations CountActivations(const TransformerStack& stack, const TrainingSetup& setup,
-                                  const Row& row, double rows, double layers,
+                                  const TextRow& row, double rows, double layers,
                                   const MemoryConstants& constants);
 
 // Bytes of logits when the loss is computed.

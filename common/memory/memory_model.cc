@@ -188,7 +188,7 @@ Passing PassingOf(const ModelShape& model, const TrainingSetup& setup, const Cas
                          static_cast<double>(setup.context_parallel);
   int64_t in_row = InputTokens(model, setup);
   if (model.vision) in_row += setup.images * model.vision->tokens_per_image;
-  const Row row = RowOfLayers(model, setup, in_row);
+  const TextRow row = RowOfLayers(model, setup, in_row);
   Passing passing;
   StackActivations& kept = passing.layers;
   kept = CountActivations(model.layers, setup, row, samples, part.layers, constants);

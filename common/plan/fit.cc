@@ -40,7 +40,7 @@ double ForwardBytes(const ModelShape& model, TrainingSetup setup, int64_t batch,
   setup.checkpointing = Checkpointing::kFull;
   setup.chunked_cross_entropy = true;
   setup.micro_batch = batch;
-  const Row row = RowOfLayers(model, setup, InputTokens(model, setup));
+  const TextRow row = RowOfLayers(model, setup, InputTokens(model, setup));
   const double tokens = static_cast<double>(batch) * static_cast<double>(row.tokens);
   MemoryConstants constants;
   constants.layer_at_work = kLayerForward;

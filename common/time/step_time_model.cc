@@ -113,7 +113,7 @@ double SentBytes(const ModelShape& model, const TrainingSetup& setup, int64_t ac
 double SentActivations(const ModelShape& model, const TrainingSetup& setup) {
   const TransformerStack& stack = model.layers;
   const double number = NumberBytes(setup);
-  const Row text = RowOfLayers(model, setup, CountRowTokens(model, setup));
+  const TextRow text = RowOfLayers(model, setup, CountRowTokens(model, setup));
   const double tokens = static_cast<double>(setup.micro_batch * text.tokens) /
                         static_cast<double>(setup.context_parallel);
   const double layers =

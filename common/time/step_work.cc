@@ -67,7 +67,7 @@ double UnpackBytes(const TrainingSetup& setup, const StepTimeConstants& constant
 // Bytes per token written by a layer's forward pass: norms, projections, MLP, residual sums, and
 // attention scores if materialised.
 double WrittenBytesOfLayer(const TransformerStack& stack, const TrainingSetup& setup,
-                           const Row& row) {
+                           const TextRow& row) {
   // After prepare_model_for_kbit_training norms give fp32, and bitsandbytes' layers give back the
   // type that they get (Linear4bit.forward).
   const bool wide = setup.kbit_prepared && BaseOf(setup) == BaseWeights::kNf4;
@@ -111,7 +111,7 @@ double AdaptedWidth(const TransformerStack& stack, const TrainingSetup& setup) {
 
 // Adds the layers of a stack over `rows` rows.
 void AddStack(const TransformerStack& stack, const TrainingSetup& setup, const Passes& passes,
-              const Row& row, double rows, bool causal, const StepTimeConstants& constants,
+              const TextRow& row, double rows, bool causal, const StepTimeConstants& constants,
               MicroBatchWork& work) {
   if (stack.num_hidden_layers == 0) return;
   const auto layers = static_cast<double>(stack.num_hidden_layers);
@@ -205,7 +205,7 @@ MicroBatchWork CountMicroBatchWork(const ModelShape& model, const TrainingSetup&
   const double batch =
       static_cast<double>(setup.micro_batch) * static_cast<double>(SequencesOfASample(setup));
   const int64_t in_row = CountRowTokens(model, setup);
-  const Row row = RowOfLayers(model, setup, in_row);
+  const TextRow row = RowOfLayers(model, setup, in_row);
   const double tokens = batch * static_cast<double>(row.tokens);
   const Passes passes = PassesOf(setup, true);
   const bool decoder = model.lm_head;
