@@ -209,9 +209,11 @@ void KeyReader::Check(const TrainKey& key) {
 void KeyReader::RefuseUnknown(const std::string& name) {
   std::string hint = Elsewhere(name, section_);
   const std::optional<ForeignKey> foreign = FindForeignKey(name, json(true));
+  const bool renamed = foreign && foreign->effect == ForeignKey::Effect::kOtherName;
+  // Keys of inference are for the user's own program: the name of a training's key says more.
+  if (renamed && hint.ends_with(" inference")) hint.clear();
   if (hint.empty() && foreign) {
-    hint = foreign->effect == ForeignKey::Effect::kOtherName ? "; here it is " + foreign->text
-                                                             : "; it belongs under training";
+    hint = renamed ? "; here it is " + foreign->text : "; it belongs under training";
   }
   std::vector<std::string> names;
   for (const TrainKey* key : TrainKeysIn(section_)) names.emplace_back(key->name());

@@ -238,6 +238,9 @@ TEST(ForeignKeys, WhatIsNotCountedIsAmongTheAssumptions) {
 }
 
 TEST(ForeignKeys, AnotherProgramsNameIsToldItsOwnHere) {
+  EXPECT_EQ(RefusalOf(R"({"batch_size": 8})"),
+            "unknown key 'batch_size'; here it is training.per_device_train_batch_size for a "
+            "GPU's, training.effective_batch_size for that of all");
   EXPECT_EQ(RefusalOf(R"({"cutoff_len": 2048})"),
             "unknown key 'cutoff_len'; here it is training.max_seq_length");
   EXPECT_EQ(RefusalOf(R"({"lora": {"use_dora": true}, "method": "lora"})"),
