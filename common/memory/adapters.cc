@@ -76,6 +76,17 @@ double AdapterParameters(const TransformerStack& stack, const TrainingSetup& set
   return parameters;
 }
 
+bool TrainsTower(const ModelShape& model, const TrainingSetup& setup) {
+  return model.vision && !model.vision->frozen.value_or(setup.method != Method::kFull);
+}
+
+double TextAdapterParameters(const ModelShape& model, const TrainingSetup& setup) {
+  double parameters = AdapterParameters(model.layers, setup);
+  if (model.encoder) parameters += AdapterParameters(*model.encoder, setup);
+  if (TrainsTower(model, setup)) parameters += AdapterParameters(model.vision->layers, setup);
+  return parameters;
+}
+
 double SavedModules(const ModelShape& model, const TrainingSetup& setup) {
   const auto table = static_cast<double>(model.vocab_size * model.layers.hidden_size);
   double parameters = 0;

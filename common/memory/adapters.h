@@ -21,6 +21,13 @@ std::string MistypedTarget(const ModelShape& model, const TrainingSetup& setup);
 // Adapter parameters of all layers.
 double AdapterParameters(const TransformerStack& stack, const TrainingSetup& setup);
 
+// Whether the vision tower trains: whole, unless frozen, or by adapters if the file says that it is
+// not frozen.
+bool TrainsTower(const ModelShape& model, const TrainingSetup& setup);
+
+// Adapter parameters of the decoder, the encoder and a tower that trains.
+double TextAdapterParameters(const ModelShape& model, const TrainingSetup& setup);
+
 // Parameters of lora.modules_to_save, which are fully trained in addition to the adapters.
 double SavedModules(const ModelShape& model, const TrainingSetup& setup);
 

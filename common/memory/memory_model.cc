@@ -208,8 +208,7 @@ Passing PassingOf(const ModelShape& model, const TrainingSetup& setup, const Cas
     const StackActivations more = CountActivations(
         model.vision->layers, setup, {of_image}, samples * static_cast<double>(setup.images),
         static_cast<double>(model.vision->layers.num_hidden_layers), constants);
-    const bool trains = setup.method == Method::kFull && !model.vision->frozen;
-    if (trains) kept.kept += more.kept;
+    if (TrainsTower(model, setup)) kept.kept += more.kept;
     kept.at_work = std::max(kept.at_work, more.at_work);
   }
   if (stage != StageOfPipeline::kLast && model.media) {
@@ -296,19 +295,17 @@ Standing StandingOf(const ModelShape& model, const TrainingSetup& setup, const C
   // What is frozen and not quantised, and modules that are trained whole next to adapters.
   const double rest = HasFp32Rest(setup) ? 4 : half;
   const double saved = full ? 0 : SavedModules(model, setup) / split;
-  const bool tower_frozen = model.vision && model.vision->frozen;
   const SampleWork media = CountMediaWork(model, setup);
   double trained = part.extra;
   double of_tables = 0;  // of the trained tables
   double frozen = 0;     // bytes
   if (full) {
     of_tables = part.tables;
-    trained += part.linear + part.tables + part.other + (tower_frozen ? 0 : part.tower) -
-               media.frozen_parameters;
-    frozen = half * ((tower_frozen ? part.tower : 0) + media.frozen_parameters);
+    const double of_tower = TrainsTower(model, setup) ? part.tower : 0;
+    trained += part.linear + part.tables + part.other + of_tower - media.frozen_parameters;
+    frozen = half * (part.tower - of_tower + media.frozen_parameters);
   } else {
-    double adapters = AdapterParameters(model.layers, setup);
-    if (model.encoder) adapters += AdapterParameters(*model.encoder, setup);
+    double adapters = TextAdapterParameters(model, setup);
     adapters += media.adapter_parameters_per_rank * static_cast<double>(setup.lora_rank);
     trained += adapters / split;
     frozen = part.linear * BaseBytes(setup) + (part.tables + part.tower + part.other) * rest;
@@ -462,16 +459,13 @@ double StateBytesPerParameter(const TrainingSetup& setup) {
 double TrainedParameters(const ModelShape& model, const TrainingSetup& setup) {
   const auto extra = static_cast<double>(model.extra_params);
   if (setup.method != Method::kFull) {
-    double adapters = AdapterParameters(model.layers, setup);
-    if (model.encoder) adapters += AdapterParameters(*model.encoder, setup);
+    double adapters = TextAdapterParameters(model, setup);
     adapters += CountMediaWork(model, setup).adapter_parameters_per_rank *
                 static_cast<double>(setup.lora_rank);
     return adapters + SavedModules(model, setup) + extra;
   }
   auto all = model.Parameters();
-  if (model.vision && model.vision->frozen) {
-    all -= model.vision->layers.Parameters();
-  }
+  if (model.vision && !TrainsTower(model, setup)) all -= model.vision->layers.Parameters();
   if (model.media) all -= CountMediaWork(model, setup).frozen_parameters;
   return all;
 }

@@ -257,7 +257,7 @@ std::optional<ModelShape> ReadModelShape(KeyReader& reader, const ModelShape* ba
     const auto stack = ReadStack(*vision, shape.vision ? &shape.vision->layers : nullptr, false);
     tower.tokens_per_image = vision->Int("tokens_per_image").value_or(tower.tokens_per_image);
     tower.patches_per_token = vision->Int("patches_per_token").value_or(tower.patches_per_token);
-    tower.frozen = vision->Bool("frozen").value_or(tower.frozen);
+    if (const auto frozen = vision->Bool("frozen")) tower.frozen = frozen;
     of_vision = vision->Number("params");
     vision->Finish();
     if (stack) {

@@ -74,7 +74,8 @@ struct VisionTower {
   TransformerStack layers;
   int64_t tokens_per_image = 0;   // seen by the language model
   int64_t patches_per_token = 1;  // patches merged into one token
-  bool frozen = false;
+  // Whether it is not trained; unset: trained where all weights are, without adapters otherwise.
+  std::optional<bool> frozen = {};
   friend bool operator==(const VisionTower&, const VisionTower&) = default;
 };
 

@@ -26,7 +26,7 @@ void AddStage(const Stage& stage, const ModelShape& shape, Assumptions& found) {
     AddOnce("adapters on all linear layers; lora.target_modules settles it", found.sentences);
   }
   if (training.method != Method::kFull && shape.vision && !shape.vision->frozen) {
-    AddOnce("no adapters in the vision tower, which are not counted", found.sentences);
+    AddOnce("no adapters in the vision tower; model.vision.frozen settles it", found.sentences);
   }
   if (training.method == Method::kFull && !training.optim_is_said) {
     AddOnce("PyTorch's AdamW with a kernel for each operation; optim settles it", found.sentences);

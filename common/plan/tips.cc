@@ -493,7 +493,8 @@ Tip FeatureCacheTip(const TipContext& at) {
     return DoesNotApply(tip,
                         known ? "the model has no vision tower" : "the file gives no vision tower");
   }
-  const bool frozen = at.training().method != Method::kFull || (known && at.shape->vision->frozen);
+  const bool adapters = at.training().method != Method::kFull;
+  const bool frozen = known ? at.shape->vision->frozen.value_or(adapters) : adapters;
   if (!frozen) {
     return DoesNotApply(tip,
                         "the vision tower is trained, so that its features change "

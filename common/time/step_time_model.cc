@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "common/memory/activations.h"
+#include "common/memory/adapters.h"
 #include "common/time/step_work.h"
 
 namespace gpuadvise {
@@ -64,8 +65,8 @@ double LayersOf(const ModelShape& model, const TrainingSetup& setup,
   auto layers = static_cast<double>(model.layers.num_hidden_layers);
   if (model.encoder) layers += static_cast<double>(model.encoder->num_hidden_layers);
   if (model.vision && setup.images > 0) {
-    const bool trains = setup.method == Method::kFull && !model.vision->frozen;
-    layers += static_cast<double>(model.vision->layers.num_hidden_layers) * (trains ? 1 : 1.0 / 3);
+    layers += static_cast<double>(model.vision->layers.num_hidden_layers) *
+              (TrainsTower(model, setup) ? 1 : 1.0 / 3);
   }
   const bool again = setup.checkpointing == Checkpointing::kFull;
   return layers + CountMediaWork(model, setup).layers_to_launch *

@@ -217,8 +217,7 @@ MicroBatchWork CountMicroBatchWork(const ModelShape& model, const TrainingSetup&
   }
   if (model.vision && setup.images > 0) {
     const int64_t patches = model.vision->tokens_per_image * model.vision->patches_per_token;
-    const bool trains = setup.method == Method::kFull && !model.vision->frozen;
-    AddStack(model.vision->layers, setup, PassesOf(setup, trains), {patches},
+    AddStack(model.vision->layers, setup, PassesOf(setup, TrainsTower(model, setup)), {patches},
              batch * static_cast<double>(setup.images), false, constants, work);
   }
   const double number = NumberBytes(setup);

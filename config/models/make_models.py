@@ -51,6 +51,7 @@ FLAGS = {
     "dropout": ("dropout", "true"),
     "gelunew": ("gelu_new", "true"),
     "nofp16": ("fp16", "false"),
+    "trains": ("frozen", "false"),
 }
 # Of an encoder-decoder both stacks have these.
 STACK = ["hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim",

@@ -328,6 +328,22 @@ TEST(HighestBytes, ContainsWhatVaryingLengthsReserve) {
   EXPECT_GT(highest(), 43.1);
 }
 
+TEST(PeakMemory, AdaptersInAVisionTowerKeepItsActivations) {
+  ModelShape shape = Shape("qwen2.5-vl-3b");
+  TrainingSetup setup = Lora(1024);
+  setup.images = 1;
+  setup.checkpointing = Checkpointing::kNone;
+  const auto peak = [&](std::optional<bool> frozen) {
+    shape.vision->frozen = frozen;
+    return PeakMemory(shape, setup).total();
+  };
+  EXPECT_EQ(peak({}), peak(true));
+  EXPECT_GT(peak(false), 1.05 * peak(true));
+  setup.method = Method::kFull;
+  EXPECT_EQ(peak({}), peak(false));
+  EXPECT_GT(peak(false), peak(true));
+}
+
 TEST(LargestMicroBatch, KeepsTheUpperEndBelowWhatIsAskedFor) {
   TrainingSetup setup = Lora(2048);
   setup.mean_seq_length = 700;
