@@ -20,6 +20,9 @@ class ClusterRunner : public JobRunner {
                              const std::string& script) override;
   Result<SbatchVerdict> Test(const std::vector<std::string>& arguments,
                              const std::string& script) override;
+  Result<void> Cancel(int64_t job_id, const std::string& cluster) override {
+    return sbatch_.Cancel(job_id, cluster);
+  }
   Result<void> Allocate(const std::vector<std::string>& arguments) override {
     return sbatch_.Allocate(arguments);
   }

@@ -127,6 +127,7 @@ Command MakeRunCommand();
 Command MakeScaleCommand();
 Command MakeSelectCommand();
 Command MakeSubmitCommand();
+Command MakeSweepCommand();
 Command MakeTopCommand();
 Command MakeWatchCommand();
 Command MakeWhenCommand();
@@ -134,12 +135,12 @@ Command MakeWhyCommand();
 
 // In the order of --help.
 inline constexpr Command (*kAllCommands[])() = {
-    MakeAdviseCommand,   MakeSubmitCommand,    MakeWhenCommand,   MakeNowCommand,
-    MakeSelectCommand,   MakeFitCommand,       MakeScaleCommand,  MakeModelsCommand,
-    MakeCardsCommand,    MakeReferenceCommand, MakeRunCommand,    MakeProbeCommand,
-    MakeGpusCommand,     MakeNodesCommand,     MakeQueueCommand,  MakeWhyCommand,
-    MakeAccuracyCommand, MakeJobsCommand,      MakeWatchCommand,  MakeTopCommand,
-    MakeLogsCommand,     MakeEffCommand,       MakeDoctorCommand, MakeInitCommand,
-    MakeHelpCommand,     MakeCompleteCommand};
+    MakeAdviseCommand, MakeSubmitCommand,   MakeSweepCommand,     MakeWhenCommand,
+    MakeNowCommand,    MakeSelectCommand,   MakeFitCommand,       MakeScaleCommand,
+    MakeModelsCommand, MakeCardsCommand,    MakeReferenceCommand, MakeRunCommand,
+    MakeProbeCommand,  MakeGpusCommand,     MakeNodesCommand,     MakeQueueCommand,
+    MakeWhyCommand,    MakeAccuracyCommand, MakeJobsCommand,      MakeWatchCommand,
+    MakeTopCommand,    MakeLogsCommand,     MakeEffCommand,       MakeDoctorCommand,
+    MakeInitCommand,   MakeHelpCommand,     MakeCompleteCommand};
 
 }  // namespace gpuadvise::client

@@ -51,6 +51,17 @@ void AddAdviceQuestion(Options& options, AdviceQuestion& question) {
   options.Value("--gpu NAME,...", question.gpus, "Only these kinds of GPU");
   AddPrices(options, question.prices);
   AddSlurmFlags(options, question.fixed);
+  AddArray(options, "-a,--array", question.fixed);
+}
+
+void AddArray(Options& options, const char* spelling, SbatchOptions& given) {
+  options.app()
+      .add_option_function<std::string>(
+          spelling, [&given](const std::string& value) { given.Set("array", value); },
+          "Many runs, as in sbatch: 1-80, 1-80%8; split over GPU types so that the last is done "
+          "first")
+      ->option_text("TASKS")
+      ->group("Fixed by you (as in sbatch)");
 }
 
 void AddPrices(Options& options, std::string& prices) {

@@ -37,6 +37,9 @@ void AddTrainingSource(Options& options, TrainingSource& source);
 
 // Flags of our commands that are sbatch's own: kept as text, read by one parser
 // (client/questions/job_question.h).
+// The option that asks for many runs.
+void AddArray(Options& options, const char* spelling, SbatchOptions& given);
+
 void AddSlurmFlags(Options& options, SbatchOptions& given);
 
 }  // namespace gpuadvise::client

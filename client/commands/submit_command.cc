@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -18,6 +19,7 @@
 #include "client/terminal/printable.h"
 #include "client/views/advice_view.h"
 #include "client/views/check_view.h"
+#include "client/views/sweep_view.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
 #include "common/yaml/yaml_file.h"
@@ -65,7 +67,8 @@ std::string ChoiceText(const Choice& choice, const SubmitCommand& command, const
   for (const std::string& each : choice.advice.assumed) lines.push_back("assumed: " + each);
   const auto& limit = choice.advice.limit_advice;
   if (limit && limit->rank == strategy.rank && !limit->words.empty()) lines.push_back(limit->words);
-  const SbatchOptions& fixed = command.question.fixed;
+  SbatchOptions fixed = command.question.fixed;
+  if (const auto tasks = choice.script.options.Get("array")) fixed.Set("array", *tasks);
   if (!fixed.empty()) {
     lines.push_back("fixed by you: " + Printable(Join(fixed.ToArguments(), " ")));
   }
@@ -90,6 +93,19 @@ Result<int64_t> JobIdFrom(const std::string& printed) {
   return Fail(ErrorCode::kInternal, "sbatch printed no job id; check with `squeue --me`");
 }
 
+using Choices = std::vector<Choice>;
+
+// The scripts of all jobs, as --dry-run prints them.
+std::string ScriptsText(const Choices& choices) {
+  if (choices.size() == 1) return choices.front().script.text;
+  std::string text;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    text += fmt::format("{}# ---- gpuadvise: job {} of {}\n{}\n", text.empty() ? "" : "\n", i + 1,
+                        choices.size(), WithoutTrailingNewlines(choices[i].script.text));
+  }
+  return text;
+}
+
 // A script without the line that names the advice: each advice has its own.
 std::string WithoutAdvice(std::string_view script) {
   std::string kept;
@@ -100,13 +116,13 @@ std::string WithoutAdvice(std::string_view script) {
   return kept;
 }
 
-// Whether the script is still the one that somebody read.
-Result<void> CheckSame(const SubmitCommand& command, const Choice& choice) {
+// Whether the scripts are still those that somebody read.
+Result<void> CheckSame(const SubmitCommand& command, const Choices& choices) {
   if (command.same_as.empty()) return {};
   const Result<std::string> agreed =
       command.same_as == "-" ? ReadStandardInput("standard input") : ReadTextFile(command.same_as);
   if (!agreed) return tl::unexpected<Error>(agreed.error());
-  if (WithoutAdvice(*agreed) == WithoutAdvice(choice.script.text)) return {};
+  if (WithoutAdvice(*agreed) == WithoutAdvice(ScriptsText(choices))) return {};
   return Fail(ErrorCode::kInternal,
               fmt::format("--same-as: the job script is no longer the one in {}, so nothing was "
                           "submitted; look at it again with --dry-run",
@@ -121,8 +137,9 @@ Result<void> CanAgree(const SubmitCommand& command, const Console& console) {
       "the script only");
 }
 
-bool Agreed(const SubmitCommand& command, Console& console) {
-  if (command.yes || console.Ask("Submit this job? [y/N] ")) return true;
+bool Agreed(const SubmitCommand& command, size_t jobs, Console& console) {
+  const std::string what = jobs == 1 ? "this job" : fmt::format("these {} arrays", jobs);
+  if (command.yes || console.Ask("Submit " + what + "? [y/N] ")) return true;
   console.Complain("Nothing was submitted.");
   return false;
 }
@@ -170,11 +187,26 @@ void TellDaemon(Api& api, const Choice& choice, int64_t job_id, const std::strin
   }
 }
 
-json SubmissionJson(const json& job_id, const Choice& choice, const std::vector<Check>& checks) {
+// A job with its checks.
+struct CheckedJob {
+  const Choice& choice;
+  JobChecks checks;
+};
+
+json SubmissionJson(const json& job_id, const CheckedJob& job) {
   return {{"job_id", job_id},
-          {"strategy", choice.row},
-          {"script", choice.script.text},
-          {"checks", ChecksJson(checks)}};
+          {"strategy", job.choice.row},
+          {"script", job.choice.script.text},
+          {"checks", ChecksJson(job.checks.checks)}};
+}
+
+// Of one job, or of a sweep's `jobs`. `ids`: of those that were submitted.
+json SubmissionJson(const std::vector<CheckedJob>& jobs, const std::vector<int64_t>& ids) {
+  json all = json::array();
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    all.push_back(SubmissionJson(i < ids.size() ? json(ids[i]) : json(), jobs[i]));
+  }
+  return jobs.size() == 1 ? all.front() : json{{"jobs", all}};
 }
 
 // The job's log, and the commands that follow the job.
@@ -192,84 +224,151 @@ std::string WhereToLook(const Choice& choice, int64_t job_id) {
          fmt::format("Follow it{1}: gpuadvise watch {0}, gpuadvise logs {0} -f\n", job_id, there);
 }
 
-int SubmitChoice(const Choice& choice, const JobChecks& job, Api& api, JobRunner& runner,
-                 Console& console) {
-  if (const Result<void> made = MakeFolders(job.log_folders); !made) {
-    return Report({made.error().code, made.error().message + "; nothing was submitted", ""},
-                  console);
+// Submits all jobs or none: what was submitted before an error is cancelled.
+Result<std::vector<int64_t>> SubmitAll(const std::vector<CheckedJob>& jobs, JobRunner& runner) {
+  std::vector<int64_t> ids;
+  for (const CheckedJob& job : jobs) {
+    Result<void> made = MakeFolders(job.checks.log_folders);
+    Result<std::string> printed = std::string();
+    if (made) printed = runner.Submit(job.choice.arguments, job.choice.script.text);
+    if (made && printed) {
+      const Result<int64_t> id = JobIdFrom(*printed);
+      if (!id) return tl::unexpected<Error>(id.error());
+      ids.push_back(*id);
+      continue;
+    }
+    Error error = made ? printed.error() : made.error();
+    std::string left;
+    for (const int64_t id : ids) {
+      if (!runner.Cancel(id, job.choice.strategy.cluster)) left += " " + std::to_string(id);
+    }
+    error.message += left.empty()
+                         ? "; nothing was submitted"
+                         : "; jobs submitted before it could not be cancelled: scancel" + left;
+    return tl::unexpected<Error>({error.code, std::move(error.message), ""});
   }
-  const Result<std::string> printed = runner.Submit(choice.arguments, choice.script.text);
-  if (!printed) {
-    return Report({printed.error().code, printed.error().message + "; nothing was submitted", ""},
-                  console);
+  return ids;
+}
+
+int Submit(const std::vector<CheckedJob>& jobs, Api& api, JobRunner& runner, Console& console) {
+  const Result<std::vector<int64_t>> ids = SubmitAll(jobs, runner);
+  if (!ids) return Report(ids.error(), console);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    TellDaemon(api, jobs[i].choice, (*ids)[i], jobs[i].checks.outcome_folder, console);
   }
-  const Result<int64_t> job_id = JobIdFrom(*printed);
-  if (!job_id) return Report(job_id.error(), console);
-  TellDaemon(api, choice, *job_id, job.outcome_folder, console);
   if (console.style().json) {
-    PrintJson(SubmissionJson(*job_id, choice, job.checks), console);
-  } else {
-    console.Print(fmt::format("Submitted job {}{}: {}\n", *job_id, OnCluster(choice.strategy),
-                              PromiseSentence(choice.strategy, console.now())));
-    console.Print(WhereToLook(choice, *job_id));
+    PrintJson(SubmissionJson(jobs, *ids), console);
+    return kExitOk;
   }
+  const std::optional<api::Sweep>& sweep = jobs.front().choice.advice.sweep;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const Choice& choice = jobs[i].choice;
+    if (jobs.size() > 1) {
+      console.Print(fmt::format("Submitted job {}: runs {} on {}\n", (*ids)[i],
+                                choice.script.options.Get("array").value_or(""),
+                                StrategyName(choice.strategy)));
+    } else {
+      console.Print(fmt::format("Submitted job {}{}: {}\n", (*ids)[i], OnCluster(choice.strategy),
+                                PromiseSentence(choice.strategy, console.now())));
+      console.Print(WhereToLook(choice, (*ids)[i]));
+    }
+  }
+  if (jobs.size() > 1 && sweep) console.Print(SweepSentence(*sweep, console.now()) + "\n");
   return kExitOk;
 }
 
-int ShowDryRun(const SubmitCommand& command, const json& spec, const Choice& choice,
-               const JobChecks& job, Console& console) {
+std::string ChoicesText(const SubmitCommand& command, const json& spec, const Choices& choices,
+                        const Console& console) {
+  std::string text;
+  if (choices.size() > 1) {
+    text = SweepText(choices.front().advice, console.now(), console.style()) + "\n";
+  }
+  for (const Choice& choice : choices) text += ChoiceText(choice, command, spec, console);
+  return text;
+}
+
+int ShowDryRun(const SubmitCommand& command, const json& spec, const Choices& choices,
+               const std::vector<CheckedJob>& jobs, Console& console) {
   if (console.style().json) {
-    PrintJson(SubmissionJson(nullptr, choice, job.checks), console);
+    PrintJson(SubmissionJson(jobs, {}), console);
     return kExitOk;
   }
-  std::string text =
-      ChoiceText(choice, command, spec, console) + TroubleText(job.checks, console.style());
+  std::string text = ChoicesText(command, spec, choices, console) +
+                     TroubleText(jobs.front().checks.checks, console.style());
   text.pop_back();
   console.Complain(text);  // so that `submit --dry-run > job.sh` is just the script
-  console.PrintDocument(choice.script.text);
+  console.PrintDocument(ScriptsText(choices));
   return kExitOk;
 }
 
 // The choice is made: look at everything, ask, submit.
-int CheckAndSubmit(const SubmitCommand& command, const json& spec, const Choice& choice, Api& api,
+int CheckAndSubmit(const SubmitCommand& command, const json& spec, const Choices& choices, Api& api,
                    const JobSubmission& submission, Console& console) {
-  if (command.dry_run) {
-    const JobChecks job = CheckJob(spec, choice, submission.site, nullptr, console.now());
-    return ShowDryRun(command, spec, choice, job, console);
+  JobRunner* runner = command.dry_run ? nullptr : &submission.runner;
+  if (!command.dry_run && !console.style().json) {
+    console.Print(ChoicesText(command, spec, choices, console) + "\n" + ScriptsText(choices) +
+                  "\n");
   }
-  if (!console.style().json) {
-    console.Print(ChoiceText(choice, command, spec, console) + "\n" + choice.script.text + "\n");
+  const Result<void> asks = CanAgree(command, console);
+  if (!command.dry_run && !asks) return Report(asks.error(), console);
+  std::vector<CheckedJob> jobs;
+  for (const Choice& choice : choices) {
+    jobs.push_back({choice, CheckJob(spec, choice, submission.site, runner, console.now())});
   }
-  if (const Result<void> asks = CanAgree(command, console); !asks) {
-    return Report(asks.error(), console);
+  if (command.dry_run) return ShowDryRun(command, spec, choices, jobs, console);
+  std::vector<Check> checks;
+  for (const CheckedJob& job : jobs) {
+    for (const Check& check : job.checks.checks) {
+      const bool is_news = std::none_of(checks.begin(), checks.end(), [&](const Check& told) {
+        return told.subject == check.subject && told.finding == check.finding;
+      });
+      if (is_news) checks.push_back(check);
+    }
   }
-  const JobChecks job = CheckJob(spec, choice, submission.site, &submission.runner, console.now());
-  if (!MayGoOn(command, job.checks, console)) {
+  if (!MayGoOn(command, checks, console)) {
     if (console.style().json) {
-      json document = SubmissionJson(nullptr, choice, job.checks);
+      json document = SubmissionJson(jobs, {});
       document.update(ErrorDocument({ErrorCode::kInfeasible, kCheckFailed, ""}));
       PrintJson(document, console);
     }
     return kExitError;
   }
-  if (!Agreed(command, console)) {  // a choice and no error
-    if (console.style().json) PrintJson(SubmissionJson(nullptr, choice, job.checks), console);
+  if (!Agreed(command, jobs.size(), console)) {  // a choice and no error
+    if (console.style().json) PrintJson(SubmissionJson(jobs, {}), console);
     return kExitError;
   }
-  return SubmitChoice(choice, job, api, submission.runner, console);
+  return Submit(jobs, api, submission.runner, console);
 }
 
-// Without --pick: the first row that the command can follow, where that is not row 1.
+// Whether the command can follow every row of the plan.
+bool CanFollow(const std::vector<api::CommandConflict>& conflicts, const api::Advice& advice) {
+  std::vector<int64_t> ranks = {advice.strategies.front().rank};
+  if (advice.sweep) {
+    ranks.clear();
+    for (const api::SweepShare& share : advice.sweep->shares) ranks.push_back(share.rank);
+  }
+  return std::none_of(ranks.begin(), ranks.end(), [&](int64_t rank) {
+    return std::any_of(conflicts.begin(), conflicts.end(), [&](const auto& conflict) {
+      return conflict.certain &&
+             std::find(conflict.ranks.begin(), conflict.ranks.end(), rank) != conflict.ranks.end();
+    });
+  });
+}
+
+// Without --pick: the first row that the command can follow, where it cannot follow the plan.
 void PickWhatIsFollowed(SubmitCommand& command, const json& spec, const api::Advice& advice,
                         Console& console) {
   const std::vector<api::CommandConflict> conflicts = ConflictsOf(spec, advice);
-  const int64_t first = advice.strategies.front().rank;
   const int64_t followed = FirstFollowed(advice, conflicts);
-  if (followed == 0 || followed == first) return;
+  if (followed == 0 || CanFollow(conflicts, advice)) return;
   command.pick = followed;
+  const int64_t first = advice.strategies.front().rank;
   for (const api::CommandConflict& conflict : conflicts) {
-    if (!conflict.certain || conflict.ranks.front() != first) continue;
-    console.Complain(Printable(fmt::format("gpuadvise: row {}, not {}: {}; {}", followed, first,
+    if (!conflict.certain) continue;
+    const bool of_plan = advice.sweep || conflict.ranks.front() == first;
+    if (!of_plan) continue;
+    console.Complain(Printable(fmt::format("gpuadvise: row {}, not {}: {}; {}", followed,
+                                           advice.sweep ? "the split" : std::to_string(first),
                                            conflict.cause, conflict.remedy)));
   }
 }
@@ -296,13 +395,13 @@ int Run(SubmitCommand& command, const CommandContext& context) {
     return kExitInfeasible;
   }
   if (command.pick == 0) PickWhatIsFollowed(command, file->spec(), advice, console);
-  const Result<Choice> choice = Choose({command.pick, question.fixed, command.passed_on}, *file,
-                                       *answer, submission->job_template);
-  if (!choice) return Report(choice.error(), console);
-  if (const Result<void> same = CheckSame(command, *choice); !same) {
+  const Result<Choices> choices = ChooseAll({command.pick, question.fixed, command.passed_on},
+                                            *file, *answer, submission->job_template);
+  if (!choices) return Report(choices.error(), console);
+  if (const Result<void> same = CheckSame(command, *choices); !same) {
     return Report(same.error(), console);
   }
-  return CheckAndSubmit(command, file->spec(), *choice, api, *submission, console);
+  return CheckAndSubmit(command, file->spec(), *choices, api, *submission, console);
 }
 
 void AddOptions(SubmitCommand& command, Options& options) {

@@ -20,7 +20,8 @@ using nlohmann::json;
 // "/constraints/time_limit_seconds" -> "--time".
 std::string PointerToFlag(const std::string& pointer) {
   constexpr std::string_view kConstraints = "/constraints/";
-  if (pointer == "/objective" || pointer == "/deadline") return "--" + pointer.substr(1);
+  if (pointer == "/objective" || pointer == "/deadline" || pointer == "/array")
+    return "--" + pointer.substr(1);
   if (!pointer.starts_with(kConstraints)) return {};
   std::string name = pointer.substr(kConstraints.size());
   name = name.substr(0, name.find('/'));
@@ -84,6 +85,8 @@ Result<json> AdviceRequest(const TrainFile& file, const AdviceQuestion& question
     return file.Refuse("slurm.extra: " + of_file.error().message, "/slurm/extra");
   }
   fixed->OverrideWith(question.fixed);
+  const auto array = fixed->Get("array");  // else the file's slurm.array
+  if (array && !array->empty()) request["array"] = *array;
   Result<json> constraints = AdviceConstraints(*fixed);
   if (!constraints) return constraints;
   if (!constraints->empty()) request["constraints"] = *std::move(constraints);

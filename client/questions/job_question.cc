@@ -9,64 +9,13 @@
 #include "common/base/date_time.h"
 #include "common/base/slurm_time.h"
 #include "common/base/text.h"
+#include "common/slurm/array_tasks.h"
 #include "common/slurm/gres.h"
 
 namespace gpuadvise::client {
 namespace {
 
 using nlohmann::json;
-
-constexpr int64_t kMostTasks = 4'000'000;  // above Slurm's largest MaxArraySize
-
-struct ArrayTasks {
-  int64_t count = 0;
-  int64_t throttle = 0;  // 0: none
-};
-
-std::optional<int64_t> WholeNumber(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
-}
-
-// Number of tasks in "7", "1-40" or "0-30:2"; nullopt: none of these.
-std::optional<int64_t> CountTasks(std::string_view range) {
-  const size_t dash = range.find('-');
-  if (dash == std::string_view::npos) {
-    return WholeNumber(range) ? std::optional<int64_t>(1) : std::nullopt;
-  }
-  std::string_view high = range.substr(dash + 1);
-  std::optional<int64_t> step = 1;
-  if (const size_t colon = high.find(':'); colon != std::string_view::npos) {
-    step = WholeNumber(high.substr(colon + 1));
-    high = high.substr(0, colon);
-  }
-  const auto from = WholeNumber(range.substr(0, dash)), to = WholeNumber(high);
-  if (!from || !to || !step || *step < 1 || *to < *from || *to > kMostTasks) return std::nullopt;
-  return (*to - *from) / *step + 1;
-}
-
-Result<ArrayTasks> ParseArrayTasks(const std::string& text) {
-  const auto bad = [&] {
-    return BadInput("\"" + text.substr(0, 40) +
-                    "\" is not a list of tasks such as 1-40, 1-40%4 or 0,5,7");
-  };
-  ArrayTasks array;
-  const size_t percent = text.find('%');
-  if (percent != std::string::npos) {
-    const auto throttle = WholeNumber(std::string_view(text).substr(percent + 1));
-    if (!throttle) return bad();
-    array.throttle = *throttle;
-  }
-  for (const std::string_view range : SplitAt(std::string_view(text).substr(0, percent), ',')) {
-    const auto tasks = CountTasks(range);
-    if (!tasks) return bad();
-    array.count += *tasks;
-  }
-  if (array.count < 1 || array.count > kMostTasks) return bad();
-  return array;
-}
 
 // Collects members; skips the rest after the first error.
 class QuestionBuilder {
@@ -128,7 +77,7 @@ class QuestionBuilder {
     if (!value || error_) return;
     const Result<ArrayTasks> array = ParseArrayTasks(*value);
     if (!array) return Fail("array", array.error().message);
-    json_["array_tasks"] = array->count;
+    json_["array_tasks"] = static_cast<int64_t>(array->numbers.size());
     if (array->throttle > 0) json_["array_throttle"] = array->throttle;
   }
   void Exclusive() {
@@ -401,7 +350,7 @@ std::vector<std::string> UnseenByJobQuestion(const SbatchOptions& options) {
 
 std::vector<std::string> UnseenByAdvice(const SbatchOptions& options) {
   return Unseen(options, {"partition", "account", "qos", "constraint", "nodelist", "exclude",
-                          "nodes", "time", "time-min", "gres", "gpus", "gpus-per-node"});
+                          "nodes", "time", "time-min", "gres", "gpus", "gpus-per-node", "array"});
 }
 
 Result<void> AddRunWords(const SbatchOptions& options, json& job) {

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "client/api/answer_reader.h"
 #include "client/terminal/printable.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
+#include "common/slurm/array_tasks.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -116,7 +118,8 @@ Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file, const
   }
   Result<JobScript> script =
       MakeJobScript(job_template, file.spec(), choice.strategy,
-                    {choice.advice.advice_id, choice.advice.outcomes_dir}, FixedInScript(request));
+                    {choice.advice.advice_id, choice.advice.outcomes_dir, request.of_array},
+                    FixedInScript(request));
   if (!script) return Fail(script.error().code, file.Explain(script.error()));
   choice.script = *std::move(script);
   choice.arguments = SbatchArguments(choice.script.options, request.passed_on);
@@ -124,6 +127,55 @@ Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file, const
       request.fixed.Has("time") || ObjectOf(file.spec(), "slurm").contains("time");
   if (!cluster.empty()) choice.arguments.push_back("--clusters=" + cluster);
   return choice;
+}
+
+namespace {
+
+// Whether the shares are together the sweep's tasks, each once. Slurm gets them as they are.
+bool IsWhole(const api::Sweep& sweep) {
+  const Result<ArrayTasks> all = ParseArrayTasks(sweep.array);
+  std::vector<int64_t> numbers;
+  for (const api::SweepShare& share : sweep.shares) {
+    const Result<ArrayTasks> part = ParseArrayTasks(share.array);
+    if (!part) return false;
+    numbers.insert(numbers.end(), part->numbers.begin(), part->numbers.end());
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return all && all->numbers == numbers;
+}
+
+}  // namespace
+
+Result<std::vector<Choice>> ChooseAll(const ChoiceRequest& request, const TrainFile& file,
+                                      const json& answer, const std::string& job_template) {
+  const auto advice = ReadAnswer<api::Advice>(answer);
+  std::vector<ChoiceRequest> parts;
+  if (request.pick == 0 && advice.sweep) {
+    if (!IsWhole(*advice.sweep)) {
+      return Fail(ErrorCode::kInternal,
+                  "gpuadvised split the array into parts that are not its tasks; client and daemon "
+                  "may be different versions");
+    }
+    const auto passed_on = ParseSbatchArguments(request.passed_on);
+    for (const api::SweepShare& share : advice.sweep->shares) {
+      ChoiceRequest& part = parts.emplace_back(request);
+      part.pick = share.rank;
+      part.fixed.Set("array", share.array);
+      if (advice.sweep->shares.size() > 1) part.of_array = advice.sweep->array;
+      if (!passed_on || !passed_on->options.Has("array")) continue;
+      SbatchOptions others = passed_on->options;
+      others.Erase("array");
+      part.passed_on = others.ToArguments();
+    }
+  }
+  if (parts.empty()) parts.push_back(request);
+  std::vector<Choice> choices;
+  for (const ChoiceRequest& part : parts) {
+    Result<Choice> choice = Choose(part, file, answer, job_template);
+    if (!choice) return tl::unexpected<Error>(choice.error());
+    choices.push_back(*std::move(choice));
+  }
+  return choices;
 }
 
 }  // namespace gpuadvise::client

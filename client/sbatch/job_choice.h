@@ -28,11 +28,18 @@ struct ChoiceRequest {
   int64_t pick = 0;                    // rank of the row; 0: the first
   SbatchOptions fixed;                 // from flags and after `--`
   std::vector<std::string> passed_on;  // arguments after `--`, as written
+  std::string of_array = {};           // all tasks of the sweep of which `fixed` has a part
 };
 
 // The requested row of `answer` as a job. Errors: no such row, sbatch options that the daemon may
 // not set, or a script that cannot be made (with the file's line).
 Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file,
                       const nlohmann::json& answer, const std::string& job_template);
+
+// The jobs of a sweep, one for each share of `answer`: arrays of which each has a part of the
+// tasks. Without a sweep, or with a row picked, Choose()'s one.
+Result<std::vector<Choice>> ChooseAll(const ChoiceRequest& request, const TrainFile& file,
+                                      const nlohmann::json& answer,
+                                      const std::string& job_template);
 
 }  // namespace gpuadvise::client

@@ -47,6 +47,16 @@ Result<SbatchVerdict> SbatchRunner::Test(const std::vector<std::string>& argumen
   return SbatchVerdict{end->ok(), std::move(end->output)};
 }
 
+Result<void> SbatchRunner::Cancel(int64_t job_id, const std::string& cluster) {
+  const Result<std::string> scancel = FindProgram("scancel", "cancel it there");
+  if (!scancel) return tl::unexpected<Error>(scancel.error());
+  std::vector<std::string> arguments = {std::to_string(job_id)};
+  if (!cluster.empty()) arguments.push_back("--clusters=" + cluster);
+  const Result<std::string> printed = RunProgram(*scancel, arguments, "", ChildErrors::kInherited);
+  if (!printed) return tl::unexpected<Error>(printed.error());
+  return {};
+}
+
 Result<void> SbatchRunner::Allocate(const std::vector<std::string>& arguments) {
   const Result<std::string> salloc = FindProgram("salloc", "paste the line there");
   if (!salloc) return tl::unexpected<Error>(salloc.error());

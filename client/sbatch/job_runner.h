@@ -1,6 +1,7 @@
 // Runs the site's sbatch and salloc as the caller.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ class JobRunner {
   // answer within a minute.
   virtual Result<SbatchVerdict> Test(const std::vector<std::string>& arguments,
                                      const std::string& script) = 0;
+  // Cancels a job of this user; `cluster` "": the one that sbatch submits to. Errors: not in PATH,
+  // or failure.
+  virtual Result<void> Cancel(int64_t job_id, const std::string& cluster) = 0;
   // Puts `salloc ARGUMENTS` in the place of this process. Returns only errors: not in PATH, or it
   // cannot be run.
   virtual Result<void> Allocate(const std::vector<std::string>& arguments) = 0;
@@ -39,6 +43,7 @@ class SbatchRunner : public JobRunner {
                              const std::string& script) override;
   Result<SbatchVerdict> Test(const std::vector<std::string>& arguments,
                              const std::string& script) override;
+  Result<void> Cancel(int64_t job_id, const std::string& cluster) override;
   Result<void> Allocate(const std::vector<std::string>& arguments) override;
 };
 

@@ -62,6 +62,7 @@ Placeholders StrategyWords(const json& spec, const api::Strategy& strategy) {
       {"partition", SafeName(strategy.partition)},
       {"name", SafeName(TextOf(spec, "name"))},
       {"output_dir", "\"$GPUADVISE_OUTPUT_DIR\""},
+      {"index", "${SLURM_ARRAY_TASK_ID:-0}"},
       {"node_rank", several ? "$SLURM_NODEID" : "0"},
       {"master_addr", several ? "$MASTER_ADDR" : "localhost"},
       {"master_port", several ? "$MASTER_PORT" : "29500"},

@@ -13,6 +13,7 @@
 #include "common/base/json_fields.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
+#include "common/slurm/array_tasks.h"
 
 namespace gpuadvise::client {
 namespace {
@@ -38,6 +39,15 @@ Result<std::string> UserExports(const json& spec, const Placeholders& words) {
   return exports;
 }
 
+// What Slurm tells a task of its array, of the whole sweep: programs divide their work by it.
+std::string ExportsOfSweep(const std::string& array) {
+  const Result<ArrayTasks> tasks = ParseArrayTasks(array);
+  if (!tasks) return "";
+  return Export("SLURM_ARRAY_TASK_COUNT", std::to_string(tasks->numbers.size())) +
+         Export("SLURM_ARRAY_TASK_MIN", std::to_string(tasks->numbers.front())) +
+         Export("SLURM_ARRAY_TASK_MAX", std::to_string(tasks->numbers.back()));
+}
+
 Result<std::string> Exports(const json& spec, const api::Strategy& strategy,
                             const AdviceOrigin& advice, const Placeholders& words) {
   std::string exports;
@@ -57,6 +67,7 @@ Result<std::string> Exports(const json& spec, const api::Strategy& strategy,
   if (const std::string resume = ResumeWords(spec); !resume.empty()) {
     exports += Export("GPUADVISE_RESUME", ShellQuoted(resume));
   }
+  exports += ExportsOfSweep(advice.array);
   const Result<std::string> user = UserExports(spec, words);
   if (!user) return user;
   exports += *user;

@@ -27,6 +27,7 @@ struct JobScript {
 struct AdviceOrigin {
   std::string id;
   std::string outcomes_dir;  // the site's folder for outcomes without a socket; "": none
+  std::string array = {};    // all tasks of a sweep of which the job has a part; "": it has all
 };
 
 // `strategy`: one of the advice; `spec`: the training file's JSON, validated by the daemon. `fixed`

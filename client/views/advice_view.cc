@@ -12,6 +12,7 @@
 #include "client/sbatch/job_words.h"
 #include "client/terminal/display.h"
 #include "client/terminal/text_table.h"
+#include "client/views/sweep_view.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
 
@@ -280,6 +281,8 @@ std::string AdviceText(const Answer& answer, const AdviceViewOptions& options) {
   }
   if (table.empty()) text += "No strategy can run this job on this cluster.\n";
   text += table;
+  const std::string sweep = SweepText(answer, options.now, options.style);
+  if (!sweep.empty()) text += "\n" + sweep;
   const std::string why = WhyText(rows, options);
   const std::string rejected = RejectedText(answer, options, &rejected_left_out);
   const std::string more = MoreText(answer, rows, rejected_left_out);

@@ -7,6 +7,7 @@
 
 #include "common/advise/strategy_tips.h"
 #include "common/plan/ways_to_fit.h"
+#include "common/slurm/access.h"
 
 namespace gpuadvise {
 namespace {
@@ -172,6 +173,40 @@ void RankAll(const AdviceRequest& request, const AdviceContext& context, const S
   ExplainRanks(strategies, by);
 }
 
+// Where the runs of the request's array are done first, with tips about arrays that Slurm would
+// refuse.
+void PlanArray(const AdviceRequest& request, const AdviceContext& context, const Submitter& caller,
+               Advice& advice) {
+  if (!request.array || advice.strategies.empty()) return;
+  const auto members = static_cast<int64_t>(request.array->numbers.size());
+  if (members > kMostMembers) {
+    advice.tips.push_back(fmt::format(
+        "an array of {} tasks is not planned as a whole ({} at most): this is the advice for one "
+        "task",
+        members, kMostMembers));
+    return;
+  }
+  const Strategy& first = advice.strategies.front();
+  Submitter submitter = caller;
+  submitter.account = first.account;
+  submitter.qos = first.qos;
+  const EffectiveLimits limits =
+      FindEffectiveLimits(context.snapshot, *first.placement.pool->partition, submitter);
+  for (const Limits* each : limits.by_precedence) {
+    if (!each->max_submit_jobs.has_value()) continue;
+    if (each->max_submit_jobs.value() < members) {
+      advice.tips.push_back(fmt::format(
+          "you may have {} jobs in the queue (MaxSubmitJobs): Slurm refuses an array of {}",
+          each->max_submit_jobs.value(), members));
+    }
+    break;
+  }
+  if (members > 1) {
+    advice.sweep =
+        PlanSweep(context, caller, advice.strategies, {members, request.array->throttle});
+  }
+}
+
 }  // namespace
 
 Result<Advice> Advise(const AdviceRequest& request, const AdviceContext& context,
@@ -212,6 +247,7 @@ Result<Advice> Advise(const AdviceRequest& request, const AdviceContext& context
   advice.rejected = Merged(std::move(advice.rejected), advice.strategies);
   advice.assumptions = FindAssumptions(request.spec, context.models);
   if (context.HasRoomForExtras()) advice.tips = TipsFor(request.spec, advice.strategies);
+  PlanArray(request, context, caller, advice);
   for (std::string& note : NotesOf(request.spec, context.gpus, advice.strategies)) {
     advice.tips.push_back(std::move(note));
   }

@@ -12,7 +12,9 @@
 #include "common/advise/advice_context.h"
 #include "common/advise/ranking.h"
 #include "common/advise/strategy.h"
+#include "common/advise/sweep_plan.h"
 #include "common/plan/assumptions.h"
+#include "common/slurm/array_tasks.h"
 
 namespace gpuadvise {
 
@@ -22,11 +24,13 @@ struct AdviceRequest {
   RankBy by;
   std::optional<UnixSeconds> deadline;  // that `by` counts down to
   bool others = false;                  // say of every row what it costs others
+  std::optional<ArrayTasks> array;      // many runs; nullopt: one
 };
 
 struct Advice {
   std::vector<GpuPool> pools;        // what strategies and rejections point into
   std::vector<Strategy> strategies;  // best first
+  std::optional<SweepPlan> sweep;    // of the request's array
   std::vector<Rejection> rejected;
   std::vector<std::string> tips;
   Assumptions assumptions;

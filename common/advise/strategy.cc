@@ -26,13 +26,6 @@ constexpr std::array<double, 16> kNormalQuantiles = {
 constexpr double kTimeLimitMargin = 1.10;
 constexpr int64_t kTimeLimitStep = int64_t{15} * 60;
 
-Spread SpreadOf(const std::vector<double>& ascending) {
-  double sum = 0;
-  for (double value : ascending) sum += value;
-  return {InterpolatedQuantile(ascending, .1), InterpolatedQuantile(ascending, .5),
-          InterpolatedQuantile(ascending, .9), sum / static_cast<double>(ascending.size())};
-}
-
 // The limit that most runs of the strategy stay under; never shorter on other users' word.
 int64_t EnoughTime(const Strategy& strategy) {
   const double p90 = std::max(strategy.run.p90, strategy.cautious_run_p90);
@@ -215,6 +208,13 @@ void NotePreemption(Strategy& strategy) {
 }
 
 }  // namespace
+
+Spread SpreadOf(const std::vector<double>& ascending) {
+  double sum = 0;
+  for (double value : ascending) sum += value;
+  return {InterpolatedQuantile(ascending, .1), InterpolatedQuantile(ascending, .5),
+          InterpolatedQuantile(ascending, .9), sum / static_cast<double>(ascending.size())};
+}
 
 bool Strategy::MemoryChecked() const {
   return std::all_of(stages.begin(), stages.end(),

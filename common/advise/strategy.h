@@ -50,6 +50,9 @@ struct Strategy {
   bool MemoryChecked() const;
 };
 
+// The quantiles and the mean of equally likely times, `ascending` and not empty.
+Spread SpreadOf(const std::vector<double>& ascending);
+
 inline constexpr int64_t kSaveSeconds = 300;  // sbatch --signal=B:USR1@300
 
 struct ResumeChain {

@@ -1,5 +1,7 @@
 #include "common/base/text.h"
 
+#include <charconv>
+
 namespace gpuadvise {
 namespace {
 
@@ -69,6 +71,15 @@ std::string OneLine(std::string_view text, size_t most_bytes) {
   }
   if (end < text.size()) line += "…";
   return line;
+}
+
+std::optional<int64_t> WholeNumber(std::string_view text) {
+  constexpr size_t kMostDigits = 18;
+  if (text.empty() || text.size() > kMostDigits || !IsDigit(text.front())) return std::nullopt;
+  int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, status] = std::from_chars(text.data(), end, value);
+  return status == std::errc() && rest == end ? std::optional(value) : std::nullopt;
 }
 
 std::string_view TakeLine(std::string_view& text) {

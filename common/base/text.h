@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +33,9 @@ bool IsOneOf(std::string_view word, const Words& words) {
 inline bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
+
+// A whole number of 0 or more in decimal digits alone, at most 18; nullopt: none.
+std::optional<int64_t> WholeNumber(std::string_view text);
 
 // Without blanks, tabs and carriage returns at either end.
 std::string_view Trim(std::string_view text);

@@ -1,6 +1,8 @@
 #include "common/forecast/array_starts.h"
 
 #include <algorithm>
+#include <memory>
+#include <unordered_map>
 #include <utility>
 
 #include "common/history/forecast_history.h"
@@ -16,58 +18,42 @@ namespace {
 constexpr size_t kMaxSimulatedJobs = 64'000;
 constexpr size_t kTaskCosts = 16;
 
+int64_t LastId(const Snapshot& snapshot) {
+  int64_t last = 0;
+  for (const Job& job : snapshot.jobs) last = std::max(last, job.id);
+  return last;
+}
+
 // The array as a queued job.
-Job ArrayJob(const Snapshot& snapshot, const JobRequest& request, const ArrayShape& array,
-             const Submitter& submitter, const StartSamples& first) {
-  const Association* association = FindAssociation(snapshot, submitter, first.partition);
+Job ArrayJob(const Snapshot& snapshot, const PlayedArray& array, int64_t id) {
+  const Submitter& submitter = array.submitter;
+  const Association* association = FindAssociation(snapshot, submitter, array.first.partition);
   Job job;
-  job.id = 1;
-  for (const Job& other : snapshot.jobs) job.id = std::max(job.id, other.id + 1);
-  job.array_job_id = job.id;
-  job.array_task_count = array.tasks;
-  job.array_throttle = array.throttle;
+  job.id = job.array_job_id = id;
+  job.array_task_count = array.shape.tasks;
+  job.array_throttle = array.shape.throttle;
   job.user = submitter.user;
   job.uid = submitter.uid;
   job.account = association != nullptr ? association->account : submitter.account;
   job.qos = EffectiveQos(snapshot, submitter, association);
-  job.priority = std::max<int64_t>(first.priority, 1);  // 0 means held
+  job.priority = std::max<int64_t>(array.first.priority, 1);  // 0 means held
   job.submit_time = job.eligible_time = snapshot.taken_at;
-  job.request = request;
-  if (request.partitions.empty()) job.request.partitions = {first.partition};
+  job.request = array.request;
+  if (array.request.partitions.empty()) job.request.partitions = {array.first.partition};
   return job;
 }
 
-std::shared_ptr<const QueueModel> WithJob(const QueueModel& queue, Job job, int64_t tasks,
-                                          size_t most_samples) {
-  auto snapshot = std::make_shared<Snapshot>(queue.snapshot());
-  snapshot->jobs.push_back(std::move(job));
-  if (queue.past() == nullptr) return PrepareQueue(std::move(snapshot));
+// With fewer samples the longer the queue and the arrays.
+SimulationOptions OptionsFor(const QueueModel& queue, const std::vector<PlayedArray>& arrays,
+                             size_t most_samples) {
+  size_t tasks = 0;
+  for (const PlayedArray& array : arrays) tasks += static_cast<size_t>(array.shape.tasks);
   SimulationOptions options = queue.options();
   options.simulate_once_from = 0;
-  const size_t samples =
-      kMaxSimulatedJobs / (queue.pending().size() + kTaskCosts * static_cast<size_t>(tasks));
+  const size_t samples = kMaxSimulatedJobs / (queue.pending().size() + kTaskCosts * tasks);
   options.samples =
       std::clamp(static_cast<int>(std::min(samples, most_samples)), 1, options.samples);
-  return PrepareQueue(std::move(snapshot), *queue.past(), options);
-}
-
-// Seconds from the first to the last start of the array's tasks, by sample, ascending.
-std::vector<int64_t> SecondsToLast(const QueueModel& queue, int64_t id, int64_t tasks) {
-  std::vector<int64_t> spans;
-  const int samples = queue.by_time_limit() ? 1 : queue.options().samples;
-  for (int sample = 0; sample < samples; ++sample) {
-    int64_t first = kNever, last = 0, started = 0;
-    for (const SimulatedJob& played : SimulateQueue(queue, sample)) {
-      if (queue.pending()[played.pending].id != id) continue;
-      first = std::min(first, played.start);
-      last = std::max(last, played.start);
-      ++started;
-    }
-    if (started < tasks) last = queue.options().horizon_seconds;  // some start after it
-    spans.push_back(started == 0 ? last : std::max<int64_t>(last - first, 0));
-  }
-  std::sort(spans.begin(), spans.end());
-  return spans;
+  return options;
 }
 
 }  // namespace
@@ -78,20 +64,54 @@ Result<ArrayStarts> StartOfArray(const QueueModel& queue, const JobRequest& requ
   Result<StartSamples> first = StartOf(queue, request, submitter, most_samples);
   if (!first) return tl::unexpected<Error>(first.error());
   ArrayStarts starts{*first, std::move(*first), std::min(array.tasks, kMaxTasks), false};
-  const Job job = ArrayJob(queue.snapshot(), request, array, submitter, starts.first);
-  const std::vector<int64_t> spans = SecondsToLast(
-      *WithJob(queue, job, starts.tasks_played, most_samples), job.id, starts.tasks_played);
+  const int64_t horizon_seconds = queue.options().horizon_seconds;
+  std::vector<int64_t> spans;  // from the first to the last start, by sample
+  const PlayedArray played{request, starts.first, submitter, array, {}};
+  for (const auto& sample : PlayArrays(queue, {played}, most_samples)) {
+    const TaskStarts& tasks = sample.front();
+    const bool all = static_cast<int64_t>(tasks.size()) == starts.tasks_played;
+    const int64_t to = all ? tasks.back() : horizon_seconds;  // some start after it
+    spans.push_back(tasks.empty() ? to : to - tasks.front());
+  }
+  std::sort(spans.begin(), spans.end());
   std::vector<int64_t>& last = starts.last.wait_seconds;
   last.clear();
   for (const int64_t wait : starts.first.wait_seconds) {
     for (const int64_t span : spans) {
-      last.push_back(std::min(wait + span, queue.options().horizon_seconds));
+      last.push_back(std::min(wait + span, horizon_seconds));
     }
   }
   std::sort(last.begin(), last.end());
-  const auto horizon = static_cast<double>(queue.options().horizon_seconds);
-  starts.last_is_later = starts.last.Quantile(.5) >= horizon;
+  starts.last_is_later = starts.last.Quantile(.5) >= static_cast<double>(horizon_seconds);
   return starts;
+}
+
+std::vector<std::vector<TaskStarts>> PlayArrays(const QueueModel& queue,
+                                                const std::vector<PlayedArray>& arrays,
+                                                size_t most_samples) {
+  auto snapshot = std::make_shared<Snapshot>(queue.snapshot());
+  const int64_t first_id = LastId(*snapshot) + 1;
+  std::unordered_map<int64_t, double> run_times;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    const int64_t id = first_id + static_cast<int64_t>(i);
+    if (arrays[i].run_seconds) run_times[id] = *arrays[i].run_seconds;
+    snapshot->jobs.push_back(ArrayJob(*snapshot, arrays[i], id));
+  }
+  SimulationOptions options = OptionsFor(queue, arrays, most_samples);
+  if (!run_times.empty()) options.known_run_times = &run_times;
+  QueueModel with(std::move(snapshot), queue.past(), options);
+  with.Settle(queue.past() == nullptr ? nullptr : &queue.past()->held);
+  const int count = queue.by_time_limit() ? 1 : options.samples;
+  std::vector<std::vector<TaskStarts>> samples;
+  for (int sample = 0; sample < count; ++sample) {
+    std::vector<TaskStarts>& starts = samples.emplace_back(arrays.size());
+    for (const SimulatedJob& job : SimulateQueue(with, sample, first_id)) {
+      const int64_t id = with.pending()[job.pending].id;
+      if (id >= first_id) starts[static_cast<size_t>(id - first_id)].push_back(job.start);
+    }
+    for (TaskStarts& tasks : starts) std::sort(tasks.begin(), tasks.end());
+  }
+  return samples;
 }
 
 }  // namespace gpuadvise

@@ -1,11 +1,13 @@
-// Start times of a job array that has not been submitted.
+// Start times of job arrays that have not been submitted.
 //
-// The first task is an ordinary question (start_of.h). The delay of the last one is simulated: the
-// array becomes a pending record whose tasks start within their user's limits and the array's
-// throttle. Cost: one queue model including the array, and a full simulation per sample. Pure.
+// The first task is an ordinary question (start_of.h). The delays of the others are simulated: the
+// arrays become pending records whose tasks start within their user's limits and their throttles.
+// Cost: one queue model including the arrays, and a full simulation per sample. Pure.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "common/forecast/start_of.h"
 
@@ -27,5 +29,23 @@ struct ArrayStarts {
 Result<ArrayStarts> StartOfArray(const QueueModel& queue, const JobRequest& request,
                                  const ArrayShape& array, const Submitter& submitter,
                                  size_t most_samples = kAllSamples);
+
+// An array among others that are submitted with it, in their order.
+struct PlayedArray {
+  const JobRequest& request;
+  const StartSamples& first;  // of a task alone, as StartOf gives it
+  Submitter submitter;
+  ArrayShape shape;
+  std::optional<double> run_seconds;  // of each task; nullopt: as such jobs run
+};
+
+// Starts of one array's tasks in one sample, ascending; those beyond the horizon are missing.
+using TaskStarts = std::vector<int64_t>;
+
+// By sample and array. All arrays are in the queue together, and the same sample of each question
+// to one snapshot has the same future. Longer queues and arrays have fewer samples.
+std::vector<std::vector<TaskStarts>> PlayArrays(const QueueModel& queue,
+                                                const std::vector<PlayedArray>& arrays,
+                                                size_t most_samples = kAllSamples);
 
 }  // namespace gpuadvise

@@ -107,7 +107,8 @@ class QueueSimulation final : public SchedulerEvents {
     return delay;
   }
 
-  SimulatedSample SimulateWholeQueue(int sample) {
+  SimulatedSample SimulateWholeQueue(int sample, int64_t wanted_from = 0) {
+    wanted_from_ = wanted_from;
     Restart(sample);
     for (const ActiveJob& job : nodes_.actives()) {
       others_.push_back({true, job.started, job.end, {}, job.shares});
@@ -285,7 +286,7 @@ class QueueSimulation final : public SchedulerEvents {
       const double ran = job.run_time ? run_times_[queue_.running().size() + i] : -1;
       pending_.push_back({&job, job.rank, ran, 0, static_cast<int32_t>(i)});
       if (follows_) followed_[i] = {0, -1, job.user != request_->user};
-      if (!follows_ || followed_[i].counts) ++left_;
+      if (follows_ ? followed_[i].counts : job.id >= wanted_from_) ++left_;
     }
     if (!inserted) pending_.push_back(Request());
   }
@@ -471,7 +472,7 @@ class QueueSimulation final : public SchedulerEvents {
       active.shares.push_back({demand.group, Times(demand.each, allocation.nodes)});
     }
     if ((waiting.index >= 0 || waiting.arrival >= 0) && !waiting.requeued) {
-      if (!follows_ || FollowedOf(waiting).counts) --left_;
+      if (follows_ ? FollowedOf(waiting).counts : job.id >= wanted_from_) --left_;
       if (follows_) FollowedOf(waiting).start = now_;
     }
     if (waiting.index >= 0 && request_ == nullptr) {
@@ -504,6 +505,7 @@ class QueueSimulation final : public SchedulerEvents {
   int64_t window_ = kNever;  // arrivals until then are followed
   int64_t until_ = kNever;
   std::vector<Followed> followed_;  // by queue_.pending(), then arrivals in their order
+  int64_t wanted_from_ = 0;         // the sample ends when all jobs from this id on have started
   int32_t arrivals_ = 0;
   int sample_ = 0;
   const SchedulerOptions& options_;
@@ -564,8 +566,8 @@ std::optional<CausedDelay> SimulateDelay(const QueueModel& queue, const PendingJ
   return CausedDelay{std::max(sum.seconds / started, 0.0), sum.jobs / started};
 }
 
-std::vector<SimulatedJob> SimulateQueue(const QueueModel& queue, int sample) {
-  return QueueSimulation(queue, nullptr).SimulateWholeQueue(sample).jobs;
+std::vector<SimulatedJob> SimulateQueue(const QueueModel& queue, int sample, int64_t wanted_from) {
+  return QueueSimulation(queue, nullptr).SimulateWholeQueue(sample, wanted_from).jobs;
 }
 
 SimulatedSample SimulateSample(const QueueModel& queue, int sample) {

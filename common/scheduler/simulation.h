@@ -52,8 +52,10 @@ struct SimulatedJob {
 };
 
 // One sample of the queue without a request: jobs that start before the horizon, in queue order. A
-// preempted job appears once per start.
-std::vector<SimulatedJob> SimulateQueue(const QueueModel& queue, int sample);
+// preempted job appears once per start. The sample ends when all jobs with ids from `wanted_from`
+// on have started.
+std::vector<SimulatedJob> SimulateQueue(const QueueModel& queue, int sample,
+                                        int64_t wanted_from = 0);
 
 // Another holder of nodes in a sample: running now, or arriving later.
 struct SimulatedOther {

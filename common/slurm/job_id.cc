@@ -1,21 +1,9 @@
 #include "common/slurm/job_id.h"
 
-#include <charconv>
-
 #include "common/base/text.h"
 
 namespace gpuadvise {
 namespace {
-
-constexpr size_t kMostDigits = 18;
-
-std::optional<int64_t> WholeNumber(std::string_view text) {
-  if (text.empty() || text.size() > kMostDigits || !IsDigit(text.front())) return std::nullopt;
-  int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, status] = std::from_chars(text.data(), end, value);
-  return status == std::errc() && rest == end ? std::optional(value) : std::nullopt;
-}
 
 // "5-7", "0-30:2"
 bool RangeHas(std::string_view range, int64_t task) {

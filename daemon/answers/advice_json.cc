@@ -136,6 +136,30 @@ api::Rejection RejectionRow(const Rejection& rejection, const Advice& advice) {
           .cluster = ""};
 }
 
+api::Sweep SweepOf(const SweepPlan& plan, const ArrayTasks& tasks) {
+  api::Sweep sweep;
+  sweep.members = static_cast<int64_t>(tasks.numbers.size());
+  sweep.array = tasks.Slice(0, tasks.numbers.size(), tasks.throttle);
+  sweep.makespan = SecondsOf(plan.makespan);
+  sweep.half_done_p50_seconds = Whole(plan.half_done);
+  sweep.gpu_hours = Hundredths(plan.gpu_hours);
+  sweep.single_rank = static_cast<int64_t>(plan.single) + 1;
+  sweep.single_makespan = SecondsOf(plan.single_makespan);
+  sweep.later_than_played = plan.later_than_played;
+  size_t next = 0;  // each share has the tasks after those of the share before
+  for (const SweepShare& share : plan.shares) {
+    const auto members = static_cast<size_t>(share.members);
+    sweep.shares.push_back({.rank = static_cast<int64_t>(share.strategy) + 1,
+                            .members = share.members,
+                            .array = tasks.Slice(next, members, share.throttle),
+                            .at_a_time = share.at_a_time,
+                            .start_p50_seconds = Whole(share.first_start),
+                            .end = SecondsOf(share.last_end)});
+    next += members;
+  }
+  return sweep;
+}
+
 api::TrainingLength LengthOf(const TrainSpec& spec) {
   const TrainingSpec& training = spec.stages.front().training;
   api::TrainingLength length;
@@ -182,6 +206,7 @@ api::Advice AdviceAnswer(const Advice& advice, const AdviceRequest& request,
     answer.limit_advice = {static_cast<int64_t>(shorter->place) + 1, shorter->limit_seconds,
                            shorter->words};
   }
+  if (advice.sweep) answer.sweep = SweepOf(*advice.sweep, *request.array);
   size_t samples = 0;
   for (const Strategy& strategy : advice.strategies) {
     samples = std::max(samples, strategy.start.wait_seconds.size());

@@ -36,6 +36,15 @@ Constraints ReadConstraints(FieldReader reader) {
   return out;
 }
 
+// slurm.array: a text, or a number alone.
+std::string ArrayOf(const json& spec) {
+  const auto slurm = spec.find("slurm");
+  if (slurm == spec.end() || !slurm->is_object()) return "";
+  const auto array = slurm->find("array");
+  if (array == slurm->end() || array->is_null()) return "";
+  return array->is_string() ? array->get<std::string>() : array->dump();
+}
+
 // What the request does not fix, the spec's slurm section may.
 void FillFromSpec(const SlurmSpec& slurm, Constraints& constraints) {
   auto fill = [](std::string& fixed, const std::string& from_spec) {
@@ -67,14 +76,23 @@ Result<AdviceRequest> ReadAdviceRequest(const json& body, const Snapshot& snapsh
   Result<TrainSpec> spec = ParseTrainSpec(*spec_json, "/spec");
   if (!spec) return tl::unexpected<Error>(spec.error());
 
-  AdviceRequest request{std::move(*spec), {}, {}, {}, false};
+  AdviceRequest request{std::move(*spec), {}, {}, {}, false, {}};
   if (auto constraints = reader.Object("constraints"))
     request.constraints = ReadConstraints(*constraints);
   auto word = reader.Choice("objective", {"finish", "start", "cost", "deadline"});
   auto deadline = reader.Int("deadline", 1, int64_t{1} << 40);
+  const auto array = reader.Text("array", kMaxHostListBytes);
   request.others = reader.Bool("others").value_or(false);
   if (errors.failed()) return tl::unexpected<Error>(errors.AsResult().error());
 
+  const std::string tasks = array ? *array : ArrayOf(*spec_json);
+  if (!tasks.empty()) {
+    Result<ArrayTasks> numbers = ParseArrayTasks(tasks);
+    if (!numbers) {
+      return BadInput(numbers.error().message, array ? "/array" : "/spec/slurm/array");
+    }
+    request.array = *std::move(numbers);
+  }
   FillFromSpec(request.spec.slurm, request.constraints);
   Result<void> lists =
       CheckHostList(request.constraints.nodelist, snapshot, "/constraints/nodelist");

@@ -175,6 +175,36 @@ class Strategy(TypedDict, total=False):
     outcomes_dir: str
 
 
+class SweepShare(TypedDict, total=False):
+    rank: int
+    members: int
+    array: str
+    at_a_time: int
+    start_p50_seconds: int
+    end_p10_seconds: int
+    end_p50_seconds: int
+    end_p90_seconds: int
+    end_mean_seconds: int
+
+
+class Sweep(TypedDict, total=False):
+    members: int
+    array: str
+    makespan_p10_seconds: int
+    makespan_p50_seconds: int
+    makespan_p90_seconds: int
+    makespan_mean_seconds: int
+    half_done_p50_seconds: int
+    gpu_hours: float
+    shares: List[SweepShare]
+    single_rank: int
+    single_makespan_p10_seconds: int
+    single_makespan_p50_seconds: int
+    single_makespan_p90_seconds: int
+    single_makespan_mean_seconds: int
+    later_than_played: bool
+
+
 class Rejection(TypedDict, total=False):
     gpu: str
     gpu_name: str
@@ -228,6 +258,7 @@ class Advice(TypedDict, total=False):
     deadline: int
     training: TrainingLength
     strategies: List[Strategy]
+    sweep: Sweep
     rejected: List[Rejection]
     limit_advice: Optional[StrategyLimit]
     tips: List[str]

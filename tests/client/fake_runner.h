@@ -24,12 +24,17 @@ class FakeRunner : public JobRunner {
     tested_script = script;
     return verdict;
   }
+  Result<void> Cancel(int64_t job_id, const std::string&) override {
+    cancelled.push_back(job_id);
+    return {};
+  }
   Result<void> Allocate(const std::vector<std::string>& arguments) override {
     allocated = arguments;
     return {};
   }
   int runs = 0;
   int tests = 0;
+  std::vector<int64_t> cancelled;
   std::vector<std::string> given, tested, allocated;
   std::string stdin_text, tested_script;
   Result<SbatchVerdict> verdict = SbatchVerdict{true, "sbatch: Job 5 to start at now\n"};

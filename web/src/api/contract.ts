@@ -48,6 +48,8 @@ export interface Advice extends Frame {
   training: TrainingLength;
   /** Where and how to run it, the best first. */
   strategies: Strategy[];
+  /** Where to run each task of a job array; absent without one. */
+  sweep?: Sweep;
   /** What cannot run it, with reasons. */
   rejected: Rejection[];
   /** A shorter time limit; null if none is worth it. */
@@ -232,6 +234,60 @@ export interface StageFigures {
   memory_checked: boolean;
   /** Median of the run time. */
   run_p50_seconds: number;
+}
+
+export interface Sweep {
+  /** Number of runs. */
+  members: number;
+  /** All of them, as sbatch's --array. */
+  array: string;
+  /** Time until the last run ends: 10th percentile. */
+  makespan_p10_seconds: number;
+  /** Time until the last run ends: Median. */
+  makespan_p50_seconds: number;
+  /** Time until the last run ends: 90th percentile. */
+  makespan_p90_seconds: number;
+  /** Time until the last run ends: Mean. */
+  makespan_mean_seconds: number;
+  /** Median time until half of the runs have ended. */
+  half_done_p50_seconds: number;
+  /** GPU-hours of all runs. */
+  gpu_hours: number;
+  /** The split, by rank. */
+  shares: SweepShare[];
+  /** The strategy that is done first if it gets all runs. */
+  single_rank: number;
+  /** Time until that one's last run ends: 10th percentile. */
+  single_makespan_p10_seconds: number;
+  /** Time until that one's last run ends: Median. */
+  single_makespan_p50_seconds: number;
+  /** Time until that one's last run ends: 90th percentile. */
+  single_makespan_p90_seconds: number;
+  /** Time until that one's last run ends: Mean. */
+  single_makespan_mean_seconds: number;
+  /** Whether some runs start after the simulated time. */
+  later_than_played: boolean;
+}
+
+export interface SweepShare {
+  /** Rank of the strategy. */
+  rank: number;
+  /** Number of runs. */
+  members: number;
+  /** Which runs, as sbatch's --array. */
+  array: string;
+  /** Most at once, median. */
+  at_a_time: number;
+  /** Median time until the first run starts. */
+  start_p50_seconds: number;
+  /** Time until the last run ends: 10th percentile. */
+  end_p10_seconds: number;
+  /** Time until the last run ends: Median. */
+  end_p50_seconds: number;
+  /** Time until the last run ends: 90th percentile. */
+  end_p90_seconds: number;
+  /** Time until the last run ends: Mean. */
+  end_mean_seconds: number;
 }
 
 export interface Rejection {

@@ -1,0 +1,392 @@
+#include "common/advise/sweep_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "common/base/job_random.h"
+#include "common/base/ranked_end.h"
+#include "common/base/statistics.h"
+#include "common/forecast/array_starts.h"
+
+namespace gpuadvise {
+namespace {
+
+constexpr size_t kMostLanes = 8;
+constexpr int kMostMoves = 6;
+constexpr double kWorthMoving = 0.005;  // of the makespan
+constexpr double kAtOnce = 1;  // seconds within which one member takes the place of another
+constexpr uint64_t kRunOfSweep = 0x5377;  // random number of a sweep's run times
+
+// A strategy that may take members.
+struct Lane {
+  size_t strategy = 0;
+  int64_t throttle = 0;
+};
+
+// What became of the members of a lane in one sample, ascending.
+struct LaneSample {
+  std::vector<double> starts;
+  std::vector<double> ends;
+};
+
+// By sample and lane.
+using Played = std::vector<std::vector<LaneSample>>;
+
+Spread SpreadOfAll(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return SpreadOf(values);
+}
+
+// Most members of a lane at once.
+int64_t MostAtOnce(const LaneSample& lane) {
+  int64_t most = 0;
+  size_t ended = 0;
+  for (size_t i = 0; i < lane.starts.size(); ++i) {
+    while (ended < lane.ends.size() && lane.ends[ended] < lane.starts[i] + kAtOnce) ++ended;
+    most = std::max(most, static_cast<int64_t>(i + 1 - ended));
+  }
+  return most;
+}
+
+int64_t MedianAtOnce(const Played& played, size_t lane) {
+  std::vector<double> most;
+  for (const auto& sample : played) most.push_back(static_cast<double>(MostAtOnce(sample[lane])));
+  return std::llround(UpperMedian(std::move(most)));
+}
+
+class SweepPlanner {
+ public:
+  SweepPlanner(const AdviceContext& context, const Submitter& caller,
+               const std::vector<Strategy>& ranked, const SweepSize& size)
+      : context_(context), caller_(caller), ranked_(ranked), size_(size) {
+    FindLanes();
+  }
+
+  std::optional<SweepPlan> Plan() {
+    if (lanes_.empty()) return {};
+    PlayAlone();
+    if (context_.Stopped()) return {};
+    ShareThrottle();
+    std::vector<int64_t> counts = Merge();
+    Played played = Play(counts);
+    Improve(counts, played);
+    if (RankedEndOf(on_single_) <= RankedEndOf(played)) {
+      counts.assign(lanes_.size(), 0);
+      counts[single_] = size_.members;
+      lanes_[single_].throttle = size_.throttle;
+      played = Widened(on_single_, single_);
+    }
+    return Describe(counts, played);
+  }
+
+ private:
+  const Strategy& StrategyOf(size_t lane) const { return ranked_[lanes_[lane].strategy]; }
+
+  // About how long all members would take there, from how many GPUs there are.
+  double Throughput(const Strategy& strategy) const {
+    const GpuPool& pool = *strategy.placement.pool;
+    const auto each =
+        static_cast<double>(strategy.placement.gpus_per_node * strategy.placement.nodes);
+    const auto gpus = static_cast<double>(std::max<int64_t>(pool.usable_gpus, 1));
+    const double rounds = static_cast<double>(size_.members) * each / gpus;
+    return strategy.run.p50 * std::max(rounds, 1.0) + strategy.wait.p50;
+  }
+
+  // One for each set of nodes: the count of GPUs, and the partition, with the best throughput.
+  void FindLanes() {
+    std::vector<size_t> order;
+    for (size_t i = 0; i < ranked_.size(); ++i) {
+      if (ranked_[i].segments == 1) order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return Throughput(ranked_[a]) < Throughput(ranked_[b]);
+    });
+    std::set<const Node*> taken;
+    for (const size_t i : order) {
+      const auto& nodes = ranked_[i].placement.pool->nodes;
+      const auto is_taken = [&](const Node* node) { return taken.contains(node); };
+      if (std::any_of(nodes.begin(), nodes.end(), is_taken)) continue;
+      taken.insert(nodes.begin(), nodes.end());
+      lanes_.push_back({i, size_.throttle});
+      if (lanes_.size() == kMostLanes) break;
+    }
+  }
+
+  // All members in each lane.
+  void PlayAlone() {
+    alone_.resize(lanes_.size());
+    context_.for_each(lanes_.size(), [&](size_t i) {
+      if (context_.BudgetSpent()) return;
+      alone_[i] = PlayLanes({i}, {size_.members});
+    });
+    if (context_.Stopped()) return;
+    for (size_t i = 1; i < lanes_.size(); ++i) {
+      if (RankedEndOf(alone_[i]) < RankedEndOf(alone_[single_])) single_ = i;
+    }
+    on_single_ = alone_[single_];
+  }
+
+  // Divides the throttle: the lanes that end a member first run as many as they can.
+  void ShareThrottle() {
+    if (size_.throttle <= 0 || size_.throttle >= size_.members) return;
+    std::vector<size_t> order(lanes_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return StrategyOf(a).total.p50 < StrategyOf(b).total.p50;
+    });
+    int64_t left = size_.throttle;
+    for (const size_t lane : order) {
+      lanes_[lane].throttle = std::min(left, MedianAtOnce(alone_[lane], 0));
+      left -= lanes_[lane].throttle;
+    }
+    context_.for_each(lanes_.size(), [&](size_t i) {
+      const int64_t throttle = lanes_[i].throttle;
+      if (throttle == 0 || throttle == size_.throttle || context_.BudgetSpent()) return;
+      alone_[i] = PlayLanes({i}, {size_.members});
+    });
+  }
+
+  // Whether its throttle leaves it anything.
+  bool IsOpen(size_t lane) const { return size_.throttle <= 0 || lanes_[lane].throttle > 0; }
+
+  // How many of the members that end first, of all lanes alone, are in each.
+  std::vector<int64_t> Merge() const {
+    const auto members = static_cast<size_t>(size_.members);
+    std::vector<std::pair<double, size_t>> ends;
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+      if (!IsOpen(lane)) continue;
+      std::vector<double> sum(members, 0);
+      for (const auto& sample : alone_[lane]) {
+        for (size_t i = 0; i < members; ++i) sum[i] += sample.front().ends[i];
+      }
+      for (const double each : sum) {
+        ends.emplace_back(each / static_cast<double>(alone_[lane].size()), lane);
+      }
+    }
+    std::sort(ends.begin(), ends.end());
+    std::vector<int64_t> counts(lanes_.size(), 0);
+    for (size_t i = 0; i < members; ++i) ++counts[ends[i].second];
+    return counts;
+  }
+
+  // Moves members from the lane that ends last to the one that ends first, while that helps.
+  void Improve(std::vector<int64_t>& counts, Played& played) const {
+    double share = 1;
+    for (int move = 0; move < kMostMoves && !context_.BudgetSpent(); ++move) {
+      std::vector<double> last(lanes_.size(), 0), rate(lanes_.size(), 0);
+      size_t late = lanes_.size(), early = lanes_.size();
+      for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+        if (counts[lane] == 0) continue;
+        double first = 0;
+        for (const auto& sample : played) {
+          last[lane] += sample[lane].ends.back() / static_cast<double>(played.size());
+          first += sample[lane].starts.front() / static_cast<double>(played.size());
+        }
+        rate[lane] = (last[lane] - first) / static_cast<double>(counts[lane]);
+        if (late == lanes_.size() || last[lane] > last[late]) late = lane;
+        if (early == lanes_.size() || last[lane] < last[early]) early = lane;
+      }
+      if (late == early) return;
+      const double both = std::max(rate[late] + rate[early], 1.0);
+      const auto moved =
+          std::min<int64_t>(std::llround(share * (last[late] - last[early]) / both), counts[late]);
+      if (moved < 1) return;
+      std::vector<int64_t> other = counts;
+      other[late] -= moved;
+      other[early] += moved;
+      Played with = Play(other);
+      if (RankedEndOf(with) < (1 - kWorthMoving) * RankedEndOf(played)) {
+        counts = std::move(other);
+        played = std::move(with);
+      } else {
+        share /= 2;
+      }
+    }
+  }
+
+  // All lanes, of which some have no members.
+  Played Play(const std::vector<int64_t>& counts) const {
+    std::vector<size_t> lanes;
+    std::vector<int64_t> tasks;
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+      if (counts[lane] == 0) continue;
+      lanes.push_back(lane);
+      tasks.push_back(counts[lane]);
+    }
+    Played played = PlayLanes(lanes, tasks);
+    for (auto& sample : played) {
+      std::vector<LaneSample> all(lanes_.size());
+      for (size_t i = 0; i < lanes.size(); ++i) all[lanes[i]] = std::move(sample[i]);
+      sample = std::move(all);
+    }
+    return played;
+  }
+
+  Played Widened(const Played& one, size_t lane) const {
+    Played all(one.size());
+    for (size_t sample = 0; sample < one.size(); ++sample) {
+      all[sample].resize(lanes_.size());
+      all[sample][lane] = one[sample].front();
+    }
+    return all;
+  }
+
+  Played PlayLanes(const std::vector<size_t>& lanes, const std::vector<int64_t>& tasks) const {
+    std::vector<PlayedArray> arrays;
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      const Strategy& strategy = StrategyOf(lanes[i]);
+      Submitter submitter = caller_;
+      submitter.account = strategy.account;
+      submitter.qos = strategy.qos;
+      arrays.push_back({strategy.request, strategy.start, submitter,
+                        ArrayShape{tasks[i], lanes_[lanes[i]].throttle}, strategy.run.p50});
+    }
+    const auto starts = PlayArrays(context_.queue, arrays, context_.Samples());
+    const std::vector<double> runs = RunQuantiles(starts.size());
+    Played played(starts.size());
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      const std::vector<double> firsts = FirstStarts(StrategyOf(lanes[i]), starts, i);
+      for (size_t sample = 0; sample < starts.size(); ++sample) {
+        played[sample].push_back(MembersOf(StrategyOf(lanes[i]), starts[sample][i], firsts[sample],
+                                           tasks[i], runs[sample]));
+      }
+    }
+    return played;
+  }
+
+  // The first member's start in each sample: as simulated, moved by what the forecast of a single
+  // job differs from its simulation, at the same quantile.
+  std::vector<double> FirstStarts(const Strategy& strategy,
+                                  const std::vector<std::vector<TaskStarts>>& starts,
+                                  size_t array) const {
+    std::vector<int64_t> firsts;
+    for (const auto& sample : starts) {
+      const TaskStarts& tasks = sample[array];
+      firsts.push_back(tasks.empty() ? context_.queue.options().horizon_seconds : tasks.front());
+    }
+    std::vector<size_t> order(firsts.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return firsts[a] < firsts[b]; });
+    std::vector<int64_t> alone = strategy.start.simulated_wait_seconds;
+    std::sort(alone.begin(), alone.end());
+    std::vector<double> moved(firsts.size());
+    for (size_t place = 0; place < order.size(); ++place) {
+      const double q = (static_cast<double>(place) + .5) / static_cast<double>(order.size());
+      const double by = strategy.start.Quantile(q) - InterpolatedQuantile(alone, q);
+      moved[order[place]] = std::max(static_cast<double>(firsts[order[place]]) + by, 0.0);
+    }
+    return moved;
+  }
+
+  // A standard normal quantile for each sample, spread evenly in random order: how much longer the
+  // sweep's runs take than their median.
+  std::vector<double> RunQuantiles(size_t samples) const {
+    std::vector<std::pair<double, size_t>> order;
+    for (size_t sample = 0; sample < samples; ++sample) {
+      order.emplace_back(DrawUniform(context_.queue.options().seed, sample, kRunOfSweep), sample);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<double> quantiles(samples);
+    for (size_t place = 0; place < samples; ++place) {
+      const double p = (static_cast<double>(place) + .5) / static_cast<double>(samples);
+      quantiles[order[place].second] = NormalQuantile(p);
+    }
+    return quantiles;
+  }
+
+  // Starts and ends of one lane in one sample: `tasks` moved to begin at `first`, and stretched by
+  // the run time at `quantile`. Members that were not played lie beyond the horizon.
+  LaneSample MembersOf(const Strategy& strategy, const TaskStarts& tasks, double first,
+                       int64_t members, double quantile) const {
+    const double factor = std::exp(strategy.run_sigma * quantile);
+    const auto horizon = static_cast<double>(context_.queue.options().horizon_seconds);
+    LaneSample lane;
+    for (size_t i = 0; i < static_cast<size_t>(members); ++i) {
+      const double start = i < tasks.size()
+                               ? first + static_cast<double>(tasks[i] - tasks.front()) * factor
+                               : std::max(horizon, first);
+      lane.starts.push_back(start);
+      lane.ends.push_back(start + strategy.run.p50 * factor);
+    }
+    return lane;
+  }
+
+  static std::vector<double> Makespans(const Played& played) {
+    std::vector<double> spans;
+    for (const auto& sample : played) {
+      double last = 0;
+      for (const LaneSample& lane : sample) {
+        if (!lane.ends.empty()) last = std::max(last, lane.ends.back());
+      }
+      spans.push_back(last);
+    }
+    return spans;
+  }
+
+  static double RankedEndOf(const Played& played) {
+    const Spread span = SpreadOfAll(Makespans(played));
+    return RankedEnd(span.p50, span.p90);
+  }
+
+  double HalfDone(const Played& played) const {
+    std::vector<double> halves;
+    for (const auto& sample : played) {
+      std::vector<double> ends;
+      for (const LaneSample& lane : sample) {
+        ends.insert(ends.end(), lane.ends.begin(), lane.ends.end());
+      }
+      const auto middle = ends.begin() + static_cast<std::ptrdiff_t>((ends.size() - 1) / 2);
+      std::nth_element(ends.begin(), middle, ends.end());
+      halves.push_back(*middle);
+    }
+    return UpperMedian(std::move(halves));
+  }
+
+  SweepPlan Describe(const std::vector<int64_t>& counts, const Played& played) const {
+    SweepPlan plan;
+    plan.makespan = SpreadOfAll(Makespans(played));
+    plan.half_done = HalfDone(played);
+    plan.single = lanes_[single_].strategy;
+    plan.single_makespan = SpreadOfAll(Makespans(on_single_));
+    const auto horizon = static_cast<double>(context_.queue.options().horizon_seconds);
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+      if (counts[lane] == 0) continue;
+      SweepShare share{lanes_[lane].strategy, counts[lane], lanes_[lane].throttle, 0, 0, {}};
+      std::vector<double> firsts, lasts;
+      for (const auto& sample : played) {
+        firsts.push_back(sample[lane].starts.front());
+        lasts.push_back(sample[lane].ends.back());
+      }
+      share.first_start = UpperMedian(std::move(firsts));
+      share.last_end = SpreadOfAll(std::move(lasts));
+      share.at_a_time = MedianAtOnce(played, lane);
+      plan.later_than_played = plan.later_than_played || share.last_end.p50 >= horizon;
+      plan.gpu_hours += static_cast<double>(share.members) * StrategyOf(lane).gpu_hours;
+      plan.shares.push_back(share);
+    }
+    std::sort(plan.shares.begin(), plan.shares.end(),
+              [](const SweepShare& a, const SweepShare& b) { return a.strategy < b.strategy; });
+    return plan;
+  }
+
+  const AdviceContext& context_;
+  const Submitter& caller_;
+  const std::vector<Strategy>& ranked_;
+  const SweepSize size_;
+  std::vector<Lane> lanes_;
+  std::vector<Played> alone_;  // by lane, all members in it
+  size_t single_ = 0;          // the lane that ends first with all members
+  Played on_single_;           // and those
+};
+
+}  // namespace
+
+std::optional<SweepPlan> PlanSweep(const AdviceContext& context, const Submitter& caller,
+                                   const std::vector<Strategy>& ranked, const SweepSize& size) {
+  return SweepPlanner(context, caller, ranked, size).Plan();
+}
+
+}  // namespace gpuadvise

@@ -1,0 +1,133 @@
+#include "common/advise/sweep_plan.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/advise/advise.h"
+#include "tests/fakes/shipped_catalogues.h"
+#include "tests/fakes/snapshot_text.h"
+
+namespace gpuadvise {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kHour = 3600;
+
+// A run on one GPU: an hour on an RTX 4090, two on an RTX 2080 Ti.
+TrainSpec OneGpuRun() {
+  const Result<TrainSpec> spec =
+      ParseTrainSpec(json::parse(R"({"model": {"memory": {"base": "1 GB", "per_sample": "1 GB",
+      "overhead": "1 GB"}},
+      "training": {"max_steps": 3600, "effective_batch_size": 4, "start_seconds": 0,
+      "measured": [
+      {"gpu": "rtx4090", "gpus": 1, "batch": 4, "seconds_per_step": 1},
+      {"gpu": "rtx2080ti", "gpus": 1, "batch": 4, "seconds_per_step": 2}]},
+      "command": "x"})"),
+                     "/spec");
+  EXPECT_TRUE(spec) << spec.error().message;
+  return *spec;
+}
+
+Result<Advice> Ask(const std::string& world, const std::string& array) {
+  const Snapshot snapshot = SnapshotOf(world);
+  const auto queue = PrepareQueue(snapshot);
+  const AdviceContext context{snapshot, *queue, *queue, ShippedGpus(), ShippedModels()};
+  AdviceRequest request{OneGpuRun(), {}, {}, {}, false, *ParseArrayTasks(array)};
+  request.constraints.gpus_per_node = 1;
+  return Advise(request, context, {1001, "ann", "lab", ""});
+}
+
+SweepPlan PlanOf(const std::string& world, const std::string& array) {
+  const Result<Advice> advice = Ask(world, array);
+  EXPECT_TRUE(advice && advice->sweep) << (advice ? "no plan" : advice.error().message);
+  return advice && advice->sweep ? *advice->sweep : SweepPlan();
+}
+
+int64_t Members(const SweepPlan& plan) {
+  int64_t sum = 0;
+  for (const SweepShare& share : plan.shares) sum += share.members;
+  return sum;
+}
+
+const char* const kTwoTypes =
+    "node a[1-2] rtx4090:4 cpus 32 mem 400000\nnode b1 rtx2080ti:4 cpus 32 mem 400000\n";
+
+TEST(PlanSweep, FasterGpusGetMoreRuns) {
+  // In four hours eight RTX 4090 do 32 runs and four RTX 2080 Ti eight.
+  const SweepPlan plan = PlanOf(kTwoTypes, "1-40");
+  ASSERT_EQ(plan.shares.size(), 2u);
+  EXPECT_EQ(plan.shares[0].members, 32);
+  EXPECT_EQ(plan.shares[0].at_a_time, 8);
+  EXPECT_EQ(plan.shares[1].members, 8);
+  EXPECT_EQ(plan.shares[1].at_a_time, 4);
+  EXPECT_NEAR(plan.makespan.p50, 4 * kHour, 0.2 * kHour);
+  EXPECT_NEAR(plan.single_makespan.p50, 5 * kHour, 0.2 * kHour);
+  EXPECT_NEAR(plan.gpu_hours, 32 + 16, 3);
+}
+
+TEST(PlanSweep, AFewRunsAreNotSentToSlowGpus) {
+  const SweepPlan plan = PlanOf(kTwoTypes, "1-8");
+  ASSERT_EQ(plan.shares.size(), 1u);
+  EXPECT_EQ(plan.shares[0].members, 8);
+  EXPECT_NEAR(plan.makespan.p50, kHour, 0.1 * kHour);
+}
+
+TEST(PlanSweep, BusyGpusGetFewerRuns) {
+  const std::string busy = std::string(kTwoTypes) + "run 1 a[1-2] rtx4090:4 ends 4h\n";
+  const SweepPlan plan = PlanOf(busy, "1-8");
+  ASSERT_EQ(plan.shares.size(), 1u);
+  EXPECT_NEAR(plan.makespan.p50, 4 * kHour, 0.3 * kHour);
+}
+
+TEST(PlanSweep, TheThrottleIsDividedAndKept) {
+  const SweepPlan plan = PlanOf(kTwoTypes, "1-40%10");
+  int64_t at_once = 0;
+  int64_t throttles = 0;
+  for (const SweepShare& share : plan.shares) {
+    at_once += share.at_a_time;
+    throttles += share.throttle;
+    EXPECT_GT(share.throttle, 0);
+  }
+  EXPECT_EQ(Members(plan), 40);
+  EXPECT_LE(at_once, 10);
+  EXPECT_LE(throttles, 10);
+}
+
+TEST(PlanSweep, ALimitOfTheUserHoldsForAllPartsTogether) {
+  // Four GPUs at a time, wherever they are: the fast ones do everything.
+  const SweepPlan plan = PlanOf(std::string(kTwoTypes) +
+                                    "config enforce limits\nqos normal\n"
+                                    "assoc lab user ann default-qos normal group gres/gpu=4\n",
+                                "1-20");
+  EXPECT_EQ(Members(plan), 20);
+  EXPECT_NEAR(plan.makespan.p50, 5 * kHour, 0.6 * kHour);
+}
+
+TEST(Advise, AnArrayOfMoreTasksThanArePlannedSaysSo) {
+  const Result<Advice> advice = Ask(kTwoTypes, "1-5000");
+  ASSERT_TRUE(advice);
+  EXPECT_FALSE(advice->sweep);
+  EXPECT_TRUE(std::any_of(advice->tips.begin(), advice->tips.end(), [](const std::string& tip) {
+    return tip.find("5000 tasks is not planned") != std::string::npos;
+  }));
+}
+
+TEST(Advise, ASingleTaskIsNoSweep) { EXPECT_FALSE(Ask(kTwoTypes, "7")->sweep); }
+
+RC_GTEST_PROP(PlanSweep, IsNeverLaterThanTheBestTypeAlone, ()) {
+  const auto fast = *rc::gen::inRange(1, 5), slow = *rc::gen::inRange(1, 5);
+  const auto busy = *rc::gen::inRange(0, 6), runs = *rc::gen::inRange(2, 40);
+  std::string world = "node a[1-" + std::to_string(fast) + "] rtx4090:2 cpus 32 mem 400000\n" +
+                      "node b[1-" + std::to_string(slow) + "] rtx2080ti:2 cpus 32 mem 400000\n";
+  if (busy > 0) world += "run 1 a1 rtx4090:2 ends " + std::to_string(busy) + "h\n";
+  const SweepPlan plan = PlanOf(world, "1-" + std::to_string(runs));
+  RC_ASSERT(Members(plan) == runs);
+  RC_ASSERT(plan.makespan.p50 <= plan.single_makespan.p50 + 1);
+}
+
+}  // namespace
+}  // namespace gpuadvise
