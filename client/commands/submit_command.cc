@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "client/api/answer_reader.h"
@@ -9,6 +9,7 @@
 #include "client/commands/report.h"
 #include "client/commands/script_source.h"
 #include "client/commands/shared_options.h"
+#include "client/commands/submission.h"
 #include "client/preflight/preflight.h"
 #include "client/questions/job_question.h"
 #include "client/records/job_log.h"
@@ -19,6 +20,7 @@
 #include "client/terminal/printable.h"
 #include "client/views/advice_view.h"
 #include "client/views/check_view.h"
+#include "client/sweep/sweep_folder.h"
 #include "client/views/sweep_view.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
@@ -40,6 +42,7 @@ struct SubmitCommand {
   std::optional<double> max_age_seconds;
   std::vector<std::string> passed_on;  // what follows `--`, as written
   int64_t pick = 0;                    // 0: the first
+  std::string sweep_dir;               // folder to make for the sweep; "" none
   std::string same_as;                 // file of the script that was agreed to; "-"; "" none
   bool yes = false;
   bool dry_run = false;
@@ -83,16 +86,6 @@ std::string ChoiceText(const Choice& choice, const SubmitCommand& command, const
   return text;
 }
 
-// "4711" or "4711;cluster".
-Result<int64_t> JobIdFrom(const std::string& printed) {
-  const size_t line = printed.find_last_not_of(" \n\r\t");
-  const size_t start = line == std::string::npos ? 0 : printed.rfind('\n', line) + 1;
-  int64_t id = 0;
-  const auto code = std::from_chars(printed.data() + start, printed.data() + printed.size(), id).ec;
-  if (code == std::errc() && id > 0) return id;
-  return Fail(ErrorCode::kInternal, "sbatch printed no job id; check with `squeue --me`");
-}
-
 using Choices = std::vector<Choice>;
 
 // The scripts of all jobs, as --dry-run prints them.
@@ -127,6 +120,31 @@ Result<void> CheckSame(const SubmitCommand& command, const Choices& choices) {
               fmt::format("--same-as: the job script is no longer the one in {}, so nothing was "
                           "submitted; look at it again with --dry-run",
                           command.same_as == "-" ? "standard input" : command.same_as));
+}
+
+// All tasks of the array; "": it is none.
+std::string ArrayOf(const SubmitCommand& command, const json& spec) {
+  return command.question.fixed.Get("array").value_or(RawText(ObjectOf(spec, "slurm"), "array"));
+}
+
+// The absolute path of --sweep-dir; "" without. Errors: no array; several clusters; a folder that
+// is there.
+Result<std::string> SweepDirOf(const SubmitCommand& command, const api::Advice& advice,
+                               const json& spec) {
+  if (command.sweep_dir.empty()) return std::string();
+  if (ArrayOf(command, spec).empty()) {
+    return BadInput("--sweep-dir is for many runs: say which with -a 1-80");
+  }
+  if (!advice.strategies.front().cluster.empty()) {
+    return BadInput("--sweep-dir is for one cluster: give it without -M, on that cluster");
+  }
+  std::error_code ignored;
+  const std::filesystem::path path = std::filesystem::absolute(command.sweep_dir, ignored);
+  if (std::filesystem::exists(path, ignored)) {
+    return BadInput("--sweep-dir: " + Quoted(command.sweep_dir) +
+                    " exists already; each sweep has a folder of its own");
+  }
+  return path.lexically_normal().string();
 }
 
 // Whether anybody can agree; said before Slurm is asked anything.
@@ -166,25 +184,6 @@ bool MayGoOn(const SubmitCommand& command, const std::vector<Check>& checks, Con
   }
   console.Complain(std::string("gpuadvise: ") + kCheckFailed);
   return false;
-}
-
-// The daemon looks at the queue soon and knows the job's advice. Not being able to say so spoils
-// nothing.
-void TellDaemon(Api& api, const Choice& choice, int64_t job_id, const std::string& outcome_folder,
-                Console& console) {
-  const std::string& advice = choice.advice.advice_id;
-  const api::Strategy& strategy = choice.strategy;
-  json became = {{"job_id", job_id}, {"rank", strategy.cluster_rank.value_or(strategy.rank)}};
-  if (!outcome_folder.empty()) became["output_dir"] = outcome_folder;
-  const Result<json> told = api.Post("/v1/advice/" + advice + "/submitted", became);
-  if (!told) {
-    console.Complain("gpuadvise: the job was submitted, but gpuadvised could not be informed: " +
-                     told.error().message);
-    return;
-  }
-  for (const std::string& warning : FromJson<api::Frame>(*told, ShownText).warnings) {
-    console.Complain("gpuadvise: " + Printable(warning));
-  }
 }
 
 // A job with its checks.
@@ -250,9 +249,37 @@ Result<std::vector<int64_t>> SubmitAll(const std::vector<CheckedJob>& jobs, JobR
   return ids;
 }
 
-int Submit(const std::vector<CheckedJob>& jobs, Api& api, JobRunner& runner, Console& console) {
+SweepRecord RecordOf(const SubmitCommand& command, const TrainFile& file) {
+  SweepRecord record;
+  std::error_code ignored;
+  record.source = file.path();
+  record.work_folder = std::filesystem::current_path(ignored).string();
+  record.array = ArrayOf(command, file.spec());
+  record.spec = file.spec();
+  record.fixed = command.question.fixed;
+  record.fixed.Erase("array");
+  record.objective = command.question.objective;
+  if (const auto others = ParseSbatchArguments(command.passed_on)) {
+    SbatchOptions kept = others->options;
+    kept.Erase("array");
+    record.passed_on = kept.ToArguments();
+  }
+  return record;
+}
+
+// Submits everything; `folder`: of the sweep, whose record gets the jobs.
+int Submit(const std::vector<CheckedJob>& jobs, std::optional<SweepFolder>& folder, Api& api,
+           JobRunner& runner, Console& console) {
   const Result<std::vector<int64_t>> ids = SubmitAll(jobs, runner);
-  if (!ids) return Report(ids.error(), console);
+  if (!ids) {
+    if (folder) folder->Remove();
+    return Report(ids.error(), console);
+  }
+  if (folder) {
+    for (size_t i = 0; i < jobs.size(); ++i) AddJob(jobs[i].choice, (*ids)[i], folder->record());
+    const Result<void> saved = folder->Save();
+    if (!saved) console.Complain("gpuadvise: " + saved.error().message);
+  }
   for (size_t i = 0; i < jobs.size(); ++i) {
     TellDaemon(api, jobs[i].choice, (*ids)[i], jobs[i].checks.outcome_folder, console);
   }
@@ -272,6 +299,10 @@ int Submit(const std::vector<CheckedJob>& jobs, Api& api, JobRunner& runner, Con
                                 PromiseSentence(choice.strategy, console.now())));
       console.Print(WhereToLook(choice, (*ids)[i]));
     }
+  }
+  if (folder) {
+    console.Print(fmt::format("How far it is: gpuadvise sweep {0}; with --keep its runs move to where they end first\n",
+                              ShellQuoted(folder->path())));
   }
   if (jobs.size() > 1 && sweep) console.Print(SweepSentence(*sweep, console.now()) + "\n");
   return kExitOk;
@@ -302,8 +333,9 @@ int ShowDryRun(const SubmitCommand& command, const json& spec, const Choices& ch
 }
 
 // The choice is made: look at everything, ask, submit.
-int CheckAndSubmit(const SubmitCommand& command, const json& spec, const Choices& choices, Api& api,
-                   const JobSubmission& submission, Console& console) {
+int CheckAndSubmit(const SubmitCommand& command, const TrainFile& file, const Choices& choices,
+                   Api& api, const JobSubmission& submission, Console& console) {
+  const json& spec = file.spec();
   JobRunner* runner = command.dry_run ? nullptr : &submission.runner;
   if (!command.dry_run && !console.style().json) {
     console.Print(ChoicesText(command, spec, choices, console) + "\n" + ScriptsText(choices) +
@@ -337,7 +369,13 @@ int CheckAndSubmit(const SubmitCommand& command, const json& spec, const Choices
     if (console.style().json) PrintJson(SubmissionJson(jobs, {}), console);
     return kExitError;
   }
-  return Submit(jobs, api, submission.runner, console);
+  std::optional<SweepFolder> folder;
+  if (!command.sweep_dir.empty()) {
+    Result<SweepFolder> made = SweepFolder::Create(command.sweep_dir, RecordOf(command, file));
+    if (!made) return Report(made.error(), console);
+    folder.emplace(*std::move(made));
+  }
+  return Submit(jobs, folder, api, submission.runner, console);
 }
 
 // Whether the command can follow every row of the plan.
@@ -395,13 +433,16 @@ int Run(SubmitCommand& command, const CommandContext& context) {
     return kExitInfeasible;
   }
   if (command.pick == 0) PickWhatIsFollowed(command, file->spec(), advice, console);
-  const Result<Choices> choices = ChooseAll({command.pick, question.fixed, command.passed_on},
-                                            *file, *answer, submission->job_template);
+  const Result<std::string> sweep_dir = SweepDirOf(command, advice, file->spec());
+  if (!sweep_dir) return Report(sweep_dir.error(), console);
+  ChoiceRequest request{command.pick, question.fixed, command.passed_on};
+  request.sweep_folder = *sweep_dir;
+  const Result<Choices> choices = ChooseAll(request, *file, *answer, submission->job_template);
   if (!choices) return Report(choices.error(), console);
   if (const Result<void> same = CheckSame(command, *choices); !same) {
     return Report(same.error(), console);
   }
-  return CheckAndSubmit(command, file->spec(), *choices, api, *submission, console);
+  return CheckAndSubmit(command, *file, *choices, api, *submission, console);
 }
 
 void AddOptions(SubmitCommand& command, Options& options) {
@@ -413,6 +454,9 @@ void AddOptions(SubmitCommand& command, Options& options) {
   options.Flag("--dry-run", command.dry_run, "Print the script; submit nothing");
   options.Value("--same-as FILE", command.same_as,
                 "Submit only if the script is still the one in FILE, from --dry-run");
+  options.Value("--sweep-dir DIR", command.sweep_dir,
+                "With -a: make this folder, in which each run notes its begin and end, for "
+                "`gpuadvise sweep DIR --keep`");
   options.Flag("--force", command.force, "Submit even if a check fails");
   options.Clusters();
   options.JsonAndPlace();

@@ -7,6 +7,7 @@
 #include "client/commands/report.h"
 #include "client/commands/script_source.h"
 #include "client/commands/shared_options.h"
+#include "client/commands/sweep_keep.h"
 #include "client/sbatch/job_words.h"
 #include "client/shell/shell_text.h"
 #include "client/terminal/display.h"
@@ -29,15 +30,20 @@ constexpr const char* kSweepFooter =
     "FILE.\n"
     "Runs are numbered over all parts: {index} and $SLURM_ARRAY_TASK_ID are the same wherever a "
     "run\n"
-    "goes. Submit it with `gpuadvise submit FILE -a TASKS`.\n"
+    "goes.\n"
     "\n"
-    "Example: gpuadvise sweep train.yaml -n 80\n";
+    "  gpuadvise sweep train.yaml -n 80                           the plan\n"
+    "  gpuadvise submit train.yaml -a 1-80 --sweep-dir search     submit it\n"
+    "  gpuadvise sweep search                                     how far it is\n"
+    "  gpuadvise sweep search --keep --retry 1                    until all runs have ended\n";
 
 struct SweepCommand {
   AdviceQuestion question;
   FromScript from;
   std::optional<double> max_age_seconds;
   int64_t runs = 0;
+  bool keep = false;
+  KeepOptions keeping;
 };
 
 std::string PlanText(const api::Answer<api::Advice>& advice, const SweepCommand& command,
@@ -59,9 +65,16 @@ std::string PlanText(const api::Answer<api::Advice>& advice, const SweepCommand&
   return text;
 }
 
+int RunOnFolder(const SweepCommand& command, const CommandContext& context) {
+  Result<SweepFolder> folder = SweepFolder::Open(command.question.file);
+  if (!folder) return Report(folder.error(), context.console);
+  return command.keep ? KeepSweep(*folder, command.keeping, context) : ShowSweep(*folder, context);
+}
+
 int Run(SweepCommand& command, const CommandContext& context) {
   Console& console = context.console;
   AdviceQuestion& question = command.question;
+  if (command.keep || SweepFolder::IsOne(question.file)) return RunOnFolder(command, context);
   if (command.runs > 0) question.fixed.Set("array", fmt::format("1-{}", command.runs));
   const int64_t now = console.now();
   const Result<TrainFile> file = LoadTraining(question, command.from, console);
@@ -88,11 +101,20 @@ void AddOptions(SweepCommand& command, Options& options) {
   AddFromScript(options, command.from, "Use this job script instead of FILE");
   AddMaxAge(options, command.max_age_seconds);
   options.Number("-n,--runs N", command.runs, 1, 4e6, "Number of runs: tasks 1 to N");
+  options.Flag("--keep", command.keep,
+               "FILE is the folder of `submit --sweep-dir`: until all runs have ended, move waiting "
+               "ones to where they end first");
+  options.Number("--retry N", command.keeping.retry, 0, 100, "With --keep: run failed ones again");
+  options.Number("--every SECONDS", command.keeping.every_seconds, 0.1, 86400,
+                 "With --keep: look at the queue so often");
   options.JsonAndPlace();
   options.Footer(kSweepFooter);
 }
 
 Result<void> Take(SweepCommand& command, const std::vector<std::string>&) {
+  if (command.keep && command.question.file.empty()) {
+    return BadInput("--keep needs the folder of a sweep: the one of `submit --sweep-dir`");
+  }
   if (command.runs > 0 && command.question.fixed.Has("array")) {
     return BadInput("-n and -a both say how many runs; give one");
   }

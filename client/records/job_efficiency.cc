@@ -47,13 +47,6 @@ constexpr double kIdleGpu = 0.3;
 constexpr int64_t kGib = int64_t{1} << 30;
 constexpr int64_t kLittleMemory = 4 * kGib;  // too little for advice
 
-std::optional<int64_t> Whole(std::string_view text) {
-  if (text.empty() || text.size() > 18 || !std::all_of(text.begin(), text.end(), IsDigit)) {
-    return std::nullopt;
-  }
-  return std::stoll(std::string(text));
-}
-
 struct Size {
   double bytes = 0;
   char per = '\0';  // 'n': per node, 'c': per CPU, before Slurm 21.08
@@ -99,11 +92,11 @@ std::optional<int64_t> SizeInBytes(std::string_view text) {
 
 // All GPUs of a job: gres/gpu, or the sum over types if only those are present.
 int64_t CountGpus(std::string_view tres) {
-  if (const auto all = Whole(TresValue(tres, "gres/gpu"))) return *all;
+  if (const auto all = WholeNumber(TresValue(tres, "gres/gpu"))) return *all;
   int64_t sum = 0;
   for (const std::string_view item : SplitAt(tres, ',')) {
     if (!item.starts_with("gres/gpu:")) continue;
-    sum += Whole(item.substr(std::min(item.find('=') + 1, item.size()))).value_or(0);
+    sum += WholeNumber(item.substr(std::min(item.find('=') + 1, item.size()))).value_or(0);
   }
   return sum;
 }
@@ -111,15 +104,15 @@ int64_t CountGpus(std::string_view tres) {
 JobEfficiency ReadJob(const std::vector<std::string_view>& row) {
   JobEfficiency job;
   job.id = row[kId];
-  job.raw_id = Whole(row[kRawId]).value_or(0);
+  job.raw_id = WholeNumber(row[kRawId]).value_or(0);
   job.name = row[kName];
   job.user = row[kUser];
   job.state = row[kState].substr(0, row[kState].find(' '));  // "CANCELLED by 1001"
   job.partition = row[kPartition];
-  job.elapsed_seconds = Whole(row[kElapsed]).value_or(0);
-  if (const auto minutes = Whole(row[kLimit])) job.limit_seconds = 60 * *minutes;
-  job.cpus = Whole(row[kCpus]).value_or(0);
-  job.nodes = Whole(row[kNodes]).value_or(0);
+  job.elapsed_seconds = WholeNumber(row[kElapsed]).value_or(0);
+  if (const auto minutes = WholeNumber(row[kLimit])) job.limit_seconds = 60 * *minutes;
+  job.cpus = WholeNumber(row[kCpus]).value_or(0);
+  job.nodes = WholeNumber(row[kNodes]).value_or(0);
   job.gpus = CountGpus(row[kTres]);
   job.cpu_seconds = CpuTimeOf(row[kTotalCpu]);
   if (const auto end = ParseDateTime(row[kEnd], 0)) job.ended_at = *end;
@@ -135,12 +128,12 @@ JobEfficiency ReadJob(const std::vector<std::string_view>& row) {
 void AddStep(const std::vector<std::string_view>& row, JobEfficiency* job) {
   std::optional<int64_t> used = SizeInBytes(TresValue(row[kUsage], "mem"));
   if (const auto rss = SizeInBytes(row[kMaxRss]); rss && !used) {
-    used = *rss * std::max<int64_t>(1, Whole(row[kTasks]).value_or(1));
+    used = *rss * std::max<int64_t>(1, WholeNumber(row[kTasks]).value_or(1));
   }
   if (used) job->memory_used_bytes = std::max(job->memory_used_bytes.value_or(0), *used);
   if (job->gpus < 1) return;
   const auto gpus = static_cast<double>(job->gpus);
-  if (const auto percent = Whole(TresValue(row[kUsage], "gres/gpuutil"))) {
+  if (const auto percent = WholeNumber(TresValue(row[kUsage], "gres/gpuutil"))) {
     const double use = std::min(1.0, static_cast<double>(*percent) / 100 / gpus);
     job->gpu_use = std::max(job->gpu_use.value_or(0), use);
   }
@@ -187,7 +180,7 @@ std::optional<double> JobEfficiency::TimeEfficiency() const {
 std::optional<double> CpuTimeOf(std::string_view text) {
   double days = 0;
   if (const size_t dash = text.find('-'); dash != std::string_view::npos) {
-    const auto whole = Whole(text.substr(0, dash));
+    const auto whole = WholeNumber(text.substr(0, dash));
     if (!whole) return std::nullopt;
     days = static_cast<double>(*whole);
     text.remove_prefix(dash + 1);

@@ -118,7 +118,8 @@ Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file, const
   }
   Result<JobScript> script =
       MakeJobScript(job_template, file.spec(), choice.strategy,
-                    {choice.advice.advice_id, choice.advice.outcomes_dir, request.of_array},
+                    {choice.advice.advice_id, choice.advice.outcomes_dir, request.of_array,
+                     request.sweep_folder},
                     FixedInScript(request));
   if (!script) return Fail(script.error().code, file.Explain(script.error()));
   choice.script = *std::move(script);

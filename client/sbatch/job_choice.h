@@ -29,6 +29,7 @@ struct ChoiceRequest {
   SbatchOptions fixed;                 // from flags and after `--`
   std::vector<std::string> passed_on;  // arguments after `--`, as written
   std::string of_array = {};           // all tasks of the sweep of which `fixed` has a part
+  std::string sweep_folder = {};       // of the sweep, absolute; "": none
 };
 
 // The requested row of `answer` as a job. Errors: no such row, sbatch options that the daemon may

@@ -68,6 +68,9 @@ Result<std::string> Exports(const json& spec, const api::Strategy& strategy,
     exports += Export("GPUADVISE_RESUME", ShellQuoted(resume));
   }
   exports += ExportsOfSweep(advice.array);
+  if (!advice.sweep_folder.empty()) {
+    exports += Export("GPUADVISE_SWEEP", ShellQuoted(advice.sweep_folder));
+  }
   const Result<std::string> user = UserExports(spec, words);
   if (!user) return user;
   exports += *user;
@@ -91,6 +94,22 @@ bool MayEndExports(std::string_view line) {
   }
   return false;
 }
+
+// Takes the run of an array's task, which one job alone can, and notes its end.
+constexpr const char* kTakeRun =
+    "run=$SLURM_ARRAY_TASK_ID\n"
+    "if ! ln -sT \"$SLURM_JOB_ID\" \"$GPUADVISE_SWEEP/taken/$run\" 2> /dev/null; then\n"
+    "  owner=$(readlink \"$GPUADVISE_SWEEP/taken/$run\") || {\n"
+    "    echo \"gpuadvise: $GPUADVISE_SWEEP cannot be written on $(hostname)\" >&2\n"
+    "    exit 1\n"
+    "  }\n"
+    "  if [ \"$owner\" != \"$SLURM_JOB_ID\" ]; then\n"
+    "    echo \"gpuadvise: run $run is that of job $owner: nothing to do\" >&2\n"
+    "    exit 0\n"
+    "  fi\n"
+    "  rm -f \"$GPUADVISE_SWEEP/ended/$run\"  # begun again\n"
+    "fi\n"
+    "trap 'ln -sfT \"$?\" \"$GPUADVISE_SWEEP/ended/$SLURM_ARRAY_TASK_ID\"' EXIT\n";
 
 // The lines of `setup`, each with a newline.
 std::string SetupLines(const json& spec, const Placeholders& words) {
@@ -291,11 +310,18 @@ Result<JobScript> MakeJobScript(std::string_view job_template, const json& spec,
   const bool for_the_shell = colon != std::string::npos && signal.find('B') < colon;
   const bool waits_for_one = SetsATrap(RawText(spec, "command"));
   const bool takes_signals = (for_the_shell || waits_for_one) && !traps;
+  if (!advice.sweep_folder.empty() && (takes_signals || traps)) {
+    return BadInput(
+        "a run of a sweep with --sweep-dir notes how it ended, which it cannot with --signal=B:… "
+        "or a trap in setup or command; submit it without --sweep-dir",
+        traps ? "/setup" : "/command");
+  }
   const Result<std::string> launch = LaunchLines(spec, strategy, words, takes_signals);
   if (!launch) return tl::unexpected<Error>(launch.error());
+  const std::string taken = advice.sweep_folder.empty() ? "" : kTakeRun;
   script.text = FillPlaceholders(job_template, {{"sbatch", Directives(script.options)},
                                                 {"exports", *exports},
-                                                {"setup", Setup(spec, words)},
+                                                {"setup", taken + Setup(spec, words)},
                                                 {"launch", *launch}});
   return script;
 }

@@ -28,6 +28,7 @@ struct AdviceOrigin {
   std::string id;
   std::string outcomes_dir;  // the site's folder for outcomes without a socket; "": none
   std::string array = {};    // all tasks of a sweep of which the job has a part; "": it has all
+  std::string sweep_folder = {};  // in which a run notes that it has begun and ended; "": none
 };
 
 // `strategy`: one of the advice; `spec`: the training file's JSON, validated by the daemon. `fixed`

@@ -173,6 +173,31 @@ void RankAll(const AdviceRequest& request, const AdviceContext& context, const S
   ExplainRanks(strategies, by);
 }
 
+// The ranked strategies on which the array's tasks wait.
+std::vector<WaitingShare> WaitingOn(const AdviceRequest& request,
+                                    const std::vector<Strategy>& ranked) {
+  std::vector<WaitingShare> shares;
+  for (const WaitingTasks& waiting : request.waiting) {
+    for (size_t i = 0; i < ranked.size(); ++i) {
+      const Placement& placement = ranked[i].placement;
+      const bool same = placement.pool->Id() == waiting.gpu &&
+                        placement.pool->partition->name == waiting.partition &&
+                        placement.gpus_per_node == waiting.gpus_per_node &&
+                        placement.nodes == waiting.nodes;
+      if (!same) continue;
+      const auto known = std::find_if(shares.begin(), shares.end(),
+                                      [&](const WaitingShare& share) { return share.strategy == i; });
+      if (known == shares.end()) {
+        shares.push_back({i, waiting.tasks});
+      } else {
+        known->members += waiting.tasks;
+      }
+      break;
+    }
+  }
+  return shares;
+}
+
 // Where the runs of the request's array are done first, with tips about arrays that Slurm would
 // refuse.
 void PlanArray(const AdviceRequest& request, const AdviceContext& context, const Submitter& caller,
@@ -201,9 +226,10 @@ void PlanArray(const AdviceRequest& request, const AdviceContext& context, const
     }
     break;
   }
-  if (members > 1) {
+  if (members > 1 || !request.waiting.empty()) {
     advice.sweep =
-        PlanSweep(context, caller, advice.strategies, {members, request.array->throttle});
+        PlanSweep(context, caller, advice.strategies, {members, request.array->throttle},
+                  WaitingOn(request, advice.strategies));
   }
 }
 

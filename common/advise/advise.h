@@ -18,6 +18,14 @@
 
 namespace gpuadvise {
 
+// Tasks of an array that wait already, on the strategy with these GPUs.
+struct WaitingTasks {
+  std::string gpu, partition;  // GpuPool::Id() and a name
+  int64_t gpus_per_node = 1;
+  int64_t nodes = 1;
+  int64_t tasks = 0;
+};
+
 struct AdviceRequest {
   TrainSpec spec;
   Constraints constraints;
@@ -25,6 +33,7 @@ struct AdviceRequest {
   std::optional<UnixSeconds> deadline;  // that `by` counts down to
   bool others = false;                  // say of every row what it costs others
   std::optional<ArrayTasks> array;      // many runs; nullopt: one
+  std::vector<WaitingTasks> waiting;    // where the array's tasks wait now, if they do
 };
 
 struct Advice {

@@ -59,8 +59,9 @@ int64_t MedianAtOnce(const Played& played, size_t lane) {
 class SweepPlanner {
  public:
   SweepPlanner(const AdviceContext& context, const Submitter& caller,
-               const std::vector<Strategy>& ranked, const SweepSize& size)
-      : context_(context), caller_(caller), ranked_(ranked), size_(size) {
+               const std::vector<Strategy>& ranked, const SweepSize& size,
+               const std::vector<WaitingShare>& waiting)
+      : context_(context), caller_(caller), ranked_(ranked), size_(size), waiting_(waiting) {
     FindLanes();
   }
 
@@ -103,6 +104,10 @@ class SweepPlanner {
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
       return Throughput(ranked_[a]) < Throughput(ranked_[b]);
     });
+    for (const WaitingShare& share : waiting_) {
+      const auto at = std::find(order.begin(), order.end(), share.strategy);
+      if (at != order.end()) std::rotate(order.begin(), at, at + 1);
+    }
     std::set<const Node*> taken;
     for (const size_t i : order) {
       const auto& nodes = ranked_[i].placement.pool->nodes;
@@ -345,10 +350,26 @@ class SweepPlanner {
     return UpperMedian(std::move(halves));
   }
 
+  // nullopt: nothing waits, or not all of it in lanes.
+  std::optional<Spread> AsItWaits() const {
+    std::vector<int64_t> counts(lanes_.size(), 0);
+    int64_t found = 0;
+    for (const WaitingShare& share : waiting_) {
+      for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+        if (lanes_[lane].strategy != share.strategy) continue;
+        counts[lane] += share.members;
+        found += share.members;
+      }
+    }
+    if (found != size_.members || context_.BudgetSpent()) return {};
+    return SpreadOfAll(Makespans(Play(counts)));
+  }
+
   SweepPlan Describe(const std::vector<int64_t>& counts, const Played& played) const {
     SweepPlan plan;
     plan.makespan = SpreadOfAll(Makespans(played));
     plan.half_done = HalfDone(played);
+    plan.as_it_waits = AsItWaits();
     plan.single = lanes_[single_].strategy;
     plan.single_makespan = SpreadOfAll(Makespans(on_single_));
     const auto horizon = static_cast<double>(context_.queue.options().horizon_seconds);
@@ -376,6 +397,7 @@ class SweepPlanner {
   const Submitter& caller_;
   const std::vector<Strategy>& ranked_;
   const SweepSize size_;
+  const std::vector<WaitingShare>& waiting_;
   std::vector<Lane> lanes_;
   std::vector<Played> alone_;  // by lane, all members in it
   size_t single_ = 0;          // the lane that ends first with all members
@@ -385,8 +407,9 @@ class SweepPlanner {
 }  // namespace
 
 std::optional<SweepPlan> PlanSweep(const AdviceContext& context, const Submitter& caller,
-                                   const std::vector<Strategy>& ranked, const SweepSize& size) {
-  return SweepPlanner(context, caller, ranked, size).Plan();
+                                   const std::vector<Strategy>& ranked, const SweepSize& size,
+                                   const std::vector<WaitingShare>& waiting) {
+  return SweepPlanner(context, caller, ranked, size, waiting).Plan();
 }
 
 }  // namespace gpuadvise

@@ -27,6 +27,12 @@ struct SweepSize {
   int64_t throttle = 0;  // most at a time; 0: all
 };
 
+// Where members wait already.
+struct WaitingShare {
+  size_t strategy = 0;  // its place in the ranking, from 0
+  int64_t members = 0;
+};
+
 // The members that one of the ranked strategies gets.
 struct SweepShare {
   size_t strategy = 0;  // its place in the ranking, from 0
@@ -45,6 +51,7 @@ struct SweepPlan {
   size_t single = 0;  // the strategy that would be done first with all members
   Spread single_makespan;
   bool later_than_played = false;  // some members start beyond the simulated time
+  std::optional<Spread> as_it_waits;  // the makespan of the waiting shares, where they are known
 };
 
 // Most members that are planned.
@@ -52,8 +59,10 @@ inline constexpr int64_t kMostMembers = 2'000;
 
 // The plan for `size`; `ranked` as RankStrategies left them. Only strategies whose run is one job
 // take part. nullopt: none does, or the answer's time is spent.
-// REQUIRES: 1 <= members <= kMostMembers.
+// `waiting`: where the members wait now, each strategy at most once; the plan uses these strategies
+// of their GPUs. REQUIRES: 1 <= members <= kMostMembers.
 std::optional<SweepPlan> PlanSweep(const AdviceContext& context, const Submitter& caller,
-                                   const std::vector<Strategy>& ranked, const SweepSize& size);
+                                   const std::vector<Strategy>& ranked, const SweepSize& size,
+                                   const std::vector<WaitingShare>& waiting = {});
 
 }  // namespace gpuadvise

@@ -146,6 +146,7 @@ api::Sweep SweepOf(const SweepPlan& plan, const ArrayTasks& tasks) {
   sweep.single_rank = static_cast<int64_t>(plan.single) + 1;
   sweep.single_makespan = SecondsOf(plan.single_makespan);
   sweep.later_than_played = plan.later_than_played;
+  if (plan.as_it_waits) sweep.as_it_waits = SecondsOf(*plan.as_it_waits);
   size_t next = 0;  // each share has the tasks after those of the share before
   for (const SweepShare& share : plan.shares) {
     const auto members = static_cast<size_t>(share.members);

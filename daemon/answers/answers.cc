@@ -1,5 +1,8 @@
 #include "daemon/answers/answers.h"
 
+#include <memory>
+#include <set>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -45,6 +48,19 @@ std::string ArrayOf(const json& spec) {
   return array->is_string() ? array->get<std::string>() : array->dump();
 }
 
+std::vector<WaitingTasks> ReadWaiting(FieldReader& reader) {
+  constexpr int64_t kMost = 4'000'000;
+  std::vector<WaitingTasks> waiting;
+  for (const json* each : reader.List("waiting")) {
+    FieldReader share(*each, "/waiting", reader.errors());
+    waiting.push_back({share.Text("gpu").value_or(""), share.Text("partition").value_or(""),
+                       share.Int("gpus_per_node", 1, kMost).value_or(1),
+                       share.Int("nodes", 1, kMost).value_or(1),
+                       share.Int("tasks", 1, kMost).value_or(1)});
+  }
+  return waiting;
+}
+
 // What the request does not fix, the spec's slurm section may.
 void FillFromSpec(const SlurmSpec& slurm, Constraints& constraints) {
   auto fill = [](std::string& fixed, const std::string& from_spec) {
@@ -76,12 +92,13 @@ Result<AdviceRequest> ReadAdviceRequest(const json& body, const Snapshot& snapsh
   Result<TrainSpec> spec = ParseTrainSpec(*spec_json, "/spec");
   if (!spec) return tl::unexpected<Error>(spec.error());
 
-  AdviceRequest request{std::move(*spec), {}, {}, {}, false, {}};
+  AdviceRequest request{std::move(*spec), {}, {}, {}, false, {}, {}};
   if (auto constraints = reader.Object("constraints"))
     request.constraints = ReadConstraints(*constraints);
   auto word = reader.Choice("objective", {"finish", "start", "cost", "deadline"});
   auto deadline = reader.Int("deadline", 1, int64_t{1} << 40);
   const auto array = reader.Text("array", kMaxHostListBytes);
+  request.waiting = ReadWaiting(reader);
   request.others = reader.Bool("others").value_or(false);
   if (errors.failed()) return tl::unexpected<Error>(errors.AsResult().error());
 
@@ -130,12 +147,63 @@ Result<AdviceRequest> AdviceRequestOf(const json& body, const AdviceContext& vie
   return request;
 }
 
-Result<json> AnswerAdvise(const json& body, const AdviceContext& view, const Submitter& caller) {
+namespace {
+
+// The cluster without those of the caller's waiting jobs that an answer would replace.
+class WithoutReplaced {
+ public:
+  // `ids`: of jobs and arrays; others' are left in place. REQUIRES: `view` outlives this.
+  WithoutReplaced(const AdviceContext& view, const std::set<int64_t>& ids, int64_t uid)
+      : snapshot_(std::make_shared<Snapshot>(view.snapshot)) {
+    std::erase_if(snapshot_->jobs, [&](const Job& job) {
+      const bool named = ids.contains(job.id) ||
+                         (job.array_job_id != 0 && ids.contains(job.array_job_id));
+      return named && job.uid == uid && !HoldsNodes(job);
+    });
+    by_time_limit_ = PrepareQueue(snapshot_);
+    const ForecastHistory* past = PastBehind(view.queue);
+    queue_ = past == nullptr ? by_time_limit_
+                             : PrepareQueue(snapshot_, *past, view.queue.options());
+  }
+
+  AdviceContext Context(const AdviceContext& view) const {
+    return {*snapshot_,    *queue_,      *by_time_limit_, view.gpus,    view.models,
+            view.for_each, view.learned, view.budget,     view.courtesy};
+  }
+
+ private:
+  std::shared_ptr<Snapshot> snapshot_;
+  std::shared_ptr<const QueueModel> queue_, by_time_limit_;
+};
+
+Result<std::set<int64_t>> ReadReplaced(const json& body) {
+  DocumentErrors errors;
+  FieldReader reader(body, "", &errors);
+  std::set<int64_t> ids;
+  for (const json* id : reader.List("replaces")) {
+    if (!id->is_number_integer()) return BadInput("replaces must be job ids", "/replaces");
+    ids.insert(id->get<int64_t>());
+  }
+  if (errors.failed()) return tl::unexpected<Error>(errors.AsResult().error());
+  return ids;
+}
+
+Result<json> AnswerAdviseIn(const json& body, const AdviceContext& view, const Submitter& caller) {
   Result<AdviceRequest> request = AdviceRequestOf(body, view, caller);
   if (!request) return tl::unexpected<Error>(request.error());
   const Result<Advice> advice = Advise(*request, view, caller);
   if (!advice) return tl::unexpected<Error>(advice.error());
   return ToJson(AdviceAnswer(*advice, *request, PastBehind(view.queue)));
+}
+
+}  // namespace
+
+Result<json> AnswerAdvise(const json& body, const AdviceContext& view, const Submitter& caller) {
+  const Result<std::set<int64_t>> replaced = ReadReplaced(body);
+  if (!replaced) return tl::unexpected<Error>(replaced.error());
+  if (replaced->empty() || caller.uid < 0) return AnswerAdviseIn(body, view, caller);
+  const WithoutReplaced without(view, *replaced, caller.uid);
+  return AnswerAdviseIn(body, without.Context(view), caller);
 }
 
 }  // namespace gpuadvise::daemon

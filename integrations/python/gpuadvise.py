@@ -187,6 +187,13 @@ class SweepShare(TypedDict, total=False):
     end_mean_seconds: int
 
 
+class Seconds(TypedDict, total=False):
+    p10_seconds: int
+    p50_seconds: int
+    p90_seconds: int
+    mean_seconds: int
+
+
 class Sweep(TypedDict, total=False):
     members: int
     array: str
@@ -203,6 +210,7 @@ class Sweep(TypedDict, total=False):
     single_makespan_p90_seconds: int
     single_makespan_mean_seconds: int
     later_than_played: bool
+    as_it_waits: Seconds
 
 
 class Rejection(TypedDict, total=False):
@@ -1284,6 +1292,14 @@ class Health(TypedDict, total=False):
     snapshot_age_seconds: Optional[float]
     errors: List[Error]
     warnings: List[str]
+
+
+class WaitingTasks(TypedDict, total=False):
+    gpu: str
+    partition: str
+    gpus_per_node: int
+    nodes: int
+    tasks: int
 
 
 class Constraints(TypedDict, total=False):

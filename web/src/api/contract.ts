@@ -267,6 +267,8 @@ export interface Sweep {
   single_makespan_mean_seconds: number;
   /** Whether some runs start after the simulated time. */
   later_than_played: boolean;
+  /** Time until the last run ends where they wait now; absent where that is not known. */
+  as_it_waits?: Seconds;
 }
 
 export interface SweepShare {
@@ -288,6 +290,17 @@ export interface SweepShare {
   end_p90_seconds: number;
   /** Time until the last run ends: Mean. */
   end_mean_seconds: number;
+}
+
+export interface Seconds {
+  /** 10th percentile. */
+  p10_seconds: number;
+  /** Median. */
+  p50_seconds: number;
+  /** 90th percentile. */
+  p90_seconds: number;
+  /** Mean. */
+  mean_seconds: number;
 }
 
 export interface Rejection {

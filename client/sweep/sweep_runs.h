@@ -1,0 +1,51 @@
+// What has become of each run of a sweep. Pure, but for QueuedTasks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/records/slurm_query.h"
+#include "client/sweep/sweep_folder.h"
+
+namespace gpuadvise::client {
+
+// A task in Slurm's queue.
+struct QueuedTask {
+  int64_t array = 0;
+  int64_t task = 0;
+  bool waits = false;  // it has not started
+};
+
+// The tasks of `user`'s arrays. Errors: squeue's.
+Result<std::vector<QueuedTask>> QueuedTasks(SlurmQuery& slurm, const std::string& user);
+
+enum class RunState {
+  kWaiting,
+  kRunning,
+  kDone,
+  kFailed,  // ended with another status than 0, or without one
+  kLost,    // neither begun nor in the queue: cancelled, or never submitted
+};
+
+struct SweepRun {
+  int64_t run = 0;
+  RunState state = RunState::kLost;
+  int64_t array = 0;          // in which it waits or runs
+  std::optional<int> status;  // of a failed one
+};
+
+// All runs, by number. `queued` must be older than `taken`: a run that begins and ends between them
+// is then done, and not lost.
+std::vector<SweepRun> RunsOf(const SweepRecord& record, const std::vector<QueuedTask>& queued,
+                             const std::map<int64_t, TakenRun>& taken);
+
+// How many are in `state`.
+int64_t CountRuns(const std::vector<SweepRun>& runs, RunState state);
+
+// "34 of 80 done, 12 running, 32 waiting, 2 failed (17, 40)".
+std::string RunsInWords(const std::vector<SweepRun>& runs);
+
+}  // namespace gpuadvise::client
