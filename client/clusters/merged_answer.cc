@@ -180,6 +180,11 @@ json MergedAdvice(const Answers& answers, std::vector<std::string>& warnings) {
     for (const std::string& tip : advice.tips) merged.tips.push_back(WithCluster(cluster, tip));
     AddNew(advice.assumed, merged.assumed);
     AddNew(advice.unsettled, merged.unsettled);
+    if (advice.sweep) {
+      AddNew({"an array is not divided among clusters: ask one, with -M NAME, for a split over its "
+              "GPU types"},
+             warnings);
+    }
     if (merged.strategies.empty() || cluster != merged.strategies.front().cluster) continue;
     merged.limit_advice = advice.limit_advice;
   }

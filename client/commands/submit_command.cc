@@ -16,11 +16,11 @@
 #include "client/sbatch/job_choice.h"
 #include "client/sbatch/job_words.h"
 #include "client/script/command_conflicts.h"
+#include "client/sweep/sweep_folder.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
 #include "client/views/advice_view.h"
 #include "client/views/check_view.h"
-#include "client/sweep/sweep_folder.h"
 #include "client/views/sweep_view.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
@@ -122,20 +122,15 @@ Result<void> CheckSame(const SubmitCommand& command, const Choices& choices) {
                           command.same_as == "-" ? "standard input" : command.same_as));
 }
 
-// All tasks of the array; "": it is none.
-std::string ArrayOf(const SubmitCommand& command, const json& spec) {
-  return command.question.fixed.Get("array").value_or(RawText(ObjectOf(spec, "slurm"), "array"));
-}
-
 // The absolute path of --sweep-dir; "" without. Errors: no array; several clusters; a folder that
 // is there.
 Result<std::string> SweepDirOf(const SubmitCommand& command, const api::Advice& advice,
                                const json& spec) {
   if (command.sweep_dir.empty()) return std::string();
-  if (ArrayOf(command, spec).empty()) {
+  if (ArrayAsked(spec, command.question.fixed).empty()) {
     return BadInput("--sweep-dir is for many runs: say which with -a 1-80");
   }
-  if (!advice.strategies.front().cluster.empty()) {
+  if (!advice.strategies.front().cluster.empty() || command.question.fixed.Has("clusters")) {
     return BadInput("--sweep-dir is for one cluster: give it without -M, on that cluster");
   }
   std::error_code ignored;
@@ -199,13 +194,14 @@ json SubmissionJson(const json& job_id, const CheckedJob& job) {
           {"checks", ChecksJson(job.checks.checks)}};
 }
 
-// Of one job, or of a sweep's `jobs`. `ids`: of those that were submitted.
-json SubmissionJson(const std::vector<CheckedJob>& jobs, const std::vector<int64_t>& ids) {
+// Of one job, or of an array's `jobs`. `ids`: of those that were submitted.
+json SubmissionJson(const std::vector<CheckedJob>& jobs, const std::vector<int64_t>& ids,
+                    bool is_array) {
   json all = json::array();
   for (size_t i = 0; i < jobs.size(); ++i) {
     all.push_back(SubmissionJson(i < ids.size() ? json(ids[i]) : json(), jobs[i]));
   }
-  return jobs.size() == 1 ? all.front() : json{{"jobs", all}};
+  return is_array ? json{{"jobs", all}} : all.front();
 }
 
 // The job's log, and the commands that follow the job.
@@ -223,30 +219,52 @@ std::string WhereToLook(const Choice& choice, int64_t job_id) {
          fmt::format("Follow it{1}: gpuadvise watch {0}, gpuadvise logs {0} -f\n", job_id, there);
 }
 
-// Submits all jobs or none: what was submitted before an error is cancelled.
-Result<std::vector<int64_t>> SubmitAll(const std::vector<CheckedJob>& jobs, JobRunner& runner) {
-  std::vector<int64_t> ids;
-  for (const CheckedJob& job : jobs) {
-    Result<void> made = MakeFolders(job.checks.log_folders);
-    Result<std::string> printed = std::string();
-    if (made) printed = runner.Submit(job.choice.arguments, job.choice.script.text);
-    if (made && printed) {
-      const Result<int64_t> id = JobIdFrom(*printed);
-      if (!id) return tl::unexpected<Error>(id.error());
-      ids.push_back(*id);
-      continue;
-    }
-    Error error = made ? printed.error() : made.error();
-    std::string left;
-    for (const int64_t id : ids) {
-      if (!runner.Cancel(id, job.choice.strategy.cluster)) left += " " + std::to_string(id);
-    }
-    error.message += left.empty()
-                         ? "; nothing was submitted"
-                         : "; jobs submitted before it could not be cancelled: scancel" + left;
-    return tl::unexpected<Error>({error.code, std::move(error.message), ""});
+// Cancels jobs that were submitted before an error; says which could not be.
+Error Cancelled(Error error, const std::vector<int64_t>& ids, const std::string& cluster,
+                JobRunner& runner, bool& all) {
+  std::string left;
+  for (const int64_t id : ids) {
+    if (!runner.Cancel(id, cluster)) left += " " + std::to_string(id);
   }
-  return ids;
+  all = left.empty();
+  error.message += left.empty()
+                       ? "; nothing was submitted"
+                       : "; jobs submitted before it could not be cancelled: scancel" + left;
+  return error;
+}
+
+// Submits all jobs or none: what was submitted before an error is cancelled. `folder`: of the
+// sweep, whose record gets each job at once.
+Result<std::vector<int64_t>> SubmitAll(const std::vector<CheckedJob>& jobs,
+                                       std::optional<SweepFolder>& folder, JobRunner& runner) {
+  std::vector<int64_t> ids;
+  bool is_clean = true;  // nothing may run of which the folder is needed
+  std::optional<Error> error;
+  for (const CheckedJob& job : jobs) {
+    if (const Result<void> made = MakeFolders(job.checks.log_folders); !made) {
+      error = made.error();
+      break;
+    }
+    const Result<std::string> printed = runner.Submit(job.choice.arguments, job.choice.script.text);
+    const Result<int64_t> id = printed ? JobIdFrom(*printed) : tl::unexpected(printed.error());
+    if (!id) {
+      error = id.error();
+      is_clean = !printed;
+      break;
+    }
+    ids.push_back(*id);
+    if (!folder) continue;
+    AddJob(job.choice, *id, folder->record());
+    if (const Result<void> saved = folder->Save(); !saved) {
+      error = saved.error();
+      break;
+    }
+  }
+  if (!error) return ids;
+  bool all = true;
+  Error told = Cancelled(*error, ids, jobs.front().choice.strategy.cluster, runner, all);
+  if (folder && all && is_clean) folder->Remove();
+  return tl::unexpected<Error>(std::move(told));
 }
 
 SweepRecord RecordOf(const SubmitCommand& command, const TrainFile& file) {
@@ -254,40 +272,29 @@ SweepRecord RecordOf(const SubmitCommand& command, const TrainFile& file) {
   std::error_code ignored;
   record.source = file.path();
   record.work_folder = std::filesystem::current_path(ignored).string();
-  record.array = ArrayOf(command, file.spec());
+  record.array = ArrayAsked(file.spec(), command.question.fixed);
   record.spec = file.spec();
   record.fixed = command.question.fixed;
   record.fixed.Erase("array");
   record.objective = command.question.objective;
-  if (const auto others = ParseSbatchArguments(command.passed_on)) {
-    SbatchOptions kept = others->options;
-    kept.Erase("array");
-    record.passed_on = kept.ToArguments();
-  }
+  record.passed_on = WithoutArray(command.passed_on);
+  record.environment = ProgramVariables();
   return record;
 }
 
-// Submits everything; `folder`: of the sweep, whose record gets the jobs.
-int Submit(const std::vector<CheckedJob>& jobs, std::optional<SweepFolder>& folder, Api& api,
-           JobRunner& runner, Console& console) {
-  const Result<std::vector<int64_t>> ids = SubmitAll(jobs, runner);
-  if (!ids) {
-    if (folder) folder->Remove();
-    return Report(ids.error(), console);
-  }
-  if (folder) {
-    for (size_t i = 0; i < jobs.size(); ++i) AddJob(jobs[i].choice, (*ids)[i], folder->record());
-    const Result<void> saved = folder->Save();
-    if (!saved) console.Complain("gpuadvise: " + saved.error().message);
-  }
+int Submit(const std::vector<CheckedJob>& jobs, std::optional<SweepFolder>& folder, bool is_array,
+           Api& api, JobRunner& runner, Console& console) {
+  const Result<std::vector<int64_t>> ids = SubmitAll(jobs, folder, runner);
+  if (!ids) return Report(ids.error(), console);
   for (size_t i = 0; i < jobs.size(); ++i) {
     TellDaemon(api, jobs[i].choice, (*ids)[i], jobs[i].checks.outcome_folder, console);
   }
   if (console.style().json) {
-    PrintJson(SubmissionJson(jobs, *ids), console);
+    json document = SubmissionJson(jobs, *ids, is_array);
+    if (folder) document["sweep_dir"] = folder->path();
+    PrintJson(document, console);
     return kExitOk;
   }
-  const std::optional<api::Sweep>& sweep = jobs.front().choice.advice.sweep;
   for (size_t i = 0; i < jobs.size(); ++i) {
     const Choice& choice = jobs[i].choice;
     if (jobs.size() > 1) {
@@ -300,11 +307,14 @@ int Submit(const std::vector<CheckedJob>& jobs, std::optional<SweepFolder>& fold
       console.Print(WhereToLook(choice, (*ids)[i]));
     }
   }
-  if (folder) {
-    console.Print(fmt::format("How far it is: gpuadvise sweep {0}; with --keep its runs move to where they end first\n",
-                              ShellQuoted(folder->path())));
-  }
+  const std::optional<api::Sweep>& sweep = jobs.front().choice.advice.sweep;
   if (jobs.size() > 1 && sweep) console.Print(SweepSentence(*sweep, console.now()) + "\n");
+  if (folder) {
+    console.Print(
+        fmt::format("How far it is: gpuadvise sweep {}; with --keep its runs move to "
+                    "where they end first\n",
+                    ShellQuoted(folder->path())));
+  }
   return kExitOk;
 }
 
@@ -318,14 +328,29 @@ std::string ChoicesText(const SubmitCommand& command, const json& spec, const Ch
   return text;
 }
 
+// The checks of all jobs, each once.
+std::vector<Check> ChecksOf(const std::vector<CheckedJob>& jobs) {
+  std::vector<Check> checks;
+  for (const CheckedJob& job : jobs) {
+    for (const Check& check : job.checks.checks) {
+      const bool is_news = std::none_of(checks.begin(), checks.end(), [&](const Check& told) {
+        return told.subject == check.subject && told.finding == check.finding;
+      });
+      if (is_news) checks.push_back(check);
+    }
+  }
+  return checks;
+}
+
 int ShowDryRun(const SubmitCommand& command, const json& spec, const Choices& choices,
                const std::vector<CheckedJob>& jobs, Console& console) {
   if (console.style().json) {
-    PrintJson(SubmissionJson(jobs, {}), console);
+    const bool is_array = !ArrayAsked(spec, command.question.fixed).empty();
+    PrintJson(SubmissionJson(jobs, {}, is_array), console);
     return kExitOk;
   }
-  std::string text = ChoicesText(command, spec, choices, console) +
-                     TroubleText(jobs.front().checks.checks, console.style());
+  std::string text =
+      ChoicesText(command, spec, choices, console) + TroubleText(ChecksOf(jobs), console.style());
   text.pop_back();
   console.Complain(text);  // so that `submit --dry-run > job.sh` is just the script
   console.PrintDocument(ScriptsText(choices));
@@ -348,25 +373,17 @@ int CheckAndSubmit(const SubmitCommand& command, const TrainFile& file, const Ch
     jobs.push_back({choice, CheckJob(spec, choice, submission.site, runner, console.now())});
   }
   if (command.dry_run) return ShowDryRun(command, spec, choices, jobs, console);
-  std::vector<Check> checks;
-  for (const CheckedJob& job : jobs) {
-    for (const Check& check : job.checks.checks) {
-      const bool is_news = std::none_of(checks.begin(), checks.end(), [&](const Check& told) {
-        return told.subject == check.subject && told.finding == check.finding;
-      });
-      if (is_news) checks.push_back(check);
-    }
-  }
-  if (!MayGoOn(command, checks, console)) {
+  const bool is_array = !ArrayAsked(spec, command.question.fixed).empty();
+  if (!MayGoOn(command, ChecksOf(jobs), console)) {
     if (console.style().json) {
-      json document = SubmissionJson(jobs, {});
+      json document = SubmissionJson(jobs, {}, is_array);
       document.update(ErrorDocument({ErrorCode::kInfeasible, kCheckFailed, ""}));
       PrintJson(document, console);
     }
     return kExitError;
   }
   if (!Agreed(command, jobs.size(), console)) {  // a choice and no error
-    if (console.style().json) PrintJson(SubmissionJson(jobs, {}), console);
+    if (console.style().json) PrintJson(SubmissionJson(jobs, {}, is_array), console);
     return kExitError;
   }
   std::optional<SweepFolder> folder;
@@ -374,8 +391,11 @@ int CheckAndSubmit(const SubmitCommand& command, const TrainFile& file, const Ch
     Result<SweepFolder> made = SweepFolder::Create(command.sweep_dir, RecordOf(command, file));
     if (!made) return Report(made.error(), console);
     folder.emplace(*std::move(made));
+    if (const Result<void> locked = folder->Lock(); !locked) {  // a keeper would find runs lost
+      return Report(locked.error(), console);
+    }
   }
-  return Submit(jobs, folder, api, submission.runner, console);
+  return Submit(jobs, folder, is_array, api, submission.runner, console);
 }
 
 // Whether the command can follow every row of the plan.
@@ -391,6 +411,27 @@ bool CanFollow(const std::vector<api::CommandConflict>& conflicts, const api::Ad
              std::find(conflict.ranks.begin(), conflict.ranks.end(), rank) != conflict.ranks.end();
     });
   });
+}
+
+// What of the training needs its runs to be one array of Slurm; "": nothing.
+std::string NeedsOneArray(const json& spec, const SubmitCommand& command) {
+  const std::string text = spec.dump() + Join(command.question.fixed.ToArguments(), " ");
+  for (const char* word : {"SLURM_ARRAY_JOB_ID", "%A", "singleton"}) {
+    if (text.find(word) != std::string::npos) return word;
+  }
+  return "";
+}
+
+// Runs that name their array go to the best single row.
+void KeepTogether(SubmitCommand& command, const json& spec, const api::Advice& advice,
+                  Console& console) {
+  if (command.pick != 0 || !advice.sweep || advice.sweep->shares.size() < 2) return;
+  const std::string word = NeedsOneArray(spec, command);
+  if (word.empty()) return;
+  command.pick = advice.sweep->single_rank;
+  console.Complain(fmt::format(
+      "gpuadvise: {} is of one array, so that all runs go to row {} instead of {} arrays", word,
+      command.pick, advice.sweep->shares.size()));
 }
 
 // Without --pick: the first row that the command can follow, where it cannot follow the plan.
@@ -433,6 +474,7 @@ int Run(SubmitCommand& command, const CommandContext& context) {
     return kExitInfeasible;
   }
   if (command.pick == 0) PickWhatIsFollowed(command, file->spec(), advice, console);
+  KeepTogether(command, file->spec(), advice, console);
   const Result<std::string> sweep_dir = SweepDirOf(command, advice, file->spec());
   if (!sweep_dir) return Report(sweep_dir.error(), console);
   ChoiceRequest request{command.pick, question.fixed, command.passed_on};

@@ -8,7 +8,7 @@
 #include "client/commands/script_source.h"
 #include "client/commands/shared_options.h"
 #include "client/commands/sweep_keep.h"
-#include "client/sbatch/job_words.h"
+#include "client/sbatch/sbatch_script.h"
 #include "client/shell/shell_text.h"
 #include "client/terminal/display.h"
 #include "client/terminal/printable.h"
@@ -66,6 +66,13 @@ std::string PlanText(const api::Answer<api::Advice>& advice, const SweepCommand&
 }
 
 int RunOnFolder(const SweepCommand& command, const CommandContext& context) {
+  if (command.runs > 0 || !command.question.fixed.empty()) {
+    return Report({ErrorCode::kBadInput,
+                   "the runs of a sweep's folder are what was submitted: -n, -a and other options "
+                   "of the plan do not change them",
+                   ""},
+                  context.console);
+  }
   Result<SweepFolder> folder = SweepFolder::Open(command.question.file);
   if (!folder) return Report(folder.error(), context.console);
   return command.keep ? KeepSweep(*folder, command.keeping, context) : ShowSweep(*folder, context);
@@ -79,8 +86,7 @@ int Run(SweepCommand& command, const CommandContext& context) {
   const int64_t now = console.now();
   const Result<TrainFile> file = LoadTraining(question, command.from, console);
   if (!file) return Report(file.error(), console);
-  const std::string own = RawText(ObjectOf(file->spec(), "slurm"), "array");
-  if (!question.fixed.Has("array") && own.empty()) {
+  if (ArrayAsked(file->spec(), question.fixed).empty()) {
     return Report({ErrorCode::kBadInput, "how many runs? -n 80, or -a 1-80%8 as in sbatch", ""},
                   console);
   }
@@ -101,12 +107,17 @@ void AddOptions(SweepCommand& command, Options& options) {
   AddFromScript(options, command.from, "Use this job script instead of FILE");
   AddMaxAge(options, command.max_age_seconds);
   options.Number("-n,--runs N", command.runs, 1, 4e6, "Number of runs: tasks 1 to N");
-  options.Flag("--keep", command.keep,
-               "FILE is the folder of `submit --sweep-dir`: until all runs have ended, move waiting "
-               "ones to where they end first");
+  options.Flag(
+      "--keep", command.keep,
+      "FILE is the folder of `submit --sweep-dir`: until all runs have ended, move waiting "
+      "ones to where they end first");
   options.Number("--retry N", command.keeping.retry, 0, 100, "With --keep: run failed ones again");
   options.Number("--every SECONDS", command.keeping.every_seconds, 0.1, 86400,
                  "With --keep: look at the queue so often");
+  options.Number(
+      "--settle SECONDS", command.keeping.settle_seconds, 0, 86400,
+      "With --keep: until a run out of the queue counts as failed; for file systems that "
+      "show changes later than in 90 s");
   options.JsonAndPlace();
   options.Footer(kSweepFooter);
 }
@@ -115,6 +126,11 @@ Result<void> Take(SweepCommand& command, const std::vector<std::string>&) {
   if (command.keep && command.question.file.empty()) {
     return BadInput("--keep needs the folder of a sweep: the one of `submit --sweep-dir`");
   }
+  const KeepOptions usual;
+  const bool keeps = command.keeping.retry != usual.retry ||
+                     command.keeping.every_seconds != usual.every_seconds ||
+                     command.keeping.settle_seconds != usual.settle_seconds;
+  if (keeps && !command.keep) return BadInput("--retry, --every and --settle go with --keep");
   if (command.runs > 0 && command.question.fixed.Has("array")) {
     return BadInput("-n and -a both say how many runs; give one");
   }

@@ -15,6 +15,7 @@
 #include "client/commands/submission.h"
 #include "client/questions/advice_question.h"
 #include "client/sbatch/job_words.h"
+#include "client/script/command_conflicts.h"
 #include "client/sweep/sweep_moves.h"
 #include "client/sweep/sweep_runs.h"
 #include "client/terminal/display.h"
@@ -28,10 +29,11 @@ namespace {
 
 using nlohmann::json;
 
-// What a folder on a network shows may be half a minute old, so that a run counts as failed or lost
-// only after so many looks.
+// What a folder on a network shows may be a minute old: a run counts as failed or lost only after
+// so many looks and KeepOptions::settle_seconds.
 constexpr int kSettledLooks = 3;
 constexpr int kLooksBetweenMoves = 5;
+constexpr int64_t kMostPlaced = 3;  // submissions of a run that never begins
 constexpr int kLooksForCancelled = 10;
 
 // Queue and folder, in this order.
@@ -47,12 +49,20 @@ std::string TasksText(const std::vector<int64_t>& tasks) {
   return ArrayTasks{tasks, 0}.Slice(0, tasks.size(), 0);
 }
 
+// What the sweep's throttle leaves for `others` more; 0: there is none.
+int64_t ThrottleBeside(const SweepRecord& record, int64_t others) {
+  const Result<ArrayTasks> all = ParseArrayTasks(record.array);
+  if (!all || all->throttle == 0) return 0;
+  return std::max<int64_t>(all->throttle - others, 1);
+}
+
 // A request for where `tasks` would go; those of `runs` that wait are among them.
 Result<json> RequestFor(const SweepRecord& record, const std::vector<SweepRun>& runs,
                         const std::vector<int64_t>& tasks, int64_t now) {
+  const int64_t throttle = ThrottleBeside(record, CountRuns(runs, RunState::kRunning));
   AdviceQuestion question;
   question.fixed = record.fixed;
-  question.fixed.Set("array", TasksText(tasks));
+  question.fixed.Set("array", ArrayTasks{tasks, 0}.Slice(0, tasks.size(), throttle));
   question.objective = record.objective;
   Result<json> request =
       AdviceRequest(TrainFile::FromSpec(record.spec, record.source), question, now);
@@ -68,207 +78,13 @@ Result<json> RequestFor(const SweepRecord& record, const std::vector<SweepRun>& 
                        {"partition", job.partition},
                        {"gpus_per_node", job.gpus_per_node},
                        {"nodes", job.nodes},
-                       {"tasks", count}});
+                       {"tasks", count},
+                       {"job_id", job.id}});
   }
   (*request)["replaces"] = replaced;
   (*request)["waiting"] = waiting;
   return request;
 }
-
-class Keeper {
- public:
-  Keeper(SweepFolder& folder, const KeepOptions& options, const CommandContext& context,
-         std::string job_template)
-      : folder_(folder),
-        record_(folder.record()),
-        options_(options),
-        context_(context),
-        job_template_(std::move(job_template)) {}
-
-  int Run() {
-    for (;; context_.sleep(options_.every_seconds)) {
-      const Result<std::vector<SweepRun>> runs = LookAt(folder_, context_);
-      if (!runs) {  // nothing is known now, so nothing is done
-        Complain(runs.error().message + "; looking again");
-        continue;
-      }
-      complaint_.clear();
-      Say(RunsInWords(*runs));
-      CountLooks(*runs);
-      std::vector<int64_t> unplaced = Lost(*runs);
-      for (const int64_t run : Again(*runs)) {
-        if (LetRunAgain(run)) unplaced.push_back(run);
-      }
-      if (unplaced.empty() && IsOver(*runs)) {
-        return CountRuns(*runs, RunState::kDone) == static_cast<int64_t>(runs->size())
-                   ? kExitOk
-                   : kExitError;
-      }
-      Place(*runs, unplaced);
-    }
-  }
-
- private:
-  // Each complaint once, until something else is said.
-  void Complain(const std::string& sentence) {
-    if (sentence != complaint_) context_.console.Complain("gpuadvise: " + Printable(sentence));
-    complaint_ = sentence;
-  }
-
-  void Say(const std::string& words) {
-    if (words == said_) return;
-    said_ = words;
-    context_.console.Print(ClockTime(context_.console.now(), context_.console.now()) + ": " +
-                           words + "\n");
-  }
-
-  void CountLooks(const std::vector<SweepRun>& runs) {
-    for (const SweepRun& run : runs) {
-      const bool out = run.state == RunState::kFailed || run.state == RunState::kLost;
-      if (!out) {
-        looks_.erase(run.run);
-      } else if (auto& [state, count] = looks_[run.run]; state == run.state) {
-        ++count;
-      } else {
-        looks_[run.run] = {run.state, 1};
-      }
-    }
-    ++looks_since_move_;
-  }
-
-  bool IsSettled(const SweepRun& run) const {
-    const auto found = looks_.find(run.run);
-    return found != looks_.end() && found->second.second >= kSettledLooks;
-  }
-
-  std::vector<int64_t> Lost(const std::vector<SweepRun>& runs) const {
-    std::vector<int64_t> lost;
-    for (const SweepRun& run : runs) {
-      if (run.state == RunState::kLost && IsSettled(run)) lost.push_back(run.run);
-    }
-    return lost;
-  }
-
-  // Failed runs that may run again.
-  std::vector<int64_t> Again(const std::vector<SweepRun>& runs) const {
-    std::vector<int64_t> again;
-    for (const SweepRun& run : runs) {
-      if (run.state != RunState::kFailed || !IsSettled(run)) continue;
-      const auto tried = record_.retries.find(run.run);
-      if ((tried == record_.retries.end() ? 0 : tried->second) < options_.retry) {
-        again.push_back(run.run);
-      }
-    }
-    return again;
-  }
-
-  bool LetRunAgain(int64_t run) {
-    ++record_.retries[run];
-    Result<void> done = folder_.Save();
-    if (done) done = folder_.Forget(run);
-    if (!done) Complain(done.error().message);
-    return done.has_value();
-  }
-
-  bool IsOver(const std::vector<SweepRun>& runs) const {
-    return std::all_of(runs.begin(), runs.end(), [&](const SweepRun& run) {
-      return run.state == RunState::kDone || (run.state == RunState::kFailed && IsSettled(run));
-    });
-  }
-
-  void Place(const std::vector<SweepRun>& runs, const std::vector<int64_t>& unplaced) {
-    std::vector<int64_t> tasks = unplaced;
-    for (const SweepRun& run : runs) {
-      if (run.state == RunState::kWaiting) tasks.push_back(run.run);
-    }
-    const Result<ArrayTasks> all = ParseArrayTasks(record_.array);
-    const bool may_move = all && all->throttle == 0 && looks_since_move_ >= kLooksBetweenMoves;
-    if (tasks.empty() || (unplaced.empty() && !may_move)) return;
-    std::sort(tasks.begin(), tasks.end());
-    const int64_t now = context_.console.now();
-    const Result<json> request = RequestFor(record_, runs, tasks, now);
-    if (!request) return Complain(request.error().message);
-    const Result<json> answer = context_.api.Post("/v1/advise", *request);
-    if (!answer) return Complain(answer.error().message + "; nothing is moved");
-    const auto advice = ReadAnswer<api::Advice>(*answer);
-    if (advice.strategies.empty()) return Complain("no strategy can run what is left now");
-    const bool moving = may_move && advice.sweep && IsWorthMoving(*advice.sweep);
-    SweepMoves moves = MovesTo(advice, record_, runs, unplaced, moving);
-    if (!advice.sweep && !unplaced.empty()) {
-      moves.submit = {{advice.strategies.front().rank, unplaced}};
-    }
-    if (moves.empty()) return;
-    if (moving) {
-      looks_since_move_ = 0;
-      context_.console.Print(fmt::format(
-          "where runs wait they are done by {}, moved by {}\n",
-          ClockTime(now + advice.sweep->as_it_waits->p50_seconds, now),
-          ClockTime(now + advice.sweep->makespan.p50_seconds, now)));
-    }
-    std::set<int64_t> free(unplaced.begin(), unplaced.end());
-    for (const auto& [array, cancelled] : moves.cancel) {
-      for (const int64_t task : CancelWaiting(array, cancelled)) free.insert(task);
-    }
-    for (NewArray& array : moves.submit) {
-      std::erase_if(array.tasks, [&](int64_t task) { return !free.contains(task); });
-      if (!array.tasks.empty()) SubmitArray(array, *answer);
-    }
-  }
-
-  // Those of `tasks` that are out of the queue and have not begun.
-  std::vector<int64_t> CancelWaiting(int64_t array, const std::vector<int64_t>& tasks) {
-    const Result<std::string> done = context_.slurm.Ask(
-        "scancel", {"--state=PENDING", fmt::format("{}_[{}]", array, TasksText(tasks))});
-    if (!done) Complain(done.error().message);
-    for (int look = 0; look < kLooksForCancelled; ++look) {
-      const auto runs = LookAt(folder_, context_);
-      if (!runs) {
-        Complain(runs.error().message);
-        return {};
-      }
-      std::vector<int64_t> gone;
-      bool waits = false;
-      for (const SweepRun& run : *runs) {
-        if (!std::binary_search(tasks.begin(), tasks.end(), run.run)) continue;
-        waits = waits || run.state == RunState::kWaiting;
-        if (run.state == RunState::kLost) gone.push_back(run.run);
-      }
-      if (!waits || look + 1 == kLooksForCancelled) return gone;
-      context_.sleep(.5);
-    }
-    return {};
-  }
-
-  void SubmitArray(const NewArray& array, const json& answer) {
-    ChoiceRequest request{array.rank, record_.fixed, record_.passed_on};
-    request.fixed.Set("array", TasksText(array.tasks));
-    request.of_array = record_.array;
-    request.sweep_folder = folder_.path();
-    const Result<Choice> choice = Choose(
-        request, TrainFile::FromSpec(record_.spec, record_.source), answer, job_template_);
-    if (!choice) return Complain(choice.error().message);
-    const Result<std::string> printed =
-        context_.runner.Submit(choice->arguments, choice->script.text);
-    if (!printed) return Complain(printed.error().message);
-    const Result<int64_t> id = JobIdFrom(*printed);
-    if (!id) return Complain(id.error().message);
-    AddJob(*choice, *id, record_);
-    if (const Result<void> saved = folder_.Save(); !saved) Complain(saved.error().message);
-    TellDaemon(context_.api, *choice, *id, "", context_.console);
-    context_.console.Print(fmt::format("submitted job {}: {} {} on {}\n", *id,
-                                       array.tasks.size() == 1 ? "run" : "runs",
-                                       TasksText(array.tasks), StrategyName(choice->strategy)));
-  }
-
-  SweepFolder& folder_;
-  SweepRecord& record_;
-  const KeepOptions& options_;
-  const CommandContext& context_;
-  const std::string job_template_;
-  std::string complaint_, said_;
-  std::map<int64_t, std::pair<RunState, int>> looks_;  // of failed and lost runs
-  int looks_since_move_ = kLooksBetweenMoves;
-};
 
 const char* WordOf(RunState state) {
   switch (state) {
@@ -301,6 +117,254 @@ json JsonOf(const SweepFolder& folder, const std::vector<SweepRun>& runs) {
   }
   return {{"sweep_dir", folder.path()}, {"counts", counts}, {"runs", list}};
 }
+
+class Keeper {
+ public:
+  Keeper(SweepFolder& folder, const KeepOptions& options, const CommandContext& context,
+         std::string job_template)
+      : folder_(folder),
+        record_(folder.record()),
+        options_(options),
+        context_(context),
+        job_template_(std::move(job_template)) {}
+
+  int Run() {
+    if (ProgramVariables() != record_.environment) {
+      context_.console.Complain(
+          "gpuadvise: PATH or the like differs from when the sweep was submitted: jobs that are "
+          "submitted now get what is set here");
+    }
+    for (;; context_.sleep(options_.every_seconds)) {
+      const Result<std::vector<SweepRun>> runs = LookAt(folder_, context_);
+      if (!runs) {  // nothing is known now, so nothing is done
+        Complain(runs.error().message + "; looking again");
+        continue;
+      }
+      complaint_.clear();
+      Say(RunsInWords(*runs));
+      CountLooks(*runs);
+      if (IsOver(*runs)) return End(*runs);
+      std::vector<int64_t> unplaced;
+      for (const SweepRun& run : *runs) {
+        if (MayBegin(run) && LetBegin(run)) unplaced.push_back(run.run);
+      }
+      Place(*runs, unplaced);
+    }
+  }
+
+ private:
+  // Each complaint once, until something else is said.
+  void Complain(const std::string& sentence) {
+    if (sentence != complaint_) context_.console.Complain("gpuadvise: " + Printable(sentence));
+    complaint_ = sentence;
+  }
+
+  // What happens; beside an answer in JSON, which comes at the end.
+  void Tell(const std::string& sentence) {
+    Console& console = context_.console;
+    console.style().json ? console.Complain(sentence) : console.Print(sentence + "\n");
+  }
+
+  void Say(const std::string& words) {
+    if (words == said_) return;
+    said_ = words;
+    Tell(ClockTime(context_.console.now(), context_.console.now()) + ": " + words);
+  }
+
+  int End(const std::vector<SweepRun>& runs) {
+    if (context_.console.style().json) PrintJson(JsonOf(folder_, runs), context_.console);
+    const int64_t lost = CountRuns(runs, RunState::kLost);
+    if (lost > 0) {
+      Complain(
+          fmt::format("{} never began although submitted {} times; the logs of their jobs say "
+                      "why: is {} on the nodes?",
+                      Plural(lost, "run"), kMostPlaced + 1, folder_.path()));
+    }
+    return CountRuns(runs, RunState::kDone) == static_cast<int64_t>(runs.size()) ? kExitOk
+                                                                                 : kExitError;
+  }
+
+  void CountLooks(const std::vector<SweepRun>& runs) {
+    const int64_t now = context_.console.now();
+    for (const SweepRun& run : runs) {
+      const bool out = run.state == RunState::kFailed || run.state == RunState::kLost;
+      if (!out) {
+        looks_.erase(run.run);
+      } else if (Looks& looks = looks_[run.run]; looks.count > 0 && looks.state == run.state) {
+        ++looks.count;
+      } else {
+        looks = {run.state, 1, now};
+      }
+    }
+    ++looks_since_move_;
+  }
+
+  bool IsSettled(const SweepRun& run) const {
+    const auto found = looks_.find(run.run);
+    if (found == looks_.end()) return false;
+    const auto seconds = static_cast<double>(context_.console.now() - found->second.since);
+    return found->second.count >= kSettledLooks && seconds >= options_.settle_seconds;
+  }
+
+  static int64_t CountOf(const std::map<int64_t, int64_t>& counts, int64_t run) {
+    const auto found = counts.find(run);
+    return found == counts.end() ? 0 : found->second;
+  }
+
+  // Whether no more is done about a failed or lost run.
+  bool IsGivenUp(const SweepRun& run) const {
+    return run.state == RunState::kFailed ? CountOf(record_.retries, run.run) >= options_.retry
+                                          : CountOf(record_.placed, run.run) >= kMostPlaced;
+  }
+
+  bool MayBegin(const SweepRun& run) const {
+    const bool out = run.state == RunState::kFailed || run.state == RunState::kLost;
+    return out && IsSettled(run) && !IsGivenUp(run);
+  }
+
+  // Counts the new beginning, and removes what the last one left.
+  bool LetBegin(const SweepRun& run) {
+    if (folder_.StatusOf(run.run) == 0) return false;  // seen late
+    int64_t& count = (run.state == RunState::kFailed ? record_.retries : record_.placed)[run.run];
+    ++count;
+    Result<void> done = folder_.Save();
+    if (done) done = folder_.Forget(run.run);
+    if (done) return true;
+    --count;
+    Complain(done.error().message);
+    return false;
+  }
+
+  bool IsOver(const std::vector<SweepRun>& runs) const {
+    return std::all_of(runs.begin(), runs.end(), [&](const SweepRun& run) {
+      const bool out = run.state == RunState::kFailed || run.state == RunState::kLost;
+      return run.state == RunState::kDone || (out && IsSettled(run) && IsGivenUp(run));
+    });
+  }
+
+  void Place(const std::vector<SweepRun>& runs, const std::vector<int64_t>& unplaced) {
+    std::vector<int64_t> tasks = unplaced;
+    for (const SweepRun& run : runs) {
+      if (run.state == RunState::kWaiting) tasks.push_back(run.run);
+    }
+    const bool may_move =
+        ThrottleBeside(record_, 0) == 0 && looks_since_move_ >= kLooksBetweenMoves;
+    if (tasks.empty() || (unplaced.empty() && !may_move)) return;
+    std::sort(tasks.begin(), tasks.end());
+    const int64_t now = context_.console.now();
+    const Result<json> request = RequestFor(record_, runs, tasks, now);
+    if (!request) return Complain(request.error().message);
+    const Result<json> answer = context_.api.Post("/v1/advise", *request);
+    if (!answer) return Complain(answer.error().message + "; nothing is moved");
+    const auto advice = ReadAnswer<api::Advice>(*answer);
+    if (advice.strategies.empty()) return Complain("no strategy can run what is left now");
+    const int64_t followed = FirstFollowed(advice, ConflictsOf(record_.spec, advice));
+    const bool can_follow = CanFollow(advice);
+    const bool moving = can_follow && may_move && advice.sweep && IsWorthMoving(*advice.sweep);
+    SweepMoves moves = MovesTo(advice, record_, runs, unplaced, moving);
+    if ((!advice.sweep || !can_follow) && !unplaced.empty()) {
+      if (followed == 0) return Complain("the command can follow no row now");
+      moves = {{}, {{followed, unplaced}}};
+    }
+    if (moves.empty()) return;
+    if (moving) {
+      looks_since_move_ = 0;
+      Tell(fmt::format("where runs wait they are done by {}, moved by {}",
+                       ClockTime(now + advice.sweep->as_it_waits->p50_seconds, now),
+                       ClockTime(now + advice.sweep->makespan.p50_seconds, now)));
+    }
+    std::set<int64_t> free(unplaced.begin(), unplaced.end());
+    for (const auto& [array, cancelled] : moves.cancel) {
+      for (const int64_t task : CancelWaiting(array, cancelled)) free.insert(task);
+    }
+    const int64_t others =
+        CountRuns(runs, RunState::kRunning) + CountRuns(runs, RunState::kWaiting);
+    for (NewArray& array : moves.submit) {
+      std::erase_if(array.tasks, [&](int64_t task) { return !free.contains(task); });
+      if (!array.tasks.empty()) SubmitArray(array, ThrottleBeside(record_, others), *answer);
+    }
+  }
+
+  // Whether the command can follow every row of the plan.
+  bool CanFollow(const api::Advice& advice) const {
+    const auto conflicts = ConflictsOf(record_.spec, advice);
+    return !advice.sweep ||
+           std::none_of(advice.sweep->shares.begin(), advice.sweep->shares.end(),
+                        [&](const api::SweepShare& share) {
+                          return std::any_of(conflicts.begin(), conflicts.end(),
+                                             [&](const api::CommandConflict& conflict) {
+                                               const auto& ranks = conflict.ranks;
+                                               return conflict.certain &&
+                                                      std::find(ranks.begin(), ranks.end(),
+                                                                share.rank) != ranks.end();
+                                             });
+                        });
+  }
+
+  // Those of the waiting `tasks` that are out of the queue without having done their run; they may
+  // begin again. scancel looks at the queue before it cancels, so that a task may just have begun.
+  std::vector<int64_t> CancelWaiting(int64_t array, const std::vector<int64_t>& tasks) {
+    const Result<std::string> done = context_.slurm.Ask(
+        "scancel",
+        {"--state=PENDING", fmt::format("{}_[{}]", array, ArrayTasks{tasks, 0}.Ranges())});
+    if (!done) Complain(done.error().message);
+    std::vector<SweepRun> left;
+    for (int look = 0; look < kLooksForCancelled; ++look) {
+      Result<std::vector<SweepRun>> runs = LookAt(folder_, context_);
+      if (!runs) {
+        Complain(runs.error().message);
+        return {};
+      }
+      left = *std::move(runs);
+      std::erase_if(left, [&](const SweepRun& run) {
+        return !std::binary_search(tasks.begin(), tasks.end(), run.run);
+      });
+      if (CountRuns(left, RunState::kWaiting) == 0) break;
+      context_.sleep(.5);
+    }
+    std::vector<int64_t> gone;
+    for (const SweepRun& run : left) {
+      const bool out = run.state == RunState::kLost || run.state == RunState::kFailed;
+      if (!out || folder_.StatusOf(run.run) == 0) continue;
+      if (folder_.Forget(run.run)) gone.push_back(run.run);
+    }
+    return gone;
+  }
+
+  void SubmitArray(const NewArray& array, int64_t throttle, const json& answer) {
+    ChoiceRequest request{array.rank, record_.fixed, record_.passed_on};
+    request.fixed.Set("array", ArrayTasks{array.tasks, 0}.Slice(0, array.tasks.size(), throttle));
+    request.of_array = record_.array;
+    request.sweep_folder = folder_.path();
+    const Result<Choice> choice =
+        Choose(request, TrainFile::FromSpec(record_.spec, record_.source), answer, job_template_);
+    if (!choice) return Complain(choice.error().message);
+    const Result<std::string> printed =
+        context_.runner.Submit(choice->arguments, choice->script.text);
+    if (!printed) return Complain(printed.error().message);
+    const Result<int64_t> id = JobIdFrom(*printed);
+    if (!id) return Complain(id.error().message);
+    AddJob(*choice, *id, record_);
+    if (const Result<void> saved = folder_.Save(); !saved) Complain(saved.error().message);
+    TellDaemon(context_.api, *choice, *id, "", context_.console);
+    Tell(fmt::format("submitted job {}: {} {} on {}", *id, array.tasks.size() == 1 ? "run" : "runs",
+                     TasksText(array.tasks), StrategyName(choice->strategy)));
+  }
+
+  SweepFolder& folder_;
+  SweepRecord& record_;
+  const KeepOptions& options_;
+  const CommandContext& context_;
+  const std::string job_template_;
+  std::string complaint_, said_;
+  struct Looks {
+    RunState state = RunState::kLost;
+    int count = 0;
+    int64_t since = 0;
+  };
+  std::map<int64_t, Looks> looks_;  // of failed and lost runs
+  int looks_since_move_ = kLooksBetweenMoves;
+};
 
 // "  job 4711 on L40S × 1: 12 running, 20 waiting"
 std::string JobsText(const SweepRecord& record, const std::vector<SweepRun>& runs) {
@@ -335,9 +399,8 @@ std::string WaitingText(const SweepFolder& folder, const std::vector<SweepRun>& 
   const auto advice = ReadAnswer<api::Advice>(*answer);
   if (!advice.sweep || !advice.sweep->as_it_waits) return "";
   const api::Seconds& end = *advice.sweep->as_it_waits;
-  std::string text =
-      fmt::format("  those that wait are done by {}",
-                  ClockRange(now + end.p50_seconds, now + end.p90_seconds, now));
+  std::string text = fmt::format("  those that wait are done by {}",
+                                 ClockRange(now + end.p50_seconds, now + end.p90_seconds, now));
   if (IsWorthMoving(*advice.sweep)) {
     text += fmt::format("; --keep would move some: {}",
                         ClockTime(now + advice.sweep->makespan.p50_seconds, now));

@@ -10,8 +10,9 @@
 namespace gpuadvise::client {
 
 struct KeepOptions {
-  double every_seconds = 60;  // between two looks at the queue
-  int64_t retry = 0;          // of a failed run
+  double every_seconds = 60;   // between two looks at the queue
+  double settle_seconds = 90;  // until a run that is out of the queue counts as failed or lost
+  int64_t retry = 0;           // of a failed run
 };
 
 // Returns when all runs have ended. It may be killed at any moment and started again. Exit status:

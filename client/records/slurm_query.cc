@@ -27,6 +27,11 @@ Result<std::string> SystemSlurmQuery::Ask(const std::string& program,
   call.command.words = {path};
   call.command.words.insert(call.command.words.end(), arguments.begin(), arguments.end());
   call.command.environment = {"SLURM_TIME_FORMAT=standard", "LC_ALL=C"};
+  for (const char* filter :
+       {"ACCOUNT", "ALL", "ARRAY", "FORMAT", "FORMAT2", "LICENSES", "LOCAL", "NAMES", "PARTITION",
+        "PRIORITY", "QOS", "SIBLING", "SORT", "STATES", "USERS"}) {
+    call.command.environment.push_back(std::string("SQUEUE_") + filter);  // a user's own view
+  }
   call.deadline = kPatience;
   call.max_output_bytes = kMostBytes;
   call.ends_at_bound = true;

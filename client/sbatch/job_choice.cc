@@ -116,11 +116,10 @@ Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file, const
     choice.advice.advice_id = choice.strategy.advice_id;
     choice.advice.outcomes_dir = choice.strategy.outcomes_dir;
   }
-  Result<JobScript> script =
-      MakeJobScript(job_template, file.spec(), choice.strategy,
-                    {choice.advice.advice_id, choice.advice.outcomes_dir, request.of_array,
-                     request.sweep_folder},
-                    FixedInScript(request));
+  Result<JobScript> script = MakeJobScript(
+      job_template, file.spec(), choice.strategy,
+      {choice.advice.advice_id, choice.advice.outcomes_dir, request.of_array, request.sweep_folder},
+      FixedInScript(request));
   if (!script) return Fail(script.error().code, file.Explain(script.error()));
   choice.script = *std::move(script);
   choice.arguments = SbatchArguments(choice.script.options, request.passed_on);
@@ -132,17 +131,20 @@ Result<Choice> Choose(const ChoiceRequest& request, const TrainFile& file, const
 
 namespace {
 
-// Whether the shares are together the sweep's tasks, each once. Slurm gets them as they are.
-bool IsWhole(const api::Sweep& sweep) {
-  const Result<ArrayTasks> all = ParseArrayTasks(sweep.array);
+// Whether the shares are together the tasks that were asked for, each once, and no more of them at
+// a time. Slurm gets them as they are.
+bool IsWhole(const api::Sweep& sweep, const std::string& asked) {
+  const Result<ArrayTasks> all = ParseArrayTasks(asked);
   std::vector<int64_t> numbers;
+  int64_t throttles = 0;
   for (const api::SweepShare& share : sweep.shares) {
     const Result<ArrayTasks> part = ParseArrayTasks(share.array);
-    if (!part) return false;
+    if (!part || !all || (part->throttle == 0 && all->throttle > 0)) return false;
+    throttles += part->throttle;
     numbers.insert(numbers.end(), part->numbers.begin(), part->numbers.end());
   }
   std::sort(numbers.begin(), numbers.end());
-  return all && all->numbers == numbers;
+  return all && all->numbers == numbers && (all->throttle == 0 || throttles <= all->throttle);
 }
 
 }  // namespace
@@ -152,21 +154,18 @@ Result<std::vector<Choice>> ChooseAll(const ChoiceRequest& request, const TrainF
   const auto advice = ReadAnswer<api::Advice>(answer);
   std::vector<ChoiceRequest> parts;
   if (request.pick == 0 && advice.sweep) {
-    if (!IsWhole(*advice.sweep)) {
+    const std::string asked = ArrayAsked(file.spec(), request.fixed);
+    if (!IsWhole(*advice.sweep, asked)) {
       return Fail(ErrorCode::kInternal,
                   "gpuadvised split the array into parts that are not its tasks; client and daemon "
                   "may be different versions");
     }
-    const auto passed_on = ParseSbatchArguments(request.passed_on);
     for (const api::SweepShare& share : advice.sweep->shares) {
       ChoiceRequest& part = parts.emplace_back(request);
       part.pick = share.rank;
       part.fixed.Set("array", share.array);
-      if (advice.sweep->shares.size() > 1) part.of_array = advice.sweep->array;
-      if (!passed_on || !passed_on->options.Has("array")) continue;
-      SbatchOptions others = passed_on->options;
-      others.Erase("array");
-      part.passed_on = others.ToArguments();
+      part.passed_on = WithoutArray(request.passed_on);
+      if (advice.sweep->shares.size() > 1) part.of_array = asked;
     }
   }
   if (parts.empty()) parts.push_back(request);

@@ -150,6 +150,20 @@ Result<ParsedArguments> ParseSbatchArguments(const std::vector<std::string>& arg
   return ArgumentReader(arguments).Read();
 }
 
+std::vector<std::string> WithoutArray(const std::vector<std::string>& arguments) {
+  std::vector<std::string> others;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    const bool is_short = word.starts_with("-a") && !word.starts_with("--");
+    if (word == "--array" || word == "-a") {
+      ++i;  // its value
+    } else if (!word.starts_with("--array=") && !is_short) {
+      others.push_back(word);
+    }
+  }
+  return others;
+}
+
 Result<ParsedArguments> ParseScriptOptions(std::string_view script, const std::string& file) {
   constexpr std::string_view kPrefix = "#SBATCH";
   ParsedArguments all;

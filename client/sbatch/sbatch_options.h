@@ -49,6 +49,9 @@ struct ParsedArguments {
 // script. Errors: an option without its value, an ambiguous abbreviation.
 Result<ParsedArguments> ParseSbatchArguments(const std::vector<std::string>& arguments);
 
+// `arguments` of a command line of sbatch without --array and its value, all others as written.
+std::vector<std::string> WithoutArray(const std::vector<std::string>& arguments);
+
 // The options of the #SBATCH lines of a job script: those before the first command, with sbatch's
 // quoting and comments. Errors name the line ("job.sh:3: …").
 Result<ParsedArguments> ParseScriptOptions(std::string_view script, const std::string& file);

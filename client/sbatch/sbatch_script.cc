@@ -43,7 +43,10 @@ Result<std::string> UserExports(const json& spec, const Placeholders& words) {
 std::string ExportsOfSweep(const std::string& array) {
   const Result<ArrayTasks> tasks = ParseArrayTasks(array);
   if (!tasks) return "";
-  return Export("SLURM_ARRAY_TASK_COUNT", std::to_string(tasks->numbers.size())) +
+  const std::vector<int64_t>& numbers = tasks->numbers;
+  const int64_t step = numbers.size() > 1 ? numbers[1] - numbers[0] : 1;
+  return Export("SLURM_ARRAY_TASK_STEP", std::to_string(step)) +
+         Export("SLURM_ARRAY_TASK_COUNT", std::to_string(tasks->numbers.size())) +
          Export("SLURM_ARRAY_TASK_MIN", std::to_string(tasks->numbers.front())) +
          Export("SLURM_ARRAY_TASK_MAX", std::to_string(tasks->numbers.back()));
 }
@@ -97,19 +100,21 @@ bool MayEndExports(std::string_view line) {
 
 // Takes the run of an array's task, which one job alone can, and notes its end.
 constexpr const char* kTakeRun =
-    "run=$SLURM_ARRAY_TASK_ID\n"
-    "if ! ln -sT \"$SLURM_JOB_ID\" \"$GPUADVISE_SWEEP/taken/$run\" 2> /dev/null; then\n"
-    "  owner=$(readlink \"$GPUADVISE_SWEEP/taken/$run\") || {\n"
+    "gpuadvise_taken=$GPUADVISE_SWEEP/taken/$SLURM_ARRAY_TASK_ID\n"
+    "gpuadvise_ended=$GPUADVISE_SWEEP/ended/$SLURM_ARRAY_TASK_ID\n"
+    "if ! ln -sT \"$SLURM_JOB_ID\" \"$gpuadvise_taken\" 2> /dev/null; then\n"
+    "  gpuadvise_owner=$(readlink \"$gpuadvise_taken\") || {\n"
     "    echo \"gpuadvise: $GPUADVISE_SWEEP cannot be written on $(hostname)\" >&2\n"
     "    exit 1\n"
     "  }\n"
-    "  if [ \"$owner\" != \"$SLURM_JOB_ID\" ]; then\n"
-    "    echo \"gpuadvise: run $run is that of job $owner: nothing to do\" >&2\n"
+    "  if [ \"$gpuadvise_owner\" != \"$SLURM_JOB_ID\" ]; then\n"
+    "    echo \"gpuadvise: this run is that of job $gpuadvise_owner: nothing to do\" >&2\n"
     "    exit 0\n"
     "  fi\n"
-    "  rm -f \"$GPUADVISE_SWEEP/ended/$run\"  # begun again\n"
     "fi\n"
-    "trap 'ln -sfT \"$?\" \"$GPUADVISE_SWEEP/ended/$SLURM_ARRAY_TASK_ID\"' EXIT\n";
+    "rm -f \"$gpuadvise_ended\"  # of a start before this one\n"
+    "trap 'exit 143' TERM HUP INT\n"
+    "trap 'ln -sfT \"$?\" \"$gpuadvise_ended\"' EXIT\n";
 
 // The lines of `setup`, each with a newline.
 std::string SetupLines(const json& spec, const Placeholders& words) {
@@ -257,6 +262,14 @@ Result<SbatchOptions> ExtraOptions(const json& spec, const Placeholders& figures
     options.Set(name, equals == word.size() ? "" : word.substr(equals + 1));
   }
   return options;
+}
+
+std::string ArrayAsked(const json& spec, const SbatchOptions& fixed) {
+  if (const auto array = fixed.Get("array")) return *array;
+  if (const auto array = ExtraOptions(spec, {}).value_or(SbatchOptions()).Get("array")) {
+    return *array;
+  }
+  return RawText(ObjectOf(spec, "slurm"), "array");
 }
 
 SbatchOptions StrategyOptions(const json& spec, const api::Strategy& strategy,

@@ -46,6 +46,9 @@ Result<std::string> MakeTrialScript(const nlohmann::json& spec, const api::Strat
 // plugin's (Pyxis's --container-image=…). Errors: kBadInput at /slurm/extra for what is no option.
 Result<SbatchOptions> ExtraOptions(const nlohmann::json& spec, const Placeholders& figures);
 
+// All tasks of the job's array, as --array: of `fixed`, of slurm.extra or of slurm.array; "": none.
+std::string ArrayAsked(const nlohmann::json& spec, const SbatchOptions& fixed);
+
 // sbatch's options for `strategy` without those that contradict `fixed`.
 SbatchOptions StrategyOptions(const nlohmann::json& spec, const api::Strategy& strategy,
                               const SbatchOptions& fixed);

@@ -3,9 +3,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -40,8 +41,11 @@ json JsonOf(const SweepRecord& record) {
                     {"nodes", job.nodes},
                     {"tasks", tasks.Slice(0, tasks.numbers.size(), 0)}});
   }
-  json retries = json::object();
-  for (const auto& [run, count] : record.retries) retries[std::to_string(run)] = count;
+  const auto by_run = [](const std::map<int64_t, int64_t>& counts) {
+    json object = json::object();
+    for (const auto& [run, count] : counts) object[std::to_string(run)] = count;
+    return object;
+  };
   return {{"version", 1},
           {"source", record.source},
           {"work_folder", record.work_folder},
@@ -50,7 +54,9 @@ json JsonOf(const SweepRecord& record) {
           {"fixed", record.fixed.values()},
           {"passed_on", record.passed_on},
           {"jobs", jobs},
-          {"retries", retries},
+          {"retries", by_run(record.retries)},
+          {"placed", by_run(record.placed)},
+          {"environment", record.environment},
           {"spec", record.spec}};
 }
 
@@ -70,9 +76,14 @@ SweepRecord RecordOf(const json& document) {
     record.jobs.push_back({job.at("id"), job.at("gpu"), job.at("partition"),
                            job.at("gpus_per_node"), job.at("nodes"), tasks->numbers});
   }
-  for (const auto& [run, count] : document.at("retries").items()) {
-    if (const auto number = WholeNumber(run)) record.retries[*number] = count;
-  }
+  const auto by_run = [&](const char* name, std::map<int64_t, int64_t>& counts) {
+    for (const auto& [run, count] : document.at(name).items()) {
+      if (const auto number = WholeNumber(run)) counts[*number] = count;
+    }
+  };
+  by_run("retries", record.retries);
+  by_run("placed", record.placed);
+  record.environment = document.at("environment");
   return record;
 }
 
@@ -93,6 +104,14 @@ Result<std::map<int64_t, int64_t>> LinksIn(const std::string& folder) {
 
 }  // namespace
 
+std::map<std::string, std::string> ProgramVariables() {
+  std::map<std::string, std::string> found;
+  for (const char* name : {"PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "LD_LIBRARY_PATH"}) {
+    if (const char* value = std::getenv(name)) found[name] = value;
+  }
+  return found;
+}
+
 void AddJob(const Choice& choice, int64_t id, SweepRecord& record) {
   const auto tasks = ParseArrayTasks(choice.script.options.Get("array").value_or(""));
   const api::Strategy& strategy = choice.strategy;
@@ -104,14 +123,15 @@ Result<SweepFolder> SweepFolder::Create(const std::string& path, SweepRecord rec
   std::error_code code;
   const std::string absolute = fs::absolute(path, code).lexically_normal().string();
   if (fs::exists(absolute, code)) {
-    return BadInput(fmt::format("--sweep-dir: {} exists already; each sweep has a folder of its own",
-                                Quoted(path)));
+    return BadInput(fmt::format(
+        "--sweep-dir: {} exists already; each sweep has a folder of its own", Quoted(path)));
   }
   SweepFolder folder(absolute, std::move(record));
+  fs::create_directories(fs::path(absolute).parent_path(), code);
   for (const char* part : {"", "/taken", "/ended"}) {
-    if (!fs::create_directories(absolute + part, code) && code) {
-      return Cannot("--sweep-dir: " + Quoted(path) + " cannot be made", code);
-    }
+    if (fs::create_directory(absolute + part, code)) continue;
+    if (!code) code = std::make_error_code(std::errc::file_exists);
+    return Cannot("--sweep-dir: " + Quoted(path) + " cannot be made", code);
   }
   if (const Result<void> saved = folder.Save(); !saved) {
     folder.Remove();
@@ -131,7 +151,7 @@ Result<SweepFolder> SweepFolder::Open(const std::string& path) {
                 fmt::format("{} is not the folder of a sweep: it has no sweep.json", Quoted(path)));
   }
   Result<OpenedFile> file = OpenRegularFile(
-      RecordPath(path), {.max_bytes = kMaxRecordBytes, .kind = "sweep.json", .owner = {}});
+      RecordPath(path), {.max_bytes = kMaxRecordBytes, .kind = "sweep.json", .owner = geteuid()});
   if (!file) return tl::unexpected<Error>(std::move(file.error()));
   const auto text = ReadAll(file->descriptor, kMaxRecordBytes);
   try {
@@ -151,7 +171,8 @@ Result<void> SweepFolder::Save() const {
 }
 
 Result<void> SweepFolder::Lock() {
-  lock_ = Descriptor(open((path_ + "/lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
+  lock_ =
+      Descriptor(open((path_ + "/lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock_) {
     return Cannot(path_ + "/lock cannot be opened", {errno, std::generic_category()});
   }
@@ -175,8 +196,15 @@ Result<std::map<int64_t, TakenRun>> SweepFolder::Taken() const {
   return runs;
 }
 
+std::optional<int> SweepFolder::StatusOf(int64_t run) const {
+  std::error_code ignored;
+  const fs::path link = path_ + "/ended/" + std::to_string(run);
+  const auto status = WholeNumber(fs::read_symlink(link, ignored).string());
+  return status ? std::optional<int>(static_cast<int>(*status)) : std::nullopt;
+}
+
 Result<void> SweepFolder::Forget(int64_t run) const {
-  for (const char* part : {"/ended/", "/taken/"}) {
+  for (const char* part : {"/taken/", "/ended/"}) {
     std::error_code code;
     fs::remove(path_ + part + std::to_string(run), code);
     if (code) return Cannot(path_ + " cannot be written", code);

@@ -2,8 +2,9 @@
 //
 // Each run of a job script first makes a link `taken/RUN` to its job id, which only one job can do
 // (symlink(2), also on NFS and with a full disk), and at its end a link `ended/RUN` to its exit
-// status. So a run is never made twice, whatever happened to whoever submitted it. `sweep.json` has
-// the rest and is replaced as a whole.
+// status. So two jobs never make the same run, whatever happened to whoever submitted them; a
+// failed run begins again only if its links are removed. `sweep.json` has the rest and is replaced
+// as a whole.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +31,21 @@ struct SweepJob {
 };
 
 struct SweepRecord {
-  std::string source;         // the training file, as named
-  std::string work_folder;    // from which jobs are submitted
-  std::string array;          // all runs, as --array
-  nlohmann::json spec;        // the training file's JSON
-  SbatchOptions fixed;        // the user's flags, without the array
+  std::string source;                  // the training file, as named
+  std::string work_folder;             // from which jobs are submitted
+  std::string array;                   // all runs, as --array
+  nlohmann::json spec;                 // the training file's JSON
+  SbatchOptions fixed;                 // the user's flags, without the array
   std::vector<std::string> passed_on;  // what followed `--`, without the array
-  std::string objective;      // "": the file's
+  std::string objective;               // "": the file's
   std::vector<SweepJob> jobs;
-  std::map<int64_t, int64_t> retries;  // by run
+  std::map<int64_t, int64_t> retries;              // of failed runs, by run
+  std::map<int64_t, int64_t> placed;               // of lost runs, by run
+  std::map<std::string, std::string> environment;  // in which it was submitted: PATH and its like
 };
+
+// Of this process: the variables by which a job finds its programs.
+std::map<std::string, std::string> ProgramVariables();
 
 // Of a run that has begun.
 struct TakenRun {
@@ -71,6 +77,10 @@ class SweepFolder {
 
   // The runs that have begun, by number. Errors: kUnavailable.
   Result<std::map<int64_t, TakenRun>> Taken() const;
+
+  // The exit status of `run`, looked up by its name, which a network file system shows sooner than
+  // in a list; nullopt: none.
+  std::optional<int> StatusOf(int64_t run) const;
 
   // Lets `run` begin again. Errors: kUnavailable.
   Result<void> Forget(int64_t run) const;

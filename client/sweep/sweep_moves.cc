@@ -53,7 +53,7 @@ SweepMoves MovesTo(const api::Advice& advice, const SweepRecord& record,
     std::reverse(waiting.begin(), waiting.end());  // those that would start last
     for (const SweepRun* run : waiting) {
       const int64_t rank = rank_of_array[run->array];
-      if (there[rank] <= wanted[rank]) continue;
+      if (run->taken || there[rank] <= wanted[rank]) continue;
       --there[rank];
       moves.cancel[run->array].push_back(run->run);
       unplaced.push_back(run->run);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "common/base/text.h"
 #include "common/base/words.h"
@@ -12,16 +13,18 @@
 namespace gpuadvise::client {
 
 Result<std::vector<QueuedTask>> QueuedTasks(SlurmQuery& slurm, const std::string& user) {
+  // %A is the task's own job id once it has begun.
   const Result<std::string> printed =
-      slurm.Ask("squeue", {"--noheader", "--array", "--user=" + user, "--format=%F|%K|%t"});
+      slurm.Ask("squeue", {"--noheader", "--all", "-r", "--user=" + user, "--format=%A|%F|%K|%t"});
   if (!printed) return tl::unexpected<Error>(printed.error());
   std::vector<QueuedTask> tasks;
   std::string_view text = *printed;
   while (!text.empty()) {
     const auto cells = SplitAt(TakeLine(text), '|');
-    if (cells.size() < 3) continue;
-    const auto array = WholeNumber(Trim(cells[0])), task = WholeNumber(Trim(cells[1]));
-    if (array && task) tasks.push_back({*array, *task, Trim(cells[2]) == "PD"});
+    if (cells.size() < 4) continue;
+    const auto job = WholeNumber(Trim(cells[0])), array = WholeNumber(Trim(cells[1])),
+               task = WholeNumber(Trim(cells[2]));
+    if (job && array && task) tasks.push_back({*job, *array, *task, Trim(cells[3]) == "PD"});
   }
   return tasks;
 }
@@ -30,27 +33,32 @@ std::vector<SweepRun> RunsOf(const SweepRecord& record, const std::vector<Queued
                              const std::map<int64_t, TakenRun>& taken) {
   std::set<int64_t> arrays;
   for (const SweepJob& job : record.jobs) arrays.insert(job.id);
-  std::map<int64_t, QueuedTask> in_queue;  // where it runs rather than where it waits
+  std::map<std::pair<int64_t, int64_t>, const QueuedTask*> by_job;  // and run
+  std::map<int64_t, const QueuedTask*> by_run;  // where it runs rather than where it waits
   for (const QueuedTask& task : queued) {
+    by_job[{task.job, task.task}] = &task;
     if (!arrays.contains(task.array)) continue;
-    const auto [known, is_new] = in_queue.emplace(task.task, task);
-    if (!is_new && known->second.waits) known->second = task;
+    const auto [known, is_new] = by_run.emplace(task.task, &task);
+    if (!is_new && known->second->waits) known->second = &task;
   }
   std::vector<SweepRun> runs;
   const Result<ArrayTasks> all = ParseArrayTasks(record.array);
   if (!all) return runs;
   for (const int64_t number : all->numbers) {
-    SweepRun run{number, RunState::kLost, 0, {}};
-    const auto begun = taken.find(number);
-    const auto queue = in_queue.find(number);
-    if (begun != taken.end() && begun->second.status == 0) {
-      run.state = RunState::kDone;
-    } else if (queue != in_queue.end()) {
-      run.state = queue->second.waits ? RunState::kWaiting : RunState::kRunning;
-      run.array = queue->second.array;
-    } else if (begun != taken.end()) {
-      run.state = RunState::kFailed;
-      run.status = begun->second.status;
+    SweepRun run{number, RunState::kLost, 0, false, {}};
+    const QueuedTask* in_queue = nullptr;
+    if (const auto found = by_run.find(number); found != by_run.end()) in_queue = found->second;
+    if (const auto found = taken.find(number); found != taken.end()) {
+      run.taken = true;
+      run.status = found->second.status;
+      const auto owner = by_job.find({found->second.job, number});
+      in_queue = owner == by_job.end() ? nullptr : owner->second;  // others have nothing to do
+    }
+    if (in_queue != nullptr) {
+      run.state = in_queue->waits ? RunState::kWaiting : RunState::kRunning;
+      run.array = in_queue->array;
+    } else if (run.taken) {
+      run.state = run.status == 0 ? RunState::kDone : RunState::kFailed;
     }
     runs.push_back(run);
   }

@@ -14,6 +14,7 @@ namespace gpuadvise::client {
 
 // A task in Slurm's queue.
 struct QueuedTask {
+  int64_t job = 0;  // its own id once it has begun; the array's before
   int64_t array = 0;
   int64_t task = 0;
   bool waits = false;  // it has not started
@@ -34,10 +35,12 @@ struct SweepRun {
   int64_t run = 0;
   RunState state = RunState::kLost;
   int64_t array = 0;          // in which it waits or runs
+  bool taken = false;         // by a job: one that waits has begun before, and was requeued
   std::optional<int> status;  // of a failed one
 };
 
-// All runs, by number. `queued` must be older than `taken`: a run that begins and ends between them
+// All runs, by number. A run is where the job is that has taken it, whatever array that is of.
+// `queued` must be older than `taken`: a run that begins and ends between them
 // is then done, and not lost.
 std::vector<SweepRun> RunsOf(const SweepRecord& record, const std::vector<QueuedTask>& queued,
                              const std::map<int64_t, TakenRun>& taken);

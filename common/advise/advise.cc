@@ -178,22 +178,13 @@ std::vector<WaitingShare> WaitingOn(const AdviceRequest& request,
                                     const std::vector<Strategy>& ranked) {
   std::vector<WaitingShare> shares;
   for (const WaitingTasks& waiting : request.waiting) {
-    for (size_t i = 0; i < ranked.size(); ++i) {
-      const Placement& placement = ranked[i].placement;
-      const bool same = placement.pool->Id() == waiting.gpu &&
-                        placement.pool->partition->name == waiting.partition &&
-                        placement.gpus_per_node == waiting.gpus_per_node &&
-                        placement.nodes == waiting.nodes;
-      if (!same) continue;
-      const auto known = std::find_if(shares.begin(), shares.end(),
-                                      [&](const WaitingShare& share) { return share.strategy == i; });
-      if (known == shares.end()) {
-        shares.push_back({i, waiting.tasks});
-      } else {
-        known->members += waiting.tasks;
-      }
-      break;
-    }
+    const auto same = std::find_if(ranked.begin(), ranked.end(), [&](const Strategy& strategy) {
+      const Placement& placement = strategy.placement;
+      return placement.pool->Id() == waiting.gpu &&
+             placement.pool->partition->name == waiting.partition &&
+             placement.gpus_per_node == waiting.gpus_per_node && placement.nodes == waiting.nodes;
+    });
+    shares.push_back({static_cast<size_t>(same - ranked.begin()), waiting.tasks, waiting.priority});
   }
   return shares;
 }
@@ -227,9 +218,8 @@ void PlanArray(const AdviceRequest& request, const AdviceContext& context, const
     break;
   }
   if (members > 1 || !request.waiting.empty()) {
-    advice.sweep =
-        PlanSweep(context, caller, advice.strategies, {members, request.array->throttle},
-                  WaitingOn(request, advice.strategies));
+    advice.sweep = PlanSweep(context, caller, advice.strategies, {members, request.array->throttle},
+                             WaitingOn(request, advice.strategies));
   }
 }
 

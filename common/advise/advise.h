@@ -24,16 +24,18 @@ struct WaitingTasks {
   int64_t gpus_per_node = 1;
   int64_t nodes = 1;
   int64_t tasks = 0;
+  int64_t priority = 0;  // Slurm's; 0: not known
+  int64_t job_id = 0;    // of the array
 };
 
 struct AdviceRequest {
   TrainSpec spec;
   Constraints constraints;
   RankBy by;
-  std::optional<UnixSeconds> deadline;  // that `by` counts down to
-  bool others = false;                  // say of every row what it costs others
-  std::optional<ArrayTasks> array;      // many runs; nullopt: one
-  std::vector<WaitingTasks> waiting;    // where the array's tasks wait now, if they do
+  std::optional<UnixSeconds> deadline;     // that `by` counts down to
+  bool others = false;                     // say of every row what it costs others
+  std::optional<ArrayTasks> array = {};    // many runs; nullopt: one
+  std::vector<WaitingTasks> waiting = {};  // where the array's tasks wait now, if they do
 };
 
 struct Advice {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -14,6 +15,8 @@ namespace gpuadvise {
 namespace {
 
 constexpr size_t kMostLanes = 8;
+constexpr size_t kMostShapes = 3;      // of a lane
+constexpr int64_t kManyMembers = 200;  // then one shape a lane is played
 constexpr int kMostMoves = 6;
 constexpr double kWorthMoving = 0.005;  // of the makespan
 constexpr double kAtOnce = 1;  // seconds within which one member takes the place of another
@@ -41,7 +44,7 @@ Spread SpreadOfAll(std::vector<double> values) {
 
 // Most members of a lane at once.
 int64_t MostAtOnce(const LaneSample& lane) {
-  int64_t most = 0;
+  int64_t most = lane.starts.empty() ? 0 : 1;
   size_t ended = 0;
   for (size_t i = 0; i < lane.starts.size(); ++i) {
     while (ended < lane.ends.size() && lane.ends[ended] < lane.starts[i] + kAtOnce) ++ended;
@@ -61,7 +64,12 @@ class SweepPlanner {
   SweepPlanner(const AdviceContext& context, const Submitter& caller,
                const std::vector<Strategy>& ranked, const SweepSize& size,
                const std::vector<WaitingShare>& waiting)
-      : context_(context), caller_(caller), ranked_(ranked), size_(size), waiting_(waiting) {
+      : context_(context),
+        caller_(caller),
+        ranked_(ranked),
+        size_(size),
+        waiting_(waiting),
+        samples_(context.Samples()) {
     FindLanes();
   }
 
@@ -71,6 +79,7 @@ class SweepPlanner {
     if (context_.Stopped()) return {};
     ShareThrottle();
     std::vector<int64_t> counts = Merge();
+    Balance(counts);
     Played played = Play(counts);
     Improve(counts, played);
     if (RankedEndOf(on_single_) <= RankedEndOf(played)) {
@@ -91,11 +100,14 @@ class SweepPlanner {
     const auto each =
         static_cast<double>(strategy.placement.gpus_per_node * strategy.placement.nodes);
     const auto gpus = static_cast<double>(std::max<int64_t>(pool.usable_gpus, 1));
-    const double rounds = static_cast<double>(size_.members) * each / gpus;
+    double at_once = gpus / each;
+    if (size_.throttle > 0) at_once = std::min(at_once, static_cast<double>(size_.throttle));
+    const double rounds = static_cast<double>(size_.members) / at_once;
     return strategy.run.p50 * std::max(rounds, 1.0) + strategy.wait.p50;
   }
 
-  // One for each set of nodes: the count of GPUs, and the partition, with the best throughput.
+  // One for each set of nodes, with up to kMostShapes counts of GPUs and partitions, the best
+  // throughput first. Where members wait, theirs alone.
   void FindLanes() {
     std::vector<size_t> order;
     for (size_t i = 0; i < ranked_.size(); ++i) {
@@ -104,27 +116,42 @@ class SweepPlanner {
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
       return Throughput(ranked_[a]) < Throughput(ranked_[b]);
     });
+    std::set<size_t> waits;
     for (const WaitingShare& share : waiting_) {
       const auto at = std::find(order.begin(), order.end(), share.strategy);
-      if (at != order.end()) std::rotate(order.begin(), at, at + 1);
+      if (at == order.end()) continue;
+      std::rotate(order.begin(), at, at + 1);
+      waits.insert(share.strategy);
     }
-    std::set<const Node*> taken;
+    const size_t most = size_.members > kManyMembers ? 1 : kMostShapes;
+    std::map<const Node*, size_t> taken;
     for (const size_t i : order) {
       const auto& nodes = ranked_[i].placement.pool->nodes;
-      const auto is_taken = [&](const Node* node) { return taken.contains(node); };
-      if (std::any_of(nodes.begin(), nodes.end(), is_taken)) continue;
-      taken.insert(nodes.begin(), nodes.end());
-      lanes_.push_back({i, size_.throttle});
-      if (lanes_.size() == kMostLanes) break;
+      const auto in = std::find_if(nodes.begin(), nodes.end(),
+                                   [&](const Node* node) { return taken.contains(node); });
+      if (in == nodes.end() && lanes_.size() < kMostLanes) {
+        for (const Node* node : nodes) taken[node] = lanes_.size();
+        lanes_.push_back({i, size_.throttle});
+        shapes_.push_back({i});
+      } else if (in != nodes.end()) {
+        std::vector<size_t>& shapes = shapes_[taken[*in]];
+        if (!waits.contains(shapes.front()) && shapes.size() < most) shapes.push_back(i);
+      }
     }
   }
 
-  // All members in each lane.
+  // All members in each lane, with the shape that is done first.
   void PlayAlone() {
     alone_.resize(lanes_.size());
-    context_.for_each(lanes_.size(), [&](size_t i) {
-      if (context_.BudgetSpent()) return;
-      alone_[i] = PlayLanes({i}, {size_.members});
+    context_.for_each(lanes_.size(), [&](size_t lane) {
+      for (const size_t shape : shapes_[lane]) {
+        if (context_.BudgetSpent()) return;
+        Played played = PlayAs(shape, size_.throttle);
+        const bool first = alone_[lane].empty();
+        if (!first && RankedEndOf(played) >= RankedEndOf(alone_[lane])) continue;
+        lanes_[lane].strategy = shape;
+        alone_[lane] = std::move(played);
+      }
     });
     if (context_.Stopped()) return;
     for (size_t i = 1; i < lanes_.size(); ++i) {
@@ -149,7 +176,7 @@ class SweepPlanner {
     context_.for_each(lanes_.size(), [&](size_t i) {
       const int64_t throttle = lanes_[i].throttle;
       if (throttle == 0 || throttle == size_.throttle || context_.BudgetSpent()) return;
-      alone_[i] = PlayLanes({i}, {size_.members});
+      alone_[i] = PlayAs(lanes_[i].strategy, throttle);
     });
   }
 
@@ -174,6 +201,45 @@ class SweepPlanner {
     std::vector<int64_t> counts(lanes_.size(), 0);
     for (size_t i = 0; i < members; ++i) ++counts[ends[i].second];
     return counts;
+  }
+
+  // The mean makespan if lanes share nothing.
+  double EndApart(const std::vector<int64_t>& counts) const {
+    std::vector<double> spans(alone_.front().size(), 0);
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+      if (counts[lane] == 0) continue;
+      for (size_t sample = 0; sample < spans.size(); ++sample) {
+        const LaneSample& played = alone_[lane][sample].front();
+        spans[sample] = std::max(spans[sample], played.ends[static_cast<size_t>(counts[lane]) - 1]);
+      }
+    }
+    return SpreadOfAll(std::move(spans)).mean;
+  }
+
+  // Moves members between lanes as long as that ends sooner: a lane that may be late gets fewer
+  // members than its own mean would say. By the mean: quantiles of so few samples would be fitted.
+  void Balance(std::vector<int64_t>& counts) const {
+    double end = EndApart(counts);
+    for (bool better = true; better;) {
+      better = false;
+      std::vector<int64_t> best = counts;
+      for (size_t from = 0; from < lanes_.size(); ++from) {
+        for (size_t to = 0; to < lanes_.size(); ++to) {
+          if (from == to || !IsOpen(to)) continue;
+          for (int64_t moved = counts[from]; moved > 0; moved /= 2) {
+            std::vector<int64_t> other = counts;
+            other[from] -= moved;
+            other[to] += moved;
+            const double then = EndApart(other);
+            if (then >= end - 1) continue;
+            end = then;
+            best = std::move(other);
+            better = true;
+          }
+        }
+      }
+      counts = std::move(best);
+    }
   }
 
   // Moves members from the lane that ends last to the one that ends first, while that helps.
@@ -211,16 +277,18 @@ class SweepPlanner {
     }
   }
 
-  // All lanes, of which some have no members.
-  Played Play(const std::vector<int64_t>& counts) const {
+  // All lanes, of which some have no members. `priorities`: by lane, 0 and none: a new job's.
+  Played Play(const std::vector<int64_t>& counts,
+              const std::vector<int64_t>& priorities = {}) const {
     std::vector<size_t> lanes;
-    std::vector<int64_t> tasks;
+    std::vector<int64_t> tasks, places;
     for (size_t lane = 0; lane < lanes_.size(); ++lane) {
       if (counts[lane] == 0) continue;
       lanes.push_back(lane);
       tasks.push_back(counts[lane]);
+      places.push_back(priorities.empty() ? 0 : priorities[lane]);
     }
-    Played played = PlayLanes(lanes, tasks);
+    Played played = PlayLanes(lanes, tasks, places);
     for (auto& sample : played) {
       std::vector<LaneSample> all(lanes_.size());
       for (size_t i = 0; i < lanes.size(); ++i) all[lanes[i]] = std::move(sample[i]);
@@ -238,24 +306,40 @@ class SweepPlanner {
     return all;
   }
 
-  Played PlayLanes(const std::vector<size_t>& lanes, const std::vector<int64_t>& tasks) const {
+  // All members on one strategy.
+  Played PlayAs(size_t strategy, int64_t throttle) const {
+    return PlayThese({{strategy, throttle}}, {size_.members}, {});
+  }
+
+  Played PlayLanes(const std::vector<size_t>& lanes, const std::vector<int64_t>& tasks,
+                   const std::vector<int64_t>& priorities) const {
+    std::vector<Lane> played;
+    for (const size_t lane : lanes) played.push_back(lanes_[lane]);
+    return PlayThese(played, tasks, priorities);
+  }
+
+  // `priorities`: 0 and none: a new job's.
+  Played PlayThese(const std::vector<Lane>& lanes, const std::vector<int64_t>& tasks,
+                   const std::vector<int64_t>& priorities) const {
     std::vector<PlayedArray> arrays;
     for (size_t i = 0; i < lanes.size(); ++i) {
-      const Strategy& strategy = StrategyOf(lanes[i]);
+      const Strategy& strategy = ranked_[lanes[i].strategy];
       Submitter submitter = caller_;
       submitter.account = strategy.account;
       submitter.qos = strategy.qos;
       arrays.push_back({strategy.request, strategy.start, submitter,
-                        ArrayShape{tasks[i], lanes_[lanes[i]].throttle}, strategy.run.p50});
+                        ArrayShape{tasks[i], lanes[i].throttle}, strategy.run.p50,
+                        priorities.empty() ? 0 : priorities[i]});
     }
-    const auto starts = PlayArrays(context_.queue, arrays, context_.Samples());
+    const auto starts = PlayArrays(context_.queue, arrays, samples_);
     const std::vector<double> runs = RunQuantiles(starts.size());
     Played played(starts.size());
     for (size_t i = 0; i < lanes.size(); ++i) {
-      const std::vector<double> firsts = FirstStarts(StrategyOf(lanes[i]), starts, i);
+      const Strategy& strategy = ranked_[lanes[i].strategy];
+      const std::vector<double> firsts = FirstStarts(strategy, starts, i);
       for (size_t sample = 0; sample < starts.size(); ++sample) {
-        played[sample].push_back(MembersOf(StrategyOf(lanes[i]), starts[sample][i], firsts[sample],
-                                           tasks[i], runs[sample]));
+        played[sample].push_back(
+            MembersOf(strategy, starts[sample][i], firsts[sample], tasks[i], runs[sample]));
       }
     }
     return played;
@@ -350,19 +434,35 @@ class SweepPlanner {
     return UpperMedian(std::move(halves));
   }
 
-  // nullopt: nothing waits, or not all of it in lanes.
+  // The lane on whose nodes the share waits; the number of lanes: none.
+  size_t LaneOf(const WaitingShare& share) const {
+    if (share.strategy >= ranked_.size()) return lanes_.size();
+    const Node* node = ranked_[share.strategy].placement.pool->nodes.front();
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+      const auto& nodes = StrategyOf(lane).placement.pool->nodes;
+      if (std::find(nodes.begin(), nodes.end(), node) != nodes.end()) return lane;
+    }
+    return lanes_.size();
+  }
+
+  // What waits, with its place in the queue. What waits on no lane may never start. nullopt:
+  // nothing waits, or only some of the members.
   std::optional<Spread> AsItWaits() const {
-    std::vector<int64_t> counts(lanes_.size(), 0);
+    std::vector<int64_t> counts(lanes_.size(), 0), priorities(lanes_.size(), 0);
     int64_t found = 0;
+    bool nowhere = false;
     for (const WaitingShare& share : waiting_) {
-      for (size_t lane = 0; lane < lanes_.size(); ++lane) {
-        if (lanes_[lane].strategy != share.strategy) continue;
-        counts[lane] += share.members;
-        found += share.members;
-      }
+      found += share.members;
+      const size_t lane = LaneOf(share);
+      nowhere = nowhere || lane == lanes_.size();
+      if (lane == lanes_.size()) continue;
+      counts[lane] += share.members;
+      priorities[lane] = std::max(priorities[lane], share.priority);
     }
     if (found != size_.members || context_.BudgetSpent()) return {};
-    return SpreadOfAll(Makespans(Play(counts)));
+    const auto horizon = static_cast<double>(context_.queue.options().horizon_seconds);
+    if (nowhere) return Spread{horizon, horizon, horizon, horizon};
+    return SpreadOfAll(Makespans(Play(counts, priorities)));
   }
 
   SweepPlan Describe(const std::vector<int64_t>& counts, const Played& played) const {
@@ -398,10 +498,12 @@ class SweepPlanner {
   const std::vector<Strategy>& ranked_;
   const SweepSize size_;
   const std::vector<WaitingShare>& waiting_;
+  const size_t samples_;  // the same for all plays, which are compared sample by sample
   std::vector<Lane> lanes_;
-  std::vector<Played> alone_;  // by lane, all members in it
-  size_t single_ = 0;          // the lane that ends first with all members
-  Played on_single_;           // and those
+  std::vector<std::vector<size_t>> shapes_;  // by lane: strategies that it may have
+  std::vector<Played> alone_;                // by lane, all members in it
+  size_t single_ = 0;                        // the lane that ends first with all members
+  Played on_single_;                         // and those
 };
 
 }  // namespace

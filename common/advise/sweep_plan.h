@@ -3,14 +3,16 @@
 //
 // Idea. Each GPU type is a lane in which tasks of an array start one after the other. A task's
 // start in a lane does not depend on those behind it, so that of lanes which share nothing the
-// k tasks that end first are the best split: the lanes' ends, merged. Lanes that share a user's
-// limits delay each other; therefore the split is simulated as it would be submitted, as one array
-// a lane, and members move from the lane that ends last to the one that ends first while that
-// helps. All runs on the best single lane are compared in the same futures.
+// k tasks that end first are the best split: the lanes' ends, merged by their means, then balanced
+// so that the last end is earliest over all samples. Lanes that share a user's limits delay each
+// other; therefore the split is simulated as it would be submitted, as one array a lane, and
+// members move from the lane that ends last to the one that ends first while that helps. All runs
+// on the best single lane are compared in the same futures.
 //
-// Limits. Fair share does not change over time, and of the lanes' counts of GPUs only that with the
-// highest throughput is tried. Cost: one simulation of all tasks for each lane, and a few of the
-// split. Pure.
+// Limits. Fair share does not change over time. Of a lane's counts of GPUs three are tried, with
+// all members; one if there are many. The more members, the fewer samples (array_starts.h): for a
+// thousand a few, of which quantiles say little. Cost: one simulation of all tasks for each lane,
+// and a few of the split. Pure.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +31,9 @@ struct SweepSize {
 
 // Where members wait already.
 struct WaitingShare {
-  size_t strategy = 0;  // its place in the ranking, from 0
+  size_t strategy = 0;  // its place in the ranking, from 0; beyond its end: on none of them
   int64_t members = 0;
+  int64_t priority = 0;  // Slurm's
 };
 
 // The members that one of the ranked strategies gets.
@@ -50,7 +53,7 @@ struct SweepPlan {
   double gpu_hours = 0;
   size_t single = 0;  // the strategy that would be done first with all members
   Spread single_makespan;
-  bool later_than_played = false;  // some members start beyond the simulated time
+  bool later_than_played = false;     // some members start beyond the simulated time
   std::optional<Spread> as_it_waits;  // the makespan of the waiting shares, where they are known
 };
 

@@ -36,7 +36,8 @@ Job ArrayJob(const Snapshot& snapshot, const PlayedArray& array, int64_t id) {
   job.uid = submitter.uid;
   job.account = association != nullptr ? association->account : submitter.account;
   job.qos = EffectiveQos(snapshot, submitter, association);
-  job.priority = std::max<int64_t>(array.first.priority, 1);  // 0 means held
+  const int64_t priority = array.priority > 0 ? array.priority : array.first.priority;
+  job.priority = std::max<int64_t>(priority, 1);  // 0 means held
   job.submit_time = job.eligible_time = snapshot.taken_at;
   job.request = array.request;
   if (array.request.partitions.empty()) job.request.partitions = {array.first.partition};
@@ -46,13 +47,18 @@ Job ArrayJob(const Snapshot& snapshot, const PlayedArray& array, int64_t id) {
 // With fewer samples the longer the queue and the arrays.
 SimulationOptions OptionsFor(const QueueModel& queue, const std::vector<PlayedArray>& arrays,
                              size_t most_samples) {
-  size_t tasks = 0;
-  for (const PlayedArray& array : arrays) tasks += static_cast<size_t>(array.shape.tasks);
   SimulationOptions options = queue.options();
+  constexpr int kLeastOfKnown = 4;  // where runs are as long as said, quantiles are wanted
+  size_t tasks = 0;
+  int least = 1;
+  for (const PlayedArray& array : arrays) {
+    tasks += static_cast<size_t>(array.shape.tasks);
+    if (array.run_seconds) least = std::min(kLeastOfKnown, options.samples);
+  }
   options.simulate_once_from = 0;
   const size_t samples = kMaxSimulatedJobs / (queue.pending().size() + kTaskCosts * tasks);
   options.samples =
-      std::clamp(static_cast<int>(std::min(samples, most_samples)), 1, options.samples);
+      std::clamp(static_cast<int>(std::min(samples, most_samples)), least, options.samples);
   return options;
 }
 
@@ -92,6 +98,7 @@ std::vector<std::vector<TaskStarts>> PlayArrays(const QueueModel& queue,
   auto snapshot = std::make_shared<Snapshot>(queue.snapshot());
   const int64_t first_id = LastId(*snapshot) + 1;
   std::unordered_map<int64_t, double> run_times;
+  if (const auto* known = queue.options().known_run_times) run_times = *known;
   for (size_t i = 0; i < arrays.size(); ++i) {
     const int64_t id = first_id + static_cast<int64_t>(i);
     if (arrays[i].run_seconds) run_times[id] = *arrays[i].run_seconds;

@@ -37,6 +37,7 @@ struct PlayedArray {
   Submitter submitter;
   ArrayShape shape;
   std::optional<double> run_seconds;  // of each task; nullopt: as such jobs run
+  int64_t priority = 0;               // Slurm's; 0: that of `first`
 };
 
 // Starts of one array's tasks in one sample, ascending; those beyond the horizon are missing.

@@ -10,8 +10,6 @@
 namespace gpuadvise {
 namespace {
 
-constexpr int64_t kMostTasks = 4'000'000;  // above Slurm's largest MaxArraySize
-
 struct TaskRange {
   int64_t low = 0;
   int64_t high = 0;
@@ -24,7 +22,7 @@ std::optional<TaskRange> ParseRange(std::string_view text) {
   TaskRange range;
   const size_t dash = text.find('-');
   const auto low = WholeNumber(text.substr(0, dash));
-  if (!low || *low > kMostTasks) return std::nullopt;
+  if (!low || *low > kMostArrayTasks) return std::nullopt;
   range.low = range.high = *low;
   if (dash == std::string_view::npos) return range;
   std::string_view high = text.substr(dash + 1);
@@ -35,7 +33,7 @@ std::optional<TaskRange> ParseRange(std::string_view text) {
     high = high.substr(0, colon);
   }
   const auto last = WholeNumber(high);
-  if (!last || *last < range.low || *last > kMostTasks) return std::nullopt;
+  if (!last || *last < range.low || *last > kMostArrayTasks) return std::nullopt;
   range.high = *last;
   return range;
 }
@@ -59,7 +57,19 @@ std::string ArrayTasks::Slice(size_t first, size_t count, int64_t most_at_a_time
   return most_at_a_time > 0 ? fmt::format("{}%{}", text, most_at_a_time) : text;
 }
 
-Result<ArrayTasks> ParseArrayTasks(std::string_view text) {
+std::string ArrayTasks::Ranges() const {
+  std::string text;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(numbers[i]);
+    if (last > i) text += "-" + std::to_string(numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+Result<ArrayTasks> ParseArrayTasks(std::string_view text, int64_t most) {
   const auto bad = [&] {
     return BadInput("\"" + std::string(text.substr(0, 40)) +
                     "\" is not a list of tasks such as 1-40, 1-40%4 or 0,5,7");
@@ -74,7 +84,9 @@ Result<ArrayTasks> ParseArrayTasks(std::string_view text) {
   std::vector<int64_t>& numbers = array.numbers;
   for (const std::string_view part : SplitAt(text.substr(0, percent), ',')) {
     const auto range = ParseRange(part);
-    if (!range || range->count() + static_cast<int64_t>(numbers.size()) > kMostTasks) return bad();
+    if (!range || range->count() + static_cast<int64_t>(numbers.size()) > most) {
+      return bad();
+    }
     for (int64_t task = range->low; task <= range->high; task += range->step) {
       numbers.push_back(task);
     }

@@ -1,11 +1,12 @@
 #include "daemon/answers/answers.h"
 
-#include <memory>
-#include <set>
-
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 
 #include "common/base/host_list.h"
 #include "common/base/json_fields.h"
@@ -20,6 +21,7 @@ using nlohmann::json;
 
 namespace {
 
+constexpr int64_t kMostTasksAsked = 100'000;
 constexpr int64_t kMaxSeconds = 10LL * 365 * 86400;
 
 Constraints ReadConstraints(FieldReader reader) {
@@ -56,7 +58,8 @@ std::vector<WaitingTasks> ReadWaiting(FieldReader& reader) {
     waiting.push_back({share.Text("gpu").value_or(""), share.Text("partition").value_or(""),
                        share.Int("gpus_per_node", 1, kMost).value_or(1),
                        share.Int("nodes", 1, kMost).value_or(1),
-                       share.Int("tasks", 1, kMost).value_or(1)});
+                       share.Int("tasks", 1, kMost).value_or(1), 0,
+                       share.Int("job_id", 1, int64_t{1} << 40).value_or(0)});
   }
   return waiting;
 }
@@ -104,7 +107,7 @@ Result<AdviceRequest> ReadAdviceRequest(const json& body, const Snapshot& snapsh
 
   const std::string tasks = array ? *array : ArrayOf(*spec_json);
   if (!tasks.empty()) {
-    Result<ArrayTasks> numbers = ParseArrayTasks(tasks);
+    Result<ArrayTasks> numbers = ParseArrayTasks(tasks, kMostTasksAsked);
     if (!numbers) {
       return BadInput(numbers.error().message, array ? "/array" : "/spec/slurm/array");
     }
@@ -150,31 +153,34 @@ Result<AdviceRequest> AdviceRequestOf(const json& body, const AdviceContext& vie
 namespace {
 
 // The cluster without those of the caller's waiting jobs that an answer would replace.
-class WithoutReplaced {
- public:
-  // `ids`: of jobs and arrays; others' are left in place. REQUIRES: `view` outlives this.
-  WithoutReplaced(const AdviceContext& view, const std::set<int64_t>& ids, int64_t uid)
-      : snapshot_(std::make_shared<Snapshot>(view.snapshot)) {
-    std::erase_if(snapshot_->jobs, [&](const Job& job) {
-      const bool named = ids.contains(job.id) ||
-                         (job.array_job_id != 0 && ids.contains(job.array_job_id));
-      return named && job.uid == uid && !HoldsNodes(job);
-    });
-    by_time_limit_ = PrepareQueue(snapshot_);
-    const ForecastHistory* past = PastBehind(view.queue);
-    queue_ = past == nullptr ? by_time_limit_
-                             : PrepareQueue(snapshot_, *past, view.queue.options());
-  }
+struct WithoutReplaced {
+  std::shared_ptr<Snapshot> snapshot;
+  std::shared_ptr<const QueueModel> queue, by_time_limit;
 
   AdviceContext Context(const AdviceContext& view) const {
-    return {*snapshot_,    *queue_,      *by_time_limit_, view.gpus,    view.models,
-            view.for_each, view.learned, view.budget,     view.courtesy};
+    return {*snapshot,     *queue,       *by_time_limit, view.gpus,    view.models,
+            view.for_each, view.learned, view.budget,    view.courtesy};
   }
-
- private:
-  std::shared_ptr<Snapshot> snapshot_;
-  std::shared_ptr<const QueueModel> queue_, by_time_limit_;
 };
+
+// nullopt: none of `ids`, which are of jobs and arrays, is the caller's and waits.
+std::optional<WithoutReplaced> Without(const std::set<int64_t>& ids, int64_t uid,
+                                       const AdviceContext& view) {
+  const auto is_replaced = [&](const Job& job) {
+    return job.uid == uid && !HoldsNodes(job) &&
+           (ids.contains(job.id) || (job.array_job_id != 0 && ids.contains(job.array_job_id)));
+  };
+  const std::vector<Job>& jobs = view.snapshot.jobs;
+  if (uid < 0 || std::none_of(jobs.begin(), jobs.end(), is_replaced)) return {};
+  WithoutReplaced without;
+  without.snapshot = std::make_shared<Snapshot>(view.snapshot);
+  std::erase_if(without.snapshot->jobs, is_replaced);
+  without.by_time_limit = PrepareQueue(without.snapshot);
+  const ForecastHistory* past = PastBehind(view.queue);
+  without.queue = past == nullptr ? without.by_time_limit
+                                  : PrepareQueue(without.snapshot, *past, view.queue.options());
+  return without;
+}
 
 Result<std::set<int64_t>> ReadReplaced(const json& body) {
   DocumentErrors errors;
@@ -188,12 +194,12 @@ Result<std::set<int64_t>> ReadReplaced(const json& body) {
   return ids;
 }
 
-Result<json> AnswerAdviseIn(const json& body, const AdviceContext& view, const Submitter& caller) {
-  Result<AdviceRequest> request = AdviceRequestOf(body, view, caller);
-  if (!request) return tl::unexpected<Error>(request.error());
-  const Result<Advice> advice = Advise(*request, view, caller);
-  if (!advice) return tl::unexpected<Error>(advice.error());
-  return ToJson(AdviceAnswer(*advice, *request, PastBehind(view.queue)));
+// The priority of a waiting job or array; 0: it is not there.
+int64_t PriorityOf(int64_t id, const Snapshot& snapshot) {
+  for (const Job& job : snapshot.jobs) {
+    if (!HoldsNodes(job) && (job.id == id || job.array_job_id == id)) return job.priority;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -201,9 +207,18 @@ Result<json> AnswerAdviseIn(const json& body, const AdviceContext& view, const S
 Result<json> AnswerAdvise(const json& body, const AdviceContext& view, const Submitter& caller) {
   const Result<std::set<int64_t>> replaced = ReadReplaced(body);
   if (!replaced) return tl::unexpected<Error>(replaced.error());
-  if (replaced->empty() || caller.uid < 0) return AnswerAdviseIn(body, view, caller);
-  const WithoutReplaced without(view, *replaced, caller.uid);
-  return AnswerAdviseIn(body, without.Context(view), caller);
+  Result<AdviceRequest> request = AdviceRequestOf(body, view, caller);
+  if (!request) return tl::unexpected<Error>(request.error());
+  for (WaitingTasks& waiting : request->waiting) {
+    if (replaced->contains(waiting.job_id)) {
+      waiting.priority = PriorityOf(waiting.job_id, view.snapshot);
+    }
+  }
+  const auto without = Without(*replaced, caller.uid, view);
+  const AdviceContext context = without ? without->Context(view) : view;
+  const Result<Advice> advice = Advise(*request, context, caller);
+  if (!advice) return tl::unexpected<Error>(advice.error());
+  return ToJson(AdviceAnswer(*advice, *request, PastBehind(view.queue)));
 }
 
 }  // namespace gpuadvise::daemon

@@ -83,8 +83,8 @@ TOOLS = {
              "gres gpus nodes ntasks cpus_per_task mem partition account qos time constraint", "Starts Frame"),
     "advise": ("Where a training finishes first",
                "Ranks the ways to run a training described by a train.yaml: GPU type, number of GPUs, partition, batch, queue "
-               "wait, run time and cost. Submits nothing.",
-               "file training section objective deadline partition account qos time", "Advice Frame"),
+               "wait, run time and cost; for many runs (array) how many go where. Submits nothing.",
+               "file training section array objective deadline partition account qos time", "Advice Frame"),
     "fit": ("What fits into GPU memory",
             "For each GPU type whether a training or a model fits, the largest micro-batch, the memory by part, and ways to "
             "save memory.", "file training model section gpu gpus micro_batch", "Fit"),
@@ -109,7 +109,7 @@ TOOLS = {
 SHOWN = {
     "Frame": "snapshot_age_seconds warnings", "Starts": "answers", "Gpus": "gpus", "Experiments": "jobs",
     "StartAnswer": "wait_p10_seconds wait_p50_seconds wait_p90_seconds start_p50 partition gres jobs_before reasons doubts error",
-    "Advice": "strategies rejected tips objective",
+    "Advice": "strategies sweep rejected tips objective",
     "Strategy": "rank gpu_name gpus_per_node nodes partition micro_batch accumulation effective_batch_size time_limit_seconds "
                 "wait_p50_seconds run_p50_seconds total_p50_seconds total_p90_seconds cost gpu_hours reasons",
     "Fit": "gpus model parameters", "FitGpu": "gpu_name fits max_micro_batch gpu_memory_bytes",
@@ -125,7 +125,9 @@ MADE: Dict[str, Dict[str, str]] = {
       "ntasks": "integer Number of tasks.", "cpus_per_task": "integer CPUs of each task.", "mem": "string --mem: memory on each node",
       "partition": "string Partitions, separated by commas.", "account": "string Account of the job.", "qos": "string Quality of service.",
       "time": "string --time: the time limit", "constraint": "string Features that the nodes must have.",
-      "section": "string Use this section of FILE", "objective": "string Rank by finish (default), start, cost or deadline",
+      "section": "string Use this section of FILE",
+      "array": "string Many runs, as in sbatch: 1-80, 1-80%8; split over GPU types so that the last is done first",
+      "objective": "string Rank by finish (default), start, cost or deadline",
       "deadline": "string Deadline: fri, 18:00, 2026-11-27T18:00, now+2days", "gpu": "string Only this GPU; it need not be in the cluster",
       "micro_batch": "integer Show this micro-batch", "max_gpus": "integer Up to N GPUs (default 8, or a whole node)",
       "job_id": "integer Number of the job.", "state": "string Only pending, running, ended, ok or failed jobs",
@@ -150,6 +152,7 @@ MADE: Dict[str, Dict[str, str]] = {
       "jobs_before": "integer Pending jobs ahead of it.", "reasons": "[string] Why it starts then, in sentences.",
       "doubts": "[string] What is not certain, in sentences.", "error": "object? Why this job cannot run; null if it can."},
     "Advice": {"strategies": "[Strategy] Where and how to run it, the best first.",
+      "sweep": "object Where to run each task of a job array; absent without one.",
       "rejected": "[object] What cannot run it, with reasons.", "tips": "[string] What would help, in sentences.",
       "objective": "string What strategies are ranked by."},
     "Strategy": {"rank": "integer 1 is the best.", "gpu_name": "string Name of the GPU for people.",

@@ -1300,6 +1300,7 @@ class WaitingTasks(TypedDict, total=False):
     gpus_per_node: int
     nodes: int
     tasks: int
+    job_id: int
 
 
 class Constraints(TypedDict, total=False):

@@ -27,18 +27,19 @@ FIRST_ID = 100001  # of jobs of people; simulated ones have smaller numbers
 POLL_SECONDS = 1
 QUEUE_SECONDS = 10  # that a submitted job may take to be shown
 KILL_AFTER_SECONDS = 10  # SIGTERM, then SIGKILL
+MOST_TASKS = 40  # of an array: each is a process that waits
 GIVE_UP_SECONDS = 600  # without an answer of gpuadvised, a job that waits is forgotten
 DEFAULTS = {"nodes": "1", "ntasks-per-node": "1", "cpus-per-task": "1", "mem": "4G", "time": "60"}
 
 SHORT = {"J": "job-name", "p": "partition", "N": "nodes", "n": "ntasks", "c": "cpus-per-task", "t": "time",
          "o": "output", "e": "error", "D": "chdir", "A": "account", "q": "qos", "G": "gpus", "W": "wait",
          "C": "constraint", "x": "exclude", "w": "nodelist", "d": "dependency", "s": "signal", "u": "user",
-         "j": "jobs", "h": "noheader", "M": "clusters"}
+         "j": "jobs", "h": "noheader", "M": "clusters", "a": "array", "r": "each-task"}
 FLAGS = {"wait", "parsable", "test-only", "requeue", "no-requeue", "exclusive", "hold", "quiet", "verbose",
-         "quit-on-interrupt", "kill-on-bad-exit", "batch", "full", "me", "noheader", "start", "help", "version"}
+         "quit-on-interrupt", "kill-on-bad-exit", "batch", "full", "me", "noheader", "start", "help", "version", "each-task"}
 UNDERSTOOD = {"job-name", "partition", "nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "time", "output",
               "error", "chdir", "account", "gpus", "gres", "gpus-per-node", "mem", "mem-per-gpu", "cpus-per-gpu",
-              "wait", "parsable", "test-only", "quiet", "quit-on-interrupt", "kill-on-bad-exit", "open-mode"}
+              "wait", "parsable", "test-only", "quiet", "quit-on-interrupt", "kill-on-bad-exit", "open-mode", "array"}
 
 
 class Refused(Exception):
@@ -118,6 +119,21 @@ def count(options, name):
     if number < 1:
         raise Refused(f"--{name}={options[name]} is not a whole number of 1 or more")
     return number
+
+
+def tasks_of(text):
+    """The numbers of --array=1-4,9%2; how many run at a time is not simulated."""
+    tasks = []
+    try:
+        for part in text.partition("%")[0].split(","):
+            low, _, rest = part.partition("-")
+            high, _, step = rest.partition(":")
+            tasks += range(int(low), int(high or low) + 1, int(step or 1))
+    except ValueError as error:
+        raise Refused(f"--array={text} is not a list of tasks") from error
+    if not 0 < len(tasks) <= MOST_TASKS:
+        raise Refused(f"it runs arrays of 1 to {MOST_TASKS} tasks")
+    return tasks
 
 
 def mebibytes(text):
@@ -267,7 +283,10 @@ def await_start(number):
 
 
 def environment_of(number, job, nodes, rank=0):
-    return {**os.environ, "SLURM_JOB_ID": str(number), "SLURM_JOBID": str(number), "SLURM_JOB_NAME": job["name"],
+    task = {} if "task" not in job else {
+        "SLURM_ARRAY_JOB_ID": str(job.get("array", number)), "SLURM_ARRAY_TASK_ID": str(job["task"]),
+        "SLURM_ARRAY_TASK_COUNT": str(job["tasks"])}
+    return {**os.environ, **task, "SLURM_JOB_ID": str(number), "SLURM_JOBID": str(number), "SLURM_JOB_NAME": job["name"],
             "SLURM_JOB_NODELIST": ",".join(nodes), "SLURM_JOB_NUM_NODES": str(job["nodes"]),
             "SLURM_NNODES": str(job["nodes"]), "SLURM_NODEID": str(rank), "SLURM_PROCID": str(rank),
             "SLURM_NTASKS": str(job["nodes"]), "SLURM_CPUS_PER_TASK": str(job["cpus"]),
@@ -365,8 +384,22 @@ def output_of(options, key, number, name):
     path = options.get(key)
     if path is None:
         return None
-    path = path.replace("%j", str(number)).replace("%A", str(number)).replace("%x", name)
+    job = own_job(str(number))
+    for sign, value in (("%j", number), ("%A", job.get("array", number)), ("%a", job.get("task", 0)), ("%x", name)):
+        path = path.replace(sign, str(value))
     return open(path, "ab" if options.get("open-mode") == "append" else "wb")
+
+
+def begin(options, job, script):
+    """Writes the job down and starts what runs it; gives its number."""
+    number = add_job(job, script)
+    options.setdefault("output", "slurm-%j.out")
+    output = output_of(options, "output", number, job["name"])
+    error = output_of(options, "error", number, job["name"])
+    write_whole(folder() / f"{number}.stdout", os.path.abspath(output.name))
+    subprocess.Popen([sys.executable, os.path.abspath(__file__), "shepherd", str(number)],
+                     stdin=subprocess.DEVNULL, stdout=output, stderr=error or output, start_new_session=True)
+    return number
 
 
 def sbatch(words):
@@ -381,15 +414,16 @@ def sbatch(words):
     say_ignored("sbatch", options)
     if "chdir" in options:
         os.chdir(options["chdir"])
-    number = add_job(job, script)
-    options.setdefault("output", "slurm-%j.out")
-    output = output_of(options, "output", number, job["name"])
-    error = output_of(options, "error", number, job["name"])
-    write_whole(folder() / f"{number}.stdout", os.path.abspath(output.name))
-    subprocess.Popen([sys.executable, os.path.abspath(__file__), "shepherd", str(number)],
-                     stdin=subprocess.DEVNULL, stdout=output, stderr=error or output, start_new_session=True)
+    if "array" in options:  # each task is a job of its own; the array has the id of the first
+        tasks = tasks_of(options["array"])
+        number = begin(options, {**job, "task": tasks[0], "tasks": len(tasks)}, script)
+        last = number
+        for task in tasks[1:]:
+            last = begin(options, {**job, "array": number, "task": task, "tasks": len(tasks)}, script)
+    else:
+        number = last = begin(options, job, script)
     say("sbatch", f"the wait and the GPUs of job {number} are simulated; its script will run on this machine", options)
-    await_in_queue(number)
+    await_in_queue(last)
     print(number if "parsable" in options else f"Submitted batch job {number}", flush=True)
     if "wait" not in options:
         return 0
@@ -477,6 +511,14 @@ def squeue(words):
         if wanted and str(row["job_id"]) not in wanted:
             continue
         state = {"PENDING": "PD", "RUNNING": "R"}.get(row["state"], row["state"][:2])
+        if "format" in options:
+            path = folder() / f"{row['job_id']}.job"
+            job = json.loads(path.read_text()) if path.exists() else {}
+            text = options["format"]
+            for sign, value in (("%F", job.get("array", row["job_id"])), ("%K", job.get("task", "N/A")), ("%t", state)):
+                text = text.replace(sign, str(value))
+            print(text)
+            continue
         start = ""
         if "start" in options:
             if state != "PD":
@@ -517,6 +559,16 @@ def cancel(number, name):
     end_job(number, 143)
 
 
+def jobs_of(word):
+    """The jobs that "5001", "5001_3" and "5001_[1,4-5]" name."""
+    array, has_tasks, tasks = word.partition("_")
+    jobs = [json.loads(path.read_text()) for path in folder().glob("*.job")]
+    of_array = [job for job in jobs if str(job.get("array", job["id"])) == array]
+    if has_tasks:
+        of_array = [job for job in of_array if job.get("task") in tasks_of(tasks.strip("[]"))]
+    return [str(job["id"]) for job in of_array] or [word]
+
+
 def scancel(words):
     options, jobs = read_options(words)
     name = options.get("signal", "TERM").removeprefix("SIG")
@@ -526,9 +578,11 @@ def scancel(words):
         raise Refused(f"'{name}' is not a signal") from error
     if "me" in options or "user" in options:
         jobs = [path.stem for path in folder().glob("*.job") if not has_ended(path.stem)]
-    for job in jobs:
+    for job in [each for word in jobs for each in jobs_of(word)]:
         own_job(job)
-        cancel(int(job), number)
+        runs = options.get("state") == "PENDING" and (ask(f"/v1/jobs/{job}") or {}).get("state") == "RUNNING"
+        if not runs:
+            cancel(int(job), number)
     return 0
 
 

@@ -15,6 +15,7 @@ class FakeRunner : public JobRunner {
     ++runs;
     given = arguments;
     stdin_text = script;
+    if (refused_from > 0 && runs >= refused_from) return Fail(ErrorCode::kInternal, "sbatch: no");
     return answer;
   }
   Result<SbatchVerdict> Test(const std::vector<std::string>& arguments,
@@ -33,6 +34,7 @@ class FakeRunner : public JobRunner {
     return {};
   }
   int runs = 0;
+  int refused_from = 0;  // from this run on; 0: none
   int tests = 0;
   std::vector<int64_t> cancelled;
   std::vector<std::string> given, tested, allocated;

@@ -68,7 +68,7 @@ class Sweeps(programs.SiteTest):
                                     for file in self.facts.glob(f"{what}.*")})
 
     def keep(self, *words):
-        argv = [self.site.bin / "gpuadvise", "sweep", str(self.folder), "--keep", "--every", "0.3", *words]
+        argv = [self.site.bin / "gpuadvise", "sweep", str(self.folder), "--keep", "--every", "0.3", "--settle", "1", *words]
         return subprocess.Popen([str(a) for a in argv], env=self.site.client_env("lab1"), cwd="/", text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **programs.as_user("lab1"))
 
@@ -88,7 +88,7 @@ class Sweeps(programs.SiteTest):
         self.assertEqual(sorted(by_gpu.values()), sorted(share["members"] for share in plan["shares"]))
 
     def test_a_picked_row_gets_all_runs(self):
-        job = self.submit("3-8:2%2", "--pick", "1")
+        job = self.submit("3-8:2%2", "--pick", "1")["jobs"][0]
         self.assertIn("#SBATCH --array=3-8:2%2\n", job["script"])
         wait_until(lambda: self.counts()["done"] == 3, "three runs", 60)
         self.assertEqual(set(self.times("done")), {3, 5, 7})
@@ -138,6 +138,17 @@ class Sweeps(programs.SiteTest):
         self.assertIn("3 of 4 done, 1 failed (2)", said)
         failed = [run for run in self.site.json("sweep", self.folder)["runs"] if run["state"] == "failed"]
         self.assertEqual([(run["run"], run["exit_status"]) for run in failed], [(2, 3)])
+
+    def test_a_run_that_is_cancelled_or_requeued_is_not_done(self):
+        self.submit("1-3", seconds="300")
+        wait_until(lambda: self.counts()["running"] == 3, "three running runs", 60)
+        runs = {run["run"]: run["job_id"] for run in self.site.json("sweep", self.folder)["runs"]}
+        wait_until(lambda: len(self.times("begun")) and len(list(self.facts.glob("begun.*"))) == 3, "their commands", 30)
+        self.lab.run("scancel", f"{runs[1]}_1")
+        wait_until(lambda: self.counts()["failed"] == 1, "the cancelled run to count as failed", 60)
+        self.lab.run("scontrol", "requeue", f"{runs[2]}_2")
+        wait_until(lambda: self.counts()["done"] == 0 and self.counts()["running"] + self.counts()["waiting"] == 2,
+                   "the requeued run to be in the queue", 60)
 
     def test_waiting_runs_move_to_gpus_that_become_free(self):
         busy = [self.lab.submit("--gres=gpu:gpu2080:4", "-t", "1-00:00:00", user="lab2") for _ in range(15)]

@@ -40,6 +40,7 @@ share/gpuadvise/listen.conf
 share/gpuadvise/grafana/operators.json
 share/gpuadvise/prometheus/alerts.yaml
 share/gpuadvise/plugins/cli_filter.lua
+share/gpuadvise/integrations/hydra/hydra_plugins/gpuadvise_launcher.py
 share/gpuadvise/integrations/python/gpuadvise.py
 share/gpuadvise/integrations/ondemand/gpuadvise.rb
 share/doc/gpuadvise/README.md

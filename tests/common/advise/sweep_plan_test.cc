@@ -18,25 +18,27 @@ using nlohmann::json;
 constexpr int64_t kHour = 3600;
 
 // A run on one GPU: an hour on an RTX 4090, two on an RTX 2080 Ti.
-TrainSpec OneGpuRun() {
-  const Result<TrainSpec> spec =
-      ParseTrainSpec(json::parse(R"({"model": {"memory": {"base": "1 GB", "per_sample": "1 GB",
+TrainSpec OneGpuRun(int64_t steps = 3600) {
+  json text = json::parse(R"({"model": {"memory": {"base": "1 GB", "per_sample": "1 GB",
       "overhead": "1 GB"}},
-      "training": {"max_steps": 3600, "effective_batch_size": 4, "start_seconds": 0,
+      "training": {"effective_batch_size": 4, "start_seconds": 0,
       "measured": [
       {"gpu": "rtx4090", "gpus": 1, "batch": 4, "seconds_per_step": 1},
       {"gpu": "rtx2080ti", "gpus": 1, "batch": 4, "seconds_per_step": 2}]},
-      "command": "x"})"),
-                     "/spec");
+      "command": "x"})");
+  text["training"]["max_steps"] = steps;
+  const Result<TrainSpec> spec = ParseTrainSpec(text, "/spec");
   EXPECT_TRUE(spec) << spec.error().message;
   return *spec;
 }
 
-Result<Advice> Ask(const std::string& world, const std::string& array) {
+Result<Advice> Ask(const std::string& world, const std::string& array, int64_t steps = 3600,
+                   std::vector<WaitingTasks> waiting = {}) {
   const Snapshot snapshot = SnapshotOf(world);
   const auto queue = PrepareQueue(snapshot);
   const AdviceContext context{snapshot, *queue, *queue, ShippedGpus(), ShippedModels()};
-  AdviceRequest request{OneGpuRun(), {}, {}, {}, false, *ParseArrayTasks(array)};
+  AdviceRequest request{OneGpuRun(steps), {}, {}, {}, false, *ParseArrayTasks(array)};
+  request.waiting = std::move(waiting);
   request.constraints.gpus_per_node = 1;
   return Advise(request, context, {1001, "ann", "lab", ""});
 }
@@ -105,6 +107,33 @@ TEST(PlanSweep, ALimitOfTheUserHoldsForAllPartsTogether) {
                                 "1-20");
   EXPECT_EQ(Members(plan), 20);
   EXPECT_NEAR(plan.makespan.p50, 5 * kHour, 0.6 * kHour);
+}
+
+TEST(PlanSweep, RunsOfASecondUnderAThrottleHaveAPlan) {
+  const Result<Advice> advice = Ask(kTwoTypes, "1-20%5", 1);
+  ASSERT_TRUE(advice && advice->sweep);
+  EXPECT_EQ(Members(*advice->sweep), 20);
+  EXPECT_GE(advice->sweep->shares.front().at_a_time, 1);
+}
+
+TEST(PlanSweep, AThrottleGivesAFewRunsTheFastGpus) {
+  const SweepPlan plan = PlanOf(kTwoTypes, "1-8%4");
+  ASSERT_EQ(plan.shares.size(), 1u);
+  EXPECT_NEAR(plan.makespan.p50, 2 * kHour, 0.2 * kHour);
+}
+
+TEST(PlanSweep, SaysWhenRunsAreDoneWhereTheyWait) {
+  const auto plan = [](std::vector<WaitingTasks> waiting) {
+    return Ask(kTwoTypes, "1-16", 3600, std::move(waiting))->sweep;
+  };
+  EXPECT_FALSE(plan({})->as_it_waits);
+  const auto slow = plan({{"rtx2080ti", "main", 1, 1, 16}});
+  ASSERT_TRUE(slow->as_it_waits);
+  EXPECT_NEAR(slow->as_it_waits->p50, 8 * kHour, 0.4 * kHour);  // four at a time, two hours each
+  EXPECT_NEAR(slow->makespan.p50, 2 * kHour, 0.2 * kHour);
+  EXPECT_FALSE(plan({{"rtx2080ti", "main", 1, 1, 9}})->as_it_waits);  // of some nothing is known
+  const auto nowhere = plan({{"a100", "main", 1, 1, 16}});
+  EXPECT_GT(nowhere->as_it_waits->p50, 24 * kHour);
 }
 
 TEST(Advise, AnArrayOfMoreTasksThanArePlannedSaysSo) {

@@ -34,6 +34,11 @@ TEST(ArrayTasks, SlicesAreShort) {
   EXPECT_EQ(ParseArrayTasks("1,5")->Slice(0, 2, 0), "1,5");
 }
 
+TEST(ArrayTasks, RangesHaveNoSteps) {
+  EXPECT_EQ(ParseArrayTasks("0-6:2,7,9-12")->Ranges(), "0,2,4,6-7,9-12");
+  EXPECT_EQ(ParseArrayTasks("5")->Ranges(), "5");
+}
+
 RC_GTEST_PROP(ArrayTasks, PartsAreTogetherTheWhole, ()) {
   const auto set =
       *rc::gen::nonEmpty(rc::gen::container<std::set<int64_t>>(rc::gen::inRange<int64_t>(0, 300)));
