@@ -9,6 +9,7 @@ one GPU, an hour each on an RTX 4090. The same day is played for each rule: plan
 type (all on it). Told are the makespan, what was forecast, and how long the jobs of others waited from then on.
 """
 import argparse
+import json
 import pathlib
 import subprocess
 import sys
@@ -46,8 +47,11 @@ class Day(made_trainings.Day):
                                            lab_day.qos_of(USER) if self.options.multifactor else None)
         seconds = " ".join(f"{gpu}) sleep {training.run_seconds(gpu, 1):.0f} ;;" for gpu in made_trainings.TIMED)
         text = training.file().replace('"command": "true"', f'"command": "case $GPUADVISE_GPU in {seconds} esac"')
-        text = text.replace('"resources":', '"slurm": {"extra": ["--output=/dev/null"]%s}, "resources":' % (
-            f', "qos": "{lab_day.qos_of(USER)}"' if self.options.multifactor else ""))
+        # On the fast clock a job's start and end take minutes, so the limit is twice the longest run.
+        slurm = {"extra": ["--output=/dev/null"], "time": "08:00:00"}
+        if self.options.multifactor:
+            slurm["qos"] = lab_day.qos_of(USER)
+        text = json.dumps({**json.loads(text), "slurm": slurm})
         return self.site.write("sweep.yaml", text, USER)
 
     def _sweep(self):

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 
@@ -75,8 +76,7 @@ class SweepPlanner {
 
   std::optional<SweepPlan> Plan() {
     if (lanes_.empty()) return {};
-    PlayAlone();
-    if (context_.Stopped()) return {};
+    if (!PlayAlone()) return {};
     ShareThrottle();
     std::vector<int64_t> counts = Merge();
     Balance(counts);
@@ -140,24 +140,37 @@ class SweepPlanner {
     }
   }
 
-  // All members in each lane, with the shape that is done first.
-  void PlayAlone() {
+  // Puts an array of all members on each of `lanes` into the queue, to be played.
+  void PutIn(const std::vector<Lane>& lanes) {
+    in_queue_ = lanes;
+    std::vector<int64_t> tasks(lanes.size(), size_.members);
+    plays_ = std::make_unique<PlayedArrays>(context_.queue, ArraysOf(lanes, tasks, {}), samples_);
+  }
+
+  // All members in each lane, with the shape that is done first. False: no time for all.
+  bool PlayAlone() {
+    std::vector<Lane> all;
+    for (const std::vector<size_t>& shapes : shapes_) {
+      for (const size_t shape : shapes) all.push_back({shape, size_.throttle});
+    }
+    PutIn(all);
     alone_.resize(lanes_.size());
     context_.for_each(lanes_.size(), [&](size_t lane) {
       for (const size_t shape : shapes_[lane]) {
         if (context_.BudgetSpent()) return;
-        Played played = PlayAs(shape, size_.throttle);
+        Played played = PlayThese({{shape, size_.throttle}}, {size_.members});
         const bool first = alone_[lane].empty();
         if (!first && RankedEndOf(played) >= RankedEndOf(alone_[lane])) continue;
         lanes_[lane].strategy = shape;
         alone_[lane] = std::move(played);
       }
     });
-    if (context_.Stopped()) return;
+    if (context_.Stopped()) return false;
     for (size_t i = 1; i < lanes_.size(); ++i) {
       if (RankedEndOf(alone_[i]) < RankedEndOf(alone_[single_])) single_ = i;
     }
     on_single_ = alone_[single_];
+    return true;
   }
 
   // Divides the throttle: the lanes that end a member first run as many as they can.
@@ -173,10 +186,11 @@ class SweepPlanner {
       lanes_[lane].throttle = std::min(left, MedianAtOnce(alone_[lane], 0));
       left -= lanes_[lane].throttle;
     }
+    PutIn(lanes_);
     context_.for_each(lanes_.size(), [&](size_t i) {
       const int64_t throttle = lanes_[i].throttle;
-      if (throttle == 0 || throttle == size_.throttle || context_.BudgetSpent()) return;
-      alone_[i] = PlayAs(lanes_[i].strategy, throttle);
+      if (throttle == 0 || throttle == size_.throttle) return;
+      alone_[i] = PlayThese({lanes_[i]}, {size_.members});
     });
   }
 
@@ -245,7 +259,7 @@ class SweepPlanner {
   // Moves members from the lane that ends last to the one that ends first, while that helps.
   void Improve(std::vector<int64_t>& counts, Played& played) const {
     double share = 1;
-    for (int move = 0; move < kMostMoves && !context_.BudgetSpent(); ++move) {
+    for (int move = 0; move < kMostMoves && context_.HasRoomForExtras(); ++move) {
       std::vector<double> last(lanes_.size(), 0), rate(lanes_.size(), 0);
       size_t late = lanes_.size(), early = lanes_.size();
       for (size_t lane = 0; lane < lanes_.size(); ++lane) {
@@ -286,7 +300,7 @@ class SweepPlanner {
       if (counts[lane] == 0) continue;
       lanes.push_back(lane);
       tasks.push_back(counts[lane]);
-      places.push_back(priorities.empty() ? 0 : priorities[lane]);
+      if (!priorities.empty()) places.push_back(priorities[lane]);
     }
     Played played = PlayLanes(lanes, tasks, places);
     for (auto& sample : played) {
@@ -306,11 +320,6 @@ class SweepPlanner {
     return all;
   }
 
-  // All members on one strategy.
-  Played PlayAs(size_t strategy, int64_t throttle) const {
-    return PlayThese({{strategy, throttle}}, {size_.members}, {});
-  }
-
   Played PlayLanes(const std::vector<size_t>& lanes, const std::vector<int64_t>& tasks,
                    const std::vector<int64_t>& priorities) const {
     std::vector<Lane> played;
@@ -318,9 +327,9 @@ class SweepPlanner {
     return PlayThese(played, tasks, priorities);
   }
 
-  // `priorities`: 0 and none: a new job's.
-  Played PlayThese(const std::vector<Lane>& lanes, const std::vector<int64_t>& tasks,
-                   const std::vector<int64_t>& priorities) const {
+  std::vector<PlayedArray> ArraysOf(const std::vector<Lane>& lanes,
+                                    const std::vector<int64_t>& tasks,
+                                    const std::vector<int64_t>& priorities) const {
     std::vector<PlayedArray> arrays;
     for (size_t i = 0; i < lanes.size(); ++i) {
       const Strategy& strategy = ranked_[lanes[i].strategy];
@@ -331,7 +340,36 @@ class SweepPlanner {
                         ArrayShape{tasks[i], lanes[i].throttle}, strategy.run.p50,
                         priorities.empty() ? 0 : priorities[i]});
     }
-    const auto starts = PlayArrays(context_.queue, arrays, samples_);
+    return arrays;
+  }
+
+  // Starts of `tasks` of each of `lanes`; without priorities by what is in the queue already.
+  ArrayPlay StartsOf(const std::vector<Lane>& lanes, const std::vector<int64_t>& tasks,
+                     const std::vector<int64_t>& priorities) const {
+    if (!priorities.empty()) {
+      return PlayArrays(context_.queue, ArraysOf(lanes, tasks, priorities), samples_);
+    }
+    std::vector<int64_t> counts(in_queue_.size(), 0);
+    std::vector<size_t> places;
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      const auto place = std::find_if(in_queue_.begin(), in_queue_.end(), [&](const Lane& lane) {
+        return lane.strategy == lanes[i].strategy;
+      });
+      places.push_back(static_cast<size_t>(place - in_queue_.begin()));
+      counts[places.back()] = tasks[i];
+    }
+    ArrayPlay all = plays_->Play(counts);
+    ArrayPlay starts(all.size());
+    for (size_t sample = 0; sample < all.size(); ++sample) {
+      for (const size_t place : places) starts[sample].push_back(std::move(all[sample][place]));
+    }
+    return starts;
+  }
+
+  // `priorities`: 0 and none: a new job's.
+  Played PlayThese(const std::vector<Lane>& lanes, const std::vector<int64_t>& tasks,
+                   const std::vector<int64_t>& priorities = {}) const {
+    const ArrayPlay starts = StartsOf(lanes, tasks, priorities);
     const std::vector<double> runs = RunQuantiles(starts.size());
     Played played(starts.size());
     for (size_t i = 0; i < lanes.size(); ++i) {
@@ -347,8 +385,7 @@ class SweepPlanner {
 
   // The first member's start in each sample: as simulated, moved by what the forecast of a single
   // job differs from its simulation, at the same quantile.
-  std::vector<double> FirstStarts(const Strategy& strategy,
-                                  const std::vector<std::vector<TaskStarts>>& starts,
+  std::vector<double> FirstStarts(const Strategy& strategy, const ArrayPlay& starts,
                                   size_t array) const {
     std::vector<int64_t> firsts;
     for (const auto& sample : starts) {
@@ -459,7 +496,7 @@ class SweepPlanner {
       counts[lane] += share.members;
       priorities[lane] = std::max(priorities[lane], share.priority);
     }
-    if (found != size_.members || context_.BudgetSpent()) return {};
+    if (found != size_.members) return {};
     const auto horizon = static_cast<double>(context_.queue.options().horizon_seconds);
     if (nowhere) return Spread{horizon, horizon, horizon, horizon};
     return SpreadOfAll(Makespans(Play(counts, priorities)));
@@ -501,9 +538,11 @@ class SweepPlanner {
   const size_t samples_;  // the same for all plays, which are compared sample by sample
   std::vector<Lane> lanes_;
   std::vector<std::vector<size_t>> shapes_;  // by lane: strategies that it may have
-  std::vector<Played> alone_;                // by lane, all members in it
-  size_t single_ = 0;                        // the lane that ends first with all members
-  Played on_single_;                         // and those
+  std::vector<Lane> in_queue_;               // the arrays of plays_
+  std::unique_ptr<PlayedArrays> plays_;
+  std::vector<Played> alone_;  // by lane, all members in it
+  size_t single_ = 0;          // the lane that ends first with all members
+  Played on_single_;           // and those
 };
 
 }  // namespace

@@ -52,7 +52,7 @@ SimulationOptions OptionsFor(const QueueModel& queue, const std::vector<PlayedAr
   size_t tasks = 0;
   int least = 1;
   for (const PlayedArray& array : arrays) {
-    tasks += static_cast<size_t>(array.shape.tasks);
+    tasks = std::max(tasks, static_cast<size_t>(array.shape.tasks));
     if (array.run_seconds) least = std::min(kLeastOfKnown, options.samples);
   }
   options.simulate_once_from = 0;
@@ -92,33 +92,41 @@ Result<ArrayStarts> StartOfArray(const QueueModel& queue, const JobRequest& requ
   return starts;
 }
 
-std::vector<std::vector<TaskStarts>> PlayArrays(const QueueModel& queue,
-                                                const std::vector<PlayedArray>& arrays,
-                                                size_t most_samples) {
+PlayedArrays::PlayedArrays(const QueueModel& queue, const std::vector<PlayedArray>& arrays,
+                           size_t most_samples) {
   auto snapshot = std::make_shared<Snapshot>(queue.snapshot());
-  const int64_t first_id = LastId(*snapshot) + 1;
-  std::unordered_map<int64_t, double> run_times;
-  if (const auto* known = queue.options().known_run_times) run_times = *known;
+  first_id_ = LastId(*snapshot) + 1;
+  if (const auto* known = queue.options().known_run_times) run_times_ = *known;
   for (size_t i = 0; i < arrays.size(); ++i) {
-    const int64_t id = first_id + static_cast<int64_t>(i);
-    if (arrays[i].run_seconds) run_times[id] = *arrays[i].run_seconds;
+    const int64_t id = first_id_ + static_cast<int64_t>(i);
+    if (arrays[i].run_seconds) run_times_[id] = *arrays[i].run_seconds;
     snapshot->jobs.push_back(ArrayJob(*snapshot, arrays[i], id));
   }
   SimulationOptions options = OptionsFor(queue, arrays, most_samples);
-  if (!run_times.empty()) options.known_run_times = &run_times;
-  QueueModel with(std::move(snapshot), queue.past(), options);
-  with.Settle(queue.past() == nullptr ? nullptr : &queue.past()->held);
-  const int count = queue.by_time_limit() ? 1 : options.samples;
-  std::vector<std::vector<TaskStarts>> samples;
-  for (int sample = 0; sample < count; ++sample) {
-    std::vector<TaskStarts>& starts = samples.emplace_back(arrays.size());
-    for (const SimulatedJob& job : SimulateQueue(with, sample, first_id)) {
-      const int64_t id = with.pending()[job.pending].id;
-      if (id >= first_id) starts[static_cast<size_t>(id - first_id)].push_back(job.start);
+  samples_ = queue.by_time_limit() ? 1 : options.samples;
+  if (!run_times_.empty()) options.known_run_times = &run_times_;
+  queue_ = std::make_unique<QueueModel>(std::move(snapshot), queue.past(), options);
+  queue_->Settle(queue.past() == nullptr ? nullptr : &queue.past()->held);
+}
+
+ArrayPlay PlayedArrays::Play(const std::vector<int64_t>& tasks) const {
+  ArrayPlay play;
+  for (const auto& jobs : SimulateArrays(*queue_, samples_, {first_id_, tasks})) {
+    std::vector<TaskStarts>& starts = play.emplace_back(tasks.size());
+    for (const SimulatedJob& job : jobs) {
+      const int64_t id = queue_->pending()[job.pending].id;
+      if (id >= first_id_) starts[static_cast<size_t>(id - first_id_)].push_back(job.start);
     }
-    for (TaskStarts& tasks : starts) std::sort(tasks.begin(), tasks.end());
+    for (TaskStarts& each : starts) std::sort(each.begin(), each.end());
   }
-  return samples;
+  return play;
+}
+
+ArrayPlay PlayArrays(const QueueModel& queue, const std::vector<PlayedArray>& arrays,
+                     size_t most_samples) {
+  std::vector<int64_t> tasks;
+  for (const PlayedArray& array : arrays) tasks.push_back(array.shape.tasks);
+  return PlayedArrays(queue, arrays, most_samples).Play(tasks);
 }
 
 }  // namespace gpuadvise

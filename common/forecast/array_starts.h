@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "common/forecast/start_of.h"
@@ -43,10 +45,31 @@ struct PlayedArray {
 // Starts of one array's tasks in one sample, ascending; those beyond the horizon are missing.
 using TaskStarts = std::vector<int64_t>;
 
-// By sample and array. All arrays are in the queue together, and the same sample of each question
-// to one snapshot has the same future. Longer queues and arrays have fewer samples.
-std::vector<std::vector<TaskStarts>> PlayArrays(const QueueModel& queue,
-                                                const std::vector<PlayedArray>& arrays,
-                                                size_t most_samples = kAllSamples);
+// By sample and array.
+using ArrayPlay = std::vector<std::vector<TaskStarts>>;
+
+// Arrays in the queue together, of which any number of tasks can be played: one queue model for all
+// plays. The same sample of each play, and of each question to one snapshot, has the same future.
+// Longer queues and arrays have fewer samples. REQUIRES: the queue outlives this.
+class PlayedArrays {
+ public:
+  PlayedArrays(const QueueModel& queue, const std::vector<PlayedArray>& arrays,
+               size_t most_samples = kAllSamples);
+  PlayedArrays(const PlayedArrays&) = delete;
+  PlayedArrays& operator=(const PlayedArrays&) = delete;
+
+  // Of array i its first `tasks[i]` tasks, at most PlayedArray::shape's.
+  ArrayPlay Play(const std::vector<int64_t>& tasks) const;
+
+ private:
+  int64_t first_id_ = 0;
+  int samples_ = 1;
+  std::unordered_map<int64_t, double> run_times_;
+  std::unique_ptr<QueueModel> queue_;
+};
+
+// All tasks of `arrays`.
+ArrayPlay PlayArrays(const QueueModel& queue, const std::vector<PlayedArray>& arrays,
+                     size_t most_samples = kAllSamples);
 
 }  // namespace gpuadvise

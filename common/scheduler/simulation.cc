@@ -68,10 +68,12 @@ constexpr double kDelayedSeconds = 60;
 
 class QueueSimulation final : public SchedulerEvents {
  public:
-  // `request` null: the queue alone.
-  QueueSimulation(const QueueModel& queue, const PendingJob* request)
+  // `request` null: the queue alone; `arrays` null: all of it.
+  QueueSimulation(const QueueModel& queue, const PendingJob* request,
+                  const ArraysInPlay* arrays = nullptr)
       : queue_(queue),
         request_(request),
+        arrays_(arrays),
         options_(queue.scheduler()),
         everything_(request == nullptr || !request->caps.empty() || !request->after.empty() ||
                     queue.preemption().enabled()),
@@ -107,8 +109,7 @@ class QueueSimulation final : public SchedulerEvents {
     return delay;
   }
 
-  SimulatedSample SimulateWholeQueue(int sample, int64_t wanted_from = 0) {
-    wanted_from_ = wanted_from;
+  SimulatedSample SimulateWholeQueue(int sample) {
     Restart(sample);
     for (const ActiveJob& job : nodes_.actives()) {
       others_.push_back({true, job.started, job.end, {}, job.shares});
@@ -154,7 +155,7 @@ class QueueSimulation final : public SchedulerEvents {
     }
     for (size_t i = 0; i < queue_.pending().size(); ++i) {
       const PendingJob& job = queue_.pending()[i];
-      if (IsSimulated(job) && !IsReplaced(job)) simulated_pending_.push_back(i);
+      if (IsSimulated(job) && !IsReplaced(job) && IsInPlay(job)) simulated_pending_.push_back(i);
     }
   }
 
@@ -286,7 +287,7 @@ class QueueSimulation final : public SchedulerEvents {
       const double ran = job.run_time ? run_times_[queue_.running().size() + i] : -1;
       pending_.push_back({&job, job.rank, ran, 0, static_cast<int32_t>(i)});
       if (follows_) followed_[i] = {0, -1, job.user != request_->user};
-      if (follows_ ? followed_[i].counts : job.id >= wanted_from_) ++left_;
+      if (follows_ ? followed_[i].counts : IsWanted(job)) ++left_;
     }
     if (!inserted) pending_.push_back(Request());
   }
@@ -301,6 +302,16 @@ class QueueSimulation final : public SchedulerEvents {
     for (const Waiting& waiting : pending_) {
       if (waiting.job != request_) open_.insert(waiting.job->id);
     }
+  }
+
+  bool IsInPlay(const PendingJob& job) const {
+    if (arrays_ == nullptr || job.id < arrays_->first_id) return true;
+    return job.task < arrays_->tasks[static_cast<size_t>(job.id - arrays_->first_id)];
+  }
+
+  // Whether the sample goes on until it has started.
+  bool IsWanted(const PendingJob& job) const {
+    return arrays_ == nullptr || job.id >= arrays_->first_id;
   }
 
   bool IsReplaced(const PendingJob& job) const {
@@ -472,7 +483,7 @@ class QueueSimulation final : public SchedulerEvents {
       active.shares.push_back({demand.group, Times(demand.each, allocation.nodes)});
     }
     if ((waiting.index >= 0 || waiting.arrival >= 0) && !waiting.requeued) {
-      if (follows_ ? FollowedOf(waiting).counts : job.id >= wanted_from_) --left_;
+      if (follows_ ? FollowedOf(waiting).counts : IsWanted(job)) --left_;
       if (follows_) FollowedOf(waiting).start = now_;
     }
     if (waiting.index >= 0 && request_ == nullptr) {
@@ -499,13 +510,13 @@ class QueueSimulation final : public SchedulerEvents {
 
   const QueueModel& queue_;
   const PendingJob* request_;
+  const ArraysInPlay* arrays_;
   bool follows_ = false;  // Delay(): the sample goes on until others have started
   bool is_in_ = true;     // the request
   double given_run_seconds_ = 0;
   int64_t window_ = kNever;  // arrivals until then are followed
   int64_t until_ = kNever;
   std::vector<Followed> followed_;  // by queue_.pending(), then arrivals in their order
-  int64_t wanted_from_ = 0;         // the sample ends when all jobs from this id on have started
   int32_t arrivals_ = 0;
   int sample_ = 0;
   const SchedulerOptions& options_;
@@ -566,8 +577,18 @@ std::optional<CausedDelay> SimulateDelay(const QueueModel& queue, const PendingJ
   return CausedDelay{std::max(sum.seconds / started, 0.0), sum.jobs / started};
 }
 
-std::vector<SimulatedJob> SimulateQueue(const QueueModel& queue, int sample, int64_t wanted_from) {
-  return QueueSimulation(queue, nullptr).SimulateWholeQueue(sample, wanted_from).jobs;
+std::vector<SimulatedJob> SimulateQueue(const QueueModel& queue, int sample) {
+  return QueueSimulation(queue, nullptr).SimulateWholeQueue(sample).jobs;
+}
+
+std::vector<std::vector<SimulatedJob>> SimulateArrays(const QueueModel& queue, int samples,
+                                                      const ArraysInPlay& arrays) {
+  QueueSimulation simulation(queue, nullptr, &arrays);
+  std::vector<std::vector<SimulatedJob>> played;
+  for (int sample = 0; sample < samples; ++sample) {
+    played.push_back(simulation.SimulateWholeQueue(sample).jobs);
+  }
+  return played;
 }
 
 SimulatedSample SimulateSample(const QueueModel& queue, int sample) {

@@ -52,10 +52,18 @@ struct SimulatedJob {
 };
 
 // One sample of the queue without a request: jobs that start before the horizon, in queue order. A
-// preempted job appears once per start. The sample ends when all jobs with ids from `wanted_from`
-// on have started.
-std::vector<SimulatedJob> SimulateQueue(const QueueModel& queue, int sample,
-                                        int64_t wanted_from = 0);
+// preempted job appears once per start.
+std::vector<SimulatedJob> SimulateQueue(const QueueModel& queue, int sample);
+
+// Arrays at the end of a queue, by consecutive ids: the number of tasks of each that take part.
+struct ArraysInPlay {
+  int64_t first_id = 0;
+  std::vector<int64_t> tasks;
+};
+
+// Samples 0 to `samples` - 1 of the queue, each until all tasks in play have started.
+std::vector<std::vector<SimulatedJob>> SimulateArrays(const QueueModel& queue, int samples,
+                                                      const ArraysInPlay& arrays);
 
 // Another holder of nodes in a sample: running now, or arriving later.
 struct SimulatedOther {

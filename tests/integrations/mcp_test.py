@@ -202,7 +202,7 @@ class Tools(LiveCase):
         schemas = {tool["name"]: tool["outputSchema"] for tool in server.result("tools/list")["tools"]}
         calls = [("when", {"gres": "gpu:2", "time": "04:00:00", "nodes": 1}), ("gpus", {}), ("jobs", {"limit": 5}),
                  ("why", {"job_id": self.daemon.pending()}), ("advise", {"file": str(self.training)}),
-                 ("advise", {"training": TRAINING, "objective": "cost"}), ("fit", {"file": str(self.training)}),
+                 ("advise", {"training": TRAINING, "objective": "cost"}), ("advise", {"training": TRAINING, "array": "1-20"}), ("fit", {"file": str(self.training)}),
                  ("fit", {"model": "gpt2", "gpu": "h100"}), ("scale", {"training": TRAINING, "max_gpus": 4})]
         unseen = {tool: set(schemas[tool]["properties"]) - {"left_out"} for tool in READING}
         for tool, arguments in calls:
