@@ -24,6 +24,7 @@
 #include "client/views/sweep_view.h"
 #include "common/base/text.h"
 #include "common/base/words.h"
+#include "common/slurm/array_tasks.h"
 #include "common/yaml/yaml_file.h"
 
 namespace gpuadvise::client {
@@ -413,22 +414,27 @@ bool CanFollow(const std::vector<api::CommandConflict>& conflicts, const api::Ad
   });
 }
 
-// What of the training needs its runs to be one array of Slurm; "": nothing.
-std::string NeedsOneArray(const json& spec, const SubmitCommand& command) {
-  const std::string text = spec.dump() + Join(command.question.fixed.ToArguments(), " ");
-  for (const char* word : {"SLURM_ARRAY_JOB_ID", "%A", "singleton"}) {
-    if (text.find(word) != std::string::npos) return word;
-  }
-  return "";
+// Whether it has more than one task.
+bool IsArray(const std::string& array) {
+  const Result<ArrayTasks> tasks = ParseArrayTasks(array);
+  return tasks && tasks->numbers.size() > 1;
 }
 
 // Runs that name their array go to the best single row.
 void KeepTogether(SubmitCommand& command, const json& spec, const api::Advice& advice,
                   Console& console) {
   if (command.pick != 0 || !advice.sweep || advice.sweep->shares.size() < 2) return;
-  const std::string word = NeedsOneArray(spec, command);
+  const std::string word = NeedsOneArray(spec, command.question.fixed);
   if (word.empty()) return;
+  const std::vector<api::CommandConflict> conflicts = ConflictsOf(spec, advice);
   command.pick = advice.sweep->single_rank;
+  for (const api::CommandConflict& conflict : conflicts) {
+    const auto& ranks = conflict.ranks;
+    if (!conflict.certain || std::find(ranks.begin(), ranks.end(), command.pick) == ranks.end())
+      continue;
+    command.pick = FirstFollowed(advice, conflicts);
+    break;
+  }
   console.Complain(fmt::format(
       "gpuadvise: {} is of one array, so that all runs go to row {} instead of {} arrays", word,
       command.pick, advice.sweep->shares.size()));
@@ -472,6 +478,9 @@ int Run(SubmitCommand& command, const CommandContext& context) {
       return AdviceText(none, {.all = true, .now = now, .style = style});
     });
     return kExitInfeasible;
+  }
+  if (command.pick == 0 && !advice.sweep && IsArray(ArrayAsked(file->spec(), question.fixed))) {
+    console.Complain("gpuadvise: the array is not planned as a whole: all runs go to row 1");
   }
   if (command.pick == 0) PickWhatIsFollowed(command, file->spec(), advice, console);
   KeepTogether(command, file->spec(), advice, console);

@@ -49,23 +49,23 @@ std::string TasksText(const std::vector<int64_t>& tasks) {
   return ArrayTasks{tasks, 0}.Slice(0, tasks.size(), 0);
 }
 
-// What the sweep's throttle leaves for `others` more; 0: there is none.
-int64_t ThrottleBeside(const SweepRecord& record, int64_t others) {
+// Most runs at a time; 0: all.
+int64_t ThrottleOf(const SweepRecord& record) {
   const Result<ArrayTasks> all = ParseArrayTasks(record.array);
-  if (!all || all->throttle == 0) return 0;
-  return std::max<int64_t>(all->throttle - others, 1);
+  return all ? all->throttle : 0;
 }
 
 // A request for where `tasks` would go; those of `runs` that wait are among them.
 Result<json> RequestFor(const SweepRecord& record, const std::vector<SweepRun>& runs,
                         const std::vector<int64_t>& tasks, int64_t now) {
-  const int64_t throttle = ThrottleBeside(record, CountRuns(runs, RunState::kRunning));
   AdviceQuestion question;
   question.fixed = record.fixed;
-  question.fixed.Set("array", ArrayTasks{tasks, 0}.Slice(0, tasks.size(), throttle));
-  question.objective = record.objective;
-  Result<json> request =
-      AdviceRequest(TrainFile::FromSpec(record.spec, record.source), question, now);
+  question.fixed.Set("array", ArrayTasks{tasks, 0}.Slice(0, tasks.size(), ThrottleOf(record)));
+  if (record.objective != "deadline") question.objective = record.objective;
+  json spec = record.spec;  // the sweep as a whole has no deadline
+  spec.erase("deadline");
+  if (TextOf(spec, "objective") == "deadline") spec.erase("objective");
+  Result<json> request = AdviceRequest(TrainFile::FromSpec(spec, record.source), question, now);
   if (!request) return request;
   json replaced = json::array(), waiting = json::array();
   for (const SweepJob& job : record.jobs) {
@@ -126,7 +126,8 @@ class Keeper {
         record_(folder.record()),
         options_(options),
         context_(context),
-        job_template_(std::move(job_template)) {}
+        job_template_(std::move(job_template)),
+        needs_one_array_(!NeedsOneArray(folder.record().spec, folder.record().fixed).empty()) {}
 
   int Run() {
     if (ProgramVariables() != record_.environment) {
@@ -222,17 +223,13 @@ class Keeper {
     return out && IsSettled(run) && !IsGivenUp(run);
   }
 
-  // Counts the new beginning, and removes what the last one left.
+  // Removes what the last beginning left.
   bool LetBegin(const SweepRun& run) {
     if (folder_.StatusOf(run.run) == 0) return false;  // seen late
-    int64_t& count = (run.state == RunState::kFailed ? record_.retries : record_.placed)[run.run];
-    ++count;
-    Result<void> done = folder_.Save();
-    if (done) done = folder_.Forget(run.run);
-    if (done) return true;
-    --count;
-    Complain(done.error().message);
-    return false;
+    if (run.state == RunState::kFailed) failed_.insert(run.run);
+    const Result<void> done = folder_.Forget(run.run);
+    if (!done) Complain(done.error().message);
+    return done.has_value();
   }
 
   bool IsOver(const std::vector<SweepRun>& runs) const {
@@ -247,8 +244,9 @@ class Keeper {
     for (const SweepRun& run : runs) {
       if (run.state == RunState::kWaiting) tasks.push_back(run.run);
     }
+    const int64_t throttle = ThrottleOf(record_);
     const bool may_move =
-        ThrottleBeside(record_, 0) == 0 && looks_since_move_ >= kLooksBetweenMoves;
+        throttle == 0 && !needs_one_array_ && looks_since_move_ >= kLooksBetweenMoves;
     if (tasks.empty() || (unplaced.empty() && !may_move)) return;
     std::sort(tasks.begin(), tasks.end());
     const int64_t now = context_.console.now();
@@ -262,7 +260,14 @@ class Keeper {
     const bool can_follow = CanFollow(advice);
     const bool moving = can_follow && may_move && advice.sweep && IsWorthMoving(*advice.sweep);
     SweepMoves moves = MovesTo(advice, record_, runs, unplaced, moving);
-    if ((!advice.sweep || !can_follow) && !unplaced.empty()) {
+    int64_t room = 0;  // of the throttle
+    if (throttle > 0) {
+      room = throttle - CountRuns(runs, RunState::kRunning) - CountRuns(runs, RunState::kWaiting);
+      if (room <= 0) return;  // as soon as others have ended
+    }
+    // Under a throttle one array: several would each have their own.
+    const bool together = !advice.sweep || !can_follow || throttle > 0;
+    if (together && !unplaced.empty()) {
       if (followed == 0) return Complain("the command can follow no row now");
       moves = {{}, {{followed, unplaced}}};
     }
@@ -277,11 +282,9 @@ class Keeper {
     for (const auto& [array, cancelled] : moves.cancel) {
       for (const int64_t task : CancelWaiting(array, cancelled)) free.insert(task);
     }
-    const int64_t others =
-        CountRuns(runs, RunState::kRunning) + CountRuns(runs, RunState::kWaiting);
     for (NewArray& array : moves.submit) {
       std::erase_if(array.tasks, [&](int64_t task) { return !free.contains(task); });
-      if (!array.tasks.empty()) SubmitArray(array, ThrottleBeside(record_, others), *answer);
+      if (!array.tasks.empty()) SubmitArray(array, room, *answer);
     }
   }
 
@@ -339,12 +342,21 @@ class Keeper {
     const Result<Choice> choice =
         Choose(request, TrainFile::FromSpec(record_.spec, record_.source), answer, job_template_);
     if (!choice) return Complain(choice.error().message);
+    const JobChecks checks =
+        CheckJob(record_.spec, *choice, context_.site, nullptr, context_.console.now());
+    if (const Result<void> made = MakeFolders(checks.log_folders); !made) {
+      return Complain(made.error().message);
+    }
     const Result<std::string> printed =
         context_.runner.Submit(choice->arguments, choice->script.text);
     if (!printed) return Complain(printed.error().message);
     const Result<int64_t> id = JobIdFrom(*printed);
     if (!id) return Complain(id.error().message);
     AddJob(*choice, *id, record_);
+    for (const int64_t task : array.tasks) {
+      ++(failed_.erase(task) > 0 ? record_.retries : record_.placed)[task];
+      looks_.erase(task);
+    }
     if (const Result<void> saved = folder_.Save(); !saved) Complain(saved.error().message);
     TellDaemon(context_.api, *choice, *id, "", context_.console);
     Tell(fmt::format("submitted job {}: {} {} on {}", *id, array.tasks.size() == 1 ? "run" : "runs",
@@ -356,6 +368,7 @@ class Keeper {
   const KeepOptions& options_;
   const CommandContext& context_;
   const std::string job_template_;
+  const bool needs_one_array_;
   std::string complaint_, said_;
   struct Looks {
     RunState state = RunState::kLost;
@@ -363,6 +376,7 @@ class Keeper {
     int64_t since = 0;
   };
   std::map<int64_t, Looks> looks_;  // of failed and lost runs
+  std::set<int64_t> failed_;        // runs that failed and are to begin again
   int looks_since_move_ = kLooksBetweenMoves;
 };
 

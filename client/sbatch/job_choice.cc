@@ -160,6 +160,10 @@ Result<std::vector<Choice>> ChooseAll(const ChoiceRequest& request, const TrainF
                   "gpuadvised split the array into parts that are not its tasks; client and daemon "
                   "may be different versions");
     }
+    const auto left = ParseSbatchArguments(WithoutArray(request.passed_on));
+    if (left && left->options.Has("array")) {
+      return BadInput("after --: write the array as an option of its own, -a 1-80");
+    }
     for (const api::SweepShare& share : advice.sweep->shares) {
       ChoiceRequest& part = parts.emplace_back(request);
       part.pick = share.rank;

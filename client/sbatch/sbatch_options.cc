@@ -151,14 +151,18 @@ Result<ParsedArguments> ParseSbatchArguments(const std::vector<std::string>& arg
 }
 
 std::vector<std::string> WithoutArray(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kShortest = "--arr";  // that no other option begins with
+  constexpr std::string_view kName = "--array";
   std::vector<std::string> others;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& word = arguments[i];
-    const bool is_short = word.starts_with("-a") && !word.starts_with("--");
-    if (word == "--array" || word == "-a") {
+    const std::string_view word = arguments[i];
+    const std::string_view name = word.substr(0, word.find('='));
+    const bool is_long = name.starts_with(kShortest) && kName.starts_with(name);
+    const bool is_short = word.starts_with("-a");
+    if (!is_long && !is_short) {
+      others.push_back(arguments[i]);
+    } else if (word == "-a" || (is_long && name == word)) {
       ++i;  // its value
-    } else if (!word.starts_with("--array=") && !is_short) {
-      others.push_back(word);
     }
   }
   return others;

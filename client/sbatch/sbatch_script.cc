@@ -272,6 +272,14 @@ std::string ArrayAsked(const json& spec, const SbatchOptions& fixed) {
   return RawText(ObjectOf(spec, "slurm"), "array");
 }
 
+std::string NeedsOneArray(const json& spec, const SbatchOptions& fixed) {
+  const std::string text = spec.dump() + " " + Join(fixed.ToArguments(), " ");
+  for (const char* word : {"SLURM_ARRAY_JOB_ID", "%A", "singleton"}) {
+    if (text.find(word) != std::string::npos) return word;
+  }
+  return "";
+}
+
 SbatchOptions StrategyOptions(const json& spec, const api::Strategy& strategy,
                               const SbatchOptions& fixed) {
   SbatchOptions options;
@@ -323,6 +331,12 @@ Result<JobScript> MakeJobScript(std::string_view job_template, const json& spec,
   const bool for_the_shell = colon != std::string::npos && signal.find('B') < colon;
   const bool waits_for_one = SetsATrap(RawText(spec, "command"));
   const bool takes_signals = (for_the_shell || waits_for_one) && !traps;
+  if (!advice.sweep_folder.empty() && Resumes(spec)) {
+    return BadInput(
+        "a run of a sweep with --sweep-dir notes how it ended, which one with training.resume does "
+        "not: it goes back into the queue; submit it without --sweep-dir",
+        "/training/resume");
+  }
   if (!advice.sweep_folder.empty() && (takes_signals || traps)) {
     return BadInput(
         "a run of a sweep with --sweep-dir notes how it ended, which it cannot with --signal=B:… "

@@ -49,6 +49,9 @@ Result<SbatchOptions> ExtraOptions(const nlohmann::json& spec, const Placeholder
 // All tasks of the job's array, as --array: of `fixed`, of slurm.extra or of slurm.array; "": none.
 std::string ArrayAsked(const nlohmann::json& spec, const SbatchOptions& fixed);
 
+// What of the training needs its runs to be one array of Slurm: "SLURM_ARRAY_JOB_ID"; "": nothing.
+std::string NeedsOneArray(const nlohmann::json& spec, const SbatchOptions& fixed);
+
 // sbatch's options for `strategy` without those that contradict `fixed`.
 SbatchOptions StrategyOptions(const nlohmann::json& spec, const api::Strategy& strategy,
                               const SbatchOptions& fixed);

@@ -220,6 +220,11 @@ void PlanArray(const AdviceRequest& request, const AdviceContext& context, const
   if (members > 1 || !request.waiting.empty()) {
     advice.sweep = PlanSweep(context, caller, advice.strategies, {members, request.array->throttle},
                              WaitingOn(request, advice.strategies));
+    if (!advice.sweep) {
+      advice.tips.push_back(
+          "runs that take several jobs each are not planned as a whole: this is the advice for "
+          "one");
+    }
   }
 }
 
@@ -264,6 +269,7 @@ Result<Advice> Advise(const AdviceRequest& request, const AdviceContext& context
   advice.assumptions = FindAssumptions(request.spec, context.models);
   if (context.HasRoomForExtras()) advice.tips = TipsFor(request.spec, advice.strategies);
   PlanArray(request, context, caller, advice);
+  if (context.Stopped()) return context.BudgetError();
   for (std::string& note : NotesOf(request.spec, context.gpus, advice.strategies)) {
     advice.tips.push_back(std::move(note));
   }

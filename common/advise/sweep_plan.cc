@@ -496,6 +496,9 @@ class SweepPlanner {
       counts[lane] += share.members;
       priorities[lane] = std::max(priorities[lane], share.priority);
     }
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+      if (counts[lane] > 0 && !IsOpen(lane)) return {};
+    }
     if (found != size_.members) return {};
     const auto horizon = static_cast<double>(context_.queue.options().horizon_seconds);
     if (nowhere) return Spread{horizon, horizon, horizon, horizon};
@@ -512,7 +515,8 @@ class SweepPlanner {
     const auto horizon = static_cast<double>(context_.queue.options().horizon_seconds);
     for (size_t lane = 0; lane < lanes_.size(); ++lane) {
       if (counts[lane] == 0) continue;
-      SweepShare share{lanes_[lane].strategy, counts[lane], lanes_[lane].throttle, 0, 0, {}};
+      const int64_t throttle = std::min(lanes_[lane].throttle, counts[lane]);  // 0: none
+      SweepShare share{lanes_[lane].strategy, counts[lane], throttle, 0, 0, {}};
       std::vector<double> firsts, lasts;
       for (const auto& sample : played) {
         firsts.push_back(sample[lane].starts.front());

@@ -20,21 +20,21 @@ REPLACED = {"gres": ("gpus_per_node", "gpus_per_task", "num_gpus"), "cpus_per_ta
             "mem": ("mem_gb", "mem_per_cpu", "mem_per_gpu")}  # which sbatch does not take beside it
 
 
-def split(train_yaml: str, runs: int, timeout: float = 30.0, default: Optional[Part] = None) -> List[Part]:
+def split(train_yaml: str, runs: int, timeout: float = 30.0, default: Optional[Part] = None, at_a_time: int = 0) -> List[Part]:
     """The parts of so many runs. Each has `runs`, the numbers of its runs from 0, in order and without gaps; sbatch's
     options of SBATCH, `time` as Slurm writes it, `timeout_min`, `tasks_per_node`; and the FIGURES. None: not set.
-    Where there is no choice all runs are one part with the options of `default`, else NoChoice is raised."""
+    `at_a_time`: most runs at once, which the parts divide (`array_parallelism`); 0: all. Where there is no choice all runs are one part with the options of `default`, else NoChoice is raised."""
     try:
-        return _parts(_ask(str(train_yaml), runs, timeout), runs)
+        return _parts(_ask(str(train_yaml), f"1-{runs}" + (f"%{at_a_time}" if at_a_time else ""), timeout), runs)
     except NoChoice:
         if default is None:
             raise
-        return [{**_part(f"1-{runs}", {"sbatch": {}}), **default}]
+        return [{**_part(f"1-{runs}", {"sbatch": {}}), "array_parallelism": at_a_time or None, **default}]
 
 
 def options(part: Part) -> Part:
     """What a part sets, in submitit's words."""
-    return {name: part[name] for name in (*SBATCH, "timeout_min", "tasks_per_node") if part.get(name) is not None}
+    return {name: part[name] for name in (*SBATCH, "timeout_min", "tasks_per_node", "array_parallelism") if part.get(name) is not None}
 
 
 def others(part: Part, parameters: Dict[str, Any]) -> Dict[str, Any]:
@@ -43,9 +43,9 @@ def others(part: Part, parameters: Dict[str, Any]) -> Dict[str, Any]:
     return {name: value for name, value in parameters.items() if name not in replaced}
 
 
-def _ask(train_yaml: str, runs: int, timeout: float) -> Dict[str, Any]:
+def _ask(train_yaml: str, array: str, timeout: float) -> Dict[str, Any]:
     try:
-        done = subprocess.run(["gpuadvise", "sweep", train_yaml, "-n", str(runs), "--json"], timeout=timeout, text=True,
+        done = subprocess.run(["gpuadvise", "sweep", train_yaml, "-a", array, "--json"], timeout=timeout, text=True,
                               capture_output=True, check=False, stdin=subprocess.DEVNULL)
         answer = json.loads(done.stdout) if done.stdout.startswith("{") else {}
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
@@ -72,5 +72,6 @@ def _part(array: str, row: Dict[str, Any]) -> Part:
     first, _, last = array.partition("%")[0].partition("-")  # "5-8%2": runs are counted from 1 there
     sbatch, seconds = row["sbatch"], row.get("time_limit_seconds")
     return {"runs": list(range(int(first) - 1, int(last or first))), "time": sbatch.get("time"),
+            "array_parallelism": int(array.partition("%")[2] or 0) or None,
             "timeout_min": -(-seconds // 60) if seconds else None, "tasks_per_node": sbatch.get("ntasks_per_node"),
             **{name: sbatch.get(name) for name in SBATCH}, **{name: row.get(name) for name in FIGURES}}

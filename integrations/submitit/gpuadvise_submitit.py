@@ -59,7 +59,8 @@ def map_array(executor: Any, train_yaml: str, function: Callable[..., Any], *ite
     gpuadvise has no choice, {"partition": "gpu", "gres": "gpu:1", "micro_batch": 4, "accumulation": 4}; without it
     NoChoice is raised. What is chosen is set for these calls only, and all of them are submitted or none."""
     calls, before = list(zip(*iterables)), dict(executor.parameters)
-    parts = split(train_yaml, len(calls), default=default) if calls else []
+    at_a_time = before.get("slurm_array_parallelism", before.get("array_parallelism")) or 0
+    parts = split(train_yaml, len(calls), default=default, at_a_time=at_a_time) if calls else []
     jobs: List[Any] = []
     try:
         for part in parts:

@@ -36,7 +36,7 @@ SHORT = {"J": "job-name", "p": "partition", "N": "nodes", "n": "ntasks", "c": "c
          "C": "constraint", "x": "exclude", "w": "nodelist", "d": "dependency", "s": "signal", "u": "user",
          "j": "jobs", "h": "noheader", "M": "clusters", "a": "array", "r": "each-task"}
 FLAGS = {"wait", "parsable", "test-only", "requeue", "no-requeue", "exclusive", "hold", "quiet", "verbose",
-         "quit-on-interrupt", "kill-on-bad-exit", "batch", "full", "me", "noheader", "start", "help", "version", "each-task"}
+         "quit-on-interrupt", "kill-on-bad-exit", "batch", "full", "me", "noheader", "start", "help", "version", "each-task", "all"}
 UNDERSTOOD = {"job-name", "partition", "nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "time", "output",
               "error", "chdir", "account", "gpus", "gres", "gpus-per-node", "mem", "mem-per-gpu", "cpus-per-gpu",
               "wait", "parsable", "test-only", "quiet", "quit-on-interrupt", "kill-on-bad-exit", "open-mode", "array"}
@@ -515,7 +515,7 @@ def squeue(words):
             path = folder() / f"{row['job_id']}.job"
             job = json.loads(path.read_text()) if path.exists() else {}
             text = options["format"]
-            for sign, value in (("%F", job.get("array", row["job_id"])), ("%K", job.get("task", "N/A")), ("%t", state)):
+            for sign, value in (("%A", row["job_id"]), ("%F", job.get("array", row["job_id"])), ("%K", job.get("task", "N/A")), ("%t", state)):
                 text = text.replace(sign, str(value))
             print(text)
             continue

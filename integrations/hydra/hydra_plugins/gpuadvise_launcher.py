@@ -54,7 +54,8 @@ class GpuadviseLauncher(Launcher):
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[Any]:
         """Returns the results in order when all runs have ended; raises at once what a part raises. Each run keeps its
         number in the multirun."""
-        parts = split(self.train_yaml, len(job_overrides), default=self.default)
+        parts = split(self.train_yaml, len(job_overrides), default=self.default,
+                      at_a_time=self.params.get("array_parallelism") or 0)
         ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
         def launch(place: int, launcher: Any, runs: List[List[str]], first: int) -> None:
