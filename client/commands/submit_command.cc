@@ -399,21 +399,6 @@ int CheckAndSubmit(const SubmitCommand& command, const TrainFile& file, const Ch
   return Submit(jobs, folder, is_array, api, submission.runner, console);
 }
 
-// Whether the command can follow every row of the plan.
-bool CanFollow(const std::vector<api::CommandConflict>& conflicts, const api::Advice& advice) {
-  std::vector<int64_t> ranks = {advice.strategies.front().rank};
-  if (advice.sweep) {
-    ranks.clear();
-    for (const api::SweepShare& share : advice.sweep->shares) ranks.push_back(share.rank);
-  }
-  return std::none_of(ranks.begin(), ranks.end(), [&](int64_t rank) {
-    return std::any_of(conflicts.begin(), conflicts.end(), [&](const auto& conflict) {
-      return conflict.certain &&
-             std::find(conflict.ranks.begin(), conflict.ranks.end(), rank) != conflict.ranks.end();
-    });
-  });
-}
-
 // Whether it has more than one task.
 bool IsArray(const std::string& array) {
   const Result<ArrayTasks> tasks = ParseArrayTasks(array);
@@ -428,13 +413,8 @@ void KeepTogether(SubmitCommand& command, const json& spec, const api::Advice& a
   if (word.empty()) return;
   const std::vector<api::CommandConflict> conflicts = ConflictsOf(spec, advice);
   command.pick = advice.sweep->single_rank;
-  for (const api::CommandConflict& conflict : conflicts) {
-    const auto& ranks = conflict.ranks;
-    if (!conflict.certain || std::find(ranks.begin(), ranks.end(), command.pick) == ranks.end())
-      continue;
-    command.pick = FirstFollowed(advice, conflicts);
-    break;
-  }
+  const int64_t followed = FirstFollowed(advice, conflicts);
+  if (followed != 0 && !CanFollow(command.pick, conflicts)) command.pick = followed;
   console.Complain(fmt::format(
       "gpuadvise: {} is of one array, so that all runs go to row {} instead of {} arrays", word,
       command.pick, advice.sweep->shares.size()));
@@ -445,9 +425,10 @@ void PickWhatIsFollowed(SubmitCommand& command, const json& spec, const api::Adv
                         Console& console) {
   const std::vector<api::CommandConflict> conflicts = ConflictsOf(spec, advice);
   const int64_t followed = FirstFollowed(advice, conflicts);
-  if (followed == 0 || CanFollow(conflicts, advice)) return;
-  command.pick = followed;
   const int64_t first = advice.strategies.front().rank;
+  const bool can = advice.sweep ? CanFollowSweep(advice, conflicts) : CanFollow(first, conflicts);
+  if (followed == 0 || can) return;
+  command.pick = followed;
   for (const api::CommandConflict& conflict : conflicts) {
     if (!conflict.certain) continue;
     const bool of_plan = advice.sweep || conflict.ranks.front() == first;

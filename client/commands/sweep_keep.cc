@@ -132,8 +132,9 @@ class Keeper {
   int Run() {
     if (ProgramVariables() != record_.environment) {
       context_.console.Complain(
-          "gpuadvise: PATH or the like differs from when the sweep was submitted: jobs that are "
-          "submitted now get what is set here");
+          "gpuadvise: PATH, VIRTUAL_ENV, CONDA_PREFIX or LD_LIBRARY_PATH differs from when the "
+          "sweep was submitted, and jobs that are submitted now get this shell's; load the same "
+          "modules and environments, and start this again");
     }
     for (;; context_.sleep(options_.every_seconds)) {
       const Result<std::vector<SweepRun>> runs = LookAt(folder_, context_);
@@ -256,8 +257,9 @@ class Keeper {
     if (!answer) return Complain(answer.error().message + "; nothing is moved");
     const auto advice = ReadAnswer<api::Advice>(*answer);
     if (advice.strategies.empty()) return Complain("no strategy can run what is left now");
-    const int64_t followed = FirstFollowed(advice, ConflictsOf(record_.spec, advice));
-    const bool can_follow = CanFollow(advice);
+    const std::vector<api::CommandConflict> conflicts = ConflictsOf(record_.spec, advice);
+    const int64_t followed = FirstFollowed(advice, conflicts);
+    const bool can_follow = CanFollowSweep(advice, conflicts);
     const bool moving = can_follow && may_move && advice.sweep && IsWorthMoving(*advice.sweep);
     SweepMoves moves = MovesTo(advice, record_, runs, unplaced, moving);
     int64_t room = 0;  // of the throttle
@@ -286,22 +288,6 @@ class Keeper {
       std::erase_if(array.tasks, [&](int64_t task) { return !free.contains(task); });
       if (!array.tasks.empty()) SubmitArray(array, room, *answer);
     }
-  }
-
-  // Whether the command can follow every row of the plan.
-  bool CanFollow(const api::Advice& advice) const {
-    const auto conflicts = ConflictsOf(record_.spec, advice);
-    return !advice.sweep ||
-           std::none_of(advice.sweep->shares.begin(), advice.sweep->shares.end(),
-                        [&](const api::SweepShare& share) {
-                          return std::any_of(conflicts.begin(), conflicts.end(),
-                                             [&](const api::CommandConflict& conflict) {
-                                               const auto& ranks = conflict.ranks;
-                                               return conflict.certain &&
-                                                      std::find(ranks.begin(), ranks.end(),
-                                                                share.rank) != ranks.end();
-                                             });
-                        });
   }
 
   // Those of the waiting `tasks` that are out of the queue without having done their run; they may

@@ -505,14 +505,24 @@ std::vector<api::CommandConflict> ConflictsOf(const json& spec, const api::Advic
   return all;
 }
 
+bool CanFollow(int64_t rank, const std::vector<api::CommandConflict>& conflicts) {
+  return std::none_of(conflicts.begin(), conflicts.end(), [&](const auto& conflict) {
+    return conflict.certain &&
+           std::find(conflict.ranks.begin(), conflict.ranks.end(), rank) != conflict.ranks.end();
+  });
+}
+
+bool CanFollowSweep(const api::Advice& advice, const std::vector<api::CommandConflict>& conflicts) {
+  return !advice.sweep || std::all_of(advice.sweep->shares.begin(), advice.sweep->shares.end(),
+                                      [&](const api::SweepShare& share) {
+                                        return CanFollow(share.rank, conflicts);
+                                      });
+}
+
 int64_t FirstFollowed(const api::Advice& advice,
                       const std::vector<api::CommandConflict>& conflicts) {
   for (const api::Strategy& strategy : advice.strategies) {
-    const bool refused = std::any_of(conflicts.begin(), conflicts.end(), [&](const auto& conflict) {
-      return conflict.certain && std::find(conflict.ranks.begin(), conflict.ranks.end(),
-                                           strategy.rank) != conflict.ranks.end();
-    });
-    if (!refused) return strategy.rank;
+    if (CanFollow(strategy.rank, conflicts)) return strategy.rank;
   }
   return 0;
 }

@@ -31,6 +31,12 @@ std::string SentenceOf(const CommandConflict& conflict);
 std::vector<api::CommandConflict> ConflictsOf(const nlohmann::json& spec,
                                               const api::Advice& advice);
 
+// Whether nothing is certain to keep the command from following the strategy of `rank`.
+bool CanFollow(int64_t rank, const std::vector<api::CommandConflict>& conflicts);
+
+// The same of every share of the advice's sweep; true without one.
+bool CanFollowSweep(const api::Advice& advice, const std::vector<api::CommandConflict>& conflicts);
+
 // Rank of the first strategy that the command can certainly follow, as `submit` takes it; 0: none.
 int64_t FirstFollowed(const api::Advice& advice,
                       const std::vector<api::CommandConflict>& conflicts);
